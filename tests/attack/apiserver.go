@@ -27,6 +27,8 @@ type apiServer struct {
 	watched  map[string]int
 	others   []string // "POST /api/v1/namespaces/..." and GETs of single objects
 	noWatch  bool     // no watch lists, as older servers
+	endless  string   // the list that has no end from now on; "": none has
+	adding   bool     // it has, and the watch after it has none
 	server   *http.Server
 	address  string
 }
@@ -166,6 +168,14 @@ func (s *apiServer) isList(path string) bool {
 }
 
 func (s *apiServer) list(w http.ResponseWriter, r *http.Request) {
+	if s.isEndless(r.URL.Path, false) {
+		s.endlessPage(w, r)
+		return
+	}
+	if strings.HasPrefix(r.URL.Query().Get("continue"), endlessToken) {
+		refuse(w, 410, "Expired")
+		return
+	}
 	s.mutex.Lock()
 	items, version := s.lists[r.URL.Path], s.version
 	from, _ := strconv.Atoi(r.URL.Query().Get("continue"))
@@ -198,6 +208,10 @@ func (s *apiServer) watch(w http.ResponseWriter, r *http.Request) {
 	list := r.URL.Path
 	seen, _ := strconv.Atoi(r.URL.Query().Get("resourceVersion"))
 	initial := r.URL.Query().Get("sendInitialEvents") != ""
+	if s.isEndless(list, false) {
+		s.endlessWatch(w, r, initial)
+		return
+	}
 	s.mutex.Lock()
 	s.watched[list]++
 	if s.watchers[list] == nil {
@@ -232,6 +246,15 @@ func (s *apiServer) watch(w http.ResponseWriter, r *http.Request) {
 		select {
 		case <-more:
 		case <-tick.C:
+			if s.isEndless(list, false) {
+				gone(w)
+				return
+			}
+			if s.isEndless(list, true) {
+				s.endlessEvents(w, r, true)
+				gone(w)
+				return
+			}
 			bookmark(w, seen, false)
 		case <-r.Context().Done():
 			return

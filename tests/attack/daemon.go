@@ -43,6 +43,9 @@ func startDaemon(binary, folder string, s *scene, a *authority, kubeconfig strin
 	if help, err := exec.Command(binary, "serve", "--help").Output(); err == nil && strings.Contains(string(help), "--extender-bind") {
 		arguments = append(arguments, "--extender-bind")
 	}
+	if s.hub {
+		arguments = append(arguments, "--fleet-clusters", "--hub-kubeconfig", kubeconfig)
+	}
 	if !s.openDoors {
 		ca := write(folder, "clients.crt", a.pem)
 		arguments = append(arguments, "--extender-client-ca-file", ca, "--webhook-client-ca-file", ca,
@@ -66,7 +69,7 @@ func startDaemon(binary, folder string, s *scene, a *authority, kubeconfig strin
 	}
 	_ = log.Close() // the process has it
 	go func() { d.ended <- d.process.Wait() }()
-	if err := d.waitReady(30 * time.Second); err != nil {
+	if err := d.waitReady(30 * time.Second * time.Duration(slack)); err != nil {
 		d.kill()
 		return nil, fmt.Errorf("%w; its log ends with:\n%s", err, d.tail())
 	}

@@ -100,8 +100,8 @@ func labels(st *stage) error {
 }
 
 func labelsAreBounded(st *stage) (faults []string) {
-	if grown := int(st.daemon.highest.Load()) - st.base; grown > largeRSS {
-		faults = append(faults, fmt.Sprintf("labels of %d pods took %d MiB, %d are allowed", largePodCount, grown, largeRSS))
+	if grown := int(st.daemon.highest.Load()) - st.base; grown > largeRSS*slack {
+		faults = append(faults, fmt.Sprintf("labels of %d pods took %d MiB, %d are allowed", largePodCount, grown, largeRSS*slack))
 	}
 	if now := st.daemon.metric(labelBytes); now <= st.kept {
 		faults = append(faults, fmt.Sprintf("%s says nothing of them: %g", labelBytes, now))
@@ -114,8 +114,8 @@ func labelsAreBounded(st *stage) (faults []string) {
 	if err != nil {
 		return append(faults, "a new replica: "+err.Error())
 	}
-	if peak := again.peak(); peak > st.base+largeRSS {
-		faults = append(faults, fmt.Sprintf("a new replica took %d MiB, %d are allowed", peak, st.base+largeRSS))
+	if peak := again.peak(); peak > st.base+largeRSS*slack {
+		faults = append(faults, fmt.Sprintf("a new replica took %d MiB, %d are allowed", peak, st.base+largeRSS*slack))
 	}
 	if cut := again.metric(withoutLabels); cut <= 0 || cut >= largePodCount {
 		faults = append(faults, fmt.Sprintf("%s of a new replica is %g", withoutLabels, cut))

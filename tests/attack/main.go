@@ -34,6 +34,9 @@ const tries = 5
 // What everybody may wait for, whatever it was before.
 var patience time.Duration
 
+// So many times as much memory and time may everything take.
+var slack int
+
 func main() {
 	binary := flag.String("evenkeel", "build/evenkeel", "the binary to attack")
 	pattern := flag.String("run", "", "only scenes whose name matches this regular expression")
@@ -41,6 +44,7 @@ func main() {
 	count := flag.Int("bodies", 0, "play no scenes, but post so many mutated bodies")
 	seed := flag.Int64("seed", time.Now().UnixNano(), "what the mutations follow from")
 	flag.DurationVar(&patience, "patience", 20*time.Millisecond, "a wait that hurts nobody; more on a machine that others use")
+	flag.IntVar(&slack, "slack", 1, "so many times as much memory and time is allowed: for a binary with sanitizers")
 	verbose := flag.Bool("v", false, "keep the daemon's log and say where it is")
 	flag.Usage = func() {
 		fmt.Fprint(os.Stderr, usage)
@@ -48,7 +52,7 @@ func main() {
 	}
 	flag.Parse()
 	chosen, err := regexp.Compile(*pattern)
-	if err != nil || flag.NArg() > 0 {
+	if err != nil || flag.NArg() > 0 || slack < 1 {
 		fmt.Fprintf(os.Stderr, "attack: %v %v\n", err, flag.Args())
 		flag.Usage()
 		os.Exit(2)
@@ -110,6 +114,8 @@ type scene struct {
 	options     []string              // of `evenkeel serve`, beside what every scene has
 	files       int                   // that the daemon may have open; 0: as many as we may
 	openDoors   bool                  // no client CA at extender and webhook
+	hub         bool                  // the API server is a fleet's hub, too
+	relists     bool                  // pods are listed again: that is the attack
 	prepare     func(*cluster)        // before the daemon starts
 	attack      func(*stage) error    // an error: the attack could not be carried out
 	after       func(*stage) []string // what the attacker got that it should not have
@@ -126,6 +132,7 @@ type result struct {
 	rss           int // MiB, the most while attacked
 	relists       int
 	lock          float64  // seconds for which a writer has held the cache's lock at most, with the start; < 0: not told
+	figure        string   // what the attack took, if a scene says so
 	faults        []string // what went wrong; empty: the daemon held
 	slow          int      // how many of them say that somebody waited, perhaps in vain
 }
@@ -138,6 +145,9 @@ func (r result) String() string {
 		text += fmt.Sprintf(" %7.2f > %-8.2f", ms(r.quiet[i].p99), ms(r.during[i].p99))
 	}
 	text += fmt.Sprintf(" %5d %8d %6.1f", r.rss, r.relists, r.lock*1000)
+	if r.figure != "" {
+		text += "\n  " + r.figure
+	}
 	for _, fault := range r.faults {
 		text += "\n  not held: " + fault
 	}

@@ -1,10 +1,11 @@
 #!/bin/bash
-# Attacks on the running binary: see main.go. With LONG=1 also 100,000 mutated bodies against a binary
-# with sanitizers (SANITIZED names it).
+# Attacks on the running binary: see main.go. With LONG=1 also against a binary with sanitizers (SANITIZED
+# names it): 100,000 mutated bodies, and the scenes, where everything may take SLACK (8) times as much memory
+# and time.
 #
 #   tests/attack/run.sh [FLAG...]      flags of the program: -run slots, -v, -list
 #
-# Prints a table and last `N passed, N failed`. Environment: EVENKEEL (the binary), LONG, SANITIZED.
+# Prints a table and last `N passed, N failed`. Environment: EVENKEEL (the binary), LONG, SANITIZED, SLACK.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)
 # shellcheck source=/dev/null
@@ -23,4 +24,8 @@ if [ "${LONG:-}" = 1 ]; then
     no_aslr=()
     if setarch -R true 2>/dev/null; then no_aslr=(setarch -R); fi
     timeout -k 10 1800 "${no_aslr[@]}" build/attack/attack -evenkeel "${SANITIZED:?names the binary with sanitizers}" -bodies 100000
+    say "the scenes, with sanitizers"
+    # what was freed and is held back would be taken for what is kept
+    ASAN_OPTIONS=quarantine_size_mb=16 timeout -k 10 3600 "${no_aslr[@]}" \
+        build/attack/attack -evenkeel "$SANITIZED" -slack "${SLACK:-8}" "$@" | tee build/attack/sanitized.log
 fi
