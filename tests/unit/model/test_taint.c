@@ -147,6 +147,36 @@ static void a_copy_owns_its_strings(void **state) {
     arena_done(&own);
 }
 
+/* upstream: k8s.io/api core/v1 well_known_taints.go; k8s.io/cloud-provider/api
+ * well_known_taints.go */
+static void taints_that_kubernetes_sets(void **state) {
+    static const char *const passing[] = {
+        "node.kubernetes.io/not-ready",
+        "node.kubernetes.io/unreachable",
+        "node.kubernetes.io/unschedulable",
+        "node.kubernetes.io/memory-pressure",
+        "node.kubernetes.io/disk-pressure",
+        "node.kubernetes.io/pid-pressure",
+        "node.kubernetes.io/network-unavailable",
+        "node.kubernetes.io/out-of-service",
+        "node.cloudprovider.kubernetes.io/uninitialized",
+        "node.cloudprovider.kubernetes.io/shutdown",
+    };
+    const struct tolerations all = {passing_taint_tolerations, PASSING_TAINTS};
+    const struct taint another = {STR("node.kubernetes.io/read"), STR(""), STR("NoSchedule")};
+    (void)state; /* there is none */
+    assert_int_equal(PASSING_TAINTS, sizeof passing / sizeof passing[0]);
+    for (size_t i = 0; i < PASSING_TAINTS; i++) {
+        const struct taint taint = {str_of(passing[i]), STR("any"), STR("NoExecute")};
+        assert_true(taints_tolerated(&taint, 1, all));
+        assert_false(taints_tolerated(&taint, 1, (struct tolerations){NULL, 0}));
+    }
+    assert_false(taints_tolerated(&another, 1, all));
+    assert_str(cordon_taint.key, "node.kubernetes.io/unschedulable");
+    assert_str(cordon_taint.value, "");
+    assert_str(cordon_taint.effect, "NoSchedule");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         DECODING_TEST(only_effects_that_keep_pods_off_matter),
@@ -156,6 +186,7 @@ int main(void) {
         DECODING_TEST(as_many_as_an_object_holds),
         DECODING_TEST(keys_tell_tolerations_apart),
         DECODING_TEST(a_copy_owns_its_strings),
+        DECODING_TEST(taints_that_kubernetes_sets),
     };
     return cmocka_run_group_tests_name("taints", tests, NULL, NULL);
 }

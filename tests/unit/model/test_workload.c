@@ -162,12 +162,65 @@ static void the_scheduler_that_is_meant(void **state) {
     assert_str(scheduler_of(STR("mine")), "mine");
 }
 
+/* ---- kinds of Kubernetes itself ---- */
+
+static void workloads_that_kubernetes_has(void **state) {
+    static const struct {
+        const char *kind, *group; /* NULL: it has none that is called so */
+    } rows[] = {
+        {"Deployment", "apps"},        {"StatefulSet", "apps"}, {"ReplicaSet", "apps"},
+        {"DaemonSet", "apps"},         {"Job", "batch"},        {"CronJob", "batch"},
+        {"ReplicationController", ""}, {"Pod", NULL},           {"Rollout", NULL},
+        {"deployment", NULL},          {"Deploymen", NULL},     {"", NULL},
+    };
+    (void)state; /* there is none */
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct str group = STR("untouched");
+        assert_int_equal(built_in_workload(str_of(rows[i].kind), &group), rows[i].group != NULL);
+        assert_str(group, rows[i].group != NULL ? rows[i].group : "untouched");
+    }
+}
+
+#define KUBE_SYSTEM(account) "system:serviceaccount:kube-system:" account
+
+/* upstream: cmd/kube-controller-manager/names/controller_names.go, and the clusterroles of
+ * plugin/pkg/auth/authorizer/rbac/bootstrappolicy controller_policy.go. */
+static void who_creates_pods(void **state) {
+    static const struct {
+        const char *user, *group, *kind;
+        bool expected;
+    } rows[] = {
+        {KUBE_SYSTEM("daemon-set-controller"), "apps", "DaemonSet", true},
+        {KUBE_SYSTEM("job-controller"), "batch", "Job", true},
+        {KUBE_SYSTEM("replicaset-controller"), "apps", "ReplicaSet", true},
+        {KUBE_SYSTEM("replication-controller"), "", "ReplicationController", true},
+        {KUBE_SYSTEM("statefulset-controller"), "apps", "StatefulSet", true},
+        {"system:kube-controller-manager", "batch", "Job", true},
+        /* another controller's pods, and kinds that none of them creates pods of */
+        {KUBE_SYSTEM("job-controller"), "apps", "ReplicaSet", false},
+        {KUBE_SYSTEM("statefulset-controller"), "apps.kruise.io", "StatefulSet", false},
+        {"system:kube-controller-manager", "apps.kruise.io", "StatefulSet", false},
+        {"system:kube-controller-manager", "", "Pod", false},
+        /* nearly the account */
+        {KUBE_SYSTEM("job-controlle"), "batch", "Job", false},
+        {KUBE_SYSTEM("xjob-controller"), "batch", "Job", false},
+        {"system:serviceaccount:shop:job-controller", "batch", "Job", false},
+        {"job-controller", "batch", "Job", false},
+        {"", "batch", "Job", false},
+    };
+    (void)state; /* there is none */
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct object_type owner = {str_of(rows[i].group), str_of(rows[i].kind)};
+        assert_int_equal(is_pod_controller(str_of(rows[i].user), owner), rows[i].expected);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         DECODING_TEST(the_topmost_controller),        DECODING_TEST(minutes_until_tomorrow),
-        DECODING_TEST(the_controller_of_a_placement), DECODING_TEST(minutes_until_tomorrow),
+        DECODING_TEST(the_controller_of_a_placement), DECODING_TEST(workloads_that_kubernetes_has),
         DECODING_TEST(who_chooses_the_node),          DECODING_TEST(a_mirror_pod),
-        DECODING_TEST(the_scheduler_that_is_meant),
+        DECODING_TEST(the_scheduler_that_is_meant),   DECODING_TEST(who_creates_pods),
     };
     return cmocka_run_group_tests_name("workloads", tests, NULL, NULL);
 }
