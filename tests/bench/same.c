@@ -4,6 +4,7 @@
  *
  *     same --this 127.0.0.1:8443 --that 127.0.0.1:9443 --ca ca.crt --nodes 300 [--questions 100000]
  *          [--seed 1]
+ *     same --this 127.0.0.1:8443 --that 127.0.0.1:9443 --ca ca.crt --reviews /webhooks/v1/pods ...
  *
  * The questions are about the cluster of make_state. What hurries must meet what is rare, so there
  * are nodes that are not known or named twice, names with escapes and of any length, blanks between
@@ -15,6 +16,7 @@
 #include "bench/client.h"
 #include "bench/cluster.h"
 #include "bench/number.h"
+#include "bench/odd_review.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -24,6 +26,7 @@ enum { THIS, THAT, SIDES, SHOWN = 4000 };
 
 struct setup {
     struct client_options options[SIDES];
+    const char *reviews; /* the path where reviews of pods are asked, and nothing else; or NULL */
     int64_t nodes, questions, seed;
 };
 
@@ -172,6 +175,10 @@ static void put_victims(struct same *s, struct strbuf *out) {
 }
 
 static const char *put_question(struct same *s, struct strbuf *out) {
+    if (s->setup->reviews != NULL) {
+        odd_review(&s->random, out);
+        return s->setup->reviews;
+    }
     uint32_t kind = below(s, 16);
     strbuf_append_str(out, STR("{\"Pod\":"));
     put_pod(s, out);
@@ -219,13 +226,10 @@ static int ask_both(struct same *s, struct err *err) {
 }
 
 static const struct option long_options[] = {
-    {"this", required_argument, NULL, 'i'},
-    {"that", required_argument, NULL, 'a'},
-    {"ca", required_argument, NULL, 'c'},
-    {"nodes", required_argument, NULL, 'n'},
-    {"questions", required_argument, NULL, 'q'},
-    {"seed", required_argument, NULL, 's'},
-    {NULL, 0, NULL, 0},
+    {"this", required_argument, NULL, 'i'},    {"that", required_argument, NULL, 'a'},
+    {"ca", required_argument, NULL, 'c'},      {"nodes", required_argument, NULL, 'n'},
+    {"reviews", required_argument, NULL, 'r'}, {"questions", required_argument, NULL, 'q'},
+    {"seed", required_argument, NULL, 's'},    {NULL, 0, NULL, 0},
 };
 
 static bool set_option(struct setup *s, int option, const char *value) {
@@ -241,6 +245,9 @@ static bool set_option(struct setup *s, int option, const char *value) {
         return true;
     case 'n':
         return number_in(value, 1, 100000, &s->nodes);
+    case 'r':
+        s->reviews = value;
+        return true;
     case 'q':
         return number_in(value, 1, 100000000, &s->questions);
     case 's':
@@ -257,15 +264,16 @@ static bool parse(struct setup *s, int argc, char **argv) {
         if (!set_option(s, option, optarg))
             return false;
     return optind == argc && s->options[THIS].address != NULL && s->options[THAT].address != NULL &&
-           s->options[THIS].ca_file != NULL && s->nodes > 0;
+           s->options[THIS].ca_file != NULL && (s->nodes > 0 || s->reviews != NULL);
 }
 
 int main(int argc, char **argv) {
     struct setup setup;
     struct err err = {0};
     if (!parse(&setup, argc, argv)) {
-        (void)fprintf(stderr, "usage: same --this HOST:PORT --that HOST:PORT --ca FILE --nodes N\n"
-                              "            [--questions 100000] [--seed 1]\n");
+        (void)fprintf(stderr, "usage: same --this HOST:PORT --that HOST:PORT --ca FILE\n"
+                              "            {--nodes N | --reviews PATH} [--questions 100000]\n"
+                              "            [--seed 1]\n");
         return 2;
     }
     struct same s = {.setup = &setup, .random = (uint64_t)setup.seed};

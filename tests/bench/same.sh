@@ -3,8 +3,9 @@
 #
 #   tests/bench/same.sh COMMIT [QUESTIONS [SEED]]
 #
-# QUESTIONS (100,000) are asked without reservations and with them, and both again under rules of ordered
-# spread. EVENKEEL is this daemon;
+# QUESTIONS (100,000) are asked of the extender without reservations and with them, and both again under
+# rules of ordered spread; a fifth as many reviews are sent to the webhook that changes pods, and as many
+# to the one that denies some, under policies and beside Fluid's objects. EVENKEEL is this daemon;
 # against.sh says where that one is built. Exits with 1 at a difference, and with 2 when there is nothing
 # to compare with.
 set -euo pipefail
@@ -75,3 +76,44 @@ SingleNode plain.yaml
 Off rules.yaml
 SingleNode rules.yaml
 MODES
+
+# Everything a policy can ask for, in namespaces of their own.
+cat >"$work/policies.yaml" <<'YAML'
+apiVersion: evenkeel.io/v1alpha1
+kind: TopologyPolicy
+metadata: {name: web}
+spec:
+  priority: 10
+  mode: Require
+  match: {objectSelector: {matchLabels: {tier: web}}}
+  pods:
+    replaceDefaults: true
+    spread:
+    - {topologyKey: topology.kubernetes.io/region, whenUnsatisfiable: ScheduleAnyway}
+    - {topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule, minDomains: 3}
+---
+apiVersion: evenkeel.io/v1alpha1
+kind: TopologyPolicy
+metadata: {name: audited}
+spec:
+  priority: 5
+  mode: Audit
+  match: {namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: team}}}
+  pods:
+    spread:
+    - {topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule}
+---
+YAML
+cat docs/examples/data-locality/policy.yaml >>"$work/policies.yaml"
+for side in this that; do
+    start_server "$side" "${binary[$side]}" serve --ops-listen 127.0.0.1:0 \
+        --state docs/examples/data-locality/state.yaml --state "$work/odd.json" --policy "$work/policies.yaml" \
+        --fluid-profile docs/examples/data-locality/profile.yaml \
+        --webhook-listen 127.0.0.1:0 --webhook-cert-file "$work/certs/tls.crt" \
+        --webhook-key-file "$work/certs/tls.key" --extender-listen 127.0.0.1:0 \
+        --extender-cert-file "$work/certs/tls.crt" --extender-key-file "$work/certs/tls.key"
+done
+for path in /webhooks/v1/pods /webhooks/v1/pods/validate; do
+    "$programs/same" --this "$(other_address this webhook)" --that "$(other_address that webhook)" \
+        --ca "$work/certs/ca.crt" --reviews "$path" --questions "$((${2:-100000} / 5))" --seed "${3:-$RANDOM}"
+done
