@@ -358,9 +358,15 @@ static void watches_keep_it_right(void **state) {
     assert_int_equal(informer_age_ms(i), 0);
     atomic_store(&s.clock.at_ms, 1001500);
     assert_int_equal(informer_age_ms(i), 1500);
+    heard = 0; /* the kind that is silent longest counts, whichever it is */
+    assert_true(api_say(&s.calls[SPACES], EVENT("ADDED", SPACE("t", "8"))));
+    while (!informer_heard(i, SPACES, &heard) || heard != 1001500)
+        sched_yield();
+    assert_int_equal(informer_age_ms(i), 1500);
     finish(&s, i);
-    has(i, "b", 0);
+    has(i, "b", 1);
     assert_true(informer_listed(i));
+    assert_true(metric_now("evenkeel_candidates{resource=\"nodes\"}") == -1);
 }
 
 /* An object that cannot be decoded or kept costs itself only. */
@@ -463,6 +469,30 @@ static void a_listing_of_which_more_is_kept(void **state) {
     finish(&s, f->informer);
 }
 
+/* What decoding one takes is the next one's: of many that are gone, together more than one may
+ * take, none is refused. */
+static void names_of_what_is_gone_are_given_back(void **state) {
+    struct fixture *f = *state;
+    static char name[20000];
+    struct server s;
+    for (size_t n = 0; n + 6 < sizeof name; n += 6)
+        memcpy(name + n, "\\u0061", 7); /* an escape, so the text is copied */
+    start(&s, f->informer, 1u << SPACES);
+    take(&s, 1);
+    assert_true(api_say(&s.calls[NODES], STREAM EVENT("ADDED", NODE("b", "1")) MARKER("3")));
+    nodes_become(1);
+    for (int i = 0; i < 30; i++) {
+        assert_true(api_say(&s.calls[NODES], "{\"type\":\"DELETED\",\"object\":{\"metadata\":{"
+                                             "\"resourceVersion\":\"4\",\"name\":\""));
+        assert_true(api_say(&s.calls[NODES], name));
+        assert_true(api_say(&s.calls[NODES], "\"}}}\n"));
+    }
+    assert_true(api_say(&s.calls[NODES], EVENT("DELETED", NODE("b", "5"))));
+    nodes_become(0);
+    assert_true(metric_now("evenkeel_watch_listings_total{resource=\"nodes\"}") == 1);
+    finish(&s, f->informer);
+}
+
 static void a_kind_can_come_later(void **state) {
     struct fixture *f = *state;
     struct informer *i = f->informer;
@@ -512,11 +542,17 @@ static void contents_can_be_given(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(files_have_all_there_is),         TEST(a_bad_file_changes_nothing),
-        TEST(files_of_others_are_followed),    TEST(contents_can_be_worked_on),
-        TEST(watches_keep_it_right),           TEST(an_object_is_refused_alone),
-        TEST(a_listing_of_which_much_is_kept), TEST(a_listing_of_which_more_is_kept),
-        TEST(a_watch_of_which_more_is_kept),   TEST(a_kind_can_come_later),
+        TEST(files_have_all_there_is),
+        TEST(a_bad_file_changes_nothing),
+        TEST(files_of_others_are_followed),
+        TEST(contents_can_be_worked_on),
+        TEST(watches_keep_it_right),
+        TEST(an_object_is_refused_alone),
+        TEST(a_listing_of_which_much_is_kept),
+        TEST(a_listing_of_which_more_is_kept),
+        TEST(a_watch_of_which_more_is_kept),
+        TEST(a_kind_can_come_later),
+        TEST(names_of_what_is_gone_are_given_back),
         TEST(contents_can_be_given),
     };
     return cmocka_run_group_tests_name("informer", tests, NULL, NULL);

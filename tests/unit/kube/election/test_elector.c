@@ -8,9 +8,11 @@
 #include "unit/unit.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #define OTHERS                                                                                     \
     "{\"holderIdentity\":\"other\",\"leaseDurationSeconds\":15,\"acquireTime\":"                   \
@@ -54,12 +56,36 @@ static int set_up(void **state) {
     return elector_new(&options, &elector, NULL);
 }
 
+/* ---- what is logged, which teardown directs elsewhere ---- */
+
+static int logged[2] = {-1, -1}; /* a pipe */
+
+static void read_log(void) {
+    assert_return_code(pipe2(logged, O_NONBLOCK), 0);
+    log_setup(LOG_INFO, LOG_LOGFMT, logged[1]);
+}
+
+/* How many lines that have been logged since the last time contain the text. */
+static int lines_with(const char *text) {
+    static char lines[64 << 10];
+    ssize_t n = read(logged[0], lines, sizeof lines - 1); /* does not wait */
+    int count = 0;
+    lines[n > 0 ? n : 0] = '\0';
+    for (const char *at = lines; (at = strstr(at, text)) != NULL; at++)
+        count++;
+    return count;
+}
+
 static int tear_down(void **state) {
     (void)state;
     elector_free(elector);
     elector = NULL;
     event_recorder_free(recorder);
     lease_store_done(&store);
+    log_setup(LOG_INFO, LOG_LOGFMT, STDERR_FILENO);
+    for (int i = 0; i < 2 && logged[i] >= 0; i++)
+        (void)close(logged[i]);
+    logged[0] = logged[1] = -1;
     return 0;
 }
 
@@ -202,7 +228,9 @@ static void test_who_stood_still_does_not_lead(void **state) {
     stand_still(30000);
     assert_false(elector_leads(elector));
     assert_true(elector_is_alive(elector));
-    stand_still(3001); /* 15 s + 20 s after the last renewal began */
+    stand_still(3000); /* 15 s + 20 s after the last renewal began */
+    assert_true(elector_is_alive(elector));
+    stand_still(1); /* older than that */
     assert_false(elector_is_alive(elector));
     serve();
     assert_string_equal(told, "+-");
@@ -244,6 +272,32 @@ static void test_followers_are_told_nothing(void **state) {
     assert_str(lease_store_spec(&store, "holderIdentity"), "\"other\"");
 }
 
+/* A problem that lasts is told once by a candidate, and at each try by a leader. */
+static void test_what_is_logged_again(void **state) {
+    (void)state;
+    read_log();
+    lease_store_set(&store, OTHERS);
+    serve_one("GET");
+    assert_int_equal(lines_with("the lease is held"), 1);
+    for (int i = 0; i < 3; i++) {
+        fake_pass(&client, 4400);
+        fake_fail(&client, -ECONNREFUSED);
+    }
+    assert_int_equal(lines_with("could not be kept or taken"), 1);
+    fake_pass(&client, 4400);
+    serve_one("GET");
+    assert_int_equal(lines_with("the lease is held"), 0); /* by the same one */
+    serve_one("PUT"); /* the other one has been silent for so long */
+    assert_true(elector_leads(elector));
+    (void)lines_with("became leader");
+    for (int i = 0; i < 3; i++) {
+        fake_pass(&client, 2000);
+        fake_fail(&client, -ECONNREFUSED);
+    }
+    assert_true(elector_leads(elector));
+    assert_int_equal(lines_with("could not be kept or taken"), 3);
+}
+
 static void test_stopping_gives_the_lease_back(void **state) {
     (void)state;
     become_leader();
@@ -262,8 +316,10 @@ static void test_stopping_cancels_what_hangs(void **state) {
     (void)state;
     become_leader();
     fake_pass(&client, 2000);
+    read_log();
     begin_stop(3000);
     assert_string_equal(told, "+-");
+    assert_int_equal(lines_with("level=warn"), 0); /* what it cancelled was no problem */
     serve_one("GET");
     fake_fail(&client, -ECONNREFUSED);
     fake_pass(&client, 400);
@@ -343,17 +399,12 @@ static void test_anybody_may_ask(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_a_leader_is_told_and_renews),
-        TEST(test_the_end_is_told_in_time),
-        TEST(test_who_stood_still_does_not_lead),
-        TEST(test_a_gap_is_told_even_when_it_is_over),
-        TEST(test_followers_are_told_nothing),
-        TEST(test_stopping_gives_the_lease_back),
-        TEST(test_stopping_cancels_what_hangs),
-        TEST(test_stopping_has_a_limit),
-        TEST(test_stopping_before_it_began),
-        TEST(test_bad_options_are_refused),
-        TEST(test_anybody_may_ask),
+        TEST(test_a_leader_is_told_and_renews),   TEST(test_the_end_is_told_in_time),
+        TEST(test_who_stood_still_does_not_lead), TEST(test_a_gap_is_told_even_when_it_is_over),
+        TEST(test_followers_are_told_nothing),    TEST(test_what_is_logged_again),
+        TEST(test_stopping_gives_the_lease_back), TEST(test_stopping_cancels_what_hangs),
+        TEST(test_stopping_has_a_limit),          TEST(test_stopping_before_it_began),
+        TEST(test_bad_options_are_refused),       TEST(test_anybody_may_ask),
     };
     return cmocka_run_group_tests_name("elector", tests, NULL, NULL);
 }

@@ -165,6 +165,28 @@ static void test_options_must_hold_together(void **state) {
     assert_int_equal(lease_options_check(&o, NULL), 0);
 }
 
+static void test_how_long_names_may_be(void **state) {
+    (void)state;
+    char text[300];
+    struct lease_options good = {.namespace = "a", .name = "b", .identity = "me"}, o;
+    memset(text, 'a', sizeof text);
+    text[63] = '\0';
+    o = good, o.namespace = text;
+    assert_int_equal(lease_options_check(&o, NULL), 0);
+    text[63] = 'a', text[64] = '\0';
+    refused(o, "is no namespace");
+    text[64] = 'a', text[253] = '\0';
+    o = good, o.name = text;
+    assert_int_equal(lease_options_check(&o, NULL), 0);
+    text[253] = 'a', text[254] = '\0';
+    refused(o, "is no name");
+    text[254] = 'a', text[256] = '\0';
+    o = good, o.identity = text;
+    assert_int_equal(lease_options_check(&o, NULL), 0);
+    text[256] = 'a', text[257] = '\0';
+    refused(o, "is no identity");
+}
+
 static void test_identities_are_unique(void **state) {
     (void)state;
     char a[LEASE_IDENTITY_SIZE], b[LEASE_IDENTITY_SIZE];
@@ -488,6 +510,42 @@ static int64_t time_to_take(struct desk *d, const char *spec) {
         serve(d);
     }
     return d->now_ms - begun_ms;
+}
+
+/* Whatever changes in a record keeps it alive, each member by itself: 15 seconds from then on. */
+static void test_any_change_is_a_sign_of_life(void **state) {
+    (void)state;
+    static const char *const specs[] = {
+#define SPEC(holder, duration, acquired, renewed, transitions)                                     \
+    "{\"holderIdentity\":\"" holder "\",\"leaseDurationSeconds\":" duration                        \
+    ",\"acquireTime\":\"2020-01-01T00:00:0" acquired                                               \
+    ".000000Z\",\"renewTime\":\"2020-01-01T00:00:0" renewed                                        \
+    ".000000Z\",\"leaseTransitions\":" transitions "}"
+        SPEC("third", "15", "0", "0", "7"), SPEC("other", "14", "0", "0", "7"),
+        SPEC("other", "15", "1", "0", "7"), SPEC("other", "15", "0", "1", "7"),
+        SPEC("other", "15", "0", "0", "8"),
+    };
+    for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
+        struct desk d;
+        open_waiting(&d, OTHERS);
+        int64_t from_ms = d.now_ms;
+        bool changed = false;
+        while (!leads(&d)) {
+            assert_true(d.now_ms - from_ms <= 15000);
+            if (ask(&d) == LEASE_WAIT) {
+                pass(&d, d.next.wait_ms);
+                continue;
+            }
+            if (!changed && d.now_ms - from_ms >= 5000) {
+                lease_store_set(d.store, specs[i]);
+                changed = true;
+                from_ms = d.now_ms;
+            }
+            serve(&d);
+        }
+        assert_int_equal(d.now_ms - from_ms, i == 1 ? 14000 : 15000);
+        close_desk(&d);
+    }
 }
 
 static void test_a_dead_leader_is_followed_after_its_duration(void **state) {
@@ -850,6 +908,8 @@ static void test_handovers_take_no_longer_than_they_must(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_options_must_hold_together),
+        cmocka_unit_test(test_how_long_names_may_be),
+        cmocka_unit_test(test_any_change_is_a_sign_of_life),
         cmocka_unit_test(test_identities_are_unique),
         cmocka_unit_test(test_time_texts),
         cmocka_unit_test(test_the_first_creates_the_lease),
