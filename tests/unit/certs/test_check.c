@@ -31,14 +31,15 @@ static int tear_down(void **state) {
 }
 
 struct question {
-    const char *certificate, *key, *ca, *host; /* names of files; NULL: the usual ones, no host */
+    const char *certificate, *key, *ca; /* names of files; NULL: the usual ones */
+    const char *host, *other_host;      /* NULL: none */
     int64_t at_s;
     int within_days;
 };
 
 /* Asks, and compares the problems with `wanted`: part of each, in order, NULL at the end. */
 static void check(const struct fixture *f, struct question q, const char *const *wanted) {
-    const struct str host = str_of(q.host);
+    const struct str hosts[] = {str_of(q.host), str_of(q.other_host)};
     char certificate[512], key[512], ca[512];
     (void)snprintf(certificate, sizeof certificate, "%s/%s", f->dir,
                    q.certificate != NULL ? q.certificate : "tls.crt"); /* short, as below */
@@ -47,8 +48,8 @@ static void check(const struct fixture *f, struct question q, const char *const 
     const struct check_request request = {.certificate_path = certificate,
                                           .key_path = key,
                                           .ca_path = ca,
-                                          .hosts = &host,
-                                          .host_count = q.host != NULL,
+                                          .hosts = hosts,
+                                          .host_count = q.other_host != NULL ? 2 : q.host != NULL,
                                           .within_days = q.within_days,
                                           .now_s = q.at_s};
     struct arena arena;
@@ -97,6 +98,10 @@ static void test_host(void **state) {
           "tls.crt: the certificate is not for host 'b.example': issue one");
     CHECK(*state, Q(.at_s = NOW, .host = "server"), "not for host 'server'"); /* its CN */
     CHECK(*state, Q(.at_s = NOW, .host = "a:1"), "leave out the port");
+    CHECK(*state, Q(.at_s = NOW, .host = "a.example", .other_host = "b.example"),
+          "not for host 'b.example'");
+    CHECK(*state, Q(.at_s = NOW, .host = "b.example", .other_host = "c.example"),
+          "not for host 'b.example'", "not for host 'c.example'");
 }
 
 static void test_no_names(void **state) {

@@ -21,8 +21,13 @@ static void test_names(void **state) {
         assert_string_equal(host.bytes, names[i]);
         assert_int_equal(host.n, strlen(names[i]));
     }
-    struct host upper = parsed("A.Example");
-    assert_string_equal(upper.bytes, "a.example");
+    struct host upper = parsed("A.Example-Z");
+    assert_string_equal(upper.bytes, "a.example-z");
+    char longest[254]; /* 253 letters, in labels of one */
+    for (size_t i = 0; i < 253; i++)
+        longest[i] = i % 2 == 0 ? 'a' : '.';
+    longest[253] = '\0';
+    assert_int_equal(parsed(longest).n, 253);
 }
 
 static void test_addresses(void **state) {
@@ -42,15 +47,17 @@ static void test_addresses(void **state) {
 
 static void test_refused(void **state) {
     (void)state;
-    char long_label[66], long_name[260];
+    char long_label[66], long_name[260], too_long[255];
     memset(long_label, 'a', 64);
     long_label[64] = '\0';
     for (size_t i = 0; i < 255; i++)
         long_name[i] = i % 2 == 0 ? 'a' : '.';
     long_name[255] = '\0';
-    const char *const wrong[] = {"",     "a_b",    "-a",        "a-",       "a..b",   ".a", "a.",
-                                 "a b",  "10.0.0", "300.1.1.1", "a*.b",     "*",      "*.", "a.*.b",
-                                 "[::1", "[a]",    "\xc3\xa9",  long_label, long_name};
+    memcpy(too_long, long_name, 252);
+    memcpy(too_long + 252, "bc", 3); /* 254 letters, and nothing else is wrong */
+    const char *const wrong[] = {
+        "",     "a_b", "-a", "a-",    "a..b", ".a",  "a.",       "a b",      "10.0.0",  "300.1.1.1",
+        "a*.b", "*",   "*.", "a.*.b", "[::1", "[a]", "\xc3\xa9", long_label, long_name, too_long};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct host host = {.n = 7};
         struct err err = {0};

@@ -102,7 +102,7 @@ static void test_hostile_names(void **state) {
         int type;
         const char *bytes;
         int n;
-    } rows[] = {{GEN_DNS, "a\0b\n\xff", 5}, {GEN_IPADD, "abc", 3}, {GEN_URI, "spiffe://x", 10}};
+    } rows[] = {{GEN_DNS, "a\0b\n\xff\x7f", 6}, {GEN_IPADD, "abc", 3}, {GEN_URI, "spiffe://x", 10}};
     for (size_t i = 0; i < 3; i++) {
         GENERAL_NAME *name = GENERAL_NAME_new();
         ASN1_STRING *value =
@@ -125,7 +125,7 @@ static void test_hostile_names(void **state) {
     size_t count;
     struct certificate *all = read_all((struct str){bytes, (size_t)n}, &arena, &count);
     assert_int_equal(all[0].name_count, 3);
-    assert_str(all[0].names[0], "a?b??");
+    assert_str(all[0].names[0], "a?b???");
     assert_str(all[0].names[1], "?");
     assert_str(all[0].names[2], "spiffe://x");
     assert_str(all[0].subject, "");
@@ -241,6 +241,42 @@ static int verify(struct str chain, struct str ca, int64_t at_s, const char *why
     return r;
 }
 
+/* As in Go: a wildcard is a whole label. */
+static void test_a_part_of_a_label_is_no_wildcard(void **state) {
+    (void)state;
+    static const char *const names[] = {"*.svc.example", "a*.svc.example"};
+    EVP_PKEY *key = EVP_EC_gen("P-256");
+    for (int i = 0; i < 2; i++) {
+        X509 *x = X509_new();
+        GENERAL_NAMES *all = sk_GENERAL_NAME_new_null();
+        GENERAL_NAME *name = GENERAL_NAME_new();
+        ASN1_STRING *value = ASN1_IA5STRING_new();
+        assert_int_equal(ASN1_STRING_set(value, names[i], -1), 1);
+        GENERAL_NAME_set0_value(name, GEN_DNS, value);
+        assert_true(sk_GENERAL_NAME_push(all, name) > 0);
+        assert_non_null(ASN1_TIME_set(X509_getm_notBefore(x), NOW));
+        assert_non_null(ASN1_TIME_set(X509_getm_notAfter(x), NOW));
+        assert_int_equal(X509_set_version(x, 2), 1);
+        assert_int_equal(X509_set_pubkey(x, key), 1);
+        assert_int_equal(X509_add1_ext_i2d(x, NID_subject_alt_name, all, 0, 0), 1);
+        assert_true(X509_sign(x, key, EVP_sha256()) > 0);
+        BIO *bio = BIO_new(BIO_s_mem());
+        assert_int_equal(PEM_write_bio_X509(bio, x), 1);
+        char *bytes;
+        long n = BIO_get_mem_data(bio, &bytes);
+        bool covered;
+        struct err err;
+        check_ok(certificate_covers((struct str){bytes, (size_t)n}, STR("ab.svc.example"), &covered,
+                                    &err),
+                 &err);
+        assert_int_equal(covered, i == 0);
+        (void)BIO_free(bio); /* not NULL */
+        GENERAL_NAMES_free(all);
+        X509_free(x);
+    }
+    EVP_PKEY_free(key);
+}
+
 static void test_verify(void **state) {
     (void)state;
     struct authority *a = new_authority("a", 30, NOW), *b = new_authority("a", 30, NOW);
@@ -297,6 +333,7 @@ int main(void) {
         cmocka_unit_test(test_malformed_names),
         cmocka_unit_test(test_key),
         cmocka_unit_test(test_covers),
+        cmocka_unit_test(test_a_part_of_a_label_is_no_wildcard),
         cmocka_unit_test(test_verify),
         cmocka_unit_test(test_verify_is_for_servers),
     };

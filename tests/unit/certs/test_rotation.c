@@ -105,6 +105,68 @@ static void test_a_leaf_is_renewed_in_time(void **state) {
     held_done(&h);
 }
 
+/* From when until when the certificate that comes first in a text is valid. */
+static void times_of(struct str pem, int64_t *ret_from_s, int64_t *ret_end_s) {
+    struct arena arena;
+    struct certificate *chain;
+    size_t count;
+    struct err err;
+    arena_init(&arena, 1 << 20);
+    check_ok(certificates_read(pem, &arena, &chain, &count, &err), &err);
+    *ret_from_s = chain[0].not_before_s;
+    *ret_end_s = chain[0].not_after_s;
+    arena_done(&arena);
+}
+
+/* What is wrong at that second, without what is made of it. */
+static const char *wrong_at(const struct held *h, int64_t now_s) {
+    const struct rotation_request request = request_of(h, now_s);
+    struct rotation made = {.why = NULL};
+    struct err err;
+    check_ok(rotation_plan(&request, &made, &err), &err);
+    const char *why = made.why;
+    rotation_done(&made);
+    return why != NULL ? why : "";
+}
+
+static void test_the_second_of_each_end(void **state) {
+    (void)state;
+    struct held h = {0};
+    int64_t from_s, end_s;
+    (void)pass(&h, NOW);
+    times_of(strbuf_str(&h.r.certificate), &from_s, &end_s);
+    int64_t due_s = from_s + (end_s - from_s) / 3 * 2;
+    assert_string_equal(wrong_at(&h, due_s - 1), "");
+    assert_string_equal(wrong_at(&h, due_s), "two thirds of the certificate's time are over");
+    assert_string_equal(wrong_at(&h, end_s - 1), "two thirds of the certificate's time are over");
+    assert_true(verifies(strbuf_str(&h.r.certificate), strbuf_str(&h.r.ca), end_s - 1));
+    assert_string_equal(wrong_at(&h, end_s), "the certificate has expired");
+    assert_false(verifies(strbuf_str(&h.r.certificate), strbuf_str(&h.r.ca), end_s));
+    times_of(strbuf_str(&h.r.ca), &from_s, &end_s);
+    assert_string_equal(wrong_at(&h, from_s), "");
+    assert_string_equal(wrong_at(&h, from_s - 1), "the authority is not valid yet");
+    assert_string_equal(wrong_at(&h, end_s - YEAR), "the certificate has expired");
+    assert_string_equal(wrong_at(&h, end_s - YEAR + 1), "the authority ends within a year");
+    held_done(&h);
+}
+
+/* What clients trusted belongs to an authority that is followed: a leaf alone adds nothing. */
+static void test_a_leaf_leaves_the_bundle_alone(void **state) {
+    (void)state;
+    struct held h = {0};
+    struct authority *other = new_authority("other", 3650, NOW);
+    struct issued trusted = save(other);
+    (void)pass(&h, NOW);
+    strbuf_append_str(&h.trusted, strbuf_str(&trusted.certificate));
+    CLEANUP(strbuf_done) struct strbuf before = {0};
+    strbuf_append_str(&before, strbuf_str(&h.r.ca));
+    assert_string_equal(pass(&h, NOW + 60 * DAY), "two thirds of the certificate's time are over");
+    assert_true(bundle_same(strbuf_str(&h.r.ca), strbuf_str(&before)));
+    issued_done(&trusted);
+    authority_free(other);
+    held_done(&h);
+}
+
 /* Twenty years, a look every ten days: who learned of the bundle ten days ago trusts every leaf. */
 static void test_authorities_overlap(void **state) {
     (void)state;
@@ -190,6 +252,10 @@ static void test_what_is_lost(void **state) {
     assert_false(h.r.authority_is_new);
     request = request_of(&h, NOW);
     request.now.certificate = STR("-----BEGIN CERTIFICATE-----\n!!\n-----END CERTIFICATE-----\n");
+    assert_string_equal(pass_request(&h, &request),
+                        "the certificate and its key are broken, or do not belong together");
+    request = request_of(&h, NOW);
+    request.now.certificate = STR(""); /* its key is there */
     assert_string_equal(pass_request(&h, &request),
                         "the certificate and its key are broken, or do not belong together");
     expect_good(&h, NOW);
@@ -410,7 +476,8 @@ static void test_a_client_and_a_new_authority(void **state) {
     expect_good_client(&c, late + 58 * DAY);
     struct rotation_client_request request = client_request(&c, late + 58 * DAY);
     request.ca_key = STR("");
-    assert_string_equal(pass_client(&c, &request), ""); /* until the server has mended it */
+    assert_string_equal(pass_client(&c, &request), "");    /* until the server has mended it */
+    assert_string_equal(renew(&c, late + 4000 * DAY), ""); /* the server's has ended, too */
     strbuf_done(&before);
     client_done(&c);
 }
@@ -419,6 +486,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_first),
         cmocka_unit_test(test_a_leaf_is_renewed_in_time),
+        cmocka_unit_test(test_the_second_of_each_end),
+        cmocka_unit_test(test_a_leaf_leaves_the_bundle_alone),
         cmocka_unit_test(test_authorities_overlap),
         cmocka_unit_test(test_time_to_learn_of_an_authority),
         cmocka_unit_test(test_clocks_that_jump),
