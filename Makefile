@@ -222,7 +222,7 @@ differential: deps ## CASES (20,000) random cases beside Kubernetes' and Open Cl
 	@EVENKEEL=$(abspath $(BINARY)) LIBEVENKEEL=$(abspath $(LIB)) tests/e2e/differentials.sh \
 		$(CASES) $(OCM_CASES)
 
-attack: deps ## what hostile tenants and strangers cost others; LONG=1 adds 100,000 mutated bodies, with sanitizers; needs Go
+attack: deps ## what hostile tenants and strangers cost others; LONG=1 adds mutated bodies and all of it with sanitizers; needs Go
 	@+$(again) $(BINARY)
 ifneq ($(LONG),)
 	@+$(MAKE) --no-print-directory deps-lint
