@@ -2,6 +2,8 @@
 
 #include "base/json_reader.h"
 #include "data/fluid/plugin.h"
+#include "model/fluid.h"
+#include "model/topology.h"
 #include "yaml/yaml.h"
 
 #include <errno.h>
@@ -22,13 +24,13 @@ static const char default_profile[] =
     "- name: NodeAffinityWithCache\n"
     "  args: |\n"
     "    preferred:\n"
-    "    - {name: fluid.io/node, weight: 100}\n"
-    "    - {name: topology.kubernetes.io/zone, weight: 50}\n"
-    "    - {name: topology.kubernetes.io/region, weight: 20}\n"
-    "    required: [fluid.io/node]\n";
+    "    - {name: " FLUID_TIER_NODE ", weight: 100}\n"
+    "    - {name: " TOPOLOGY_NAME_ZONE ", weight: 50}\n"
+    "    - {name: " TOPOLOGY_NAME_REGION ", weight: 20}\n"
+    "    required: [" FLUID_TIER_NODE "]\n";
 
 static const char design_args[] =
-    "{preferred: [{name: fluid.io/node, weight: 100}], required: [fluid.io/node]}";
+    "{preferred: [{name: " FLUID_TIER_NODE ", weight: 100}], required: [" FLUID_TIER_NODE "]}";
 
 /* A reader over the first document of a YAML text; an empty text reads as null. */
 static int open_yaml(struct str yaml, const char *what, struct arena *arena,
