@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "cli/options.h"
+#include "config/table.h"
 #include "model/object.h"
 
 #include "unit/unit.h"
@@ -529,9 +530,16 @@ static void test_wrong_rules(void **state) {
          "[0].namespaces[0]: 'Shop' is not a valid namespace"},
         {"{name: a, podSelector: {}, namespaces: [-x], terms: [" TERM "]}",
          "[0].namespaces[0]: '-x' is not a valid namespace"},
+        {"{name: a, podSelector: {}, namespaces: [x-], terms: [" TERM "]}",
+         "[0].namespaces[0]: 'x-' is not a valid namespace"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         assert_list_refused("orderedSpread", "rules", rows[i].rules, rows[i].sentence);
+    /* What does not belong here is not offered. */
+    assert_refused(HEADER
+                   "orderedSpread: {rules: [{name: a, podSelector: {}, terms: [{topologyKey: "
+                   "z, whenUnsatisfiable: DoNotSchedule, minDomain: 2}]}]}\n",
+                   -EINVAL, "3: unknown key 'orderedSpread.rules[0].terms[0].minDomain'");
     assert_refused(HEADER "orderedSpread: {rules: [{name: a, podSelector: {matchLabel: {b: c}}, "
                           "terms: [" TERM "]}]}\n",
                    -EINVAL,
@@ -675,6 +683,29 @@ static void test_certificates(void **state) {
                    "3: webhook.certificates.hosts[0]: 'https://a' is not a valid host");
 }
 
+/* As long as Kubernetes lets names be. */
+static void test_how_long_names_may_be(void **state) {
+    (void)state;
+    char name[255];
+    memset(name, 'a', sizeof name);
+    assert_true(configuration_namespace_valid((struct str){name, 63}));
+    assert_false(configuration_namespace_valid((struct str){name, 64}));
+    assert_false(configuration_namespace_valid(STR("")));
+    for (int n = 253; n <= 254; n++) {
+        struct configuration c;
+        struct err err = {0};
+        char text[400];
+        (void)snprintf(text, sizeof text, HEADER "webhook: {certificates: {secretName: %.*s}}\n", n,
+                       name); /* fits */
+        put(text);
+        configuration_init(&c);
+        assert_int_equal(configuration_read(&c, path, &err), n == 253 ? 0 : -EINVAL);
+        if (n > 253)
+            assert_contains(err.text, "is not a valid name");
+        configuration_done(&c);
+    }
+}
+
 static void append_path(void *ctx, const struct configuration_problem *p) {
     assert_true(strlen(p->text) > 0 && strlen(p->advice) > 0);
     strbuf_appendf(ctx, "%s ", p->path);
@@ -754,6 +785,13 @@ static void test_certificates_of_the_extender(void **state) {
                        "3: extender.certificates.clientName: '%s' is not a valid name", bad[i]);
         assert_refused(text, -EINVAL, want);
     }
+    struct err err = {0}; /* it would be read as "a?" from a certificate */
+    put(HEADER "extender: {certificates: {clientName: \"a\\u007f\"}}\n");
+    configuration_init(&c);
+    assert_int_equal(configuration_read(&c, path, &err), -EINVAL);
+    assert_contains(err.text, "extender.certificates.clientName: ");
+    assert_contains(err.text, "is not a valid name");
+    configuration_done(&c);
 }
 
 static void test_check(void **state) {
@@ -784,6 +822,12 @@ static void test_check(void **state) {
         {"extender: {insecure: true}\nkubernetes: {inCluster: true}\nwebhook: {certFile: a, "
          "keyFile: b, certificates: {mode: Secret}}",
          "webhook.certificates.mode: the certificate is to come from a Secret, but"},
+        {"extender: {insecure: true}\nkubernetes: {inCluster: true}\nwebhook: {certFile: a, "
+         "certificates: {mode: Secret}}",
+         "webhook.certificates.mode: the certificate is to come from a Secret, but"},
+        {"extender: {insecure: true}\nkubernetes: {inCluster: true}\nwebhook: {keyFile: b, "
+         "certificates: {mode: Secret}}",
+         "webhook.certificates.mode: the certificate is to come from a Secret, but"},
         {"extender: {insecure: true}\nstate: {paths: [s]}\nwebhook: {certificates: {mode: Secret}}",
          "webhook.certificates.mode: the Secret is on an API server"},
         {"extender: {insecure: true}\nkubernetes: {inCluster: true}\nwebhook: {certificates: "
@@ -802,6 +846,14 @@ static void test_check(void **state) {
         {IN_CLUSTER "extender: {listen: \":1\", certificates: {" SELF_SIGNED "}}", NULL},
         {IN_CLUSTER "extender: {listen: \":1\", bind: true, allowedSubjects: "
                     "[\"cn:system:kube-scheduler\", a], certificates: {" SELF_SIGNED "}}",
+         NULL},
+        {IN_CLUSTER "extender: {allowedSubjects: [a, \"cn:system:kube-scheduler\"], "
+                    "certificates: {" SELF_SIGNED "}}",
+         NULL},
+        /* nobody makes the client's */
+        {IN_CLUSTER
+         "extender: {allowedSubjects: [a], certificates: {mode: Secret, clientSecretName: b}}\n"
+         "webhook: {listen: \":2\", certificates: {secretName: b, " SELF_SIGNED "}}",
          NULL},
         {IN_CLUSTER "extender: {listen: \":1\", certificates: {mode: Secret}, "
                     "allowedSubjects: [a]}",
@@ -871,6 +923,15 @@ static void test_check(void **state) {
          "fleet: {clusters: true}",
          "extender.listen: neither the extender nor the webhook listens, so nobody can ask"},
         {"extender: {listen: \"0\"}\nfleet: {clusters: true}", "kubernetes: there is nothing to"},
+    /* an election */
+#define ELECTION "extender: {insecure: true}\nleaderElection: {enabled: "
+        {ELECTION "true}\nkubernetes: {inCluster: true}", NULL},
+        {ELECTION "true}\nkubernetes: {kubeconfig: a}", NULL},
+        {ELECTION "true}\nstate: {paths: [s]}", "leaderElection.enabled: "},
+        {ELECTION "false}\nstate: {paths: [s]}", NULL},
+        {ELECTION "true, renewDeadline: 15s}\nkubernetes: {inCluster: true}", "leaderElection: "},
+        {ELECTION "false, renewDeadline: 15s}\nkubernetes: {inCluster: true}", NULL},
+#undef ELECTION
     /* a hub */
 #define HUB "extender: {listen: \"0\"}\nfleet: {clusters: true}\nhub: "
         {HUB "{kubeconfig: a, context: b}", NULL},
@@ -935,6 +996,25 @@ static void test_check(void **state) {
     }
 }
 
+/* A Secret without a namespace is in that of the daemon. */
+static void test_secrets_meet_at_home(void **state) {
+    (void)state;
+    struct configuration c;
+    load(&c, HEADER "extender: {certificates: {mode: SelfSigned, secretName: a, secretNamespace: "
+                    "ns, hosts: [b]}}\n"
+                    "webhook: {certificates: {mode: SelfSigned, secretName: a, hosts: [b]}}\n");
+    assert_true(configuration_secrets_meet(&c, "ns"));
+    assert_false(configuration_secrets_meet(&c, "other"));
+    assert_false(configuration_secrets_meet(&c, NULL)); /* it is not known */
+    configuration_done(&c);
+    load(&c, HEADER "extender: {certificates: {mode: SelfSigned, secretName: a, hosts: [b]}}\n"
+                    "webhook: {certificates: {mode: SelfSigned, secretName: a, secretNamespace: "
+                    "ns, hosts: [b]}}\n");
+    assert_true(configuration_secrets_meet(&c, "ns"));
+    assert_false(configuration_secrets_meet(&c, "other"));
+    configuration_done(&c);
+}
+
 /* ---- memory ---- */
 
 /* However little memory there is: it is refused or it works. */
@@ -988,9 +1068,11 @@ int main(void) {
         cmocka_unit_test(test_wrong_flags),
         cmocka_unit_test(test_every_flag_works),
         cmocka_unit_test(test_certificates),
+        cmocka_unit_test(test_how_long_names_may_be),
         cmocka_unit_test(test_certificates_of_the_extender),
         cmocka_unit_test(test_open_doors),
         cmocka_unit_test(test_check),
+        cmocka_unit_test(test_secrets_meet_at_home),
         cmocka_unit_test(test_every_size_of_memory),
     };
     return cmocka_run_group_tests_name("configuration", tests, make_file, remove_file);
