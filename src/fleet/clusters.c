@@ -48,6 +48,35 @@ static int copy_taints(const struct managed_cluster *cluster, const struct clust
     return 0;
 }
 
+static uint64_t mix_str(uint64_t hash, struct str s) {
+    return hash_mix(hash, hash_str(s));
+}
+
+static uint64_t mix_amount(uint64_t hash, struct cluster_amount a) {
+    return a.given ? hash_mix(hash, hash_bytes(&a.value, sizeof a.value)) : hash_mix(hash, 1);
+}
+
+static uint64_t inputs_of(const struct managed_cluster *cluster) {
+    uint64_t h = hash_mix(1 + cluster->meta.terminating + 2u * cluster->accepted,
+                          hash_mix(cluster->properties.count, cluster->taint_count));
+    for (uint32_t i = 0; i < cluster->properties.count; i++)
+        h = mix_str(mix_str(h, cluster->properties.items[i].key),
+                    cluster->properties.items[i].value);
+    for (uint32_t i = 0; i < cluster->taint_count; i++) {
+        const struct taint *t = &cluster->taints[i].taint;
+        h = mix_str(mix_str(mix_str(h, t->key), t->value), t->effect);
+        h = hash_mix(h, (uint64_t)cluster->taints[i].added_ms);
+    }
+    h = mix_amount(mix_amount(h, cluster->cpu_allocatable), cluster->cpu_capacity);
+    return mix_amount(mix_amount(h, cluster->memory_allocatable), cluster->memory_capacity);
+}
+
+bool contents_cluster_is(const struct fleet_contents *c, const struct managed_cluster *cluster) {
+    const uint32_t slot = topology_slot(c->clusters, cluster->meta.name);
+    return slot != TOPOLOGY_NONE && topology_is_known(c->clusters, slot) &&
+           c->cluster_of[slot].inputs == inputs_of(cluster);
+}
+
 int contents_cluster_apply(struct fleet_contents *c, const struct managed_cluster *cluster) {
     const struct candidate candidate = {.name = cluster->meta.name, .labels = cluster->properties};
     const struct cluster_taint *taints;
@@ -67,7 +96,8 @@ int contents_cluster_apply(struct fleet_contents *c, const struct managed_cluste
                                    .memory_allocatable = cluster->memory_allocatable,
                                    .memory_capacity = cluster->memory_capacity,
                                    .terminating = cluster->meta.terminating,
-                                   .accepted = cluster->accepted};
+                                   .accepted = cluster->accepted,
+                                   .inputs = inputs_of(cluster)};
     return 0;
 }
 

@@ -67,9 +67,47 @@ static uint32_t make(struct fleet_contents *c, struct str namespace, struct str 
     d->namespace = key.a;
     d->name = key.b;
     d->placement = FLEET_NONE;
+    for (int i = 0; i < DECISION_FACTS; i++)
+        d->facts[i] = INTERN_NONE;
     d->decision.name = intern_str(&c->strings, key.b);
     hashmap_insert(&c->decision_index, pair_hash(key), id);
     return id;
+}
+
+static void unref_facts(struct fleet_contents *c, const uint32_t facts[DECISION_FACTS]) {
+    for (int i = 0; i < DECISION_FACTS; i++)
+        intern_unref(&c->strings, facts[i]);
+}
+
+static int intern_facts(struct fleet_contents *c, const struct object_meta *meta,
+                        uint32_t ret[DECISION_FACTS]) {
+    struct str texts[DECISION_FACTS] = {
+        [FACT_VERSION] = meta->version, [FACT_OWNER] = meta->controller_uid};
+    (void)labels_lookup(&meta->labels, STR(PLACEMENT_GROUP_INDEX_LABEL), &texts[FACT_GROUP_INDEX]);
+    (void)labels_lookup(&meta->labels, STR(PLACEMENT_GROUP_NAME_LABEL), &texts[FACT_GROUP_NAME]);
+    for (int i = 0; i < DECISION_FACTS; i++)
+        ret[i] = INTERN_NONE;
+    for (int i = 0; i < DECISION_FACTS; i++)
+        if (texts[i].n > 0 && (ret[i] = intern_ref(&c->strings, texts[i])) == INTERN_NONE) {
+            unref_facts(c, ret);
+            return -ENOMEM;
+        }
+    return 0;
+}
+
+static struct str fact(const struct fleet_contents *c, uint32_t id) {
+    return id != INTERN_NONE ? intern_str(&c->strings, id) : STR("");
+}
+
+/* Takes over the references. */
+static void set_facts(struct fleet_contents *c, struct decision_record *d,
+                      const uint32_t facts[DECISION_FACTS]) {
+    unref_facts(c, d->facts);
+    memcpy(d->facts, facts, sizeof d->facts);
+    d->decision.version = fact(c, facts[FACT_VERSION]);
+    d->decision.group_index = fact(c, facts[FACT_GROUP_INDEX]);
+    d->decision.group_name = fact(c, facts[FACT_GROUP_NAME]);
+    d->decision.owner_uid = fact(c, facts[FACT_OWNER]);
 }
 
 static struct list of_placement(const struct fleet_contents *c, uint32_t placement) {
@@ -123,6 +161,7 @@ static void forget(struct fleet_contents *c, uint32_t id) {
     struct decision_record *d = decision_at(c, id);
     leave_placement(c, id);
     release(c, d->slots, d->decision.slot_count);
+    unref_facts(c, d->facts);
     hashmap_remove(&c->decision_index, pair_hash((struct pair){d->namespace, d->name}), id);
     intern_unref(&c->strings, d->namespace);
     intern_unref(&c->strings, d->name);
@@ -141,11 +180,14 @@ static int placement_of(struct fleet_contents *c, const struct object_meta *meta
 
 int contents_decision_apply(struct fleet_contents *c, const struct placement_decision *decision) {
     const struct object_meta *meta = &decision->meta;
-    uint32_t placement = FLEET_NONE, *slots = NULL;
+    uint32_t placement = FLEET_NONE, *slots = NULL, facts[DECISION_FACTS];
     const bool is_new = contents_decision_find(c, meta->namespace, meta->name) == FLEET_NONE;
-    const int r = placement_of(c, meta, &placement);
+    const int named = intern_facts(c, meta, facts);
+    const int r = named == 0 ? placement_of(c, meta, &placement) : named;
     const uint32_t id = r == 0 ? make(c, meta->namespace, meta->name) : FLEET_NONE;
     if (id == FLEET_NONE || hold(c, decision, &slots) != 0) {
+        if (named == 0)
+            unref_facts(c, facts);
         if (id != FLEET_NONE && is_new)
             forget(c, id);
         if (placement != FLEET_NONE)
@@ -159,11 +201,24 @@ int contents_decision_apply(struct fleet_contents *c, const struct placement_dec
         if (placement != FLEET_NONE)
             join_placement(c, id, placement);
     }
+    set_facts(c, d, facts);
     d->slots = slots;
     d->decision.slots = slots;
     d->decision.slot_count = decision->cluster_count;
     release(c, before, before_count);
     return 0;
+}
+
+bool contents_decision_is(const struct fleet_contents *c,
+                          const struct placement_decision *decision) {
+    const uint32_t id = contents_decision_find(c, decision->meta.namespace, decision->meta.name);
+    if (id == FLEET_NONE || decision_at(c, id)->decision.slot_count != decision->cluster_count)
+        return false;
+    for (uint32_t i = 0; i < decision->cluster_count; i++)
+        if (!str_eq(topology_name(c->clusters, decision_at(c, id)->slots[i]),
+                    decision->clusters[i]))
+            return false;
+    return true;
 }
 
 void contents_decision_remove(struct fleet_contents *c, struct str namespace, struct str name) {

@@ -38,6 +38,12 @@ struct informer *fleet_informer(const struct fleet *f) {
     return f->informer;
 }
 
+void fleet_observe(struct fleet *f, const struct fleet_observer *observer) {
+    struct fleet_contents *c = informer_write(f->informer);
+    c->observer = observer;
+    informer_write_done(f->informer);
+}
+
 struct fleet_stats fleet_stats(struct fleet *f) {
     struct fleet_stats stats = contents_stats(informer_read(f->informer));
     informer_read_done(f->informer);

@@ -50,6 +50,23 @@ struct fleet_stats {
 /* Any thread. O(sets, namespaces, Placements). */
 struct fleet_stats fleet_stats(struct fleet *f);
 
+/* ---- changes, as a watch brings them ---- */
+
+/*
+ * Who is told which Placements may have to be decided anew (fleet/changes.h): of what is known
+ * before a change and of what is known after it. Called on the watch's thread, under the store's
+ * lock: it must not ask the store anything. A ManagedCluster that is applied as it was, but for
+ * what no decision depends on, changes none.
+ */
+struct fleet_observer {
+    void (*changed)(void *ctx, struct str namespace, struct str name);
+    /* Any may have to: a listing has ended, or there was no memory to find out which. */
+    void (*changed_all)(void *ctx);
+    void *ctx;
+};
+/* Before the watch begins, or when it has ended (NULL). Not with state files. Borrowed. */
+void fleet_observe(struct fleet *f, const struct fleet_observer *observer);
+
 /* ---- views ---- */
 
 struct fleet_view {
@@ -73,6 +90,8 @@ struct fleet_cluster {
     uint32_t taint_count;
     struct cluster_amount cpu_allocatable, cpu_capacity, memory_allocatable, memory_capacity;
     bool terminating, accepted;
+    uint64_t inputs; /* a hash of all that decisions depend on; of a cluster that was never known
+                        0 */
 };
 /* Of a slot below topology_slots(). All zero where there is no known cluster
  * (topology_is_known()). */
@@ -101,6 +120,17 @@ const struct str *fleet_bindings(const struct fleet_view *v, struct str namespac
 /* A Placement as JSON that placement_decode() reads: apiVersion, metadata (what identifies it,
  * labels and annotations) and spec. NULL p: it is not known. */
 struct str fleet_placement_json(const struct fleet_view *v, struct str namespace, struct str name);
+/* What an API server has of it beside that: its status ("": none) as JSON without blanks, and its
+ * resourceVersion. Both "" if it is not known. */
+struct fleet_placement_state {
+    struct str status, version;
+};
+struct fleet_placement_state fleet_placement_state(const struct fleet_view *v, struct str namespace,
+                                                   struct str name);
+/* All that are known, in no order. */
+void fleet_placements_each(const struct fleet_view *v,
+                           void (*visit)(void *ctx, struct str namespace, struct str name),
+                           void *ctx);
 /* Placements of a namespace that a compiled selector picks by their labels, in no order: `visit`
  * gets their names; one that returns non-zero ends it, and is returned. */
 int fleet_placements_visit(const struct fleet_view *v, struct str namespace,
@@ -112,6 +142,9 @@ struct fleet_decision {
     const uint32_t *slots; /* as listed; a slot may come twice, and need not be known */
     uint32_t slot_count;
     const struct fleet_decision *next; /* of the same Placement */
+    struct str version;                /* its resourceVersion */
+    /* Its labels of the decision group, and the uid of its controller; "" without. */
+    struct str group_index, group_name, owner_uid;
 };
 /* The PlacementDecisions in a namespace whose label names the Placement, whatever they are called
  * and whether or not it is known, by name. NULL: none. */

@@ -51,7 +51,8 @@ struct placement_record {
     uint32_t name;      /* interned */
     bool known, unsorted;
     struct links in_namespace;
-    struct str json; /* owned */
+    struct str json, status; /* owned */
+    uint32_t version;        /* interned, or INTERN_NONE */
     struct label_set labels;
     uint32_t *sets, *resources; /* owned: interned names in spec.clusterSets, and of resources that
                                    prioritizers name; sorted by number, unique */
@@ -64,11 +65,13 @@ struct placement_record {
     const struct fleet_decision *first; /* by name */
 };
 
+enum { FACT_VERSION, FACT_GROUP_INDEX, FACT_GROUP_NAME, FACT_OWNER, DECISION_FACTS };
 struct decision_record {
     uint32_t namespace, name; /* interned */
     uint32_t placement;       /* record; FLEET_NONE: no label names one */
     struct links of_placement;
-    uint32_t *slots; /* owned */
+    uint32_t *slots;                /* owned */
+    uint32_t facts[DECISION_FACTS]; /* interned, or INTERN_NONE: of the strings in `decision` */
     struct fleet_decision decision;
 };
 
@@ -93,7 +96,8 @@ struct fleet_scores { /* a resource's record */
 };
 
 struct fleet_contents {
-    uint64_t serial; /* no other contents have it */
+    uint64_t serial;                       /* no other contents have it */
+    const struct fleet_observer *observer; /* borrowed; NULL: nobody is told */
     struct intern strings;
     struct topology *clusters;
     struct fleet_cluster *cluster_of; /* [topology_cap()]; owned, and so are the taints */
@@ -173,6 +177,8 @@ void contents_namespace_settle(struct fleet_contents *c, uint32_t id);
 /* ---- clusters.c ---- */
 
 int contents_cluster_apply(struct fleet_contents *c, const struct managed_cluster *cluster);
+/* Is all that decisions depend on as it is known? */
+bool contents_cluster_is(const struct fleet_contents *c, const struct managed_cluster *cluster);
 void contents_cluster_remove(struct fleet_contents *c, struct str name);
 void contents_cluster_empty(struct fleet_contents *c, struct fleet_cluster *cluster);
 
@@ -199,6 +205,9 @@ void contents_placement_empty(struct fleet_contents *c, struct placement_record 
 /* ---- decisions.c ---- */
 
 int contents_decision_apply(struct fleet_contents *c, const struct placement_decision *decision);
+/* Does it list the same clusters as the one that is known? */
+bool contents_decision_is(const struct fleet_contents *c,
+                          const struct placement_decision *decision);
 uint32_t contents_decision_find(const struct fleet_contents *c, struct str namespace,
                                 struct str name);
 void contents_decision_remove(struct fleet_contents *c, struct str namespace, struct str name);

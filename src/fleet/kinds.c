@@ -1,6 +1,7 @@
 /*
  * The kinds of a fleet as rows: what decodes, applies and removes their objects.
  */
+#include "fleet/changes.h"
 #include "fleet/internal.h"
 
 /* Decodes into the reader's arena; one that is full is reported by the caller. */
@@ -28,6 +29,61 @@ static void decode_namespace(struct json_reader *r, struct informer_object *ret)
     ret->meta = object.meta;
 }
 
+/* ---- who is told of changes ---- */
+
+static int find_changed(const struct fleet_view *v, const struct informer_object *object,
+                        struct fleet_changed *ret) {
+    const struct object_meta *m = &object->meta;
+    struct arena *a = object->arena;
+    switch ((enum fleet_kind)object->kind) {
+    case FLEET_CLUSTERS:
+        return fleet_changed_by_cluster(v, m->name, a, ret);
+    case FLEET_SETS:
+        return fleet_changed_by_set(v, m->name, a, ret);
+    case FLEET_BINDINGS:
+        return fleet_changed_by_binding(v, m->namespace, m->name, a, ret);
+    case FLEET_PLACEMENTS:
+        return fleet_changed_by_placement(v, m->namespace, m->name, a, ret);
+    case FLEET_DECISIONS:
+        return fleet_changed_by_decision(v, m->namespace, m->name, a, ret);
+    case FLEET_SCORES:
+        return fleet_changed_by_score(v, m->namespace, m->name, a, ret);
+    case FLEET_NAMESPACES:
+        return fleet_changed_by_namespace(v, m->name, a, ret);
+    case FLEET_KINDS:
+    case FLEET_NOT_WATCHED:
+        break;
+    }
+    return 0;
+}
+
+/* To be called before a change and after it. */
+static void report_changed(const struct fleet_contents *c, const struct informer_object *object) {
+    const struct fleet_view view = {.contents = c};
+    const struct fleet_observer *o = c->observer;
+    struct fleet_changed changed = {0};
+    if (o == NULL)
+        return;
+    if (find_changed(&view, object, &changed) != 0)
+        o->changed_all(o->ctx);
+    for (uint32_t i = 0; i < changed.count; i++)
+        o->changed(o->ctx, changed.items[i].namespace, changed.items[i].name);
+}
+
+static void report_all(const struct fleet_contents *c) {
+    if (c->observer != NULL)
+        c->observer->changed_all(c->observer->ctx);
+}
+
+/* Its clusters are as they were: whoever writes such objects wants to see that it is there. */
+static void report_own(const struct fleet_contents *c, const struct placement_decision *d) {
+    struct str placement;
+    if (c->observer != NULL && labels_lookup(&d->meta.labels, STR(PLACEMENT_LABEL), &placement))
+        c->observer->changed(c->observer->ctx, d->meta.namespace, placement);
+}
+
+/* ---- kinds ---- */
+
 static int applied(int r, const struct informer_object *object, struct err *err) {
     return r == 0 ? 0
                   : err_set(err, r, "no memory for '%.*s/%.*s'", STR_ARG(object->meta.namespace),
@@ -35,71 +91,106 @@ static int applied(int r, const struct informer_object *object, struct err *err)
 }
 
 static int apply_cluster(void *contents, const struct informer_object *object, struct err *err) {
-    return applied(contents_cluster_apply(contents, object->decoded), object, err);
+    const bool same = contents_cluster_is(contents, object->decoded);
+    if (!same)
+        report_changed(contents, object);
+    const int r = contents_cluster_apply(contents, object->decoded);
+    if (!same)
+        report_changed(contents, object);
+    return applied(r, object, err);
 }
 
 static int apply_set(void *contents, const struct informer_object *object, struct err *err) {
-    return applied(contents_set_apply(contents, object->decoded), object, err);
+    report_changed(contents, object);
+    const int r = contents_set_apply(contents, object->decoded);
+    report_changed(contents, object);
+    return applied(r, object, err);
 }
 
 static int apply_binding(void *contents, const struct informer_object *object, struct err *err) {
-    return applied(contents_binding_apply(contents, &object->meta), object, err);
+    report_changed(contents, object);
+    const int r = contents_binding_apply(contents, &object->meta);
+    report_changed(contents, object);
+    return applied(r, object, err);
 }
 
 static int apply_placement(void *contents, const struct informer_object *object, struct err *err) {
-    return applied(contents_placement_apply(contents, object->decoded, object->json), object, err);
+    report_changed(contents, object);
+    const int r = contents_placement_apply(contents, object->decoded, object->json);
+    report_changed(contents, object);
+    return applied(r, object, err);
 }
 
 static int apply_decision(void *contents, const struct informer_object *object, struct err *err) {
-    return applied(contents_decision_apply(contents, object->decoded), object, err);
+    const bool same = contents_decision_is(contents, object->decoded);
+    if (!same)
+        report_changed(contents, object);
+    const int r = contents_decision_apply(contents, object->decoded);
+    if (!same)
+        report_changed(contents, object);
+    report_own(contents, object->decoded);
+    return applied(r, object, err);
 }
 
 static int apply_score(void *contents, const struct informer_object *object, struct err *err) {
-    return applied(contents_score_apply(contents, object->decoded), object, err);
+    report_changed(contents, object);
+    const int r = contents_score_apply(contents, object->decoded);
+    report_changed(contents, object);
+    return applied(r, object, err);
 }
 
 static int apply_namespace(void *contents, const struct informer_object *object, struct err *err) {
-    return applied(contents_namespace_apply(contents, &object->meta), object, err);
+    report_changed(contents, object);
+    const int r = contents_namespace_apply(contents, &object->meta);
+    report_changed(contents, object);
+    return applied(r, object, err);
 }
 
 static int remove_cluster(void *contents, const struct informer_object *gone, struct err *err) {
     (void)err;
+    report_changed(contents, gone);
     contents_cluster_remove(contents, gone->meta.name);
     return 0;
 }
 
 static int remove_set(void *contents, const struct informer_object *gone, struct err *err) {
     (void)err;
+    report_changed(contents, gone);
     contents_set_remove(contents, gone->meta.name);
     return 0;
 }
 
 static int remove_binding(void *contents, const struct informer_object *gone, struct err *err) {
     (void)err;
+    report_changed(contents, gone);
     contents_binding_remove(contents, gone->meta.namespace, gone->meta.name);
     return 0;
 }
 
 static int remove_placement(void *contents, const struct informer_object *gone, struct err *err) {
     (void)err;
+    report_changed(contents, gone);
     contents_placement_remove(contents, gone->meta.namespace, gone->meta.name);
     return 0;
 }
 
 static int remove_decision(void *contents, const struct informer_object *gone, struct err *err) {
     (void)err;
+    report_changed(contents, gone);
     contents_decision_remove(contents, gone->meta.namespace, gone->meta.name);
     return 0;
 }
 
 static int remove_score(void *contents, const struct informer_object *gone, struct err *err) {
     (void)err;
+    report_changed(contents, gone);
     contents_score_remove(contents, gone->meta.namespace, gone->meta.name);
     return 0;
 }
 
 static int remove_namespace(void *contents, const struct informer_object *gone, struct err *err) {
     (void)err;
+    report_changed(contents, gone);
     contents_namespace_remove(contents, gone->meta.name);
     return 0;
 }
@@ -135,12 +226,14 @@ static void sync_end(void *contents, uint32_t kind) {
     const struct fleet_contents *c = contents;
     while (kind == FLEET_CLUSTERS && topology_sync_end(c->clusters))
         continue;
+    report_all(c);
 }
 
 static void sync_abort(void *contents, uint32_t kind) {
     const struct fleet_contents *c = contents;
     while (kind == FLEET_CLUSTERS && topology_sync_abort(c->clusters))
         continue;
+    report_all(c);
 }
 
 static uint64_t kept_bytes(const void *contents) {

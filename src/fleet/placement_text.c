@@ -99,15 +99,31 @@ static void put_object(struct json_reader *r, struct strbuf *out) {
     strbuf_append_char(out, '}');
 }
 
-int placement_text(struct str json, struct str *ret) {
+static void put_status(struct json_reader *r, struct strbuf *out) {
+    struct str key;
+    if (json_object(r))
+        while (json_member(r, &key)) {
+            const struct str value = json_skip(r);
+            if (str_eq(key, STR("status")) && !str_eq(value, STR("null"))) {
+                strbuf_clear(out);
+                append_value(out, value);
+            }
+        }
+}
+
+static int write_text(struct str json, void (*put)(struct json_reader *r, struct strbuf *out),
+                      struct str *ret) {
     struct strbuf out = {0};
     struct arena arena;
     struct json_reader r;
     arena_init(&arena, LIMIT_STATE_OBJECT_ARENA);
     json_reader_init(&r, json, &arena, PLACEMENT_KIND);
-    put_object(&r, &out);
+    put(&r, &out);
     const bool failed = json_failed(&r) || arena_failed(&arena) || strbuf_failed(&out);
     arena_done(&arena);
+    *ret = (struct str){0};
+    if (!failed && out.n == 0)
+        return 0;
     char *p = failed ? NULL : realloc(out.p, out.n); /* no longer than it is */
     if (p == NULL) {
         strbuf_done(&out);
@@ -115,4 +131,12 @@ int placement_text(struct str json, struct str *ret) {
     }
     *ret = (struct str){p, out.n};
     return 0;
+}
+
+int placement_text(struct str json, struct str *ret) {
+    return write_text(json, put_object, ret);
+}
+
+int placement_status_text(struct str json, struct str *ret) {
+    return write_text(json, put_status, ret);
 }

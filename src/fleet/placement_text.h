@@ -10,3 +10,5 @@
 
 /* `json` has been decoded before. *ret is the caller's to free(), and never empty. 0 or -ENOMEM. */
 int placement_text(struct str json, struct str *ret) MUST_CHECK;
+/* Its status, without blanks; "" and NULL if it has none. Likewise. */
+int placement_status_text(struct str json, struct str *ret) MUST_CHECK;

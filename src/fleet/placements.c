@@ -46,6 +46,7 @@ static uint32_t make(struct fleet_contents *c, struct pair key) {
     p->namespace = key.a;
     p->name = key.b;
     p->decisions = FLEET_NONE;
+    p->version = INTERN_NONE;
     arena_init(&p->arena, LIMIT_STATE_OBJECT_ARENA);
     list_put(&of_namespace, id);
     hashmap_insert(&c->placement_index, pair_hash(key), id);
@@ -77,11 +78,14 @@ static void unref_all(struct fleet_contents *c, uint32_t *ids, uint32_t count) {
 
 void contents_placement_empty(struct fleet_contents *c, struct placement_record *p) {
     free((void *)(uintptr_t)p->json.p);
+    free((void *)(uintptr_t)p->status.p);
+    intern_unref(&c->strings, p->version);
     label_set_free(&c->strings, &p->labels);
     unref_all(c, p->sets, p->set_count);
     unref_all(c, p->resources, p->resource_count);
     arena_reset(&p->arena);
-    p->json = (struct str){0};
+    p->json = p->status = (struct str){0};
+    p->version = INTERN_NONE;
     p->sets = p->resources = NULL;
     p->set_count = p->resource_count = 0;
     p->grouped = p->known = false;
@@ -166,11 +170,16 @@ static int copy_group(const struct placement *from, struct placement_record *ret
 int contents_placement_apply(struct fleet_contents *c, const struct placement *from,
                              struct str json) {
     const uint32_t id = contents_placement_make(c, from->meta.namespace, from->meta.name);
-    struct placement_record made = {.known = true};
+    struct placement_record made = {.known = true, .version = INTERN_NONE};
     if (id == FLEET_NONE)
         return -ENOMEM;
     arena_init(&made.arena, LIMIT_STATE_OBJECT_ARENA);
     int r = placement_text(json, &made.json);
+    if (r == 0)
+        r = placement_status_text(json, &made.status);
+    if (r == 0 && from->meta.version.n > 0 &&
+        (made.version = intern_ref(&c->strings, from->meta.version)) == INTERN_NONE)
+        r = -ENOMEM;
     if (r == 0)
         r = label_set_make(&c->strings, from->meta.labels, &made.labels);
     if (r == 0)
@@ -188,6 +197,8 @@ int contents_placement_apply(struct fleet_contents *c, const struct placement *f
     contents_placement_empty(c, p);
     p->known = true;
     p->json = made.json;
+    p->status = made.status;
+    p->version = made.version;
     p->labels = made.labels;
     p->sets = made.sets;
     p->set_count = made.set_count;
@@ -212,6 +223,29 @@ void contents_placement_remove(struct fleet_contents *c, struct str namespace, s
 struct str fleet_placement_json(const struct fleet_view *v, struct str namespace, struct str name) {
     const uint32_t id = contents_placement_find(v->contents, namespace, name);
     return id != FLEET_NONE ? placement_at(v->contents, id)->json : (struct str){0};
+}
+
+struct fleet_placement_state fleet_placement_state(const struct fleet_view *v, struct str namespace,
+                                                   struct str name) {
+    const struct fleet_contents *c = v->contents;
+    const uint32_t id = contents_placement_find(c, namespace, name);
+    if (id == FLEET_NONE || !placement_at(c, id)->known)
+        return (struct fleet_placement_state){0};
+    const struct placement_record *p = placement_at(c, id);
+    return (struct fleet_placement_state){
+        p->status, p->version != INTERN_NONE ? intern_str(&c->strings, p->version) : STR("")};
+}
+
+void fleet_placements_each(const struct fleet_view *v,
+                           void (*visit)(void *ctx, struct str namespace, struct str name),
+                           void *ctx) {
+    const struct fleet_contents *c = v->contents;
+    for (POOL_EACH(&c->placements, id)) {
+        const struct placement_record *p = placement_at(c, id);
+        if (p->known)
+            visit(ctx, intern_str(&c->strings, namespace_at(c, p->namespace)->name),
+                  intern_str(&c->strings, p->name));
+    }
 }
 
 int fleet_placements_visit(const struct fleet_view *v, struct str namespace,

@@ -1,7 +1,7 @@
 #include "model/object.h"
 
 struct owner {
-    struct str kind, name, api;
+    struct str kind, name, api, uid;
     bool controller;
 };
 
@@ -16,6 +16,8 @@ static void owner_decode(struct json_reader *r, struct owner *owner) {
             owner->name = json_string(r);
         else if (str_eq(key, STR("apiVersion")))
             owner->api = json_string(r);
+        else if (str_eq(key, STR("uid")))
+            owner->uid = json_string(r);
         else if (str_eq(key, STR("controller")))
             owner->controller = json_bool(r);
         else
@@ -36,6 +38,7 @@ static void owners_decode(struct json_reader *r, struct object_meta *meta) {
         meta->controller_kind = owner.kind;
         meta->controller_name = owner.name;
         meta->controller_api = owner.api;
+        meta->controller_uid = owner.uid;
     }
 }
 
@@ -50,6 +53,8 @@ static void member_decode(struct json_reader *r, struct str key, struct object_m
         ret->labels = labels_decode(r);
     else if (str_eq(key, STR("deletionTimestamp")))
         ret->terminating = json_string(r).n > 0;
+    else if (str_eq(key, STR("resourceVersion")))
+        ret->version = json_string(r);
     else if (str_eq(key, STR("ownerReferences")))
         owners_decode(r, ret);
     else

@@ -20,8 +20,9 @@ struct object_meta {
     struct str name, namespace, uid;
     struct labels labels;
     bool terminating; /* deletionTimestamp is set */
-    struct str controller_kind, controller_name,
-        controller_api; /* ownerReference with controller: true */
+    struct str controller_kind, controller_name, controller_api,
+        controller_uid; /* ownerReference with controller: true */
+    struct str version; /* resourceVersion */
 };
 
 /* A node that a worker of a dataset is leaving, so that none of its bytes will be there. */

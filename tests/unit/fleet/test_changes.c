@@ -249,6 +249,121 @@ static void steps_are_limited(void **state) {
     fleet_builder_close(&b);
 }
 
+/* ---- who is told ---- */
+
+static struct strbuf told;
+
+static void note_changed(void *ctx, struct str namespace, struct str name) {
+    (void)ctx;
+    strbuf_appendf(&told, "%.*s/%.*s ", STR_ARG(namespace), STR_ARG(name));
+}
+
+static void note_all(void *ctx) {
+    (void)ctx;
+    strbuf_append_str(&told, STR("all "));
+}
+
+static void is_told(const char *wanted) {
+    assert_str(strbuf_str(&told), wanted);
+    strbuf_clear(&told);
+}
+
+/* Of what was known before a change, and of what is known after it. */
+static void an_observer_is_told(void **state) {
+    const struct fleet_observer observer = {note_changed, note_all, NULL};
+    struct fleet_builder b;
+    (void)state;
+    fleet_builder_open(&b);
+    set(&b, "one", "");
+    set(&b, "two", "");
+    bind(&b, "n", "one");
+    bind(&b, "m", "two");
+    placement(&b, "n", "p", "", "");
+    placement(&b, "m", "q", "", "");
+    b.c->observer = &observer;
+    cluster(&b, "c", IN("one"));
+    is_told("n/p ");
+    cluster(&b, "c", IN("two"));
+    is_told("n/p m/q ");
+    placement(&b, "n", "r", "", "");
+    is_told("n/r ");
+    placement(&b, "n", "r", "", "'numberOfClusters':1");
+    is_told("n/r n/r ");
+    fleet_store.sync_end(b.c, FLEET_SETS);
+    is_told("all ");
+    fleet_store.sync_abort(b.c, FLEET_SETS);
+    is_told("all ");
+    arena.steps = (struct steps){0};
+    const struct informer_object gone = {
+        .kind = FLEET_CLUSTERS, .meta = {.name = STR("c")}, .arena = &arena};
+    assert_int_equal(fleet_store.kinds[FLEET_CLUSTERS].remove(b.c, &gone, NULL), 0);
+    is_told("m/q ");
+    fleet_builder_close(&b);
+    strbuf_done(&told);
+}
+
+/* A cluster that is as it was, as far as decisions depend on it, changes nothing. */
+static void a_heartbeat_changes_nothing(void **state) {
+    static const char *const different[] = {
+        "{'metadata':{'name':'c','labels':{" IN("one") ",'a':'b'}}}",
+        "{'metadata':{'name':'c','labels':{" IN("one") "}},'status':{'clusterClaims':[{'name':'a',"
+                                                       "'value':'b'}]}}",
+        "{'metadata':{'name':'c','labels':{" IN("one") "}},'spec':{'taints':[{'key':'a',"
+                                                       "'effect':'NoSelect'}]}}",
+        "{'metadata':{'name':'c','labels':{" IN("one") "}},'spec':{'taints':[{'key':'a','effect':"
+                                                       "'NoSelect','timeAdded':"
+                                                       "'2026-01-01T00:00:00Z'}]}}",
+        "{'metadata':{'name':'c','labels':{" IN("one") "}},'status':{'allocatable':{'cpu':'1'}}}",
+        "{'metadata':{'name':'c','labels':{" IN("one") "}},'status':{'capacity':{'memory':'1'}}}",
+        "{'metadata':{'name':'c','labels':{" IN("one") "},'deletionTimestamp':"
+                                                       "'2026-01-01T00:00:00Z'}}",
+    };
+    const struct fleet_observer observer = {note_changed, note_all, NULL};
+    struct fleet_builder b;
+    (void)state;
+    fleet_builder_open(&b);
+    set(&b, "one", "");
+    bind(&b, "n", "one");
+    placement(&b, "n", "p", "", "");
+    cluster(&b, "c", IN("one"));
+    b.c->observer = &observer;
+    fleet_give(&b, FLEET_CLUSTERS,
+               "{'metadata':{'name':'c','resourceVersion':'2','labels':{" IN(
+                   "one") "}},'status':{'conditions':[{'type':'ManagedClusterConditionAvailable'}],"
+                          "'allocatable':{'ephemeral-storage':'7'}}}");
+    is_told("");
+    for (size_t i = 0; i < sizeof different / sizeof different[0]; i++) {
+        fleet_give(&b, FLEET_CLUSTERS, different[i]);
+        is_told("n/p n/p ");
+    }
+    fleet_builder_close(&b);
+    strbuf_done(&told);
+}
+
+/* The Placement of a decision that was only touched is told of it, and no other. */
+static void a_decision_that_is_the_same(void **state) {
+    static const char *const object = "{'metadata':{'name':'d','namespace':'n','labels':{"
+                                      "'" PLACEMENT_LABEL "':'p'}},'status':{'decisions':[%s]}}";
+    const struct fleet_observer observer = {note_changed, note_all, NULL};
+    struct fleet_builder b;
+    char first[300], second[300];
+    (void)state;
+    (void)snprintf(first, sizeof first, object, "{'clusterName':'c'}");
+    (void)snprintf(second, sizeof second, object, "{'clusterName':'e'}");
+    fleet_builder_open(&b);
+    placement(&b, "n", "p", ",'labels':{'a':'b'}", "");
+    placement(&b, "n", "z", ",'annotations':{'" PLACEMENT_GROUP_ANNOTATION "':'a=b'}", "");
+    b.c->observer = &observer;
+    fleet_give(&b, FLEET_DECISIONS, first);
+    is_told("n/p n/z n/p ");
+    fleet_give(&b, FLEET_DECISIONS, first);
+    is_told("n/p ");
+    fleet_give(&b, FLEET_DECISIONS, second);
+    is_told("n/p n/z n/p n/z n/p ");
+    fleet_builder_close(&b);
+    strbuf_done(&told);
+}
+
 static int setup(void **state) {
     (void)state;
     arena_init(&arena, 1 << 20);
@@ -270,6 +385,9 @@ int main(void) {
         cmocka_unit_test(of_a_placement_and_its_decisions),
         cmocka_unit_test(of_a_namespace),
         cmocka_unit_test(steps_are_limited),
+        cmocka_unit_test(an_observer_is_told),
+        cmocka_unit_test(a_heartbeat_changes_nothing),
+        cmocka_unit_test(a_decision_that_is_the_same),
     };
     return cmocka_run_group_tests_name("changes of a fleet", tests, setup, teardown);
 }

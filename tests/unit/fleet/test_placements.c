@@ -70,6 +70,43 @@ static void it_decodes_again(void **state) {
     fleet_builder_close(&b);
 }
 
+/* Of the status, and of decisions, whoever writes them wants to know what there is. */
+static void what_a_writer_wants(void **state) {
+    struct fleet_builder b;
+    (void)state;
+    fleet_builder_open(&b);
+    fleet_give(&b, FLEET_PLACEMENTS,
+               "{'metadata':{'name':'p','namespace':'n','resourceVersion':'17'},'spec':{},"
+               "'status':{ 'numberOfSelectedClusters' : 1 }}");
+    fleet_give(&b, FLEET_PLACEMENTS, "{'metadata':{'name':'q','namespace':'n'},'status':null}");
+    struct fleet_placement_state s = fleet_placement_state(fleet_look(&b), STR("n"), STR("p"));
+    assert_str(s.status, "{\"numberOfSelectedClusters\":1}");
+    assert_str(s.version, "17");
+    s = fleet_placement_state(fleet_look(&b), STR("n"), STR("q"));
+    assert_str(s.status, "");
+    assert_str(s.version, "");
+    fleet_give(&b, FLEET_DECISIONS,
+               "{'metadata':{'name':'d','namespace':'n','resourceVersion':'18','labels':{"
+               "'" PLACEMENT_LABEL "':'p','" PLACEMENT_GROUP_INDEX_LABEL "':'0',"
+               "'" PLACEMENT_GROUP_NAME_LABEL "':'g'},'ownerReferences':[{'uid':'no'},{"
+               "'controller':true,'uid':'u'}]}}");
+    const struct fleet_decision *d = fleet_decisions(fleet_look(&b), STR("n"), STR("p"));
+    assert_str(d->version, "18");
+    assert_str(d->group_index, "0");
+    assert_str(d->group_name, "g");
+    assert_str(d->owner_uid, "u");
+    fleet_give(&b, FLEET_DECISIONS,
+               "{'metadata':{'name':'d','namespace':'n','labels':{'" PLACEMENT_LABEL "':'p'}}}");
+    d = fleet_decisions(fleet_look(&b), STR("n"), STR("p"));
+    assert_str(d->version, "");
+    assert_str(d->owner_uid, "");
+    fleet_drop(&b, FLEET_DECISIONS, "n", "d");
+    fleet_drop(&b, FLEET_PLACEMENTS, "n", "p");
+    fleet_drop(&b, FLEET_PLACEMENTS, "n", "q");
+    fleet_is_empty(&b);
+    fleet_builder_close(&b);
+}
+
 struct visited {
     struct strbuf names;
     int stop_after;
@@ -256,6 +293,7 @@ static void many_decisions_of_one(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_kept),
+        cmocka_unit_test(what_a_writer_wants),
         cmocka_unit_test(it_decodes_again),
         cmocka_unit_test(by_their_labels),
         cmocka_unit_test(decisions_by_name),
