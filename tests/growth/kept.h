@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-enum { KEPT_GROWTH_LISTS = 4 };
+enum { KEPT_GROWTH_LISTS = 5 };
 
 const char *kept_growth_verb(uint32_t list);
 const char *kept_growth_name(uint32_t list);

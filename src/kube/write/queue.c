@@ -13,6 +13,8 @@
 enum {
     GATE_MS = 1000, /* between two looks at a gate that is shut */
     BUSY_MS = 1000, /* for a server that does not say how long it is busy */
+    US = 1000,      /* in a millisecond */
+    SECOND_US = 1000 * 1000,
 };
 
 enum item_state {
@@ -45,6 +47,9 @@ struct write_lane {
     int64_t floor_ms;      /* by the pace, or because it was refused */
     struct hashmap ids;
     struct write_item **items; /* by id; NULL: the id is free */
+    uint32_t *free_ids;        /* ids that had an item and have none now: the first `free_count` */
+    uint32_t id_count;         /* ids that ever had an item: those below this */
+    uint32_t free_count;
     unsigned count, rest_count;
 };
 
@@ -53,7 +58,8 @@ struct write_queue {
     uint64_t random;
     struct write_lane *lanes;
     int64_t floor_ms; /* the server is busy */
-    int64_t full_ms;  /* when the whole burst will be there again */
+    int64_t token_us; /* what a write takes of the burst: the time until it is there again */
+    int64_t full_us;  /* when the whole burst will be there again */
     unsigned under_way;
 };
 
@@ -112,6 +118,7 @@ static void item_free(struct write_item *item) {
     take_out(item);
     hashmap_remove(&lane->ids, hash_str(write_item_name(item)), item->id);
     lane->items[item->id] = NULL;
+    lane->free_ids[lane->free_count++] = item->id;
     lane->count--;
     free(item);
 }
@@ -129,8 +136,7 @@ static int item_new(struct write_lane *lane, struct str name, struct write_item 
     struct write_item *item = r == 0 ? calloc(1, sizeof *item + name.n) : NULL;
     if (item == NULL)
         return -ENOMEM;
-    while (lane->items[item->id] != NULL)
-        item->id++;
+    item->id = lane->free_count > 0 ? lane->free_ids[--lane->free_count] : lane->id_count++;
     lane->items[item->id] = item;
     lane->count++;
     item->lane = lane;
@@ -199,16 +205,16 @@ unsigned write_lane_count(const struct write_lane *lane) {
 
 /* ---- turns ---- */
 
-/* When the bucket has a token. It is full at full_ms, and has one from burst - 1 intervals before
- * that on. */
+/* When the bucket has a token. It is full at full_us, and has one from burst - 1 tokens before that
+ * on. */
 static int64_t token_ms(const struct write_queue *q) {
-    return q->full_ms == INT64_MIN
-               ? INT64_MIN
-               : q->full_ms - (int64_t)(q->limits.burst - 1) * q->limits.interval_ms;
+    if (q->full_us == INT64_MIN)
+        return INT64_MIN;
+    return (q->full_us - (int64_t)(q->limits.burst - 1) * q->token_us + US - 1) / US;
 }
 
 static void take_token(struct write_queue *q, int64_t now_ms) {
-    q->full_ms = max(q->full_ms, now_ms) + q->limits.interval_ms;
+    q->full_us = max(q->full_us, now_ms * US) + q->token_us;
 }
 
 /* When the lane's first item has its turn. The lane's gate is asked only then, and not again before
@@ -309,7 +315,7 @@ void write_item_end(struct write_item *item, int64_t now_ms, enum write_end end,
     if (end == WRITE_DONE) {
         end_well(item, now_ms, lane->options.again_ms);
     } else if (end == WRITE_NEEDLESS) {
-        lane->queue->full_ms -= lane->queue->limits.interval_ms; /* its token was not used */
+        lane->queue->full_us -= lane->queue->token_us; /* its token was not used */
         end_well(item, now_ms, 0);
     } else if (end == WRITE_GONE && item->wanted_ms == INT64_MAX) {
         item->floor_ms = now_ms + back_off_ms(item);
@@ -326,9 +332,11 @@ int write_queue_new(const struct write_limits *limits, struct write_queue **ret,
     if (q == NULL)
         return err_set(err, -ENOMEM, "no memory for a queue of writes");
     assert(limits->under_way > 0 && limits->burst > 0);
+    assert(limits->per_second > 0 && limits->per_second <= SECOND_US);
     q->limits = *limits;
+    q->token_us = (SECOND_US + limits->per_second - 1) / limits->per_second;
     q->random = limits->seed;
-    q->floor_ms = q->full_ms = INT64_MIN;
+    q->floor_ms = q->full_us = INT64_MIN;
     *ret = q;
     return 0;
 }
@@ -342,9 +350,15 @@ int write_lane_new(struct write_queue *q, const struct write_lane_options *optio
                    struct write_lane **ret, struct err *err) {
     struct write_lane *lane = calloc(1, sizeof *lane);
     assert(options->objects > 0);
-    if (lane != NULL)
+    if (lane != NULL) {
         lane->items = calloc(options->objects, sizeof(struct write_item *));
-    if (lane == NULL || lane->items == NULL) {
+        lane->free_ids = calloc(options->objects, sizeof *lane->free_ids);
+    }
+    if (lane == NULL || lane->items == NULL || lane->free_ids == NULL) {
+        if (lane != NULL) {
+            free(lane->items);
+            free(lane->free_ids);
+        }
         free(lane);
         return err_set(err, -ENOMEM, "no memory for a queue of writes");
     }
@@ -364,10 +378,11 @@ void write_lane_free(struct write_lane *lane) {
     while (*at != lane)
         at = &(*at)->next;
     *at = lane->next;
-    for (unsigned id = 0; id < lane->options.objects; id++)
+    for (uint32_t id = 0; id < lane->id_count; id++)
         if (lane->items[id] != NULL)
             item_free(lane->items[id]);
     hashmap_done(&lane->ids);
     free(lane->items);
+    free(lane->free_ids);
     free(lane);
 }

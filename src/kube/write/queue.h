@@ -9,8 +9,8 @@
  * A lane is the objects of one controller. The rules:
  *   - One write of an object at a time; an object that is wanted meanwhile is written again after
  * it.
- *   - All lanes together: `burst` writes at once, and then one every `interval_ms`; `under_way` at
- * the same time. Within a lane `pace_ms` lie between two writes.
+ *   - All lanes together: `burst` writes at once, and then `per_second`; `under_way` at the same
+ *     time. Within a lane `pace_ms` lie between two writes.
  *   - Nothing begins while the lane's gate is shut: for what only a leader may write.
  *   - 429, and 503 with Retry-After: the server has too much to do, so the whole queue waits.
  *   - 409: the object has changed. It is written anew after a pause, or as soon as its controller
@@ -31,10 +31,10 @@ struct write_lane;
 struct write_item;
 
 struct write_limits {
-    unsigned under_way; /* requests at the same time; at least 1 */
-    unsigned burst;     /* writes that need not wait; at least 1 */
-    int64_t interval_ms;
-    uint64_t seed; /* of the jitter */
+    unsigned under_way;  /* requests at the same time; at least 1 */
+    unsigned burst;      /* writes that need not wait; at least 1 */
+    unsigned per_second; /* writes after them; 1 to 1,000,000 */
+    uint64_t seed;       /* of the jitter */
 };
 
 struct write_lane_options {
@@ -74,8 +74,9 @@ int write_lane_new(struct write_queue *q, const struct write_lane_options *optio
 /* None of its items is under way. NULL is fine. */
 void write_lane_free(struct write_lane *lane);
 
-/* The object wants a write, in `delay_ms` at the earliest; of two wishes the earlier one counts. 0,
- * -ENOSPC (too many want one: ask again later) or -ENOMEM. */
+/* The object wants a write, in `delay_ms` at the earliest; of two wishes the earlier one counts.
+ * O(1) for the first wish of an object. 0, -ENOSPC (too many want one: ask again later) or -ENOMEM.
+ */
 int write_lane_want(struct write_lane *lane, struct str name, int64_t now_ms,
                     int64_t delay_ms) MUST_CHECK;
 /* It wants none any more. What is under way goes on. */

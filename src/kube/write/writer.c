@@ -15,7 +15,7 @@
 enum {
     UNDER_WAY = 4,
     BURST = 10,
-    INTERVAL_MS = 200,
+    PER_SECOND = 5,
     REQUEST_MS = 10000,
     PATH_BYTES = 2048,
     UNDER_WAY_MAX = 64,
@@ -356,7 +356,7 @@ void writer_leave(struct write_handle *h) {
 int writer_new(const struct writer_options *options, struct writer **ret, struct err *err) {
     struct write_limits limits = options->limits;
     if (limits.under_way == 0)
-        limits = (struct write_limits){UNDER_WAY, BURST, INTERVAL_MS, clock_seed()};
+        limits = (struct write_limits){UNDER_WAY, BURST, PER_SECOND, clock_seed()};
     assert(limits.under_way <= UNDER_WAY_MAX);
     struct writer *w = calloc(1, sizeof *w);
     if (w != NULL)

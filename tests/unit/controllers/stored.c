@@ -10,7 +10,7 @@ struct writer *fake_writer(struct kube_client *client) {
         .client = client,
         .clock = &client->clock.clock,
         .io = &fake_io,
-        .limits = {.under_way = 1, .burst = 10, .interval_ms = 200}};
+        .limits = {.under_way = 1, .burst = 10, .per_second = 5}};
     assert_int_equal(writer_new(&options, &writer, NULL), 0);
     return writer;
 }

@@ -22,7 +22,7 @@ static const struct write_lane_options usual = {
 static void open_queue(unsigned under_way, unsigned burst,
                        const struct write_lane_options *options) {
     const struct write_limits limits = {
-        .under_way = under_way, .burst = burst, .interval_ms = 100, .seed = 1};
+        .under_way = under_way, .burst = burst, .per_second = 10, .seed = 1};
     assert_int_equal(write_queue_new(&limits, &queue, NULL), 0);
     assert_int_equal(write_lane_new(queue, options, &lane, NULL), 0);
     assert_int_equal(write_lane_new(queue, options, &other, NULL), 0);
@@ -213,6 +213,56 @@ static void test_too_many(void **state) {
     now += 700;
     (void)begins("b");
     want("e");
+}
+
+/* Ids are used again, in whatever order objects go, and none belongs to two of them. */
+static void test_others_in_their_places(void **state) {
+    struct write_lane_options options = usual;
+    (void)state;
+    options.objects = 3;
+    open_queue(3, 100, &options);
+    static const char *const gone[][3] = {
+        {"a", "b", "c"}, {"c", "b", "a"}, {"b", "c", "a"}, {"b", "a", "c"}};
+    for (size_t i = 0; i < sizeof gone / sizeof gone[0]; i++) {
+        static const char *const others[] = {"x", "y", "z"};
+        want("a");
+        want("b");
+        want("c");
+        for (int j = 0; j < 3; j++) {
+            assert_int_equal(write_lane_want(lane, str_of(others[j]), now, 0), -ENOSPC);
+            write_lane_drop(lane, str_of(gone[i][j]));
+            want(others[j]); /* in the place of the one that went */
+        }
+        assert_int_equal(write_lane_count(lane), 3);
+        for (int j = 0; j < 3; j++)
+            ends(begins(others[j]), WRITE_DONE);
+        waits(INT64_MAX);
+        assert_int_equal(write_lane_count(lane), 0);
+    }
+}
+
+/* 7 a second are seven in any second after the burst, though a seventh is no whole millisecond. */
+static void test_a_rate_that_is_no_whole_time(void **state) {
+    const struct write_limits limits = {.under_way = 1, .burst = 2, .per_second = 7, .seed = 1};
+    int64_t began[15];
+    (void)state;
+    assert_int_equal(write_queue_new(&limits, &queue, NULL), 0);
+    assert_int_equal(write_lane_new(queue, &usual, &lane, NULL), 0);
+    assert_int_equal(write_lane_new(queue, &usual, &other, NULL), 0);
+    now = NOW;
+    gate_ms = INT64_MAX;
+    for (int i = 0; i < 15; i++) {
+        struct write_next next;
+        want("a");
+        for (write_queue_next(queue, now, &next); next.item == NULL;
+             write_queue_next(queue, now, &next))
+            now += next.wait_ms;
+        began[i] = now;
+        ends(next.item, WRITE_DONE);
+    }
+    for (int i = 8; i < 15; i++)
+        assert_in_range(began[i] - began[i - 7], 999, 1001);
+    assert_int_equal(began[14] - NOW, 1858); /* 13 sevenths of a second */
 }
 
 static void test_back_off(void **state) {
@@ -450,6 +500,8 @@ int main(void) {
         TEST(test_a_burst_and_then_one_by_one),
         TEST(test_the_pace_of_a_lane),
         TEST(test_too_many),
+        TEST(test_others_in_their_places),
+        TEST(test_a_rate_that_is_no_whole_time),
         TEST(test_back_off),
         TEST(test_the_longest_wait),
         TEST(test_failures_before_a_success),

@@ -305,7 +305,7 @@ static void check_end(void) {
 
 static void open_world(uint64_t seed) {
     const struct write_limits limits = {
-        .under_way = UNDER_WAY, .burst = BURST, .interval_ms = INTERVAL_MS, .seed = seed};
+        .under_way = UNDER_WAY, .burst = BURST, .per_second = 1000 / INTERVAL_MS, .seed = seed};
     world = (struct world){.seed = seed, .random = seed, .now_ms = 1000000, .look_ms = INT64_MAX};
     assert_int_equal(write_queue_new(&limits, &world.queue, NULL), 0);
     for (int i = 0; i < LANES; i++) {

@@ -90,7 +90,7 @@ static int set_up(void **state) {
         .client = &client,
         .clock = &client.clock.clock,
         .io = &fake_io,
-        .limits = {.under_way = 1, .burst = 100, .interval_ms = 1}};
+        .limits = {.under_way = 1, .burst = 100, .per_second = 1000}};
     assert_int_equal(writer_new(&options, &writer, NULL), 0);
     join(&one, "ones");
     join(&two, "twos");

@@ -69,7 +69,7 @@ static int set_up(void **state) {
     access_to = (struct kube_access){.server = api.url, .source = "the test"};
     assert_int_equal(kube_client_new(&access_to, NULL, &client, NULL), 0);
     const struct writer_options options = {
-        .client = client, .limits = {.under_way = 4, .burst = 1000, .interval_ms = 1}};
+        .client = client, .limits = {.under_way = 4, .burst = 1000, .per_second = 1000}};
     assert_int_equal(writer_new(&options, &writer, NULL), 0);
     join(&one, "ones");
     join(&two, "twos");
