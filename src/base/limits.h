@@ -240,4 +240,5 @@
 #define LIMIT_KUBECONFIG_ENTRIES                                                                   \
     4096                           /* clusters, users or contexts of a file; plugin arguments      \
                                     */
+#define LIMIT_WRITES_IN_FLIGHT 64  /* writes that are sent to one API server at the same time */
 #define LIMIT_KUBE_STALE_MS 180000 /* (config) silence after which answers become "no opinion" */

@@ -1,6 +1,7 @@
 #include "kube/write/writer.h"
 
 #include "base/clock.h"
+#include "base/json_writer.h"
 #include "base/limits.h"
 #include "base/metrics.h"
 #include "base/secret.h"
@@ -18,7 +19,6 @@ enum {
     PER_SECOND = 5,
     REQUEST_MS = 10000,
     PATH_BYTES = 2048,
-    UNDER_WAY_MAX = 64,
 };
 
 enum result { SUCCESS, CONFLICT, FAILURE, DROPPED, RESULTS };
@@ -67,14 +67,33 @@ static int64_t now_ms(const struct writer *w) {
 /* ---- requests ---- */
 
 static const struct {
-    const char *method, *content_type, *query;
+    const char *method, *content_type;
+    bool owns;         /* the fields that are written have a manager */
+    const char *query; /* what comes behind it */
 } verbs[] = {
-    [WRITE_CREATE] = {"POST", NULL, ""},
-    [WRITE_REPLACE] = {"PUT", NULL, ""},
-    [WRITE_MERGE] = {"PATCH", "application/merge-patch+json", ""},
-    [WRITE_STRATEGIC] = {"PATCH", "application/strategic-merge-patch+json", ""},
-    [WRITE_APPLY] = {"PATCH", "application/apply-patch+yaml", "&force=true"},
+    [WRITE_CREATE] = {"POST", NULL, true, ""},
+    [WRITE_REPLACE] = {"PUT", NULL, true, ""},
+    [WRITE_MERGE] = {"PATCH", "application/merge-patch+json", true, ""},
+    [WRITE_STRATEGIC] = {"PATCH", "application/strategic-merge-patch+json", true, ""},
+    [WRITE_APPLY] = {"PATCH", "application/apply-patch+yaml", true, "&force=true"},
+    [WRITE_DELETE] = {"DELETE", NULL, false, ""},
 };
+
+/* upstream: apimachinery meta/v1 DeleteOptions. */
+void write_delete(struct write *write, struct str uid) {
+    struct json_writer w = {.out = &write->body};
+    write->verb = WRITE_DELETE;
+    json_begin_object(&w);
+    json_put_member(&w, STR("kind"), STR("DeleteOptions"));
+    json_put_member(&w, STR("apiVersion"), STR("v1"));
+    if (!str_empty(uid)) {
+        json_key(&w, STR("preconditions"));
+        json_begin_object(&w);
+        json_put_member(&w, STR("uid"), uid);
+        json_end_object(&w);
+    }
+    json_end_object(&w);
+}
 
 static enum result result_of(enum write_end end) {
     return end == WRITE_DONE ? SUCCESS : end == WRITE_CONFLICT ? CONFLICT : FAILURE;
@@ -115,8 +134,10 @@ static int make(struct job *job, struct err *err) {
     int r = owner->make(owner->ctx, strbuf_str(&job->name), write, err);
     if (r != 0 || write->verb == WRITE_NOTHING)
         return r;
-    strbuf_appendf(&write->path, "?fieldManager=%s%s",
-                   owner->manager != NULL ? owner->manager : "evenkeel", verbs[write->verb].query);
+    if (verbs[write->verb].owns)
+        strbuf_appendf(&write->path, "?fieldManager=%s%s",
+                       owner->manager != NULL ? owner->manager : "evenkeel",
+                       verbs[write->verb].query);
     strbuf_append_char(&write->path, '\0');
     return strbuf_failed(&write->path) || strbuf_failed(&write->body)
                ? err_set(err, -ENOMEM, "no memory for what is to be written")
@@ -357,7 +378,7 @@ int writer_new(const struct writer_options *options, struct writer **ret, struct
     struct write_limits limits = options->limits;
     if (limits.under_way == 0)
         limits = (struct write_limits){UNDER_WAY, BURST, PER_SECOND, clock_seed()};
-    assert(limits.under_way <= UNDER_WAY_MAX);
+    assert(limits.under_way <= LIMIT_WRITES_IN_FLIGHT);
     struct writer *w = calloc(1, sizeof *w);
     if (w != NULL)
         w->jobs = calloc(limits.under_way, sizeof *w->jobs);

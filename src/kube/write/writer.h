@@ -23,7 +23,7 @@ struct writer_options {
     struct clock *clock;        /* likewise; NULL: the real one */
     const struct kube_io *io;   /* NULL: the client's */
     /* All zero: 4 at the same time; 10 at once and then 5 a second. upstream: client-go
-     * rest/config.go, QPS and Burst. */
+     * rest/config.go, QPS and Burst. At most LIMIT_WRITES_IN_FLIGHT are under way. */
     struct write_limits limits;
 };
 
@@ -40,6 +40,7 @@ enum write_verb {
     WRITE_MERGE,     /* PATCH, a JSON merge patch */
     WRITE_STRATEGIC, /* PATCH, a strategic merge patch */
     WRITE_APPLY,     /* PATCH, server-side apply; takes fields over from other managers */
+    WRITE_DELETE,    /* DELETE; WRITE_GONE says that it is not there, which is as good */
 };
 
 /* One write, to be filled in; nothing, at first. Both texts are wiped when it is over, and what did
@@ -49,6 +50,10 @@ struct write {
     struct strbuf path; /* "/api/v1/namespaces/a/secrets/b", escaped, without a query */
     struct strbuf body; /* may hold LIMIT_KUBE_BODY bytes */
 };
+
+/* Makes it a deletion of the object with this uid, or of whichever has its path ("": any). Another
+ * object of that name is a conflict. */
+void write_delete(struct write *write, struct str uid);
 
 /* How a write ended. Texts are valid during the call. */
 struct write_result {

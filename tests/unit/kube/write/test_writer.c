@@ -17,7 +17,8 @@
 struct controller {
     struct write_handle *handle;
     enum write_verb verb;
-    int answer; /* of make() */
+    const char *uid; /* of a deletion; NULL: it is none */
+    int answer;      /* of make() */
     unsigned made, done;
     int64_t gate_ms;
     bool wants_again, drops; /* from within done() */
@@ -36,9 +37,13 @@ static int make(void *ctx, struct str name, struct write *ret, struct err *err) 
     c->made++;
     if (c->answer != 0)
         return err_set(err, c->answer, "it cannot be made");
-    ret->verb = c->verb;
+    if (c->uid != NULL)
+        write_delete(ret, str_of(c->uid));
+    else
+        ret->verb = c->verb;
     strbuf_appendf(&ret->path, "/api/v1/things/%.*s", STR_ARG(name));
-    strbuf_append_str(&ret->body, str_of(c->body));
+    if (c->uid == NULL)
+        strbuf_append_str(&ret->body, str_of(c->body));
     return 0;
 }
 
@@ -124,6 +129,7 @@ static void test_what_is_sent(void **state) {
         {WRITE_STRATEGIC, "PATCH", "application/strategic-merge-patch+json",
          "?fieldManager=evenkeel"},
         {WRITE_APPLY, "PATCH", "application/apply-patch+yaml", "?fieldManager=evenkeel&force=true"},
+        {WRITE_DELETE, "DELETE", NULL, ""}, /* no field is written */
     };
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) {
         char path[128];
@@ -144,7 +150,60 @@ static void test_what_is_sent(void **state) {
         assert_int_equal(one.status, 201);
         assert_string_equal(one.problem, "");
     }
-    assert_true(metric_now("evenkeel_writes_total{what=\"ones\",result=\"success\"}") == 5);
+    assert_true(metric_now("evenkeel_writes_total{what=\"ones\",result=\"success\"}") == 6);
+}
+
+/* ---- deletions ---- */
+
+static void expect_deletion(const char *uid, const char *body) {
+    one.uid = uid;
+    writer_want(one.handle, STR("a"), 0);
+    assert_non_null(client.request);
+    assert_string_equal(client.request->method, "DELETE");
+    assert_string_equal(client.request->path, "/api/v1/things/a");
+    assert_null(client.request->content_type); /* JSON */
+    assert_str(client.request->body, body);
+}
+
+/* upstream: apimachinery meta/v1 DeleteOptions, Preconditions. */
+static void test_deletion(void **state) {
+    (void)state;
+    expect_deletion("", "{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\"}");
+    answer(200, "{}");
+    assert_int_equal(one.end, WRITE_DONE);
+    expect_deletion("u-1", "{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\","
+                           "\"preconditions\":{\"uid\":\"u-1\"}}");
+    answer(202, "{}"); /* finalizers hold it */
+    assert_int_equal(one.end, WRITE_DONE);
+}
+
+/* It is over for the queue, as after other writes: nothing is there to be tried again. */
+static void test_deletion_of_what_is_gone(void **state) {
+    (void)state;
+    expect_deletion("u-1", "{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\","
+                           "\"preconditions\":{\"uid\":\"u-1\"}}");
+    answer(404, "{}");
+    assert_int_equal(one.end, WRITE_GONE);
+    assert_int_equal(one.status, 404);
+    fake_pass(&client, 100000);
+    assert_null(client.request);
+    assert_true(metric_now("evenkeel_writes_total{what=\"ones\",result=\"error\"}") == 1);
+}
+
+/* Another object has the name now: the owner sees it and thinks again. */
+static void test_deletion_of_another_object(void **state) {
+    (void)state;
+    expect_deletion("u-1", "{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\","
+                           "\"preconditions\":{\"uid\":\"u-1\"}}");
+    answer(409, "{}");
+    assert_int_equal(one.end, WRITE_CONFLICT);
+    assert_true(metric_now("evenkeel_writes_total{what=\"ones\",result=\"conflict\"}") == 1);
+    one.uid = "u-2";
+    writer_refresh(one.handle, STR("a"));
+    assert_str(client.request->body, "{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\","
+                                     "\"preconditions\":{\"uid\":\"u-2\"}}");
+    answer(200, "{}");
+    assert_int_equal(one.end, WRITE_DONE);
 }
 
 /* What one controller applies is not taken away by what another one does not apply. */
@@ -332,6 +391,9 @@ static void test_leaving(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_what_is_sent),
+        TEST(test_deletion),
+        TEST(test_deletion_of_what_is_gone),
+        TEST(test_deletion_of_another_object),
         TEST(test_a_manager_of_its_own),
         TEST(test_the_last_wanted_state),
         TEST(test_wanted_again_when_it_is_done),
