@@ -64,3 +64,11 @@ static inline uint64_t unit_random(uint64_t *state) {
 static inline uint32_t unit_below(uint64_t *state, uint32_t n) {
     return (uint32_t)(unit_random(state) % n);
 }
+
+/* Lets that many times a fraction of a microsecond pass, for tests of two threads that meet at any
+ * moment. It keeps its processor: on a busy machine one that is given up comes back late. */
+static inline void unit_linger(unsigned steps) {
+    enum { TURNS = 100 };
+    for (volatile unsigned i = 0; i < steps * TURNS; i++)
+        continue;
+}

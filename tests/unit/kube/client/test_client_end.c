@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <sys/stat.h>
 
 enum { SOON_MS = 100, HOUR_MS = 3600000 };
@@ -442,8 +441,6 @@ static void chain_fired(void *ctx) {
     ((struct chain *)ctx)->fired++;
 }
 
-enum { SPINS = 100 }; /* of a pause: a fraction of a microsecond */
-
 /* What most owners do after a failure: they come back later. */
 static void chain_done(void *ctx, const struct kube_result *result) {
     struct chain *chain = ctx;
@@ -451,9 +448,7 @@ static void chain_done(void *ctx, const struct kube_result *result) {
     chain->ended++;
     (void)sem_post(&chain->failed);
     chain->lost = !sem_comes(&chain->go_on);
-    for (volatile unsigned i = 0; i < chain->pause * SPINS; i++) {
-        /* it keeps its processor: on a busy machine one that is given up comes back late */
-    }
+    unit_linger(chain->pause);
     kube_timer_start(chain->client, &chain->timer, HOUR_MS);
 }
 

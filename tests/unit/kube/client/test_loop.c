@@ -9,7 +9,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <netdb.h>
-#include <sched.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -276,8 +275,7 @@ static void test_cancelling_at_any_moment(void **state) {
     api_deafen(&f->api);
     for (unsigned i = 0; i < 300; i++) {
         start_asking(f, 0);
-        for (unsigned pause = 0; pause < i; pause++)
-            (void)sched_yield();
+        unit_linger(i);
         kube_request_cancel(f->clients[0], &f->asked[0].request);
         assert_int_equal(f->asked[0].ends, i + 1);
     }
@@ -285,8 +283,7 @@ static void test_cancelling_at_any_moment(void **state) {
 
 static void *let_go_on(void *ctx) {
     struct ticking *t = ctx;
-    for (int i = 0; i < 1000; i++)
-        (void)sched_yield();
+    unit_linger(1000);
     (void)sem_post(&t->go_on);
     return NULL;
 }
@@ -310,12 +307,11 @@ static void test_cancelling_a_timer_that_fires(void **state) {
 static void test_cancelling_a_timer_at_any_moment(void **state) {
     struct fixture *f = *state;
     struct ticking *t = &f->ticking[0];
-    for (int i = 0; i < 300; i++) {
+    for (unsigned i = 0; i < 300; i++) {
         atomic_store(&t->again, true);
         kube_timer_start(t->client, &t->timer, 0);
         wait_sem(&t->fired, "the timer");
-        for (int pause = 0; pause < i; pause++)
-            (void)sched_yield();
+        unit_linger(i);
         kube_timer_cancel(t->client, &t->timer);
         unsigned count = t->count;
         kube_timer_start(f->clients[1], &f->ticking[1].timer, 0);
