@@ -276,9 +276,10 @@ static void note_unused(const struct configuration *configuration, enum server_r
                         struct findings *out) {
     if (role == SERVER_HUB && server_is_set(server_settings(configuration, role)))
         findings_add(out, SEVERITY_WARNING, 0, "hub",
-                     "set fleet.clusters: true (--fleet-clusters), or remove hub",
-                     "it was not asked: nothing is watched at the hub, because fleet.clusters is "
-                     "off");
+                     "set fleet.clusters: true (--fleet-clusters) or ocm.enabled: true (--ocm), or "
+                     "remove hub",
+                     "it was not asked: nothing is watched at the hub, because fleet.clusters and "
+                     "ocm.enabled are off");
 }
 
 void cluster_check(const struct configuration *configuration, struct findings *out,

@@ -118,7 +118,7 @@ static bool is_needed(const struct configuration *c, enum need_of of) {
     case NEED_OF_LEAVING_NODES:
         return webhook && c->data.label_leaving_nodes;
     case NEED_OF_FLEET:
-        return c->fleet.clusters;
+        return configuration_keeps_fleet(c);
     case NEED_OF_LEADERS:
         return lease_is_wanted(c, LEASE_RESERVATIONS) || lease_is_wanted(c, LEASE_CONTROLLERS);
     case NEED_OF_SECRET:

@@ -30,7 +30,8 @@ const struct command serve_command = {
              "and why it decided what it did: GET /explain, or evenkeel explain.\n"
              "The cluster's state comes from an API server, which is watched, or from files\n"
              "of what kubectl prints, which are read again when they change and on SIGHUP.\n"
-             "With --fleet-clusters the clusters of a fleet, too, of --hub-kubeconfig.\n"
+             "With --fleet-clusters the clusters of a fleet, too, of --hub-kubeconfig; with --ocm\n"
+             "the Placements of Open Cluster Management there are decided.\n"
              "SIGTERM stops gently, a second one at once. Exit codes: 0 stopped, 1 could not\n"
              "start, 2 wrong usage.",
     .list = list_verbs,

@@ -53,7 +53,7 @@ static bool webhook_is_on(const struct configuration *c) {
 }
 
 static bool no_door(const struct configuration *c) {
-    return !configuration_serves_pods(c) &&
+    return !configuration_serves_pods(c) && !c->ocm.enabled &&
            !(c->fleet.clusters && configuration_listens(c->ops.listen));
 }
 
@@ -178,8 +178,12 @@ static bool labels_without_server(const struct configuration *c) {
            !c->kubernetes.in_cluster;
 }
 
+static bool ocm_without_server(const struct configuration *c) {
+    return c->ocm.enabled && !server_is_set(&c->hub) && !server_is_set(&c->kubernetes);
+}
+
 static bool no_source(const struct configuration *c) {
-    return sources(c) == 0 && server_is_used(c, SERVER_CLUSTER);
+    return sources(c) == 0 && server_is_used(c, SERVER_CLUSTER) && !ocm_without_server(c);
 }
 
 static bool two_sources(const struct configuration *c) {
@@ -196,6 +200,10 @@ static bool two_hubs(const struct configuration *c) {
 
 static bool hub_context_without_kubeconfig(const struct configuration *c) {
     return c->hub.context != NULL && c->hub.kubeconfig == NULL;
+}
+
+static bool ocm_by_scores(const struct configuration *c) {
+    return c->ocm.enabled && c->ocm.mode == OCM_SCORES;
 }
 
 static bool unused_hub(const struct configuration *c) {
@@ -235,7 +243,7 @@ static const struct rule rules[] = {
       .text = "neither the extender nor the webhook listens, so nobody can ask anything",
       .advice =
           "set extender.listen, webhook.listen or both; without them, fleet.clusters: true and "
-          "ops.listen keep the clusters of a fleet"}},
+          "ops.listen keep the clusters of a fleet, and ocm.enabled: true decides its Placements"}},
     {insecure_with_clients,
      {.path = "extender.insecure",
       .text = "it lets everyone call, but a client CA or subjects are set",
@@ -377,8 +385,19 @@ static const struct rule rules[] = {
       .advice = "set hub.kubeconfig, or remove it"}},
     {unused_hub,
      {.path = "hub",
-      .text = "nothing is watched at the hub, because fleet.clusters is off",
-      .advice = "set fleet.clusters: true (--fleet-clusters), or remove hub"}},
+      .text = "nothing is watched at the hub, because fleet.clusters and ocm.enabled are off",
+      .advice = "set fleet.clusters: true (--fleet-clusters) or ocm.enabled: true (--ocm), or "
+                "remove hub"}},
+    {ocm_without_server,
+     {.path = "ocm.enabled",
+      .text = "Placements and their decisions are on an API server, and none is configured",
+      .advice = "set hub.kubeconfig, hub.inCluster, kubernetes.kubeconfig or "
+                "kubernetes.inCluster, or remove it",
+      .missing = true}},
+    {ocm_by_scores,
+     {.path = "ocm.mode",
+      .text = "this version does not decide Placements by scores yet",
+      .advice = "set Owner, or Off for those without an annotation"}},
     {hub_is_this_cluster,
      {.path = "hub.inCluster",
       .text = "kubernetes.inCluster names the same API server",

@@ -48,6 +48,13 @@ struct configuration_server {
     int64_t stale_after_ms; /* silence after which what it said is not relied on any more */
 };
 
+/* Whose decision a Placement gets: the values of the annotation placements.evenkeel.io/mode. */
+enum ocm_mode {
+    OCM_OWNER,  /* Evenkeel's: it writes the PlacementDecisions */
+    OCM_SCORES, /* OCM's, by scores that Evenkeel writes */
+    OCM_OFF,    /* OCM's */
+};
+
 struct configuration {
     struct arena arena;    /* owns everything below */
     field_set lists_begun; /* the rows of lists to which a flag has added an item */
@@ -90,8 +97,16 @@ struct configuration {
     } data;
 
     struct {
-        bool clusters; /* keep the clusters of a fleet, too */
+        bool clusters; /* keep the clusters of a fleet, too; see configuration_keeps_fleet() */
     } fleet;
+
+    struct {                /* ocm: decides Placements of Open Cluster Management, at the hub */
+        bool enabled;       /* includes fleet.clusters */
+        enum ocm_mode mode; /* of Placements with terms whose annotation names none */
+        uint32_t writes_per_second, writes_in_flight; /* at the hub */
+        int64_t settle_after_ms;                      /* a voluntary move waits for so long */
+        uint32_t moves_per_minute;                    /* voluntary ones of one Placement; 0: none */
+    } ocm;
 
     struct {                      /* policies: TopologyPolicies */
         const char *const *paths; /* files or folders */
@@ -210,6 +225,8 @@ bool configuration_secrets_meet(const struct configuration *c, const char *home)
 /* Does a listener work for pods? Otherwise no API server is asked for nodes, pods or anything that
  * is known for their sake. */
 bool configuration_serves_pods(const struct configuration *c);
+/* Is a fleet kept? */
+bool configuration_keeps_fleet(const struct configuration *c);
 /* Are the extender's callers asked for a certificate? */
 bool configuration_asks_callers(const struct configuration *c);
 /* Would reviews have to wait for objects that are read from an API server? */

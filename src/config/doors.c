@@ -13,6 +13,10 @@ bool configuration_serves_pods(const struct configuration *c) {
     return configuration_listens(c->extender.listen) || configuration_listens(c->webhook.listen);
 }
 
+bool configuration_keeps_fleet(const struct configuration *c) {
+    return c->fleet.clusters || c->ocm.enabled;
+}
+
 bool configuration_asks_callers(const struct configuration *c) {
     return c->extender.tls.client_ca_file != NULL ||
            c->extender.certificates.mode != CERTIFICATES_FILES;

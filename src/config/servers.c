@@ -14,7 +14,7 @@ enum server_role server_of(const struct configuration *c, const struct watched_k
 }
 
 static bool is_wanted(const struct configuration *c, enum kind_need need) {
-    return need == KIND_FOR_FLEET ? c->fleet.clusters
+    return need == KIND_FOR_FLEET ? configuration_keeps_fleet(c)
                                   : need != KIND_FROM_FILES && configuration_serves_pods(c);
 }
 

@@ -26,6 +26,8 @@ static const struct field_choice reservation_words[] = {{"Off", RESERVATIONS_OFF
                                                         {0}};
 static const struct field_choice compat_words[] = {
     {"correct", FLUID_CORRECT}, {"head", FLUID_HEAD}, {"legacy", FLUID_LEGACY}, {0}};
+static const struct field_choice ocm_mode_words[] = {
+    {"Owner", OCM_OWNER}, {"Scores", OCM_SCORES}, {"Off", OCM_OFF}, {0}};
 static const struct field_choice read_for_words[] = {{"Verified", false}, {"Anyone", true}, {0}};
 static const struct field_choice level_words[] = {
     {"debug", LOG_DEBUG}, {"info", LOG_INFO}, {"warn", LOG_WARN}, {"error", LOG_ERROR}, {0}};
@@ -401,6 +403,58 @@ static const struct field fields[] = {
          "Keep the clusters of a fleet, too: those that the API server of `hub` lists and watches; "
          "without it those of the state files, or of the API server of `kubernetes`. `evenkeel "
          "topology --help` says which kinds are known."},
+
+    /* ocm */
+    {.path = "ocm.enabled",
+     .flag = "ocm",
+     .type = FIELD_BOOL,
+     MEMBER(ocm.enabled),
+     .help = "Decide Placements of Open Cluster Management that have terms to spread by, at the "
+             "hub: the API server of `hub`, without it that of `kubernetes`. Includes "
+             "`fleet.clusters`."},
+    {.path = "ocm.mode",
+     .flag = "ocm-mode",
+     .type = FIELD_CHOICE,
+     MEMBER(ocm.mode),
+     .choices = ocm_mode_words,
+     .initial = OCM_OWNER,
+     .help = "For Placements with terms whose annotation `placements.evenkeel.io/mode` says "
+             "nothing. `Owner`: Evenkeel writes their PlacementDecisions, and OCM's controller "
+             "leaves them alone. `Off`: they are left to OCM. `Scores` is not there yet."},
+    {.path = "ocm.writesPerSecond",
+     .flag = "ocm-writes-per-second",
+     .type = FIELD_NUMBER,
+     MEMBER(ocm.writes_per_second),
+     .min = 1,
+     .max = 10000,
+     .initial = 50,
+     .help = "Objects written at the hub; after a pause as many may come at once."},
+    {.path = "ocm.writesInFlight",
+     .flag = "ocm-writes-in-flight",
+     .type = FIELD_NUMBER,
+     MEMBER(ocm.writes_in_flight),
+     .min = 1,
+     .max = LIMIT_WRITES_IN_FLIGHT,
+     .initial = 16,
+     .help = "Of these, how many at the same time."},
+    {.path = "ocm.settleAfter",
+     .flag = "ocm-settle-after",
+     .type = FIELD_DURATION,
+     MEMBER(ocm.settle_after_ms),
+     .min = 0,
+     .max = HOUR,
+     .initial = 10 * SECOND,
+     .help = "A cluster that may stay is exchanged for a better one only after the better choice "
+             "has held for so long. What must move moves at once."},
+    {.path = "ocm.movesPerMinute",
+     .flag = "ocm-moves-per-minute",
+     .type = FIELD_NUMBER,
+     MEMBER(ocm.moves_per_minute),
+     .min = 0,
+     .max = 10000,
+     .initial = 10,
+     .help = "How many clusters that may stay are exchanged in a minute, of each Placement; 0: "
+             "none. What must move does not count."},
 
     /* ops */
     {.path = "ops.listen",

@@ -16,7 +16,7 @@ int known_fleet_start(const struct configuration *c, const struct servers *serve
                       struct source *source, struct known_fleet **ret, struct err *err) {
     const enum server_role role = server_of(c, &watched_kinds[KIND_MANAGED_CLUSTER]);
     *ret = NULL;
-    if (!c->fleet.clusters)
+    if (!configuration_keeps_fleet(c))
         return 0;
     struct known_fleet *k = calloc(1, sizeof *k);
     if (k == NULL)

@@ -156,7 +156,8 @@ static bool is_found(const struct fixture *f, struct str path, const char *probl
 
 static void a_hub_that_is_not_asked_is_named(void **state) {
     static const char problem[] =
-        "it was not asked: nothing is watched at the hub, because fleet.clusters is off";
+        "it was not asked: nothing is watched at the hub, because fleet.clusters and "
+        "ocm.enabled are off";
     struct fixture *f = *state;
     check(f, LIST(NODE("a", ZONE("1"))));
     assert_false(is_found(f, STR("hub"), problem));

@@ -945,10 +945,27 @@ static void test_check(void **state) {
          "hub.inCluster: kubernetes.inCluster names the same API server; remove hub"},
 #undef HUB
         {"extender: {insecure: true}\nstate: {paths: [s]}\nhub: {kubeconfig: a}",
-         "hub: nothing is watched at the hub, because fleet.clusters is off; set fleet.clusters: "
-         "true (--fleet-clusters)"},
+         "hub: nothing is watched at the hub, because fleet.clusters and ocm.enabled are off; set "
+         "fleet.clusters: true (--fleet-clusters) or ocm.enabled: true (--ocm)"},
         {"extender: {insecure: true}\nfleet: {clusters: true}\nhub: {kubeconfig: a}",
          "kubernetes: there is nothing to learn the cluster's state from"},
+    /* a hub whose Placements are decided: no listener is needed */
+#define OCM "extender: {listen: \"0\"}\nops: {listen: \"0\"}\nocm: {enabled: "
+        {OCM "true}\nhub: {kubeconfig: a}", NULL},
+        {OCM "true}\nhub: {inCluster: true}", NULL},
+        {OCM "true}\nkubernetes: {kubeconfig: a}", NULL},
+        {OCM "true}\nkubernetes: {inCluster: true}", NULL},
+        {OCM "true, mode: Off}\nhub: {kubeconfig: a}", NULL},
+        {OCM "true}",
+         "ocm.enabled: Placements and their decisions are on an API server, and none is "
+         "configured; set hub.kubeconfig"},
+        {OCM "true}\nstate: {paths: [s]}", "ocm.enabled: Placements and their decisions are on an"},
+        {OCM "true}\nhub: {kubeconfig: a}\nstate: {paths: [s]}", NULL},
+        {OCM "true, mode: Scores}\nhub: {kubeconfig: a}",
+         "ocm.mode: this version does not decide Placements by scores yet; set Owner"},
+        {OCM "false, mode: Scores}\nhub: {kubeconfig: a}", "extender.listen: neither the extender"},
+#undef OCM
+        {"extender: {insecure: true}\nstate: {paths: [s]}\nocm: {mode: Scores}", NULL},
     /* labels */
 #define LABELS "data: {labelLeavingNodes: true}\nextender: {listen: \"0\"}\n"
 #define DOOR "webhook: {listen: \":1\", certFile: a, keyFile: b"
