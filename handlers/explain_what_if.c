@@ -5,7 +5,7 @@
  *
  * A pod with a uid has been admitted already. A pod that the cluster knows is its own neighbour.
  */
-#include "admission/objects/decision.h"
+#include "admission/pods/decision.h"
 #include "admission/pods/pods.h"
 #include "engine/simulate.h"
 #include "explain/admission.h"
@@ -63,7 +63,7 @@ static void close_decision(struct trying *t, struct decision *d) {
 /* ---- admission ---- */
 
 static void tell_admission(struct trying *t, const struct review *review,
-                           const struct admission_decision *a, const struct moment *began) {
+                           const struct pod_decision *a, const struct moment *began) {
     struct decision d;
     struct admission_subject pod;
     struct decision_about about = about_of(t, "admit", moment_took_us(began), NULL, 0);
@@ -80,17 +80,17 @@ static void tell_admission(struct trying *t, const struct review *review,
 /* The pod as the webhook leaves it: true unless it is refused. */
 static bool admit(struct trying *t, const struct webhook *webhook) {
     struct explain_question *q = &t->question;
-    const struct admission_knowledge none = {.cache = t->explain->extender->cache};
+    const struct pod_knowledge none = {.cache = t->explain->extender->cache};
     const struct moment began = moment_now();
     const struct review review = {.resource = STR("pods"),
                                   .operation = STR("CREATE"),
                                   .namespace = q->pod.meta.namespace,
                                   .object = q->text};
-    struct admission_decision a;
+    struct pod_decision a;
     struct err err;
-    const struct admission_inputs inputs = {.instead = q->has_policies ? &q->policies : NULL};
-    admission_decide(&admitted_pods, webhook != NULL ? &webhook->known : &none, &review, &inputs,
-                     t->arena, &a);
+    const struct pod_inputs inputs = {.instead = q->has_policies ? &q->policies : NULL};
+    pod_decide(&admitted_pods, webhook != NULL ? &webhook->pods.known : &none, &review, &inputs,
+               t->arena, &a);
     tell_admission(t, &review, &a, &began);
     struct pod patched;
     if (a.patch.count > 0 && explain_pod_decode(a.patch.document, t->arena, &patched, &err) == 0) {
@@ -98,7 +98,7 @@ static bool admit(struct trying *t, const struct webhook *webhook) {
         q->text = a.patch.document;
     }
     bool allowed = a.answer.allowed;
-    admission_decision_done(&a);
+    pod_decision_done(&a);
     return allowed;
 }
 

@@ -55,8 +55,7 @@ static const struct http_route clusters[] = {
 };
 const struct http_routes clusters_routes = HTTP_ROUTES(clusters);
 
-static const struct http_route webhook[] = {
-    {"POST", "/webhooks/v1/pods", "pods", webhook_review, HTTP_JSON},
-    {"POST", "/webhooks/v1/pods/validate", "pods/validate", webhook_review, HTTP_JSON},
-};
+#define REVIEW(constant, name, family)                                                             \
+    {"POST", ADMISSION_PATH name, name, webhook_review, HTTP_JSON},
+static const struct http_route webhook[] = {ADMITTED_LIST(REVIEW)};
 const struct http_routes webhook_routes = HTTP_ROUTES(webhook);

@@ -1,10 +1,8 @@
 #include "handlers/webhook.h"
 
 #include "base/log.h"
-#include "base/metrics.h"
-#include "cache/cache.h"
-#include "data/lookup.h"
 #include "explain/admission_record.h"
+#include "handlers/webhook_family.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -21,12 +19,6 @@ static const char *const result_words[RESULTS] = {
     [REFUSED] = "refused",
 };
 
-/* What one kind's reviews are answered with. */
-struct endpoint {
-    const struct webhook *webhook;
-    const struct admitted_kind *kind;
-};
-
 /* Of every kind. */
 static struct {
     struct metric metric;
@@ -35,6 +27,9 @@ static struct {
 
 static struct metric gave_up[ADMITTED_KINDS];
 
+#define FAMILY(constant, name, family) &webhook_##family,
+static const struct webhook_family *const families[ADMITTED_KINDS] = {ADMITTED_LIST(FAMILY)};
+
 static size_t row_of(const struct admitted_kind *kind) {
     size_t row = 0;
     while (row + 1 < ADMITTED_KINDS && admitted_kinds[row] != kind)
@@ -42,7 +37,7 @@ static size_t row_of(const struct admitted_kind *kind) {
     return row;
 }
 
-static struct metric *metric_of(const struct endpoint *e, int result) {
+static struct metric *metric_of(const struct webhook_endpoint *e, int result) {
     return &results[row_of(e->kind)][result].metric;
 }
 
@@ -58,332 +53,107 @@ static void start_metric_of_steps(size_t row) {
     metric_register(&gave_up[row]);
 }
 
-/* Of pods: what became of the constraints that policies ask for, by their mode. */
-static struct {
-    struct metric metric;
-    char labels[96];
-} fates[2][SPREAD_FATES];
-
-/* Of pods that are validated: how they evade their policy, by its mode. */
-static struct {
-    struct metric metric;
-    char labels[64];
-} evasions[POLICY_MODES][EVASIONS];
-
-static void evasion_metrics(void) {
-    for (int i = 0; i < POLICY_MODES * EVASIONS; i++) {
-        int mode = i / EVASIONS, evasion = i % EVASIONS;
-        char *labels = evasions[mode][evasion].labels;
-        if (mode == POLICY_AUDIT || evasion == EVASION_NONE)
-            continue;
-        (void)snprintf(labels, sizeof evasions[mode][evasion].labels, "mode=\"%s\",reason=\"%s\"",
-                       policy_mode_names[mode].p, evasion_reason((enum evasion)evasion)); /* fits */
-        evasions[mode][evasion].metric =
-            (struct metric){.name = "evenkeel_policy_evasions_total",
-                            .help = "New pods that made their policy's spread impossible, by "
-                                    "reason: denied with mode Require, but for NotInjected.",
-                            .labels = labels,
-                            .kind = METRIC_COUNTER};
+static void start_metrics_of_results(size_t row) {
+    for (int i = 0; i < RESULTS; i++) {
+        char *labels = results[row][i].labels;
+        (void)snprintf(labels, sizeof results[row][i].labels, "verb=\"%s\",result=\"%s\"",
+                       admitted_kinds[row]->name, result_words[i]); /* fits */
+        struct metric *metric = &results[row][i].metric;
+        metric->name = "evenkeel_admission_requests_total";
+        metric->help = "Objects that API servers asked about, by what became of them.";
+        metric->labels = labels;
+        metric->kind = METRIC_COUNTER;
+        metric_register(metric);
     }
 }
 
-static void each_evasion_metric(void (*what)(struct metric *)) {
-    for (int i = 0; i < POLICY_MODES * EVASIONS; i++)
-        if (evasions[i / EVASIONS][i % EVASIONS].metric.name != NULL)
-            what(&evasions[i / EVASIONS][i % EVASIONS].metric);
-}
-
-static void spread_metrics(void) {
-    static const char *const modes[] = {"Enforce", "Audit"};
-    for (int i = 0; i < 2 * SPREAD_FATES; i++) {
-        int mode = i / SPREAD_FATES, fate = i % SPREAD_FATES;
-        char *labels = fates[mode][fate].labels;
-        (void)snprintf(labels, sizeof fates[mode][fate].labels,
-                       "mode=\"%s\",result=\"%s\",reason=\"%s\"", modes[mode],
-                       spread_result((enum spread_fate)fate),
-                       spread_reason((enum spread_fate)fate)); /* fits */
-        fates[mode][fate].metric = (struct metric){
-            .name = "evenkeel_spread_constraints_total",
-            .help = "Constraints that policies ask for of new pods, by what became of them; with "
-                    "mode Audit, what would.",
-            .labels = labels,
-            .kind = METRIC_COUNTER};
-        metric_register(&fates[mode][fate].metric);
-    }
+/* Of each family once, whatever rows it has. */
+static void each_family_metric(void (*what)(struct metric *)) {
+    for (size_t k = 0; k < ADMITTED_KINDS; k++)
+        if (families[k]->each_metric != NULL && (k == 0 || families[k] != families[k - 1]))
+            families[k]->each_metric(what);
 }
 
 void webhook_metrics_start(void) {
-    spread_metrics();
-    evasion_metrics();
-    each_evasion_metric(metric_register);
+    each_family_metric(metric_register);
     for (size_t k = 0; k < ADMITTED_KINDS; k++)
         start_metric_of_steps(k);
     for (size_t k = 0; k < ADMITTED_KINDS; k++)
-        for (int i = 0; i < RESULTS; i++) {
-            char *labels = results[k][i].labels;
-            (void)snprintf(labels, sizeof results[k][i].labels, "verb=\"%s\",result=\"%s\"",
-                           admitted_kinds[k]->name, result_words[i]); /* fits */
-            struct metric *metric = &results[k][i].metric;
-            metric->name = "evenkeel_admission_requests_total";
-            metric->help = "Objects that API servers asked about, by what became of them.";
-            metric->labels = labels;
-            metric->kind = METRIC_COUNTER;
-            metric_register(metric);
-        }
-    lookup_metrics(metric_register);
-    owners_metrics(metric_register);
+        start_metrics_of_results(k);
 }
 
 void webhook_metrics_stop(void) {
-    each_evasion_metric(metric_unregister);
+    each_family_metric(metric_unregister);
     for (size_t k = 0; k < ADMITTED_KINDS; k++)
         metric_unregister(&gave_up[k]);
     for (size_t k = 0; k < ADMITTED_KINDS; k++)
         for (int i = 0; i < RESULTS; i++)
             metric_unregister(&results[k][i].metric);
-    for (int i = 0; i < 2 * SPREAD_FATES; i++)
-        metric_unregister(&fates[i / SPREAD_FATES][i % SPREAD_FATES].metric);
-    lookup_metrics(metric_unregister);
-    owners_metrics(metric_unregister);
 }
 
 /* ---- an answer ---- */
 
-static void refuse(const struct endpoint *e, int status, const char *why,
+static void refuse(const struct webhook_endpoint *e, int status, const char *why,
                    struct http_response *response) {
     metric_add(metric_of(e, REFUSED), 1);
     http_answer_text(response, status, "%s", why);
 }
 
-/* A review that is to be answered. */
-struct asked {
-    const struct endpoint *endpoint;
-    const struct review *review;
-    const struct moment *began; /* when it came */
-    struct arena *arena;
-    const char *warning; /* beside those of the decision, or NULL; literal */
-};
-
-/* Into the policy's status. A dry run makes no pod. */
-static void count_for_policy(const struct asked *asked, const struct spread_tally *counts) {
-    _Static_assert((int)SPREAD_FATES <= (int)POLICY_SKIPS, "a fate is a reason");
-    struct policy_tally tally = {.injected = 0};
-    if (str_empty(counts->policy) || asked->review->dry_run)
-        return;
-    for (int i = 0; i < SPREAD_FATES; i++) {
-        const enum spread_form form = spread_form((enum spread_fate)i);
-        if (form == SPREAD_NOT)
-            tally.skipped[i] = counts->fates[i];
-        else if (form != SPREAD_WHOLE)
-            tally.softened += counts->fates[i];
-        else if (i != SPREAD_RENEWED) /* it was counted before */
-            tally.injected += counts->fates[i];
-    }
-    policy_tallies_add(policy_source_tallies(asked->endpoint->webhook->known.policies),
-                       counts->policy, &tally);
+bool webhook_read(const struct webhook_endpoint *endpoint, const struct http_request *request,
+                  struct review *ret, struct http_response *response) {
+    struct err err = {0};
+    int r = review_decode(request->body, request->arena, ret, &err);
+    if (r != 0)
+        refuse(endpoint, r == -ENOMEM ? 503 : 400, err.text, response);
+    return r == 0;
 }
 
-static void count_evasion(const struct asked *asked, const struct pod_evasion *found) {
-    struct policy_tally tally = {.injected = 0};
-    if (found->evasion == EVASION_NONE)
-        return;
-    metric_add(&evasions[found->mode][found->evasion].metric, 1);
-    if (asked->review->dry_run)
-        return;
-    tally.evaded[found->evasion] = 1;
-    policy_tallies_add(policy_source_tallies(asked->endpoint->webhook->known.policies),
-                       found->policy, &tally);
-}
-
-static void conclude(const struct asked *asked, const struct admission_decision *d,
-                     struct http_response *response) {
-    const struct webhook *webhook = asked->endpoint->webhook;
-    const struct admission_record record = {.review = asked->review,
-                                            .answer = &d->answer,
-                                            .result = d->result,
-                                            .began = *asked->began,
-                                            .cache = webhook->known.cache};
-    if (review_encode(&d->answer, &response->text) == 0) {
-        metric_add(metric_of(asked->endpoint, (int)d->result), 1);
-        for (int i = 0; i < SPREAD_FATES; i++) {
-            metric_add(&fates[0][i].metric, d->spread.fates[i]);
-            metric_add(&fates[1][i].metric, d->audited.fates[i]);
-        }
-        count_for_policy(asked, &d->spread);
-        count_for_policy(asked, &d->audited);
-        count_evasion(asked, &d->evasion);
-        metric_add(&gave_up[row_of(asked->endpoint->kind)], d->answer.gave_up);
+bool webhook_answer(const struct webhook_question *question, const struct review_answer *answer,
+                    enum admission result, const struct cache *cache,
+                    struct http_response *response) {
+    const struct webhook_endpoint *endpoint = question->endpoint;
+    const struct admission_record record = {.kind = endpoint->kind,
+                                            .review = question->review,
+                                            .answer = answer,
+                                            .result = result,
+                                            .began = *question->began,
+                                            .cache = cache};
+    const bool encoded = review_encode(answer, &response->text) == 0;
+    if (encoded) {
+        metric_add(metric_of(endpoint, (int)result), 1);
+        metric_add(&gave_up[row_of(endpoint->kind)], answer->gave_up);
         http_answer_json(response, 200);
-        if (!asked->endpoint->kind->validates || d->result != ADMISSION_UNCHANGED)
-            admission_record(&record, webhook->decisions, asked->arena);
+        if (!endpoint->kind->validates || result != ADMISSION_UNCHANGED)
+            admission_record(&record, endpoint->webhook->decisions, question->arena);
     } else {
         strbuf_done(&response->text);
-        refuse(asked->endpoint, 503, "no memory for the answer", response);
+        refuse(endpoint, 503, "no memory for the answer", response);
     }
-    if (d->result == ADMISSION_FAILED)
+    if (result == ADMISSION_FAILED)
         LOG_W("an object was admitted without all it ought to get",
-              LOG_STR("kind", str_of(asked->endpoint->kind->name)),
-              LOG_STR("namespace", asked->review->namespace),
-              LOG_STR("why", d->answer.warnings[0]));
-}
-
-/* Answers a review, and records the decision. With inputs->missing, and if something of Fluid's was
- * looked up in vain, it does neither but says what: false. */
-static bool answer(const struct asked *asked, const struct admission_inputs *inputs,
-                   struct http_response *response) {
-    struct admission_decision d;
-    admission_decide(asked->endpoint->kind, &asked->endpoint->webhook->known, asked->review, inputs,
-                     asked->arena, &d);
-    bool complete = (inputs->missing == NULL || inputs->missing->count == 0) &&
-                    (inputs->owner_wanted == NULL || str_empty(inputs->owner_wanted->ref.name));
-    if (complete && asked->warning != NULL)
-        review_fail(&d.answer, str_of(asked->warning)); /* behind what it explains */
-    if (complete)
-        conclude(asked, &d, response);
-    admission_decision_done(&d);
-    return complete;
-}
-
-/* ---- what is looked up ---- */
-
-struct again {
-    struct endpoint endpoint;
-    struct moment began;
-};
-
-static bool try_again(const void *ctx, const struct lookup_attempt *attempt) {
-    const struct again *again = ctx;
-    struct review review;
-    struct err err;
-    const struct asked asked = {.endpoint = &again->endpoint,
-                                .review = &review,
-                                .began = &again->began,
-                                .arena = attempt->arena};
-    const struct admission_inputs inputs = {.found = attempt->found, .missing = attempt->missing};
-    int r = review_decode(attempt->request->body, attempt->arena, &review, &err);
-    if (r == 0)
-        return answer(&asked, &inputs, attempt->response);
-    http_answer_text(attempt->response, 503, "%s", err.text); /* it was read before: no memory */
-    return true;
-}
-
-/* Answers by what is known, and says why there may be more. */
-static void answer_unread(const struct asked *asked, const char *warning,
-                          struct http_response *response) {
-    const struct admission_inputs known = {0};
-    struct asked warned = *asked;
-    warned.warning = warning;
-    (void)answer(&warned, &known, response); /* nothing can be missing */
-}
-
-static enum lookup_start look_up(const struct asked *asked, const struct http_request *request,
-                                 const struct fluid_missing *missing) {
-    const struct webhook *webhook = asked->endpoint->webhook;
-    const struct again again = {*asked->endpoint, *asked->began};
-    const struct lookup_question question = {.client = webhook->client,
-                                             .namespace = asked->review->namespace,
-                                             .read_ms = webhook->read_ms,
-                                             .attempt = try_again,
-                                             .ctx = &again,
-                                             .ctx_size = sizeof again};
-    return lookup_begin(&question, request, missing);
-}
-
-/* Something is missing: answers now, or has it read first. */
-static void answer_missing(const struct asked *asked, const struct http_request *request,
-                           const struct fluid_missing *missing, struct http_response *response) {
-    static const char unverified[] =
-        "evenkeel: fluid: objects that no watch has brought yet are read only for callers with a "
-        "client certificate; see webhook.fluid.readFor";
-    static const char busy[] =
-        "evenkeel: fluid: objects that no watch has brought yet are not read, because too many are "
-        "being read at the moment; create the pod again";
-    if (!asked->endpoint->webhook->read_for_anyone && !lookup_is_for(request)) {
-        lookup_count_refused(missing);
-        answer_unread(asked, unverified, response);
-        return;
-    }
-    enum lookup_start start = look_up(asked, request, missing);
-    if (start != LOOKUP_BEGAN)
-        answer_unread(asked, start == LOOKUP_BUSY ? busy : NULL, response);
+              LOG_STR("kind", str_of(endpoint->kind->name)),
+              LOG_STR("namespace", question->review->namespace),
+              LOG_STR("why", answer->warnings[0]));
+    return encoded;
 }
 
 /* ---- the endpoint ---- */
 
 /* Each kind has a route, so one of them has the path; a request without any is about the first. */
-static const struct admitted_kind *kind_of(const struct http_request *request) {
-    size_t kind = ADMITTED_KINDS;
-    while (kind > 1 && !str_eq(request->path, str_of(admitted_kinds[kind - 1]->path)))
-        kind--;
-    return admitted_kinds[kind - 1];
-}
-
-/* A review whose controller has been asked about, in vain or not. */
-struct resumed {
-    const struct webhook *webhook;
-    struct moment began;
-};
-
-static void answer_resumed(void *ctx, const struct http_request *request,
-                           struct http_response *response);
-
-static bool may_read(const struct webhook *webhook, const struct http_request *request) {
-    return webhook->client != NULL && webhook->read_ms > 0 &&
-           (webhook->read_for_anyone || lookup_is_for(request));
-}
-
-static bool read_owner(const struct asked *asked, const struct http_request *request,
-                       const struct owner_wanted *wanted) {
-    const struct webhook *webhook = asked->endpoint->webhook;
-    const struct resumed resumed = {webhook, *asked->began};
-    const struct owner_question question = {.owners = webhook->known.owners,
-                                            .client = webhook->client,
-                                            .read_ms = webhook->read_ms,
-                                            .then = answer_resumed,
-                                            .ctx = &resumed,
-                                            .ctx_size = sizeof resumed};
-    return owners_read(&question, request, wanted);
-}
-
-static void review_pod(const struct resumed *resumed, bool reads_owner,
-                       const struct http_request *request, struct http_response *response) {
-    const struct webhook *webhook = resumed->webhook;
-    const struct endpoint endpoint = {webhook, kind_of(request)};
-    struct owner_wanted wanted;
-    struct review review;
-    struct err err = {0};
-    int r = review_decode(request->body, request->arena, &review, &err);
-    if (r != 0) {
-        refuse(&endpoint, r == -ENOMEM ? 503 : 400, err.text, response);
-        return;
-    }
-    struct fluid_missing missing;
-    bool looks = webhook->client != NULL && webhook->read_ms > 0;
-    const struct asked asked = {.endpoint = &endpoint,
-                                .review = &review,
-                                .began = &resumed->began,
-                                .arena = request->arena};
-    struct admission_inputs first = {.missing = looks ? &missing : NULL,
-                                     .owner_wanted = reads_owner ? &wanted : NULL};
-    if (answer(&asked, &first, response))
-        return;
-    if (reads_owner && !str_empty(wanted.ref.name)) {
-        if (read_owner(&asked, request, &wanted))
-            return;
-        first.owner_wanted = NULL; /* by what is known */
-        if (answer(&asked, &first, response))
-            return;
-    }
-    answer_missing(&asked, request, &missing, response);
-}
-
-static void answer_resumed(void *ctx, const struct http_request *request,
-                           struct http_response *response) {
-    review_pod(ctx, false, request, response);
+static size_t row_of_path(struct str path) {
+    const size_t prefix = sizeof ADMISSION_PATH - 1;
+    size_t row = ADMITTED_KINDS;
+    if (path.n < prefix)
+        return 0;
+    path = (struct str){path.p + prefix, path.n - prefix};
+    while (row > 1 && !str_eq(path, str_of(admitted_kinds[row - 1]->name)))
+        row--;
+    return row - 1;
 }
 
 void webhook_review(void *ctx, const struct http_request *request, struct http_response *response) {
-    const struct resumed now = {ctx, moment_now()};
-    review_pod(&now, now.webhook->known.owners != NULL && may_read(now.webhook, request), request,
-               response);
+    const struct moment now = moment_now();
+    const size_t row = row_of_path(request->path);
+    const struct webhook_endpoint endpoint = {ctx, admitted_kinds[row]};
+    families[row]->review(&endpoint, &now, request, response);
 }

@@ -8,19 +8,24 @@
  */
 #pragma once
 
-#include "admission/objects/decision.h"
 #include "admission/objects/objects.h"
+#include "admission/pods/decision.h"
 #include "http/http.h"
 #include "kube/client/client.h"
 
 struct ring;
 
-struct webhook {
-    struct admission_knowledge known;
-    struct ring *decisions;     /* NULL: they are not recorded */
+/* What reviews of pods are answered by. Borrowed. */
+struct pod_reviewer {
+    struct pod_knowledge known;
     struct kube_client *client; /* asked for what watches have not brought yet; NULL: nobody is */
     int64_t read_ms;            /* how long that may take in all; 0: it is not asked */
     bool read_for_anyone;       /* otherwise only for callers of lookup_is_for() */
+};
+
+struct webhook {
+    struct ring *decisions; /* NULL: they are not recorded */
+    struct pod_reviewer pods;
 };
 
 /* `ctx` is a struct webhook. The kind is the one whose path the request has. */

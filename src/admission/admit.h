@@ -18,15 +18,7 @@
 #include "admission/patch.h"
 #include "admission/review.h"
 
-struct cache;
-struct fluid_missing;
-struct owner_wanted;
-struct owners;
-struct pod_data;
-struct pod_evasion;
-struct informer;
 struct policy;
-struct spread_tally;
 
 enum admission {
     ADMISSION_UNCHANGED, /* there was nothing to do */
@@ -36,21 +28,11 @@ enum admission {
                          what other plugins did is in the patch */
 };
 
-/* What an answer goes by. All of it is borrowed. */
+/* What an answer goes by: a kind that goes by more has its own struct, which begins with this. All
+ * of it is borrowed. */
 struct admission_options {
     const struct policy *policies; /* sorted */
     uint32_t policy_count;
-    struct cache *cache;
-    const struct pod_data *data;       /* NULL: nothing is known of data */
-    struct informer *volumes;          /* NULL: nothing is known of volumes */
-    struct fluid_missing *missing;     /* without any; filled with what of Fluid's was looked up in
-                                          vain, strings in the arena; may be NULL */
-    struct owners *owners;             /* what controllers select; NULL: nothing is known of that */
-    struct owner_wanted *owner_wanted; /* zeroed; filled with the controller that ought to be
-                                          read, strings in the object or the arena; may be NULL */
-    struct spread_tally *spread;       /* added to: what became of constraints; may be NULL */
-    struct spread_tally *audited; /* ... and would, by policies that only say so; may be NULL */
-    struct pod_evasion *evasion;  /* set: how the pod evades its policy; may be NULL */
     bool annotate; /* the object itself says by what it was changed, where its kind can */
     const struct admission_plugin *const *plugins; /* instead of the kind's own; NULL: those */
     uint32_t plugin_count;
@@ -87,10 +69,9 @@ struct admission_plugin {
 };
 
 struct admitted_kind {
-    const char *name;   /* "pods": its metrics, and the end of its path */
-    const char *path;   /* where its reviews are sent to */
-    const char *object; /* "the pod": the beginning of warnings */
-    struct str group, resource;
+    const char *name;                 /* "pods": its metrics, and the end of its path */
+    const char *object;               /* "the pod": the beginning of warnings */
+    struct str group, resource, kind; /* "", "pods", "Pod" */
     const struct admission_plugin *const *plugins; /* in the order in which they run */
     uint32_t plugin_count;
     size_t question_size; /* of its own struct */

@@ -425,16 +425,16 @@ static int start_webhook_work(struct server *s, struct err *err) {
     int r = cluster_client(s) != NULL ? owners_new(NULL, &owners, err) : 0;
     if (r != 0)
         return r;
-    s->webhook = (struct webhook){.known = {.cache = s->cache,
-                                            .owners = owners,
-                                            .policies = known_policies_source(s->policies),
-                                            .fluid = known_data_source(s->data),
-                                            .volumes = s->volumes,
-                                            .annotate = c->webhook.annotate},
-                                  .decisions = s->decisions,
-                                  .client = cluster_client(s),
-                                  .read_ms = c->webhook.fluid.read_ms,
-                                  .read_for_anyone = c->webhook.fluid.read_for_anyone};
+    s->webhook = (struct webhook){.decisions = s->decisions,
+                                  .pods = {.known = {.cache = s->cache,
+                                                     .owners = owners,
+                                                     .policies = known_policies_source(s->policies),
+                                                     .fluid = known_data_source(s->data),
+                                                     .volumes = s->volumes,
+                                                     .annotate = c->webhook.annotate},
+                                           .client = cluster_client(s),
+                                           .read_ms = c->webhook.fluid.read_ms,
+                                           .read_for_anyone = c->webhook.fluid.read_for_anyone}};
     if (admits(s))
         webhook_metrics_start();
     return 0;
@@ -446,7 +446,7 @@ static void stop_webhook_work(struct server *s) {
 }
 
 static void free_webhook_work(struct server *s) {
-    owners_free(s->webhook.known.owners);
+    owners_free(s->webhook.pods.known.owners);
 }
 
 static int start_explain(struct server *s, struct err *err) {

@@ -60,14 +60,17 @@ void admission_record(const struct admission_record *record, struct ring *ring,
         return;
     admission_subject_of(record->review, arena, &subject);
     struct decision_about about = {.verb = "admit",
-                                   .subject =
-                                       subject_pod(subject.meta.namespace, subject.meta.name),
+                                   .subject = {.group = record->kind->group,
+                                               .kind = record->kind->kind,
+                                               .namespace = subject.meta.namespace,
+                                               .name = subject.meta.name},
                                    .uid = subject.meta.uid,
                                    .generate_name = subject.generate_name,
                                    .at_us = record->began.at_us,
                                    .took_us = moment_took_us(&record->began),
                                    .dry_run = record->review->dry_run};
-    ages_of(record->cache, NULL, 0, &ages, &about);
+    if (record->cache != NULL)
+        ages_of(record->cache, NULL, 0, &ages, &about);
     admission_tell(record->result, record->answer, &about);
     if (!recording_begin(&rec, ring, &about))
         return;

@@ -20,11 +20,12 @@ void admission_tell(enum admission result, const struct review_answer *answer,
 
 /* What a review was answered with. */
 struct admission_record {
+    const struct admitted_kind *kind;
     const struct review *review;
     const struct review_answer *answer;
     enum admission result;
     struct moment began;
-    const struct cache *cache; /* whose nodes and pods were looked at */
+    const struct cache *cache; /* whose nodes and pods were looked at; NULL: nobody's */
 };
 /* Puts it on record; without a ring (NULL) nothing. Updates that are not looked at, or change
  * nothing, leave none. */

@@ -26,18 +26,18 @@ int admission_simulation_run(const struct configuration *c, const struct simulat
         return r;
     struct policies *held = policies_hold(state->data.policies);
     CLEANUP(set_cleanup) struct fluid_set *data = fluid_hold(state->data.fluid);
-    struct admission_options options = {.cache = state->cache,
-                                        .volumes = state->volumes,
-                                        .data = fluid_set_data(data),
-                                        .annotate = c->webhook.annotate};
-    options.policies = policies_items(held, &options.policy_count);
+    struct pod_options options = {.head.annotate = c->webhook.annotate,
+                                  .cache = state->cache,
+                                  .volumes = state->volumes,
+                                  .data = fluid_set_data(data)};
+    options.head.policies = policies_items(held, &options.head.policy_count);
     ret->review = (struct review){.uid = STR("simulate"),
                                   .resource = STR("pods"),
                                   .operation = STR("CREATE"),
                                   .namespace = pod.meta.namespace,
                                   .object = file.pod};
     ret->result =
-        admit_object(&admitted_pods, &options, &ret->review, arena, &ret->patch, &ret->answer);
+        admit_object(&admitted_pods, &options.head, &ret->review, arena, &ret->patch, &ret->answer);
     keep_notes(&ret->answer, arena);
     policies_release(held);
     return arena_failed(arena) ? err_set(err, -ENOMEM, "no memory to admit the pod") : 0;

@@ -234,15 +234,15 @@ static int choose(struct checking *c, const struct pod *pod, struct policy_choic
 
 /* Would a policy with mode Require have the pod denied? The review names no creator, so what
  * depends on that is not judged. */
-static void validate(struct checking *c, const struct admission_options *options,
+static void validate(struct checking *c, const struct pod_options *options,
                      const struct review *admitted, struct admitted *a) {
-    struct admission_options validating = *options;
+    struct pod_options validating = *options;
     struct review review = *admitted;
     struct review_answer answer;
     struct patch patch;
     review.object = a->patch.document;
     validating.spread = NULL;
-    (void)admit_object(&validated_pods, &validating, &review, &c->one, &patch, &answer);
+    (void)admit_object(&validated_pods, &validating.head, &review, &c->one, &patch, &answer);
     if (!a->answer.allowed || answer.allowed)
         return;
     a->answer.allowed = false;
@@ -261,18 +261,18 @@ static int admit(struct checking *c, struct str text, struct admitted *ret, stru
     r = choose(c, &ret->pod, &ret->choice, err);
     if (r != 0)
         return r;
-    const struct admission_options options = {.cache = c->cache,
-                                              .volumes = c->volumes,
-                                              .data = fluid_set_data(c->data),
-                                              .policies = c->policies,
-                                              .policy_count = c->policy_count,
-                                              .spread = &ret->spread};
+    const struct pod_options options = {
+        .head = {.policies = c->policies, .policy_count = c->policy_count},
+        .cache = c->cache,
+        .volumes = c->volumes,
+        .data = fluid_set_data(c->data),
+        .spread = &ret->spread};
     const struct review review = {.uid = STR("check"),
                                   .resource = STR("pods"),
                                   .operation = STR("CREATE"),
                                   .namespace = ret->pod.meta.namespace,
                                   .object = ret->came};
-    (void)admit_object(&admitted_pods, &options, &review, &c->one, &ret->patch, &ret->answer);
+    (void)admit_object(&admitted_pods, &options.head, &review, &c->one, &ret->patch, &ret->answer);
     validate(c, &options, &review, ret);
     return arena_failed(&c->one) ? out_of_memory(err) : 0;
 }

@@ -123,11 +123,14 @@ static void check_steps(const struct review_answer *answer, size_t object_bytes)
 }
 
 static enum admission admit(const struct review *review, struct arena *arena, struct patch *patch) {
-    const struct admission_options options = {
-        .policies = policies, .policy_count = policy_count, .cache = cache, .data = &known_data};
+    const struct pod_options options = {.head.policies = policies,
+                                        .head.policy_count = policy_count,
+                                        .cache = cache,
+                                        .data = &known_data};
     struct review_answer answer;
     struct strbuf out = {0};
-    enum admission result = admit_object(&admitted_pods, &options, review, arena, patch, &answer);
+    enum admission result =
+        admit_object(&admitted_pods, &options.head, review, arena, patch, &answer);
     check_steps(&answer, review->object.n);
     require(answer.allowed && str_eq(answer.uid, review->uid));
     require(result != ADMISSION_PATCHED || patch->count > 0);

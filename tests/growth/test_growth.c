@@ -461,8 +461,8 @@ static uint64_t work_beside(uint32_t n) {
     strbuf_append_str(&pod, STR("{\"metadata\":{\"labels\":{\"app\":\"web\""));
     append_items(&pod, &more, n);
     strbuf_append_str(&pod, STR("}},\"spec\":{}}"));
-    const struct admission_options options = {
-        .policies = &policy, .policy_count = 1, .cache = c.cache};
+    const struct pod_options options = {
+        .head.policies = &policy, .head.policy_count = 1, .cache = c.cache};
     const struct review review = {.uid = STR("u"),
                                   .resource = STR("pods"),
                                   .operation = STR("CREATE"),
@@ -470,7 +470,7 @@ static uint64_t work_beside(uint32_t n) {
                                   .user = STR("ann"),
                                   .object = strbuf_str(&pod)};
     uint64_t before = work_done();
-    assert_int_equal(admit_object(&validated_pods, &options, &review, &arena, &patch, &answer),
+    assert_int_equal(admit_object(&validated_pods, &options.head, &review, &arena, &patch, &answer),
                      ADMISSION_DENIED);
     uint64_t work = work_done() - before;
     strbuf_done(&pod);

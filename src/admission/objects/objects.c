@@ -1,6 +1,4 @@
 #include "admission/objects/objects.h"
 
-#include "admission/pods/pods.h"
-
-const struct admitted_kind *const admitted_kinds[ADMITTED_KINDS] = {&admitted_pods,
-                                                                    &validated_pods};
+#define ROW(constant, name, family) &constant,
+const struct admitted_kind *const admitted_kinds[ADMITTED_KINDS] = {ADMITTED_LIST(ROW)};

@@ -31,13 +31,13 @@ static int try_plugin(const struct admission_plugin *plugin, const struct pod_qu
     return 0;
 }
 
-static int try_policies(const struct pod_question *q, const struct admission_options *options,
+static int try_policies(const struct pod_question *q, const struct pod_options *options,
                         struct patch *patch, struct strbuf *out) {
     const struct policy *spread = q->policies.audited[POLICY_SPREAD];
     const struct policy *locality = q->policies.audited[POLICY_LOCALITY];
     struct pod_question trial = *q;
     int r = 0;
-    trial.head.options = options;
+    trial.head.options = &options->head;
     if (spread != NULL) {
         trial.policy = spread;
         r = try_plugin(&pod_plugin_spread, &trial, spread, patch, out);
@@ -53,7 +53,7 @@ static int run(const struct admission_question *question, struct patch *patch,
                struct admission_outcome *ret, struct err *err) {
     const struct pod_question *q = pod_question(question);
     struct arena *arena = question->arena;
-    struct admission_options options = *question->options;
+    struct pod_options options = *pod_options(pod_question(question));
     CLEANUP(strbuf_done) struct strbuf text = {0};
     if (q->policies.audited[POLICY_SPREAD] == NULL && q->policies.audited[POLICY_LOCALITY] == NULL)
         return 0;

@@ -53,7 +53,7 @@ static int answer(const struct pod_question *q, const struct fluid_outcome *outc
 /* Hands on what was not found: unless it is held, the store goes away. */
 static int tell_missing(const struct pod_question *q, const struct fluid_missing *missing,
                         struct err *err) {
-    if (q->head.options->missing == NULL)
+    if (pod_options(q)->missing == NULL)
         return 0;
     for (size_t i = 0; i < missing->count; i++) {
         const struct fluid_key *key = &missing->keys[i];
@@ -61,15 +61,15 @@ static int tell_missing(const struct pod_question *q, const struct fluid_missing
         const char *name = arena_cstr(q->head.arena, str_of(key->name));
         if (namespace == NULL || name == NULL)
             return no_memory(err);
-        q->head.options->missing->keys[i] = (struct fluid_key){key->kind, namespace, name};
+        pod_options(q)->missing->keys[i] = (struct fluid_key){key->kind, namespace, name};
     }
-    q->head.options->missing->count = missing->count;
+    pod_options(q)->missing->count = missing->count;
     return 0;
 }
 
 /* Upstream edits mirror pods too; they are the kubelet's, and nothing it does follows from them. */
 static bool is_mirror(const struct pod_question *q) {
-    return q->head.options->data->options.compat == FLUID_CORRECT &&
+    return pod_options(q)->data->options.compat == FLUID_CORRECT &&
            pod_is_mirror(&q->details.annotations);
 }
 
@@ -83,7 +83,7 @@ static int places(const void *ctx, const char *label, const char *key, const str
     struct str *found = NULL;
     struct cache_view view;
     uint32_t count = 0;
-    cache_view_open(q->head.options->cache, &view);
+    cache_view_open(pod_options(q)->cache, &view);
     int r = steps_take(&q->head.arena->steps, topology_slots(view.nodes.topology))
                 ? topology_places(&view.nodes, wanted, str_of(key), q->head.arena, &found, &count)
                 : -E2BIG;
@@ -140,7 +140,7 @@ static bool has_fluid_label(const struct labels *labels) {
 /* Most pods have nothing to do with data, which these labels and their policies tell: every one
  * that fluid_mutate() looks at is among them. */
 static bool is_concerned(const struct pod_question *q) {
-    const struct fluid_options *o = &q->head.options->data->options;
+    const struct fluid_options *o = &pod_options(q)->data->options;
     return o->compat != FLUID_CORRECT || o->serverless_platform_key != NULL ||
            has_fluid_label(&q->pod.meta.labels) || has_fluid_label(&q->namespace_labels) ||
            asks_locality(q->locality_policy);
@@ -149,8 +149,7 @@ static bool is_concerned(const struct pod_question *q) {
 static int run(const struct admission_question *question, struct patch *patch,
                struct admission_outcome *ret, struct err *err) {
     const struct pod_question *q = pod_question(question);
-    if (q->head.options->data == NULL || is_mirror(q) || q->pod.meta.terminating ||
-        !is_concerned(q))
+    if (pod_options(q)->data == NULL || is_mirror(q) || q->pod.meta.terminating || !is_concerned(q))
         return 0;
     const struct str fixed = pod_fixed_because(&q->pod, &q->details.annotations);
     struct fluid_locality room;
@@ -171,7 +170,7 @@ static int run(const struct admission_question *question, struct patch *patch,
                                          .is_placed = !str_empty(fixed),
                                          .locality = locality};
     struct fluid_outcome outcome;
-    r = fluid_mutate(q->head.options->data->store, &q->head.options->data->options, &about,
+    r = fluid_mutate(pod_options(q)->data->store, &pod_options(q)->data->options, &about,
                      q->head.arena, &outcome, err);
     if (r == 0)
         r = tell_missing(q, &outcome.missing, err);

@@ -282,7 +282,7 @@ static int read_query(struct str text, struct arena *arena, bool *ret_good,
 /* Controllers of custom kinds: their pods' labels may mean anything. */
 static int use_read(const struct pod_question *q, const struct sorted *sorted, bool *ret_used,
                     struct label_selector *ret) {
-    const struct admission_options *options = q->head.options;
+    const struct pod_options *options = pod_options(q);
     const struct object_meta *meta = &q->pod.meta;
     const struct owner_ref ref = {meta->namespace, meta->controller_api, meta->controller_kind,
                                   meta->controller_name};
@@ -344,7 +344,7 @@ int pod_group_of_labels(const struct labels *pod, const struct policy_group_by *
 }
 
 int pod_group_find(const struct pod_question *q, struct pod_group *ret) {
-    struct cache *cache = q->head.options->cache;
+    struct cache *cache = pod_options(q)->cache;
     struct sorted sorted;
     struct label_selector used;
     struct cache_view view;

@@ -24,7 +24,7 @@ static int tolerate_passing_taints(const struct tolerations *own, struct arena *
 static int ask_volumes(const struct pod_question *q, struct pod_nodes_question *ret) {
     const struct node_affinity *affinities;
     uint32_t count;
-    int r = volume_affinities(q->head.options->volumes, q->pod.meta.namespace, q->pod.claims,
+    int r = volume_affinities(pod_options(q)->volumes, q->pod.meta.namespace, q->pod.claims,
                               q->pod.claim_count, q->head.arena, &affinities, &count);
     if (r != 0)
         return r;

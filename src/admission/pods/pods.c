@@ -73,7 +73,7 @@ static int name_policies(const struct pod_question *q, struct review_answer *ans
 static int find_namespace(struct pod_question *q, struct policy_namespace *ret, struct err *err) {
     if (!steps_take(&q->head.arena->steps, q->head.options->policy_count))
         return err_set(err, -E2BIG, "no steps left to find its policy");
-    if (policy_namespace_find(q->head.options->cache, q->pod.meta.namespace, q->head.arena, ret) !=
+    if (policy_namespace_find(pod_options(q)->cache, q->pod.meta.namespace, q->head.arena, ret) !=
         0)
         return err_set(err, -ENOMEM, "no memory to admit a pod");
     q->namespace_labels = ret->labels;
@@ -144,7 +144,7 @@ static int prepare_validated(struct admission_question *question, struct review_
 /* May the pod go nowhere that it might not go before? Fluid's own modes do as Fluid does. */
 static int check_affinity(const struct pod_question *now, const struct pod_question *before,
                           struct err *err) {
-    const struct pod_data *data = now->head.options->data;
+    const struct pod_data *data = pod_options(now)->data;
     if (data != NULL && data->options.compat != FLUID_CORRECT)
         return 0;
     if (node_affinity_invalid(&now->pod.affinity) && !node_affinity_invalid(&before->pod.affinity))
@@ -167,7 +167,7 @@ static int check(const struct admission_question *now, const struct admission_qu
 
 /* What is left out is left out all the same. */
 static void undone(const struct admission_question *question) {
-    struct spread_tally *counts = question->options->spread;
+    struct spread_tally *counts = pod_options(pod_question(question))->spread;
     for (int fate = 0; counts != NULL && fate < SPREAD_FATES; fate++)
         if (spread_form((enum spread_fate)fate) != SPREAD_NOT)
             counts->fates[fate] = 0;
@@ -181,9 +181,9 @@ static const struct admission_plugin *const plugins[] = {&pod_plugin_audit, &pod
 
 const struct admitted_kind admitted_pods = {
     .name = "pods",
-    .path = "/webhooks/v1/pods",
     .object = "the pod",
     .resource = {"pods", 4},
+    .kind = {POD_KIND, sizeof POD_KIND - 1},
     .plugins = plugins,
     .plugin_count = sizeof plugins / sizeof plugins[0],
     .question_size = sizeof(struct pod_question),
@@ -208,9 +208,9 @@ static const struct admission_plugin *const validators[] = {&pod_plugin_require}
 
 const struct admitted_kind validated_pods = {
     .name = "pods/validate",
-    .path = "/webhooks/v1/pods/validate",
     .object = "the pod",
     .resource = {"pods", 4},
+    .kind = {POD_KIND, sizeof POD_KIND - 1},
     .plugins = validators,
     .plugin_count = sizeof validators / sizeof validators[0],
     .question_size = sizeof(struct pod_question),

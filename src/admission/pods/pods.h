@@ -19,6 +19,29 @@
 #include "model/pod_details.h"
 #include "model/policy.h"
 
+struct fluid_missing;
+struct owner_wanted;
+struct owners;
+struct informer;
+struct pod_evasion;
+struct spread_tally;
+
+/* What an answer about a pod goes by. All of it is borrowed. */
+struct pod_options {
+    struct admission_options head;
+    struct cache *cache;
+    const struct pod_data *data;       /* NULL: nothing is known of data */
+    struct informer *volumes;          /* NULL: nothing is known of volumes */
+    struct fluid_missing *missing;     /* without any; filled with what of Fluid's was looked up in
+                                          vain, strings in the arena; may be NULL */
+    struct owners *owners;             /* what controllers select; NULL: nothing is known of that */
+    struct owner_wanted *owner_wanted; /* zeroed; filled with the controller that ought to be
+                                          read, strings in the object or the arena; may be NULL */
+    struct spread_tally *spread;       /* added to: what became of constraints; may be NULL */
+    struct spread_tally *audited; /* ... and would, by policies that only say so; may be NULL */
+    struct pod_evasion *evasion;  /* set: how the pod evades its policy; may be NULL */
+};
+
 /* What is known of a pod. */
 struct pod_question {
     struct admission_question head;
@@ -36,6 +59,9 @@ struct pod_question {
 /* For plugins of pods. */
 static inline const struct pod_question *pod_question(const struct admission_question *question) {
     return (const struct pod_question *)question; /* its first member */
+}
+static inline const struct pod_options *pod_options(const struct pod_question *question) {
+    return (const struct pod_options *)question->head.options; /* its first member */
 }
 
 /* Edits of Fluid's plugins, on the paths that are theirs: node affinity, the annotation of datasets

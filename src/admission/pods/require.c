@@ -235,7 +235,7 @@ static int compare(struct neighbours *n, const struct label_set_ref *other) {
 
 /* At the pods of its namespace. 0, or -E2BIG: they are too many to tell. */
 static int look_around(const struct judged *j, struct neighbours *n) {
-    struct cache *cache = j->q->head.options->cache;
+    struct cache *cache = pod_options(j->q)->cache;
     struct cache_view view;
     struct label_set_ref labels;
     uint64_t pause = PIECE_STEPS;
@@ -268,7 +268,7 @@ static bool is_controlled(const struct judged *j) {
 /* Pods that nothing controls choose their group by their labels. That one has a label that no other
  * pod has is no evasion as long as it has nothing in common with others. */
 static int judge_company(struct judged *j) {
-    struct cache *cache = j->q->head.options->cache;
+    struct cache *cache = pod_options(j->q)->cache;
     struct neighbours around = {.policy = j->q->policy,
                                 .group = &j->group.selector.match_labels,
                                 .policy_steps = selector_cost(&j->q->policy->objects).steps,
@@ -292,7 +292,7 @@ static int judge_company(struct judged *j) {
  * does an object of this group stand behind the pod's controller, or is it one? What cannot be read
  * is not believed. */
 static enum owner_unit find_behind(const struct judged *j, struct str behind) {
-    const struct admission_options *options = j->q->head.options;
+    const struct pod_options *options = pod_options(j->q);
     const struct owner_ref ref = controller_ref(j);
     struct str group;
     if (options->owners == NULL)
@@ -306,7 +306,7 @@ static enum owner_unit find_behind(const struct judged *j, struct str behind) {
 /* Of a custom kind that is not known to make units, an object that can be asked what it selects is
  * there. */
 static enum owner_unit find_scale(const struct judged *j) {
-    const struct admission_options *options = j->q->head.options;
+    const struct pod_options *options = pod_options(j->q);
     const struct owner_ref ref = controller_ref(j);
     struct str selector;
     if (options->owners == NULL)
@@ -601,15 +601,16 @@ static int judge_constraint(struct judged *j, uint32_t i, bool *ret_missing) {
 /* The constraint is not there. Would the mutating webhook have given up? */
 static int judge_missing(struct judged *j) {
     const struct pod_question *q = j->q;
-    struct admission_options options = *q->head.options;
+    struct pod_options options = *pod_options(q);
     struct review_answer answer;
     struct patch patch;
     options.spread = options.audited = NULL;
     options.evasion = NULL;
     options.missing = NULL;
     options.owner_wanted = NULL;
-    options.plugins = NULL;
-    (void)admit_object(&admitted_pods, &options, q->head.review, q->head.arena, &patch, &answer);
+    options.head.plugins = NULL;
+    (void)admit_object(&admitted_pods, &options.head, q->head.review, q->head.arena, &patch,
+                       &answer);
     if (answer.gave_up) /* never of one that was created before */
         return FIND(j, EVASION_TOO_MANY_STEPS,
                     "its review takes more than %u steps; it needs fewer labels, terms, values, "
@@ -650,7 +651,7 @@ static int judge(struct judged *j) {
 static int answer(const struct judged *j, struct admission_outcome *ret, struct err *err) {
     struct arena *arena = j->q->head.arena;
     const struct policy *policy = j->q->policy;
-    struct pod_evasion *found = j->q->head.options->evasion;
+    struct pod_evasion *found = pod_options(j->q)->evasion;
     if (found != NULL)
         *found = (struct pod_evasion){policy->name, policy->mode, j->evasion};
     if (j->evasion == EVASION_NONE)

@@ -51,7 +51,7 @@ static int keep_those_on_nodes(const struct pod_question *q, struct cache_view *
 
 int spread_defaults(const struct pod_question *q, const struct policy_spread **ret,
                     uint32_t *ret_count) {
-    struct cache *cache = q->head.options->cache;
+    struct cache *cache = pod_options(q)->cache;
     struct steps steps = {.used = 0};
     struct cache_view view;
     *ret_count = 0;

@@ -284,7 +284,7 @@ static uint32_t count_injected(const struct policy *policy, const enum spread_fa
 
 /* Once it is in the patch: a metric of what was meant would be wrong. */
 static void tally(const struct pod_question *q, const enum spread_fate *fates) {
-    struct spread_tally *counts = q->head.options->spread;
+    struct spread_tally *counts = pod_options(q)->spread;
     if (counts == NULL)
         return;
     counts->policy = q->policy->name;
@@ -340,7 +340,7 @@ static int inject_all(const struct injection *in, struct patch *patch,
 /* A pod that nothing is injected into, whatever the constraints are. */
 static void leave_alone(const struct pod_question *q, const struct pod_group *group,
                         struct admission_outcome *ret) {
-    struct spread_tally *counts = q->head.options->spread;
+    struct spread_tally *counts = pod_options(q)->spread;
     enum spread_fate fate = SPREAD_NO_GROUP;
     ret->note = STR("the pod has no labels that would make a group");
     if (group->source == GROUP_MEMBER) {

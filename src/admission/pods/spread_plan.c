@@ -310,7 +310,7 @@ static int judge_all(struct plan *p) {
 
 /* A question that costs more than the view's steps is one that nothing more is known about. */
 static int look_at_nodes(struct plan *p, const struct pod_nodes_question *question) {
-    struct cache *cache = p->q->head.options->cache;
+    struct cache *cache = pod_options(p->q)->cache;
     struct steps steps = {.used = 0};
     struct pod_nodes nodes;
     struct cache_view view;
@@ -349,7 +349,7 @@ static bool is_unit_together(const struct pod_question *q, const struct own_term
 }
 
 static int judge_with_what_is_known(struct plan *p) {
-    struct cache *cache = p->q->head.options->cache;
+    struct cache *cache = pod_options(p->q)->cache;
     struct pod_nodes_question question;
     if (!cache_ready(cache) || cache_stats(cache).nodes == 0)
         return judge_each(p, judge_terms);

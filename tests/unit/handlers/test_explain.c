@@ -28,8 +28,8 @@ static int setup(void **state) {
     called_init(&f.called);
     assert_int_equal(ring_new(KEPT, &f.ring), 0);
     f.called.x.decisions = f.ring;
-    f.webhook = (struct webhook){.known.cache = f.called.c.cache, .decisions = f.ring};
-    assert_int_equal(policy_source_new(NULL, 0, &f.webhook.known.policies, NULL), 0);
+    f.webhook = (struct webhook){.pods.known.cache = f.called.c.cache, .decisions = f.ring};
+    assert_int_equal(policy_source_new(NULL, 0, &f.webhook.pods.known.policies, NULL), 0);
     f.explain.extender = &f.called.x;
     assert_int_equal(explain_access_new(NULL, &f.explain.access, NULL), 0);
     *state = &f;
@@ -40,7 +40,7 @@ static int teardown(void **state) {
     struct fixture *f = *state;
     strbuf_done(&f->response.text);
     explain_access_free(f->explain.access);
-    policy_source_free(f->webhook.known.policies);
+    policy_source_free(f->webhook.pods.known.policies);
     called_done(&f->called);
     ring_free(f->ring);
     return 0;
@@ -254,7 +254,8 @@ static void a_denied_change(void **state) {
                                   .namespace = STR("default"),
                                   .object = STR("{\"metadata\":{\"name\":\"web\"}}")};
     const struct review_answer answer = {.code = 403, .message = STR("no"), .uid = STR("1")};
-    const struct admission_record record = {.review = &review,
+    const struct admission_record record = {.kind = &validated_pods,
+                                            .review = &review,
                                             .answer = &answer,
                                             .result = ADMISSION_DENIED,
                                             .cache = f->called.c.cache};
@@ -264,6 +265,26 @@ static void a_denied_change(void **state) {
     const char *told = pod(f, "default/web");
     assert_contains(told, "\"number\":1,\"verb\":\"admit\",\"result\":\"denied\"");
     assert_contains(told, "\"message\":\"no\"");
+}
+
+/* Whatever kind was asked about. */
+static void a_change_of_another_kind(void **state) {
+    struct fixture *f = *state;
+    struct arena arena;
+    const struct admitted_kind widgets = {.group = STR("example.com"), .kind = STR("Widget")};
+    const struct review review = {.operation = STR("CREATE"),
+                                  .namespace = STR("default"),
+                                  .object = STR("{\"metadata\":{\"name\":\"web\"}}")};
+    const struct review_answer answer = {.uid = STR("1")};
+    const struct admission_record record = {
+        .kind = &widgets, .review = &review, .answer = &answer, .result = ADMISSION_PATCHED};
+    arena_init(&arena, 1 << 20);
+    admission_record(&record, f->ring, &arena);
+    arena_done(&arena);
+    assert_null(strstr(pod(f, "default/web"), "\"verb\":\"admit\""));
+    assert_contains(get(f, explain_decisions, "/explain",
+                        "group=example.com&kind=Widget&namespace=default&name=web"),
+                    "\"result\":\"patched\"");
 }
 
 /* Siblings share a generateName; the admission before the pod's first decision is its own, or reads
@@ -602,6 +623,7 @@ int main(void) {
         TEST(pages),
         TEST(an_admission_by_name),
         TEST(a_denied_change),
+        TEST(a_change_of_another_kind),
         TEST(an_admission_before_the_name),
         TEST(pods_that_share_words),
         TEST(any_object),

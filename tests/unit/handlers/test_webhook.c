@@ -24,8 +24,8 @@ static int setup(void **state) {
     static struct fixture f;
     f = (struct fixture){0};
     cluster_open(&f.c);
-    f.webhook.known.cache = f.c.cache;
-    assert_int_equal(policy_source_new(NULL, 0, &f.webhook.known.policies, NULL), 0);
+    f.webhook.pods.known.cache = f.c.cache;
+    assert_int_equal(policy_source_new(NULL, 0, &f.webhook.pods.known.policies, NULL), 0);
     *state = &f;
     return 0;
 }
@@ -33,7 +33,7 @@ static int setup(void **state) {
 static int teardown(void **state) {
     struct fixture *f = *state;
     strbuf_done(&f->response.text);
-    policy_source_free(f->webhook.known.policies);
+    policy_source_free(f->webhook.pods.known.policies);
     cluster_close(&f->c);
     return 0;
 }

@@ -67,12 +67,14 @@ static int setup(void **state) {
     f.access = (struct kube_access){.server = f.api.url, .source = "the test"};
     assert_int_equal(kube_client_new(&f.access, NULL, &f.client, NULL), 0);
     assert_int_equal(fluid_live_new(&f.live, NULL), 0);
-    f.webhook = (struct webhook){
-        .known.cache = f.c.cache, .client = f.client, .read_ms = LONG_MS, .read_for_anyone = true};
-    assert_int_equal(policy_source_new(NULL, 0, &f.webhook.known.policies, NULL), 0);
+    f.webhook = (struct webhook){.pods = {.known.cache = f.c.cache,
+                                          .client = f.client,
+                                          .read_ms = LONG_MS,
+                                          .read_for_anyone = true}};
+    assert_int_equal(policy_source_new(NULL, 0, &f.webhook.pods.known.policies, NULL), 0);
     const struct fluid_source_options options = {.live = f.live};
-    assert_int_equal(fluid_source_new(&options, &f.webhook.known.fluid, NULL), 0);
-    assert_int_equal(fluid_source_load(f.webhook.known.fluid, NULL), 0);
+    assert_int_equal(fluid_source_new(&options, &f.webhook.pods.known.fluid, NULL), 0);
+    assert_int_equal(fluid_source_load(f.webhook.pods.known.fluid, NULL), 0);
     webhook_metrics_start();
     for (int i = 0; i < SERIES_COUNT; i++)
         f.before[i] = metric_now(series[i]);
@@ -95,9 +97,9 @@ static int teardown(void **state) {
     served_done(&f->served);
     kube_client_free(f->client);
     webhook_metrics_stop();
-    fluid_source_free(f->webhook.known.fluid);
+    fluid_source_free(f->webhook.pods.known.fluid);
     fluid_live_free(f->live);
-    policy_source_free(f->webhook.known.policies);
+    policy_source_free(f->webhook.pods.known.policies);
     api_call_done(&f->call);
     api_done(&f->api);
     cluster_close(&f->c);
@@ -230,7 +232,7 @@ static void what_is_not_there_is_a_warning(void **state) {
 
 static void time_runs_out(void **state) {
     struct fixture *f = *state;
-    f->webhook.read_ms = 20;
+    f->webhook.pods.read_ms = 20;
     ask(&f->net, "ds", 1);
     api_expect(&f->api, &f->call, "GET", CLAIMS "ds");
     hears(f, &f->net, WARNED);
@@ -246,7 +248,7 @@ static void what_is_not_asked_for(void **state) {
     hears(f, &f->net, WARNED);
     ask(&f->net, "ds", 1 << 20);
     hears(f, &f->net, WARNED);
-    f->webhook.read_ms = 0;
+    f->webhook.pods.read_ms = 0;
     ask(&f->net, "ds", 1);
     hears(f, &f->net, WARNED);
     assert_true(api_is_quiet(&f->api));
@@ -289,7 +291,7 @@ static void a_pod_has_few_connections_at_once(void **state) {
 
 static void time_runs_out_for_reads_that_have_not_begun(void **state) {
     struct fixture *f = *state;
-    f->webhook.read_ms = 20;
+    f->webhook.pods.read_ms = 20;
     ask_in(&f->net, "shop", "ds", 10, 1);
     hears(f, &f->net, "cannot find 10 of the pod's volume claims");
     assert_int_equal(reads(f, FAILED), 10);
@@ -378,7 +380,7 @@ static void a_namespace_has_a_share_of_the_look_ups(void **state) {
 /* This machine's own address is no proof: proxies and forwarded ports come from there. */
 static void nothing_is_read_for_the_unverified(void **state) {
     struct fixture *f = *state;
-    f->webhook.read_for_anyone = false;
+    f->webhook.pods.read_for_anyone = false;
     ask(&f->net, "ds", 1);
     hears(f, &f->net, WARNED);
     assert_contains(f->answer.body.p, UNREAD);
@@ -418,7 +420,7 @@ static void serve_tls(struct fixture *f, bool wants_client) {
 
 static void the_verified_are_read_for(void **state) {
     struct fixture *f = *state;
-    f->webhook.read_for_anyone = false;
+    f->webhook.pods.read_for_anyone = false;
     serve_tls(f, true);
     ask(&f->net, "other", 1);
     is_asked_for(f, CLAIMS "other", 200, "{" META("other", "") "}");
@@ -430,7 +432,7 @@ static void the_verified_are_read_for(void **state) {
 /* Without a client CA nobody has looked at the certificate. */
 static void a_certificate_that_is_not_asked_for_is_none(void **state) {
     struct fixture *f = *state;
-    f->webhook.read_for_anyone = false;
+    f->webhook.pods.read_for_anyone = false;
     serve_tls(f, false);
     ask(&f->net, "other", 1);
     hears(f, &f->net, UNREAD);

@@ -74,14 +74,16 @@ static int setup(void **state) {
     api_init(&f.api);
     f.access = (struct kube_access){.server = f.api.url, .source = "the test"};
     assert_int_equal(kube_client_new(&f.access, NULL, &f.client, NULL), 0);
-    f.webhook = (struct webhook){
-        .known.cache = f.c.cache, .client = f.client, .read_ms = LONG_MS, .read_for_anyone = true};
-    assert_int_equal(owners_new(&f.c.clock.clock, &f.webhook.known.owners, NULL), 0);
-    assert_int_equal(policy_source_new(NULL, 0, &f.webhook.known.policies, NULL), 0);
-    policy_live_begin(f.webhook.known.policies);
-    assert_int_equal(policy_live_apply(f.webhook.known.policies, STR(POLICY), NULL), 0);
-    assert_int_equal(policy_live_apply(f.webhook.known.policies, STR(BINDING), NULL), 0);
-    assert_int_equal(policy_live_end(f.webhook.known.policies, NULL), 0);
+    f.webhook = (struct webhook){.pods = {.known.cache = f.c.cache,
+                                          .client = f.client,
+                                          .read_ms = LONG_MS,
+                                          .read_for_anyone = true}};
+    assert_int_equal(owners_new(&f.c.clock.clock, &f.webhook.pods.known.owners, NULL), 0);
+    assert_int_equal(policy_source_new(NULL, 0, &f.webhook.pods.known.policies, NULL), 0);
+    policy_live_begin(f.webhook.pods.known.policies);
+    assert_int_equal(policy_live_apply(f.webhook.pods.known.policies, STR(POLICY), NULL), 0);
+    assert_int_equal(policy_live_apply(f.webhook.pods.known.policies, STR(BINDING), NULL), 0);
+    assert_int_equal(policy_live_end(f.webhook.pods.known.policies, NULL), 0);
     webhook_metrics_start();
     for (int i = 0; i < 4; i++)
         f.before[i] = metric_now(series[i]);
@@ -101,8 +103,8 @@ static int teardown(void **state) {
     served_done(&f->served);
     kube_client_free(f->client);
     webhook_metrics_stop();
-    owners_free(f->webhook.known.owners);
-    policy_source_free(f->webhook.known.policies);
+    owners_free(f->webhook.pods.known.owners);
+    policy_source_free(f->webhook.pods.known.policies);
     api_call_done(&f->call);
     api_done(&f->api);
     cluster_close(&f->c);
@@ -281,7 +283,7 @@ static void what_cannot_be_read_is_left_for_a_moment(void **state) {
 
 static void time_runs_out(void **state) {
     struct fixture *f = *state;
-    f->webhook.read_ms = 20;
+    f->webhook.pods.read_ms = 20;
     EXAMPLE(f, "w");
     api_expect(&f->api, &f->call, "GET", GROUP);
     hears(f, BY_LABELS);
@@ -301,11 +303,11 @@ static void what_is_not_asked_for(void **state) {
         ask(f, owners[i][0], owners[i][1], owners[i][2]);
         hears(f, BY_LABELS);
     }
-    f->webhook.read_for_anyone = false;
+    f->webhook.pods.read_for_anyone = false;
     EXAMPLE(f, "w");
     hears(f, BY_LABELS);
-    f->webhook.read_for_anyone = true;
-    f->webhook.read_ms = 0;
+    f->webhook.pods.read_for_anyone = true;
+    f->webhook.pods.read_ms = 0;
     EXAMPLE(f, "w");
     hears(f, BY_LABELS);
     assert_true(api_is_quiet(&f->api));
@@ -477,7 +479,7 @@ static void units_that_cannot_be_read(void **state) {
     is_judged(f, "could not be read");
     validate_worker(f, "../../secrets/x");
     is_judged(f, "could not be read");
-    f->webhook.read_for_anyone = false;
+    f->webhook.pods.read_for_anyone = false;
     validate_worker(f, "other");
     is_judged(f, "webhook.fluid.readFor");
     assert_true(api_is_quiet(&f->api));

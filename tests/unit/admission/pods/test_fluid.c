@@ -11,7 +11,7 @@ struct fixture {
     struct fluid_profile profile;
     struct pod_data data;
     struct fluid_store *store;
-    struct admission_options options;
+    struct pod_options options;
     struct policy policy;
     struct review review;
     struct patch patch;
@@ -37,7 +37,7 @@ static int setup(void **state) {
     assert_non_null(f.store);
     assert_int_equal(fluid_profile_default(&f.c.arena, &f.profile, &err), 0);
     f.data = (struct pod_data){.store = f.store, .options = {.profile = &f.profile}};
-    f.options = (struct admission_options){.cache = f.c.cache, .data = &f.data};
+    f.options = (struct pod_options){.cache = f.c.cache, .data = &f.data};
     f.review = (struct review){.uid = STR("u"),
                                .resource = STR("pods"),
                                .operation = STR("CREATE"),
@@ -62,8 +62,8 @@ static int teardown(void **state) {
 
 static void admit(struct fixture *f, const char *pod) {
     f->review.object = arena_str(&f->c.arena, str_of(pod));
-    f->result =
-        admit_object(&admitted_pods, &f->options, &f->review, &f->c.arena, &f->patch, &f->answer);
+    f->result = admit_object(&admitted_pods, &f->options.head, &f->review, &f->c.arena, &f->patch,
+                             &f->answer);
 }
 
 static void patch_is(struct fixture *f, const char *patch) {
@@ -139,8 +139,8 @@ static void runs_before_spread_which_sees_its_edits(void **state) {
     struct fixture *f = *state;
     struct policy_spread spread = {.topology_key = STR("zone"), .max_skew = 1};
     f->policy = (struct policy){.name = STR("all"), .spread = &spread, .spread_count = 1};
-    f->options.policies = &f->policy;
-    f->options.policy_count = 1;
+    f->options.head.policies = &f->policy;
+    f->options.head.policy_count = 1;
     admit(f, META(ASKS, ""));
     assert_int_equal(f->patch.count, 4);
     assert_str(f->patch.operations[2].path, "/spec/affinity");
@@ -208,8 +208,8 @@ static void both_plugins_mean_the_same_pods(void **state) {
     struct fixture *f = *state;
     struct policy_spread spread = {.topology_key = STR("zone"), .max_skew = 1};
     f->policy = (struct policy){.name = STR("all"), .spread = &spread, .spread_count = 1};
-    f->options.policies = &f->policy;
-    f->options.policy_count = 1;
+    f->options.head.policies = &f->policy;
+    f->options.head.policy_count = 1;
     static const struct {
         const char *pod;
         bool placed;
@@ -246,8 +246,8 @@ static void a_policy_asks_for_locality(void **state) {
                                 .locality = POLICY_LOCALITY_PREFERRED,
                                 .tiers = tiers,
                                 .tier_count = 2};
-    f->options.policies = &f->policy;
-    f->options.policy_count = 1;
+    f->options.head.policies = &f->policy;
+    f->options.head.policy_count = 1;
     cluster_apply_json(&f->c, OBJECT_NAMESPACE, "{\"metadata\":{\"name\":\"shop\"}}");
     cluster_nodes(&f->c, "x,+fluid.io/s-shop-ds=true a,+fluid.io/s-shop-ds=true");
     admit(f, META("", ""));
@@ -269,8 +269,8 @@ static uint64_t steps_with_locality(struct fixture *f) {
                                 .locality = POLICY_LOCALITY_PREFERRED,
                                 .tiers = tiers,
                                 .tier_count = 2};
-    f->options.policies = &f->policy;
-    f->options.policy_count = 1;
+    f->options.head.policies = &f->policy;
+    f->options.head.policy_count = 1;
     admit(f, META("", ""));
     assert_int_equal(f->answer.warning_count, 0);
     return f->answer.steps;
@@ -329,8 +329,8 @@ static void memory_that_runs_out_leaves_the_pod_as_it_is(void **state) {
     for (size_t bytes = 1; bytes < 128u << 10; bytes += 256) {
         struct arena small;
         arena_init(&small, bytes);
-        enum admission result =
-            admit_object(&admitted_pods, &f->options, &f->review, &small, &f->patch, &f->answer);
+        enum admission result = admit_object(&admitted_pods, &f->options.head, &f->review, &small,
+                                             &f->patch, &f->answer);
         assert_true(f->answer.allowed);
         if (result == ADMISSION_FAILED)
             assert_int_equal(f->patch.count, 0);

@@ -489,15 +489,15 @@ static struct pod admitted_by(struct cluster *c, struct str object, struct polic
         .name = {"all", 3}, .spread = &spread, .spread_count = 1, .group_by = by};
     struct patch patch;
     struct review_answer answer;
-    const struct admission_options options = {
-        .policies = &policy, .policy_count = 1, .cache = c->cache, .spread = &tally};
+    const struct pod_options options = {
+        .head.policies = &policy, .head.policy_count = 1, .cache = c->cache, .spread = &tally};
     const struct review review = {.uid = STR("u"),
                                   .resource = STR("pods"),
                                   .operation = STR("CREATE"),
                                   .namespace = STR("shop"),
                                   .object = object};
     tally = (struct spread_tally){.policy = {0}};
-    (void)admit_object(&admitted_pods, &options, &review, &c->arena, &patch, &answer);
+    (void)admit_object(&admitted_pods, &options.head, &review, &c->arena, &patch, &answer);
     struct json_reader r;
     struct pod pod;
     json_reader_init(&r, patch.document, &c->arena, "Pod");

@@ -54,9 +54,9 @@ static struct object pod_object(struct cluster *c, const char *name, const char 
 
 /* 0 or -errno; the group is the fixture's. */
 static int find(struct fixture *f, const char *labels, const char *owner) {
-    const struct admission_options options = {
+    const struct pod_options options = {
         .cache = f->c.cache, .owners = f->owners, .owner_wanted = &f->wanted};
-    struct pod_question q = {.head = {.options = &options, .arena = &f->c.arena},
+    struct pod_question q = {.head = {.options = &options.head, .arena = &f->c.arena},
                              .policy = &f->policy};
     f->wanted = (struct owner_wanted){.unit = false};
     q.pod = pod_object(&f->c, "me", labels, owner, "").pod;

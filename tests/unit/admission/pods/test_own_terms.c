@@ -42,8 +42,9 @@ static int teardown(void **state) {
 
 static int find(const char *labels, const char *beside, const char *apart, struct own_terms *ret) {
     CLEANUP(strbuf_done) struct strbuf text = {0};
-    const struct admission_options options = {.cache = c.cache};
-    struct pod_question q = {.head = {.options = &options, .arena = &c.arena}, .policy = &policy};
+    const struct pod_options options = {.cache = c.cache};
+    struct pod_question q = {.head = {.options = &options.head, .arena = &c.arena},
+                             .policy = &policy};
 #define REQUIRED "\"requiredDuringSchedulingIgnoredDuringExecution\":"
     strbuf_appendf(&text,
                    "{\"metadata\":{\"name\":\"me\",\"namespace\":\"shop\",\"labels\":{\"app\":"

@@ -14,7 +14,7 @@ enum { POLICIES = 32 };
 struct fixture {
     struct cluster c;
     struct policy policies[POLICIES];
-    struct admission_options options;
+    struct pod_options options;
     struct review review;
     struct patch patch;
     struct review_answer answer;
@@ -25,7 +25,7 @@ static int setup(void **state) {
     static struct fixture f;
     f = (struct fixture){0};
     cluster_open(&f.c);
-    f.options = (struct admission_options){.policies = f.policies, .cache = f.c.cache};
+    f.options = (struct pod_options){.head.policies = f.policies, .cache = f.c.cache};
     f.review = (struct review){.uid = STR("u"),
                                .resource = STR("pods"),
                                .operation = STR("CREATE"),
@@ -45,20 +45,20 @@ static void policy(struct fixture *f, const char *name, const char *spec) {
     struct json_reader r;
     struct strbuf text = {0};
     struct err err;
-    assert_in_range(f->options.policy_count, 0, POLICIES - 1);
+    assert_in_range(f->options.head.policy_count, 0, POLICIES - 1);
     strbuf_appendf(&text, "{\"metadata\":{\"name\":\"%s\"},\"spec\":%s}", name, spec);
     struct str json = arena_str(&f->c.arena, strbuf_str(&text));
     strbuf_done(&text);
     json_reader_init(&r, json, &f->c.arena, "policy");
-    policy_decode(&r, &f->policies[f->options.policy_count++]);
+    policy_decode(&r, &f->policies[f->options.head.policy_count++]);
     if (json_finish(&r, &err) != 0)
         fail_msg("%s", err.text);
 }
 
 static void review(struct fixture *f, const char *pod) {
     f->review.object = arena_str(&f->c.arena, str_of(pod));
-    f->result =
-        admit_object(&admitted_pods, &f->options, &f->review, &f->c.arena, &f->patch, &f->answer);
+    f->result = admit_object(&admitted_pods, &f->options.head, &f->review, &f->c.arena, &f->patch,
+                             &f->answer);
     assert_true(f->answer.allowed);
     assert_str(f->answer.uid, "u");
     if (f->result != ADMISSION_PATCHED)
@@ -150,7 +150,7 @@ static void a_pod_says_by_what_it_was_changed(void **state) {
          "/metadata/annotations/pods.evenkeel.io~1explained", EXPLAINED},
     };
     policy(f, "web", REGION_AND_ZONE);
-    f->options.annotate = true;
+    f->options.head.annotate = true;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char pod[300], want[2048];
         (void)snprintf(pod, sizeof pod, "{\"metadata\":{%s},\"spec\":{}}", cases[i].metadata);
@@ -172,7 +172,7 @@ static void no_room_to_say_it(void **state) {
     const size_t total = 256 << 10, own = 26 + sizeof EXPLAINED - 3; /* without its quotes */
     struct strbuf pod = {0};
     policy(f, "web", REGION_AND_ZONE);
-    f->options.annotate = true;
+    f->options.head.annotate = true;
     for (size_t over = 0; over <= 1; over++) {
         strbuf_clear(&pod);
         strbuf_appendf(&pod,
@@ -201,7 +201,7 @@ static void a_long_explanation(void **state) {
     strbuf_appendf(&spec, "]}}");
     strbuf_append_char(&spec, '\0');
     policy(f, "web", spec.p);
-    f->options.annotate = true;
+    f->options.head.annotate = true;
     admit(f, "{" WEB "\"spec\":{}}");
     assert_int_equal(f->patch.count, 2);
     assert_in_range(f->patch.operations[1].value.n, 1024, 1100);
@@ -406,7 +406,7 @@ static void the_namespace_decides(void **state) {
                        "{\"metadata\":{\"name\":\"bank\",\"labels\":{\"env\":\"none\"}}}");
     admit(f, pod);
     assert_string_equal(annotation(f, "policy"), "named");
-    while (f->options.policy_count < POLICIES) /* among many, too */
+    while (f->options.head.policy_count < POLICIES) /* among many, too */
         policy(f, "other", REGION_AND_ZONE);
     admit(f, pod);
     assert_string_equal(annotation(f, "policy"), "named");
@@ -558,7 +558,7 @@ static void default_constraints_are_kept(void **state) {
         cluster_close(&f->c);
         cluster_open(&f->c);
         f->options.cache = f->c.cache;
-        f->options.policy_count = 0;
+        f->options.head.policy_count = 0;
         sync_cache(&f->c, cache_sync_begin);
         cluster_nodes(&f->c, cases[i].nodes);
         sync_cache(&f->c, cache_sync_end);
@@ -578,7 +578,7 @@ static void an_audited_policy_changes_nothing(void **state) {
     struct spread_tally done = {0}, audited = {0};
     f->options.spread = &done;
     f->options.audited = &audited;
-    f->options.annotate = true;
+    f->options.head.annotate = true;
     policy(f, "trial", "{\"mode\":\"Audit\",\"pods\":{" ONE("zones", "DoNotSchedule") "}}");
     sync_cache(&f->c, cache_sync_begin);
     cluster_nodes(&f->c, "a");
@@ -686,8 +686,8 @@ static const struct admission_plugin good = {.name = "good", .run = good_run},
 static void plugins_see_what_those_before_them_did(void **state) {
     struct fixture *f = *state;
     static const struct admission_plugin *const plugins[] = {&good, &looking};
-    f->options.plugins = plugins;
-    f->options.plugin_count = 2;
+    f->options.head.plugins = plugins;
+    f->options.head.plugin_count = 2;
     admit(f, "{" WEB "\"spec\":{}}");
     assert_string_equal(annotation(f, "good"), "done");
     assert_string_equal(annotation(f, "looking"), "1");
@@ -697,8 +697,8 @@ static void plugins_see_what_those_before_them_did(void **state) {
 static void what_a_failed_plugin_did_is_taken_back(void **state) {
     struct fixture *f = *state;
     static const struct admission_plugin *const plugins[] = {&failing, &spoiling, &looking};
-    f->options.plugins = plugins;
-    f->options.plugin_count = 3;
+    f->options.head.plugins = plugins;
+    f->options.head.plugin_count = 3;
     admit(f, "{" WEB "\"spec\":{}}");
     assert_str(f->answer.warnings[0], "evenkeel: failing: it rains");
     assert_int_equal(f->answer.warning_count, 2);
@@ -718,8 +718,8 @@ static void a_required_term_is_never_widened(void **state) {
     struct fixture *f = *state;
     static const struct admission_plugin *const plugins[] = {&good, &replacing};
     struct pod_data data = {.options = {.compat = FLUID_HEAD}};
-    f->options.plugins = plugins;
-    f->options.plugin_count = 2;
+    f->options.head.plugins = plugins;
+    f->options.head.plugin_count = 2;
     replaced = REQUIRES(HAS("b") "," HAS("a"));
     admit(f, POD_THAT_REQUIRES(HAS("a")));
     assert_int_equal(f->result, ADMISSION_PATCHED);
@@ -757,8 +757,8 @@ static void memory_that_runs_out_leaves_the_pod_as_it_is(void **state) {
     for (size_t bytes = 1; bytes < 64u << 10; bytes += 512) {
         struct arena small;
         arena_init(&small, bytes);
-        enum admission result =
-            admit_object(&admitted_pods, &f->options, &f->review, &small, &f->patch, &f->answer);
+        enum admission result = admit_object(&admitted_pods, &f->options.head, &f->review, &small,
+                                             &f->patch, &f->answer);
         failed += result == ADMISSION_FAILED;
         assert_true(f->answer.allowed);
         if (result == ADMISSION_FAILED) {

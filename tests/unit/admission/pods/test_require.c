@@ -16,7 +16,7 @@ struct fixture {
     struct cluster c;
     struct policy policy;
     struct owners *owners;
-    struct admission_options options;
+    struct pod_options options;
     struct review review;
     struct pod_evasion found;
     struct patch patch;
@@ -29,11 +29,11 @@ static int setup(void **state) {
     f = (struct fixture){0};
     cluster_open(&f.c);
     assert_int_equal(owners_new(&f.c.clock.clock, &f.owners, NULL), 0);
-    f.options = (struct admission_options){.policies = &f.policy,
-                                           .policy_count = 1,
-                                           .cache = f.c.cache,
-                                           .owners = f.owners,
-                                           .evasion = &f.found};
+    f.options = (struct pod_options){.head.policies = &f.policy,
+                                     .head.policy_count = 1,
+                                     .cache = f.c.cache,
+                                     .owners = f.owners,
+                                     .evasion = &f.found};
     f.review = (struct review){.uid = STR("u"),
                                .resource = STR("pods"),
                                .operation = STR("CREATE"),
@@ -72,7 +72,8 @@ static void policy(struct fixture *f, const char *mode, const char *pods) {
 static void review_as(struct fixture *f, const struct admitted_kind *kind, struct str pod) {
     f->review.object = pod;
     f->found = (struct pod_evasion){.evasion = EVASION_NONE};
-    f->result = admit_object(kind, &f->options, &f->review, &f->c.arena, &f->patch, &f->answer);
+    f->result =
+        admit_object(kind, &f->options.head, &f->review, &f->c.arena, &f->patch, &f->answer);
 }
 
 static void validate(struct fixture *f, const char *pod) {
@@ -166,7 +167,7 @@ static void other_policies_deny_nobody(void **state) {
     policy(f, "Require", "\"weights\":{\"spread\":1,\"locality\":1}");
     validate(f, POD("", ""));
     is_admitted(f, EVASION_NONE);
-    f->options.policy_count = 0;
+    f->options.head.policy_count = 0;
     validate(f, POD("", ""));
     is_admitted(f, EVASION_NONE);
 }

@@ -43,8 +43,10 @@ static void decode_policy(struct cluster *c, const char *pods, struct policy *re
 static void create(struct asked *a, const char *pods, struct str pod, bool only) {
     struct policy policy;
     struct patch patch = {.document = pod};
-    const struct admission_options options = {
-        .policies = &policy, .policy_count = 1, .cache = a->c.cache, .evasion = &a->found};
+    const struct pod_options options = {.head.policies = &policy,
+                                        .head.policy_count = 1,
+                                        .cache = a->c.cache,
+                                        .evasion = &a->found};
     struct review review = {.uid = STR("u"),
                             .resource = STR("pods"),
                             .operation = STR("CREATE"),
@@ -53,10 +55,10 @@ static void create(struct asked *a, const char *pods, struct str pod, bool only)
                             .object = pod};
     decode_policy(&a->c, pods, &policy);
     if (!only)
-        (void)admit_object(&admitted_pods, &options, &review, &a->c.arena, &patch, &a->answer);
+        (void)admit_object(&admitted_pods, &options.head, &review, &a->c.arena, &patch, &a->answer);
     review.object = arena_str(&a->c.arena, patch.document);
     a->found = (struct pod_evasion){.evasion = EVASION_NONE};
-    (void)admit_object(&validated_pods, &options, &review, &a->c.arena, &patch, &a->answer);
+    (void)admit_object(&validated_pods, &options.head, &review, &a->c.arena, &patch, &a->answer);
 }
 
 static struct str pod_of(struct cluster *c, const struct row *row) {

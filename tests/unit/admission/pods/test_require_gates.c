@@ -75,11 +75,13 @@ static int teardown(void **state) {
 }
 
 static void review(struct fixture *f, const struct admitted_kind *kind) {
-    const struct admission_options options = {
-        .policies = &f->policy, .policy_count = 1, .cache = f->c.cache, .evasion = &f->found};
+    const struct pod_options options = {.head.policies = &f->policy,
+                                        .head.policy_count = 1,
+                                        .cache = f->c.cache,
+                                        .evasion = &f->found};
     struct patch patch;
     f->found = (struct pod_evasion){.evasion = EVASION_NONE};
-    f->result = admit_object(kind, &options, &f->review, &f->c.arena, &patch, &f->answer);
+    f->result = admit_object(kind, &options.head, &f->review, &f->c.arena, &patch, &f->answer);
     assert_int_equal(patch.count, 0);
 }
 

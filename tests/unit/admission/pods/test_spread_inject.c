@@ -33,8 +33,8 @@ static void admit(struct fixture *f, const char *spread, struct str pod) {
     CLEANUP(strbuf_done) struct strbuf text = {0};
     struct json_reader r;
     struct policy policy;
-    const struct admission_options options = {
-        .policies = &policy, .policy_count = 1, .cache = f->c.cache, .spread = &f->tally};
+    const struct pod_options options = {
+        .head.policies = &policy, .head.policy_count = 1, .cache = f->c.cache, .spread = &f->tally};
     const struct review review = {.uid = STR("u"),
                                   .resource = STR("pods"),
                                   .operation = STR("CREATE"),
@@ -47,7 +47,8 @@ static void admit(struct fixture *f, const char *spread, struct str pod) {
     assert_int_equal(json_finish(&r, NULL), 0);
     assert_str(policy.problem, "");
     f->tally = (struct spread_tally){.policy = {0}};
-    f->result = admit_object(&admitted_pods, &options, &review, &f->c.arena, &f->patch, &f->answer);
+    f->result =
+        admit_object(&admitted_pods, &options.head, &review, &f->c.arena, &f->patch, &f->answer);
 }
 
 /* The cache has listed everything: these nodes. */

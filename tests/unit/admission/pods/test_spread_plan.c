@@ -298,11 +298,11 @@ static struct spread_tally plan_of(struct cluster *c, const struct row *row,
     struct spread_tally tally = {0};
     struct review_answer answer;
     struct informer *volumes = make_volumes(&c->arena);
-    struct admission_options options = {.policies = &policy,
-                                        .policy_count = 1,
-                                        .cache = c->cache,
-                                        .volumes = volumes,
-                                        .spread = &tally};
+    struct pod_options options = {.head.policies = &policy,
+                                  .head.policy_count = 1,
+                                  .cache = c->cache,
+                                  .volumes = volumes,
+                                  .spread = &tally};
     strbuf_appendf(&text, "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"pods\":{\"spread\":[%s]}}}",
                    row->policy);
     json_reader_init(&r, arena_str(&c->arena, strbuf_str(&text)), &c->arena, "policy");
@@ -318,7 +318,7 @@ static struct spread_tally plan_of(struct cluster *c, const struct row *row,
                                   .operation = STR("CREATE"),
                                   .namespace = STR("shop"),
                                   .object = arena_str(&c->arena, strbuf_str(&text))};
-    (void)admit_object(&admitted_pods, &options, &review, &c->arena, ret_patch, &answer);
+    (void)admit_object(&admitted_pods, &options.head, &review, &c->arena, ret_patch, &answer);
     informer_free(volumes);
     *ret_warnings = answer.warning_count;
     return tally;

@@ -1,12 +1,12 @@
 /*
- * Deciding about a new object with the policies and the data that are known now. Both are sets that
+ * Deciding about a pod with the policies and the data that are known now. Both are sets that
  * may be replaced at any time: a decision holds those that it was made from.
  *
  * Thread-safe; a decision belongs to its request.
  */
 #pragma once
 
-#include "admission/admit.h"
+#include "admission/pods/pods.h"
 #include "admission/pods/require.h"
 #include "admission/pods/spread_plan.h"
 #include "data/source.h"
@@ -14,7 +14,7 @@
 #include "policy/policies.h"
 
 /* Who knows what. Borrowed. */
-struct admission_knowledge {
+struct pod_knowledge {
     struct cache *cache;
     struct policy_source *policies;
     struct fluid_source *fluid; /* NULL: nothing is known of data */
@@ -24,15 +24,15 @@ struct admission_knowledge {
 };
 
 /* What a review is answered by besides. Zeroed: nothing. */
-struct admission_inputs {
+struct pod_inputs {
     const struct policy_list *instead; /* sorted; the source is not looked at; NULL: it is */
     struct fluid_store *found;     /* objects of Fluid's that only this review goes by, or NULL */
     struct fluid_missing *missing; /* filled with what of Fluid's was looked up in vain, or NULL */
-    struct owner_wanted *owner_wanted; /* see struct admission_options */
+    struct owner_wanted *owner_wanted; /* see struct pod_options */
 };
 
-/* What becomes of a new object, and what that was found from: held until it is done with. */
-struct admission_decision {
+/* What becomes of a pod, and what that was found from: held until it is done with. */
+struct pod_decision {
     struct policies *policies;
     struct fluid_set *data;
     enum admission result;
@@ -43,7 +43,7 @@ struct admission_decision {
     struct review_answer answer; /* names a policy, so it lives as long */
 };
 
-void admission_decide(const struct admitted_kind *kind, const struct admission_knowledge *known,
-                      const struct review *review, const struct admission_inputs *inputs,
-                      struct arena *arena, struct admission_decision *ret);
-void admission_decision_done(struct admission_decision *d);
+void pod_decide(const struct admitted_kind *kind, const struct pod_knowledge *known,
+                const struct review *review, const struct pod_inputs *inputs, struct arena *arena,
+                struct pod_decision *ret);
+void pod_decision_done(struct pod_decision *d);

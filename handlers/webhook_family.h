@@ -1,0 +1,43 @@
+/*
+ * What the handlers of the webhook share. A family is the rows of admission/objects/objects.h that
+ * one file here answers: it decides, with what it knows; how a request is read, what is counted of
+ * any kind, and how an answer goes out and on record is the same for all (handlers/webhook.c).
+ */
+#pragma once
+
+#include "base/metrics.h"
+#include "explain/recording.h"
+#include "handlers/webhook.h"
+
+/* One kind's reviews. */
+struct webhook_endpoint {
+    const struct webhook *webhook;
+    const struct admitted_kind *kind;
+};
+
+/* A review that is to be answered. Borrowed. */
+struct webhook_question {
+    const struct webhook_endpoint *endpoint;
+    const struct review *review;
+    const struct moment *began; /* when it came */
+    struct arena *arena;
+};
+
+struct webhook_family {
+    /* Answers the request, or defers it. */
+    void (*review)(const struct webhook_endpoint *endpoint, const struct moment *began,
+                   const struct http_request *request, struct http_response *response);
+    /* Calls `what` for each metric that is the family's own; may be NULL. */
+    void (*each_metric)(void (*what)(struct metric *));
+};
+extern const struct webhook_family webhook_pods;
+
+/* Reads the request's body. False: it is no review, which has been answered. */
+bool webhook_read(const struct webhook_endpoint *endpoint, const struct http_request *request,
+                  struct review *ret, struct http_response *response);
+
+/* Answers, counts the answer and puts it on record. `cache`: whose nodes and pods were looked at,
+ * or NULL. False: there is no memory for it, which has been answered. */
+bool webhook_answer(const struct webhook_question *question, const struct review_answer *answer,
+                    enum admission result, const struct cache *cache,
+                    struct http_response *response);
