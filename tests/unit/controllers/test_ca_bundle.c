@@ -276,6 +276,80 @@ static void test_no_fight(void **state) {
     assert_true(is_right()); /* long after: at once again */
 }
 
+/* Until it is right; how long that took. */
+static int64_t mended_ms(void) {
+    int64_t ms = 0;
+    for (; !is_right(); ms += STEP_MS) {
+        assert_true(ms < 600000);
+        pass(STEP_MS);
+    }
+    return ms;
+}
+
+/* Who rewrites within eight seconds is answered slowly; at eight seconds it is mended at once. */
+static void test_eight_seconds(void **state) {
+    (void)state;
+    begin();
+    rewrite("", "x");
+    assert_in_range(mended_ms(), 0, 500);
+    pass(8000);
+    rewrite("", "x");
+    assert_in_range(mended_ms(), 0, 500);
+    pass(8000 - STEP_MS);
+    rewrite("", "x");
+    assert_in_range(mended_ms(), 1000, 1500);
+}
+
+/* They count from when it became right, not from what was seen of it last. */
+static void test_eight_seconds_of_the_bundle(void **state) {
+    (void)state;
+    begin();
+    rewrite("", "x");
+    (void)mended_ms();
+    pass(7000);
+    stored_touch(&stored); /* something else in the object */
+    tell_all();
+    pass(2000);
+    rewrite("", "x");
+    assert_in_range(mended_ms(), 0, 500);
+}
+
+/* What is wrong already has no other writer to blame, and a conflict makes nothing quicker. */
+static void test_one_that_is_wrong_meanwhile(void **state) {
+    (void)state;
+    begin();
+    end(&replicas[1]);
+    rewrite("", "x");
+    stored_touch(&stored);
+    tell_all();
+    assert_true(metric_now(SERIES("ca_bundle_foreign_writes_total")) == 1);
+    (void)mended_ms();
+    rewrite("", "x");
+    fake_pass(&replicas[0].client, 1500); /* answered after a second */
+    assert_non_null(replicas[0].client.request);
+    stored_touch(&stored); /* before our write arrives */
+    stored_serve(&stored, &replicas[0].client);
+    assert_int_equal(stored.conflicts, 1);
+    tell_all();
+    fake_pass(&replicas[0].client, 999);
+    assert_null(replicas[0].client.request);
+    fake_pass(&replicas[0].client, 501);
+    assert_non_null(replicas[0].client.request);
+    stored_serve(&stored, &replicas[0].client);
+    assert_true(is_right());
+}
+
+static void test_an_empty_bundle(void **state) {
+    (void)state;
+    stored_list(&stored, &replicas[0].sink);
+    ca_bundle_controller_trust(replicas[0].controller, STR(""), strbuf_str(&leaf.certificate));
+    pass(10000);
+    assert_int_equal(stored.writes, 0);
+    trust(&replicas[0], &ca);
+    pass(500);
+    assert_true(is_right());
+}
+
 static void test_another_writer_in_between(void **state) {
     (void)state;
     begin();
@@ -418,6 +492,10 @@ int main(void) {
         TEST(test_a_writer_every_ten_seconds),
         TEST(test_no_fight),
         TEST(test_another_writer_in_between),
+        TEST(test_eight_seconds),
+        TEST(test_eight_seconds_of_the_bundle),
+        TEST(test_one_that_is_wrong_meanwhile),
+        TEST(test_an_empty_bundle),
         TEST(test_after_a_conflict),
         TEST(test_what_cannot_be_written_is_tried_again),
         TEST(test_a_new_authority),

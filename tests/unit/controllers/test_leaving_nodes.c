@@ -14,6 +14,8 @@
 #include "unit/kube/fake_client.h"
 
 #include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define PATH(node) "/api/v1/nodes/" node "?fieldManager=evenkeel-leaving-nodes&force=true"
 #define APPLY(node, labels)                                                                        \
@@ -351,6 +353,35 @@ static void writes_have_a_pace(void **state) {
     answer(f, 200);
 }
 
+/* Three refusals in a row, of whatever is written. What has been logged is in `text`. */
+static void refuse_three(struct fixture *f, char *text, size_t size) {
+    int log = memfd_create("log", MFD_CLOEXEC);
+    assert_true(log >= 0);
+    log_setup(LOG_WARN, LOG_LOGFMT, log);
+    for (int i = 0; i < 3; i++) {
+        for (int s = 0; f->client.request == NULL && s < 600; s++)
+            fake_pass(&f->client, 1000);
+        assert_non_null(f->client.request);
+        answer(f, 403);
+    }
+    ssize_t n = pread(log, text, size - 1, 0);
+    text[n > 0 ? n : 0] = '\0';
+    log_setup(LOG_ERROR, LOG_LOGFMT, STDERR_FILENO);
+    (void)close(log);
+}
+
+/* Without the permission that is said once. */
+static void a_refusal_is_logged_once(void **state) {
+    struct fixture *f = *state;
+    static char text[4096];
+    dataset(f, "d", 0);
+    start(f, NULL);
+    refuse_three(f, text, sizeof text);
+    const char *first = strstr(text, "a node was not labelled");
+    assert_non_null(first);
+    assert_null(strstr(first + 1, "a node was not labelled"));
+}
+
 /* 32 labels are set on one node, whatever its workers say. */
 static void a_node_gets_few_labels(void **state) {
     struct fixture *f = *state;
@@ -371,6 +402,29 @@ static void a_node_gets_few_labels(void **state) {
     assert_int_equal(labels, LIMIT_LEAVING_LABELS);
     assert_null(memmem(body.p, body.n, "x32", 3)); /* the last by key */
     answer(f, 200);
+}
+
+/* Each node has as many: those of one do not count for the next. */
+static void labels_are_counted_by_node(void **state) {
+    struct fixture *f = *state;
+    for (int i = 0; i < LIMIT_LEAVING_LABELS - 1; i++) {
+        char name[8];
+        (void)snprintf(name, sizeof name, "x%02d", i);
+        dataset(f, name, 0);
+        worker(f, name, 0, "b");
+        worker(f, name, 1, "c");
+    }
+    start(f, NULL);
+    for (int node = 0; node < 2; node++) {
+        fake_pass(&f->client, 5000);
+        assert_non_null(f->client.request);
+        int labels = 0;
+        const struct str body = f->client.request->body;
+        for (size_t i = 0; i + 7 <= body.n; i++)
+            labels += memcmp(body.p + i, "scalein", 7) == 0;
+        assert_int_equal(labels, LIMIT_LEAVING_LABELS - 1);
+        answer(f, 200);
+    }
 }
 
 /* A name that is too long for a label is written with the dataset's uid, as the webhook does. */
@@ -457,6 +511,8 @@ int main(void) {
         TEST(failures_are_tried_again),
         TEST(writes_have_a_pace),
         TEST(a_node_gets_few_labels),
+        TEST(a_refusal_is_logged_once),
+        TEST(labels_are_counted_by_node),
         TEST(long_names),
         TEST(nodes_that_are_not_known_are_not_written),
         TEST(only_the_leader_writes),

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define POLICY(name, generation, more)                                                             \
@@ -247,6 +248,35 @@ static void writes_that_fail(void **state) {
     assert_non_null(f->client.request);
 }
 
+/* Three refusals in a row, of whatever is written. What has been logged is in `text`. */
+static void refuse_three(struct fixture *f, char *text, size_t size) {
+    int log = memfd_create("log", MFD_CLOEXEC);
+    assert_true(log >= 0);
+    log_setup(LOG_WARN, LOG_LOGFMT, log);
+    for (int i = 0; i < 3; i++) {
+        for (int s = 0; f->client.request == NULL && s < 600; s++)
+            fake_pass(&f->client, 1000);
+        assert_non_null(f->client.request);
+        answer(f, 403);
+    }
+    ssize_t n = pread(log, text, size - 1, 0);
+    text[n > 0 ? n : 0] = '\0';
+    log_setup(LOG_ERROR, LOG_LOGFMT, STDERR_FILENO);
+    (void)close(log);
+}
+
+/* Without the permission that is said once. */
+static void a_refusal_is_logged_once(void **state) {
+    struct fixture *f = *state;
+    static char text[4096];
+    apply(f, POLICY("a", "1", ""));
+    start(f, NULL);
+    refuse_three(f, text, sizeof text);
+    const char *first = strstr(text, "the status of a policy was not written");
+    assert_non_null(first);
+    assert_null(strstr(first + 1, "the status of a policy was not written"));
+}
+
 static void sync_cache(struct cluster *c, void (*step)(struct cache *cache, uint32_t kinds)) {
     cache_write_begin(c->cache);
     step(c->cache, CACHE_ALL_KINDS);
@@ -471,6 +501,40 @@ static void what_became_of_reviews(void **state) {
     body_has(f, REVIEWS("2030-01-01T00:00:00Z", "9")); /* also when something else is written */
 }
 
+/* Numbers alone are written a minute after they were: not sooner, and not later. */
+static void numbers_wait_for_a_minute(void **state) {
+    struct fixture *f = *state;
+    const struct policy_tally one = {.injected = 1};
+    apply(f, POLICY("a", "1", "," GOOD("1", NOW)));
+    start(f, NULL);
+    is_quiet(f, 10000);
+    policy_tallies_add(policy_source_tallies(f->policies), STR("a"), &one);
+    fake_pass(&f->client, 1000);
+    answer(f, 200);
+    policy_tallies_add(policy_source_tallies(f->policies), STR("a"), &one);
+    apply(f, POLICY("a", "1",
+                    "," STATUS("1", ZONE "\"reviews\":{\"since\":\"" NOW "\",\"injected\":1},",
+                               READY("1", NOW) "," UNKNOWN("1", NOW) "," ALONE("1", NOW))));
+    int64_t ms = 0;
+    for (; f->client.request == NULL && ms < 120000; ms++)
+        fake_pass(&f->client, 1);
+    assert_int_equal(ms, 60000);
+    answer(f, 200);
+}
+
+/* Nothing but evasions is something to write, too. */
+static void evasions_are_numbers(void **state) {
+    struct fixture *f = *state;
+    apply(f, POLICY("a", "1", "," GOOD("1", NOW)));
+    start(f, NULL);
+    is_quiet(f, 10000);
+    policy_tallies_add(policy_source_tallies(f->policies), STR("a"),
+                       &(struct policy_tally){.evaded = {[0] = 1}});
+    fake_pass(&f->client, 1000);
+    body_has(f, "\"reviews\":{\"since\":");
+    answer(f, 200);
+}
+
 /* Neither what cannot be read nor what no path can name is written to. */
 /* The next Event has these words, and is written. */
 static void tells(struct kube_client *client, const char *reason, const char *note) {
@@ -623,12 +687,15 @@ int main(void) {
         TEST(what_counts_as_wrong),
         TEST(two_who_disagree),
         TEST(writes_that_fail),
+        TEST(a_refusal_is_logged_once),
         TEST(the_leader_writes),
         TEST(how_many_pods),
         TEST(which_workloads_are_uneven),
         TEST(what_the_cluster_can_do),
         TEST(nodes_do_not_matter_to_placements),
         TEST(what_became_of_reviews),
+        TEST(numbers_wait_for_a_minute),
+        TEST(evasions_are_numbers),
         TEST(what_was_known_of_nodes_stays_until_they_are),
         TEST(nothing_is_said_during_a_listing),
         TEST(conditions_that_change_are_events),

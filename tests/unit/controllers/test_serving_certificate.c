@@ -452,6 +452,23 @@ static void test_one_that_others_have_not_filled(void **state) {
     (void)close(log);
 }
 
+static void test_one_that_is_not_there(void **state) {
+    (void)state;
+    char text[2000] = "";
+    int log = memfd_create("log", MFD_CLOEXEC);
+    assert_true(log >= 0);
+    log_setup(LOG_WARN, LOG_LOGFMT, log);
+    start(&a, false);
+    stored_list(&secret, &a.sink);
+    fake_pass(&a.client, 600000);
+    stored_list(&secret, &a.sink);
+    fake_pass(&a.client, 600000);
+    assert_true(pread(log, text, sizeof text - 1, 0) >= 0);
+    assert_int_equal(count(text, "is not there yet"), 1);
+    log_setup(LOG_WARN, LOG_LOGFMT, STDERR_FILENO);
+    (void)close(log);
+}
+
 static void test_what_cannot_be_written_is_tried_again(void **state) {
     (void)state;
     start(&a, true);
@@ -543,6 +560,57 @@ static void test_an_authority_that_somebody_has_broken(void **state) {
     strbuf_done(&read_at_start);
 }
 
+/* To the second: 14 days before the end it is told once, and at the end once more. */
+static void test_the_end_of_what_others_renew(void **state) {
+    (void)state;
+    fill(15, "");
+    start(&a, false);
+    stored_list(&secret, &a.sink);
+    const struct {
+        int64_t later_s;
+        const char *note;
+    } looks[] = {{DAY, NULL},
+                 {1, "expires in 335 hours"},
+                 {14 * DAY - 2, NULL},
+                 {1, "has expired"},
+                 {DAY, NULL}};
+    for (size_t i = 0; i < sizeof looks / sizeof looks[0]; i++) {
+        fake_jump(looks[i].later_s);
+        stored_touch(&secret);
+        stored_tell(&secret, &a.sink);
+        if (looks[i].note == NULL)
+            expect_no_event();
+        else
+            fake_expect_event(&events_client, "CertificateExpires", looks[i].note);
+    }
+}
+
+static void test_a_certificate_without_its_key(void **state) {
+    (void)state;
+    start(&a, false);
+    stored_list(&secret, &a.sink);
+    fill(90, "");
+    break_member("tls.key", "");
+    fake_pass(&a.client, 60000);
+    assert_int_equal(a.pairs, 0);
+}
+
+/* The pair waits until API servers have learned of its authority; then it is not there any more. */
+static void test_a_pair_that_is_gone_before_its_turn(void **state) {
+    (void)state;
+    fill(90, "");
+    start(&a, false);
+    stored_list(&secret, &a.sink);
+    assert_int_equal(a.pairs, 1);
+    fill(90, ""); /* of another authority */
+    stored_tell(&secret, &a.sink);
+    assert_int_equal(a.pairs, 1);
+    stored_set(&secret, NULL);
+    stored_tell(&secret, &a.sink);
+    fake_pass(&a.client, 60000);
+    assert_int_equal(a.pairs, 1);
+}
+
 static void put_somebodys(struct strbuf *base64) {
     struct authority *authority = new_authority("somebody", 3650, seconds());
     struct issued ca = save(authority);
@@ -576,6 +644,31 @@ static void test_another_certificate_in_place_of_the_authoritys(void **state) {
     expect_same_authority(strbuf_str(&read_at_start));
     strbuf_done(&pasted);
     strbuf_done(&read_at_start);
+}
+
+/* Certificate and key of another one: that is wanted, and the kept one is not put back. */
+static void test_another_authority_with_its_key(void **state) {
+    (void)state;
+    struct authority *authority = new_authority("somebody", 3650, seconds());
+    struct issued ca = save(authority);
+    struct strbuf certificate = {0}, key = {0};
+    begin_keeping(&a);
+    base64_append(&certificate, strbuf_str(&ca.certificate));
+    base64_append(&key, strbuf_str(&ca.key));
+    strbuf_append_char(&certificate, '\0');
+    strbuf_append_char(&key, '\0');
+    cJSON *members = cJSON_GetObjectItemCaseSensitive(secret.object, "data");
+    cJSON_DeleteItemFromObjectCaseSensitive(members, "ca.key");
+    assert_non_null(cJSON_AddStringToObject(members, "ca.key", key.p));
+    break_member("ca.crt", certificate.p);
+    assert_true(str_eq(strbuf_str(&a.bundle), strbuf_str(&ca.certificate)));
+    stored_serve(&secret, &a.client); /* a leaf of it */
+    stored_tell(&secret, &a.sink);
+    assert_true(is_trusted(data("tls.crt"), strbuf_str(&ca.certificate)));
+    strbuf_done(&certificate);
+    key_done(&key);
+    issued_done(&ca);
+    authority_free(authority);
 }
 
 /* That is how a person asks for another one. The leaf stays until its time. */
@@ -795,6 +888,11 @@ int main(void) {
         TEST(test_another_authority_is_shown_later),
         TEST(test_what_is_not_ours_is_served_and_not_written),
         TEST(test_filled_by_others),
+        TEST(test_one_that_is_not_there),
+        TEST(test_another_authority_with_its_key),
+        TEST(test_the_end_of_what_others_renew),
+        TEST(test_a_certificate_without_its_key),
+        TEST(test_a_pair_that_is_gone_before_its_turn),
         TEST(test_one_that_others_have_not_filled),
         TEST(test_what_cannot_be_written_is_tried_again),
         TEST(test_a_listing_without_it),

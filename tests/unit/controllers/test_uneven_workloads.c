@@ -17,10 +17,10 @@ struct fixture {
     struct uneven_workloads *uneven;
     struct evenness_report report;
     struct evenness_key keys[2];
-    struct evenness_domain domains[3];
+    struct evenness_domain domains[9];
     struct evenness_workload workloads[WORKLOADS];
     struct evenness_result results[2][WORKLOADS];
-    struct evenness_count counts[3];
+    struct evenness_count counts[9];
     char names[WORKLOADS][32];
 };
 
@@ -262,6 +262,47 @@ static void floods(void **state) {
     assert_int_equal(pass(f, MINUTES(600), NULL, 0), count + more);
 }
 
+/* What is not used is not saved up: two hours later no more are told at a time than before. */
+static void a_quiet_namespace_saves_nothing_up(void **state) {
+    struct fixture *f = *state;
+    put(f, 0, STR("flood"), "web", EVENNESS_UNEVEN);
+    assert_int_equal(pass(f, MINUTES(16), NULL, 0), 1);
+    assert_int_equal(pass(f, MINUTES(120), NULL, 0), 0);
+    for (uint32_t i = 1; i < 101; i++) {
+        (void)snprintf(f->names[i], sizeof f->names[i], "flood-%u", i);
+        put(f, i, STR("flood"), f->names[i], EVENNESS_UNEVEN);
+    }
+    see(f, NULL, 0);
+    fake_pass(&f->client, AFTER_MS);
+    see(f, NULL, 0);
+    uneven_workloads_tell(f->uneven, &f->report, now(f));
+    unsigned count = 0;
+    fake_run(&f->client);
+    for (; f->client.request != NULL; count++) {
+        fake_answer(&f->client, 201, STR("{}"), -1);
+        fake_pass(&f->client, 1000);
+    }
+    assert_int_equal(count, LIMIT_UNEVEN_OF_A_NAMESPACE);
+}
+
+/* Eight domains are named; of the others, how many. */
+static void domains_that_are_not_named(void **state) {
+    struct fixture *f = *state;
+    char body[2048] = "";
+    static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i"};
+    for (uint32_t i = 0; i < 9; i++) {
+        f->domains[i].name = str_of(names[i]);
+        f->counts[i] = (struct evenness_count){i, 1, 1};
+    }
+    f->keys[0].domain_count = 9;
+    put(f, 0, STR("shop"), "web", EVENNESS_UNEVEN);
+    f->results[0][0].count = 8;
+    put(f, 1, STR("shop"), "more", EVENNESS_UNEVEN);
+    f->results[0][1].count = 9;
+    assert_int_equal(pass(f, MINUTES(16), body, sizeof body), 2);
+    assert_non_null(strstr(body, "a 1, b 1, c 1, d 1, e 1, f 1, g 1, h 1 and 1 more)"));
+}
+
 static void many_namespaces_have_their_turns(void **state) {
     struct fixture *f = *state;
     for (uint32_t i = 0; i < WORKLOADS; i++) {
@@ -318,6 +359,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(custom_kinds, setup, teardown),
         cmocka_unit_test_setup_teardown(long_names_are_cut, setup, teardown),
         cmocka_unit_test_setup_teardown(floods, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_quiet_namespace_saves_nothing_up, setup, teardown),
+        cmocka_unit_test_setup_teardown(domains_that_are_not_named, setup, teardown),
         cmocka_unit_test_setup_teardown(many_namespaces_have_their_turns, setup, teardown),
         cmocka_unit_test_setup_teardown(what_found_no_room_comes_later, setup, teardown),
         cmocka_unit_test_setup_teardown(off_is_off, setup, teardown),
