@@ -32,10 +32,12 @@ struct str claim_key(struct str name, struct arena *arena);
 
 /* Annotations of a Placement: with exactly "true" OCM leaves it alone (upstream:
  * PlacementDisableAnnotation); Evenkeel's own: "Off", "Scores" or "Owner", the selector of the
- * Placements that it is spread together with, and the score that says so to OCM. */
+ * Placements that it is spread together with, that Evenkeel has set OCM's annotation ("true"), and
+ * the score that says so to OCM. */
 #define PLACEMENT_DISABLE_ANNOTATION OCM_GROUP "/experimental-scheduling-disable"
 #define PLACEMENT_MODE_ANNOTATION "placements." EVENKEEL_GROUP "/mode"
 #define PLACEMENT_GROUP_ANNOTATION "placements." EVENKEEL_GROUP "/spread-group"
+#define PLACEMENT_DISABLED_ANNOTATION "placements." EVENKEEL_GROUP "/disabled-ocm"
 #define PLACEMENT_INJECTED_ANNOTATION "placements." EVENKEEL_GROUP "/injected"
 
 /* ---- ManagedCluster ---- */

@@ -1,0 +1,235 @@
+/*
+ * The write that comes next on the way to a layout.
+ */
+#include "hub/layout.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct stepping {
+    const struct layout_progress *p;
+    struct arena *arena;
+    uint32_t *place;  /* [slots]: the object that the cluster is to be in, + 1; 0: none */
+    uint8_t *arrived; /* [slots]: it is there */
+    uint8_t *in;      /* [slots]: it is in some object */
+    uint32_t *times;  /* [slots]: in how many */
+    uint8_t *marks;   /* [slots]: of one object; all 0 between calls */
+};
+
+/* ---- what there is ---- */
+
+static void mark(struct stepping *s, const uint32_t *slots, uint32_t count, uint8_t value) {
+    for (uint32_t i = 0; i < count; i++)
+        s->marks[slots[i]] = value;
+}
+
+/* An object in doubt has only what it has in either case. */
+static void note_arrived(struct stepping *s, uint32_t i) {
+    const struct layout_object *o = &s->p->layout->objects[i];
+    const struct layout_doubt *doubt = &s->p->doubt;
+    if (o->existing == NULL)
+        return;
+    const bool doubted = doubt->name.n > 0 && str_eq(doubt->name, o->name);
+    if (doubted)
+        mark(s, doubt->slots, doubt->count, 1);
+    for (uint32_t k = 0; k < o->existing->slot_count; k++) {
+        const uint32_t slot = o->existing->slots[k];
+        if (s->place[slot] == i + 1 && (!doubted || s->marks[slot] != 0))
+            s->arrived[slot] = 1;
+    }
+    if (doubted)
+        mark(s, doubt->slots, doubt->count, 0);
+}
+
+static int begin(struct stepping *s) {
+    const struct layout_question *q = s->p->question;
+    const struct layout *l = s->p->layout;
+    s->place = arena_array(s->arena, q->slots, sizeof *s->place);
+    s->arrived = arena_alloc(s->arena, q->slots);
+    s->in = arena_alloc(s->arena, q->slots);
+    s->times = arena_array(s->arena, q->slots, sizeof *s->times);
+    s->marks = arena_alloc(s->arena, q->slots);
+    if (arena_failed(s->arena))
+        return -ENOMEM;
+    for (uint32_t i = 0; i < l->count; i++)
+        for (uint32_t k = 0; k < l->objects[i].count; k++)
+            s->place[l->objects[i].slots[k]] = i + 1;
+    for (uint32_t i = 0; i < l->count; i++)
+        note_arrived(s, i);
+    for (const struct fleet_decision *d = q->existing; d != NULL; d = d->next)
+        for (uint32_t i = 0; i < d->slot_count; i++) {
+            s->times[d->slots[i]]++;
+            s->in[d->slots[i]] = 1;
+        }
+    return 0;
+}
+
+/* ---- one object ---- */
+
+/* May an object that it is not to be in give the cluster away? */
+static bool may_leave(const struct stepping *s, uint32_t slot) {
+    return s->place[slot] == 0 || s->arrived[slot] != 0;
+}
+
+/* Which of its clusters an object is to have next. */
+struct contents {
+    uint32_t *slots;
+    uint32_t count, added, removed;
+};
+
+enum { ALL_CHANGES = UINT32_MAX };
+
+/* With all changes, or with one of them: those that add come before those that remove. */
+static int find_contents(struct stepping *s, const struct layout_object *o, uint32_t change,
+                         struct contents *ret) {
+    const struct fleet_decision *d = o->existing;
+    uint32_t seen = 0;
+    *ret = (struct contents){
+        .slots = arena_array(s->arena, (size_t)o->count + d->slot_count, sizeof *ret->slots)};
+    if (ret->slots == NULL)
+        return -ENOMEM;
+    mark(s, d->slots, d->slot_count, 1);
+    for (uint32_t i = 0; i < o->count; i++) {
+        const bool is_new = s->marks[o->slots[i]] == 0;
+        if (is_new && change != ALL_CHANGES && seen++ != change)
+            continue;
+        ret->added += is_new;
+        ret->slots[ret->count++] = o->slots[i];
+        s->marks[o->slots[i]] = 2; /* it is listed */
+    }
+    for (uint32_t i = 0; i < d->slot_count; i++) {
+        const uint32_t slot = d->slots[i];
+        if (s->marks[slot] == 2)
+            continue;
+        s->marks[slot] = 2;
+        if (may_leave(s, slot) && (change == ALL_CHANGES || seen++ == change))
+            ret->removed++;
+        else
+            ret->slots[ret->count++] = slot;
+    }
+    mark(s, d->slots, d->slot_count, 0);
+    mark(s, o->slots, o->count, 0);
+    return 0;
+}
+
+/* Hard terms, with these clusters in an object instead of those that it has. */
+static bool holds_with(struct stepping *s, const struct fleet_decision *d, const uint32_t *slots,
+                       uint32_t count) {
+    if (s->p->holds == NULL)
+        return true;
+    mark(s, slots, count, 1);
+    for (uint32_t i = 0; i < d->slot_count; i++)
+        if (s->marks[d->slots[i]] == 0 && s->times[d->slots[i]] == 1)
+            s->in[d->slots[i]] = 0;
+    for (uint32_t i = 0; i < count; i++)
+        s->in[slots[i]] = 1;
+    const bool holds = s->p->holds(s->p->ctx, s->in);
+    for (uint32_t i = 0; i < count; i++)
+        s->in[slots[i]] = s->times[slots[i]] > 0;
+    for (uint32_t i = 0; i < d->slot_count; i++)
+        s->in[d->slots[i]] = 1;
+    mark(s, slots, count, 0);
+    return holds;
+}
+
+/* ---- the writes, in their order ---- */
+
+static bool meta_is_right(const struct layout_progress *p, const struct layout_object *o) {
+    int64_t index;
+    const struct fleet_decision *d = o->existing;
+    return str_to_i64(d->group_index, &index) && index == o->group &&
+           str_eq(d->group_name, p->question->groups[o->group].name) &&
+           str_eq(d->owner_uid, p->owner_uid);
+}
+
+static bool find_meta(const struct stepping *s, struct layout_write *ret) {
+    const struct layout *l = s->p->layout;
+    for (uint32_t i = 0; i < l->count; i++)
+        if (l->objects[i].existing == NULL) {
+            *ret = (struct layout_write){.verb = LAYOUT_CREATE, .object = &l->objects[i]};
+            return true;
+        }
+    for (uint32_t i = 0; i < l->count; i++)
+        if (!meta_is_right(s->p, &l->objects[i])) {
+            *ret = (struct layout_write){
+                .verb = LAYOUT_META, .object = &l->objects[i], .existing = l->objects[i].existing};
+            return true;
+        }
+    return false;
+}
+
+enum { HOLDS = 2, BEST_RANK = 3, SINGLE_CHANGES = 256 };
+
+/* Prefers a write after which hard terms hold, then one that adds. */
+static void offer(struct stepping *s, const struct layout_write *write, bool adds,
+                  struct layout_write *best, int *best_rank) {
+    const bool holds = holds_with(s, write->existing, write->slots, write->count);
+    const int rank = (holds ? HOLDS : 0) + adds;
+    if (rank > *best_rank) {
+        *best = *write;
+        *best_rank = rank;
+    }
+}
+
+/* Returns whether the object has such a change; -ENOMEM. */
+static int offer_change(struct stepping *s, const struct layout_object *o, uint32_t change,
+                        struct layout_write *best, int *best_rank) {
+    struct contents c;
+    if (find_contents(s, o, change, &c) != 0)
+        return -ENOMEM;
+    const struct layout_write write = {LAYOUT_CLUSTERS, o, o->existing, c.slots, c.count};
+    if (c.added == 0 && c.removed == 0)
+        return 0;
+    offer(s, &write, c.added > 0, best, best_rank);
+    return 1;
+}
+
+static int offer_clusters(struct stepping *s, struct layout_write *best, int *best_rank) {
+    const struct layout *l = s->p->layout;
+    for (uint32_t i = 0; i < l->count && *best_rank < BEST_RANK; i++)
+        if (offer_change(s, &l->objects[i], ALL_CHANGES, best, best_rank) < 0)
+            return -ENOMEM;
+    return 0;
+}
+
+/* One cluster after the other, as long as none does. */
+static int offer_single(struct stepping *s, struct layout_write *best, int *best_rank) {
+    const struct layout *l = s->p->layout;
+    uint32_t left = SINGLE_CHANGES;
+    for (uint32_t i = 0; i < l->count && *best_rank < HOLDS; i++) {
+        int r = 1;
+        for (uint32_t k = 0; r > 0 && *best_rank < HOLDS && left > 0; k++, left--)
+            r = offer_change(s, &l->objects[i], k, best, best_rank);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+static void offer_deletions(struct stepping *s, struct layout_write *best, int *best_rank) {
+    const struct layout *l = s->p->layout;
+    for (uint32_t i = 0; i < l->unwanted_count && *best_rank < HOLDS; i++) {
+        const struct fleet_decision *d = l->unwanted[i];
+        const struct layout_write write = {.verb = LAYOUT_DELETE, .existing = d};
+        bool may = true;
+        for (uint32_t k = 0; k < d->slot_count; k++)
+            may = may && may_leave(s, d->slots[k]);
+        if (may)
+            offer(s, &write, false, best, best_rank);
+    }
+}
+
+int layout_next(const struct layout_progress *p, struct arena *arena, struct layout_write *ret) {
+    struct stepping s = {.p = p, .arena = arena};
+    int rank = -1;
+    *ret = (struct layout_write){.verb = LAYOUT_RIGHT};
+    int r = begin(&s);
+    if (r != 0 || find_meta(&s, ret))
+        return r;
+    r = offer_clusters(&s, ret, &rank);
+    if (r == 0)
+        offer_deletions(&s, ret, &rank);
+    if (r == 0 && rank >= 0 && rank < HOLDS)
+        r = offer_single(&s, ret, &rank);
+    return r;
+}

@@ -1,0 +1,349 @@
+#include "hub/owned.h"
+
+#include "explain/placement_answer.h"
+#include "hub/owned_internal.h"
+#include "hub/placement_status.h"
+
+#include <errno.h>
+
+/* A write that was answered and is not seen, or not answered at all, is forgotten after that. */
+enum { FORGET_MS = 30000 };
+
+const char *const owned_reason_names[MOVED_REASONS] = {[MOVED_INFEASIBLE] = "infeasible",
+                                                       [MOVED_SIZE] = "size",
+                                                       [MOVED_SPREAD] = "spread",
+                                                       [MOVED_SCORE] = "score"};
+
+static const struct str spread_condition = {"SpreadSatisfied", 15};
+
+/* ---- life ---- */
+
+void owned_write_done(struct owned_write *w) {
+    strbuf_done(&w->path);
+    strbuf_done(&w->body);
+    strbuf_done(&w->object);
+    strbuf_done(&w->version);
+    strbuf_done(&w->contents);
+    *w = (struct owned_write){.what = OWNED_NOTHING};
+}
+
+void owned_done(struct owned *o) {
+    strbuf_done(&o->target);
+    owned_write_done(&o->last);
+}
+
+void owned_taken(struct owned *o, struct owned_write *w, int64_t now_ms) {
+    owned_write_done(&o->last);
+    o->last = *w;
+    o->last.path = o->last.body = (struct strbuf){0};
+    o->progress = OWNED_UNDER_WAY;
+    o->last_ms = now_ms;
+    *w = (struct owned_write){.path = w->path, .body = w->body};
+}
+
+void owned_ended(struct owned *o, enum write_end end, int status, int64_t now_ms) {
+    if (o->progress != OWNED_UNDER_WAY)
+        return; /* it has been seen already */
+    o->last_ms = now_ms;
+    if (end == WRITE_DONE || end == WRITE_CONFLICT) /* there is another version to be seen */
+        o->progress = OWNED_ANSWERED;
+    else if (end == WRITE_FAILED && (status == 0 || status >= 500))
+        o->progress = OWNED_UNKNOWN;
+    else
+        o->progress = OWNED_IDLE;
+}
+
+/* ---- the last write ---- */
+
+static const struct fleet_decision *find_decision(const struct looking *x, struct str name) {
+    const struct fleet_decision *d = x->existing;
+    while (d != NULL && !str_eq(d->name, name))
+        d = d->next;
+    return d;
+}
+
+static bool is_seen(const struct looking *x) {
+    const struct owned_write *last = &x->o->last;
+    const struct str version = strbuf_str(&last->version);
+    if (last->what != OWNED_DECISION)
+        return !str_eq(x->state.version, version);
+    const struct fleet_decision *d = find_decision(x, strbuf_str(&last->object));
+    return d == NULL ? version.n > 0 : !str_eq(d->version, version);
+}
+
+static void look_for_last(struct looking *x) {
+    struct owned *o = x->o;
+    x->doubt = DOUBT_NONE;
+    if (o->progress == OWNED_IDLE)
+        return;
+    const int64_t left = FORGET_MS - (x->q->now_ms - o->last_ms);
+    if (is_seen(x) || (o->progress != OWNED_UNDER_WAY && left <= 0)) {
+        o->progress = OWNED_IDLE;
+        return;
+    }
+    x->doubt = o->progress == OWNED_UNKNOWN ? DOUBT_OBJECT : DOUBT_WAIT;
+    x->ret->wake_ms = left > 0 ? left : FORGET_MS;
+}
+
+static void wake_in(struct looking *x, int64_t ms) {
+    if (ms < x->ret->wake_ms)
+        x->ret->wake_ms = ms > 0 ? ms : 0;
+}
+
+/* ---- whose it is ---- */
+
+/* False: there is none, or it is going. */
+static int read_placement(struct looking *x, bool *ret_found) {
+    const struct owned_question *q = x->q;
+    const struct str json = fleet_placement_json(q->view, q->namespace, q->name);
+    struct json_reader r;
+    struct str value;
+    *ret_found = json.n > 0;
+    if (json.n == 0)
+        return 0;
+    json_reader_init(&r, json, x->arena, PLACEMENT_KIND);
+    placement_decode(&r, &x->placement);
+    int failed = json_finish(&r, x->err);
+    if (failed != 0)
+        return failed;
+    *ret_found = !x->placement.meta.terminating;
+    x->ret->uid = x->placement.meta.uid;
+    x->state = fleet_placement_state(q->view, q->namespace, q->name);
+    x->existing = fleet_decisions(q->view, q->namespace, q->name);
+    x->slots = topology_slots(q->view->clusters.topology);
+    const struct labels *annotations = &x->placement.annotations;
+    x->disabled = labels_lookup(annotations, STR(PLACEMENT_DISABLE_ANNOTATION), &value) &&
+                  str_eq(value, STR("true"));
+    x->marked = labels_lookup(annotations, STR(PLACEMENT_DISABLED_ANNOTATION), &value);
+    return 0;
+}
+
+/* Somebody else has disabled OCM for a Placement that asks for nothing of ours: its decisions are
+ * theirs. */
+static bool is_others(const struct looking *x, bool asked) {
+    return !asked && x->disabled && !x->marked && x->placement.term_count == 0;
+}
+
+static int find_mode(struct looking *x) {
+    struct str mode = STR("");
+    const bool given =
+        labels_lookup(&x->placement.annotations, STR(PLACEMENT_MODE_ANNOTATION), &mode);
+    const bool asked = given && str_eq(mode, STR("Owner"));
+    const bool wanted = asked || (!given && x->q->settings->by_default);
+    x->ret->mode = OWNED_OTHERS;
+    if (!wanted && !x->marked)
+        return 0;
+    int r = wanted ? placement_policy_terms(x->q->view, x->q->policies, &x->placement.meta,
+                                            x->arena, &x->policy)
+                   : 0;
+    if (r != 0)
+        return err_set(x->err, r, "no memory for the policies of a Placement");
+    const bool has_terms = x->placement.term_count > 0 || x->policy.count > 0;
+    x->ret->own_terms = x->placement.term_count > 0;
+    if (!wanted || !has_terms)
+        x->ret->mode = x->marked ? OWNED_LEAVING : OWNED_OTHERS;
+    else if (!is_others(x, asked))
+        x->ret->mode = OWNED_OURS;
+    return 0;
+}
+
+/* ---- what is decided ---- */
+
+/* When the next score that counts now ends. */
+static int wake_for_scores(struct looking *x) {
+    const struct placement *p = &x->placement;
+    for (uint32_t i = 0; i < p->prioritizer_count; i++) {
+        const struct placement_prioritizer *by = &p->prioritizers[i];
+        const struct fleet_scores *scores =
+            by->type == PRIORITIZER_ADD_ON && by->has_add_on && by->weight != 0
+                ? fleet_scores_find(x->q->view, by->resource)
+                : NULL;
+        if (scores == NULL)
+            continue;
+        if (!steps_take(&x->arena->steps, x->d.available_count))
+            return err_set(x->err, -E2BIG, "too many prioritizers");
+        for (uint32_t k = 0; k < x->d.available_count; k++) {
+            const struct fleet_score s = fleet_score_of(scores, x->d.available[k], INTERN_NONE);
+            if (s.has_end && s.valid_until_ms > x->q->wall_ms)
+                wake_in(x, s.valid_until_ms - x->q->wall_ms);
+        }
+    }
+    return 0;
+}
+
+static int decide(struct looking *x) {
+    const struct ocm_question question = {.placement = &x->placement,
+                                          .policy = x->policy,
+                                          .now_ms = x->q->wall_ms,
+                                          .with_domains = true};
+    int r = ocm_decide(x->q->view, &question, x->arena, &x->d, x->err);
+    if (r != 0)
+        return r;
+    x->fits = arena_alloc(x->arena, x->slots);
+    if (x->fits == NULL)
+        return err_set(x->err, -ENOMEM, "no memory for a decision");
+    for (uint32_t i = 0; x->d.filtered && i < x->d.available_count; i++)
+        x->fits[x->d.available[i]] = x->d.verdicts[x->d.available[i]] == OCM_PASS;
+    if (x->d.has_requeue)
+        wake_in(x, x->d.requeue_ms + 1); /* when it is over, and not when it ends */
+    x->ret->skewed = x->d.has_spread && x->d.spread.status == OCM_FALSE;
+    return wake_for_scores(x);
+}
+
+/* Decisions stay; conditions say why. */
+static int keep_decisions(struct looking *x) {
+    const struct ocm_condition cel = {
+        spread_condition, OCM_UNKNOWN, STR("CELNotEvaluated"),
+        STR("a predicate has a celSelector, which Owner mode does not evaluate: decisions stay as "
+            "they are")};
+    const struct ocm_condition misconfigured[] = {x->d.conditions[0], x->d.spread};
+    const struct status_wanted wanted = {.conditions = x->d.cel_unknown ? &cel : misconfigured,
+                                         .condition_count = x->d.cel_unknown ? 1 : 2};
+    x->ret->result = OWNED_KEPT;
+    if (x->d.outcome == OCM_UNTOUCHED && !x->d.cel_unknown)
+        return 0;
+    return x->doubt == DOUBT_NONE ? owned_write_status(x, &wanted) : 0;
+}
+
+/* A Placement that cannot be decided keeps what it has; one that has nothing gets the empty object
+ * that consumers wait for. */
+static bool cannot_decide(const struct looking *x) {
+    const bool bad = x->d.outcome != OCM_DECIDED || x->d.group_problem.n > 0;
+    return x->d.cel_unknown || x->d.outcome == OCM_UNTOUCHED || x->d.group_count == 0 ||
+           (bad && x->existing != NULL);
+}
+
+/* ---- writes ---- */
+
+/* Clusters that an object in doubt holds in either case. */
+static int find_doubt(struct looking *x, struct layout_doubt *ret) {
+    const struct str names = strbuf_str(&x->o->last.contents);
+    const struct topology *t = x->q->view->clusters.topology;
+    uint32_t *slots = arena_array(x->arena, names.n / 2 + 1, sizeof *slots);
+    *ret = (struct layout_doubt){.name = STR("")};
+    if (x->doubt != DOUBT_OBJECT || x->o->last.what != OWNED_DECISION)
+        return 0;
+    if (slots == NULL)
+        return err_set(x->err, -ENOMEM, "no memory for a write");
+    *ret = (struct layout_doubt){strbuf_str(&x->o->last.object), slots, 0};
+    for (size_t at = 0; at < names.n;) {
+        const struct str name = str_of(names.p + at);
+        const uint32_t slot = topology_slot(t, name);
+        at += name.n + 1;
+        if (slot != TOPOLOGY_NONE)
+            slots[ret->count++] = slot;
+    }
+    return 0;
+}
+
+static int write_final_status(struct looking *x, const struct layout *layout) {
+    struct ocm_condition conditions[OCM_CONDITIONS + 1];
+    struct status_group *groups = arena_array(x->arena, x->group_count, sizeof *groups);
+    struct str *names = arena_array(x->arena, layout->count, sizeof *names);
+    if (groups == NULL || names == NULL)
+        return err_set(x->err, -ENOMEM, "no memory for a status");
+    for (uint32_t i = 0; i < layout->count; i++) {
+        struct status_group *g = &groups[layout->objects[i].group];
+        names[i] = layout->objects[i].name;
+        if (g->object_count++ == 0)
+            g->objects = &names[i]; /* they are by group */
+    }
+    for (uint32_t g = 0; g < x->group_count; g++) {
+        groups[g].name = x->groups[g].name;
+        groups[g].cluster_count = x->groups[g].count;
+    }
+    memcpy(conditions, x->d.conditions, sizeof x->d.conditions);
+    conditions[OCM_CONDITIONS] = x->d.spread;
+    /* While moves are to come it is not said that what is decided is there. */
+    const struct status_wanted wanted = {.has_decision = true,
+                                         .selected = x->target_count,
+                                         .groups = groups,
+                                         .group_count = x->group_count,
+                                         .conditions = conditions,
+                                         .condition_count = OCM_CONDITIONS + x->is_final};
+    return owned_write_status(x, &wanted);
+}
+
+static int write_decisions(struct looking *x) {
+    const struct layout_question question = {.placement = x->q->name,
+                                             .groups = x->groups,
+                                             .group_count = x->group_count,
+                                             .existing = x->existing,
+                                             .slots = x->slots};
+    struct layout layout;
+    struct layout_write write;
+    struct layout_progress progress = {
+        .question = &question, .layout = &layout, .owner_uid = x->placement.meta.uid, .ctx = x};
+    int r = find_doubt(x, &progress.doubt);
+    if (r != 0)
+        return r;
+    r = layout_make(&question, x->arena, &layout);
+    if (r == 0 && layout.count + layout.unwanted_count > 1 && owned_has_hard_terms(x))
+        progress.holds = owned_holds;
+    if (r == 0)
+        r = layout_next(&progress, x->arena, &write);
+    if (r != 0)
+        return err_set(x->err, r, "no memory for PlacementDecisions");
+    if (write.verb == LAYOUT_RIGHT)
+        return x->doubt == DOUBT_NONE ? write_final_status(x, &layout) : 0;
+    const struct str object =
+        write.verb == LAYOUT_DELETE ? write.existing->name : write.object->name;
+    const bool doubted = progress.doubt.name.n > 0;
+    if (x->doubt == DOUBT_WAIT ||
+        (x->doubt == DOUBT_OBJECT && !str_eq(object, progress.doubt.name)))
+        return 0;
+    return owned_write_decision(x, &write, doubted ? &progress.doubt : NULL);
+}
+
+/* ---- a look ---- */
+
+static int look_at_ours(struct looking *x) {
+    int r = decide(x);
+    if (r != 0)
+        return r;
+    if (cannot_decide(x))
+        return keep_decisions(x);
+    x->ret->result = OWNED_DECIDED;
+    if (!x->disabled) {
+        if (x->doubt == DOUBT_NONE)
+            owned_write_annotations(x, true);
+        return 0;
+    }
+    r = owned_choose(x);
+    if (r != 0 || x->is_held || x->doubt == DOUBT_WAIT)
+        return r;
+    return write_decisions(x);
+}
+
+static int leave(struct looking *x) {
+    const struct status_wanted wanted = {.without = spread_condition};
+    if (x->doubt != DOUBT_NONE)
+        return 0;
+    int r = owned_write_status(x, &wanted);
+    if (r == 0 && x->ret->write.what == OWNED_NOTHING)
+        owned_write_annotations(x, false);
+    return r;
+}
+
+int owned_look(struct owned *o, const struct owned_question *q, struct arena *arena,
+               struct owned_answer *ret, struct err *err) {
+    struct looking x = {.o = o, .q = q, .arena = arena, .ret = ret, .err = err};
+    bool found = false;
+    *ret = (struct owned_answer){.mode = OWNED_GONE, .wake_ms = INT64_MAX};
+    int r = read_placement(&x, &found);
+    if (r != 0 || !found)
+        return r;
+    look_for_last(&x);
+    r = find_mode(&x);
+    if (r == 0 && ret->mode == OWNED_OURS)
+        r = look_at_ours(&x);
+    else if (r == 0 && ret->mode == OWNED_LEAVING)
+        r = leave(&x);
+    if (r == 0 && arena_failed(arena))
+        r = err_set(err, -ENOMEM, "no memory for a Placement");
+    if (r != 0) {
+        ret->result = OWNED_FAILED;
+        owned_write_done(&ret->write);
+    }
+    return r;
+}

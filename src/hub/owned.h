@@ -1,0 +1,125 @@
+/*
+ * A Placement whose decisions Evenkeel makes in OCM's place (Owner mode): what its annotations and
+ * terms ask for, what is decided, and which single write comes next on the hub. Asked again after
+ * each write, and whenever something changes; everything is made from what the hub has then, so a
+ * process that has just begun goes on where another has ended.
+ *
+ *   wanted by annotation or configuration, and it has spread terms
+ *     -> OCM's disable annotation (and ours, to know that we set it)
+ *     -> PlacementDecisions, object by object (hub/layout.h)
+ *     -> status of the Placement (hub/placement_status.h)
+ *   not wanted any more -> our condition goes, then the annotations that we set: OCM goes on
+ *
+ * What cannot be decided changes no decision: a predicate with CEL, which nobody here evaluates, a
+ * ManagedClusterSet that does not compile, a Placement that is misconfigured. A condition says so.
+ *
+ * Pure but for what it keeps in struct owned: no clock is read, nothing is sent.
+ *
+ * upstream: ocm v1.2.0 pkg/placement/controllers/scheduling scheduling_controller.go, bind(), for
+ * the form of what is written; the annotation is PlacementDisableAnnotation.
+ */
+#pragma once
+
+#include "hub/layout.h"
+#include "hub/moves.h"
+#include "hub/placement_status.h"
+#include "kube/write/writer.h"
+#include "model/policy.h"
+
+/* ---- a write ---- */
+
+enum owned_what {
+    OWNED_NOTHING,
+    OWNED_ANNOTATIONS,
+    OWNED_STATUS,   /* of the Placement */
+    OWNED_DECISION, /* a PlacementDecision */
+};
+
+/* Texts are owned by whoever has it: owned_write_done(). */
+struct owned_write {
+    enum owned_what what;
+    enum write_verb verb;
+    struct strbuf path, body;
+    struct strbuf object;   /* name of the PlacementDecision */
+    struct strbuf version;  /* that the object has before the write; empty: there is none */
+    struct strbuf contents; /* clusters that the PlacementDecision holds whether or not the write
+                               takes place, each with a NUL behind it */
+};
+void owned_write_done(struct owned_write *w);
+
+/* ---- what is kept of a Placement ---- */
+
+/* How far the last write is. */
+enum owned_progress {
+    OWNED_IDLE,
+    OWNED_UNDER_WAY, /* taken by the writer */
+    OWNED_ANSWERED,  /* well: the watch will show it */
+    OWNED_UNKNOWN,   /* there was no answer: it may have taken place */
+};
+
+struct owned {
+    struct moves moves;
+    struct strbuf target; /* clusters that it is on the way to, each with a NUL behind it */
+    enum owned_progress progress;
+    struct owned_write last; /* without path and body */
+    int64_t last_ms;         /* when it was taken, or answered */
+};
+void owned_done(struct owned *o);
+
+/* ---- a look ---- */
+
+struct owned_settings {
+    bool by_default; /* Placements without annotation are wanted, too */
+    struct move_limits moves;
+};
+
+struct owned_question {
+    struct fleet_view *view;
+    struct policy_list policies; /* sorted */
+    struct str namespace, name;
+    int64_t wall_ms; /* since 1970 */
+    int64_t now_ms;  /* of a clock that does not jump */
+    const struct owned_settings *settings;
+};
+
+enum owned_mode {
+    OWNED_GONE,   /* there is no such Placement: nothing need be kept */
+    OWNED_OTHERS, /* OCM's, or somebody else's */
+    OWNED_OURS,
+    OWNED_LEAVING, /* OCM is to go on */
+};
+
+enum owned_result {
+    OWNED_NOT_DECIDED, /* it did not come so far */
+    OWNED_DECIDED,
+    OWNED_KEPT,   /* decisions stay, for it cannot be decided */
+    OWNED_FAILED, /* no memory, or too much work */
+};
+
+enum owned_reason { MOVED_INFEASIBLE, MOVED_SIZE, MOVED_SPREAD, MOVED_SCORE, MOVED_REASONS };
+extern const char *const owned_reason_names[MOVED_REASONS];
+
+struct owned_answer {
+    enum owned_mode mode;
+    enum owned_result result;
+    bool own_terms;        /* the terms are the Placement's, not a policy's */
+    bool skewed;           /* SpreadSatisfied is False */
+    uint32_t waiting;      /* voluntary moves that wait */
+    uint32_t moves;        /* that begin with this look */
+    enum owned_reason why; /* of these */
+    bool first;            /* they are its first decision */
+    struct str uid;        /* the Placement's; arena */
+    struct str note;       /* for people, about the moves that begin; arena */
+    int64_t wake_ms;       /* when to look again, from now on; INT64_MAX: when something changes */
+    struct owned_write write; /* the next; the caller's */
+};
+
+/* 0, -E2BIG (arena->steps are spent), -EINVAL (the Placement or its status cannot be read) or
+ * -ENOMEM, with a sentence; then `mode` is set if it was found out. */
+int owned_look(struct owned *o, const struct owned_question *q, struct arena *arena,
+               struct owned_answer *ret, struct err *err) MUST_CHECK;
+
+/* The writer takes the write: path and body are the caller's then. */
+void owned_taken(struct owned *o, struct owned_write *w, int64_t now_ms);
+/* It has ended: well, without effect, or nobody knows. */
+void owned_ended(struct owned *o, enum write_end end, int status, int64_t now_ms);

@@ -1,0 +1,252 @@
+/*
+ * The bodies of writes.
+ */
+#include "hub/owned_internal.h"
+#include "hub/placement_status.h"
+
+#include "base/json_writer.h"
+#include "kube/client/path.h"
+#include "model/kinds.h"
+
+#include <errno.h>
+
+void owned_put_name(struct strbuf *names, struct str name) {
+    strbuf_append_str(names, name);
+    strbuf_append_char(names, '\0');
+}
+
+/* "": all objects of the kind in the Placement's namespace. False: the name cannot be part of a
+ * path. */
+static bool put_path(struct looking *x, enum kind_row row, struct str name, struct owned_write *w) {
+    const struct str namespace = x->q->namespace;
+    if (!kube_path_segment(namespace) || (name.n > 0 && !kube_path_segment(name)))
+        return false;
+    const char *scope = arena_cstr(x->arena, namespace);
+    const char *last = arena_cstr(x->arena, name.n > 0 ? name : STR("x"));
+    if (scope == NULL || last == NULL)
+        return false; /* the arena says so */
+    kind_object_path(&watched_kinds[row], scope, last, &w->path);
+    if (name.n == 0 && w->path.n > 2)
+        w->path.n -= 2;
+    return true;
+}
+
+static void begin_metadata(struct json_writer *w, struct str version) {
+    json_key(w, STR("metadata"));
+    json_begin_object(w);
+    if (version.n > 0)
+        json_put_member(w, STR("resourceVersion"), version);
+}
+
+/* ---- the Placement ---- */
+
+static void put_annotation(struct json_writer *w, struct str key, bool set) {
+    json_key(w, key);
+    if (set)
+        json_put_string(w, STR("true"));
+    else
+        json_put_null(w);
+}
+
+void owned_write_annotations(struct looking *x, bool disable) {
+    struct owned_write *to = &x->ret->write;
+    struct json_writer w = {.out = &to->body};
+    if (!put_path(x, KIND_PLACEMENT, x->q->name, to))
+        return;
+    to->what = OWNED_ANNOTATIONS;
+    to->verb = WRITE_MERGE;
+    strbuf_append_str(&to->version, x->state.version);
+    json_begin_object(&w);
+    begin_metadata(&w, x->state.version);
+    json_key(&w, STR("annotations"));
+    json_begin_object(&w);
+    put_annotation(&w, STR(PLACEMENT_DISABLE_ANNOTATION), disable);
+    put_annotation(&w, STR(PLACEMENT_DISABLED_ANNOTATION), disable);
+    json_end_object(&w);
+    json_end_object(&w);
+    json_end_object(&w);
+}
+
+int owned_write_status(struct looking *x, const struct status_wanted *wanted) {
+    struct owned_write *to = &x->ret->write;
+    int r = status_patch(x->state.status, x->state.version, wanted, x->q->wall_ms, x->arena,
+                         &to->body, x->err);
+    if (r != 0 || to->body.n == 0)
+        return r;
+    if (!put_path(x, KIND_PLACEMENT, x->q->name, to))
+        return 0;
+    strbuf_append_str(&to->path, STR("/status"));
+    to->what = OWNED_STATUS;
+    to->verb = WRITE_MERGE;
+    strbuf_append_str(&to->version, x->state.version);
+    return 0;
+}
+
+/* ---- PlacementDecisions ---- */
+
+static void put_labels(struct looking *x, const struct layout_object *o, struct json_writer *w) {
+    json_key(w, STR("labels"));
+    json_begin_object(w);
+    json_put_member(w, STR(PLACEMENT_LABEL), x->q->name);
+    json_put_member(w, STR(PLACEMENT_GROUP_INDEX_LABEL), arena_printf(x->arena, "%u", o->group));
+    json_put_member(w, STR(PLACEMENT_GROUP_NAME_LABEL), x->groups[o->group].name);
+    json_end_object(w);
+}
+
+static void put_owner(struct looking *x, struct json_writer *w) {
+    const struct watched_kind *kind = &watched_kinds[KIND_PLACEMENT];
+    json_key(w, STR("ownerReferences"));
+    json_begin_array(w);
+    json_begin_object(w);
+    json_put_member(w, STR("apiVersion"), STR(OCM_GROUP "/v1beta1"));
+    json_put_member(w, STR("kind"), str_of(kind->kind));
+    json_put_member(w, STR("name"), x->q->name);
+    json_put_member(w, STR("uid"), x->placement.meta.uid);
+    json_key(w, STR("controller"));
+    json_put_bool(w, true);
+    json_key(w, STR("blockOwnerDeletion"));
+    json_put_bool(w, true);
+    json_end_object(w);
+    json_end_array(w);
+}
+
+static void put_created(struct looking *x, const struct layout_object *o, struct json_writer *w) {
+    const struct watched_kind *kind = &watched_kinds[KIND_PLACEMENT_DECISION];
+    json_put_member(w, STR("apiVersion"), STR(OCM_GROUP "/v1beta1"));
+    json_put_member(w, STR("kind"), str_of(kind->kind));
+    begin_metadata(w, STR(""));
+    json_put_member(w, STR("name"), o->name);
+    json_put_member(w, STR("namespace"), x->q->namespace);
+    put_labels(x, o, w);
+    put_owner(x, w);
+    json_end_object(w);
+}
+
+static void put_meta(struct looking *x, const struct layout_write *write, struct json_writer *w) {
+    begin_metadata(w, write->existing->version);
+    put_labels(x, write->object, w);
+    put_owner(x, w);
+    json_end_object(w);
+}
+
+/* "spread by region=us-east, zone=1a": the domain that it stands for. */
+static int put_reason(struct looking *x, const struct topology_column *columns, uint32_t slot,
+                      struct json_writer *w) {
+    struct strbuf text = {0};
+    strbuf_append_str(&text, STR("spread by "));
+    for (uint32_t t = 0; t < x->d.term_count; t++) {
+        const uint32_t domain = columns[t].domain_of[slot];
+        strbuf_append_str(&text, t > 0 ? STR(", ") : STR(""));
+        strbuf_append_str(&text, x->d.terms[t].key);
+        strbuf_append_char(&text, '=');
+        if (domain != TOPOLOGY_NONE)
+            strbuf_append_str(&text, topology_value(&x->q->view->clusters, &columns[t], domain));
+    }
+    json_put_member(w, STR("reason"), strbuf_str(&text));
+    const bool failed = strbuf_failed(&text);
+    strbuf_done(&text);
+    return failed ? -ENOMEM : 0;
+}
+
+static int put_clusters(struct looking *x, const struct layout_write *write,
+                        struct json_writer *w) {
+    struct topology_column columns[PLACEMENT_TERMS];
+    struct topology_view *view = &x->q->view->clusters;
+    int r = 0;
+    for (uint32_t t = 0; r == 0 && t < x->d.term_count; t++) {
+        const struct placement_term *term = &x->d.terms[t];
+        r = topology_column(view, term->is_claim ? claim_key(term->key, x->arena) : term->key,
+                            &columns[t]);
+    }
+    begin_metadata(w, write->existing->version);
+    json_end_object(w);
+    json_key(w, STR("status"));
+    json_begin_object(w);
+    json_key(w, STR("decisions"));
+    json_begin_array(w);
+    for (uint32_t i = 0; r == 0 && i < write->count; i++) {
+        json_begin_object(w);
+        json_put_member(w, STR("clusterName"), ocm_cluster_name(&x->d, write->slots[i]));
+        r = put_reason(x, columns, write->slots[i], w);
+        json_end_object(w);
+    }
+    json_end_array(w);
+    json_end_object(w);
+    return r;
+}
+
+/* Only if it is still the object that was seen. upstream: apimachinery meta/v1 DeleteOptions. */
+static void put_deletion(const struct layout_write *write, struct json_writer *w) {
+    json_put_member(w, STR("apiVersion"), STR("v1"));
+    json_put_member(w, STR("kind"), STR("DeleteOptions"));
+    json_key(w, STR("preconditions"));
+    json_begin_object(w);
+    json_put_member(w, STR("resourceVersion"), write->existing->version);
+    json_end_object(w);
+}
+
+/* What the object holds before and after the write, and after the one that is in doubt. */
+static int put_contents(struct looking *x, const struct layout_write *write,
+                        const struct layout_doubt *doubtful, struct strbuf *out) {
+    const struct fleet_decision *d = write->existing;
+    uint8_t *after = arena_alloc(x->arena, x->slots), *sure = arena_alloc(x->arena, x->slots);
+    if (after == NULL || sure == NULL)
+        return -ENOMEM;
+    const bool same = write->verb == LAYOUT_META;
+    for (uint32_t i = 0; i < write->count; i++)
+        after[write->slots[i]] = 1;
+    for (uint32_t i = 0; doubtful != NULL && i < doubtful->count; i++)
+        sure[doubtful->slots[i]] = 1;
+    for (uint32_t i = 0; d != NULL && i < d->slot_count; i++) {
+        const uint32_t slot = d->slots[i];
+        if ((same || after[slot] != 0) && (doubtful == NULL || sure[slot] != 0))
+            owned_put_name(out, ocm_cluster_name(&x->d, slot));
+    }
+    return 0;
+}
+
+static enum write_verb put_body(struct looking *x, const struct layout_write *write,
+                                struct json_writer *w, int *r) {
+    switch (write->verb) {
+    case LAYOUT_CREATE:
+        put_created(x, write->object, w);
+        return WRITE_CREATE;
+    case LAYOUT_META:
+        put_meta(x, write, w);
+        return WRITE_MERGE;
+    case LAYOUT_CLUSTERS:
+        *r = put_clusters(x, write, w);
+        return WRITE_MERGE;
+    case LAYOUT_DELETE:
+        put_deletion(write, w);
+        return WRITE_DELETE;
+    case LAYOUT_RIGHT:
+        break;
+    }
+    return WRITE_NOTHING;
+}
+
+int owned_write_decision(struct looking *x, const struct layout_write *write,
+                         const struct layout_doubt *doubtful) {
+    struct owned_write *to = &x->ret->write;
+    struct json_writer w = {.out = &to->body};
+    const struct str object =
+        write->verb == LAYOUT_DELETE ? write->existing->name : write->object->name;
+    int r = 0;
+    if (!put_path(x, KIND_PLACEMENT_DECISION, write->verb == LAYOUT_CREATE ? STR("") : object, to))
+        return 0;
+    if (write->verb == LAYOUT_CLUSTERS)
+        strbuf_append_str(&to->path, STR("/status"));
+    json_begin_object(&w);
+    to->verb = put_body(x, write, &w, &r);
+    json_end_object(&w);
+    to->what = OWNED_DECISION;
+    strbuf_append_str(&to->object, object);
+    if (write->existing != NULL)
+        strbuf_append_str(&to->version, write->existing->version);
+    if (r == 0)
+        r = put_contents(x, write, doubtful, &to->contents);
+    if (r == 0 && (strbuf_failed(&to->body) || strbuf_failed(&to->contents)))
+        r = -ENOMEM;
+    return r == 0 ? 0 : err_set(x->err, r, "no memory for a PlacementDecision");
+}

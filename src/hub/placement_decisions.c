@@ -1,0 +1,150 @@
+#include "hub/placement_decisions.h"
+
+#include "base/log.h"
+#include "hub/planner.h"
+#include "model/kinds.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+enum {
+    LOOK_MS = 250,    /* how often it is looked who leads */
+    OBJECTS = 100000, /* Placements that want a write at the same time */
+    RETRY_MS = 500,   /* after a failure; doubles */
+    RETRY_MAX_MS = 60000,
+    REFUSED_MS = 30000, /* without the right to write */
+    NAME_BYTES = 1024,
+};
+
+struct placement_decisions {
+    struct placement_decisions_options options;
+    struct kube_io io;
+    struct planner *planner;
+    struct fleet_observer observer;
+    struct write_handle *writes;
+    struct kube_timer timer;
+    struct strbuf name;
+    bool leads, refused; /* the last write was refused, and that was logged */
+    _Atomic bool stopping;
+};
+
+static int64_t may_write_ms(void *ctx) {
+    const struct placement_decisions *d = ctx;
+    return d->options.elector != NULL ? elector_remaining_ms(d->options.elector) : INT64_MAX;
+}
+
+/* ---- the planner's thread ---- */
+
+static bool is_ready(void *ctx) {
+    const struct placement_decisions *d = ctx;
+    return d->options.is_synced(d->options.ctx);
+}
+
+static void on_ready(void *ctx) {
+    struct placement_decisions *d = ctx;
+    if (!atomic_load(&d->stopping))
+        d->io.timer_start(d->options.client, &d->timer, 0);
+}
+
+/* ---- the client's thread ---- */
+
+static void look(void *ctx) {
+    struct placement_decisions *d = ctx;
+    planner_lead(d->planner, may_write_ms(d) > 0);
+    for (;;) {
+        strbuf_clear(&d->name);
+        if (!planner_next(d->planner, &d->name))
+            break;
+        /* it was made from what is known now, so a conflict need not be waited for */
+        writer_want(d->writes, strbuf_str(&d->name), 0);
+        writer_refresh(d->writes, strbuf_str(&d->name));
+    }
+    if (!atomic_load(&d->stopping))
+        d->io.timer_start(d->options.client, &d->timer, LOOK_MS);
+}
+
+static int make(void *ctx, struct str name, struct write *ret, struct err *err) {
+    const struct placement_decisions *d = ctx;
+    (void)err; /* what does not fit is the writer's to see */
+    planner_take(d->planner, name, ret);
+    return 0;
+}
+
+static void done(void *ctx, struct str name, const struct write_result *result) {
+    struct placement_decisions *d = ctx;
+    const bool refused = result->end == WRITE_REFUSED;
+    const bool expected =
+        result->end == WRITE_DONE || result->end == WRITE_CONFLICT || result->end == WRITE_GONE;
+    if (!expected && !(refused && d->refused))
+        LOG_W("the decisions of a Placement were not written", LOG_STR("placement", name),
+              LOG_INT("status", result->status), LOG_STR("err", result->problem));
+    d->refused = refused;
+    planner_ended(d->planner, name, result);
+}
+
+/* ---- life ---- */
+
+static int begin(struct placement_decisions *d, struct err *err) {
+    const struct placement_decisions_options *o = &d->options;
+    const struct planner_options planning = {.fleet = o->fleet,
+                                             .policies = o->policies,
+                                             .settings = {o->by_default, o->moves},
+                                             .is_ready = is_ready,
+                                             .on_ready = on_ready,
+                                             .ctx = d,
+                                             .events = o->events,
+                                             .clock = o->clock,
+                                             .wall_us = d->io.wall_us};
+    const struct write_owner owner = {.what = kind_name(&watched_kinds[KIND_PLACEMENT_DECISION]),
+                                      .lane = {.objects = OBJECTS,
+                                               .retry_ms = RETRY_MS,
+                                               .retry_max_ms = RETRY_MAX_MS,
+                                               .refused_ms = REFUSED_MS,
+                                               .may_write_ms = may_write_ms,
+                                               .ctx = d},
+                                      .make = make,
+                                      .done = done,
+                                      .ctx = d};
+    int r = planner_new(&planning, &d->planner, err);
+    if (r == 0)
+        r = writer_join(o->writer, &owner, &d->writes, err);
+    if (r != 0)
+        return r;
+    d->observer = (struct fleet_observer){planner_changed, planner_changed_all, d->planner};
+    fleet_observe(o->fleet, &d->observer);
+    return 0;
+}
+
+int placement_decisions_start(const struct placement_decisions_options *options,
+                              struct placement_decisions **ret, struct err *err) {
+    struct placement_decisions *d = calloc(1, sizeof *d);
+    if (d == NULL)
+        return err_set(err, -ENOMEM, "no memory to write PlacementDecisions");
+    d->options = *options;
+    d->io = kube_io_or_real(options->io);
+    d->name.max = NAME_BYTES;
+    d->timer = (struct kube_timer){.fn = look, .ctx = d};
+    int r = begin(d, err);
+    if (r != 0) {
+        placement_decisions_free(d);
+        return r;
+    }
+    *ret = d;
+    d->io.timer_start(d->options.client, &d->timer, 0);
+    return 0;
+}
+
+void placement_decisions_free(struct placement_decisions *d) {
+    if (d == NULL)
+        return;
+    atomic_store(&d->stopping, true);
+    fleet_observe(d->options.fleet, NULL);
+    if (d->planner != NULL)
+        planner_stop(d->planner); /* it starts the timer no more */
+    d->io.timer_cancel(d->options.client, &d->timer);
+    writer_leave(d->writes);
+    planner_free(d->planner);
+    strbuf_done(&d->name);
+    free(d);
+}

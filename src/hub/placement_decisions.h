@@ -1,0 +1,45 @@
+/*
+ * Writes what the planner (hub/planner.h) wants of Placements that Evenkeel owns: annotations and
+ * status of the Placement, and its PlacementDecisions. The leader does, one write of a Placement at
+ * a time, and the next only when the watch has shown the last.
+ *
+ * RBAC: placements get, list, watch, patch; placements/status patch; placementdecisions get, list,
+ * watch, create, patch, delete; placementdecisions/status patch; placements/finalizers update where
+ * the API server checks blockOwnerDeletion.
+ *
+ * Threads: everything happens on the client's and the planner's.
+ */
+#pragma once
+
+#include "fleet/fleet.h"
+#include "hub/moves.h"
+#include "kube/client/io.h"
+#include "kube/election/elector.h"
+#include "kube/events/events.h"
+#include "kube/write/writer.h"
+#include "policy/policies.h"
+
+struct placement_decisions;
+
+struct placement_decisions_options {
+    struct fleet *fleet; /* borrowed until placement_decisions_free(), as what follows; its watch
+                            has not begun yet */
+    struct policy_source *policies; /* NULL: there are none */
+    bool (*is_synced)(void *ctx);   /* is all of both known? */
+    void *ctx;
+    struct kube_client *client;    /* of the hub */
+    struct writer *writer;         /* the client's */
+    const struct elector *elector; /* who writes; NULL: every replica */
+    struct event_recorder *events; /* NULL: none are written */
+    bool by_default;               /* also of Placements without annotation */
+    struct move_limits moves;
+    struct clock *clock;      /* NULL: the real one */
+    const struct kube_io *io; /* NULL: the client's */
+};
+
+/* Begins at once; is the fleet's observer from now on. 0 or -errno. */
+int placement_decisions_start(const struct placement_decisions_options *options,
+                              struct placement_decisions **ret, struct err *err) MUST_CHECK;
+/* When this returns, nothing is being written any more; decisions stay. The fleet's watch has
+ * ended. Any thread but the client's. NULL is fine. */
+void placement_decisions_free(struct placement_decisions *d);

@@ -1,0 +1,39 @@
+/*
+ * The status of a Placement whose decisions are Evenkeel's: what there is against what should be,
+ * and the merge patch between them. Conditions of others stay as they are, byte for byte.
+ *
+ * Pure. Everything is in the arena or borrowed.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "base/str.h"
+#include "ocm/decide.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct status_group {
+    struct str name;
+    const struct str *objects; /* names of its PlacementDecisions */
+    uint32_t object_count, cluster_count;
+};
+
+struct status_wanted {
+    bool has_decision;                 /* of the next three; otherwise they stay as they are */
+    uint32_t selected;                 /* clusters */
+    const struct status_group *groups; /* by index */
+    uint32_t group_count;
+    const struct ocm_condition *conditions; /* those that are not named stay */
+    uint32_t condition_count;
+    struct str without; /* a condition that is to go; "": none */
+};
+
+/*
+ * Appends the patch of the whole object, with its version; nothing if `json`, the status that there
+ * is ("": none), says all of it. `now_ms` is the time of a condition that changes its status. 0,
+ * -EINVAL (json is no status) or -ENOMEM, with a sentence.
+ */
+int status_patch(struct str json, struct str version, const struct status_wanted *wanted,
+                 int64_t now_ms, struct arena *arena, struct strbuf *out,
+                 struct err *err) MUST_CHECK;

@@ -1,0 +1,71 @@
+/*
+ * Decides the Placements that Evenkeel owns (hub/owned.h) again and again, each when something that
+ * it depends on has changed or a time has come, on a thread of its own: a plan takes longer than
+ * the thread of watches and Leases may wait. For each Placement the write that comes next is kept
+ * until the writer takes it.
+ *
+ *     the fleet's watch -> planner_changed() -> [thread: a view, owned_look()] -> on_ready()
+ *     -> planner_next() -> planner_take() -> planner_ended() -> the watch shows what was written
+ *
+ * While it does not lead it decides nothing. A leader that begins knows nothing of the leader
+ * before: it starts from what the hub has.
+ *
+ * Threads: all calls from any thread. The planner's mutex is taken under the fleet's lock, and
+ * never the other way round; it is held for a moment only.
+ *
+ * Metrics: evenkeel_placements{mode,spread}, evenkeel_placement_plans_total{result},
+ * evenkeel_placement_plan_duration_seconds, evenkeel_placement_moves_total{reason},
+ * evenkeel_placement_moves_waiting, evenkeel_placement_skewed.
+ */
+#pragma once
+
+#include "base/clock.h"
+#include "fleet/fleet.h"
+#include "hub/owned.h"
+#include "kube/events/events.h"
+#include "kube/write/writer.h"
+#include "policy/policies.h"
+
+struct planner;
+
+struct planner_options {
+    struct fleet *fleet;            /* borrowed until planner_free(), as what follows */
+    struct policy_source *policies; /* NULL: there are none */
+    struct owned_settings settings;
+    /* Is everything known that decisions depend on? */
+    bool (*is_ready)(void *ctx);
+    /* planner_next() has something. On the planner's thread, without a lock. */
+    void (*on_ready)(void *ctx);
+    void *ctx;
+    struct event_recorder *events; /* NULL: none are written */
+    struct clock *clock;           /* NULL: the real one */
+    int64_t (*wall_us)(void);      /* NULL: kube_wall_us */
+};
+
+/* The reasons of its Events, for the documents. */
+enum planner_reason { PLANNER_SPREAD, PLANNER_MOVED, PLANNER_REASONS };
+extern const struct event_reason planner_reasons[PLANNER_REASONS];
+
+/* Does not lead at first. 0 or -errno. */
+int planner_new(const struct planner_options *options, struct planner **ret,
+                struct err *err) MUST_CHECK;
+/* Ends its thread: on_ready() is not called any more. Once. */
+void planner_stop(struct planner *p);
+/* After that. NULL is fine. */
+void planner_free(struct planner *p);
+
+void planner_lead(struct planner *p, bool leads);
+
+/* These are what a struct fleet_observer calls; ctx is the planner. */
+void planner_changed(void *ctx, struct str namespace, struct str name);
+void planner_changed_all(void *ctx);
+
+/* ---- for the writer ---- */
+
+/* Appends the name of a Placement that has something to be written, "NAMESPACE/NAME", which was not
+ * returned before. False: there is none. */
+bool planner_next(struct planner *p, struct strbuf *ret_name);
+/* The write of this Placement, if there still is one: WRITE_NOTHING. */
+void planner_take(struct planner *p, struct str name, struct write *ret);
+/* How the write that was taken last has ended. */
+void planner_ended(struct planner *p, struct str name, const struct write_result *result);

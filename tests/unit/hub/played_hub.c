@@ -1,0 +1,303 @@
+#include "unit/hub/played_hub.h"
+
+#include <stdio.h>
+
+/* ---- JSON ---- */
+
+static cJSON *parse(const char *json) {
+    char *text = strdup(json);
+    assert_non_null(text);
+    for (char *p = text; *p != '\0'; p++)
+        if (*p == '\'')
+            *p = '"';
+    cJSON *object = cJSON_Parse(text);
+    if (object == NULL)
+        fail_msg("no JSON: %s", text);
+    free(text);
+    return object;
+}
+
+static cJSON *need(cJSON *object, const char *name) {
+    cJSON *found = cJSON_GetObjectItemCaseSensitive(object, name);
+    return cJSON_IsObject(found) ? found : cJSON_AddObjectToObject(object, name);
+}
+
+/* upstream: RFC 7386 */
+static void merge(cJSON *into, const cJSON *changes) {
+    for (const cJSON *change = changes->child; change != NULL; change = change->next) {
+        if (cJSON_IsObject(change)) {
+            merge(need(into, change->string), change);
+            continue;
+        }
+        cJSON_DeleteItemFromObjectCaseSensitive(into, change->string);
+        if (!cJSON_IsNull(change))
+            assert_true(cJSON_AddItemToObject(into, change->string, cJSON_Duplicate(change, true)));
+    }
+}
+
+static const char *text_of(const cJSON *object, const char *name) {
+    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
+    return text != NULL ? text : "";
+}
+
+static cJSON *metadata_of(const cJSON *object) {
+    return cJSON_GetObjectItemCaseSensitive(object, "metadata");
+}
+
+static const char *name_of(const cJSON *object) {
+    return text_of(metadata_of(object), "name");
+}
+
+/* ---- objects ---- */
+
+static void show(struct played_hub *h, enum fleet_kind kind, cJSON *object) {
+    char version[16];
+    (void)snprintf(version, sizeof version, "%u", ++h->version);
+    cJSON_DeleteItemFromObjectCaseSensitive(metadata_of(object), "resourceVersion");
+    assert_non_null(cJSON_AddStringToObject(metadata_of(object), "resourceVersion", version));
+    char *text = cJSON_PrintUnformatted(object);
+    fleet_give(&h->fleet, kind, text);
+    free(text);
+}
+
+static cJSON **find_decision(struct played_hub *h, const char *name) {
+    cJSON **free_one = NULL;
+    for (int i = 0; i < PLAYED_OBJECTS; i++)
+        if (h->decisions[i] == NULL)
+            free_one = free_one == NULL ? &h->decisions[i] : free_one;
+        else if (strcmp(name_of(h->decisions[i]), name) == 0)
+            return &h->decisions[i];
+    assert_non_null(free_one);
+    return free_one;
+}
+
+/* ---- life ---- */
+
+void played_open(struct played_hub *h) {
+    memset(h, 0, sizeof *h);
+    fleet_builder_open(&h->fleet);
+    arena_init(&h->arena, 64u << 20);
+    h->settings.moves = (struct move_limits){.settle_ms = 10000, .per_minute = 10};
+    fleet_give(&h->fleet, FLEET_SETS,
+               "{'metadata':{'name':'all'},'spec':{'clusterSelector':{'selectorType':"
+               "'LabelSelector','labelSelector':{}}}}");
+    fleet_give(&h->fleet, FLEET_BINDINGS, "{'metadata':{'name':'all','namespace':'n'}}");
+}
+
+void played_close(struct played_hub *h) {
+    owned_done(&h->owned);
+    cJSON_Delete(h->placement);
+    for (int i = 0; i < PLAYED_OBJECTS; i++)
+        cJSON_Delete(h->decisions[i]);
+    fleet_builder_close(&h->fleet);
+    arena_done(&h->arena);
+}
+
+void played_cluster(struct played_hub *h, const char *name, const char *labels, const char *rest) {
+    char text[1000];
+    (void)snprintf(text, sizeof text, "{'metadata':{'name':'%s','labels':{%s}}%s%s}", name, labels,
+                   rest[0] != '\0' ? "," : "", rest);
+    fleet_give(&h->fleet, FLEET_CLUSTERS, text);
+}
+
+void played_placement(struct played_hub *h, const char *annotations, const char *spec) {
+    char text[2000];
+    (void)snprintf(text, sizeof text,
+                   "{'metadata':{'name':'p','namespace':'n','uid':'u','annotations':{%s}},"
+                   "'spec':{%s}}",
+                   annotations, spec);
+    cJSON *made = parse(text);
+    const cJSON *status = cJSON_GetObjectItemCaseSensitive(h->placement, "status");
+    if (status != NULL)
+        assert_true(cJSON_AddItemToObject(made, "status", cJSON_Duplicate(status, true)));
+    cJSON_Delete(h->placement);
+    h->placement = made;
+    show(h, FLEET_PLACEMENTS, made);
+}
+
+void played_decision(struct played_hub *h, const char *name, const char *clusters) {
+    char text[4000];
+    cJSON **place = find_decision(h, name);
+    (void)snprintf(text, sizeof text,
+                   "{'metadata':{'name':'%s','namespace':'n','labels':{'" PLACEMENT_LABEL
+                   "':'p','" PLACEMENT_GROUP_INDEX_LABEL "':'0','" PLACEMENT_GROUP_NAME_LABEL
+                   "':''},'ownerReferences':[{'controller':true,'uid':'u'}]}}",
+                   name);
+    cJSON *made = parse(text);
+    cJSON *list = cJSON_AddArrayToObject(need(made, "status"), "decisions");
+    char *copy = strdup(clusters), *rest = copy;
+    for (char *c; (c = strsep(&rest, " ")) != NULL;) {
+        cJSON *item = c[0] != '\0' ? cJSON_CreateObject() : NULL;
+        if (item == NULL)
+            continue;
+        (void)cJSON_AddStringToObject(item, "clusterName", c);
+        (void)cJSON_AddItemToArray(list, item);
+    }
+    free(copy);
+    cJSON_Delete(*place);
+    *place = made;
+    show(h, FLEET_DECISIONS, made);
+}
+
+/* ---- looks and writes ---- */
+
+bool played_look(struct played_hub *h, struct owned_write *write) {
+    struct fleet_view *view = (struct fleet_view *)(uintptr_t)fleet_look(&h->fleet);
+    const struct owned_question q = {.view = view,
+                                     .policies = h->policies,
+                                     .namespace = STR("n"),
+                                     .name = STR("p"),
+                                     .wall_ms = 1800000000000 + h->now_ms,
+                                     .now_ms = h->now_ms,
+                                     .settings = &h->settings};
+    struct err err = {0};
+    arena_reset(&h->arena);
+    if (owned_look(&h->owned, &q, &h->arena, &h->answer, &err) != 0)
+        fail_msg("%s", err.text);
+    *write = h->answer.write;
+    h->answer.write = (struct owned_write){.what = OWNED_NOTHING};
+    return write->what != OWNED_NOTHING;
+}
+
+static int change(struct played_hub *h, enum fleet_kind kind, cJSON *object, const cJSON *body,
+                  bool is_status) {
+    if (object == NULL)
+        return 404;
+    const char *wanted = text_of(metadata_of(body), "resourceVersion");
+    if (wanted[0] != '\0' && strcmp(wanted, text_of(metadata_of(object), "resourceVersion")) != 0)
+        return 409;
+    if (is_status)
+        merge(need(object, "status"), cJSON_GetObjectItemCaseSensitive(body, "status"));
+    else
+        merge(object, body);
+    show(h, kind, object);
+    return 0;
+}
+
+static int delete (struct played_hub *h, cJSON **place, const cJSON *body) {
+    const cJSON *conditions = cJSON_GetObjectItemCaseSensitive(body, "preconditions");
+    if (*place == NULL)
+        return 404;
+    if (strcmp(text_of(conditions, "resourceVersion"),
+               text_of(metadata_of(*place), "resourceVersion")) != 0)
+        return 409;
+    fleet_drop(&h->fleet, FLEET_DECISIONS, "n", name_of(*place));
+    cJSON_Delete(*place);
+    *place = NULL;
+    return 0;
+}
+
+static int create(struct played_hub *h, const cJSON *body) {
+    cJSON **place = find_decision(h, name_of(body));
+    if (*place != NULL)
+        return 409;
+    *place = cJSON_Duplicate(body, true);
+    cJSON_DeleteItemFromObjectCaseSensitive(*place, "status");
+    show(h, FLEET_DECISIONS, *place);
+    return 0;
+}
+
+#define API "/apis/cluster.open-cluster-management.io/v1beta1/namespaces/n/"
+
+int played_apply(struct played_hub *h, const struct owned_write *write) {
+    char path[300] = "";
+    int r;
+    memcpy(path, write->path.p, write->path.n < sizeof path ? write->path.n : 0);
+    cJSON *body = cJSON_ParseWithLength(write->body.p, write->body.n);
+    assert_non_null(body);
+    char *status = strstr(path, "/status");
+    if (status != NULL)
+        *status = '\0';
+    const char *object = strncmp(path, API "placementdecisions/", sizeof API + 18) == 0
+                             ? path + sizeof API + 18
+                             : NULL;
+    if (write->verb == WRITE_CREATE) {
+        assert_string_equal(path, API "placementdecisions");
+        r = create(h, body);
+    } else if (write->verb == WRITE_DELETE) {
+        assert_non_null(object);
+        r = delete (h, find_decision(h, object), body);
+    } else if (object != NULL) {
+        r = change(h, FLEET_DECISIONS, *find_decision(h, object), body, status != NULL);
+    } else {
+        assert_string_equal(path, API "placements/p");
+        r = change(h, FLEET_PLACEMENTS, h->placement, body, status != NULL);
+    }
+    cJSON_Delete(body);
+    h->writes++;
+    if (h->check != NULL)
+        h->check(h);
+    return r;
+}
+
+unsigned played_settle(struct played_hub *h) {
+    struct owned_write write;
+    unsigned writes = 0;
+    while (played_look(h, &write)) {
+        struct owned_write taken = write;
+        owned_taken(&h->owned, &taken, h->now_ms);
+        assert_int_equal(played_apply(h, &write), 0);
+        owned_ended(&h->owned, WRITE_DONE, 200, h->now_ms);
+        strbuf_done(&write.path); /* the rest is kept of it */
+        strbuf_done(&write.body);
+        if (++writes > 200)
+            fail_msg("there is no end of writes");
+    }
+    return writes;
+}
+
+/* ---- what there is ---- */
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(name_of(*(cJSON *const *)a), name_of(*(cJSON *const *)b));
+}
+
+void played_is(struct played_hub *h, const char *wanted) {
+    struct strbuf text = {0};
+    cJSON *sorted[PLAYED_OBJECTS];
+    size_t count = 0;
+    for (int i = 0; i < PLAYED_OBJECTS; i++)
+        if (h->decisions[i] != NULL)
+            sorted[count++] = h->decisions[i];
+    qsort(sorted, count, sizeof sorted[0], by_name);
+    for (size_t i = 0; i < count; i++) {
+        const cJSON *item, *status = cJSON_GetObjectItemCaseSensitive(sorted[i], "status");
+        strbuf_appendf(&text, "%s%s:", i > 0 ? "; " : "", name_of(sorted[i]));
+        cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(status, "decisions"))
+            strbuf_appendf(&text, " %s", text_of(item, "clusterName"));
+    }
+    assert_str(strbuf_str(&text), wanted);
+    strbuf_done(&text);
+}
+
+const char *played_text(const struct played_hub *h, const char *path) {
+    char copy[200], *rest = copy;
+    const cJSON *at = h->placement;
+    (void)snprintf(copy, sizeof copy, "%s", path);
+    for (char *part; at != NULL && (part = strsep(&rest, "/")) != NULL;)
+        at = cJSON_IsArray(at) ? cJSON_GetArrayItem(at, atoi(part))
+                               : cJSON_GetObjectItemCaseSensitive(at, part);
+    const char *text = cJSON_GetStringValue(at);
+    return text != NULL ? text : "";
+}
+
+const char *played_condition(const struct played_hub *h, const char *type) {
+    static char text[200];
+    const cJSON *c, *status = cJSON_GetObjectItemCaseSensitive(h->placement, "status");
+    text[0] = '\0';
+    cJSON_ArrayForEach(
+        c, cJSON_GetObjectItemCaseSensitive(status, "conditions")) if (strcmp(text_of(c, "type"),
+                                                                              type) == 0)(void)
+        snprintf(text, sizeof text, "%s %s", text_of(c, "status"), text_of(c, "reason"));
+    return text;
+}
+
+unsigned played_holds(const struct played_hub *h, const char *cluster) {
+    unsigned count = 0;
+    for (int i = 0; i < PLAYED_OBJECTS; i++) {
+        const cJSON *item, *status = cJSON_GetObjectItemCaseSensitive(h->decisions[i], "status");
+        cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(status, "decisions")) count +=
+            strcmp(text_of(item, "clusterName"), cluster) == 0;
+    }
+    return count;
+}

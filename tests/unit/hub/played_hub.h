@@ -1,0 +1,56 @@
+/*
+ * A hub for tests: an API server's part, played on a fleet without a lock (fleet_builder.h), and a
+ * Placement on it, "n/p", that Evenkeel is asked about. Objects have versions; a write with another
+ * version than the object's is a conflict; who creates an object creates it without a status.
+ */
+#pragma once
+
+#include "hub/owned.h"
+#include "unit/fleet/fleet_builder.h"
+
+#include <cJSON.h>
+
+enum { PLAYED_OBJECTS = 16 };
+
+struct played_hub {
+    struct fleet_builder fleet;
+    cJSON *placement;                 /* NULL: there is none */
+    cJSON *decisions[PLAYED_OBJECTS]; /* NULL: free */
+    unsigned version, writes;
+    struct owned_settings settings;
+    struct owned owned;
+    struct owned_answer answer; /* of the last look; its write is over */
+    struct policy_list policies;
+    struct arena arena;
+    int64_t now_ms;
+    /* Called after each write. */
+    void (*check)(struct played_hub *h);
+};
+
+/* With the set "all" of all clusters, bound to "n". 10 s and 10 a minute for voluntary moves. */
+void played_open(struct played_hub *h);
+void played_close(struct played_hub *h);
+
+/* ManagedCluster with these labels, such as "'zone':'a'"; `rest` are further members of the object,
+ * such as "'spec':{...}"; "". */
+void played_cluster(struct played_hub *h, const char *name, const char *labels, const char *rest);
+/* The Placement, anew, with this spec and these annotations: members of JSON, with ' for ". */
+void played_placement(struct played_hub *h, const char *annotations, const char *spec);
+/* A PlacementDecision that somebody else writes, with these clusters. */
+void played_decision(struct played_hub *h, const char *name, const char *clusters);
+
+/* Looks once. Returns whether there is something to be written, which is then in `write`. */
+bool played_look(struct played_hub *h, struct owned_write *write);
+/* The API server takes a write: 0 or the HTTP status of its refusal. The fleet sees it. */
+int played_apply(struct played_hub *h, const struct owned_write *write);
+/* Looks and writes until nothing is to be written. Returns how many writes that took. */
+unsigned played_settle(struct played_hub *h);
+
+/* "p-decision-1: a b; p-decision-2: c" */
+void played_is(struct played_hub *h, const char *wanted);
+/* A string in the Placement by its path, such as "status/conditions/0/reason"; "". */
+const char *played_text(const struct played_hub *h, const char *path);
+/* "True Even" of a condition; "". */
+const char *played_condition(const struct played_hub *h, const char *type);
+/* In how many PlacementDecisions a cluster is. */
+unsigned played_holds(const struct played_hub *h, const char *cluster);

@@ -1,0 +1,427 @@
+/*
+ * What is written of a Placement that Evenkeel owns, on a played hub. Expected selections are those
+ * of contract and upstream's enhancement 70: 7 clusters east, 2 west.
+ */
+#include "hub/owned.h"
+
+#include "unit/hub/played_hub.h"
+
+#include <stdio.h>
+
+#define OWNER "'" PLACEMENT_MODE_ANNOTATION "':'Owner'"
+#define DISABLED "'" PLACEMENT_DISABLE_ANNOTATION "':'true'"
+#define MARKED "'" PLACEMENT_DISABLED_ANNOTATION "':'true'"
+#define OURS OWNER "," DISABLED "," MARKED
+#define BY_ZONE(rest) "'spreadPolicy':{'spreadConstraints':[{'topologyKey':'zone'," rest "}]}"
+#define SOFT BY_ZONE("'topologyKeyType':'Label'")
+#define HARD(skew)                                                                                 \
+    BY_ZONE("'topologyKeyType':'Label','maxSkew':" skew ",'whenUnsatisfiable':'DoNotSchedule'")
+#define NUMBER(n) ",'numberOfClusters':" n
+#define TAINTED "'spec':{'taints':[{'key':'a','effect':'NoSelect'}]}"
+
+static struct played_hub hub;
+
+static int setup(void **state) {
+    (void)state;
+    played_open(&hub);
+    return 0;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    played_close(&hub);
+    return 0;
+}
+
+static void clusters(const char *prefix, unsigned count, const char *labels) {
+    char name[16];
+    for (unsigned i = 0; i < count; i++) {
+        (void)snprintf(name, sizeof name, "%s%u", prefix, i);
+        played_cluster(&hub, name, labels, "");
+    }
+}
+
+static void seven_and_two(void) {
+    clusters("e", 7, "'zone':'east'");
+    clusters("w", 2, "'zone':'west'");
+}
+
+static void first_decision(void **state) {
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, OWNER, SOFT NUMBER("4"));
+    /* annotations, an object, its clusters, the status */
+    assert_int_equal(played_settle(&hub), 4);
+    played_is(&hub, "p-decision-1: e0 e1 w0 w1");
+    const cJSON *annotations = cJSON_GetObjectItemCaseSensitive(
+        cJSON_GetObjectItemCaseSensitive(hub.placement, "metadata"), "annotations");
+    assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(
+                            annotations, PLACEMENT_DISABLE_ANNOTATION)),
+                        "true");
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "True Even");
+    assert_string_equal(played_condition(&hub, "PlacementSatisfied"), "True AllDecisionsScheduled");
+    assert_string_equal(played_condition(&hub, "PlacementMisconfigured"),
+                        "False Succeedconfigured");
+    assert_string_equal(played_text(&hub, "status/decisionGroups/0/decisions/0"), "p-decision-1");
+    char *text = cJSON_PrintUnformatted(hub.decisions[0]);
+    assert_contains(text, "\"reason\":\"spread by zone=west\"");
+    assert_contains(text, "\"" PLACEMENT_LABEL "\":\"p\"");
+    assert_contains(text, "\"" PLACEMENT_GROUP_INDEX_LABEL "\":\"0\"");
+    assert_contains(text, "\"" PLACEMENT_GROUP_NAME_LABEL "\":\"\"");
+    assert_contains(text, "\"uid\":\"u\",\"controller\":true,\"blockOwnerDeletion\":true");
+    free(text);
+    assert_int_equal(played_settle(&hub), 0);
+}
+
+/* Who begins with what another has written writes nothing. */
+static void a_new_leader_writes_nothing(void **state) {
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, OWNER, SOFT NUMBER("4"));
+    (void)played_settle(&hub);
+    owned_done(&hub.owned);
+    hub.owned = (struct owned){.progress = OWNED_IDLE};
+    assert_int_equal(played_settle(&hub), 0);
+}
+
+static void hard_terms_leave_some_out(void **state) {
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, OURS, HARD("1") NUMBER("7"));
+    (void)played_settle(&hub);
+    played_is(&hub, "p-decision-1: e0 e1 e2 w0 w1");
+    assert_string_equal(played_condition(&hub, "PlacementSatisfied"),
+                        "False NotAllDecisionsScheduled");
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "False Unscheduled");
+    assert_true(hub.answer.skewed);
+}
+
+/* ---- whose it is ---- */
+
+static void is_left_alone(const char *annotations, const char *spec) {
+    played_placement(&hub, annotations, spec);
+    assert_int_equal(played_settle(&hub), 0);
+    assert_int_equal(hub.answer.mode, OWNED_OTHERS);
+}
+
+static void placements_of_others(void **state) {
+    (void)state;
+    seven_and_two();
+    is_left_alone("", SOFT);
+    is_left_alone(DISABLED, SOFT);
+    is_left_alone(OWNER, "'numberOfClusters':2");
+    is_left_alone("'" PLACEMENT_MODE_ANNOTATION "':'Scores'", SOFT);
+    is_left_alone("'" PLACEMENT_MODE_ANNOTATION "':'owner'", SOFT);
+    hub.settings.by_default = true;
+    is_left_alone("", "'numberOfClusters':2");
+    is_left_alone("'" PLACEMENT_MODE_ANNOTATION "':'Off'", SOFT);
+    is_left_alone("'" PLACEMENT_MODE_ANNOTATION "':'Scores'", SOFT);
+    played_placement(&hub, "", SOFT);
+    assert_int_equal(played_settle(&hub), 4);
+    assert_int_equal(hub.answer.mode, OWNED_OURS);
+}
+
+/* Terms that only a policy has do not take a Placement from whoever has disabled OCM for it. */
+static void policies_and_others(void **state) {
+    static const struct placement_term term = {.key = {"zone", 4}, .max_skew = 1};
+    const struct policy policy = {.name = STR("by-zone"),
+                                  .mode = POLICY_ENFORCE,
+                                  .placement_terms = &term,
+                                  .placement_term_count = 1};
+    (void)state;
+    seven_and_two();
+    fleet_give(&hub.fleet, FLEET_NAMESPACES, "{'metadata':{'name':'n'}}");
+    hub.policies = (struct policy_list){&policy, 1};
+    hub.settings.by_default = true;
+    is_left_alone(DISABLED, "'numberOfClusters':2");
+    played_placement(&hub, OWNER "," DISABLED, "'numberOfClusters':2");
+    assert_int_equal(played_settle(&hub), 3);
+    played_is(&hub, "p-decision-1: e0 w0");
+    assert_false(hub.answer.own_terms);
+}
+
+/* What we have set goes, and what somebody else has set stays. */
+static void leaving(void **state) {
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, OURS, SOFT NUMBER("2"));
+    (void)played_settle(&hub);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "True Even");
+    played_placement(&hub, DISABLED "," MARKED, SOFT NUMBER("2"));
+    assert_int_equal(played_settle(&hub), 2);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "");
+    assert_string_equal(played_condition(&hub, "PlacementSatisfied"), "True AllDecisionsScheduled");
+    const cJSON *annotations = cJSON_GetObjectItemCaseSensitive(
+        cJSON_GetObjectItemCaseSensitive(hub.placement, "metadata"), "annotations");
+    assert_int_equal(cJSON_GetArraySize(annotations), 0);
+    played_is(&hub, "p-decision-1: e0 w0");
+    played_placement(&hub, OWNER "," DISABLED, SOFT NUMBER("2"));
+    (void)played_settle(&hub);
+    played_placement(&hub, DISABLED, SOFT NUMBER("2"));
+    assert_int_equal(played_settle(&hub), 0);
+}
+
+/* ---- what cannot be decided ---- */
+
+static void expressions_are_not_guessed(void **state) {
+    (void)state;
+    seven_and_two();
+    played_decision(&hub, "p-decision-1", "e5 e6");
+    played_placement(&hub, OWNER,
+                     SOFT NUMBER("2") ",'predicates':[{'requiredClusterSelector':{'celSelector':{"
+                                      "'celExpressions':['true']}}}]");
+    assert_int_equal(played_settle(&hub), 1);
+    played_is(&hub, "p-decision-1: e5 e6");
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "Unknown CELNotEvaluated");
+    assert_string_equal(played_condition(&hub, "PlacementSatisfied"), "");
+    assert_int_equal(hub.answer.result, OWNED_KEPT);
+}
+
+static void a_misconfigured_one_keeps_what_it_has(void **state) {
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, OURS, SOFT NUMBER("2"));
+    (void)played_settle(&hub);
+    played_placement(&hub, OURS,
+                     SOFT NUMBER("2") ",'prioritizerPolicy':{'mode':'Exact','configurations':[{"
+                                      "'scoreCoordinate':{'builtIn':'Speed'}}]}");
+    assert_int_equal(played_settle(&hub), 1);
+    played_is(&hub, "p-decision-1: e0 w0");
+    assert_string_equal(played_condition(&hub, "PlacementMisconfigured"), "True Misconfigured");
+    assert_string_equal(played_condition(&hub, "PlacementSatisfied"), "True AllDecisionsScheduled");
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "Unknown Misconfigured");
+}
+
+static void a_set_that_does_not_compile(void **state) {
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, OURS, SOFT NUMBER("2"));
+    (void)played_settle(&hub);
+    fleet_give(&hub.fleet, FLEET_SETS,
+               "{'metadata':{'name':'all'},'spec':{'clusterSelector':{'selectorType':"
+               "'LabelSelector','labelSelector':{'matchExpressions':[{'key':'a','operator':'In'}]}"
+               "}}}");
+    assert_int_equal(played_settle(&hub), 0);
+    assert_int_equal(hub.answer.result, OWNED_KEPT);
+}
+
+/* ---- moves ---- */
+
+static void forced_moves_go_at_once(void **state) {
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, OURS, SOFT NUMBER("4"));
+    (void)played_settle(&hub);
+    played_cluster(&hub, "e0", "'zone':'east'", TAINTED);
+    struct owned_write write;
+    assert_true(played_look(&hub, &write));
+    assert_int_equal(hub.answer.moves, 1);
+    assert_int_equal(hub.answer.why, MOVED_INFEASIBLE);
+    assert_str(hub.answer.note, "infeasible: to e2 from e0");
+    owned_write_done(&write);
+    assert_int_equal(played_settle(&hub), 1);
+    played_is(&hub, "p-decision-1: e1 w0 w1 e2");
+    /* a zone is lost */
+    fleet_drop(&hub.fleet, FLEET_CLUSTERS, NULL, "w0");
+    fleet_drop(&hub.fleet, FLEET_CLUSTERS, NULL, "w1");
+    (void)played_settle(&hub);
+    played_is(&hub, "p-decision-1: e1 e2 e3 e4");
+    played_placement(&hub, OURS, SOFT NUMBER("2"));
+    (void)played_settle(&hub);
+    assert_int_equal(played_holds(&hub, "e1") + played_holds(&hub, "e2"), 2);
+}
+
+/* Back again: more even, but nothing forces it. */
+static void voluntary_moves_wait(void **state) {
+    (void)state;
+    clusters("e", 4, "'zone':'east'");
+    played_placement(&hub, OURS, SOFT NUMBER("4"));
+    (void)played_settle(&hub);
+    played_is(&hub, "p-decision-1: e0 e1 e2 e3");
+    clusters("w", 2, "'zone':'west'");
+    hub.now_ms = 5000;
+    assert_int_equal(played_settle(&hub), 0);
+    assert_int_equal(hub.answer.waiting, 2);
+    assert_true(hub.answer.wake_ms == 10000);
+    hub.now_ms = 14999;
+    assert_int_equal(played_settle(&hub), 0);
+    hub.now_ms = 15000;
+    struct owned_write write;
+    assert_true(played_look(&hub, &write));
+    assert_int_equal(hub.answer.why, MOVED_SPREAD);
+    assert_int_equal(hub.answer.moves, 2);
+    owned_write_done(&write);
+    assert_int_equal(played_settle(&hub), 1);
+    played_is(&hub, "p-decision-1: e0 e1 w0 w1");
+    assert_int_equal(hub.answer.waiting, 0);
+}
+
+static void no_more_than_so_many_a_minute(void **state) {
+    (void)state;
+    hub.settings.moves.per_minute = 2;
+    clusters("e", 6, "'zone':'east'");
+    played_placement(&hub, OURS, SOFT NUMBER("6"));
+    (void)played_settle(&hub);
+    clusters("w", 3, "'zone':'west'");
+    (void)played_settle(&hub);
+    hub.now_ms = 10000;
+    assert_int_equal(played_settle(&hub), 1);
+    assert_int_equal(played_holds(&hub, "w0") + played_holds(&hub, "w1"), 2);
+    assert_int_equal(played_holds(&hub, "w2"), 0);
+    assert_int_equal(hub.answer.waiting, 1);
+    hub.now_ms = 69999;
+    assert_int_equal(played_settle(&hub), 0);
+    hub.now_ms = 70000;
+    assert_true(played_settle(&hub) > 0);
+    assert_int_equal(played_holds(&hub, "w2"), 1);
+}
+
+/* ---- many objects ---- */
+
+static unsigned held[2]; /* 250 selected ones: bits by number of what was ever missing */
+
+/* No cluster that fits throughout is ever in no object. */
+static void none_is_missing(struct played_hub *h) {
+    char name[16];
+    for (unsigned i = 10; i < 240; i++) {
+        (void)snprintf(name, sizeof name, "c%03u", i);
+        if (played_holds(h, name) == 0)
+            held[0]++;
+    }
+    held[1]++;
+}
+
+static void two_hundred_and_fifty(void **state) {
+    char name[16];
+    (void)state;
+    for (unsigned i = 0; i < 250; i++) {
+        (void)snprintf(name, sizeof name, "c%03u", i);
+        played_cluster(&hub, name, i % 2 == 0 ? "'zone':'a'" : "'zone':'b'", "");
+    }
+    played_placement(&hub, OURS, SOFT);
+    /* three objects, their clusters, a status */
+    assert_int_equal(played_settle(&hub), 7);
+    hub.check = none_is_missing;
+    held[0] = held[1] = 0;
+    /* OCM's own way to cut would move clusters from object to object now */
+    for (unsigned i = 0; i < 10; i++) {
+        (void)snprintf(name, sizeof name, "c%03u", i);
+        fleet_drop(&hub.fleet, FLEET_CLUSTERS, NULL, name);
+    }
+    assert_int_equal(played_settle(&hub), 2);
+    for (unsigned i = 0; i < 3; i++) {
+        (void)snprintf(name, sizeof name, "b%03u", i);
+        played_cluster(&hub, name, "'zone':'a'", "");
+    }
+    assert_int_equal(played_settle(&hub), 2);
+    /* groups of 30 cut everything anew */
+    played_placement(&hub, OURS,
+                     SOFT ",'decisionStrategy':{'groupStrategy':{'clustersPerDecisionGroup':30}}");
+    assert_true(played_settle(&hub) > 9);
+    assert_string_equal(played_text(&hub, "status/decisionGroups/7/decisionGroupName"), "");
+    assert_int_equal(held[0], 0);
+    assert_true(held[1] > 13);
+}
+
+/* ---- answers that are late or lost ---- */
+
+static void nothing_is_written_twice(void **state) {
+    struct owned_write write, other;
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, OURS, SOFT NUMBER("2"));
+    assert_true(played_look(&hub, &write));
+    struct owned_write taken = write;
+    owned_taken(&hub.owned, &taken, 0);
+    assert_false(played_look(&hub, &other));
+    owned_ended(&hub.owned, WRITE_DONE, 201, 0);
+    assert_false(played_look(&hub, &other)); /* the watch has not shown it */
+    assert_true(hub.answer.wake_ms == 30000);
+    assert_int_equal(played_apply(&hub, &write), 0);
+    strbuf_done(&write.path);
+    strbuf_done(&write.body);
+    assert_true(played_look(&hub, &other));
+    assert_int_equal(other.verb, WRITE_MERGE);
+    owned_write_done(&other);
+}
+
+/* It is tried again with the version of before, so it counts once. */
+static void an_answer_is_lost(void **state) {
+    struct owned_write write, again;
+    (void)state;
+    seven_and_two();
+    played_decision(&hub, "p-decision-1", "e0 w0");
+    played_placement(&hub, OURS, SOFT NUMBER("2"));
+    (void)played_settle(&hub);
+    played_cluster(&hub, "e0", "'zone':'east'", TAINTED);
+    assert_true(played_look(&hub, &write));
+    struct owned_write taken = write;
+    owned_taken(&hub.owned, &taken, 0);
+    owned_ended(&hub.owned, WRITE_FAILED, 0, 0);
+    assert_true(played_look(&hub, &again));
+    assert_str(strbuf_str(&again.path), "/apis/cluster.open-cluster-management.io/v1beta1/"
+                                        "namespaces/n/placementdecisions/p-decision-1/status");
+    assert_int_equal(played_apply(&hub, &write), 0);
+    assert_int_equal(played_apply(&hub, &again), 409);
+    owned_write_done(&again);
+    strbuf_done(&write.path);
+    strbuf_done(&write.body);
+    assert_int_equal(played_settle(&hub), 0);
+    played_is(&hub, "p-decision-1: w0 e1");
+}
+
+static void what_is_gone(void **state) {
+    struct owned_write write;
+    (void)state;
+    assert_false(played_look(&hub, &write));
+    assert_int_equal(hub.answer.mode, OWNED_GONE);
+}
+
+/* A toleration that ends, and a score: then is the time to look again. */
+static void times_to_look_again(void **state) {
+    (void)state;
+    played_cluster(&hub, "e0", "'zone':'east'",
+                   "'spec':{'taints':[{'key':'a','effect':'NoSelect','timeAdded':"
+                   "'2027-01-15T08:00:00Z'}]}"); /* 1800000000 */
+    played_placement(&hub, OURS,
+                     SOFT ",'tolerations':[{'key':'a','operator':'Exists','tolerationSeconds':5}]");
+    (void)played_settle(&hub);
+    played_is(&hub, "p-decision-1: e0");
+    assert_in_range(hub.answer.wake_ms, 5000, 6001);
+    hub.now_ms = 6001;
+    (void)played_settle(&hub);
+    played_is(&hub, "p-decision-1:");
+    played_cluster(&hub, "e1", "'zone':'east'", "");
+    played_placement(&hub, OURS,
+                     SOFT ",'prioritizerPolicy':{'configurations':[{'scoreCoordinate':{'type':"
+                          "'AddOn','addOn':{'resourceName':'r','scoreName':'s'}}}]}");
+    fleet_give(&hub.fleet, FLEET_SCORES,
+               "{'metadata':{'name':'r','namespace':'e1'},'status':{'validUntil':"
+               "'2027-01-15T08:00:10Z','scores':[{'name':'s','value':1}]}}");
+    (void)played_settle(&hub);
+    assert_true(hub.answer.wake_ms == 10000 - 6001);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(first_decision),
+        TEST(a_new_leader_writes_nothing),
+        TEST(hard_terms_leave_some_out),
+        TEST(placements_of_others),
+        TEST(policies_and_others),
+        TEST(leaving),
+        TEST(expressions_are_not_guessed),
+        TEST(a_misconfigured_one_keeps_what_it_has),
+        TEST(a_set_that_does_not_compile),
+        TEST(forced_moves_go_at_once),
+        TEST(voluntary_moves_wait),
+        TEST(no_more_than_so_many_a_minute),
+        TEST(two_hundred_and_fifty),
+        TEST(nothing_is_written_twice),
+        TEST(an_answer_is_lost),
+        TEST(what_is_gone),
+        TEST(times_to_look_again),
+    };
+    return cmocka_run_group_tests_name("owned placements", tests, NULL, NULL);
+}
