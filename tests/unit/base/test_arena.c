@@ -69,6 +69,37 @@ static void test_maximum_holds(void **state) {
     }
 }
 
+/* What does not fit by a byte is refused, and what just fits is not: 64 bytes and what a chunk has
+ * in front of them, which is aligned as all memory is. */
+static void test_the_last_byte(void **state) {
+    (void)state;
+    size_t max = 64;
+    struct arena a;
+    for (;; max++) {
+        arena_init(&a, max);
+        if (arena_alloc(&a, 64) != NULL)
+            break;
+        assert_true(a.full);
+        arena_done(&a);
+    }
+    assert_int_equal(max % alignof(max_align_t), 0);
+    assert_int_equal(a.total, max);
+    assert_true(a.next == a.end);
+    arena_done(&a);
+}
+
+static void test_a_reset_gives_steps_back(void **state) {
+    (void)state;
+    struct arena a;
+    arena_init(&a, 4096);
+    a.steps.max = 10;
+    assert_true(steps_take(&a.steps, 10));
+    arena_reset(&a);
+    assert_true(steps_take(&a.steps, 10));
+    assert_false(steps_take(&a.steps, 1));
+    arena_done(&a);
+}
+
 static void test_a_lowered_maximum_stops_growth(void **state) {
     (void)state;
     static const size_t maxima[] = {0, 1, 100, 4096};
@@ -199,6 +230,8 @@ int main(void) {
         cmocka_unit_test(test_nothing_is_taken_before_use),
         cmocka_unit_test(test_zero_bytes),
         cmocka_unit_test(test_maximum_holds),
+        cmocka_unit_test(test_the_last_byte),
+        cmocka_unit_test(test_a_reset_gives_steps_back),
         cmocka_unit_test(test_a_lowered_maximum_stops_growth),
         cmocka_unit_test(test_failure_is_sticky_until_reset),
         cmocka_unit_test(test_absurd_sizes_fail),

@@ -27,6 +27,15 @@ static void test_real_clock_is_monotonic_time_in_ms(void **state) {
     assert_true(now_ms >= least / 1000000 && now_ms <= most / 1000000);
 }
 
+/* One that tells milliseconds only is asked for these. */
+static void test_nanoseconds_of_milliseconds(void **state) {
+    (void)state;
+    struct clock_fake fake;
+    clock_fake_init(&fake, 1234);
+    assert_null(fake.clock.now_ns);
+    assert_int_equal(clock_ns(&fake.clock), 1234000000);
+}
+
 static void test_fake_clock_stands_until_told(void **state) {
     (void)state;
     struct clock_fake fake;
@@ -42,6 +51,7 @@ static void test_fake_clock_stands_until_told(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_real_clock_never_goes_back),
+        cmocka_unit_test(test_nanoseconds_of_milliseconds),
         cmocka_unit_test(test_real_clock_is_monotonic_time_in_ms),
         cmocka_unit_test(test_fake_clock_stands_until_told),
     };

@@ -47,6 +47,13 @@ static void test_every_byte_and_the_length_count(void **state) {
     }
 }
 
+/* Tables that take one half do not fare as those that take the other. */
+static void test_halves_differ(void **state) {
+    (void)state;
+    struct hash128 h = hash_bytes128("abc", 3);
+    assert_true(h.a != h.b);
+}
+
 static void test_empty_string_without_bytes(void **state) {
     (void)state;
     assert_true(hash_str((struct str){0}) == hash_str(STR("")));
@@ -149,6 +156,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reference_values),
         cmocka_unit_test(test_every_byte_and_the_length_count),
+        cmocka_unit_test(test_halves_differ),
         cmocka_unit_test(test_empty_string_without_bytes),
         cmocka_unit_test(test_unaligned_bytes),
         cmocka_unit_test(test_where_parts_end_counts),
