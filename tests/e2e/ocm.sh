@@ -4,8 +4,8 @@
 #   tests/e2e/ocm.sh [FLAG...]       random fleets asked of both (ocm/differential). Flags of Go tests:
 #                                    -cases 100000, -seed 42, -number 7, -run TestSelect
 #   tests/e2e/ocm.sh -hub [FLAG...]  scenarios on a real kube-apiserver with OCM's kinds (ocm/hub_test.go)
-#   tests/e2e/ocm.sh -bench          how long both take, as a table (ocm/bench); with what the plan alone
-#                                    takes where build/bench/plan is there (make bench)
+#   tests/e2e/ocm.sh -bench          how long both take, as a table (ocm/bench); with what the decision and
+#                                    the plan alone take where build/bench has them (make bench)
 #
 # The first two print what the cases were like, and last `N passed, N failed`. A case in which the two
 # differ stays in build/e2e/ocm; logs of a hub stay in build/e2e/ocm-hub. Environment: EVENKEEL (the
@@ -67,11 +67,13 @@ run_hub() {
 }
 
 bench() {
-    local plan=()
+    local programs=() name
     compile ./internal/... ./bench
     timeout -k 5 1200 go build -o "$out/ocm-bench" ./bench || die "The benchmark did not compile."
-    [ ! -x "$top/build/bench/plan" ] || plan=(-plan "$top/build/bench/plan")
-    "$out/ocm-bench" -evenkeel "$EVENKEEL" ${plan[@]+"${plan[@]}"}
+    for name in decide plan; do
+        [ ! -x "$top/build/bench/$name" ] || programs+=("-$name" "$top/build/bench/$name")
+    done
+    "$out/ocm-bench" -evenkeel "$EVENKEEL" ${programs[@]+"${programs[@]}"}
 }
 
 need_go

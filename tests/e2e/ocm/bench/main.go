@@ -2,9 +2,10 @@
 // over HTTP, for the same Placement on the same fleet: with the prioritizers alone, and with two spread
 // terms, of which OCM takes no notice. It prints medians and their ratios, as a table of Markdown.
 //
-//	bench -evenkeel build/evenkeel [-plan build/bench/plan]
+//	bench -evenkeel build/evenkeel [-decide build/bench/decide] [-plan build/bench/plan]
 //
-// -plan adds what the plan alone takes of a core, by the program of tests/bench.
+// -decide adds what the decision with the terms takes of a core without HTTP and JSON, and -plan what the
+// plan alone takes, by the programs of tests/bench.
 package main
 
 import (
@@ -44,15 +45,16 @@ func main() {
 	klog.SetOutput(io.Discard) // of clients; what OCM logs goes to a context's logger
 	klog.LogToStderr(false)
 	binary := flag.String("evenkeel", "build/evenkeel", "the binary")
+	decide := flag.String("decide", "", "the program that measures decisions alone; empty: none")
 	plan := flag.String("plan", "", "the program that measures plans alone; empty: none")
 	flag.Parse()
-	if err := run(*binary, *plan); err != nil {
+	if err := run(*binary, *decide, *plan); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(binary, plan string) error {
+func run(binary, decide, plan string) error {
 	schemas, err := crds.ReadSchemas()
 	if err != nil {
 		return err
@@ -66,10 +68,10 @@ func run(binary, plan string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	fmt.Println("| clusters | zones | N | OCM's Schedule() p50 | Evenkeel over HTTP p50 | OCM / Evenkeel | with two terms | OCM / Evenkeel | plan alone, CPU |")
-	fmt.Println("|---|---|---|---|---|---|---|---|---|")
+	fmt.Println("| clusters | zones | N | OCM's Schedule() p50 | Evenkeel over HTTP p50 | OCM / Evenkeel | with two terms | OCM / Evenkeel | the decision, CPU p50 | OCM / decision | plan alone, CPU p50 |")
+	fmt.Println("|---|---|---|---|---|---|---|---|---|---|---|")
 	for _, s := range sizes {
-		if err := measure(binary, dir, schemas, s, plans); err != nil {
+		if err := measure(binary, decide, dir, schemas, s, plans); err != nil {
 			return fmt.Errorf("%d of %d clusters: %w", s.number, s.clusters, err)
 		}
 	}
@@ -88,7 +90,7 @@ func (c *contestant) p50() time.Duration {
 	return c.times[len(c.times)/2]
 }
 
-func measure(binary, dir string, schemas crds.Schemas, s size, plans map[size]float64) error {
+func measure(binary, decide, dir string, schemas crds.Schemas, s size, plans map[size]float64) error {
 	fleet := newFleet(s)
 	file := filepath.Join(dir, "state.json")
 	if err := os.WriteFile(file, fleet, 0o600); err != nil {
@@ -116,8 +118,12 @@ func measure(binary, dir string, schemas crds.Schemas, s size, plans map[size]fl
 		return err
 	}
 	theirs, ours, oursSpread := all[0].p50(), all[1].p50(), all[2].p50()
-	fmt.Printf("| %d | %d | %d | %s | %s | %.1f x | %s | %.1f x | %s |\n", s.clusters, s.zones, s.number, ms(theirs), ms(ours),
-		ratio(theirs, ours), ms(oursSpread), ratio(theirs, oursSpread), planText(plans, s))
+	alone, times, err := deciding(decide, dir, file, spread, s, theirs)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("| %d | %d | %d | %s | %s | %.1f x | %s | %.1f x | %s | %s | %s |\n", s.clusters, s.zones, s.number, ms(theirs), ms(ours),
+		ratio(theirs, ours), ms(oursSpread), ratio(theirs, oursSpread), alone, times, planText(plans, s))
 	return nil
 }
 
@@ -195,6 +201,35 @@ func asking(daemon *evenkeel.Daemon, placement []byte, s size) (func() error, er
 		}
 		return err
 	}, nil
+}
+
+// ---- the decision alone ----
+
+// deciding returns what the decision takes of a core, and how often that fits into what OCM takes.
+func deciding(program, dir, file string, placement []byte, s size, theirs time.Duration) (string, string, error) {
+	if program == "" {
+		return "", "", nil
+	}
+	path := filepath.Join(dir, "placement.json")
+	if err := os.WriteFile(path, placement, 0o600); err != nil {
+		return "", "", err
+	}
+	text, err := exec.Command(program, file, path).Output()
+	if err != nil {
+		return "", "", fmt.Errorf("%s: %w", program, err)
+	}
+	var answer struct {
+		Clusters, Selected int
+		P50                float64 `json:"p50_us"`
+	}
+	if err := json.Unmarshal(text, &answer); err != nil {
+		return "", "", fmt.Errorf("%s: %w", program, err)
+	}
+	if answer.Clusters != s.clusters || answer.Selected != s.number {
+		return "", "", fmt.Errorf("%s selects %d of %d clusters", program, answer.Selected, answer.Clusters)
+	}
+	p50 := time.Duration(answer.P50 * float64(time.Microsecond))
+	return ms(p50), fmt.Sprintf("%.0f x", ratio(theirs, p50)), nil
 }
 
 // ---- the plan alone ----
