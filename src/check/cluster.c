@@ -5,7 +5,7 @@
 #include "base/time.h"
 #include "check/permissions.h"
 #include "check/validating.h"
-#include "config/servers.h"
+#include "config/purposes.h"
 #include "kube/client/client.h"
 #include "kube/client/list.h"
 #include "kube/client/server_clock.h"

@@ -3,7 +3,7 @@
 #include "base/json_reader.h"
 #include "base/json_writer.h"
 #include "base/limits.h"
-#include "config/leases.h"
+#include "config/purposes.h"
 #include "model/kinds.h"
 #include "model/names.h"
 #include "model/owner_kinds.h"
@@ -15,18 +15,15 @@
 
 /* Whose need it is: of what is switched on or off by itself. */
 enum need_of {
-    NEED_OF_ALL,       /* that work for pods */
-    NEED_OF_BINDING,   /* extender.bind */
-    NEED_OF_WORKLOADS, /* default constraints */
-    NEED_OF_POLICIES,
+    NEED_OF_KIND,    /* that is watched */
+    NEED_OF_BINDING, /* extender.bind */
     NEED_OF_STATUS,
     NEED_OF_POLICY_EVENTS,
     NEED_OF_WORKLOAD_EVENTS,
-    NEED_OF_OWNERS, /* selectors of custom controllers */
-    NEED_OF_UNITS,  /* who stands behind controllers of units, where pods are validated */
-    NEED_OF_FLUID,
+    NEED_OF_OWNERS,        /* selectors of custom controllers */
+    NEED_OF_UNITS,         /* who stands behind controllers of units, where pods are validated */
     NEED_OF_LEAVING_NODES, /* data.labelLeavingNodes */
-    NEED_OF_FLEET,
+    NEED_OF_DECISIONS,     /* ocm.enabled */
     NEED_OF_LEADERS,
     NEED_OF_SECRET,          /* with the webhook's certificate, whoever fills it */
     NEED_OF_SELF_SIGNED,     /* the same, if Evenkeel does */
@@ -64,6 +61,14 @@ static const struct need needs[] = {
      "without it no replica becomes ready"},
     {NEED_OF_LEADERS, "create patch", EVENTS_GROUP, "events", SEVERITY_WARNING,
      "without it only the log says which replica leads"},
+    {NEED_OF_DECISIONS, "create update patch delete", OCM_GROUP, "placementdecisions",
+     SEVERITY_ERROR, "without it no Placement is decided"},
+    {NEED_OF_DECISIONS, "update patch", OCM_GROUP, "placementdecisions/status", SEVERITY_ERROR,
+     "without it no Placement is decided"},
+    {NEED_OF_DECISIONS, "update patch", OCM_GROUP, "placements/status", SEVERITY_ERROR,
+     "without it Placements do not say what became of them"},
+    {NEED_OF_DECISIONS, "create patch", EVENTS_GROUP, "events", SEVERITY_WARNING,
+     "without it no Event says which clusters were moved"},
     {NEED_OF_SECRET, "list watch", "", "secrets", SEVERITY_ERROR,
      "without it the webhook has no certificate"},
     {NEED_OF_SELF_SIGNED, "create patch", "", "secrets", SEVERITY_ERROR,
@@ -86,23 +91,12 @@ static const struct need needs[] = {
      "without it only the log says who else writes a caBundle"},
 };
 
-static const enum need_of needs_of_kinds[] = {
-    [KIND_FOR_ALL] = NEED_OF_ALL,           [KIND_FOR_DEFAULTS] = NEED_OF_WORKLOADS,
-    [KIND_FOR_POLICIES] = NEED_OF_POLICIES, [KIND_FOR_DATA] = NEED_OF_FLUID,
-    [KIND_FOR_FLEET] = NEED_OF_FLEET,
-};
-
 static bool is_needed(const struct configuration *c, enum need_of of) {
     bool webhook = configuration_listens(c->webhook.listen);
-    bool pods = configuration_serves_pods(c);
     bool extender = configuration_listens(c->extender.listen);
     switch (of) {
     case NEED_OF_BINDING:
         return c->extender.bind && extender;
-    case NEED_OF_WORKLOADS:
-        return pods && (c->engine.system_defaults || c->engine.default_constraint_count > 0);
-    case NEED_OF_POLICIES:
-        return pods && c->policies.watch;
     case NEED_OF_STATUS:
     case NEED_OF_POLICY_EVENTS:
         return webhook && c->policies.watch;
@@ -113,14 +107,10 @@ static bool is_needed(const struct configuration *c, enum need_of of) {
     case NEED_OF_UNITS:
         return webhook && c->webhook.fluid.read_ms > 0 &&
                c->webhook.certificates.validating_count > 0;
-    case NEED_OF_FLUID:
-        return pods && c->webhook.fluid.watch;
     case NEED_OF_LEAVING_NODES:
         return webhook && c->data.label_leaving_nodes;
-    case NEED_OF_FLEET:
-        return configuration_keeps_fleet(c);
-    case NEED_OF_LEADERS:
-        return lease_is_wanted(c, LEASE_RESERVATIONS) || lease_is_wanted(c, LEASE_CONTROLLERS);
+    case NEED_OF_DECISIONS:
+        return purpose_is_wanted(c, PURPOSE_OCM);
     case NEED_OF_SECRET:
         return webhook && c->webhook.certificates.mode != CERTIFICATES_FILES;
     case NEED_OF_SELF_SIGNED:
@@ -134,8 +124,9 @@ static bool is_needed(const struct configuration *c, enum need_of of) {
         return webhook && c->webhook.certificates.configuration_count > 0;
     case NEED_OF_VALIDATING:
         return webhook && c->webhook.certificates.validating_count > 0;
-    case NEED_OF_ALL:
-        return pods;
+    case NEED_OF_KIND:
+    case NEED_OF_LEADERS: /* whose Leases are listed */
+        break;
     }
     return true;
 }
@@ -149,7 +140,7 @@ struct check {
     const char *namespace, *path; /* of its findings */
     struct findings *out;
     uint32_t granted;
-    char leases[LEASE_PURPOSES][LEASE_NAME_SIZE]; /* those that are wanted */
+    char leases[PURPOSES][LEASE_NAME_SIZE]; /* those that are wanted there */
     size_t lease_count;
 };
 
@@ -200,8 +191,16 @@ static struct place place_of(const struct check *c, const struct need *need, siz
     return p;
 }
 
+static enum server_role server_of_need(const struct check *c, const struct need *need) {
+    return need->of == NEED_OF_LEADERS     ? c->role /* its own Leases are listed */
+           : need->of == NEED_OF_DECISIONS ? purpose_server(c->configuration, PURPOSE_OCM)
+                                           : SERVER_CLUSTER;
+}
+
 static size_t place_count(const struct check *c, const struct need *need) {
     const size_t namespaces = c->configuration->events.namespace_count;
+    if (need->of == NEED_OF_LEADERS && c->lease_count == 0)
+        return 0;
     if (need->of == NEED_OF_WORKLOAD_EVENTS)
         return namespaces > 0 ? namespaces : 1;
     if (strcmp(need->resource, "events") == 0)
@@ -327,7 +326,7 @@ static bool check_kind(struct check *c, const struct watched_kind *kind) {
     const struct place everywhere = {.namespace = NULL};
     for (size_t i = 0; i < KIND_PERMISSIONS && kind->permissions[i].verbs != NULL; i++) {
         const struct kind_permission *p = &kind->permissions[i];
-        const struct need need = {needs_of_kinds[kind->need],
+        const struct need need = {NEED_OF_KIND,
                                   p->verbs,
                                   kind->group,
                                   kind->resource,
@@ -341,9 +340,7 @@ static bool check_kind(struct check *c, const struct watched_kind *kind) {
 
 static bool check_kinds(struct check *c) {
     for (size_t i = 0; i < KIND_ROWS; i++)
-        if (watched_kinds[i].need != KIND_FROM_FILES &&
-            server_of(c->configuration, &watched_kinds[i]) == c->role &&
-            is_needed(c->configuration, needs_of_kinds[watched_kinds[i].need]) &&
+        if (kind_is_watched(c->configuration, &watched_kinds[i], c->role) &&
             !check_kind(c, &watched_kinds[i]))
             return false;
     return true;
@@ -376,12 +373,9 @@ static bool check_owners(struct check *c) {
     return true;
 }
 
-/* What is in no table of kinds is done in the cluster itself. */
 static bool check_table(struct check *c) {
-    if (c->role != SERVER_CLUSTER)
-        return true;
     for (size_t n = 0; n < sizeof needs / sizeof needs[0]; n++) {
-        if (!is_needed(c->configuration, needs[n].of))
+        if (server_of_need(c, &needs[n]) != c->role || !is_needed(c->configuration, needs[n].of))
             continue;
         for (size_t i = 0; i < place_count(c, &needs[n]); i++) {
             const struct place place = place_of(c, &needs[n], i);
@@ -400,8 +394,8 @@ void permissions_check(const struct configuration *configuration, enum server_ro
                       .namespace = namespace,
                       .path = role == SERVER_HUB ? "hub.permissions" : "permissions",
                       .out = out};
-    for (enum lease_purpose p = 0; p < LEASE_PURPOSES; p++)
-        if (lease_is_wanted(configuration, p))
+    for (enum purpose p = 0; p < PURPOSES; p++)
+        if (lease_is_wanted(configuration, p) && purpose_server(configuration, p) == role)
             lease_name(configuration, p, c.leases[c.lease_count++]);
     if (check_kinds(&c) && check_table(&c) && check_owners(&c))
         findings_add(out, SEVERITY_INFO, 0, c.path, "", "%u of what is needed are granted",

@@ -1,6 +1,6 @@
 #include "check/settings.h"
 
-#include "config/leases.h"
+#include "config/purposes.h"
 #include "config/servers.h"
 
 #include <unistd.h>
@@ -137,13 +137,6 @@ static bool leaves_server(const struct configuration *c) {
            !uses_secret(&c->extender.certificates) && !uses_secret(&c->webhook.certificates);
 }
 
-static bool elects_nobody(const struct configuration *c) {
-    bool wanted = false;
-    for (enum lease_purpose p = 0; p < LEASE_PURPOSES; p++)
-        wanted = wanted || lease_is_wanted(c, p);
-    return c->leader_election.enabled && !wanted;
-}
-
 static bool labels_for_nobody(const struct configuration *c) {
     return is_on(c->webhook.listen) && c->data.label_leaving_nodes &&
            (!c->webhook.fluid.scale_in || c->webhook.fluid.compat != FLUID_CORRECT);
@@ -195,10 +188,6 @@ static void check_unused(const struct configuration *c, struct findings *out) {
         {!c->leader_election.enabled && c->leader_election.namespace != NULL,
          "leaderElection.leaseNamespace", "there is no Lease without leaderElection.enabled",
          "set enabled: true, or remove it"},
-        {elects_nobody(c), "leaderElection.enabled",
-         "nobody is elected: there are neither reservations nor anything that the webhook's leader "
-         "writes",
-         "set reservations.mode, policies.watch or data.labelLeavingNodes, or remove it"},
         {no_extender && c->reservations.mode != RESERVATIONS_OFF, "reservations.mode",
          extender_is_off, set_extender},
         {no_extender && c->engine.ordered_rule_count > 0, "orderedSpread.rules", extender_is_off,

@@ -2,7 +2,7 @@
  * What no single setting of EvenkeelConfiguration shows: settings that contradict or need each
  * other.
  */
-#include "config/servers.h"
+#include "config/purposes.h"
 
 #include "http/client_name.h"
 #include "kube/election/lease.h"
@@ -214,9 +214,18 @@ static bool hub_is_this_cluster(const struct configuration *c) {
     return c->hub.in_cluster && c->kubernetes.in_cluster;
 }
 
+static bool election_of_nobody(const struct configuration *c) {
+    bool elects = false;
+    for (enum server_role i = 0; i < SERVER_ROLES; i++)
+        elects = elects || server_elects(c, i);
+    return c->leader_election.enabled && !elects;
+}
+
 static bool election_without_server(const struct configuration *c) {
-    return c->leader_election.enabled && c->kubernetes.kubeconfig == NULL &&
-           !c->kubernetes.in_cluster;
+    for (enum server_role i = 0; i < SERVER_ROLES; i++)
+        if (server_elects(c, i) && !server_is_set(server_settings(c, i)))
+            return true;
+    return false;
 }
 
 static bool bad_election(const struct configuration *c) {
@@ -402,6 +411,12 @@ static const struct rule rules[] = {
      {.path = "hub.inCluster",
       .text = "kubernetes.inCluster names the same API server",
       .advice = "remove hub: without it the clusters are watched there"}},
+    {election_of_nobody,
+     {.path = "leaderElection.enabled",
+      .text = "nobody would be elected: there are neither reservations, nor anything that the "
+              "webhook's leader writes, nor Placements to decide",
+      .advice = "set reservations.mode, policies.watch, data.labelLeavingNodes or ocm.enabled "
+                "where they belong, or remove it"}},
     {election_without_server,
      {.path = "leaderElection.enabled",
       .text = "the Lease is on an API server, and none is configured",

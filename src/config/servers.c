@@ -9,20 +9,12 @@ bool server_is_set(const struct configuration_server *settings) {
     return settings->kubeconfig != NULL || settings->in_cluster;
 }
 
+enum server_role server_or_cluster(const struct configuration *c, enum server_role role) {
+    return server_is_set(server_settings(c, role)) ? role : SERVER_CLUSTER;
+}
+
 enum server_role server_of(const struct configuration *c, const struct watched_kind *kind) {
-    return server_is_set(server_settings(c, kind->server)) ? kind->server : SERVER_CLUSTER;
-}
-
-static bool is_wanted(const struct configuration *c, enum kind_need need) {
-    return need == KIND_FOR_FLEET ? configuration_keeps_fleet(c)
-                                  : need != KIND_FROM_FILES && configuration_serves_pods(c);
-}
-
-bool server_is_used(const struct configuration *c, enum server_role role) {
-    for (size_t i = 0; i < KIND_ROWS; i++)
-        if (is_wanted(c, watched_kinds[i].need) && server_of(c, &watched_kinds[i]) == role)
-            return true;
-    return false;
+    return server_or_cluster(c, kind->server);
 }
 
 int server_access(const struct configuration *c, enum server_role role, struct arena *arena,

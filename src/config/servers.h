@@ -13,10 +13,10 @@ const struct configuration_server *server_settings(const struct configuration *c
 /* Is an API server named there? */
 bool server_is_set(const struct configuration_server *settings);
 
-/* Where the objects of a kind are watched: the hub is this cluster if it is not set. */
+/* The hub is this cluster if it is not set. */
+enum server_role server_or_cluster(const struct configuration *c, enum server_role role);
+/* Where the objects of a kind are, likewise. */
 enum server_role server_of(const struct configuration *c, const struct watched_kind *kind);
-/* Is anything watched there, unless it is read from state files? */
-bool server_is_used(const struct configuration *c, enum server_role role);
 
 /* Where it is and what proves who we are. Without settings: what kubectl would ask. Everything is
  * allocated in the arena, secrets too. 0 or -errno, with a sentence. */

@@ -600,15 +600,16 @@ static const struct field fields[] = {
      .help =
          "Of several replicas one leads, by a Lease for each purpose. With `reservations` other "
          "than Off, which are one process's memory, only their leader is ready; the status of "
-         "policies is written by a leader, too, and who does not write it is ready all the same."},
+         "policies is written by a leader, too, as are decisions at a hub (`ocm`), and who does "
+         "not write is ready all the same."},
     {.path = "leaderElection.leaseName",
      .flag = "lease-name",
      .type = FIELD_CSTR,
      MEMBER(leader_election.name),
      .noun = "name",
      .initial_text = "evenkeel",
-     .help = "The Lease of reservations; that of controllers is this name with `-controllers` "
-             "behind it. "
+     .help = "The Lease of reservations; those of controllers and of decisions at a hub are this "
+             "name with `-controllers` and `-ocm` behind it. "
              "Every installation needs names of its own."},
     {.path = "leaderElection.leaseNamespace",
      .flag = "lease-namespace",

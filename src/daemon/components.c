@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/cpu_lack.h"
 #include "base/log.h"
+#include "config/purposes.h"
 #include "daemon/extender_certificates.h"
 #include "daemon/known_data.h"
 #include "daemon/known_evenness.h"
@@ -15,7 +16,7 @@
 #include "daemon/webhook_certificates.h"
 #include "handlers/routes.h"
 #include "kube/election/elector.h"
-#include "kube/write/writer.h"
+#include "policy/store.h"
 #include "volumes/store.h"
 
 #include <errno.h>
@@ -86,8 +87,11 @@ static int start_servers(struct server *s, struct err *err) {
     const struct configuration *c = s->configuration;
     int r = servers_new(c, &s->servers, err);
     for (enum server_role i = 0; r == 0 && i < SERVER_ROLES; i++)
-        if (server_is_used(c, i) && server_is_set(server_settings(c, i)))
+        if (server_is_used(c, i) && server_is_set(server_settings(c, i))) {
             r = servers_open(s->servers, i, err);
+            if (r == 0)
+                r = servers_prepare_writes(s->servers, i, err);
+        }
     return r;
 }
 
@@ -100,14 +104,32 @@ static void stop_servers(struct server *s) {
     servers_free(s->servers);
 }
 
-/* Of the cluster whose nodes and pods are known; NULL: these are from files, or nobody asks. */
-static struct kube_client *cluster_client(const struct server *s) {
-    return configuration_serves_pods(s->configuration) ? servers_client(s->servers, SERVER_CLUSTER)
-                                                       : NULL;
+/* Of the server at which a purpose works; NULL: it is not wanted, or what it knows is from files.
+ */
+static struct kube_client *client_of(const struct server *s, enum purpose purpose) {
+    return purpose_is_wanted(s->configuration, purpose)
+               ? servers_client(s->servers, purpose_server(s->configuration, purpose))
+               : NULL;
+}
+
+static struct writer *writer_of(const struct server *s, enum purpose purpose) {
+    return purpose_is_wanted(s->configuration, purpose)
+               ? servers_writer(s->servers, purpose_server(s->configuration, purpose))
+               : NULL;
+}
+
+static struct event_recorder *events_of(const struct server *s, enum purpose purpose) {
+    return purpose_is_wanted(s->configuration, purpose)
+               ? servers_events(s->servers, purpose_server(s->configuration, purpose))
+               : NULL;
+}
+
+static const struct kube_access *access_of(const struct server *s, enum purpose purpose) {
+    return servers_access(s->servers, purpose_server(s->configuration, purpose));
 }
 
 static int start_source(struct server *s, struct err *err) {
-    return source_new(s->configuration, s->cache, cluster_client(s), &s->source, err);
+    return source_new(s->configuration, s->cache, client_of(s, PURPOSE_PODS), &s->source, err);
 }
 
 static void poll_source(struct server *s) {
@@ -122,18 +144,8 @@ static void stop_source(struct server *s) {
     source_free(s->source);
 }
 
-static int start_writer(struct server *s, struct err *err) {
-    const struct writer_options options = {.client = cluster_client(s)};
-    return options.client != NULL ? writer_new(&options, &s->writer, err) : 0;
-}
-
-static void stop_writer(struct server *s) {
-    writer_free(s->writer);
-}
-
 static int start_leadership(struct server *s, struct err *err) {
-    return leadership_start(s->configuration, servers_access(s->servers, SERVER_CLUSTER),
-                            cluster_client(s), &s->leadership, err);
+    return leadership_start(s->configuration, s->servers, &s->leadership, err);
 }
 
 static void stop_leadership(struct server *s) {
@@ -142,7 +154,7 @@ static void stop_leadership(struct server *s) {
 
 static bool is_leader(void *ctx) {
     const struct server *s = ctx;
-    const struct elector *elector = leadership_elector(s->leadership, LEASE_RESERVATIONS);
+    const struct elector *elector = leadership_elector(s->leadership, PURPOSE_RESERVATIONS);
     return elector == NULL || elector_leads(elector);
 }
 
@@ -153,13 +165,13 @@ static bool is_alive(void *ctx) {
 
 static bool elects(void *ctx) {
     const struct server *s = ctx;
-    return leadership_elector(s->leadership, LEASE_RESERVATIONS) != NULL;
+    return leadership_elector(s->leadership, PURPOSE_RESERVATIONS) != NULL;
 }
 
 static int start_extender_certificates(struct server *s, struct err *err) {
-    return extender_certificates_start(s->configuration, servers_access(s->servers, SERVER_CLUSTER),
-                                       cluster_client(s), s->writer, &s->extender_certificates,
-                                       err);
+    return extender_certificates_start(
+        s->configuration, access_of(s, PURPOSE_CERTIFICATES), client_of(s, PURPOSE_CERTIFICATES),
+        writer_of(s, PURPOSE_CERTIFICATES), &s->extender_certificates, err);
 }
 
 static void stop_extender_certificates(struct server *s) {
@@ -178,8 +190,9 @@ static bool extender_is_certified(void *ctx) {
 }
 
 static int start_certificates(struct server *s, struct err *err) {
-    return webhook_certificates_start(s->configuration, servers_access(s->servers, SERVER_CLUSTER),
-                                      cluster_client(s), s->writer, &s->certificates, err);
+    return webhook_certificates_start(s->configuration, access_of(s, PURPOSE_CERTIFICATES),
+                                      client_of(s, PURPOSE_CERTIFICATES),
+                                      writer_of(s, PURPOSE_CERTIFICATES), &s->certificates, err);
 }
 
 static void stop_certificates(struct server *s) {
@@ -207,14 +220,19 @@ static void free_latest(struct server *s) {
     evenness_latest_free(s->latest);
 }
 
+/* Those of pods, or of Placements where no pods are asked about. */
 static int start_policies(struct server *s, struct err *err) {
+    const bool of_pods = purpose_is_wanted(s->configuration, PURPOSE_PODS);
     const struct known_policies_options options = {
         .configuration = s->configuration,
+        .store = of_pods ? &policy_store : &hub_policy_store,
+        .counted = true,
         .cache = s->cache,
-        .client = cluster_client(s),
-        .writer = s->writer,
+        .client = client_of(s, of_pods ? PURPOSE_PODS : PURPOSE_OCM),
+        .writer = writer_of(s, PURPOSE_CONTROLLERS),
+        .events = events_of(s, PURPOSE_CONTROLLERS),
         .latest = s->latest,
-        .elector = leadership_elector(s->leadership, LEASE_CONTROLLERS)};
+        .elector = leadership_elector(s->leadership, PURPOSE_CONTROLLERS)};
     return known_policies_start(&options, &s->policies, err);
 }
 
@@ -239,13 +257,61 @@ static bool policies_listed(void *ctx) {
     return known_policies_listed(s->policies);
 }
 
+static bool decides_placements(const struct server *s) {
+    return purpose_is_wanted(s->configuration, PURPOSE_OCM);
+}
+
+/* Where pods are asked about, too, and the hub is another server. */
+static bool has_placement_policies(void *ctx) {
+    const struct server *s = ctx;
+    return s->placement_policies != NULL && s->placement_policies != s->policies;
+}
+
+static int start_placement_policies(struct server *s, struct err *err) {
+    const struct known_policies_options options = {.configuration = s->configuration,
+                                                   .store = &hub_policy_store,
+                                                   .cache = s->cache,
+                                                   .client = client_of(s, PURPOSE_OCM),
+                                                   .latest = s->latest};
+    if (decides_placements(s) && purpose_is_wanted(s->configuration, PURPOSE_PODS) &&
+        client_of(s, PURPOSE_PODS) != options.client)
+        return known_policies_start(&options, &s->placement_policies, err);
+    s->placement_policies = decides_placements(s) ? s->policies : NULL;
+    return 0;
+}
+
+static void poll_placement_policies(struct server *s) {
+    if (has_placement_policies(s))
+        known_policies_poll(s->placement_policies);
+}
+
+static void reload_placement_policies(struct server *s) {
+    if (has_placement_policies(s))
+        known_policies_reload(s->placement_policies);
+}
+
+static void stop_placement_policies(struct server *s) {
+    if (has_placement_policies(s))
+        known_policies_stop(s->placement_policies);
+}
+
+static void free_placement_policies(struct server *s) {
+    if (has_placement_policies(s))
+        known_policies_free(s->placement_policies);
+}
+
+static bool placement_policies_listed(void *ctx) {
+    const struct server *s = ctx;
+    return known_policies_listed(s->placement_policies);
+}
+
 static int start_data(struct server *s, struct err *err) {
     const struct known_data_options options = {
         .configuration = s->configuration,
-        .client = cluster_client(s),
+        .client = client_of(s, PURPOSE_PODS),
         .cache = s->cache,
-        .writer = s->writer,
-        .elector = leadership_elector(s->leadership, LEASE_CONTROLLERS)};
+        .writer = writer_of(s, PURPOSE_CONTROLLERS),
+        .elector = leadership_elector(s->leadership, PURPOSE_CONTROLLERS)};
     int r = known_data_start(&options, &s->data, err);
     if (r == 0 && s->data != NULL)
         source_follow(s->source, known_data_follower(s->data));
@@ -281,7 +347,7 @@ static int start_evenness(struct server *s, struct err *err) {
         .latest = s->latest,
         .volumes = s->volumes,
         .events = known_policies_events(s->policies),
-        .elector = leadership_elector(s->leadership, LEASE_CONTROLLERS),
+        .elector = leadership_elector(s->leadership, PURPOSE_CONTROLLERS),
         .uneven_after_ms = s->configuration->events.uneven_after_ms,
         .event_namespaces = s->configuration->events.namespaces,
         .event_namespace_count = s->configuration->events.namespace_count,
@@ -346,10 +412,10 @@ static int start_volumes(struct server *s, struct err *err) {
     int r = informer_new(&volume_store, NULL, &s->volumes, err);
     if (r != 0)
         return r;
-    if (cluster_client(s) != NULL)
-        return informer_watch(
-            s->volumes, &(struct informer_watch){.client = cluster_client(s), .seed = clock_seed()},
-            err);
+    const struct informer_watch watch = {.client = client_of(s, PURPOSE_PODS),
+                                         .seed = clock_seed()};
+    if (watch.client != NULL)
+        return informer_watch(s->volumes, &watch, err);
     source_follow(s->source, informer_follower(s->volumes));
     return 0;
 }
@@ -383,7 +449,7 @@ static int64_t bind_timeout_ms(const struct http_limits *limits) {
 
 static int start_extender_work(struct server *s, struct err *err) {
     const struct configuration *c = s->configuration;
-    struct kube_client *client = cluster_client(s);
+    struct kube_client *client = client_of(s, PURPOSE_PODS);
     bool conservative = c->reservations.mode == RESERVATIONS_CONSERVATIVE;
     s->engine = c->engine;
     s->engine.count_flights = conservative;
@@ -422,7 +488,8 @@ static bool admits(const struct server *s) {
 static int start_webhook_work(struct server *s, struct err *err) {
     const struct configuration *c = s->configuration;
     struct owners *owners = NULL;
-    int r = cluster_client(s) != NULL ? owners_new(NULL, &owners, err) : 0;
+    struct kube_client *client = client_of(s, PURPOSE_PODS);
+    int r = client != NULL ? owners_new(NULL, &owners, err) : 0;
     if (r != 0)
         return r;
     s->webhook = (struct webhook){.decisions = s->decisions,
@@ -432,7 +499,7 @@ static int start_webhook_work(struct server *s, struct err *err) {
                                                      .fluid = known_data_source(s->data),
                                                      .volumes = s->volumes,
                                                      .annotate = c->webhook.annotate},
-                                           .client = cluster_client(s),
+                                           .client = client,
                                            .read_ms = c->webhook.fluid.read_ms,
                                            .read_for_anyone = c->webhook.fluid.read_for_anyone}};
     if (admits(s))
@@ -541,7 +608,9 @@ static int start_extender(struct server *s, struct err *err) {
     s->fleet_subjects = (struct http_subjects){
         c->extender.fleet_subjects, c->extender.fleet_subject_count, "extender.fleetSubjects"};
     s->clusters = (struct clusters){
-        .known = {known_fleet_store(s->fleet), known_policies_source(s->policies)},
+        .known = {known_fleet_store(s->fleet),
+                  known_policies_source(decides_placements(s) ? s->placement_policies
+                                                              : s->policies)},
         .is_ready = fleet_known,
         .ctx = s};
     int r = http_listener_start(&options, clock_real(), &s->extender_listener, err);
@@ -626,7 +695,6 @@ static const struct component components[] = {
      .poll = poll_source,
      .reload = reload_source,
      .stop = stop_source},
-    {.name = "writer", .start = start_writer, .stop = stop_writer},
     {.name = "leadership",
      .start = start_leadership,
      .stop = stop_leadership,
@@ -661,6 +729,16 @@ static const struct component components[] = {
      .ready = {{.name = "policies",
                 .good = policies_listed,
                 .bad_text = "those of the API server are not listed yet"}}},
+    {.name = "placement policies",
+     .start = start_placement_policies,
+     .poll = poll_placement_policies,
+     .reload = reload_placement_policies,
+     .stop = stop_placement_policies,
+     .free = free_placement_policies,
+     .ready = {{.name = "placement-policies",
+                .good = placement_policies_listed,
+                .wanted = has_placement_policies,
+                .bad_text = "those of the hub are not listed yet"}}},
     {.name = "data",
      .start = start_data,
      .poll = poll_data,

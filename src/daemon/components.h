@@ -30,7 +30,6 @@ struct servers;
 struct source;
 struct informer;
 struct webhook_certificates;
-struct writer;
 
 /* The objects that components give each other. A member belongs to the component of its name. */
 struct server {
@@ -39,15 +38,16 @@ struct server {
     struct ring *decisions; /* NULL: decisions are not recorded */
     struct servers *servers;
     struct source *source;
-    struct writer *writer;                               /* NULL: there is no API server */
-    struct leadership *leadership;                       /* NULL: no leader election */
+    struct leadership *leadership;
     struct webhook_certificates *certificates;           /* NULL: the certificate is in files */
     struct extender_certificates *extender_certificates; /* likewise */
-    struct known_policies *policies;
-    struct known_data *data;        /* NULL: Evenkeel knows no data */
-    struct known_fleet *fleet;      /* NULL: only nodes are candidates */
-    struct informer *volumes;       /* NULL: no pods are admitted */
-    struct evenness_latest *latest; /* of evenness */
+    struct known_policies *policies;           /* for pods, and for questions about the fleet */
+    struct known_policies *placement_policies; /* of the hub; `policies` where that is the same
+                                                  server; NULL: no Placements are decided */
+    struct known_data *data;                   /* NULL: Evenkeel knows no data */
+    struct known_fleet *fleet;                 /* NULL: only nodes are candidates */
+    struct informer *volumes;                  /* NULL: no pods are admitted */
+    struct evenness_latest *latest;            /* of evenness */
     struct known_evenness *evenness;
     struct engine_options engine;
     struct extender extender;

@@ -1,6 +1,7 @@
 #include "daemon/known_fleet.h"
 
 #include "base/clock.h"
+#include "config/purposes.h"
 #include "fleet/karmada.h"
 
 #include <errno.h>
@@ -14,9 +15,9 @@ struct known_fleet {
 
 int known_fleet_start(const struct configuration *c, const struct servers *servers,
                       struct source *source, struct known_fleet **ret, struct err *err) {
-    const enum server_role role = server_of(c, &watched_kinds[KIND_MANAGED_CLUSTER]);
+    const enum server_role role = purpose_server(c, PURPOSE_FLEET);
     *ret = NULL;
-    if (!configuration_keeps_fleet(c))
+    if (!purpose_is_wanted(c, PURPOSE_FLEET))
         return 0;
     struct known_fleet *k = calloc(1, sizeof *k);
     if (k == NULL)
@@ -26,9 +27,10 @@ int known_fleet_start(const struct configuration *c, const struct servers *serve
     int r = fleet_new(&k->fleet, err);
     if (r != 0)
         return r;
-    const struct informer_watch watch = {.client = servers_client(servers, role),
-                                         .seed = clock_seed(),
-                                         .without = FLEET_NOT_WATCHED};
+    const struct informer_watch watch = {
+        .client = servers_client(servers, role),
+        .seed = clock_seed(),
+        .without = purpose_is_wanted(c, PURPOSE_OCM) ? 0 : FLEET_NOT_WATCHED};
     if (watch.client != NULL)
         return informer_watch(fleet_informer(k->fleet), &watch, err);
     r = informer_new(&karmada_store, NULL, &k->karmada, err);

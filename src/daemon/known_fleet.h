@@ -1,6 +1,7 @@
 /*
- * The fleet that a process knows: its clusters watched at the hub, or at the cluster's API server;
- * or all of it from the state files, Karmada's clusters included.
+ * The fleet that a process knows: its clusters watched at the hub, or at the cluster's API server,
+ * and, where Placements are decided, all that they are decided by; or all of it from the state
+ * files, Karmada's clusters included.
  *
  * Threads: all calls but those that say so belong to the main thread.
  */

@@ -6,7 +6,6 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "controllers/policy_status.h"
-#include "kube/election/lease.h"
 #include "policy/policies.h"
 #include "policy/store.h"
 
@@ -14,15 +13,12 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum { EVENTS_MS = 2000 };
-
 struct known_policies {
     struct policy_source *source;
     struct informer *watch; /* these are NULL where nothing is watched */
     struct policy_status_controller *controller;
-    struct event_recorder *events;
-    char identity[LEASE_IDENTITY_SIZE];
-    bool has_files;
+    struct event_recorder *events; /* borrowed */
+    bool has_files, counted;
     _Atomic uint64_t said; /* hash of what report() logged last */
 };
 
@@ -72,8 +68,10 @@ static void report(void *ctx) {
         broken += !str_empty(items[i].problem);
         said = hash_mix(hash_mix(said, hash_str(items[i].name)), hash_str(items[i].problem));
     }
-    metric_set(&policies[0], count - broken);
-    metric_set(&policies[1], broken);
+    if (p->counted) {
+        metric_set(&policies[0], count - broken);
+        metric_set(&policies[1], broken);
+    }
     if (atomic_exchange(&p->said, said) != said) {
         for (uint32_t i = 0; i < count; i++)
             if (!str_empty(items[i].problem))
@@ -86,7 +84,8 @@ static void report(void *ctx) {
 
 static int load(struct known_policies *p, struct err *err) {
     int r = policy_source_load(p->source, err);
-    metric_add(&reads[r != 0], 1);
+    if (p->counted)
+        metric_add(&reads[r != 0], 1);
     if (r == 0) {
         if (p->has_files)
             atomic_store(&p->said, 0); /* what was read anew is spoken of */
@@ -119,11 +118,7 @@ static void name_reasons(void) {
 
 static int start_controller(struct known_policies *p, const struct known_policies_options *options,
                             struct err *err) {
-    const struct event_options events = {
-        .client = options->client, .instance = p->identity, .seed = clock_seed()};
-    int r = lease_identity(p->identity, err);
-    if (r == 0)
-        r = event_recorder_new(&events, &p->events, err);
+    p->events = options->events;
     const struct policy_status_controller_options controller = {.policies = p->source,
                                                                 .client = options->client,
                                                                 .writer = options->writer,
@@ -133,7 +128,7 @@ static int start_controller(struct known_policies *p, const struct known_policie
                                                                 .cache = options->cache,
                                                                 .latest = options->latest,
                                                                 .elector = options->elector};
-    return r == 0 ? policy_status_controller_start(&controller, &p->controller, err) : r;
+    return policy_status_controller_start(&controller, &p->controller, err);
 }
 
 static int start_watch(struct known_policies *p, const struct known_policies_options *options,
@@ -141,12 +136,10 @@ static int start_watch(struct known_policies *p, const struct known_policies_opt
     const struct informer_watch watch = {.client = options->client, .seed = clock_seed()};
     name_reasons();
     policy_live_on_change(p->source, report, p);
-    int r = informer_new(&policy_store, p->source, &p->watch, err);
+    int r = informer_new(options->store, p->source, &p->watch, err);
     if (r == 0)
         r = informer_watch(p->watch, &watch, err);
-    if (r != 0 || !configuration_listens(options->configuration->webhook.listen))
-        return r;
-    return start_controller(p, options, err);
+    return r == 0 && options->writer != NULL ? start_controller(p, options, err) : r;
 }
 
 int known_policies_start(const struct known_policies_options *options, struct known_policies **ret,
@@ -158,7 +151,9 @@ int known_policies_start(const struct known_policies_options *options, struct kn
         return err_set(err, -ENOMEM, "no memory for policies");
     p->has_files = c->policies.path_count > 0;
     atomic_init(&p->said, NONE_SAID);
-    each_metric(metric_register);
+    p->counted = options->counted;
+    if (p->counted)
+        each_metric(metric_register);
     int r = policy_source_new(c->policies.paths, c->policies.path_count, &p->source, err);
     if (r == 0)
         r = load(p, err);
@@ -184,12 +179,11 @@ void known_policies_stop(struct known_policies *p) {
         return;
     policy_status_controller_free(p->controller);
     informer_free(p->watch);
-    event_recorder_stop(p->events, EVENTS_MS);
-    event_recorder_free(p->events);
     p->events = NULL;
     p->controller = NULL;
     p->watch = NULL;
-    each_metric(metric_unregister);
+    if (p->counted)
+        each_metric(metric_unregister);
 }
 
 void known_policies_free(struct known_policies *p) {

@@ -1,6 +1,6 @@
 /*
- * The policies in force, for all listeners. They come from files and, if the source is an API
- * server, from a watch too. Where pods are admitted, this also writes the status of each.
+ * The policies in force, for all that asks one API server. They come from files and, if there is an
+ * API server, from a watch too. Where pods are admitted, this also writes the status of each.
  *
  * Threads: all calls but known_policies_listed() belong to the main thread.
  */
@@ -14,15 +14,19 @@
 struct elector;
 struct evenness_latest;
 struct event_recorder;
+struct informer_store;
 struct known_policies;
 struct policy_source;
 struct writer;
 
 struct known_policies_options {
     const struct configuration *configuration;
-    struct cache *cache;            /* borrowed until known_policies_free() */
+    const struct informer_store *store; /* of policy/store.h: what is watched */
+    bool counted;                       /* in the metrics of policies; of one instance only */
+    struct cache *cache;                /* borrowed until known_policies_free() */
     struct kube_client *client;     /* borrowed until known_policies_stop(); NULL: no API server */
-    struct writer *writer;          /* of the client; NULL likewise */
+    struct writer *writer;          /* of the client; NULL: no status is written */
+    struct event_recorder *events;  /* likewise */
     struct evenness_latest *latest; /* of the policies' workloads; borrowed likewise */
     /* The leader writes the status of policies; NULL: every replica does. Borrowed likewise. */
     const struct elector *elector;

@@ -211,7 +211,7 @@ static const struct informer_kind kinds[FLEET_KINDS] = {
     [FLEET_DECISIONS] = {KIND_PLACEMENT_DECISION, decode_decision, apply_decision, remove_decision,
                          NULL},
     [FLEET_SCORES] = {KIND_ADD_ON_PLACEMENT_SCORE, decode_score, apply_score, remove_score, NULL},
-    [FLEET_NAMESPACES] = {KIND_NAMESPACE, decode_namespace, apply_namespace, remove_namespace,
+    [FLEET_NAMESPACES] = {KIND_FLEET_NAMESPACE, decode_namespace, apply_namespace, remove_namespace,
                           NULL},
 };
 

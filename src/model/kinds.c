@@ -30,11 +30,12 @@
         .permissions = {WANTED("get list watch", NEAR_DATA)},                                      \
     }
 
-/* A kind of Open Cluster Management that no API server is asked for. */
-#define OCM_FROM_FILES(of_version, name, plural)                                                   \
+/* A kind of Open Cluster Management that Placements are decided by. */
+#define FOR_PLACEMENTS(of_version, name, plural)                                                   \
     {                                                                                              \
         .group = OCM_GROUP, .version = of_version, .kind = name, .resource = plural,               \
-        .optional = true, .need = KIND_FROM_FILES, .server = SERVER_HUB                            \
+        .optional = true, .need = KIND_FOR_PLACEMENTS, .server = SERVER_HUB,                       \
+        .permissions = {VITAL("ocm.enabled decides Placements by them")},                          \
     }
 
 const struct watched_kind watched_kinds[KIND_ROWS] = {
@@ -113,14 +114,14 @@ const struct watched_kind watched_kinds[KIND_ROWS] = {
                           .resource = "persistentvolumeclaims",
                           .name = "bound claims",
                           .optional = true,
-                          .need = KIND_FOR_POLICIES,
+                          .need = KIND_FOR_VOLUMES,
                           .permissions = {WANTED("list watch", PINS)}},
     [KIND_VOLUME] = {.group = "",
                      .version = "v1",
                      .kind = "PersistentVolume",
                      .resource = "persistentvolumes",
                      .optional = true,
-                     .need = KIND_FOR_POLICIES,
+                     .need = KIND_FOR_VOLUMES,
                      .permissions = {WANTED("list watch", PINS)}},
     /* No permissions: it is watched only once there is an EFCRuntime, and few clusters have any. */
     [KIND_RUNTIME_WORKERS] = {.group = APPS_GROUP,
@@ -154,16 +155,37 @@ const struct watched_kind watched_kinds[KIND_ROWS] = {
                               .optional = true,
                               .need = KIND_FOR_FLEET,
                               .server = SERVER_HUB,
-                              .permissions = {VITAL("fleet.clusters asks for them")}},
+                              .permissions = {VITAL(
+                                  "fleet.clusters or ocm.enabled asks for them")}},
     [KIND_MANAGED_CLUSTER_SET] =
-        OCM_FROM_FILES("v1beta2", "ManagedClusterSet", "managedclustersets"),
+        FOR_PLACEMENTS("v1beta2", "ManagedClusterSet", "managedclustersets"),
     [KIND_MANAGED_CLUSTER_SET_BINDING] =
-        OCM_FROM_FILES("v1beta2", "ManagedClusterSetBinding", "managedclustersetbindings"),
-    [KIND_PLACEMENT] = OCM_FROM_FILES("v1beta1", PLACEMENT_KIND, "placements"),
+        FOR_PLACEMENTS("v1beta2", "ManagedClusterSetBinding", "managedclustersetbindings"),
+    [KIND_PLACEMENT] = FOR_PLACEMENTS("v1beta1", PLACEMENT_KIND, "placements"),
     [KIND_PLACEMENT_DECISION] =
-        OCM_FROM_FILES("v1beta1", "PlacementDecision", "placementdecisions"),
+        FOR_PLACEMENTS("v1beta1", "PlacementDecision", "placementdecisions"),
     [KIND_ADD_ON_PLACEMENT_SCORE] =
-        OCM_FROM_FILES("v1alpha1", "AddOnPlacementScore", "addonplacementscores"),
+        FOR_PLACEMENTS("v1alpha1", "AddOnPlacementScore", "addonplacementscores"),
+    [KIND_FLEET_NAMESPACE] = {.group = "",
+                              .version = "v1",
+                              .kind = "Namespace",
+                              .resource = "namespaces",
+                              .name = "hub namespaces",
+                              .most = LIMIT_LISTED_FEW,
+                              .need = KIND_FOR_PLACEMENTS,
+                              .server = SERVER_HUB,
+                              .permissions = {VITAL("policies pick Placements by their labels")}},
+    [KIND_PLACEMENT_POLICY] = {.group = EVENKEEL_GROUP,
+                               .version = "v1alpha1",
+                               .kind = POLICY_KIND,
+                               .resource = "topologypolicies",
+                               .name = "hub policies",
+                               .optional = true,
+                               .need = KIND_FOR_PLACEMENT_POLICIES,
+                               .server = SERVER_HUB,
+                               .permissions = {WANTED("list watch", "without it Placements are "
+                                                                    "spread by policies of files "
+                                                                    "only")}},
     [KIND_KARMADA_CLUSTER] = {.group = KARMADA_CLUSTER_GROUP,
                               .version = "v1alpha1",
                               .kind = "Cluster",

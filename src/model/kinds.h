@@ -58,6 +58,8 @@ enum kind_row {
     KIND_PLACEMENT,
     KIND_PLACEMENT_DECISION,
     KIND_ADD_ON_PLACEMENT_SCORE,
+    KIND_FLEET_NAMESPACE,  /* Namespaces once more, of the hub */
+    KIND_PLACEMENT_POLICY, /* TopologyPolicies once more, of the hub */
     KIND_KARMADA_CLUSTER,
     KIND_ROWS,
 };
@@ -73,9 +75,12 @@ enum server_role {
 enum kind_need {
     KIND_FOR_ALL,      /* that work for pods */
     KIND_FOR_DEFAULTS, /* the workloads whose selectors default constraints take */
-    KIND_FOR_POLICIES,
+    KIND_FOR_POLICIES, /* on pods */
+    KIND_FOR_VOLUMES,  /* that pods' claims are bound to */
     KIND_FOR_DATA,
-    KIND_FOR_FLEET,
+    KIND_FOR_FLEET,      /* which clusters there are */
+    KIND_FOR_PLACEMENTS, /* how they are decided */
+    KIND_FOR_PLACEMENT_POLICIES,
     KIND_FROM_FILES, /* nothing is watched: it is read from state files only */
 };
 

@@ -28,13 +28,15 @@ static int remove_policy(void *contents, const struct informer_object *gone, str
 }
 
 /* One that cannot be decoded is kept, too: as a policy that cannot work. */
+#define STORE(kind_table)                                                                          \
+    {                                                                                              \
+        .what = "policies", .kinds = (kind_table), .kind_count = 1,                                \
+        .object_bytes = LIMIT_POLICY_BYTES, .sync_begin = sync_begin, .sync_end = sync_end,        \
+        .sync_abort = sync_abort, .locks = true,                                                   \
+    }
 static const struct informer_kind kind = {
     .row = KIND_TOPOLOGY_POLICY, .apply = apply, .remove = remove_policy};
-const struct informer_store policy_store = {.what = "policies",
-                                            .kinds = &kind,
-                                            .kind_count = 1,
-                                            .object_bytes = LIMIT_POLICY_BYTES,
-                                            .sync_begin = sync_begin,
-                                            .sync_end = sync_end,
-                                            .sync_abort = sync_abort,
-                                            .locks = true};
+static const struct informer_kind hub_kind = {
+    .row = KIND_PLACEMENT_POLICY, .apply = apply, .remove = remove_policy};
+const struct informer_store policy_store = STORE(&kind);
+const struct informer_store hub_policy_store = STORE(&hub_kind);

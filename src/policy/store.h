@@ -8,3 +8,5 @@
 #include "policy/policies.h"
 
 extern const struct informer_store policy_store;
+/* The same of the hub of a fleet, by its own row of the watched kinds. */
+extern const struct informer_store hub_policy_store;

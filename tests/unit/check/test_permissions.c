@@ -238,9 +238,9 @@ static void only_clusters_are_asked_for(void **state) {
     struct checking *f = *state;
     static const char *const wanted[] = {
         "may not list managedclusters in API group cluster.open-cluster-management.io: "
-        "fleet.clusters asks for them",
+        "fleet.clusters or ocm.enabled asks for them",
         "may not watch managedclusters in API group cluster.open-cluster-management.io: "
-        "fleet.clusters asks for them",
+        "fleet.clusters or ocm.enabled asks for them",
         "0 of what is needed are granted",
     };
     f->configuration.extender.listen = "0";
@@ -268,9 +268,9 @@ static void of_the_hub_only_clusters_are_asked_for(void **state) {
     struct checking *f = *state;
     static const char *const wanted[] = {
         "may not list managedclusters in API group cluster.open-cluster-management.io: "
-        "fleet.clusters asks for them",
+        "fleet.clusters or ocm.enabled asks for them",
         "may not watch managedclusters in API group cluster.open-cluster-management.io: "
-        "fleet.clusters asks for them",
+        "fleet.clusters or ocm.enabled asks for them",
         "0 of what is needed are granted",
     };
     f->role = SERVER_HUB;
@@ -281,6 +281,95 @@ static void of_the_hub_only_clusters_are_asked_for(void **state) {
     expect(f, wanted, sizeof wanted / sizeof wanted[0]);
     for (uint32_t i = 0; i < f->findings.count; i++)
         assert_str(f->findings.items[i].path, "hub.permissions");
+}
+
+#define OCM_API " in API group cluster.open-cluster-management.io"
+#define DECIDED ": ocm.enabled decides Placements by them"
+#define FLEET ": fleet.clusters or ocm.enabled asks for them"
+#define NOT_DECIDED ": without it no Placement is decided"
+#define NOT_SAID ": without it Placements do not say what became of them"
+#define HUB_LEASE                                                                                  \
+    " in API group coordination.k8s.io, object shop-ocm, namespace ours: without it no replica "   \
+    "becomes ready"
+#define FOR_PLACEMENTS(verb)                                                                       \
+    "may not " verb " addonplacementscores" OCM_API DECIDED,                                       \
+        "may not " verb " managedclusters" OCM_API FLEET,                                          \
+        "may not " verb " managedclustersetbindings" OCM_API DECIDED,                              \
+        "may not " verb " managedclustersets" OCM_API DECIDED,                                     \
+        "may not " verb " namespaces: policies pick Placements by their labels",                   \
+        "may not " verb " placementdecisions" OCM_API DECIDED,                                     \
+        "may not " verb " placements" OCM_API DECIDED
+
+/* No node and no pod, and its Lease at the hub. */
+static const char *const of_ocm[] = {
+    "may not create leases in API group coordination.k8s.io, namespace ours: without it no replica "
+    "becomes ready",
+    "may not create placementdecisions" OCM_API NOT_DECIDED,
+    "may not delete placementdecisions" OCM_API NOT_DECIDED,
+    "may not get leases" HUB_LEASE,
+    FOR_PLACEMENTS("list"),
+    "may not patch placementdecisions" OCM_API NOT_DECIDED,
+    "may not patch placementdecisions/status" OCM_API NOT_DECIDED,
+    "may not patch placements/status" OCM_API NOT_SAID,
+    "may not update leases" HUB_LEASE,
+    "may not update placementdecisions" OCM_API NOT_DECIDED,
+    "may not update placementdecisions/status" OCM_API NOT_DECIDED,
+    "may not update placements/status" OCM_API NOT_SAID,
+    FOR_PLACEMENTS("watch"),
+    "may not create events in API group events.k8s.io, namespace ours: without it only the log "
+    "says which replica leads",
+    "may not create events in API group events.k8s.io: without it no Event says which clusters "
+    "were moved",
+    "may not list topologypolicies in API group evenkeel.io: without it Placements are spread by "
+    "policies of files only",
+    "may not patch events in API group events.k8s.io, namespace ours: without it only the log says "
+    "which replica leads",
+    "may not patch events in API group events.k8s.io: without it no Event says which clusters were "
+    "moved",
+    "may not watch topologypolicies in API group evenkeel.io: without it Placements are spread by "
+    "policies of files only",
+    "0 of what is needed are granted",
+};
+
+static void decide_placements(struct checking *f) {
+    f->configuration.extender.listen = f->configuration.webhook.listen = "0";
+    f->configuration.policies.watch = true;
+    f->configuration.ocm.enabled = true;
+    f->configuration.leader_election.enabled = true;
+    f->configuration.leader_election.name = "shop";
+}
+
+static void of_a_hub_that_decides(void **state) {
+    struct checking *f = *state;
+    decide_placements(f);
+    f->role = SERVER_HUB;
+    f->configuration.hub.in_cluster = true;
+    check(f, REFUSED);
+    expect(f, of_ocm, sizeof of_ocm / sizeof of_ocm[0]);
+    f->configuration.leader_election.name = NULL;
+}
+
+static void of_a_cluster_that_is_the_hub(void **state) {
+    struct checking *f = *state;
+    decide_placements(f);
+    check(f, REFUSED);
+    expect(f, of_ocm, sizeof of_ocm / sizeof of_ocm[0]);
+    f->configuration.leader_election.name = NULL;
+}
+
+/* A replica that works for pods as well keeps what it needs apart. */
+static void nothing_of_the_hub_is_asked_of_the_cluster(void **state) {
+    struct checking *f = *state;
+    static const char *const wanted[] = {ERRORS("list"), ERRORS("watch"),
+                                         "0 of what is needed are granted"};
+    decide_placements(f);
+    f->configuration.extender.listen = "127.0.0.1:0";
+    f->configuration.engine.system_defaults = false;
+    f->configuration.policies.watch = f->configuration.webhook.fluid.watch = false;
+    f->configuration.hub.in_cluster = true;
+    check(f, REFUSED);
+    expect(f, wanted, sizeof wanted / sizeof wanted[0]);
+    f->configuration.leader_election.name = NULL;
 }
 
 #define NEITHER ": without it the extender's certificate is neither made nor renewed"
@@ -387,6 +476,9 @@ int main(void) {
         TEST(only_clusters_are_asked_for),
         TEST(the_hubs_are_not_this_clusters),
         TEST(of_the_hub_only_clusters_are_asked_for),
+        TEST(of_a_hub_that_decides),
+        TEST(of_a_cluster_that_is_the_hub),
+        TEST(nothing_of_the_hub_is_asked_of_the_cluster),
         TEST(bindings_are_asked_for_where_they_are_configured),
         TEST(labelling_nodes_takes_a_right_of_its_own),
         TEST(without_the_webhook_nobody_labels_nodes),

@@ -742,11 +742,11 @@ static void test_settings_together(void **state) {
         {"--webhook-listen 0", "-webhook.limits.idleTimeout"},
         {"--extender-listen 0", "-extender.limits.idleTimeout"},
         {"--leader-election", "-leaderElection.enabled"}, /* of a webhook that watches policies */
-        {"--leader-election --webhook-listen 0", "info         -  leaderElection.enabled"},
+        {"--leader-election --webhook-listen 0", "error        -  leaderElection.enabled"},
         {"--leader-election --webhook-listen 0 --reservations SingleNode",
          "-leaderElection.enabled"},
         {"--leader-election --webhook-listen 0 --extender-listen 0 --reservations SingleNode",
-         "info         -  leaderElection.enabled"},
+         "error        -  leaderElection.enabled"},
         {"--webhook-listen 0", "-leaderElection.enabled"},
         {"--reservations SingleNode --extender-listen 0", "info         -  reservations.mode"},
         {"--reservations SingleNode", "-reservations.mode"},

@@ -924,13 +924,27 @@ static void test_check(void **state) {
          "extender.listen: neither the extender nor the webhook listens, so nobody can ask"},
         {"extender: {listen: \"0\"}\nfleet: {clusters: true}", "kubernetes: there is nothing to"},
     /* an election */
-#define ELECTION "extender: {insecure: true}\nleaderElection: {enabled: "
+#define ELECTION                                                                                   \
+    "extender: {insecure: true}\nreservations: {mode: SingleNode}\nleaderElection: {enabled: "
         {ELECTION "true}\nkubernetes: {inCluster: true}", NULL},
         {ELECTION "true}\nkubernetes: {kubeconfig: a}", NULL},
         {ELECTION "true}\nstate: {paths: [s]}", "leaderElection.enabled: "},
         {ELECTION "false}\nstate: {paths: [s]}", NULL},
         {ELECTION "true, renewDeadline: 15s}\nkubernetes: {inCluster: true}", "leaderElection: "},
         {ELECTION "false, renewDeadline: 15s}\nkubernetes: {inCluster: true}", NULL},
+        {ELECTION "true}\nfleet: {clusters: true}\nhub: {kubeconfig: a}\nstate: {paths: [s]}",
+         "leaderElection.enabled: the Lease is on an API server, and none is configured"},
+#undef ELECTION
+#define ELECTION "leaderElection: {enabled: true}\nextender: "
+        {ELECTION "{insecure: true}\nkubernetes: {inCluster: true}",
+         "leaderElection.enabled: nobody would be elected: there are neither reservations"},
+        {ELECTION "{listen: \"0\"}\nfleet: {clusters: true}\nhub: {kubeconfig: a}",
+         "leaderElection.enabled: nobody would be elected"},
+        {ELECTION "{listen: \"0\"}\nocm: {enabled: true}\nhub: {kubeconfig: a}", NULL},
+        {ELECTION "{listen: \"0\"}\nocm: {enabled: true}\nkubernetes: {inCluster: true}", NULL},
+        {ELECTION "{insecure: true}\nocm: {enabled: true}\nhub: {kubeconfig: a}\nstate: {paths: "
+                  "[s]}",
+         NULL}, /* at the hub */
 #undef ELECTION
     /* a hub */
 #define HUB "extender: {listen: \"0\"}\nfleet: {clusters: true}\nhub: "

@@ -3,6 +3,9 @@
  */
 #include "base/file.h"
 #include "daemon/components.h"
+#include "daemon/known_policies.h"
+#include "daemon/leadership.h"
+#include "daemon/servers.h"
 
 #include "unit/http/fixture.h"
 #include "unit/kube/api.h"
@@ -56,6 +59,7 @@ static int teardown(void **state) {
     struct fixture *f = *state;
     components_end(&f->server);
     strbuf_done(&f->text);
+    f->configuration.leader_election.name = NULL;
     configuration_done(&f->configuration);
     api_done(&f->cluster);
     api_done(&f->hub);
@@ -162,6 +166,99 @@ static void each_server_for_its_own(void **state) {
     assert_null(strstr(f->text.p, "clusters"));
 }
 
+/* ---- a hub whose Placements are decided ---- */
+
+#define OCM "/apis/cluster.open-cluster-management.io/"
+
+static const char *const of_ocm[] = {CLUSTERS "?",
+                                     OCM "v1beta2/managedclustersets?",
+                                     OCM "v1beta2/managedclustersetbindings?",
+                                     OCM "v1beta1/placements?",
+                                     OCM "v1beta1/placementdecisions?",
+                                     OCM "v1alpha1/addonplacementscores?",
+                                     "/api/v1/namespaces?",
+                                     "/apis/evenkeel.io/v1alpha1/topologypolicies?",
+                                     "/apis/coordination.k8s.io/v1/namespaces/fleets/leases/"
+                                     "shop-ocm"};
+enum { OF_OCM = sizeof of_ocm / sizeof of_ocm[0] };
+
+/* Each is asked for once, and nothing else is: not a node, not a pod. */
+static void is_asked_for_placements(struct api *api) {
+    struct api_call calls[OF_OCM] = {0};
+    unsigned found = 0;
+    for (size_t i = 0; i < OF_OCM; i++) {
+        api_take(api, &calls[i]);
+        for (size_t j = 0; j < OF_OCM; j++)
+            found |= (unsigned)str_has_prefix(calls[i].path, str_of(of_ocm[j])) << j;
+    }
+    assert_int_equal(found, (1u << OF_OCM) - 1);
+    assert_true(api_is_quiet(api));
+    for (size_t i = 0; i < OF_OCM; i++)
+        api_call_done(&calls[i]);
+}
+
+static void decide_placements(struct fixture *f) {
+    f->configuration.ops.listen = "0"; /* it needs no door */
+    f->configuration.fleet.clusters = false;
+    f->configuration.ocm.enabled = true;
+    f->configuration.leader_election.enabled = true;
+    f->configuration.leader_election.name = "shop";
+    f->configuration.leader_election.namespace = "fleets";
+}
+
+static void a_hub_that_is_decided(void **state) {
+    struct fixture *f = *state;
+    decide_placements(f);
+    f->configuration.hub.kubeconfig = f->hub_kubeconfig;
+    start(f);
+    is_asked_for_placements(&f->hub);
+    assert_true(api_is_quiet(&f->cluster));
+    assert_non_null(servers_writer(f->server.servers, SERVER_HUB));
+    assert_non_null(servers_events(f->server.servers, SERVER_HUB));
+    assert_null(servers_client(f->server.servers, SERVER_CLUSTER));
+    assert_non_null(leadership_elector(f->server.leadership, PURPOSE_OCM));
+    assert_null(leadership_elector(f->server.leadership, PURPOSE_CONTROLLERS));
+    assert_non_null(known_policies_source(f->server.placement_policies));
+}
+
+/* Evenkeel is installed on the hub itself. */
+static void a_hub_that_is_this_cluster(void **state) {
+    struct fixture *f = *state;
+    decide_placements(f);
+    f->configuration.kubernetes.kubeconfig = f->kubeconfig;
+    start(f);
+    is_asked_for_placements(&f->cluster);
+    assert_true(api_is_quiet(&f->hub));
+    assert_non_null(servers_writer(f->server.servers, SERVER_CLUSTER));
+    assert_ptr_equal(f->server.placement_policies, f->server.policies);
+}
+
+/* Pods of one server, Placements of another: each has its own writer, recorder and policies. */
+static void a_hub_beside_a_cluster(void **state) {
+    struct fixture *f = *state;
+    decide_placements(f);
+    f->configuration.webhook.listen = "127.0.0.1:0";
+    f->configuration.webhook.certificates.mode = CERTIFICATES_SECRET;
+    f->configuration.webhook.certificates.namespace = "fleets";
+    f->configuration.kubernetes.kubeconfig = f->kubeconfig;
+    f->configuration.hub.kubeconfig = f->hub_kubeconfig;
+    start(f);
+    is_asked_for_placements(&f->hub);
+    struct writer *writers[] = {servers_writer(f->server.servers, SERVER_CLUSTER),
+                                servers_writer(f->server.servers, SERVER_HUB)};
+    assert_non_null(writers[0]);
+    assert_non_null(writers[1]);
+    assert_ptr_not_equal(writers[0], writers[1]);
+    assert_non_null(servers_events(f->server.servers, SERVER_CLUSTER));
+    assert_ptr_not_equal(servers_events(f->server.servers, SERVER_CLUSTER),
+                         servers_events(f->server.servers, SERVER_HUB));
+    assert_ptr_not_equal(f->server.placement_policies, f->server.policies);
+    assert_non_null(known_policies_events(f->server.policies));
+    assert_null(known_policies_events(f->server.placement_policies)); /* their status is not ours */
+    assert_non_null(leadership_elector(f->server.leadership, PURPOSE_CONTROLLERS));
+    assert_non_null(leadership_elector(f->server.leadership, PURPOSE_OCM));
+}
+
 static void a_hub_whose_kubeconfig_is_missing(void **state) {
     struct fixture *f = *state;
     struct err err = {0};
@@ -178,6 +275,9 @@ int main(void) {
         TEST(clusters_alone),
         TEST(a_hub_alone),
         TEST(each_server_for_its_own),
+        TEST(a_hub_that_is_decided),
+        TEST(a_hub_that_is_this_cluster),
+        TEST(a_hub_beside_a_cluster),
         TEST(a_hub_whose_kubeconfig_is_missing),
     };
     return cmocka_run_group_tests_name("roles", tests, NULL, NULL);
