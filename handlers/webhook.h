@@ -9,6 +9,7 @@
 #pragma once
 
 #include "admission/objects/objects.h"
+#include "admission/placements/decision.h"
 #include "admission/pods/decision.h"
 #include "http/http.h"
 #include "kube/client/client.h"
@@ -23,9 +24,16 @@ struct pod_reviewer {
     bool read_for_anyone;       /* otherwise only for callers of lookup_is_for() */
 };
 
+/* What reviews of Placements are answered by. Borrowed. */
+struct placement_reviewer {
+    struct placement_knowledge known;
+    uint64_t seed; /* of keys: each process has another */
+};
+
 struct webhook {
     struct ring *decisions; /* NULL: they are not recorded */
     struct pod_reviewer pods;
+    struct placement_reviewer placements;
 };
 
 /* `ctx` is a struct webhook. The kind is the one whose path the request has. */

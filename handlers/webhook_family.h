@@ -30,7 +30,7 @@ struct webhook_family {
     /* Calls `what` for each metric that is the family's own; may be NULL. */
     void (*each_metric)(void (*what)(struct metric *));
 };
-extern const struct webhook_family webhook_pods;
+extern const struct webhook_family webhook_pods, webhook_placements;
 
 /* Reads the request's body. False: it is no review, which has been answered. */
 bool webhook_read(const struct webhook_endpoint *endpoint, const struct http_request *request,

@@ -40,7 +40,7 @@ void admission_simulation_print_json(const struct admission_simulation *t, struc
     json_end_array(&w);
     json_key(&w, STR("patch"));
     patch_write(&t->patch, &w);
-    json_key(&w, STR("pod"));
+    json_key(&w, t->kind == &admitted_pods ? STR("pod") : STR("placement"));
     json_put_raw(&w, t->patch.document);
     json_end_object(&w);
     strbuf_append_char(out, '\n');
@@ -63,7 +63,8 @@ bool admission_simulation_print_table(const struct admission_simulation *t, stru
     struct table table;
     listing_table(&table, headings, sizeof headings / sizeof headings[0], arena);
     bool partly = t->result == ADMISSION_FAILED && t->patch.count > 0;
-    row(&table, STR("the pod is"), partly ? STR("patched, with a warning") : results[t->result]);
+    row(&table, t->kind == &admitted_pods ? STR("the pod is") : STR("the Placement is"),
+        partly ? STR("patched, with a warning") : results[t->result]);
     if (!t->answer.allowed)
         row(&table, STR("message"), t->answer.message);
     for (uint32_t i = 0; i < t->answer.annotation_count; i++)

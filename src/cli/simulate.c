@@ -17,6 +17,7 @@ enum {
     SPEC_WITHOUT,
     SPEC_ADMIT,
     SPEC_PLACEMENT,
+    SPEC_PREVIOUS,
     SPEC_NOW,
     SPEC_ROUNDS,
     SPEC_LINES,
@@ -52,11 +53,15 @@ static const struct option_spec specs[] = {
     [SPEC_ADMIT] = {"admit", 0, NULL,
                     "what the webhook would make of the pod on its creation, instead; policies "
                     "come with --policy, Fluid's datasets with --state. Without it, the pod is "
-                    "placed as it is in the file: of policies only their weights count"},
+                    "placed as it is in the file: of policies only their weights count. With "
+                    "--placement the same of a Placement, as if scores were published"},
     [SPEC_PLACEMENT] = {"placement", 0, "FILE",
                         "a Placement of Open Cluster Management, YAML or JSON: which clusters of "
                         "--state it should have, why, and what would move, by its spreadPolicy or "
                         "that of a TopologyPolicy"},
+    [SPEC_PREVIOUS] = {"previous", 0, "FILE",
+                       "with --admit --placement: the Placement as it is stored; the other is a "
+                       "change of it"},
     [SPEC_NOW] = {"now", 0, "TIME",
                   "with --placement: the time for validUntil and tolerationSeconds, such as "
                   "2026-01-02T03:04:05Z; otherwise the clock"},
@@ -108,6 +113,7 @@ const struct command simulate_command = {
         "evenkeel simulate --kubeconfig ~/.kube/config --pod pod.yaml\n"
         "evenkeel simulate --admit --state state.json --policy policies/ --pod pod.yaml\n"
         "evenkeel simulate --admit --state state.json --fluid-profile profile.yaml --pod pod.yaml\n"
+        "evenkeel simulate --admit --placement placement.yaml -o json\n"
         "kubectl get managedclusters,managedclustersets,managedclustersetbindings,placements,"
         "placementdecisions,addonplacementscores,namespaces -A -o yaml >hub.yaml\n"
         "evenkeel simulate --state hub.yaml --placement placement.yaml\n"
@@ -126,7 +132,7 @@ struct exclusion {
 };
 
 struct mode {
-    uint32_t flag; /* 1 << SPEC_*, that asks for it; 0: the mode of a command line without any */
+    uint32_t flags; /* of 1 << SPEC_*, that ask for it; 0: the mode of a command line without any */
     simulate_mode_fn *run;
     bool has_state;      /* is asked about one: --state or an API server */
     bool has_pod;        /* is asked about --pod, or about the pods of nodes that go */
@@ -135,13 +141,23 @@ struct mode {
     const struct exclusion exclusions[8]; /* ... these; ended by one with no option */
 };
 
-/* The first whose flag is given. */
+/* The first whose flags are all given. */
 static const struct mode modes[] = {
-    {.flag = 1U << SPEC_LINES,
+    {.flags = 1U << SPEC_LINES,
      .run = simulate_lines,
      .is_alone = true,
      .because = "--lines brings along all that it asks about, and is answered in JSON"},
-    {.flag = 1U << SPEC_ADMIT,
+    {.flags = 1U << SPEC_ADMIT | 1U << SPEC_PLACEMENT,
+     .run = simulate_admit_placement,
+     .because = "--admit --placement looks at no cluster",
+     .exclusions = {{1U << SPEC_POD, "--pod"},
+                    {1U << SPEC_REPLICAS | 1U << SPEC_WITHOUT, "--replicas and --without"},
+                    {1U << SPEC_CANDIDATES, "--candidates"},
+                    {1U << SPEC_FILTERS, "--filters"},
+                    {1U << SPEC_SCHEDULER, "--kube-scheduler-config"},
+                    {1U << SPEC_STRICT, "--strict"},
+                    {1U << SPEC_NOW | 1U << SPEC_ROUNDS, "--now and --rounds"}}},
+    {.flags = 1U << SPEC_ADMIT,
      .run = simulate_admit,
      .has_state = true,
      .has_pod = true,
@@ -151,13 +167,14 @@ static const struct mode modes[] = {
                     {1U << SPEC_FILTERS, "--filters"},
                     {1U << SPEC_SCHEDULER, "--kube-scheduler-config"},
                     {1U << SPEC_STRICT, "--strict"},
-                    {1U << SPEC_NOW | 1U << SPEC_ROUNDS, "--now and --rounds"}}},
-    {.flag = 1U << SPEC_PLACEMENT,
+                    {1U << SPEC_NOW | 1U << SPEC_ROUNDS, "--now and --rounds"},
+                    {1U << SPEC_PREVIOUS, "--previous"}}},
+    {.flags = 1U << SPEC_PLACEMENT,
      .run = simulate_placement,
      .has_state = true,
      .because = "--placement is about clusters, not pods",
      .exclusions = {{1U << SPEC_POD, "--pod"},
-                    {1U << SPEC_ADMIT, "--admit"},
+                    {1U << SPEC_PREVIOUS, "--previous"},
                     {1U << SPEC_REPLICAS | 1U << SPEC_WITHOUT, "--replicas and --without"},
                     {1U << SPEC_CANDIDATES, "--candidates"},
                     {1U << SPEC_FILTERS, "--filters"},
@@ -167,12 +184,13 @@ static const struct mode modes[] = {
      .has_state = true,
      .has_pod = true,
      .because = "a pod is placed by what is there now",
-     .exclusions = {{1U << SPEC_NOW | 1U << SPEC_ROUNDS, "--now and --rounds"}}},
+     .exclusions = {{1U << SPEC_NOW | 1U << SPEC_ROUNDS, "--now and --rounds"},
+                    {1U << SPEC_PREVIOUS, "--previous"}}},
 };
 
 static const struct mode *mode_of(const struct simulate_request *request) {
     const struct mode *mode = modes;
-    while (mode->flag != 0 && !(request->given & mode->flag))
+    while ((request->given & mode->flags) != mode->flags)
         mode++;
     return mode;
 }
@@ -269,6 +287,9 @@ static void read_option(struct options *o, const struct option_value *v,
     case SPEC_WITHOUT:
         add_without(o, request, v->text);
         break;
+    case SPEC_PREVIOUS:
+        request->previous = v->text;
+        break;
     case SPEC_PLACEMENT:
         request->placement = v->text;
         break;
@@ -310,7 +331,7 @@ static void read_options(struct options *o, struct simulate_request *request) {
 /* A mode that takes nothing else. */
 static void check_alone(struct options *o, const struct mode *mode,
                         const struct simulate_request *request) {
-    const uint32_t taken = mode->flag | (request->json ? 1U << SPEC_OUTPUT : 0);
+    const uint32_t taken = mode->flags | (request->json ? 1U << SPEC_OUTPUT : 0);
     for (size_t i = 0; i < sizeof specs / sizeof specs[0] && !o->stopped; i++)
         if (request->given & ~taken & 1U << i)
             options_fail(o, "%s; leave out --%s", mode->because, specs[i].name);

@@ -1,5 +1,6 @@
 #include "clusters/question.h"
 
+#include "admission/placements/shape.h"
 #include "base/file.h"
 #include "base/timestamp.h"
 #include "model/names.h"
@@ -85,8 +86,15 @@ static int read_document(struct str json, struct arena *arena, struct placement 
     return json_finish(&r, err);
 }
 
-int clusters_placement_read(const char *path, struct arena *arena, struct placement *ret,
-                            struct err *err) {
+/* One that is refused for nothing but a negative number is no mistake of the file. */
+static bool is_negative(struct str json, struct arena *arena) {
+    int64_t number;
+    struct err unsaid;
+    return placement_number(json, arena, &number, &unsaid) == 0 && number < 0;
+}
+
+static int read_file(const char *path, bool takes_negative, struct arena *arena,
+                     struct placement *ret, struct str *ret_text, struct err *err) {
     CLEANUP(strbuf_done) struct strbuf bytes = {0};
     struct yaml_json json;
     int r = file_read(path, LIMIT_CONFIG_BYTES, &bytes, err);
@@ -95,7 +103,22 @@ int clusters_placement_read(const char *path, struct arena *arena, struct placem
     r = yaml_to_json(strbuf_str(&bytes), true, arena, &json, err);
     if (r == 0 && json.document_count != 1)
         r = err_set(err, -EINVAL, "%zu documents; expected one Placement", json.document_count);
-    if (r == 0 && (r = read_document(json.documents[0], arena, ret, err)) != 0)
-        yaml_say_line(&json, json.documents[0], err);
+    if (r == 0)
+        *ret_text = json.documents[0];
+    if (r == 0 && !(takes_negative && is_negative(*ret_text, arena)) &&
+        (r = read_document(*ret_text, arena, ret, err)) != 0)
+        yaml_say_line(&json, *ret_text, err);
     return r == 0 ? 0 : err_wrap(err, "placement file '%s'", path);
+}
+
+int clusters_placement_read(const char *path, struct arena *arena, struct placement *ret,
+                            struct err *err) {
+    struct str text;
+    return read_file(path, false, arena, ret, &text, err);
+}
+
+int clusters_placement_text(const char *path, struct arena *arena, struct str *ret,
+                            struct err *err) {
+    struct placement placement;
+    return read_file(path, true, arena, &placement, ret, err);
 }

@@ -31,6 +31,11 @@ struct clusters_question {
 int clusters_question_decode(struct str body, struct arena *arena, struct clusters_question *ret,
                              struct err *err) MUST_CHECK;
 
+/* A Placement as text, JSON in the arena, from such a file; a negative number of clusters is not
+ * refused, and may have any other mistake beside. */
+int clusters_placement_text(const char *path, struct arena *arena, struct str *ret,
+                            struct err *err) MUST_CHECK;
+
 /* A Placement as it stands in a file: YAML or JSON, one document. 0 or -errno; the sentence names
  * the file, and the line where that is known. */
 int clusters_placement_read(const char *path, struct arena *arena, struct placement *ret,

@@ -55,8 +55,9 @@ int clusters_state_load(const char *const *paths, size_t path_count,
     struct file_source_result unused;
     int r = open_state(ret, policy_paths, policy_path_count, err);
     struct file_follower policies = policy_follower(ret->policies);
-    if (r == 0)
-        r = file_source_new(paths, path_count, NULL, &files, err);
+    if (r != 0 || path_count == 0)
+        return r;
+    r = file_source_new(paths, path_count, NULL, &files, err);
     if (r == 0) {
         file_source_follow(files, informer_follower(fleet_informer(ret->fleet)));
         file_source_follow(files, &policies);

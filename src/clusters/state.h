@@ -15,8 +15,8 @@ struct clusters_state {
     struct policy_source *policies; /* owned: those of the state, with those of files */
 };
 
-/* From files or folders, read once for all. `policy_paths` are of TopologyPolicies. 0, or -errno
- * with file and place; in any case it is to be released. */
+/* From files or folders, read once for all; none: nothing is known but policies. `policy_paths` are
+ * of TopologyPolicies. 0, or -errno with file and place; in any case it is to be released. */
 int clusters_state_load(const char *const *paths, size_t path_count,
                         const char *const *policy_paths, size_t policy_path_count,
                         struct clusters_state *ret, struct err *err) MUST_CHECK;

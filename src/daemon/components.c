@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/cpu_lack.h"
 #include "base/log.h"
+#include "config/placements.h"
 #include "config/purposes.h"
 #include "daemon/extender_certificates.h"
 #include "daemon/known_data.h"
@@ -502,6 +503,12 @@ static int start_webhook_work(struct server *s, struct err *err) {
                                            .client = client,
                                            .read_ms = c->webhook.fluid.read_ms,
                                            .read_for_anyone = c->webhook.fluid.read_for_anyone}};
+    s->webhook.placements =
+        (struct placement_reviewer){.known = {.policies = known_policies_source(s->policies),
+                                              .fleet = known_fleet_store(s->fleet),
+                                              .cache = s->cache},
+                                    .seed = clock_seed()};
+    configuration_reviews_placements(c, &s->webhook.placements.known);
     if (admits(s))
         webhook_metrics_start();
     return 0;

@@ -6,49 +6,17 @@
 
 /* ---- policies ---- */
 
-/* A copy of the labels that a namespace has. */
-static int find_namespace(const struct fleet_view *view, struct str name, struct arena *arena,
-                          struct policy_namespace *ret) {
-    struct label_set_ref ref;
-    *ret = (struct policy_namespace){.name = name};
-    if (!fleet_namespace(view, name, &ref))
-        return 0;
-    struct label *labels = arena_array(arena, ref.set->count, sizeof *labels);
-    if (labels == NULL)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < ref.set->count; i++)
-        labels[i] = label_set_at(ref.strings, ref.set, i);
-    ret->labels = (struct labels){labels, ref.set->count};
-    ret->known = true;
-    return 0;
-}
-
 int placement_policy_terms(const struct fleet_view *view, struct policy_list policies,
                            const struct object_meta *placement, struct arena *arena,
                            struct ocm_policy_terms *ret) {
     struct policy_namespace namespace;
-    struct policy_choice choice;
     *ret = (struct ocm_policy_terms){0};
     if (policies.count == 0)
         return 0;
-    int r = find_namespace(view, placement->namespace, arena, &namespace);
+    int r = policy_namespace_of_fleet(view, placement->namespace, arena, &namespace);
     if (r != 0)
         return r;
-    const bool known = policy_of_placement(policies, &namespace, placement, &choice);
-    const struct policy *audited = choice.audited[POLICY_PLACEMENTS];
-    const struct policy *enforced = choice.enforced[POLICY_PLACEMENTS];
-    if (!known)
-        ret->warning = arena_printf(
-            arena,
-            "namespace '%.*s' is not known: which policy spreads its Placements depends on its "
-            "labels",
-            STR_ARG(placement->namespace));
-    else if (audited != NULL) /* it comes before the other */
-        ret->warning = policy_placement_audit(audited, arena);
-    else if (enforced != NULL)
-        *ret = (struct ocm_policy_terms){enforced->placement_terms, enforced->placement_term_count,
-                                         enforced->name, STR("")};
-    return arena_failed(arena) ? -ENOMEM : 0;
+    return policy_terms_of_placement(policies, &namespace, placement, arena, ret);
 }
 
 /* ---- the answer ---- */

@@ -22,3 +22,12 @@ struct placement_term {
     int32_t min_domains; /* >= 1; 0: not given */
     bool hard;           /* DoNotSchedule; ScheduleAnyway when not given */
 };
+
+/* The terms that a TopologyPolicy has for Placements without terms of their own; all zero: no
+ * policy has any. Borrowed. */
+struct ocm_policy_terms {
+    const struct placement_term *items;
+    uint32_t count;     /* at most PLACEMENT_TERMS */
+    struct str policy;  /* its name */
+    struct str warning; /* a sentence about a policy that is only audited; "" */
+};

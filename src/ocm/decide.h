@@ -28,14 +28,28 @@
 
 /* ---- the question ---- */
 
-/* The terms that a TopologyPolicy has for Placements without terms of their own; all zero: no
- * policy has any. Borrowed. */
-struct ocm_policy_terms {
-    const struct placement_term *items;
-    uint32_t count;     /* at most PLACEMENT_TERMS */
-    struct str policy;  /* its name */
-    struct str warning; /* a sentence about a policy that is only audited; "" */
+/* Annotation PLACEMENT_MODE_ANNOTATION. */
+enum placement_mode {
+    PLACEMENT_UNSET, /* there is none, or a word that nobody knows */
+    PLACEMENT_SCORES,
+    PLACEMENT_OWNER,
+    PLACEMENT_OFF,
 };
+
+/* Which terms count for a Placement: its own; if it has none, those of a policy; in mode Off none
+ * at all. Borrowed from both. Everything that spreads Placements asks here. */
+struct ocm_terms {
+    const struct placement_term *items;
+    uint32_t count;
+    struct str policy; /* where they are from; "": the Placement itself */
+    enum placement_mode mode;
+    struct str unknown_mode; /* the word that nobody knows; .p NULL: none */
+    struct str warning;      /* the policy's, if policies were asked; "" */
+};
+void ocm_terms_find(const struct placement *placement, const struct ocm_policy_terms *policy,
+                    struct ocm_terms *ret);
+/* What is to be said of a word that nobody knows. In the arena. */
+struct str ocm_unknown_mode_text(struct str word, struct arena *arena);
 
 struct ocm_question {
     const struct placement *placement;

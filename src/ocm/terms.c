@@ -4,41 +4,59 @@
  */
 #include "ocm/internal.h"
 
-static const struct str off = {"Off", 3};
+static enum placement_mode mode_of(const struct placement *p, struct str *ret_unknown) {
+    static const struct {
+        struct str word;
+        enum placement_mode mode;
+    } modes[] = {{{"Scores", 6}, PLACEMENT_SCORES},
+                 {{"Owner", 5}, PLACEMENT_OWNER},
+                 {{"Off", 3}, PLACEMENT_OFF}};
+    struct str word;
+    if (!labels_lookup(&p->annotations, STR(PLACEMENT_MODE_ANNOTATION), &word))
+        return PLACEMENT_UNSET;
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
+        if (str_eq(word, modes[i].word))
+            return modes[i].mode;
+    *ret_unknown = word;
+    return PLACEMENT_UNSET;
+}
 
-/* True: it is "Off". A word that nobody knows gets a warning, and means nothing. */
-static int read_mode(struct deciding *x, bool *ret_off) {
-    static const struct str others[] = {{"Scores", 6}, {"Owner", 5}};
-    struct str mode;
-    *ret_off = false;
-    if (!labels_lookup(&x->placement->annotations, STR(PLACEMENT_MODE_ANNOTATION), &mode))
-        return 0;
-    *ret_off = str_eq(mode, off);
-    if (*ret_off || str_eq(mode, others[0]) || str_eq(mode, others[1]))
-        return 0;
-    return deciding_warn(x,
-                         arena_printf(x->arena,
-                                      "annotation " PLACEMENT_MODE_ANNOTATION
-                                      ": '%.*s' is none of Scores, Owner, Off: it changes nothing",
-                                      STR_ARG(mode)));
+void ocm_terms_find(const struct placement *placement, const struct ocm_policy_terms *policy,
+                    struct ocm_terms *ret) {
+    *ret = (struct ocm_terms){.items = NULL};
+    ret->mode = mode_of(placement, &ret->unknown_mode);
+    if (ret->mode == PLACEMENT_OFF)
+        return;
+    ret->items = placement->terms;
+    ret->count = placement->term_count;
+    if (ret->count > 0)
+        return;
+    ret->items = policy->items;
+    ret->count = policy->count;
+    ret->policy = policy->policy;
+    ret->warning = policy->warning;
+}
+
+struct str ocm_unknown_mode_text(struct str word, struct arena *arena) {
+    return arena_printf(arena,
+                        "annotation " PLACEMENT_MODE_ANNOTATION
+                        ": '%.*s' is none of Scores, Owner, Off: it changes nothing",
+                        STR_ARG(word));
 }
 
 int decide_terms(struct deciding *x) {
-    const struct ocm_policy_terms *policy = &x->question->policy;
     struct ocm_decision *d = x->d;
-    bool is_off;
-    int r = read_mode(x, &is_off);
-    if (r != 0 || is_off)
-        return r;
-    d->terms = x->placement->terms;
-    d->term_count = x->placement->term_count;
-    if (d->term_count == 0) {
-        d->terms = policy->items;
-        d->term_count = policy->count;
-        d->policy = policy->policy;
-        if (policy->warning.n > 0)
-            r = deciding_warn(x, policy->warning);
-    }
+    struct ocm_terms terms;
+    int r = 0;
+    ocm_terms_find(x->placement, &x->question->policy, &terms);
+    /* an annotation that is there and empty is a word that nobody knows, too */
+    if (terms.unknown_mode.p != NULL)
+        r = deciding_warn(x, ocm_unknown_mode_text(terms.unknown_mode, x->arena));
+    if (r == 0 && terms.warning.n > 0)
+        r = deciding_warn(x, terms.warning);
+    d->terms = terms.items;
+    d->term_count = terms.count;
+    d->policy = terms.policy;
     d->has_spread = d->term_count > 0;
     return r;
 }

@@ -33,6 +33,22 @@ int policy_namespace_find(struct cache *cache, struct str name, struct arena *ar
     return r == -ENOMEM ? r : 0;
 }
 
+int policy_namespace_of_fleet(const struct fleet_view *view, struct str name, struct arena *arena,
+                              struct policy_namespace *ret) {
+    struct label_set_ref ref;
+    *ret = (struct policy_namespace){.name = name};
+    if (!fleet_namespace(view, name, &ref))
+        return 0;
+    struct label *labels = arena_array(arena, ref.set->count, sizeof *labels);
+    if (labels == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < ref.set->count; i++)
+        labels[i] = label_set_at(ref.strings, ref.set, i);
+    ret->labels = (struct labels){labels, ref.set->count};
+    ret->known = true;
+    return 0;
+}
+
 static bool opts_out(const struct labels *labels) {
     struct str value;
     return labels_lookup(labels, STR(INJECT_LABEL), &value) && str_eq(value, STR("disabled"));
@@ -141,4 +157,26 @@ struct str policy_placement_audit(const struct policy *policy, struct arena *are
     const struct str keys = policy_placement_keys(policy, arena);
     return arena_printf(arena, "policy '%.*s' (Audit) would spread by %.*s", STR_ARG(policy->name),
                         STR_ARG(keys));
+}
+
+int policy_terms_of_placement(struct policy_list policies, const struct policy_namespace *namespace,
+                              const struct object_meta *placement, struct arena *arena,
+                              struct ocm_policy_terms *ret) {
+    struct policy_choice choice;
+    *ret = (struct ocm_policy_terms){.items = NULL};
+    const bool known = policy_of_placement(policies, namespace, placement, &choice);
+    const struct policy *audited = choice.audited[POLICY_PLACEMENTS];
+    const struct policy *enforced = choice.enforced[POLICY_PLACEMENTS];
+    if (!known)
+        ret->warning = arena_printf(
+            arena,
+            "namespace '%.*s' is not known: which policy spreads its Placements depends on its "
+            "labels",
+            STR_ARG(placement->namespace));
+    else if (audited != NULL) /* it comes before the other */
+        ret->warning = policy_placement_audit(audited, arena);
+    else if (enforced != NULL)
+        *ret = (struct ocm_policy_terms){enforced->placement_terms, enforced->placement_term_count,
+                                         enforced->name, STR("")};
+    return arena_failed(arena) ? -ENOMEM : 0;
 }

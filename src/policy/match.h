@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "cache/cache.h"
+#include "fleet/fleet.h"
 #include "model/object.h"
 #include "model/policy.h"
 
@@ -22,6 +23,10 @@ struct policy_namespace {
 /* 0, also for a namespace that is not known, or -ENOMEM. `name` is borrowed. */
 int policy_namespace_find(struct cache *cache, struct str name, struct arena *arena,
                           struct policy_namespace *ret) MUST_CHECK;
+
+/* The same of a fleet's namespaces; strings are borrowed from the view. */
+int policy_namespace_of_fleet(const struct fleet_view *view, struct str name, struct arena *arena,
+                              struct policy_namespace *ret) MUST_CHECK;
 
 /* Why no policy but one with mode Require is for a pod with these labels, as a phrase for people,
  * or "": it or its namespace has the label evenkeel.io/inject: disabled. */
@@ -66,6 +71,12 @@ bool policy_of_group(struct policy_list policies, const struct cache_group *grou
  */
 bool policy_of_placement(struct policy_list policies, const struct policy_namespace *namespace,
                          const struct object_meta *placement, struct policy_choice *ret);
+
+/* The terms of that policy; of one that is only audited, or where it is not known, a warning. 0 or
+ * -ENOMEM; sentences are in the arena, the rest is the policy's. */
+int policy_terms_of_placement(struct policy_list policies, const struct policy_namespace *namespace,
+                              const struct object_meta *placement, struct arena *arena,
+                              struct ocm_policy_terms *ret) MUST_CHECK;
 
 /* Keys of the policy's terms for people: "region, zone". In the arena. */
 struct str policy_placement_keys(const struct policy *policy, struct arena *arena);

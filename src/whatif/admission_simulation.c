@@ -31,6 +31,7 @@ int admission_simulation_run(const struct configuration *c, const struct simulat
                                   .volumes = state->volumes,
                                   .data = fluid_set_data(data)};
     options.head.policies = policies_items(held, &options.head.policy_count);
+    ret->kind = &admitted_pods;
     ret->review = (struct review){.uid = STR("simulate"),
                                   .resource = STR("pods"),
                                   .operation = STR("CREATE"),

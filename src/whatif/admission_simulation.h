@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 struct admission_simulation {
+    const struct admitted_kind *kind;
     struct review review;
     enum admission result;
     struct review_answer answer;

@@ -3,6 +3,7 @@
  * patched pod is JSON too, differs from the pod that came in by what the patch adds alone (or,
  * where data is concerned, on paths that are ours), and is left alone when it comes in again.
  */
+#include "admission/placements/placements.h"
 #include "admission/pods/pods.h"
 #include "base/json_reader.h"
 #include "fuzz/fuzz.h"
@@ -142,6 +143,41 @@ static enum admission admit(const struct review *review, struct arena *arena, st
     return result;
 }
 
+/* ---- Placements ---- */
+
+static enum admission admit_placement(const struct review *review, uint64_t random,
+                                      struct arena *arena, struct patch *patch) {
+    const struct policy_namespace namespace = {.name = review->namespace};
+    const struct placement_options options = {.namespace = &namespace,
+                                              .mode = PLACEMENT_SCORES,
+                                              .inject_scores = true,
+                                              .owns = true,
+                                              .shards = 4,
+                                              .random = random};
+    struct review_answer answer;
+    enum admission result =
+        admit_object(&admitted_placements, &options.head, review, arena, patch, &answer);
+    check_steps(&answer, review->object.n + review->old_object.n);
+    require(answer.allowed != (result == ADMISSION_DENIED));
+    require(result != ADMISSION_PATCHED || patch->count > 0);
+    require(result == ADMISSION_PATCHED || result == ADMISSION_FAILED || patch->count == 0);
+    require(result != ADMISSION_FAILED || answer.warning_count > 0);
+    return result;
+}
+
+/* What is made of a Placement stays so, whatever key would be drawn. */
+static void try_placement(struct review review, struct arena *arena) {
+    struct patch patch, again;
+    if (admit_placement(&review, 1, arena, &patch) != ADMISSION_PATCHED)
+        return;
+    check_json(patch.document, arena);
+    review.object = patch.document;
+    require(admit_placement(&review, 2, arena, &again) == ADMISSION_UNCHANGED);
+    review.old_object = patch.document; /* and is stored */
+    review.operation = STR("UPDATE");
+    require(admit_placement(&review, 3, arena, &again) == ADMISSION_UNCHANGED);
+}
+
 static int try_input(const uint8_t *bytes, size_t n) {
     struct arena arena;
     struct review review;
@@ -160,6 +196,8 @@ static int try_input(const uint8_t *bytes, size_t n) {
         review.object = patch.document;
         require(admit(&review, &arena, &patch) == ADMISSION_UNCHANGED);
         require(str_eq(patch.document, review.object));
+    } else if (r == 0) {
+        try_placement(review, &arena);
     }
     arena_done(&arena);
     return 0;

@@ -60,6 +60,31 @@ is "a good one among the state counts" \
     "$("$evenkeel" simulate --state "$work/state.yaml" --now $now --placement $fleet/ranked.yaml -o json | jq -c '[.policy, .selected]')" \
     '["two-clouds",["east-a1","hangzhou-e1","east-b1"]]'
 
+
+# ---- what the webhook would make of it ----
+
+admit() { "$evenkeel" simulate --admit "$@" -o json; }
+sed 's/namespace: shop}/namespace: shop, annotations: {placements.evenkeel.io\/mode: Scores}}/' $fleet/web.yaml >"$work/scores.yaml"
+check "without a state" admit --placement "$work/scores.yaml"
+admit --placement "$work/scores.yaml" >"$work/admitted"
+is "the answer's members" "$(jq -c 'keys' "$work/admitted")" '["allowed","code","message","notes","patch","placement","warnings"]'
+is "a prioritizer, and what was added" \
+    "$(jq -c '.placement | [(.spec.prioritizerPolicy.configurations | last | .weight, .scoreCoordinate.type), (.metadata.annotations["placements.evenkeel.io/injected"] | fromjson | keys)]' "$work/admitted")" \
+    '[10,"AddOn",["added","key","resource"]]'
+jq -c .placement "$work/admitted" >"$work/again.json"
+is "once more nothing" "$(admit --placement "$work/again.json" | jq -c .patch)" '[]'
+jq -c 'del(.spec.spreadPolicy)' "$work/again.json" >"$work/less.json"
+is "without terms it goes" \
+    "$(admit --placement "$work/less.json" --previous "$work/again.json" | jq -c '[.placement.metadata.annotations, .placement.spec]')" \
+    '[{"placements.evenkeel.io/mode":"Scores"},{"numberOfClusters":4}]'
+is "a negative number is refused" "$(admit --placement "$work/negative.yaml" | jq -c '[.allowed, .code, .patch]')" '[false,422,[]]'
+is "mode Owner" "$(admit --placement <(sed 's/Scores/Owner/' "$work/scores.yaml") | jq -c '[.patch[].value]')" '["true"]'
+like "the table says what" "$("$evenkeel" simulate --admit --placement "$work/scores.yaml")" 'the Placement is .*patched'
+check "--previous without --admit" refused 2 'leave out --previous' --state $fleet/hub.yaml --placement $fleet/web.yaml --previous x
+check "--admit beside a pod" refused 2 'leave out --pod' --admit --placement $fleet/web.yaml --pod x
+check "an enum, by path, here too" refused 1 "did you mean 'BuiltIn'?" --admit --placement "$work/typo.yaml"
+check "... of the previous one" refused 1 "$work/none.yaml" --admit --placement $fleet/web.yaml --previous "$work/none.yaml"
+
 # ---- over HTTP ----
 
 start_server --state $fleet/hub.yaml --fleet-clusters --shutdown-delay 0s

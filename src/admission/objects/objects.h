@@ -6,14 +6,15 @@
  */
 #pragma once
 
-#include "admission/admit.h"
+#include "admission/placements/placements.h"
 #include "admission/pods/pods.h"
 
 /* X(constant, name, family): the const struct admitted_kind, its name, and whose handlers answer.
  * Reviews are sent to ADMISSION_PATH and the name. */
 #define ADMITTED_LIST(X)                                                                           \
     X(admitted_pods, "pods", pods)                                                                 \
-    X(validated_pods, "pods/validate", pods)
+    X(validated_pods, "pods/validate", pods)                                                       \
+    X(admitted_placements, "placements", placements)
 #define ADMISSION_PATH "/webhooks/v1/"
 
 #define ADMITTED_ROW(constant, name, family) ADMITTED_##constant,

@@ -1,0 +1,34 @@
+/*
+ * Deciding about a Placement with the policies and the namespaces that are known now.
+ *
+ * Thread-safe; a decision belongs to its request.
+ */
+#pragma once
+
+#include "admission/placements/placements.h"
+#include "policy/policies.h"
+
+/* What is known, and what runs beside the webhook. Borrowed. */
+struct placement_knowledge {
+    struct policy_source *policies;
+    struct fleet *fleet;      /* whose namespaces are asked about; NULL: the cache's are */
+    struct cache *cache;      /* NULL: nothing is known of namespaces */
+    enum placement_mode mode; /* as the next ones: see struct placement_options */
+    bool inject_scores;
+    bool owns;
+    uint32_t shards;
+};
+
+/* What becomes of a Placement, and the policies that it was found from: held until it is done with.
+ */
+struct placement_admission {
+    struct policies *policies;
+    enum admission result;
+    struct patch patch;
+    struct review_answer answer; /* names a policy, so it lives as long */
+};
+
+/* `random` is drawn for this review. */
+void placement_decide(const struct placement_knowledge *known, const struct review *review,
+                      uint64_t random, struct arena *arena, struct placement_admission *ret);
+void placement_admission_done(struct placement_admission *d);

@@ -1,0 +1,53 @@
+/*
+ * What the webhook adds to a Placement in mode Scores, as text: the key that its score is published
+ * under, the gate, and the annotation PLACEMENT_INJECTED_ANNOTATION that says what was added.
+ *
+ *     key         s3-0a1b2c3d, an item of the AddOnPlacementScore evenkeel-3 of each cluster
+ *     gate        managedCluster.scores("evenkeel-3").exists(s, s.name == "s3-0a1b2c3d" && s.value
+ * > 0) annotation  {"key":"s3-0a1b2c3d","resource":"evenkeel-3","weight":2,"added":["gate", ...]}
+ *
+ * All of it is recognised by its form, too, so that what is left over from an annotation that a
+ * user wrote or broke is found: resources evenkeel-N are Evenkeel's own.
+ *
+ * Pure. Strings are in the arena, or borrowed from what is read.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct injected_key {
+    uint32_t shard;  /* below INJECTED_SHARDS */
+    uint32_t number; /* drawn at random */
+};
+enum { INJECTED_SHARDS = 1000, INJECTED_WEIGHT = 10 /* of our prioritizer: the most there is */ };
+
+static inline bool injected_key_eq(struct injected_key a, struct injected_key b) {
+    return a.shard == b.shard && a.number == b.number;
+}
+
+/* Are these two the names of a score of ours? */
+bool injected_key_read(struct str resource, struct str score, struct injected_key *ret);
+/* The same of a CEL expression: is it a gate, exactly as we write it? */
+bool gate_read(struct str expression, struct injected_key *ret);
+
+/* As JSON strings, quoted and escaped. "" when the arena failed. */
+struct str injected_resource_json(struct injected_key key, struct arena *arena);
+struct str injected_score_json(struct injected_key key, struct arena *arena);
+struct str gate_json(struct injected_key key, struct arena *arena);
+
+/* What the annotation says. */
+struct injected {
+    bool valid; /* there is one, and it is well-formed; otherwise the rest is zero */
+    struct injected_key key;
+    int32_t weight;       /* of the `builtIn: Spread` that was replaced; 0: none was */
+    bool made_policy;     /* prioritizerPolicy is ours as a whole */
+    bool made_predicates; /* so is the one predicate */
+};
+/* `text` is the annotation's value. What is not well-formed is not believed. */
+void injected_read(struct str text, struct arena *arena, struct injected *ret);
+/* The annotation's value; `gated`: there are gates. "" when the arena failed. */
+struct str injected_write(const struct injected *injected, bool gated, struct arena *arena);

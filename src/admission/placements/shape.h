@@ -1,0 +1,71 @@
+/*
+ * A Placement as text, taken apart where the webhook edits it: entries of lists stay the bytes that
+ * the user wrote, so that a list that is written anew changes none of them.
+ *
+ * Everything is borrowed from the object or in the arena.
+ */
+#pragma once
+
+#include "admission/placements/injected.h"
+#include "base/err.h"
+
+/* An entry of spec.prioritizerPolicy.configurations. */
+struct shape_configuration {
+    struct str text;
+    bool is_ours; /* by its form */
+    struct injected_key key;
+    bool is_add_on;
+    struct str built_in; /* "" with is_add_on */
+    int32_t weight;
+};
+
+/* One of celExpressions. */
+struct shape_expression {
+    struct str text; /* a JSON string */
+    bool is_ours;    /* by its form */
+    struct injected_key key;
+};
+
+/* An entry of spec.predicates. */
+struct shape_predicate {
+    struct str text;
+    const struct shape_expression *expressions;
+    uint32_t expression_count, ours; /* so many of them are ours */
+    bool has_selector; /* requiredClusterSelector is an object, not null and not absent */
+    bool has_cel;      /* so is celSelector in it */
+    bool cel_is_alone; /* and has no member but celExpressions */
+    bool is_bare; /* matches every cluster, our gates aside: no labels, no claims, no CEL of others
+                   */
+};
+
+struct placement_shape {
+    int64_t number;      /* spec.numberOfClusters; 0 when not given */
+    bool disabled;       /* OCM leaves it alone */
+    bool has_annotation; /* PLACEMENT_INJECTED_ANNOTATION */
+    struct str annotation;
+    uint32_t annotation_count; /* of any name */
+    struct injected injected;  /* what that one says */
+    bool has_policy;           /* prioritizerPolicy is an object */
+    struct str mode;
+    const struct shape_configuration *configurations;
+    uint32_t configuration_count;
+    bool has_predicates; /* predicates is a list, which may be empty */
+    const struct shape_predicate *predicates;
+    uint32_t predicate_count;
+};
+
+/* spec.numberOfClusters alone, of an object of which nothing else need be right. 0, -EINVAL or
+ * -ENOMEM. */
+int placement_number(struct str object, struct arena *arena, int64_t *ret,
+                     struct err *err) MUST_CHECK;
+
+/* The rest of an object that placement_decode() takes. 0, -EINVAL or -ENOMEM. */
+int placement_shape(struct str object, struct arena *arena, struct placement_shape *ret,
+                    struct err *err) MUST_CHECK;
+
+/* The first key of ours that a gate or a prioritizer has. False: there is none. */
+bool shape_key(const struct placement_shape *shape, struct injected_key *ret);
+/* Does some predicate have the gate of this key? */
+bool shape_is_gated(const struct placement_shape *shape, struct injected_key key);
+/* Is there anything of ours, the annotation included? */
+bool shape_has_ours(const struct placement_shape *shape);

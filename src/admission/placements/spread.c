@@ -1,0 +1,177 @@
+/*
+ * What becomes of a Placement with spread terms, or that had some.
+ */
+#include "admission/placements/edits.h"
+
+#include <errno.h>
+
+static const struct str disable_path[] = {
+    {"metadata", 8},
+    {"annotations", 11},
+    {PLACEMENT_DISABLE_ANNOTATION, sizeof PLACEMENT_DISABLE_ANNOTATION - 1}};
+static const struct str injected_path[] = {
+    {"metadata", 8},
+    {"annotations", 11},
+    {PLACEMENT_INJECTED_ANNOTATION, sizeof PLACEMENT_INJECTED_ANNOTATION - 1}};
+
+static enum placement_mode mode_of(const struct placement_question *q) {
+    return q->terms.mode != PLACEMENT_UNSET ? q->terms.mode : placement_options(q)->mode;
+}
+
+static bool is_hard(const struct ocm_terms *terms) {
+    for (uint32_t i = 0; i < terms->count; i++)
+        if (terms->items[i].hard)
+            return true;
+    return false;
+}
+
+/* ---- what is believed of what was added before ---- */
+
+static struct injected_key draw(const struct placement_options *o) {
+    const uint32_t shards = o->shards < INJECTED_SHARDS ? o->shards : INJECTED_SHARDS;
+    return (struct injected_key){.shard = shards > 0 ? (uint32_t)(o->random >> 32) % shards : 0,
+                                 .number = (uint32_t)o->random};
+}
+
+/*
+ * What is stored was reviewed before, so it comes first; then what is to be stored. An annotation
+ * that cannot be believed is made anew with the key that is in use. Of a new Placement only an
+ * annotation counts, because it is reviewed again when other webhooks have changed it: what else
+ * looks like ours was copied from elsewhere.
+ */
+static struct injected believe(const struct placement_question *q) {
+    struct injected kept = {.valid = true};
+    if (q->old.injected.valid)
+        kept = q->old.injected;
+    else if (q->is_updated && shape_key(&q->old, &kept.key))
+        return kept;
+    else if (q->shape.injected.valid)
+        return q->shape.injected;
+    else if (q->is_updated && shape_key(&q->shape, &kept.key))
+        return kept;
+    else {
+        kept.key = draw(placement_options(q));
+        return kept;
+    }
+    if (q->shape.injected.valid && injected_key_eq(kept.key, q->shape.injected.key)) {
+        kept.weight = q->shape.injected.weight; /* perhaps of a review of this very change */
+        kept.made_policy |= q->shape.injected.made_policy;
+        kept.made_predicates |= q->shape.injected.made_predicates;
+    }
+    return kept;
+}
+
+/* A gate that nobody has published scores for selects nothing. */
+static bool may_gate(const struct placement_question *q, struct injected_key key) {
+    return !q->is_updated || shape_is_gated(&q->old, key) || shape_is_gated(&q->shape, key);
+}
+
+/* ---- edits ---- */
+
+static int edit_annotation(const struct placement_question *q, const struct wanted *wanted,
+                           struct patch *patch, struct err *err) {
+    struct strbuf out = {0};
+    struct json_writer w = {.out = &out};
+    if (!wanted->inject) {
+        const struct patch_change change = {
+            PATCH_REMOVE, injected_path, q->shape.annotation_count == 1 ? 2 : 3, {0}};
+        return q->shape.has_annotation ? patch_apply(patch, &change, 1, err) : 0;
+    }
+    const struct str text = injected_write(&wanted->note, wanted->gate, q->head.arena);
+    if (q->shape.has_annotation && str_eq(text, q->shape.annotation))
+        return 0;
+    json_put_string(&w, text);
+    const struct str value =
+        arena_str(q->head.arena, strbuf_failed(&out) ? STR("") : strbuf_str(&out));
+    strbuf_done(&out);
+    return str_empty(text) || str_empty(value)
+               ? err_set(err, -ENOMEM, "no memory for its annotation")
+               : patch_add(patch, injected_path, 3, value, err);
+}
+
+static void add_warning(const struct placement_question *q, struct admission_outcome *ret,
+                        const char *text) {
+    struct str *warning = arena_array(q->head.arena, 1, sizeof *warning);
+    if (warning == NULL)
+        return; /* the arena says so */
+    *warning = str_of(text);
+    ret->warnings = warning;
+    ret->warning_count = 1;
+}
+
+static struct str note_of(const struct wanted *wanted, struct arena *arena) {
+    if (!wanted->inject)
+        return STR("what was added for its spread is gone");
+    return arena_printf(arena, "score s%u-%08x of evenkeel-%u%s", wanted->note.key.shard,
+                        wanted->note.key.number, wanted->note.key.shard,
+                        wanted->gate ? ", gated" : "");
+}
+
+static int edit(const struct placement_question *q, struct wanted *wanted, struct patch *patch,
+                struct admission_outcome *ret, struct err *err) {
+    const uint32_t before = patch->count;
+    bool is_weak = false;
+    int r = edit_predicates(q, wanted, patch, err);
+    if (r == 0)
+        r = edit_configurations(q, wanted, patch, &is_weak, err);
+    if (r == 0)
+        r = edit_annotation(q, wanted, patch, err);
+    if (r != 0)
+        return r;
+    if (patch->count > before)
+        ret->note = note_of(wanted, q->head.arena);
+    if (is_weak)
+        add_warning(q, ret, "spec.prioritizerPolicy: its own prioritizers may outweigh the spread");
+    return 0;
+}
+
+/* Whether OCM will read `builtIn: Spread`, which was there or comes back. */
+static bool reads_spread(const struct placement_question *q, const struct wanted *wanted) {
+    if (spread_weight_of(&q->shape) != 0)
+        return true;
+    for (uint32_t i = 0; i < q->shape.configuration_count; i++)
+        if (q->shape.configurations[i].is_ours)
+            return wanted->kept.weight != 0;
+    return false;
+}
+
+static void warn_of_spread(const struct placement_question *q, const struct wanted *wanted,
+                           struct admission_outcome *ret) {
+    if (reads_spread(q, wanted))
+        add_warning(q, ret,
+                    "spec.prioritizerPolicy: Open Cluster Management does not know builtIn Spread, "
+                    "and empties the decisions of a Placement that has it");
+}
+
+/* ---- modes ---- */
+
+/* Before OCM has seen it. */
+static int give_to_owner(const struct placement_question *q, struct patch *patch,
+                         struct admission_outcome *ret, struct err *err) {
+    if (q->is_updated || q->terms.count == 0 || !placement_options(q)->owns)
+        return 0;
+    ret->note = STR("Open Cluster Management leaves it alone");
+    return patch_add(patch, disable_path, 3, STR("\"true\""), err);
+}
+
+static int run(const struct admission_question *question, struct patch *patch,
+               struct admission_outcome *ret, struct err *err) {
+    const struct placement_question *q = placement_question(question);
+    const bool has_terms = q->terms.count > 0, injects = placement_options(q)->inject_scores;
+    const enum placement_mode mode = mode_of(q);
+    struct wanted wanted = {.kept = believe(q)};
+    /* what is live is the controller's, or stays as it is while nobody publishes */
+    if (has_terms && q->is_updated && (mode == PLACEMENT_OWNER || !injects))
+        return 0;
+    wanted.note = (struct injected){.valid = true, .key = wanted.kept.key};
+    wanted.inject = mode == PLACEMENT_SCORES && has_terms && injects;
+    wanted.gate = wanted.inject && is_hard(&q->terms) && may_gate(q, wanted.kept.key);
+    int r = wanted.inject || shape_has_ours(&q->shape) ? edit(q, &wanted, patch, ret, err) : 0;
+    if (r == 0 && mode == PLACEMENT_OWNER)
+        r = give_to_owner(q, patch, ret, err);
+    else if (r == 0 && !wanted.inject)
+        warn_of_spread(q, &wanted, ret);
+    return r;
+}
+
+const struct admission_plugin placement_plugin_spread = {.name = "spread", .run = run};

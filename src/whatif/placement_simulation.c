@@ -1,0 +1,64 @@
+#include "whatif/placement_simulation.h"
+
+#include "base/clock.h"
+#include "clusters/question.h"
+#include "clusters/state.h"
+#include "config/placements.h"
+#include "explain/admission_record.h"
+
+#include <errno.h>
+
+static void state_cleanup(struct clusters_state *state) {
+    clusters_state_done(state);
+}
+
+static int read_review(const char *path, const char *previous_path, struct arena *arena,
+                       struct review *ret, struct err *err) {
+    struct admission_subject subject;
+    *ret = (struct review){.uid = STR("simulate"),
+                           .group = admitted_placements.group,
+                           .resource = admitted_placements.resource,
+                           .operation = previous_path != NULL ? STR("UPDATE") : STR("CREATE")};
+    int r = clusters_placement_text(path, arena, &ret->object, err);
+    if (r == 0 && previous_path != NULL)
+        r = clusters_placement_text(previous_path, arena, &ret->old_object, err);
+    if (r != 0)
+        return r;
+    admission_subject_of(ret, arena, &subject);
+    ret->namespace = str_empty(subject.meta.namespace) ? STR("default")
+                                                       : subject.meta.namespace; /* as kubectl */
+    return 0;
+}
+
+/* Copies what the answer borrows of the policies, which do not outlive the simulation. */
+static void keep_notes(struct review_answer *answer, struct arena *arena) {
+    for (uint32_t i = 0; i < answer->annotation_count; i++)
+        answer->annotations[i].value = arena_str(arena, answer->annotations[i].value);
+}
+
+int placement_simulation_run(const struct configuration *c, const char *path,
+                             const char *previous_path, struct arena *arena,
+                             struct admission_simulation *ret, struct err *err) {
+    CLEANUP(state_cleanup) struct clusters_state state = {.fleet = NULL};
+    struct placement_admission admission;
+    int r = read_review(path, previous_path, arena, &ret->review, err);
+    if (r == 0)
+        r = clusters_state_load(c->state.paths, c->state.path_count, c->policies.paths,
+                                c->policies.path_count, &state, err);
+    if (r != 0)
+        return r;
+    struct placement_knowledge known = {.policies = state.policies, .fleet = state.fleet};
+    configuration_reviews_placements(c, &known);
+    if (!c->ocm.enabled)
+        known.mode = PLACEMENT_SCORES;
+    known.inject_scores = known.owns = true;
+    placement_decide(&known, &ret->review, clock_seed(), arena, &admission);
+    ret->kind = &admitted_placements;
+    ret->result = admission.result;
+    ret->answer = admission.answer;
+    ret->patch = admission.patch;
+    ret->answer.patch = &ret->patch;
+    keep_notes(&ret->answer, arena);
+    placement_admission_done(&admission);
+    return arena_failed(arena) ? err_set(err, -ENOMEM, "no memory to admit the Placement") : 0;
+}
