@@ -11,6 +11,7 @@
 #include "daemon/known_fleet.h"
 #include "daemon/known_policies.h"
 #include "daemon/leadership.h"
+#include "daemon/owned_placements.h"
 #include "daemon/process_metrics.h"
 #include "daemon/servers.h"
 #include "daemon/source.h"
@@ -407,6 +408,19 @@ static bool keeps_clusters(void *ctx) {
     return s->fleet != NULL;
 }
 
+static int start_owned_placements(struct server *s, struct err *err) {
+    const struct owned_placements_options options = {.configuration = s->configuration,
+                                                     .servers = s->servers,
+                                                     .leadership = s->leadership,
+                                                     .fleet = s->fleet,
+                                                     .policies = s->placement_policies};
+    return owned_placements_start(&options, &s->owned_placements, err);
+}
+
+static void stop_owned_placements(struct server *s) {
+    owned_placements_stop(s->owned_placements);
+}
+
 static int start_volumes(struct server *s, struct err *err) {
     if (!configuration_listens(s->configuration->webhook.listen))
         return 0;
@@ -768,6 +782,7 @@ static const struct component components[] = {
                 .wanted = keeps_clusters,
                 .bad_text = "not heard: the clusters are those that it listed last; see the log",
                 .advice = true}}},
+    {.name = "owned placements", .start = start_owned_placements, .stop = stop_owned_placements},
     {.name = "volumes",
      .start = start_volumes,
      .stop = stop_volumes,

@@ -26,6 +26,7 @@ struct known_fleet;
 struct known_data;
 struct known_policies;
 struct leadership;
+struct owned_placements;
 struct servers;
 struct source;
 struct informer;
@@ -46,6 +47,7 @@ struct server {
                                                   server; NULL: no Placements are decided */
     struct known_data *data;                   /* NULL: Evenkeel knows no data */
     struct known_fleet *fleet;                 /* NULL: only nodes are candidates */
+    struct owned_placements *owned_placements; /* NULL: none are decided */
     struct informer *volumes;                  /* NULL: no pods are admitted */
     struct evenness_latest *latest;            /* of evenness */
     struct known_evenness *evenness;

@@ -60,11 +60,13 @@ struct fleet_stats fleet_stats(struct fleet *f);
  */
 struct fleet_observer {
     void (*changed)(void *ctx, struct str namespace, struct str name);
-    /* Any may have to: a listing has ended, or there was no memory to find out which. */
+    /* Any may have to: a listing has ended (which reports nothing before), or there was no memory
+     * to find out which. */
     void (*changed_all)(void *ctx);
     void *ctx;
 };
-/* Before the watch begins, or when it has ended (NULL). Not with state files. Borrowed. */
+/* One; NULL: none any more. From any thread; when this returns, the one before is not called any
+ * more. Not with state files. Borrowed. */
 void fleet_observe(struct fleet *f, const struct fleet_observer *observer);
 
 /* ---- views ---- */

@@ -98,6 +98,7 @@ struct fleet_scores { /* a resource's record */
 struct fleet_contents {
     uint64_t serial;                       /* no other contents have it */
     const struct fleet_observer *observer; /* borrowed; NULL: nobody is told */
+    uint32_t listing;                      /* bit k: a listing of kind k is under way */
     struct intern strings;
     struct topology *clusters;
     struct fleet_cluster *cluster_of; /* [topology_cap()]; owned, and so are the taints */

@@ -62,7 +62,7 @@ static void report_changed(const struct fleet_contents *c, const struct informer
     const struct fleet_view view = {.contents = c};
     const struct fleet_observer *o = c->observer;
     struct fleet_changed changed = {0};
-    if (o == NULL)
+    if (o == NULL || (c->listing >> object->kind & 1) != 0) /* then all are told at its end */
         return;
     if (find_changed(&view, object, &changed) != 0)
         o->changed_all(o->ctx);
@@ -70,7 +70,8 @@ static void report_changed(const struct fleet_contents *c, const struct informer
         o->changed(o->ctx, changed.items[i].namespace, changed.items[i].name);
 }
 
-static void report_all(const struct fleet_contents *c) {
+static void report_all(struct fleet_contents *c, uint32_t kind) {
+    c->listing &= ~(1u << kind);
     if (c->observer != NULL)
         c->observer->changed_all(c->observer->ctx);
 }
@@ -217,7 +218,8 @@ static const struct informer_kind kinds[FLEET_KINDS] = {
 
 /* Only clusters are watched: files need no listings. */
 static void sync_begin(void *contents, uint32_t kind) {
-    const struct fleet_contents *c = contents;
+    struct fleet_contents *c = contents;
+    c->listing |= 1u << kind;
     if (kind == FLEET_CLUSTERS)
         topology_sync_begin(c->clusters);
 }
@@ -226,14 +228,14 @@ static void sync_end(void *contents, uint32_t kind) {
     const struct fleet_contents *c = contents;
     while (kind == FLEET_CLUSTERS && topology_sync_end(c->clusters))
         continue;
-    report_all(c);
+    report_all(contents, kind);
 }
 
 static void sync_abort(void *contents, uint32_t kind) {
     const struct fleet_contents *c = contents;
     while (kind == FLEET_CLUSTERS && topology_sync_abort(c->clusters))
         continue;
-    report_all(c);
+    report_all(contents, kind);
 }
 
 static uint64_t kept_bytes(const void *contents) {

@@ -81,8 +81,11 @@ static void look_for_last(struct looking *x) {
         o->progress = OWNED_IDLE;
         return;
     }
-    x->doubt = o->progress == OWNED_UNKNOWN ? DOUBT_OBJECT : DOUBT_WAIT;
     x->ret->wake_ms = left > 0 ? left : FORGET_MS;
+    if (o->progress != OWNED_UNKNOWN)
+        x->doubt = DOUBT_WAIT;
+    else if (o->last.what == OWNED_DECISION) /* the others take no cluster away */
+        x->doubt = DOUBT_OBJECT;
 }
 
 static void wake_in(struct looking *x, int64_t ms) {

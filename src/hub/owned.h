@@ -59,6 +59,7 @@ enum owned_progress {
 
 struct owned {
     struct moves moves;
+    bool has_target;
     struct strbuf target; /* clusters that it is on the way to, each with a NUL behind it */
     enum owned_progress progress;
     struct owned_write last; /* without path and body */

@@ -94,7 +94,7 @@ static bool read_target(struct looking *x, uint32_t *slots, uint32_t *ret_count)
             return false;
         slots[(*ret_count)++] = slot;
     }
-    return names.n > 0;
+    return x->o->has_target;
 }
 
 static bool are_selected(const struct changing *c, const uint32_t *slots, uint32_t count) {
@@ -110,7 +110,7 @@ static bool go_on(struct changing *c, uint32_t *slots) {
     uint32_t count;
     const bool good = read_target(x, slots, &count) && count == x->d.plan.selected_count;
     if (!good || are_selected(c, slots, count)) {
-        strbuf_clear(&x->o->target);
+        x->o->has_target = false;
         return false;
     }
     x->target = slots;
@@ -124,8 +124,7 @@ static void set_target(struct looking *x, const uint32_t *slots, uint32_t count)
     strbuf_clear(&x->o->target);
     for (uint32_t i = 0; i < count; i++)
         owned_put_name(&x->o->target, ocm_cluster_name(&x->d, slots[i]));
-    if (strbuf_failed(&x->o->target))
-        strbuf_clear(&x->o->target); /* then it is chosen anew each time */
+    x->o->has_target = !strbuf_failed(&x->o->target); /* otherwise it is chosen anew each time */
 }
 
 /* ---- what changes ---- */

@@ -22,8 +22,7 @@
 struct placement_decisions;
 
 struct placement_decisions_options {
-    struct fleet *fleet; /* borrowed until placement_decisions_free(), as what follows; its watch
-                            has not begun yet */
+    struct fleet *fleet;            /* borrowed until placement_decisions_free(), as what follows */
     struct policy_source *policies; /* NULL: there are none */
     bool (*is_synced)(void *ctx);   /* is all of both known? */
     void *ctx;
@@ -40,6 +39,6 @@ struct placement_decisions_options {
 /* Begins at once; is the fleet's observer from now on. 0 or -errno. */
 int placement_decisions_start(const struct placement_decisions_options *options,
                               struct placement_decisions **ret, struct err *err) MUST_CHECK;
-/* When this returns, nothing is being written any more; decisions stay. The fleet's watch has
- * ended. Any thread but the client's. NULL is fine. */
+/* When this returns, nothing is being written any more; decisions stay. Any thread but the
+ * client's. NULL is fine. */
 void placement_decisions_free(struct placement_decisions *d);

@@ -14,7 +14,7 @@ enum {
     POLL_MS = 1000,   /* how often it is looked whether policies have changed */
     RETRY_MS = 60000, /* after a plan that failed */
     PLAN_BYTES = 256 << 20,
-    PLAN_STEPS = 400000000,
+    PLAN_STEPS = 100000000,
 };
 
 const struct event_reason planner_reasons[PLANNER_REASONS] = {

@@ -310,11 +310,9 @@ static const char *const of_ocm[] = {
     FOR_PLACEMENTS("list"),
     "may not patch placementdecisions" OCM_API NOT_DECIDED,
     "may not patch placementdecisions/status" OCM_API NOT_DECIDED,
+    "may not patch placements" OCM_API ": without it OCM does not leave Placements to Evenkeel",
     "may not patch placements/status" OCM_API NOT_SAID,
     "may not update leases" HUB_LEASE,
-    "may not update placementdecisions" OCM_API NOT_DECIDED,
-    "may not update placementdecisions/status" OCM_API NOT_DECIDED,
-    "may not update placements/status" OCM_API NOT_SAID,
     FOR_PLACEMENTS("watch"),
     "may not create events in API group events.k8s.io, namespace ours: without it only the log "
     "says which replica leads",

@@ -4,6 +4,7 @@
  */
 #include "base/file.h"
 #include "controllers/reasons.h"
+#include "hub/planner.h"
 #include "kube/election/elector.h"
 #include "policy/status.h"
 #include "unit/unit.h"
@@ -36,6 +37,8 @@ static void write_events(struct strbuf *out) {
     strbuf_append_str(out, STR("| reason | type | about a | written when |\n|---|---|---|---|\n"));
     for (size_t i = 0; i < CONTROLLER_REASONS; i++)
         write_event(&controller_reasons[i], out);
+    for (size_t i = 0; i < PLANNER_REASONS; i++)
+        write_event(&planner_reasons[i], out);
     write_event(&election_reason, out);
 }
 

@@ -289,8 +289,15 @@ static void an_observer_is_told(void **state) {
     is_told("n/r ");
     placement(&b, "n", "r", "", "'numberOfClusters':1");
     is_told("n/r n/r ");
+    fleet_store.sync_begin(b.c, FLEET_SETS);
+    set(&b, "one", "");
+    is_told("");
+    placement(&b, "n", "r", "", "");
+    is_told("n/r n/r ");
     fleet_store.sync_end(b.c, FLEET_SETS);
     is_told("all ");
+    set(&b, "one", "");
+    is_told("n/p n/r n/p n/r ");
     fleet_store.sync_abort(b.c, FLEET_SETS);
     is_told("all ");
     arena.steps = (struct steps){0};

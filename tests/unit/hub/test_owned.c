@@ -370,6 +370,26 @@ static void an_answer_is_lost(void **state) {
     played_is(&hub, "p-decision-1: w0 e1");
 }
 
+/* What is not selected any more goes, and only once is it said. */
+static void nothing_is_left(void **state) {
+    struct owned_write write;
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, OURS, SOFT NUMBER("2"));
+    (void)played_settle(&hub);
+    played_placement(&hub, OURS, SOFT NUMBER("0"));
+    assert_true(played_look(&hub, &write));
+    assert_int_equal(hub.answer.moves, 2);
+    owned_write_done(&write);
+    assert_true(played_look(&hub, &write));
+    assert_int_equal(hub.answer.moves, 0);
+    owned_write_done(&write);
+    assert_int_equal(played_settle(&hub), 2);
+    played_is(&hub, "p-decision-1:");
+    assert_string_equal(played_condition(&hub, "PlacementSatisfied"),
+                        "False NoManagedClusterMatched");
+}
+
 static void what_is_gone(void **state) {
     struct owned_write write;
     (void)state;
@@ -420,6 +440,7 @@ int main(void) {
         TEST(two_hundred_and_fifty),
         TEST(nothing_is_written_twice),
         TEST(an_answer_is_lost),
+        TEST(nothing_is_left),
         TEST(what_is_gone),
         TEST(times_to_look_again),
     };

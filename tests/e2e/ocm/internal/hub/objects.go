@@ -68,7 +68,7 @@ func (h *Hub) create(ctx context.Context, object *unstructured.Unstructured) err
 	if !known {
 		return errors.New("no kind of a hub's")
 	}
-	if err := h.createNamespace(ctx, object.GetNamespace()); err != nil {
+	if err := h.CreateNamespace(ctx, object.GetNamespace()); err != nil {
 		return err
 	}
 	version := object.GroupVersionKind().GroupVersion()
@@ -87,7 +87,8 @@ func (h *Hub) create(ctx context.Context, object *unstructured.Unstructured) err
 	return err
 }
 
-func (h *Hub) createNamespace(ctx context.Context, name string) error {
+// CreateNamespace makes one that may be there already, and none for "".
+func (h *Hub) CreateNamespace(ctx context.Context, name string) error {
 	if name == "" {
 		return nil
 	}

@@ -42,6 +42,25 @@ func (h *Hub) Decided(ctx context.Context, namespace, name string) (*Decision, e
 	return d, err
 }
 
+// Read returns what there is of a Placement now, whoever has written it, objects by name.
+func (h *Hub) Read(ctx context.Context, namespace, name string) (*Decision, error) {
+	d := &Decision{}
+	api := h.Clusters.ClusterV1beta1()
+	var err error
+	if d.Placement, err = api.Placements(namespace).Get(ctx, name, metav1.GetOptions{}); err != nil {
+		return nil, err
+	}
+	list, err := api.PlacementDecisions(namespace).List(ctx,
+		metav1.ListOptions{LabelSelector: clusterv1beta1.PlacementLabel + "=" + name})
+	if err != nil {
+		return nil, err
+	}
+	for i := range list.Items {
+		d.Objects = append(d.Objects, &list.Items[i])
+	}
+	return d, nil
+}
+
 func (d *Decision) read(ctx context.Context, h *Hub, namespace, name string) (complete bool, err error) {
 	api := h.Clusters.ClusterV1beta1()
 	if d.Placement, err = api.Placements(namespace).Get(ctx, name, metav1.GetOptions{}); err != nil {

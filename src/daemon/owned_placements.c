@@ -1,0 +1,54 @@
+#include "daemon/owned_placements.h"
+
+#include "hub/placement_decisions.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct owned_placements {
+    struct owned_placements_options options;
+    struct placement_decisions *controller;
+};
+
+static bool is_synced(void *ctx) {
+    const struct owned_placements *o = ctx;
+    return known_fleet_synced(o->options.fleet) && known_policies_listed(o->options.policies);
+}
+
+int owned_placements_start(const struct owned_placements_options *options,
+                           struct owned_placements **ret, struct err *err) {
+    const struct configuration *c = options->configuration;
+    const enum server_role role = purpose_server(c, PURPOSE_OCM);
+    *ret = NULL;
+    if (!purpose_is_wanted(c, PURPOSE_OCM) || servers_writer(options->servers, role) == NULL)
+        return 0;
+    struct owned_placements *o = calloc(1, sizeof *o);
+    if (o == NULL)
+        return err_set(err, -ENOMEM, "no memory to decide Placements");
+    o->options = *options;
+    const struct placement_decisions_options controller = {
+        .fleet = known_fleet_store(options->fleet),
+        .policies = known_policies_source(options->policies),
+        .is_synced = is_synced,
+        .ctx = o,
+        .client = servers_client(options->servers, role),
+        .writer = servers_writer(options->servers, role),
+        .elector = leadership_elector(options->leadership, PURPOSE_OCM),
+        .events = servers_events(options->servers, role),
+        .by_default = c->ocm.mode == OCM_OWNER,
+        .moves = {c->ocm.settle_after_ms, c->ocm.moves_per_minute}};
+    int r = placement_decisions_start(&controller, &o->controller, err);
+    if (r != 0) {
+        free(o);
+        return r;
+    }
+    *ret = o;
+    return 0;
+}
+
+void owned_placements_stop(struct owned_placements *o) {
+    if (o == NULL)
+        return;
+    placement_decisions_free(o->controller);
+    free(o);
+}

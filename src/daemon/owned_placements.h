@@ -1,0 +1,29 @@
+/*
+ * The Placements that this process decides in OCM's place, if the configuration wants it: the
+ * controller (hub/placement_decisions.h) with the fleet, the policies and the writer of the hub.
+ *
+ * Threads: all calls belong to the main thread.
+ */
+#pragma once
+
+#include "config/configuration.h"
+#include "daemon/known_fleet.h"
+#include "daemon/known_policies.h"
+#include "daemon/leadership.h"
+#include "daemon/servers.h"
+
+struct owned_placements;
+
+struct owned_placements_options {
+    const struct configuration *configuration; /* borrowed until owned_placements_stop(), as all */
+    const struct servers *servers;
+    const struct leadership *leadership; /* NULL: no leader election */
+    struct known_fleet *fleet;
+    struct known_policies *policies; /* of the hub */
+};
+
+/* Begins at once. *ret is NULL if no Placements are to be decided, or nothing can be written. */
+int owned_placements_start(const struct owned_placements_options *options,
+                           struct owned_placements **ret, struct err *err) MUST_CHECK;
+/* When this returns, nothing is being written any more. NULL is fine. */
+void owned_placements_stop(struct owned_placements *o);

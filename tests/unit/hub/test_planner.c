@@ -1,0 +1,205 @@
+/*
+ * The planner's thread: what is offered to the writer, and when. The fleet is a real one, which the
+ * test changes in the watch's place.
+ */
+#include "hub/planner.h"
+
+#include "fleet/internal.h"
+#include "unit/kube/api.h"
+#include "unit/unit.h"
+
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#define OWNER "'annotations':{'" PLACEMENT_MODE_ANNOTATION "':'Owner'}"
+#define SPEC                                                                                       \
+    "'spec':{'spreadPolicy':{'spreadConstraints':[{'topologyKey':'zone','topologyKeyType':"        \
+    "'Label'}]}}"
+
+static struct fleet *fleet;
+static struct planner *planner;
+static struct fleet_observer observer;
+static sem_t offered;
+static _Atomic bool ready;
+
+static bool is_ready(void *ctx) {
+    (void)ctx;
+    return atomic_load(&ready);
+}
+
+static void on_ready(void *ctx) {
+    (void)ctx;
+    (void)sem_post(&offered);
+}
+
+/* As a watch would. */
+static void give(enum fleet_kind kind, const char *json) {
+    const struct informer_kind *row = &fleet_store.kinds[kind];
+    struct arena arena;
+    struct json_reader r;
+    struct err err;
+    arena_init(&arena, 1 << 20);
+    char *text = arena_cstr(&arena, str_of(json));
+    for (char *p = text; *p != '\0'; p++)
+        *p = *p == '\'' ? '"' : *p;
+    struct informer_object object = {.kind = kind, .arena = &arena, .json = str_of(text)};
+    json_reader_init(&r, object.json, &arena, "object");
+    row->decode(&r, &object);
+    assert_int_equal(json_finish(&r, &err), 0);
+    assert_int_equal(row->apply(informer_write(fleet_informer(fleet)), &object, &err), 0);
+    informer_write_done(fleet_informer(fleet));
+    arena_done(&arena);
+}
+
+static void drop(enum fleet_kind kind, const char *namespace, const char *name) {
+    struct arena arena;
+    arena_init(&arena, 1 << 20);
+    const struct informer_object gone = {
+        .kind = kind,
+        .meta = {.namespace = str_of(namespace), .name = str_of(name)},
+        .arena = &arena};
+    assert_int_equal(
+        fleet_store.kinds[kind].remove(informer_write(fleet_informer(fleet)), &gone, NULL), 0);
+    informer_write_done(fleet_informer(fleet));
+    arena_done(&arena);
+}
+
+static void placement(const char *name, const char *version) {
+    char text[600];
+    (void)snprintf(
+        text, sizeof text,
+        "{'metadata':{'name':'%s','namespace':'n','uid':'u','resourceVersion':'%s'," OWNER "}," SPEC
+        "}",
+        name, version);
+    give(FLEET_PLACEMENTS, text);
+}
+
+static int setup(void **state) {
+    (void)state;
+    assert_int_equal(sem_init(&offered, 0, 0), 0);
+    atomic_store(&ready, true);
+    assert_int_equal(fleet_new(&fleet, NULL), 0);
+    const struct planner_options options = {.fleet = fleet,
+                                            .settings = {.moves = {10000, 10}},
+                                            .is_ready = is_ready,
+                                            .on_ready = on_ready};
+    assert_int_equal(planner_new(&options, &planner, NULL), 0);
+    observer = (struct fleet_observer){planner_changed, planner_changed_all, planner};
+    fleet_observe(fleet, &observer);
+    give(FLEET_SETS, "{'metadata':{'name':'all'},'spec':{'clusterSelector':{'selectorType':"
+                     "'LabelSelector','labelSelector':{}}}}");
+    give(FLEET_BINDINGS, "{'metadata':{'name':'all','namespace':'n'}}");
+    give(FLEET_CLUSTERS, "{'metadata':{'name':'c','labels':{'zone':'a'}}}");
+    return 0;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    fleet_observe(fleet, NULL);
+    planner_stop(planner);
+    planner_free(planner);
+    fleet_free(fleet);
+    (void)sem_destroy(&offered);
+    return 0;
+}
+
+/* Waits for the next Placement that has something to be written. */
+static void is_offered(const char *wanted) {
+    struct strbuf name = {0};
+    while (!planner_next(planner, &name))
+        wait_sem(&offered, "nothing is offered");
+    assert_str(strbuf_str(&name), wanted);
+    strbuf_done(&name);
+}
+
+static void is_taken(const char *name, enum write_verb verb, const char *body) {
+    struct write w = {.verb = WRITE_NOTHING};
+    planner_take(planner, str_of(name), &w);
+    assert_int_equal(w.verb, verb);
+    strbuf_append_char(&w.body, '\0');
+    if (verb != WRITE_NOTHING)
+        assert_contains(w.body.p, body);
+    strbuf_done(&w.path);
+    strbuf_done(&w.body);
+}
+
+static void ended(const char *name, enum write_end end, int status) {
+    const struct write_result result = {.end = end, .status = status};
+    planner_ended(planner, str_of(name), &result);
+}
+
+static void only_a_leader_plans(void **state) {
+    (void)state;
+    placement("p", "1");
+    is_taken("n/p", WRITE_NOTHING, "");
+    planner_lead(planner, true);
+    is_offered("n/p");
+    is_taken("n/p", WRITE_MERGE, PLACEMENT_DISABLE_ANNOTATION);
+    is_taken("n/p", WRITE_NOTHING, ""); /* it is taken once */
+    planner_lead(planner, false);
+    is_taken("n/p", WRITE_NOTHING, "");
+    planner_lead(planner, true);
+    is_offered("n/p"); /* it starts from what there is */
+    is_taken("n/p", WRITE_MERGE, PLACEMENT_DISABLE_ANNOTATION);
+}
+
+static void a_change_is_planned(void **state) {
+    (void)state;
+    planner_lead(planner, true);
+    placement("p", "1");
+    is_offered("n/p");
+    placement("q", "1");
+    is_offered("n/q");
+    is_taken("n/q", WRITE_MERGE, "\"resourceVersion\":\"1\"");
+    is_taken("nowhere/q", WRITE_NOTHING, "");
+    drop(FLEET_PLACEMENTS, "n", "p");
+    placement("r", "1");
+    is_offered("n/r"); /* p was planned before it */
+    is_taken("n/p", WRITE_NOTHING, "");
+}
+
+/* A write that ended without effect is offered again, and one that is under way is not. */
+static void ends_of_writes(void **state) {
+    (void)state;
+    planner_lead(planner, true);
+    placement("p", "1");
+    is_offered("n/p");
+    is_taken("n/p", WRITE_MERGE, "\"1\"");
+    ended("n/p", WRITE_BUSY, 429);
+    is_offered("n/p");
+    is_taken("n/p", WRITE_MERGE, "\"1\"");
+    ended("n/p", WRITE_DONE, 200);
+    placement("q", "1");
+    is_offered("n/q"); /* and p is not: the watch has not shown it */
+    is_taken("n/p", WRITE_NOTHING, "");
+    placement("p", "2");
+    is_offered("n/p");
+    is_taken("n/p", WRITE_MERGE, "\"2\"");
+    ended("nowhere/p", WRITE_DONE, 200); /* of one that is not known */
+}
+
+static void nothing_before_all_is_known(void **state) {
+    (void)state;
+    atomic_store(&ready, false);
+    planner_lead(planner, true);
+    placement("p", "1");
+    struct strbuf name = {0};
+    assert_false(planner_next(planner, &name));
+    is_taken("n/p", WRITE_NOTHING, "");
+    atomic_store(&ready, true);
+    planner_changed_all(planner);
+    is_offered("n/p");
+    strbuf_done(&name);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(only_a_leader_plans),
+        TEST(a_change_is_planned),
+        TEST(ends_of_writes),
+        TEST(nothing_before_all_is_known),
+    };
+    return cmocka_run_group_tests_name("planner", tests, NULL, NULL);
+}
