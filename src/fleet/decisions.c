@@ -10,6 +10,7 @@
 /* ---- slots ---- */
 
 static void release(struct fleet_contents *c, uint32_t *slots, uint32_t count) {
+    c->record_bytes -= count * sizeof *slots;
     for (uint32_t i = 0; i < count; i++) {
         c->decided[slots[i]]--;
         topology_unhold(c->clusters, slots[i]);
@@ -29,6 +30,7 @@ static int hold(struct fleet_contents *c, const struct placement_decision *d, ui
             release(c, slots, i);
             return -ENOMEM;
         }
+        c->record_bytes += sizeof *slots;
         topology_hold(c->clusters, slots[i]);
         c->decided[slots[i]]++;
     }
@@ -206,6 +208,7 @@ int contents_decision_apply(struct fleet_contents *c, const struct placement_dec
     d->decision.slots = slots;
     d->decision.slot_count = decision->cluster_count;
     release(c, before, before_count);
+    contents_show(c, FLEET_DECISIONS, is_new, &d->shown);
     return 0;
 }
 

@@ -29,7 +29,8 @@ enum fleet_kind {
     FLEET_SCORES,
     FLEET_NAMESPACES,
     FLEET_KINDS,
-    /* What is not watched, as informer_watch.without has it: all but clusters. */
+    /* What is not watched where no Placements are decided, as informer_watch.without has it: all
+     * but clusters. */
     FLEET_NOT_WATCHED = ((1 << FLEET_KINDS) - 1) & ~(1 << FLEET_CLUSTERS),
 };
 
@@ -37,8 +38,8 @@ enum fleet_kind {
 int fleet_new(struct fleet **ret, struct err *err) MUST_CHECK;
 /* NULL is fine. */
 void fleet_free(struct fleet *f);
-/* What fills it: informer_follower(), informer_load(), or informer_watch(), without
- * FLEET_NOT_WATCHED, which is read from files only. Borrowed until fleet_free(). */
+/* What fills it: informer_follower(), informer_load(), or informer_watch(). Borrowed until
+ * fleet_free(). */
 struct informer *fleet_informer(const struct fleet *f);
 
 struct fleet_stats {

@@ -22,9 +22,22 @@ struct links {
     uint32_t next, previous;
 };
 
+/* Of a record: which listing of its kind has shown it last (listings.c). */
+struct shown {
+    uint32_t listing;
+    bool fresh; /* no listing that has ended has shown it yet */
+};
+
+/* Of a kind. */
+struct listing {
+    uint32_t number;
+    bool under_way;
+};
+
 struct namespace_record {
     uint32_t name; /* interned */
     bool known, unsorted;
+    struct shown shown;
     struct label_set labels;
     uint32_t bindings, binding_count, placements; /* heads of lists */
     uint32_t next_unsorted;
@@ -35,6 +48,7 @@ struct namespace_record {
 struct set_record {
     uint32_t name; /* interned */
     bool known;
+    struct shown shown;
     uint32_t bindings;          /* head of a list */
     struct links with_selector; /* while it is by selector */
     struct arena arena;         /* of what is in `set` */
@@ -42,6 +56,7 @@ struct set_record {
 };
 
 struct binding_record {
+    struct shown shown;
     uint32_t namespace, set; /* records */
     struct links in_namespace, in_set;
 };
@@ -50,6 +65,7 @@ struct placement_record {
     uint32_t namespace; /* record */
     uint32_t name;      /* interned */
     bool known, unsorted;
+    struct shown shown;
     struct links in_namespace;
     struct str json, status; /* owned */
     uint32_t version;        /* interned, or INTERN_NONE */
@@ -67,6 +83,7 @@ struct placement_record {
 
 enum { FACT_VERSION, FACT_GROUP_INDEX, FACT_GROUP_NAME, FACT_OWNER, DECISION_FACTS };
 struct decision_record {
+    struct shown shown;
     uint32_t namespace, name; /* interned */
     uint32_t placement;       /* record; FLEET_NONE: no label names one */
     struct links of_placement;
@@ -81,6 +98,7 @@ struct score_item {
 };
 
 struct score_record {
+    struct shown shown;
     uint32_t resource, slot; /* record */
     bool has_end;
     int64_t valid_until_ms;
@@ -103,7 +121,10 @@ struct fleet_contents {
     struct topology *clusters;
     struct fleet_cluster *cluster_of; /* [topology_cap()]; owned, and so are the taints */
     uint64_t taint_bytes;             /* of all of these */
-    uint32_t *decided;                /* [topology_cap()]; owned */
+    uint64_t record_bytes; /* that records own: texts of Placements, slots of decisions, items of
+                              scores */
+    struct listing listings[FLEET_KINDS];
+    uint32_t *decided; /* [topology_cap()]; owned */
     struct pool namespaces, sets, bindings, placements, decisions, resources, scores;
     struct hashmap namespace_index, set_index, binding_index, placement_index, decision_index,
         resource_index, score_index;
@@ -217,3 +238,16 @@ void contents_decision_remove(struct fleet_contents *c, struct str namespace, st
 
 int contents_score_apply(struct fleet_contents *c, const struct placement_score *from);
 void contents_score_remove(struct fleet_contents *c, struct str cluster, struct str resource);
+/* The same of a record. */
+void contents_score_forget(struct fleet_contents *c, uint32_t id);
+
+/* ---- listings.c: of any kind but FLEET_CLUSTERS ---- */
+
+/* An object was applied: `is_new` if it was not known before. */
+void contents_show(const struct fleet_contents *c, enum fleet_kind kind, bool is_new,
+                   struct shown *shown);
+void contents_listing_begin(struct fleet_contents *c, enum fleet_kind kind);
+/* What it did not show is gone. O(records). */
+void contents_listing_end(struct fleet_contents *c, enum fleet_kind kind);
+/* It has no end: what it, or one that was given up before, has shown first is gone. */
+void contents_listing_abort(struct fleet_contents *c, enum fleet_kind kind);

@@ -216,32 +216,43 @@ static const struct informer_kind kinds[FLEET_KINDS] = {
                           NULL},
 };
 
-/* Only clusters are watched: files need no listings. */
 static void sync_begin(void *contents, uint32_t kind) {
     struct fleet_contents *c = contents;
     c->listing |= 1u << kind;
     if (kind == FLEET_CLUSTERS)
         topology_sync_begin(c->clusters);
+    else
+        contents_listing_begin(c, (enum fleet_kind)kind);
 }
 
 static void sync_end(void *contents, uint32_t kind) {
-    const struct fleet_contents *c = contents;
+    struct fleet_contents *c = contents;
     while (kind == FLEET_CLUSTERS && topology_sync_end(c->clusters))
         continue;
+    if (kind != FLEET_CLUSTERS)
+        contents_listing_end(c, (enum fleet_kind)kind);
     report_all(contents, kind);
 }
 
 static void sync_abort(void *contents, uint32_t kind) {
-    const struct fleet_contents *c = contents;
+    struct fleet_contents *c = contents;
     while (kind == FLEET_CLUSTERS && topology_sync_abort(c->clusters))
         continue;
+    if (kind != FLEET_CLUSTERS)
+        contents_listing_abort(c, (enum fleet_kind)kind);
     report_all(contents, kind);
 }
 
 static uint64_t kept_bytes(const void *contents) {
     const struct fleet_contents *c = contents;
-    return topology_kept_bytes(c->clusters) + c->strings.bytes + c->taint_bytes +
-           topology_slots(c->clusters) * sizeof *c->cluster_of;
+    return topology_kept_bytes(c->clusters) + c->strings.bytes + c->taint_bytes + c->record_bytes +
+           topology_slots(c->clusters) * sizeof *c->cluster_of +
+           c->namespaces.count * sizeof(struct namespace_record) +
+           c->sets.count * sizeof(struct set_record) +
+           c->bindings.count * sizeof(struct binding_record) +
+           c->placements.count * sizeof(struct placement_record) +
+           c->decisions.count * sizeof(struct decision_record) +
+           c->scores.count * sizeof(struct score_record);
 }
 
 const struct informer_store fleet_store = {

@@ -61,6 +61,7 @@ int contents_namespace_apply(struct fleet_contents *c, const struct object_meta 
         struct namespace_record *n = namespace_at(c, id);
         label_set_free(&c->strings, &n->labels);
         n->labels = labels;
+        contents_show(c, FLEET_NAMESPACES, !n->known, &n->shown);
         n->known = true;
     }
     contents_namespace_settle(c, id);

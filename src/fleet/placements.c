@@ -77,6 +77,8 @@ static void unref_all(struct fleet_contents *c, uint32_t *ids, uint32_t count) {
 }
 
 void contents_placement_empty(struct fleet_contents *c, struct placement_record *p) {
+    if (p->known)
+        c->record_bytes -= p->json.n + p->status.n;
     free((void *)(uintptr_t)p->json.p);
     free((void *)(uintptr_t)p->status.p);
     intern_unref(&c->strings, p->version);
@@ -170,7 +172,7 @@ static int copy_group(const struct placement *from, struct placement_record *ret
 int contents_placement_apply(struct fleet_contents *c, const struct placement *from,
                              struct str json) {
     const uint32_t id = contents_placement_make(c, from->meta.namespace, from->meta.name);
-    struct placement_record made = {.known = true, .version = INTERN_NONE};
+    struct placement_record made = {.version = INTERN_NONE};
     if (id == FLEET_NONE)
         return -ENOMEM;
     arena_init(&made.arena, LIMIT_STATE_OBJECT_ARENA);
@@ -194,8 +196,10 @@ int contents_placement_apply(struct fleet_contents *c, const struct placement *f
         contents_placement_settle(c, id);
         return r;
     }
+    contents_show(c, FLEET_PLACEMENTS, !p->known, &p->shown);
     contents_placement_empty(c, p);
     p->known = true;
+    c->record_bytes += made.json.n + made.status.n;
     p->json = made.json;
     p->status = made.status;
     p->version = made.version;

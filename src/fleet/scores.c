@@ -66,6 +66,7 @@ static uint32_t find(const struct fleet_contents *c, struct pair key) {
 }
 
 static void free_items(struct fleet_contents *c, struct score_item *items, uint32_t count) {
+    c->record_bytes -= count * sizeof *items;
     for (uint32_t i = 0; i < count; i++)
         intern_unref(&c->strings, items[i].name);
     free(items);
@@ -90,6 +91,7 @@ static int make_items(struct fleet_contents *c, const struct placement_score *fr
             free_items(c, items, i);
             return -ENOMEM;
         }
+        c->record_bytes += sizeof *items;
     }
     if (count > 1)
         qsort(items, count, sizeof *items, by_number);
@@ -117,7 +119,8 @@ static int apply(struct fleet_contents *c, struct pair key, const struct placeme
     if (make_items(c, from, &items) != 0)
         return -ENOMEM;
     uint32_t id = find(c, key);
-    if (id == FLEET_NONE)
+    const bool is_new = id == FLEET_NONE;
+    if (is_new)
         id = make(c, key);
     if (id == FLEET_NONE) {
         free_items(c, items, from->item_count);
@@ -129,6 +132,7 @@ static int apply(struct fleet_contents *c, struct pair key, const struct placeme
     s->item_count = from->item_count;
     s->has_end = from->has_end;
     s->valid_until_ms = from->valid_until_ms;
+    contents_show(c, FLEET_SCORES, is_new, &s->shown);
     return 0;
 }
 
@@ -148,8 +152,12 @@ int contents_score_apply(struct fleet_contents *c, const struct placement_score 
 void contents_score_remove(struct fleet_contents *c, struct str cluster, struct str resource) {
     const struct pair key = {resource_find(c, resource), topology_slot(c->clusters, cluster)};
     const uint32_t id = key.a == FLEET_NONE || key.b == TOPOLOGY_NONE ? FLEET_NONE : find(c, key);
-    if (id == FLEET_NONE)
-        return;
+    if (id != FLEET_NONE)
+        contents_score_forget(c, id);
+}
+
+void contents_score_forget(struct fleet_contents *c, uint32_t id) {
+    const struct pair key = {score_at(c, id)->resource, score_at(c, id)->slot};
     free_items(c, score_at(c, id)->items, score_at(c, id)->item_count);
     hashmap_remove(&c->score_index, pair_hash(key), id);
     pool_give(&c->scores, id);

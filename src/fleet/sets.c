@@ -96,6 +96,7 @@ int contents_set_apply(struct fleet_contents *c, const struct cluster_set *from)
     if (set.type == CLUSTER_SET_BY_SELECTOR)
         list_put(&by_selector, id);
     set.name = s->set.name;
+    contents_show(c, FLEET_SETS, !s->known, &s->shown);
     arena_done(&s->arena);
     s->arena = arena;
     s->set = set;
@@ -185,9 +186,11 @@ static int bind(struct fleet_contents *c, struct pair key) {
 
 int contents_binding_apply(struct fleet_contents *c, const struct object_meta *meta) {
     const struct pair key = {contents_namespace_make(c, meta->namespace), set_make(c, meta->name)};
-    int r = -ENOMEM;
-    if (key.a != FLEET_NONE && key.b != FLEET_NONE)
-        r = binding_find(c, key) != FLEET_NONE ? 0 : bind(c, key);
+    const bool made = key.a != FLEET_NONE && key.b != FLEET_NONE;
+    const bool is_new = made && binding_find(c, key) == FLEET_NONE;
+    const int r = !made ? -ENOMEM : is_new ? bind(c, key) : 0;
+    if (r == 0)
+        contents_show(c, FLEET_BINDINGS, is_new, &binding_at(c, binding_find(c, key))->shown);
     if (key.a != FLEET_NONE)
         contents_namespace_settle(c, key.a);
     if (key.b != FLEET_NONE)
