@@ -291,6 +291,7 @@ static void an_observer_is_told(void **state) {
     is_told("n/r n/r ");
     fleet_store.sync_begin(b.c, FLEET_SETS);
     set(&b, "one", "");
+    set(&b, "two", "");
     is_told("");
     placement(&b, "n", "r", "", "");
     is_told("n/r n/r ");
