@@ -19,9 +19,10 @@
  * until then API servers would not trust it. The first one is handed over at once.
  *
  * kube-scheduler reads the CA of an extender once, at its start, so an authority must not be lost
- * with its Secret: with keep_authority a Secret that was deleted, or whose ca.crt is broken or not
- * of its ca.key, gets the authority back that this process knows, and nothing is handed over before
- * that. An emptied ca.key makes a new one all the same, as does another pair.
+ * with its Secret: with keep_authority a Secret that was deleted, or whose ca.crt is broken, or is
+ * another while ca.key is not, gets the authority back that this process knows, and nothing is
+ * handed over before that. An emptied or another ca.key makes a new one all the same; another pair
+ * is the new one.
  *
  * With `signer` the certificate is a client's, signed by the signer's authority. It is written, and
  * handed over to nobody. An authority in a Secret that is not ours signs nothing: that is said

@@ -147,6 +147,7 @@ static void test_read_errors_name_the_path(void **state) {
     assert_contains(err.text, "cannot open");
     assert_int_equal(file_read(folder, 100, &out, &err), -EISDIR);
     assert_contains(err.text, folder);
+    assert_contains(err.text, "it is a folder");
     assert_int_equal(file_read(in_folder("none"), 100, &out, NULL), -ENOENT);
     put("big", STR("0123456789"));
     assert_int_equal(file_read(in_folder("big"), 5, &out, NULL), -EFBIG);

@@ -102,6 +102,18 @@ static void test_large_maps_are_nearly_full(void **state) {
     hashmap_done(&m);
 }
 
+/* Up to 67 % of a small map are used, and up to 88 % of one of thousands. */
+static void test_how_full_a_map_is(void **state) {
+    (void)state;
+    struct hashmap m = {0};
+    for (uint32_t id = 0; id < 100000; id++) {
+        assert_int_equal(hashmap_reserve(&m), 0);
+        hashmap_insert(&m, good_hash(id), id);
+        assert_true((uint64_t)m.count * 100 <= (uint64_t)m.cap * (m.count < 2000 ? 67 : 88));
+    }
+    hashmap_done(&m);
+}
+
 /* All in the last place there is, where a map of thousands has few slots to spare. */
 static void test_thousands_with_the_last_hash(void **state) {
     (void)state;
@@ -175,6 +187,7 @@ int main(void) {
         cmocka_unit_test(test_like_a_model_when_keys_cluster),
         cmocka_unit_test(test_like_a_model_when_all_collide),
         cmocka_unit_test(test_large_maps_are_nearly_full),
+        cmocka_unit_test(test_how_full_a_map_is),
         cmocka_unit_test(test_thousands_with_the_last_hash),
         cmocka_unit_test(test_empty_map),
         cmocka_unit_test(test_equal_hashes_ask_for_the_key),

@@ -452,6 +452,26 @@ static void test_the_decoders_own_complaint(void **state) {
     expect_sentence("Pod.spec[0]: cannot parse quantity '12x', at byte 14");
 }
 
+/* Of a malformed object no kind can be told: what is wrong with it counts. */
+static void test_an_object_of_another_kind(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *sentence;
+    } rows[] = {
+        {"{\"kind\":\"Node\",\"a\":1}", "kind is 'Node'; expected Pod"},
+        {"{\"kind\":\"Node\",\"a\":01}", "number"},
+        {"{\"kind\":\"Node\",\"a\"", "expected ':' after member name 'a'"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct err err = {0};
+        start(str_of(rows[i].text));
+        json_fail_kind(&r, STR("Node"), STR("Pod"));
+        assert_int_equal(json_finish(&r, &err), -EINVAL);
+        assert_contains(err.text, rows[i].sentence);
+        assert_true((strstr(err.text, "expected Pod") != NULL) == (i == 0));
+    }
+}
+
 static void test_text_after_the_value(void **state) {
     (void)state;
     start(STR("1 x"));
@@ -599,6 +619,7 @@ int main(void) {
         cmocka_unit_test(test_integers_out_of_range),
         cmocka_unit_test(test_numbers_that_are_not_finite),
         cmocka_unit_test(test_the_decoders_own_complaint),
+        cmocka_unit_test(test_an_object_of_another_kind),
         cmocka_unit_test(test_text_after_the_value),
         cmocka_unit_test(test_an_unfinished_container),
         cmocka_unit_test(test_errors_stick),

@@ -139,6 +139,20 @@ static void the_oldest_of_the_greedy_goes_before_the_oldest(void **state) {
     close_it(&f);
 }
 
+/* Both have more than a share: the one that asks forgets its own, though the other's are older. */
+static void of_two_greedy_ones_the_asker_forgets_its_own(void **state) {
+    struct fixture f;
+    (void)state;
+    open_with(&f, (struct lru_limits){.count = 8});
+    for (uint32_t i = 0; i < 3; i++)
+        assert_true(put(&f, 1, i, (struct cost){1, 1}));
+    for (uint32_t i = 10; i < 15; i++)
+        assert_true(put(&f, 2, i, (struct cost){1, 1}));
+    assert_true(put(&f, 2, 15, (struct cost){1, 1}));
+    assert_true(has(&f, 0) && !has(&f, 10) && has(&f, 15));
+    close_it(&f);
+}
+
 static void what_is_more_than_a_share_is_not_kept(void **state) {
     struct fixture f;
     (void)state;
@@ -293,6 +307,7 @@ int main(void) {
         cmocka_unit_test(an_owner_fills_what_nobody_wants),
         cmocka_unit_test(an_owner_beyond_its_share_forgets_its_own),
         cmocka_unit_test(the_oldest_of_the_greedy_goes_before_the_oldest),
+        cmocka_unit_test(of_two_greedy_ones_the_asker_forgets_its_own),
         cmocka_unit_test(what_is_more_than_a_share_is_not_kept),
         cmocka_unit_test(steps_of_one_owner_are_limited_always),
         cmocka_unit_test(not_too_much_goes_at_a_time),

@@ -25,6 +25,8 @@ static void test_near_words(void **state) {
         {"clientCaFile", "clientCAFile"},
         {"--extender-lisen", "extender-listen"},
         {"lgo", "log"},
+        {"_l_o_g_", "log"},
+        {"-l-o-g-", "log"},
         {"kyeFile", "keyFile"},
         {"fileKey", NULL},
         {"", NULL},
@@ -42,6 +44,20 @@ static void test_near_words(void **state) {
     }
 }
 
+/* One that is as near as the nearest so far is no nearer. */
+static void test_the_first_of_equals(void **state) {
+    (void)state;
+    static const char *const candidates[] = {"certPath", "certFile", "certLine"};
+    struct suggestion s = suggestion_for(STR("certBile"));
+    for (size_t i = 0; i < 3; i++)
+        suggestion_offer(&s, candidates[i]);
+    assert_string_equal(s.best, "certFile");
+    s = suggestion_for(STR("certFinea"));
+    suggestion_offer(&s, "certFine");
+    suggestion_offer(&s, "certFineb");
+    assert_string_equal(s.best, "certFine");
+}
+
 static void test_long_words(void **state) {
     (void)state;
     char word[5000];
@@ -56,6 +72,7 @@ static void test_long_words(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_near_words),
+        cmocka_unit_test(test_the_first_of_equals),
         cmocka_unit_test(test_long_words),
     };
     return cmocka_run_group_tests_name("suggest", tests, NULL, NULL);

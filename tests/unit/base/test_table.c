@@ -97,6 +97,59 @@ static void test_no_wider_than_the_terminal(void **state) {
     arena_done(&arena);
 }
 
+/* A column of four is not made narrower: with less room the table is wider than the terminal. */
+static void test_the_narrowest_columns(void **state) {
+    (void)state;
+    static const char *const two[] = {"A", "B"};
+    struct arena arena;
+    struct table t;
+    arena_init(&arena, 1 << 20);
+    table_init(&t, two, 2, &arena);
+    t.fits = true;
+    table_cell(&t, STR("12345"));
+    table_cell(&t, STR("abcde"));
+    static const struct {
+        uint32_t width;
+        const char *text;
+    } rows[] = {
+        {12, "A      B\n12345  abcde\n"},
+        {11, "A     B\n1234  abcde\n5\n"},
+        {10, "A     B\n1234  abcd\n5     e\n"},
+        {9, "A     B\n1234  abcd\n5     e\n"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        t.width = rows[i].width;
+        assert_renders(&t, rows[i].text);
+    }
+    arena_done(&arena);
+}
+
+/* Longer cells end with three dots, but for those of the last column. */
+static void test_the_widest_cells(void **state) {
+    (void)state;
+    struct arena arena;
+    struct table t;
+    arena_init(&arena, 1 << 20);
+    table_init(&t, headings, 3, &arena);
+    t.widest = 8;
+    row(&t, "1234567", 1, "a");
+    row(&t, "12345678", 12345678, "123456789");
+    row(&t, "123456789", 123456789, "");
+    row(&t, "1234\xc3\xa9xyz", 1, ""); /* not within a character */
+    t.widest = 3;                      /* no room for dots and more */
+    row(&t, "1234", 1, "");
+    t.widest = 0;
+    row(&t, "123456789", 1, "");
+    assert_renders(&t, "NODE       SCORE     WHY\n"
+                       "1234567    1         a\n"
+                       "12345678   12345678  123456789\n"
+                       "12345...   12345...\n"
+                       "1234...    1\n"
+                       "1234       1\n"
+                       "123456789  1\n");
+    arena_done(&arena);
+}
+
 /* Nothing that came from a file moves a terminal's cursor. */
 static void test_control_characters(void **state) {
     (void)state;
@@ -136,6 +189,8 @@ int main(void) {
         cmocka_unit_test(test_alignment),
         cmocka_unit_test(test_wrapping),
         cmocka_unit_test(test_no_wider_than_the_terminal),
+        cmocka_unit_test(test_the_narrowest_columns),
+        cmocka_unit_test(test_the_widest_cells),
         cmocka_unit_test(test_control_characters),
         cmocka_unit_test(test_too_little_memory),
     };

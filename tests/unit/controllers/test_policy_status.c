@@ -600,6 +600,29 @@ static void conditions_that_change_are_events(void **state) {
     finish_events(f, &client);
 }
 
+/* More policies change, one after the other, than writes may be under way: each is told of. */
+static void every_policy_that_changes_is_an_event(void **state) {
+    struct fixture *f = *state;
+    struct kube_client client;
+    char object[2048];
+    start_with_events(f, &client);
+    for (int i = 0; i < 9; i++) {
+        (void)snprintf(object, sizeof object, BROKEN("p%d", "2", "," GOOD("1", THEN)),
+                       i); /* fits */
+        apply(f, object);
+        fake_pass(&f->client, 2000);
+        assert_non_null(f->client.request);
+        fake_pass(&client, 60000); /* there is room for Events again */
+        answer(f, 200);
+        tells(&client, "PolicyProblem", "Ready is False (CannotWork): spec.pods has none");
+        tells(&client, "PolicyProblem", "Effective is False (NotReady)");
+        is_silent(&client);
+        (void)snprintf(object, sizeof object, BROKEN("p%d", "2", "," BAD("2", NOW)), i); /* fits */
+        apply(f, object);
+    }
+    finish_events(f, &client);
+}
+
 /* What is not known is neither a problem nor the end of one. */
 static void what_is_not_known_is_no_event(void **state) {
     struct fixture *f = *state;
@@ -699,6 +722,7 @@ int main(void) {
         TEST(what_was_known_of_nodes_stays_until_they_are),
         TEST(nothing_is_said_during_a_listing),
         TEST(conditions_that_change_are_events),
+        TEST(every_policy_that_changes_is_an_event),
         TEST(what_is_not_known_is_no_event),
         TEST(evasions_are_events),
         TEST(what_is_not_written_to),

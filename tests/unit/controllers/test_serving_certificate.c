@@ -671,6 +671,74 @@ static void test_another_authority_with_its_key(void **state) {
     authority_free(authority);
 }
 
+/* The kept authority's key is gone, too: a new authority, of which the bundle is told at once. */
+static void test_a_certificate_and_a_key_of_two_others(void **state) {
+    (void)state;
+    struct strbuf kept_key = {0}, certificate = {0}, key = {0};
+    struct authority *authority = new_authority("somebody", 3650, seconds());
+    struct issued ca = save(authority);
+    begin_keeping(&a);
+    put(&kept_key, data("ca.key"));
+    put_somebodys(&certificate);
+    base64_append(&key, strbuf_str(&ca.key));
+    strbuf_append_char(&key, '\0');
+    cJSON *members = cJSON_GetObjectItemCaseSensitive(secret.object, "data");
+    cJSON_DeleteItemFromObjectCaseSensitive(members, "ca.key");
+    assert_non_null(cJSON_AddStringToObject(members, "ca.key", key.p));
+    break_member("ca.crt", certificate.p);
+    assert_int_equal(a.bundles, 2);
+    stored_serve(&secret, &a.client);
+    stored_tell(&secret, &a.sink);
+    assert_false(str_eq(data("ca.key"), strbuf_str(&kept_key)));
+    assert_false(str_eq(data("ca.key"), strbuf_str(&ca.key)));
+    assert_true(is_trusted(data("tls.crt"), data("ca.crt")));
+    strbuf_done(&certificate);
+    key_done(&kept_key);
+    key_done(&key);
+    issued_done(&ca);
+    authority_free(authority);
+}
+
+/* Others' authority, key and all, signs nothing: with the Secret it is gone. */
+static void test_an_authority_of_others_is_not_kept(void **state) {
+    (void)state;
+    struct strbuf theirs = {0};
+    keeps = true;
+    fill_keyed(90, "", true);
+    put(&theirs, data("ca.key"));
+    start(&a, true);
+    stored_list(&secret, &a.sink);
+    assert_int_equal(a.pairs, 1);
+    stored_set(&secret, NULL);
+    stored_tell(&secret, &a.sink);
+    assert_string_equal(a.client.request->method, "POST");
+    stored_serve(&secret, &a.client);
+    stored_tell(&secret, &a.sink);
+    assert_true(data("ca.key").n > 0);
+    assert_false(str_eq(data("ca.key"), strbuf_str(&theirs)));
+    key_done(&theirs);
+}
+
+/* kube-scheduler has read an authority before: it must be started again only where there was one.
+ */
+static void test_a_new_authority_in_place_of_another_is_logged(void **state) {
+    (void)state;
+    static const char words[] = "so start it again with the new ca.crt";
+    char text[4000] = "";
+    int log = memfd_create("log", MFD_CLOEXEC);
+    assert_true(log >= 0);
+    log_setup(LOG_WARN, LOG_LOGFMT, log);
+    begin_keeping(&a);
+    assert_true(pread(log, text, sizeof text - 1, 0) >= 0);
+    assert_int_equal(count(text, words), 0);
+    break_member("ca.key", "");
+    stored_serve(&secret, &a.client);
+    assert_true(pread(log, text, sizeof text - 1, 0) >= 0);
+    assert_int_equal(count(text, words), 1);
+    log_setup(LOG_WARN, LOG_LOGFMT, STDERR_FILENO);
+    (void)close(log);
+}
+
 /* That is how a person asks for another one. The leaf stays until its time. */
 static void test_an_emptied_key_makes_a_new_authority(void **state) {
     (void)state;
@@ -899,6 +967,9 @@ int main(void) {
         TEST(test_an_authority_outlives_its_secret),
         TEST(test_an_authority_that_somebody_has_broken),
         TEST(test_another_certificate_in_place_of_the_authoritys),
+        TEST(test_a_certificate_and_a_key_of_two_others),
+        TEST(test_an_authority_of_others_is_not_kept),
+        TEST(test_a_new_authority_in_place_of_another_is_logged),
         TEST(test_an_emptied_key_makes_a_new_authority),
         TEST(test_a_client),
         TEST(test_a_client_is_renewed),

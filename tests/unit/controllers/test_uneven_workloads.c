@@ -2,6 +2,7 @@
 #include "controllers/uneven_workloads.h"
 
 #include "base/limits.h"
+#include "unit/kube/election/lease_store.h"
 #include "unit/kube/fake_client.h"
 #include "unit/unit.h"
 
@@ -341,6 +342,50 @@ static void what_found_no_room_comes_later(void **state) {
     assert_non_null(strstr(body, "\"reason\":\"WorkloadUneven\""));
 }
 
+/* Takes the Lease. */
+static void win(const struct elector *elector, struct kube_client *leases,
+                struct lease_store *store) {
+    while (!elector_leads(elector)) {
+        struct strbuf body = {0};
+        fake_run(leases);
+        assert_non_null(leases->request);
+        int status = lease_store_call(store, leases->request->method, leases->request->path,
+                                      leases->request->body, &body);
+        fake_answer(leases, status, strbuf_str(&body), -1);
+        strbuf_done(&body);
+    }
+}
+
+/* Every replica follows workloads, and only the leader writes: a new one goes on. */
+static void only_the_leader_writes(void **state) {
+    struct fixture *f = *state;
+    static struct kube_client leases;
+    static struct lease_store store;
+    struct elector *elector;
+    char body[2048] = "";
+    fake_init(&leases);
+    const struct elector_options election = {
+        .client = &leases,
+        .lease = {.namespace = "evenkeel", .name = "controller", .identity = "me"},
+        .clock = &leases.clock.clock,
+        .io = &fake_io};
+    assert_int_equal(elector_new(&election, &elector, NULL), 0);
+    const struct uneven_workloads_options options = {
+        .events = f->events, .elector = elector, .after_ms = AFTER_MS};
+    uneven_workloads_free(f->uneven);
+    f->uneven = uneven_workloads_new(&options);
+    assert_non_null(f->uneven);
+    put(f, 0, STR("shop"), "web", EVENNESS_UNEVEN);
+    assert_int_equal(pass(f, MINUTES(20), NULL, 0), 0);
+    win(elector, &leases, &store);
+    put(f, 0, STR("shop"), "web", EVENNESS_EVEN);
+    assert_int_equal(pass(f, MINUTES(1), body, sizeof body), 1);
+    assert_non_null(strstr(body, "\"reason\":\"WorkloadEven\""));
+    elector_free(elector);
+    lease_store_done(&store);
+    fake_done(&leases);
+}
+
 static void off_is_off(void **state) {
     struct fixture *f = *state;
     uneven_workloads_free(f->uneven);
@@ -363,6 +408,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(domains_that_are_not_named, setup, teardown),
         cmocka_unit_test_setup_teardown(many_namespaces_have_their_turns, setup, teardown),
         cmocka_unit_test_setup_teardown(what_found_no_room_comes_later, setup, teardown),
+        cmocka_unit_test_setup_teardown(only_the_leader_writes, setup, teardown),
         cmocka_unit_test_setup_teardown(off_is_off, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
