@@ -1,5 +1,6 @@
 /* Whose connection goes when the bytes of a listener are used up: that of the network, the address
  * and the connection that hold most by their client's doing. */
+#include "http/listener.h"
 #include "unit/http/numbered.h"
 
 enum { MANY = 8 };
@@ -122,11 +123,34 @@ static void who_may_ask(void **state) {
     end_with(4);
 }
 
+/* Until closed connections have given theirs back, a quarter may be held beyond, and no more than
+ * they hold. Nobody is closed for what is on its way. */
+static void beyond_the_budget(void **state) {
+    static const char *const from[] = {"10.0.1.1", "10.0.2.1", "10.0.3.1"};
+    static const struct {
+        size_t leaving, beyond;
+    } rows[] = {{99, 99}, {100, 100}, {101, 100}, {400, 100}};
+    static struct http_listener listener;
+    static struct connection asker = {.listener = &listener};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        begin_with(from, 3);
+        hold((const size_t[]){rows[i].leaving, 0, 0}, 3);
+        ask(1, 1, from[0]);
+        listener.slots = slots;
+        listener.budget = (struct byte_budget){.max = 400, .used = 400};
+        asker.slot = held[1];
+        assert_true(exchange_make_room(&asker, rows[i].beyond, rows[i].beyond));
+        assert_false(exchange_make_room(&asker, rows[i].beyond + 1, rows[i].beyond + 1));
+        end_with(3);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(by_networks), cmocka_unit_test(at_the_limits),
         cmocka_unit_test(asked_again), cmocka_unit_test(who_may_go),
-        cmocka_unit_test(who_may_ask),
+        cmocka_unit_test(who_may_ask), cmocka_unit_test(beyond_the_budget),
     };
     return cmocka_run_group_tests_name("held bytes", tests, NULL, NULL);
 }

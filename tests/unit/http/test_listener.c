@@ -131,6 +131,13 @@ static void test_content_type(void **state) {
         "Content-Length: 2\r\n\r\n{}",
         200);
     ask(a, "POST /raw HTTP/1.1\r\n" HOST "Content-Length: 2\r\n\r\n{}", 200);
+    /* of two the first counts */
+    ask(a, "POST /echo HTTP/1.1\r\n" JSON "Content-Type: text/json\r\nContent-Length: 2\r\n\r\n{}",
+        200);
+    ask(a,
+        "POST /echo HTTP/1.1\r\n" HOST "Content-Type: text/json\r\n"
+        "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}",
+        415);
     end(a);
 }
 
