@@ -78,7 +78,7 @@ is "without terms it goes" \
     "$(admit --placement "$work/less.json" --previous "$work/again.json" | jq -c '[.placement.metadata.annotations, .placement.spec]')" \
     '[{"placements.evenkeel.io/mode":"Scores"},{"numberOfClusters":4}]'
 is "a negative number is refused" "$(admit --placement "$work/negative.yaml" | jq -c '[.allowed, .code, .patch]')" '[false,422,[]]'
-is "mode Owner" "$(admit --placement <(sed 's/Scores/Owner/' "$work/scores.yaml") | jq -c '[.patch[].value]')" '["true"]'
+is "mode Owner" "$(admit --placement <(sed 's/Scores/Owner/' "$work/scores.yaml") | jq -c '[.patch[].value]')" '["true","true"]'
 like "the table says what" "$("$evenkeel" simulate --admit --placement "$work/scores.yaml")" 'the Placement is .*patched'
 check "--previous without --admit" refused 2 'leave out --previous' --state $fleet/hub.yaml --placement $fleet/web.yaml --previous x
 check "--admit beside a pod" refused 2 'leave out --pod' --admit --placement $fleet/web.yaml --pod x

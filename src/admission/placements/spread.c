@@ -9,6 +9,10 @@ static const struct str disable_path[] = {
     {"metadata", 8},
     {"annotations", 11},
     {PLACEMENT_DISABLE_ANNOTATION, sizeof PLACEMENT_DISABLE_ANNOTATION - 1}};
+static const struct str disabled_path[] = {
+    {"metadata", 8},
+    {"annotations", 11},
+    {PLACEMENT_DISABLED_ANNOTATION, sizeof PLACEMENT_DISABLED_ANNOTATION - 1}};
 static const struct str injected_path[] = {
     {"metadata", 8},
     {"annotations", 11},
@@ -145,13 +149,24 @@ static void warn_of_spread(const struct placement_question *q, const struct want
 
 /* ---- modes ---- */
 
-/* Before OCM has seen it. */
+/* A Placement whose controller of ours would leave it to OCM is decided by nobody if OCM leaves it
+ * alone, too: without terms, with CEL, or with a mode that nobody knows. */
+static bool may_give(const struct placement_question *q) {
+    for (uint32_t i = 0; i < q->shape.predicate_count; i++)
+        if (q->shape.predicates[i].expression_count > q->shape.predicates[i].ours)
+            return false; /* gates of ours have gone */
+    return !q->is_updated && q->terms.count > 0 && q->terms.unknown_mode.p == NULL &&
+           placement_options(q)->owns;
+}
+
+/* Before OCM has seen it; the controller takes both away in the end. */
 static int give_to_owner(const struct placement_question *q, struct patch *patch,
                          struct admission_outcome *ret, struct err *err) {
-    if (q->is_updated || q->terms.count == 0 || !placement_options(q)->owns)
+    if (!may_give(q))
         return 0;
     ret->note = STR("Open Cluster Management leaves it alone");
-    return patch_add(patch, disable_path, 3, STR("\"true\""), err);
+    int r = patch_add(patch, disable_path, 3, STR("\"true\""), err);
+    return r == 0 ? patch_add(patch, disabled_path, 3, STR("\"true\""), err) : r;
 }
 
 static int run(const struct admission_question *question, struct patch *patch,

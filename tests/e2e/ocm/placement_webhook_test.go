@@ -24,6 +24,7 @@ import (
 	admission "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -495,12 +496,12 @@ func TestPlacementWebhook(t *testing.T) {
 	for _, name := range []string{"by-annotation", "by-configuration"} {
 		owner := map[string]string{"by-annotation": "Owner"}[name]
 		p := create(name, owner, nil)
-		if p.Annotations[disable] != "true" {
+		if p.Annotations[disable] != "true" || p.Annotations["placements.evenkeel.io/disabled-ocm"] != "true" {
 			t.Errorf("%s: OCM decides it: %v", name, p.Annotations)
 		}
-		delete(p.Annotations, disable)
-		p.Annotations["again"] = "x"
-		updated, err := placements.Update(t.Context(), p, metav1.UpdateOptions{})
+		// Evenkeel itself writes it meanwhile, so this names no version.
+		patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:null,"again":"x"}}}`, disable)
+		updated, err := placements.Patch(t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 		must(t, err)
 		if _, there := updated.Annotations[disable]; there {
 			t.Errorf("%s: its decisions are taken away when it is changed", name)

@@ -443,28 +443,38 @@ static void nobody_publishes(void **state) {
     assert_contains(arena_cstr(&f->arena, f->answer.warnings[0]), "does not know builtIn Spread");
 }
 
+#define GIVEN DISABLED ",\"placements.evenkeel.io/disabled-ocm\":\"true\""
+
 static void owned(void **state) {
     struct reviewed *f = *state;
     reviewed_becomes(f, PLACEMENT(MODE("Owner"), HARD), NULL,
-                     PLACEMENT(MODE("Owner") "," DISABLED, HARD));
+                     PLACEMENT(MODE("Owner") "," GIVEN, HARD));
     reviewed_becomes(f, PLACEMENT(MODE("Owner"), HARD), PLACEMENT("", HARD),
                      PLACEMENT(MODE("Owner"), HARD));
     reviewed_becomes(f, PLACEMENT(MODE("Owner"), HARD), GATED(""), PLACEMENT(MODE("Owner"), HARD));
     reviewed_becomes(f, PLACEMENT(MODE("Owner"), "\"numberOfClusters\":1"), NULL,
                      PLACEMENT(MODE("Owner"), "\"numberOfClusters\":1"));
     /* what is OCM's to say is left: it does not read the Placement */
-    reviewed_becomes(
-        f, PLACEMENT(MODE("Owner"), SOFT "," POLICY(BUILT_IN("Spread", "2"))), NULL,
-        PLACEMENT(MODE("Owner") "," DISABLED, SOFT "," POLICY(BUILT_IN("Spread", "2"))));
+    reviewed_becomes(f, PLACEMENT(MODE("Owner"), SOFT "," POLICY(BUILT_IN("Spread", "2"))), NULL,
+                     PLACEMENT(MODE("Owner") "," GIVEN, SOFT "," POLICY(BUILT_IN("Spread", "2"))));
     assert_int_equal(f->answer.warning_count, 0);
     /* a copy loses its gate */
     reviewed_becomes(
         f, PLACEMENT(MODE("Owner") "," NOTE(ALL_ADDED), HARD "," ONLY_GATE "," POLICY(OURS)), NULL,
-        PLACEMENT(MODE("Owner") "," DISABLED, HARD));
+        PLACEMENT(MODE("Owner") "," GIVEN, HARD));
     f->options.mode = PLACEMENT_OWNER;
-    reviewed_becomes(f, PLACEMENT("", SOFT), NULL, PLACEMENT(DISABLED, SOFT));
+    reviewed_becomes(f, PLACEMENT("", SOFT), NULL, PLACEMENT(GIVEN, SOFT));
     reviewed_becomes(f, PLACEMENT(MODE("Off"), SOFT), NULL, PLACEMENT(MODE("Off"), SOFT));
     reviewed_becomes(f, PLAIN(""), NULL, PLAIN(""));
+    /* the controller does not decide what has CEL, nor what has another mode */
+    static const char *const others[] = {
+        PLACEMENT(MODE("Owner"), SOFT ",\"predicates\":[{},{\"requiredClusterSelector\":{"
+                                      "\"celSelector\":{\"celExpressions\":[\"a\"]}}}]"),
+        PLACEMENT(MODE("owner"), SOFT),
+        PLACEMENT(MODE(""), SOFT),
+    };
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        reviewed_becomes(f, others[i], NULL, others[i]);
     /* no controller: nobody would decide it */
     f->options.owns = false;
     reviewed_becomes(f, PLACEMENT(MODE("Owner"), HARD), NULL, PLACEMENT(MODE("Owner"), HARD));
@@ -572,8 +582,7 @@ static void terms_of_policies(void **state) {
     /* a term of its own: nothing of a policy */
     reviewed_becomes(f, PLACEMENT("", SOFT "," POLICY("")), NULL, UNGATED);
     reviewed_becomes(f, PLACEMENT(MODE("Off"), ""), NULL, PLACEMENT(MODE("Off"), ""));
-    reviewed_becomes(f, PLACEMENT(MODE("Owner"), ""), NULL,
-                     PLACEMENT(MODE("Owner") "," DISABLED, ""));
+    reviewed_becomes(f, PLACEMENT(MODE("Owner"), ""), NULL, PLACEMENT(MODE("Owner") "," GIVEN, ""));
     policy = policy_of(f, "\"mode\":\"Audit\"," ZONES);
     reviewed_becomes(f, PLACEMENT("", ""), NULL, PLACEMENT("", ""));
     assert_str(f->answer.warnings[0], "evenkeel: policy 'fleet' (Audit) would spread by zone");
