@@ -592,7 +592,8 @@ func leavingOwner(w *world) {
 	w.has("p", "a0 b0")
 }
 
-// leaders: one is killed, and the next goes on; one that is restarted finds nothing to do.
+// leaders: one is paused for longer than its Lease, and the next goes on; that one is killed, and the first
+// goes on; one that is restarted finds nothing to do.
 func leaders(w *world, first *evenkeel.Replica, dir string) {
 	w.clusters("zone=a", "a0", "a1")
 	w.clusters("zone=b", "b0", "b1")
@@ -600,15 +601,19 @@ func leaders(w *world, first *evenkeel.Replica, dir string) {
 	w.has("p", "a0 b0")
 	second := startOwner(w.t, w.h, dir, "second")
 	since := len(w.history.Of("p"))
-	first.Kill()
+	w.must(first.Pause())
 	w.deleteCluster("b0")
 	w.has("p", "a0 b1")
+	w.must(first.Resume())
+	w.quiet("p", time.Second)
 	w.stays("p", since, "a0")
-	w.must(second.Stop())
-	third := startOwner(w.t, w.h, dir, "third")
-	w.quiet("p", 3*time.Second)
+	second.Kill()
 	w.deleteCluster("a0")
 	w.has("p", "a1 b1")
+	w.must(first.Stop())
+	third := startOwner(w.t, w.h, dir, "third")
+	w.quiet("p", 3*time.Second)
+	w.cluster("c0", "zone=c")
 	w.equals("p")
 	w.must(third.Stop())
 }
