@@ -21,6 +21,7 @@ static void decide(const struct placement_knowledge *known, const struct review 
     options->namespace = &namespace;
     ret->result = admit_object(&admitted_placements, &options->head, review, arena, &ret->patch,
                                &ret->answer);
+    options->namespace = NULL;
     if (known->fleet != NULL)
         fleet_view_close(&view);
 }

@@ -261,9 +261,11 @@ void played_is(struct played_hub *h, const char *wanted) {
             sorted[count++] = h->decisions[i];
     qsort(sorted, count, sizeof sorted[0], by_name);
     for (size_t i = 0; i < count; i++) {
-        const cJSON *item, *status = cJSON_GetObjectItemCaseSensitive(sorted[i], "status");
+        const cJSON *status = cJSON_GetObjectItemCaseSensitive(sorted[i], "status");
+        const cJSON *list = cJSON_GetObjectItemCaseSensitive(status, "decisions");
+        const cJSON *item = list != NULL ? list->child : NULL;
         strbuf_appendf(&text, "%s%s:", i > 0 ? "; " : "", name_of(sorted[i]));
-        cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(status, "decisions"))
+        for (; item != NULL; item = item->next)
             strbuf_appendf(&text, " %s", text_of(item, "clusterName"));
     }
     assert_str(strbuf_str(&text), wanted);
