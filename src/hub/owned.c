@@ -193,17 +193,31 @@ static int decide(struct looking *x) {
     return wake_for_scores(x);
 }
 
+/* A PlacementDecision names its Placement in a label, whose values end there. */
+enum { LABEL_VALUE_MAX = 63 };
+
+static bool is_name_too_long(const struct looking *x) {
+    return x->q->name.n > LABEL_VALUE_MAX;
+}
+
 /* Decisions stay; conditions say why. */
 static int keep_decisions(struct looking *x) {
     const struct ocm_condition cel = {
         spread_condition, OCM_UNKNOWN, STR("CELNotEvaluated"),
         STR("a predicate has a celSelector, which Owner mode does not evaluate: decisions stay as "
             "they are")};
+    const struct ocm_condition too_long = {
+        spread_condition, OCM_UNKNOWN, STR("NameTooLong"),
+        STR("the Placement's name has more than 63 bytes, and PlacementDecisions have it as the "
+            "value of a label: decisions stay as they are")};
     const struct ocm_condition misconfigured[] = {x->d.conditions[0], x->d.spread};
-    const struct status_wanted wanted = {.conditions = x->d.cel_unknown ? &cel : misconfigured,
-                                         .condition_count = x->d.cel_unknown ? 1 : 2};
+    const bool single = is_name_too_long(x) || x->d.cel_unknown;
+    const struct status_wanted wanted = {.conditions = is_name_too_long(x) ? &too_long
+                                                       : x->d.cel_unknown  ? &cel
+                                                                           : misconfigured,
+                                         .condition_count = single ? 1 : 2};
     x->ret->result = OWNED_KEPT;
-    if (x->d.outcome == OCM_UNTOUCHED && !x->d.cel_unknown)
+    if (x->d.outcome == OCM_UNTOUCHED && !single)
         return 0;
     return x->doubt == DOUBT_NONE ? owned_write_status(x, &wanted) : 0;
 }
@@ -212,8 +226,8 @@ static int keep_decisions(struct looking *x) {
  * that consumers wait for. */
 static bool cannot_decide(const struct looking *x) {
     const bool bad = x->d.outcome != OCM_DECIDED || x->d.group_problem.n > 0;
-    return x->d.cel_unknown || x->d.outcome == OCM_UNTOUCHED || x->d.group_count == 0 ||
-           (bad && x->existing != NULL);
+    return is_name_too_long(x) || x->d.cel_unknown || x->d.outcome == OCM_UNTOUCHED ||
+           x->d.group_count == 0 || (bad && x->existing != NULL);
 }
 
 /* ---- writes ---- */

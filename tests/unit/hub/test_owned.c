@@ -177,6 +177,31 @@ static void expressions_are_not_guessed(void **state) {
     assert_int_equal(hub.answer.result, OWNED_KEPT);
 }
 
+/* 63 bytes are the value of a label, and 64 are none. */
+static void names_that_no_label_holds(void **state) {
+    char name[65] = "", json[700];
+    (void)state;
+    seven_and_two();
+    for (size_t n = 63; n <= 64; n++) {
+        memset(name, 'p', n);
+        (void)snprintf(json, sizeof json,
+                       "{'metadata':{'name':'%s','namespace':'n','uid':'u','annotations':{" OWNER
+                       "}},'spec':{" SOFT "}}",
+                       name);
+        fleet_give(&hub.fleet, FLEET_PLACEMENTS, json);
+        struct fleet_view *view = (struct fleet_view *)(uintptr_t)fleet_look(&hub.fleet);
+        const struct owned_question q = {
+            .view = view, .namespace = STR("n"), .name = str_of(name), .settings = &hub.settings};
+        struct owned_answer a;
+        struct err err;
+        assert_int_equal(owned_look(&hub.owned, &q, &hub.arena, &a, &err), 0);
+        assert_int_equal(a.write.what, n == 63 ? OWNED_ANNOTATIONS : OWNED_STATUS);
+        strbuf_append_char(&a.write.body, '\0');
+        assert_contains(a.write.body.p, n == 63 ? "disabled-ocm" : "\"NameTooLong\"");
+        owned_write_done(&a.write);
+    }
+}
+
 static void a_misconfigured_one_keeps_what_it_has(void **state) {
     (void)state;
     seven_and_two();
@@ -432,6 +457,7 @@ int main(void) {
         TEST(policies_and_others),
         TEST(leaving),
         TEST(expressions_are_not_guessed),
+        TEST(names_that_no_label_holds),
         TEST(a_misconfigured_one_keeps_what_it_has),
         TEST(a_set_that_does_not_compile),
         TEST(forced_moves_go_at_once),
