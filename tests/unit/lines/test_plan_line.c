@@ -173,6 +173,8 @@ static void claims(void **state) {
     expect(MIXED ",\"terms\":[" CLAIM "," HARD("zone") "," CLAIM "]", ANSWER("", "0", "0,0,0"));
     expect(MIXED ",\"terms\":[" CLAIM "," SOFT("zone") "," SOFT("claim:zone") "," CLAIM "]",
            ANSWER("\"a\"", "0", "0,0,0,0"));
+    /* the label that looks like the claim does not take its place */
+    expect(MIXED ",\"terms\":[" SOFT("claim:zone") "," CLAIM "]", ANSWER("\"a\"", "0", "0,0"));
 }
 
 static void terms(void **state) {
