@@ -21,7 +21,7 @@ struct laying {
     uint32_t count;
     uint32_t *group_of; /* [slots]: group + 1 */
     uint8_t *seated;    /* [slots] */
-    uint8_t *used;      /* [used_count]: numbers that objects have */
+    uint8_t *used;      /* [used_count]: numbers that objects have; as far as new ones may go */
     uint32_t used_count, next_number;
     struct layout_object *objects;
     uint32_t object_count, object_cap;
@@ -102,12 +102,20 @@ static int by_number(const void *a, const void *b) {
     return str_cmp(left->decision->name, right->decision->name);
 }
 
+/* No more than that are new: one for each cluster, and one for each group. */
+static uint32_t most_new(const struct layout_question *q) {
+    uint32_t count = q->group_count;
+    for (uint32_t g = 0; g < q->group_count; g++)
+        count += q->groups[g].count;
+    return count;
+}
+
 static int find_existing(struct laying *l) {
     uint32_t *counts = arena_array(l->arena, l->q->group_count, sizeof *counts), i = 0;
     for (const struct fleet_decision *d = l->q->existing; d != NULL; d = d->next)
         l->count++;
     l->items = arena_array(l->arena, l->count, sizeof *l->items);
-    l->used_count = l->count + 2;
+    l->used_count = l->count + most_new(l->q) + 1;
     l->used = arena_alloc(l->arena, l->used_count);
     l->next_number = 1;
     if (counts == NULL || l->items == NULL || l->used == NULL)

@@ -112,6 +112,23 @@ static void clusters_stay_where_they_are(void **state) {
     arena_done(&b.arena);
 }
 
+/* Several new ones pass by the number of one that exists, which is higher than there are objects.
+ */
+static void names_that_are_free(void **state) {
+    static struct board b;
+    (void)state;
+    init(&b);
+    object(&b, "p-decision-3", "0", 0, 1);
+    group(&b, 0, 399);
+    lay(&b);
+    assert_int_equal(b.layout.count, 4);
+    assert_str(b.layout.objects[0].name, "p-decision-3");
+    assert_str(b.layout.objects[1].name, "p-decision-1");
+    assert_str(b.layout.objects[2].name, "p-decision-2");
+    assert_str(b.layout.objects[3].name, "p-decision-4");
+    arena_done(&b.arena);
+}
+
 /* One write replaces the only cluster by another. */
 static void an_object_is_used_again(void **state) {
     static struct board b;
@@ -337,6 +354,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(new_objects),
         cmocka_unit_test(clusters_stay_where_they_are),
+        cmocka_unit_test(names_that_are_free),
         cmocka_unit_test(an_object_is_used_again),
         cmocka_unit_test(nothing_is_selected),
         cmocka_unit_test(foreign_objects),
