@@ -327,7 +327,7 @@ static int look_at_ours(struct looking *x) {
         return 0;
     }
     r = owned_choose(x);
-    if (r != 0 || x->is_held || x->doubt == DOUBT_WAIT)
+    if (r != 0 || x->doubt == DOUBT_WAIT)
         return r;
     return write_decisions(x);
 }

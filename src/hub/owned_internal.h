@@ -32,7 +32,7 @@ struct looking {
     /* What is decided, at last or for the time being. */
     const uint32_t *target;
     uint32_t target_count;
-    bool is_held, is_final; /* nothing moves yet; it is what was decided */
+    bool is_final; /* it is what was decided */
     const struct ocm_group *groups;
     uint32_t group_count;
 };

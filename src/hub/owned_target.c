@@ -13,7 +13,8 @@ struct changing {
     uint8_t *has, *wants; /* [slots]: is in some PlacementDecision; is decided */
     uint32_t *add, *remove;
     uint32_t add_count, remove_count;
-    bool forced, infeasible;
+    uint32_t infeasible; /* that many of `remove`, the first ones */
+    bool forced;
 };
 
 static int no_memory(struct looking *x) {
@@ -145,13 +146,15 @@ static int find_changes(struct changing *c) {
         if (c->has[plan->selected[i]] == 0)
             c->add[c->add_count++] = plan->selected[i];
     }
-    for (uint32_t i = 0; i < x->d.current_count; i++) {
-        const uint32_t slot = x->d.current[i];
-        c->infeasible = c->infeasible || x->fits[slot] == 0;
-        if (c->wants[slot] == 0)
-            c->remove[c->remove_count++] = slot;
-    }
-    c->forced = c->infeasible || x->d.current_count != plan->selected_count || x->existing == NULL;
+    for (uint32_t i = 0; i < x->d.current_count; i++)
+        if (x->fits[x->d.current[i]] == 0)
+            c->remove[c->remove_count++] = x->d.current[i];
+    c->infeasible = c->remove_count;
+    for (uint32_t i = 0; i < x->d.current_count; i++)
+        if (x->fits[x->d.current[i]] != 0 && c->wants[x->d.current[i]] == 0)
+            c->remove[c->remove_count++] = x->d.current[i];
+    c->forced =
+        c->infeasible > 0 || x->d.current_count != plan->selected_count || x->existing == NULL;
     return 0;
 }
 
@@ -166,7 +169,7 @@ static uint64_t hash_of_wanted(const struct looking *x) {
 static enum owned_reason reason_of(struct changing *c) {
     int64_t now[PLACEMENT_TERMS] = {0};
     struct looking *x = c->x;
-    if (c->infeasible)
+    if (c->infeasible > 0)
         return MOVED_INFEASIBLE;
     if (x->d.current_count != x->d.plan.selected_count)
         return MOVED_SIZE;
@@ -204,10 +207,11 @@ static void note_moves(struct changing *c, uint32_t moves) {
     strbuf_done(&text);
 }
 
-/* ---- voluntary moves ---- */
+/* ---- some of the moves ---- */
 
-/* What is selected, with the first so many moves. Returns false if hard terms forbid it. */
-static bool mix(struct changing *c, uint32_t moves, uint32_t *slots, uint32_t *ret_count) {
+/* What is selected, with the first so many changes. Returns false if hard terms forbid it. */
+static bool mix(struct changing *c, uint32_t added, uint32_t removed, uint32_t *slots,
+                uint32_t *ret_count) {
     struct looking *x = c->x;
     uint8_t *flags = arena_alloc(x->arena, x->slots);
     *ret_count = 0;
@@ -215,20 +219,65 @@ static bool mix(struct changing *c, uint32_t moves, uint32_t *slots, uint32_t *r
         return false; /* the arena says so */
     for (uint32_t i = 0; i < x->d.current_count; i++)
         flags[x->d.current[i]] = 1;
-    for (uint32_t i = 0; i < moves; i++) {
+    for (uint32_t i = 0; i < removed; i++)
         flags[c->remove[i]] = 0;
-        flags[c->add[i]] = 1;
-    }
     for (uint32_t i = 0; i < x->d.current_count; i++)
         if (flags[x->d.current[i]] != 0)
             slots[(*ret_count)++] = x->d.current[i];
-    for (uint32_t i = 0; i < moves; i++)
+    for (uint32_t i = 0; i < added; i++) {
+        flags[c->add[i]] = 1;
         slots[(*ret_count)++] = c->add[i];
+    }
     return !owned_has_hard_terms(x) || owned_holds(x, flags);
 }
 
+enum { TRIES = 32 };
+
+/* ---- moves that must be made ---- */
+
+static void rotate(uint32_t *items, uint32_t count) {
+    if (count < 2)
+        return;
+    const uint32_t first = items[0];
+    memmove(items, items + 1, (count - 1) * sizeof *items);
+    items[count - 1] = first;
+}
+
+/* What does not fit goes, and as many come or go as the number asks for; the other changes of the
+ * plan are voluntary and come later. All together where hard terms allow none that was tried. */
+static void move_forced(struct changing *c, uint32_t *slots) {
+    struct looking *x = c->x;
+    const uint32_t number = x->d.plan.selected_count, fit = x->d.current_count - c->infeasible;
+    uint32_t added = fit < number ? number - fit : 0, mixed = 0;
+    uint32_t removed = c->infeasible + (fit > number ? fit - number : 0);
+    bool some = x->existing != NULL && added < c->add_count;
+    int64_t never;
+    for (uint32_t tries = 0; some && !mix(c, added, removed, slots, &mixed); tries++) {
+        rotate(c->add, c->add_count);
+        rotate(c->remove + c->infeasible, c->remove_count - c->infeasible);
+        some = tries < TRIES;
+    }
+    if (!some) {
+        added = c->add_count;
+        removed = c->remove_count;
+        (void)moves_allowed(&x->o->moves, &x->q->settings->moves, 0, 0, x->q->now_ms,
+                            &never); /* nothing waits any more */
+    }
+    x->ret->waiting = c->add_count - added;
+    x->target = some ? slots : x->d.plan.selected;
+    x->target_count = number;
+    if (added + removed > 0) {
+        note_moves(c, added > removed ? added : removed);
+        set_target(x, x->target, x->target_count);
+    }
+}
+
+/* ---- voluntary moves ---- */
+
+/* Nothing moves yet. */
 static void hold(struct looking *x, uint32_t waiting, int64_t wait_ms) {
-    x->is_held = true;
+    x->target = x->d.current;
+    x->target_count = x->d.current_count;
     x->ret->waiting = waiting;
     if (wait_ms < x->ret->wake_ms)
         x->ret->wake_ms = wait_ms;
@@ -237,7 +286,6 @@ static void hold(struct looking *x, uint32_t waiting, int64_t wait_ms) {
 /* As many as may begin; of those that hard terms allow. If they allow none of these but all of
  * them, all begin where no other has in the last minute. */
 static void move_some(struct changing *c, uint32_t *slots) {
-    enum { TRIES = 32 };
     struct looking *x = c->x;
     int64_t wait_ms;
     const uint32_t count = c->add_count;
@@ -245,7 +293,7 @@ static void move_some(struct changing *c, uint32_t *slots) {
                                            count, x->q->now_ms, &wait_ms);
     uint32_t moves = allowed, mixed = 0;
     if (allowed < count)
-        for (uint32_t tries = 0; moves > 0 && !mix(c, moves, slots, &mixed); tries++)
+        for (uint32_t tries = 0; moves > 0 && !mix(c, moves, moves, slots, &mixed); tries++)
             moves = tries < TRIES ? moves - 1 : 0;
     if (moves == 0 && allowed > 0 && x->o->moves.begun == 0)
         moves = count;
@@ -267,22 +315,13 @@ static void move_some(struct changing *c, uint32_t *slots) {
 static int find_target(struct looking *x) {
     struct changing c = {.x = x};
     uint32_t *slots = arena_array(x->arena, x->slots, sizeof *slots);
-    int64_t never;
     int r = slots == NULL ? no_memory(x) : find_changes(&c);
     if (r != 0 || go_on(&c, slots))
         return r;
-    if (c.forced || c.add_count == 0) {
-        (void)moves_allowed(&x->o->moves, &x->q->settings->moves, 0, 0, x->q->now_ms,
-                            &never); /* nothing waits any more */
-        if (c.add_count + c.remove_count > 0)
-            note_moves(&c, c.add_count > c.remove_count ? c.add_count : c.remove_count);
-        x->target = x->d.plan.selected;
-        x->target_count = x->d.plan.selected_count;
-        if (c.add_count + c.remove_count > 0)
-            set_target(x, x->target, x->target_count);
-        return 0;
-    }
-    move_some(&c, slots);
+    if (c.forced || c.add_count == 0)
+        move_forced(&c, slots);
+    else
+        move_some(&c, slots);
     return 0;
 }
 
@@ -330,7 +369,7 @@ static int group_target(struct looking *x) {
 int owned_choose(struct looking *x) {
     uint8_t *flags = arena_alloc(x->arena, x->slots);
     int r = flags == NULL ? no_memory(x) : find_target(x);
-    if (r != 0 || x->is_held)
+    if (r != 0)
         return r;
     x->is_final = is_decided(x, flags);
     x->groups = x->d.groups;

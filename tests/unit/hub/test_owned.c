@@ -232,6 +232,12 @@ static void a_set_that_does_not_compile(void **state) {
 
 /* ---- moves ---- */
 
+static void assert_number(const struct played_hub *h, int wanted) {
+    const cJSON *status = cJSON_GetObjectItemCaseSensitive(h->placement, "status");
+    const cJSON *number = cJSON_GetObjectItemCaseSensitive(status, "numberOfSelectedClusters");
+    assert_int_equal((int)cJSON_GetNumberValue(number), wanted);
+}
+
 static void forced_moves_go_at_once(void **state) {
     (void)state;
     seven_and_two();
@@ -299,6 +305,55 @@ static void no_more_than_so_many_a_minute(void **state) {
     hub.now_ms = 70000;
     assert_true(played_settle(&hub) > 0);
     assert_int_equal(played_holds(&hub, "w2"), 1);
+}
+
+/* A cluster that does not fit and a number that changes take no other move with them. */
+static void forced_moves_let_others_wait(void **state) {
+    (void)state;
+    clusters("e", 7, "'zone':'east'");
+    played_placement(&hub, OURS, SOFT NUMBER("6"));
+    (void)played_settle(&hub);
+    clusters("w", 3, "'zone':'west'");
+    played_cluster(&hub, "e0", "'zone':'east'", TAINTED);
+    (void)played_settle(&hub);
+    played_is(&hub, "p-decision-1: e1 e2 e3 e4 e5 w0");
+    assert_int_equal(hub.answer.waiting, 2);
+    assert_true(hub.answer.wake_ms == 10000);
+    played_placement(&hub, OURS, SOFT NUMBER("5"));
+    (void)played_settle(&hub);
+    assert_int_equal(played_holds(&hub, "w0"), 1);
+    assert_int_equal(played_holds(&hub, "w1") + played_holds(&hub, "w2"), 0);
+    assert_int_equal(hub.answer.waiting, 1);
+    assert_number(&hub, 5); /* what is there is said while moves wait */
+    played_placement(&hub, OURS, SOFT NUMBER("6"));
+    (void)played_settle(&hub);
+    assert_int_equal(played_holds(&hub, "w1") + played_holds(&hub, "w2"), 1);
+    assert_number(&hub, 6);
+    hub.now_ms = 10000;
+    (void)played_settle(&hub);
+    assert_int_equal(played_holds(&hub, "w1") + played_holds(&hub, "w2"), 2);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "True Even");
+}
+
+/* The best one for scores would come first, but hard terms forbid it without the other moves. */
+static void forced_moves_and_hard_terms(void **state) {
+    (void)state;
+    hub.settings.moves.per_minute = 0;
+    seven_and_two();
+    clusters("x", 1, "'zone':'west'");
+    played_placement(&hub, OURS,
+                     HARD("1") NUMBER("4") ",'prioritizerPolicy':{'mode':'Exact','configurations':["
+                                           "{'scoreCoordinate':{'type':'AddOn','addOn':{"
+                                           "'resourceName':'r','scoreName':'s'}},'weight':1}]}");
+    (void)played_settle(&hub);
+    played_is(&hub, "p-decision-1: e0 e1 w0 w1");
+    fleet_give(&hub.fleet, FLEET_SCORES,
+               "{'metadata':{'name':'r','namespace':'e5'},'status':{'scores':[{'name':'s',"
+               "'value':100}]}}");
+    played_cluster(&hub, "w0", "'zone':'west'", TAINTED);
+    (void)played_settle(&hub);
+    played_is(&hub, "p-decision-1: e0 e1 w1 x0");
+    assert_int_equal(hub.answer.waiting, 1); /* e5 */
 }
 
 /* ---- many objects ---- */
@@ -463,6 +518,8 @@ int main(void) {
         TEST(forced_moves_go_at_once),
         TEST(voluntary_moves_wait),
         TEST(no_more_than_so_many_a_minute),
+        TEST(forced_moves_let_others_wait),
+        TEST(forced_moves_and_hard_terms),
         TEST(two_hundred_and_fifty),
         TEST(nothing_is_written_twice),
         TEST(an_answer_is_lost),
