@@ -164,10 +164,10 @@ int policy_terms_of_placement(struct policy_list policies, const struct policy_n
                               struct ocm_policy_terms *ret) {
     struct policy_choice choice;
     *ret = (struct ocm_policy_terms){.items = NULL};
-    const bool known = policy_of_placement(policies, namespace, placement, &choice);
+    const bool is_known = policy_of_placement(policies, namespace, placement, &choice);
     const struct policy *audited = choice.audited[POLICY_PLACEMENTS];
     const struct policy *enforced = choice.enforced[POLICY_PLACEMENTS];
-    if (!known)
+    if (!is_known)
         ret->warning = arena_printf(
             arena,
             "namespace '%.*s' is not known: which policy spreads its Placements depends on its "

@@ -186,6 +186,16 @@ struct verb {
     "\",\"namespace\":\"default\",\"resource\":{\"group\":\"\","                                   \
     "\"version\":\"v1\",\"resource\":\"pods\"},\"userInfo\":{\"username\":\"ann\"},"
 #define VALIDATE "/webhooks/v1/pods/validate"
+#define PLACEMENTS "/webhooks/v1/placements"
+#define REVIEW_OF_PLACEMENT                                                                        \
+    "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"request\":{"           \
+    "\"uid\":\"1\",\"operation\":\"CREATE\",\"namespace\":\"default\",\"resource\":{\"group\":"    \
+    "\"cluster.open-cluster-management.io\",\"resource\":\"placements\"},\"object\":"
+#define HARD_TERM                                                                                  \
+    "\"spreadPolicy\":{\"spreadConstraints\":[{\"topologyKey\":\"zone\",\"topologyKeyType\":"      \
+    "\"Label\",\"whenUnsatisfiable\":\"DoNotSchedule\"}]}"
+#define NEW_PLACEMENT(members)                                                                     \
+    REVIEW_OF_PLACEMENT "{\"metadata\":{\"name\":\"p\"},\"spec\":{" HARD_TERM "," members
 
 static const struct verb verbs[] = {
     {"admit", ADMIT, BODY_BYTES, REVIEW("CREATE") "\"object\":", "}}", NULL},
@@ -284,6 +294,31 @@ static const struct {
       "\"pods\"},"
       "\"object\":{}",
       "}}", ",\"object\":{\"n\":%u}", ""}},
+    {{"placements", ADMIT, BODY_BYTES, "", "", PLACEMENTS},
+     {"predicates", NEW_PLACEMENT("\"predicates\":["), "]}}}}", "{\"x\":%u}", ","}},
+    {{"placements", ADMIT, BODY_BYTES, "", "", PLACEMENTS},
+     {"expressions",
+      NEW_PLACEMENT("\"predicates\":[{\"requiredClusterSelector\":{\"celSelector\":{"
+                    "\"celExpressions\":["),
+      "]}}}]}}}}", "\"%u == 1\"", ","}},
+    {{"placements", ADMIT, BODY_BYTES, "", "", PLACEMENTS},
+     {"gates of another",
+      NEW_PLACEMENT("\"predicates\":[{\"requiredClusterSelector\":{\"celSelector\":{"
+                    "\"celExpressions\":["),
+      "]}}}]}}}}",
+      "\"managedCluster.scores(\\\"evenkeel-1\\\").exists(s, s.name == \\\"s1-%08x\\\" && "
+      "s.value > 0)\"",
+      ","}},
+    {{"placements", ADMIT, BODY_BYTES, "", "", PLACEMENTS},
+     {"prioritizers", NEW_PLACEMENT("\"prioritizerPolicy\":{\"configurations\":["), "]}}}}}",
+      "{\"scoreCoordinate\":{\"builtIn\":\"b%u\"}}", ","}},
+    {{"placements", ADMIT, BODY_BYTES, "", "", PLACEMENTS},
+     {"builtIn Spread", NEW_PLACEMENT("\"prioritizerPolicy\":{\"configurations\":["), "]}}}}}",
+      "{\"x\":%u,\"scoreCoordinate\":{\"builtIn\":\"Spread\"}}", ","}},
+    {{"placements", ADMIT, BODY_BYTES, "", "", PLACEMENTS},
+     {"annotations",
+      REVIEW_OF_PLACEMENT "{\"spec\":{" HARD_TERM "},\"metadata\":{\"annotations\":{", "}}}}}",
+      "\"k%u\":\"v\"", ","}},
 };
 enum { OTHERS = sizeof others / sizeof others[0] };
 

@@ -43,24 +43,27 @@ static struct injected_key draw(const struct placement_options *o) {
  * annotation counts, because it is reviewed again when other webhooks have changed it: what else
  * looks like ours was copied from elsewhere.
  */
-static struct injected believe(const struct placement_question *q) {
+static struct injected find_kept(const struct placement_question *q) {
     struct injected kept = {.valid = true};
     if (q->old.injected.valid)
-        kept = q->old.injected;
-    else if (q->is_updated && shape_key(&q->old, &kept.key))
+        return q->old.injected;
+    if (q->is_updated && shape_key(&q->old, &kept.key))
         return kept;
-    else if (q->shape.injected.valid)
+    if (q->shape.injected.valid)
         return q->shape.injected;
-    else if (q->is_updated && shape_key(&q->shape, &kept.key))
-        return kept;
-    else {
+    if (!q->is_updated || !shape_key(&q->shape, &kept.key))
         kept.key = draw(placement_options(q));
-        return kept;
-    }
-    if (q->shape.injected.valid && injected_key_eq(kept.key, q->shape.injected.key)) {
-        kept.weight = q->shape.injected.weight; /* perhaps of a review of this very change */
-        kept.made_policy |= q->shape.injected.made_policy;
-        kept.made_predicates |= q->shape.injected.made_predicates;
+    return kept;
+}
+
+/* The annotation of what is to be stored is perhaps ours, of a review of this very change. */
+static struct injected believe(const struct placement_question *q) {
+    const struct injected *now = &q->shape.injected;
+    struct injected kept = find_kept(q);
+    if (now->valid && injected_key_eq(kept.key, now->key)) {
+        kept.weight = now->weight;
+        kept.made_policy |= now->made_policy;
+        kept.made_predicates |= now->made_predicates;
     }
     return kept;
 }

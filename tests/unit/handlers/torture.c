@@ -241,11 +241,15 @@ void torture_world_open(struct torture_world *w, int setting) {
     w->called.x.fluid = parts.fluid[setting];
     w->called.x.policies = parts.policies[s->policy];
     w->called.x.decisions = w->ring;
-    w->webhook = (struct webhook){.pods.known = {.cache = w->called.c.cache,
-                                                 .policies = parts.policies[s->policy],
-                                                 .fluid = parts.fluid[setting],
-                                                 .annotate = s->annotate},
-                                  .decisions = w->ring};
+    w->webhook = (struct webhook){.decisions = w->ring,
+                                  .pods = {.known = {.cache = w->called.c.cache,
+                                                     .policies = parts.policies[s->policy],
+                                                     .fluid = parts.fluid[setting],
+                                                     .annotate = s->annotate}},
+                                  .placements = {.known = {.policies = parts.policies[s->policy],
+                                                           .mode = PLACEMENT_SCORES,
+                                                           .inject_scores = true,
+                                                           .shards = 4}}};
     w->explain = (struct explain){.extender = &w->called.x, .webhook = &w->webhook};
     assert_int_equal(explain_access_new(NULL, &w->explain.access, NULL), 0);
 }

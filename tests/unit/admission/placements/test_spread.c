@@ -344,6 +344,12 @@ static void broken_annotations(void **state) {
         PLACEMENT("", HARD ",\"predicates\":[" GATED_PREDICATE("\"a\":\"b\"") "]," POLICY("")),
         PLACEMENT(NOTE(ADDED("\\\"score\\\",\\\"gate\\\"")),
                   HARD ",\"predicates\":[" GATED_PREDICATE("\"a\":\"b\"") "]," POLICY(OURS)));
+    /* what the annotation made anew says is believed when it is reviewed once more */
+    reviewed_becomes(
+        f, PLACEMENT("", HARD ",\"predicates\":[" GATED_PREDICATE("\"a\":\"b\"") "]"),
+        PLACEMENT("", HARD ",\"predicates\":[" GATED_PREDICATE("\"a\":\"b\"") "]"),
+        PLACEMENT(NOTE(ADDED("\\\"prioritizerPolicy\\\",\\\"score\\\",\\\"gate\\\"")),
+                  HARD ",\"predicates\":[" GATED_PREDICATE("\"a\":\"b\"") "]," POLICY(OURS)));
 }
 
 /* A gate of another's key would let nothing pass: what was copied without its annotation goes. */
