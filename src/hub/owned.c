@@ -6,7 +6,8 @@
 
 #include <errno.h>
 
-/* A write that was answered and is not seen, or not answered at all, is forgotten after that. */
+/* A write that was answered and is not seen, or not answered at all, is forgotten after that. One
+ * that was answered and may have taken a cluster away is not: its object stays in doubt. */
 enum { FORGET_MS = 30000 };
 
 const char *const owned_reason_names[MOVED_REASONS] = {[MOVED_INFEASIBLE] = "infeasible",
@@ -77,12 +78,14 @@ static void look_for_last(struct looking *x) {
     if (o->progress == OWNED_IDLE)
         return;
     const int64_t left = FORGET_MS - (x->q->now_ms - o->last_ms);
-    if (is_seen(x) || (o->progress != OWNED_UNDER_WAY && left <= 0)) {
+    const bool is_late = left <= 0 && o->progress != OWNED_UNDER_WAY;
+    const bool takes = o->last.what == OWNED_DECISION && o->last.version.n > 0;
+    if (is_seen(x) || (is_late && !(takes && o->progress == OWNED_ANSWERED))) {
         o->progress = OWNED_IDLE;
         return;
     }
     x->ret->wake_ms = left > 0 ? left : FORGET_MS;
-    if (o->progress != OWNED_UNKNOWN)
+    if (o->progress != OWNED_UNKNOWN && !is_late)
         x->doubt = DOUBT_WAIT;
     else if (o->last.what == OWNED_DECISION) /* the others take no cluster away */
         x->doubt = DOUBT_OBJECT;

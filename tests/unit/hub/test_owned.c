@@ -450,6 +450,36 @@ static void an_answer_is_lost(void **state) {
     played_is(&hub, "p-decision-1: w0 e1");
 }
 
+/* A watch that is silent for long: what the object had before the write is not believed again. */
+static void an_answer_is_not_seen_for_long(void **state) {
+    static const char spec[] =
+        SOFT NUMBER("2") ",'decisionStrategy':{'groupStrategy':{'clustersPerDecisionGroup':1}}";
+    struct owned_write write, other;
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, OURS, spec);
+    (void)played_settle(&hub);
+    played_is(&hub, "p-decision-1: e0; p-decision-2: w0");
+    played_cluster(&hub, "e0", "'zone':'east'", TAINTED);
+    assert_true(played_look(&hub, &write));
+    assert_str(strbuf_str(&write.object), "p-decision-1");
+    struct owned_write taken = write;
+    owned_taken(&hub.owned, &taken, 0);
+    owned_ended(&hub.owned, WRITE_DONE, 200, 0);
+    played_cluster(&hub, "e0", "'zone':'east'", "");
+    played_cluster(&hub, "w0", "'zone':'west'", TAINTED);
+    hub.now_ms = 29999;
+    assert_false(played_look(&hub, &other));
+    hub.now_ms = 30000;
+    assert_false(played_look(&hub, &other)); /* not p-decision-2 */
+    assert_true(hub.answer.wake_ms == 30000);
+    assert_int_equal(played_apply(&hub, &write), 0);
+    strbuf_done(&write.path);
+    strbuf_done(&write.body);
+    assert_true(played_look(&hub, &other));
+    owned_write_done(&other);
+}
+
 /* What is not selected any more goes, and only once is it said. */
 static void nothing_is_left(void **state) {
     struct owned_write write;
@@ -523,6 +553,7 @@ int main(void) {
         TEST(two_hundred_and_fifty),
         TEST(nothing_is_written_twice),
         TEST(an_answer_is_lost),
+        TEST(an_answer_is_not_seen_for_long),
         TEST(nothing_is_left),
         TEST(what_is_gone),
         TEST(times_to_look_again),
