@@ -135,6 +135,7 @@ static void leave_placement(struct fleet_contents *c, uint32_t id) {
     placement_at(c, d->placement)->decision_count--;
     sort_later(c, d->placement);
     d->placement = FLEET_NONE;
+    d->decision.placement = STR("");
 }
 
 /* Room to sort the decisions of a Placement with one more, so that sorting needs no memory. */
@@ -156,7 +157,9 @@ static void join_placement(struct fleet_contents *c, uint32_t id, uint32_t place
     list_put(&list, id);
     placement_at(c, placement)->decision_count++;
     sort_later(c, placement);
-    decision_at(c, id)->placement = placement;
+    struct decision_record *d = decision_at(c, id);
+    d->placement = placement;
+    d->decision.placement = intern_str(&c->strings, placement_at(c, placement)->name);
 }
 
 static void forget(struct fleet_contents *c, uint32_t id) {
@@ -215,7 +218,10 @@ int contents_decision_apply(struct fleet_contents *c, const struct placement_dec
 bool contents_decision_is(const struct fleet_contents *c,
                           const struct placement_decision *decision) {
     const uint32_t id = contents_decision_find(c, decision->meta.namespace, decision->meta.name);
-    if (id == FLEET_NONE || decision_at(c, id)->decision.slot_count != decision->cluster_count)
+    struct str placement = STR("");
+    (void)labels_lookup(&decision->meta.labels, STR(PLACEMENT_LABEL), &placement);
+    if (id == FLEET_NONE || decision_at(c, id)->decision.slot_count != decision->cluster_count ||
+        !str_eq(decision_at(c, id)->decision.placement, placement))
         return false;
     for (uint32_t i = 0; i < decision->cluster_count; i++)
         if (!str_eq(topology_name(c->clusters, decision_at(c, id)->slots[i]),
@@ -228,6 +234,12 @@ void contents_decision_remove(struct fleet_contents *c, struct str namespace, st
     const uint32_t id = contents_decision_find(c, namespace, name);
     if (id != FLEET_NONE)
         forget(c, id);
+}
+
+const struct fleet_decision *fleet_decision_find(const struct fleet_view *v, struct str namespace,
+                                                 struct str name) {
+    const uint32_t id = contents_decision_find(v->contents, namespace, name);
+    return id != FLEET_NONE ? &decision_at(v->contents, id)->decision : NULL;
 }
 
 const struct fleet_decision *fleet_decisions(const struct fleet_view *v, struct str namespace,

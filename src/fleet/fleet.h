@@ -146,13 +146,17 @@ struct fleet_decision {
     uint32_t slot_count;
     const struct fleet_decision *next; /* of the same Placement */
     struct str version;                /* its resourceVersion */
-    /* Its labels of the decision group, and the uid of its controller; "" without. */
-    struct str group_index, group_name, owner_uid;
+    /* Its labels of the Placement and of the decision group, and the uid of its controller; ""
+     * without. */
+    struct str placement, group_index, group_name, owner_uid;
 };
 /* The PlacementDecisions in a namespace whose label names the Placement, whatever they are called
  * and whether or not it is known, by name. NULL: none. */
 const struct fleet_decision *fleet_decisions(const struct fleet_view *v, struct str namespace,
                                              struct str placement);
+/* One by its name, whatever its labels are. NULL: there is none. */
+const struct fleet_decision *fleet_decision_find(const struct fleet_view *v, struct str namespace,
+                                                 struct str name);
 
 /* ---- scores ---- */
 

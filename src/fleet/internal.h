@@ -227,7 +227,7 @@ void contents_placement_empty(struct fleet_contents *c, struct placement_record 
 /* ---- decisions.c ---- */
 
 int contents_decision_apply(struct fleet_contents *c, const struct placement_decision *decision);
-/* Does it list the same clusters as the one that is known? */
+/* Is it of the same Placement as the one that is known, with the same clusters? */
 bool contents_decision_is(const struct fleet_contents *c,
                           const struct placement_decision *decision);
 uint32_t contents_decision_find(const struct fleet_contents *c, struct str namespace,

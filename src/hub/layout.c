@@ -59,10 +59,20 @@ static struct str name_of(struct laying *l, uint32_t number) {
     return (struct str){text, placement.n + infix.n + (size_t)n};
 }
 
-static struct str next_name(struct laying *l) {
-    while (l->next_number < l->used_count && l->used[l->next_number] != 0)
-        l->next_number++;
-    return name_of(l, l->next_number++);
+/* May it be taken in, though it has not the label? Those that have it are laid already. */
+static bool is_free(const struct laying *l, const struct fleet_decision *d) {
+    return !str_eq(d->placement, l->q->placement) &&
+           (d->owner_uid.n == 0 || str_eq(d->owner_uid, l->q->owner_uid));
+}
+
+/* With the next name, and the object that has it without the label. */
+static void name_next(struct laying *l, struct layout_object *object) {
+    do {
+        while (l->next_number < l->used_count && l->used[l->next_number] != 0)
+            l->next_number++;
+        object->name = name_of(l, l->next_number++);
+        object->existing = l->q->find != NULL ? l->q->find(l->q->ctx, object->name) : NULL;
+    } while (object->existing != NULL && !is_free(l, object->existing));
 }
 
 /* ---- groups of what exists ---- */
@@ -181,7 +191,7 @@ static struct layout_object *add_spare(struct laying *l, uint32_t group) {
     if (object == NULL)
         return NULL;
     if (found == NULL) {
-        object->name = next_name(l);
+        name_next(l, object);
         return object;
     }
     object->name = found->decision->name;
@@ -255,7 +265,8 @@ static int find_unwanted(struct laying *l, struct layout *ret) {
     if (kept == NULL || unwanted == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < l->object_count; i++)
-        if (l->objects[i].existing != NULL)
+        if (l->objects[i].existing != NULL &&
+            str_eq(l->objects[i].existing->placement, l->q->placement))
             kept[count++] = l->objects[i].existing;
     if (count > 1)
         qsort(kept, count, sizeof *kept, by_name);

@@ -8,8 +8,9 @@
  * Each is of one decision group. An object that exists stays with the group that most of its
  * clusters are in now; free places are taken by name, then objects of which no cluster is left are
  * used again, then new ones are made, with the smallest
- * numbers that no object has. What is not needed any more is deleted. A group without clusters
- * (there is one where nothing is selected) has one empty object.
+ * numbers that no object has. One that has the name without the label of the Placement is taken in,
+ * unless it has another controller. What is not needed any more is deleted. A group without
+ * clusters (there is one where nothing is selected) has one empty object.
  *
  * Writes come one at a time, and each is made from what there is then:
  *   - missing objects, empty, since an API server drops the status of what it creates;
@@ -48,6 +49,10 @@ struct layout_question {
     uint32_t group_count;
     const struct fleet_decision *existing; /* a list, by name; NULL: none */
     uint32_t slots;                        /* topology_slots() */
+    struct str owner_uid;                  /* the Placement's */
+    /* One by its name, whatever its labels are; NULL: there is none. NULL: there are no others. */
+    const struct fleet_decision *(*find)(void *ctx, struct str name);
+    void *ctx;
 };
 
 /* 0 or -ENOMEM. O(clusters + objects x log(objects)). */
@@ -82,7 +87,6 @@ struct layout_write {
 struct layout_progress {
     const struct layout_question *question;
     const struct layout *layout;
-    struct str owner_uid; /* the Placement's */
     struct layout_doubt doubt;
     /* Would hard terms hold (or be violated no more than now) with these clusters? [slots], 1: in
      * some object. NULL: there are none. */

@@ -137,9 +137,10 @@ static bool holds_with(struct stepping *s, const struct fleet_decision *d, const
 static bool meta_is_right(const struct layout_progress *p, const struct layout_object *o) {
     int64_t index;
     const struct fleet_decision *d = o->existing;
+    const struct layout_question *q = p->question;
     return str_to_i64(d->group_index, &index) && index == o->group &&
-           str_eq(d->group_name, p->question->groups[o->group].name) &&
-           str_eq(d->owner_uid, p->owner_uid);
+           str_eq(d->group_name, q->groups[o->group].name) && str_eq(d->placement, q->placement) &&
+           str_eq(d->owner_uid, q->owner_uid);
 }
 
 static bool find_meta(const struct stepping *s, struct layout_write *ret) {

@@ -56,14 +56,13 @@ void owned_ended(struct owned *o, enum write_end end, int status, int64_t now_ms
 
 /* ---- the last write ---- */
 
-static const struct fleet_decision *find_decision(const struct looking *x, struct str name) {
-    const struct fleet_decision *d = x->existing;
-    while (d != NULL && !str_eq(d->name, name))
-        d = d->next;
-    return d;
+/* Whatever its labels are. */
+static const struct fleet_decision *find_decision(void *ctx, struct str name) {
+    const struct looking *x = ctx;
+    return fleet_decision_find(x->q->view, x->q->namespace, name);
 }
 
-static bool is_seen(const struct looking *x) {
+static bool is_seen(struct looking *x) {
     const struct owned_write *last = &x->o->last;
     const struct str version = strbuf_str(&last->version);
     if (last->what != OWNED_DECISION)
@@ -289,11 +288,13 @@ static int write_decisions(struct looking *x) {
                                              .groups = x->groups,
                                              .group_count = x->group_count,
                                              .existing = x->existing,
-                                             .slots = x->slots};
+                                             .slots = x->slots,
+                                             .owner_uid = x->placement.meta.uid,
+                                             .find = find_decision,
+                                             .ctx = x};
     struct layout layout;
     struct layout_write write;
-    struct layout_progress progress = {
-        .question = &question, .layout = &layout, .owner_uid = x->placement.meta.uid, .ctx = x};
+    struct layout_progress progress = {.question = &question, .layout = &layout, .ctx = x};
     int r = find_doubt(x, &progress.doubt);
     if (r != 0)
         return r;
@@ -312,6 +313,10 @@ static int write_decisions(struct looking *x) {
     if (x->doubt == DOUBT_WAIT ||
         (x->doubt == DOUBT_OBJECT && !str_eq(object, progress.doubt.name)))
         return 0;
+    if (write.verb == LAYOUT_META && !str_eq(write.existing->placement, x->q->name)) {
+        x->o->has_target = false; /* it is chosen when the object's clusters count again */
+        x->ret->moves = 0;
+    }
     return owned_write_decision(x, &write, doubted ? &progress.doubt : NULL);
 }
 

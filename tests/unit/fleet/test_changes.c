@@ -372,6 +372,37 @@ static void a_decision_that_is_the_same(void **state) {
     strbuf_done(&told);
 }
 
+/* With the same clusters: the one that it leaves is told, too. */
+static void a_decision_that_changes_its_placement(void **state) {
+    static const char *const object = "{'metadata':{'name':'d','namespace':'n','labels':{%s}},"
+                                      "'status':{'decisions':[{'clusterName':'c'}]}}";
+    const struct fleet_observer observer = {note_changed, note_all, NULL};
+    struct fleet_builder b;
+    char first[300], second[300], none[300];
+    (void)state;
+    (void)snprintf(first, sizeof first, object, "'" PLACEMENT_LABEL "':'p'");
+    (void)snprintf(second, sizeof second, object, "'" PLACEMENT_LABEL "':'z'");
+    (void)snprintf(none, sizeof none, object, "");
+    fleet_builder_open(&b);
+    placement(&b, "n", "p", "", "");
+    placement(&b, "n", "z", "", "");
+    fleet_give(&b, FLEET_DECISIONS, first);
+    b.c->observer = &observer;
+    fleet_give(&b, FLEET_DECISIONS, second);
+    is_told("n/p n/z n/z ");
+    fleet_give(&b, FLEET_DECISIONS, none);
+    is_told("n/z ");
+    assert_str(fleet_decision_find(fleet_look(&b), STR("n"), STR("d"))->placement, "");
+    fleet_give(&b, FLEET_DECISIONS, none);
+    is_told("");
+    fleet_give(&b, FLEET_DECISIONS, first);
+    is_told("n/p n/p ");
+    assert_str(fleet_decision_find(fleet_look(&b), STR("n"), STR("d"))->placement, "p");
+    assert_null(fleet_decision_find(fleet_look(&b), STR("n"), STR("e")));
+    fleet_builder_close(&b);
+    strbuf_done(&told);
+}
+
 static int setup(void **state) {
     (void)state;
     arena_init(&arena, 1 << 20);
@@ -396,6 +427,7 @@ int main(void) {
         cmocka_unit_test(an_observer_is_told),
         cmocka_unit_test(a_heartbeat_changes_nothing),
         cmocka_unit_test(a_decision_that_is_the_same),
+        cmocka_unit_test(a_decision_that_changes_its_placement),
     };
     return cmocka_run_group_tests_name("changes of a fleet", tests, setup, teardown);
 }

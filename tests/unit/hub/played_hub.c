@@ -139,6 +139,13 @@ void played_decision(struct played_hub *h, const char *name, const char *cluster
     show(h, FLEET_DECISIONS, made);
 }
 
+void played_unlabel(struct played_hub *h, const char *name) {
+    cJSON *object = *find_decision(h, name);
+    assert_non_null(object);
+    cJSON_DeleteItemFromObjectCaseSensitive(metadata_of(object), "labels");
+    show(h, FLEET_DECISIONS, object);
+}
+
 /* ---- looks and writes ---- */
 
 bool played_look(struct played_hub *h, struct owned_write *write) {

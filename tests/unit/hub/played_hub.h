@@ -39,6 +39,9 @@ void played_placement(struct played_hub *h, const char *annotations, const char 
 /* A PlacementDecision that somebody else writes, with these clusters. */
 void played_decision(struct played_hub *h, const char *name, const char *clusters);
 
+/* Its labels are taken away. */
+void played_unlabel(struct played_hub *h, const char *name);
+
 /* Looks once. Returns whether there is something to be written, which is then in `write`. */
 bool played_look(struct played_hub *h, struct owned_write *write);
 /* The API server takes a write: 0 or the HTTP status of its refusal. The fleet sees it. */

@@ -34,6 +34,7 @@ static struct fleet_decision *object(struct board *b, const char *name, const ch
     *d = (struct fleet_decision){.name = str_of(b->names[b->count]),
                                  .slots = b->slots[b->count],
                                  .version = STR("1"),
+                                 .placement = STR("p"),
                                  .group_index = str_of(index),
                                  .group_name = STR(""),
                                  .owner_uid = STR("u")};
@@ -58,7 +59,8 @@ static struct layout_question question(struct board *b) {
                                     .groups = b->groups,
                                     .group_count = b->group_count,
                                     .existing = b->count > 0 ? b->decisions : NULL,
-                                    .slots = SLOTS};
+                                    .slots = SLOTS,
+                                    .owner_uid = STR("u")};
 }
 
 static void lay(struct board *b) {
@@ -203,11 +205,8 @@ static void groups_that_change_places(void **state) {
 static struct layout_write next(struct board *b, struct layout_doubt doubt,
                                 bool (*holds)(void *ctx, const uint8_t *selected)) {
     const struct layout_question q = question(b);
-    const struct layout_progress p = {.question = &q,
-                                      .layout = &b->layout,
-                                      .owner_uid = STR("u"),
-                                      .doubt = doubt,
-                                      .holds = holds};
+    const struct layout_progress p = {
+        .question = &q, .layout = &b->layout, .doubt = doubt, .holds = holds};
     struct layout_write write;
     lay(b);
     assert_int_equal(layout_next(&p, &b->arena, &write), 0);
@@ -350,6 +349,51 @@ static void hard_terms_split_a_write(void **state) {
     arena_done(&b.arena);
 }
 
+static struct fleet_decision unlabelled[2];
+
+static const struct fleet_decision *find_unlabelled(void *ctx, struct str name) {
+    (void)ctx;
+    for (int i = 0; i < 2; i++)
+        if (str_eq(unlabelled[i].name, name))
+            return &unlabelled[i];
+    return NULL;
+}
+
+/* Who has the name without the label is taken in; not what another controller has. */
+static void objects_without_the_label(void **state) {
+    static struct board b;
+    struct layout_write write = {0};
+    (void)state;
+    init(&b);
+    group(&b, 0, 1);
+    struct layout_question q = question(&b);
+    const struct layout_progress p = {.question = &q, .layout = &b.layout};
+    q.find = find_unlabelled;
+    unlabelled[0] = (struct fleet_decision){.name = STR("p-decision-1"),
+                                            .placement = STR(""),
+                                            .group_index = STR("0"),
+                                            .group_name = STR(""),
+                                            .owner_uid = STR("v")};
+    unlabelled[1] = unlabelled[0];
+    unlabelled[1].name = STR("p-decision-2");
+    unlabelled[1].placement = STR("q");
+    unlabelled[1].owner_uid = STR("u");
+    assert_int_equal(layout_make(&q, &b.arena, &b.layout), 0);
+    assert_int_equal(layout_next(&p, &b.arena, &write), 0);
+    assert_int_equal(write.verb, LAYOUT_META);
+    assert_ptr_equal(write.existing, &unlabelled[1]);
+    is_laid(&b, 0, "p-decision-2 0: 0");
+    unlabelled[0].owner_uid = STR("");
+    assert_int_equal(layout_make(&q, &b.arena, &b.layout), 0);
+    is_laid(&b, 0, "p-decision-1 0: 0");
+    unlabelled[0].owner_uid = unlabelled[1].owner_uid = STR("v");
+    assert_int_equal(layout_make(&q, &b.arena, &b.layout), 0);
+    assert_int_equal(layout_next(&p, &b.arena, &write), 0);
+    assert_int_equal(write.verb, LAYOUT_CREATE);
+    is_laid(&b, 0, "p-decision-3 0: 0");
+    arena_done(&b.arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(new_objects),
@@ -363,6 +407,7 @@ int main(void) {
         cmocka_unit_test(objects_are_made_labelled_and_deleted),
         cmocka_unit_test(hard_terms_hold_in_between),
         cmocka_unit_test(hard_terms_split_a_write),
+        cmocka_unit_test(objects_without_the_label),
     };
     return cmocka_run_group_tests_name("layout of decisions", tests, NULL, NULL);
 }

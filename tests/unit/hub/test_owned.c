@@ -480,6 +480,38 @@ static void an_answer_is_not_seen_for_long(void **state) {
     owned_write_done(&other);
 }
 
+/* Its clusters are selected no more for whoever reads it by label. */
+static void an_object_loses_its_label(void **state) {
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, OURS, SOFT NUMBER("2"));
+    (void)played_settle(&hub);
+    played_unlabel(&hub, "p-decision-1");
+    assert_int_equal(played_settle(&hub), 1);
+    played_is(&hub, "p-decision-1: e0 w0");
+    char *text = cJSON_PrintUnformatted(hub.decisions[0]);
+    assert_contains(text, "\"" PLACEMENT_LABEL "\":\"p\"");
+    free(text);
+}
+
+/* Somebody was first: 409 is the answer, and then it is seen. */
+static void a_name_that_is_taken(void **state) {
+    struct owned_write write;
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, OURS, SOFT NUMBER("2"));
+    assert_true(played_look(&hub, &write));
+    struct owned_write taken = write;
+    owned_taken(&hub.owned, &taken, 0);
+    owned_ended(&hub.owned, WRITE_CONFLICT, 409, 0);
+    strbuf_done(&write.path);
+    strbuf_done(&write.body);
+    played_decision(&hub, "p-decision-1", "");
+    played_unlabel(&hub, "p-decision-1");
+    assert_true(played_settle(&hub) > 1);
+    played_is(&hub, "p-decision-1: e0 w0");
+}
+
 /* What is not selected any more goes, and only once is it said. */
 static void nothing_is_left(void **state) {
     struct owned_write write;
@@ -554,6 +586,8 @@ int main(void) {
         TEST(nothing_is_written_twice),
         TEST(an_answer_is_lost),
         TEST(an_answer_is_not_seen_for_long),
+        TEST(an_object_loses_its_label),
+        TEST(a_name_that_is_taken),
         TEST(nothing_is_left),
         TEST(what_is_gone),
         TEST(times_to_look_again),
