@@ -53,6 +53,10 @@ bool known_fleet_synced(const struct known_fleet *k) {
     return known_fleet_store(k) == NULL || informer_synced(fleet_informer(k->fleet));
 }
 
+bool known_fleet_complete(const struct known_fleet *k) {
+    return known_fleet_store(k) == NULL || informer_complete(fleet_informer(k->fleet));
+}
+
 bool known_fleet_fresh(const struct known_fleet *k) {
     return known_fleet_store(k) == NULL ||
            informer_age_ms(fleet_informer(k->fleet)) <= k->stale_after_ms;

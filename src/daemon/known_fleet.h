@@ -25,6 +25,8 @@ struct fleet *known_fleet_store(const struct known_fleet *k);
 bool known_fleet_listed(const struct known_fleet *k);
 /* Has it listed them? Any thread. */
 bool known_fleet_synced(const struct known_fleet *k);
+/* The same, and it has lost none of its kinds since. Any thread. */
+bool known_fleet_complete(const struct known_fleet *k);
 /* Has it been heard within the time that is set for it? True with state files. Any thread. */
 bool known_fleet_fresh(const struct known_fleet *k);
 void known_fleet_stop(struct known_fleet *k);

@@ -174,6 +174,10 @@ bool known_policies_listed(const struct known_policies *p) {
     return p == NULL || p->watch == NULL || informer_listed(p->watch);
 }
 
+bool known_policies_complete(const struct known_policies *p) {
+    return p == NULL || p->watch == NULL || informer_complete(p->watch);
+}
+
 void known_policies_stop(struct known_policies *p) {
     if (p == NULL)
         return;

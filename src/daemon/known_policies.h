@@ -2,7 +2,7 @@
  * The policies in force, for all that asks one API server. They come from files and, if there is an
  * API server, from a watch too. Where pods are admitted, this also writes the status of each.
  *
- * Threads: all calls but known_policies_listed() belong to the main thread.
+ * Threads: all calls but those that say so belong to the main thread.
  */
 #pragma once
 
@@ -43,6 +43,8 @@ struct policy_source *known_policies_source(const struct known_policies *p);
 struct event_recorder *known_policies_events(const struct known_policies *p);
 /* Has the API server listed its policies, or failed to at least once? Any thread. */
 bool known_policies_listed(const struct known_policies *p);
+/* Has it listed them, and does it still know the kind? Any thread. */
+bool known_policies_complete(const struct known_policies *p);
 /* About once a second: files that changed are read again. */
 void known_policies_poll(struct known_policies *p);
 /* SIGHUP: files are read at once. */

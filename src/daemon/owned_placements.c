@@ -10,9 +10,10 @@ struct owned_placements {
     struct placement_decisions *controller;
 };
 
+/* A Placement whose clusters or policies are not known would lose its decisions. */
 static bool is_synced(void *ctx) {
     const struct owned_placements *o = ctx;
-    return known_fleet_synced(o->options.fleet) && known_policies_listed(o->options.policies);
+    return known_fleet_complete(o->options.fleet) && known_policies_complete(o->options.policies);
 }
 
 int owned_placements_start(const struct owned_placements_options *options,

@@ -86,6 +86,10 @@ void fleet_view_close(struct fleet_view *v);
 
 /* What a view returns is borrowed while it is open. */
 
+/* Is there no cluster at all, or no set, or no binding? Every Placement would lose all that it has:
+ * rather than that, the hub has not said what it has. O(1), or O(sets) where no set is known. */
+bool fleet_lacks_all(const struct fleet_view *v);
+
 /* ---- clusters ---- */
 
 struct fleet_cluster {

@@ -118,6 +118,16 @@ void contents_set_remove(struct fleet_contents *c, struct str name) {
     set_settle(c, id);
 }
 
+bool fleet_lacks_all(const struct fleet_view *v) {
+    const struct fleet_contents *c = v->contents;
+    if (topology_stats(c->clusters).candidates == 0 || c->bindings.count == 0)
+        return true;
+    for (POOL_EACH(&c->sets, id))
+        if (set_at(c, id)->known)
+            return false;
+    return true;
+}
+
 const struct fleet_set *fleet_set_find(const struct fleet_view *v, struct str name) {
     const uint32_t id = contents_set_find(v->contents, name);
     return id != FLEET_NONE && set_at(v->contents, id)->known ? &set_at(v->contents, id)->set

@@ -202,6 +202,10 @@ static bool is_name_too_long(const struct looking *x) {
     return x->q->name.n > LABEL_VALUE_MAX;
 }
 
+static bool hub_is_empty(const struct looking *x) {
+    return x->existing != NULL && fleet_lacks_all(x->q->view);
+}
+
 /* Decisions stay; conditions say why. */
 static int keep_decisions(struct looking *x) {
     const struct ocm_condition cel = {
@@ -219,7 +223,7 @@ static int keep_decisions(struct looking *x) {
                                                                            : misconfigured,
                                          .condition_count = single ? 1 : 2};
     x->ret->result = OWNED_KEPT;
-    if (x->d.outcome == OCM_UNTOUCHED && !single)
+    if (hub_is_empty(x) || (x->d.outcome == OCM_UNTOUCHED && !single))
         return 0;
     return x->doubt == DOUBT_NONE ? owned_write_status(x, &wanted) : 0;
 }
@@ -229,7 +233,7 @@ static int keep_decisions(struct looking *x) {
 static bool cannot_decide(const struct looking *x) {
     const bool bad = x->d.outcome != OCM_DECIDED || x->d.group_problem.n > 0;
     return is_name_too_long(x) || x->d.cel_unknown || x->d.outcome == OCM_UNTOUCHED ||
-           x->d.group_count == 0 || (bad && x->existing != NULL);
+           x->d.group_count == 0 || hub_is_empty(x) || (bad && x->existing != NULL);
 }
 
 /* ---- writes ---- */

@@ -13,7 +13,6 @@ enum {
     OBJECTS = 100000, /* Placements that want a write at the same time */
     RETRY_MS = 500,   /* after a failure; doubles */
     RETRY_MAX_MS = 60000,
-    REFUSED_MS = 30000, /* without the right to write */
     NAME_BYTES = 1024,
 };
 
@@ -100,7 +99,6 @@ static int begin(struct placement_decisions *d, struct err *err) {
                                       .lane = {.objects = OBJECTS,
                                                .retry_ms = RETRY_MS,
                                                .retry_max_ms = RETRY_MAX_MS,
-                                               .refused_ms = REFUSED_MS,
                                                .may_write_ms = may_write_ms,
                                                .ctx = d},
                                       .make = make,

@@ -408,6 +408,10 @@ bool informer_synced(struct informer *i) {
     return all_are(i, feed_synced);
 }
 
+bool informer_complete(struct informer *i) {
+    return all_are(i, feed_complete);
+}
+
 bool informer_wait(struct informer *i, int64_t timeout_ms) {
     enum { LOOK_MS = 50 }; /* nothing is reported of a request that failed */
     struct clock *clock = clock_real();

@@ -47,3 +47,8 @@ bool feed_synced(const struct feed *f) {
     struct reflector_stats stats;
     return !feed_stats(f, &stats) || stats.synced;
 }
+
+bool feed_complete(const struct feed *f) {
+    struct reflector_stats stats;
+    return !feed_stats(f, &stats) || (stats.synced && !(stats.known && stats.absent));
+}

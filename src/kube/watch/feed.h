@@ -39,3 +39,7 @@ bool feed_listed(const struct feed *f);
 /* The same, but one that has been tried and failed is not synced: what is known of the kind may be
  * less than there is. Any thread. */
 bool feed_synced(const struct feed *f);
+/* The same, but one that has been listed and is not installed any more is not complete: so says an
+ * API server whose definition of it is gone, and a proxy in front of one that is away. Any thread.
+ */
+bool feed_complete(const struct feed *f);

@@ -276,7 +276,7 @@ void reflector_synced(struct reflector *r, int64_t now_ms, struct str version) {
     reflector_keep(&r->version, version);
     r->version_unavailable = false;
     r->syncing = false;
-    r->stats.synced = true;
+    r->stats.synced = r->stats.known = true;
     r->stats.absent = false;
     r->stats.changed_ms = now_ms;
     r->request = REQUEST_WATCH;

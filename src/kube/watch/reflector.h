@@ -93,6 +93,7 @@ void reflector_on_end(struct reflector *r, int64_t now_ms, int error, const char
 struct reflector_stats {
     bool synced;        /* a full listing has ended once, or there is nothing to be listed */
     bool absent;        /* the server does not know the resource, which is optional */
+    bool known;         /* it has been listed once: the server knew the resource then */
     int64_t heard_ms;   /* when the last byte of a good answer came; INT64_MIN: never */
     int64_t changed_ms; /* when the last event or bookmark came, or a listing ended */
     uint64_t listings;  /* begun */

@@ -230,6 +230,43 @@ static void a_set_that_does_not_compile(void **state) {
     assert_int_equal(hub.answer.result, OWNED_KEPT);
 }
 
+/* Clusters, sets or bindings that are gone all at once take no decision along. */
+static void a_hub_that_says_nothing(void **state) {
+    (void)state;
+    clusters("e", 2, "'zone':'east'");
+    played_placement(&hub, OURS, SOFT NUMBER("2"));
+    (void)played_settle(&hub);
+    fleet_drop(&hub.fleet, FLEET_BINDINGS, "n", "all");
+    assert_int_equal(played_settle(&hub), 0);
+    fleet_give(&hub.fleet, FLEET_BINDINGS, "{'metadata':{'name':'all','namespace':'n'}}");
+    fleet_drop(&hub.fleet, FLEET_SETS, NULL, "all");
+    assert_int_equal(played_settle(&hub), 0);
+    fleet_give(&hub.fleet, FLEET_SETS,
+               "{'metadata':{'name':'all'},'spec':{'clusterSelector':{'selectorType':"
+               "'LabelSelector','labelSelector':{}}}}");
+    fleet_drop(&hub.fleet, FLEET_CLUSTERS, NULL, "e0");
+    fleet_drop(&hub.fleet, FLEET_CLUSTERS, NULL, "e1");
+    assert_int_equal(played_settle(&hub), 0);
+    assert_int_equal(hub.answer.result, OWNED_KEPT);
+    played_is(&hub, "p-decision-1: e0 e1");
+    /* one cluster is a hub that speaks */
+    clusters("e", 1, "'zone':'east'");
+    assert_true(played_settle(&hub) > 0);
+    played_is(&hub, "p-decision-1: e0");
+}
+
+/* One binding that goes is no hub that says nothing. */
+static void a_binding_that_goes(void **state) {
+    (void)state;
+    clusters("e", 2, "'zone':'east'");
+    fleet_give(&hub.fleet, FLEET_BINDINGS, "{'metadata':{'name':'all','namespace':'other'}}");
+    played_placement(&hub, OURS, SOFT NUMBER("2"));
+    (void)played_settle(&hub);
+    fleet_drop(&hub.fleet, FLEET_BINDINGS, "n", "all");
+    assert_true(played_settle(&hub) > 0);
+    played_is(&hub, "p-decision-1:");
+}
+
 /* ---- moves ---- */
 
 static void assert_number(const struct played_hub *h, int wanted) {
@@ -577,6 +614,8 @@ int main(void) {
         TEST(names_that_no_label_holds),
         TEST(a_misconfigured_one_keeps_what_it_has),
         TEST(a_set_that_does_not_compile),
+        TEST(a_hub_that_says_nothing),
+        TEST(a_binding_that_goes),
         TEST(forced_moves_go_at_once),
         TEST(voluntary_moves_wait),
         TEST(no_more_than_so_many_a_minute),

@@ -93,6 +93,7 @@ static void test_not_started(void **state) {
     assert_false(feed_stats(&f->feed, &stats));
     assert_true(feed_listed(&f->feed)); /* it waits for nothing */
     assert_true(feed_synced(&f->feed));
+    assert_true(feed_complete(&f->feed));
     feed_stop(&f->feed);
 }
 
@@ -108,6 +109,7 @@ static void test_a_listing_that_fails(void **state) {
     wait_for(f, has_failed);
     assert_true(feed_listed(&f->feed));
     assert_false(feed_synced(&f->feed));
+    assert_false(feed_complete(&f->feed));
     assert_true(metric_now("evenkeel_watch_errors_total{resource=\"nodes\"}") == 1);
 }
 
@@ -133,6 +135,7 @@ static void test_a_kind_that_is_not_installed(void **state) {
     assert_true(feed_synced(&f->feed));
     assert_true(metric_now(ABSENT) == 1);
     assert_true(metric_now("evenkeel_watch_errors_total{resource=\"topologypolicies\"}") == 0);
+    assert_true(feed_complete(&f->feed)); /* it never was there */
 }
 
 /* Seconds since the API server was heard, -1 before that; gone with the watch, and back with it. */

@@ -1086,7 +1086,7 @@ static void test_an_optional_resource_comes_later(void **state) {
         asks_watch_list(f, "");
         answer(f, 404, NOT_FOUND);
         assert_told(f, "[]");
-        assert_true(stats(f).absent && stats(f).synced);
+        assert_true(stats(f).absent && stats(f).synced && !stats(f).known);
         assert_int_equal(stats(f).heard_ms, f->now_ms);
         waits_between(f, 30000, 60000);
     }
@@ -1116,7 +1116,7 @@ static void test_an_optional_resource_goes(void **state) {
     asks_watch_list(f, "10");
     answer(f, 404, NOT_FOUND);
     assert_told(f, "[]");
-    assert_true(stats(f).absent);
+    assert_true(stats(f).absent && stats(f).known);
     waits_between(f, 30000, 60000);
 }
 
