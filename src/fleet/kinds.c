@@ -76,7 +76,8 @@ static void report_all(struct fleet_contents *c, uint32_t kind) {
         c->observer->changed_all(c->observer->ctx);
 }
 
-/* Nothing else depends on what it changed: whoever writes such objects wants to see that it is there. */
+/* Nothing else depends on what it changed: whoever writes such objects wants to see that it is
+ * there. */
 static void report_own(const struct fleet_contents *c, const struct placement_decision *d) {
     struct str placement;
     if (c->observer != NULL && labels_lookup(&d->meta.labels, STR(PLACEMENT_LABEL), &placement))
