@@ -206,7 +206,7 @@ static bool hub_is_empty(const struct looking *x) {
     return x->existing != NULL && fleet_lacks_all(x->q->view);
 }
 
-/* Decisions stay; conditions say why. */
+/* Decisions stay; conditions say why: OCM's own only where OCM does not write them. */
 static int keep_decisions(struct looking *x) {
     const struct ocm_condition cel = {
         spread_condition, OCM_UNKNOWN, STR("CELNotEvaluated"),
@@ -218,10 +218,12 @@ static int keep_decisions(struct looking *x) {
             "value of a label: decisions stay as they are")};
     const struct ocm_condition misconfigured[] = {x->d.conditions[0], x->d.spread};
     const bool single = is_name_too_long(x) || x->d.cel_unknown;
+    const bool ours_alone = single || !x->disabled;
     const struct status_wanted wanted = {.conditions = is_name_too_long(x) ? &too_long
                                                        : x->d.cel_unknown  ? &cel
-                                                                           : misconfigured,
-                                         .condition_count = single ? 1 : 2};
+                                                       : x->disabled       ? misconfigured
+                                                                           : &x->d.spread,
+                                         .condition_count = ours_alone ? 1 : 2};
     x->ret->result = OWNED_KEPT;
     if (hub_is_empty(x) || (x->d.outcome == OCM_UNTOUCHED && !single))
         return 0;

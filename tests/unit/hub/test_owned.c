@@ -217,6 +217,20 @@ static void a_misconfigured_one_keeps_what_it_has(void **state) {
     assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "Unknown Misconfigured");
 }
 
+/* OCM decides it still: what it says of it is its own. */
+static void a_misconfigured_one_of_ocm(void **state) {
+    (void)state;
+    seven_and_two();
+    played_decision(&hub, "p-decision-1", "e5 e6");
+    played_placement(&hub, OWNER,
+                     SOFT NUMBER("2") ",'prioritizerPolicy':{'mode':'Exact','configurations':[{"
+                                      "'scoreCoordinate':{'builtIn':'Speed'}}]}");
+    assert_int_equal(played_settle(&hub), 1);
+    played_is(&hub, "p-decision-1: e5 e6");
+    assert_string_equal(played_condition(&hub, "PlacementMisconfigured"), "");
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "Unknown Misconfigured");
+}
+
 static void a_set_that_does_not_compile(void **state) {
     (void)state;
     seven_and_two();
@@ -613,6 +627,7 @@ int main(void) {
         TEST(expressions_are_not_guessed),
         TEST(names_that_no_label_holds),
         TEST(a_misconfigured_one_keeps_what_it_has),
+        TEST(a_misconfigured_one_of_ocm),
         TEST(a_set_that_does_not_compile),
         TEST(a_hub_that_says_nothing),
         TEST(a_binding_that_goes),
