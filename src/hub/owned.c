@@ -238,6 +238,42 @@ static bool cannot_decide(const struct looking *x) {
            x->d.group_count == 0 || hub_is_empty(x) || (bad && x->existing != NULL);
 }
 
+/* ---- OCM's annotation is taken away ---- */
+
+enum { PUT_BACK_MAX = 3, PUT_BACK_MS = 3600000 };
+
+/* Counts how often. Where nobody knows what was before, our own annotation says that it was there.
+ */
+static void note_disabling(struct looking *x) {
+    struct owned *o = x->o;
+    if (x->disabled) {
+        if (o->undone > PUT_BACK_MAX)
+            o->undone = 0;
+        o->disabling = DISABLING_SET;
+        return;
+    }
+    if (o->disabling == DISABLING_UNDONE || (o->disabling == DISABLING_UNKNOWN && !x->marked))
+        return;
+    o->disabling = DISABLING_UNDONE;
+    if (o->undone == 0 || x->q->now_ms - o->undone_ms >= PUT_BACK_MS) {
+        o->undone = 0;
+        o->undone_ms = x->q->now_ms;
+    }
+    x->ret->undone = ++o->undone > PUT_BACK_MAX;
+}
+
+static int leave_undone(struct looking *x) {
+    const struct ocm_condition condition = {
+        spread_condition, OCM_UNKNOWN, STR("Undone"),
+        STR("the annotation " PLACEMENT_DISABLE_ANNOTATION
+            " was taken away more than three times in an hour: OCM decides")};
+    const struct status_wanted wanted = {.conditions = &condition, .condition_count = 1};
+    x->ret->result = OWNED_KEPT;
+    if (x->ret->undone)
+        x->ret->note = condition.message;
+    return x->doubt == DOUBT_NONE ? owned_write_status(x, &wanted) : 0;
+}
+
 /* ---- writes ---- */
 
 /* Clusters that an object in doubt holds in either case. */
@@ -329,9 +365,12 @@ static int write_decisions(struct looking *x) {
 /* ---- a look ---- */
 
 static int look_at_ours(struct looking *x) {
+    note_disabling(x);
     int r = decide(x);
     if (r != 0)
         return r;
+    if (!x->disabled && x->o->undone > PUT_BACK_MAX)
+        return leave_undone(x);
     if (cannot_decide(x))
         return keep_decisions(x);
     x->ret->result = OWNED_DECIDED;
@@ -370,6 +409,10 @@ int owned_look(struct owned *o, const struct owned_question *q, struct arena *ar
         r = look_at_ours(&x);
     else if (r == 0 && ret->mode == OWNED_LEAVING)
         r = leave(&x);
+    if (r == 0 && ret->mode != OWNED_OURS) {
+        o->disabling = DISABLING_UNKNOWN;
+        o->undone = 0;
+    }
     if (r == 0 && arena_failed(arena))
         r = err_set(err, -ENOMEM, "no memory for a Placement");
     if (r != 0) {

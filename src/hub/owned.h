@@ -10,6 +10,9 @@
  *     -> status of the Placement (hub/placement_status.h)
  *   not wanted any more -> our condition goes, then the annotations that we set: OCM goes on
  *
+ * Whoever takes OCM's annotation away sees it put back three times an hour, and then no more: OCM
+ * goes on, a condition says so, and it stays so until somebody sets the annotation.
+ *
  * What cannot be decided changes no decision: a predicate with CEL, which nobody here evaluates, a
  * ManagedClusterSet that does not compile, a Placement that is misconfigured. A condition says so.
  *
@@ -57,7 +60,18 @@ enum owned_progress {
     OWNED_UNKNOWN,   /* there was no answer: it may have taken place */
 };
 
+/* OCM's disable annotation, as it was seen last. */
+enum owned_disabling {
+    DISABLING_UNKNOWN,
+    DISABLING_SET,
+    DISABLING_UNDONE, /* somebody has taken it away */
+};
+
 struct owned {
+    enum owned_disabling disabling;
+    uint32_t undone; /* how often it was taken away since undone_ms, which is an hour ago at most
+                        unless it is put back no more */
+    int64_t undone_ms;
     struct moves moves;
     bool has_target;
     struct strbuf target; /* clusters that it is on the way to, each with a NUL behind it */
@@ -109,8 +123,9 @@ struct owned_answer {
     uint32_t moves;        /* that begin with this look */
     enum owned_reason why; /* of these */
     bool first;            /* they are its first decision */
+    bool undone;           /* from now on OCM's annotation is not put back any more */
     struct str uid;        /* the Placement's; arena */
-    struct str note;       /* for people, about the moves that begin; arena */
+    struct str note;       /* for people, about the moves that begin, or `undone`; arena */
     int64_t wake_ms;       /* when to look again, from now on; INT64_MAX: when something changes */
     struct owned_write write; /* the next; the caller's */
 };

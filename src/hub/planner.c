@@ -23,6 +23,9 @@ const struct event_reason planner_reasons[PLANNER_REASONS] = {
     [PLANNER_MOVED] = {"Moved", EVENT_NORMAL, PLACEMENT_KIND,
                        "the Placement moves to or from clusters; the note has the reason and the "
                        "first of them"},
+    [PLANNER_UNDONE] = {"Undone", EVENT_WARNING, PLACEMENT_KIND,
+                        "OCM's disable annotation was taken away more than three times in an hour: "
+                        "Evenkeel leaves the Placement to OCM"},
 };
 
 /* What the writer has done with a write, until the planner's thread looks. */
@@ -253,13 +256,16 @@ static void split_name(struct str name, struct str *ret_namespace, struct str *r
 
 static void record_event(const struct planner *p, const struct owned_question *q,
                          const struct owned_answer *a) {
-    const struct event_reason *reason = &planner_reasons[a->first ? PLANNER_SPREAD : PLANNER_MOVED];
+    const enum planner_reason which = a->undone  ? PLANNER_UNDONE
+                                      : a->first ? PLANNER_SPREAD
+                                                 : PLANNER_MOVED;
+    const struct event_reason *reason = &planner_reasons[which];
     const struct event event = {.regarding = {STR(OCM_GROUP "/v1beta1"), STR(PLACEMENT_KIND),
                                               q->namespace, q->name, a->uid},
                                 .type = reason->type,
                                 .reason = str_of(reason->name),
                                 .note = a->note};
-    if (a->moves > 0)
+    if (a->moves > 0 || a->undone)
         (void)event_record(p->options.events, &event); /* Events may be lost */
 }
 

@@ -161,6 +161,53 @@ static void leaving(void **state) {
     assert_int_equal(played_settle(&hub), 0);
 }
 
+/* Three times an hour it is put back, then OCM has it, until somebody disables OCM again. */
+static void the_annotation_is_taken_away(void **state) {
+    struct owned_write write;
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, OWNER, SOFT NUMBER("2"));
+    (void)played_settle(&hub);
+    for (int hour = 0; hour < 2; hour++)
+        for (int i = 0; i < 3; i++) {
+            hub.now_ms = hour * 3600000 + i;
+            /* with our annotation, and without it */
+            played_placement(&hub, i == 1 ? OWNER "," MARKED : OWNER, SOFT NUMBER("2"));
+            assert_int_equal(played_settle(&hub), 1);
+            assert_false(hub.answer.undone);
+        }
+    hub.now_ms = 3600000 + 3599999;
+    played_placement(&hub, OWNER, SOFT NUMBER("2"));
+    assert_true(played_look(&hub, &write));
+    assert_true(hub.answer.undone);
+    assert_int_equal(hub.answer.result, OWNED_KEPT);
+    owned_write_done(&write);
+    hub.now_ms += 3600000;
+    assert_int_equal(played_settle(&hub), 1);
+    assert_false(hub.answer.undone);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "Unknown Undone");
+    played_placement(&hub, OWNER "," DISABLED, SOFT NUMBER("2"));
+    assert_int_equal(played_settle(&hub), 1);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "True Even");
+    played_placement(&hub, OWNER, SOFT NUMBER("2"));
+    assert_int_equal(played_settle(&hub), 1);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "True Even");
+}
+
+/* Who begins, and finds our annotation alone, knows that the other was there. */
+static void the_annotation_was_taken_away(void **state) {
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, OWNER "," MARKED, SOFT NUMBER("2"));
+    (void)played_settle(&hub);
+    assert_int_equal(hub.owned.undone, 1);
+    played_placement(&hub, MARKED, SOFT NUMBER("2")); /* it is OCM's */
+    (void)played_settle(&hub);
+    played_placement(&hub, OWNER, SOFT NUMBER("2"));
+    (void)played_settle(&hub);
+    assert_int_equal(hub.owned.undone, 0);
+}
+
 /* ---- what cannot be decided ---- */
 
 static void expressions_are_not_guessed(void **state) {
@@ -624,6 +671,8 @@ int main(void) {
         TEST(placements_of_others),
         TEST(policies_and_others),
         TEST(leaving),
+        TEST(the_annotation_is_taken_away),
+        TEST(the_annotation_was_taken_away),
         TEST(expressions_are_not_guessed),
         TEST(names_that_no_label_holds),
         TEST(a_misconfigured_one_keeps_what_it_has),
