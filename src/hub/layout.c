@@ -9,7 +9,7 @@ enum { NO_GROUP = UINT32_MAX };
 /* One that exists. */
 struct existing {
     const struct fleet_decision *decision;
-    uint32_t number; /* <n> of its name; 0: it has another one */
+    uint32_t number; /* <n> of its name; 0: it has another one, or is foreign */
     uint32_t group;  /* NO_GROUP: it is not wanted */
     bool wanted;
 };
@@ -59,10 +59,13 @@ static struct str name_of(struct laying *l, uint32_t number) {
     return (struct str){text, placement.n + infix.n + (size_t)n};
 }
 
+bool layout_is_foreign(const struct fleet_decision *d, struct str owner_uid) {
+    return d->owner_uid.n > 0 && !str_eq(d->owner_uid, owner_uid);
+}
+
 /* May it be taken in, though it has not the label? Those that have it are laid already. */
 static bool is_free(const struct laying *l, const struct fleet_decision *d) {
-    return !str_eq(d->placement, l->q->placement) &&
-           (d->owner_uid.n == 0 || str_eq(d->owner_uid, l->q->owner_uid));
+    return !str_eq(d->placement, l->q->placement) && !layout_is_foreign(d, l->q->owner_uid);
 }
 
 /* With the next name, and the object that has it without the label. */
@@ -132,8 +135,9 @@ static int find_existing(struct laying *l) {
         return -ENOMEM;
     for (const struct fleet_decision *d = l->q->existing; d != NULL; d = d->next, i++) {
         const uint32_t number = number_in(l->q->placement, d->name);
-        l->items[i] = (struct existing){d, number,
-                                        number > 0 ? group_of_most(l, d, counts) : NO_GROUP, false};
+        const bool usable = number > 0 && !layout_is_foreign(d, l->q->owner_uid);
+        l->items[i] = (struct existing){d, usable ? number : 0,
+                                        usable ? group_of_most(l, d, counts) : NO_GROUP, false};
         if (number > 0 && number < l->used_count)
             l->used[number] = 1;
     }
@@ -273,7 +277,7 @@ static int find_unwanted(struct laying *l, struct layout *ret) {
     for (const struct fleet_decision *d = l->q->existing; d != NULL; d = d->next)
         if (at < count && kept[at] == d) /* both are by name */
             at++;
-        else
+        else if (!layout_is_foreign(d, l->q->owner_uid))
             unwanted[ret->unwanted_count++] = d;
     ret->unwanted = unwanted;
     return 0;

@@ -7,10 +7,10 @@
  * Objects are called `<placement>-decision-<n>` and hold OCM_DECISION_CLUSTERS clusters at most.
  * Each is of one decision group. An object that exists stays with the group that most of its
  * clusters are in now; free places are taken by name, then objects of which no cluster is left are
- * used again, then new ones are made, with the smallest
- * numbers that no object has. One that has the name without the label of the Placement is taken in,
- * unless it has another controller. What is not needed any more is deleted. A group without
- * clusters (there is one where nothing is selected) has one empty object.
+ * used again, then new ones are made, with the smallest numbers that no object has. One that has
+ * the name but not the label of the Placement is taken in. What is not needed any more is deleted.
+ * A group without clusters (there is one where nothing is selected) has one empty object. Objects
+ * of another controller are left as they are, with the label or without it.
  *
  * Writes come one at a time, and each is made from what there is then:
  *   - missing objects, empty, since an API server drops the status of what it creates;
@@ -54,6 +54,9 @@ struct layout_question {
     const struct fleet_decision *(*find)(void *ctx, struct str name);
     void *ctx;
 };
+
+/* Has it another controller than the Placement with this uid? Then it is left alone. */
+bool layout_is_foreign(const struct fleet_decision *d, struct str owner_uid);
 
 /* 0 or -ENOMEM. O(clusters + objects x log(objects)). */
 int layout_make(const struct layout_question *q, struct arena *arena,

@@ -176,6 +176,24 @@ static int wake_for_scores(struct looking *x) {
     return 0;
 }
 
+/* Clusters that only objects of another controller name are not ours to move. */
+static int leave_out_foreign(struct looking *x) {
+    const struct str uid = x->placement.meta.uid;
+    uint8_t *ours = arena_alloc(x->arena, x->slots);
+    uint32_t *current = arena_array(x->arena, x->d.current_count, sizeof *current), count = 0;
+    if (ours == NULL || current == NULL)
+        return -ENOMEM;
+    for (const struct fleet_decision *d = x->existing; d != NULL; d = d->next)
+        for (uint32_t i = 0; !layout_is_foreign(d, uid) && i < d->slot_count; i++)
+            ours[d->slots[i]] = 1;
+    for (uint32_t i = 0; i < x->d.current_count; i++)
+        if (ours[x->d.current[i]] != 0)
+            current[count++] = x->d.current[i];
+    x->d.current = current;
+    x->d.current_count = count;
+    return 0;
+}
+
 static int decide(struct looking *x) {
     const struct ocm_question question = {.placement = &x->placement,
                                           .policy = x->policy,
@@ -185,7 +203,7 @@ static int decide(struct looking *x) {
     if (r != 0)
         return r;
     x->fits = arena_alloc(x->arena, x->slots);
-    if (x->fits == NULL)
+    if (x->fits == NULL || leave_out_foreign(x) != 0)
         return err_set(x->err, -ENOMEM, "no memory for a decision");
     for (uint32_t i = 0; x->d.filtered && i < x->d.available_count; i++)
         x->fits[x->d.available[i]] = x->d.verdicts[x->d.available[i]] == OCM_PASS;

@@ -139,6 +139,16 @@ void played_decision(struct played_hub *h, const char *name, const char *cluster
     show(h, FLEET_DECISIONS, made);
 }
 
+void played_own(struct played_hub *h, const char *name) {
+    cJSON *object = *find_decision(h, name);
+    assert_non_null(object);
+    cJSON *owner = cJSON_GetArrayItem(
+        cJSON_GetObjectItemCaseSensitive(metadata_of(object), "ownerReferences"), 0);
+    cJSON_DeleteItemFromObjectCaseSensitive(owner, "uid");
+    assert_non_null(cJSON_AddStringToObject(owner, "uid", "v"));
+    show(h, FLEET_DECISIONS, object);
+}
+
 void played_unlabel(struct played_hub *h, const char *name) {
     cJSON *object = *find_decision(h, name);
     assert_non_null(object);

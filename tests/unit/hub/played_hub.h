@@ -39,6 +39,8 @@ void played_placement(struct played_hub *h, const char *annotations, const char 
 /* A PlacementDecision that somebody else writes, with these clusters. */
 void played_decision(struct played_hub *h, const char *name, const char *clusters);
 
+/* Its controller is another object than the Placement. */
+void played_own(struct played_hub *h, const char *name);
 /* Its labels are taken away. */
 void played_unlabel(struct played_hub *h, const char *name);
 

@@ -264,7 +264,7 @@ static void objects_are_made_labelled_and_deleted(void **state) {
     struct layout_write w = next(&b, sure, NULL);
     assert_int_equal(w.verb, LAYOUT_CREATE);
     struct fleet_decision *d = object(&b, "p-decision-1", "0", 0, 2);
-    d->owner_uid = STR("another");
+    d->owner_uid = STR("");
     assert_int_equal(next(&b, sure, NULL).verb, LAYOUT_META);
     d->owner_uid = STR("u");
     d->group_name = STR("x");
@@ -394,6 +394,24 @@ static void objects_without_the_label(void **state) {
     arena_done(&b.arena);
 }
 
+/* With the label, but of another controller: neither used nor deleted, and its name is taken. */
+static void objects_of_another_controller(void **state) {
+    static struct board b;
+    (void)state;
+    init(&b);
+    object(&b, "p-decision-1", "0", 0, 2)->owner_uid = STR("v");
+    object(&b, "other", "0", 3, 4)->owner_uid = STR("v");
+    object(&b, "others", "0", 3, 4)->owner_uid = STR("");
+    group(&b, 0, 2);
+    lay(&b);
+    assert_int_equal(b.layout.count, 1);
+    is_laid(&b, 0, "p-decision-2 0: 0 1");
+    assert_null(b.layout.objects[0].existing);
+    assert_int_equal(b.layout.unwanted_count, 1);
+    assert_str(b.layout.unwanted[0]->name, "others");
+    arena_done(&b.arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(new_objects),
@@ -408,6 +426,7 @@ int main(void) {
         cmocka_unit_test(hard_terms_hold_in_between),
         cmocka_unit_test(hard_terms_split_a_write),
         cmocka_unit_test(objects_without_the_label),
+        cmocka_unit_test(objects_of_another_controller),
     };
     return cmocka_run_group_tests_name("layout of decisions", tests, NULL, NULL);
 }

@@ -592,6 +592,22 @@ static void an_object_loses_its_label(void **state) {
     free(text);
 }
 
+/* Its clusters are neither moved nor counted. */
+static void an_object_of_another_controller(void **state) {
+    (void)state;
+    seven_and_two();
+    played_decision(&hub, "p-decision-1", "e5 e6 w1");
+    played_own(&hub, "p-decision-1");
+    played_placement(&hub, OURS, SOFT NUMBER("2"));
+    assert_int_equal(played_settle(&hub), 3);
+    assert_int_equal(played_holds(&hub, "e5") + played_holds(&hub, "e6"), 3);
+    played_is(&hub, "p-decision-1: e5 e6 w1; p-decision-2: e5 w1"); /* those that it has already */
+    assert_int_equal(hub.answer.waiting, 0);
+    played_cluster(&hub, "e6", "'zone':'east'", TAINTED);
+    assert_int_equal(played_settle(&hub), 0);
+    assert_int_equal(hub.answer.moves, 0);
+}
+
 /* Somebody was first: 409 is the answer, and then it is seen. */
 static void a_name_that_is_taken(void **state) {
     struct owned_write write;
@@ -690,6 +706,7 @@ int main(void) {
         TEST(an_answer_is_lost),
         TEST(an_answer_is_not_seen_for_long),
         TEST(an_object_loses_its_label),
+        TEST(an_object_of_another_controller),
         TEST(a_name_that_is_taken),
         TEST(nothing_is_left),
         TEST(what_is_gone),
