@@ -170,6 +170,7 @@ static void each_server_for_its_own(void **state) {
 
 #define OCM "/apis/cluster.open-cluster-management.io/"
 
+#define LEASES "/apis/coordination.k8s.io/v1/namespaces/fleets/leases/"
 static const char *const of_ocm[] = {CLUSTERS "?",
                                      OCM "v1beta2/managedclustersets?",
                                      OCM "v1beta2/managedclustersetbindings?",
@@ -178,8 +179,7 @@ static const char *const of_ocm[] = {CLUSTERS "?",
                                      OCM "v1alpha1/addonplacementscores?",
                                      "/api/v1/namespaces?",
                                      "/apis/evenkeel.io/v1alpha1/topologypolicies?",
-                                     "/apis/coordination.k8s.io/v1/namespaces/fleets/leases/"
-                                     "shop-ocm"};
+                                     LEASES "shop-ocm"};
 enum { OF_OCM = sizeof of_ocm / sizeof of_ocm[0] };
 
 /* Each is asked for once, and nothing else is: not a node, not a pod. */

@@ -294,7 +294,7 @@ const char *played_text(const struct played_hub *h, const char *path) {
     const cJSON *at = h->placement;
     (void)snprintf(copy, sizeof copy, "%s", path);
     for (char *part; at != NULL && (part = strsep(&rest, "/")) != NULL;)
-        at = cJSON_IsArray(at) ? cJSON_GetArrayItem(at, atoi(part))
+        at = cJSON_IsArray(at) ? cJSON_GetArrayItem(at, (int)strtol(part, NULL, 10))
                                : cJSON_GetObjectItemCaseSensitive(at, part);
     const char *text = cJSON_GetStringValue(at);
     return text != NULL ? text : "";
@@ -302,12 +302,13 @@ const char *played_text(const struct played_hub *h, const char *path) {
 
 const char *played_condition(const struct played_hub *h, const char *type) {
     static char text[200];
-    const cJSON *c, *status = cJSON_GetObjectItemCaseSensitive(h->placement, "status");
+    const cJSON *status = cJSON_GetObjectItemCaseSensitive(h->placement, "status");
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(status, "conditions");
+    const cJSON *c = list != NULL ? list->child : NULL;
     text[0] = '\0';
-    cJSON_ArrayForEach(
-        c, cJSON_GetObjectItemCaseSensitive(status, "conditions")) if (strcmp(text_of(c, "type"),
-                                                                              type) == 0)(void)
-        snprintf(text, sizeof text, "%s %s", text_of(c, "status"), text_of(c, "reason"));
+    for (; c != NULL; c = c->next)
+        if (strcmp(text_of(c, "type"), type) == 0)
+            (void)snprintf(text, sizeof text, "%s %s", text_of(c, "status"), text_of(c, "reason"));
     return text;
 }
 

@@ -35,7 +35,11 @@ static void start(struct fixture *f, enum kind_row kind) {
     const struct feed_options options = {.kind = &watched_kinds[kind],
                                          .client = f->client,
                                          .clock = &f->clock.clock,
-                                         .sink = {f, nothing, nothing, take, take},
+                                         .sink = {.ctx = f,
+                                                  .sync_begin = nothing,
+                                                  .sync_end = nothing,
+                                                  .apply = take,
+                                                  .remove = take},
                                          .seed = 1};
     assert_int_equal(feed_start(&f->feed, &options, NULL), 0);
 }
