@@ -122,8 +122,8 @@ void informer_stop(struct informer *i);
 bool informer_listed(struct informer *i);
 /* The same, but a listing that has only been tried is none. */
 bool informer_synced(struct informer *i);
-/* The same, and no kind that has been listed once is missing now, as behind a proxy whose API server
- * is away: what is known may be acted upon. */
+/* The same, and no kind that has been listed once is missing now, as behind a proxy whose API
+ * server is away: what is known may be acted upon. */
 bool informer_complete(struct informer *i);
 /* Waits until they are listed. False: no listing of one has ended, within `timeout_ms` or at all.
  * Not from the client's thread. */
