@@ -172,9 +172,12 @@ static unsigned most_connections(const struct http_listener *l) {
     return (2 * l->options.limits.connections + 1) * l->options.threads;
 }
 
+/* Not with epoll: there libmicrohttpd (0.9.75) looks without a pause whether a client goes on that
+ * has begun a handshake, so that one who is silent costs a whole processor until its time is up. A
+ * worker has LIMIT_HTTP_CONNECTIONS at most, which poll() can bear. */
 static int start_daemon(struct http_listener *l, struct err *err) {
     const struct http_limits *limits = &l->options.limits;
-    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ITC |
+    unsigned flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ITC |
                      MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
                      (l->tls != NULL ? MHD_USE_TLS : 0);
     struct MHD_OptionItem tls_options[] = {

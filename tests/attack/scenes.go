@@ -50,6 +50,7 @@ var scenes = []scene{
 	{name: "probe-slots", story: "N holds every slot of the ops listener it can get", attack: probeSlots},
 	{name: "webhook-slots", story: "N holds connections of the webhook from four addresses", attack: webhookSlots},
 	{name: "webhook-slots-open", story: "the same where no client CA is set", openDoors: true, attack: webhookSlots},
+	{name: "handshakes", story: "N begins 16 handshakes with webhook and extender, and says no more", attack: handshakes},
 	{name: "extender-slots", story: "N holds connections of the extender from four addresses", attack: extenderSlots},
 	{name: "extender-slots-open", story: "the same where no client CA is set", openDoors: true, attack: extenderSlots},
 	{name: "descriptors-open", story: "N holds connections of all listeners where 1,024 files may be open", openDoors: true, files: 1024, attack: descriptors},

@@ -9,7 +9,22 @@
 #include "unit/http/pki.h"
 #include "unit/unit.h"
 
+#include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <sys/socket.h>
+
+/* How often somebody received when there was nothing, and how often there was something; in place
+ * of the C library's, for libmicrohttpd and GnuTLS, too. */
+static atomic_uint in_vain, received;
+
+ssize_t recv(int fd, void *buf, size_t n, int flags) {
+    const ssize_t got = recvfrom(fd, buf, n, flags, NULL, NULL);
+    const int failure = errno;
+    atomic_fetch_add(got < 0 ? &in_vain : &received, 1);
+    errno = failure;
+    return got;
+}
 
 struct all {
     struct served served;
@@ -201,11 +216,48 @@ static void test_renegotiation(void **state) {
     end(a);
 }
 
+static ssize_t pull_nothing(gnutls_transport_ptr_t session, void *to, size_t size) {
+    (void)to, (void)size;
+    gnutls_transport_set_errno(session, EAGAIN);
+    return -1;
+}
+
+/* A client that has sent its hello, and is silent then, is waited for: nobody looks again and again
+ * whether it goes on, which libmicrohttpd does in the handshake if it uses epoll (0.9.75). */
+static void test_silence_after_the_hello(void **state) {
+    (void)state;
+    struct all *a = begin(500);
+    struct net net;
+    gnutls_certificate_credentials_t credentials;
+    assert_true(net_open(&net, served_address(&a->served)));
+    assert_int_equal(gnutls_certificate_allocate_credentials(&credentials), 0);
+    assert_int_equal(gnutls_init(&net.tls, GNUTLS_CLIENT | GNUTLS_NONBLOCK), 0);
+    assert_int_equal(gnutls_set_default_priority(net.tls), 0);
+    assert_int_equal(gnutls_credentials_set(net.tls, GNUTLS_CRD_CERTIFICATE, credentials), 0);
+    gnutls_transport_set_int(net.tls, net.fd);
+    gnutls_transport_set_pull_function(net.tls, pull_nothing);
+    gnutls_transport_set_ptr2(net.tls, net.tls, (gnutls_transport_ptr_t)(intptr_t)net.fd);
+    atomic_store(&in_vain, 0);
+    atomic_store(&received, 0);
+    assert_int_equal(gnutls_handshake(net.tls), GNUTLS_E_AGAIN);
+    gnutls_deinit(net.tls);
+    net.tls = NULL;
+    while (net_receive(&net)) /* the server's part, until it closes */
+        ;
+    assert_true(net.in.n > 0);
+    assert_true(atomic_load(&received) > 0);
+    assert_true(atomic_load(&in_vain) < 20);
+    gnutls_certificate_free_credentials(credentials);
+    net_close(&net);
+    end(a);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_offers),
         cmocka_unit_test(test_records),
         cmocka_unit_test(test_renegotiation),
+        cmocka_unit_test(test_silence_after_the_hello),
     };
     return cmocka_run_group_tests_name("raw TLS", tests, NULL, NULL);
 }
