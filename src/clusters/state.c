@@ -18,7 +18,7 @@ static int take_policy(void *ctx, const struct file_object *object, struct err *
     struct policy policy;
     if (watched_kind_find(object->type) != &watched_kinds[KIND_TOPOLOGY_POLICY])
         return 0;
-    struct json_reader r = *object->reader;
+    struct json_reader r = file_object_reader(object);
     policy_decode(&r, &policy);
     int failed = json_check(&r, err);
     return failed != 0 ? failed : policy_live_apply(ctx, object->json, err);
@@ -76,13 +76,12 @@ struct walk {
 static int take_object(void *ctx, struct object_type type, struct json_reader *r, struct err *err) {
     const struct walk *w = ctx;
     (void)json_peek(r); /* blanks are not the object's */
-    const struct json_reader start = *r;
     const char *begin = r->p;
     (void)json_skip(r);
     if (json_failed(r))
         return 0; /* the walk ends with what is wrong */
     const struct file_object object = {
-        .type = type, .json = {begin, (size_t)(r->p - begin)}, .arena = r->arena, .reader = &start};
+        .type = type, .json = {begin, (size_t)(r->p - begin)}, .arena = r->arena, .behind = r};
     int failed = 0;
     for (size_t i = 0; failed == 0 && i < sizeof w->followers / sizeof w->followers[0]; i++)
         failed = w->followers[i]->take(w->followers[i]->ctx, &object, err);

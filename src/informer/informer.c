@@ -183,7 +183,7 @@ static int take_as(struct informer *i, uint32_t k, const struct file_object *obj
     const struct informer_kind *kind = &i->store->kinds[k];
     struct informer_object taken = {.kind = k, .json = object->json, .arena = object->arena};
     if (kind->decode != NULL) {
-        struct json_reader r = *object->reader;
+        struct json_reader r = file_object_reader(object);
         decode(kind, &r, &taken);
         int failed = object_check(&r, &taken.meta, err);
         if (failed != 0)

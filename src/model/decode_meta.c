@@ -42,7 +42,7 @@ static void owners_decode(struct json_reader *r, struct object_meta *meta) {
     }
 }
 
-static void member_decode(struct json_reader *r, struct str key, struct object_meta *ret) {
+static inline void member_decode(struct json_reader *r, struct str key, struct object_meta *ret) {
     if (str_eq(key, STR("name")))
         ret->name = json_string(r);
     else if (str_eq(key, STR("namespace")))

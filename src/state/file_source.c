@@ -87,16 +87,13 @@ static int read_object(void *ctx, struct object_type type, struct json_reader *r
     int failed = 0;
     (void)json_peek(r); /* blanks are not the object's */
     const char *begin = r->p;
-    struct json_reader before;
-    if (pass->followers != NULL)
-        before = *r;
     if (pass->target != NULL)
         failed = pass->target->read(pass->target->ctx, pass->what, type, r, err);
     else
         (void)json_skip(r); /* errors stay in r */
     if (json_failed(r) || arena_failed(r->arena))
         return 0; /* the walk ends with what is wrong */
-    struct file_object raw = {type, {begin, (size_t)(r->p - begin)}, r->arena, &before};
+    const struct file_object raw = {type, {begin, (size_t)(r->p - begin)}, r->arena, r};
     for (const struct file_follower *f = pass->followers; failed == 0 && f != NULL; f = f->next)
         failed = f->take(f->ctx, &raw, err);
     pass->objects += object_kind_of(type) != OBJECT_OTHER;

@@ -56,10 +56,15 @@ struct file_object {
     struct object_type type; /* its own, or its list's; without a kind where that is unknown */
     struct str json;         /* the whole object, for the length of the call */
     struct arena *arena;     /* for the length of the call */
-    /* Stands before the object. Who decodes from a copy of it names the place in the file in errors
-     * (object_check()). */
-    const struct json_reader *reader;
+    const struct json_reader *behind; /* stands behind the object: for file_object_reader() */
 };
+/* A reader that stands before the object. Who decodes from it names the place in the file in errors
+ * (object_check()). */
+static inline struct json_reader file_object_reader(const struct file_object *object) {
+    struct json_reader r = *object->behind; /* the value is over, so all else is as before it */
+    r.p = object->json.p;
+    return r;
+}
 
 /*
  * Who takes objects out of the files, which are read once for all. A reading begins, brings every
