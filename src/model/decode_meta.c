@@ -42,41 +42,32 @@ static void owners_decode(struct json_reader *r, struct object_meta *meta) {
     }
 }
 
-static inline void member_decode(struct json_reader *r, struct str key, struct object_meta *ret) {
-    if (str_eq(key, STR("name")))
-        ret->name = json_string(r);
-    else if (str_eq(key, STR("namespace")))
-        ret->namespace = json_string(r);
-    else if (str_eq(key, STR("uid")))
-        ret->uid = json_string(r);
-    else if (str_eq(key, STR("labels")))
-        ret->labels = labels_decode(r);
-    else if (str_eq(key, STR("deletionTimestamp")))
-        ret->terminating = json_string(r).n > 0;
-    else if (str_eq(key, STR("resourceVersion")))
-        ret->version = json_string(r);
-    else if (str_eq(key, STR("ownerReferences")))
-        owners_decode(r, ret);
-    else
-        (void)json_skip(r); /* not ours; errors stay in r */
-}
-
-void meta_decode(struct json_reader *r, struct object_meta *ret) {
-    struct str key;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key))
-        member_decode(r, key, ret);
-}
-
 void meta_decode_annotated(struct json_reader *r, struct object_meta *ret,
                            struct labels *ret_annotations) {
     struct str key;
     if (!json_object(r))
         return;
     while (json_member(r, &key))
-        if (str_eq(key, STR("annotations")))
+        if (str_eq(key, STR("name")))
+            ret->name = json_string(r);
+        else if (str_eq(key, STR("namespace")))
+            ret->namespace = json_string(r);
+        else if (str_eq(key, STR("uid")))
+            ret->uid = json_string(r);
+        else if (str_eq(key, STR("labels")))
+            ret->labels = labels_decode(r);
+        else if (str_eq(key, STR("deletionTimestamp")))
+            ret->terminating = json_string(r).n > 0;
+        else if (str_eq(key, STR("resourceVersion")))
+            ret->version = json_string(r);
+        else if (str_eq(key, STR("ownerReferences")))
+            owners_decode(r, ret);
+        else if (ret_annotations != NULL && str_eq(key, STR("annotations")))
             *ret_annotations = labels_decode(r);
         else
-            member_decode(r, key, ret);
+            (void)json_skip(r); /* not ours; errors stay in r */
+}
+
+void meta_decode(struct json_reader *r, struct object_meta *ret) {
+    meta_decode_annotated(r, ret, NULL);
 }

@@ -206,10 +206,6 @@ struct object_type object_type_of(struct str api_version, struct str kind) {
                                 kind};
 }
 
-bool kind_is_named(const struct watched_kind *row, struct str name) {
-    return name.n > 0 && name.p[0] == row->kind[0] && str_eq(name, str_of(row->kind));
-}
-
 bool kind_is(const struct watched_kind *row, struct object_type type) {
     return kind_is_named(row, type.kind) &&
            (type.group.p == NULL || str_eq(type.group, str_of(row->group)));

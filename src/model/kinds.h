@@ -108,7 +108,9 @@ struct watched_kind {
 extern const struct watched_kind watched_kinds[KIND_ROWS];
 
 /* Is that its `kind`, such as "Pod"? Of most others the first letter says so. */
-bool kind_is_named(const struct watched_kind *row, struct str name);
+static inline bool kind_is_named(const struct watched_kind *row, struct str name) {
+    return name.n > 0 && name.p[0] == row->kind[0] && str_eq(name, str_of(row->kind));
+}
 
 /* Is an object of this type one of the row? One without a group is taken at its word. */
 bool kind_is(const struct watched_kind *row, struct object_type type);
