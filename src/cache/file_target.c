@@ -33,10 +33,10 @@ static int change(struct cache *c, enum file_pass pass, const struct object *obj
     return 0;
 }
 
-static int read_object(void *ctx, enum file_pass pass, struct object_type type,
-                       struct json_reader *r, struct err *err) {
+static int read_object(void *ctx, enum file_pass pass, enum object_kind kind, struct json_reader *r,
+                       struct err *err) {
     struct object object;
-    object_read(r, object_kind_of(type), POD_RUNNING, &object);
+    object_read(r, kind, POD_RUNNING, &object);
     if (json_failed(r) || arena_failed(r->arena) || pass == FILE_CHECK ||
         object.kind == OBJECT_OTHER)
         return 0;

@@ -87,8 +87,9 @@ static int read_object(void *ctx, struct object_type type, struct json_reader *r
     int failed = 0;
     (void)json_peek(r); /* blanks are not the object's */
     const char *begin = r->p;
+    const enum object_kind kind = object_kind_of(type);
     if (pass->target != NULL)
-        failed = pass->target->read(pass->target->ctx, pass->what, type, r, err);
+        failed = pass->target->read(pass->target->ctx, pass->what, kind, r, err);
     else
         (void)json_skip(r); /* errors stay in r */
     if (json_failed(r) || arena_failed(r->arena))
@@ -96,7 +97,7 @@ static int read_object(void *ctx, struct object_type type, struct json_reader *r
     const struct file_object raw = {type, {begin, (size_t)(r->p - begin)}, r->arena, r};
     for (const struct file_follower *f = pass->followers; failed == 0 && f != NULL; f = f->next)
         failed = f->take(f->ctx, &raw, err);
-    pass->objects += object_kind_of(type) != OBJECT_OTHER;
+    pass->objects += kind != OBJECT_OTHER;
     return failed;
 }
 

@@ -39,7 +39,7 @@ struct file_target {
     void (*begin)(void *ctx);
     /* The object comes next in `r`, and is to be read or skipped; errors of the text stay there. 0
      * or -errno. */
-    int (*read)(void *ctx, enum file_pass pass, struct object_type type, struct json_reader *r,
+    int (*read)(void *ctx, enum file_pass pass, enum object_kind kind, struct json_reader *r,
                 struct err *err);
     void (*pass_done)(void *ctx); /* after each pass over the files, whatever came of it */
     void (*end)(void *ctx);
