@@ -431,7 +431,7 @@ int owned_look(struct owned *o, const struct owned_question *q, struct arena *ar
         o->disabling = DISABLING_UNKNOWN;
         o->undone = 0;
     }
-    if (r == 0 && arena_failed(arena))
+    if (r == 0 && (arena_failed(arena) || x.no_memory))
         r = err_set(err, -ENOMEM, "no memory for a Placement");
     if (r != 0) {
         ret->result = OWNED_FAILED;

@@ -29,6 +29,10 @@ struct looking {
     enum owned_doubt doubt;
 
     uint8_t *fits; /* [slots]: passes all filters */
+    /* By term, of what is there, once it was asked for. */
+    bool has_skew;
+    int64_t skew_now[PLACEMENT_TERMS];
+    bool no_memory; /* for a skew: the look fails */
     /* What is decided, at last or for the time being. */
     const uint32_t *target;
     uint32_t target_count;

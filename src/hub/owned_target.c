@@ -30,11 +30,13 @@ bool owned_has_hard_terms(const struct looking *x) {
     return any;
 }
 
-/* The skew of each term with these clusters: a plan that begins with them and picks nothing. */
+/* The skew of each term with these clusters: a plan that begins with them and picks nothing. It
+ * takes the look's steps. */
 static int skew_of(struct looking *x, const uint8_t *selected, int64_t ret[PLACEMENT_TERMS]) {
     struct arena work;
     struct plan plan;
-    arena_init(&work, SIZE_MAX / 2);
+    arena_init(&work, x->arena->max);
+    work.steps = x->arena->steps;
     uint32_t *candidates = arena_array(&work, x->slots, sizeof *candidates), count = 0;
     uint32_t *others = arena_array(&work, x->slots, sizeof *others);
     int r = candidates == NULL || others == NULL ? -ENOMEM : 0;
@@ -53,29 +55,38 @@ static int skew_of(struct looking *x, const uint8_t *selected, int64_t ret[PLACE
         r = ocm_plan(&x->q->view->clusters, &question, &work, &plan);
     if (r == 0)
         memcpy(ret, plan.skew, sizeof plan.skew);
+    x->arena->steps = work.steps;
     arena_done(&work);
+    if (r == -ENOMEM)
+        x->no_memory = true;
     return r;
 }
 
-static void mark_existing(const struct looking *x, uint8_t *flags) {
+/* Of what is there now, once a look. */
+static int find_skew_now(struct looking *x) {
+    uint8_t *has = x->has_skew ? NULL : arena_alloc(x->arena, x->slots);
+    if (x->has_skew)
+        return 0;
+    if (has == NULL)
+        return -ENOMEM; /* the arena says so */
     for (const struct fleet_decision *e = x->existing; e != NULL; e = e->next)
         for (uint32_t i = 0; i < e->slot_count; i++)
-            flags[e->slots[i]] = 1;
+            has[e->slots[i]] = 1;
+    int r = skew_of(x, has, x->skew_now);
+    x->has_skew = r == 0;
+    return r;
 }
 
+/* What cannot be counted, because the steps are spent, does not hold. */
 bool owned_holds(void *ctx, const uint8_t *selected) {
     struct looking *x = ctx;
-    int64_t now[PLACEMENT_TERMS] = {0}, then[PLACEMENT_TERMS] = {0};
-    uint8_t *has = arena_alloc(x->arena, x->slots);
-    bool holds = true;
-    if (has == NULL)
-        return false; /* the arena says so */
-    mark_existing(x, has);
-    if (skew_of(x, has, now) != 0 || skew_of(x, selected, then) != 0)
+    int64_t then[PLACEMENT_TERMS] = {0};
+    if (find_skew_now(x) != 0 || skew_of(x, selected, then) != 0)
         return false;
+    bool holds = true;
     for (uint32_t t = 0; t < x->d.term_count; t++) {
         const struct placement_term *term = &x->d.terms[t];
-        holds = holds && (!term->hard || then[t] <= term->max_skew || then[t] <= now[t]);
+        holds = holds && (!term->hard || then[t] <= term->max_skew || then[t] <= x->skew_now[t]);
     }
     return holds;
 }
