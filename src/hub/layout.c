@@ -4,14 +4,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { NO_GROUP = UINT32_MAX };
+enum { NO_GROUP = UINT32_MAX, NO_ITEM = UINT32_MAX };
 
 /* One that exists. */
 struct existing {
     const struct fleet_decision *decision;
     uint32_t number; /* <n> of its name; 0: it has another one, or is foreign */
-    uint32_t group;  /* NO_GROUP: it is not wanted */
+    uint32_t group;  /* NO_GROUP: no cluster of it is left */
     bool wanted;
+    uint32_t next; /* of the spare ones with labels of the same group; NO_ITEM: the end */
 };
 
 struct laying {
@@ -23,6 +24,8 @@ struct laying {
     uint8_t *seated;    /* [slots] */
     uint8_t *used;      /* [used_count]: numbers that objects have; as far as new ones may go */
     uint32_t used_count, next_number;
+    uint32_t *spares;    /* [groups]: the first spare one that has the group's labels */
+    uint32_t next_spare; /* before that all spare ones are wanted */
     struct layout_object *objects;
     uint32_t object_count, object_cap;
 };
@@ -123,6 +126,29 @@ static uint32_t most_new(const struct layout_question *q) {
     return count;
 }
 
+static bool is_spare(const struct existing *e) {
+    return e->number > 0 && e->group == NO_GROUP && !e->wanted;
+}
+
+/* Which of them have a group's labels, in their order. */
+static int find_spares(struct laying *l) {
+    int64_t index;
+    l->spares = arena_array_unset(l->arena, l->q->group_count, sizeof *l->spares);
+    if (l->spares == NULL)
+        return -ENOMEM;
+    for (uint32_t g = 0; g < l->q->group_count; g++)
+        l->spares[g] = NO_ITEM;
+    for (uint32_t i = l->count; i-- > 0;) {
+        struct existing *e = &l->items[i];
+        if (!is_spare(e) || !str_to_i64(e->decision->group_index, &index) || index < 0 ||
+            index >= l->q->group_count || !label_is(l, e->decision, (uint32_t)index))
+            continue;
+        e->next = l->spares[index];
+        l->spares[index] = i;
+    }
+    return 0;
+}
+
 static int find_existing(struct laying *l) {
     uint32_t *counts = arena_array(l->arena, l->q->group_count, sizeof *counts), i = 0;
     for (const struct fleet_decision *d = l->q->existing; d != NULL; d = d->next)
@@ -136,14 +162,15 @@ static int find_existing(struct laying *l) {
     for (const struct fleet_decision *d = l->q->existing; d != NULL; d = d->next, i++) {
         const uint32_t number = number_in(l->q->placement, d->name);
         const bool usable = number > 0 && !layout_is_foreign(d, l->q->owner_uid);
-        l->items[i] = (struct existing){d, usable ? number : 0,
-                                        usable ? group_of_most(l, d, counts) : NO_GROUP, false};
+        l->items[i] =
+            (struct existing){d, usable ? number : 0,
+                              usable ? group_of_most(l, d, counts) : NO_GROUP, false, NO_ITEM};
         if (number > 0 && number < l->used_count)
             l->used[number] = 1;
     }
     if (l->count > 1)
         qsort(l->items, l->count, sizeof *l->items, by_number);
-    return 0;
+    return find_spares(l);
 }
 
 /* ---- places ---- */
@@ -179,19 +206,21 @@ static int keep_object(struct laying *l, struct existing *e) {
     return 0;
 }
 
+static struct existing *take_spare(struct laying *l, uint32_t group) {
+    uint32_t *own = &l->spares[group];
+    while (*own != NO_ITEM && !is_spare(&l->items[*own]))
+        *own = l->items[*own].next;
+    while (l->next_spare < l->count && !is_spare(&l->items[l->next_spare]))
+        l->next_spare++;
+    const uint32_t at = *own != NO_ITEM ? *own : l->next_spare;
+    return at < l->count ? &l->items[at] : NULL;
+}
+
 /* One more object: an existing one of which no cluster is left, best with the group's labels, so
  * that clusters are replaced by one write; otherwise a new one. */
 static struct layout_object *add_spare(struct laying *l, uint32_t group) {
-    struct existing *found = NULL;
     struct layout_object *object = add_object(l, group);
-    for (uint32_t i = 0; i < l->count; i++) {
-        struct existing *e = &l->items[i];
-        if (e->number == 0 || e->group != NO_GROUP || e->wanted)
-            continue;
-        if (found == NULL ||
-            (!label_is(l, found->decision, group) && label_is(l, e->decision, group)))
-            found = e;
-    }
+    struct existing *found = take_spare(l, group);
     if (object == NULL)
         return NULL;
     if (found == NULL) {
