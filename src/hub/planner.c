@@ -37,12 +37,14 @@ struct news {
     int status;
 };
 
+enum list { DIRTY, READY, LISTS }; /* to be planned; to be written */
+
 struct record {
-    struct str name; /* "NAMESPACE/NAME"; owned */
-    bool dirty, gone, offered;
-    uint32_t next_dirty, next_ready; /* in lists */
-    uint64_t takes;                  /* counted */
-    struct owned_write pending;      /* to be taken */
+    struct strbuf name; /* "NAMESPACE/NAME" */
+    bool dirty, offered;
+    uint32_t next[LISTS];
+    uint64_t takes;             /* counted */
+    struct owned_write pending; /* to be taken */
     struct news news;
     /* The thread's. */
     struct owned owned;
@@ -50,7 +52,7 @@ struct record {
     int64_t wake_ms; /* INT64_MAX: it does not wait for a time */
 };
 
-struct list_of {
+struct ends {
     uint32_t first, last;
 };
 
@@ -62,7 +64,7 @@ struct planner {
     bool stopping, leads, restart, all_dirty;
     struct pool records; /* records are freed by the thread alone */
     struct hashmap index;
-    struct list_of dirty, ready;
+    struct ends lists[LISTS];
     /* The thread's. */
     struct arena arena;
     struct policies *held;
@@ -80,53 +82,73 @@ static int64_t now_ms(const struct planner *p) {
 
 /* ---- records; the mutex is held ---- */
 
-static bool is_named(const void *ctx, uint32_t id, const void *key) {
-    return str_eq(record_at(ctx, id)->name, *(const struct str *)key);
+/* Of a Placement. */
+struct key {
+    struct str namespace, name;
+};
+
+static struct key key_of(struct str text) {
+    const size_t at = str_find(text, '/');
+    return (struct key){{text.p, at}, {text.p + at + 1, text.n - at - 1}};
 }
 
-static uint32_t find_record(const struct planner *p, struct str name) {
-    return hashmap_find(&p->index, hash_str(name), is_named, p, &name);
+static uint64_t hash_of(struct key key) {
+    struct hash_state state = hash_begin();
+    hash_add(&state, key.namespace);
+    hash_add(&state, key.name);
+    return hash_end(state);
 }
 
-static uint32_t make_record(struct planner *p, struct str name) {
-    char *copy = malloc(name.n + 1);
-    if (copy == NULL || hashmap_reserve(&p->index) != 0) {
-        free(copy);
-        return POOL_NONE;
-    }
-    const uint32_t id = pool_take(&p->records);
+static bool is_named(const void *ctx, uint32_t id, const void *wanted) {
+    const struct key key = key_of(strbuf_str(&record_at(ctx, id)->name)), *other = wanted;
+    return str_eq(key.name, other->name) && str_eq(key.namespace, other->namespace);
+}
+
+static uint32_t find_record(const struct planner *p, struct key key) {
+    return hashmap_find(&p->index, hash_of(key), is_named, p, &key);
+}
+
+static uint32_t make_record(struct planner *p, struct key key) {
+    struct strbuf name = {0};
+    strbuf_append_str(&name, key.namespace);
+    strbuf_append_char(&name, '/');
+    strbuf_append_str(&name, key.name);
+    const bool good = !strbuf_failed(&name) && hashmap_reserve(&p->index) == 0;
+    const uint32_t id = good ? pool_take(&p->records) : POOL_NONE;
     if (id == POOL_NONE) {
-        free(copy);
+        strbuf_done(&name);
         return POOL_NONE;
     }
-    memcpy(copy, name.p, name.n);
-    record_at(p, id)->name = (struct str){copy, name.n};
+    record_at(p, id)->name = name;
     record_at(p, id)->wake_ms = INT64_MAX;
-    hashmap_insert(&p->index, hash_str(name), id);
+    hashmap_insert(&p->index, hash_of(key), id);
     return id;
 }
 
-static void append(struct planner *p, struct list_of *list, uint32_t id, bool is_dirty) {
-    struct record *last = list->last != POOL_NONE ? record_at(p, list->last) : NULL;
-    uint32_t *next = is_dirty ? &record_at(p, id)->next_dirty : &record_at(p, id)->next_ready;
-    *next = POOL_NONE;
-    if (last == NULL)
-        list->first = id;
-    else if (is_dirty)
-        last->next_dirty = id;
+static void append(struct planner *p, enum list list, uint32_t id) {
+    struct ends *ends = &p->lists[list];
+    record_at(p, id)->next[list] = POOL_NONE;
+    if (ends->last == POOL_NONE)
+        ends->first = id;
     else
-        last->next_ready = id;
-    list->last = id;
+        record_at(p, ends->last)->next[list] = id;
+    ends->last = id;
 }
 
-static uint32_t take_first(const struct planner *p, struct list_of *list, bool is_dirty) {
-    const uint32_t id = list->first;
+static uint32_t take_first(struct planner *p, enum list list) {
+    struct ends *ends = &p->lists[list];
+    const uint32_t id = ends->first;
     if (id == POOL_NONE)
         return POOL_NONE;
-    list->first = is_dirty ? record_at(p, id)->next_dirty : record_at(p, id)->next_ready;
-    if (list->first == POOL_NONE)
-        list->last = POOL_NONE;
+    ends->first = record_at(p, id)->next[list];
+    if (ends->first == POOL_NONE)
+        ends->last = POOL_NONE;
     return id;
+}
+
+static void empty_lists(struct planner *p) {
+    for (enum list list = 0; list < LISTS; list++)
+        p->lists[list] = (struct ends){POOL_NONE, POOL_NONE};
 }
 
 static void mark_dirty(struct planner *p, uint32_t id) {
@@ -134,21 +156,13 @@ static void mark_dirty(struct planner *p, uint32_t id) {
     if (r->dirty)
         return;
     r->dirty = true;
-    append(p, &p->dirty, id, true);
+    append(p, DIRTY, id);
     condition_signal(&p->wake);
 }
 
-static void mark_name(struct planner *p, struct str namespace, struct str name) {
-    struct strbuf key = {0};
-    strbuf_append_str(&key, namespace);
-    strbuf_append_char(&key, '/');
-    strbuf_append_str(&key, name);
-    uint32_t id = POOL_NONE;
-    if (!strbuf_failed(&key)) {
-        id = find_record(p, strbuf_str(&key));
-        id = id == HASHMAP_NONE ? make_record(p, strbuf_str(&key)) : id;
-    }
-    strbuf_done(&key);
+static void mark_name(struct planner *p, struct key key) {
+    uint32_t id = find_record(p, key);
+    id = id == HASHMAP_NONE ? make_record(p, key) : id;
     if (id != POOL_NONE)
         mark_dirty(p, id);
     else
@@ -159,11 +173,11 @@ static void drop_record(struct planner *p, uint32_t id) {
     static const struct planner_counts none;
     struct record *r = record_at(p, id);
     planner_metrics_replace(&p->metrics, &r->counts, &none);
-    hashmap_remove(&p->index, hash_str(r->name), id);
+    hashmap_remove(&p->index, hash_of(key_of(strbuf_str(&r->name))), id);
     owned_write_done(&r->pending);
     owned_write_done(&r->news.write);
     owned_done(&r->owned);
-    free((void *)(uintptr_t)r->name.p);
+    strbuf_done(&r->name);
     pool_give(&p->records, id);
 }
 
@@ -173,7 +187,7 @@ void planner_changed(void *ctx, struct str namespace, struct str name) {
     struct planner *p = ctx;
     mutex_lock(&p->mutex);
     if (p->leads) /* who begins to lead looks at all */
-        mark_name(p, namespace, name);
+        mark_name(p, (struct key){namespace, name});
     mutex_unlock(&p->mutex);
 }
 
@@ -197,10 +211,10 @@ void planner_lead(struct planner *p, bool leads) {
 
 bool planner_next(struct planner *p, struct strbuf *ret_name) {
     mutex_lock(&p->mutex);
-    const uint32_t id = take_first(p, &p->ready, false);
+    const uint32_t id = take_first(p, READY);
     if (id != POOL_NONE) {
         record_at(p, id)->offered = false;
-        strbuf_append_str(ret_name, record_at(p, id)->name);
+        strbuf_append_str(ret_name, strbuf_str(&record_at(p, id)->name));
     }
     mutex_unlock(&p->mutex);
     return id != POOL_NONE;
@@ -208,7 +222,7 @@ bool planner_next(struct planner *p, struct strbuf *ret_name) {
 
 void planner_take(struct planner *p, struct str name, struct write *ret) {
     mutex_lock(&p->mutex);
-    const uint32_t id = find_record(p, name);
+    const uint32_t id = find_record(p, key_of(name));
     struct record *r = id != HASHMAP_NONE ? record_at(p, id) : NULL;
     if (r != NULL && p->leads && r->pending.what != OWNED_NOTHING) {
         ret->verb = r->pending.verb;
@@ -224,7 +238,7 @@ void planner_take(struct planner *p, struct str name, struct write *ret) {
 
 void planner_ended(struct planner *p, struct str name, const struct write_result *result) {
     mutex_lock(&p->mutex);
-    const uint32_t id = find_record(p, name);
+    const uint32_t id = find_record(p, key_of(name));
     if (id != HASHMAP_NONE) {
         struct news *news = &record_at(p, id)->news;
         news->ended = true;
@@ -248,12 +262,6 @@ static void hear_news(struct record *r) {
     *news = (struct news){.taken = false};
 }
 
-static void split_name(struct str name, struct str *ret_namespace, struct str *ret_name) {
-    const size_t at = str_find(name, '/');
-    *ret_namespace = (struct str){name.p, at};
-    *ret_name = (struct str){name.p + at + 1, name.n - at - 1};
-}
-
 static void record_event(const struct planner *p, const struct owned_question *q,
                          const struct owned_answer *a) {
     const enum planner_reason which = a->undone  ? PLANNER_UNDONE
@@ -271,6 +279,7 @@ static void record_event(const struct planner *p, const struct owned_question *q
 
 static int look(struct planner *p, struct record *r, struct fleet_view *view,
                 struct owned_answer *ret) {
+    const struct key key = key_of(strbuf_str(&r->name));
     struct steps steps = {.max = PLAN_STEPS};
     struct owned_question q = {.view = view,
                                .wall_ms = p->options.wall_us() / 1000,
@@ -279,7 +288,8 @@ static int look(struct planner *p, struct record *r, struct fleet_view *view,
     struct err err = {0};
     if (p->held != NULL)
         q.policies.items = policies_items(p->held, &q.policies.count);
-    split_name(r->name, &q.namespace, &q.name);
+    q.namespace = key.namespace;
+    q.name = key.name;
     arena_reset(&p->arena);
     p->arena.steps = (struct steps){.max = PLAN_STEPS};
     view->clusters.steps = &steps;
@@ -288,7 +298,7 @@ static int look(struct planner *p, struct record *r, struct fleet_view *view,
     view->clusters.steps = NULL;
     planner_metrics_look(&p->metrics, ret, clock_ns(p->options.clock) - before_ns);
     if (result != 0)
-        LOG_W("a Placement cannot be planned", LOG_STR("placement", r->name),
+        LOG_W("a Placement cannot be planned", LOG_STR("placement", strbuf_str(&r->name)),
               LOG_STR("err", str_of(err.text)));
     else
         record_event(p, &q, ret);
@@ -314,7 +324,7 @@ static bool publish(struct planner *p, uint32_t id, struct owned_answer *a, uint
     const bool is_new = a->write.what != OWNED_NOTHING && !r->offered;
     if (is_new) {
         r->offered = true;
-        append(p, &p->ready, id, false);
+        append(p, READY, id);
     }
     if (a->mode == OWNED_GONE && r->owned.progress != OWNED_UNDER_WAY && !r->news.taken &&
         !r->dirty && !r->offered)
@@ -345,7 +355,7 @@ static bool plan_one(struct planner *p, uint32_t id, struct fleet_view *view) {
 /* ---- the thread ---- */
 
 static void forget_all(struct planner *p) {
-    p->dirty = p->ready = (struct list_of){POOL_NONE, POOL_NONE};
+    empty_lists(p);
     for (POOL_EACH(&p->records, id))
         drop_record(p, id);
     p->next_wake_ms = INT64_MAX;
@@ -354,7 +364,7 @@ static void forget_all(struct planner *p) {
 static void mark_visited(void *ctx, struct str namespace, struct str name) {
     struct planner *p = ctx;
     mutex_lock(&p->mutex);
-    mark_name(p, namespace, name);
+    mark_name(p, (struct key){namespace, name});
     mutex_unlock(&p->mutex);
 }
 
@@ -403,7 +413,7 @@ static bool policies_changed(struct planner *p) {
 
 static uint32_t take_dirty(struct planner *p) {
     mutex_lock(&p->mutex);
-    const uint32_t id = p->restart ? POOL_NONE : take_first(p, &p->dirty, true);
+    const uint32_t id = p->restart ? POOL_NONE : take_first(p, DIRTY);
     mutex_unlock(&p->mutex);
     return id;
 }
@@ -437,7 +447,7 @@ static enum duty wait_for_duty(struct planner *p) {
         forget_all(p);
     p->restart = false;
     const bool works = ready && p->leads;
-    const bool idle = !works || (!p->all_dirty && p->dirty.first == POOL_NONE);
+    const bool idle = !works || (!p->all_dirty && p->lists[DIRTY].first == POOL_NONE);
     if (!p->stopping && idle && wait_ms > 0)
         (void)condition_wait_until(&p->wake, &p->mutex,
                                    clock_real()->now_ms(clock_real()) + (works ? wait_ms : 100));
@@ -477,7 +487,7 @@ int planner_new(const struct planner_options *options, struct planner **ret, str
     if (p->options.wall_us == NULL)
         p->options.wall_us = kube_wall_us;
     pool_init(&p->records, sizeof(struct record));
-    p->dirty = p->ready = (struct list_of){POOL_NONE, POOL_NONE};
+    empty_lists(p);
     p->next_wake_ms = INT64_MAX;
     arena_init(&p->arena, PLAN_BYTES);
     mutex_init(&p->mutex);
