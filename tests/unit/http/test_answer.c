@@ -3,15 +3,22 @@
 #include "unit/http/net.h"
 #include "unit/unit.h"
 
+#include <pthread.h>
 #include <stdio.h>
 
-static struct http_response wish; /* what the handler answers, with its own text */
+/* What the handler answers, with its own text. */
+static struct {
+    pthread_mutex_t lock;
+    struct http_response response;
+} wish = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void as_wished(void *ctx, const struct http_request *request,
                       struct http_response *response) {
     (void)ctx, (void)request;
     struct strbuf text = response->text;
-    *response = wish;
+    pthread_mutex_lock(&wish.lock);
+    *response = wish.response;
+    pthread_mutex_unlock(&wish.lock);
     response->text = text;
     strbuf_append_str(&response->text, STR("as wished"));
 }
@@ -43,7 +50,9 @@ static int teardown(void **state) {
 /* The head, NUL-terminated. */
 static const char *ask(struct fixture *f, const struct http_response *wished, int status) {
     struct net net;
-    wish = *wished;
+    pthread_mutex_lock(&wish.lock);
+    wish.response = *wished;
+    pthread_mutex_unlock(&wish.lock);
     assert_true(net_open(&net, served_address(&f->served)));
     assert_true(net_say(&net, "GET /wish HTTP/1.1\r\nHost: a\r\n\r\n"));
     assert_true(net_hear(&net, &f->answer));
