@@ -6,6 +6,7 @@
 #include "data/fluid/leaving.h"
 #include "growth/fleet.h"
 #include "growth/growth.h"
+#include "growth/hub.h"
 #include "growth/kept.h"
 #include "growth/work.h"
 #include "unit/handlers/torture.h"
@@ -575,20 +576,32 @@ static void workers_of_a_dataset(void **state) {
 
 /* ---- objects of a fleet ---- */
 
-static void fleets(void **state) {
+/* Of rows that are numbered: how much more each takes with twice as many items. */
+static int check_rows(const char *verb, uint32_t rows, const char *(*name)(uint32_t),
+                      uint64_t (*work)(uint32_t, uint32_t)) {
     int bad = 0;
-    (void)state;
-    for (uint32_t list = 0; list < FLEET_GROWTH_LISTS; list++) {
+    for (uint32_t list = 0; list < rows; list++) {
         uint64_t before = 0, now;
-        for (uint32_t n = FIRST; (now = fleet_growth_work(list, n)) > 0; n *= 2) {
-            bad += grows(fleet_growth_name(list), "fleet", 0, n, before, now);
+        for (uint32_t n = FIRST; (now = work(list, n)) > 0; n *= 2) {
+            bad += grows(name(list), verb, 0, n, before, now);
             if (getenv("GROWTH_SHOW") != NULL)
-                print_message("fleet      %-32s %8u %12llu steps\n", fleet_growth_name(list), n,
+                print_message("%-10s %-32s %8u %12llu steps\n", verb, name(list), n,
                               (unsigned long long)now);
             before = now;
         }
     }
-    assert_int_equal(bad, 0);
+    return bad;
+}
+
+static void fleets(void **state) {
+    (void)state;
+    assert_int_equal(check_rows("fleet", FLEET_GROWTH_LISTS, fleet_growth_name, fleet_growth_work),
+                     0);
+}
+
+static void hubs(void **state) {
+    (void)state;
+    assert_int_equal(check_rows("hub", HUB_GROWTH_LISTS, hub_growth_name, hub_growth_work), 0);
 }
 
 /* ---- what is kept of pods, and lists without end ---- */
@@ -623,6 +636,7 @@ int main(void) {
         cmocka_unit_test(pods_beside),
         cmocka_unit_test(workers_of_a_dataset),
         cmocka_unit_test(fleets),
+        cmocka_unit_test(hubs),
         cmocka_unit_test(lines_of_fleets),
         cmocka_unit_test(what_is_kept),
     };
