@@ -55,7 +55,18 @@ static const struct http_route clusters[] = {
 };
 const struct http_routes clusters_routes = HTTP_ROUTES(clusters);
 
-#define REVIEW(constant, name, family)                                                             \
-    {"POST", ADMISSION_PATH name, name, webhook_review, HTTP_JSON},
-static const struct http_route webhook[] = {ADMITTED_LIST(REVIEW)};
-const struct http_routes webhook_routes = HTTP_ROUTES(webhook);
+/* A route for each kind that is reviewed, in the table of its family. */
+#define OF_PODS_pods(...) __VA_ARGS__
+#define OF_PODS_placements(...)
+#define OF_HUB_pods(...)
+#define OF_HUB_placements(...) __VA_ARGS__
+#define REVIEW(name) {"POST", ADMISSION_PATH name, name, webhook_review, HTTP_JSON},
+#define REVIEW_OF_PODS(constant, name, family) OF_PODS_##family(REVIEW(name))
+#define REVIEW_OF_HUB(constant, name, family) OF_HUB_##family(REVIEW(name))
+static const struct http_route webhook_pods[] = {ADMITTED_LIST(REVIEW_OF_PODS)};
+static const struct http_route webhook_hub[] = {ADMITTED_LIST(REVIEW_OF_HUB)};
+const struct http_routes webhook_pod_routes = HTTP_ROUTES(webhook_pods);
+const struct http_routes webhook_pods_off =
+    HTTP_ROUTES_OFF(webhook_pods, "pods are not reviewed here: set webhook.pods, or remove the "
+                                  "webhook configuration that asks about them");
+const struct http_routes webhook_hub_routes = HTTP_ROUTES(webhook_hub);

@@ -18,4 +18,6 @@ extern const struct http_routes extender_binding_routes; /* likewise */
 extern const struct http_routes extender_binding_off;    /* the same, not served */
 extern const struct http_routes clusters_routes;         /* ctx: struct clusters */
 /* Of the webhook's listener. */
-extern const struct http_routes webhook_routes; /* ctx: struct webhook */
+extern const struct http_routes webhook_pod_routes; /* ctx: struct webhook */
+extern const struct http_routes webhook_pods_off;   /* the same, not served */
+extern const struct http_routes webhook_hub_routes; /* likewise, of what is reviewed at a hub */

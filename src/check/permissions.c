@@ -95,22 +95,22 @@ static const struct need needs[] = {
 
 static bool is_needed(const struct configuration *c, enum need_of of) {
     bool webhook = configuration_listens(c->webhook.listen);
+    bool pods = configuration_reviews_pods(c);
     bool extender = configuration_listens(c->extender.listen);
     switch (of) {
     case NEED_OF_BINDING:
         return c->extender.bind && extender;
     case NEED_OF_STATUS:
     case NEED_OF_POLICY_EVENTS:
-        return webhook && c->policies.watch;
+        return pods && c->policies.watch;
     case NEED_OF_WORKLOAD_EVENTS:
-        return webhook && c->policies.watch && c->events.uneven_after_ms > 0;
+        return pods && c->policies.watch && c->events.uneven_after_ms > 0;
     case NEED_OF_OWNERS:
-        return webhook && c->webhook.fluid.read_ms > 0;
+        return pods && c->webhook.fluid.read_ms > 0;
     case NEED_OF_UNITS:
-        return webhook && c->webhook.fluid.read_ms > 0 &&
-               c->webhook.certificates.validating_count > 0;
+        return pods && c->webhook.fluid.read_ms > 0 && c->webhook.certificates.validating_count > 0;
     case NEED_OF_LEAVING_NODES:
-        return webhook && c->data.label_leaving_nodes;
+        return pods && c->data.label_leaving_nodes;
     case NEED_OF_DECISIONS:
         return purpose_is_wanted(c, PURPOSE_OCM);
     case NEED_OF_SECRET:

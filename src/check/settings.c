@@ -145,6 +145,8 @@ static bool labels_for_nobody(const struct configuration *c) {
 static const char extender_is_off[] = "it is the extender's, which does not listen";
 static const char webhook_is_off[] = "it is the webhook's, which does not listen";
 static const char set_extender[] = "set extender.listen, or remove it";
+static const char pods_are_off[] = "it is about pods, which webhook.pods: false leaves out";
+static const char set_pods[] = "set webhook.pods: true, or remove it";
 static const char set_webhook[] = "set webhook.listen, or remove it";
 
 static void check_unused(const struct configuration *c, struct findings *out) {
@@ -180,8 +182,8 @@ static void check_unused(const struct configuration *c, struct findings *out) {
          "nothing is read there: neither extender nor webhook listens, and the clusters of a fleet "
          "are at the hub",
          "set extender.listen or webhook.listen, or remove it"},
-        {!configuration_serves_pods(c) && c->policies.path_count > 0, "policies.paths",
-         "policies are for pods, and neither extender nor webhook listens",
+        {!configuration_serves_pods(c) && !c->ocm.enabled && c->policies.path_count > 0,
+         "policies.paths", "policies are for pods, and neither extender nor webhook listens",
          "set extender.listen or webhook.listen, or remove it"},
         {!is_on(c->ops.listen) && c->explain.token_file != NULL, "explain.tokenFile",
          "decisions are explained at ops.listen, which is off", "set ops.listen, or remove it"},
@@ -193,6 +195,12 @@ static void check_unused(const struct configuration *c, struct findings *out) {
         {no_extender && c->engine.ordered_rule_count > 0, "orderedSpread.rules", extender_is_off,
          set_extender},
         {no_extender && c->engine.tier_count > 0, "locality.tiers", extender_is_off, set_extender},
+        {!no_webhook && !c->webhook.pods && c->webhook.annotate, "webhook.annotate", pods_are_off,
+         set_pods},
+        {!no_webhook && !c->webhook.pods && c->data.label_leaving_nodes, "data.labelLeavingNodes",
+         pods_are_off, set_pods},
+        {!no_webhook && !c->webhook.pods && c->webhook.certificates.validating_count > 0,
+         "webhook.certificates.validatingConfigurations", pods_are_off, set_pods},
         {no_webhook && c->webhook.fluid.read_for_anyone, "webhook.fluid.readFor", webhook_is_off,
          set_webhook},
         {no_webhook && c->webhook.fluid.compat != FLUID_CORRECT, "webhook.fluid.compat",

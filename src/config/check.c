@@ -53,8 +53,12 @@ static bool webhook_is_on(const struct configuration *c) {
 }
 
 static bool no_door(const struct configuration *c) {
-    return !configuration_serves_pods(c) && !c->ocm.enabled &&
+    return !configuration_serves_pods(c) && !webhook_is_on(c) && !c->ocm.enabled &&
            !(c->fleet.clusters && configuration_listens(c->ops.listen));
+}
+
+static bool webhook_of_nothing(const struct configuration *c) {
+    return webhook_is_on(c) && !c->webhook.pods && !c->ocm.enabled;
 }
 
 static bool takes_files(const struct configuration *c) {
@@ -253,6 +257,10 @@ static const struct rule rules[] = {
       .advice =
           "set extender.listen, webhook.listen or both; without them, fleet.clusters: true and "
           "ops.listen keep the clusters of a fleet, and ocm.enabled: true decides its Placements"}},
+    {webhook_of_nothing,
+     {.path = "webhook.pods",
+      .text = "without pods the webhook is asked about Placements alone, and ocm.enabled is false",
+      .advice = "set ocm.enabled: true, or webhook.pods: true"}},
     {insecure_with_clients,
      {.path = "extender.insecure",
       .text = "it lets everyone call, but a client CA or subjects are set",

@@ -78,6 +78,7 @@ struct configuration {
         struct http_limits limits;
         struct http_tls_options tls;
         struct configuration_certificates certificates;
+        bool pods;               /* review pods; otherwise only objects of a hub */
         bool annotate;           /* changed pods get an annotation that names policy and plugins */
         struct {                 /* fluid: how Fluid's plugins treat pods with datasets */
             const char *profile; /* file; NULL: what Fluid's chart sets */
@@ -222,6 +223,8 @@ void configuration_check_all(const struct configuration *c, configuration_proble
 /* Would two certificates be written, or served, into one Secret? `home` is the namespace where none
  * is set; NULL: not known yet. */
 bool configuration_secrets_meet(const struct configuration *c, const char *home);
+/* Are pods reviewed? A webhook may be a hub's alone. */
+bool configuration_reviews_pods(const struct configuration *c);
 /* Does a listener work for pods? Otherwise no API server is asked for nodes, pods or anything that
  * is known for their sake. */
 bool configuration_serves_pods(const struct configuration *c);

@@ -9,8 +9,12 @@ static bool is_open(const char *address) {
     return configuration_listens(address) && address_is_open(address);
 }
 
+bool configuration_reviews_pods(const struct configuration *c) {
+    return configuration_listens(c->webhook.listen) && c->webhook.pods;
+}
+
 bool configuration_serves_pods(const struct configuration *c) {
-    return configuration_listens(c->extender.listen) || configuration_listens(c->webhook.listen);
+    return configuration_listens(c->extender.listen) || configuration_reviews_pods(c);
 }
 
 bool configuration_keeps_fleet(const struct configuration *c) {
@@ -23,7 +27,7 @@ bool configuration_asks_callers(const struct configuration *c) {
 }
 
 bool configuration_reads_data(const struct configuration *c) {
-    return configuration_listens(c->webhook.listen) && c->webhook.fluid.watch &&
+    return configuration_reviews_pods(c) && c->webhook.fluid.watch &&
            c->webhook.fluid.read_ms > 0 &&
            (c->kubernetes.kubeconfig != NULL || c->kubernetes.in_cluster);
 }

@@ -9,21 +9,18 @@ static bool extender_listens(const struct configuration *c) {
     return configuration_listens(c->extender.listen);
 }
 
-static bool webhook_listens(const struct configuration *c) {
-    return configuration_listens(c->webhook.listen);
-}
-
 static bool reserves(const struct configuration *c) {
     return c->reservations.mode != RESERVATIONS_OFF && extender_listens(c);
 }
 
 static bool controls(const struct configuration *c) {
-    return (c->policies.watch || c->data.label_leaving_nodes) && webhook_listens(c);
+    return (c->policies.watch || c->data.label_leaving_nodes) && configuration_reviews_pods(c);
 }
 
 static bool keeps_certificates(const struct configuration *c) {
     return (c->extender.certificates.mode != CERTIFICATES_FILES && extender_listens(c)) ||
-           (c->webhook.certificates.mode != CERTIFICATES_FILES && webhook_listens(c));
+           (c->webhook.certificates.mode != CERTIFICATES_FILES &&
+            configuration_listens(c->webhook.listen));
 }
 
 static bool decides_placements(const struct configuration *c) {

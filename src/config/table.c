@@ -303,6 +303,12 @@ static const struct field fields[] = {
      .initial = LIMIT_HTTP_IDLE_MS,
      .help = "How long a connection may wait for its next request. API servers keep idle "
              "connections for 90s, so stay above that."},
+    {.path = "webhook.pods",
+     .type = FIELD_BOOL,
+     MEMBER(webhook.pods),
+     .initial = true,
+     .help = "Review pods. `false` on a hub whose API server asks about Placements alone: no node, "
+             "no pod and nothing else of theirs is watched for the webhook. Takes `ocm.enabled`."},
     {.path = "webhook.annotate",
      .flag = "webhook-annotate",
      .type = FIELD_BOOL,

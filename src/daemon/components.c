@@ -422,7 +422,7 @@ static void stop_owned_placements(struct server *s) {
 }
 
 static int start_volumes(struct server *s, struct err *err) {
-    if (!configuration_listens(s->configuration->webhook.listen))
+    if (!configuration_reviews_pods(s->configuration))
         return 0;
     int r = informer_new(&volume_store, NULL, &s->volumes, err);
     if (r != 0)
@@ -539,7 +539,7 @@ static void free_webhook_work(struct server *s) {
 
 static int start_explain(struct server *s, struct err *err) {
     s->explain.extender = &s->extender;
-    s->explain.webhook = admits(s) ? &s->webhook : NULL;
+    s->explain.webhook = configuration_reviews_pods(s->configuration) ? &s->webhook : NULL;
     return explain_access_new(s->configuration->explain.token_file, &s->explain.access, err);
 }
 
@@ -655,13 +655,15 @@ static void stop_extender(struct server *s) {
 
 static int start_webhook(struct server *s, struct err *err) {
     const struct configuration *c = s->configuration;
+    const struct http_routes *pods = c->webhook.pods ? &webhook_pod_routes : &webhook_pods_off;
     struct http_listener_options options = {
         .name = "webhook",
         .address = c->webhook.listen,
         .threads = http_threads(c->webhook.threads),
         .limits = c->webhook.limits,
         .tls = c->webhook.tls,
-        .services = {{.routes = &webhook_routes, .ctx = &s->webhook}}};
+        .services = {{.routes = &webhook_hub_routes, .ctx = &s->webhook},
+                     {.routes = pods, .ctx = &s->webhook}}};
     options.tls.handed_over = c->webhook.certificates.mode != CERTIFICATES_FILES;
     if (!admits(s))
         return 0;

@@ -970,6 +970,16 @@ static void test_check(void **state) {
         {OCM "true}\nkubernetes: {kubeconfig: a}", NULL},
         {OCM "true}\nkubernetes: {inCluster: true}", NULL},
         {OCM "true, mode: Off}\nhub: {kubeconfig: a}", NULL},
+        {OCM "true}\nkubernetes: {kubeconfig: a}\n"
+             "webhook: {listen: \":1\", pods: false, certFile: a, keyFile: b}",
+         NULL},
+        {OCM "false}\nkubernetes: {kubeconfig: a}\n"
+             "webhook: {listen: \":1\", pods: false, certFile: a, keyFile: b}",
+         "webhook.pods: without pods the webhook is asked about Placements alone, and ocm.enabled "
+         "is "
+         "false; set ocm.enabled: true, or webhook.pods: true"},
+        {OCM "false}\nkubernetes: {kubeconfig: a}\nwebhook: {pods: false}",
+         "extender.listen: neither the extender nor the webhook listens"},
         {OCM "true}",
          "ocm.enabled: Placements and their decisions are on an API server, and none is "
          "configured; set hub.kubeconfig"},

@@ -66,6 +66,12 @@ static void what_turns_them_on(void **state) {
     c.policies.watch = false;
     c.data.label_leaving_nodes = true;
     wants("pods controllers");
+    c.webhook.pods = false; /* a hub's */
+    wants("");
+    c.policies.watch = true;
+    wants("");
+    c.policies.watch = false;
+    c.webhook.pods = true;
     c.webhook.listen = "0"; /* no pod is admitted here */
     wants("");
     c.extender.listen = ":1";
@@ -91,6 +97,9 @@ static void certificates_of_listeners_that_are_on(void **state) {
     c.extender.listen = "0";
     c.webhook.listen = ":1";
     wants("pods certificates");
+    c.webhook.pods = false; /* has one all the same */
+    wants("certificates");
+    c.webhook.pods = true;
     c.webhook.certificates.mode = CERTIFICATES_FILES;
     wants("pods");
 }

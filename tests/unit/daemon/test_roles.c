@@ -233,6 +233,36 @@ static void a_hub_that_is_this_cluster(void **state) {
     assert_ptr_equal(f->server.placement_policies, f->server.policies);
 }
 
+/* The webhook of a hub asks for its Secret besides, and still for no node and no pod. */
+static void a_hub_whose_placements_are_reviewed(void **state) {
+    struct fixture *f = *state;
+    struct api_call calls[OF_OCM + 1] = {0};
+    unsigned found = 0;
+    decide_placements(f);
+    f->configuration.kubernetes.kubeconfig = f->kubeconfig;
+    f->configuration.webhook.listen = "127.0.0.1:0";
+    f->configuration.webhook.pods = false;
+    f->configuration.webhook.certificates.mode = CERTIFICATES_SECRET;
+    f->configuration.webhook.certificates.namespace = "fleets";
+    start(f);
+    for (size_t i = 0; i <= OF_OCM; i++) {
+        api_take(&f->cluster, &calls[i]);
+        for (size_t j = 0; j < OF_OCM; j++)
+            found |= (unsigned)str_has_prefix(calls[i].path, str_of(of_ocm[j])) << j;
+        found |= (unsigned)str_has_prefix(calls[i].path, STR("/api/v1/namespaces/fleets/secrets?"))
+                 << OF_OCM;
+    }
+    assert_int_equal(found, (1u << (OF_OCM + 1)) - 1);
+    assert_true(api_is_quiet(&f->cluster));
+    assert_non_null(f->server.webhook_listener);
+    assert_null(leadership_elector(f->server.leadership, PURPOSE_CONTROLLERS));
+    assert_ptr_equal(f->server.webhook.placements.known.policies,
+                     known_policies_source(f->server.policies));
+    assert_true(f->server.webhook.placements.known.owns);
+    for (size_t i = 0; i <= OF_OCM; i++)
+        api_call_done(&calls[i]);
+}
+
 /* Pods of one server, Placements of another: each has its own writer, recorder and policies. */
 static void a_hub_beside_a_cluster(void **state) {
     struct fixture *f = *state;
@@ -277,6 +307,7 @@ int main(void) {
         TEST(each_server_for_its_own),
         TEST(a_hub_that_is_decided),
         TEST(a_hub_that_is_this_cluster),
+        TEST(a_hub_whose_placements_are_reviewed),
         TEST(a_hub_beside_a_cluster),
         TEST(a_hub_whose_kubeconfig_is_missing),
     };

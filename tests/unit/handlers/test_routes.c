@@ -16,8 +16,9 @@
 enum { DOCUMENT_MAX = 1 << 20, ROUTES_MAX = 64 };
 
 static const struct http_routes *const all[] = {
-    &ops_routes,      &explain_routes,          &topology_routes, &log_level_routes,
-    &extender_routes, &extender_binding_routes, &webhook_routes,  &clusters_routes};
+    &ops_routes,         &explain_routes,     &topology_routes,
+    &log_level_routes,   &extender_routes,    &extender_binding_routes,
+    &webhook_pod_routes, &webhook_hub_routes, &clusters_routes};
 enum { TABLES = sizeof all / sizeof all[0] };
 
 static struct strbuf read_document(const char *path) {
@@ -143,14 +144,33 @@ static void bind_can_be_off(void **state) {
 
 static void every_admitted_kind_has_a_route(void **state) {
     (void)state;
-    assert_int_equal(webhook_routes.count, ADMITTED_KINDS);
+    assert_int_equal(webhook_pod_routes.count + webhook_hub_routes.count, ADMITTED_KINDS);
     for (size_t i = 0; i < ADMITTED_KINDS; i++) {
-        const struct http_route *route = &webhook_routes.rows[i];
-        assert_true(str_has_prefix(str_of(route->path), STR("/webhooks/v1/")));
-        assert_string_equal(route->path + strlen("/webhooks/v1/"), admitted_kinds[i]->name);
+        char path[64];
+        (void)snprintf(path, sizeof path, "/webhooks/v1/%s", admitted_kinds[i]->name);
+        const struct http_route *route = find(STR("POST"), str_of(path));
+        assert_non_null(route);
+        assert_string_equal(route->path, path);
         assert_string_equal(route->name, admitted_kinds[i]->name);
         assert_int_equal(route->takes, HTTP_JSON);
     }
+}
+
+static void a_hub_may_review_no_pods(void **state) {
+    (void)state;
+    const struct http_service services[] = {
+        {.routes = &webhook_hub_routes}, {.routes = &webhook_pods_off}, {0}};
+    const struct router router = {services};
+    static const char *const paths[] = {"/webhooks/v1/pods", "/webhooks/v1/pods/validate"};
+    bool path_known;
+    const struct http_service *service;
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        assert_null(router_find(&router, STR("POST"), str_of(paths[i]), &service, &path_known));
+        assert_non_null(strstr(router_why_off(&router, str_of(paths[i])), "set webhook.pods"));
+    }
+    assert_non_null(
+        router_find(&router, STR("POST"), STR("/webhooks/v1/placements"), &service, &path_known));
+    assert_int_equal(webhook_pods_off.count, sizeof paths / sizeof paths[0]);
 }
 
 int main(void) {
@@ -160,6 +180,7 @@ int main(void) {
         cmocka_unit_test(every_verb_has_a_route),
         cmocka_unit_test(bind_can_be_off),
         cmocka_unit_test(every_admitted_kind_has_a_route),
+        cmocka_unit_test(a_hub_may_review_no_pods),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
