@@ -3,7 +3,8 @@
 #
 #   jq -R -s --argjson sections '["spread", ...]' -f config.jq docs/configuration.md
 #
-# Settings that name a file are left out: the chart's pods have no files but their own.
+# Settings that name a file are left out: the chart's pods have no files but their own. So is ocm.enabled, which is
+# what a door is there for.
 def rows: [split("\n")[] | select(startswith("| `")) | split(" | ")
     | {path: (.[0] | ltrimstr("| `") | rtrimstr("`") | split(".")), type: .[1], required: (.[2] == "required")}];
 
@@ -39,4 +40,4 @@ def object:
                     else {type: "array"} + ($type | bounds | {minItems: .least, maxItems: .most} | map_values(select(. != null)))
                          + {items: ($below | object)} end))};
 
-rows | map(select((.path[0] | IN($sections[])) and .type != "file")) | object
+rows | map(select((.path[0] | IN($sections[])) and .type != "file" and .path != ["ocm", "enabled"])) | object

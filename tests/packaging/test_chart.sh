@@ -100,6 +100,59 @@ is "who stands behind units is read where pods are validated" \
 is "if there are any" "$(read_rules "${validated[@]}" --set-json webhook.validating.units=[])" 'persistentvolumeclaims.""'
 check "a resource without a group is refused" refused --set 'webhook.owners={pods}'
 
+# ---- a hub ----
+
+# Each right of the ClusterRoles in files, of a document or rendered, as "GROUP RESOURCE VERB".
+rights() { # FILE...
+    awk '
+        function done(  i, j, k) {
+            for (i = 1; i <= n["apiGroups"]; i++) for (j = 1; j <= n["resources"]; j++) for (k = 1; k <= n["verbs"]; k++)
+                print item["apiGroups", i], item["resources", j], item["verbs", k]
+            delete n
+        }
+        function add(text) { gsub(/"/, "", text); item[part, ++n[part]] = text == "" ? "core" : text }
+        { sub(/ +#.*/, "") }
+        /^kind:/ { cluster = $2 == "ClusterRole" }
+        /^- apiGroups:/ { done() }
+        /^[a-z-]/ && !/^- apiGroups:/ { done() }
+        cluster && /^(- |  )[a-zA-Z]+:/ {
+            part = $0; sub(/^(- |  )/, "", part); sub(/:.*/, "", part)
+            if (match($0, /\[.*\]/)) { count = split(substr($0, RSTART + 1, RLENGTH - 2), list, /, */); for (x = 1; x <= count; x++) add(list[x]) }
+            next
+        }
+        cluster && /^  - / { add($2) }
+        END { done() }' "$@" | sort -u
+}
+documents_rights() { rights docs/examples/kubernetes/rbac-hub.yaml docs/examples/kubernetes/rbac-ocm.yaml; }
+check "there are rights to compare" test "$(documents_rights | wc -l)" -ge 20
+render evenkeel evenkeel --values $values/ocm.yaml --show-only templates/rbac.yaml >"$work/hub"
+is "a hub has the rights of the documents" "$(rights "$work/hub")" "$(documents_rights)"
+render evenkeel evenkeel --values $values/ocm-placements.yaml --show-only templates/rbac.yaml >"$work/hub"
+is "and where Placements are asked about that to its own configuration" \
+    "$(rights "$work/hub" | grep -vxFf <(documents_rights) | paste -sd,)$(sed -n '/- evenkeel.evenkeel/p' "$work/hub")" \
+    'admissionregistration.k8s.io mutatingwebhookconfigurations list,admissionregistration.k8s.io mutatingwebhookconfigurations patch,admissionregistration.k8s.io mutatingwebhookconfigurations watch  - evenkeel.evenkeel.placements'
+is "or none, if somebody else keeps it" \
+    "$(render evenkeel evenkeel --values $values/ocm-secret.yaml --set webhook.enabled=false --show-only templates/rbac.yaml | grep -c webhookconfigurations || true)" 0
+is "nobody there may write Secrets that he need not" \
+    "$(render evenkeel evenkeel --values $values/ocm-secret.yaml --set webhook.enabled=false --show-only templates/rbac.yaml | grep -A4 -- '- secrets$' | sed -n 's/^ *- //p' | paste -sd' ')" \
+    'secrets list watch'
+hub_setting() { # JQ OPTION...
+    render evenkeel ours --set webhook.enabled=false --set ocm.enabled=true "${@:2}" >"$work/hub"
+    evenkeel_yaml "$work/hub"
+    jq -c "$1" "$parts/configuration-1"
+}
+is "its Lease is the one that is granted, and laid out" \
+    "$(hub_setting .leaderElection.leaseName) $(grep -A1 'resourceNames:' "$work/hub" | sed -n 's/^ *- //p') $(render evenkeel ours --set ocm.enabled=true | awk '/^kind: Lease/ { f = 1 } f && /^  name:/ { print $2; f = 0 }' | grep -c '^evenkeel-ocm$')" \
+    '"evenkeel" evenkeel-ocm 1'
+is "no listener is on" "$(hub_setting '[.webhook.listen, .extender.listen]')" '["0","0"]'
+is "pods are nobody's business" "$(hub_setting '[.webhook.listen, .webhook.pods, .extender.listen, .ocm.enabled]' --set placements.enabled=true)" '[":9443",false,"0",true]'
+is "settings of a hub are its door's" \
+    "$(hub_setting .ocm --set config.ocm.settleAfter=1m --set config.ocm.mode=Off)" '{"enabled":true,"mode":"Off","settleAfter":"1m"}'
+is "and no other door's" \
+    "$(hub_setting .ocm --set webhook.enabled=true --set config.ocm.mode=Off; jq -c .ocm "$parts/configuration-2")" $'{"enabled":true,"mode":"Off"}\nnull'
+is "nothing of a hub is left where the door is off" \
+    "$(render evenkeel evenkeel | grep -v '^ ' | grep -c cluster-management; render evenkeel evenkeel --show-only templates/rbac.yaml | grep -c cluster-management || true)" $'0\n0'
+
 # ---- the webhook that validates ----
 
 asked() { # FILE KIND: the configuration of that kind
@@ -144,7 +197,7 @@ is "what monitors is off, and leaves nothing" "$(grep -cE 'monitoring.coreos.com
 
 objects() { # RELEASE NAMESPACE [OPTION...]: kind, namespace and name of each object
     render "$@" --set crd.install=false --set webhook.validating.enabled=true --set extender.enabled=true --set extender.tls.secretName=x \
-        --set scheduler.enabled=true --set scheduler.image.repository=x |
+        --set scheduler.enabled=true --set scheduler.image.repository=x --set ocm.enabled=true --set placements.enabled=true |
         awk '/^---/ { kind = ""; meta = 0 } /^kind:/ { kind = $2; namespace = "-" } /^metadata:/ { meta = 1; next }
              /^[a-z]/ { meta = 0 } meta && /^  name:/ { name = $2; print kind, name }'
 }
@@ -261,6 +314,11 @@ copy_files() { # FAILING
 is "a copy that fails leaves all files as they are" "$(copy_files tls.key)" "old old old"
 is "one that succeeds replaces them" "$(copy_files nothing)" "new new new"
 like "how another release gets at the kind that stays" "$(notes)" "crd.install=false.*--take-ownership"
+hub=(--set webhook.enabled=false --set ocm.enabled=true)
+like "how to leave a hub" "$(notes "${hub[@]}")" "BEFORE YOU UNINSTALL.*mode=Off --overwrite.*disabled-ocm"
+like "what decides a new Placement first" "$(notes "${hub[@]}")" "placements.enabled=true spares"
+is "until it is asked about" "$(notes "${hub[@]}" --set placements.enabled=true | grep -c 'spares' || true)" 0
+is "nothing of it without a hub" "$(notes | grep -ci placement || true)" 0
 is "without a kind of its own it says nothing of it" "$(notes --set crd.install=false | grep -c take-ownership || true)" 0
 is "without Fail nothing is said of it" "$(notes | grep -c excludedNamespaces || true)" 0
 

@@ -6,6 +6,7 @@
        enabled, replicas, port, resources, hostNetwork
        configuration   its part of the EvenkeelConfiguration
        leases          names of the Leases that Evenkeel takes part in
+       leaseName       that of the configuration, if it is not the door's
        heldLeases      those of other containers
        singleReady     only one replica is ever ready
        rules           of the ClusterRole, beside those of the watches that all doors have
@@ -18,7 +19,7 @@
        files           more of its ConfigMap
        containers      more of its pods, which may mount the volumes "configuration" and "token" */}}
 {{- define "evenkeel.doors" -}}
-{{- $doors := dict "webhook" (include "evenkeel.webhook" . | fromYaml) "extender" (include "evenkeel.extender" . | fromYaml) "scheduler" (include "evenkeel.scheduler" . | fromYaml) -}}
+{{- $doors := dict "webhook" (include "evenkeel.webhook" . | fromYaml) "extender" (include "evenkeel.extender" . | fromYaml) "scheduler" (include "evenkeel.scheduler" . | fromYaml) "ocm" (include "evenkeel.ocm" . | fromYaml) -}}
 {{- range $name, $door := $doors -}}
 {{- if not $door.enabled }}{{ $_ := unset $doors $name }}{{ end -}}
 {{- end -}}
@@ -35,10 +36,10 @@
       "ops" (dict "listen" (printf ":%v" .root.Values.ops.port)) -}}
 {{- $leases := .facts.leases -}}
 {{- if $leases -}}
-{{- $_ := set $all "leaderElection" (dict "enabled" true "leaseName" (include "evenkeel.doorName" .) "leaseNamespace" .root.Release.Namespace) -}}
+{{- $_ := set $all "leaderElection" (dict "enabled" true "leaseName" (default (include "evenkeel.doorName" .) .facts.leaseName) "leaseNamespace" .root.Release.Namespace) -}}
 {{- end -}}
 {{- range $section, $settings := .root.Values.config -}}
-{{- if $settings }}{{ $_ := set $all $section $settings }}{{ end -}}
+{{- if and $settings (ne $section "ocm") }}{{ $_ := set $all $section $settings }}{{ end -}}
 {{- end -}}
 {{- range $section, $settings := .facts.configuration -}}
 {{- $_ := set $all $section $settings -}}
@@ -397,3 +398,92 @@ extenders:
   ignorable: {{ $s.ignorable }}
   httpTimeout: {{ ternary "5s" "1s" $s.bind }}
 {{ end }}
+
+{{/* ---- ocm, with the webhook about Placements ---- */}}
+
+{{/* The hub is the cluster that it is installed in. Nothing of pods is asked about, so nothing of theirs is watched. */}}
+{{- define "evenkeel.ocm" -}}
+{{- $at := dict "root" . "door" "ocm" -}}
+{{- $p := .Values.placements -}}
+{{- $c := $p.certificates -}}
+{{- $secret := include "evenkeel.placementsSecret" . -}}
+{{- $selfSigned := eq $c.mode "SelfSigned" -}}
+{{- $lease := printf "%s-ocm" (include "evenkeel.fullname" .) -}}
+enabled: {{ .Values.ocm.enabled }}
+replicas: {{ .Values.ocm.replicas }}
+port: {{ $p.port }}
+hostNetwork: {{ and $p.enabled $p.hostNetwork }}
+resources: {{ toJson .Values.ocm.resources }}
+leases: [{{ $lease }}]
+leaseName: {{ include "evenkeel.fullname" . }}
+singleReady: false
+{{- if $p.enabled }}
+service: {type: ClusterIP}
+{{- end }}
+configuration:
+  ocm: {{ merge (dict "enabled" true) (dig "ocm" dict (default dict .Values.config) | default dict) | toJson }}
+  {{- if $p.enabled }}
+  webhook:
+    listen: ":{{ $p.port }}"
+    pods: false
+    certificates:
+      mode: {{ $c.mode }}
+      secretName: {{ $secret }}
+      secretNamespace: {{ .Release.Namespace }}
+      {{- if $selfSigned }}
+      hosts: ["{{ include "evenkeel.doorName" $at }}.{{ .Release.Namespace }}.svc"]
+      {{- end }}
+      {{- if $c.keepBundle }}
+      configurations: [{{ include "evenkeel.placementsName" . }}]
+      {{- end }}
+  {{- end }}
+mounts: []
+rules:
+- apiGroups: [cluster.open-cluster-management.io]
+  resources: [managedclusters]
+  verbs: [list, watch]
+- apiGroups: [cluster.open-cluster-management.io]
+  resources: [managedclustersets, managedclustersetbindings, addonplacementscores]
+  verbs: [get, list, watch]
+- apiGroups: [cluster.open-cluster-management.io]
+  resources: [placements]
+  verbs: [get, list, watch, patch] # patch: the annotation with which OCM leaves it alone
+- apiGroups: [cluster.open-cluster-management.io]
+  resources: [placementdecisions]
+  verbs: [get, list, watch, create, patch, delete]
+- apiGroups: [cluster.open-cluster-management.io]
+  resources: [placements/status, placementdecisions/status]
+  verbs: [patch]
+# Where the API server checks who may block the deletion of an owner (OpenShift does).
+- apiGroups: [cluster.open-cluster-management.io]
+  resources: [placements/finalizers]
+  verbs: [update]
+# Which policies fit a Placement.
+- apiGroups: [""]
+  resources: [namespaces]
+  verbs: [list, watch]
+- apiGroups: [evenkeel.io]
+  resources: [topologypolicies]
+  verbs: [list, watch]
+# About Placements, in their namespaces: which these are nobody knows beforehand.
+{{ include "evenkeel.eventRules" . }}
+{{- if and $p.enabled $c.keepBundle }}
+- apiGroups: [admissionregistration.k8s.io]
+  resources: [mutatingwebhookconfigurations]
+  resourceNames: [{{ include "evenkeel.placementsName" . }}]
+  verbs: [list, watch, patch]
+{{- end }}
+namespaced:
+{{ include "evenkeel.leaseRules" (list $lease) }}
+{{- if $p.enabled }}
+- apiGroups: [""]
+  resources: [secrets]
+  resourceNames: [{{ $secret }}]
+  verbs: [list, watch{{ if $selfSigned }}, patch{{ end }}]
+{{- if $selfSigned }}
+- apiGroups: [""]
+  resources: [secrets]
+  verbs: [create]
+{{- end }}
+{{- end }}
+{{- end }}

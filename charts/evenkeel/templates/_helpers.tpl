@@ -74,6 +74,15 @@ app.kubernetes.io/component: {{ .door }}
 {{- default (printf "%s-webhook-tls" (include "evenkeel.fullname" .)) .Values.webhook.certificates.secretName -}}
 {{- end }}
 
+{{- define "evenkeel.placementsSecret" -}}
+{{- default (printf "%s-ocm-tls" (include "evenkeel.fullname" .)) .Values.placements.certificates.secretName -}}
+{{- end }}
+
+{{/* Of the webhook configuration about Placements; another release's have one dot. */}}
+{{- define "evenkeel.placementsName" -}}
+{{- printf "%s.placements" (include "evenkeel.clusterName" .) -}}
+{{- end }}
+
 {{/* The names of the Secrets that the extender's certificates are kept in, as YAML. */}}
 {{- define "evenkeel.extenderSecrets" -}}
 {{- $c := .Values.extender.certificates -}}
