@@ -148,6 +148,11 @@
 #define LIMIT_REMOTE_BYTES (64u << 20) /* of these together */
 #define LIMIT_EXPLAINED_CAUSE 2000     /* bytes of the sentence why a pod is Pending */
 
+/* Moves of Placements that Evenkeel decides, as they are kept */
+#define LIMIT_MOVES 4096      /* of all; with more, the namespace that has most loses its oldest */
+#define LIMIT_MOVES_OF_ONE 20 /* of one Placement */
+#define LIMIT_MOVE_NAMES 1024 /* bytes of the names of clusters kept of one; half for each side */
+
 /* Work for one object */
 #define LIMIT_ENGINE_STEPS                                                                         \
     1000000u /* of one call of the extender, while writers wait: look-ups, comparisons and sums */

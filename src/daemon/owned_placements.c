@@ -1,12 +1,14 @@
 #include "daemon/owned_placements.h"
 
 #include "hub/placement_decisions.h"
+#include "hub/placement_history.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 struct owned_placements {
     struct owned_placements_options options;
+    struct placement_history *history;
     struct placement_decisions *controller;
 };
 
@@ -27,6 +29,7 @@ int owned_placements_start(const struct owned_placements_options *options,
     if (o == NULL)
         return err_set(err, -ENOMEM, "no memory to decide Placements");
     o->options = *options;
+    int r = placement_history_new(&o->history, err);
     const struct placement_decisions_options controller = {
         .fleet = known_fleet_store(options->fleet),
         .policies = known_policies_source(options->policies),
@@ -36,10 +39,13 @@ int owned_placements_start(const struct owned_placements_options *options,
         .writer = servers_writer(options->servers, role),
         .elector = leadership_elector(options->leadership, PURPOSE_OCM),
         .events = servers_events(options->servers, role),
+        .history = o->history,
         .by_default = c->ocm.mode == OCM_OWNER,
         .moves = {c->ocm.settle_after_ms, c->ocm.moves_per_minute}};
-    int r = placement_decisions_start(&controller, &o->controller, err);
+    if (r == 0)
+        r = placement_decisions_start(&controller, &o->controller, err);
     if (r != 0) {
+        placement_history_free(o->history);
         free(o);
         return r;
     }
@@ -51,5 +57,10 @@ void owned_placements_stop(struct owned_placements *o) {
     if (o == NULL)
         return;
     placement_decisions_free(o->controller);
+    placement_history_free(o->history);
     free(o);
+}
+
+struct placement_history *owned_placements_history(const struct owned_placements *o) {
+    return o != NULL ? o->history : NULL;
 }

@@ -13,6 +13,7 @@
 #include "daemon/servers.h"
 
 struct owned_placements;
+struct placement_history;
 
 struct owned_placements_options {
     const struct configuration *configuration; /* borrowed until owned_placements_stop(), as all */
@@ -27,3 +28,5 @@ int owned_placements_start(const struct owned_placements_options *options,
                            struct owned_placements **ret, struct err *err) MUST_CHECK;
 /* When this returns, nothing is being written any more. NULL is fine. */
 void owned_placements_stop(struct owned_placements *o);
+/* What it has done with each of them, until owned_placements_stop(). NULL: none are decided. */
+struct placement_history *owned_placements_history(const struct owned_placements *o);

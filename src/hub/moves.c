@@ -1,5 +1,9 @@
 #include "hub/moves.h"
 
+bool moves_settle(const struct moves *m, const struct move_limits *limits, int64_t now_ms) {
+    return m->waiting && now_ms - m->since_ms < limits->settle_ms;
+}
+
 uint32_t moves_allowed(struct moves *m, const struct move_limits *limits, uint64_t wanted,
                        uint32_t count, int64_t now_ms, int64_t *ret_wait_ms) {
     *ret_wait_ms = INT64_MAX;
@@ -12,7 +16,7 @@ uint32_t moves_allowed(struct moves *m, const struct move_limits *limits, uint64
         m->wanted = wanted;
         m->since_ms = now_ms;
     }
-    if (now_ms - m->since_ms < limits->settle_ms) {
+    if (moves_settle(m, limits, now_ms)) {
         *ret_wait_ms = limits->settle_ms - (now_ms - m->since_ms);
         return 0;
     }

@@ -35,5 +35,7 @@ struct moves {
  * more. */
 uint32_t moves_allowed(struct moves *m, const struct move_limits *limits, uint64_t wanted,
                        uint32_t count, int64_t now_ms, int64_t *ret_wait_ms);
+/* After that: must what is wanted stay the same for longer? */
+bool moves_settle(const struct moves *m, const struct move_limits *limits, int64_t now_ms);
 /* So many begin. */
 void moves_begin(struct moves *m, uint32_t count, int64_t now_ms);

@@ -224,6 +224,14 @@ static bool hub_is_empty(const struct looking *x) {
     return x->existing != NULL && fleet_lacks_all(x->q->view);
 }
 
+static const char *why_kept(const struct looking *x) {
+    return is_name_too_long(x)             ? "NameTooLong"
+           : hub_is_empty(x)               ? "NoClustersKnown"
+           : x->d.cel_unknown              ? "CELNotEvaluated"
+           : x->d.outcome == OCM_UNTOUCHED ? "ClusterSetInvalid"
+                                           : "Misconfigured";
+}
+
 /* Decisions stay; conditions say why: OCM's own only where OCM does not write them. */
 static int keep_decisions(struct looking *x) {
     const struct ocm_condition cel = {
@@ -243,6 +251,7 @@ static int keep_decisions(struct looking *x) {
                                                                            : &x->d.spread,
                                          .condition_count = ours_alone ? 1 : 2};
     x->ret->result = OWNED_KEPT;
+    x->ret->kept = why_kept(x);
     if (hub_is_empty(x) || (x->d.outcome == OCM_UNTOUCHED && !single))
         return 0;
     return x->doubt == DOUBT_NONE ? owned_write_status(x, &wanted) : 0;
@@ -287,6 +296,8 @@ static int leave_undone(struct looking *x) {
             " was taken away more than three times in an hour: OCM decides")};
     const struct status_wanted wanted = {.conditions = &condition, .condition_count = 1};
     x->ret->result = OWNED_KEPT;
+    x->ret->left_undone = true;
+    x->ret->kept = "Undone";
     if (x->ret->undone)
         x->ret->note = condition.message;
     return x->doubt == DOUBT_NONE ? owned_write_status(x, &wanted) : 0;
@@ -417,11 +428,12 @@ int owned_look(struct owned *o, const struct owned_question *q, struct arena *ar
                struct owned_answer *ret, struct err *err) {
     struct looking x = {.o = o, .q = q, .arena = arena, .ret = ret, .err = err};
     bool found = false;
-    *ret = (struct owned_answer){.mode = OWNED_GONE, .wake_ms = INT64_MAX};
+    *ret = (struct owned_answer){.mode = OWNED_GONE, .wake_ms = INT64_MAX, .waits_ms = INT64_MAX};
     int r = read_placement(&x, &found);
     if (r != 0 || !found)
         return r;
     look_for_last(&x);
+    ret->write_is_out = o->progress != OWNED_IDLE;
     r = find_mode(&x);
     if (r == 0 && ret->mode == OWNED_OURS)
         r = look_at_ours(&x);

@@ -114,19 +114,38 @@ enum owned_result {
 enum owned_reason { MOVED_INFEASIBLE, MOVED_SIZE, MOVED_SPREAD, MOVED_SCORE, MOVED_REASONS };
 extern const char *const owned_reason_names[MOVED_REASONS];
 
+/* What a Placement waits for that has moves to make. */
+enum owned_wait {
+    OWNED_WAITS_NOT,
+    OWNED_WAITS_SETTLE, /* settle_ms: what is wanted must stay the same for so long */
+    OWNED_WAITS_MINUTE, /* per_minute: others have begun in the last minute */
+};
+
+/* Clusters of the moves that begin. In the arena. */
+struct owned_moves {
+    const struct str *added, *removed;
+    uint32_t added_count, removed_count;
+};
+
 struct owned_answer {
     enum owned_mode mode;
     enum owned_result result;
     bool own_terms;        /* the terms are the Placement's, not a policy's */
     bool skewed;           /* SpreadSatisfied is False */
     uint32_t waiting;      /* voluntary moves that wait */
+    enum owned_wait waits; /* what these wait for ... */
+    int64_t waits_ms;      /* ... and how long; INT64_MAX: that is not known */
     uint32_t moves;        /* that begin with this look */
+    struct owned_moves begun;
     enum owned_reason why; /* of these */
     bool first;            /* they are its first decision */
     bool undone;           /* from now on OCM's annotation is not put back any more */
+    bool left_undone;      /* it is not put back: OCM decides */
+    const char *kept;      /* with OWNED_KEPT: why, one word; static */
     struct str uid;        /* the Placement's; arena */
     struct str note;       /* for people, about the moves that begin, or `undone`; arena */
     int64_t wake_ms;       /* when to look again, from now on; INT64_MAX: when something changes */
+    bool write_is_out;     /* the last write is under way, or not seen */
     struct owned_write write; /* the next; the caller's */
 };
 

@@ -204,17 +204,26 @@ static void put_names(struct looking *x, struct strbuf *text, const char *what,
         strbuf_appendf(text, " and %u more", count - SHOWN);
 }
 
-/* "infeasible: to c4 from c2": what begins now. */
-static void note_moves(struct changing *c, uint32_t moves) {
+static const struct str *names_of(struct looking *x, const uint32_t *slots, uint32_t count) {
+    struct str *names = arena_array(x->arena, count, sizeof *names);
+    for (uint32_t i = 0; names != NULL && i < count; i++)
+        names[i] = ocm_cluster_name(&x->d, slots[i]);
+    return names; /* NULL: the arena has failed, and with it the look */
+}
+
+/* "infeasible: to c4 from c2": what begins now, the first so many of what is to come and to go. */
+static void note_moves(struct changing *c, uint32_t added, uint32_t removed) {
     struct looking *x = c->x;
     struct strbuf text = {0};
-    x->ret->moves = moves;
+    x->ret->moves = added > removed ? added : removed;
     x->ret->first = x->existing == NULL;
     x->ret->why = x->ret->first ? MOVED_SIZE : reason_of(c);
     strbuf_appendf(&text, "%s:", owned_reason_names[x->ret->why]);
-    put_names(x, &text, " to ", c->add, c->add_count < moves ? c->add_count : moves);
-    put_names(x, &text, " from ", c->remove, c->remove_count < moves ? c->remove_count : moves);
+    put_names(x, &text, " to ", c->add, added);
+    put_names(x, &text, " from ", c->remove, removed);
     x->ret->note = arena_str(x->arena, strbuf_str(&text));
+    x->ret->begun = (struct owned_moves){names_of(x, c->add, added),
+                                         names_of(x, c->remove, removed), added, removed};
     strbuf_done(&text);
 }
 
@@ -275,10 +284,11 @@ static void move_forced(struct changing *c, uint32_t *slots) {
                             &never); /* nothing waits any more */
     }
     x->ret->waiting = c->add_count - added;
+    x->ret->waits = x->ret->waiting > 0 ? OWNED_WAITS_SETTLE : OWNED_WAITS_NOT;
     x->target = some ? slots : x->d.plan.selected;
     x->target_count = number;
     if (added + removed > 0) {
-        note_moves(c, added > removed ? added : removed);
+        note_moves(c, added, removed);
         set_target(x, x->target, x->target_count);
     }
 }
@@ -303,22 +313,28 @@ static void move_some(struct changing *c, uint32_t *slots) {
     const uint32_t allowed = moves_allowed(&x->o->moves, &x->q->settings->moves, hash_of_wanted(x),
                                            count, x->q->now_ms, &wait_ms);
     uint32_t moves = allowed, mixed = 0;
+    x->ret->waits = moves_settle(&x->o->moves, &x->q->settings->moves, x->q->now_ms)
+                        ? OWNED_WAITS_SETTLE
+                        : OWNED_WAITS_MINUTE;
     if (allowed < count)
         for (uint32_t tries = 0; moves > 0 && !mix(c, moves, moves, slots, &mixed); tries++)
             moves = tries < TRIES ? moves - 1 : 0;
     if (moves == 0 && allowed > 0 && x->o->moves.begun == 0)
         moves = count;
+    x->ret->waits_ms = wait_ms;
     if (moves == 0) {
         hold(x, count, wait_ms);
         return;
     }
-    note_moves(c, moves);
+    note_moves(c, moves, moves);
     moves_begin(&x->o->moves, moves, x->q->now_ms);
     x->ret->waiting = count - moves;
-    if (moves == count)
+    if (moves == count) {
+        x->ret->waits = OWNED_WAITS_NOT;
         set_target(x, x->d.plan.selected, x->d.plan.selected_count);
-    else
+    } else {
         set_target(x, slots, mixed);
+    }
     if (moves < count && wait_ms < x->ret->wake_ms)
         x->ret->wake_ms = wait_ms;
 }

@@ -93,6 +93,7 @@ static int begin(struct placement_decisions *d, struct err *err) {
                                              .on_ready = on_ready,
                                              .ctx = d,
                                              .events = o->events,
+                                             .history = o->history,
                                              .clock = o->clock,
                                              .wall_us = d->io.wall_us};
     const struct write_owner owner = {.what = kind_name(&watched_kinds[KIND_PLACEMENT_DECISION]),

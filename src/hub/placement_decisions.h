@@ -20,17 +20,19 @@
 #include "policy/policies.h"
 
 struct placement_decisions;
+struct placement_history;
 
 struct placement_decisions_options {
     struct fleet *fleet;            /* borrowed until placement_decisions_free(), as what follows */
     struct policy_source *policies; /* NULL: there are none */
     bool (*is_synced)(void *ctx);   /* is all of both known? */
     void *ctx;
-    struct kube_client *client;    /* of the hub */
-    struct writer *writer;         /* the client's */
-    const struct elector *elector; /* who writes; NULL: every replica */
-    struct event_recorder *events; /* NULL: none are written */
-    bool by_default;               /* also of Placements without annotation */
+    struct kube_client *client;        /* of the hub */
+    struct writer *writer;             /* the client's */
+    const struct elector *elector;     /* who writes; NULL: every replica */
+    struct event_recorder *events;     /* NULL: none are written */
+    struct placement_history *history; /* NULL: none is kept */
+    bool by_default;                   /* also of Placements without annotation */
     struct move_limits moves;
     struct clock *clock;      /* NULL: the real one */
     const struct kube_io *io; /* NULL: the client's */

@@ -173,7 +173,9 @@ static void drop_record(struct planner *p, uint32_t id) {
     static const struct planner_counts none;
     struct record *r = record_at(p, id);
     planner_metrics_replace(&p->metrics, &r->counts, &none);
-    hashmap_remove(&p->index, hash_of(key_of(strbuf_str(&r->name))), id);
+    const struct key key = key_of(strbuf_str(&r->name));
+    placement_history_forget(p->options.history, key.namespace, key.name);
+    hashmap_remove(&p->index, hash_of(key), id);
     owned_write_done(&r->pending);
     owned_write_done(&r->news.write);
     owned_done(&r->owned);
@@ -203,6 +205,7 @@ void planner_lead(struct planner *p, bool leads) {
     mutex_lock(&p->mutex);
     if (p->leads != leads) {
         p->leads = leads;
+        placement_history_lead(p->options.history, leads);
         p->restart = p->all_dirty = true;
         condition_signal(&p->wake);
     }
@@ -297,6 +300,7 @@ static int look(struct planner *p, struct record *r, struct fleet_view *view,
     const int result = owned_look(&r->owned, &q, &p->arena, ret, &err);
     view->clusters.steps = NULL;
     planner_metrics_look(&p->metrics, ret, clock_ns(p->options.clock) - before_ns);
+    placement_history_look(p->options.history, key.namespace, key.name, ret, q.wall_ms);
     if (result != 0)
         LOG_W("a Placement cannot be planned", LOG_STR("placement", strbuf_str(&r->name)),
               LOG_STR("err", str_of(err.text)));

@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "fleet/fleet.h"
 #include "hub/owned.h"
+#include "hub/placement_history.h"
 #include "kube/events/events.h"
 #include "kube/write/writer.h"
 #include "policy/policies.h"
@@ -37,9 +38,10 @@ struct planner_options {
     /* planner_next() has something. On the planner's thread, without a lock. */
     void (*on_ready)(void *ctx);
     void *ctx;
-    struct event_recorder *events; /* NULL: none are written */
-    struct clock *clock;           /* NULL: the real one */
-    int64_t (*wall_us)(void);      /* NULL: kube_wall_us */
+    struct event_recorder *events;     /* NULL: none are written */
+    struct placement_history *history; /* NULL: none is kept */
+    struct clock *clock;               /* NULL: the real one */
+    int64_t (*wall_us)(void);          /* NULL: kube_wall_us */
 };
 
 /* The reasons of its Events, for the documents. */

@@ -180,11 +180,14 @@ static void the_annotation_is_taken_away(void **state) {
     played_placement(&hub, OWNER, SOFT NUMBER("2"));
     assert_true(played_look(&hub, &write));
     assert_true(hub.answer.undone);
+    assert_true(hub.answer.left_undone);
+    assert_string_equal(hub.answer.kept, "Undone");
     assert_int_equal(hub.answer.result, OWNED_KEPT);
     owned_write_done(&write);
     hub.now_ms += 3600000;
     assert_int_equal(played_settle(&hub), 1);
     assert_false(hub.answer.undone);
+    assert_true(hub.answer.left_undone);
     assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "Unknown Undone");
     played_placement(&hub, OWNER "," DISABLED, SOFT NUMBER("2"));
     assert_int_equal(played_settle(&hub), 1);
@@ -222,6 +225,7 @@ static void expressions_are_not_guessed(void **state) {
     assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "Unknown CELNotEvaluated");
     assert_string_equal(played_condition(&hub, "PlacementSatisfied"), "");
     assert_int_equal(hub.answer.result, OWNED_KEPT);
+    assert_string_equal(hub.answer.kept, "CELNotEvaluated");
 }
 
 /* 63 bytes are the value of a label, and 64 are none. */
@@ -347,6 +351,12 @@ static void forced_moves_go_at_once(void **state) {
     assert_int_equal(hub.answer.moves, 1);
     assert_int_equal(hub.answer.why, MOVED_INFEASIBLE);
     assert_str(hub.answer.note, "infeasible: to e2 from e0");
+    assert_int_equal(hub.answer.begun.added_count, 1);
+    assert_str(hub.answer.begun.added[0], "e2");
+    assert_int_equal(hub.answer.begun.removed_count, 1);
+    assert_str(hub.answer.begun.removed[0], "e0");
+    assert_int_equal(hub.answer.waits, OWNED_WAITS_NOT);
+    assert_false(hub.answer.write_is_out);
     owned_write_done(&write);
     assert_int_equal(played_settle(&hub), 1);
     played_is(&hub, "p-decision-1: e1 w0 w1 e2");
@@ -356,6 +366,11 @@ static void forced_moves_go_at_once(void **state) {
     (void)played_settle(&hub);
     played_is(&hub, "p-decision-1: e1 e2 e3 e4");
     played_placement(&hub, OURS, SOFT NUMBER("2"));
+    assert_true(played_look(&hub, &write));
+    assert_str(hub.answer.note, "size: from e3, e4"); /* nobody comes */
+    assert_int_equal(hub.answer.begun.added_count, 0);
+    assert_int_equal(hub.answer.begun.removed_count, 2);
+    owned_write_done(&write);
     (void)played_settle(&hub);
     assert_int_equal(played_holds(&hub, "e1") + played_holds(&hub, "e2"), 2);
 }
@@ -371,14 +386,21 @@ static void voluntary_moves_wait(void **state) {
     hub.now_ms = 5000;
     assert_int_equal(played_settle(&hub), 0);
     assert_int_equal(hub.answer.waiting, 2);
+    assert_int_equal(hub.answer.waits, OWNED_WAITS_SETTLE);
+    assert_true(hub.answer.waits_ms == 10000);
     assert_true(hub.answer.wake_ms == 10000);
     hub.now_ms = 14999;
     assert_int_equal(played_settle(&hub), 0);
+    assert_int_equal(hub.answer.waits, OWNED_WAITS_SETTLE);
+    assert_true(hub.answer.waits_ms == 1);
     hub.now_ms = 15000;
     struct owned_write write;
     assert_true(played_look(&hub, &write));
     assert_int_equal(hub.answer.why, MOVED_SPREAD);
     assert_int_equal(hub.answer.moves, 2);
+    assert_int_equal(hub.answer.waits, OWNED_WAITS_NOT);
+    assert_int_equal(hub.answer.begun.added_count, 2);
+    assert_int_equal(hub.answer.begun.removed_count, 2);
     owned_write_done(&write);
     assert_int_equal(played_settle(&hub), 1);
     played_is(&hub, "p-decision-1: e0 e1 w0 w1");
@@ -400,6 +422,8 @@ static void no_more_than_so_many_a_minute(void **state) {
     assert_int_equal(hub.answer.waiting, 1);
     hub.now_ms = 69999;
     assert_int_equal(played_settle(&hub), 0);
+    assert_int_equal(hub.answer.waits, OWNED_WAITS_MINUTE);
+    assert_true(hub.answer.waits_ms == 1);
     hub.now_ms = 70000;
     assert_true(played_settle(&hub) > 0);
     assert_int_equal(played_holds(&hub, "w2"), 1);

@@ -19,6 +19,7 @@
 
 static struct fleet *fleet;
 static struct planner *planner;
+static struct placement_history *history;
 static struct fleet_observer observer;
 static sem_t offered;
 static _Atomic bool ready;
@@ -80,7 +81,9 @@ static int setup(void **state) {
     assert_int_equal(sem_init(&offered, 0, 0), 0);
     atomic_store(&ready, true);
     assert_int_equal(fleet_new(&fleet, NULL), 0);
+    assert_int_equal(placement_history_new(&history, NULL), 0);
     const struct planner_options options = {.fleet = fleet,
+                                            .history = history,
                                             .settings = {.moves = {10000, 10}},
                                             .is_ready = is_ready,
                                             .on_ready = on_ready};
@@ -99,6 +102,7 @@ static int teardown(void **state) {
     fleet_observe(fleet, NULL);
     planner_stop(planner);
     planner_free(planner);
+    placement_history_free(history);
     fleet_free(fleet);
     (void)sem_destroy(&offered);
     return 0;
@@ -193,13 +197,43 @@ static void nothing_before_all_is_known(void **state) {
     strbuf_done(&name);
 }
 
+/* What it has done is kept while it leads, and as long as there is such a Placement. */
+static void what_it_did_is_kept(void **state) {
+    (void)state;
+    struct placement_told told;
+    struct arena arena;
+    arena_init(&arena, 1 << 20);
+    assert_int_equal(placement_history_read(history, STR("n"), STR("p"), &arena, &told), 0);
+    assert_false(told.leads);
+    planner_lead(planner, true);
+    give(FLEET_PLACEMENTS, "{'metadata':{'name':'p','namespace':'n','uid':'u','resourceVersion':'1'"
+                           ",'annotations':{'" PLACEMENT_MODE_ANNOTATION
+                           "':'Owner','" PLACEMENT_DISABLE_ANNOTATION "':'true'}}," SPEC "}");
+    is_offered("n/p");
+    assert_int_equal(placement_history_read(history, STR("n"), STR("p"), &arena, &told), 0);
+    assert_true(told.leads && told.is_seen);
+    assert_string_equal(told.standing.mode, "Owner");
+    assert_string_equal(told.standing.waits, "write");
+    assert_int_equal(told.move_count, 1);
+    assert_string_equal(told.moves[0].reason, "size");
+    assert_str(told.moves[0].added[0], "c");
+    drop(FLEET_PLACEMENTS, "n", "p");
+    placement("q", "1");
+    is_offered("n/q"); /* p was looked at before it */
+    assert_int_equal(placement_history_read(history, STR("n"), STR("p"), &arena, &told), 0);
+    assert_true(told.leads);
+    assert_false(told.is_seen);
+    planner_lead(planner, false);
+    assert_int_equal(placement_history_read(history, STR("n"), STR("q"), &arena, &told), 0);
+    assert_false(told.leads || told.is_seen);
+    arena_done(&arena);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(only_a_leader_plans),
-        TEST(a_change_is_planned),
-        TEST(ends_of_writes),
-        TEST(nothing_before_all_is_known),
+        TEST(only_a_leader_plans),         TEST(a_change_is_planned), TEST(ends_of_writes),
+        TEST(nothing_before_all_is_known), TEST(what_it_did_is_kept),
     };
     return cmocka_run_group_tests_name("planner", tests, NULL, NULL);
 }
