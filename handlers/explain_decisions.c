@@ -203,9 +203,8 @@ void explain_decisions(void *ctx, const struct http_request *request,
     }
 }
 
-/* "NAMESPACE/NAME" behind the route's path. */
-static bool split_path(struct str path, struct str *ret_namespace, struct str *ret_name) {
-    const struct str before = STR("/explain/pods/");
+bool explain_split_path(struct str path, struct str before, struct str *ret_namespace,
+                        struct str *ret_name) {
     struct str rest = {path.p + before.n, path.n - before.n};
     size_t slash = str_find(rest, '/');
     if (slash == SIZE_MAX)
@@ -225,7 +224,7 @@ void explain_pod(void *ctx, const struct http_request *request, struct http_resp
         http_answer_text(response, 400, "the path names the object already");
         return;
     }
-    if (!split_path(request->path, &namespace, &name)) {
+    if (!explain_split_path(request->path, STR("/explain/pods/"), &namespace, &name)) {
         http_answer_text(response, 404, "expected /explain/pods/NAMESPACE/NAME");
         return;
     }

@@ -20,6 +20,7 @@ const struct http_routes ops_routes = HTTP_ROUTES(ops);
 static const struct http_route explain[] = {
     {"GET", "/explain", "explain", explain_decisions, HTTP_ANY},
     {"GET", "/explain/pods/*", "explain", explain_pod, HTTP_ANY},
+    {"GET", "/explain/placements/*", "explain", explain_placement, HTTP_ANY},
     {"POST", "/explain", "explain", explain_what_if, HTTP_JSON},
 };
 const struct http_routes explain_routes = HTTP_ROUTES(explain);

@@ -1,6 +1,7 @@
 #include "cli/commands.h"
 
 #include "base/json_writer.h"
+#include "cli/explain_placement.h"
 #include "cli/explanation.h"
 #include "cli/merged.h"
 #include "cli/options.h"
@@ -53,22 +54,28 @@ static const struct option_spec specs[] = {
 
 const struct command explain_command = {
     .name = "explain",
-    .usage = "([pod] NAMESPACE/NAME | KIND[.GROUP] [NAMESPACE/]NAME | recent | what-if FILE)\n"
+    .usage = "([pod] NAMESPACE/NAME | placement NAMESPACE/NAME | KIND[.GROUP] [NAMESPACE/]NAME |\n"
+             "       recent | what-if FILE)\n"
              "       [options]",
-    .about = "Asks a running daemon why, or all its replicas.\n"
-             "NAMESPACE/NAME: why a pod is Pending, in the first line, from its condition and\n"
-             "     from how it is judged now; and what was decided about it, in order: its\n"
-             "     admission, the nodes that were dropped and for which reason, the scores of\n"
-             "     the best, its binding. Decisions of any other object: 'managedcluster eu', or\n"
-             "     in full, as the object has it:\n"
-             "     'Placement.cluster.open-cluster-management.io fleet/web'.\n"
-             "recent: the last decisions, the newest first.\n"
-             "what-if: what would become of the pod in a file (YAML or JSON), on the cluster as\n"
-             "     the daemon sees it now. Nothing is recorded or changed.\n"
-             "Exit codes: 0 answered, 1 nothing is known or the daemon did not answer, 2 wrong\n"
-             "usage.",
+    .about =
+        "Asks a running daemon why, or all its replicas.\n"
+        "NAMESPACE/NAME: why a pod is Pending, in the first line, from its condition and\n"
+        "     from how it is judged now; and what was decided about it, in order: its\n"
+        "     admission, the nodes that were dropped and for which reason, the scores of\n"
+        "     the best, its binding. Decisions of any other object: 'managedcluster eu', or\n"
+        "     in full, as the object has it: 'Widget.example.com fleet/web'.\n"
+        "placement NAMESPACE/NAME: which clusters a Placement of Open Cluster Management has\n"
+        "     and should have, by what is known now, as 'simulate --placement' prints it; and\n"
+        "     where Evenkeel decides it, what it waits for, and its last moves: when, which\n"
+        "     clusters, and why. The replica that leads knows these: name all with --server.\n"
+        "recent: the last decisions, the newest first.\n"
+        "what-if: what would become of the pod in a file (YAML or JSON), on the cluster as\n"
+        "     the daemon sees it now. Nothing is recorded or changed.\n"
+        "Exit codes: 0 answered, 1 nothing is known or the daemon did not answer, 2 wrong\n"
+        "usage.",
     .example = "kubectl -n evenkeel port-forward deployment/evenkeel-webhook 8080 &\n"
                "evenkeel explain shop/web-6d4cf56db6-x2x7q\n"
+               "evenkeel explain placement fleet/web\n"
                "evenkeel explain recent -o json | jq '.decisions[].result'\n"
                "evenkeel explain what-if pod.yaml",
     .specs = specs,
@@ -308,6 +315,26 @@ static int add_answers(const struct request *request, struct replicas *all, stru
     return r;
 }
 
+/* How it is decided now, and the decisions about it, which are those of reviews. */
+static int answer_placement(const struct request *request, const struct merging *merging,
+                            struct arena *arena, struct strbuf *out, struct err *err) {
+    CLEANUP(strbuf_done) struct strbuf recorded = {.max = LIMIT_REQUEST_ARENA};
+    const struct replicas *all = merging->replicas;
+    struct explained_placement best;
+    uint32_t decisions = 0;
+    int r = explained_placement_ask(request->servers, request->server_count, request->token_file,
+                                    &request->subject, arena, &best, err);
+    for (uint32_t i = all->count - request->answer_count; r == 0 && i < all->count; i++)
+        if (all->items[i].status == 200)
+            r = explained_placement_consider(&best, all->items[i].server,
+                                             strbuf_str(&all->items[i].body), arena, err);
+    if (r == 0)
+        r = merged_print(merging, arena, &recorded, &decisions, err);
+    if (r == 0 && best.object.n == 0 && decisions == 0)
+        return err_set(err, -ENOENT, "%s", best.why);
+    return r == 0 ? explained_placement_merge(&best, strbuf_str(&recorded), arena, out, err) : r;
+}
+
 static int answer_decisions(const struct request *request, struct replicas *all,
                             struct arena *arena, struct strbuf *out, struct err *err) {
     CLEANUP(strbuf_done) struct strbuf path = {.max = 4096};
@@ -333,6 +360,8 @@ static int answer_decisions(const struct request *request, struct replicas *all,
                                     .pod_from = state.from,
                                     .pod_not_read = state.not_read,
                                     .newest_first = asks(request, "recent")};
+    if (explained_is_placement(&request->subject))
+        return answer_placement(request, &merging, arena, out, err);
     r = merged_print(&merging, arena, out, &decisions, err);
     return r == 0 ? check_known(all, merging.now, decisions, err) : r;
 }
@@ -348,6 +377,8 @@ static int print(const struct request *request, struct str answer, struct arena 
         strbuf_append_char(&out, '\n');
     } else if (asks(request, "recent")) {
         r = explanation_print_list(answer, arena, &out, err);
+    } else if (explained_is_placement(&request->subject)) {
+        r = explained_placement_print(answer, &request->subject, arena, &out, err);
     } else {
         r = explanation_print(answer, &request->subject, arena, &out, err);
     }
@@ -437,8 +468,9 @@ static void check_subject(struct options *o, struct request *request) {
     }
     bool good = read_name(about, s);
     const struct subject pod = subject_pod(s->namespace, s->name);
-    if (subject_eq(s, &pod) && (!good || str_empty(s->namespace)))
-        options_fail(o, "expected pod NAMESPACE/NAME");
+    const bool is_namespaced = subject_eq(s, &pod) || explained_is_placement(s);
+    if (is_namespaced && (!good || str_empty(s->namespace)))
+        options_fail(o, "expected %s NAMESPACE/NAME", request->what);
     else if (!good)
         options_fail(o, "expected %s NAMESPACE/NAME, or NAME alone", request->what);
 }

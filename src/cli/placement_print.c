@@ -32,6 +32,8 @@ static int read_members(struct str json, struct arena *arena, struct placement_m
         {{"groups", 6}, offsetof(struct placement_members, groups)},
         {{"conditions", 10}, offsetof(struct placement_members, conditions)},
         {{"warnings", 8}, offsetof(struct placement_members, warnings)},
+        {{"planner", 7}, offsetof(struct placement_members, planner)},
+        {{"history", 7}, offsetof(struct placement_members, history)},
     };
     struct json_reader r;
     struct str key;
@@ -57,6 +59,8 @@ static int read_members(struct str json, struct arena *arena, struct placement_m
                 m->cel_unknown = json_bool(&r);
             else if (str_eq(key, STR("unscheduled")))
                 m->unscheduled = json_integer(&r, 0, INT64_MAX);
+            else if (str_eq(key, STR("historyForgotten")))
+                m->history_forgotten = json_integer(&r, 0, INT64_MAX);
             else if (str_eq(key, STR("requeueAfterSeconds")) && !json_null(&r))
                 m->requeue_after = json_integer(&r, 0, INT64_MAX);
             else if (!str_eq(key, STR("requeueAfterSeconds")))
@@ -105,6 +109,89 @@ static int print_warnings(struct str json, struct arena *arena, struct strbuf *o
     if (count > WARNINGS_SHOWN)
         strbuf_appendf(out, "and %u more warnings; -o json has all\n", count - WARNINGS_SHOWN);
     return json_finish(&r, err);
+}
+
+/* ---- the planner ---- */
+
+struct planner {
+    bool leads;
+    struct str mode, result, kept, waits_for;
+    int64_t waiting, wait_s; /* wait_s -1: not known */
+};
+
+static int read_planner(struct str json, struct arena *arena, struct planner *p, struct err *err) {
+    struct json_reader r;
+    struct str key;
+    *p = (struct planner){.wait_s = -1};
+    json_reader_init(&r, json, arena, "planner");
+    if (json_object(&r))
+        while (json_member(&r, &key)) {
+            struct str *into = str_eq(key, STR("mode"))       ? &p->mode
+                               : str_eq(key, STR("result"))   ? &p->result
+                               : str_eq(key, STR("kept"))     ? &p->kept
+                               : str_eq(key, STR("waitsFor")) ? &p->waits_for
+                                                              : NULL;
+            if (json_null(&r))
+                continue;
+            if (into != NULL)
+                *into = json_string(&r);
+            else if (str_eq(key, STR("leads")))
+                p->leads = json_bool(&r);
+            else if (str_eq(key, STR("movesWaiting")))
+                p->waiting = json_integer(&r, 0, INT64_MAX);
+            else if (str_eq(key, STR("waitSeconds")))
+                p->wait_s = json_integer(&r, 0, INT64_MAX);
+            else
+                (void)json_skip(&r); /* not shown; errors stay in r */
+        }
+    return json_finish(&r, err);
+}
+
+static void print_waiting(const struct planner *p, struct strbuf *out) {
+    if (p->waiting > 0)
+        strbuf_appendf(out, "; %lld move%s wait%s", (long long)p->waiting,
+                       p->waiting == 1 ? "" : "s", p->waiting == 1 ? "s" : "");
+    else if (p->waits_for.n > 0)
+        strbuf_append_str(out, STR("; it waits"));
+    if (p->waits_for.n > 0) {
+        strbuf_append_str(out, STR(" for "));
+        table_text(p->waits_for, out);
+    }
+    if (p->waits_for.n > 0 && p->wait_s >= 0)
+        strbuf_appendf(out, ", %lld s", (long long)p->wait_s);
+}
+
+/* "planner: Owner, Decided; 3 moves wait for settleAfter, 7 s" */
+static int print_planner(const struct placement_members *m, struct arena *arena, struct strbuf *out,
+                         struct err *err) {
+    struct planner p;
+    if (m->planner.n == 0)
+        return 0;
+    if (str_eq(m->planner, STR("null"))) {
+        strbuf_append_str(out, STR("planner: none here; this replica decides no Placements\n"));
+        return 0;
+    }
+    int r = read_planner(m->planner, arena, &p, err);
+    if (r != 0)
+        return r;
+    strbuf_append_str(out, STR("planner: "));
+    if (!p.leads)
+        strbuf_append_str(out, STR("this replica does not lead, so it has no history"));
+    else if (p.mode.n == 0)
+        strbuf_append_str(out, STR("it has not looked at the Placement yet"));
+    table_text(p.mode, out);
+    if (p.result.n > 0) {
+        strbuf_append_str(out, STR(", "));
+        table_text(p.result, out);
+    }
+    if (p.kept.n > 0) {
+        strbuf_append_str(out, STR(" ("));
+        table_text(p.kept, out);
+        strbuf_append_char(out, ')');
+    }
+    print_waiting(&p, out);
+    strbuf_append_char(out, '\n');
+    return 0;
 }
 
 /* ---- clusters ---- */
@@ -258,6 +345,32 @@ static const struct column condition_columns[] = {
     COLUMN("REASON", "reason", cell_text, ""),
     COLUMN("MESSAGE", "message", cell_text, ""),
 };
+/* Of {"add":12,"remove":3}: what was not kept of a move. */
+static struct str cell_omitted(struct json_reader *r, struct arena *arena) {
+    struct str key;
+    int64_t added = 0, removed = 0;
+    if (json_object(r))
+        while (json_member(r, &key)) {
+            if (str_eq(key, STR("add")))
+                added = json_integer(r, 0, INT64_MAX);
+            else if (str_eq(key, STR("remove")))
+                removed = json_integer(r, 0, INT64_MAX);
+            else
+                (void)json_skip(r); /* not ours; errors stay in r */
+        }
+    return arena_printf(arena, "(not kept: %lld added, %lld removed)", (long long)added,
+                        (long long)removed);
+}
+
+static const struct column history_columns[] = {
+    COLUMN("TIME", "time", cell_text, ""),
+    COLUMN("REASON", "reason", cell_text, "-"),
+    COLUMN("RESULT", "result", cell_text, "-"),
+    COLUMN("ADDED", "add", cell_some_names, "-"),
+    COLUMN("REMOVED", "remove", cell_some_names, "-"),
+    JOINING("omitted", cell_omitted, COLUMN_AFTER),
+};
+static const struct listing history = {.columns = history_columns, .count = 6};
 static const struct listing terms = {.columns = term_columns, .count = 6};
 static const struct listing groups = {.columns = group_columns, .count = 4};
 static const struct listing conditions = {.columns = condition_columns, .count = 4};
@@ -290,6 +403,9 @@ int placement_print(struct str json, struct arena *arena, struct strbuf *out, st
     if (r != 0)
         return r;
     print_head(&m, &rows, out);
+    r = print_planner(&m, arena, out, err);
+    if (r != 0)
+        return r;
     if (!print_clusters(&rows, arena, out))
         r = err_set(err, -ENOMEM, "no memory for a table of clusters");
     if (r == 0)
@@ -300,6 +416,11 @@ int placement_print(struct str json, struct arena *arena, struct strbuf *out, st
         r = listing_print(m.groups, &groups, arena, out, err);
     if (r == 0)
         r = listing_print(all_conditions(&m, arena), &conditions, arena, out, err);
+    if (r == 0)
+        r = listing_print(m.history, &history, arena, out, err);
+    if (r == 0 && m.history_forgotten > 0)
+        strbuf_appendf(out, "and %lld older ones, which are not kept\n",
+                       (long long)m.history_forgotten);
     if (r == 0)
         r = print_warnings(m.warnings, arena, out, err);
     return r;

@@ -1,8 +1,9 @@
 /*
  * What is decided of a Placement, for people: of each cluster whether it is selected, moves or
  * stays, its scores, or why it does not fit; domains as bars; terms, groups of decisions,
- * conditions and warnings. Made from the object that -o json prints (explain/placement.h), whoever
- * gave it.
+ * conditions and warnings; and what the process that decides Placements has done with it, if the
+ * object says that (GET /explain/placements). Made from the object that -o json prints
+ * (explain/placement.h), whoever gave it.
  */
 #pragma once
 
@@ -20,8 +21,9 @@ int placement_print(struct str json, struct arena *arena, struct strbuf *out,
 struct placement_members {
     struct str placement, policy, error; /* texts */
     struct str available, filter, prioritizers, sum, terms, domains, current, selected, groups,
-        conditions, spread, warnings;   /* JSON */
-    int64_t unscheduled, requeue_after; /* requeue_after -1: null */
+        conditions, spread, warnings, planner, history; /* JSON */
+    int64_t unscheduled, requeue_after;                 /* requeue_after -1: null */
+    int64_t history_forgotten;
     bool cel_unknown;
 };
 

@@ -1,27 +1,72 @@
 #include "clusters/ask.h"
 
-int clusters_ask(const struct clusters_known *known, const struct clusters_question *q,
-                 enum placement_verb verb, int64_t now_ms, struct arena *arena, struct strbuf *out,
-                 struct err *err) {
+#include "model/names.h"
+
+#include <errno.h>
+
+/* A request without a Placement is about the one of this name. */
+struct asked {
+    struct str namespace, name;
+    struct placement_request request;
+};
+
+static int read_named(const struct fleet_view *view, const struct asked *asked, struct arena *arena,
+                      struct placement *ret, struct err *err) {
+    const struct str json = fleet_placement_json(view, asked->namespace, asked->name);
+    struct json_reader r;
+    if (json.n == 0)
+        return err_set(err, -ENOENT, "no Placement '%.*s/%.*s' is known", STR_ARG(asked->namespace),
+                       STR_ARG(asked->name));
+    json_reader_init(&r, json, arena, PLACEMENT_KIND);
+    placement_decode(&r, ret);
+    return json_finish(&r, err);
+}
+
+static int ask(const struct clusters_known *known, const struct asked *asked, struct arena *arena,
+               struct strbuf *out, struct err *err) {
     struct steps steps = {.max = arena->steps.max}; /* of what the view builds */
+    struct placement_request request = asked->request;
+    struct placement named;
     struct fleet_view view;
+    int r = 0;
     struct policies *held = known->policies != NULL ? policies_hold(known->policies) : NULL;
-    struct placement_request request = {
-        .placement = &q->placement,
-        .now_ms = q->has_now ? q->now_ms : now_ms,
-        .verb = verb,
-        .has_names = q->has_names,
-        .names = q->names,
-        .name_count = q->name_count,
-        .how = {.limit = q->limit, .with_rounds = q->with_rounds},
-    };
     if (held != NULL)
         request.policies.items = policies_items(held, &request.policies.count);
     fleet_view_open(known->fleet, &view);
     view.clusters.steps = &steps;
-    int r = placement_answer(&view, &request, arena, out, err);
+    if (request.placement == NULL) {
+        r = read_named(&view, asked, arena, &named, err);
+        request.placement = &named;
+    }
+    if (r == 0)
+        r = placement_answer(&view, &request, arena, out, err);
     fleet_view_close(&view);
     if (held != NULL)
         policies_release(held);
     return r;
+}
+
+int clusters_ask(const struct clusters_known *known, const struct clusters_question *q,
+                 enum placement_verb verb, int64_t now_ms, struct arena *arena, struct strbuf *out,
+                 struct err *err) {
+    const struct asked asked = {.request = {
+                                    .placement = &q->placement,
+                                    .now_ms = q->has_now ? q->now_ms : now_ms,
+                                    .verb = verb,
+                                    .has_names = q->has_names,
+                                    .names = q->names,
+                                    .name_count = q->name_count,
+                                    .how = {.limit = q->limit, .with_rounds = q->with_rounds},
+                                }};
+    return ask(known, &asked, arena, out, err);
+}
+
+int clusters_ask_by_name(const struct clusters_known *known, struct str namespace, struct str name,
+                         uint32_t limit, int64_t now_ms, struct arena *arena, struct strbuf *out,
+                         struct err *err) {
+    const struct asked asked = {
+        .namespace = namespace,
+        .name = name,
+        .request = {.now_ms = now_ms, .verb = PLACEMENT_SELECT, .how = {.limit = limit}}};
+    return ask(known, &asked, arena, out, err);
 }

@@ -21,3 +21,9 @@ struct clusters_known {
 int clusters_ask(const struct clusters_known *known, const struct clusters_question *q,
                  enum placement_verb verb, int64_t now_ms, struct arena *arena, struct strbuf *out,
                  struct err *err) MUST_CHECK;
+
+/* The same of PLACEMENT_SELECT, of a Placement that is known, by its name; `limit` of the lists: 0:
+ * none. -ENOENT: it is not known; -EINVAL: it cannot be read. */
+int clusters_ask_by_name(const struct clusters_known *known, struct str namespace, struct str name,
+                         uint32_t limit, int64_t now_ms, struct arena *arena, struct strbuf *out,
+                         struct err *err) MUST_CHECK;

@@ -537,7 +537,21 @@ static void free_webhook_work(struct server *s) {
     owners_free(s->webhook.pods.known.owners);
 }
 
+/* What is asked about fleets, by the extender's listener and by people. */
+static int start_clusters(struct server *s, struct err *err) {
+    (void)err; /* it cannot fail */
+    s->clusters = (struct clusters){
+        .known = {known_fleet_store(s->fleet),
+                  known_policies_source(decides_placements(s) ? s->placement_policies
+                                                              : s->policies)},
+        .is_ready = fleet_known,
+        .ctx = s};
+    return 0;
+}
+
 static int start_explain(struct server *s, struct err *err) {
+    s->explain.clusters = &s->clusters;
+    s->explain.history = owned_placements_history(s->owned_placements);
     s->explain.extender = &s->extender;
     s->explain.webhook = configuration_reviews_pods(s->configuration) ? &s->webhook : NULL;
     return explain_access_new(s->configuration->explain.token_file, &s->explain.access, err);
@@ -628,12 +642,6 @@ static int start_extender(struct server *s, struct err *err) {
     options.tls.setting = "extender.allowedSubjects";
     s->fleet_subjects = (struct http_subjects){
         c->extender.fleet_subjects, c->extender.fleet_subject_count, "extender.fleetSubjects"};
-    s->clusters = (struct clusters){
-        .known = {known_fleet_store(s->fleet),
-                  known_policies_source(decides_placements(s) ? s->placement_policies
-                                                              : s->policies)},
-        .is_ready = fleet_known,
-        .ctx = s};
     int r = http_listener_start(&options, clock_real(), &s->extender_listener, err);
     if (r == 0)
         extender_certificates_serve(s->extender_certificates, s->extender_listener);
@@ -802,6 +810,7 @@ static const struct component components[] = {
      .start = start_webhook_work,
      .stop = stop_webhook_work,
      .free = free_webhook_work},
+    {.name = "clusters", .start = start_clusters},
     {.name = "explain", .start = start_explain, .poll = poll_explain, .free = free_explain},
     {.name = "ops", .start = start_ops, .stop = stop_ops},
     {.name = "extender",

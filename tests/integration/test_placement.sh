@@ -130,9 +130,48 @@ like "a state that cannot be read" "$(question '+ {state: {items: [{apiVersion: 
 like "no time" "$(question '+ {now: "noon"}' | bad)" "question.now: 'noon' is no time.* 400$"
 stop_server INT
 
+# ---- of one that is known, by its name ----
+
+start_server --state $fleet/hub.yaml --state $fleet/web.yaml --fleet-clusters --shutdown-delay 0s
+ops() { curl --silent "http://$ops/$1" "${@:2}"; }
+explain() { "$evenkeel" explain "$@" --server "http://$ops"; }
+ops explain/placements/shop/web >"$work/explained"
+"$evenkeel" simulate --state $fleet/hub.yaml --placement $fleet/web.yaml -o json >"$work/simulated"
+is "explain answers as simulate" "$(jq -S 'del(.replica, .planner, .history, .historyForgotten)' "$work/explained")" \
+    "$(jq -S . "$work/simulated")"
+is "... a process that decides none" "$(jq -c '[.planner, .history]' "$work/explained")" '[null,[]]'
+is "... with so many items of a list" "$(ops 'explain/placements/shop/web?limit=2' | jq -c '[.available, .omitted.available]')" \
+    '[["east-a1","east-a2"],5]'
+is "the command: json" "$(explain placement shop/web -o json | jq -S 'del(.replica, .replicas, .decisions, .planner, .history, .historyForgotten, .answeredBy)')" \
+    "$(jq -S . "$work/simulated")"
+is "... who answered" "$(explain placement shop/web -o json | jq -r .answeredBy)" "http://$ops"
+like "... a table" "$(explain placement shop/web)" 'shop/web: 4 selected.*planner: none here.*east-b1.*us-east-1b'
+is "... of several replicas, one is away" \
+    "$("$evenkeel" explain placement shop/web --server http://127.0.0.1:1 --server "http://$ops" -o json | jq -c '[.answeredBy != null, [.replicas[].answered]]')" \
+    '[true,[false,true]]'
+like "... which is said" "$("$evenkeel" explain placement shop/web --server http://127.0.0.1:1 --server "http://$ops")" \
+    'shop/web: 4 selected.*1 of 2 replicas answered'
+explain placement shop/web -o json >"$work/elsewhere.json"
+is "... an answer that was got elsewhere" \
+    "$("$evenkeel" explain placement shop/web --server http://127.0.0.1:1 --answer "there=$work/elsewhere.json" -o json | jq -c '[.answeredBy, .selected == .moves.add]')" \
+    '["there",false]'
+explain_fails() { # STATUS WORDS ARGUMENT...
+    local code=0 out
+    out=$(explain "${@:3}" 2>&1) || code=$?
+    echo "$code: $out"
+    [ "$code" = "$1" ] && [[ $out == *"$2"* ]]
+}
+check "one that is not known" explain_fails 1 "no Placement 'shop/none' is known" placement shop/none
+check "no namespace" explain_fails 2 "expected placement NAMESPACE/NAME" placement web
+is "from another machine" "$(ops explain/placements/shop/web -H 'Host: evil.example.com' -o /dev/null -w '%{http_code}')" 403
+stop_server INT
+
 # ---- where no fleet is known ----
 
 start_server --state $fleet/hub.yaml --shutdown-delay 0s
+is "explain without fleet.clusters" "$(ops explain/placements/shop/web -w ' %{http_code}')" \
+    "no fleet is known here: set fleet.clusters (--fleet-clusters)
+ 404"
 like "without fleet.clusters a question brings its state" "$(question '' | bad)" 'no fleet is known here: set fleet.clusters.* 200$'
 is "... and is answered then" "$(question "+ {state: $state}" | post select | head -n 1 | jq -c .selected)" '["lone"]'
 stop_server INT

@@ -156,6 +156,11 @@ static void what_is_no_answer(void **state) {
                                         "{\"terms\":3}",
                                         "{\"warnings\":[1]}",
                                         "{\"conditions\":[1]}",
+                                        "{\"history\":3}",
+                                        "{\"history\":[1]}",
+                                        "{\"planner\":3}",
+                                        "{\"planner\":{\"leads\":1}}",
+                                        "{\"historyForgotten\":-1}",
                                         "{\"unscheduled\":-1}"};
     struct hub *f = *state;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
@@ -171,6 +176,57 @@ static void what_is_no_answer(void **state) {
     assert_contains(print(f, STR("{\"placement\":\"a\\u001bb\"}")), "a?b: 0 selected");
 }
 
+/* The line of the planner, by what its process said. */
+static void the_planner(void **state) {
+    static const struct {
+        const char *planner, *line;
+    } rows[] = {
+        {"null", "planner: none here; this replica decides no Placements\n"},
+        {"{\"leads\":false}", "planner: this replica does not lead, so it has no history\n"},
+        {"{\"leads\":true}", "planner: it has not looked at the Placement yet\n"},
+        {"{\"leads\":true,\"mode\":\"OCM\",\"result\":null,\"kept\":null,\"movesWaiting\":0,"
+         "\"waitsFor\":null,\"waitSeconds\":null}",
+         "planner: OCM\n"},
+        {"{\"leads\":true,\"mode\":\"Owner\",\"result\":\"Decided\",\"kept\":null,"
+         "\"movesWaiting\":3,\"waitsFor\":\"settleAfter\",\"waitSeconds\":7}",
+         "planner: Owner, Decided; 3 moves wait for settleAfter, 7 s\n"},
+        {"{\"leads\":true,\"mode\":\"Owner\",\"result\":\"Skewed\",\"kept\":null,"
+         "\"movesWaiting\":1,\"waitsFor\":\"movesPerMinute\",\"waitSeconds\":null}",
+         "planner: Owner, Skewed; 1 move waits for movesPerMinute\n"},
+        {"{\"leads\":true,\"mode\":\"Owner\",\"result\":\"Decided\",\"movesWaiting\":0,"
+         "\"waitsFor\":\"write\"}",
+         "planner: Owner, Decided; it waits for write\n"},
+        {"{\"leads\":true,\"mode\":\"Owner\",\"result\":\"Kept\",\"kept\":"
+         "\"CELNotEvaluated\",\"more\":[{}]}",
+         "planner: Owner, Kept (CELNotEvaluated)\n"},
+        {"{\"leads\":true,\"mode\":\"a\\u001bb\"}", "planner: a?b\n"},
+    };
+    struct hub *f = *state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[400];
+        (void)snprintf(text, sizeof text, "{\"placement\":\"a/b\",\"planner\":%s}",
+                       rows[i].planner);
+        assert_contains(print(f, str_of(text)), rows[i].line);
+    }
+    assert_null(strstr(print(f, STR("{\"placement\":\"a/b\"}")), "planner"));
+}
+
+static void the_history(void **state) {
+    struct hub *f = *state;
+    assert_contains(
+        print(f, STR("{\"placement\":\"a/b\",\"history\":["
+                     "{\"time\":\"T1\",\"reason\":\"size\",\"result\":\"Decided\",\"add\":["
+                     "\"c1\",\"c2\"],\"remove\":[],\"omitted\":{\"add\":7}},"
+                     "{\"time\":\"T2\",\"reason\":null,\"result\":\"Kept\",\"add\":[],"
+                     "\"remove\":[]}],\"historyForgotten\":81}")),
+        "\n"
+        "TIME  REASON  RESULT   ADDED   REMOVED\n"
+        "T1    size    Decided  c1, c2   (not kept: 7 added, 0 removed)\n"
+        "T2    -       Kept\n"
+        "and 81 older ones, which are not kept\n");
+    assert_null(strstr(print(f, STR("{\"placement\":\"a/b\",\"history\":[]}")), "TIME"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         HUB_TEST(a_spread_placement),
@@ -179,6 +235,8 @@ int main(void) {
         HUB_TEST(an_empty_fleet),
         HUB_TEST(many_clusters),
         HUB_TEST(what_is_no_answer),
+        HUB_TEST(the_planner),
+        HUB_TEST(the_history),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

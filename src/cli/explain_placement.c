@@ -1,0 +1,158 @@
+#include "cli/explain_placement.h"
+
+#include "base/json_reader.h"
+#include "base/json_writer.h"
+#include "cli/explanation.h"
+#include "cli/placement_print.h"
+#include "model/kinds.h"
+
+#include <errno.h>
+
+bool explained_is_placement(const struct subject *subject) {
+    const struct watched_kind *row = &watched_kinds[KIND_PLACEMENT];
+    return str_eq(subject->group, str_of(row->group)) && str_eq(subject->kind, str_of(row->kind));
+}
+
+/* ---- choosing ---- */
+
+struct glance {
+    bool is_object, leads;
+};
+
+static int glance_at(struct str document, struct arena *arena, struct glance *ret,
+                     struct err *err) {
+    struct json_reader r;
+    struct str key, inner;
+    *ret = (struct glance){.is_object = false};
+    json_reader_init(&r, document, arena, "Explanation");
+    if (json_object(&r))
+        while (json_member(&r, &key)) {
+            ret->is_object = ret->is_object || str_eq(key, STR("placement"));
+            if (!str_eq(key, STR("planner")) || json_peek(&r) != JSON_OBJECT) {
+                (void)json_skip(&r); /* errors stay in r */
+                continue;
+            }
+            if (json_object(&r))
+                while (json_member(&r, &inner)) {
+                    if (str_eq(inner, STR("leads")))
+                        ret->leads = json_bool(&r);
+                    else
+                        (void)json_skip(&r); /* likewise */
+                }
+        }
+    return json_finish(&r, err);
+}
+
+int explained_placement_consider(struct explained_placement *best, const char *server,
+                                 struct str document, struct arena *arena, struct err *err) {
+    struct glance glance;
+    int r = glance_at(document, arena, &glance, err);
+    if (r != 0 || !glance.is_object || (best->object.n > 0 && (best->leads || !glance.leads)))
+        return r;
+    *best =
+        (struct explained_placement){.object = document, .server = server, .leads = glance.leads};
+    return 0;
+}
+
+/* ---- asking ---- */
+
+static const char *why_not(const struct replica *r, struct arena *arena) {
+    const struct str said = str_trim(strbuf_str(&r->body));
+    if (r->status == 0)
+        return arena_cstr(arena, arena_printf(arena, "%s: %s", r->server, r->error.text));
+    return arena_cstr(arena, said.n > 0 ? said : STR("no answer"));
+}
+
+static int consider_all(const struct replicas *all, struct arena *arena,
+                        struct explained_placement *ret, struct err *err) {
+    const struct replica *worst = NULL;
+    int r = 0;
+    for (uint32_t i = 0; r == 0 && i < all->count; i++) {
+        const struct replica *item = &all->items[i];
+        const char *server = arena_cstr(arena, str_of(item->server));
+        const struct str text = arena_str(arena, strbuf_str(&item->body));
+        if (server == NULL || arena_failed(arena))
+            return err_set(err, -ENOMEM, "no memory for the answers");
+        if (item->status == 200)
+            r = explained_placement_consider(ret, server, text, arena, err);
+        else if (worst == NULL || item->status > worst->status)
+            worst = item;
+    }
+    if (r == 0 && ret->object.n == 0 && worst != NULL)
+        ret->why = why_not(worst, arena);
+    return r;
+}
+
+int explained_placement_ask(const char *const *servers, uint32_t count, const char *token_file,
+                            const struct subject *subject, struct arena *arena,
+                            struct explained_placement *ret, struct err *err) {
+    CLEANUP(strbuf_done) struct strbuf path = {.max = 4096};
+    struct replicas all;
+    *ret = (struct explained_placement){.why = "no answer"};
+    strbuf_appendf(&path, "/explain/placements/%.*s/%.*s", STR_ARG(subject->namespace),
+                   STR_ARG(subject->name));
+    strbuf_append_char(&path, '\0');
+    const struct replica_question question = {
+        .method = "GET", .path = path.p, .token_file = token_file};
+    int r = replicas_open(&all, servers, count, arena, err);
+    if (r == 0 && strbuf_failed(&path))
+        r = err_set(err, -ENOMEM, "no memory for the request");
+    if (r == 0) {
+        replicas_ask(&all, 0, all.count, &question);
+        r = consider_all(&all, arena, ret, err);
+    }
+    replicas_done(&all);
+    return r;
+}
+
+/* ---- one document ---- */
+
+/* Members of what is around the object in such a document, and not its own. */
+static bool is_of_document(struct str key) {
+    static const struct str members[] = {{"replicas", 8},    {"decisions", 9}, {"now", 3},
+                                         {"answeredBy", 10}, {"podFrom", 7},   {"podNotRead", 10}};
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
+        if (str_eq(key, members[i]))
+            return true;
+    return false;
+}
+
+/* The members of an object that are of the document around it, or those that are not. */
+static int put_members(struct str object, bool of_document, struct arena *arena,
+                       struct json_writer *w, struct err *err) {
+    struct json_reader r;
+    struct str key;
+    json_reader_init(&r, object, arena, "Explanation");
+    if (json_object(&r))
+        while (json_member(&r, &key)) {
+            const struct str value = json_skip(&r);
+            if (is_of_document(key) != of_document)
+                continue;
+            json_key(w, key);
+            json_put_raw(w, value);
+        }
+    return json_finish(&r, err);
+}
+
+int explained_placement_merge(const struct explained_placement *p, struct str decisions,
+                              struct arena *arena, struct strbuf *out, struct err *err) {
+    struct json_writer w = {.out = out};
+    const bool has_object = p->object.n > 0;
+    json_begin_object(&w);
+    int r = put_members(has_object ? p->object : decisions, false, arena, &w, err);
+    json_key(&w, has_object ? STR("answeredBy") : STR("placementNotAnswered"));
+    json_put_text(&w, str_of(has_object ? p->server : p->why));
+    if (r == 0)
+        r = put_members(decisions, true, arena, &w, err);
+    json_end_object(&w);
+    return r == 0 && strbuf_failed(out) ? err_set(err, -ENOMEM, "no memory for the answer") : r;
+}
+
+int explained_placement_print(struct str json, const struct subject *subject, struct arena *arena,
+                              struct strbuf *out, struct err *err) {
+    struct glance glance;
+    int r = glance_at(json, arena, &glance, err);
+    if (r == 0 && glance.is_object)
+        r = placement_print(json, arena, out, err);
+    return r == 0 ? explanation_print(json, subject, arena, out, err) : r;
+}
