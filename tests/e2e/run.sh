@@ -23,6 +23,13 @@ need_go
 need_evenkeel
 
 "$top/tests/tools/build.sh" helm crane kubectl # which install the chart, push its image, and are typed
+# OCM's placement controller is of another module, which has other versions of Kubernetes' libraries.
+go_module=ocm
+compile ./cmd/controller
+timeout -k 5 1200 go build -o "$out/ocm-controller" ./cmd/controller || die "OCM's controller did not compile."
+EVENKEEL_E2E_OCM_API=$(go list -m -f '{{.Dir}}' open-cluster-management.io/api) || die "Go does not know where OCM's API is."
+export EVENKEEL_E2E_OCM_CONTROLLER=$out/ocm-controller EVENKEEL_E2E_OCM_API
+go_module=kube
 compile ./internal/...
 say "linking the tests"
 # The chart looks at the version that the API server says it has.

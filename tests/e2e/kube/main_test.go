@@ -12,6 +12,8 @@
 //	EVENKEEL_E2E_BIND_RUNS how often each fault of a binding is played; default 1
 //	EVENKEEL_E2E_ROLLOUTS  how often the webhook's replicas are replaced; default 20
 //	EVENKEEL_E2E_INSTALLED_ROLLOUTS the same of the chart's replicas, in pods; default 2
+//	EVENKEEL_E2E_OCM_CONTROLLER the program of tests/e2e/ocm/cmd/controller; default ../../../build/e2e/ocm-controller
+//	EVENKEEL_E2E_OCM_API   the folder of OCM's API, with the kinds that it defines: set by run.sh
 //	EVENKEEL_E2E_PENDING   how many pods wait while an event comes; default 30
 package e2e
 

@@ -72,6 +72,16 @@ func Start(ctx context.Context, dir string, programs Programs) (*Hub, error) {
 	return h, nil
 }
 
+// Join makes a hub of a cluster that somebody else has started, and ends: it is not to be stopped, and has no
+// kubectl.
+func Join(ctx context.Context, kubeconfig string) (*Hub, error) {
+	h := &Hub{Kubeconfig: kubeconfig}
+	if err := h.connect(); err != nil {
+		return nil, err
+	}
+	return h, h.define(ctx)
+}
+
 func (h *Hub) startControlPlane(dir string) error {
 	files := filepath.Join(dir, "controlplane")
 	if err := os.MkdirAll(files, 0o755); err != nil {
