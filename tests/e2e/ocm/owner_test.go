@@ -317,7 +317,7 @@ func TestOwner(t *testing.T) {
 	run("selection", selection)
 	run("worked", workedExample)
 	run("claims", byClaims)
-	run("moves", moves)
+	run("moves", func(w *world) { moves(w, first) })
 	run("hard", hardTerms)
 	run("many", manyClusters)
 	run("groups", decisionGroups)
@@ -424,7 +424,7 @@ func byClaims(w *world) {
 const taint = `{"spec":{"taints":[{"key":"sick","effect":"NoSelect"}]}}`
 
 // moves: clusters come, fall ill, and go.
-func moves(w *world) {
+func moves(w *world, replica *evenkeel.Replica) {
 	w.clusters("zone=a", "a0", "a1", "a2")
 	w.clusters("zone=b", "b0", "b1")
 	// OCM never decides it
@@ -486,6 +486,8 @@ func moves(w *world) {
 	w.patchPlacement("p", `{"spec":{"numberOfClusters":2}}`)
 	w.has("p", "a0 d0")
 	w.equals("p")
+	w.moved("p", replica, "size Decided +a0 +a1 +b0 +b1", "spread Decided +c0 -b1", "infeasible Decided +b1 -c0",
+		"infeasible Skewed +a2 -b0", "infeasible Decided -b1", "size Decided -a1 -a2", "size Decided +d0")
 }
 
 // hardTerms are never violated, whatever happens.
@@ -607,6 +609,13 @@ func leaders(w *world, first *evenkeel.Replica, dir string) {
 	w.must(first.Resume())
 	w.quiet("p", time.Second)
 	w.stays("p", since, "a0")
+	w.moved("p", second, "infeasible Decided +b1 -b0")
+	if e := w.explain("p", first); e.Planner.Leads || len(e.History) > 0 || len(e.Selected) != 2 {
+		w.t.Errorf("the one that does not lead explains %+v", e)
+	}
+	if e := w.explain("p", first, second); !e.Planner.Leads || len(e.History) != 1 {
+		w.t.Errorf("both together explain %+v", e)
+	}
 	second.Kill()
 	w.deleteCluster("a0")
 	w.has("p", "a1 b1")

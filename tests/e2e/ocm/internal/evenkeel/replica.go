@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
 	"syscall"
 	"time"
 )
@@ -12,18 +13,19 @@ import (
 // Replica is an Evenkeel on a hub, which decides Placements there.
 type Replica struct {
 	command *exec.Cmd
+	binary  string
 	log     string
 }
 
-// StartReplica runs one without any listener; its log goes into a file.
+// StartReplica runs one that listens to nobody but Explain; its log goes into a file.
 func StartReplica(binary, log string, arguments ...string) (*Replica, error) {
 	file, err := os.Create(log)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	all := append([]string{"serve", "--extender-listen", "0", "--webhook-listen", "0", "--ops-listen", "0", "--ocm"}, arguments...)
-	r := &Replica{command: exec.Command(binary, all...), log: log}
+	all := append([]string{"serve", "--extender-listen", "0", "--webhook-listen", "0", "--ops-listen", "127.0.0.1:0", "--ocm"}, arguments...)
+	r := &Replica{command: exec.Command(binary, all...), binary: binary, log: log}
 	r.command.Stderr = file
 	r.command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	return r, r.command.Start()
@@ -62,4 +64,39 @@ func (r *Replica) Stop() error {
 func (r *Replica) LogHas(text string) bool {
 	content, err := os.ReadFile(r.log)
 	return err == nil && bytes.Contains(content, []byte(text))
+}
+
+var opsAddress = regexp.MustCompile(`msg=serving .*\bops=(\S+)`)
+
+// Server is the URL of its ops listener.
+func (r *Replica) Server() (string, error) {
+	content, err := os.ReadFile(r.log)
+	if err != nil {
+		return "", err
+	}
+	found := opsAddress.FindSubmatch(content)
+	if found == nil {
+		return "", fmt.Errorf("%s does not say where it listens", r.log)
+	}
+	return "http://" + string(found[1]), nil
+}
+
+// Explain asks the replicas about an object, as a person would, and returns the JSON.
+func Explain(kind, name string, replicas ...*Replica) ([]byte, error) {
+	arguments := []string{"explain", kind, name, "-o", "json"}
+	for _, r := range replicas {
+		server, err := r.Server()
+		if err != nil {
+			return nil, err
+		}
+		arguments = append(arguments, "--server", server)
+	}
+	var errors bytes.Buffer
+	command := exec.Command(replicas[0].binary, arguments...)
+	command.Stderr = &errors
+	output, err := command.Output()
+	if err != nil {
+		return nil, fmt.Errorf("evenkeel explain: %w: %s", err, errors.String())
+	}
+	return output, nil
 }
