@@ -193,18 +193,29 @@ static int offer_clusters(struct stepping *s, struct layout_write *best, int *be
     return 0;
 }
 
-/* One cluster after the other, as long as none does. */
-static int offer_single(struct stepping *s, struct layout_write *best, int *best_rank) {
+/* One cluster of an object after the other, as long as none does. */
+static int offer_single(struct stepping *s, const struct layout_object *o, uint32_t *left,
+                        struct layout_write *best, int *best_rank) {
+    int r = 1;
+    for (uint32_t k = 0; r > 0 && *best_rank<HOLDS && * left> 0; k++, --*left)
+        r = offer_change(s, o, k, best, best_rank);
+    return r < 0 ? r : 0;
+}
+
+/* Of what is not wanted, too: it gives its clusters away before it is deleted. */
+static int offer_singles(struct stepping *s, struct layout_write *best, int *best_rank) {
     const struct layout *l = s->p->layout;
+    struct layout_object *unwanted = arena_array(s->arena, l->unwanted_count, sizeof *unwanted);
     uint32_t left = SINGLE_CHANGES;
-    for (uint32_t i = 0; i < l->count && *best_rank < HOLDS; i++) {
-        int r = 1;
-        for (uint32_t k = 0; r > 0 && *best_rank < HOLDS && left > 0; k++, left--)
-            r = offer_change(s, &l->objects[i], k, best, best_rank);
-        if (r < 0)
-            return r;
+    int r = unwanted == NULL ? -ENOMEM : 0;
+    for (uint32_t i = 0; r == 0 && i < l->count; i++)
+        r = offer_single(s, &l->objects[i], &left, best, best_rank);
+    for (uint32_t i = 0; r == 0 && i < l->unwanted_count; i++) {
+        unwanted[i] =
+            (struct layout_object){.existing = l->unwanted[i], .name = l->unwanted[i]->name};
+        r = offer_single(s, &unwanted[i], &left, best, best_rank);
     }
-    return 0;
+    return r;
 }
 
 static void offer_deletions(struct stepping *s, struct layout_write *best, int *best_rank) {
@@ -231,6 +242,6 @@ int layout_next(const struct layout_progress *p, struct arena *arena, struct lay
     if (r == 0)
         offer_deletions(&s, ret, &rank);
     if (r == 0 && rank >= 0 && rank < HOLDS)
-        r = offer_single(&s, ret, &rank);
+        r = offer_singles(&s, ret, &rank);
     return r;
 }

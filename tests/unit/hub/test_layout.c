@@ -349,6 +349,37 @@ static void hard_terms_split_a_write(void **state) {
     arena_done(&b.arena);
 }
 
+/* As many of 0..9 as of the others, but for one. */
+static bool balanced(void *ctx, const uint8_t *selected) {
+    int surplus = 0;
+    (void)ctx;
+    for (uint32_t s = 0; s < SLOTS; s++)
+        surplus += s < 10 ? selected[s] : -selected[s];
+    return surplus >= -1 && surplus <= 1;
+}
+
+/* 0, 1 and 2 go with their object, which must not go at once. */
+static void hard_terms_split_a_deletion(void **state) {
+    static struct board b;
+    (void)state;
+    init(&b);
+    object(&b, "p-decision-1", "0", 10, 13);
+    object(&b, "zzz", "0", 0, 3);
+    group(&b, 10, 11);
+    struct layout_write w = next(&b, sure, balanced);
+    writes(&w, "p-decision-1", "10 12");
+    b.slots[0][1] = 12;
+    b.decisions[0].slot_count = 2;
+    w = next(&b, sure, balanced);
+    writes(&w, "zzz", "1 2");
+    b.slots[1][0] = 1;
+    b.slots[1][1] = 2;
+    b.decisions[1].slot_count = 2;
+    b.decisions[0].slot_count = 1;
+    assert_int_equal(next(&b, sure, balanced).verb, LAYOUT_DELETE);
+    arena_done(&b.arena);
+}
+
 static struct fleet_decision unlabelled[2];
 
 static const struct fleet_decision *find_unlabelled(void *ctx, struct str name) {
@@ -425,6 +456,7 @@ int main(void) {
         cmocka_unit_test(objects_are_made_labelled_and_deleted),
         cmocka_unit_test(hard_terms_hold_in_between),
         cmocka_unit_test(hard_terms_split_a_write),
+        cmocka_unit_test(hard_terms_split_a_deletion),
         cmocka_unit_test(objects_without_the_label),
         cmocka_unit_test(objects_of_another_controller),
     };
