@@ -116,12 +116,22 @@ static bool are_selected(const struct changing *c, const uint32_t *slots, uint32
     return all;
 }
 
+/* What was even once may break a hard term, now that clusters have come or gone. */
+static bool target_holds(struct looking *x, const uint32_t *slots, uint32_t count) {
+    uint8_t *flags = owned_has_hard_terms(x) ? arena_alloc(x->arena, x->slots) : NULL;
+    if (flags == NULL)
+        return !owned_has_hard_terms(x); /* the arena says so */
+    for (uint32_t i = 0; i < count; i++)
+        flags[slots[i]] = 1;
+    return owned_holds(x, flags);
+}
+
 /* Goes on to what it was on the way to, as long as that is possible. */
 static bool go_on(struct changing *c, uint32_t *slots) {
     struct looking *x = c->x;
     uint32_t count;
     const bool good = read_target(x, slots, &count) && count == x->d.plan.selected_count;
-    if (!good || are_selected(c, slots, count)) {
+    if (!good || are_selected(c, slots, count) || !target_holds(x, slots, count)) {
         x->o->has_target = false;
         return false;
     }

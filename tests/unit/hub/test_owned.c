@@ -478,6 +478,26 @@ static void forced_moves_and_hard_terms(void **state) {
     assert_int_equal(hub.answer.waiting, 1); /* e5 */
 }
 
+/* What was even when it was chosen is not, once there is another zone. */
+static void a_target_that_is_even_no_more(void **state) {
+    struct owned_write write;
+    (void)state;
+    clusters("a", 2, "'zone':'a'");
+    clusters("b", 2, "'zone':'b'");
+    played_placement(&hub, OURS, HARD("1") NUMBER("4"));
+    assert_true(played_look(&hub, &write));
+    assert_int_equal(write.verb, WRITE_CREATE);
+    struct owned_write taken = write;
+    owned_taken(&hub.owned, &taken, 0);
+    assert_int_equal(played_apply(&hub, &write), 0);
+    owned_ended(&hub.owned, WRITE_DONE, 201, 0);
+    strbuf_done(&write.path);
+    strbuf_done(&write.body);
+    clusters("c", 1, "'zone':'c'");
+    (void)played_settle(&hub);
+    played_is(&hub, "p-decision-1: a0 a1 b0 c0");
+}
+
 /* ---- many objects ---- */
 
 static unsigned held[2]; /* 250 selected ones: bits by number of what was ever missing */
@@ -725,6 +745,7 @@ int main(void) {
         TEST(no_more_than_so_many_a_minute),
         TEST(forced_moves_let_others_wait),
         TEST(forced_moves_and_hard_terms),
+        TEST(a_target_that_is_even_no_more),
         TEST(two_hundred_and_fifty),
         TEST(nothing_is_written_twice),
         TEST(an_answer_is_lost),
