@@ -169,8 +169,8 @@ static int wake_for_scores(struct looking *x) {
             return err_set(x->err, -E2BIG, "too many prioritizers");
         for (uint32_t k = 0; k < x->d.available_count; k++) {
             const struct fleet_score s = fleet_score_of(scores, x->d.available[k], INTERN_NONE);
-            if (s.has_end && s.valid_until_ms > x->q->wall_ms)
-                wake_in(x, s.valid_until_ms - x->q->wall_ms);
+            if (s.has_end && s.valid_until_ms >= x->q->wall_ms) /* it counts until it is over */
+                wake_in(x, s.valid_until_ms - x->q->wall_ms + 1);
         }
     }
     return 0;

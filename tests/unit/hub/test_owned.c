@@ -719,7 +719,13 @@ static void times_to_look_again(void **state) {
                "{'metadata':{'name':'r','namespace':'e1'},'status':{'validUntil':"
                "'2027-01-15T08:00:10Z','scores':[{'name':'s','value':1}]}}");
     (void)played_settle(&hub);
-    assert_true(hub.answer.wake_ms == 10000 - 6001);
+    assert_true(hub.answer.wake_ms == 10000 - 6001 + 1); /* it counts until that is over */
+    hub.now_ms = 10000;
+    (void)played_settle(&hub);
+    assert_true(hub.answer.wake_ms == 1);
+    hub.now_ms = 10001;
+    (void)played_settle(&hub);
+    assert_true(hub.answer.wake_ms == INT64_MAX);
 }
 
 int main(void) {
