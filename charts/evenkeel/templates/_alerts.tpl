@@ -36,11 +36,13 @@
   labels: {severity: critical}
   summary: API servers refuse pods because of Evenkeel's answers, or for want of them
   description: "{{ "{{ $value }}" }} pods a second cannot be created."
+{{- end }}
+{{- if or .Values.webhook.enabled .Values.placements.enabled }}
 - alert: EvenkeelReviewsFailed
   expr: sum by (job, verb) (rate(evenkeel_admission_requests_total{ {{- $of }},result=~"failed|refused"}[5m])) > 0
   for: 10m
   labels: {severity: warning}
-  summary: Pods are admitted as they came, because their reviews failed
+  summary: Pods or Placements are admitted as they came, because their reviews failed
   description: "{{ "{{ $value }}" }} reviews a second fail."
 {{- end }}
 {{- if or .Values.extender.enabled .Values.scheduler.enabled }}
@@ -56,6 +58,34 @@
   labels: {severity: warning}
   summary: kube-scheduler gets no opinion, so pods are placed without Evenkeel
   description: "{{ "{{ $value }}" }} answers a second say nothing, because of {{ "{{ $labels.reason }}" }}."
+{{- end }}
+{{- if .Values.placements.enabled }}
+- alert: EvenkeelPlacementsUnreviewed
+  expr: sum by (name) (rate(apiserver_admission_webhook_fail_open_count{name="placements.evenkeel.io"}[5m])) > 0
+  for: 5m
+  labels: {severity: warning}
+  summary: The hub's API server stores Placements without Evenkeel's answer
+  description: "{{ "{{ $value }}" }} Placements a second are stored as they came: OCM decides new ones first, and a negative numberOfClusters is not refused."
+{{- end }}
+{{- if .Values.ocm.enabled }}
+- alert: EvenkeelPlacementsSkewed
+  expr: max by (job) (evenkeel_placement_skewed{ {{- $of }}}) > 0
+  for: 15m
+  labels: {severity: warning}
+  summary: Placements stay uneven, or short of clusters
+  description: "{{ "{{ $value }}" }} Placements do not satisfy their spread terms."
+- alert: EvenkeelPlacementsNotPlanned
+  expr: sum by (job) (rate(evenkeel_placement_plans_total{ {{- $of }},result="failed"}[5m])) > 0
+  for: 10m
+  labels: {severity: warning}
+  summary: Placements cannot be planned, for want of memory or because they take too much work
+  description: "{{ "{{ $value }}" }} plans a second fail; decisions stay as they are."
+- alert: EvenkeelDecisionsNotWritten
+  expr: sum by (job, what) (rate(evenkeel_writes_total{ {{- $of }},what=~"placements|placementdecisions|addonplacementscores",result=~"error|dropped"}[5m])) > 0
+  for: 10m
+  labels: {severity: critical}
+  summary: What is decided of Placements is not written
+  description: "{{ "{{ $value }}" }} writes of {{ "{{ $labels.what }}" }} a second fail."
 {{- end }}
 - alert: EvenkeelDataTooOld
   expr: ((max by (job, resource) (evenkeel_watch_age_seconds{ {{- $of }}}) > 180) or (min by (job, resource) (evenkeel_watch_age_seconds{ {{- $of }}}) < 0)) unless on (job, resource) (max by (job, resource) (evenkeel_watch_absent{ {{- $of }}}) == 1)

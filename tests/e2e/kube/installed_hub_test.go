@@ -36,10 +36,12 @@ const (
 // that die, and back to OCM without a cluster that moves.
 func TestInstalledOnHub(t *testing.T) {
 	h := &hubHost{host: newHost(t)}
+	h.doors = "--set webhook.enabled=false,ocm.enabled=true,placements.enabled=true"
 	h.startController(t)
 	h.story(t, []storyStep{
 		{"guide", h.guide},
 		{"killed", h.leaderKilled},
+		{"alerts", h.alerts},
 		{"leaving", h.leaving},
 		{"left behind", h.leftBehind},
 	})
@@ -208,6 +210,35 @@ func (h *hubHost) leaderKilled(t *testing.T) {
 	h.rolledOut(t, "evenkeel-ocm")
 	h.shell(t, "kubectl patch managedcluster "+before[0]+` --type merge -p '{"spec": {"taints": null}}'`)
 	h.noneRefused(t)
+}
+
+// alerts of a hub, by their real faults, and what the first command of each one's runbook says; as in TestAlerts.
+func (h *hubHost) alerts(t *testing.T) {
+	h.startPrometheus(t)
+	// More clusters than one for each zone.
+	h.shell(t, "sed 's/name: web,/name: many,/; s/numberOfClusters: 4/numberOfClusters: 7/' docs/examples/fleet/web.yaml | kubectl create -f -")
+	h.fires(t, "EvenkeelPlacementsSkewed", `job="evenkeel-ocm"`, `(?m)^shop +many +False +\S+ +\S`, nil)
+
+	h.shell(t, "kubectl get clusterrole evenkeel-ocm.evenkeel -o yaml >"+h.dir+"/role.yaml\n"+
+		"sed '/placementdecisions\\/status/d' "+h.dir+"/role.yaml | kubectl replace -f -")
+	h.patch(t, `{"spec": {"numberOfClusters": 3}}`)
+	h.fires(t, "EvenkeelDecisionsNotWritten", `job="evenkeel-ocm",what="placementdecisions"`, `were not written.*placement=shop/web.*status=403`, nil)
+	said, err := h.tryShell("kubectl -n evenkeel exec deployment/evenkeel-ocm -- evenkeel check cluster /etc/evenkeel/evenkeel.yaml")
+	if err == nil || !strings.Contains(said, "may not patch placementdecisions/status") {
+		t.Errorf("check cluster says %v: %s", err, said)
+	}
+	h.shell(t, "sed '/resourceVersion:/d' "+h.dir+"/role.yaml | kubectl replace -f -")
+	h.untilSimulated(t, 3)
+
+	h.shell(t, "kubectl -n evenkeel scale deployment evenkeel-ocm --replicas=0")
+	probe := "sed 's/name: web,/name: probe,/' docs/examples/fleet/web.yaml | kubectl create --dry-run=server -f -"
+	h.fires(t, "EvenkeelPlacementsUnreviewed", `name="placements.evenkeel.io"`, `endpoints: (null|\[\])|ready: false`,
+		func(context.Context) { _, _ = h.tryShell(probe) })
+	h.fires(t, "EvenkeelReplicaSilent", `job="evenkeel-ocm"`, `No resources found`, nil)
+	h.shell(t, "kubectl -n evenkeel scale deployment evenkeel-ocm --replicas=2\nkubectl -n shop delete placement many")
+	h.rolledOut(t, "evenkeel-ocm")
+	h.patch(t, `{"spec": {"numberOfClusters": 4}}`)
+	h.untilSimulated(t, 4)
 }
 
 // unmoved begins a watch of what is decided; what it returns ends it, and fails the test if a cluster came or went.

@@ -33,6 +33,7 @@ type host struct {
 	machine *cluster.Machine
 	top     string // of the repository
 	tools   string // folder that is first in PATH
+	doors   string // options of Helm that turn them on; "": the chart's own
 }
 
 // newHost starts one that is as empty as a new cluster. It has a kube-scheduler, as a user's has.

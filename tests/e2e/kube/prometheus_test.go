@@ -28,7 +28,7 @@ var (
 func (h *host) alertRules(t *testing.T) string {
 	t.Helper()
 	rendered := h.shell(t, "set +x; helm template evenkeel charts/evenkeel --namespace evenkeel --kube-version 1.36.0"+
-		" --set monitoring.rules.enabled=true --show-only templates/monitoring.yaml 2>/dev/null")
+		" --set monitoring.rules.enabled=true "+h.doors+" --show-only templates/monitoring.yaml 2>/dev/null")
 	_, groups, ok := strings.Cut(rendered, "\n  groups:")
 	if !ok {
 		t.Fatalf("no rules: %s", rendered)
