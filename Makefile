@@ -126,7 +126,7 @@ say = @printf '== %s\n'
 # ---- targets for people ----
 
 .DEFAULT_GOAL := all
-.PHONY: all deps deps-test deps-e2e deps-lint deps-arm64 deps-packaging run demo cluster test unit sim growth mutants e2e differential attack asan tsan sanitized valgrind arm64 fuzz bench same bench-live \
+.PHONY: all deps deps-test deps-e2e deps-lint deps-arm64 deps-packaging run demo cluster hub test unit sim growth mutants e2e differential attack asan tsan sanitized valgrind arm64 fuzz bench same bench-live \
 	lint format image chart push deb kubectl packaging install clean help
 
 all: ## build build/evenkeel (the default)
@@ -190,6 +190,10 @@ demo: deps ## a guided tour against files, without a cluster
 cluster: deps ## leave a real control plane with Evenkeel in it running, to play with; needs Go
 	@+$(again) $(BINARY)
 	@EVENKEEL=$(abspath $(BINARY)) tests/e2e/cluster.sh
+
+hub: deps ## the same for a hub of Open Cluster Management: a dozen clusters, and Placements to be spread; needs Go
+	@+$(again) $(BINARY)
+	@EVENKEEL=$(abspath $(BINARY)) tests/e2e/hub.sh
 
 test: deps-test ## every test that needs neither Go nor a cluster
 	$(say) 'building evenkeel and its tests'

@@ -57,7 +57,7 @@ run_hub() {
     compile ./cmd/controlplane
     timeout -k 5 1200 go build -o "$out/controlplane" ./cmd/controlplane || die "The control plane did not compile."
     go_module=ocm
-    compile ./internal/...
+    compile ./internal/... ./cmd/...
     build_test . ocm-hub.test
     rm -rf "$out/ocm-hub"
     export EVENKEEL_E2E_CONTROL_PLANE=$out/controlplane EVENKEEL_E2E_KUBECTL=$top/build/tools/kubectl \

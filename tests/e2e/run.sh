@@ -11,6 +11,7 @@
 # binary), E2E_TIMEOUT (seconds for all scenarios, default 3600), what kube/main_test.go lists,
 # E2E_MAY_SKIP (a regular expression: scenarios that may be skipped, which otherwise count as failed;
 # with -short all may), and UPSTREAM_FLAGS (flags for upstream.sh, say -full).
+# shellcheck disable=SC2034 # go.sh reads go_module
 set -uo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 # shellcheck source=/dev/null

@@ -51,8 +51,9 @@ type Hub struct {
 	programs Programs
 	objects  dynamic.Interface
 	cached   listers.PlacementDecisionLister // what OCM's controller knows
-	command  *exec.Cmd
 	input    io.Closer
+	exited   chan struct{} // closed when the control plane has ended
+	end      error         // how it has
 }
 
 // Start makes one, with its files in `dir`, which must be empty.
@@ -92,25 +93,30 @@ func (h *Hub) startControlPlane(dir string) error {
 		return err
 	}
 	defer log.Close()
-	h.command = exec.Command(h.programs.ControlPlane, "-dir", files)
-	h.command.Stderr = log
-	h.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the test alone
-	input, err := h.command.StdinPipe()
+	command := exec.Command(h.programs.ControlPlane, "-dir", files)
+	command.Stderr = log
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the test alone
+	input, err := command.StdinPipe()
 	if err != nil {
 		return err
 	}
 	h.input = input
-	output, err := h.command.StdoutPipe()
+	output, err := command.StdoutPipe()
 	if err != nil {
 		return err
 	}
-	if err := h.command.Start(); err != nil {
+	if err := command.Start(); err != nil {
 		return err
 	}
 	h.Kubeconfig, err = firstLine(output)
 	if err != nil {
 		return fmt.Errorf("the control plane does not start: %w; see %s", err, log.Name())
 	}
+	h.exited = make(chan struct{})
+	go func() {
+		defer close(h.exited)
+		h.end = command.Wait()
+	}()
 	return nil
 }
 
@@ -189,10 +195,14 @@ func Until(ctx context.Context, what string, ask func(context.Context) (bool, er
 	return nil
 }
 
+// Exited is closed when the control plane has ended.
+func (h *Hub) Exited() <-chan struct{} { return h.exited }
+
 // Stop ends the control plane. OCM's controllers end with their contexts, which is to be before.
 func (h *Hub) Stop() error {
 	if err := h.input.Close(); err != nil {
 		return err
 	}
-	return h.command.Wait()
+	<-h.exited
+	return h.end
 }
