@@ -92,7 +92,7 @@ struct layout_progress {
     const struct layout *layout;
     struct layout_doubt doubt;
     /* Would hard terms hold (or be violated no more than now) with these clusters? [slots], 1: in
-     * some object. NULL: there are none. */
+     * some object that is not foreign. NULL: there are none. */
     bool (*holds)(void *ctx, const uint8_t *selected);
     void *ctx;
 };

@@ -11,7 +11,7 @@ struct stepping {
     struct arena *arena;
     uint32_t *place;  /* [slots]: the object that the cluster is to be in, + 1; 0: none */
     uint8_t *arrived; /* [slots]: it is there */
-    uint8_t *in;      /* [slots]: it is in some object */
+    uint8_t *in;      /* [slots]: it is in some object that is not foreign */
     uint32_t *times;  /* [slots]: in how many */
     uint8_t *marks;   /* [slots]: of one object; all 0 between calls */
 };
@@ -57,7 +57,7 @@ static int begin(struct stepping *s) {
     for (uint32_t i = 0; i < l->count; i++)
         note_arrived(s, i);
     for (const struct fleet_decision *d = q->existing; d != NULL; d = d->next)
-        for (uint32_t i = 0; i < d->slot_count; i++) {
+        for (uint32_t i = 0; !layout_is_foreign(d, q->owner_uid) && i < d->slot_count; i++) {
             s->times[d->slots[i]]++;
             s->in[d->slots[i]] = 1;
         }

@@ -62,7 +62,7 @@ static int skew_of(struct looking *x, const uint8_t *selected, int64_t ret[PLACE
     return r;
 }
 
-/* Of what is there now, once a look. */
+/* Of what our objects have now, once a look. */
 static int find_skew_now(struct looking *x) {
     uint8_t *has = x->has_skew ? NULL : arena_alloc(x->arena, x->slots);
     if (x->has_skew)
@@ -70,7 +70,7 @@ static int find_skew_now(struct looking *x) {
     if (has == NULL)
         return -ENOMEM; /* the arena says so */
     for (const struct fleet_decision *e = x->existing; e != NULL; e = e->next)
-        for (uint32_t i = 0; i < e->slot_count; i++)
+        for (uint32_t i = 0; !layout_is_foreign(e, x->placement.meta.uid) && i < e->slot_count; i++)
             has[e->slots[i]] = 1;
     int r = skew_of(x, has, x->skew_now);
     x->has_skew = r == 0;

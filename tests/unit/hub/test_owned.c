@@ -652,6 +652,29 @@ static void an_object_of_another_controller(void **state) {
     assert_int_equal(hub.answer.moves, 0);
 }
 
+/* The skew of what is there is that of our objects: what another controller has in one zone allows
+ * nothing. */
+static void hard_terms_and_another_controller(void **state) {
+    (void)state;
+    hub.settings.moves.per_minute = 0;
+    seven_and_two();
+    played_decision(&hub, "other", "e2 e3 e4");
+    played_own(&hub, "other");
+    played_placement(&hub, OURS,
+                     HARD("1") NUMBER("2") ",'prioritizerPolicy':{'mode':'Exact','configurations':["
+                                           "{'scoreCoordinate':{'type':'AddOn','addOn':{"
+                                           "'resourceName':'r','scoreName':'s'}},'weight':1}]}");
+    (void)played_settle(&hub);
+    played_is(&hub, "other: e2 e3 e4; p-decision-1: e2 w0");
+    fleet_give(&hub.fleet, FLEET_SCORES,
+               "{'metadata':{'name':'r','namespace':'e5'},'status':{'scores':[{'name':'s',"
+               "'value':100}]}}");
+    played_cluster(&hub, "w0", "'zone':'west'", TAINTED);
+    (void)played_settle(&hub);
+    played_is(&hub, "other: e2 e3 e4; p-decision-1: e2 w1");
+    assert_int_equal(hub.answer.waiting, 1); /* e5 */
+}
+
 /* Somebody was first: 409 is the answer, and then it is seen. */
 static void a_name_that_is_taken(void **state) {
     struct owned_write write;
@@ -758,6 +781,7 @@ int main(void) {
         TEST(an_answer_is_not_seen_for_long),
         TEST(an_object_loses_its_label),
         TEST(an_object_of_another_controller),
+        TEST(hard_terms_and_another_controller),
         TEST(a_name_that_is_taken),
         TEST(nothing_is_left),
         TEST(what_is_gone),
