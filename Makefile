@@ -67,9 +67,11 @@ BENCH_SOURCES := $(sort $(wildcard tests/bench/*.c))
 BENCH_PARTS := $(patsubst %.c,$(OBJ)/%.o,\
 	$(filter-out $(BENCH_MAINS:%=tests/bench/%.c),$(BENCH_SOURCES)))
 
-# The simulator: one program.
+# The simulators: of an API server, and of a hub.
 SIM := $(BUILD)/sim
+SIM_HUB := $(BUILD)/sim-hub
 SIM_SOURCES := $(sort $(wildcard tests/sim/*.c))
+SIM_HUB_SOURCES := $(sort $(wildcard tests/sim/hub/*.c))
 
 # Counts the work of handlers: a flavour of its own, in which every basic block is counted.
 GROWTH := $(BUILD)/tests/growth/test_growth
@@ -210,9 +212,9 @@ unit: deps-test ## only the unit tests
 	@+$(again) $(UNIT_TESTS)
 	@tests/run $(UNIT_TESTS)
 
-sim: deps-test ## SEEDS (1,000) runs of the simulated, hostile API server
-	@+$(again) $(SIM)
-	@$(SIM) --seeds $(SEEDS)
+sim: deps-test ## SEEDS (1,000) runs of the simulated, hostile API server, and of a simulated hub
+	@+$(again) $(SIM) $(SIM_HUB)
+	@tests/sim/run $(SEEDS) $(SIM) $(SIM_HUB)
 
 growth: deps-test ## handlers asked with twice as much: the work may double, too
 	@+$(again) FLAVOR=growth run-growth
@@ -394,6 +396,13 @@ $(SIM): $(SIM_SOURCES:%.c=$(OBJ)/%.o) $(LIB)
 	@echo '  link  $@'
 	@$(CC) $(ALL_LDFLAGS) -o $@ $^ $(lib_libs)
 
+# Threads, and what they wait for, are played: tests/sim/hub/strand.h.
+SIM_HUB_WRAPS := pthread_create pthread_join clock_real condition_wait condition_wait_until \
+	condition_signal condition_broadcast
+$(SIM_HUB): $(SIM_HUB_SOURCES:%.c=$(OBJ)/%.o) $(LIB)
+	@echo '  link  $@'
+	@$(CC) $(ALL_LDFLAGS) $(SIM_HUB_WRAPS:%=-Wl,--wrap=%) -o $@ $^ $(lib_libs)
+
 # The sanitizers of clang 14 cannot stand as much address randomisation as new kernels are set to.
 NO_ASLR = $(if $(FLAVOR),$(shell setarch -R true 2>/dev/null && echo setarch -R))
 export ASAN_OPTIONS ?= detect_stack_use_after_return=1:strict_string_checks=1
@@ -443,5 +452,5 @@ run-fuzz-%: $(BUILD)/fuzz_%
 LINT_FLAGS = $(filter-out -Wjump-misses-init -Wthread-safety,$(ALL_CFLAGS)) -Wthread-safety \
 	$(lib_cflags)
 
--include $(patsubst %.c,$(OBJ)/%.d,$(SOURCES) $(TEST_SOURCES) $(BENCH_SOURCES) $(SIM_SOURCES) \
+-include $(patsubst %.c,$(OBJ)/%.d,$(SOURCES) $(TEST_SOURCES) $(BENCH_SOURCES) $(SIM_SOURCES) $(SIM_HUB_SOURCES) \
 	$(GROWTH_SOURCES) $(wildcard tests/fuzz/fuzz_*.c))

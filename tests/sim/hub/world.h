@@ -1,0 +1,287 @@
+/*
+ * A simulated hub: an API server that is hostile now and then, OCM's placement controller, people
+ * who change things, and two replicas of Evenkeel's own controller (informer, planner, writer,
+ * elector), in virtual time. Everything follows from the seed.
+ *
+ *     main.c      options, seeds, the table at the end
+ *     world.c     what is due next happens; rounds of changes, and of quiet
+ *     strand.c    the planner's thread, without a thread
+ *     store.c     objects, versions, histories, writes
+ *     replica.c   a process: its timers and watches, and what goes wrong with these
+ *     calls.c     its requests, and what goes wrong with them
+ *     actors.c    OCM's controller, and the garbage collector
+ *     changes.c   what people and clusters do
+ *     check.c     what must be true after every write, and when all is quiet
+ *
+ * A check that fails calls world_fail(), which keeps the first failure; the seed then ends.
+ */
+#pragma once
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "hub/placement_decisions.h"
+#include "ocm/decide.h"
+#include "sim/hub/store.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    REPLICAS = 2,
+    PLACEMENTS = 5,
+    MOST_CLUSTERS = 5000,
+    TRACE_LINES = 60,
+    TRACE_BYTES = 260,
+};
+
+/* ---- what happens, counted over all seeds ---- */
+
+enum happening {
+    /* to a request */
+    REQUEST_GOOD,
+    REQUEST_BUSY,        /* 429 */
+    REQUEST_ERROR,       /* 500, and nothing was done */
+    REQUEST_DONE_LATE,   /* 504, and it was done */
+    REQUEST_FORBIDDEN,   /* 403 */
+    REQUEST_LOST,        /* it never arrived */
+    REQUEST_ANSWER_LOST, /* it was done */
+    REQUEST_STALE,       /* it arrives when nobody waits for it any more */
+    REQUEST_CONFLICT,    /* 409, in earnest */
+    REQUEST_GONE,        /* 404, in earnest */
+    /* to a watch */
+    WATCH_LAGS,
+    WATCH_EXPIRED,    /* 410: it is listed anew */
+    LISTING_GIVEN_UP, /* in the middle, and begun again */
+    /* to a process */
+    REPLICA_PAUSED,
+    REPLICA_KILLED,
+    LEADER_CHANGED,
+    STALE_WRITE_LANDED, /* of a replica that does not lead any more */
+    /* in the world */
+    CLUSTER_ADDED,
+    CLUSTER_DELETED,
+    CLUSTER_TAINTED,
+    CLUSTER_MOVED,
+    ZONE_LOST,
+    HEARTBEAT,
+    SCORE_CHANGED,
+    SCORE_ENDS,
+    NUMBER_CHANGED,
+    TERMS_CHANGED,
+    TERMS_REMOVED,
+    GROUPS_CHANGED,
+    MODE_ON,
+    MODE_OFF,
+    PLACEMENT_DELETED,
+    PLACEMENT_MADE,
+    ANNOTATION_TAKEN,  /* OCM's disable annotation, by somebody */
+    DECISION_DELETED,  /* one of ours, by somebody */
+    DECISION_REPLACED, /* likewise, its clusters */
+    LABEL_LOST,
+    FOREIGN_MADE, /* a PlacementDecision of another controller */
+    OCM_WROTE,
+    OCM_WROTE_OVER, /* after it was disabled */
+    COLLECTED,
+    /* what Evenkeel did */
+    WROTE_DECISION,
+    WROTE_STATUS,
+    WROTE_ANNOTATIONS,
+    CHANGED_OBJECT,  /* a cluster, which was selected all the while */
+    BROKE_HARD_TERM, /* for a moment, because no write was found that keeps it */
+    LARGE_FLEET,
+    HAPPENINGS
+};
+extern const char *const happening_names[HAPPENINGS];
+
+/* ---- the world ---- */
+
+struct cluster {
+    cJSON *object; /* the store's; NULL: there is none */
+    int region, zone;
+    bool has_zone, tainted;
+};
+
+/* Kinds of terms; a bit each. */
+enum { TERM_REGION_SOFT = 1, TERM_ZONE_SOFT = 2, TERM_ZONE_HARD = 4 };
+
+/* What people want. */
+enum mode { MODE_UNSET, MODE_OWNER, MODE_SWITCHED_OFF };
+struct wish {
+    char name[16];
+    bool exists;
+    bool theirs;   /* never Evenkeel's: nothing of it may be written */
+    bool handmade; /* likewise, with OCM's annotation of somebody else */
+    enum mode mode;
+    unsigned terms;
+    int number;         /* -1: all */
+    unsigned per_group; /* 0: one group */
+    bool scored;
+    unsigned taken;           /* how often OCM's annotation was taken away */
+    uint64_t changed_version; /* of the Placement or its PlacementDecisions, by other than us */
+    /* OCM's controller: it still believes that it decides. */
+    bool ocm_decides;
+    uint64_t ocm_right; /* a sum of all that it has seen when it had nothing to write */
+    /* Of a round. */
+    uint8_t *held, *missing; /* [clusters]; owned: at its beginning; left out by us since */
+    uint32_t writes;         /* ours since the round began */
+    uint32_t structure;      /* of them: objects made and labelled, annotations, and their status */
+    bool relabelled;         /* one of these since the last status */
+    uint32_t changes;        /* clusters that came to or left some object since the last status */
+    uint32_t moves;          /* halves of these, before it */
+};
+
+struct replica;
+
+struct world {
+    uint64_t seed, random, steps;
+    bool failed, verbose;
+    char failure[700];
+    char trace[TRACE_LINES][TRACE_BYTES];
+    uint64_t traced;
+    uint64_t *happened; /* [HAPPENINGS]; borrowed */
+    uint64_t digest;    /* of all that happened */
+
+    struct clock_fake clock;
+    int64_t wall_ms; /* at time 0 of the clock */
+    struct store store;
+    struct fleet *truth; /* what the store has */
+    struct arena arena;  /* of one question */
+
+    unsigned cluster_count, regions, zones; /* zones of a region */
+    struct cluster *clusters;               /* [cluster_count]; owned */
+    struct wish wishes[PLACEMENTS];
+    unsigned wish_count;
+    bool by_default;
+    struct move_limits moves;
+
+    unsigned hostility;         /* of 1000 requests, about; 0: nothing goes wrong */
+    uint64_t facts_version;     /* of all but Placements and PlacementDecisions, heartbeats apart */
+    int64_t scores_end_ms;      /* no score ends after that */
+    int64_t last_write_ms;      /* of any replica but to Leases: when it was sent */
+    int64_t ocm_ms, collect_ms; /* when these act next */
+    unsigned leader;            /* number of who led last, + 1; 0 */
+    struct replica *replicas[REPLICAS]; /* NULL: it is dead */
+    int64_t revive_ms[REPLICAS];
+    bool counted; /* a round in which writes are counted */
+};
+
+/* Plays one seed, of so many clusters (0: as the seed has it). False: it failed. */
+bool world_run(struct world *w, uint64_t seed, unsigned clusters, unsigned rounds,
+               uint64_t happened[HAPPENINGS]);
+
+void world_fail(struct world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void world_trace(struct world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void happen(struct world *w, enum happening what);
+
+static inline int64_t world_now(const struct world *w) {
+    return w->clock.at_ms;
+}
+static inline uint64_t world_below(struct world *w, uint64_t n) {
+    return random_below(&w->random, n);
+}
+static inline int64_t world_between(struct world *w, int64_t from, int64_t to) {
+    return from + (int64_t)random_below(&w->random, (uint64_t)(to - from) + 1);
+}
+static inline bool world_chance(struct world *w, unsigned per_mille) {
+    return random_below(&w->random, 1000) < per_mille;
+}
+
+#define NAMESPACE "n"
+
+/* ---- replica.c ---- */
+
+/* What a process has of the API server. */
+struct kube_client {
+    struct world *world;
+    struct replica *replica;
+    unsigned number; /* of the replica */
+};
+
+struct replica *replica_new(struct world *w, unsigned number);
+void replica_free(struct replica *r);
+/* When it has something to do. */
+int64_t replica_at_ms(struct replica *r);
+void replica_step(struct replica *r);
+/* Its watches are silent for a while. */
+void replica_lag(struct replica *r);
+void replica_pause(struct replica *r, int64_t until_ms);
+bool replica_is_paused(const struct replica *r);
+bool replica_leads(const struct replica *r);
+/* It has seen all there is, and planned since. */
+bool replica_is_fresh(const struct replica *r);
+/* Up to this version of the store it has seen all, and planned since; 0: it has not planned. */
+uint64_t replica_version(const struct replica *r);
+
+/* ---- calls.c: requests on their way, which outlive who sent them ---- */
+
+void calls_start(struct kube_client *client, struct kube_request *request);
+void calls_cancel(struct kube_client *client, struct kube_request *request);
+int64_t calls_at_ms(void);
+void calls_step(struct world *w);
+/* Is one that is no Lease's? */
+bool calls_under_way(void);
+void calls_done(void);
+
+/* ---- truth.c ---- */
+
+/* What the store's `changed` calls; ctx is the world. */
+void truth_changed(void *ctx, enum fleet_kind kind, const struct change *change);
+/* What is decided of a Placement in the present state, with its terms or, as OCM would, without.
+ * Valid until truth_close(); false: nothing is, or it failed. */
+struct truth {
+    struct fleet_view view;
+    struct placement placement;
+    struct ocm_decision d;
+};
+bool truth_decide(struct world *w, const struct wish *wish, bool with_terms, struct truth *ret);
+void truth_close(struct truth *t);
+/* Which cluster a slot is; UINT32_MAX: of none that ever was. */
+uint32_t truth_cluster(const struct truth *t, uint32_t slot);
+uint32_t cluster_number(const char *name);
+
+/* ---- actors.c ---- */
+
+void ocm_step(struct world *w);
+void collect_step(struct world *w);
+/* Nothing is left to be done by these. */
+bool actors_are_idle(struct world *w);
+
+/* ---- changes.c ---- */
+
+/* Makes the first objects. */
+void changes_begin(struct world *w);
+/* Something happens; of one object. */
+void changes_step(struct world *w);
+void changes_single(struct world *w);
+/* A cluster says that it is there. */
+void changes_beat(struct world *w);
+cJSON *placement_of(const struct world *w, const struct wish *wish);
+
+/* ---- check.c ---- */
+
+/* A write of ours. */
+struct judged {
+    struct wish *wish;    /* whose it is; NULL: of none that is known */
+    enum fleet_kind kind; /* of the object */
+    char name[80];        /* likewise */
+    bool fair;            /* it was made of what there is now */
+    bool informed;        /* ... but perhaps without what Evenkeel itself has written since */
+    bool stale;           /* who sent it does not lead any more */
+    uint8_t *before;      /* [clusters]: in some object of the Placement */
+    uint32_t objects;     /* likewise: how many there are */
+    cJSON *object;        /* before the write; NULL */
+};
+void check_begin_write(struct world *w, const char *path, struct str body, struct judged *ret);
+/* `status` of the answer. Frees what the first made. */
+void check_end_write(struct world *w, struct judged *j, int status);
+
+/* A round begins now, in which the world stands still. */
+void check_begin_round(struct world *w);
+/* Somebody else has changed its decisions since: clusters may have been left out by them. */
+void check_forget_round(const struct world *w, const struct wish *wish);
+/* All is quiet. */
+void check_quiet(struct world *w);
+void check_done(struct world *w);
+
+/* Is it to be decided by Evenkeel? */
+bool wish_is_ours(const struct world *w, const struct wish *wish);
