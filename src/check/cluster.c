@@ -3,6 +3,7 @@
 #include "base/json_reader.h"
 #include "base/limits.h"
 #include "base/time.h"
+#include "check/hub.h"
 #include "check/permissions.h"
 #include "check/validating.h"
 #include "config/purposes.h"
@@ -249,6 +250,7 @@ static void check_server(struct check *c, const struct kube_access *access) {
         return;
     check_clock(c);
     permissions_check(c->configuration, c->role, c->client, access->namespace, c->out);
+    hub_check(c->configuration, c->role, c->client, c->out);
     if (c->role == SERVER_CLUSTER && configuration_serves_pods(c->configuration))
         check_for_pods(c);
 }

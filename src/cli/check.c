@@ -100,10 +100,13 @@ const struct command check_cluster_command = {
     .name = "check cluster",
     .usage = "[FILE] [options]",
     .about = "Asks an API server whether Evenkeel can work with it: does it answer, are the\n"
-             "permissions there, do the nodes carry the labels that are spread over. FILE is an\n"
+             "permissions there, do the nodes carry the labels that are spread over. With\n"
+             "--ocm or --fleet-clusters also the fleet's hub: does it serve the kinds of Open\n"
+             "Cluster Management, do Placements have spreadPolicy. FILE is an\n"
              "EvenkeelConfiguration. Without --kubeconfig and --in-cluster it asks whom kubectl\n"
              "would ask. Exit codes: 0 no errors, 1 errors, 2 wrong usage.",
     .example = "evenkeel check cluster --kubeconfig ~/.kube/config --context production\n"
+               "evenkeel check cluster --kubeconfig hub.yaml --ocm --extender-listen 0\n"
                "evenkeel check cluster evenkeel.yaml -o json",
     .specs = specs,
     .spec_count = 1,

@@ -177,6 +177,10 @@ func (h *hubHost) guide(t *testing.T) {
 		t.Errorf("%d clusters have a reason: %s", n, shown)
 	}
 	h.untilSimulated(t, 4)
+	said := h.shell(t, h.typed(t, ocmGuide, "evenkeel check cluster /etc"))
+	if !strings.Contains(said, "Placements have spec.spreadPolicy") || strings.Contains(said, "\nerror") {
+		t.Errorf("check cluster says %s", said)
+	}
 	// The API server asks about new ones: what Evenkeel will decide has OCM's annotation before it is stored.
 	h.until("a new Placement is reviewed", func(ctx context.Context) (bool, error) {
 		text, err := h.tryShell("sed 's/name: web,/name: new,/' docs/examples/fleet/web.yaml | kubectl create --dry-run=server -o yaml -f -")

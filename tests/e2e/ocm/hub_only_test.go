@@ -176,4 +176,10 @@ func checkCluster(t *testing.T, options []string) {
 	if err != nil || strings.Contains(string(output), "may not") {
 		t.Errorf("evenkeel check cluster: %v\n%s", err, output)
 	}
+	for _, text := range []string{"Placements have spec.spreadPolicy",
+		"the version of Open Cluster Management is not known"} {
+		if !strings.Contains(string(output), text) {
+			t.Errorf("evenkeel check cluster does not say %q:\n%s", text, output)
+		}
+	}
 }
