@@ -14,6 +14,8 @@ struct finding {
     bool spent; /* the steps are; the arena says so if it is full */
     /* What a Placement must be like. */
     uint32_t set, resource; /* interned; INTERN_NONE: whichever */
+    uint32_t slot;          /* of the cluster that has changed; TOPOLOGY_NONE: none has, or nobody
+                               has it */
 };
 
 static bool goes_on(struct finding *f, uint64_t steps) {
@@ -122,8 +124,11 @@ static void find_with_group(struct finding *f, uint32_t id) {
 /* ---- the answer ---- */
 
 static struct finding begin(const struct fleet_view *v, struct arena *arena) {
-    return (struct finding){
-        .c = v->contents, .arena = arena, .set = INTERN_NONE, .resource = INTERN_NONE};
+    return (struct finding){.c = v->contents,
+                            .arena = arena,
+                            .set = INTERN_NONE,
+                            .resource = INTERN_NONE,
+                            .slot = TOPOLOGY_NONE};
 }
 
 static int by_number(const void *a, const void *b) {
@@ -133,8 +138,26 @@ static int by_number(const void *a, const void *b) {
 
 static int by_names(const void *a, const void *b) {
     const struct fleet_placement *left = a, *right = b;
+    if (left->has_it != right->has_it)
+        return left->has_it ? -1 : 1;
     const int order = str_cmp(left->namespace, right->namespace);
     return order != 0 ? order : str_cmp(left->name, right->name);
+}
+
+/* Is the cluster decided for it? */
+static bool has_cluster(struct finding *f, const struct placement_record *p) {
+    if (f->slot == TOPOLOGY_NONE)
+        return false;
+    for (uint32_t id = p->decisions; id != FLEET_NONE;
+         id = decision_at(f->c, id)->of_placement.next) {
+        const struct fleet_decision *d = &decision_at(f->c, id)->decision;
+        if (!goes_on(f, 1 + d->slot_count))
+            return false;
+        for (uint32_t i = 0; i < d->slot_count; i++)
+            if (d->slots[i] == f->slot)
+                return true;
+    }
+    return false;
 }
 
 static int end(struct finding *f, struct fleet_changed *ret) {
@@ -152,8 +175,10 @@ static int end(struct finding *f, struct fleet_changed *ret) {
         const struct placement_record *p = placement_at(f->c, f->ids[i]);
         items[count++] = (struct fleet_placement){
             intern_str(&f->c->strings, namespace_at(f->c, p->namespace)->name),
-            intern_str(&f->c->strings, p->name)};
+            intern_str(&f->c->strings, p->name), has_cluster(f, p)};
     }
+    if (f->spent)
+        return -E2BIG;
     if (count > 1)
         qsort(items, count, sizeof *items, by_names);
     *ret = (struct fleet_changed){items, count};
@@ -181,6 +206,9 @@ int fleet_changed_by_decision(const struct fleet_view *v, struct str namespace, 
 int fleet_changed_by_cluster(const struct fleet_view *v, struct str cluster, struct arena *arena,
                              struct fleet_changed *ret) {
     struct finding f = begin(v, arena);
+    const uint32_t slot = topology_slot(v->contents->clusters, cluster);
+    if (slot != TOPOLOGY_NONE && v->contents->decided[slot] > 0)
+        f.slot = slot;
     find_sets(&f, cluster, find_users);
     return end(&f, ret);
 }

@@ -13,9 +13,11 @@
 
 struct fleet_placement {
     struct str namespace, name; /* borrowed while the view is open */
+    bool has_it;                /* a cluster has changed that is decided for it */
 };
 
-/* By namespace and name, each once; in the arena. Only Placements that are known. */
+/* Those that have the cluster first, for they may have to move; then by namespace and name, each
+ * once; in the arena. Only Placements that are known. */
 struct fleet_changed {
     struct fleet_placement *items;
     uint32_t count;
@@ -32,7 +34,8 @@ int fleet_changed_by_placement(const struct fleet_view *v, struct str namespace,
 /* A PlacementDecision: the same for the Placement that its label names. */
 int fleet_changed_by_decision(const struct fleet_view *v, struct str namespace, struct str name,
                               struct arena *arena, struct fleet_changed *ret) MUST_CHECK;
-/* A ManagedCluster: those that may use a set which has it. */
+/* A ManagedCluster: those that may use a set which has it. O(what is decided for them), too, unless
+ * the cluster is decided for nobody. */
 int fleet_changed_by_cluster(const struct fleet_view *v, struct str cluster, struct arena *arena,
                              struct fleet_changed *ret) MUST_CHECK;
 /* A set: those in the namespaces that it is bound to, but for those that name other sets only. */

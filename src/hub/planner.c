@@ -431,8 +431,8 @@ static void plan_some(struct planner *p) {
         const uint32_t id = take_dirty(p);
         if (id == POOL_NONE)
             break;
-        is_new = plan_one(p, id, &view) || is_new;
-    } while (now_ms(p) < until_ms);
+        is_new = plan_one(p, id, &view);
+    } while (!is_new && now_ms(p) < until_ms); /* a write waits for no other plan */
     fleet_view_close(&view);
     if (is_new)
         p->options.on_ready(p->options.ctx);

@@ -98,6 +98,43 @@ static void of_a_cluster(void **state) {
     fleet_builder_close(&b);
 }
 
+/* Those that have it must perhaps move: they come first, whatever their names. */
+static void who_has_the_cluster_comes_first(void **state) {
+    struct fleet_builder b;
+    struct fleet_changed changed;
+    static const char *const placements[] = {"a", "b", "c", "d"};
+    (void)state;
+    fleet_builder_open(&b);
+    set(&b, "set1", "");
+    bind(&b, "n", "set1");
+    cluster(&b, "c1", IN("set1"));
+    cluster(&b, "c2", IN("set1"));
+    for (int i = 0; i < 4; i++)
+        placement(&b, "n", placements[i], "", "");
+    enum { ENOUGH = 22 }; /* while nobody has it */
+    arena.steps = (struct steps){.max = ENOUGH};
+    by_cluster(&b, "c1", "n/a n/b n/c n/d");
+    arena.steps = (struct steps){0};
+#define DECIDED(name, of, clusters)                                                                \
+    fleet_give(&b, FLEET_DECISIONS,                                                                \
+               "{'metadata':{'name':'" name "','namespace':'n','labels':{'" PLACEMENT_LABEL        \
+               "':'" of "'}},'status':{'decisions':[" clusters "]}}")
+    DECIDED("d1", "d", "{'clusterName':'c2'},{'clusterName':'c1'}");
+    DECIDED("b1", "b", "{'clusterName':'c2'}");
+    DECIDED("b2", "b", "{'clusterName':'c1'}");
+    DECIDED("a1", "a", "{'clusterName':'c2'}");
+    by_cluster(&b, "c1", "n/b n/d n/a n/c");
+    by_cluster(&b, "c2", "n/a n/b n/d n/c");
+    /* however long that takes to find out, the steps bound it */
+    arena.steps = (struct steps){.max = ENOUGH};
+    assert_int_equal(fleet_changed_by_cluster(fleet_look(&b), STR("c1"), &arena, &changed), -E2BIG);
+    arena.steps = (struct steps){0};
+    fleet_drop(&b, FLEET_DECISIONS, "n", "d1");
+    by_cluster(&b, "c1", "n/b n/a n/c n/d");
+    fleet_builder_close(&b);
+#undef DECIDED
+}
+
 static void of_a_cluster_by_selectors(void **state) {
     struct fleet_builder b;
     (void)state;
@@ -418,6 +455,7 @@ static int teardown(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(of_a_cluster),
+        cmocka_unit_test(who_has_the_cluster_comes_first),
         cmocka_unit_test(of_a_cluster_by_selectors),
         cmocka_unit_test(of_a_set_and_a_binding),
         cmocka_unit_test(of_a_score),
