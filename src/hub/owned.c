@@ -5,6 +5,7 @@
 #include "hub/placement_status.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 /* A write that was answered and is not seen, or not answered at all, is forgotten after that. One
  * that was answered and may have taken a cluster away is not: its object stays in doubt. */
@@ -424,6 +425,15 @@ static int leave(struct looking *x) {
     return r;
 }
 
+/* It may wait for its turn for long, among a thousand others. */
+static void fit_body(struct strbuf *body) {
+    char *p = body->n > 0 && !strbuf_failed(body) ? realloc(body->p, body->n) : NULL;
+    if (p == NULL)
+        return; /* it stays larger than it need be */
+    body->p = p;
+    body->cap = body->n;
+}
+
 int owned_look(struct owned *o, const struct owned_question *q, struct arena *arena,
                struct owned_answer *ret, struct err *err) {
     struct looking x = {.o = o, .q = q, .arena = arena, .ret = ret, .err = err};
@@ -449,5 +459,6 @@ int owned_look(struct owned *o, const struct owned_question *q, struct arena *ar
         ret->result = OWNED_FAILED;
         owned_write_done(&ret->write);
     }
+    fit_body(&ret->write.body);
     return r;
 }

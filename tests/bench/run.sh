@@ -124,6 +124,11 @@ measure_plan() {
     fact plan "$("$programs/plan")"
 }
 
+measure_hub() {
+    say 'the Placements of a live hub'
+    fact hub "$("$programs/replan")"
+}
+
 measure_pods() { # pods
     local pods=$1 names
     say "$nodes nodes, $pods pods"
@@ -323,11 +328,18 @@ def plan_goals:
     $most["\(.clusters) \(.leaves) \(.number)"] | select(. != null) |
     ["\($p.number | thousands) of \($p.clusters | thousands) clusters, two terms, \($p.leaves) leaf domains, CPU time p50; the goal is for filters and prioritizers, too",
         "\(.) ms", "\($p.p50_us | ms) ms", verdict($p.p50_us <= . * 1000)];
+def hub_goals:
+    $facts.hub | "\(.placements | thousands) Placements of \(.number) of \(.clusters | thousands) clusters" as $which |
+    ["\($which), planned anew after a change of a cluster, CPU time p50", "1,000 ms", "\(.all_ms.p50 | round(0)) ms",
+        verdict(.all_ms.p50 <= 1000)],
+    ["\($which), from a taint to the first write of a move, p90", "50 ms",
+        "\(.forced_ms.p90 | round(1)) ms (p50 \(.forced_ms.p50 | round(1)) ms)", verdict(.forced_ms.p90 <= 50)],
+    ["\($which), RSS of a process that knows them alone", "32 MiB", "\(.rss_kib | mib) MiB", verdict(.rss_kib <= 32 * 1024)];
 def reviewed:
     [$reviews[] | [.case, .review_kib, .connections, (.requests_per_s | thousands), (.p50_us | ms),
         (.p99_us | ms), (.max_us | ms), (.ratio_to_echo | round(2))]];
 
-([latency_goals, ratio_goals, peer_goals, growth_goals, full_goals, memory_goals, review_goals, explain_goals, evenness_goals, plan_goals] |
+([latency_goals, ratio_goals, peer_goals, growth_goals, full_goals, memory_goals, review_goals, explain_goals, evenness_goals, plan_goals, hub_goals] |
     table(["what", "goal", "measured", ""])),
 "",
 (measured | table(["case", "names", "pods", "p50 ms", "p99 ms", "max ms", "x echo",
@@ -380,6 +392,7 @@ measure_reviews
 measure_explain
 measure_evenness
 measure_plan
+measure_hub
 jq -s . "$results" "$reviews" >build/bench.json
 jq -rn --slurpfile cases "$results" --slurpfile reviews "$reviews" --slurpfile list "$facts" \
     --slurpfile stages "$work/stages.jsonl" --arg machine "$(machine)" --argjson stress_kib "$stress_kib" \
