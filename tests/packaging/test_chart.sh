@@ -316,6 +316,9 @@ is "one that succeeds replaces them" "$(copy_files nothing)" "new new new"
 like "how another release gets at the kind that stays" "$(notes)" "crd.install=false.*--take-ownership"
 hub=(--set webhook.enabled=false --set ocm.enabled=true)
 like "how to leave a hub" "$(notes "${hub[@]}")" "BEFORE YOU UNINSTALL.*mode=Off --overwrite.*disabled-ocm"
+like "that this is no hub" "$(notes "${hub[@]}")" "WARNING: Open Cluster Management is not in this cluster"
+is "where it is one nothing is said of it" \
+    "$(notes "${hub[@]}" --api-versions cluster.open-cluster-management.io/v1beta1 | grep -c 'not in this cluster' || true)" 0
 like "what decides a new Placement first" "$(notes "${hub[@]}")" "placements.enabled=true spares"
 is "until it is asked about" "$(notes "${hub[@]}" --set placements.enabled=true | grep -c 'spares' || true)" 0
 is "nothing of it without a hub" "$(notes | grep -ci placement || true)" 0

@@ -177,6 +177,10 @@ func (h *hubHost) guide(t *testing.T) {
 		t.Errorf("%d clusters have a reason: %s", n, shown)
 	}
 	h.untilSimulated(t, 4)
+	why := h.shell(t, h.typed(t, ocmGuide, "explain placement web"))
+	if !strings.Contains(why, "shop/web: 4 selected, 0 unscheduled") || !regexp.MustCompile(`(?m)^TIME +REASON`).MatchString(why) {
+		t.Errorf("explain says %s", why)
+	}
 	said := h.shell(t, h.typed(t, ocmGuide, "evenkeel check cluster /etc"))
 	if !strings.Contains(said, "Placements have spec.spreadPolicy") || strings.Contains(said, "\nerror") {
 		t.Errorf("check cluster says %s", said)
