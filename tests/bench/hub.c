@@ -13,6 +13,7 @@ struct hub_placement {
     struct strbuf status;  /* JSON, or "" */
     bool has_decision;     /* the PlacementDecision is there ... */
     struct strbuf decided; /* ... with this status; "": none */
+    uint64_t moves;
 };
 
 void hub_fail(const char *format, ...) {
@@ -118,6 +119,14 @@ void hub_place(struct hub *h, uint32_t i, const char *spec) {
     show_placement(h, i);
 }
 
+struct str hub_namespace(uint32_t i, struct arena *arena) {
+    return arena_printf(arena, "n%u", i % HUB_NAMESPACES);
+}
+
+struct str hub_name(uint32_t i, struct arena *arena) {
+    return arena_printf(arena, "p%u", i);
+}
+
 uint32_t hub_number(const struct hub *h, struct str name) {
     const size_t slash = str_find(name, '/');
     int64_t number = -1;
@@ -139,14 +148,30 @@ bool hub_has(const struct hub *h, uint32_t i, const char *cluster) {
 
 static void count_moves(struct hub *h, uint32_t i, struct str after) {
     const struct str before = strbuf_str(&h->placements[i].decided), key = STR("\"clusterName\":");
+    uint64_t moves = 0;
     for (size_t at = 0; before.n > 0 && at + key.n < before.n; at++) {
         if (memcmp(before.p + at, key.p, key.n) != 0)
             continue;
         size_t end = at + key.n + 1;
         while (before.p[end] != '"')
             end++;
-        h->moves += memmem(after.p, after.n, before.p + at, end + 1 - at) == NULL;
+        moves += memmem(after.p, after.n, before.p + at, end + 1 - at) == NULL;
     }
+    h->moves += moves;
+    h->placements[i].moves += moves;
+}
+
+uint64_t hub_moves(const struct hub *h, uint32_t i) {
+    return h->placements[i].moves;
+}
+
+void hub_decide(struct hub *h, uint32_t i, struct str status) {
+    struct hub_placement *p = &h->placements[i];
+    count_moves(h, i, status);
+    p->has_decision = true;
+    strbuf_clear(&p->decided);
+    strbuf_append_str(&p->decided, status);
+    show_decision(h, i);
 }
 
 /* The status of a merge patch, which is the whole of it. */

@@ -30,10 +30,16 @@ void hub_give(struct hub *h, enum fleet_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Placement i: `spec` is members of JSON, with ' for ". */
 void hub_place(struct hub *h, uint32_t i, const char *spec);
+struct str hub_namespace(uint32_t i, struct arena *arena);
+struct str hub_name(uint32_t i, struct arena *arena);
 /* Number of the Placement of this name. */
 uint32_t hub_number(const struct hub *h, struct str name);
 /* A write about it; the fleet has it afterwards. */
 void hub_apply(struct hub *h, uint32_t i, const struct write *write);
+/* The status of its PlacementDecision, from somebody else; JSON. */
+void hub_decide(struct hub *h, uint32_t i, struct str status);
+/* How many clusters its PlacementDecision had, and has no more. */
+uint64_t hub_moves(const struct hub *h, uint32_t i);
 /* Is this cluster in its PlacementDecision? */
 bool hub_has(const struct hub *h, uint32_t i, const char *cluster);
 

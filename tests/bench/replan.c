@@ -148,14 +148,15 @@ static void print_times(const char *name, int64_t *ns, uint32_t count) {
 }
 
 static unsigned rss_kib(void) {
-    unsigned kib = 0;
+    unsigned long kib = 0;
     char line[200];
     FILE *f = fopen("/proc/self/status", "re");
     while (f != NULL && fgets(line, sizeof line, f) != NULL)
-        (void)sscanf(line, "VmRSS: %u kB", &kib); /* of the one line that has it */
+        if (strncmp(line, "VmRSS:", 6) == 0)
+            kib = strtoul(line + 6, NULL, 10);
     if (f != NULL)
         (void)fclose(f); /* it was read only */
-    return kib;
+    return (unsigned)kib;
 }
 
 static void measure_first(void) {

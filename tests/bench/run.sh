@@ -127,6 +127,7 @@ measure_plan() {
 measure_hub() {
     say 'the Placements of a live hub'
     fact hub "$("$programs/replan")"
+    fact churn "$("$programs/churn" | jq -s .)"
 }
 
 measure_pods() { # pods
@@ -335,6 +336,9 @@ def hub_goals:
     ["\($which), from a taint to the first write of a move, p90", "50 ms",
         "\(.forced_ms.p90 | round(1)) ms (p50 \(.forced_ms.p50 | round(1)) ms)", verdict(.forced_ms.p90 <= 50)],
     ["\($which), RSS of a process that knows them alone", "32 MiB", "\(.rss_kib | mib) MiB", verdict(.rss_kib <= 32 * 1024)];
+def churned:
+    [$facts.churn | group_by(.prioritizers)[] |
+        [.[0].prioritizers] + (sort_by(.by) | map("\(.moves | thousands) (\(.spread | thousands))"))];
 def reviewed:
     [$reviews[] | [.case, .review_kib, .connections, (.requests_per_s | thousands), (.p50_us | ms),
         (.p99_us | ms), (.max_us | ms), (.ratio_to_echo | round(2))]];
@@ -348,6 +352,10 @@ def reviewed:
 "The webhook:",
 "",
 (reviewed | table(["case", "KiB", "connections", "a second", "p50 ms", "p99 ms", "max ms", "x echo"])),
+"",
+"Clusters that a Placement of 50 leaves in 24 hours while scores move (those that began for spread):",
+"",
+(churned | table(["prioritizers"] + ([$facts.churn[].by] | unique))),
 "",
 "CPU time of the stages of one call with 5,000 names, in microseconds, caches warm and cold:",
 "",
