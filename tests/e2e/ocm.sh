@@ -58,9 +58,10 @@ run_hub() {
     timeout -k 5 1200 go build -o "$out/controlplane" ./cmd/controlplane || die "The control plane did not compile."
     go_module=ocm
     compile ./internal/... ./cmd/...
+    timeout -k 5 1200 go build -o "$out/hub" ./cmd/hub || die "The hub to play with did not compile."
     build_test . ocm-hub.test
     rm -rf "$out/ocm-hub"
-    export EVENKEEL_E2E_CONTROL_PLANE=$out/controlplane EVENKEEL_E2E_KUBECTL=$top/build/tools/kubectl \
+    export EVENKEEL_E2E_HUB=$out/hub EVENKEEL_E2E_CONTROL_PLANE=$out/controlplane EVENKEEL_E2E_KUBECTL=$top/build/tools/kubectl \
         EVENKEEL_E2E_DIR=$out/ocm-hub
     say "running (logs: build/e2e/ocm-hub)"
     run_test . ocm-hub.test "${flags[@]}"

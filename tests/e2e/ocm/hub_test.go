@@ -4,6 +4,7 @@
 //	EVENKEEL                   the binary
 //	EVENKEEL_E2E_CONTROL_PLANE the program of tests/e2e/kube/cmd/controlplane
 //	EVENKEEL_E2E_KUBECTL       kubectl
+//	EVENKEEL_E2E_HUB           the program of cmd/hub
 //	EVENKEEL_E2E_DIR           where logs and other files are kept; default: a folder that goes at the end
 package e2e
 
