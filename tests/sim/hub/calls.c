@@ -97,6 +97,8 @@ void calls_start(struct kube_client *client, struct kube_request *request) {
     if (is_lease(c->path))
         return;
     w->last_write_ms = world_now(w);
+    if (!replica_leads(client->replica))
+        world_fail(w, "%u writes, and does not lead", client->number);
     world_trace(w, "%u: sends %s %s %.*s%s", client->number, c->method, strrchr(c->path, '/'),
                 STR_ARG(request->body), c->fair ? "" : " (not fresh)");
     world_trace(w, "    which is: %s", happening_names[c->fate]);
