@@ -10,8 +10,8 @@ enum {
     MINUTE_MS = 60000,
     /* Longer than anything waits: a back-off, a Lease, a minute's moves. */
     QUIET_MS = 75000,
-    STILL_MS = 12000, /* longer than a move waits */
-    STILL_TRIES = 900,
+    STILL_MS = 35000, /* longer than a move waits, and a lost write is in doubt */
+    STILL_TRIES = 1200,
     STORM_MS = 40000,
     MOST_STEPS = 20000000,
 };
@@ -81,6 +81,7 @@ static void note_leader(struct world *w) {
     for (unsigned i = 0; i < REPLICAS; i++)
         if (w->replicas[i] != NULL && i + 1 != w->leader && replica_leads(w->replicas[i])) {
             w->leader = i + 1;
+            w->led_since_ms = world_now(w);
             happen(w, LEADER_CHANGED);
             world_trace(w, "%u: leads", i);
         }
@@ -175,9 +176,16 @@ static void come_to_rest(struct world *w) {
         world_fail(w, "something was written while nothing changed");
 }
 
-/* Is everything known that has happened, and nothing on its way for a while? */
+static bool has_leader(const struct world *w) {
+    const struct replica *r = w->leader > 0 ? w->replicas[w->leader - 1] : NULL;
+    return r != NULL && !replica_is_paused(r) && replica_leads(r) &&
+           world_now(w) - w->led_since_ms >= STILL_MS;
+}
+
+/* Is everything known that has happened, and has nothing been on its way for a while, though
+ * somebody leads? */
 static bool is_still(const struct world *w) {
-    bool still = !calls_under_way() && world_now(w) - w->last_write_ms >= STILL_MS;
+    bool still = has_leader(w) && !calls_under_way() && world_now(w) - w->last_write_ms >= STILL_MS;
     for (unsigned i = 0; i < REPLICAS; i++)
         still = still && (w->replicas[i] == NULL || replica_is_fresh(w->replicas[i]));
     return still;

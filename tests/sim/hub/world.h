@@ -160,6 +160,7 @@ struct world {
     int64_t last_write_ms;      /* of any replica but to Leases: when it was sent */
     int64_t ocm_ms, collect_ms; /* when these act next */
     unsigned leader;            /* number of who led last, + 1; 0 */
+    int64_t led_since_ms;
     struct replica *replicas[REPLICAS]; /* NULL: it is dead */
     int64_t revive_ms[REPLICAS];
     bool counted; /* a round in which writes are counted */
