@@ -128,7 +128,7 @@ say = @printf '== %s\n'
 # ---- targets for people ----
 
 .DEFAULT_GOAL := all
-.PHONY: all deps deps-test deps-e2e deps-lint deps-arm64 deps-packaging run demo cluster hub test unit sim growth mutants e2e differential attack asan tsan sanitized valgrind arm64 fuzz bench same bench-live \
+.PHONY: all deps deps-test deps-e2e deps-lint deps-arm64 deps-packaging run demo cluster hub fleet-scale test unit sim growth mutants e2e differential attack asan tsan sanitized valgrind arm64 fuzz bench same bench-live \
 	lint format image chart push deb kubectl packaging install clean help
 
 all: ## build build/evenkeel (the default)
@@ -196,6 +196,12 @@ cluster: deps ## leave a real control plane with Evenkeel in it running, to play
 hub: deps ## the same for a hub of Open Cluster Management: a dozen clusters, and Placements to be spread; needs Go
 	@+$(again) $(BINARY)
 	@EVENKEEL=$(abspath $(BINARY)) tests/e2e/hub.sh
+
+fleet-scale: deps ## 5,000 clusters and 1,000 Placements on a real hub, a quarter of an hour; FLEET="heartbeats=1m clusters=2000" changes it; needs Go
+	@+$(again) $(BINARY)
+	@EVENKEEL=$(abspath $(BINARY)) \
+		EVENKEEL_E2E_FLEET='clusters=5000 placements=1000 hard=200 heartbeats=10m limit=10m $(FLEET)' \
+		tests/e2e/ocm.sh -hub -run '^TestFleetScale$$'
 
 test: deps-test ## every test that needs neither Go nor a cluster
 	$(say) 'building evenkeel and its tests'

@@ -9,7 +9,8 @@
 #
 # The first two print what the cases were like, and last `N passed, N failed`. A case in which the two
 # differ stays in build/e2e/ocm; logs of a hub stay in build/e2e/ocm-hub. Environment: EVENKEEL (the
-# binary), E2E_TIMEOUT (seconds for everything, default 3000).
+# binary), E2E_TIMEOUT (seconds for everything, default 3000), EVENKEEL_E2E_FLEET (see
+# ocm/fleet_scale_test.go).
 # shellcheck disable=SC2034 # go.sh reads go_module
 set -uo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1

@@ -1,11 +1,12 @@
 // Package e2e runs Evenkeel beside a real hub: kube-apiserver with OCM's kinds, and OCM's own placement
-// controller. Environment, all set by tests/e2e/ocm.sh:
+// controller. Environment, all but the last set by tests/e2e/ocm.sh:
 //
 //	EVENKEEL                   the binary
 //	EVENKEEL_E2E_CONTROL_PLANE the program of tests/e2e/kube/cmd/controlplane
 //	EVENKEEL_E2E_KUBECTL       kubectl
 //	EVENKEEL_E2E_HUB           the program of cmd/hub
 //	EVENKEEL_E2E_DIR           where logs and other files are kept; default: a folder that goes at the end
+//	EVENKEEL_E2E_FLEET         how large the fleet of TestFleetScale is, see there
 package e2e
 
 import (

@@ -44,6 +44,21 @@ type world struct {
 
 func newWorld(t *testing.T, h *hub.Hub, dir, name string) *world {
 	t.Helper()
+	w := newWorldWithoutHistory(t, h, dir, name)
+	var err error
+	w.history, err = h.Watch(context.Background(), name)
+	w.must(err)
+	t.Cleanup(func() {
+		if err := w.history.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return w
+}
+
+// newWorldWithoutHistory is for so many decisions that nobody can look at each.
+func newWorldWithoutHistory(t *testing.T, h *hub.Hub, dir, name string) *world {
+	t.Helper()
 	w := &world{t: t, h: h, name: name, dir: filepath.Join(dir, name)}
 	if err := os.MkdirAll(w.dir, 0o755); err != nil {
 		t.Fatal(err)
@@ -57,13 +72,6 @@ func newWorld(t *testing.T, h *hub.Hub, dir, name string) *world {
 	binding.Spec.ClusterSet = name
 	_, err = h.Clusters.ClusterV1beta2().ManagedClusterSetBindings(name).Create(t.Context(), binding, metav1.CreateOptions{})
 	w.must(err)
-	w.history, err = h.Watch(context.Background(), name)
-	w.must(err)
-	t.Cleanup(func() {
-		if err := w.history.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
 	return w
 }
 

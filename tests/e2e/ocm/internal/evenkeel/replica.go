@@ -3,9 +3,13 @@ package evenkeel
 import (
 	"bytes"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"regexp"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -99,4 +103,48 @@ func Explain(kind, name string, replicas ...*Replica) ([]byte, error) {
 		return nil, fmt.Errorf("evenkeel explain: %w: %s", err, errors.String())
 	}
 	return output, nil
+}
+
+// Metrics are its series by name with labels, as they stand in the text.
+func (r *Replica) Metrics() (map[string]float64, error) {
+	server, err := r.Server()
+	if err != nil {
+		return nil, err
+	}
+	response, err := http.Get(server + "/metrics")
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		return nil, err
+	}
+	series := map[string]float64{}
+	for line := range strings.Lines(string(text)) {
+		name, value, found := strings.Cut(strings.TrimSpace(line), "} ")
+		if number, err := strconv.ParseFloat(value, 64); found && err == nil {
+			series[name+"}"] = number
+		}
+	}
+	return series, nil
+}
+
+// Memory that is resident, now and at most, in bytes.
+func (r *Replica) Memory() (now, peak int, err error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", r.command.Process.Pid))
+	for line := range strings.Lines(string(text)) {
+		fields := strings.Fields(line)
+		if len(fields) != 3 {
+			continue
+		}
+		kibibytes, _ := strconv.Atoi(fields[1]) // the others are no numbers
+		switch fields[0] {
+		case "VmRSS:":
+			now = kibibytes << 10
+		case "VmHWM:":
+			peak = kibibytes << 10
+		}
+	}
+	return now, peak, err
 }

@@ -5,11 +5,13 @@ package hub
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -193,6 +195,22 @@ func Until(ctx context.Context, what string, ask func(context.Context) (bool, er
 		return fmt.Errorf("waited in vain until %s: %w, last: %v", what, err, last)
 	}
 	return nil
+}
+
+// StoredBytes is how large the API server's storage is.
+func (h *Hub) StoredBytes(ctx context.Context) (int, error) {
+	text, err := h.Kube.CoreV1().RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		name, value, found := strings.Cut(strings.TrimSpace(line), "} ")
+		if found && strings.HasPrefix(name, "apiserver_storage_size_bytes{") {
+			bytes, err := strconv.ParseFloat(value, 64)
+			return int(bytes), err
+		}
+	}
+	return 0, errors.New("the API server does not say how large its storage is")
 }
 
 // Exited is closed when the control plane has ended.
