@@ -324,6 +324,8 @@ static int answer_placement(const struct request *request, const struct merging 
     uint32_t decisions = 0;
     int r = explained_placement_ask(request->servers, request->server_count, request->token_file,
                                     &request->subject, arena, &best, err);
+    if (r == 0 && best.object.n > 0 && request->called != NULL && request->server_count == 1)
+        best.server = request->called;
     for (uint32_t i = all->count - request->answer_count; r == 0 && i < all->count; i++)
         if (all->items[i].status == 200)
             r = explained_placement_consider(&best, all->items[i].server,

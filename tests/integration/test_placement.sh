@@ -155,6 +155,7 @@ explain placement shop/web -o json >"$work/elsewhere.json"
 is "... an answer that was got elsewhere" \
     "$("$evenkeel" explain placement shop/web --server http://127.0.0.1:1 --answer "there=$work/elsewhere.json" -o json | jq -c '[.answeredBy, .selected == .moves.add]')" \
     '["there",false]'
+is "... by the name of the replica" "$(explain placement shop/web --called here -o json | jq -c '[.answeredBy, .replicas[0].server]')" '["here","here"]'
 explain_fails() { # STATUS WORDS ARGUMENT...
     local code=0 out
     out=$(explain "${@:3}" 2>&1) || code=$?
