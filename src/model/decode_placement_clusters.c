@@ -3,6 +3,7 @@
  * were selected.
  */
 #include "model/decode_placement.h"
+#include "model/injected.h"
 
 /* ---- selectors ---- */
 
@@ -38,23 +39,31 @@ static bool selector_member(struct json_reader *r, struct str key, struct placem
 static const struct placement_selector everything = {.labels = {.present = true},
                                                      .claims = {.present = true}};
 
-static void skip_item(struct json_reader *r, void *into) {
-    (void)into;
-    (void)json_skip(r); /* errors stay in r */
+static void cel_expressions_decode(struct json_reader *r, struct placement_predicate *p) {
+    struct injected_key key;
+    p->has_cel = p->is_gated = false;
+    if (!json_array(r))
+        return;
+    while (json_element(r)) {
+        const bool is_text = json_peek(r) == JSON_STRING;
+        const bool is_gate = is_text && gate_read(json_string(r), &key);
+        if (!is_text)
+            (void)json_skip(r); /* errors stay in r */
+        p->is_gated = p->is_gated || is_gate;
+        p->has_cel = p->has_cel || !is_gate;
+    }
 }
 
-static bool cel_decode(struct json_reader *r) {
-    uint32_t expressions = 0;
+static void cel_decode(struct json_reader *r, struct placement_predicate *p) {
     struct str key;
     if (!json_object(r))
-        return false;
+        return;
     while (json_member(r, &key)) {
         if (str_eq(key, STR("celExpressions")))
-            (void)json_array_of(r, 1, UINT32_MAX, skip_item, &expressions); /* only how many */
+            cel_expressions_decode(r, p);
         else
             (void)json_skip(r); /* not ours; errors stay in r */
     }
-    return expressions > 0;
 }
 
 static void required_selector_decode(struct json_reader *r, struct placement_predicate *p) {
@@ -63,7 +72,7 @@ static void required_selector_decode(struct json_reader *r, struct placement_pre
         return;
     while (json_member(r, &key)) {
         if (str_eq(key, STR("celSelector")))
-            p->has_cel = cel_decode(r);
+            cel_decode(r, p);
         else if (!selector_member(r, key, &p->selector))
             (void)json_skip(r); /* not ours; errors stay in r */
     }

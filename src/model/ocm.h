@@ -93,7 +93,8 @@ struct placement_selector {
 
 struct placement_predicate {
     struct placement_selector selector;
-    bool has_cel; /* celExpressions are not empty: a third part, which nobody here evaluates */
+    bool has_cel;  /* a third part: celExpressions that nobody here evaluates */
+    bool is_gated; /* one of celExpressions is a gate of ours (model/injected.h) */
 };
 
 enum prioritizer_type { PRIORITIZER_BUILT_IN, PRIORITIZER_ADD_ON };

@@ -1,6 +1,8 @@
 /*
  * Which spread terms count: the Placement's own; if it has none, those of a TopologyPolicy; with
- * the annotation mode "Off" none at all, so that the answer is OCM's.
+ * the annotation mode "Off" none at all, so that the answer is OCM's. Where there are some, what
+ * the webhook has added for them (model/injected.h) says what was decided before, and is no part of
+ * the question; where there are none, what is left of it is to OCM what anybody's would be.
  */
 #include "ocm/internal.h"
 
@@ -58,5 +60,7 @@ int decide_terms(struct deciding *x) {
     d->term_count = terms.count;
     d->policy = terms.policy;
     d->has_spread = d->term_count > 0;
+    for (uint32_t i = 0; !d->has_spread && i < x->placement->predicate_count; i++)
+        d->cel_unknown = d->cel_unknown || x->placement->predicates[i].is_gated;
     return r;
 }

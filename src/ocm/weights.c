@@ -9,6 +9,7 @@
  * `builtIn: Spread` is in upstream's API only, and a misconfiguration for its scheduler. Where
  * there are spread terms, its weight is the one that rounds weigh the spread with.
  */
+#include "model/injected.h"
 #include "ocm/internal.h"
 
 #include <stdlib.h>
@@ -115,6 +116,21 @@ static bool is_spread(const struct placement_prioritizer *p) {
     return p->type == PRIORITIZER_BUILT_IN && str_eq(p->built_in, STR("Spread"));
 }
 
+static bool is_ours(const struct placement_prioritizer *p) {
+    struct injected_key key;
+    return p->type == PRIORITIZER_ADD_ON && p->has_add_on &&
+           injected_key_read(p->resource, p->score, &key);
+}
+
+/* Of the `builtIn: Spread` whose place a prioritizer of ours has taken. */
+static int32_t replaced_weight(const struct deciding *x) {
+    struct injected injected = {.weight = 0};
+    struct str text;
+    if (labels_lookup(&x->placement->annotations, STR(PLACEMENT_INJECTED_ANNOTATION), &text))
+        injected_read(text, x->arena, &injected);
+    return injected.weight;
+}
+
 /* Of equal names the one that is written first comes first. */
 static int compare_weighed(const void *a, const void *b) {
     const struct weighed *left = a, *right = b;
@@ -124,7 +140,7 @@ static int compare_weighed(const void *a, const void *b) {
 
 int decide_weights(struct deciding *x, struct weighed **ret, uint32_t *ret_count) {
     struct entry *entries;
-    uint32_t count, n = 0;
+    uint32_t count, n = 0, ours = 0, spreads = 0;
     int r = merge(x, &entries, &count);
     if (r != 0 || entries == NULL)
         return r;
@@ -137,6 +153,11 @@ int decide_weights(struct deciding *x, struct weighed **ret, uint32_t *ret_count
             continue;
         if (x->d->has_spread && is_spread(of)) {
             x->d->spread_weight += of->weight;
+            spreads++;
+            continue;
+        }
+        if (x->d->has_spread && is_ours(of)) {
+            ours++;
             continue;
         }
         if (!(of->type == PRIORITIZER_ADD_ON ? make_add_on(x, of, &weighed[n])
@@ -145,6 +166,8 @@ int decide_weights(struct deciding *x, struct weighed **ret, uint32_t *ret_count
         weighed[n].place = n;
         n++;
     }
+    if (ours > 0 && spreads == 0)
+        x->d->spread_weight = replaced_weight(x);
     if (!steps_take_sort(&x->arena->steps, n))
         return -E2BIG;
     qsort(weighed, n, sizeof *weighed, compare_weighed);

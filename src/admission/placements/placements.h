@@ -8,7 +8,7 @@
  *     clusters pass that have the score;
  *   - `builtIn: Spread`, for which OCM would empty the Placement's decisions, gives its place to
  * that prioritizer;
- *   - the annotation that says so (admission/placements/injected.h).
+ *   - the annotation that says so (model/injected.h).
  *   A gate without scores selects nothing. So a Placement gets its gate when it is created, or
  * where it has one already; one that is live and has none waits for whoever publishes its scores.
  * Mode Owner, where a controller owns decisions: the annotation with which OCM leaves the Placement

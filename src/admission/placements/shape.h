@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "admission/placements/injected.h"
+#include "model/injected.h"
 #include "base/err.h"
 
 /* An entry of spec.prioritizerPolicy.configurations. */

@@ -4,6 +4,8 @@
 
 #include "unit/model/decoding.h"
 
+#include <stdio.h>
+
 static struct placement decode(const char *json) {
     struct placement p;
     struct json_reader r = decoding_reader(json);
@@ -89,6 +91,38 @@ static void predicates_match_all_unless_they_say_more(void **state) {
     }
     assert_str(p.predicates[4].selector.claims.expressions[0].key, "zone");
     assert_int_equal(p.predicates[4].selector.claims.expressions[0].value_count, 2);
+}
+
+/* Gates of ours are no CEL that somebody would have to evaluate; all else is. */
+static void gates(void **state) {
+    static const struct {
+        const char *expressions;
+        bool has_cel, is_gated;
+    } table[] = {
+#define GATE                                                                                       \
+    "\"managedCluster.scores(\\\"evenkeel-3\\\").exists(s, s.name == \\\"s3-0a1b2c3d\\\" && "      \
+    "s.value > "                                                                                   \
+    "0)\""
+        {"[]", false, false},
+        {"null", false, false},
+        {"[" GATE "]", false, true},
+        {"[" GATE ", \"true\"]", true, true},
+        {"[\"true\", " GATE "]", true, true},
+        {"[" GATE ", null]", true, true},
+        {"[\"true\"]", true, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        char text[600];
+        (void)snprintf(text, sizeof text,
+                       "{\"spec\":{\"predicates\":[{\"requiredClusterSelector\":{\"celSelector\":{"
+                       "\"celExpressions\":%s}}}]}}",
+                       table[i].expressions);
+        const struct placement p = decode(text);
+        assert_int_equal(p.predicate_count, 1);
+        assert_int_equal(p.predicates[0].has_cel, table[i].has_cel);
+        assert_int_equal(p.predicates[0].is_gated, table[i].is_gated);
+    }
 }
 
 static void prioritizers(void **state) {
@@ -327,6 +361,7 @@ int main(void) {
         DECODING_TEST(everything_is_null),
         DECODING_TEST(sets_number_and_annotations),
         DECODING_TEST(predicates_match_all_unless_they_say_more),
+        DECODING_TEST(gates),
         DECODING_TEST(prioritizers),
         DECODING_TEST(prioritizers_that_are_refused),
         DECODING_TEST(the_old_name_of_a_prioritizer),

@@ -381,8 +381,69 @@ static void an_annotation_that_says_nothing(void **state) {
                 "{publish: [], warnings: {$has: [nothing is published]}}");
 }
 
+/* ---- what the webhook has added ---- */
+
+#define OURS                                                                                       \
+    "{scoreCoordinate: {type: AddOn, addOn: {resourceName: evenkeel-3, scoreName: s3-0a1b2c3d}}, " \
+    "weight: 10}"
+#define GATED                                                                                      \
+    "predicates: [{requiredClusterSelector: {celSelector: {celExpressions: "                       \
+    "['managedCluster.scores(\"evenkeel-3\").exists(s, s.name == \"s3-0a1b2c3d\" && s.value > "    \
+    "0)']}}}]"
+
+/* Scores that say what was decided before are no reason to decide it again. */
+static void what_is_ours_is_no_part_of_the_question(void **state) {
+    struct hub *f = *state;
+    hub_clusters(f, "c1(zone=a) c2(zone=a) c3(zone=b)");
+    hub_scored(f, "c2/evenkeel-3: s3-0a1b2c3d=100");
+    hub_scored(f, "c3/evenkeel-3: s3-0a1b2c3d=100");
+    hub_decides(f,
+                "{numberOfClusters: 2, " GATED ", prioritizerPolicy: {configurations: [" OURS
+                "]}, " SPREAD(HARD("zone", "1")) "}",
+                "{celUnknown: false, selected: [c1, c3], sum: {c1: 100, c2: 100}, prioritizers: "
+                "[{name: Balance}, {name: Steady}]}");
+}
+
+/* But what is left of it where there are no terms is to OCM what anybody's would be. */
+static void what_is_left_of_ours_without_terms(void **state) {
+    struct hub *f = *state;
+    hub_clusters(f, "c1 c2");
+    hub_scored(f, "c2/evenkeel-3: s3-0a1b2c3d=100");
+    hub_decides(f,
+                "{numberOfClusters: 1, " GATED ", prioritizerPolicy: {configurations: [" OURS "]}}",
+                "{celUnknown: true, selected: [c2], prioritizers: [{name: "
+                "AddOn/evenkeel-3/s3-0a1b2c3d, weight: 10}, {name: Balance}, {name: Steady}]}");
+}
+
+/* The weight of a builtIn Spread goes on where our prioritizer has taken its place. */
+static void the_weight_that_was_replaced(void **state) {
+    struct hub *f = *state;
+    hub_clusters(f, "c1(zone=a) c2(zone=a) c3(zone=b)");
+    hub_scored(f, "c1/demo: demo=100");
+    hub_scored(f, "c2/demo: demo=100");
+    const char *const note = INJECTED("{\"key\": \"s3-0a1b2c3d\", \"resource\": \"evenkeel-3\", "
+                                      "\"weight\": 1, \"added\": [\"score\"]}");
+    const char *const spec =
+        "{numberOfClusters: 2, prioritizerPolicy: {mode: Exact, configurations: [%s"
+        "{scoreCoordinate: {type: AddOn, addOn: {resourceName: demo, scoreName: demo}}, weight: "
+        "4}]}, " SPREAD(SOFT("zone")) "}";
+    char injected[1000], was[1000], text[2000];
+    (void)snprintf(injected, sizeof injected, spec, OURS ", ");
+    (void)snprintf(text, sizeof text, WITH("%s", "%s"), note, injected);
+    struct str now = hub_answer(f, text);
+    (void)snprintf(was, sizeof was, spec,
+                   "{scoreCoordinate: {type: BuiltIn, builtIn: Spread}, weight: 1}, ");
+    hub_decides(f, was, "{selected: [c1, c2]}"); /* 1 x 200 is less than 4 x 100 */
+    hub_expect(f, now, "{selected: [c1, c2]}");
+    (void)snprintf(was, sizeof was, spec, "");
+    hub_decides(f, was, "{selected: [c1, c3]}"); /* spread first */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        HUB_TEST(what_is_ours_is_no_part_of_the_question),
+        HUB_TEST(what_is_left_of_ours_without_terms),
+        HUB_TEST(the_weight_that_was_replaced),
         HUB_TEST(worked_example),
         HUB_TEST(seven_east_and_two_west),
         HUB_TEST(a_hard_key_is_needed),

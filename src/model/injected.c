@@ -1,4 +1,4 @@
-#include "admission/placements/injected.h"
+#include "model/injected.h"
 
 #include "base/json_reader.h"
 #include "base/json_writer.h"

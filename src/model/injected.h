@@ -1,5 +1,5 @@
 /*
- * What the webhook adds to a Placement in mode Scores, as text: the key that its score is published
+ * What Evenkeel adds to a Placement in mode Scores, as text: the key that its score is published
  * under, the gate, and the annotation PLACEMENT_INJECTED_ANNOTATION that says what was added.
  *
  *     key         s3-0a1b2c3d, an item of the AddOnPlacementScore evenkeel-3 of each cluster
