@@ -206,10 +206,6 @@ static bool hub_context_without_kubeconfig(const struct configuration *c) {
     return c->hub.context != NULL && c->hub.kubeconfig == NULL;
 }
 
-static bool ocm_by_scores(const struct configuration *c) {
-    return c->ocm.enabled && c->ocm.mode == OCM_SCORES;
-}
-
 static bool unused_hub(const struct configuration *c) {
     return server_is_set(&c->hub) && !server_is_used(c, SERVER_HUB);
 }
@@ -411,10 +407,6 @@ static const struct rule rules[] = {
       .advice = "set hub.kubeconfig, hub.inCluster, kubernetes.kubeconfig or "
                 "kubernetes.inCluster, or remove it",
       .missing = true}},
-    {ocm_by_scores,
-     {.path = "ocm.mode",
-      .text = "this version does not decide Placements by scores yet",
-      .advice = "set Owner, or Off for those without an annotation"}},
     {hub_is_this_cluster,
      {.path = "hub.inCluster",
       .text = "kubernetes.inCluster names the same API server",

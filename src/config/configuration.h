@@ -107,6 +107,8 @@ struct configuration {
         uint32_t writes_per_second, writes_in_flight; /* at the hub */
         int64_t settle_after_ms;                      /* a voluntary move waits for so long */
         uint32_t moves_per_minute;                    /* voluntary ones of one Placement; 0: none */
+        uint32_t shards;                              /* of scores */
+        int64_t refused_after_ms, retry_refused_ms;   /* of clusters that OCM does not select */
     } ocm;
 
     struct {                      /* policies: TopologyPolicies */

@@ -6,7 +6,6 @@
 #include "admission/placements/decision.h"
 #include "config/configuration.h"
 
-/* Sets what follows from settings; the rest of *ret stays as it is. Scores are not injected:
- * nothing publishes any, and a Placement that waits for some selects nothing. */
+/* Sets what follows from settings; the rest of *ret stays as it is. */
 void configuration_reviews_placements(const struct configuration *c,
                                       struct placement_knowledge *ret);

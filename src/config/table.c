@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "engine/priority.h"
 #include "http/client_name.h"
+#include "model/injected.h"
 #include "model/names.h"
 #include "net/address.h"
 
@@ -426,7 +427,8 @@ static const struct field fields[] = {
      .initial = OCM_OWNER,
      .help = "For Placements with terms whose annotation `placements.evenkeel.io/mode` says "
              "nothing. `Owner`: Evenkeel writes their PlacementDecisions, and OCM's controller "
-             "leaves them alone. `Off`: they are left to OCM. `Scores` is not there yet."},
+             "leaves them alone. `Scores`: OCM's controller decides, by scores that Evenkeel "
+             "publishes. `Off`: they are left to OCM."},
     {.path = "ocm.writesPerSecond",
      .flag = "ocm-writes-per-second",
      .type = FIELD_NUMBER,
@@ -461,6 +463,35 @@ static const struct field fields[] = {
      .initial = 10,
      .help = "How many clusters that may stay are exchanged in a minute, of each Placement; 0: "
              "none. What must move does not count."},
+
+    {.path = "ocm.shards",
+     .flag = "ocm-shards",
+     .type = FIELD_NUMBER,
+     MEMBER(ocm.shards),
+     .min = 1,
+     .max = INJECTED_SHARDS,
+     .initial = 4,
+     .help = "Over so many AddOnPlacementScores in each cluster the scores of mode Scores are "
+             "divided: `evenkeel-0` and on. OCM looks again at all Placements of an object that "
+             "changes. Every replica and `evenkeel simulate` must have the same number."},
+    {.path = "ocm.refusedAfter",
+     .flag = "ocm-refused-after",
+     .type = FIELD_DURATION,
+     MEMBER(ocm.refused_after_ms),
+     .min = SECOND,
+     .max = HOUR,
+     .initial = 30 * SECOND,
+     .help = "In mode Scores: a cluster that OCM does not select so long after it has its score, "
+             "though more are to be selected, is left out. Never less than three times the "
+             "longest that OCM was seen to take."},
+    {.path = "ocm.retryRefused",
+     .flag = "ocm-retry-refused",
+     .type = FIELD_DURATION,
+     MEMBER(ocm.retry_refused_ms),
+     .min = SECOND,
+     .max = 24 * HOUR,
+     .initial = 600 * SECOND,
+     .help = "Such a cluster is tried again when it changes, or after so long."},
 
     /* ops */
     {.path = "ops.listen",

@@ -1,5 +1,6 @@
 #include "daemon/owned_placements.h"
 
+#include "config/placements.h"
 #include "hub/placement_decisions.h"
 #include "hub/placement_history.h"
 
@@ -22,6 +23,7 @@ int owned_placements_start(const struct owned_placements_options *options,
                            struct owned_placements **ret, struct err *err) {
     const struct configuration *c = options->configuration;
     const enum server_role role = purpose_server(c, PURPOSE_OCM);
+    struct placement_knowledge reviews = {.policies = NULL};
     *ret = NULL;
     if (!purpose_is_wanted(c, PURPOSE_OCM) || servers_writer(options->servers, role) == NULL)
         return 0;
@@ -29,6 +31,7 @@ int owned_placements_start(const struct owned_placements_options *options,
     if (o == NULL)
         return err_set(err, -ENOMEM, "no memory to decide Placements");
     o->options = *options;
+    configuration_reviews_placements(c, &reviews);
     int r = placement_history_new(&o->history, err);
     const struct placement_decisions_options controller = {
         .fleet = known_fleet_store(options->fleet),
@@ -40,8 +43,11 @@ int owned_placements_start(const struct owned_placements_options *options,
         .elector = leadership_elector(options->leadership, PURPOSE_OCM),
         .events = servers_events(options->servers, role),
         .history = o->history,
-        .by_default = c->ocm.mode == OCM_OWNER,
-        .moves = {c->ocm.settle_after_ms, c->ocm.moves_per_minute}};
+        .settings = {.mode = reviews.mode,
+                     .moves = {c->ocm.settle_after_ms, c->ocm.moves_per_minute},
+                     .shards = reviews.shards,
+                     .refused_after_ms = c->ocm.refused_after_ms,
+                     .refused_ms = c->ocm.retry_refused_ms}};
     if (r == 0)
         r = placement_decisions_start(&controller, &o->controller, err);
     if (r != 0) {

@@ -65,6 +65,10 @@ struct fleet_observer {
      * to find out which. */
     void (*changed_all)(void *ctx);
     void *ctx;
+    /* Of an AddOnPlacementScore of ours, which is no part of anybody's question: it has come,
+     * changed or gone. Before and after that, for each item that it has; with "" if it has none.
+     * NULL: nobody wants to know. */
+    void (*scored)(void *ctx, struct str cluster, struct str resource, struct str item);
 };
 /* One; NULL: none any more. From any thread; when this returns, the one before is not called any
  * more. Not with state files. Borrowed. */
@@ -179,6 +183,29 @@ struct fleet_score {
 uint32_t fleet_score_name(const struct fleet_view *v, struct str score);
 /* O(log items). */
 struct fleet_score fleet_score_of(const struct fleet_scores *s, uint32_t slot, uint32_t score);
+
+/* An AddOnPlacementScore, one of ours above all (model/injected.h), as whoever writes it needs it.
+ */
+struct fleet_score_object {
+    struct str cluster, resource;
+    struct str version; /* its resourceVersion; "" of others' */
+    uint32_t item_count;
+    uint32_t number; /* for fleet_score_item() */
+};
+/* False: there is none. */
+bool fleet_score_object(const struct fleet_view *v, struct str cluster, struct str resource,
+                        struct fleet_score_object *ret);
+struct fleet_score_item {
+    struct str name;
+    int32_t value;
+};
+/* `i` below item_count; in no order. */
+struct fleet_score_item fleet_score_item(const struct fleet_view *v,
+                                         const struct fleet_score_object *o, uint32_t i);
+/* All of ours, in no order. */
+void fleet_score_objects_each(const struct fleet_view *v,
+                              void (*visit)(void *ctx, const struct fleet_score_object *o),
+                              void *ctx);
 
 /* ---- namespaces ---- */
 

@@ -104,6 +104,7 @@ struct score_record {
     int64_t valid_until_ms;
     struct score_item *items; /* owned; by number of the name */
     uint32_t item_count;
+    uint32_t version; /* interned; INTERN_NONE: the resource is not one of ours */
 };
 
 struct fleet_scores { /* a resource's record */

@@ -3,6 +3,7 @@
  */
 #include "fleet/changes.h"
 #include "fleet/internal.h"
+#include "model/injected.h"
 
 /* Decodes into the reader's arena; one that is full is reported by the caller. */
 #define DECODER(name, type, decode_object)                                                         \
@@ -57,13 +58,29 @@ static int find_changed(const struct fleet_view *v, const struct informer_object
     return 0;
 }
 
+static void report_score(const struct fleet_view *v, const struct object_meta *m) {
+    const struct fleet_observer *o = v->contents->observer;
+    struct fleet_score_object object;
+    if (o->scored == NULL)
+        return;
+    if (!fleet_score_object(v, m->namespace, m->name, &object) || object.item_count == 0)
+        o->scored(o->ctx, m->namespace, m->name, STR(""));
+    for (uint32_t i = 0; i < object.item_count; i++)
+        o->scored(o->ctx, m->namespace, m->name, fleet_score_item(v, &object, i).name);
+}
+
 /* To be called before a change and after it. */
 static void report_changed(const struct fleet_contents *c, const struct informer_object *object) {
     const struct fleet_view view = {.contents = c};
     const struct fleet_observer *o = c->observer;
     struct fleet_changed changed = {0};
+    uint32_t shard;
     if (o == NULL || (c->listing >> object->kind & 1) != 0) /* then all are told at its end */
         return;
+    if (object->kind == FLEET_SCORES && injected_resource_read(object->meta.name, &shard)) {
+        report_score(&view, &object->meta);
+        return;
+    }
     if (find_changed(&view, object, &changed) != 0)
         o->changed_all(o->ctx);
     for (uint32_t i = 0; i < changed.count; i++)

@@ -3,6 +3,7 @@
  * one.
  */
 #include "fleet/internal.h"
+#include "model/injected.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -108,6 +109,7 @@ static uint32_t make(struct fleet_contents *c, struct pair key) {
         return FLEET_NONE;
     score_at(c, id)->resource = key.a;
     score_at(c, id)->slot = key.b;
+    score_at(c, id)->version = INTERN_NONE;
     resource_at(c, key.a)->objects++;
     topology_hold(c->clusters, key.b);
     hashmap_insert(&c->score_index, pair_hash(key), id);
@@ -116,13 +118,17 @@ static uint32_t make(struct fleet_contents *c, struct pair key) {
 
 static int apply(struct fleet_contents *c, struct pair key, const struct placement_score *from) {
     struct score_item *items = NULL;
+    uint32_t shard, version = INTERN_NONE;
     if (make_items(c, from, &items) != 0)
         return -ENOMEM;
+    if (injected_resource_read(from->meta.name, &shard) && from->meta.version.n > 0)
+        version = intern_ref(&c->strings, from->meta.version); /* without: writes conflict */
     uint32_t id = find(c, key);
     const bool is_new = id == FLEET_NONE;
     if (is_new)
         id = make(c, key);
     if (id == FLEET_NONE) {
+        intern_unref(&c->strings, version);
         free_items(c, items, from->item_count);
         return -ENOMEM;
     }
@@ -132,6 +138,8 @@ static int apply(struct fleet_contents *c, struct pair key, const struct placeme
     s->item_count = from->item_count;
     s->has_end = from->has_end;
     s->valid_until_ms = from->valid_until_ms;
+    intern_unref(&c->strings, s->version);
+    s->version = version;
     contents_show(c, FLEET_SCORES, is_new, &s->shown);
     return 0;
 }
@@ -159,6 +167,7 @@ void contents_score_remove(struct fleet_contents *c, struct str cluster, struct 
 void contents_score_forget(struct fleet_contents *c, uint32_t id) {
     const struct pair key = {score_at(c, id)->resource, score_at(c, id)->slot};
     free_items(c, score_at(c, id)->items, score_at(c, id)->item_count);
+    intern_unref(&c->strings, score_at(c, id)->version);
     hashmap_remove(&c->score_index, pair_hash(key), id);
     pool_give(&c->scores, id);
     resource_at(c, key.a)->objects--;
@@ -196,4 +205,45 @@ struct fleet_score fleet_score_of(const struct fleet_scores *s, uint32_t slot, u
     ret.has_item = low < object->item_count && object->items[low].name == score;
     ret.value = ret.has_item ? object->items[low].value : 0;
     return ret;
+}
+
+/* ---- objects of ours ---- */
+
+static struct fleet_score_object object_of(const struct fleet_contents *c, uint32_t id) {
+    const struct score_record *s = score_at(c, id);
+    return (struct fleet_score_object){
+        .cluster = topology_name(c->clusters, s->slot),
+        .resource = intern_str(&c->strings, resource_at(c, s->resource)->name),
+        .version = s->version != INTERN_NONE ? intern_str(&c->strings, s->version) : STR(""),
+        .item_count = s->item_count,
+        .number = id};
+}
+
+bool fleet_score_object(const struct fleet_view *v, struct str cluster, struct str resource,
+                        struct fleet_score_object *ret) {
+    const struct fleet_contents *c = v->contents;
+    const struct pair key = {resource_find(c, resource), topology_slot(c->clusters, cluster)};
+    const uint32_t id = key.a == FLEET_NONE || key.b == TOPOLOGY_NONE ? FLEET_NONE : find(c, key);
+    *ret = (struct fleet_score_object){.item_count = 0};
+    if (id != FLEET_NONE)
+        *ret = object_of(c, id);
+    return id != FLEET_NONE;
+}
+
+struct fleet_score_item fleet_score_item(const struct fleet_view *v,
+                                         const struct fleet_score_object *o, uint32_t i) {
+    const struct score_item *item = &score_at(v->contents, o->number)->items[i];
+    return (struct fleet_score_item){intern_str(&v->contents->strings, item->name), item->value};
+}
+
+void fleet_score_objects_each(const struct fleet_view *v,
+                              void (*visit)(void *ctx, const struct fleet_score_object *o),
+                              void *ctx) {
+    const struct fleet_contents *c = v->contents;
+    for (POOL_EACH(&c->scores, id)) {
+        const struct fleet_score_object o = object_of(c, id);
+        uint32_t shard;
+        if (injected_resource_read(o.resource, &shard))
+            visit(ctx, &o);
+    }
 }

@@ -16,7 +16,7 @@ const char *const owned_reason_names[MOVED_REASONS] = {[MOVED_INFEASIBLE] = "inf
                                                        [MOVED_SPREAD] = "spread",
                                                        [MOVED_SCORE] = "score"};
 
-static const struct str spread_condition = {"SpreadSatisfied", 15};
+const struct str owned_spread_condition = {"SpreadSatisfied", 15};
 
 /* ---- life ---- */
 
@@ -32,6 +32,7 @@ void owned_write_done(struct owned_write *w) {
 void owned_done(struct owned *o) {
     strbuf_done(&o->target);
     owned_write_done(&o->last);
+    scored_done(o);
 }
 
 void owned_taken(struct owned *o, struct owned_write *w, int64_t now_ms) {
@@ -47,6 +48,12 @@ void owned_ended(struct owned *o, enum write_end end, int status, int64_t now_ms
     if (o->progress != OWNED_UNDER_WAY)
         return; /* it has been seen already */
     o->last_ms = now_ms;
+    if (o->last.what == OWNED_SCORE && o->last.version.n == 0 && end != WRITE_DONE &&
+        end != WRITE_CONFLICT && status >= 400 && status < 500) {
+        /* it has no namespace, say: the others need not wait for it */
+        const struct str object = strbuf_str(&o->last.object);
+        scored_refuse(o, (struct str){object.p, str_find(object, '/')}, 0, now_ms + FORGET_MS);
+    }
     if (end == WRITE_DONE || end == WRITE_CONFLICT) /* there is another version to be seen */
         o->progress = OWNED_ANSWERED;
     else if (end == WRITE_FAILED && (status == 0 || status >= 500))
@@ -63,16 +70,27 @@ static const struct fleet_decision *find_decision(void *ctx, struct str name) {
     return fleet_decision_find(x->q->view, x->q->namespace, name);
 }
 
+static bool is_score_seen(struct looking *x, struct str object, struct str version) {
+    struct fleet_score_object o;
+    const size_t at = str_find(object, '/');
+    const struct str resource = {object.p + at + 1, object.n - at - 1};
+    return fleet_score_object(x->q->view, (struct str){object.p, at}, resource, &o)
+               ? !str_eq(o.version, version)
+               : version.n > 0;
+}
+
 static bool is_seen(struct looking *x) {
     const struct owned_write *last = &x->o->last;
     const struct str version = strbuf_str(&last->version);
+    if (last->what == OWNED_SCORE)
+        return is_score_seen(x, strbuf_str(&last->object), version);
     if (last->what != OWNED_DECISION)
         return !str_eq(x->state.version, version);
     const struct fleet_decision *d = find_decision(x, strbuf_str(&last->object));
     return d == NULL ? version.n > 0 : !str_eq(d->version, version);
 }
 
-static void look_for_last(struct looking *x) {
+void owned_look_for_last(struct looking *x) {
     struct owned *o = x->o;
     x->doubt = DOUBT_NONE;
     if (o->progress == OWNED_IDLE)
@@ -91,7 +109,7 @@ static void look_for_last(struct looking *x) {
         x->doubt = DOUBT_OBJECT;
 }
 
-static void wake_in(struct looking *x, int64_t ms) {
+void owned_wake_in(struct looking *x, int64_t ms) {
     if (ms < x->ret->wake_ms)
         x->ret->wake_ms = ms > 0 ? ms : 0;
 }
@@ -135,18 +153,22 @@ static int find_mode(struct looking *x) {
     const bool given =
         labels_lookup(&x->placement.annotations, STR(PLACEMENT_MODE_ANNOTATION), &mode);
     const bool asked = given && str_eq(mode, STR("Owner"));
-    const bool wanted = asked || (!given && x->q->settings->by_default);
+    const bool wanted = asked || (!given && x->q->settings->mode == PLACEMENT_OWNER);
+    const bool scored =
+        given ? str_eq(mode, STR("Scores")) : x->q->settings->mode == PLACEMENT_SCORES;
     x->ret->mode = OWNED_OTHERS;
-    if (!wanted && !x->marked)
+    if (!wanted && !scored && !x->marked)
         return 0;
-    int r = wanted ? placement_policy_terms(x->q->view, x->q->policies, &x->placement.meta,
-                                            x->arena, &x->policy)
-                   : 0;
+    int r = wanted || scored ? placement_policy_terms(x->q->view, x->q->policies,
+                                                      &x->placement.meta, x->arena, &x->policy)
+                             : 0;
     if (r != 0)
         return err_set(x->err, r, "no memory for the policies of a Placement");
     const bool has_terms = x->placement.term_count > 0 || x->policy.count > 0;
     x->ret->own_terms = x->placement.term_count > 0;
-    if (!wanted || !has_terms)
+    if (scored && has_terms && !x->disabled)
+        x->ret->mode = OWNED_SCORED;
+    else if (!wanted || !has_terms)
         x->ret->mode = x->marked ? OWNED_LEAVING : OWNED_OTHERS;
     else if (!is_others(x, asked))
         x->ret->mode = OWNED_OURS;
@@ -171,7 +193,7 @@ static int wake_for_scores(struct looking *x) {
         for (uint32_t k = 0; k < x->d.available_count; k++) {
             const struct fleet_score s = fleet_score_of(scores, x->d.available[k], INTERN_NONE);
             if (s.has_end && s.valid_until_ms >= x->q->wall_ms) /* it counts until it is over */
-                wake_in(x, s.valid_until_ms - x->q->wall_ms + 1);
+                owned_wake_in(x, s.valid_until_ms - x->q->wall_ms + 1);
         }
     }
     return 0;
@@ -195,11 +217,12 @@ static int leave_out_foreign(struct looking *x) {
     return 0;
 }
 
-static int decide(struct looking *x) {
+int owned_decide(struct looking *x) {
     const struct ocm_question question = {.placement = &x->placement,
                                           .policy = x->policy,
                                           .now_ms = x->q->wall_ms,
-                                          .with_domains = true};
+                                          .with_domains = true,
+                                          .without = x->without};
     int r = ocm_decide(x->q->view, &question, x->arena, &x->d, x->err);
     if (r != 0)
         return r;
@@ -209,7 +232,7 @@ static int decide(struct looking *x) {
     for (uint32_t i = 0; x->d.filtered && i < x->d.available_count; i++)
         x->fits[x->d.available[i]] = x->d.verdicts[x->d.available[i]] == OCM_PASS;
     if (x->d.has_requeue)
-        wake_in(x, x->d.requeue_ms + 1); /* when it is over, and not when it ends */
+        owned_wake_in(x, x->d.requeue_ms + 1); /* when it is over, and not when it ends */
     x->ret->skewed = x->d.has_spread && x->d.spread.status == OCM_FALSE;
     return wake_for_scores(x);
 }
@@ -221,13 +244,13 @@ static bool is_name_too_long(const struct looking *x) {
     return x->q->name.n > LABEL_VALUE_MAX;
 }
 
-static bool hub_is_empty(const struct looking *x) {
+bool owned_hub_is_empty(const struct looking *x) {
     return x->existing != NULL && fleet_lacks_all(x->q->view);
 }
 
 static const char *why_kept(const struct looking *x) {
     return is_name_too_long(x)             ? "NameTooLong"
-           : hub_is_empty(x)               ? "NoClustersKnown"
+           : owned_hub_is_empty(x)         ? "NoClustersKnown"
            : x->d.cel_unknown              ? "CELNotEvaluated"
            : x->d.outcome == OCM_UNTOUCHED ? "ClusterSetInvalid"
                                            : "Misconfigured";
@@ -236,11 +259,11 @@ static const char *why_kept(const struct looking *x) {
 /* Decisions stay; conditions say why: OCM's own only where OCM does not write them. */
 static int keep_decisions(struct looking *x) {
     const struct ocm_condition cel = {
-        spread_condition, OCM_UNKNOWN, STR("CELNotEvaluated"),
+        owned_spread_condition, OCM_UNKNOWN, STR("CELNotEvaluated"),
         STR("a predicate has a celSelector, which Owner mode does not evaluate: decisions stay as "
             "they are")};
     const struct ocm_condition too_long = {
-        spread_condition, OCM_UNKNOWN, STR("NameTooLong"),
+        owned_spread_condition, OCM_UNKNOWN, STR("NameTooLong"),
         STR("the Placement's name has more than 63 bytes, and PlacementDecisions have it as the "
             "value of a label: decisions stay as they are")};
     const struct ocm_condition misconfigured[] = {x->d.conditions[0], x->d.spread};
@@ -253,7 +276,7 @@ static int keep_decisions(struct looking *x) {
                                          .condition_count = ours_alone ? 1 : 2};
     x->ret->result = OWNED_KEPT;
     x->ret->kept = why_kept(x);
-    if (hub_is_empty(x) || (x->d.outcome == OCM_UNTOUCHED && !single))
+    if (owned_hub_is_empty(x) || (x->d.outcome == OCM_UNTOUCHED && !single))
         return 0;
     return x->doubt == DOUBT_NONE ? owned_write_status(x, &wanted) : 0;
 }
@@ -263,36 +286,35 @@ static int keep_decisions(struct looking *x) {
 static bool cannot_decide(const struct looking *x) {
     const bool bad = x->d.outcome != OCM_DECIDED || x->d.group_problem.n > 0;
     return is_name_too_long(x) || x->d.cel_unknown || x->d.outcome == OCM_UNTOUCHED ||
-           x->d.group_count == 0 || hub_is_empty(x) || (bad && x->existing != NULL);
+           x->d.group_count == 0 || owned_hub_is_empty(x) || (bad && x->existing != NULL);
 }
 
-/* ---- OCM's annotation is taken away ---- */
+/* ---- what we have set is taken away ---- */
 
 enum { PUT_BACK_MAX = 3, PUT_BACK_MS = 3600000 };
 
-/* Counts how often. Where nobody knows what was before, our own annotation says that it was there.
- */
-static void note_disabling(struct looking *x) {
+bool owned_note_undone(struct looking *x, bool is_set, bool was_set) {
     struct owned *o = x->o;
-    if (x->disabled) {
+    if (is_set) {
         if (o->undone > PUT_BACK_MAX)
             o->undone = 0;
         o->disabling = DISABLING_SET;
-        return;
+        return false;
     }
-    if (o->disabling == DISABLING_UNDONE || (o->disabling == DISABLING_UNKNOWN && !x->marked))
-        return;
-    o->disabling = DISABLING_UNDONE;
-    if (o->undone == 0 || x->q->now_ms - o->undone_ms >= PUT_BACK_MS) {
-        o->undone = 0;
-        o->undone_ms = x->q->now_ms;
+    if (o->disabling != DISABLING_UNDONE && (o->disabling != DISABLING_UNKNOWN || was_set)) {
+        o->disabling = DISABLING_UNDONE;
+        if (o->undone == 0 || x->q->now_ms - o->undone_ms >= PUT_BACK_MS) {
+            o->undone = 0;
+            o->undone_ms = x->q->now_ms;
+        }
+        x->ret->undone = ++o->undone > PUT_BACK_MAX;
     }
-    x->ret->undone = ++o->undone > PUT_BACK_MAX;
+    return o->undone > PUT_BACK_MAX;
 }
 
 static int leave_undone(struct looking *x) {
     const struct ocm_condition condition = {
-        spread_condition, OCM_UNKNOWN, STR("Undone"),
+        owned_spread_condition, OCM_UNKNOWN, STR("Undone"),
         STR("the annotation " PLACEMENT_DISABLE_ANNOTATION
             " was taken away more than three times in an hour: OCM decides")};
     const struct status_wanted wanted = {.conditions = &condition, .condition_count = 1};
@@ -395,12 +417,17 @@ static int write_decisions(struct looking *x) {
 /* ---- a look ---- */
 
 static int look_at_ours(struct looking *x) {
-    note_disabling(x);
-    int r = decide(x);
+    const bool undone = owned_note_undone(x, x->disabled, x->marked);
+    bool clean = true;
+    int r = owned_decide(x);
     if (r != 0)
         return r;
-    if (!x->disabled && x->o->undone > PUT_BACK_MAX)
+    if (undone)
         return leave_undone(x);
+    if (x->disabled) /* OCM does not heed it now */
+        r = scored_leave(x, &clean);
+    if (r != 0 || !clean)
+        return r;
     if (cannot_decide(x))
         return keep_decisions(x);
     x->ret->result = OWNED_DECIDED;
@@ -416,10 +443,13 @@ static int look_at_ours(struct looking *x) {
 }
 
 static int leave(struct looking *x) {
-    const struct status_wanted wanted = {.without = spread_condition};
+    const struct status_wanted wanted = {.without = owned_spread_condition};
+    bool clean;
     if (x->doubt != DOUBT_NONE)
         return 0;
-    int r = owned_write_status(x, &wanted);
+    int r = scored_leave(x, &clean);
+    if (r == 0 && clean)
+        r = owned_write_status(x, &wanted);
     if (r == 0 && x->ret->write.what == OWNED_NOTHING)
         owned_write_annotations(x, false);
     return r;
@@ -434,6 +464,22 @@ static void fit_body(struct strbuf *body) {
     body->cap = body->n;
 }
 
+/* Of a Placement that was in mode Scores: what is there of that, and then our condition. */
+static int leave_scores(struct looking *x) {
+    const struct status_wanted wanted = {.without = owned_spread_condition};
+    struct str text;
+    bool clean;
+    if (!labels_lookup(&x->placement.annotations, STR(PLACEMENT_INJECTED_ANNOTATION), &text) ||
+        x->disabled)
+        return 0;
+    x->ret->has_key = true; /* its items go when nothing asks for them any more */
+    x->ret->key = injected_key_of(x->placement.meta.uid, x->q->settings->shards);
+    if (x->doubt != DOUBT_NONE)
+        return 0;
+    int r = owned_write_status(x, &wanted);
+    return r == 0 && x->ret->write.what == OWNED_NOTHING ? scored_leave(x, &clean) : r;
+}
+
 int owned_look(struct owned *o, const struct owned_question *q, struct arena *arena,
                struct owned_answer *ret, struct err *err) {
     struct looking x = {.o = o, .q = q, .arena = arena, .ret = ret, .err = err};
@@ -442,14 +488,18 @@ int owned_look(struct owned *o, const struct owned_question *q, struct arena *ar
     int r = read_placement(&x, &found);
     if (r != 0 || !found)
         return r;
-    look_for_last(&x);
+    owned_look_for_last(&x);
     ret->write_is_out = o->progress != OWNED_IDLE;
     r = find_mode(&x);
     if (r == 0 && ret->mode == OWNED_OURS)
         r = look_at_ours(&x);
     else if (r == 0 && ret->mode == OWNED_LEAVING)
         r = leave(&x);
-    if (r == 0 && ret->mode != OWNED_OURS) {
+    else if (r == 0 && ret->mode == OWNED_SCORED)
+        r = scored_look(&x);
+    else if (r == 0)
+        r = leave_scores(&x);
+    if (r == 0 && ret->mode != OWNED_OURS && ret->mode != OWNED_SCORED) {
         o->disabling = DISABLING_UNKNOWN;
         o->undone = 0;
     }

@@ -1,8 +1,11 @@
 /*
- * A Placement whose decisions Evenkeel makes in OCM's place (Owner mode): what its annotations and
- * terms ask for, what is decided, and which single write comes next on the hub. Asked again after
- * each write, and whenever something changes; everything is made from what the hub has then, so a
- * process that has just begun goes on where another has ended.
+ * A Placement that Evenkeel spreads: what its annotations and terms ask for, what is decided, and
+ * which single write comes next on the hub. Asked again after each write, and whenever something
+ * changes; everything is made from what the hub has then, so a process that has just begun goes on
+ * where another has ended.
+ *
+ * In mode Scores OCM's controller decides, and is told what by scores: hub/scored.c. In mode Owner
+ * Evenkeel decides in its place:
  *
  *   wanted by annotation or configuration, and it has spread terms
  *     -> OCM's disable annotation (and ours, to know that we set it)
@@ -27,6 +30,7 @@
 #include "hub/moves.h"
 #include "hub/placement_status.h"
 #include "kube/write/writer.h"
+#include "model/injected.h"
 #include "model/policy.h"
 
 /* ---- a write ---- */
@@ -34,8 +38,10 @@
 enum owned_what {
     OWNED_NOTHING,
     OWNED_ANNOTATIONS,
-    OWNED_STATUS,   /* of the Placement */
-    OWNED_DECISION, /* a PlacementDecision */
+    OWNED_STATUS,    /* of the Placement */
+    OWNED_DECISION,  /* a PlacementDecision */
+    OWNED_SCORE,     /* an AddOnPlacementScore */
+    OWNED_INJECTION, /* what tells OCM to heed it, in the Placement */
 };
 
 /* Texts are owned by whoever has it: owned_write_done(). */
@@ -43,7 +49,7 @@ struct owned_write {
     enum owned_what what;
     enum write_verb verb;
     struct strbuf path, body;
-    struct strbuf object;   /* name of the PlacementDecision */
+    struct strbuf object;   /* name of the PlacementDecision; of a score CLUSTER/RESOURCE */
     struct strbuf version;  /* that the object has before the write; empty: there is none */
     struct strbuf contents; /* clusters that the PlacementDecision holds whether or not the write
                                takes place, each with a NUL behind it */
@@ -67,8 +73,15 @@ enum owned_disabling {
     DISABLING_UNDONE, /* somebody has taken it away */
 };
 
+/* A cluster that OCM does not select though it was asked to. */
+struct owned_refused {
+    struct strbuf name;
+    uint64_t inputs;  /* of the cluster then: another number, and it is tried again */
+    int64_t until_ms; /* or then */
+};
+
 struct owned {
-    enum owned_disabling disabling;
+    enum owned_disabling disabling; /* of OCM's annotation, or in mode Scores of our prioritizer */
     uint32_t undone; /* how often it was taken away since undone_ms, which is an hour ago at most
                         unless it is put back no more */
     int64_t undone_ms;
@@ -78,14 +91,21 @@ struct owned {
     enum owned_progress progress;
     struct owned_write last; /* without path and body */
     int64_t last_ms;         /* when it was taken, or answered */
+    /* Mode Scores. */
+    bool asks;        /* OCM has all scores, and its decisions are not what they ask for */
+    int64_t asked_ms; /* since when */
+    struct owned_refused *refused; /* owned */
+    uint32_t refused_count, refused_cap;
 };
 void owned_done(struct owned *o);
 
 /* ---- a look ---- */
 
 struct owned_settings {
-    bool by_default; /* Placements without annotation are wanted, too */
+    enum placement_mode mode; /* of Placements without annotation */
     struct move_limits moves;
+    uint32_t shards;                      /* of scores */
+    int64_t refused_after_ms, refused_ms; /* when a cluster counts as refused, and for how long */
 };
 
 struct owned_question {
@@ -95,6 +115,7 @@ struct owned_question {
     int64_t wall_ms; /* since 1970 */
     int64_t now_ms;  /* of a clock that does not jump */
     const struct owned_settings *settings;
+    int64_t slowest_ms; /* answer of OCM to scores, of any Placement */
 };
 
 enum owned_mode {
@@ -102,6 +123,7 @@ enum owned_mode {
     OWNED_OTHERS, /* OCM's, or somebody else's */
     OWNED_OURS,
     OWNED_LEAVING, /* OCM is to go on */
+    OWNED_SCORED,  /* OCM decides by our scores */
 };
 
 enum owned_result {
@@ -146,6 +168,11 @@ struct owned_answer {
     struct str note;       /* for people, about the moves that begin, or `undone`; arena */
     int64_t wake_ms;       /* when to look again, from now on; INT64_MAX: when something changes */
     bool write_is_out;     /* the last write is under way, or not seen */
+    struct injected_key key; /* in mode Scores: whose items are the Placement's */
+    bool has_key;
+    int64_t answered_ms; /* OCM has answered to scores, so long after it had them all; 0: it has not
+                            now */
+    uint32_t refused;    /* clusters that are left out, because OCM does not select them */
     struct owned_write write; /* the next; the caller's */
 };
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "hub/owned.h"
+#include "model/kinds.h"
 
 enum owned_doubt {
     DOUBT_NONE,
@@ -29,6 +30,12 @@ struct looking {
     enum owned_doubt doubt;
 
     uint8_t *fits; /* [slots]: passes all filters */
+    /* Mode Scores. */
+    uint8_t *without;          /* [slots]: is refused, and left out */
+    bool at_once;              /* nothing was decided by us before: all moves begin */
+    const uint32_t *decisions; /* OCM's; d.current is what was decided here before */
+    uint32_t decision_count;
+    struct injected injected; /* what the Placement's annotation says */
     /* By term, of what is there, once it was asked for. */
     bool has_skew;
     int64_t skew_now[PLACEMENT_TERMS];
@@ -40,6 +47,44 @@ struct looking {
     const struct ocm_group *groups;
     uint32_t group_count;
 };
+
+/* ---- owned.c ---- */
+
+extern const struct str owned_spread_condition;
+/* Sets doubt. */
+void owned_look_for_last(struct looking *x);
+int owned_decide(struct looking *x) MUST_CHECK;
+/* Looks again, at the latest so long from now. */
+void owned_wake_in(struct looking *x, int64_t ms);
+/* Counts how often what we have set is taken away. `is_set` now; `was_set`: where nobody knows what
+ * was before. Returns whether it is not to be put back. */
+bool owned_note_undone(struct looking *x, bool is_set, bool was_set);
+bool owned_hub_is_empty(const struct looking *x);
+
+/* ---- scored.c ---- */
+
+/* A Placement in mode Scores. */
+int scored_look(struct looking *x) MUST_CHECK;
+/* One that is not, and has something of that. *ret_done: there is nothing left of it. */
+int scored_leave(struct looking *x, bool *ret_done) MUST_CHECK;
+/* No write of its items is refused for that cluster for a while. */
+void scored_refuse(struct owned *o, struct str cluster, uint64_t inputs, int64_t until_ms);
+void scored_done(struct owned *o);
+
+/* ---- scored_write.c ---- */
+
+/* What becomes of the items of an AddOnPlacementScore, which is made if there is none. */
+struct score_edit {
+    bool (*goes)(const void *ctx, struct str resource, struct str item);
+    const void *ctx;
+    struct str comes; /* with OCM_PUBLISHED_SCORE; "": none */
+};
+int scored_write_object(struct looking *x, struct str cluster, struct str resource,
+                        const struct score_edit *edit) MUST_CHECK;
+/* The item of this cluster, to be there or not. */
+int scored_write_item(struct looking *x, uint32_t slot, bool there) MUST_CHECK;
+/* What of ours the Placement should have, from the document that says so. */
+int scored_write_injection(struct looking *x, struct str document) MUST_CHECK;
 
 /* ---- owned_target.c ---- */
 
@@ -59,5 +104,8 @@ int owned_write_status(struct looking *x, const struct status_wanted *wanted) MU
 int owned_write_decision(struct looking *x, const struct layout_write *write,
                          const struct layout_doubt *doubtful) MUST_CHECK;
 
+/* "": all objects of the kind in the namespace. False: a name cannot be part of a path. */
+bool owned_put_path(struct looking *x, enum kind_row row, struct str namespace, struct str name,
+                    struct owned_write *w);
 /* Names with a NUL behind each. */
 void owned_put_name(struct strbuf *names, struct str name);

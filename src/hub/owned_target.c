@@ -69,9 +69,8 @@ static int find_skew_now(struct looking *x) {
         return 0;
     if (has == NULL)
         return -ENOMEM; /* the arena says so */
-    for (const struct fleet_decision *e = x->existing; e != NULL; e = e->next)
-        for (uint32_t i = 0; !layout_is_foreign(e, x->placement.meta.uid) && i < e->slot_count; i++)
-            has[e->slots[i]] = 1;
+    for (uint32_t i = 0; i < x->d.current_count; i++)
+        has[x->d.current[i]] = 1;
     int r = skew_of(x, has, x->skew_now);
     x->has_skew = r == 0;
     return r;
@@ -174,8 +173,8 @@ static int find_changes(struct changing *c) {
     for (uint32_t i = 0; i < x->d.current_count; i++)
         if (x->fits[x->d.current[i]] != 0 && c->wants[x->d.current[i]] == 0)
             c->remove[c->remove_count++] = x->d.current[i];
-    c->forced =
-        c->infeasible > 0 || x->d.current_count != plan->selected_count || x->existing == NULL;
+    c->forced = c->infeasible > 0 || x->at_once || x->d.current_count != plan->selected_count ||
+                x->existing == NULL;
     return 0;
 }
 
@@ -226,7 +225,7 @@ static void note_moves(struct changing *c, uint32_t added, uint32_t removed) {
     struct looking *x = c->x;
     struct strbuf text = {0};
     x->ret->moves = added > removed ? added : removed;
-    x->ret->first = x->existing == NULL;
+    x->ret->first = x->existing == NULL || x->at_once;
     x->ret->why = x->ret->first ? MOVED_SIZE : reason_of(c);
     strbuf_appendf(&text, "%s:", owned_reason_names[x->ret->why]);
     put_names(x, &text, " to ", c->add, added);
@@ -280,7 +279,7 @@ static void move_forced(struct changing *c, uint32_t *slots) {
     const uint32_t number = x->d.plan.selected_count, fit = x->d.current_count - c->infeasible;
     uint32_t added = fit < number ? number - fit : 0, mixed = 0;
     uint32_t removed = c->infeasible + (fit > number ? fit - number : 0);
-    bool some = x->existing != NULL && added < c->add_count;
+    bool some = x->existing != NULL && added < c->add_count && !x->at_once;
     int64_t never;
     for (uint32_t tries = 0; some && !mix(c, added, removed, slots, &mixed); tries++) {
         rotate(c->add, c->add_count);

@@ -15,10 +15,8 @@ void owned_put_name(struct strbuf *names, struct str name) {
     strbuf_append_char(names, '\0');
 }
 
-/* "": all objects of the kind in the Placement's namespace. False: the name cannot be part of a
- * path. */
-static bool put_path(struct looking *x, enum kind_row row, struct str name, struct owned_write *w) {
-    const struct str namespace = x->q->namespace;
+bool owned_put_path(struct looking *x, enum kind_row row, struct str namespace, struct str name,
+                    struct owned_write *w) {
     if (!kube_path_segment(namespace) || (name.n > 0 && !kube_path_segment(name)))
         return false;
     const char *scope = arena_cstr(x->arena, namespace);
@@ -29,6 +27,10 @@ static bool put_path(struct looking *x, enum kind_row row, struct str name, stru
     if (name.n == 0 && w->path.n > 2)
         w->path.n -= 2;
     return true;
+}
+
+static bool put_path(struct looking *x, enum kind_row row, struct str name, struct owned_write *w) {
+    return owned_put_path(x, row, x->q->namespace, name, w);
 }
 
 static void begin_metadata(struct json_writer *w, struct str version) {

@@ -88,7 +88,7 @@ static int begin(struct placement_decisions *d, struct err *err) {
     const struct placement_decisions_options *o = &d->options;
     const struct planner_options planning = {.fleet = o->fleet,
                                              .policies = o->policies,
-                                             .settings = {o->by_default, o->moves},
+                                             .settings = o->settings,
                                              .is_ready = is_ready,
                                              .on_ready = on_ready,
                                              .ctx = d,
@@ -110,7 +110,10 @@ static int begin(struct placement_decisions *d, struct err *err) {
         r = writer_join(o->writer, &owner, &d->writes, err);
     if (r != 0)
         return r;
-    d->observer = (struct fleet_observer){planner_changed, planner_changed_all, d->planner};
+    d->observer = (struct fleet_observer){.changed = planner_changed,
+                                          .changed_all = planner_changed_all,
+                                          .scored = planner_scored,
+                                          .ctx = d->planner};
     fleet_observe(o->fleet, &d->observer);
     return 0;
 }

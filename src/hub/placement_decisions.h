@@ -3,16 +3,17 @@
  * status of the Placement, and its PlacementDecisions. The leader does, one write of a Placement at
  * a time, and the next only when the watch has shown the last.
  *
- * RBAC: placements get, list, watch, patch; placements/status patch; placementdecisions get, list,
- * watch, create, patch, delete; placementdecisions/status patch; placements/finalizers update where
- * the API server checks blockOwnerDeletion.
+ * RBAC: addonplacementscores get, list, watch, create; addonplacementscores/status patch;
+ * placements get, list, watch, patch; placements/status patch; placementdecisions get, list, watch,
+ * create, patch, delete; placementdecisions/status patch; placements/finalizers update where the
+ * API server checks blockOwnerDeletion.
  *
  * Threads: everything happens on the client's and the planner's.
  */
 #pragma once
 
 #include "fleet/fleet.h"
-#include "hub/moves.h"
+#include "hub/owned.h"
 #include "kube/client/io.h"
 #include "kube/election/elector.h"
 #include "kube/events/events.h"
@@ -32,8 +33,7 @@ struct placement_decisions_options {
     const struct elector *elector;     /* who writes; NULL: every replica */
     struct event_recorder *events;     /* NULL: none are written */
     struct placement_history *history; /* NULL: none is kept */
-    bool by_default;                   /* also of Placements without annotation */
-    struct move_limits moves;
+    struct owned_settings settings;
     struct clock *clock;      /* NULL: the real one */
     const struct kube_io *io; /* NULL: the client's */
 };

@@ -210,6 +210,8 @@ static void add_move(struct placement_history *h, uint32_t id, const struct kept
 static const char *mode_of(const struct owned_answer *a) {
     if (a->mode == OWNED_OURS)
         return a->left_undone ? "Undone" : "Owner";
+    if (a->mode == OWNED_SCORED)
+        return a->left_undone ? "Undone" : "Scores";
     return a->mode == OWNED_LEAVING ? "Leaving" : "OCM";
 }
 

@@ -31,8 +31,8 @@ void placement_history_lead(struct placement_history *h, bool leads);
 
 /* How a Placement stands after a look. Words are static. */
 struct placement_standing {
-    const char *mode;   /* "Owner", "Leaving", "Undone" (OCM's annotation is taken away again and
-                           again, so OCM decides); "OCM": Evenkeel decides nothing of it */
+    const char *mode; /* "Owner", "Scores", "Leaving", "Undone" (what we set is taken away again and
+                         again: OCM decides); "OCM": Evenkeel decides nothing of it */
     const char *result; /* "Decided", "Skewed" (that, but its terms do not hold), "Kept" (it cannot
                            be decided), "Failed" (a look did not end); "": it was not to be */
     const char *kept;   /* why, with "Kept": one word; NULL */

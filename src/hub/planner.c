@@ -28,159 +28,8 @@ const struct event_reason planner_reasons[PLANNER_REASONS] = {
                         "Evenkeel leaves the Placement to OCM"},
 };
 
-/* What the writer has done with a write, until the planner's thread looks. */
-struct news {
-    bool taken, ended;
-    struct owned_write write; /* that was taken, without path and body */
-    int64_t taken_ms, ended_ms;
-    enum write_end end;
-    int status;
-};
-
-enum list { DIRTY, READY, LISTS }; /* to be planned; to be written */
-
-struct record {
-    struct strbuf name; /* "NAMESPACE/NAME" */
-    bool dirty, offered;
-    uint32_t next[LISTS];
-    uint64_t takes;             /* counted */
-    struct owned_write pending; /* to be taken */
-    struct news news;
-    /* The thread's. */
-    struct owned owned;
-    struct planner_counts counts;
-    int64_t wake_ms; /* INT64_MAX: it does not wait for a time */
-};
-
-struct ends {
-    uint32_t first, last;
-};
-
-struct planner {
-    struct planner_options options;
-    pthread_t thread;
-    struct mutex mutex; /* guards what is below */
-    struct condition wake;
-    bool stopping, leads, restart, all_dirty;
-    struct pool records; /* records are freed by the thread alone */
-    struct hashmap index;
-    struct ends lists[LISTS];
-    /* The thread's. */
-    struct arena arena;
-    struct policies *held;
-    int64_t next_wake_ms;
-    struct planner_metrics metrics;
-};
-
-static struct record *record_at(const struct planner *p, uint32_t id) {
-    return pool_at(&p->records, id);
-}
-
 static int64_t now_ms(const struct planner *p) {
     return p->options.clock->now_ms(p->options.clock);
-}
-
-/* ---- records; the mutex is held ---- */
-
-/* Of a Placement. */
-struct key {
-    struct str namespace, name;
-};
-
-static struct key key_of(struct str text) {
-    const size_t at = str_find(text, '/');
-    return (struct key){{text.p, at}, {text.p + at + 1, text.n - at - 1}};
-}
-
-static uint64_t hash_of(struct key key) {
-    struct hash_state state = hash_begin();
-    hash_add(&state, key.namespace);
-    hash_add(&state, key.name);
-    return hash_end(state);
-}
-
-static bool is_named(const void *ctx, uint32_t id, const void *wanted) {
-    const struct key key = key_of(strbuf_str(&record_at(ctx, id)->name)), *other = wanted;
-    return str_eq(key.name, other->name) && str_eq(key.namespace, other->namespace);
-}
-
-static uint32_t find_record(const struct planner *p, struct key key) {
-    return hashmap_find(&p->index, hash_of(key), is_named, p, &key);
-}
-
-static uint32_t make_record(struct planner *p, struct key key) {
-    struct strbuf name = {0};
-    strbuf_append_str(&name, key.namespace);
-    strbuf_append_char(&name, '/');
-    strbuf_append_str(&name, key.name);
-    const bool good = !strbuf_failed(&name) && hashmap_reserve(&p->index) == 0;
-    const uint32_t id = good ? pool_take(&p->records) : POOL_NONE;
-    if (id == POOL_NONE) {
-        strbuf_done(&name);
-        return POOL_NONE;
-    }
-    record_at(p, id)->name = name;
-    record_at(p, id)->wake_ms = INT64_MAX;
-    hashmap_insert(&p->index, hash_of(key), id);
-    return id;
-}
-
-static void append(struct planner *p, enum list list, uint32_t id) {
-    struct ends *ends = &p->lists[list];
-    record_at(p, id)->next[list] = POOL_NONE;
-    if (ends->last == POOL_NONE)
-        ends->first = id;
-    else
-        record_at(p, ends->last)->next[list] = id;
-    ends->last = id;
-}
-
-static uint32_t take_first(struct planner *p, enum list list) {
-    struct ends *ends = &p->lists[list];
-    const uint32_t id = ends->first;
-    if (id == POOL_NONE)
-        return POOL_NONE;
-    ends->first = record_at(p, id)->next[list];
-    if (ends->first == POOL_NONE)
-        ends->last = POOL_NONE;
-    return id;
-}
-
-static void empty_lists(struct planner *p) {
-    for (enum list list = 0; list < LISTS; list++)
-        p->lists[list] = (struct ends){POOL_NONE, POOL_NONE};
-}
-
-static void mark_dirty(struct planner *p, uint32_t id) {
-    struct record *r = record_at(p, id);
-    if (r->dirty)
-        return;
-    r->dirty = true;
-    append(p, DIRTY, id);
-    condition_signal(&p->wake);
-}
-
-static void mark_name(struct planner *p, struct key key) {
-    uint32_t id = find_record(p, key);
-    id = id == HASHMAP_NONE ? make_record(p, key) : id;
-    if (id != POOL_NONE)
-        mark_dirty(p, id);
-    else
-        p->all_dirty = true; /* there is no memory: tried again */
-}
-
-static void drop_record(struct planner *p, uint32_t id) {
-    static const struct planner_counts none;
-    struct record *r = record_at(p, id);
-    planner_metrics_replace(&p->metrics, &r->counts, &none);
-    const struct key key = key_of(strbuf_str(&r->name));
-    placement_history_forget(p->options.history, key.namespace, key.name);
-    hashmap_remove(&p->index, hash_of(key), id);
-    owned_write_done(&r->pending);
-    owned_write_done(&r->news.write);
-    owned_done(&r->owned);
-    strbuf_done(&r->name);
-    pool_give(&p->records, id);
 }
 
 /* ---- calls from elsewhere ---- */
@@ -189,7 +38,7 @@ void planner_changed(void *ctx, struct str namespace, struct str name) {
     struct planner *p = ctx;
     mutex_lock(&p->mutex);
     if (p->leads) /* who begins to lead looks at all */
-        mark_name(p, (struct key){namespace, name});
+        planner_mark_name(p, (struct planner_key){namespace, name});
     mutex_unlock(&p->mutex);
 }
 
@@ -214,10 +63,10 @@ void planner_lead(struct planner *p, bool leads) {
 
 bool planner_next(struct planner *p, struct strbuf *ret_name) {
     mutex_lock(&p->mutex);
-    const uint32_t id = take_first(p, READY);
+    const uint32_t id = planner_take_first(p, READY);
     if (id != POOL_NONE) {
-        record_at(p, id)->offered = false;
-        strbuf_append_str(ret_name, strbuf_str(&record_at(p, id)->name));
+        planner_record(p, id)->offered = false;
+        strbuf_append_str(ret_name, strbuf_str(&planner_record(p, id)->name));
     }
     mutex_unlock(&p->mutex);
     return id != POOL_NONE;
@@ -225,14 +74,16 @@ bool planner_next(struct planner *p, struct strbuf *ret_name) {
 
 void planner_take(struct planner *p, struct str name, struct write *ret) {
     mutex_lock(&p->mutex);
-    const uint32_t id = find_record(p, key_of(name));
-    struct record *r = id != HASHMAP_NONE ? record_at(p, id) : NULL;
+    const uint32_t id = planner_find(p, planner_key_of(name));
+    struct planner_record *r = id != POOL_NONE ? planner_record(p, id) : NULL;
     if (r != NULL && p->leads && r->pending.what != OWNED_NOTHING) {
         ret->verb = r->pending.verb;
         strbuf_append_str(&ret->path, strbuf_str(&r->pending.path));
         strbuf_append_str(&ret->body, strbuf_str(&r->pending.body));
         owned_write_done(&r->news.write);
-        r->news = (struct news){.taken = true, .write = r->pending, .taken_ms = now_ms(p)};
+        planner_set_waits(
+            p, id, r->pending.what == OWNED_SCORE ? strbuf_str(&r->pending.object) : STR(""));
+        r->news = (struct planner_news){.taken = true, .write = r->pending, .taken_ms = now_ms(p)};
         r->pending = (struct owned_write){.what = OWNED_NOTHING};
         r->takes++;
     }
@@ -241,28 +92,28 @@ void planner_take(struct planner *p, struct str name, struct write *ret) {
 
 void planner_ended(struct planner *p, struct str name, const struct write_result *result) {
     mutex_lock(&p->mutex);
-    const uint32_t id = find_record(p, key_of(name));
-    if (id != HASHMAP_NONE) {
-        struct news *news = &record_at(p, id)->news;
+    const uint32_t id = planner_find(p, planner_key_of(name));
+    if (id != POOL_NONE) {
+        struct planner_news *news = &planner_record(p, id)->news;
         news->ended = true;
         news->ended_ms = now_ms(p);
         news->end = result->end;
         news->status = result->status;
-        mark_dirty(p, id);
+        planner_mark(p, id);
     }
     mutex_unlock(&p->mutex);
 }
 
 /* ---- one Placement, on the thread ---- */
 
-static void hear_news(struct record *r) {
-    struct news *news = &r->news;
+static void hear_news(struct planner_record *r) {
+    struct planner_news *news = &r->news;
     if (news->taken)
         owned_taken(&r->owned, &news->write, news->taken_ms);
     if (news->ended)
         owned_ended(&r->owned, news->end, news->status, news->ended_ms);
     owned_write_done(&news->write);
-    *news = (struct news){.taken = false};
+    *news = (struct planner_news){.taken = false};
 }
 
 static void record_event(const struct planner *p, const struct owned_question *q,
@@ -280,14 +131,45 @@ static void record_event(const struct planner *p, const struct owned_question *q
         (void)event_record(p->options.events, &event); /* Events may be lost */
 }
 
-static int look(struct planner *p, struct record *r, struct fleet_view *view,
+/* Keys of all that are known; false: not all could be planned, or there is no memory. */
+static bool find_keys(struct planner *p, uint64_t **ret, uint32_t *ret_count) {
+    bool good = true;
+    mutex_lock(&p->mutex);
+    *ret_count = 0;
+    *ret = malloc((p->by_key.count + 1) * sizeof **ret);
+    for (POOL_EACH(&p->records, id)) {
+        const struct planner_record *r = planner_record(p, id);
+        good = good && !r->failed;
+        if (*ret != NULL && r->has_key)
+            (*ret)[(*ret_count)++] = injected_key_number(r->key);
+    }
+    mutex_unlock(&p->mutex);
+    if (good && *ret != NULL)
+        return true;
+    free(*ret);
+    return false;
+}
+
+/* What belongs to no Placement any more. */
+static int sweep(struct planner *p, struct planner_record *r, const struct owned_question *q,
+                 struct owned_answer *ret, struct err *err) {
+    uint64_t *keys;
+    uint32_t count;
+    const bool is_over = p->sweep.at == p->sweep.objects.n;
+    if (p->sweep.again && is_over && find_keys(p, &keys, &count))
+        score_sweep_begin(&p->sweep, keys, count, q->view);
+    return score_sweep_look(&p->sweep, &r->owned, q, &p->arena, ret, err);
+}
+
+static int look(struct planner *p, struct planner_record *r, struct fleet_view *view,
                 struct owned_answer *ret) {
-    const struct key key = key_of(strbuf_str(&r->name));
+    const struct planner_key key = planner_key_of(strbuf_str(&r->name));
     struct steps steps = {.max = PLAN_STEPS};
     struct owned_question q = {.view = view,
                                .wall_ms = p->options.wall_us() / 1000,
                                .now_ms = now_ms(p),
-                               .settings = &p->options.settings};
+                               .settings = &p->options.settings,
+                               .slowest_ms = p->slowest_ms};
     struct err err = {0};
     if (p->held != NULL)
         q.policies.items = policies_items(p->held, &q.policies.count);
@@ -297,10 +179,14 @@ static int look(struct planner *p, struct record *r, struct fleet_view *view,
     p->arena.steps = (struct steps){.max = PLAN_STEPS};
     view->clusters.steps = &steps;
     const int64_t before_ns = clock_ns(p->options.clock);
-    const int result = owned_look(&r->owned, &q, &p->arena, ret, &err);
+    const int result = key.name.n > 0 ? owned_look(&r->owned, &q, &p->arena, ret, &err)
+                                      : sweep(p, r, &q, ret, &err);
     view->clusters.steps = NULL;
     planner_metrics_look(&p->metrics, ret, clock_ns(p->options.clock) - before_ns);
-    placement_history_look(p->options.history, key.namespace, key.name, ret, q.wall_ms);
+    if (key.name.n > 0)
+        placement_history_look(p->options.history, key.namespace, key.name, ret, q.wall_ms);
+    if (ret->answered_ms > p->slowest_ms)
+        p->slowest_ms = ret->answered_ms;
     if (result != 0)
         LOG_W("a Placement cannot be planned", LOG_STR("placement", strbuf_str(&r->name)),
               LOG_STR("err", str_of(err.text)));
@@ -309,7 +195,7 @@ static int look(struct planner *p, struct record *r, struct fleet_view *view,
     return result;
 }
 
-static void set_wake(struct planner *p, struct record *r, int64_t wait_ms) {
+static void set_wake(struct planner *p, struct planner_record *r, int64_t wait_ms) {
     const int64_t now = now_ms(p);
     r->wake_ms = wait_ms < INT64_MAX - now ? now + wait_ms : INT64_MAX;
     if (r->wake_ms < p->next_wake_ms)
@@ -318,21 +204,23 @@ static void set_wake(struct planner *p, struct record *r, int64_t wait_ms) {
 
 /* The mutex is held. A write that was taken meanwhile makes the answer one of yesterday. */
 static bool publish(struct planner *p, uint32_t id, struct owned_answer *a, uint64_t takes) {
-    struct record *r = record_at(p, id);
+    struct planner_record *r = planner_record(p, id);
     owned_write_done(&r->pending);
     if (r->takes != takes) {
         owned_write_done(&a->write);
         return false; /* its end makes it dirty */
     }
     r->pending = a->write;
+    if (!r->failed)
+        planner_set_key(p, id, a->has_key ? &a->key : NULL);
     const bool is_new = a->write.what != OWNED_NOTHING && !r->offered;
     if (is_new) {
         r->offered = true;
-        append(p, READY, id);
+        planner_append(p, READY, id);
     }
     if (a->mode == OWNED_GONE && r->owned.progress != OWNED_UNDER_WAY && !r->news.taken &&
         !r->dirty && !r->offered)
-        drop_record(p, id);
+        planner_drop(p, id);
     return is_new;
 }
 
@@ -340,13 +228,19 @@ static bool publish(struct planner *p, uint32_t id, struct owned_answer *a, uint
 static bool plan_one(struct planner *p, uint32_t id, struct fleet_view *view) {
     struct owned_answer a;
     mutex_lock(&p->mutex);
-    struct record *r = record_at(p, id); /* which stays where it is */
+    struct planner_record *r = planner_record(p, id); /* which stays where it is */
     r->dirty = false;
     hear_news(r);
     const uint64_t takes = r->takes;
     mutex_unlock(&p->mutex);
     const int result = look(p, r, view, &a);
-    const struct planner_counts counts = {a.mode == OWNED_OURS, a.own_terms, a.skewed, a.waiting};
+    const struct planner_counts counts = {.owned = a.mode == OWNED_OURS,
+                                          .scored = a.mode == OWNED_SCORED,
+                                          .own_terms = a.own_terms,
+                                          .skewed = a.skewed,
+                                          .waiting = a.waiting,
+                                          .refused = a.refused};
+    r->failed = result != 0;
     planner_metrics_replace(&p->metrics, &r->counts, &counts);
     r->counts = counts;
     set_wake(p, r, result != 0 && result != -EINVAL ? RETRY_MS : a.wake_ms);
@@ -359,16 +253,17 @@ static bool plan_one(struct planner *p, uint32_t id, struct fleet_view *view) {
 /* ---- the thread ---- */
 
 static void forget_all(struct planner *p) {
-    empty_lists(p);
+    planner_empty_lists(p);
+    score_sweep_done(&p->sweep);
     for (POOL_EACH(&p->records, id))
-        drop_record(p, id);
+        planner_drop(p, id);
     p->next_wake_ms = INT64_MAX;
 }
 
 static void mark_visited(void *ctx, struct str namespace, struct str name) {
     struct planner *p = ctx;
     mutex_lock(&p->mutex);
-    mark_name(p, (struct key){namespace, name});
+    planner_mark_name(p, (struct planner_key){namespace, name});
     mutex_unlock(&p->mutex);
 }
 
@@ -378,11 +273,14 @@ static void mark_all(struct planner *p) {
     mutex_lock(&p->mutex);
     p->all_dirty = false;
     for (POOL_EACH(&p->records, id))
-        mark_dirty(p, id);
+        planner_mark(p, id);
     mutex_unlock(&p->mutex);
     fleet_view_open(p->options.fleet, &view);
     fleet_placements_each(&view, mark_visited, p);
     fleet_view_close(&view);
+    mutex_lock(&p->mutex);
+    planner_mark_sweep(p); /* after all of these */
+    mutex_unlock(&p->mutex);
 }
 
 static void mark_due(struct planner *p) {
@@ -392,10 +290,10 @@ static void mark_due(struct planner *p) {
     p->next_wake_ms = INT64_MAX;
     mutex_lock(&p->mutex);
     for (POOL_EACH(&p->records, id)) {
-        struct record *r = record_at(p, id);
+        struct planner_record *r = planner_record(p, id);
         if (r->wake_ms <= now) {
             r->wake_ms = INT64_MAX;
-            mark_dirty(p, id);
+            planner_mark(p, id);
         } else if (r->wake_ms < p->next_wake_ms) {
             p->next_wake_ms = r->wake_ms;
         }
@@ -417,7 +315,7 @@ static bool policies_changed(struct planner *p) {
 
 static uint32_t take_dirty(struct planner *p) {
     mutex_lock(&p->mutex);
-    const uint32_t id = p->restart ? POOL_NONE : take_first(p, DIRTY);
+    const uint32_t id = p->restart ? POOL_NONE : planner_take_first(p, DIRTY);
     mutex_unlock(&p->mutex);
     return id;
 }
@@ -490,8 +388,8 @@ int planner_new(const struct planner_options *options, struct planner **ret, str
         p->options.clock = clock_real();
     if (p->options.wall_us == NULL)
         p->options.wall_us = kube_wall_us;
-    pool_init(&p->records, sizeof(struct record));
-    empty_lists(p);
+    pool_init(&p->records, sizeof(struct planner_record));
+    planner_empty_lists(p);
     p->next_wake_ms = INT64_MAX;
     arena_init(&p->arena, PLAN_BYTES);
     mutex_init(&p->mutex);
@@ -525,6 +423,8 @@ void planner_free(struct planner *p) {
     arena_done(&p->arena);
     pool_done(&p->records);
     hashmap_done(&p->index);
+    hashmap_done(&p->by_key);
+    hashmap_done(&p->by_waiting);
     condition_done(&p->wake);
     mutex_done(&p->mutex);
     free(p);

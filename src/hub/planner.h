@@ -13,9 +13,13 @@
  * Threads: all calls from any thread. The planner's mutex is taken under the fleet's lock, and
  * never the other way round; it is held for a moment only.
  *
- * Metrics: evenkeel_placements{mode,spread}, evenkeel_placement_plans_total{result},
- * evenkeel_placement_plan_duration_seconds, evenkeel_placement_moves_total{reason},
- * evenkeel_placement_moves_waiting, evenkeel_placement_skewed.
+ * In mode Scores it is told of items that came or went (planner_scored()), and sweeps away those of
+ * Placements that are no more (hub/score_sweep.h).
+ *
+ * Metrics: evenkeel_placements{mode,spread}, evenkeel_placements_refused_clusters,
+ * evenkeel_placement_plans_total{result}, evenkeel_placement_plan_duration_seconds,
+ * evenkeel_placement_moves_total{reason}, evenkeel_placement_moves_waiting,
+ * evenkeel_placement_skewed.
  */
 #pragma once
 
@@ -61,6 +65,7 @@ void planner_lead(struct planner *p, bool leads);
 /* These are what a struct fleet_observer calls; ctx is the planner. */
 void planner_changed(void *ctx, struct str namespace, struct str name);
 void planner_changed_all(void *ctx);
+void planner_scored(void *ctx, struct str cluster, struct str resource, struct str item);
 
 /* ---- for the writer ---- */
 

@@ -6,20 +6,21 @@
 #include "base/mutex.h"
 #include "base/pool.h"
 #include "hub/planner.h"
+#include "hub/score_sweep.h"
 
 /* How a Placement counts. */
 struct planner_counts {
-    bool ours, own_terms, skewed;
-    uint32_t waiting;
+    bool owned, scored, own_terms, skewed;
+    uint32_t waiting, refused;
 };
 
 struct planner_metrics {
-    struct metric placements[2]; /* by whether terms are the Placement's own */
-    struct metric plans[3];      /* decided, kept, failed */
+    struct metric placements[2][2]; /* by mode, and whether terms are the Placement's own */
+    struct metric plans[3];         /* decided, kept, failed */
     struct metric duration;
     struct metric moves[MOVED_REASONS];
-    struct metric waiting, skewed;
-    char labels[2 + 3 + MOVED_REASONS][48];
+    struct metric waiting, skewed, refused;
+    char labels[4 + 3 + MOVED_REASONS][48];
 };
 void planner_metrics_start(struct planner_metrics *m);
 void planner_metrics_stop(struct planner_metrics *m);
@@ -27,3 +28,83 @@ void planner_metrics_replace(struct planner_metrics *m, const struct planner_cou
                              const struct planner_counts *now);
 void planner_metrics_look(struct planner_metrics *m, const struct owned_answer *a,
                           int64_t duration_ns);
+
+/* ---- records: planner_records.c ---- */
+
+/* What the writer has done with a write, until the planner's thread looks. */
+struct planner_news {
+    bool taken, ended;
+    struct owned_write write; /* that was taken, without path and body */
+    int64_t taken_ms, ended_ms;
+    enum write_end end;
+    int status;
+};
+
+enum planner_list { DIRTY, READY, LISTS }; /* to be planned; to be written */
+
+struct planner_record {
+    struct strbuf name; /* "NAMESPACE/NAME"; "/": the sweep of scores, which is no Placement */
+    bool dirty, offered;
+    bool failed; /* the last look did */
+    uint32_t next[LISTS];
+    uint64_t takes;             /* counted */
+    struct owned_write pending; /* to be taken */
+    struct planner_news news;
+    bool has_key;
+    struct injected_key key; /* of its items: planner_scored() finds it by that */
+    struct strbuf waits; /* "CLUSTER/RESOURCE" of an AddOnPlacementScore that it has written, and
+                            by that */
+    /* The thread's. */
+    struct owned owned;
+    struct planner_counts counts;
+    int64_t wake_ms; /* INT64_MAX: it does not wait for a time */
+};
+
+struct planner_ends {
+    uint32_t first, last;
+};
+
+struct planner {
+    struct planner_options options;
+    pthread_t thread;
+    struct mutex mutex; /* guards what is below */
+    struct condition wake;
+    bool stopping, leads, restart, all_dirty;
+    struct pool records;                      /* records are freed by the thread alone */
+    struct hashmap index, by_key, by_waiting; /* of records */
+    struct planner_ends lists[LISTS];
+    /* The thread's. */
+    struct arena arena;
+    struct policies *held;
+    int64_t next_wake_ms, slowest_ms;
+    struct score_sweep sweep;
+    struct planner_metrics metrics;
+};
+
+/* Of a Placement. */
+struct planner_key {
+    struct str namespace, name;
+};
+struct planner_key planner_key_of(struct str text);
+
+static inline struct planner_record *planner_record(const struct planner *p, uint32_t id) {
+    return pool_at(&p->records, id);
+}
+
+/* The mutex is held for all of these. */
+
+/* POOL_NONE: there is none. */
+uint32_t planner_find(const struct planner *p, struct planner_key key);
+void planner_append(struct planner *p, enum planner_list list, uint32_t id);
+/* POOL_NONE: it is empty. */
+uint32_t planner_take_first(struct planner *p, enum planner_list list);
+void planner_empty_lists(struct planner *p);
+void planner_mark(struct planner *p, uint32_t id);
+/* One that is not known is made. */
+void planner_mark_name(struct planner *p, struct planner_key key);
+/* Makes the sweep look at all scores, when it is its turn. */
+void planner_mark_sweep(struct planner *p);
+void planner_drop(struct planner *p, uint32_t id);
+/* Under which key planner_scored() finds it, and which object it waits for ("": none). */
+void planner_set_key(struct planner *p, uint32_t id, const struct injected_key *key);
+void planner_set_waits(struct planner *p, uint32_t id, struct str object);

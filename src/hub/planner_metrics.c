@@ -3,14 +3,14 @@
 #include <stdio.h>
 
 static struct metric *each(struct planner_metrics *m, unsigned i) {
-    struct metric *const single[] = {&m->duration, &m->waiting, &m->skewed};
-    if (i < 2)
-        return &m->placements[i];
-    if (i < 5)
-        return &m->plans[i - 2];
-    if (i < 5 + MOVED_REASONS)
-        return &m->moves[i - 5];
-    return i < 8 + MOVED_REASONS ? single[i - 5 - MOVED_REASONS] : NULL;
+    struct metric *const single[] = {&m->duration, &m->waiting, &m->skewed, &m->refused};
+    if (i < 4)
+        return &m->placements[i / 2][i % 2];
+    if (i < 7)
+        return &m->plans[i - 4];
+    if (i < 7 + MOVED_REASONS)
+        return &m->moves[i - 7];
+    return i < 11 + MOVED_REASONS ? single[i - 7 - MOVED_REASONS] : NULL;
 }
 
 static void set_up(struct metric *m, const char *name, const char *help, enum metric_kind kind,
@@ -19,15 +19,15 @@ static void set_up(struct metric *m, const char *name, const char *help, enum me
 }
 
 void planner_metrics_start(struct planner_metrics *m) {
-    static const char *const spreads[] = {"policy", "own"};
+    static const char *const modes[] = {"owner", "scores"}, *const spreads[] = {"policy", "own"};
     static const char *const results[] = {"decided", "kept", "failed"};
     unsigned at = 0;
-    for (int i = 0; i < 2; i++, at++) {
-        (void)snprintf(m->labels[at], sizeof m->labels[at], "mode=\"owner\",spread=\"%s\"",
-                       spreads[i]); /* fits, as the others */
-        set_up(&m->placements[i], "evenkeel_placements",
-               "Placements that Evenkeel decides, by whose spread terms count.", METRIC_GAUGE,
-               m->labels[at]);
+    for (int i = 0; i < 4; i++, at++) {
+        (void)snprintf(m->labels[at], sizeof m->labels[at], "mode=\"%s\",spread=\"%s\"",
+                       modes[i / 2], spreads[i % 2]); /* fits, as the others */
+        set_up(&m->placements[i / 2][i % 2], "evenkeel_placements",
+               "Placements that Evenkeel spreads, by mode and by whose spread terms count.",
+               METRIC_GAUGE, m->labels[at]);
     }
     for (int i = 0; i < 3; i++, at++) {
         (void)snprintf(m->labels[at], sizeof m->labels[at], "result=\"%s\"", results[i]);
@@ -47,6 +47,9 @@ void planner_metrics_start(struct planner_metrics *m) {
            "Moves that nothing forces, and that wait.", METRIC_GAUGE, "");
     set_up(&m->skewed, "evenkeel_placement_skewed",
            "Placements whose spread terms are not satisfied.", METRIC_GAUGE, "");
+    set_up(&m->refused, "evenkeel_placements_refused_clusters",
+           "Clusters that OCM does not select for a Placement, though it has their score.",
+           METRIC_GAUGE, "");
     for (unsigned i = 0; each(m, i) != NULL; i++)
         metric_register(each(m, i));
 }
@@ -56,12 +59,16 @@ void planner_metrics_stop(struct planner_metrics *m) {
         metric_unregister(each(m, i));
 }
 
+static void count(struct planner_metrics *m, const struct planner_counts *c, int64_t by) {
+    if (c->owned || c->scored)
+        metric_add(&m->placements[c->scored][c->own_terms], by);
+}
+
 void planner_metrics_replace(struct planner_metrics *m, const struct planner_counts *before,
                              const struct planner_counts *now) {
-    if (before->ours)
-        metric_add(&m->placements[before->own_terms], -1);
-    if (now->ours)
-        metric_add(&m->placements[now->own_terms], 1);
+    count(m, before, -1);
+    count(m, now, 1);
+    metric_add(&m->refused, (int64_t)now->refused - before->refused);
     metric_add(&m->skewed, (int64_t)now->skewed - before->skewed);
     metric_add(&m->waiting, (int64_t)now->waiting - before->waiting);
 }

@@ -22,6 +22,21 @@ static uint32_t read_shard(struct str text) {
     return shard;
 }
 
+/* FNV-1a: every process must find the same, and nobody chooses a uid. */
+static uint64_t hash_of_uid(struct str uid) {
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < uid.n; i++)
+        hash = (hash ^ (unsigned char)uid.p[i]) * 0x100000001b3u;
+    return hash;
+}
+
+struct injected_key injected_key_of(struct str uid, uint32_t shards) {
+    const uint64_t hash = hash_of_uid(uid);
+    const uint32_t count = shards < INJECTED_SHARDS ? shards : INJECTED_SHARDS;
+    return (struct injected_key){.shard = count > 0 ? (uint32_t)(hash >> 32) % count : 0,
+                                 .number = (uint32_t)hash};
+}
+
 /* Eight digits, in lower case. */
 static bool read_number(struct str text, uint32_t *ret) {
     *ret = 0;
@@ -35,14 +50,23 @@ static bool read_number(struct str text, uint32_t *ret) {
     return text.n == 8;
 }
 
-bool injected_key_read(struct str resource, struct str score, struct injected_key *ret) {
-    const struct str prefix = STR("evenkeel-");
-    const size_t dash = str_find(score, '-');
-    if (!str_has_prefix(resource, prefix) || score.n == 0 || score.p[0] != 's' || dash == SIZE_MAX)
+static const struct str resource_prefix = {"evenkeel-", 9};
+
+bool injected_resource_read(struct str resource, uint32_t *ret_shard) {
+    if (!str_has_prefix(resource, resource_prefix))
         return false;
-    const struct str shard = {resource.p + prefix.n, resource.n - prefix.n};
-    ret->shard = read_shard(shard);
-    return ret->shard != UINT32_MAX && str_eq(shard, (struct str){score.p + 1, dash - 1}) &&
+    *ret_shard =
+        read_shard((struct str){resource.p + resource_prefix.n, resource.n - resource_prefix.n});
+    return *ret_shard != UINT32_MAX;
+}
+
+bool injected_key_read(struct str resource, struct str score, struct injected_key *ret) {
+    const size_t dash = str_find(score, '-');
+    if (!injected_resource_read(resource, &ret->shard) || score.n == 0 || score.p[0] != 's' ||
+        dash == SIZE_MAX)
+        return false;
+    const struct str shard = {resource.p + resource_prefix.n, resource.n - resource_prefix.n};
+    return str_eq(shard, (struct str){score.p + 1, dash - 1}) &&
            read_number((struct str){score.p + dash + 1, score.n - dash - 1}, &ret->number);
 }
 
@@ -63,11 +87,11 @@ bool gate_read(struct str e, struct injected_key *ret) {
 }
 
 struct str injected_resource_json(struct injected_key key, struct arena *arena) {
-    return arena_printf(arena, "\"evenkeel-%u\"", key.shard);
+    return arena_printf(arena, "\"" INJECTED_RESOURCE "\"", key.shard);
 }
 
 struct str injected_score_json(struct injected_key key, struct arena *arena) {
-    return arena_printf(arena, "\"s%u-%08x\"", key.shard, key.number);
+    return arena_printf(arena, "\"" INJECTED_SCORE "\"", key.shard, key.number);
 }
 
 struct str gate_json(struct injected_key key, struct arena *arena) {

@@ -19,16 +19,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Formats of their names: of the shard; of the shard and the number. */
+#define INJECTED_RESOURCE "evenkeel-%u"
+#define INJECTED_SCORE "s%u-%08x"
+
 struct injected_key {
-    uint32_t shard;  /* below INJECTED_SHARDS */
-    uint32_t number; /* drawn at random */
+    uint32_t shard; /* below INJECTED_SHARDS */
+    uint32_t number;
 };
 enum { INJECTED_SHARDS = 1000, INJECTED_WEIGHT = 10 /* of our prioritizer: the most there is */ };
+
+/*
+ * The key of a Placement with this uid, when there are so many shards. Nobody else's Placement has
+ * it, whatever an annotation that was copied or made up says: so scores are published by no other.
+ * A Placement that is being created has no uid yet, and gets one drawn at random, under which
+ * nothing is published.
+ */
+struct injected_key injected_key_of(struct str uid, uint32_t shards);
 
 static inline bool injected_key_eq(struct injected_key a, struct injected_key b) {
     return a.shard == b.shard && a.number == b.number;
 }
 
+/* Is it the name of an AddOnPlacementScore of ours, and of which shard? */
+bool injected_resource_read(struct str resource, uint32_t *ret_shard);
 /* Are these two the names of a score of ours? */
 bool injected_key_read(struct str resource, struct str score, struct injected_key *ret);
 /* The same of a CEL expression: is it a gate, exactly as we write it? */

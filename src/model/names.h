@@ -88,6 +88,8 @@
 /* Of the bookmark that ends a watch's first listing. upstream: meta/v1
  * InitialEventsAnnotationKey */
 #define INITIAL_EVENTS_END_ANNOTATION "k8s.io/initial-events-end"
+/* Who keeps an object. upstream: Kubernetes' recommended labels */
+#define MANAGED_BY_LABEL "app.kubernetes.io/managed-by"
 /* upstream: core/v1 SecretTypeTLS */
 #define TLS_SECRET_TYPE "kubernetes.io/tls"
 

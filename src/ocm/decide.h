@@ -60,6 +60,7 @@ struct ocm_question {
     bool has_names;
     const struct str *names; /* in any order, each any number of times */
     uint32_t name_count;
+    const uint8_t *without; /* [topology_slots()]: 1: this cluster is not available; NULL: none */
 };
 
 /* ---- the answer ---- */

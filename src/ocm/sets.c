@@ -182,7 +182,8 @@ static int keep_members(struct deciding *x, const uint8_t *flags, uint8_t *is_me
     for (uint32_t i = 0; i < x->left_count; i++) {
         const uint32_t slot = x->left[i];
         is_member[slot] = flags[i];
-        if (flags[i] != 0 && (x->facts[slot] & SLOT_TERMINATING) == 0)
+        const bool without = x->question->without != NULL && x->question->without[slot] != 0;
+        if (flags[i] != 0 && (x->facts[slot] & SLOT_TERMINATING) == 0 && !without)
             x->left[left++] = slot;
     }
     x->left_count = left;

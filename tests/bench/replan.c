@@ -266,7 +266,8 @@ int main(int argc, char **argv) {
     if (sem_init(&planned, 0, 0) != 0 || sem_init(&offered, 0, 0) != 0 ||
         planner_new(&options, &planner, &err) != 0)
         hub_fail("%s", err.text);
-    const struct fleet_observer observer = {planner_changed, planner_changed_all, planner};
+    const struct fleet_observer observer = {
+        .changed = planner_changed, .changed_all = planner_changed_all, .ctx = planner};
     fleet_observe(hub.fleet, &observer);
     planner_lead(planner, true);
     printf("{\"clusters\":%u,\"placements\":%u,\"number\":%d,", clusters, placements, NUMBER);

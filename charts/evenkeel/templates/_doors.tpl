@@ -443,11 +443,17 @@ rules:
   resources: [managedclusters]
   verbs: [list, watch]
 - apiGroups: [cluster.open-cluster-management.io]
-  resources: [managedclustersets, managedclustersetbindings, addonplacementscores]
+  resources: [managedclustersets, managedclustersetbindings]
   verbs: [get, list, watch]
 - apiGroups: [cluster.open-cluster-management.io]
+  resources: [addonplacementscores]
+  verbs: [get, list, watch, create] # create: in mode Scores, evenkeel-0 and on, in the namespaces of clusters
+- apiGroups: [cluster.open-cluster-management.io]
+  resources: [addonplacementscores/status]
+  verbs: [patch]
+- apiGroups: [cluster.open-cluster-management.io]
   resources: [placements]
-  verbs: [get, list, watch, patch] # patch: the annotation with which OCM leaves it alone
+  verbs: [get, list, watch, patch] # patch: its annotations; in mode Scores its prioritizers and predicates
 - apiGroups: [cluster.open-cluster-management.io]
   resources: [placementdecisions]
   verbs: [get, list, watch, create, patch, delete]

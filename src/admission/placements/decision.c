@@ -41,3 +41,26 @@ void placement_decide(const struct placement_knowledge *known, const struct revi
 void placement_admission_done(struct placement_admission *d) {
     policies_release(d->policies);
 }
+
+enum admission placement_live_edit(const struct placement_live *live, struct arena *arena,
+                                   struct patch *patch) {
+    struct policy_namespace namespace = {.name = live->namespace};
+    struct review_answer unsaid; /* nobody asked for a review */
+    const struct placement_options options = {
+        .head = {.policies = live->policies.items, .policy_count = live->policies.count},
+        .namespace = &namespace,
+        .mode = live->inject ? PLACEMENT_SCORES : PLACEMENT_OFF,
+        .inject_scores = live->inject,
+        .is_publisher = true,
+        .shards = INJECTED_SHARDS,
+        .key = live->key};
+    const struct review review = {.group = admitted_placements.group,
+                                  .resource = admitted_placements.resource,
+                                  .operation = STR("UPDATE"),
+                                  .namespace = live->namespace,
+                                  .object = live->json,
+                                  .old_object = live->json};
+    if (policy_namespace_of_fleet(live->view, live->namespace, arena, &namespace) != 0)
+        return ADMISSION_FAILED;
+    return admit_object(&admitted_placements, &options.head, &review, arena, patch, &unsaid);
+}

@@ -32,3 +32,16 @@ struct placement_admission {
 void placement_decide(const struct placement_knowledge *known, const struct review *review,
                       uint64_t random, struct arena *arena, struct placement_admission *ret);
 void placement_admission_done(struct placement_admission *d);
+
+/* A live Placement, as the controller that publishes its scores asks about it. */
+struct placement_live {
+    struct policy_list policies; /* sorted; borrowed, as all */
+    const struct fleet_view *view;
+    struct str namespace, json;
+    bool inject;             /* its scores are there; false: everything of ours is to go */
+    struct injected_key key; /* under which they are */
+};
+/* What should be different about it. Unchanged, patched, or failed for a reason that the caller
+ * cannot mend. */
+enum admission placement_live_edit(const struct placement_live *live, struct arena *arena,
+                                   struct patch *patch);

@@ -87,7 +87,7 @@ static int prepare(struct admission_question *question, struct review_answer *an
         *ret_settled = STR("a Placement that no cluster can be selected for");
     else if (q->placement.meta.terminating)
         *ret_settled = STR("a Placement that is going");
-    else if (q->shape.disabled)
+    else if (q->shape.disabled && !placement_options(q)->is_publisher)
         *ret_settled = STR("a Placement that Open Cluster Management leaves alone");
     return str_empty(*ret_settled) ? find_terms(q, answer, err) : 0;
 }

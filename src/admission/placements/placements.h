@@ -36,6 +36,10 @@ struct placement_options {
     bool owns;                /* a controller owns the decisions of Placements in mode Owner */
     uint32_t shards;          /* of scores: 1..INJECTED_SHARDS */
     uint64_t random;          /* for a key */
+    /* Whoever publishes the scores asks about a live Placement: they are there, so that it gets its
+     * gate, under this key; and OCM's leaving it alone is no reason. */
+    bool is_publisher;
+    struct injected_key key;
 };
 
 /* What is known of a Placement. */

@@ -6,8 +6,8 @@
  */
 #pragma once
 
-#include "model/injected.h"
 #include "base/err.h"
+#include "model/injected.h"
 
 /* An entry of spec.prioritizerPolicy.configurations. */
 struct shape_configuration {

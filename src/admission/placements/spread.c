@@ -45,6 +45,10 @@ static struct injected_key draw(const struct placement_options *o) {
  */
 static struct injected find_kept(const struct placement_question *q) {
     struct injected kept = {.valid = true};
+    const struct injected_key own =
+        injected_key_of(q->placement.meta.uid, placement_options(q)->shards);
+    if (q->is_updated && q->shape.injected.valid && injected_key_eq(q->shape.injected.key, own))
+        return q->shape.injected; /* whoever publishes its scores has given it its own */
     if (q->old.injected.valid)
         return q->old.injected;
     if (q->is_updated && shape_key(&q->old, &kept.key))
@@ -65,12 +69,15 @@ static struct injected believe(const struct placement_question *q) {
         kept.made_policy |= now->made_policy;
         kept.made_predicates |= now->made_predicates;
     }
+    if (placement_options(q)->is_publisher)
+        kept.key = placement_options(q)->key;
     return kept;
 }
 
 /* A gate that nobody has published scores for selects nothing. */
 static bool may_gate(const struct placement_question *q, struct injected_key key) {
-    return !q->is_updated || shape_is_gated(&q->old, key) || shape_is_gated(&q->shape, key);
+    return !q->is_updated || placement_options(q)->is_publisher || shape_is_gated(&q->old, key) ||
+           shape_is_gated(&q->shape, key);
 }
 
 /* ---- edits ---- */
@@ -179,7 +186,8 @@ static int run(const struct admission_question *question, struct patch *patch,
     const enum placement_mode mode = mode_of(q);
     struct wanted wanted = {.kept = believe(q)};
     /* what is live is the controller's, or stays as it is while nobody publishes */
-    if (has_terms && q->is_updated && (mode == PLACEMENT_OWNER || !injects))
+    if (has_terms && q->is_updated && !placement_options(q)->is_publisher &&
+        (mode == PLACEMENT_OWNER || !injects))
         return 0;
     wanted.note = (struct injected){.valid = true, .key = wanted.kept.key};
     wanted.inject = mode == PLACEMENT_SCORES && has_terms && injects;

@@ -55,7 +55,7 @@ func (w *world) moved(name string, replica *evenkeel.Replica, wanted ...string) 
 	if !slices.Equal(lines, wanted) {
 		w.t.Errorf("%s has moved\n\t%s\nand not\n\t%s", name, strings.Join(lines, "\n\t"), strings.Join(wanted, "\n\t"))
 	}
-	if e.Planner.Mode != "Owner" || !e.Planner.Leads || e.Placement != w.name+"/"+name {
+	if e.Planner.Mode != w.mode || !e.Planner.Leads || e.Placement != w.name+"/"+name {
 		w.t.Errorf("%s is explained as %+v", name, e)
 	}
 }

@@ -376,7 +376,7 @@ func (f *fleet) beat() {
 func TestFleetScale(t *testing.T) {
 	dir := folder(t)
 	h := newHub(t, dir, "owner-fleet.yaml")
-	f := &fleet{world: newWorldWithoutHistory(t, h, dir, "scale"), size: sizeOf(t), lost: map[string]bool{}}
+	f := &fleet{world: newWorldWithoutHistory(t, h, dir, "scale", "Owner"), size: sizeOf(t), lost: map[string]bool{}}
 	began := time.Now()
 	f.makeClusters()
 	bytes, err := h.StoredBytes(t.Context())

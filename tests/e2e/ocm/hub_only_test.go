@@ -114,7 +114,7 @@ func TestHubOnly(t *testing.T) {
 	}
 	t.Cleanup(replica.Kill)
 	leads(t, h)
-	w := newWorld(t, h, dir, "alone")
+	w := newWorld(t, h, dir, "alone", "Owner")
 	w.clusters("zone=a", "a", "b")
 	w.clusters("zone=b", "c")
 	w.place("spread", `{"numberOfClusters":2,`+zones("")+`}`)

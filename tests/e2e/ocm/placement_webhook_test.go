@@ -507,21 +507,13 @@ func TestPlacementWebhook(t *testing.T) {
 			t.Errorf("%s: its decisions are taken away when it is changed", name)
 		}
 	}
-	// Nothing publishes scores, so nothing may wait for them.
-	for _, word := range []string{"Scores", "Off"} {
-		p := create(strings.ToLower(word), word, nil)
-		if len(p.Annotations) != 1 || len(p.Spec.Predicates) != 0 || len(p.Spec.PrioritizerPolicy.Configurations) != 0 {
-			t.Errorf("%s: %+v %+v", word, p.Annotations, p.Spec)
-		}
+	off := create("off", "Off", nil)
+	if len(off.Annotations) != 1 || len(off.Spec.Predicates) != 0 || len(off.Spec.PrioritizerPolicy.Configurations) != 0 {
+		t.Errorf("Off: %+v %+v", off.Annotations, off.Spec)
 	}
-	// A copy of one that was gated elsewhere would select nothing.
-	copied := create("copied", "Scores", func(p *clusterv1beta1.Placement) {
-		p.Annotations[injected] = `{"key":"s1-00000001","resource":"evenkeel-1","added":["score","predicates","gate"]}`
-		p.Spec.Predicates = []clusterv1beta1.ClusterPredicate{{RequiredClusterSelector: clusterv1beta1.ClusterSelector{
-			CelSelector: clusterv1beta1.ClusterCelSelector{CelExpressions: []string{
-				`managedCluster.scores("evenkeel-1").exists(s, s.name == "s1-00000001" && s.value > 0)`}}}}}
-	})
-	if _, there := copied.Annotations[injected]; there || len(copied.Spec.Predicates) != 0 {
-		t.Errorf("a copy keeps its gate: %+v %+v", copied.Annotations, copied.Spec)
+	// Whoever publishes its scores gives it its own key when they are there; until then nothing is selected.
+	scored := create("scored", "Scores", nil)
+	if len(scored.Spec.Predicates) != 1 || len(scored.Spec.PrioritizerPolicy.Configurations) != 1 {
+		t.Errorf("Scores: %+v %+v", scored.Annotations, scored.Spec)
 	}
 }

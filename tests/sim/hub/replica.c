@@ -243,16 +243,20 @@ static bool begin(struct replica *r) {
     if (fleet_new(&r->fleet, NULL) != 0 || elector_new(&election, &r->elector, NULL) != 0 ||
         writer_new(&writing, &r->writer, NULL) != 0)
         return false;
-    const struct placement_decisions_options options = {.fleet = r->fleet,
-                                                        .is_synced = is_synced,
-                                                        .ctx = r,
-                                                        .client = &r->client,
-                                                        .writer = r->writer,
-                                                        .elector = r->elector,
-                                                        .by_default = w->by_default,
-                                                        .moves = w->moves,
-                                                        .clock = &w->clock.clock,
-                                                        .io = &played_io};
+    const struct placement_decisions_options options = {
+        .fleet = r->fleet,
+        .is_synced = is_synced,
+        .ctx = r,
+        .client = &r->client,
+        .writer = r->writer,
+        .elector = r->elector,
+        .settings = {.mode = w->by_default ? PLACEMENT_OWNER : PLACEMENT_OFF,
+                     .moves = w->moves,
+                     .shards = 4,
+                     .refused_after_ms = 30000,
+                     .refused_ms = 600000},
+        .clock = &w->clock.clock,
+        .io = &played_io};
     starting = r;
     if (placement_decisions_start(&options, &r->controller, NULL) != 0)
         return false;

@@ -314,12 +314,14 @@ static const char *const of_ocm[] = {
     "may not patch placements/status" OCM_API NOT_SAID,
     "may not update leases" HUB_LEASE,
     FOR_PLACEMENTS("watch"),
+    "may not create addonplacementscores" OCM_API ": without it mode Scores decides nothing",
     "may not create events in API group events.k8s.io, namespace ours: without it only the log "
     "says which replica leads",
     "may not create events in API group events.k8s.io: without it no Event says which clusters "
     "were moved",
     "may not list topologypolicies in API group evenkeel.io: without it Placements are spread by "
     "policies of files only",
+    "may not patch addonplacementscores/status" OCM_API ": without it mode Scores decides nothing",
     "may not patch events in API group events.k8s.io, namespace ours: without it only the log says "
     "which replica leads",
     "may not patch events in API group events.k8s.io: without it no Event says which clusters were "

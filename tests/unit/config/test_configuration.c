@@ -985,8 +985,7 @@ static void test_check(void **state) {
          "configured; set hub.kubeconfig"},
         {OCM "true}\nstate: {paths: [s]}", "ocm.enabled: Placements and their decisions are on an"},
         {OCM "true}\nhub: {kubeconfig: a}\nstate: {paths: [s]}", NULL},
-        {OCM "true, mode: Scores}\nhub: {kubeconfig: a}",
-         "ocm.mode: this version does not decide Placements by scores yet; set Owner"},
+        {OCM "true, mode: Scores}\nhub: {kubeconfig: a}", NULL},
         {OCM "false, mode: Scores}\nhub: {kubeconfig: a}", "extender.listen: neither the extender"},
 #undef OCM
         {"extender: {insecure: true}\nstate: {paths: [s]}\nocm: {mode: Scores}", NULL},

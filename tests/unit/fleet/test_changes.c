@@ -307,7 +307,7 @@ static void is_told(const char *wanted) {
 
 /* Of what was known before a change, and of what is known after it. */
 static void an_observer_is_told(void **state) {
-    const struct fleet_observer observer = {note_changed, note_all, NULL};
+    const struct fleet_observer observer = {.changed = note_changed, .changed_all = note_all};
     struct fleet_builder b;
     (void)state;
     fleet_builder_open(&b);
@@ -363,7 +363,7 @@ static void a_heartbeat_changes_nothing(void **state) {
         "{'metadata':{'name':'c','labels':{" IN("one") "},'deletionTimestamp':"
                                                        "'2026-01-01T00:00:00Z'}}",
     };
-    const struct fleet_observer observer = {note_changed, note_all, NULL};
+    const struct fleet_observer observer = {.changed = note_changed, .changed_all = note_all};
     struct fleet_builder b;
     (void)state;
     fleet_builder_open(&b);
@@ -389,7 +389,7 @@ static void a_heartbeat_changes_nothing(void **state) {
 static void a_decision_that_is_the_same(void **state) {
     static const char *const object = "{'metadata':{'name':'d','namespace':'n','labels':{"
                                       "'" PLACEMENT_LABEL "':'p'}},'status':{'decisions':[%s]}}";
-    const struct fleet_observer observer = {note_changed, note_all, NULL};
+    const struct fleet_observer observer = {.changed = note_changed, .changed_all = note_all};
     struct fleet_builder b;
     char first[300], second[300];
     (void)state;
@@ -413,7 +413,7 @@ static void a_decision_that_is_the_same(void **state) {
 static void a_decision_that_changes_its_placement(void **state) {
     static const char *const object = "{'metadata':{'name':'d','namespace':'n','labels':{%s}},"
                                       "'status':{'decisions':[{'clusterName':'c'}]}}";
-    const struct fleet_observer observer = {note_changed, note_all, NULL};
+    const struct fleet_observer observer = {.changed = note_changed, .changed_all = note_all};
     struct fleet_builder b;
     char first[300], second[300], none[300];
     (void)state;

@@ -77,7 +77,10 @@ void played_open(struct played_hub *h) {
     memset(h, 0, sizeof *h);
     fleet_builder_open(&h->fleet);
     arena_init(&h->arena, 64u << 20);
-    h->settings.moves = (struct move_limits){.settle_ms = 10000, .per_minute = 10};
+    h->settings = (struct owned_settings){.moves = {.settle_ms = 10000, .per_minute = 10},
+                                          .shards = 4,
+                                          .refused_after_ms = 30000,
+                                          .refused_ms = 600000};
     fleet_give(&h->fleet, FLEET_SETS,
                "{'metadata':{'name':'all'},'spec':{'clusterSelector':{'selectorType':"
                "'LabelSelector','labelSelector':{}}}}");
@@ -89,6 +92,8 @@ void played_close(struct played_hub *h) {
     cJSON_Delete(h->placement);
     for (int i = 0; i < PLAYED_OBJECTS; i++)
         cJSON_Delete(h->decisions[i]);
+    for (int i = 0; i < PLAYED_SCORES; i++)
+        cJSON_Delete(h->scores[i]);
     fleet_builder_close(&h->fleet);
     arena_done(&h->arena);
 }
@@ -166,7 +171,8 @@ bool played_look(struct played_hub *h, struct owned_write *write) {
                                      .name = STR("p"),
                                      .wall_ms = 1800000000000 + h->now_ms,
                                      .now_ms = h->now_ms,
-                                     .settings = &h->settings};
+                                     .settings = &h->settings,
+                                     .slowest_ms = h->slowest_ms};
     struct err err = {0};
     arena_reset(&h->arena);
     if (owned_look(&h->owned, &q, &h->arena, &h->answer, &err) != 0)
@@ -214,6 +220,55 @@ static int create(struct played_hub *h, const cJSON *body) {
     return 0;
 }
 
+/* ---- scores ---- */
+
+static cJSON **find_score(struct played_hub *h, const char *cluster, const char *name) {
+    cJSON **free_one = NULL;
+    for (int i = 0; i < PLAYED_SCORES; i++)
+        if (h->scores[i] == NULL)
+            free_one = free_one == NULL ? &h->scores[i] : free_one;
+        else if (strcmp(name_of(h->scores[i]), name) == 0 &&
+                 strcmp(text_of(metadata_of(h->scores[i]), "namespace"), cluster) == 0)
+            return &h->scores[i];
+    assert_non_null(free_one);
+    return free_one;
+}
+
+#define SCORES "/apis/cluster.open-cluster-management.io/v1alpha1/namespaces/"
+
+/* upstream: server-side apply of the only manager: its list is the list */
+static int apply_score(struct played_hub *h, cJSON *object, const cJSON *body) {
+    if (object == NULL)
+        return 404;
+    if (strcmp(text_of(metadata_of(body), "resourceVersion"),
+               text_of(metadata_of(object), "resourceVersion")) != 0)
+        return 409;
+    cJSON_DeleteItemFromObjectCaseSensitive(object, "status");
+    assert_true(cJSON_AddItemToObject(
+        object, "status", cJSON_Duplicate(cJSON_GetObjectItemCaseSensitive(body, "status"), true)));
+    show(h, FLEET_SCORES, object);
+    return 0;
+}
+
+static int write_score(struct played_hub *h, const struct owned_write *write, const char *path,
+                       const cJSON *body) {
+    char cluster[64], name[64] = "";
+    const int parts =
+        sscanf(path + sizeof SCORES - 1, "%63[^/]/addonplacementscores/%63s", cluster, name);
+    assert_int_equal(parts, write->verb == WRITE_CREATE ? 1 : 2);
+    if (h->without_namespace != NULL && strcmp(cluster, h->without_namespace) == 0)
+        return 404;
+    if (write->verb == WRITE_APPLY)
+        return apply_score(h, *find_score(h, cluster, name), body);
+    assert_int_equal(write->verb, WRITE_CREATE);
+    cJSON **place = find_score(h, cluster, name_of(body));
+    if (*place != NULL)
+        return 409;
+    *place = cJSON_Duplicate(body, true);
+    show(h, FLEET_SCORES, *place);
+    return 0;
+}
+
 #define API "/apis/cluster.open-cluster-management.io/v1beta1/namespaces/n/"
 
 int played_apply(struct played_hub *h, const struct owned_write *write) {
@@ -228,7 +283,9 @@ int played_apply(struct played_hub *h, const struct owned_write *write) {
     const char *object = strncmp(path, API "placementdecisions/", sizeof API + 18) == 0
                              ? path + sizeof API + 18
                              : NULL;
-    if (write->verb == WRITE_CREATE) {
+    if (strncmp(path, SCORES, sizeof SCORES - 1) == 0) {
+        r = write_score(h, write, path, body);
+    } else if (write->verb == WRITE_CREATE) {
         assert_string_equal(path, API "placementdecisions");
         r = create(h, body);
     } else if (write->verb == WRITE_DELETE) {
@@ -253,8 +310,10 @@ unsigned played_settle(struct played_hub *h) {
     while (played_look(h, &write)) {
         struct owned_write taken = write;
         owned_taken(&h->owned, &taken, h->now_ms);
-        assert_int_equal(played_apply(h, &write), 0);
-        owned_ended(&h->owned, WRITE_DONE, 200, h->now_ms);
+        const int status = played_apply(h, &write);
+        assert_true(status == 0 || (status == 404 && h->without_namespace != NULL));
+        owned_ended(&h->owned, status == 0 ? WRITE_DONE : WRITE_GONE, status == 0 ? 200 : status,
+                    h->now_ms);
         strbuf_done(&write.path); /* the rest is kept of it */
         strbuf_done(&write.body);
         if (++writes > 200)
@@ -263,7 +322,101 @@ unsigned played_settle(struct played_hub *h) {
     return writes;
 }
 
+/* ---- OCM ---- */
+
+static bool is_gated(const struct placement *p) {
+    bool gated = false;
+    for (uint32_t i = 0; i < p->predicate_count; i++)
+        gated = gated || p->predicates[i].is_gated;
+    return gated;
+}
+
+/* Clusters whose item of this key is above 0, or all, without the one that is refused. */
+static uint32_t let_pass(struct played_hub *h, const struct fleet_view *view,
+                         const struct injected_key *key, struct str *names) {
+    const struct topology *t = view->clusters.topology;
+    uint32_t count = 0;
+    const struct fleet_scores *scores =
+        key != NULL
+            ? fleet_scores_find(view, arena_printf(&h->arena, INJECTED_RESOURCE, key->shard))
+            : NULL;
+    const uint32_t item = key != NULL
+                              ? fleet_score_name(view, arena_printf(&h->arena, INJECTED_SCORE,
+                                                                    key->shard, key->number))
+                              : 0;
+    for (uint32_t slot = 0; slot < topology_slots(t); slot++) {
+        const bool passes = key == NULL || (scores != NULL && item != INTERN_NONE &&
+                                            fleet_score_of(scores, slot, item).value > 0);
+        if (passes && topology_is_known(t, slot) &&
+            (h->refused == NULL || !str_eq(topology_name(t, slot), str_of(h->refused))))
+            names[count++] = topology_name(t, slot);
+    }
+    return count;
+}
+
+void played_ocm(struct played_hub *h) {
+    struct fleet_view *view = (struct fleet_view *)(uintptr_t)fleet_look(&h->fleet);
+    struct placement p;
+    struct injected injected = {.valid = false};
+    struct ocm_decision d;
+    struct json_reader r;
+    struct str text, names[PLAYED_SCORES];
+    struct err err;
+    struct strbuf selected = {0};
+    arena_reset(&h->arena);
+    json_reader_init(&r, fleet_placement_json(view, STR("n"), STR("p")), &h->arena, "placement");
+    placement_decode(&r, &p);
+    assert_int_equal(json_finish(&r, &err), 0);
+    if (labels_lookup(&p.annotations, STR(PLACEMENT_DISABLE_ANNOTATION), &text))
+        return;
+    if (labels_lookup(&p.annotations, STR(PLACEMENT_INJECTED_ANNOTATION), &text))
+        injected_read(text, &h->arena, &injected);
+    p.term_count = 0; /* which OCM does not know */
+    const struct ocm_question q = {
+        .placement = &p,
+        .now_ms = 1800000000000 + h->now_ms,
+        .has_names = true,
+        .names = names,
+        .name_count = let_pass(h, view, is_gated(&p) ? &injected.key : NULL, names)};
+    assert_int_equal(ocm_decide(view, &q, &h->arena, &d, &err), 0);
+    for (uint32_t i = 0; i < d.plan.selected_count; i++) {
+        strbuf_append_str(&selected, STR(" "));
+        strbuf_append_str(&selected, ocm_cluster_name(&d, d.selected_by_name[i]));
+    }
+    strbuf_append_char(&selected, '\0');
+    played_decision(h, "p-decision-1", selected.p);
+    strbuf_done(&selected);
+}
+
 /* ---- what there is ---- */
+
+void played_published(const struct played_hub *h, const char *wanted) {
+    char item[32];
+    struct strbuf text = {0};
+    const char *found[PLAYED_SCORES];
+    size_t count = 0;
+    const struct injected_key key = injected_key_of(STR("u"), h->settings.shards);
+    (void)snprintf(item, sizeof item, INJECTED_SCORE, key.shard, key.number);
+    for (int i = 0; i < PLAYED_SCORES; i++) {
+        const cJSON *score, *status = cJSON_GetObjectItemCaseSensitive(h->scores[i], "status");
+        cJSON_ArrayForEach(score, cJSON_GetObjectItemCaseSensitive(status, "scores")) {
+            if (strcmp(text_of(score, "name"), item) == 0 &&
+                cJSON_GetObjectItemCaseSensitive(score, "value")->valueint > 0)
+                found[count++] = text_of(metadata_of(h->scores[i]), "namespace");
+        }
+    }
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = i + 1; k < count; k++)
+            if (strcmp(found[k], found[i]) < 0) {
+                const char *other = found[i];
+                found[i] = found[k];
+                found[k] = other;
+            }
+    for (size_t i = 0; i < count; i++)
+        strbuf_appendf(&text, "%s%s", i > 0 ? " " : "", found[i]);
+    assert_str(strbuf_str(&text), wanted);
+    strbuf_done(&text);
+}
 
 static int by_name(const void *a, const void *b) {
     return strcmp(name_of(*(cJSON *const *)a), name_of(*(cJSON *const *)b));

@@ -10,24 +10,28 @@
 
 #include <cJSON.h>
 
-enum { PLAYED_OBJECTS = 16 };
+enum { PLAYED_OBJECTS = 16, PLAYED_SCORES = 64 };
 
 struct played_hub {
     struct fleet_builder fleet;
     cJSON *placement;                 /* NULL: there is none */
     cJSON *decisions[PLAYED_OBJECTS]; /* NULL: free */
+    cJSON *scores[PLAYED_SCORES];     /* AddOnPlacementScores; NULL: free */
+    const char *refused;              /* a cluster that OCM selects never; NULL: none */
+    const char *without_namespace;    /* a cluster where no object can be made; NULL: none */
     unsigned version, writes;
     struct owned_settings settings;
     struct owned owned;
     struct owned_answer answer; /* of the last look; its write is over */
     struct policy_list policies;
     struct arena arena;
-    int64_t now_ms;
+    int64_t now_ms, slowest_ms;
     /* Called after each write. */
     void (*check)(struct played_hub *h);
 };
 
-/* With the set "all" of all clusters, bound to "n". 10 s and 10 a minute for voluntary moves. */
+/* With the set "all" of all clusters, bound to "n". 10 s and 10 a minute for voluntary moves; four
+ * shards, 30 s and 600 s for clusters that OCM refuses. */
 void played_open(struct played_hub *h);
 void played_close(struct played_hub *h);
 
@@ -50,6 +54,12 @@ bool played_look(struct played_hub *h, struct owned_write *write);
 int played_apply(struct played_hub *h, const struct owned_write *write);
 /* Looks and writes until nothing is to be written. Returns how many writes that took. */
 unsigned played_settle(struct played_hub *h);
+
+/* OCM's controller looks once, unless the Placement is disabled: with its own rules, gates of ours
+ * and all. */
+void played_ocm(struct played_hub *h);
+/* The clusters that have an item above 0 of the Placement's own key: "a b", by name. */
+void played_published(const struct played_hub *h, const char *wanted);
 
 /* "p-decision-1: a b; p-decision-2: c" */
 void played_is(struct played_hub *h, const char *wanted);

@@ -110,12 +110,12 @@ static void placements_of_others(void **state) {
     is_left_alone("", SOFT);
     is_left_alone(DISABLED, SOFT);
     is_left_alone(OWNER, "'numberOfClusters':2");
-    is_left_alone("'" PLACEMENT_MODE_ANNOTATION "':'Scores'", SOFT);
+    is_left_alone("'" PLACEMENT_MODE_ANNOTATION "':'Scores'", "'numberOfClusters':2");
     is_left_alone("'" PLACEMENT_MODE_ANNOTATION "':'owner'", SOFT);
-    hub.settings.by_default = true;
+    hub.settings.mode = PLACEMENT_OWNER;
     is_left_alone("", "'numberOfClusters':2");
     is_left_alone("'" PLACEMENT_MODE_ANNOTATION "':'Off'", SOFT);
-    is_left_alone("'" PLACEMENT_MODE_ANNOTATION "':'Scores'", SOFT);
+    is_left_alone("'" PLACEMENT_MODE_ANNOTATION "':'Scores'," DISABLED, SOFT);
     played_placement(&hub, "", SOFT);
     assert_int_equal(played_settle(&hub), 4);
     assert_int_equal(hub.answer.mode, OWNED_OURS);
@@ -132,7 +132,7 @@ static void policies_and_others(void **state) {
     seven_and_two();
     fleet_give(&hub.fleet, FLEET_NAMESPACES, "{'metadata':{'name':'n'}}");
     hub.policies = (struct policy_list){&policy, 1};
-    hub.settings.by_default = true;
+    hub.settings.mode = PLACEMENT_OWNER;
     is_left_alone(DISABLED, "'numberOfClusters':2");
     played_placement(&hub, OWNER "," DISABLED, "'numberOfClusters':2");
     assert_int_equal(played_settle(&hub), 3);

@@ -88,7 +88,10 @@ static int setup(void **state) {
                                             .is_ready = is_ready,
                                             .on_ready = on_ready};
     assert_int_equal(planner_new(&options, &planner, NULL), 0);
-    observer = (struct fleet_observer){planner_changed, planner_changed_all, planner};
+    observer = (struct fleet_observer){.changed = planner_changed,
+                                       .changed_all = planner_changed_all,
+                                       .scored = planner_scored,
+                                       .ctx = planner};
     fleet_observe(fleet, &observer);
     give(FLEET_SETS, "{'metadata':{'name':'all'},'spec':{'clusterSelector':{'selectorType':"
                      "'LabelSelector','labelSelector':{}}}}");

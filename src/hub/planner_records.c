@@ -1,0 +1,184 @@
+/*
+ * What a planner keeps of each Placement, and the lists and indexes of that. The mutex is held.
+ */
+#include "base/hash.h"
+#include "hub/placement_history.h"
+#include "hub/planner_internal.h"
+
+/* ---- finding them ---- */
+
+struct planner_key planner_key_of(struct str text) {
+    const size_t at = str_find(text, '/');
+    return (struct planner_key){{text.p, at}, {text.p + at + 1, text.n - at - 1}};
+}
+
+static uint64_t hash_of(struct planner_key key) {
+    struct hash_state state = hash_begin();
+    hash_add(&state, key.namespace);
+    hash_add(&state, key.name);
+    return hash_end(state);
+}
+
+static bool is_named(const void *ctx, uint32_t id, const void *wanted) {
+    const struct planner_key key = planner_key_of(strbuf_str(&planner_record(ctx, id)->name)),
+                             *other = wanted;
+    return str_eq(key.name, other->name) && str_eq(key.namespace, other->namespace);
+}
+
+uint32_t planner_find(const struct planner *p, struct planner_key key) {
+    const uint32_t id = hashmap_find(&p->index, hash_of(key), is_named, p, &key);
+    return id != HASHMAP_NONE ? id : POOL_NONE;
+}
+
+static uint32_t make_record(struct planner *p, struct planner_key key) {
+    struct strbuf name = {0};
+    strbuf_append_str(&name, key.namespace);
+    strbuf_append_char(&name, '/');
+    strbuf_append_str(&name, key.name);
+    const bool good = !strbuf_failed(&name) && hashmap_reserve(&p->index) == 0;
+    const uint32_t id = good ? pool_take(&p->records) : POOL_NONE;
+    if (id == POOL_NONE) {
+        strbuf_done(&name);
+        return POOL_NONE;
+    }
+    planner_record(p, id)->name = name;
+    planner_record(p, id)->wake_ms = INT64_MAX;
+    hashmap_insert(&p->index, hash_of(key), id);
+    return id;
+}
+
+/* ---- lists ---- */
+
+void planner_append(struct planner *p, enum planner_list list, uint32_t id) {
+    struct planner_ends *ends = &p->lists[list];
+    planner_record(p, id)->next[list] = POOL_NONE;
+    if (ends->last == POOL_NONE)
+        ends->first = id;
+    else
+        planner_record(p, ends->last)->next[list] = id;
+    ends->last = id;
+}
+
+uint32_t planner_take_first(struct planner *p, enum planner_list list) {
+    struct planner_ends *ends = &p->lists[list];
+    const uint32_t id = ends->first;
+    if (id == POOL_NONE)
+        return POOL_NONE;
+    ends->first = planner_record(p, id)->next[list];
+    if (ends->first == POOL_NONE)
+        ends->last = POOL_NONE;
+    return id;
+}
+
+void planner_empty_lists(struct planner *p) {
+    for (enum planner_list list = 0; list < LISTS; list++)
+        p->lists[list] = (struct planner_ends){POOL_NONE, POOL_NONE};
+}
+
+void planner_mark(struct planner *p, uint32_t id) {
+    struct planner_record *r = planner_record(p, id);
+    if (r->dirty)
+        return;
+    r->dirty = true;
+    planner_append(p, DIRTY, id);
+    condition_signal(&p->wake);
+}
+
+void planner_mark_name(struct planner *p, struct planner_key key) {
+    uint32_t id = planner_find(p, key);
+    id = id == POOL_NONE ? make_record(p, key) : id;
+    if (id != POOL_NONE)
+        planner_mark(p, id);
+    else
+        p->all_dirty = true; /* there is no memory: tried again */
+}
+
+void planner_mark_sweep(struct planner *p) {
+    p->sweep.again = true;
+    planner_mark_name(p, (struct planner_key){STR(""), STR("")});
+}
+
+/* ---- by what they have written ---- */
+
+static uint64_t hash_of_key(struct injected_key key) {
+    const uint64_t number = injected_key_number(key);
+    return hash_bytes(&number, sizeof number);
+}
+
+static bool has_key(const void *ctx, uint32_t id, const void *wanted) {
+    const struct planner_record *r = planner_record(ctx, id);
+    const struct injected_key *key = wanted;
+    return injected_key_eq(r->key, *key);
+}
+
+static bool waits_for(const void *ctx, uint32_t id, const void *wanted) {
+    const struct planner_key key = planner_key_of(strbuf_str(&planner_record(ctx, id)->waits)),
+                             *other = wanted;
+    return str_eq(key.name, other->name) && str_eq(key.namespace, other->namespace);
+}
+
+void planner_set_key(struct planner *p, uint32_t id, const struct injected_key *key) {
+    struct planner_record *r = planner_record(p, id);
+    if (r->has_key && key != NULL && injected_key_eq(r->key, *key))
+        return;
+    if (r->has_key) {
+        hashmap_remove(&p->by_key, hash_of_key(r->key), id);
+        planner_mark_sweep(p);
+    }
+    r->has_key = key != NULL && hashmap_reserve(&p->by_key) == 0;
+    if (r->has_key) {
+        r->key = *key;
+        hashmap_insert(&p->by_key, hash_of_key(r->key), id);
+    }
+}
+
+void planner_set_waits(struct planner *p, uint32_t id, struct str object) {
+    struct planner_record *r = planner_record(p, id);
+    if (r->waits.n > 0)
+        hashmap_remove(&p->by_waiting, hash_of(planner_key_of(strbuf_str(&r->waits))), id);
+    strbuf_clear(&r->waits);
+    if (object.n == 0 || hashmap_reserve(&p->by_waiting) != 0)
+        return;
+    strbuf_append_str(&r->waits, object);
+    if (strbuf_failed(&r->waits))
+        strbuf_done(&r->waits); /* it looks again after a while */
+    else
+        hashmap_insert(&p->by_waiting, hash_of(planner_key_of(object)), id);
+}
+
+void planner_scored(void *ctx, struct str cluster, struct str resource, struct str item) {
+    struct planner *p = ctx;
+    const struct planner_key object = {cluster, resource};
+    struct injected_key key;
+    mutex_lock(&p->mutex);
+    uint32_t id = hashmap_find(&p->by_waiting, hash_of(object), waits_for, p, &object);
+    if (id != HASHMAP_NONE)
+        planner_mark(p, id);
+    id = injected_key_read(resource, item, &key)
+             ? hashmap_find(&p->by_key, hash_of_key(key), has_key, p, &key)
+             : HASHMAP_NONE;
+    if (id != HASHMAP_NONE)
+        planner_mark(p, id);
+    mutex_unlock(&p->mutex);
+}
+
+/* ---- the end of one ---- */
+
+void planner_drop(struct planner *p, uint32_t id) {
+    static const struct planner_counts none;
+    struct planner_record *r = planner_record(p, id);
+    planner_metrics_replace(&p->metrics, &r->counts, &none);
+    if (r->has_key)
+        hashmap_remove(&p->by_key, hash_of_key(r->key), id);
+    planner_set_waits(p, id, STR(""));
+    const struct planner_key key = planner_key_of(strbuf_str(&r->name));
+    if (key.name.n > 0)
+        placement_history_forget(p->options.history, key.namespace, key.name);
+    hashmap_remove(&p->index, hash_of(key), id);
+    owned_write_done(&r->pending);
+    owned_write_done(&r->news.write);
+    owned_done(&r->owned);
+    strbuf_done(&r->name);
+    strbuf_done(&r->waits);
+    pool_give(&p->records, id);
+}

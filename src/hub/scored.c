@@ -1,0 +1,388 @@
+/*
+ * A Placement in mode Scores. OCM's controller decides; it is told which clusters by an item of
+ * AddOnPlacementScores, 100 where a cluster is in the plan and nothing elsewhere, which a
+ * prioritizer of the highest weight and, for hard terms, a gate in every predicate read
+ * (model/injected.h). The webhook adds both when the Placement is created, under a key that nothing
+ * is published by; here it gets its own once its scores are there, as one that is live does.
+ *
+ *     plan -> items, one write at a time -> what the Placement lacks -> OCM decides -> as planned?
+ *
+ * Hard terms hold at every moment because OCM sees writes in their order: a removal goes first, and
+ * nothing is added before it is there. Without hard terms what comes is added before what goes.
+ *
+ * A cluster that OCM does not select within a time, though it has its item, fewer are selected than
+ * asked for and nothing else is under way, is refused: something that is not known here is against
+ * it, such as an expression in CEL. It is left out until it changes, or a longer time is over.
+ *
+ * Items of Placements that are no more are hub/score_sweep.h's to take away.
+ */
+#include "admission/placements/decision.h"
+#include "base/hash.h"
+#include "hub/owned_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum {
+    TRIES = 32,         /* orders of writes that hard terms may forbid */
+    PATIENCE_MS = 5000, /* for so long nobody need be told that OCM has not answered yet */
+    SLOWEST_TIMES = 3,
+};
+
+/* ---- whose items ---- */
+
+static void find_key(struct looking *x) {
+    struct str text;
+    x->injected = (struct injected){.valid = false};
+    if (labels_lookup(&x->placement.annotations, STR(PLACEMENT_INJECTED_ANNOTATION), &text))
+        injected_read(text, x->arena, &x->injected);
+    x->ret->has_key = true;
+    x->ret->key = injected_key_of(x->placement.meta.uid, x->q->settings->shards);
+}
+
+/* It was told to heed its own items. */
+static bool had_own_key(const struct looking *x) {
+    return x->injected.valid && injected_key_eq(x->injected.key, x->ret->key);
+}
+
+/* [slots]: which clusters have its item. NULL: no memory, or steps. */
+static uint8_t *find_published(struct looking *x, uint32_t *ret_count) {
+    const struct injected_key key = x->ret->key;
+    const struct fleet_scores *scores =
+        fleet_scores_find(x->q->view, arena_printf(x->arena, INJECTED_RESOURCE, key.shard));
+    const uint32_t name =
+        fleet_score_name(x->q->view, arena_printf(x->arena, INJECTED_SCORE, key.shard, key.number));
+    uint8_t *flags = arena_alloc(x->arena, x->slots);
+    *ret_count = 0;
+    if (flags == NULL || !steps_take(&x->arena->steps, x->slots))
+        return NULL;
+    for (uint32_t slot = 0; scores != NULL && name != INTERN_NONE && slot < x->slots; slot++)
+        if (fleet_score_of(scores, slot, name).value > 0) {
+            flags[slot] = 1;
+            ++*ret_count;
+        }
+    return flags;
+}
+
+/* ---- clusters that OCM refuses ---- */
+
+void scored_done(struct owned *o) {
+    for (uint32_t i = 0; i < o->refused_count; i++)
+        strbuf_done(&o->refused[i].name);
+    free(o->refused);
+    o->refused = NULL;
+    o->refused_count = o->refused_cap = 0;
+}
+
+void scored_refuse(struct owned *o, struct str cluster, uint64_t inputs, int64_t until_ms) {
+    if (o->refused_count == o->refused_cap) {
+        const uint32_t cap = o->refused_cap > 0 ? 2 * o->refused_cap : 4;
+        struct owned_refused *more = realloc(o->refused, cap * sizeof *more);
+        if (more == NULL)
+            return; /* it will be found again */
+        o->refused = more;
+        o->refused_cap = cap;
+    }
+    struct owned_refused *r = &o->refused[o->refused_count];
+    *r = (struct owned_refused){.inputs = inputs, .until_ms = until_ms};
+    strbuf_append_str(&r->name, cluster);
+    if (strbuf_failed(&r->name))
+        strbuf_done(&r->name);
+    else
+        o->refused_count++;
+}
+
+/* Forgets those whose time is over or that have changed; the others are left out. */
+static int leave_out_refused(struct looking *x) {
+    struct owned *o = x->o;
+    const struct topology *t = x->q->view->clusters.topology;
+    uint32_t left = 0;
+    if (o->refused_count == 0)
+        return 0;
+    x->without = arena_alloc(x->arena, x->slots);
+    if (x->without == NULL)
+        return err_set(x->err, -ENOMEM, "no memory for the clusters that are refused");
+    for (uint32_t i = 0; i < o->refused_count; i++) {
+        struct owned_refused *r = &o->refused[i];
+        const uint32_t slot = topology_slot(t, strbuf_str(&r->name));
+        const bool is_known = slot != TOPOLOGY_NONE && topology_is_known(t, slot);
+        const bool same =
+            is_known && (r->inputs == 0 || fleet_cluster(x->q->view, slot)->inputs == r->inputs);
+        if (!same || r->until_ms <= x->q->now_ms) {
+            strbuf_done(&r->name);
+            continue;
+        }
+        x->without[slot] = 1;
+        owned_wake_in(x, r->until_ms - x->q->now_ms);
+        o->refused[left++] = *r;
+    }
+    o->refused_count = left;
+    x->ret->refused = left;
+    return 0;
+}
+
+/* ---- which item comes next ---- */
+
+struct publishing {
+    struct looking *x;
+    const uint8_t *has; /* [slots] */
+    uint32_t has_count;
+    uint32_t *add, *remove; /* in the order of the plan; by slot */
+    uint32_t add_count, remove_count;
+};
+
+static int find_changes(struct publishing *p) {
+    struct looking *x = p->x;
+    uint8_t *wants = arena_alloc(x->arena, x->slots);
+    p->add = arena_array(x->arena, x->target_count, sizeof *p->add);
+    p->remove = arena_array(x->arena, p->has_count, sizeof *p->remove);
+    if (wants == NULL || p->add == NULL || p->remove == NULL)
+        return err_set(x->err, -ENOMEM, "no memory for the scores of a Placement");
+    for (uint32_t i = 0; i < x->target_count; i++) {
+        wants[x->target[i]] = 1;
+        if (p->has[x->target[i]] == 0)
+            p->add[p->add_count++] = x->target[i];
+    }
+    for (uint32_t slot = 0; slot < x->slots; slot++)
+        if (p->has[slot] != 0 && wants[slot] == 0)
+            p->remove[p->remove_count++] = slot;
+    return 0;
+}
+
+/* The first of them after which hard terms hold; TOPOLOGY_NONE: none of those that were tried. */
+static uint32_t first_that_holds(struct publishing *p, const uint32_t *slots, uint32_t count) {
+    struct looking *x = p->x;
+    uint8_t *flags = arena_alloc(x->arena, x->slots);
+    if (flags == NULL)
+        return TOPOLOGY_NONE; /* the arena says so */
+    memcpy(flags, p->has, x->slots);
+    for (uint32_t i = 0; i < count && i < TRIES; i++) {
+        flags[slots[i]] ^= 1;
+        if (owned_holds(x, flags))
+            return slots[i];
+        flags[slots[i]] ^= 1;
+    }
+    return TOPOLOGY_NONE;
+}
+
+/* With hard terms: what goes goes first, unless evenness asks for one that comes while OCM has room
+ * for it. Where no order is even at each moment, it is the plan's. */
+static uint32_t next_of_hard(struct publishing *p) {
+    uint32_t slot = first_that_holds(p, p->remove, p->remove_count);
+    if (slot == TOPOLOGY_NONE && p->has_count < p->x->target_count)
+        slot = first_that_holds(p, p->add, p->add_count);
+    if (slot == TOPOLOGY_NONE)
+        slot = p->remove_count > 0 ? p->remove[0] : p->add[0];
+    return slot;
+}
+
+static int write_item(struct publishing *p) {
+    struct looking *x = p->x;
+    x->o->asks = false;
+    if (x->doubt != DOUBT_NONE)
+        return 0;
+    const uint32_t slot = owned_has_hard_terms(x) ? next_of_hard(p)
+                          : p->add_count > 0      ? p->add[0]
+                                                  : p->remove[0];
+    return scored_write_item(x, slot, p->has[slot] == 0);
+}
+
+/* ---- what the Placement lacks ---- */
+
+static enum admission edit(struct looking *x, bool inject, struct patch *patch) {
+    const struct placement_live live = {
+        .policies = x->q->policies,
+        .view = x->q->view,
+        .namespace = x->q->namespace,
+        .json = fleet_placement_json(x->q->view, x->q->namespace, x->q->name),
+        .inject = inject,
+        .key = x->ret->key};
+    return placement_live_edit(&live, x->arena, patch);
+}
+
+int scored_leave(struct looking *x, bool *ret_done) {
+    struct str text;
+    struct patch patch;
+    *ret_done = true;
+    if (!labels_lookup(&x->placement.annotations, STR(PLACEMENT_INJECTED_ANNOTATION), &text) ||
+        edit(x, false, &patch) != ADMISSION_PATCHED)
+        return 0;
+    *ret_done = false;
+    return x->doubt == DOUBT_NONE ? scored_write_injection(x, patch.document) : 0;
+}
+
+/* ---- what OCM makes of it ---- */
+
+/* Targets that are not among its decisions. */
+static uint32_t find_missing(struct looking *x, uint32_t *missing) {
+    uint8_t *has = arena_alloc(x->arena, x->slots);
+    uint32_t count = 0;
+    for (uint32_t i = 0; has != NULL && i < x->decision_count; i++)
+        has[x->decisions[i]] = 1;
+    for (uint32_t i = 0; has != NULL && i < x->target_count; i++)
+        if (has[x->target[i]] == 0)
+            missing[count++] = x->target[i];
+    return count;
+}
+
+static struct ocm_condition condition_of(struct looking *x, const char *reason,
+                                         const char *message) {
+    (void)x;
+    return (struct ocm_condition){owned_spread_condition, OCM_UNKNOWN, str_of(reason),
+                                  str_of(message)};
+}
+
+static struct ocm_condition refused_condition(struct looking *x) {
+    struct strbuf text = {0};
+    enum { SHOWN = 5 };
+    strbuf_append_str(&text, STR("OCM selects none of: "));
+    for (uint32_t i = 0; i < x->o->refused_count && i < SHOWN; i++) {
+        strbuf_append_str(&text, i > 0 ? STR(", ") : STR(""));
+        strbuf_append_str(&text, strbuf_str(&x->o->refused[i].name));
+    }
+    if (x->o->refused_count > SHOWN)
+        strbuf_appendf(&text, " and %u more", x->o->refused_count - SHOWN);
+    struct ocm_condition c = {owned_spread_condition, OCM_FALSE, STR("RefusedClusters"),
+                              arena_str(x->arena, strbuf_str(&text))};
+    strbuf_done(&text);
+    return c;
+}
+
+static int write_condition(struct looking *x, struct ocm_condition condition) {
+    const struct status_wanted wanted = {.conditions = &condition, .condition_count = 1};
+    return x->doubt == DOUBT_NONE ? owned_write_status(x, &wanted) : 0;
+}
+
+static int64_t refused_after(const struct looking *x) {
+    const int64_t slow = SLOWEST_TIMES * x->q->slowest_ms;
+    return slow > x->q->settings->refused_after_ms ? slow : x->q->settings->refused_after_ms;
+}
+
+/* OCM has what it needs, and has not done it. */
+static int wait_for_ocm(struct looking *x, const uint32_t *missing, uint32_t count) {
+    struct owned *o = x->o;
+    if (!o->asks) {
+        o->asks = true;
+        o->asked_ms = x->q->now_ms;
+    }
+    const int64_t waited = x->q->now_ms - o->asked_ms, after = refused_after(x);
+    const bool has_room = x->decision_count < x->target_count;
+    if (waited < PATIENCE_MS)
+        owned_wake_in(x, PATIENCE_MS - waited);
+    if (waited < after)
+        owned_wake_in(x, after - waited);
+    if (waited >= after && has_room && count > 0) {
+        for (uint32_t i = 0; i < count; i++)
+            scored_refuse(o, ocm_cluster_name(&x->d, missing[i]),
+                          fleet_cluster(x->q->view, missing[i])->inputs,
+                          x->q->now_ms + x->q->settings->refused_ms);
+        o->asks = false;
+        owned_wake_in(x, 0); /* to plan without them */
+        return 0;
+    }
+    if (waited < PATIENCE_MS)
+        return 0;
+    if (waited < after)
+        return write_condition(
+            x, condition_of(x, "WaitingForScores", "OCM has not decided by all scores yet"));
+    return write_condition(x, condition_of(x, "Outweighed",
+                                           "OCM decides otherwise: prioritizers of the Placement "
+                                           "outweigh the spread, or OCM does not run"));
+}
+
+static int look_at_decisions(struct looking *x) {
+    struct owned *o = x->o;
+    uint32_t *missing = arena_array(x->arena, x->target_count, sizeof *missing);
+    if (missing == NULL)
+        return err_set(x->err, -ENOMEM, "no memory for decisions");
+    const uint32_t count = find_missing(x, missing);
+    if (count > 0 || x->decision_count != x->target_count)
+        return wait_for_ocm(x, missing, count);
+    if (o->asks)
+        x->ret->answered_ms = x->q->now_ms - o->asked_ms + 1;
+    o->asks = false;
+    if (!x->is_final)
+        return 0; /* moves wait: it is not said yet that what is decided is there */
+    return write_condition(x, o->refused_count > 0 ? refused_condition(x) : x->d.spread);
+}
+
+/* ---- a look ---- */
+
+/* What cannot be decided stays. */
+static int keep(struct looking *x) {
+    x->ret->result = OWNED_KEPT;
+    if (owned_hub_is_empty(x) || x->d.outcome == OCM_UNTOUCHED)
+        return 0;
+    return write_condition(x, x->d.spread);
+}
+
+static int leave_undone(struct looking *x) {
+    const struct ocm_condition condition = condition_of(
+        x, "Undone",
+        "what tells OCM to heed the scores was taken away more than three times in an hour: OCM "
+        "decides without them");
+    x->ret->result = OWNED_KEPT;
+    x->ret->left_undone = true;
+    if (x->ret->undone)
+        x->ret->note = condition.message;
+    return write_condition(x, condition);
+}
+
+static int publish(struct looking *x, const uint8_t *has, uint32_t has_count) {
+    struct publishing p = {.x = x, .has = has, .has_count = has_count};
+    struct patch patch;
+    int r = find_changes(&p);
+    if (r != 0)
+        return r;
+    if (p.add_count + p.remove_count > 0)
+        return write_item(&p);
+    const enum admission lacks = edit(x, true, &patch);
+    if (owned_note_undone(x, lacks == ADMISSION_UNCHANGED, had_own_key(x)))
+        return leave_undone(x);
+    if (lacks == ADMISSION_PATCHED)
+        return x->doubt == DOUBT_NONE ? scored_write_injection(x, patch.document) : 0;
+    return look_at_decisions(x);
+}
+
+/* What was decided before: once OCM heeds its items, these, for OCM fills up what has gone before
+ * it is told. One that is new, and was never told anything, has nothing that could stay. */
+static int take_for_current(struct looking *x, const uint8_t *has, uint32_t has_count) {
+    const bool heeds = had_own_key(x);
+    uint32_t *slots = arena_array(x->arena, has_count, sizeof *slots), count = 0;
+    if (slots == NULL)
+        return -ENOMEM;
+    x->at_once = x->injected.valid && !heeds;
+    x->decisions = x->d.current;
+    x->decision_count = x->d.current_count;
+    if (!heeds)
+        return 0;
+    for (uint32_t slot = 0; slot < x->slots; slot++)
+        if (has[slot] != 0)
+            slots[count++] = slot;
+    x->d.current = slots;
+    x->d.current_count = count;
+    return 0;
+}
+
+int scored_look(struct looking *x) {
+    uint32_t has_count;
+    find_key(x);
+    int r = leave_out_refused(x);
+    if (r == 0)
+        r = owned_decide(x);
+    if (r != 0)
+        return r;
+    if (x->d.outcome != OCM_DECIDED || owned_hub_is_empty(x))
+        return keep(x);
+    const uint8_t *has = find_published(x, &has_count);
+    if (has == NULL)
+        return err_set(x->err, arena_failed(x->arena) ? -ENOMEM : -E2BIG,
+                       "too many clusters to look for scores");
+    if (take_for_current(x, has, has_count) != 0)
+        return err_set(x->err, -ENOMEM, "no memory for the scores of a Placement");
+    x->ret->result = OWNED_DECIDED;
+    r = owned_choose(x);
+    if (r != 0 || x->doubt == DOUBT_WAIT)
+        return r;
+    return publish(x, has, has_count);
+}

@@ -1,0 +1,240 @@
+/*
+ * The bodies of writes in mode Scores.
+ */
+#include "base/json_reader.h"
+#include "base/json_writer.h"
+#include "hub/owned_internal.h"
+
+#include <errno.h>
+
+#define SCORE_API OCM_GROUP "/v1alpha1"
+
+/* ---- AddOnPlacementScores ---- */
+
+static void begin_object(struct json_writer *w, struct str cluster, struct str resource) {
+    json_begin_object(w);
+    json_put_member(w, STR("apiVersion"), STR(SCORE_API));
+    json_put_member(w, STR("kind"), str_of(watched_kinds[KIND_ADD_ON_PLACEMENT_SCORE].kind));
+    json_key(w, STR("metadata"));
+    json_begin_object(w);
+    json_put_member(w, STR("name"), resource);
+    json_put_member(w, STR("namespace"), cluster);
+}
+
+/* Its status is the next write's. */
+static void put_created(struct json_writer *w) {
+    json_key(w, STR("labels"));
+    json_begin_object(w);
+    json_put_member(w, STR(MANAGED_BY_LABEL), STR("evenkeel"));
+    json_end_object(w);
+    json_end_object(w);
+    json_end_object(w);
+}
+
+static void put_item(struct json_writer *w, struct str name, int32_t value) {
+    json_begin_object(w);
+    json_put_member(w, STR("name"), name);
+    json_key(w, STR("value"));
+    json_put_integer(w, value);
+    json_end_object(w);
+}
+
+/* All that it has, as whoever applies has to say, but for what comes or goes. */
+static void put_items(const struct fleet_view *v, const struct fleet_score_object *o,
+                      const struct score_edit *edit, struct json_writer *w) {
+    json_put_member(w, STR("resourceVersion"), o->version);
+    json_end_object(w);
+    json_key(w, STR("status"));
+    json_begin_object(w);
+    json_key(w, STR("scores"));
+    json_begin_array(w);
+    for (uint32_t i = 0; i < o->item_count; i++) {
+        const struct fleet_score_item has = fleet_score_item(v, o, i);
+        if (!edit->goes(edit->ctx, o->resource, has.name))
+            put_item(w, has.name, has.value);
+    }
+    if (edit->comes.n > 0)
+        put_item(w, edit->comes, OCM_PUBLISHED_SCORE);
+    json_end_array(w);
+    json_end_object(w);
+    json_end_object(w);
+}
+
+int scored_write_object(struct looking *x, struct str cluster, struct str resource,
+                        const struct score_edit *edit) {
+    struct owned_write *to = &x->ret->write;
+    struct json_writer w = {.out = &to->body};
+    struct fleet_score_object o;
+    const bool exists = fleet_score_object(x->q->view, cluster, resource, &o);
+    if (!owned_put_path(x, KIND_ADD_ON_PLACEMENT_SCORE, cluster, exists ? resource : STR(""), to))
+        return 0;
+    begin_object(&w, cluster, resource);
+    if (exists) {
+        strbuf_append_str(&to->path, STR("/status"));
+        put_items(x->q->view, &o, edit, &w);
+    } else {
+        put_created(&w);
+    }
+    to->what = OWNED_SCORE;
+    to->verb = exists ? WRITE_APPLY : WRITE_CREATE;
+    strbuf_append_str(&to->version, o.version);
+    strbuf_append_str(&to->object, cluster);
+    strbuf_append_char(&to->object, '/');
+    strbuf_append_str(&to->object, resource);
+    return strbuf_failed(&to->body) || strbuf_failed(&to->object)
+               ? err_set(x->err, -ENOMEM, "no memory for a score")
+               : 0;
+}
+
+static bool is_item(const void *ctx, struct str resource, struct str item) {
+    const struct str *wanted = ctx;
+    (void)resource; /* the key is of it */
+    return str_eq(item, *wanted);
+}
+
+int scored_write_item(struct looking *x, uint32_t slot, bool there) {
+    const struct injected_key key = x->ret->key;
+    const struct str resource = arena_printf(x->arena, INJECTED_RESOURCE, key.shard);
+    const struct str item = arena_printf(x->arena, INJECTED_SCORE, key.shard, key.number);
+    const struct score_edit edit = {.goes = is_item, .ctx = &item, .comes = there ? item : STR("")};
+    if (resource.n == 0 || item.n == 0)
+        return err_set(x->err, -ENOMEM, "no memory for a score");
+    return scored_write_object(x, ocm_cluster_name(&x->d, slot), resource, &edit);
+}
+
+/* ---- the Placement ---- */
+
+/* What the webhook's edits may change of it. */
+struct edited {
+    bool has_policy;
+    struct str mode, configurations, predicates; /* JSON; "": there is none */
+    struct str annotation;                       /* .p NULL: there is none */
+};
+
+static void read_annotations(struct json_reader *r, struct edited *ret) {
+    struct str key;
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key)) {
+        if (str_eq(key, STR(PLACEMENT_INJECTED_ANNOTATION)))
+            ret->annotation = json_string(r);
+        else
+            (void)json_skip(r); /* errors stay in r */
+    }
+}
+
+static void read_metadata(struct json_reader *r, struct edited *ret) {
+    struct str key;
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key)) {
+        if (str_eq(key, STR("annotations")))
+            read_annotations(r, ret);
+        else
+            (void)json_skip(r); /* errors stay in r */
+    }
+}
+
+static void read_policy(struct json_reader *r, struct edited *ret) {
+    struct str key;
+    ret->has_policy = json_object(r);
+    if (!ret->has_policy)
+        return;
+    while (json_member(r, &key)) {
+        const struct str value = json_skip(r); /* errors stay in r */
+        if (str_eq(key, STR("mode")))
+            ret->mode = value;
+        else if (str_eq(key, STR("configurations")))
+            ret->configurations = value;
+    }
+}
+
+static void read_spec(struct json_reader *r, struct edited *ret) {
+    struct str key;
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key)) {
+        if (str_eq(key, STR("prioritizerPolicy")))
+            read_policy(r, ret);
+        else if (str_eq(key, STR("predicates")))
+            ret->predicates = json_skip(r); /* errors stay in r */
+        else
+            (void)json_skip(r); /* they do */
+    }
+}
+
+static int read_document(struct looking *x, struct str document, struct edited *ret) {
+    struct json_reader r;
+    struct str key;
+    *ret = (struct edited){.annotation = {0}};
+    json_reader_init(&r, document, x->arena, PLACEMENT_KIND);
+    if (json_object(&r))
+        while (json_member(&r, &key)) {
+            if (str_eq(key, STR("metadata")))
+                read_metadata(&r, ret);
+            else if (str_eq(key, STR("spec")))
+                read_spec(&r, ret);
+            else
+                (void)json_skip(&r); /* errors stay in r */
+        }
+    return json_finish(&r, x->err);
+}
+
+static void put_or_null(struct json_writer *w, struct str key, struct str json) {
+    json_key(w, key);
+    if (json.n > 0)
+        json_put_raw(w, json);
+    else
+        json_put_null(w);
+}
+
+static void put_policy(const struct edited *e, struct json_writer *w) {
+    json_key(w, STR("prioritizerPolicy"));
+    if (!e->has_policy) {
+        json_put_null(w);
+        return;
+    }
+    json_begin_object(w);
+    put_or_null(w, STR("mode"), e->mode);
+    put_or_null(w, STR("configurations"), e->configurations);
+    json_end_object(w);
+}
+
+/* A merge patch: lists in it are whole, and it holds for this version alone. */
+static void put_injection(struct looking *x, const struct edited *e, struct json_writer *w) {
+    json_begin_object(w);
+    json_key(w, STR("metadata"));
+    json_begin_object(w);
+    json_put_member(w, STR("resourceVersion"), x->state.version);
+    json_key(w, STR("annotations"));
+    json_begin_object(w);
+    json_key(w, STR(PLACEMENT_INJECTED_ANNOTATION));
+    if (e->annotation.p != NULL)
+        json_put_string(w, e->annotation);
+    else
+        json_put_null(w);
+    json_end_object(w);
+    json_end_object(w);
+    json_key(w, STR("spec"));
+    json_begin_object(w);
+    put_policy(e, w);
+    put_or_null(w, STR("predicates"), e->predicates);
+    json_end_object(w);
+    json_end_object(w);
+}
+
+int scored_write_injection(struct looking *x, struct str document) {
+    struct owned_write *to = &x->ret->write;
+    struct json_writer w = {.out = &to->body};
+    struct edited edited;
+    int r = read_document(x, document, &edited);
+    if (r != 0)
+        return r;
+    if (!owned_put_path(x, KIND_PLACEMENT, x->q->namespace, x->q->name, to))
+        return 0;
+    put_injection(x, &edited, &w);
+    to->what = OWNED_INJECTION;
+    to->verb = WRITE_MERGE;
+    strbuf_append_str(&to->version, x->state.version);
+    return strbuf_failed(&to->body) ? err_set(x->err, -ENOMEM, "no memory for a Placement") : 0;
+}

@@ -1,0 +1,418 @@
+/*
+ * A Placement in mode Scores on a played hub, where OCM's own rules decide (played_ocm()). Expected
+ * selections are those of contract and upstream's enhancement 70: 7 clusters east, 2 west.
+ */
+#include "unit/hub/played_hub.h"
+
+#include <stdio.h>
+
+#define SCORED "'" PLACEMENT_MODE_ANNOTATION "':'Scores'"
+#define BY_ZONE(rest) "'spreadPolicy':{'spreadConstraints':[{'topologyKey':'zone'," rest "}]}"
+#define SOFT BY_ZONE("'topologyKeyType':'Label'")
+#define HARD BY_ZONE("'topologyKeyType':'Label','maxSkew':1,'whenUnsatisfiable':'DoNotSchedule'")
+#define NUMBER(n) ",'numberOfClusters':" n
+#define TAINTED "'spec':{'taints':[{'key':'a','effect':'NoSelect'}]}"
+
+/* What the webhook gives to one that is created. */
+#define NOTE(key, resource, added)                                                                 \
+    "'" PLACEMENT_INJECTED_ANNOTATION "':'{\\'key\\':\\'" key "\\',\\'resource\\':\\'" resource    \
+    "\\',\\'added\\':[" added "]}'"
+#define DRAWN NOTE("s3-0a1b2c3d", "evenkeel-3", "\\'prioritizerPolicy\\',\\'score\\'")
+#define DRAWN_GATED                                                                                \
+    NOTE("s3-0a1b2c3d", "evenkeel-3",                                                              \
+         "\\'prioritizerPolicy\\',\\'score\\',\\'predicates\\',\\'gate\\'")
+#define PRIORITIZER                                                                                \
+    ",'prioritizerPolicy':{'mode':'Additive','configurations':[{'scoreCoordinate':{'type':"        \
+    "'AddOn','addOn':{'resourceName':'evenkeel-3','scoreName':'s3-0a1b2c3d'}},'weight':10}]}"
+#define GATE                                                                                       \
+    ",'predicates':[{'requiredClusterSelector':{'celSelector':{'celExpressions':['"                \
+    "managedCluster.scores(\\'evenkeel-3\\').exists(s, s.name == \\'s3-0a1b2c3d\\' && s.value > "  \
+    "0)']}}}]"
+
+static struct played_hub hub;
+
+static int setup(void **state) {
+    (void)state;
+    played_open(&hub);
+    return 0;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    played_close(&hub);
+    return 0;
+}
+
+static void clusters(const char *prefix, unsigned count, const char *labels) {
+    char name[16];
+    for (unsigned i = 0; i < count; i++) {
+        (void)snprintf(name, sizeof name, "%s%u", prefix, i);
+        played_cluster(&hub, name, labels, "");
+    }
+}
+
+static void seven_and_two(void) {
+    clusters("e", 7, "'zone':'east'");
+    clusters("w", 2, "'zone':'west'");
+}
+
+/* ---- invariants: after every write OCM looks ---- */
+
+static unsigned most_skewed, fewest;
+
+static void ocm_looks(struct played_hub *h) {
+    played_ocm(h);
+    unsigned east = 0, west = 0;
+    char name[16];
+    for (unsigned i = 0; i < 9; i++) {
+        (void)snprintf(name, sizeof name, "%c%u", i < 7 ? 'e' : 'w', i < 7 ? i : i - 7);
+        if (i < 7)
+            east += played_holds(h, name);
+        else
+            west += played_holds(h, name);
+    }
+    const unsigned skew = east > west ? east - west : west - east;
+    most_skewed = skew > most_skewed ? skew : most_skewed;
+    fewest = east + west < fewest ? east + west : fewest;
+}
+
+static void watch_skew(void) {
+    most_skewed = 0;
+    fewest = 100;
+    hub.check = ocm_looks;
+}
+
+/* ---- tests ---- */
+
+/* Until its scores are there a new Placement has no cluster, and then all of them at once. */
+static void a_new_one_with_hard_terms(void **state) {
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, SCORED "," DRAWN_GATED, HARD NUMBER("4") PRIORITIZER GATE);
+    played_ocm(&hub);
+    played_is(&hub, "p-decision-1:");
+    watch_skew();
+    /* an object and an item in each of four clusters, the Placement, the condition */
+    assert_int_equal(played_settle(&hub), 4 + 4 + 1 + 1);
+    assert_int_equal(hub.answer.mode, OWNED_SCORED);
+    played_published(&hub, "e0 e1 w0 w1");
+    played_is(&hub, "p-decision-1: e0 e1 w0 w1");
+    assert_true(most_skewed <= 1);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "True Even");
+    assert_int_equal(played_settle(&hub), 0);
+}
+
+/* As many as hard terms allow, which is fewer than were asked for. */
+static void fewer_than_asked_for(void **state) {
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, SCORED "," DRAWN_GATED, HARD NUMBER("7") PRIORITIZER GATE);
+    watch_skew();
+    (void)played_settle(&hub);
+    played_is(&hub, "p-decision-1: e0 e1 e2 w0 w1");
+    assert_true(most_skewed <= 1);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "False Unscheduled");
+}
+
+/* One that is live gets what it lacks when its scores are there, and moves as in mode Owner. */
+static void a_live_one(void **state) {
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, SCORED, SOFT NUMBER("4"));
+    played_ocm(&hub);
+    played_is(&hub, "p-decision-1: e0 e1 e2 e3");
+    hub.check = ocm_looks;
+    /* for what OCM has decided, at first: four objects, four items, the Placement */
+    assert_int_equal(played_settle(&hub), 4 + 4 + 1);
+    played_is(&hub, "p-decision-1: e0 e1 e2 e3");
+    assert_int_equal(hub.answer.waiting, 2);
+    hub.now_ms += 10000;
+    (void)played_settle(&hub);
+    played_is(&hub, "p-decision-1: e0 e1 w0 w1");
+    played_published(&hub, "e0 e1 w0 w1");
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "True Even");
+    assert_string_equal(played_text(&hub, "spec/prioritizerPolicy/configurations/0/scoreCoordinate/"
+                                          "type"),
+                        "AddOn");
+    assert_string_equal(played_text(&hub, "spec/predicates/0/requiredClusterSelector/celSelector/"
+                                          "celExpressions/0"),
+                        "");
+}
+
+/* What goes goes before anything comes, so that hard terms hold at each moment. */
+static void a_cluster_fails(void **state) {
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, SCORED "," DRAWN_GATED, HARD NUMBER("4") PRIORITIZER GATE);
+    hub.check = ocm_looks;
+    (void)played_settle(&hub);
+    watch_skew();
+    played_cluster(&hub, "e0", "'zone':'east'", TAINTED);
+    played_ocm(&hub);
+    assert_int_equal(played_settle(&hub), 1 + 2); /* an item goes; an object, and its item */
+    played_is(&hub, "p-decision-1: e1 e2 w0 w1");
+    played_published(&hub, "e1 e2 w0 w1");
+    assert_true(most_skewed <= 1 && fewest == 3);
+}
+
+/* OCM takes another one as soon as a cluster is gone: that was no decision, and does not stay. */
+static void ocm_fills_up(void **state) {
+    struct owned_write write;
+    (void)state;
+    clusters("e", 3, "'zone':'east'");
+    clusters("w", 2, "'zone':'west'");
+    played_placement(&hub, SCORED "," DRAWN, SOFT NUMBER("2") PRIORITIZER);
+    hub.check = ocm_looks;
+    (void)played_settle(&hub);
+    played_is(&hub, "p-decision-1: e0 w0");
+    fleet_drop(&hub.fleet, FLEET_CLUSTERS, "", "w0");
+    played_ocm(&hub);
+    played_is(&hub, "p-decision-1: e0 e1");
+    owned_done(&hub.owned); /* whoever leads now was not there */
+    hub.owned = (struct owned){.progress = OWNED_IDLE};
+    assert_true(played_look(&hub, &write));
+    assert_str(hub.answer.note, "infeasible: to w1 from w0");
+    owned_write_done(&write);
+    (void)played_settle(&hub);
+    assert_int_equal(hub.answer.waiting, 0);
+    played_is(&hub, "p-decision-1: e0 w1");
+    played_published(&hub, "e0 w1");
+}
+
+/* Without hard terms it comes first: never fewer than there were. */
+static void voluntary_and_soft(void **state) {
+    (void)state;
+    clusters("e", 4, "'zone':'east'");
+    played_placement(&hub, SCORED "," DRAWN, SOFT NUMBER("4") PRIORITIZER);
+    hub.check = ocm_looks;
+    (void)played_settle(&hub);
+    watch_skew();
+    clusters("w", 2, "'zone':'west'");
+    (void)played_settle(&hub);
+    assert_int_equal(hub.answer.waiting, 2);
+    hub.now_ms += 10000;
+    (void)played_settle(&hub);
+    played_published(&hub, "e0 e1 w0 w1");
+    played_is(&hub, "p-decision-1: e0 e1 w0 w1");
+    assert_int_equal(fewest, 4);
+}
+
+/* A key that was copied, or made up, is nobody's: scores of another Placement are not touched, and
+ * this one gets its own. */
+static void the_key_of_another(void **state) {
+    (void)state;
+    const struct injected_key own = injected_key_of(STR("u"), 4);
+    char wanted[32];
+    (void)snprintf(wanted, sizeof wanted, INJECTED_SCORE, own.shard, own.number);
+    seven_and_two();
+    played_placement(&hub, SCORED "," DRAWN, SOFT NUMBER("2") PRIORITIZER);
+    (void)played_settle(&hub);
+    assert_true(hub.answer.has_key && injected_key_eq(hub.answer.key, own));
+    assert_string_equal(played_text(&hub, "spec/prioritizerPolicy/configurations/0/scoreCoordinate/"
+                                          "addOn/scoreName"),
+                        wanted);
+    assert_string_equal(played_text(&hub, "spec/prioritizerPolicy/configurations/1/weight"), "");
+}
+
+/* ---- clusters that OCM does not select ---- */
+
+static void a_cluster_is_refused(void **state) {
+    (void)state;
+    seven_and_two();
+    hub.refused = "w0";
+    hub.check = ocm_looks;
+    played_placement(&hub, SCORED "," DRAWN_GATED, HARD NUMBER("4") PRIORITIZER GATE);
+    (void)played_settle(&hub);
+    played_is(&hub, "p-decision-1: e0 e1 w1");
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "");
+    hub.now_ms += 5000;
+    assert_int_equal(played_settle(&hub), 1);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "Unknown WaitingForScores");
+    hub.now_ms += 24999;
+    assert_int_equal(played_settle(&hub), 0);
+    hub.now_ms++;
+    (void)played_settle(&hub);
+    assert_int_equal(hub.answer.refused, 0); /* it is found; the next look plans without it */
+    assert_true(played_settle(&hub) > 0);
+    assert_int_equal(hub.answer.refused, 1);
+    played_is(&hub, "p-decision-1: e0 e1 w1");
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "False RefusedClusters");
+    /* it changes, and is tried again */
+    hub.refused = NULL;
+    played_cluster(&hub, "w0", "'zone':'west','a':'b'", "");
+    (void)played_settle(&hub);
+    assert_int_equal(hub.answer.refused, 0);
+    played_is(&hub, "p-decision-1: e0 e1 w0 w1");
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "True Even");
+}
+
+static void a_refused_one_is_tried_again(void **state) {
+    (void)state;
+    seven_and_two();
+    hub.refused = "w0";
+    hub.check = ocm_looks;
+    played_placement(&hub, SCORED "," DRAWN_GATED, HARD NUMBER("4") PRIORITIZER GATE);
+    (void)played_settle(&hub);
+    hub.now_ms += 30000;
+    (void)played_settle(&hub);
+    (void)played_settle(&hub);
+    assert_int_equal(hub.answer.refused, 1);
+    assert_int_equal(hub.answer.wake_ms, 600000);
+    hub.refused = NULL;
+    hub.now_ms += 599999;
+    assert_int_equal(played_settle(&hub), 0);
+    hub.now_ms++;
+    (void)played_settle(&hub);
+    played_is(&hub, "p-decision-1: e0 e1 w0 w1");
+}
+
+/* A slow OCM refuses nothing: three times the longest that it was seen to take. */
+static void a_slow_ocm(void **state) {
+    (void)state;
+    seven_and_two();
+    hub.slowest_ms = 20000;
+    hub.refused = "w0";
+    hub.check = ocm_looks;
+    played_placement(&hub, SCORED "," DRAWN_GATED, HARD NUMBER("4") PRIORITIZER GATE);
+    (void)played_settle(&hub);
+    hub.now_ms += 59999;
+    (void)played_settle(&hub);
+    (void)played_settle(&hub);
+    assert_int_equal(hub.owned.refused_count, 0);
+    hub.now_ms++;
+    (void)played_settle(&hub);
+    assert_int_equal(hub.owned.refused_count, 1);
+}
+
+/* As many as asked for, but others: nothing is refused. */
+static void outweighed(void **state) {
+    (void)state;
+    clusters("e", 3, "'zone':'east'");
+    clusters("w", 1, "'zone':'west'");
+    hub.refused = "w0";
+    hub.check = ocm_looks;
+    played_placement(&hub, SCORED "," DRAWN, SOFT NUMBER("2") PRIORITIZER);
+    (void)played_settle(&hub);
+    played_is(&hub, "p-decision-1: e0 e1");
+    hub.now_ms += 30000;
+    (void)played_settle(&hub);
+    (void)played_settle(&hub);
+    assert_int_equal(hub.owned.refused_count, 0);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "Unknown Outweighed");
+}
+
+/* Others need not wait for a cluster where nothing can be written. */
+static void a_cluster_without_a_namespace(void **state) {
+    (void)state;
+    seven_and_two();
+    hub.without_namespace = "e0";
+    hub.check = ocm_looks;
+    played_placement(&hub, SCORED "," DRAWN_GATED, HARD NUMBER("4") PRIORITIZER GATE);
+    (void)played_settle(&hub);
+    played_is(&hub, "p-decision-1: e1 e2 w0 w1");
+    played_published(&hub, "e1 e2 w0 w1");
+}
+
+/* ---- leaving ---- */
+
+static void terms_go(void **state) {
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, SCORED "," DRAWN_GATED, HARD NUMBER("4") PRIORITIZER GATE);
+    hub.check = ocm_looks;
+    (void)played_settle(&hub);
+    /* as if the webhook were away */
+    cJSON *spec = cJSON_GetObjectItemCaseSensitive(hub.placement, "spec");
+    cJSON_DeleteItemFromObjectCaseSensitive(spec, "spreadPolicy");
+    char *text = cJSON_PrintUnformatted(hub.placement);
+    fleet_give(&hub.fleet, FLEET_PLACEMENTS, text);
+    free(text);
+    assert_int_equal(played_settle(&hub), 2); /* the condition, the Placement */
+    assert_int_equal(hub.answer.mode, OWNED_OTHERS);
+    assert_false(hub.answer.has_key);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "");
+    assert_null(cJSON_GetObjectItemCaseSensitive(spec, "prioritizerPolicy"));
+    assert_null(cJSON_GetObjectItemCaseSensitive(spec, "predicates"));
+    played_is(&hub, "p-decision-1: e0 e1 w0 w1"); /* Steady */
+}
+
+/* OCM is not to decide by scores that nobody keeps up to date any more. */
+static void to_mode_owner_and_back(void **state) {
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, SCORED "," DRAWN_GATED, HARD NUMBER("4") PRIORITIZER GATE);
+    hub.check = ocm_looks;
+    (void)played_settle(&hub);
+    cJSON *annotations = cJSON_GetObjectItemCaseSensitive(
+        cJSON_GetObjectItemCaseSensitive(hub.placement, "metadata"), "annotations");
+    cJSON_DeleteItemFromObjectCaseSensitive(annotations, PLACEMENT_MODE_ANNOTATION);
+    hub.settings.mode = PLACEMENT_OWNER;
+    char *text = cJSON_PrintUnformatted(hub.placement);
+    fleet_give(&hub.fleet, FLEET_PLACEMENTS, text);
+    free(text);
+    (void)played_settle(&hub);
+    assert_int_equal(hub.answer.mode, OWNED_OURS);
+    assert_string_equal(played_text(&hub, "spec/predicates/0/x"), "");
+    assert_null(cJSON_GetObjectItemCaseSensitive(
+        cJSON_GetObjectItemCaseSensitive(hub.placement, "spec"), "predicates"));
+    played_is(&hub, "p-decision-1: e0 e1 w0 w1");
+    hub.settings.mode = PLACEMENT_SCORES;
+    (void)played_settle(&hub);
+    (void)played_settle(&hub);
+    assert_int_equal(hub.answer.mode, OWNED_SCORED);
+    played_is(&hub, "p-decision-1: e0 e1 w0 w1");
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "True Even");
+}
+
+/* Three times it is put back, within an hour. */
+static void what_was_added_is_taken_away(void **state) {
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, SCORED, SOFT NUMBER("4"));
+    hub.check = ocm_looks;
+    (void)played_settle(&hub);
+    for (unsigned i = 0; i < 4; i++) {
+        played_placement(&hub, SCORED, SOFT NUMBER("4"));
+        hub.now_ms += 60000;
+        (void)played_settle(&hub);
+        assert_string_equal(
+            played_text(&hub, "spec/prioritizerPolicy/configurations/0/scoreCoordinate/type"),
+            i < 3 ? "AddOn" : "");
+    }
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "Unknown Undone");
+}
+
+/* A hub that says nothing takes no item away. */
+static void an_empty_hub(void **state) {
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, SCORED "," DRAWN, SOFT NUMBER("4") PRIORITIZER);
+    hub.check = ocm_looks;
+    (void)played_settle(&hub);
+    fleet_drop(&hub.fleet, FLEET_BINDINGS, "n", "all");
+    assert_int_equal(played_settle(&hub), 0);
+    played_published(&hub, "e0 e1 w0 w1");
+}
+
+int main(void) {
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(a_new_one_with_hard_terms),
+        TEST(fewer_than_asked_for),
+        TEST(a_live_one),
+        TEST(a_cluster_fails),
+        TEST(ocm_fills_up),
+        TEST(voluntary_and_soft),
+        TEST(the_key_of_another),
+        TEST(a_cluster_is_refused),
+        TEST(a_refused_one_is_tried_again),
+        TEST(a_slow_ocm),
+        TEST(outweighed),
+        TEST(a_cluster_without_a_namespace),
+        TEST(terms_go),
+        TEST(to_mode_owner_and_back),
+        TEST(what_was_added_is_taken_away),
+        TEST(an_empty_hub),
+    };
+    return cmocka_run_group_tests_name("Placements in mode Scores", tests, NULL, NULL);
+}
