@@ -474,6 +474,10 @@ static int leave_scores(struct looking *x) {
         return 0;
     x->ret->has_key = true; /* its items go when nothing asks for them any more */
     x->ret->key = injected_key_of(x->placement.meta.uid, x->q->settings->shards);
+    struct injected noted;
+    injected_read(text, x->arena, &noted);
+    x->ret->has_noted_key = noted.valid;
+    x->ret->noted_key = noted.key;
     if (x->doubt != DOUBT_NONE)
         return 0;
     int r = owned_write_status(x, &wanted);

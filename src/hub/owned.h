@@ -92,8 +92,9 @@ struct owned {
     struct owned_write last; /* without path and body */
     int64_t last_ms;         /* when it was taken, or answered */
     /* Mode Scores. */
-    bool asks;        /* OCM has all scores, and its decisions are not what they ask for */
-    int64_t asked_ms; /* since when */
+    bool asks;         /* OCM has all scores, and its decisions are not what they ask for */
+    int64_t asked_ms;  /* since when */
+    uint64_t versions; /* of its decisions, when the last write was wanted: a hash */
     struct owned_refused *refused; /* owned */
     uint32_t refused_count, refused_cap;
 };
@@ -115,7 +116,8 @@ struct owned_question {
     int64_t wall_ms; /* since 1970 */
     int64_t now_ms;  /* of a clock that does not jump */
     const struct owned_settings *settings;
-    int64_t slowest_ms; /* answer of OCM to scores, of any Placement */
+    /* Of OCM's answers to scores, of any Placement: the slowest, and when the last was seen. */
+    int64_t slowest_ms, answered_ms;
 };
 
 enum owned_mode {
@@ -168,8 +170,10 @@ struct owned_answer {
     struct str note;       /* for people, about the moves that begin, or `undone`; arena */
     int64_t wake_ms;       /* when to look again, from now on; INT64_MAX: when something changes */
     bool write_is_out;     /* the last write is under way, or not seen */
-    struct injected_key key; /* in mode Scores: whose items are the Placement's */
-    bool has_key;
+    /* In mode Scores: whose items are the Placement's; and the key in its annotation, whose items
+     * OCM may heed still. */
+    struct injected_key key, noted_key;
+    bool has_key, has_noted_key;
     int64_t answered_ms; /* OCM has answered to scores, so long after it had them all; 0: it has not
                             now */
     uint32_t refused;    /* clusters that are left out, because OCM does not select them */

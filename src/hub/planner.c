@@ -136,12 +136,14 @@ static bool find_keys(struct planner *p, uint64_t **ret, uint32_t *ret_count) {
     bool good = true;
     mutex_lock(&p->mutex);
     *ret_count = 0;
-    *ret = malloc((p->by_key.count + 1) * sizeof **ret);
+    *ret = malloc((2 * p->records.count + 1) * sizeof **ret);
     for (POOL_EACH(&p->records, id)) {
         const struct planner_record *r = planner_record(p, id);
         good = good && !r->failed;
         if (*ret != NULL && r->has_key)
             (*ret)[(*ret_count)++] = injected_key_number(r->key);
+        if (*ret != NULL && r->has_noted_key)
+            (*ret)[(*ret_count)++] = injected_key_number(r->noted_key);
     }
     mutex_unlock(&p->mutex);
     if (good && *ret != NULL)
@@ -156,8 +158,10 @@ static int sweep(struct planner *p, struct planner_record *r, const struct owned
     uint64_t *keys;
     uint32_t count;
     const bool is_over = p->sweep.at == p->sweep.objects.n;
-    if (p->sweep.again && is_over && find_keys(p, &keys, &count))
+    if (is_over && find_keys(p, &keys, &count))
         score_sweep_begin(&p->sweep, keys, count, q->view);
+    else if (is_over)
+        p->sweep.again = false; /* after a while */
     return score_sweep_look(&p->sweep, &r->owned, q, &p->arena, ret, err);
 }
 
@@ -169,7 +173,8 @@ static int look(struct planner *p, struct planner_record *r, struct fleet_view *
                                .wall_ms = p->options.wall_us() / 1000,
                                .now_ms = now_ms(p),
                                .settings = &p->options.settings,
-                               .slowest_ms = p->slowest_ms};
+                               .slowest_ms = p->slowest_ms,
+                               .answered_ms = p->answered_ms};
     struct err err = {0};
     if (p->held != NULL)
         q.policies.items = policies_items(p->held, &q.policies.count);
@@ -187,6 +192,8 @@ static int look(struct planner *p, struct planner_record *r, struct fleet_view *
         placement_history_look(p->options.history, key.namespace, key.name, ret, q.wall_ms);
     if (ret->answered_ms > p->slowest_ms)
         p->slowest_ms = ret->answered_ms;
+    if (ret->answered_ms > 0)
+        p->answered_ms = q.now_ms;
     if (result != 0)
         LOG_W("a Placement cannot be planned", LOG_STR("placement", strbuf_str(&r->name)),
               LOG_STR("err", str_of(err.text)));
@@ -212,7 +219,8 @@ static bool publish(struct planner *p, uint32_t id, struct owned_answer *a, uint
     }
     r->pending = a->write;
     if (!r->failed)
-        planner_set_key(p, id, a->has_key ? &a->key : NULL);
+        planner_set_key(p, id, a->has_key ? &a->key : NULL,
+                        a->has_noted_key ? &a->noted_key : NULL);
     const bool is_new = a->write.what != OWNED_NOTHING && !r->offered;
     if (is_new) {
         r->offered = true;

@@ -52,6 +52,8 @@ struct planner_record {
     struct planner_news news;
     bool has_key;
     struct injected_key key; /* of its items: planner_scored() finds it by that */
+    bool has_noted_key;      /* the one in its annotation, whose items are in use as well */
+    struct injected_key noted_key;
     struct strbuf waits; /* "CLUSTER/RESOURCE" of an AddOnPlacementScore that it has written, and
                             by that */
     /* The thread's. */
@@ -76,7 +78,7 @@ struct planner {
     /* The thread's. */
     struct arena arena;
     struct policies *held;
-    int64_t next_wake_ms, slowest_ms;
+    int64_t next_wake_ms, slowest_ms, answered_ms;
     struct score_sweep sweep;
     struct planner_metrics metrics;
 };
@@ -106,5 +108,6 @@ void planner_mark_name(struct planner *p, struct planner_key key);
 void planner_mark_sweep(struct planner *p);
 void planner_drop(struct planner *p, uint32_t id);
 /* Under which key planner_scored() finds it, and which object it waits for ("": none). */
-void planner_set_key(struct planner *p, uint32_t id, const struct injected_key *key);
+void planner_set_key(struct planner *p, uint32_t id, const struct injected_key *key,
+                     const struct injected_key *noted);
 void planner_set_waits(struct planner *p, uint32_t id, struct str object);

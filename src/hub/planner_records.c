@@ -117,19 +117,29 @@ static bool waits_for(const void *ctx, uint32_t id, const void *wanted) {
     return str_eq(key.name, other->name) && str_eq(key.namespace, other->namespace);
 }
 
-void planner_set_key(struct planner *p, uint32_t id, const struct injected_key *key) {
+static bool is_key(bool has, struct injected_key key, const struct injected_key *other) {
+    return other == NULL ? !has : has && injected_key_eq(key, *other);
+}
+
+void planner_set_key(struct planner *p, uint32_t id, const struct injected_key *key,
+                     const struct injected_key *noted) {
     struct planner_record *r = planner_record(p, id);
-    if (r->has_key && key != NULL && injected_key_eq(r->key, *key))
-        return;
-    if (r->has_key) {
+    const bool same = is_key(r->has_key, r->key, key);
+    const bool lost =
+        (r->has_key && !same) || (r->has_noted_key && !is_key(true, r->noted_key, noted));
+    if (!same && r->has_key)
         hashmap_remove(&p->by_key, hash_of_key(r->key), id);
-        planner_mark_sweep(p);
-    }
-    r->has_key = key != NULL && hashmap_reserve(&p->by_key) == 0;
-    if (r->has_key) {
+    if (!same)
+        r->has_key = key != NULL && hashmap_reserve(&p->by_key) == 0;
+    if (!same && r->has_key) {
         r->key = *key;
         hashmap_insert(&p->by_key, hash_of_key(r->key), id);
     }
+    r->has_noted_key = noted != NULL;
+    if (noted != NULL)
+        r->noted_key = *noted;
+    if (lost)
+        planner_mark_sweep(p);
 }
 
 void planner_set_waits(struct planner *p, uint32_t id, struct str object) {

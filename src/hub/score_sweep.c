@@ -91,6 +91,6 @@ int score_sweep_look(struct score_sweep *s, struct owned *o, const struct owned_
         s->at += object.n + 1;
         s->tries = 0;
     }
-    owned_wake_in(&x, SWEEP_MS);
+    owned_wake_in(&x, s->again ? 0 : SWEEP_MS);
     return 0;
 }

@@ -10,7 +10,7 @@
 #include "hub/owned.h"
 
 struct score_sweep {
-    bool again;            /* the next sweep is to begin, when this one is over */
+    bool again;            /* something may have died meanwhile: another one is to follow at once */
     struct strbuf objects; /* to be looked at, "CLUSTER/RESOURCE", each with a NUL behind it */
     size_t at;             /* in `objects` */
     uint32_t tries;        /* of the object there */

@@ -27,6 +27,7 @@ enum {
     TRIES = 32,         /* orders of writes that hard terms may forbid */
     PATIENCE_MS = 5000, /* for so long nobody need be told that OCM has not answered yet */
     SLOWEST_TIMES = 3,
+    SLOWEST_MAX_MS = 600000,
 };
 
 /* ---- whose items ---- */
@@ -38,6 +39,16 @@ static void find_key(struct looking *x) {
         injected_read(text, x->arena, &x->injected);
     x->ret->has_key = true;
     x->ret->key = injected_key_of(x->placement.meta.uid, x->q->settings->shards);
+    x->ret->has_noted_key = x->injected.valid;
+    x->ret->noted_key = x->injected.key;
+}
+
+/* Of OCM's decisions, as they are: another one, and it has written something. */
+static uint64_t hash_of_versions(const struct looking *x) {
+    uint64_t hash = 0; /* their order does not matter */
+    for (const struct fleet_decision *d = x->existing; d != NULL; d = d->next)
+        hash += hash_mix(hash_str(d->name), hash_str(d->version));
+    return hash;
 }
 
 /* It was told to heed its own items. */
@@ -176,9 +187,16 @@ static uint32_t next_of_hard(struct publishing *p) {
     return slot;
 }
 
+/* From here on OCM has something to answer to. */
+static void begin_writing(struct looking *x) {
+    x->o->asks = false;
+    if (x->doubt == DOUBT_NONE)
+        x->o->versions = hash_of_versions(x);
+}
+
 static int write_item(struct publishing *p) {
     struct looking *x = p->x;
-    x->o->asks = false;
+    begin_writing(x);
     if (x->doubt != DOUBT_NONE)
         return 0;
     const uint32_t slot = owned_has_hard_terms(x) ? next_of_hard(p)
@@ -254,8 +272,14 @@ static int write_condition(struct looking *x, struct ocm_condition condition) {
 }
 
 static int64_t refused_after(const struct looking *x) {
-    const int64_t slow = SLOWEST_TIMES * x->q->slowest_ms;
+    int64_t slow = SLOWEST_TIMES * x->q->slowest_ms;
+    slow = slow < SLOWEST_MAX_MS ? slow : SLOWEST_MAX_MS;
     return slow > x->q->settings->refused_after_ms ? slow : x->q->settings->refused_after_ms;
+}
+
+/* Has OCM done anything since it was asked? If it does not run, it refuses nobody. */
+static bool is_alive(const struct looking *x) {
+    return x->o->versions != hash_of_versions(x) || x->q->answered_ms > x->o->asked_ms;
 }
 
 /* OCM has what it needs, and has not done it. */
@@ -269,9 +293,8 @@ static int wait_for_ocm(struct looking *x, const uint32_t *missing, uint32_t cou
     const bool has_room = x->decision_count < x->target_count;
     if (waited < PATIENCE_MS)
         owned_wake_in(x, PATIENCE_MS - waited);
-    if (waited < after)
-        owned_wake_in(x, after - waited);
-    if (waited >= after && has_room && count > 0) {
+    owned_wake_in(x, waited < after ? after - waited : after);
+    if (waited >= after && has_room && count > 0 && is_alive(x)) {
         for (uint32_t i = 0; i < count; i++)
             scored_refuse(o, ocm_cluster_name(&x->d, missing[i]),
                           fleet_cluster(x->q->view, missing[i])->inputs,
@@ -282,12 +305,13 @@ static int wait_for_ocm(struct looking *x, const uint32_t *missing, uint32_t cou
     }
     if (waited < PATIENCE_MS)
         return 0;
-    if (waited < after)
+    if (waited < after || has_room)
         return write_condition(
-            x, condition_of(x, "WaitingForScores", "OCM has not decided by all scores yet"));
+            x, condition_of(x, "WaitingForScores",
+                            "OCM has not decided by all scores yet: it is slow, or does not run"));
     return write_condition(x, condition_of(x, "Outweighed",
                                            "OCM decides otherwise: prioritizers of the Placement "
-                                           "outweigh the spread, or OCM does not run"));
+                                           "outweigh the spread"));
 }
 
 static int look_at_decisions(struct looking *x) {
@@ -298,8 +322,9 @@ static int look_at_decisions(struct looking *x) {
     const uint32_t count = find_missing(x, missing);
     if (count > 0 || x->decision_count != x->target_count)
         return wait_for_ocm(x, missing, count);
-    if (o->asks)
-        x->ret->answered_ms = x->q->now_ms - o->asked_ms + 1;
+    const int64_t waited = x->q->now_ms - o->asked_ms;
+    if (o->asks && waited < refused_after(x)) /* otherwise it was something else */
+        x->ret->answered_ms = waited + 1;
     o->asks = false;
     if (!x->is_final)
         return 0; /* moves wait: it is not said yet that what is decided is there */
@@ -328,6 +353,13 @@ static int leave_undone(struct looking *x) {
     return write_condition(x, condition);
 }
 
+static int keep_as_it_is(struct looking *x) {
+    x->ret->result = OWNED_KEPT;
+    x->ret->kept = "NotInjected";
+    return write_condition(
+        x, condition_of(x, "NotInjected", "the Placement is too large to be told to heed scores"));
+}
+
 static int publish(struct looking *x, const uint8_t *has, uint32_t has_count) {
     struct publishing p = {.x = x, .has = has, .has_count = has_count};
     struct patch patch;
@@ -337,11 +369,14 @@ static int publish(struct looking *x, const uint8_t *has, uint32_t has_count) {
     if (p.add_count + p.remove_count > 0)
         return write_item(&p);
     const enum admission lacks = edit(x, true, &patch);
+    if (lacks == ADMISSION_FAILED || lacks == ADMISSION_DENIED)
+        return keep_as_it_is(x);
     if (owned_note_undone(x, lacks == ADMISSION_UNCHANGED, had_own_key(x)))
         return leave_undone(x);
-    if (lacks == ADMISSION_PATCHED)
-        return x->doubt == DOUBT_NONE ? scored_write_injection(x, patch.document) : 0;
-    return look_at_decisions(x);
+    if (lacks == ADMISSION_UNCHANGED)
+        return look_at_decisions(x);
+    begin_writing(x);
+    return x->doubt == DOUBT_NONE ? scored_write_injection(x, patch.document) : 0;
 }
 
 /* What was decided before: once OCM heeds its items, these, for OCM fills up what has gone before

@@ -172,11 +172,14 @@ bool played_look(struct played_hub *h, struct owned_write *write) {
                                      .wall_ms = 1800000000000 + h->now_ms,
                                      .now_ms = h->now_ms,
                                      .settings = &h->settings,
-                                     .slowest_ms = h->slowest_ms};
+                                     .slowest_ms = h->slowest_ms,
+                                     .answered_ms = h->answered_ms};
     struct err err = {0};
     arena_reset(&h->arena);
     if (owned_look(&h->owned, &q, &h->arena, &h->answer, &err) != 0)
         fail_msg("%s", err.text);
+    if (h->answer.answered_ms > h->answered)
+        h->answered = h->answer.answered_ms;
     *write = h->answer.write;
     h->answer.write = (struct owned_write){.what = OWNED_NOTHING};
     return write->what != OWNED_NOTHING;

@@ -25,7 +25,8 @@ struct played_hub {
     struct owned_answer answer; /* of the last look; its write is over */
     struct policy_list policies;
     struct arena arena;
-    int64_t now_ms, slowest_ms;
+    int64_t now_ms, slowest_ms, answered_ms;
+    int64_t answered; /* the longest that a look has said */
     /* Called after each write. */
     void (*check)(struct played_hub *h);
 };

@@ -284,6 +284,44 @@ static void a_slow_ocm(void **state) {
     assert_int_equal(hub.owned.refused_count, 1);
 }
 
+/* One that does nothing refuses nobody, until it is known to have answered others. */
+static void an_ocm_that_does_not_run(void **state) {
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, SCORED "," DRAWN_GATED, HARD NUMBER("4") PRIORITIZER GATE);
+    (void)played_settle(&hub);
+    hub.now_ms += 3600000;
+    (void)played_settle(&hub);
+    assert_int_equal(hub.owned.refused_count, 0);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "Unknown WaitingForScores");
+    hub.answered_ms = hub.now_ms - 3600000; /* when it was asked */
+    (void)played_settle(&hub);
+    assert_int_equal(hub.owned.refused_count, 0);
+    hub.answered_ms++;
+    (void)played_settle(&hub);
+    assert_int_equal(hub.owned.refused_count, 4);
+}
+
+/* What OCM took is known when it has answered, but not when something else was in its way. */
+static void how_long_ocm_takes(void **state) {
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, SCORED "," DRAWN_GATED, HARD NUMBER("4") PRIORITIZER GATE);
+    (void)played_settle(&hub);
+    hub.now_ms += 29999;
+    played_ocm(&hub);
+    (void)played_settle(&hub);
+    assert_int_equal(hub.answered, 30000);
+    hub.answered = 0;
+    played_cluster(&hub, "e0", "'zone':'east'", TAINTED);
+    (void)played_settle(&hub);
+    hub.now_ms += 30000;
+    played_ocm(&hub);
+    (void)played_settle(&hub);
+    played_is(&hub, "p-decision-1: e1 e2 w0 w1");
+    assert_int_equal(hub.answered, 0);
+}
+
 /* As many as asked for, but others: nothing is refused. */
 static void outweighed(void **state) {
     (void)state;
@@ -407,6 +445,8 @@ int main(void) {
         TEST(a_cluster_is_refused),
         TEST(a_refused_one_is_tried_again),
         TEST(a_slow_ocm),
+        TEST(an_ocm_that_does_not_run),
+        TEST(how_long_ocm_takes),
         TEST(outweighed),
         TEST(a_cluster_without_a_namespace),
         TEST(terms_go),
