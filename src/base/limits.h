@@ -153,6 +153,10 @@
 #define LIMIT_MOVES_OF_ONE 20 /* of one Placement */
 #define LIMIT_MOVE_NAMES 1024 /* bytes of the names of clusters kept of one; half for each side */
 
+/* Items of one AddOnPlacementScore of ours: each Placement in mode Scores has one in the clusters of
+ * its plan. An API server takes some 15,000; each write has all of them. */
+#define LIMIT_SCORE_ITEMS 4096
+
 /* Work for one object */
 #define LIMIT_ENGINE_STEPS                                                                         \
     1000000u /* of one call of the extender, while writers wait: look-ups, comparisons and sums */

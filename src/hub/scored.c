@@ -18,6 +18,7 @@
  */
 #include "admission/placements/decision.h"
 #include "base/hash.h"
+#include "base/limits.h"
 #include "hub/owned_internal.h"
 
 #include <errno.h>
@@ -194,6 +195,14 @@ static void begin_writing(struct looking *x) {
         x->o->versions = hash_of_versions(x);
 }
 
+/* Others have too many items in that cluster. */
+static bool is_full(struct looking *x, uint32_t slot) {
+    struct fleet_score_object o;
+    const struct str resource = arena_printf(x->arena, INJECTED_RESOURCE, x->ret->key.shard);
+    return fleet_score_object(x->q->view, ocm_cluster_name(&x->d, slot), resource, &o) &&
+           o.item_count >= LIMIT_SCORE_ITEMS;
+}
+
 static int write_item(struct publishing *p) {
     struct looking *x = p->x;
     begin_writing(x);
@@ -202,6 +211,12 @@ static int write_item(struct publishing *p) {
     const uint32_t slot = owned_has_hard_terms(x) ? next_of_hard(p)
                           : p->add_count > 0      ? p->add[0]
                                                   : p->remove[0];
+    if (p->has[slot] == 0 && is_full(x, slot)) {
+        scored_refuse(x->o, ocm_cluster_name(&x->d, slot), 0,
+                      x->q->now_ms + x->q->settings->refused_ms);
+        owned_wake_in(x, 0); /* to plan without it */
+        return 0;
+    }
     return scored_write_item(x, slot, p->has[slot] == 0);
 }
 

@@ -4,13 +4,19 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"evenkeel.io/tests/e2e/ocm/internal/hub"
 )
@@ -188,4 +194,63 @@ func sweptScores(w *world) {
 		"status":   map[string]any{"scores": []any{map[string]any{"name": "s", "value": int64(5)}}}}}))
 	w.has("q", "a0 b0")
 	w.quiet("q", time.Second)
+}
+
+// TestScoresFromTheStart: the webhook sees Placements before OCM does. With hard terms nothing is selected until all
+// scores are there, and then all of it at once.
+func TestScoresFromTheStart(t *testing.T) {
+	dir := folder(t)
+	h := newHub(t, dir, "owner-fleet.yaml")
+	w := newWorld(t, h, dir, reviewed, "Scores")
+	certs := t.TempDir()
+	output, err := exec.Command(setting(t, "EVENKEEL"), "certs", "init", "--dir", certs).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, output)
+	}
+	authority, err := os.ReadFile(filepath.Join(certs, "ca.crt"))
+	w.must(err)
+	askAbout(t, h, "https://"+servingWebhook(t, h, certs)+"/webhooks/v1/placements", authority, func() bool {
+		probe := placementOf(reviewed, "negative", clusterv1beta1.SpreadPolicy{})
+		n := int32(-1)
+		probe.Spec.NumberOfClusters = &n
+		_, err := h.Clusters.ClusterV1beta1().Placements(reviewed).Create(t.Context(), probe, dryRun)
+		return err != nil && strings.Contains(err.Error(), "-1 is negative")
+	})
+	w.clusters("zone=a", "a0", "a1", "a2")
+	w.clusters("zone=b", "b0", "b1", "b2")
+	w.clusters("zone=c", "c0", "c1")
+	// OCM does not know this prioritizer, and would empty the Placement's decisions
+	w.place("p", `{"numberOfClusters":5,"prioritizerPolicy":{"configurations":[{"scoreCoordinate":{"builtIn":"Spread"},"weight":2}]},`+
+		zones(hard)+`}`)
+	w.has("p", "a0 a1 b0 b1 c0")
+	w.condition("p", "True Even")
+	w.equals("p")
+	for _, moment := range w.history.Of("p") {
+		if len(moment.Clusters) != 0 && len(moment.Clusters) != 5 {
+			t.Errorf("it had %v at version %s", moment.Clusters, moment.Version)
+		}
+	}
+	// a user's change is reviewed again, and changes nothing of ours
+	spec := w.spec("p")
+	w.patchPlacement("p", `{"metadata":{"labels":{"a":"b"}}}`)
+	if now := w.spec("p"); now != spec {
+		t.Errorf("it was\n%s and is\n%s", spec, now)
+	}
+	w.quiet("p", time.Second)
+	w.patchCluster("c0", taint)
+	w.has("p", "a0 a1 b0 b1 c1")
+	// terms go, with the webhook in the way
+	w.patchPlacement("p", `{"spec":{"spreadPolicy":null,"prioritizerPolicy":null}}`)
+	w.condition("p", "none")
+	w.until("nothing is left of it", func() bool {
+		p := w.placement("p")
+		return p.Annotations[injected] == "" && len(p.Spec.Predicates) == 0 && len(p.Spec.PrioritizerPolicy.Configurations) == 0
+	})
+	w.until("no item is left", func() bool { return len(w.items()) == 0 })
+	if c := meta.FindStatusCondition(w.placement("p").Status.Conditions, "PlacementMisconfigured"); c == nil || c.Status != "False" {
+		t.Errorf("OCM says %+v", c)
+	}
+	if decided := w.history.Of("p"); len(decided[len(decided)-1].Clusters) != 5 {
+		t.Errorf("in the end it has %v", decided[len(decided)-1].Clusters)
+	}
 }

@@ -2,6 +2,7 @@
  * A Placement in mode Scores on a played hub, where OCM's own rules decide (played_ocm()). Expected
  * selections are those of contract and upstream's enhancement 70: 7 clusters east, 2 west.
  */
+#include "base/limits.h"
 #include "unit/hub/played_hub.h"
 
 #include <stdio.h>
@@ -351,6 +352,37 @@ static void a_cluster_without_a_namespace(void **state) {
     played_published(&hub, "e1 e2 w0 w1");
 }
 
+/* An object that has too many items takes no more, and the plan goes around it. */
+static void a_full_object(void **state) {
+    const struct injected_key key = injected_key_of(STR("u"), 4);
+    struct strbuf text = {0};
+    (void)state;
+    seven_and_two();
+    for (int spare = 1; spare >= 0; spare--) {
+        strbuf_clear(&text);
+        strbuf_appendf(&text,
+                       "{'metadata':{'name':'" INJECTED_RESOURCE "','namespace':'w0',"
+                       "'resourceVersion':'1%d'},'status':{'scores':[{'name':'x','value':1}",
+                       key.shard, spare);
+        for (int i = 1; i < LIMIT_SCORE_ITEMS - spare; i++)
+            strbuf_appendf(&text, ",{'name':'x%d','value':1}", i);
+        strbuf_append_str(&text, STR("]}}"));
+        strbuf_append_char(&text, '\0');
+        fleet_give(&hub.fleet, FLEET_SCORES, text.p);
+        played_placement(&hub, SCORED "," DRAWN_GATED, HARD NUMBER("1") PRIORITIZER GATE);
+        for (int i = 0; i < 7; i++) { /* only w0 is left, and w1 */
+            char name[4];
+            (void)snprintf(name, sizeof name, "e%d", i);
+            fleet_drop(&hub.fleet, FLEET_CLUSTERS, "", name);
+        }
+        struct owned_write write;
+        assert_int_equal(played_look(&hub, &write), spare == 1);
+        owned_write_done(&write);
+        assert_int_equal(hub.owned.refused_count, spare == 0);
+    }
+    strbuf_done(&text);
+}
+
 /* ---- leaving ---- */
 
 static void terms_go(void **state) {
@@ -449,6 +481,7 @@ int main(void) {
         TEST(how_long_ocm_takes),
         TEST(outweighed),
         TEST(a_cluster_without_a_namespace),
+        TEST(a_full_object),
         TEST(terms_go),
         TEST(to_mode_owner_and_back),
         TEST(what_was_added_is_taken_away),
