@@ -12,7 +12,8 @@ static const struct hub_list {
     const char *name;
     bool clusters;      /* n clusters that fit; otherwise a few */
     const char *object; /* n of them, PlacementDecisions; %u is the item's number; NULL: none */
-    const char *spec;   /* of the Placement, beside its terms */
+    const char *spec;   /* of the Placement, with its terms */
+    bool scored;        /* mode Scores */
 } lists[HUB_GROWTH_LISTS] = {
 #define TERM(when)                                                                                 \
     "'spreadPolicy':{'spreadConstraints':[{'topologyKey':'zone','topologyKeyType':'Label',"        \
@@ -29,6 +30,8 @@ static const struct hub_list {
     {"decisions of other names", false, DECISION("o%u", "0", "c0"), TERM("ScheduleAnyway")},
     {"groups, and decisions to be used again", true, DECISION("p-decision-%u", "%u", "x%u"),
      TERM("ScheduleAnyway") "," GROUPS},
+    {"clusters, by scores", true, NULL, TERM("ScheduleAnyway"), .scored = true},
+    {"clusters, by scores, a hard term", true, NULL, TERM("DoNotSchedule"), .scored = true},
 };
 
 const char *hub_growth_name(uint32_t list) {
@@ -62,8 +65,10 @@ static void fill(struct fleet_builder *b, const struct hub_list *l, uint32_t n) 
     }
     (void)snprintf(text, sizeof text,
                    "{'metadata':{'name':'p','namespace':'n','uid':'u','annotations':{"
-                   "'" PLACEMENT_MODE_ANNOTATION "':'Owner','" PLACEMENT_DISABLE_ANNOTATION
-                   "':'true','" PLACEMENT_DISABLED_ANNOTATION "':'true'}},'spec':{%s}}",
+                   "'" PLACEMENT_MODE_ANNOTATION "':%s}},'spec':{%s}}",
+                   l->scored ? "'Scores'"
+                             : "'Owner','" PLACEMENT_DISABLE_ANNOTATION
+                               "':'true','" PLACEMENT_DISABLED_ANNOTATION "':'true'",
                    l->spec);
     fleet_give(b, FLEET_PLACEMENTS, text);
     for (uint32_t i = 0; l->object != NULL && i < n; i++)
@@ -71,7 +76,7 @@ static void fill(struct fleet_builder *b, const struct hub_list *l, uint32_t n) 
 }
 
 uint64_t hub_growth_work(uint32_t list, uint32_t n) {
-    static const struct owned_settings settings = {.moves = {10000, 10}};
+    static const struct owned_settings settings = {.moves = {10000, 10}, .shards = 4};
     struct fleet_builder b;
     struct owned owned = {.progress = OWNED_IDLE};
     struct owned_answer answer;
@@ -91,7 +96,7 @@ uint64_t hub_growth_work(uint32_t list, uint32_t n) {
     if (owned_look(&owned, &q, &arena, &answer, &err) != 0)
         fail_msg("%s", err.text);
     const uint64_t work = work_done() - before;
-    assert_int_equal(answer.mode, OWNED_OURS);
+    assert_int_equal(answer.mode, lists[list].scored ? OWNED_SCORED : OWNED_OURS);
     assert_int_not_equal(answer.write.what, OWNED_NOTHING);
     owned_write_done(&answer.write);
     owned_done(&owned);

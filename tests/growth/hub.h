@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-enum { HUB_GROWTH_LISTS = 5 };
+enum { HUB_GROWTH_LISTS = 7 };
 
 const char *hub_growth_name(uint32_t list);
 /* What one look takes at a Placement beside n objects of the list. 0: n is as many as nobody has.
