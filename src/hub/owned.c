@@ -103,7 +103,8 @@ void owned_look_for_last(struct looking *x) {
         return;
     }
     x->ret->wake_ms = left > 0 ? left : FORGET_MS;
-    if (o->progress != OWNED_UNKNOWN && !is_late)
+    /* a score that comes late could be one too many */
+    if ((o->progress != OWNED_UNKNOWN || o->last.what == OWNED_SCORE) && !is_late)
         x->doubt = DOUBT_WAIT;
     else if (o->last.what == OWNED_DECISION) /* the others take no cluster away */
         x->doubt = DOUBT_OBJECT;

@@ -191,8 +191,7 @@ static uint32_t next_of_hard(struct publishing *p) {
 /* From here on OCM has something to answer to. */
 static void begin_writing(struct looking *x) {
     x->o->asks = false;
-    if (x->doubt == DOUBT_NONE)
-        x->o->versions = hash_of_versions(x);
+    x->o->versions = hash_of_versions(x);
 }
 
 /* Others have too many items in that cluster. */
@@ -206,8 +205,6 @@ static bool is_full(struct looking *x, uint32_t slot) {
 static int write_item(struct publishing *p) {
     struct looking *x = p->x;
     begin_writing(x);
-    if (x->doubt != DOUBT_NONE)
-        return 0;
     const uint32_t slot = owned_has_hard_terms(x) ? next_of_hard(p)
                           : p->add_count > 0      ? p->add[0]
                                                   : p->remove[0];
@@ -283,7 +280,7 @@ static struct ocm_condition refused_condition(struct looking *x) {
 
 static int write_condition(struct looking *x, struct ocm_condition condition) {
     const struct status_wanted wanted = {.conditions = &condition, .condition_count = 1};
-    return x->doubt == DOUBT_NONE ? owned_write_status(x, &wanted) : 0;
+    return owned_write_status(x, &wanted);
 }
 
 static int64_t refused_after(const struct looking *x) {
@@ -391,7 +388,7 @@ static int publish(struct looking *x, const uint8_t *has, uint32_t has_count) {
     if (lacks == ADMISSION_UNCHANGED)
         return look_at_decisions(x);
     begin_writing(x);
-    return x->doubt == DOUBT_NONE ? scored_write_injection(x, patch.document) : 0;
+    return scored_write_injection(x, patch.document);
 }
 
 /* What was decided before: once OCM heeds its items, these, for OCM fills up what has gone before
@@ -423,7 +420,7 @@ int scored_look(struct looking *x) {
     if (r != 0)
         return r;
     if (x->d.outcome != OCM_DECIDED || owned_hub_is_empty(x))
-        return keep(x);
+        return x->doubt == DOUBT_NONE ? keep(x) : 0;
     const uint8_t *has = find_published(x, &has_count);
     if (has == NULL)
         return err_set(x->err, arena_failed(x->arena) ? -ENOMEM : -E2BIG,
@@ -432,7 +429,7 @@ int scored_look(struct looking *x) {
         return err_set(x->err, -ENOMEM, "no memory for the scores of a Placement");
     x->ret->result = OWNED_DECIDED;
     r = owned_choose(x);
-    if (r != 0 || x->doubt == DOUBT_WAIT)
+    if (r != 0 || x->doubt != DOUBT_NONE)
         return r;
     return publish(x, has, has_count);
 }

@@ -393,10 +393,8 @@ void played_ocm(struct played_hub *h) {
 
 /* ---- what there is ---- */
 
-void played_published(const struct played_hub *h, const char *wanted) {
+static size_t find_published(const struct played_hub *h, const char *found[PLAYED_SCORES]) {
     char item[32];
-    struct strbuf text = {0};
-    const char *found[PLAYED_SCORES];
     size_t count = 0;
     const struct injected_key key = injected_key_of(STR("u"), h->settings.shards);
     (void)snprintf(item, sizeof item, INJECTED_SCORE, key.shard, key.number);
@@ -408,13 +406,23 @@ void played_published(const struct played_hub *h, const char *wanted) {
                 found[count++] = text_of(metadata_of(h->scores[i]), "namespace");
         }
     }
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = i + 1; k < count; k++)
-            if (strcmp(found[k], found[i]) < 0) {
-                const char *other = found[i];
-                found[i] = found[k];
-                found[k] = other;
-            }
+    return count;
+}
+
+static int by_text(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+unsigned played_published_count(const struct played_hub *h) {
+    const char *found[PLAYED_SCORES];
+    return (unsigned)find_published(h, found);
+}
+
+void played_published(const struct played_hub *h, const char *wanted) {
+    struct strbuf text = {0};
+    const char *found[PLAYED_SCORES];
+    const size_t count = find_published(h, found);
+    qsort(found, count, sizeof found[0], by_text);
     for (size_t i = 0; i < count; i++)
         strbuf_appendf(&text, "%s%s", i > 0 ? " " : "", found[i]);
     assert_str(strbuf_str(&text), wanted);

@@ -61,6 +61,7 @@ unsigned played_settle(struct played_hub *h);
 void played_ocm(struct played_hub *h);
 /* The clusters that have an item above 0 of the Placement's own key: "a b", by name. */
 void played_published(const struct played_hub *h, const char *wanted);
+unsigned played_published_count(const struct played_hub *h);
 
 /* "p-decision-1: a b; p-decision-2: c" */
 void played_is(struct played_hub *h, const char *wanted);

@@ -59,9 +59,12 @@ static void seven_and_two(void) {
 
 /* ---- invariants: after every write OCM looks ---- */
 
-static unsigned most_skewed, fewest;
+static unsigned most_skewed, fewest, most_published, least_published;
 
 static void ocm_looks(struct played_hub *h) {
+    const unsigned published = played_published_count(h);
+    most_published = published > most_published ? published : most_published;
+    least_published = published < least_published ? published : least_published;
     played_ocm(h);
     unsigned east = 0, west = 0;
     char name[16];
@@ -78,9 +81,16 @@ static void ocm_looks(struct played_hub *h) {
 }
 
 static void watch_skew(void) {
-    most_skewed = 0;
-    fewest = 100;
+    most_skewed = most_published = 0;
+    fewest = least_published = 100;
     hub.check = ocm_looks;
+}
+
+/* As it is in hub.placement. */
+static void give_placement(void) {
+    char *text = cJSON_PrintUnformatted(hub.placement);
+    fleet_give(&hub.fleet, FLEET_PLACEMENTS, text);
+    free(text);
 }
 
 /* ---- tests ---- */
@@ -154,6 +164,50 @@ static void a_cluster_fails(void **state) {
     played_is(&hub, "p-decision-1: e1 e2 w0 w1");
     played_published(&hub, "e1 e2 w0 w1");
     assert_true(most_skewed <= 1 && fewest == 3);
+    assert_int_equal(most_published, 4);
+    assert_int_equal(least_published, 3);
+}
+
+/* Of several that go the one whose loss hard terms bear; soft ones have no say. */
+static void in_an_order_that_holds(void **state) {
+    struct owned_write write;
+    (void)state;
+    clusters("w", 1, "'zone':'west'");
+    clusters("e", 2, "'zone':'east'");
+    played_placement(&hub, SCORED "," DRAWN_GATED, HARD NUMBER("3") PRIORITIZER GATE);
+    hub.check = ocm_looks;
+    (void)played_settle(&hub);
+    played_is(&hub, "p-decision-1: e0 e1 w0");
+    watch_skew();
+    cJSON *spec = cJSON_GetObjectItemCaseSensitive(hub.placement, "spec");
+    cJSON_SetNumberValue(cJSON_GetObjectItemCaseSensitive(spec, "numberOfClusters"), 1);
+    give_placement();
+    assert_true(played_look(&hub, &write));
+    assert_non_null(strstr(write.path.p, "/namespaces/e1/"));
+    owned_write_done(&write);
+    (void)played_settle(&hub);
+    played_is(&hub, "p-decision-1: e0");
+    assert_int_equal(most_skewed, 1);
+}
+
+static void soft_terms_have_no_say(void **state) {
+    struct owned_write write;
+    (void)state;
+    played_cluster(&hub, "w0", "'zone':'west','rack':'2'", "");
+    played_cluster(&hub, "e0", "'zone':'east','rack':'1'", "");
+    played_cluster(&hub, "e1", "'zone':'east','rack':'3'", "");
+    played_placement(&hub, SCORED "," DRAWN_GATED,
+                     "'spreadPolicy':{'spreadConstraints':[{'topologyKey':'zone','topologyKeyType':"
+                     "'Label'},{'topologyKey':'rack','topologyKeyType':'Label','whenUnsatisfiable':"
+                     "'DoNotSchedule'}]}" NUMBER("3") PRIORITIZER GATE);
+    hub.check = ocm_looks;
+    (void)played_settle(&hub);
+    cJSON *spec = cJSON_GetObjectItemCaseSensitive(hub.placement, "spec");
+    cJSON_SetNumberValue(cJSON_GetObjectItemCaseSensitive(spec, "numberOfClusters"), 1);
+    give_placement();
+    assert_true(played_look(&hub, &write));
+    assert_non_null(strstr(write.path.p, "/namespaces/w0/"));
+    owned_write_done(&write);
 }
 
 /* OCM takes another one as soon as a cluster is gone: that was no decision, and does not stay. */
@@ -196,6 +250,42 @@ static void voluntary_and_soft(void **state) {
     played_published(&hub, "e0 e1 w0 w1");
     played_is(&hub, "p-decision-1: e0 e1 w0 w1");
     assert_int_equal(fewest, 4);
+    assert_int_equal(least_published, 4);
+    assert_int_equal(most_published, 6); /* both come, and then both go */
+}
+
+/* OCM decides a new one with soft terms before its scores are there: that is no decision that
+ * would be kept for a while. */
+static void a_new_one_with_soft_terms(void **state) {
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, SCORED "," DRAWN, SOFT NUMBER("4") PRIORITIZER);
+    played_ocm(&hub);
+    played_is(&hub, "p-decision-1: e0 e1 e2 e3");
+    hub.check = ocm_looks;
+    (void)played_settle(&hub);
+    played_is(&hub, "p-decision-1: e0 e1 w0 w1");
+}
+
+/* Without an answer it may have been made, or come late: nothing else is written meanwhile. */
+static void a_score_without_an_answer(void **state) {
+    struct owned_write write, taken, other;
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, SCORED "," DRAWN_GATED, HARD NUMBER("4") PRIORITIZER GATE);
+    assert_true(played_look(&hub, &write));
+    assert_int_equal(write.what, OWNED_SCORE);
+    taken = write;
+    owned_taken(&hub.owned, &taken, hub.now_ms);
+    owned_ended(&hub.owned, WRITE_FAILED, 0, hub.now_ms);
+    hub.now_ms += 29999;
+    assert_false(played_look(&hub, &other));
+    assert_int_equal(hub.answer.wake_ms, 1);
+    hub.now_ms++;
+    assert_true(played_look(&hub, &other));
+    owned_write_done(&other);
+    strbuf_done(&write.path); /* the rest is kept of it */
+    strbuf_done(&write.body);
 }
 
 /* A key that was copied, or made up, is nobody's: scores of another Placement are not touched, and
@@ -379,6 +469,8 @@ static void a_full_object(void **state) {
         assert_int_equal(played_look(&hub, &write), spare == 1);
         owned_write_done(&write);
         assert_int_equal(hub.owned.refused_count, spare == 0);
+        if (spare == 0)
+            assert_int_equal(hub.answer.wake_ms, 0);
     }
     strbuf_done(&text);
 }
@@ -394,9 +486,7 @@ static void terms_go(void **state) {
     /* as if the webhook were away */
     cJSON *spec = cJSON_GetObjectItemCaseSensitive(hub.placement, "spec");
     cJSON_DeleteItemFromObjectCaseSensitive(spec, "spreadPolicy");
-    char *text = cJSON_PrintUnformatted(hub.placement);
-    fleet_give(&hub.fleet, FLEET_PLACEMENTS, text);
-    free(text);
+    give_placement();
     assert_int_equal(played_settle(&hub), 2); /* the condition, the Placement */
     assert_int_equal(hub.answer.mode, OWNED_OTHERS);
     assert_false(hub.answer.has_key);
@@ -417,9 +507,7 @@ static void to_mode_owner_and_back(void **state) {
         cJSON_GetObjectItemCaseSensitive(hub.placement, "metadata"), "annotations");
     cJSON_DeleteItemFromObjectCaseSensitive(annotations, PLACEMENT_MODE_ANNOTATION);
     hub.settings.mode = PLACEMENT_OWNER;
-    char *text = cJSON_PrintUnformatted(hub.placement);
-    fleet_give(&hub.fleet, FLEET_PLACEMENTS, text);
-    free(text);
+    give_placement();
     (void)played_settle(&hub);
     assert_int_equal(hub.answer.mode, OWNED_OURS);
     assert_string_equal(played_text(&hub, "spec/predicates/0/x"), "");
@@ -471,7 +559,11 @@ int main(void) {
         TEST(fewer_than_asked_for),
         TEST(a_live_one),
         TEST(a_cluster_fails),
+        TEST(in_an_order_that_holds),
+        TEST(soft_terms_have_no_say),
         TEST(ocm_fills_up),
+        TEST(a_new_one_with_soft_terms),
+        TEST(a_score_without_an_answer),
         TEST(voluntary_and_soft),
         TEST(the_key_of_another),
         TEST(a_cluster_is_refused),
