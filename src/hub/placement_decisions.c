@@ -16,12 +16,23 @@ enum {
     NAME_BYTES = 1024,
 };
 
+/* Writes are counted by the kind of what is written. A Placement has one at a time. */
+enum lane { LANE_DECISIONS, LANE_PLACEMENTS, LANE_SCORES, LANES };
+static const enum kind_row kind_of[LANES] = {[LANE_DECISIONS] = KIND_PLACEMENT_DECISION,
+                                             [LANE_PLACEMENTS] = KIND_PLACEMENT,
+                                             [LANE_SCORES] = KIND_ADD_ON_PLACEMENT_SCORE};
+static const enum lane lane_of[] = {
+    [OWNED_NOTHING] = LANE_DECISIONS, /* whatever it will be */
+    [OWNED_ANNOTATIONS] = LANE_PLACEMENTS, [OWNED_STATUS] = LANE_PLACEMENTS,
+    [OWNED_DECISION] = LANE_DECISIONS,     [OWNED_SCORE] = LANE_SCORES,
+    [OWNED_INJECTION] = LANE_PLACEMENTS};
+
 struct placement_decisions {
     struct placement_decisions_options options;
     struct kube_io io;
     struct planner *planner;
     struct fleet_observer observer;
-    struct write_handle *writes;
+    struct write_handle *writes[LANES];
     struct kube_timer timer;
     struct strbuf name;
     bool leads, refused; /* the last write was refused, and that was logged */
@@ -52,12 +63,13 @@ static void look(void *ctx) {
     struct placement_decisions *d = ctx;
     planner_lead(d->planner, may_write_ms(d) > 0);
     for (;;) {
+        enum owned_what what;
         strbuf_clear(&d->name);
-        if (!planner_next(d->planner, &d->name))
+        if (!planner_next(d->planner, &d->name, &what))
             break;
         /* it was made from what is known now, so a conflict need not be waited for */
-        writer_want(d->writes, strbuf_str(&d->name), 0);
-        writer_refresh(d->writes, strbuf_str(&d->name));
+        writer_want(d->writes[lane_of[what]], strbuf_str(&d->name), 0);
+        writer_refresh(d->writes[lane_of[what]], strbuf_str(&d->name));
     }
     if (!atomic_load(&d->stopping))
         d->io.timer_start(d->options.client, &d->timer, LOOK_MS);
@@ -96,18 +108,19 @@ static int begin(struct placement_decisions *d, struct err *err) {
                                              .history = o->history,
                                              .clock = o->clock,
                                              .wall_us = d->io.wall_us};
-    const struct write_owner owner = {.what = kind_name(&watched_kinds[KIND_PLACEMENT_DECISION]),
-                                      .lane = {.objects = OBJECTS,
-                                               .retry_ms = RETRY_MS,
-                                               .retry_max_ms = RETRY_MAX_MS,
-                                               .may_write_ms = may_write_ms,
-                                               .ctx = d},
-                                      .make = make,
-                                      .done = done,
-                                      .ctx = d};
+    struct write_owner owner = {.lane = {.objects = OBJECTS,
+                                         .retry_ms = RETRY_MS,
+                                         .retry_max_ms = RETRY_MAX_MS,
+                                         .may_write_ms = may_write_ms,
+                                         .ctx = d},
+                                .make = make,
+                                .done = done,
+                                .ctx = d};
     int r = planner_new(&planning, &d->planner, err);
-    if (r == 0)
-        r = writer_join(o->writer, &owner, &d->writes, err);
+    for (enum lane lane = 0; r == 0 && lane < LANES; lane++) {
+        owner.what = kind_name(&watched_kinds[kind_of[lane]]);
+        r = writer_join(o->writer, &owner, &d->writes[lane], err);
+    }
     if (r != 0)
         return r;
     d->observer = (struct fleet_observer){.changed = planner_changed,
@@ -145,7 +158,8 @@ void placement_decisions_free(struct placement_decisions *d) {
     if (d->planner != NULL)
         planner_stop(d->planner); /* it starts the timer no more */
     d->io.timer_cancel(d->options.client, &d->timer);
-    writer_leave(d->writes);
+    for (enum lane lane = 0; lane < LANES; lane++)
+        writer_leave(d->writes[lane]);
     planner_free(d->planner);
     strbuf_done(&d->name);
     free(d);

@@ -61,11 +61,12 @@ void planner_lead(struct planner *p, bool leads) {
     mutex_unlock(&p->mutex);
 }
 
-bool planner_next(struct planner *p, struct strbuf *ret_name) {
+bool planner_next(struct planner *p, struct strbuf *ret_name, enum owned_what *ret_what) {
     mutex_lock(&p->mutex);
     const uint32_t id = planner_take_first(p, READY);
     if (id != POOL_NONE) {
         planner_record(p, id)->offered = false;
+        *ret_what = planner_record(p, id)->pending.what;
         strbuf_append_str(ret_name, strbuf_str(&planner_record(p, id)->name));
     }
     mutex_unlock(&p->mutex);

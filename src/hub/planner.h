@@ -70,8 +70,8 @@ void planner_scored(void *ctx, struct str cluster, struct str resource, struct s
 /* ---- for the writer ---- */
 
 /* Appends the name of a Placement that has something to be written, "NAMESPACE/NAME", which was not
- * returned before. False: there is none. */
-bool planner_next(struct planner *p, struct strbuf *ret_name);
+ * returned before, and says what, as it is now. False: there is none. */
+bool planner_next(struct planner *p, struct strbuf *ret_name, enum owned_what *ret_what);
 /* The write of this Placement, if there still is one: WRITE_NOTHING. */
 void planner_take(struct planner *p, struct str name, struct write *ret);
 /* How the write that was taken last has ended. */

@@ -114,7 +114,8 @@ static int teardown(void **state) {
 /* Waits for the next Placement that has something to be written. */
 static void is_offered(const char *wanted) {
     struct strbuf name = {0};
-    while (!planner_next(planner, &name))
+    enum owned_what what;
+    while (!planner_next(planner, &name, &what))
         wait_sem(&offered, "nothing is offered");
     assert_str(strbuf_str(&name), wanted);
     strbuf_done(&name);
@@ -192,7 +193,8 @@ static void nothing_before_all_is_known(void **state) {
     planner_lead(planner, true);
     placement("p", "1");
     struct strbuf name = {0};
-    assert_false(planner_next(planner, &name));
+    enum owned_what what;
+    assert_false(planner_next(planner, &name, &what));
     is_taken("n/p", WRITE_NOTHING, "");
     atomic_store(&ready, true);
     planner_changed_all(planner);
