@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -115,8 +116,7 @@ func (h *host) killed(t *testing.T) {
 			t.Errorf("begun %v after nobody was sent there: %v", f.begun.Sub(left), f.err)
 		case strings.Contains(text, "connection refused"):
 			refused++
-		case strings.Contains(text, "EOF") || strings.Contains(text, "connection reset by peer") ||
-			strings.Contains(text, "server closed idle connection"): // just as the call took a connection that was kept
+		case slices.ContainsFunc(cut, func(how string) bool { return strings.Contains(text, how) }):
 			underWay++
 		default:
 			t.Errorf("a call failed: %v", f.err)
@@ -129,6 +129,9 @@ func (h *host) killed(t *testing.T) {
 	}
 	h.noneRefused(t)
 }
+
+// cut is what a client says when its connection ends in the middle of a call, or as the call takes one that was kept.
+var cut = []string{"EOF", "connection reset by peer", "broken pipe", "server closed idle connection", "transport connection broken"}
 
 // processOf a container that runs.
 func (h *host) processOf(pod *v1.Pod, container string) int {
