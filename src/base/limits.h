@@ -153,8 +153,8 @@
 #define LIMIT_MOVES_OF_ONE 20 /* of one Placement */
 #define LIMIT_MOVE_NAMES 1024 /* bytes of the names of clusters kept of one; half for each side */
 
-/* Items of one AddOnPlacementScore of ours: each Placement in mode Scores has one in the clusters of
- * its plan. An API server takes some 15,000; each write has all of them. */
+/* Items of one AddOnPlacementScore of ours: each Placement in mode Scores has one in each cluster
+ * of its plan. An API server takes some 15,000; each write has all of them. */
 #define LIMIT_SCORE_ITEMS 4096
 
 /* Work for one object */

@@ -465,20 +465,27 @@ static void fit_body(struct strbuf *body) {
     body->cap = body->n;
 }
 
-/* Of a Placement that was in mode Scores: what is there of that, and then our condition. */
+/* Of a Placement that was in mode Scores: our condition, and what the webhook has not taken away.
+ */
 static int leave_scores(struct looking *x) {
     const struct status_wanted wanted = {.without = owned_spread_condition};
+    const struct str status = x->state.status;
+    struct injected noted;
     struct str text;
     bool clean;
-    if (!labels_lookup(&x->placement.annotations, STR(PLACEMENT_INJECTED_ANNOTATION), &text) ||
-        x->disabled)
+    const bool has_note =
+        labels_lookup(&x->placement.annotations, STR(PLACEMENT_INJECTED_ANNOTATION), &text);
+    const bool has_condition = status.n > 0 && memmem(status.p, status.n, owned_spread_condition.p,
+                                                      owned_spread_condition.n) != NULL;
+    if (x->disabled || (!has_note && !has_condition))
         return 0;
-    x->ret->has_key = true; /* its items go when nothing asks for them any more */
-    x->ret->key = injected_key_of(x->placement.meta.uid, x->q->settings->shards);
-    struct injected noted;
-    injected_read(text, x->arena, &noted);
-    x->ret->has_noted_key = noted.valid;
-    x->ret->noted_key = noted.key;
+    if (has_note) {
+        x->ret->has_key = true; /* its items go when nothing asks for them any more */
+        x->ret->key = injected_key_of(x->placement.meta.uid, x->q->settings->shards);
+        injected_read(text, x->arena, &noted);
+        x->ret->has_noted_key = noted.valid;
+        x->ret->noted_key = noted.key;
+    }
     if (x->doubt != DOUBT_NONE)
         return 0;
     int r = owned_write_status(x, &wanted);

@@ -496,6 +496,21 @@ static void terms_go(void **state) {
     played_is(&hub, "p-decision-1: e0 e1 w0 w1"); /* Steady */
 }
 
+/* As the webhook leaves it, or another replica that was stopped then. */
+static void terms_have_gone(void **state) {
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, SCORED "," DRAWN_GATED, HARD NUMBER("4") PRIORITIZER GATE);
+    hub.check = ocm_looks;
+    (void)played_settle(&hub);
+    played_placement(&hub, "", "'numberOfClusters':4");
+    owned_done(&hub.owned);
+    hub.owned = (struct owned){.progress = OWNED_IDLE};
+    assert_int_equal(played_settle(&hub), 1);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "");
+    assert_false(hub.answer.has_key);
+}
+
 /* OCM is not to decide by scores that nobody keeps up to date any more. */
 static void to_mode_owner_and_back(void **state) {
     (void)state;
@@ -575,6 +590,7 @@ int main(void) {
         TEST(a_cluster_without_a_namespace),
         TEST(a_full_object),
         TEST(terms_go),
+        TEST(terms_have_gone),
         TEST(to_mode_owner_and_back),
         TEST(what_was_added_is_taken_away),
         TEST(an_empty_hub),
