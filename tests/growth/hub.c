@@ -23,15 +23,15 @@ static const struct hub_list {
     "{'metadata':{'name':'" name "','namespace':'n','labels':{'" PLACEMENT_LABEL                   \
     "':'p','" PLACEMENT_GROUP_INDEX_LABEL "':'" index "','" PLACEMENT_GROUP_NAME_LABEL             \
     "':''}},'status':{'decisions':[{'clusterName':'" cluster "','reason':''}]}}"
-    {"clusters", true, NULL, TERM("ScheduleAnyway")},
-    {"clusters, a hard term", true, NULL, TERM("DoNotSchedule") ",'numberOfClusters':200"},
+    {"clusters", true, NULL, TERM("ScheduleAnyway"), false},
+    {"clusters, a hard term", true, NULL, TERM("DoNotSchedule") ",'numberOfClusters':200", false},
     {"decisions that nobody wants", false, DECISION("p-decision-%u", "0", "x%u"),
-     TERM("ScheduleAnyway")},
-    {"decisions of other names", false, DECISION("o%u", "0", "c0"), TERM("ScheduleAnyway")},
+     TERM("ScheduleAnyway"), false},
+    {"decisions of other names", false, DECISION("o%u", "0", "c0"), TERM("ScheduleAnyway"), false},
     {"groups, and decisions to be used again", true, DECISION("p-decision-%u", "%u", "x%u"),
-     TERM("ScheduleAnyway") "," GROUPS},
-    {"clusters, by scores", true, NULL, TERM("ScheduleAnyway"), .scored = true},
-    {"clusters, by scores, a hard term", true, NULL, TERM("DoNotSchedule"), .scored = true},
+     TERM("ScheduleAnyway") "," GROUPS, false},
+    {"clusters, by scores", true, NULL, TERM("ScheduleAnyway"), true},
+    {"clusters, by scores, a hard term", true, NULL, TERM("DoNotSchedule"), true},
 };
 
 const char *hub_growth_name(uint32_t list) {
