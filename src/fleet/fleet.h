@@ -65,9 +65,9 @@ struct fleet_observer {
      * to find out which. */
     void (*changed_all)(void *ctx);
     void *ctx;
-    /* Of an AddOnPlacementScore of ours, which is no part of anybody's question: it has come,
-     * changed or gone. Before and after that, for each item that it has; with "" if it has none.
-     * NULL: nobody wants to know. */
+    /* Of an AddOnPlacementScore of ours, which is no part of anybody's question: it comes, changes
+     * or goes. Before that, with "", and for each item that comes, goes or changes its value. NULL:
+     * nobody wants to know. */
     void (*scored)(void *ctx, struct str cluster, struct str resource, struct str item);
 };
 /* One; NULL: none any more. From any thread; when this returns, the one before is not called any
@@ -202,6 +202,9 @@ struct fleet_score_item {
 /* `i` below item_count; in no order. */
 struct fleet_score_item fleet_score_item(const struct fleet_view *v,
                                          const struct fleet_score_object *o, uint32_t i);
+/* Has it one of that name? O(log items). */
+bool fleet_score_has(const struct fleet_view *v, const struct fleet_score_object *o,
+                     struct str name);
 /* All of ours, in no order. */
 void fleet_score_objects_each(const struct fleet_view *v,
                               void (*visit)(void *ctx, const struct fleet_score_object *o),

@@ -5,6 +5,8 @@
 #include "fleet/internal.h"
 #include "model/injected.h"
 
+#include <stdlib.h>
+
 /* Decodes into the reader's arena; one that is full is reported by the caller. */
 #define DECODER(name, type, decode_object)                                                         \
     static void name(struct json_reader *r, struct informer_object *ret) {                         \
@@ -58,15 +60,40 @@ static int find_changed(const struct fleet_view *v, const struct informer_object
     return 0;
 }
 
-static void report_score(const struct fleet_view *v, const struct object_meta *m) {
-    const struct fleet_observer *o = v->contents->observer;
-    struct fleet_score_object object;
-    if (o->scored == NULL)
+static int by_item_name(const void *a, const void *b) {
+    const struct placement_score_item *left = a, *right = b;
+    return str_cmp(left->name, right->name);
+}
+
+static const struct placement_score_item *find_item(const struct placement_score *s,
+                                                    struct str name) {
+    const struct placement_score_item key = {.name = name};
+    return s->item_count > 0 ? bsearch(&key, s->items, s->item_count, sizeof key, by_item_name)
+                             : NULL;
+}
+
+/* Items of an AddOnPlacementScore of ours that a change changes. Called before it; `now` NULL: it
+ * goes. Who is told looks when this has ended. */
+static void report_score(const struct fleet_contents *c, const struct object_meta *m,
+                         const struct placement_score *now) {
+    const struct fleet_view v = {.contents = c};
+    const struct fleet_observer *o = c->observer;
+    struct fleet_score_object was;
+    uint32_t shard;
+    if (o == NULL || o->scored == NULL || (c->listing >> FLEET_SCORES & 1) != 0 ||
+        !injected_resource_read(m->name, &shard))
         return;
-    if (!fleet_score_object(v, m->namespace, m->name, &object) || object.item_count == 0)
-        o->scored(o->ctx, m->namespace, m->name, STR(""));
-    for (uint32_t i = 0; i < object.item_count; i++)
-        o->scored(o->ctx, m->namespace, m->name, fleet_score_item(v, &object, i).name);
+    (void)fleet_score_object(&v, m->namespace, m->name, &was); /* without one it has no item */
+    o->scored(o->ctx, m->namespace, m->name, STR(""));
+    for (uint32_t i = 0; i < was.item_count; i++) {
+        const struct fleet_score_item item = fleet_score_item(&v, &was, i);
+        const struct placement_score_item *found = now != NULL ? find_item(now, item.name) : NULL;
+        if (found == NULL || found->value != item.value)
+            o->scored(o->ctx, m->namespace, m->name, item.name);
+    }
+    for (uint32_t i = 0; now != NULL && i < now->item_count; i++)
+        if (!fleet_score_has(&v, &was, now->items[i].name))
+            o->scored(o->ctx, m->namespace, m->name, now->items[i].name);
 }
 
 /* To be called before a change and after it. */
@@ -77,10 +104,8 @@ static void report_changed(const struct fleet_contents *c, const struct informer
     uint32_t shard;
     if (o == NULL || (c->listing >> object->kind & 1) != 0) /* then all are told at its end */
         return;
-    if (object->kind == FLEET_SCORES && injected_resource_read(object->meta.name, &shard)) {
-        report_score(&view, &object->meta);
-        return;
-    }
+    if (object->kind == FLEET_SCORES && injected_resource_read(object->meta.name, &shard))
+        return; /* they are no part of anybody's question */
     if (find_changed(&view, object, &changed) != 0)
         o->changed_all(o->ctx);
     for (uint32_t i = 0; i < changed.count; i++)
@@ -152,6 +177,7 @@ static int apply_decision(void *contents, const struct informer_object *object, 
 }
 
 static int apply_score(void *contents, const struct informer_object *object, struct err *err) {
+    report_score(contents, &object->meta, object->decoded);
     report_changed(contents, object);
     const int r = contents_score_apply(contents, object->decoded);
     report_changed(contents, object);
@@ -202,6 +228,7 @@ static int remove_decision(void *contents, const struct informer_object *gone, s
 
 static int remove_score(void *contents, const struct informer_object *gone, struct err *err) {
     (void)err;
+    report_score(contents, &gone->meta, NULL);
     report_changed(contents, gone);
     contents_score_remove(contents, gone->meta.namespace, gone->meta.name);
     return 0;

@@ -187,6 +187,19 @@ uint32_t fleet_score_name(const struct fleet_view *v, struct str score) {
     return intern_find(&v->contents->strings, score);
 }
 
+/* Where the item of that number is, or would be. */
+static uint32_t place_of(const struct score_record *s, uint32_t name) {
+    uint32_t low = 0, high = s->item_count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (s->items[middle].name < name)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 struct fleet_score fleet_score_of(const struct fleet_scores *s, uint32_t slot, uint32_t score) {
     const uint32_t id = find(s->contents, (struct pair){s->number, slot});
     if (id == FLEET_NONE)
@@ -194,14 +207,7 @@ struct fleet_score fleet_score_of(const struct fleet_scores *s, uint32_t slot, u
     const struct score_record *object = score_at(s->contents, id);
     struct fleet_score ret = {
         .has_object = true, .has_end = object->has_end, .valid_until_ms = object->valid_until_ms};
-    uint32_t low = 0, high = object->item_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (object->items[middle].name < score)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const uint32_t low = place_of(object, score);
     ret.has_item = low < object->item_count && object->items[low].name == score;
     ret.value = ret.has_item ? object->items[low].value : 0;
     return ret;
@@ -234,6 +240,16 @@ struct fleet_score_item fleet_score_item(const struct fleet_view *v,
                                          const struct fleet_score_object *o, uint32_t i) {
     const struct score_item *item = &score_at(v->contents, o->number)->items[i];
     return (struct fleet_score_item){intern_str(&v->contents->strings, item->name), item->value};
+}
+
+bool fleet_score_has(const struct fleet_view *v, const struct fleet_score_object *o,
+                     struct str name) {
+    const uint32_t id = intern_find(&v->contents->strings, name);
+    if (id == INTERN_NONE || o->item_count == 0)
+        return false;
+    const struct score_record *s = score_at(v->contents, o->number);
+    const uint32_t place = place_of(s, id);
+    return place < s->item_count && s->items[place].name == id;
 }
 
 void fleet_score_objects_each(const struct fleet_view *v,

@@ -1,5 +1,6 @@
 #include "hub/owned.h"
 
+#include "base/hash.h"
 #include "explain/placement_answer.h"
 #include "hub/owned_internal.h"
 #include "hub/placement_status.h"
@@ -10,6 +11,7 @@
 /* A write that was answered and is not seen, or not answered at all, is forgotten after that. One
  * that was answered and may have taken a cluster away is not: its object stays in doubt. */
 enum { FORGET_MS = 30000 };
+enum { CANNOT_MS = 600000 }; /* a cluster where no score can be made is left out for so long */
 
 const char *const owned_reason_names[MOVED_REASONS] = {[MOVED_INFEASIBLE] = "infeasible",
                                                        [MOVED_SIZE] = "size",
@@ -48,11 +50,12 @@ void owned_ended(struct owned *o, enum write_end end, int status, int64_t now_ms
     if (o->progress != OWNED_UNDER_WAY)
         return; /* it has been seen already */
     o->last_ms = now_ms;
-    if (o->last.what == OWNED_SCORE && o->last.version.n == 0 && end != WRITE_DONE &&
-        end != WRITE_CONFLICT && status >= 400 && status < 500) {
+    const bool cannot = end == WRITE_GONE || status == 403 || status == 422;
+    if (o->last.what == OWNED_SCORE && o->last.version.n == 0 && cannot) {
         /* it has no namespace, say: the others need not wait for it */
         const struct str object = strbuf_str(&o->last.object);
-        scored_refuse(o, (struct str){object.p, str_find(object, '/')}, 0, now_ms + FORGET_MS);
+        scored_refuse(o, (struct str){object.p, str_find(object, '/')}, o->inputs, now_ms,
+                      CANNOT_MS);
     }
     if (end == WRITE_DONE || end == WRITE_CONFLICT) /* there is another version to be seen */
         o->progress = OWNED_ANSWERED;
@@ -113,6 +116,53 @@ void owned_look_for_last(struct looking *x) {
 void owned_wake_in(struct looking *x, int64_t ms) {
     if (ms < x->ret->wake_ms)
         x->ret->wake_ms = ms > 0 ? ms : 0;
+}
+
+/* ---- what is there of mode Scores ---- */
+
+static void note_key(struct looking *x, struct injected_key key) {
+    x->has_ours = true;
+    if (!x->ret->has_noted_key)
+        x->ret->noted_key = key;
+    x->ret->has_noted_key = true;
+}
+
+/* Items under a key that the Placement names are in use, whoever decides it now: OCM may heed them.
+ */
+static void find_ours(struct looking *x) {
+    const struct placement *p = &x->placement;
+    struct injected_key key;
+    struct injected injected;
+    struct str text;
+    for (uint32_t i = 0; i < p->predicate_count; i++)
+        if (p->predicates[i].is_gated)
+            note_key(x, p->predicates[i].gate);
+    for (uint32_t i = 0; i < p->prioritizer_count; i++)
+        if (p->prioritizers[i].type == PRIORITIZER_ADD_ON && p->prioritizers[i].has_add_on &&
+            injected_key_read(p->prioritizers[i].resource, p->prioritizers[i].score, &key))
+            note_key(x, key);
+    if (labels_lookup(&p->annotations, STR(PLACEMENT_INJECTED_ANNOTATION), &text)) {
+        injected_read(text, x->arena, &injected);
+        if (injected.valid)
+            note_key(x, injected.key);
+        x->has_ours = true;
+    }
+    x->ret->has_key = x->has_ours;
+    x->ret->key = injected_key_of(p->meta.uid, x->q->settings->shards);
+}
+
+/* Another Placement of the same name is nothing to what is known of the one before. */
+static void forget_another(struct looking *x) {
+    const uint64_t uid = hash_str(x->placement.meta.uid) | 1;
+    struct owned *o = x->o;
+    if (o->uid != 0 && o->uid != uid) {
+        scored_done(o);
+        strbuf_clear(&o->target);
+        o->has_target = o->asks = false;
+        o->disabling = DISABLING_UNKNOWN;
+        o->undone = 0;
+    }
+    o->uid = uid;
 }
 
 /* ---- whose it is ---- */
@@ -423,12 +473,13 @@ static int look_at_ours(struct looking *x) {
     int r = owned_decide(x);
     if (r != 0)
         return r;
-    if (undone)
-        return leave_undone(x);
-    if (x->disabled) /* OCM does not heed it now */
+    /* OCM does not heed it now; or it is to decide without it */
+    if (x->disabled || undone || cannot_decide(x))
         r = scored_leave(x, &clean);
     if (r != 0 || !clean)
         return r;
+    if (undone)
+        return leave_undone(x);
     if (cannot_decide(x))
         return keep_decisions(x);
     x->ret->result = OWNED_DECIDED;
@@ -470,23 +521,10 @@ static void fit_body(struct strbuf *body) {
 static int leave_scores(struct looking *x) {
     const struct status_wanted wanted = {.without = owned_spread_condition};
     const struct str status = x->state.status;
-    struct injected noted;
-    struct str text;
     bool clean;
-    const bool has_note =
-        labels_lookup(&x->placement.annotations, STR(PLACEMENT_INJECTED_ANNOTATION), &text);
     const bool has_condition = status.n > 0 && memmem(status.p, status.n, owned_spread_condition.p,
                                                       owned_spread_condition.n) != NULL;
-    if (x->disabled || (!has_note && !has_condition))
-        return 0;
-    if (has_note) {
-        x->ret->has_key = true; /* its items go when nothing asks for them any more */
-        x->ret->key = injected_key_of(x->placement.meta.uid, x->q->settings->shards);
-        injected_read(text, x->arena, &noted);
-        x->ret->has_noted_key = noted.valid;
-        x->ret->noted_key = noted.key;
-    }
-    if (x->doubt != DOUBT_NONE)
+    if (x->disabled || (!x->has_ours && !has_condition) || x->doubt != DOUBT_NONE)
         return 0;
     int r = owned_write_status(x, &wanted);
     return r == 0 && x->ret->write.what == OWNED_NOTHING ? scored_leave(x, &clean) : r;
@@ -500,6 +538,8 @@ int owned_look(struct owned *o, const struct owned_question *q, struct arena *ar
     int r = read_placement(&x, &found);
     if (r != 0 || !found)
         return r;
+    forget_another(&x);
+    find_ours(&x);
     owned_look_for_last(&x);
     ret->write_is_out = o->progress != OWNED_IDLE;
     r = find_mode(&x);

@@ -76,11 +76,13 @@ enum owned_disabling {
 /* A cluster that OCM does not select though it was asked to. */
 struct owned_refused {
     struct strbuf name;
-    uint64_t inputs;  /* of the cluster then: another number, and it is tried again */
-    int64_t until_ms; /* or then */
+    uint64_t inputs;  /* of the cluster then: another number, and it is forgotten */
+    int64_t until_ms; /* then it is tried again */
+    uint32_t times;   /* that it was refused: twice as long each time */
 };
 
 struct owned {
+    uint64_t uid; /* of the Placement that the rest is about: a hash; 0: not seen yet */
     enum owned_disabling disabling; /* of OCM's annotation, or in mode Scores of our prioritizer */
     uint32_t undone; /* how often it was taken away since undone_ms, which is an hour ago at most
                         unless it is put back no more */
@@ -95,6 +97,7 @@ struct owned {
     bool asks;         /* OCM has all scores, and its decisions are not what they ask for */
     int64_t asked_ms;  /* since when */
     uint64_t versions; /* of its decisions, when the last write was wanted: a hash */
+    uint64_t inputs;   /* of the cluster that it is about */
     struct owned_refused *refused; /* owned */
     uint32_t refused_count, refused_cap;
 };
@@ -170,8 +173,8 @@ struct owned_answer {
     struct str note;       /* for people, about the moves that begin, or `undone`; arena */
     int64_t wake_ms;       /* when to look again, from now on; INT64_MAX: when something changes */
     bool write_is_out;     /* the last write is under way, or not seen */
-    /* In mode Scores: whose items are the Placement's; and the key in its annotation, whose items
-     * OCM may heed still. */
+    /* In mode Scores, or where anything of that is left in the Placement: whose items are its own;
+     * and the key that it names, whose items OCM may heed still. */
     struct injected_key key, noted_key;
     bool has_key, has_noted_key;
     int64_t answered_ms; /* OCM has answered to scores, so long after it had them all; 0: it has not

@@ -23,6 +23,7 @@ struct looking {
     struct placement placement;
     struct fleet_placement_state state;
     bool disabled, marked; /* OCM's annotation is "true"; we have set it */
+    bool has_ours;         /* anything that mode Scores adds, by its form */
     struct ocm_policy_terms policy;
     struct ocm_decision d;
     const struct fleet_decision *existing;
@@ -67,8 +68,9 @@ bool owned_hub_is_empty(const struct looking *x);
 int scored_look(struct looking *x) MUST_CHECK;
 /* One that is not, and has something of that. *ret_done: there is nothing left of it. */
 int scored_leave(struct looking *x, bool *ret_done) MUST_CHECK;
-/* No write of its items is refused for that cluster for a while. */
-void scored_refuse(struct owned *o, struct str cluster, uint64_t inputs, int64_t until_ms);
+/* That cluster is left out for so long, and for twice as long the next time. */
+void scored_refuse(struct owned *o, struct str cluster, uint64_t inputs, int64_t now_ms,
+                   int64_t for_ms);
 void scored_done(struct owned *o);
 
 /* ---- scored_write.c ---- */

@@ -410,5 +410,5 @@ int owned_choose(struct looking *x) {
     x->is_final = is_decided(x, flags);
     x->groups = x->d.groups;
     x->group_count = x->d.group_count;
-    return x->is_final ? 0 : group_target(x);
+    return x->is_final || x->ret->mode == OWNED_SCORED ? 0 : group_target(x);
 }

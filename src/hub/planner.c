@@ -132,15 +132,15 @@ static void record_event(const struct planner *p, const struct owned_question *q
         (void)event_record(p->options.events, &event); /* Events may be lost */
 }
 
-/* Keys of all that are known; false: not all could be planned, or there is no memory. */
+/* Keys of all that are known; false: not all have been looked at, or there is no memory. */
 static bool find_keys(struct planner *p, uint64_t **ret, uint32_t *ret_count) {
-    bool good = true;
     mutex_lock(&p->mutex);
+    bool good = !p->all_dirty;
     *ret_count = 0;
     *ret = malloc((2 * p->records.count + 1) * sizeof **ret);
     for (POOL_EACH(&p->records, id)) {
         const struct planner_record *r = planner_record(p, id);
-        good = good && !r->failed;
+        good = good && (r->planned || planner_key_of(strbuf_str(&r->name)).name.n == 0);
         if (*ret != NULL && r->has_key)
             (*ret)[(*ret_count)++] = injected_key_number(r->key);
         if (*ret != NULL && r->has_noted_key)
@@ -153,16 +153,21 @@ static bool find_keys(struct planner *p, uint64_t **ret, uint32_t *ret_count) {
     return false;
 }
 
-/* What belongs to no Placement any more. */
+enum { SWEEP_RETRY_MS = 1000 };
+
+/* What belongs to no Placement any more. Which are there is asked anew for each write: one may have
+ * come meanwhile. */
 static int sweep(struct planner *p, struct planner_record *r, const struct owned_question *q,
                  struct owned_answer *ret, struct err *err) {
     uint64_t *keys;
     uint32_t count;
-    const bool is_over = p->sweep.at == p->sweep.objects.n;
-    if (is_over && find_keys(p, &keys, &count))
-        score_sweep_begin(&p->sweep, keys, count, q->view);
-    else if (is_over)
-        p->sweep.again = false; /* after a while */
+    if (!find_keys(p, &keys, &count)) {
+        *ret = (struct owned_answer){.mode = OWNED_OTHERS, .wake_ms = SWEEP_RETRY_MS};
+        return 0;
+    }
+    score_sweep_use(&p->sweep, keys, count);
+    if (p->sweep.at == p->sweep.objects.n)
+        score_sweep_begin(&p->sweep, q->view);
     return score_sweep_look(&p->sweep, &r->owned, q, &p->arena, ret, err);
 }
 
@@ -219,7 +224,8 @@ static bool publish(struct planner *p, uint32_t id, struct owned_answer *a, uint
         return false; /* its end makes it dirty */
     }
     r->pending = a->write;
-    if (!r->failed)
+    r->planned = true;
+    if (!r->failed || a->has_key)
         planner_set_key(p, id, a->has_key ? &a->key : NULL,
                         a->has_noted_key ? &a->noted_key : NULL);
     const bool is_new = a->write.what != OWNED_NOTHING && !r->offered;

@@ -45,7 +45,8 @@ enum planner_list { DIRTY, READY, LISTS }; /* to be planned; to be written */
 struct planner_record {
     struct strbuf name; /* "NAMESPACE/NAME"; "/": the sweep of scores, which is no Placement */
     bool dirty, offered;
-    bool failed; /* the last look did */
+    bool failed;  /* the last look did */
+    bool planned; /* it was looked at */
     uint32_t next[LISTS];
     uint64_t takes;             /* counted */
     struct owned_write pending; /* to be taken */
@@ -54,8 +55,10 @@ struct planner_record {
     struct injected_key key; /* of its items: planner_scored() finds it by that */
     bool has_noted_key;      /* the one in its annotation, whose items are in use as well */
     struct injected_key noted_key;
-    struct strbuf waits; /* "CLUSTER/RESOURCE" of an AddOnPlacementScore that it has written, and
-                            by that */
+    struct strbuf waits; /* "CLUSTER/RESOURCE" of an AddOnPlacementScore that it has written, and by
+                            that; others that wait for the same are behind the first, which is
+                            indexed */
+    uint32_t next_waiting; /* POOL_NONE: none */
     /* The thread's. */
     struct owned owned;
     struct planner_counts counts;

@@ -142,18 +142,49 @@ void planner_set_key(struct planner *p, uint32_t id, const struct injected_key *
         planner_mark_sweep(p);
 }
 
+static uint32_t first_waiting(const struct planner *p, struct planner_key object) {
+    const uint32_t id = hashmap_find(&p->by_waiting, hash_of(object), waits_for, p, &object);
+    return id != HASHMAP_NONE ? id : POOL_NONE;
+}
+
+/* Whoever was first gives its place in the index to the one behind it. */
+static void stop_waiting(struct planner *p, uint32_t id) {
+    struct planner_record *r = planner_record(p, id);
+    const struct planner_key object = planner_key_of(strbuf_str(&r->waits));
+    uint32_t at = first_waiting(p, object);
+    if (at == id) {
+        hashmap_remove(&p->by_waiting, hash_of(object), id);
+        if (r->next_waiting != POOL_NONE && hashmap_reserve(&p->by_waiting) == 0)
+            hashmap_insert(&p->by_waiting, hash_of(object), r->next_waiting);
+    } else {
+        while (at != POOL_NONE && planner_record(p, at)->next_waiting != id)
+            at = planner_record(p, at)->next_waiting;
+        if (at != POOL_NONE)
+            planner_record(p, at)->next_waiting = r->next_waiting;
+    }
+    strbuf_clear(&r->waits);
+}
+
 void planner_set_waits(struct planner *p, uint32_t id, struct str object) {
     struct planner_record *r = planner_record(p, id);
     if (r->waits.n > 0)
-        hashmap_remove(&p->by_waiting, hash_of(planner_key_of(strbuf_str(&r->waits))), id);
-    strbuf_clear(&r->waits);
+        stop_waiting(p, id);
     if (object.n == 0 || hashmap_reserve(&p->by_waiting) != 0)
         return;
+    const struct planner_key key = planner_key_of(object);
+    const uint32_t first = first_waiting(p, key);
     strbuf_append_str(&r->waits, object);
-    if (strbuf_failed(&r->waits))
+    if (strbuf_failed(&r->waits)) {
         strbuf_done(&r->waits); /* it looks again after a while */
-    else
-        hashmap_insert(&p->by_waiting, hash_of(planner_key_of(object)), id);
+        return;
+    }
+    r->next_waiting = POOL_NONE;
+    if (first == POOL_NONE) {
+        hashmap_insert(&p->by_waiting, hash_of(key), id);
+        return;
+    }
+    r->next_waiting = planner_record(p, first)->next_waiting;
+    planner_record(p, first)->next_waiting = id;
 }
 
 void planner_scored(void *ctx, struct str cluster, struct str resource, struct str item) {
@@ -161,8 +192,8 @@ void planner_scored(void *ctx, struct str cluster, struct str resource, struct s
     const struct planner_key object = {cluster, resource};
     struct injected_key key;
     mutex_lock(&p->mutex);
-    uint32_t id = hashmap_find(&p->by_waiting, hash_of(object), waits_for, p, &object);
-    if (id != HASHMAP_NONE)
+    uint32_t id = first_waiting(p, object);
+    for (; id != POOL_NONE; id = planner_record(p, id)->next_waiting)
         planner_mark(p, id);
     id = injected_key_read(resource, item, &key)
              ? hashmap_find(&p->by_key, hash_of_key(key), has_key, p, &key)

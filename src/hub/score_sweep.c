@@ -55,14 +55,19 @@ static void find(void *ctx, const struct fleet_score_object *o) {
     owned_put_name(out, o->resource);
 }
 
-void score_sweep_begin(struct score_sweep *s, uint64_t *keys, uint32_t count,
-                       const struct fleet_view *view) {
-    struct finding f = {s, view};
-    score_sweep_done(s);
+void score_sweep_use(struct score_sweep *s, uint64_t *keys, uint32_t count) {
+    free(s->keys);
     s->keys = keys;
     s->key_count = count;
     if (count > 1)
         qsort(keys, count, sizeof *keys, compare_keys);
+}
+
+void score_sweep_begin(struct score_sweep *s, const struct fleet_view *view) {
+    struct finding f = {s, view};
+    strbuf_clear(&s->objects);
+    s->at = s->tries = 0;
+    s->again = false;
     fleet_score_objects_each(view, find, &f);
     if (strbuf_failed(&s->objects))
         strbuf_done(&s->objects); /* the next one finds them */

@@ -2,8 +2,8 @@
  * Items of AddOnPlacementScores of ours that belong to no Placement any more: it was deleted, has
  * lost its terms, or is in another mode. They go, one object at a time; the objects stay.
  *
- * A sweep begins with the keys that are in use, and finds all objects with others once; then each
- * look is about the next of these. Not thread-safe.
+ * A sweep begins by finding all objects with other keys than those in use, once; then each look is
+ * about the next of these, with the keys that are in use by then. Not thread-safe.
  */
 #pragma once
 
@@ -19,9 +19,11 @@ struct score_sweep {
 };
 void score_sweep_done(struct score_sweep *s);
 
-/* Takes `keys` over, which are injected_key_number(), of any order. */
-void score_sweep_begin(struct score_sweep *s, uint64_t *keys, uint32_t count,
-                       const struct fleet_view *view);
+/* Which keys are in use: before each look. Takes `keys` over, which are injected_key_number(), of
+ * any order. */
+void score_sweep_use(struct score_sweep *s, uint64_t *keys, uint32_t count);
+/* Finds all objects that have others. */
+void score_sweep_begin(struct score_sweep *s, const struct fleet_view *view);
 static inline uint64_t injected_key_number(struct injected_key key) {
     return (uint64_t)key.shard << 32 | key.number;
 }

@@ -7,8 +7,9 @@
  *
  *     plan -> items, one write at a time -> what the Placement lacks -> OCM decides -> as planned?
  *
- * Hard terms hold at every moment because OCM sees writes in their order: a removal goes first, and
- * nothing is added before it is there. Without hard terms what comes is added before what goes.
+ * Hard terms hold once OCM heeds them, because it sees its scores in the order of their writes: a
+ * removal goes first, and nothing is added before it is there. Without hard terms what comes is
+ * added before what goes.
  *
  * A cluster that OCM does not select within a time, though it has its item, fewer are selected than
  * asked for and nothing else is under way, is refused: something that is not known here is against
@@ -29,6 +30,9 @@ enum {
     PATIENCE_MS = 5000, /* for so long nobody need be told that OCM has not answered yet */
     SLOWEST_TIMES = 3,
     SLOWEST_MAX_MS = 600000,
+    REFUSED_MAX_MS = 6 * 3600000, /* a cluster is left out, at the longest */
+    TIMES_MAX = 10,
+    SILENT_TIMES = 10, /* who says nothing for so many times as long has refused, too */
 };
 
 /* ---- whose items ---- */
@@ -39,9 +43,6 @@ static void find_key(struct looking *x) {
     if (labels_lookup(&x->placement.annotations, STR(PLACEMENT_INJECTED_ANNOTATION), &text))
         injected_read(text, x->arena, &x->injected);
     x->ret->has_key = true;
-    x->ret->key = injected_key_of(x->placement.meta.uid, x->q->settings->shards);
-    x->ret->has_noted_key = x->injected.valid;
-    x->ret->noted_key = x->injected.key;
 }
 
 /* Of OCM's decisions, as they are: another one, and it has written something. */
@@ -86,25 +87,47 @@ void scored_done(struct owned *o) {
     o->refused_count = o->refused_cap = 0;
 }
 
-void scored_refuse(struct owned *o, struct str cluster, uint64_t inputs, int64_t until_ms) {
+static struct owned_refused *find_refused(struct owned *o, struct str cluster) {
+    for (uint32_t i = 0; i < o->refused_count; i++)
+        if (str_eq(strbuf_str(&o->refused[i].name), cluster))
+            return &o->refused[i];
+    return NULL;
+}
+
+static struct owned_refused *make_refused(struct owned *o, struct str cluster) {
     if (o->refused_count == o->refused_cap) {
         const uint32_t cap = o->refused_cap > 0 ? 2 * o->refused_cap : 4;
         struct owned_refused *more = realloc(o->refused, cap * sizeof *more);
         if (more == NULL)
-            return; /* it will be found again */
+            return NULL; /* it will be found again */
         o->refused = more;
         o->refused_cap = cap;
     }
     struct owned_refused *r = &o->refused[o->refused_count];
-    *r = (struct owned_refused){.inputs = inputs, .until_ms = until_ms};
+    *r = (struct owned_refused){.times = 0};
     strbuf_append_str(&r->name, cluster);
-    if (strbuf_failed(&r->name))
+    if (strbuf_failed(&r->name)) {
         strbuf_done(&r->name);
-    else
-        o->refused_count++;
+        return NULL;
+    }
+    o->refused_count++;
+    return r;
 }
 
-/* Forgets those whose time is over or that have changed; the others are left out. */
+void scored_refuse(struct owned *o, struct str cluster, uint64_t inputs, int64_t now_ms,
+                   int64_t for_ms) {
+    struct owned_refused *r = find_refused(o, cluster);
+    r = r != NULL ? r : make_refused(o, cluster);
+    if (r == NULL)
+        return;
+    const int64_t longer = for_ms << (r->times < TIMES_MAX ? r->times : TIMES_MAX);
+    r->inputs = inputs;
+    r->until_ms =
+        now_ms + (longer < REFUSED_MAX_MS || for_ms > REFUSED_MAX_MS ? longer : REFUSED_MAX_MS);
+    r->times++;
+}
+
+/* Those whose time is not over are left out; one that has changed, or is selected, is forgotten. */
 static int leave_out_refused(struct looking *x) {
     struct owned *o = x->o;
     const struct topology *t = x->q->view->clusters.topology;
@@ -112,24 +135,29 @@ static int leave_out_refused(struct looking *x) {
     if (o->refused_count == 0)
         return 0;
     x->without = arena_alloc(x->arena, x->slots);
-    if (x->without == NULL)
+    uint8_t *selected = arena_alloc(x->arena, x->slots);
+    if (x->without == NULL || selected == NULL)
         return err_set(x->err, -ENOMEM, "no memory for the clusters that are refused");
+    for (const struct fleet_decision *d = x->existing; d != NULL; d = d->next)
+        for (uint32_t i = 0; i < d->slot_count; i++)
+            selected[d->slots[i]] = 1;
     for (uint32_t i = 0; i < o->refused_count; i++) {
         struct owned_refused *r = &o->refused[i];
         const uint32_t slot = topology_slot(t, strbuf_str(&r->name));
         const bool is_known = slot != TOPOLOGY_NONE && topology_is_known(t, slot);
-        const bool same =
-            is_known && (r->inputs == 0 || fleet_cluster(x->q->view, slot)->inputs == r->inputs);
-        if (!same || r->until_ms <= x->q->now_ms) {
+        if (!is_known || selected[slot] != 0 ||
+            fleet_cluster(x->q->view, slot)->inputs != r->inputs) {
             strbuf_done(&r->name);
             continue;
         }
-        x->without[slot] = 1;
-        owned_wake_in(x, r->until_ms - x->q->now_ms);
+        if (r->until_ms > x->q->now_ms) {
+            x->without[slot] = 1;
+            x->ret->refused++;
+            owned_wake_in(x, r->until_ms - x->q->now_ms);
+        }
         o->refused[left++] = *r;
     }
     o->refused_count = left;
-    x->ret->refused = left;
     return 0;
 }
 
@@ -209,11 +237,12 @@ static int write_item(struct publishing *p) {
                           : p->add_count > 0      ? p->add[0]
                                                   : p->remove[0];
     if (p->has[slot] == 0 && is_full(x, slot)) {
-        scored_refuse(x->o, ocm_cluster_name(&x->d, slot), 0,
-                      x->q->now_ms + x->q->settings->refused_ms);
+        scored_refuse(x->o, ocm_cluster_name(&x->d, slot), fleet_cluster(x->q->view, slot)->inputs,
+                      x->q->now_ms, x->q->settings->refused_ms);
         owned_wake_in(x, 0); /* to plan without it */
         return 0;
     }
+    x->o->inputs = fleet_cluster(x->q->view, slot)->inputs;
     return scored_write_item(x, slot, p->has[slot] == 0);
 }
 
@@ -231,11 +260,9 @@ static enum admission edit(struct looking *x, bool inject, struct patch *patch) 
 }
 
 int scored_leave(struct looking *x, bool *ret_done) {
-    struct str text;
     struct patch patch;
     *ret_done = true;
-    if (!labels_lookup(&x->placement.annotations, STR(PLACEMENT_INJECTED_ANNOTATION), &text) ||
-        edit(x, false, &patch) != ADMISSION_PATCHED)
+    if (!x->has_ours || edit(x, false, &patch) != ADMISSION_PATCHED)
         return 0;
     *ret_done = false;
     return x->doubt == DOUBT_NONE ? scored_write_injection(x, patch.document) : 0;
@@ -265,13 +292,17 @@ static struct ocm_condition condition_of(struct looking *x, const char *reason,
 static struct ocm_condition refused_condition(struct looking *x) {
     struct strbuf text = {0};
     enum { SHOWN = 5 };
-    strbuf_append_str(&text, STR("OCM selects none of: "));
-    for (uint32_t i = 0; i < x->o->refused_count && i < SHOWN; i++) {
-        strbuf_append_str(&text, i > 0 ? STR(", ") : STR(""));
+    uint32_t shown = 0;
+    strbuf_append_str(&text, STR("left out, because OCM does not select them, or their scores "
+                                 "cannot be written: "));
+    for (uint32_t i = 0; i < x->o->refused_count && shown < SHOWN; i++) {
+        if (x->o->refused[i].until_ms <= x->q->now_ms)
+            continue;
+        strbuf_append_str(&text, shown++ > 0 ? STR(", ") : STR(""));
         strbuf_append_str(&text, strbuf_str(&x->o->refused[i].name));
     }
-    if (x->o->refused_count > SHOWN)
-        strbuf_appendf(&text, " and %u more", x->o->refused_count - SHOWN);
+    if (x->ret->refused > shown)
+        strbuf_appendf(&text, " and %u more", x->ret->refused - shown);
     struct ocm_condition c = {owned_spread_condition, OCM_FALSE, STR("RefusedClusters"),
                               arena_str(x->arena, strbuf_str(&text))};
     strbuf_done(&text);
@@ -306,11 +337,12 @@ static int wait_for_ocm(struct looking *x, const uint32_t *missing, uint32_t cou
     if (waited < PATIENCE_MS)
         owned_wake_in(x, PATIENCE_MS - waited);
     owned_wake_in(x, waited < after ? after - waited : after);
-    if (waited >= after && has_room && count > 0 && is_alive(x)) {
+    const bool is_over = waited >= after && (is_alive(x) || waited >= SILENT_TIMES * after);
+    if (is_over && has_room && count > 0) {
         for (uint32_t i = 0; i < count; i++)
             scored_refuse(o, ocm_cluster_name(&x->d, missing[i]),
-                          fleet_cluster(x->q->view, missing[i])->inputs,
-                          x->q->now_ms + x->q->settings->refused_ms);
+                          fleet_cluster(x->q->view, missing[i])->inputs, x->q->now_ms,
+                          x->q->settings->refused_ms);
         o->asks = false;
         owned_wake_in(x, 0); /* to plan without them */
         return 0;
@@ -340,7 +372,7 @@ static int look_at_decisions(struct looking *x) {
     o->asks = false;
     if (!x->is_final)
         return 0; /* moves wait: it is not said yet that what is decided is there */
-    return write_condition(x, o->refused_count > 0 ? refused_condition(x) : x->d.spread);
+    return write_condition(x, x->ret->refused > 0 ? refused_condition(x) : x->d.spread);
 }
 
 /* ---- a look ---- */

@@ -50,6 +50,7 @@ static void cel_expressions_decode(struct json_reader *r, struct placement_predi
         if (!is_text)
             (void)json_skip(r); /* errors stay in r */
         p->is_gated = p->is_gated || is_gate;
+        p->gate = is_gate ? key : p->gate;
         p->has_cel = p->has_cel || !is_gate;
     }
 }

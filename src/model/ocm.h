@@ -14,6 +14,7 @@
  */
 #pragma once
 
+#include "model/injected.h"
 #include "model/names.h"
 #include "model/object.h"
 #include "model/placement_term.h"
@@ -93,8 +94,9 @@ struct placement_selector {
 
 struct placement_predicate {
     struct placement_selector selector;
-    bool has_cel;  /* a third part: celExpressions that nobody here evaluates */
-    bool is_gated; /* one of celExpressions is a gate of ours (model/injected.h) */
+    bool has_cel;             /* a third part: celExpressions that nobody here evaluates */
+    bool is_gated;            /* one of celExpressions is a gate of ours (model/injected.h) ... */
+    struct injected_key gate; /* ... the last of them of this key */
 };
 
 enum prioritizer_type { PRIORITIZER_BUILT_IN, PRIORITIZER_ADD_ON };

@@ -190,7 +190,8 @@ static int run(const struct admission_question *question, struct patch *patch,
         (mode == PLACEMENT_OWNER || !injects))
         return 0;
     wanted.note = (struct injected){.valid = true, .key = wanted.kept.key};
-    wanted.inject = mode == PLACEMENT_SCORES && has_terms && injects;
+    wanted.inject = mode == PLACEMENT_SCORES && has_terms && injects &&
+                    q->terms.unknown_mode.p == NULL; /* nobody would publish its scores */
     wanted.gate = wanted.inject && is_hard(&q->terms) && may_gate(q, wanted.kept.key);
     int r = wanted.inject || shape_has_ours(&q->shape) ? edit(q, &wanted, patch, ret, err) : 0;
     if (r == 0 && mode == PLACEMENT_OWNER)

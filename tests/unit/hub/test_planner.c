@@ -84,7 +84,7 @@ static int setup(void **state) {
     assert_int_equal(placement_history_new(&history, NULL), 0);
     const struct planner_options options = {.fleet = fleet,
                                             .history = history,
-                                            .settings = {.moves = {10000, 10}},
+                                            .settings = {.moves = {10000, 10}, .shards = 4},
                                             .is_ready = is_ready,
                                             .on_ready = on_ready};
     assert_int_equal(planner_new(&options, &planner, NULL), 0);
@@ -167,6 +167,52 @@ static void a_change_is_planned(void **state) {
     is_taken("n/p", WRITE_NOTHING, "");
 }
 
+/* Of the one cluster, for the Placements of this file, which have one uid: with their item or none.
+ */
+static void scores(const char *version, bool has_item) {
+    const struct injected_key key = injected_key_of(STR("u"), 4);
+    char text[400], item[100] = "";
+    if (has_item)
+        (void)snprintf(item, sizeof item, "{'name':'" INJECTED_SCORE "','value':100}", key.shard,
+                       key.number);
+    (void)snprintf(text, sizeof text,
+                   "{'metadata':{'name':'" INJECTED_RESOURCE "','namespace':'c',"
+                   "'resourceVersion':'%s'},'status':{'scores':[%s]}}",
+                   key.shard, version, item);
+    give(FLEET_SCORES, text);
+}
+
+static void placement_scored(const char *name) {
+    char text[600];
+    (void)snprintf(text, sizeof text,
+                   "{'metadata':{'name':'%s','namespace':'n','uid':'u','resourceVersion':'1',"
+                   "'annotations':{'" PLACEMENT_MODE_ANNOTATION "':'Scores'}}," SPEC "}",
+                   name);
+    give(FLEET_PLACEMENTS, text);
+}
+
+/* All that have written an object look again when it is seen, and whose item changes. */
+static void scores_that_are_seen(void **state) {
+    (void)state;
+    planner_lead(planner, true);
+    placement_scored("p");
+    is_offered("n/p");
+    placement_scored("q");
+    is_offered("n/q");
+    is_taken("n/p", WRITE_CREATE, "AddOnPlacementScore");
+    is_taken("n/q", WRITE_CREATE, "AddOnPlacementScore");
+    ended("n/q", WRITE_DONE, 201);
+    ended("n/p", WRITE_CONFLICT, 409);
+    scores("7", false);
+    is_offered("n/q");
+    is_offered("n/p");
+    is_taken("n/p", WRITE_APPLY, "\"resourceVersion\":\"7\"");
+    ended("n/p", WRITE_DONE, 200);
+    scores("8", true);
+    is_offered("n/p"); /* and then the Placement itself is told */
+    is_taken("n/p", WRITE_MERGE, PLACEMENT_INJECTED_ANNOTATION);
+}
+
 /* A write that ended without effect is offered again, and one that is under way is not. */
 static void ends_of_writes(void **state) {
     (void)state;
@@ -237,8 +283,8 @@ static void what_it_did_is_kept(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(only_a_leader_plans),         TEST(a_change_is_planned), TEST(ends_of_writes),
-        TEST(nothing_before_all_is_known), TEST(what_it_did_is_kept),
+        TEST(scores_that_are_seen), TEST(only_a_leader_plans),         TEST(a_change_is_planned),
+        TEST(ends_of_writes),       TEST(nothing_before_all_is_known), TEST(what_it_did_is_kept),
     };
     return cmocka_run_group_tests_name("planner", tests, NULL, NULL);
 }

@@ -55,7 +55,8 @@ static void begin(void) {
     assert_non_null(keys);
     keys[0] = injected_key_number((struct injected_key){3, 0x0a1b2c3d});
     keys[1] = injected_key_number((struct injected_key){0, 0xffffffff});
-    score_sweep_begin(&sweep, keys, 2, view());
+    score_sweep_use(&sweep, keys, 2);
+    score_sweep_begin(&sweep, view());
 }
 
 /* The path of the write that comes next; "". */
@@ -128,12 +129,29 @@ static void one_that_cannot_be_written(void **state) {
 static void without_keys(void **state) {
     (void)state;
     object("a", "evenkeel-3", "7", ITEM(ALIVE, "100"));
-    score_sweep_begin(&sweep, NULL, 0, view());
+    score_sweep_use(&sweep, NULL, 0);
+    score_sweep_begin(&sweep, view());
     assert_string_equal(next(), PATH("a"));
     object("a", "evenkeel-3", "8", "");
     sweep.again = true;
     assert_string_equal(next(), "");
     assert_int_equal(answer.wake_ms, 0);
+}
+
+/* A Placement that comes while there is still much to sweep keeps what is published for it. */
+static void one_that_comes_meanwhile(void **state) {
+    (void)state;
+    object("a", "evenkeel-3", "7", ITEM(DEAD, "100"));
+    begin();
+    object("a", "evenkeel-3", "8", ITEM(DEAD, "100") "," ITEM("s3-00000001", "100"));
+    uint64_t *keys = malloc(sizeof *keys);
+    assert_non_null(keys);
+    keys[0] = injected_key_number((struct injected_key){3, 1});
+    score_sweep_use(&sweep, keys, 1);
+    assert_string_equal(next(), PATH("a"));
+    strbuf_append_char(&answer.write.body, '\0');
+    assert_non_null(strstr(answer.write.body.p, "s3-00000001"));
+    assert_null(strstr(answer.write.body.p, DEAD));
 }
 
 int main(void) {
@@ -142,6 +160,7 @@ int main(void) {
         TEST(only_what_is_dead),
         TEST(one_that_cannot_be_written),
         TEST(without_keys),
+        TEST(one_that_comes_meanwhile),
     };
     return cmocka_run_group_tests_name("sweeping scores", tests, NULL, NULL);
 }

@@ -381,16 +381,47 @@ static void an_ocm_that_does_not_run(void **state) {
     seven_and_two();
     played_placement(&hub, SCORED "," DRAWN_GATED, HARD NUMBER("4") PRIORITIZER GATE);
     (void)played_settle(&hub);
-    hub.now_ms += 3600000;
+    hub.now_ms += 299999; /* ten times as long as one that answers has */
     (void)played_settle(&hub);
     assert_int_equal(hub.owned.refused_count, 0);
     assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "Unknown WaitingForScores");
-    hub.answered_ms = hub.now_ms - 3600000; /* when it was asked */
+    hub.answered_ms = hub.now_ms - 299999; /* when it was asked */
     (void)played_settle(&hub);
     assert_int_equal(hub.owned.refused_count, 0);
     hub.answered_ms++;
     (void)played_settle(&hub);
     assert_int_equal(hub.owned.refused_count, 4);
+}
+
+static void an_ocm_that_has_nothing_to_say(void **state) {
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, SCORED "," DRAWN_GATED, HARD NUMBER("4") PRIORITIZER GATE);
+    (void)played_settle(&hub);
+    hub.now_ms += 300000;
+    (void)played_settle(&hub);
+    assert_int_equal(hub.owned.refused_count, 4);
+}
+
+/* The second time it is left out for twice as long. */
+static void twice_as_long(void **state) {
+    (void)state;
+    seven_and_two();
+    hub.refused = "w0";
+    hub.check = ocm_looks;
+    played_placement(&hub, SCORED "," DRAWN_GATED, HARD NUMBER("4") PRIORITIZER GATE);
+    for (int times = 1; times <= 2; times++) {
+        (void)played_settle(&hub);
+        hub.now_ms += 30000;
+        (void)played_settle(&hub);
+        (void)played_settle(&hub);
+        assert_int_equal(hub.answer.refused, 1);
+        assert_int_equal(hub.answer.wake_ms, times * 600000);
+        hub.now_ms += times * 600000;
+    }
+    (void)played_settle(&hub);
+    assert_int_equal(hub.answer.refused, 0);
+    assert_int_equal(hub.owned.refused_count, 1); /* it is known how often */
 }
 
 /* What OCM took is known when it has answered, but not when something else was in its way. */
@@ -537,6 +568,119 @@ static void to_mode_owner_and_back(void **state) {
     assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "True Even");
 }
 
+/* What nobody but OCM evaluates cannot be decided in mode Owner: OCM goes on, and without a gate.
+ */
+static void to_mode_owner_with_expressions(void **state) {
+    (void)state;
+    seven_and_two();
+    played_placement(
+        &hub, SCORED "," DRAWN_GATED,
+        HARD NUMBER("4") PRIORITIZER
+        ",'predicates':[{'requiredClusterSelector':{'celSelector':{'celExpressions':['true','"
+        "managedCluster.scores(\\'evenkeel-3\\').exists(s, s.name == \\'s3-0a1b2c3d\\' && "
+        "s.value > 0)']}}}]");
+    hub.check = ocm_looks;
+    (void)played_settle(&hub);
+    played_is(&hub, "p-decision-1: e0 e1 w0 w1");
+    cJSON *annotations = cJSON_GetObjectItemCaseSensitive(
+        cJSON_GetObjectItemCaseSensitive(hub.placement, "metadata"), "annotations");
+    cJSON_DeleteItemFromObjectCaseSensitive(annotations, PLACEMENT_MODE_ANNOTATION);
+    hub.settings.mode = PLACEMENT_OWNER;
+    give_placement();
+    struct owned_write write;
+    assert_true(played_look(&hub, &write));
+    assert_int_equal(write.what, OWNED_INJECTION);
+    assert_true(hub.answer.has_key && hub.answer.has_noted_key); /* its items are in use */
+    owned_write_done(&write);
+    (void)played_settle(&hub);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "Unknown CELNotEvaluated");
+    assert_string_equal(played_text(&hub, "spec/predicates/0/requiredClusterSelector/celSelector/"
+                                          "celExpressions/0"),
+                        "true");
+    assert_string_equal(played_text(&hub, "spec/predicates/0/requiredClusterSelector/celSelector/"
+                                          "celExpressions/1"),
+                        "");
+    assert_false(hub.answer.has_key);
+}
+
+/* While somebody pauses OCM its items are in use: OCM will heed them when it goes on. */
+static void a_pause(void **state) {
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, SCORED "," DRAWN_GATED, HARD NUMBER("4") PRIORITIZER GATE);
+    hub.check = ocm_looks;
+    (void)played_settle(&hub);
+    cJSON *annotations = cJSON_GetObjectItemCaseSensitive(
+        cJSON_GetObjectItemCaseSensitive(hub.placement, "metadata"), "annotations");
+    assert_non_null(cJSON_AddStringToObject(annotations, PLACEMENT_DISABLE_ANNOTATION, "true"));
+    give_placement();
+    assert_int_equal(played_settle(&hub), 0);
+    assert_true(hub.answer.has_key && hub.answer.has_noted_key);
+    assert_true(injected_key_eq(hub.answer.noted_key, injected_key_of(STR("u"), 4)));
+}
+
+/* What is ours is found by its form where the annotation was taken away. */
+static void the_annotation_has_gone(void **state) {
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, "", HARD NUMBER("4") PRIORITIZER GATE);
+    assert_true(played_settle(&hub) > 0);
+    assert_string_equal(played_text(&hub, "spec/predicates/0/requiredClusterSelector/celSelector/"
+                                          "celExpressions/0"),
+                        "");
+    assert_string_equal(
+        played_text(&hub, "spec/prioritizerPolicy/configurations/0/scoreCoordinate/type"), "");
+    assert_false(hub.answer.has_key);
+}
+
+/* Another Placement of the same name has nothing to do with what was refused for the first. */
+static void another_of_its_name(void **state) {
+    (void)state;
+    seven_and_two();
+    hub.refused = "w0";
+    hub.check = ocm_looks;
+    played_placement(&hub, SCORED "," DRAWN_GATED, HARD NUMBER("4") PRIORITIZER GATE);
+    (void)played_settle(&hub);
+    hub.now_ms += 30000;
+    (void)played_settle(&hub);
+    assert_int_equal(hub.owned.refused_count, 1);
+    cJSON *metadata = cJSON_GetObjectItemCaseSensitive(hub.placement, "metadata");
+    cJSON_DeleteItemFromObjectCaseSensitive(metadata, "uid");
+    assert_non_null(cJSON_AddStringToObject(metadata, "uid", "v"));
+    give_placement();
+    struct owned_write write;
+    (void)played_look(&hub, &write);
+    owned_write_done(&write);
+    assert_int_equal(hub.owned.refused_count, 0);
+}
+
+/* An API server that is busy, or a token that is not good any more, says nothing of the cluster. */
+static void what_says_nothing_of_the_cluster(void **state) {
+    static const struct {
+        enum write_end end;
+        int status;
+        bool refused;
+    } table[] = {{WRITE_BUSY, 429, false},   {WRITE_FAILED, 401, false}, {WRITE_FAILED, 500, false},
+                 {WRITE_FAILED, 400, false}, {WRITE_GONE, 404, true},    {WRITE_REFUSED, 403, true},
+                 {WRITE_FAILED, 422, true}};
+    (void)state;
+    seven_and_two();
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        struct owned_write write, taken;
+        played_placement(&hub, SCORED "," DRAWN_GATED, HARD NUMBER("4") PRIORITIZER GATE);
+        hub.now_ms += 60000;
+        assert_true(played_look(&hub, &write));
+        taken = write;
+        owned_taken(&hub.owned, &taken, hub.now_ms);
+        owned_ended(&hub.owned, table[i].end, table[i].status, hub.now_ms);
+        assert_int_equal(hub.owned.refused_count, table[i].refused);
+        strbuf_done(&write.path); /* the rest is kept of it */
+        strbuf_done(&write.body);
+        owned_done(&hub.owned);
+        hub.owned = (struct owned){.progress = OWNED_IDLE};
+    }
+}
+
 /* Three times it is put back, within an hour. */
 static void what_was_added_is_taken_away(void **state) {
     (void)state;
@@ -585,6 +729,8 @@ int main(void) {
         TEST(a_refused_one_is_tried_again),
         TEST(a_slow_ocm),
         TEST(an_ocm_that_does_not_run),
+        TEST(an_ocm_that_has_nothing_to_say),
+        TEST(twice_as_long),
         TEST(how_long_ocm_takes),
         TEST(outweighed),
         TEST(a_cluster_without_a_namespace),
@@ -592,6 +738,11 @@ int main(void) {
         TEST(terms_go),
         TEST(terms_have_gone),
         TEST(to_mode_owner_and_back),
+        TEST(to_mode_owner_with_expressions),
+        TEST(a_pause),
+        TEST(the_annotation_has_gone),
+        TEST(another_of_its_name),
+        TEST(what_says_nothing_of_the_cluster),
         TEST(what_was_added_is_taken_away),
         TEST(an_empty_hub),
     };

@@ -493,6 +493,9 @@ static void unknown_modes(void **state) {
     assert_int_equal(f->answer.warning_count, 1);
     assert_contains(arena_cstr(&f->arena, f->answer.warnings[0]),
                     "'scores' is none of Scores, Owner, Off");
+    /* nobody would publish its scores: it changes nothing, whatever the configuration says */
+    f->options.mode = PLACEMENT_SCORES;
+    reviewed_becomes(f, PLACEMENT(MODE("scores"), HARD), NULL, PLACEMENT(MODE("scores"), HARD));
 }
 
 /* ---- what is refused ---- */
