@@ -357,6 +357,24 @@ static void a_refused_one_is_tried_again(void **state) {
     played_is(&hub, "p-decision-1: e0 e1 w0 w1");
 }
 
+/* Whoever is selected is not refused any more. */
+static void a_refused_one_is_selected(void **state) {
+    struct owned_write write;
+    (void)state;
+    seven_and_two();
+    hub.refused = "w0";
+    hub.check = ocm_looks;
+    played_placement(&hub, SCORED "," DRAWN_GATED, HARD NUMBER("4") PRIORITIZER GATE);
+    (void)played_settle(&hub);
+    hub.now_ms += 30000;
+    (void)played_settle(&hub);
+    assert_int_equal(hub.owned.refused_count, 1);
+    played_decision(&hub, "p-decision-1", "e0 e1 w0 w1");
+    (void)played_look(&hub, &write);
+    owned_write_done(&write);
+    assert_int_equal(hub.owned.refused_count, 0);
+}
+
 /* A slow OCM refuses nothing: three times the longest that it was seen to take. */
 static void a_slow_ocm(void **state) {
     (void)state;
@@ -727,6 +745,7 @@ int main(void) {
         TEST(the_key_of_another),
         TEST(a_cluster_is_refused),
         TEST(a_refused_one_is_tried_again),
+        TEST(a_refused_one_is_selected),
         TEST(a_slow_ocm),
         TEST(an_ocm_that_does_not_run),
         TEST(an_ocm_that_has_nothing_to_say),
