@@ -109,7 +109,6 @@ func TestLeavingNodes(t *testing.T) {
 		t.Errorf("nobody called %s applied the label: %v", leavingManager, n.ManagedFields)
 	}
 	l.scheduler(l.id, nil)
-	r := l.record()
 	for i := range 4 {
 		pod := l.newPod(fmt.Sprintf("train-%d", i), "train", l.id)
 		pod.Spec.Affinity = &v1.Affinity{NodeAffinity: &v1.NodeAffinity{
@@ -118,12 +117,18 @@ func TestLeavingNodes(t *testing.T) {
 					{Key: hostKey, Operator: v1.NodeSelectorOpIn, Values: []string{a, b}}}}}}}}
 		l.create(pod)
 	}
-	l.waitBound(r, 4)
-	for _, pod := range l.podsOf("train") {
-		if pod.Spec.NodeName != a {
-			t.Errorf("pod %s is on %s", pod.Name, pod.Spec.NodeName)
+	// The workers have their nodes, so that it is not enough to count pods that have one.
+	l.until("all four pods have their node", func(context.Context) (bool, error) {
+		for _, pod := range l.podsOf("train") {
+			if pod.Spec.NodeName == "" {
+				return false, fmt.Errorf("%s has none", pod.Name)
+			}
+			if pod.Spec.NodeName != a {
+				t.Errorf("pod %s is on %s", pod.Name, pod.Spec.NodeName)
+			}
 		}
-	}
+		return true, nil
+	})
 
 	// Nobody is there while the runtime is scaled out again.
 	l.must(l.e.Stop())
