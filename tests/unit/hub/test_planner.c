@@ -121,6 +121,20 @@ static void is_offered(const char *wanted) {
     strbuf_done(&name);
 }
 
+/* Both, in any order. */
+static void are_offered(const char *a, const char *b) {
+    bool seen[2] = {false, false};
+    while (!seen[0] || !seen[1]) {
+        struct strbuf name = {0};
+        enum owned_what what;
+        while (!planner_next(planner, &name, &what))
+            wait_sem(&offered, "not both are offered");
+        seen[0] = seen[0] || str_eq(strbuf_str(&name), str_of(a));
+        seen[1] = seen[1] || str_eq(strbuf_str(&name), str_of(b));
+        strbuf_done(&name);
+    }
+}
+
 static void is_taken(const char *name, enum write_verb verb, const char *body) {
     struct write w = {.verb = WRITE_NOTHING};
     planner_take(planner, str_of(name), &w);
@@ -204,13 +218,13 @@ static void scores_that_are_seen(void **state) {
     ended("n/q", WRITE_DONE, 201);
     ended("n/p", WRITE_CONFLICT, 409);
     scores("7", false);
-    is_offered("n/q");
-    is_offered("n/p");
+    are_offered("n/p", "n/q");
     is_taken("n/p", WRITE_APPLY, "\"resourceVersion\":\"7\"");
     ended("n/p", WRITE_DONE, 200);
-    scores("8", true);
-    is_offered("n/p"); /* and then the Placement itself is told */
+    scores("8", true); /* which both have: then the Placements themselves are told */
+    are_offered("n/p", "n/q");
     is_taken("n/p", WRITE_MERGE, PLACEMENT_INJECTED_ANNOTATION);
+    is_taken("n/q", WRITE_MERGE, PLACEMENT_INJECTED_ANNOTATION);
 }
 
 /* A write that ended without effect is offered again, and one that is under way is not. */
