@@ -96,8 +96,8 @@ static void only_what_is_dead(void **state) {
     begin();
     assert_string_equal(next(), PATH("a"));
     assert_int_equal(answer.write.verb, WRITE_APPLY);
-    const char *const body = answer.write.body.p;
     strbuf_append_char(&answer.write.body, '\0');
+    const char *const body = answer.write.body.p;
     assert_non_null(strstr(body, "\"resourceVersion\":\"7\""));
     assert_non_null(strstr(body, "{\"name\":\"" ALIVE "\",\"value\":100}"));
     assert_non_null(strstr(body, "{\"name\":\"x\",\"value\":-5}"));

@@ -183,6 +183,7 @@ static void in_an_order_that_holds(void **state) {
     cJSON_SetNumberValue(cJSON_GetObjectItemCaseSensitive(spec, "numberOfClusters"), 1);
     give_placement();
     assert_true(played_look(&hub, &write));
+    strbuf_append_char(&write.path, '\0');
     assert_non_null(strstr(write.path.p, "/namespaces/e1/"));
     owned_write_done(&write);
     (void)played_settle(&hub);
@@ -206,6 +207,7 @@ static void soft_terms_have_no_say(void **state) {
     cJSON_SetNumberValue(cJSON_GetObjectItemCaseSensitive(spec, "numberOfClusters"), 1);
     give_placement();
     assert_true(played_look(&hub, &write));
+    strbuf_append_char(&write.path, '\0');
     assert_non_null(strstr(write.path.p, "/namespaces/w0/"));
     owned_write_done(&write);
 }
