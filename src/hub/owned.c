@@ -132,7 +132,6 @@ static void note_key(struct looking *x, struct injected_key key) {
 static void find_ours(struct looking *x) {
     const struct placement *p = &x->placement;
     struct injected_key key;
-    struct injected injected;
     struct str text;
     for (uint32_t i = 0; i < p->predicate_count; i++)
         if (p->predicates[i].is_gated)
@@ -142,9 +141,9 @@ static void find_ours(struct looking *x) {
             injected_key_read(p->prioritizers[i].resource, p->prioritizers[i].score, &key))
             note_key(x, key);
     if (labels_lookup(&p->annotations, STR(PLACEMENT_INJECTED_ANNOTATION), &text)) {
-        injected_read(text, x->arena, &injected);
-        if (injected.valid)
-            note_key(x, injected.key);
+        injected_read(text, x->arena, &x->injected);
+        if (x->injected.valid)
+            note_key(x, x->injected.key);
         x->has_ours = true;
     }
     x->ret->has_key = x->has_ours;

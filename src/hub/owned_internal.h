@@ -32,8 +32,9 @@ struct looking {
 
     uint8_t *fits; /* [slots]: passes all filters */
     /* Mode Scores. */
-    uint8_t *without;          /* [slots]: is refused, and left out */
-    bool at_once;              /* nothing was decided by us before: all moves begin */
+    uint8_t *without;     /* [slots]: is refused, and left out */
+    uint32_t *refused_at; /* [slots]: where it is in o->refused, from 1; NULL: nothing is refused */
+    bool at_once;         /* nothing was decided by us before: all moves begin */
     const uint32_t *decisions; /* OCM's; d.current is what was decided here before */
     uint32_t decision_count;
     struct injected injected; /* what the Placement's annotation says */

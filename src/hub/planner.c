@@ -24,8 +24,9 @@ const struct event_reason planner_reasons[PLANNER_REASONS] = {
                        "the Placement moves to or from clusters; the note has the reason and the "
                        "first of them"},
     [PLANNER_UNDONE] = {"Undone", EVENT_WARNING, PLACEMENT_KIND,
-                        "OCM's disable annotation was taken away more than three times in an hour: "
-                        "Evenkeel leaves the Placement to OCM"},
+                        "what Evenkeel has set was taken away more than three times in an hour, "
+                        "OCM's disable annotation or what mode Scores adds: Evenkeel leaves the "
+                        "Placement to OCM"},
 };
 
 static int64_t now_ms(const struct planner *p) {
@@ -225,6 +226,8 @@ static bool publish(struct planner *p, uint32_t id, struct owned_answer *a, uint
     }
     r->pending = a->write;
     r->planned = true;
+    if (!a->write_is_out)
+        planner_set_waits(p, id, STR(""));
     if (!r->failed || a->has_key)
         planner_set_key(p, id, a->has_key ? &a->key : NULL,
                         a->has_noted_key ? &a->noted_key : NULL);

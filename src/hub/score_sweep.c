@@ -79,6 +79,7 @@ int score_sweep_look(struct score_sweep *s, struct owned *o, const struct owned_
     const struct str names = strbuf_str(&s->objects);
     *ret = (struct owned_answer){.mode = OWNED_OTHERS, .wake_ms = INT64_MAX};
     owned_look_for_last(&x);
+    ret->write_is_out = o->progress != OWNED_IDLE;
     if (x.doubt != DOUBT_NONE)
         return 0;
     while (s->at < names.n) {

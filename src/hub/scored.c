@@ -35,15 +35,7 @@ enum {
     SILENT_TIMES = 10, /* who says nothing for so many times as long has refused, too */
 };
 
-/* ---- whose items ---- */
-
-static void find_key(struct looking *x) {
-    struct str text;
-    x->injected = (struct injected){.valid = false};
-    if (labels_lookup(&x->placement.annotations, STR(PLACEMENT_INJECTED_ANNOTATION), &text))
-        injected_read(text, x->arena, &x->injected);
-    x->ret->has_key = true;
-}
+/* ---- what is there ---- */
 
 /* Of OCM's decisions, as they are: another one, and it has written something. */
 static uint64_t hash_of_versions(const struct looking *x) {
@@ -87,13 +79,6 @@ void scored_done(struct owned *o) {
     o->refused_count = o->refused_cap = 0;
 }
 
-static struct owned_refused *find_refused(struct owned *o, struct str cluster) {
-    for (uint32_t i = 0; i < o->refused_count; i++)
-        if (str_eq(strbuf_str(&o->refused[i].name), cluster))
-            return &o->refused[i];
-    return NULL;
-}
-
 static struct owned_refused *make_refused(struct owned *o, struct str cluster) {
     if (o->refused_count == o->refused_cap) {
         const uint32_t cap = o->refused_cap > 0 ? 2 * o->refused_cap : 4;
@@ -114,10 +99,10 @@ static struct owned_refused *make_refused(struct owned *o, struct str cluster) {
     return r;
 }
 
-void scored_refuse(struct owned *o, struct str cluster, uint64_t inputs, int64_t now_ms,
-                   int64_t for_ms) {
-    struct owned_refused *r = find_refused(o, cluster);
-    r = r != NULL ? r : make_refused(o, cluster);
+/* `known`: of that cluster, if it was refused before. */
+static void refuse(struct owned *o, struct owned_refused *known, struct str cluster,
+                   uint64_t inputs, int64_t now_ms, int64_t for_ms) {
+    struct owned_refused *r = known != NULL ? known : make_refused(o, cluster);
     if (r == NULL)
         return;
     const int64_t longer = for_ms << (r->times < TIMES_MAX ? r->times : TIMES_MAX);
@@ -125,6 +110,21 @@ void scored_refuse(struct owned *o, struct str cluster, uint64_t inputs, int64_t
     r->until_ms =
         now_ms + (longer < REFUSED_MAX_MS || for_ms > REFUSED_MAX_MS ? longer : REFUSED_MAX_MS);
     r->times++;
+}
+
+void scored_refuse(struct owned *o, struct str cluster, uint64_t inputs, int64_t now_ms,
+                   int64_t for_ms) {
+    struct owned_refused *known = NULL;
+    for (uint32_t i = 0; known == NULL && i < o->refused_count; i++)
+        if (str_eq(strbuf_str(&o->refused[i].name), cluster))
+            known = &o->refused[i];
+    refuse(o, known, cluster, inputs, now_ms, for_ms);
+}
+
+static void refuse_slot(struct looking *x, uint32_t slot) {
+    const uint32_t place = x->refused_at != NULL ? x->refused_at[slot] : 0;
+    refuse(x->o, place > 0 ? &x->o->refused[place - 1] : NULL, ocm_cluster_name(&x->d, slot),
+           fleet_cluster(x->q->view, slot)->inputs, x->q->now_ms, x->q->settings->refused_ms);
 }
 
 /* Those whose time is not over are left out; one that has changed, or is selected, is forgotten. */
@@ -135,8 +135,9 @@ static int leave_out_refused(struct looking *x) {
     if (o->refused_count == 0)
         return 0;
     x->without = arena_alloc(x->arena, x->slots);
+    x->refused_at = arena_array(x->arena, x->slots, sizeof *x->refused_at);
     uint8_t *selected = arena_alloc(x->arena, x->slots);
-    if (x->without == NULL || selected == NULL)
+    if (x->without == NULL || x->refused_at == NULL || selected == NULL)
         return err_set(x->err, -ENOMEM, "no memory for the clusters that are refused");
     for (const struct fleet_decision *d = x->existing; d != NULL; d = d->next)
         for (uint32_t i = 0; i < d->slot_count; i++)
@@ -156,6 +157,7 @@ static int leave_out_refused(struct looking *x) {
             owned_wake_in(x, r->until_ms - x->q->now_ms);
         }
         o->refused[left++] = *r;
+        x->refused_at[slot] = left;
     }
     o->refused_count = left;
     return 0;
@@ -237,8 +239,7 @@ static int write_item(struct publishing *p) {
                           : p->add_count > 0      ? p->add[0]
                                                   : p->remove[0];
     if (p->has[slot] == 0 && is_full(x, slot)) {
-        scored_refuse(x->o, ocm_cluster_name(&x->d, slot), fleet_cluster(x->q->view, slot)->inputs,
-                      x->q->now_ms, x->q->settings->refused_ms);
+        refuse_slot(x, slot);
         owned_wake_in(x, 0); /* to plan without it */
         return 0;
     }
@@ -282,9 +283,7 @@ static uint32_t find_missing(struct looking *x, uint32_t *missing) {
     return count;
 }
 
-static struct ocm_condition condition_of(struct looking *x, const char *reason,
-                                         const char *message) {
-    (void)x;
+static struct ocm_condition unknown(const char *reason, const char *message) {
     return (struct ocm_condition){owned_spread_condition, OCM_UNKNOWN, str_of(reason),
                                   str_of(message)};
 }
@@ -340,9 +339,7 @@ static int wait_for_ocm(struct looking *x, const uint32_t *missing, uint32_t cou
     const bool is_over = waited >= after && (is_alive(x) || waited >= SILENT_TIMES * after);
     if (is_over && has_room && count > 0) {
         for (uint32_t i = 0; i < count; i++)
-            scored_refuse(o, ocm_cluster_name(&x->d, missing[i]),
-                          fleet_cluster(x->q->view, missing[i])->inputs, x->q->now_ms,
-                          x->q->settings->refused_ms);
+            refuse_slot(x, missing[i]);
         o->asks = false;
         owned_wake_in(x, 0); /* to plan without them */
         return 0;
@@ -351,11 +348,11 @@ static int wait_for_ocm(struct looking *x, const uint32_t *missing, uint32_t cou
         return 0;
     if (waited < after || has_room)
         return write_condition(
-            x, condition_of(x, "WaitingForScores",
-                            "OCM has not decided by all scores yet: it is slow, or does not run"));
-    return write_condition(x, condition_of(x, "Outweighed",
-                                           "OCM decides otherwise: prioritizers of the Placement "
-                                           "outweigh the spread"));
+            x, unknown("WaitingForScores",
+                       "OCM has not decided by all scores yet: it is slow, or does not run"));
+    return write_condition(x, unknown("Outweighed",
+                                      "OCM decides otherwise: prioritizers of the Placement "
+                                      "outweigh the spread"));
 }
 
 static int look_at_decisions(struct looking *x) {
@@ -386,8 +383,8 @@ static int keep(struct looking *x) {
 }
 
 static int leave_undone(struct looking *x) {
-    const struct ocm_condition condition = condition_of(
-        x, "Undone",
+    const struct ocm_condition condition = unknown(
+        "Undone",
         "what tells OCM to heed the scores was taken away more than three times in an hour: OCM "
         "decides without them");
     x->ret->result = OWNED_KEPT;
@@ -401,7 +398,7 @@ static int keep_as_it_is(struct looking *x) {
     x->ret->result = OWNED_KEPT;
     x->ret->kept = "NotInjected";
     return write_condition(
-        x, condition_of(x, "NotInjected", "the Placement is too large to be told to heed scores"));
+        x, unknown("NotInjected", "the Placement is too large to be told to heed scores"));
 }
 
 static int publish(struct looking *x, const uint8_t *has, uint32_t has_count) {
@@ -445,7 +442,7 @@ static int take_for_current(struct looking *x, const uint8_t *has, uint32_t has_
 
 int scored_look(struct looking *x) {
     uint32_t has_count;
-    find_key(x);
+    x->ret->has_key = true;
     int r = leave_out_refused(x);
     if (r == 0)
         r = owned_decide(x);
