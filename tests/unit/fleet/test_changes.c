@@ -440,6 +440,43 @@ static void a_decision_that_changes_its_placement(void **state) {
     strbuf_done(&told);
 }
 
+static void note_scored(void *ctx, struct str cluster, struct str resource, struct str item) {
+    (void)ctx;
+    strbuf_appendf(&told, "%.*s/%.*s:%.*s ", STR_ARG(cluster), STR_ARG(resource), STR_ARG(item));
+}
+
+static void tells(const char *wanted) {
+    assert_str(strbuf_str(&told), wanted);
+    strbuf_clear(&told);
+}
+
+#define SCORES(name, items)                                                                        \
+    "{'metadata':{'namespace':'c','name':'" name "'},'status':{'scores':[" items "]}}"
+#define SCORE(name, value) "{'name':'" name "','value':" value "}"
+
+/* Of scores that Evenkeel publishes: that the object changes, and which items do. Nobody's plan
+ * depends on them, though a Placement names them. */
+static void scores_of_ours(void **state) {
+    const struct fleet_observer observer = {
+        .changed = note_changed, .changed_all = note_all, .scored = note_scored};
+    struct fleet_builder b;
+    (void)state;
+    fleet_builder_open(&b);
+    b.c->observer = &observer;
+    fleet_give(&b, FLEET_SCORES, SCORES("evenkeel-3", SCORE("x", "1") "," SCORE("y", "2")));
+    tells("c/evenkeel-3: c/evenkeel-3:x c/evenkeel-3:y ");
+    fleet_give(&b, FLEET_SCORES, SCORES("evenkeel-3", SCORE("x", "1") "," SCORE("y", "2")));
+    tells("c/evenkeel-3: ");
+    fleet_give(&b, FLEET_SCORES, SCORES("evenkeel-3", SCORE("x", "3") "," SCORE("z", "2")));
+    tells("c/evenkeel-3: c/evenkeel-3:x c/evenkeel-3:y c/evenkeel-3:z ");
+    fleet_drop(&b, FLEET_SCORES, "c", "evenkeel-3");
+    tells("c/evenkeel-3: c/evenkeel-3:x c/evenkeel-3:z ");
+    fleet_give(&b, FLEET_SCORES, SCORES("others", SCORE("x", "1")));
+    tells("");
+    fleet_builder_close(&b);
+    strbuf_done(&told);
+}
+
 static int setup(void **state) {
     (void)state;
     arena_init(&arena, 1 << 20);
@@ -463,6 +500,7 @@ int main(void) {
         cmocka_unit_test(of_a_namespace),
         cmocka_unit_test(steps_are_limited),
         cmocka_unit_test(an_observer_is_told),
+        cmocka_unit_test(scores_of_ours),
         cmocka_unit_test(a_heartbeat_changes_nothing),
         cmocka_unit_test(a_decision_that_is_the_same),
         cmocka_unit_test(a_decision_that_changes_its_placement),

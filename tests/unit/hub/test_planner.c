@@ -217,6 +217,8 @@ static void scores_that_are_seen(void **state) {
     is_taken("n/q", WRITE_CREATE, "AddOnPlacementScore");
     ended("n/q", WRITE_DONE, 201);
     ended("n/p", WRITE_CONFLICT, 409);
+    placement("z", "1");
+    is_offered("n/z"); /* p and q were planned before it, and wait */
     scores("7", false);
     are_offered("n/p", "n/q");
     is_taken("n/p", WRITE_APPLY, "\"resourceVersion\":\"7\"");

@@ -150,6 +150,20 @@ static void a_live_one(void **state) {
                         "");
 }
 
+/* OCM groups what it decides. A group of which it can make nothing is no reason not to plan. */
+static void groups_are_for_ocm(void **state) {
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, SCORED,
+                     SOFT NUMBER("4") ",'decisionStrategy':{'groupStrategy':{'decisionGroups':[{"
+                                      "'groupName':'g','groupClusterSelector':{'labelSelector':{"
+                                      "'matchExpressions':[{'key':'a','operator':'Foo'}]}}}]}}");
+    played_decision(&hub, "p-decision-1", "e0 e1 e2 e3");
+    (void)played_settle(&hub);
+    assert_int_equal(hub.answer.waiting, 2); /* so that not all of it is final */
+    played_published(&hub, "e0 e1 e2 e3");
+}
+
 /* What goes goes before anything comes, so that hard terms hold at each moment. */
 static void a_cluster_fails(void **state) {
     (void)state;
@@ -737,6 +751,7 @@ int main(void) {
         TEST(a_new_one_with_hard_terms),
         TEST(fewer_than_asked_for),
         TEST(a_live_one),
+        TEST(groups_are_for_ocm),
         TEST(a_cluster_fails),
         TEST(in_an_order_that_holds),
         TEST(soft_terms_have_no_say),
