@@ -1,0 +1,16 @@
+/*
+ * How many replicas of a workload, or how many sets of its components, fit a cluster beside what
+ * runs there. Pure functions. upstream: karmada pkg/estimator (v1.18.1).
+ */
+#pragma once
+
+#include "model/binding.h"
+#include "model/karmada.h"
+
+/* How a cluster's resource models are read: as Karmada of a version does. */
+enum estimator_models {
+    MODELS_OFF,    /* not at all: the summary alone */
+    MODELS_FIRST,  /* v1.3 to v1.11 */
+    MODELS_SECOND, /* v1.12 to v1.17 */
+    MODELS_THIRD,  /* from v1.18 on */
+};

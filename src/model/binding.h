@@ -1,0 +1,174 @@
+/*
+ * Karmada's unit of scheduling, ResourceBinding and ClusterResourceBinding, as far as clusters are
+ * chosen by it. upstream: karmada pkg/apis/work/v1alpha2 binding_types.go and
+ * pkg/apis/policy/v1alpha1 propagation_types.go (v1.18.1).
+ *
+ * Decoded objects own nothing: strings and arrays live in the text or the reader's arena. Unknown
+ * fields are skipped. Defaults of the CRDs are applied, those of Karmada's webhooks are not.
+ */
+#pragma once
+
+#include "model/object.h"
+#include "model/quantity.h"
+
+/* ---- which clusters ---- */
+
+/* spec.placement.clusterAffinity, and targetCluster of a static weight. All empty: any cluster. */
+struct cluster_affinity {
+    struct str name; /* affinityName, of clusterAffinities only */
+    struct label_selector label_selector;
+    struct selector labels;                /* label_selector, compiled */
+    bool labels_invalid;                   /* it does not compile: matches nothing */
+    const struct label_expression *fields; /* fieldSelector: provider, region, zone */
+    uint32_t field_count;
+    const struct str *names, *excluded; /* clusterNames, exclude: sorted, unique */
+    uint32_t name_count, excluded_count;
+};
+
+/* One of spec.placement.clusterAffinities. */
+struct affinity_term {
+    struct cluster_affinity affinity;
+    const struct cluster_affinity *overflow; /* overflowAffinities, in order */
+    uint32_t overflow_count;
+};
+
+/* What a spread constraint is about. */
+enum spread_field {
+    SPREAD_PROVIDER,
+    SPREAD_REGION,
+    SPREAD_ZONE,
+    SPREAD_LABEL, /* spreadByLabel */
+    SPREAD_CLUSTER,
+};
+struct cluster_spread {
+    enum spread_field field;
+    struct str label; /* of SPREAD_LABEL */
+    int64_t max, min; /* maxGroups, minGroups as written; 0 where they are not */
+};
+
+struct static_weight {
+    struct cluster_affinity target;
+    int64_t weight;
+};
+
+enum division {                /* replicaScheduling, as B.8 tells the strategies apart */
+                DIVISION_NONE, /* there is no replicaScheduling: as Duplicated */
+                DIVISION_DUPLICATED,
+                DIVISION_STATIC,  /* Divided, Weighted, and no dynamicWeight */
+                DIVISION_DYNAMIC, /* Divided, Weighted, dynamicWeight */
+                DIVISION_AGGREGATED,
+                DIVISION_UNSUPPORTED, /* any other words */
+};
+struct replica_scheduling {
+    enum division division;
+    struct str type, preference, dynamic; /* as written, with the CRD's defaults */
+    bool has_weights;                     /* weightPreference is there, empty or not */
+    const struct static_weight *weights;
+    uint32_t weight_count;
+};
+
+struct cluster_placement {
+    bool has_affinity;
+    struct cluster_affinity affinity;
+    const struct affinity_term *affinities;
+    uint32_t affinity_count;
+    struct tolerations tolerations;
+    const struct cluster_spread *spread; /* in order, as written */
+    uint32_t spread_count;
+    struct replica_scheduling replicas;
+};
+
+/* ---- what is to be placed ---- */
+
+struct request {
+    struct str name;
+    struct quantity amount;
+};
+
+/* replicaRequirements of a binding or of a component. */
+struct replica_requirements {
+    bool given;                 /* not null */
+    struct node_affinity claim; /* nodeClaim.hardNodeAffinity (required), nodeSelector */
+    struct tolerations tolerations;
+    const struct request *requests; /* resourceRequest, by name */
+    uint32_t request_count;
+    struct str namespace, priority_class;
+};
+
+struct component {
+    struct str name;
+    int32_t replicas;
+    struct replica_requirements requirements;
+};
+
+/* One of spec.clusters. */
+struct target_cluster {
+    struct str name;
+    int32_t replicas;
+};
+
+struct eviction_task { /* of gracefulEvictionTasks */
+    struct str from;
+};
+
+struct binding_spec {
+    struct str resource_api, resource_kind, resource_namespace, resource_name, resource_uid;
+    int32_t replicas;
+    struct replica_requirements requirements;
+    const struct component *components;
+    uint32_t component_count;
+    const struct target_cluster *clusters; /* what was decided before, in order */
+    uint32_t cluster_count;
+    bool has_placement;
+    struct cluster_placement placement;
+    struct str placement_text; /* as it stands in the object; .p NULL without one */
+    const struct eviction_task *evictions;
+    uint32_t eviction_count;
+    struct str scheduler; /* schedulerName */
+    bool has_reschedule;
+    int64_t reschedule_ms; /* rescheduleTriggeredAt, since 1970 */
+    bool suspended;        /* suspension.scheduling */
+};
+
+struct binding_status {
+    bool has_scheduled;
+    int64_t scheduled_ms;         /* lastScheduledTime, since 1970 */
+    struct str observed_affinity; /* schedulerObservingAffinityName */
+    int64_t observed_generation;
+    struct str conditions; /* as they stand in the object; .p NULL without */
+};
+
+struct binding {
+    struct object_meta meta; /* with annotations */
+    bool cluster_wide;       /* ClusterResourceBinding */
+    struct str
+        applied_placement; /* annotation policy.karmada.io/applied-placement; .p NULL: none */
+    int64_t generation;
+    struct binding_spec spec;
+    struct binding_status status;
+};
+
+void cluster_affinity_decode(struct json_reader *r, struct cluster_affinity *ret);
+/* spec.placement; null is none. */
+void cluster_placement_decode(struct json_reader *r, struct cluster_placement *ret);
+void replica_requirements_decode(struct json_reader *r, struct replica_requirements *ret);
+/* An array of components, or null. */
+const struct component *components_decode(struct json_reader *r, uint32_t *ret_count);
+void binding_spec_decode(struct json_reader *r, struct binding_spec *ret);
+void binding_status_decode(struct json_reader *r, struct binding_status *ret);
+void binding_decode(struct json_reader *r, struct binding *ret);
+
+/* Is there anything to run: replicas, requirements or components? upstream: IsWorkload(). */
+bool binding_is_workload(const struct binding_spec *spec);
+
+/* ---- a cluster, as an affinity sees it ---- */
+
+struct cluster_traits {
+    struct str name, provider, region;
+    const struct str *zones;
+    uint32_t zone_count;
+    struct labels labels; /* of the object, not its fields */
+};
+/* upstream: pkg/util ClusterMatches(). `steps` bounds it; false when they are spent. */
+bool cluster_affinity_matches(const struct cluster_affinity *affinity,
+                              const struct cluster_traits *cluster, struct steps *steps);
