@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Recorded answers of Karmada's own code (tests/conformance/data/karmada, made with v1.18.1): `simulate --lines` is asked
+# the same and answers the same. How a case becomes a question, and what of an answer is compared, is in
+# karmada_cases.jq; where Evenkeel is to answer otherwise, in `deviations`.
+. "$(dirname "$0")/lib.sh"
+
+folder=tests/conformance/data/karmada
+library=tests/integration
+
+# FILE STEP, for each file of cases.
+files='
+select_groups groups
+select_best_clusters select
+assign_replicas assign
+assign_replicas_large assign
+schedule_e2e schedule
+general_estimator estimate
+accurate_estimator estimate
+quantity quantity
+quantity_sub quantity'
+
+# Numbers beyond 2^53 as texts: jq's are doubles.
+quote_numbers() {
+    sed -E 's/"(value|milli)": ?(-?[0-9]+)/"\1":"\2"/g'
+}
+compare() { # FILE: prints where answers differ, a difference a line
+    local file=$1
+    quote_numbers <"$folder/$file.jsonl" | jq -L "$library" -c "include \"karmada_cases\"; ${file}_cases" >"$work/cases"
+    jq -c .ask "$work/cases" | "$evenkeel" simulate --lines - 2>"$work/said" | quote_numbers >"$work/answers" || true
+    jq -L "$library" -nc --slurpfile cases "$work/cases" --slurpfile answers "$work/answers" "include \"karmada_cases\";
+        range(\$cases | length) as \$i | \$cases[\$i] as \$case | \$answers[\$i]
+        | select((. == null) or ((. | ${file}_seen(\$case)) != \$case.want))
+        | {asked: \$case.ask, wanted: \$case.want, got: .}" >"$work/differences"
+}
+
+while read -r file step; do
+    [ -n "$file" ] || continue
+    has_step "$step" || continue
+    compare "$file"
+    count=$(wc -l <"$work/cases") differ=$(wc -l <"$work/differences")
+    name="$file: $count questions are answered as Karmada's code answers them"
+    if [ "$differ" -eq 0 ] && [ "$count" -gt 0 ]; then
+        pass "$name"
+    else
+        fail "$name" "$differ differ; the first of them, and the smallest:" \
+            "$(head -n 1 "$work/differences")" \
+            "$(awk 'NR == 1 || length($0) < length(least) { least = $0 } END { print least }' "$work/differences")" "$(cat "$work/said")"
+    fi
+done <<<"$files"
+finish_tests
