@@ -55,7 +55,7 @@ static void term_decode(struct json_reader *r, void *into) {
     }
 }
 
-static void node_selector_decode(struct json_reader *r, struct node_affinity *affinity) {
+void node_selector_decode(struct json_reader *r, struct node_affinity *affinity) {
     struct str key;
     if (!json_object(r))
         return;

@@ -34,6 +34,8 @@ struct node_affinity {
 void node_affinity_decode(struct json_reader *r, struct node_affinity *affinity);
 /* The same of a PersistentVolume's spec.nodeAffinity. */
 void volume_affinity_decode(struct json_reader *r, struct node_affinity *affinity);
+/* The same of a NodeSelector itself. */
+void node_selector_decode(struct json_reader *r, struct node_affinity *affinity);
 /* The same with its preferences. */
 void node_affinity_decode_all(struct json_reader *r, struct node_affinity *affinity);
 /* The same of a whole spec.affinity, passing over the rest. */

@@ -5,6 +5,11 @@
  *
  * Decoded objects own nothing: strings and arrays live in the text or the reader's arena. Unknown
  * fields are skipped. Defaults of the CRDs are applied, those of Karmada's webhooks are not.
+ *
+ * Errors stay in the reader, with path and byte. Refused: a word that an enum of the CRD does not
+ * have, a negative number of replicas or groups (a weight may be negative, and is never above 0).
+ * A quantity that cannot be read is an error as well, but its code is -EDOM: a question that has
+ * one is answered, while others are refused (see amount_decode() in model/fields.h).
  */
 #pragma once
 
@@ -17,10 +22,11 @@
 struct cluster_affinity {
     struct str name; /* affinityName, of clusterAffinities only */
     struct label_selector label_selector;
-    struct selector labels;                /* label_selector, compiled */
-    bool labels_invalid;                   /* it does not compile: matches nothing */
-    const struct label_expression *fields; /* fieldSelector: provider, region, zone */
-    uint32_t field_count;
+    struct selector labels; /* label_selector, compiled */
+    struct selector fields; /* fieldSelector, compiled: what it says of provider and region */
+    const struct requirement *zones; /* and of zones, in order; values sorted */
+    uint32_t zone_count;
+    bool invalid;                       /* a selector does not compile: matches nothing */
     const struct str *names, *excluded; /* clusterNames, exclude: sorted, unique */
     uint32_t name_count, excluded_count;
 };
@@ -28,7 +34,8 @@ struct cluster_affinity {
 /* One of spec.placement.clusterAffinities. */
 struct affinity_term {
     struct cluster_affinity affinity;
-    const struct cluster_affinity *overflow; /* overflowAffinities, in order */
+    bool has_overflow;                       /* overflowAffinities is there, empty or not */
+    const struct cluster_affinity *overflow; /* in order */
     uint32_t overflow_count;
 };
 
@@ -41,9 +48,9 @@ enum spread_field {
     SPREAD_CLUSTER,
 };
 struct cluster_spread {
-    enum spread_field field;
-    struct str label; /* of SPREAD_LABEL */
-    int64_t max, min; /* maxGroups, minGroups as written; 0 where they are not */
+    enum spread_field field; /* spreadByField; SPREAD_LABEL where that is not given */
+    struct str label;        /* spreadByLabel, of SPREAD_LABEL; empty where neither is given */
+    int64_t max, min;        /* maxGroups, minGroups as written; 0 where they are not */
 };
 
 struct static_weight {
@@ -83,6 +90,7 @@ struct cluster_placement {
 struct request {
     struct str name;
     struct quantity amount;
+    struct str text; /* as it is written, without blanks; empty: null */
 };
 
 /* replicaRequirements of a binding or of a component. */
@@ -90,7 +98,7 @@ struct replica_requirements {
     bool given;                 /* not null */
     struct node_affinity claim; /* nodeClaim.hardNodeAffinity (required), nodeSelector */
     struct tolerations tolerations;
-    const struct request *requests; /* resourceRequest, by name */
+    const struct request *requests; /* resourceRequest, by name, each once */
     uint32_t request_count;
     struct str namespace, priority_class;
 };
@@ -139,11 +147,12 @@ struct binding_status {
 };
 
 struct binding {
-    struct object_meta meta; /* with annotations */
-    bool cluster_wide;       /* ClusterResourceBinding */
+    struct object_meta meta; /* of a ResourceBinding without a namespace: default */
+    struct labels annotations;
+    bool cluster_wide; /* ClusterResourceBinding */
     struct str
         applied_placement; /* annotation policy.karmada.io/applied-placement; .p NULL: none */
-    int64_t generation;
+    int64_t generation;    /* metadata.generation */
     struct binding_spec spec;
     struct binding_status status;
 };
@@ -169,6 +178,9 @@ struct cluster_traits {
     uint32_t zone_count;
     struct labels labels; /* of the object, not its fields */
 };
-/* upstream: pkg/util ClusterMatches(). `steps` bounds it; false when they are spent. */
+/*
+ * upstream: pkg/util ClusterMatches(). `steps` bounds it; false when they are spent. Every list of
+ * the affinity is searched by halves, so that one cluster costs as much as it says itself.
+ */
 bool cluster_affinity_matches(const struct cluster_affinity *affinity,
                               const struct cluster_traits *cluster, struct steps *steps);

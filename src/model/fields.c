@@ -3,6 +3,8 @@
 #include "base/suggest.h"
 #include "base/timestamp.h"
 
+#include <errno.h>
+
 static void refuse(struct json_reader *r, struct str word, const char *const *words,
                    uint32_t count) {
     struct suggestion near = suggestion_for(word);
@@ -40,4 +42,13 @@ bool time_decode(struct json_reader *r, int64_t *ret_ms) {
     if (!timestamp_parse(text, ret_ms))
         json_fail(r, "'%.*s' is not a time such as 2026-01-02T03:04:05Z", STR_ARG(text));
     return !json_failed(r);
+}
+
+struct quantity amount_decode(struct json_reader *r, struct str *ret_text) {
+    const bool failed = json_failed(r);
+    const enum json_kind kind = json_peek(r);
+    const struct quantity amount = quantity_decode(r, ret_text);
+    if (!failed && json_failed(r) && (kind == JSON_STRING || kind == JSON_NUMBER))
+        r->error.code = -EDOM;
+    return amount;
 }

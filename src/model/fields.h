@@ -1,9 +1,10 @@
 /*
- * Fields as CRDs define them: words of an enum, points in time. Errors stay in the reader.
+ * Fields as CRDs define them: words of an enum, points in time, amounts. Errors stay in the reader.
  */
 #pragma once
 
 #include "base/json_reader.h"
+#include "model/quantity.h"
 
 /*
  * Reads a string that must be one of `words`, letter by letter, and returns its number; null counts
@@ -16,3 +17,10 @@ uint32_t word_decode(struct json_reader *r, const char *const *words, uint32_t c
 
 /* Reads a date-time, as milliseconds since 1970. False: it was null, or an error. */
 bool time_decode(struct json_reader *r, int64_t *ret_ms);
+
+/*
+ * Reads a quantity as quantity_decode() does. One that cannot be read leaves an error whose code is
+ * -EDOM, so that a question can be answered "this cannot be read" while one that is no question at
+ * all (another type, no JSON) is refused with -EINVAL.
+ */
+struct quantity amount_decode(struct json_reader *r, struct str *ret_text);
