@@ -10,6 +10,8 @@ const struct line_step line_steps[] = {
      "selected[], unscheduled, skew[]", line_plan},
     {"normalise", "value, min, max", "value", line_normalise},
     {"range", "values[], low, high", "low, high", line_range},
+    {"quantity", "text, or a and b; wrap",
+     "canonical, value, milli, format, wire; add, sub, cmp, subFormat; or error", line_quantity},
 };
 const size_t line_step_count = sizeof line_steps / sizeof line_steps[0];
 

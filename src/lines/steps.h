@@ -6,3 +6,4 @@
 line_step_fn line_plan;      /* plan.c */
 line_step_fn line_normalise; /* scores.c */
 line_step_fn line_range;
+line_step_fn line_quantity; /* quantity.c */

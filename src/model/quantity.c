@@ -184,6 +184,27 @@ static bool takes_short_cut(const struct parts *parts) {
            parts->exponent - (int)parts->fraction.n >= NANO_EXPONENT;
 }
 
+static struct quantity_amount short_cut_amount(const struct parts *parts) {
+    const bool binary = parts->format == QUANTITY_BINARY_SI;
+    wide digits = digits_as_number(parts->whole, 0, parts->whole.n);
+    for (size_t i = 0; i < parts->fraction.n; i++)
+        digits = digits * 10 + (unsigned)(parts->fraction.p[i] - '0');
+    if (binary)
+        digits <<= parts->exponent;
+    return (struct quantity_amount){
+        .digits = parts->negative ? -(int64_t)digits : (int64_t)digits,
+        .scale = binary ? 0 : parts->exponent - (int)parts->fraction.n,
+    };
+}
+
+bool quantity_short_amount(struct str text, struct quantity_amount *ret) {
+    struct parts parts;
+    if (text.n == 0 || !split(text, &parts) || !takes_short_cut(&parts))
+        return false;
+    *ret = short_cut_amount(&parts);
+    return true;
+}
+
 /* A short-cut text that looks canonical enough to upstream to be printed again as it is. */
 static bool printed_as_typed(const struct parts *parts) {
     struct str whole = parts->whole, fraction = parts->fraction;
@@ -303,13 +324,9 @@ static double parts_as_double(const struct parts *parts, const struct quantity *
         return sign * (double)INT64_MAX;
     if (!takes_short_cut(parts))
         return (double)nano * power_as_double(NANO_EXPONENT);
-    if (binary)
-        return (double)(int64_t)(nano / 1000000000);
-    int64_t digits = (int64_t)digits_as_number(parts->whole, 0, parts->whole.n);
-    for (size_t i = 0; i < parts->fraction.n; i++)
-        digits = digits * 10 + (parts->fraction.p[i] - '0');
-    const int scale = parts->exponent - (int)parts->fraction.n;
-    return sign * (scale == 0 ? (double)digits : (double)digits * power_as_double(scale));
+    const struct quantity_amount a = short_cut_amount(parts);
+    const double digits = (double)a.digits;
+    return a.scale == 0 ? digits : digits * power_as_double(a.scale);
 }
 
 double quantity_decode_double(struct json_reader *r) {
@@ -353,7 +370,7 @@ int64_t quantity_milli_value(const struct quantity *q) {
     return scaled(q, 1000000);
 }
 
-static void append_wide(struct strbuf *out, __int128 value) {
+void quantity_append_digits(__int128 value, struct strbuf *out) {
     char digits[40];
     size_t n = sizeof digits;
     wide left = value < 0 ? -(wide)value : (wide)value;
@@ -380,7 +397,7 @@ static void format_binary(__int128 units, struct strbuf *out) {
         units /= 1024;
         power++;
     }
-    append_wide(out, units);
+    quantity_append_digits(units, out);
     strbuf_append_str(out, str_of(suffixes[power]));
 }
 
@@ -399,7 +416,7 @@ void quantity_format(const struct quantity *q, struct strbuf *out) {
         mantissa /= 1000;
         exponent += 3;
     }
-    append_wide(out, mantissa);
+    quantity_append_digits(mantissa, out);
     static const char suffixes[][2] = {"n", "u", "m", "", "k", "M", "G", "T", "P", "E"};
     size_t power = (size_t)(exponent - NANO_EXPONENT) / 3;
     if (q->format != QUANTITY_DECIMAL_EXPONENT && power < sizeof suffixes / sizeof suffixes[0])

@@ -30,11 +30,23 @@ struct quantity {
                       text */
 };
 
+/* digits x 10^scale, scale from -9 on: as Kubernetes holds what fits. */
+struct quantity_amount {
+    int64_t digits;
+    int scale;
+};
+
 /* 10^28 units: larger ones saturate here. Far beyond any resource, and leaves room to add up. */
 #define QUANTITY_MAX_NANO ((__int128)10000000000000000000u * 1000000000000000000)
 
 /* Parses a whole text; blanks around it are an error. 0 or -EINVAL. */
 int quantity_parse(struct str text, struct quantity *ret, struct err *err) MUST_CHECK;
+
+/*
+ * What Kubernetes holds of a text that quantity_parse() takes. False: the text is not short enough
+ * for an int64 with a scale, and is held as a decimal of any length.
+ */
+bool quantity_short_amount(struct str text, struct quantity_amount *ret);
 
 /*
  * Reads the next JSON value as Kubernetes does: a string (blanks around its content are allowed) or
@@ -68,3 +80,6 @@ int64_t quantity_milli_value(const struct quantity *q);
  * this unless as_typed; the typed text is the caller's to keep.
  */
 void quantity_format(const struct quantity *q, struct strbuf *out);
+
+/* Appends a whole number in decimal. */
+void quantity_append_digits(__int128 value, struct strbuf *out);

@@ -1,0 +1,36 @@
+/*
+ * Quantities that wrap around where Kubernetes' do: the same texts as in quantity.h, but values as
+ * resource.Quantity computes them, with its two ways of holding a number. A short one is an int64
+ * and a scale; scaled up too far, it wraps or becomes 0. A long one is a decimal of any length, of
+ * which the lowest 64 bits are returned. upstream: k8s.io/apimachinery pkg/api/resource
+ * quantity.go, amount.go, scale_int.go.
+ *
+ * Exact up to QUANTITY_MAX_NANO. Beyond it long numbers, sums and comparisons saturate there, while
+ * Kubernetes counts on; short ones alone stay exact. Values, no memory: thread-safe.
+ */
+#pragma once
+
+#include "model/quantity.h"
+
+struct wrapped_quantity {
+    struct quantity exact; /* its format is that of the wrapped one, too */
+    bool is_short;
+    struct quantity_amount amount; /* if it is short */
+};
+
+/* As quantity_parse(). */
+int wrapped_quantity_parse(struct str text, struct wrapped_quantity *ret,
+                           struct err *err) MUST_CHECK;
+
+/* In units of 10^scale, rounded up; `scale` is 0 or -3. upstream: ScaledValue(). */
+int64_t wrapped_quantity_value(const struct wrapped_quantity *q, int scale);
+
+/* a + b, or a - b. The format is a's, or b's if a is 0. upstream: Add(), Sub(). */
+struct wrapped_quantity wrapped_quantity_add(const struct wrapped_quantity *a,
+                                             const struct wrapped_quantity *b, bool subtract);
+
+/*
+ * Appends the canonical text. Unlike quantity_format() it loses a power of ten or of two for which
+ * there is no suffix, as Kubernetes does: 1000E is "1".
+ */
+void wrapped_quantity_format(const struct wrapped_quantity *q, struct strbuf *out);
