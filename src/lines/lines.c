@@ -12,6 +12,7 @@ const struct line_step line_steps[] = {
     {"range", "values[], low, high", "low, high", line_range},
     {"quantity", "text, or a and b; wrap",
      "canonical, value, milli, format, wire; add, sub, cmp, subFormat; or error", line_quantity},
+    {"groups", "items[], min, max, target", "groups[]", line_groups},
 };
 const size_t line_step_count = sizeof line_steps / sizeof line_steps[0];
 

@@ -1,0 +1,380 @@
+/*
+ * The combination of groups that upstream's selectGroups() chooses, without looking at all of them.
+ *
+ * Upstream sorts the groups by value (ascending), weight (descending) and name, walks all
+ * sequences of them depth first, and records a sequence once it has `min` groups and their values
+ * reach the target; what is recorded is not extended. A set is recorded, therefore, iff it has min
+ * to max groups, its values reach the target, and, where it has more than min, they do not without
+ * its last one. Of these sets the best has the largest sum of weights, then of values, then is the
+ * first one found, which is the first one as sequences are compared. Listed by weight and name, the
+ * best is then cut to its shortest prefix that is recorded, too.
+ *
+ * The search walks the same sequences in the same order and leaves those that cannot become better
+ * than the best so far: whether the target can still be reached is decided exactly (by the groups
+ * of the largest values, which come last), how good a sequence can become is bounded by the largest
+ * weights that are left. Where many groups weigh nearly the same that bound is weak. After
+ * FIRST_NODES nodes a table over (next group, groups taken, value missing) takes over, if it is
+ * small enough; it is exact, and values are numbers of clusters, so it nearly always is.
+ *
+ * upstream: karmada pkg/scheduler/core/spreadconstraint/select_groups.go.
+ */
+#include "karmada/select.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+enum {
+    FIRST_NODES = 200000,  /* some milliseconds, before the table is tried */
+    TABLE_CELLS = 8000000, /* the largest table: some 50 ms */
+    BOUND_CELLS = 1000000, /* of the sums of the largest weights that are kept */
+};
+
+struct worth {
+    __int128 weight, value;
+};
+
+struct search {
+    const struct group_item **items; /* [count]: as upstream's walk sees them */
+    uint32_t count;
+    uint32_t min, depth; /* groups of the smallest and the largest set that is recorded */
+    int64_t target;
+    struct arena *arena;
+
+    /* bounds */
+    __int128 *value_sums; /* [count + 1]: of the last n items */
+    __int128 *top;        /* [.., depth + 1]: sums of the largest weights behind each stride'th */
+    uint32_t *positive;   /* [count + 1]: items of positive weight from here on */
+    uint32_t stride;
+
+    /* the walk: what is taken, and beside it the sums before it */
+    uint32_t *taken; /* [depth + 1] */
+    uint32_t *next;  /* [depth + 1]: the item that is tried next at a depth */
+    struct worth *sums;
+    uint32_t at;
+
+    bool found;
+    struct worth best;
+    uint32_t *chosen; /* [depth] */
+    uint32_t chosen_count;
+};
+
+static bool better(struct worth a, struct worth b) {
+    return a.weight != b.weight ? a.weight > b.weight : a.value > b.value;
+}
+
+static struct worth worth_add(struct worth sum, const struct group_item *item) {
+    return (struct worth){sum.weight + item->weight, sum.value + item->value};
+}
+
+static int compare_items(const void *left, const void *right) {
+    const struct group_item *a = *(const struct group_item *const *)left;
+    const struct group_item *b = *(const struct group_item *const *)right;
+    if (a->value != b->value)
+        return a->value < b->value ? -1 : 1;
+    if (a->weight != b->weight)
+        return a->weight > b->weight ? -1 : 1;
+    const int by_name = str_cmp(a->name, b->name);
+    return by_name != 0 ? by_name : (a > b) - (a < b);
+}
+
+/* The order of a result. */
+static int compare_weights(const void *left, const void *right) {
+    const struct group_item *a = *(const struct group_item *const *)left;
+    const struct group_item *b = *(const struct group_item *const *)right;
+    if (a->weight != b->weight)
+        return a->weight > b->weight ? -1 : 1;
+    const int by_name = str_cmp(a->name, b->name);
+    return by_name != 0 ? by_name : (a > b) - (a < b);
+}
+
+/* ---- bounds ---- */
+
+/* The longest sequence takes the smallest values first. */
+static uint32_t find_depth(const struct search *s, uint32_t max) {
+    __int128 sum = 0;
+    for (uint32_t i = 0; i < max; i++) {
+        if (i >= s->min && sum >= s->target)
+            return i;
+        sum += s->items[i]->value;
+    }
+    return max;
+}
+
+/* Puts a weight among the `depth` largest, which are sorted; *count of them so far. */
+static void keep_largest(int64_t *largest, uint32_t *count, uint32_t depth, int64_t weight) {
+    uint32_t i = *count;
+    if (i == depth) {
+        if (largest[depth - 1] >= weight)
+            return;
+        i--;
+    } else
+        ++*count;
+    for (; i > 0 && largest[i - 1] < weight; i--)
+        largest[i] = largest[i - 1];
+    largest[i] = weight;
+}
+
+static bool make_bounds(struct search *s) {
+    const uint32_t n = s->count, width = s->depth + 1;
+    const uint64_t cells = ((uint64_t)n + 1) * width;
+    s->stride = (uint32_t)(cells / BOUND_CELLS) + 1;
+    if (!steps_take(&s->arena->steps, cells))
+        return false;
+    s->top = arena_array_unset(s->arena, (size_t)(n / s->stride + 1) * width, sizeof *s->top);
+    s->positive = arena_array(s->arena, (size_t)n + 1, sizeof *s->positive);
+    s->value_sums = arena_array(s->arena, (size_t)n + 1, sizeof *s->value_sums);
+    int64_t *largest = arena_array_unset(s->arena, s->depth, sizeof *largest);
+    if (arena_failed(s->arena))
+        return false;
+    uint32_t count = 0;
+    for (uint32_t i = n + 1; i-- > 0;) {
+        if (i < n) {
+            keep_largest(largest, &count, s->depth, s->items[i]->weight);
+            s->positive[i] = s->positive[i + 1] + (s->items[i]->weight > 0);
+            s->value_sums[n - i] = s->value_sums[n - i - 1] + s->items[i]->value;
+        }
+        if (i % s->stride != 0)
+            continue;
+        __int128 *row = s->top + (size_t)(i / s->stride) * width;
+        row[0] = 0;
+        for (uint32_t k = 1; k < width; k++)
+            row[k] = row[k - 1] + (k <= count ? largest[k - 1] : 0);
+    }
+    return true;
+}
+
+/* The largest sum of weights of `least` to `most` items from `from` on, or more. */
+static __int128 weight_bound(const struct search *s, uint32_t from, uint32_t least, uint32_t most) {
+    const uint32_t block = from / s->stride;
+    uint32_t take = s->positive[block * s->stride];
+    take = take < least ? least : take > most ? most : take;
+    return s->top[(size_t)block * (s->depth + 1) + take];
+}
+
+/* Can what is taken, with one item or more from `from` on, be recorded and be better than the best?
+ * Once the answer is no, it stays so for every later item. */
+static bool is_promising(const struct search *s, uint32_t from) {
+    const uint32_t left = s->count - from, room = s->depth - s->at;
+    const uint32_t most = left < room ? left : room;
+    const uint32_t least = s->min > s->at + 1 ? s->min - s->at : 1;
+    const struct worth sum = s->sums[s->at];
+    if (most < least || sum.value + s->value_sums[most] < s->target)
+        return false;
+    if (!s->found)
+        return true;
+    const __int128 weight = sum.weight + weight_bound(s, from, least, most);
+    if (weight != s->best.weight)
+        return weight > s->best.weight;
+    /* as heavy at best: with exactly min items, or with one that reaches the target */
+    __int128 value = sum.value + s->value_sums[most];
+    const __int128 beyond = (__int128)s->target - 1 + s->items[s->count - 1]->value;
+    if (s->at >= s->min && value > beyond)
+        value = beyond;
+    return value > s->best.value;
+}
+
+/* ---- the walk ---- */
+
+static void record(struct search *s, uint32_t count) {
+    if (s->found && !better(s->sums[count], s->best))
+        return;
+    s->found = true;
+    s->best = s->sums[count];
+    s->chosen_count = count;
+    memcpy(s->chosen, s->taken, count * sizeof *s->chosen);
+}
+
+/* Goes on for so many nodes. 1: all have been seen or left out; 0: not yet; or -E2BIG. */
+static int walk(struct search *s, uint64_t nodes) {
+    for (uint64_t n = 0; n < nodes; n++) {
+        if (!steps_take(&s->arena->steps, 1))
+            return -E2BIG;
+        const uint32_t i = s->next[s->at];
+        if (i >= s->count || !is_promising(s, i)) {
+            if (s->at == 0)
+                return 1;
+            s->at--;
+            continue;
+        }
+        s->next[s->at]++;
+        s->taken[s->at] = i;
+        s->sums[s->at + 1] = worth_add(s->sums[s->at], s->items[i]);
+        const uint32_t count = s->at + 1;
+        if (count >= s->min && s->sums[count].value >= s->target)
+            record(s, count);
+        else if (count < s->depth) {
+            s->next[count] = i + 1;
+            s->at = count;
+        }
+    }
+    return 0;
+}
+
+/* ---- the table ---- */
+
+/*
+ * For each item, from the last to the first: the best that can be added from this item on, where so
+ * many are taken and so much of the target is missing. One row for each number of items taken; one
+ * bit for each cell tells whether the item is taken, which is preferred where both are equal.
+ */
+struct table {
+    struct worth *cells; /* [depth + 1][target + 1] */
+    uint64_t *bits;      /* [count][depth][target + 1] */
+    size_t width;        /* target + 1 */
+};
+#define NOTHING ((__int128)((unsigned __int128)1 << 127)) /* a weight: there is no set */
+
+static bool is_recorded(const struct search *s, uint32_t taken, size_t missing) {
+    return missing == 0 && taken >= s->min;
+}
+
+static size_t table_bit(const struct search *s, const struct table *t, uint32_t item,
+                        uint32_t taken, size_t missing) {
+    return ((size_t)item * s->depth + taken) * t->width + missing;
+}
+
+static size_t missing_after(size_t missing, int64_t value) {
+    return (uint64_t)value < missing ? missing - (size_t)value : 0;
+}
+
+static void fill_item(const struct search *s, struct table *t, uint32_t item) {
+    for (uint32_t taken = 0; taken < s->depth; taken++)
+        for (size_t missing = 0; missing < t->width; missing++) {
+            struct worth *cell = &t->cells[taken * t->width + missing];
+            const size_t after = missing_after(missing, s->items[item]->value);
+            const struct worth rest = t->cells[(taken + 1) * t->width + after];
+            if (is_recorded(s, taken, missing) || rest.weight == NOTHING)
+                continue;
+            const struct worth with = worth_add(rest, s->items[item]);
+            if (cell->weight != NOTHING && better(*cell, with))
+                continue;
+            *cell = with;
+            const size_t bit = table_bit(s, t, item, taken, missing);
+            t->bits[bit / 64] |= UINT64_C(1) << bit % 64;
+        }
+}
+
+static void choose_from_table(struct search *s, const struct table *t) {
+    size_t missing = t->width - 1;
+    uint32_t taken = 0;
+    for (uint32_t i = 0; !is_recorded(s, taken, missing); i++) {
+        assert(i < s->count); /* the walk found that there is a set */
+        const size_t bit = table_bit(s, t, i, taken, missing);
+        if ((t->bits[bit / 64] >> bit % 64 & 1) == 0)
+            continue;
+        s->chosen[taken++] = i;
+        missing = missing_after(missing, s->items[i]->value);
+    }
+    s->chosen_count = taken;
+}
+
+/* 1: done; 0: the table would be too large; or -errno. */
+static int try_table(struct search *s) {
+    const __int128 cells = ((__int128)s->target + 1) * s->count * s->depth;
+    if (cells > TABLE_CELLS)
+        return 0;
+    if (!steps_take(&s->arena->steps, (uint64_t)cells))
+        return -E2BIG;
+    struct table t = {.width = (size_t)s->target + 1};
+    t.cells = arena_array_unset(s->arena, (s->depth + 1) * t.width, sizeof *t.cells);
+    t.bits = arena_array(s->arena, (size_t)cells / 64 + 1, sizeof *t.bits);
+    if (arena_failed(s->arena))
+        return -ENOMEM;
+    for (uint32_t taken = 0; taken <= s->depth; taken++)
+        for (size_t missing = 0; missing < t.width; missing++)
+            t.cells[taken * t.width + missing] =
+                (struct worth){is_recorded(s, taken, missing) ? 0 : NOTHING, 0};
+    for (uint32_t i = s->count; i-- > 0;)
+        fill_item(s, &t, i);
+    choose_from_table(s, &t);
+    return 1;
+}
+
+/* ---- the whole ---- */
+
+/* The best, by weight and name, cut to the shortest prefix that is recorded. */
+static void cut_prefix(struct search *s, const struct group_item **best) {
+    __int128 sum = 0;
+    int64_t largest = 0;
+    for (uint32_t i = 0; i < s->chosen_count; i++)
+        best[i] = s->items[s->chosen[i]];
+    qsort(best, s->chosen_count, sizeof(void *), compare_weights);
+    for (uint32_t i = 1; i < s->chosen_count; i++) {
+        sum += best[i - 1]->value;
+        largest = best[i - 1]->value > largest ? best[i - 1]->value : largest;
+        if (i >= s->min && sum >= s->target && (i == s->min || sum - largest < s->target)) {
+            s->chosen_count = i;
+            return;
+        }
+    }
+}
+
+static int search(struct search *s) {
+    int r = walk(s, FIRST_NODES);
+    if (r == 0)
+        r = try_table(s);
+    while (r == 0)
+        r = walk(s, FIRST_NODES);
+    return r < 0 ? r : 0;
+}
+
+/* Is there a set that is recorded, and is it worth a search? */
+static bool may_be_found(const struct search *s, int64_t max) {
+    __int128 sum = 0;
+    const uint32_t most = max < s->count ? (uint32_t)max : s->count;
+    if (most == 0 || most < s->min || (s->min == 0 && s->target <= 0))
+        return false; /* the empty set is recorded, and chosen */
+    for (uint32_t i = s->count - most; i < s->count; i++)
+        sum += s->items[i]->value;
+    return sum >= s->target;
+}
+
+static int search_init(struct search *s, int64_t max) {
+    s->depth = find_depth(s, max < s->count ? (uint32_t)max : s->count);
+    s->taken = arena_array(s->arena, (size_t)s->depth + 1, sizeof *s->taken);
+    s->next = arena_array(s->arena, (size_t)s->depth + 1, sizeof *s->next);
+    s->sums = arena_array(s->arena, (size_t)s->depth + 1, sizeof *s->sums);
+    s->chosen = arena_array(s->arena, s->depth, sizeof *s->chosen);
+    if (!make_bounds(s))
+        return arena_failed(s->arena) ? -ENOMEM : -E2BIG;
+    return 0;
+}
+
+int karmada_groups_choose(const struct group_item *items, uint32_t count, int64_t min, int64_t max,
+                          int64_t target, struct arena *arena, const uint32_t **ret,
+                          uint32_t *ret_count, struct err *err) {
+    struct search s = {.count = count, .target = target < 0 ? 0 : target, .arena = arena};
+    const uint32_t *none = NULL;
+    *ret = none;
+    *ret_count = 0;
+    if (min > count)
+        return 0;
+    s.min = (uint32_t)min;
+    s.items = arena_array_unset(arena, count, sizeof(void *));
+    if (s.items == NULL)
+        return err_set(err, -ENOMEM, "groups: out of memory");
+    if (!steps_take_sort(&arena->steps, count))
+        return err_set(err, -E2BIG, "groups: too many to be searched");
+    for (uint32_t i = 0; i < count; i++)
+        s.items[i] = &items[i];
+    qsort(s.items, count, sizeof(void *), compare_items);
+    if (!may_be_found(&s, max))
+        return 0;
+    int r = search_init(&s, max);
+    if (r == 0)
+        r = search(&s);
+    if (r != 0)
+        return err_set(err, r, "groups: %s",
+                       r == -ENOMEM ? "out of memory" : "too many combinations to be searched");
+    const struct group_item **best = arena_array_unset(arena, s.depth, sizeof(void *));
+    uint32_t *indices = arena_array_unset(arena, s.depth, sizeof *indices);
+    if (arena_failed(arena))
+        return err_set(err, -ENOMEM, "groups: out of memory");
+    cut_prefix(&s, best);
+    for (uint32_t i = 0; i < s.chosen_count; i++)
+        indices[i] = (uint32_t)(best[i] - items);
+    *ret = indices;
+    *ret_count = s.chosen_count;
+    return 0;
+}

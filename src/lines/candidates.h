@@ -1,0 +1,23 @@
+/*
+ * The clusters that the questions `select` and `assign` bring along: what passed the filters, with
+ * what is known of it.
+ *
+ *     {"name": "m1", "provider": "P1", "region": "R1", "zones": ["Z1"], "labels": {},
+ *      "score": 100, "allocatable": 7, "previous": 3, "available": 10, "overflowOrder": 0}
+ *
+ * Only `name` is required, and no two have the same. `available` is allocatable + previous where it
+ * is not given. Numbers below zero are refused, but for the score.
+ */
+#pragma once
+
+#include "base/json_reader.h"
+#include "karmada/karmada.h"
+
+/* Reads the array (or null) that comes next; at most LIMIT_LINE_CLUSTERS. In the reader's arena,
+ * strings also in its text. Errors stay in the reader. */
+const struct karmada_candidate *candidates_decode(struct json_reader *r, uint32_t *ret_count);
+
+/* Refuses a list that was just read in which two have the same name. The names are `stride` bytes
+ * apart. Sorts, and takes steps of the reader's arena. */
+void names_refuse_repeated(struct json_reader *r, const struct str *names, size_t stride,
+                           uint32_t count);
