@@ -1,0 +1,25 @@
+/*
+ * `options` of a question about Karmada's scheduling. An option that does not exist, or a word that
+ * it does not have, is an error of the reader, with the nearest that does.
+ *
+ *     missingTopology          Refuse | Default
+ *     noConstraint             All | UntilEnough
+ *     compat                   "" | v1.18.1
+ *     models                   3 | 2 | 1 | Off
+ *     searchBudget             steps, 1 at least
+ *     maxGroupsUnset           Zero | Unlimited
+ *     staticWeightsKeepSpread  false | true
+ *     division                 Webster | Remainder
+ *     setUnits                 ByFamily | ByName
+ *     resourceQuota            false | true
+ *     overcommitProtection     false | true
+ *     plugins                  a list as of upstream's --plugins: karmada_plugins_parse()
+ *
+ * The first of each is the default; of plugins it is ["*"], of searchBudget 1000000.
+ */
+#pragma once
+
+#include "karmada/karmada.h"
+
+/* Reads the value that comes next; null is all defaults. */
+void karmada_options_decode(struct json_reader *r, struct karmada_options *ret);
