@@ -136,13 +136,16 @@ static void spec_decode(struct json_reader *r, struct karmada_cluster *ret) {
     ret->zone_count = 1;
 }
 
-static void status_decode(struct json_reader *r, struct summary *summary) {
+static void status_decode(struct json_reader *r, struct summary *summary,
+                          struct karmada_cluster *ret) {
     struct str key;
     if (!json_object(r))
         return;
     while (json_member(r, &key)) {
         if (str_eq(key, STR("resourceSummary")))
             summary_decode(r, summary);
+        else if (str_eq(key, STR("apiEnablements")))
+            karmada_apis_decode(r, ret);
         else
             (void)json_skip(r); /* not ours; errors stay in r */
     }
@@ -160,7 +163,7 @@ void karmada_cluster_decode(struct json_reader *r, struct karmada_cluster *ret) 
         else if (str_eq(key, STR("spec")))
             spec_decode(r, ret);
         else if (str_eq(key, STR("status")))
-            status_decode(r, &summary);
+            status_decode(r, &summary, ret);
         else
             (void)json_skip(r); /* not ours; errors stay in r */
     }

@@ -9,6 +9,13 @@
 
 #include "model/object.h"
 
+/* An API, by a hash of its group with version and its kind. The process draws the hash's key. */
+typedef uint64_t karmada_api;
+karmada_api karmada_api_of(struct str group_version, struct str kind);
+/* The same of an object's apiVersion, read as Go reads it: "/v1" is "v1", and what has two slashes
+ * has neither group nor version. upstream: apimachinery runtime/schema ParseGroupVersion(). */
+karmada_api karmada_api_of_object(struct str api_version, struct str kind);
+
 /* Of a field as a topology key: no label's key can have it. */
 #define FIELD_PREFIX "spec:"
 
@@ -33,7 +40,14 @@ struct karmada_cluster {
                                  they are given; of several zones all, in order, with commas */
     const struct taint *taints;
     uint32_t taint_count;
+    const karmada_api *apis; /* status.apiEnablements: sorted, each once */
+    uint32_t api_count;
     const struct karmada_resource *resources; /* by name */
     uint32_t resource_count;
 };
 void karmada_cluster_decode(struct json_reader *r, struct karmada_cluster *ret);
+/* Does its status list the API? Complete or not: upstream, APIEnablement.Filter(). */
+bool karmada_cluster_serves(const struct karmada_cluster *cluster, karmada_api api);
+
+/* A part of karmada_cluster_decode(): status.apiEnablements. Errors stay in r. */
+void karmada_apis_decode(struct json_reader *r, struct karmada_cluster *ret);

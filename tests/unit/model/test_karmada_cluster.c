@@ -85,10 +85,42 @@ static void what_cannot_be_read(void **state) {
             "doc.status.resourceSummary.allocated.cpu: cannot parse quantity 'x'");
 }
 
+/* upstream: Cluster.APIEnablement(), schema.FromAPIVersionAndKind() */
+static void apis(void **state) {
+    (void)state;
+    struct karmada_cluster c = decode(
+        "{\"status\":{\"apiEnablements\":[{\"groupVersion\":\"apps/v1\",\"resources\":[{\"name\":"
+        "\"deployments\",\"kind\":\"Deployment\"},{\"kind\":\"DaemonSet\"},{\"kind\":"
+        "\"Deployment\"}]}"
+        ",{\"resources\":[{\"kind\":\"Pod\"}],\"groupVersion\":\"v1\"},{\"groupVersion\":\"a/v1\"},"
+        "{\"resources\":[{\"kind\":\"Odd\"},null]},null]}}");
+    assert_int_equal(c.api_count, 5);
+    assert_true(karmada_cluster_serves(&c, karmada_api_of(STR("apps/v1"), STR("Deployment"))));
+    assert_true(karmada_cluster_serves(&c, karmada_api_of(STR("apps/v1"), STR("DaemonSet"))));
+    assert_true(karmada_cluster_serves(&c, karmada_api_of_object(STR("v1"), STR("Pod"))));
+    assert_true(karmada_cluster_serves(&c, karmada_api_of_object(STR("/v1"), STR("Pod"))));
+    assert_true(karmada_cluster_serves(&c, karmada_api_of_object(STR("a/b/c"), STR("Odd"))));
+    assert_true(karmada_cluster_serves(&c, karmada_api_of_object(STR("/"), STR("Odd"))));
+    assert_false(karmada_cluster_serves(&c, karmada_api_of_object(STR("v1"), STR("Odd"))));
+    assert_false(karmada_cluster_serves(&c, karmada_api_of_object(STR("v1"), STR("Deployment"))));
+    assert_false(karmada_cluster_serves(&c, karmada_api_of_object(STR("apps/v1"), STR("Pod"))));
+    assert_false(
+        karmada_cluster_serves(&c, karmada_api_of_object(STR("apps/v2"), STR("DaemonSet"))));
+    assert_false(karmada_cluster_serves(&c, karmada_api_of_object(STR("a/v1"), STR(""))));
+    c = decode("{\"status\":{\"apiEnablements\":null}}");
+    assert_int_equal(c.api_count, 0);
+    assert_false(karmada_cluster_serves(&c, karmada_api_of(STR(""), STR(""))));
+    refused("{\"status\":{\"apiEnablements\":[{\"groupVersion\":1}]}}",
+            "doc.status.apiEnablements[0].groupVersion");
+    refused("{\"status\":{\"apiEnablements\":[{\"resources\":[{\"kind\":1}]}]}}",
+            "doc.status.apiEnablements[0].resources[0].kind");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         DECODING_TEST(the_whole_of_one),
         DECODING_TEST(zones),
+        DECODING_TEST(apis),
         DECODING_TEST(what_cannot_be_read),
     };
     return cmocka_run_group_tests_name("Karmada's Cluster", tests, NULL, NULL);
