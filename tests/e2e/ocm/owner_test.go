@@ -354,6 +354,7 @@ func TestOwner(t *testing.T) {
 	run("others", leftAlone)
 	run("leaving", leavingOwner)
 	run("leaders", func(w *world) { leaders(w, first, dir) })
+	run("partitioned", func(w *world) { partitioned(w, dir) })
 }
 
 // selection: use cases 2 to 4 of OCM's enhancement 70, and 7 clusters east, 2 west.

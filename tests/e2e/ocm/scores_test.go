@@ -40,6 +40,7 @@ func TestScores(t *testing.T) {
 	run("copied", copiedKey)
 	run("deleted", sweptScores)
 	run("leaders", func(w *world) { leaders(w, first, dir) })
+	run("partitioned", func(w *world) { partitioned(w, dir, "--ocm-refused-after", "3s", "--ocm-moves-per-minute", "1000") })
 }
 
 // scoredMoves: clusters come, fall ill, and go.
