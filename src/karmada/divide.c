@@ -1,0 +1,95 @@
+#include "karmada/divide.h"
+
+#include "karmada/webster.h"
+
+#include <stdlib.h>
+
+bool divide_take_names(struct steps *steps, uint64_t count, uint64_t bytes) {
+    const uint64_t times = count < 2 ? 1 : 64 - (unsigned)__builtin_clzll(count);
+    return steps_take_sort(steps, count) && steps_take_bytes(steps, bytes * times);
+}
+
+int divide_duplicated(struct assigner *a, const struct tier *tier, struct err *err) {
+    (void)err; /* nothing fails */
+    for (uint32_t i = 0; i < tier->count; i++)
+        a->given[tier->members[i]] = tier->replicas;
+    return 0;
+}
+
+static int64_t weight_of(const struct share *s) {
+    return s->weight > 0 ? s->weight : 0;
+}
+
+/* ---- Webster's method ---- */
+
+static int divide_by_webster(struct assigner *a, const struct share *shares, uint32_t count,
+                             int64_t replicas, struct err *err) {
+    struct webster_party *parties = arena_array_unset(a->arena, count, sizeof *parties);
+    if (parties == NULL)
+        return divide_fail(a, err);
+    for (uint32_t i = 0; i < count; i++)
+        parties[i] = (struct webster_party){.name = a->candidates[shares[i].candidate].cluster.name,
+                                            .votes = weight_of(&shares[i])};
+    const int r =
+        webster_give_seats(parties, count, (uint32_t)replicas, a->descending, a->arena, err);
+    for (uint32_t i = 0; r == 0 && i < count; i++)
+        a->given[shares[i].candidate] += parties[i].seats;
+    return r;
+}
+
+/* ---- before v1.16 ---- */
+
+__extension__ typedef __int128 wide;
+
+static int compare_shares(const void *a, const void *b, void *ctx) {
+    const struct share *x = a, *y = b;
+    const struct assigner *assigner = ctx;
+    if (weight_of(x) != weight_of(y))
+        return weight_of(x) > weight_of(y) ? -1 : 1;
+    if (x->previous != y->previous)
+        return x->previous > y->previous ? -1 : 1;
+    return str_cmp(assigner->candidates[x->candidate].cluster.name,
+                   assigner->candidates[y->candidate].cluster.name);
+}
+
+/*
+ * The whole part of each one's share, and one more for the heaviest until nothing remains. Upstream
+ * drew lots where weight and replicas of today are equal; here the first name wins.
+ * upstream: Dispenser.TakeByWeight()
+ */
+static int divide_by_remainder(struct assigner *a, const struct share *shares, uint32_t count,
+                               int64_t replicas, struct err *err) {
+    struct share *sorted = arena_array_unset(a->arena, count, sizeof *sorted);
+    uint64_t bytes = 0;
+    wide sum = 0;
+    if (sorted == NULL)
+        return divide_fail(a, err);
+    for (uint32_t i = 0; i < count; i++) {
+        sorted[i] = shares[i];
+        sum += weight_of(&shares[i]);
+        bytes += a->candidates[shares[i].candidate].cluster.name.n;
+    }
+    if (!divide_take_names(&a->arena->steps, count, bytes))
+        return divide_fail(a, err);
+    qsort_r(sorted, count, sizeof *sorted, compare_shares, a);
+    int64_t remaining = replicas;
+    for (uint32_t i = 0; i < count; i++) {
+        const int64_t whole = (int64_t)((wide)weight_of(&sorted[i]) * replicas / sum);
+        a->given[sorted[i].candidate] += whole;
+        remaining -= whole;
+    }
+    for (uint32_t i = 0; remaining > 0; i++, remaining--) /* fewer than there are shares */
+        a->given[sorted[i].candidate]++;
+    return 0;
+}
+
+int divide_by_weight(struct assigner *a, const struct share *shares, uint32_t count,
+                     int64_t replicas, struct err *err) {
+    bool weighted = false;
+    for (uint32_t i = 0; i < count; i++)
+        weighted = weighted || shares[i].weight > 0;
+    if (!weighted)
+        return 0;
+    return a->method == DIVISION_REMAINDER ? divide_by_remainder(a, shares, count, replicas, err)
+                                           : divide_by_webster(a, shares, count, replicas, err);
+}

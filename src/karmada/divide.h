@@ -1,0 +1,83 @@
+/*
+ * How karmada_assign() divides the replicas of one tier of clusters: a strategy is a function, and
+ * a row of the table in assign.c. upstream: karmada pkg/scheduler/core assignment.go and
+ * division_algorithm.go.
+ *
+ * All numbers are sums and weights of 64 bits. Upstream's are of 32, and wrap: three clusters that
+ * hold 10^9 replicas each are not enough for one there, and a workload of 0 replicas that is
+ * rescheduled is refused.
+ */
+#pragma once
+
+#include "karmada/assign.h"
+
+#include <errno.h>
+
+#define NO_PLACE UINT32_MAX
+
+/* What all divisions of one binding share. Arrays are by candidate, and in the arena. */
+struct assigner {
+    const struct karmada_candidate *candidates;
+    uint32_t candidate_count;
+    const struct binding_spec *spec;
+    enum karmada_division method;
+    bool fresh;              /* what was decided before does not count */
+    bool descending;         /* ties of names: webster_descending() */
+    const uint32_t *by_name; /* candidates, in the order of their names */
+    const int64_t *previous; /* replicas of today, by spec.clusters; not below 0 */
+    const uint32_t *place;   /* where in spec.clusters that is, or NO_PLACE */
+    const int64_t *weights;  /* of DIVISION_STATIC: 0 where no rule matches; NULL otherwise */
+    struct arena *arena;
+
+    int64_t *given; /* the answer; begins with 0 */
+    enum karmada_error kind;
+    struct str error; /* why there is none; `given` means nothing then */
+};
+
+/* Clusters that replicas are divided among. */
+struct tier {
+    const uint32_t *members; /* candidates, in the order in which they were selected */
+    uint32_t count;
+    int64_t replicas; /* to be divided, at most INT32_MAX */
+};
+
+/* Adds to `given` of the members, or sets kind and error. 0, -E2BIG (the arena's steps) or -ENOMEM.
+ */
+typedef int divide_fn(struct assigner *a, const struct tier *tier, struct err *err);
+divide_fn divide_duplicated;  /* all replicas to each */
+divide_fn divide_statically;  /* by a->weights; equal shares where all of them are 0 */
+divide_fn divide_dynamically; /* by what clusters can hold: DIVISION_DYNAMIC, _AGGREGATED */
+
+/* What a candidate gets a part for. */
+struct share {
+    uint32_t candidate;
+    int64_t weight;   /* below 0 counts as 0 */
+    int64_t previous; /* replicas that count as those of today: more of them is first in a tie, and
+                         only with DIVISION_REMAINDER */
+};
+/* Adds `replicas` to `given`, by weights: Webster's method, or a->method. Nothing is added where
+ * all weights are 0. Otherwise as divide_fn. */
+int divide_by_weight(struct assigner *a, const struct share *shares, uint32_t count,
+                     int64_t replicas, struct err *err) MUST_CHECK;
+
+/* The weight of the heaviest rule of the static weight list that matches a candidate; 0: none does;
+ * without weightPreference 1. By candidate, in the arena. Needs candidates and by_name alone.
+ * Otherwise as divide_fn. */
+int divide_static_weights(const struct assigner *a, const int64_t **ret,
+                          struct err *err) MUST_CHECK;
+
+/* The failure of a divide_fn whose steps are spent or whose arena is full. */
+static inline int divide_fail(const struct assigner *a, struct err *err) {
+    if (steps_spent(&a->arena->steps))
+        return err_set(err, -E2BIG, "more clusters than there is time for");
+    return err_set(err, -ENOMEM, "no memory to divide replicas");
+}
+/* Takes the steps of sorting so many names that have so many bytes. */
+bool divide_take_names(struct steps *steps, uint64_t count, uint64_t bytes);
+/* A sum that stays at the largest number. */
+static inline int64_t divide_add(int64_t a, int64_t b) {
+    int64_t sum;
+    if (__builtin_add_overflow(a, b, &sum))
+        return b > 0 ? INT64_MAX : INT64_MIN;
+    return sum;
+}
