@@ -9,7 +9,7 @@
 struct amount {
     struct str name;
     enum karmada_amount which;
-    __int128 nano;
+    struct quantity quantity;
 };
 
 struct summary {
@@ -26,12 +26,13 @@ static void amounts_decode(struct json_reader *r, enum karmada_amount which, str
         if (items == NULL)
             return; /* the arena says so */
         s->items = items;
-        items[s->count++] = (struct amount){key, which, quantity_decode_nano(r)};
+        items[s->count++] = (struct amount){key, which, quantity_decode(r, NULL)};
     }
 }
 
-static void summary_decode(struct json_reader *r, struct summary *s) {
+static void summary_decode(struct json_reader *r, struct summary *s, struct karmada_cluster *ret) {
     struct str key;
+    ret->has_summary = json_peek(r) != JSON_NULL;
     if (!json_object(r))
         return;
     while (json_member(r, &key)) {
@@ -41,6 +42,8 @@ static void summary_decode(struct json_reader *r, struct summary *s) {
             amounts_decode(r, KARMADA_ALLOCATING, s);
         else if (str_eq(key, STR("allocated")))
             amounts_decode(r, KARMADA_ALLOCATED, s);
+        else if (str_eq(key, STR("allocatableModelings")))
+            karmada_modelings_decode(r, &ret->models);
         else
             (void)json_skip(r); /* not ours; errors stay in r */
     }
@@ -49,6 +52,40 @@ static void summary_decode(struct json_reader *r, struct summary *s) {
 static int by_name(const void *a, const void *b) {
     const struct amount *left = a, *right = b;
     return str_cmp(left->name, right->name);
+}
+
+/* Takes one amount from another. What is subtracted lends zero its format. upstream: resource
+ * Quantity.Sub() */
+static void subtract(struct quantity *from, const struct karmada_resource *resource,
+                     enum karmada_amount which, enum quantity_format format) {
+    if ((resource->given & 1u << which) == 0)
+        return;
+    if (from->nano == 0)
+        from->format = format;
+    from->nano -= resource->nano[which];
+}
+
+/* What is left of a resource. `formats` are those of its amounts. */
+static void work_out_free(struct karmada_resource *resource,
+                          const enum quantity_format formats[static KARMADA_AMOUNTS]) {
+    struct quantity left = {.nano = resource->nano[KARMADA_ALLOCATABLE],
+                            .format = formats[KARMADA_ALLOCATABLE]};
+    subtract(&left, resource, KARMADA_ALLOCATED, formats[KARMADA_ALLOCATED]);
+    subtract(&left, resource, KARMADA_ALLOCATING, formats[KARMADA_ALLOCATING]);
+    resource->format = left.format;
+    resource->free =
+        str_eq(resource->name, STR("cpu")) ? quantity_milli_value(&left) : quantity_value(&left);
+}
+
+/* Pods are whole numbers, each rounded by itself. upstream: getAllowedPodNumber() */
+static int64_t free_pods_of(const struct karmada_resource *pods) {
+    int64_t amounts[KARMADA_AMOUNTS], left;
+    for (int which = 0; which < KARMADA_AMOUNTS; which++)
+        amounts[which] = quantity_value(&(struct quantity){.nano = pods->nano[which]});
+    const __int128 wide = (__int128)amounts[KARMADA_ALLOCATABLE] - amounts[KARMADA_ALLOCATED] -
+                          amounts[KARMADA_ALLOCATING];
+    left = wide > INT64_MAX ? INT64_MAX : wide < 0 ? 0 : (int64_t)wide;
+    return left;
 }
 
 /* What was read of each, together. */
@@ -63,10 +100,19 @@ static void gather(struct json_reader *r, struct summary *s, struct karmada_clus
     }
     if (s->count > 1)
         qsort(s->items, s->count, sizeof *s->items, by_name);
-    for (uint32_t i = 0; i < s->count; i++) {
-        if (count == 0 || !str_eq(resources[count - 1].name, s->items[i].name))
-            resources[count++].name = s->items[i].name;
-        resources[count - 1].nano[s->items[i].which] = s->items[i].nano;
+    for (uint32_t i = 0; i < s->count;) {
+        struct karmada_resource *resource = &resources[count++];
+        enum quantity_format formats[KARMADA_AMOUNTS] = {0};
+        for (resource->name = s->items[i].name;
+             i < s->count && str_eq(resource->name, s->items[i].name); i++) {
+            const struct amount *amount = &s->items[i];
+            resource->nano[amount->which] = amount->quantity.nano;
+            resource->given |= (uint8_t)(1u << amount->which);
+            formats[amount->which] = amount->quantity.format;
+        }
+        work_out_free(resource, formats);
+        if (str_eq(resource->name, STR("pods")))
+            ret->free_pods = free_pods_of(resource);
     }
     ret->resources = resources;
     ret->resource_count = count;
@@ -123,6 +169,8 @@ static void spec_decode(struct json_reader *r, struct karmada_cluster *ret) {
             ret->zones = strings_decode(r, &ret->zone_count);
         else if (str_eq(key, STR("taints")))
             ret->taints = taints_decode(r, &ret->taint_count);
+        else if (str_eq(key, STR("resourceModels")))
+            karmada_models_decode(r, &ret->models);
         else
             (void)json_skip(r); /* not ours; errors stay in r */
     }
@@ -143,7 +191,7 @@ static void status_decode(struct json_reader *r, struct summary *summary,
         return;
     while (json_member(r, &key)) {
         if (str_eq(key, STR("resourceSummary")))
-            summary_decode(r, summary);
+            summary_decode(r, summary, ret);
         else if (str_eq(key, STR("apiEnablements")))
             karmada_apis_decode(r, ret);
         else
@@ -168,5 +216,6 @@ void karmada_cluster_decode(struct json_reader *r, struct karmada_cluster *ret) 
             (void)json_skip(r); /* not ours; errors stay in r */
     }
     gather(r, &summary, ret);
+    karmada_models_finish(r, &ret->models);
     name_fields(r, ret);
 }

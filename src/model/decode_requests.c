@@ -36,9 +36,7 @@ int host_port_cmp(const struct host_port *a, const struct host_port *b) {
     return order != 0 ? order : str_cmp(a->ip, b->ip);
 }
 
-/* Does kube-scheduler look at requests for this resource? Others, such as "storage" or a name
- * without a domain, play no part. "pods" is one of the others. */
-static bool is_scheduled(struct str name) {
+bool resource_is_scheduled(struct str name) {
     if (str_eq(name, STR("cpu")) || str_eq(name, STR("memory")) ||
         str_eq(name, STR("ephemeral-storage")))
         return true;
@@ -114,7 +112,7 @@ static void amounts_decode(struct json_reader *r, struct amounts *ret) {
         return;
     while (json_member(r, &key)) {
         __int128 nano = quantity_decode_nano(r);
-        if (!is_scheduled(key) && !str_eq(key, STR("pods")))
+        if (!resource_is_scheduled(key) && !str_eq(key, STR("pods")))
             continue; /* so it takes no place from what counts */
         struct amount *place = place_of(r, ret, key, &new);
         if (place != NULL)

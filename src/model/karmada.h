@@ -8,6 +8,7 @@
 #pragma once
 
 #include "model/object.h"
+#include "model/quantity.h"
 
 /* An API, by a hash of its group with version and its kind. The process draws the hash's key. */
 typedef uint64_t karmada_api;
@@ -29,6 +30,38 @@ enum karmada_amount {
 struct karmada_resource {
     struct str name;
     __int128 nano[KARMADA_AMOUNTS]; /* 0 where it is not given */
+    uint8_t given;                  /* bits 1 << KARMADA_...: those that are */
+    enum quantity_format format;    /* of allocatable less the two others, as Kubernetes keeps it */
+    int64_t free;                   /* allocatable less the two others: cpu in thousandths, others
+                                       in whole units, rounded away from zero; may be below 0 */
+};
+
+/* ---- resource models: how large the nodes of a cluster are ---- */
+
+/* Of a grade: nodes that have at least `amount` of a resource to give away. */
+struct karmada_range {
+    struct str name;
+    __int128 nano;
+    int64_t amount; /* cpu in thousandths, others in whole units */
+    bool scheduled; /* resource_is_scheduled() */
+};
+struct karmada_model {
+    int64_t grade;
+    const struct karmada_range *ranges; /* by name, each once (the last one that is written) */
+    uint32_t range_count;
+    uint64_t nodes; /* that the status counts in this grade; 0 where a later model has the grade */
+};
+/* One of status.resourceSummary.allocatableModelings. */
+struct karmada_modeling {
+    int64_t grade, count;
+};
+struct karmada_models {
+    const struct karmada_model *items; /* spec.resourceModels, in order */
+    uint32_t count;
+    const uint32_t *by_grade;                 /* [count]: indices of items */
+    const struct karmada_modeling *modelings; /* in order */
+    uint32_t modeling_count;
+    bool negative; /* some count of nodes is below 0 */
 };
 
 struct karmada_cluster {
@@ -42,8 +75,11 @@ struct karmada_cluster {
     uint32_t taint_count;
     const karmada_api *apis; /* status.apiEnablements: sorted, each once */
     uint32_t api_count;
+    bool has_summary;                         /* status.resourceSummary is there */
     const struct karmada_resource *resources; /* by name */
     uint32_t resource_count;
+    int64_t free_pods; /* of the summary: never below 0 */
+    struct karmada_models models;
 };
 void karmada_cluster_decode(struct json_reader *r, struct karmada_cluster *ret);
 /* Does its status list the API? Complete or not: upstream, APIEnablement.Filter(). */
@@ -51,3 +87,9 @@ bool karmada_cluster_serves(const struct karmada_cluster *cluster, karmada_api a
 
 /* A part of karmada_cluster_decode(): status.apiEnablements. Errors stay in r. */
 void karmada_apis_decode(struct json_reader *r, struct karmada_cluster *ret);
+
+/* Parts of karmada_cluster_decode(): spec.resourceModels, and allocatableModelings of the summary;
+ * then, when both are known, what is worked out of them. Errors stay in r. */
+void karmada_models_decode(struct json_reader *r, struct karmada_models *ret);
+void karmada_modelings_decode(struct json_reader *r, struct karmada_models *ret);
+void karmada_models_finish(struct json_reader *r, struct karmada_models *ret);

@@ -16,6 +16,11 @@ struct resource {
     int64_t amount;
 };
 
+/* Does kube-scheduler look at requests for this resource? Others, such as "storage" or a name
+ * without a domain, play no part. "pods" is one of the others. upstream: scheduler/util
+ * IsScalarResourceName(), and the three native ones. */
+bool resource_is_scheduled(struct str name);
+
 struct resources {
     const struct resource *items; /* sorted by name, names unique */
     uint32_t count;

@@ -77,6 +77,68 @@ static void zones(void **state) {
     assert_int_equal(c.zone_count, 0);
 }
 
+/* What is left of each resource, and which amounts are given. */
+static void what_is_free(void **state) {
+    (void)state;
+    struct karmada_cluster c = decode(
+        "{\"status\":{\"resourceSummary\":{\"allocatable\":{\"cpu\":\"2\",\"m\":\"0\",\"pods\":"
+        "\"10\"},"
+        "\"allocated\":{\"cpu\":\"1999500u\",\"m\":\"-1Ki\",\"pods\":\"2500m\"},\"allocating\":{"
+        "\"m\":\"3\",\"n\":\"1\",\"pods\":\"1\"}}}}");
+    assert_true(c.has_summary);
+    assert_int_equal(c.resource_count, 4);
+    assert_int_equal(c.resources[0].free, 1); /* half a thousandth, rounded up */
+    assert_int_equal(c.resources[0].given, 1 << KARMADA_ALLOCATABLE | 1 << KARMADA_ALLOCATED);
+    assert_int_equal(c.resources[0].format, QUANTITY_DECIMAL_SI);
+    assert_int_equal(c.resources[1].free, 1021);
+    assert_int_equal(c.resources[1].format, QUANTITY_BINARY_SI);
+    assert_int_equal(c.resources[2].free, -1);
+    assert_int_equal(c.resources[2].given, 1 << KARMADA_ALLOCATING);
+    assert_int_equal(c.free_pods, 6); /* 10 - 3 - 1 */
+    assert_false(decode("{\"status\":{\"resourceSummary\":null}}").has_summary);
+    assert_false(decode("{}").has_summary);
+    assert_int_equal(
+        decode("{\"status\":{\"resourceSummary\":{\"allocated\":{\"pods\":\"1\"}}}}").free_pods, 0);
+}
+
+static void resource_models(void **state) {
+    (void)state;
+    struct karmada_cluster c = decode(
+        "{\"status\":{\"resourceSummary\":{\"allocatableModelings\":[{\"grade\":1,\"count\":2},"
+        "{\"grade\":5,\"count\":7},{\"count\":3},{\"grade\":1,\"count\":4}]}},\"spec\":{"
+        "\"resourceModels\":[{\"grade\":1,\"ranges\":[]},{\"ranges\":[{\"name\":\"memory\",\"min\":"
+        "\"1Ki\"},{\"name\":\"cpu\",\"min\":\"1500m\",\"max\":\"2\"},{\"name\":\"storage\"},{"
+        "\"name\":"
+        "\"memory\",\"min\":\"2Ki\"}]},{\"grade\":1,\"ranges\":null}]}}");
+    const struct karmada_models *models = &c.models;
+    assert_int_equal(models->count, 3);
+    assert_int_equal(models->by_grade[0], 1);
+    assert_int_equal(models->by_grade[1], 0);
+    assert_int_equal(models->by_grade[2], 2);
+    assert_int_equal(models->items[0].nodes, 0); /* the later one of grade 1 has them */
+    assert_int_equal(models->items[1].nodes, 3);
+    assert_int_equal(models->items[2].nodes, 6);
+    const struct karmada_model *model = &models->items[1];
+    assert_int_equal(model->range_count, 3);
+    assert_str(model->ranges[0].name, "cpu");
+    assert_int_equal(model->ranges[0].amount, 1500);
+    assert_true(model->ranges[0].scheduled);
+    assert_str(model->ranges[1].name, "memory");
+    assert_int_equal(model->ranges[1].amount, 2048);
+    assert_false(model->ranges[2].scheduled);
+    assert_int_equal(models->modeling_count, 4);
+    assert_int_equal(models->modelings[1].count, 7);
+    assert_false(models->negative);
+    assert_true(
+        decode("{\"status\":{\"resourceSummary\":{\"allocatableModelings\":[{\"count\":-1}]}}}")
+            .models.negative);
+    refused("{\"spec\":{\"resourceModels\":[{\"grade\":-1}]}}", "doc.spec.resourceModels[0].grade");
+    refused("{\"spec\":{\"resourceModels\":[{\"ranges\":[{\"min\":\"x\"}]}]}}",
+            "doc.spec.resourceModels[0].ranges[0].min");
+    refused("{\"status\":{\"resourceSummary\":{\"allocatableModelings\":[{\"count\":\"1\"}]}}}",
+            "allocatableModelings[0].count");
+}
+
 static void what_cannot_be_read(void **state) {
     (void)state;
     refused("{\"spec\":{\"zones\":\"z\"}}", "doc.spec.zones: expected an array");
@@ -121,6 +183,8 @@ int main(void) {
         DECODING_TEST(the_whole_of_one),
         DECODING_TEST(zones),
         DECODING_TEST(apis),
+        DECODING_TEST(what_is_free),
+        DECODING_TEST(resource_models),
         DECODING_TEST(what_cannot_be_read),
     };
     return cmocka_run_group_tests_name("Karmada's Cluster", tests, NULL, NULL);
