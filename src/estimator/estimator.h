@@ -1,11 +1,23 @@
 /*
  * How many replicas of a workload, or how many sets of its components, fit a cluster beside what
  * runs there. Pure functions. upstream: karmada pkg/estimator (v1.18.1).
+ *
+ * Two estimators answer: the *general* one knows a cluster by what its Cluster object reports, sums
+ * of resources and counts of nodes by size (here); the *accurate* one knows its nodes and pods
+ * (estimator/nodes.h).
+ *
+ * Answers are numbers of replicas or sets, 0 to ESTIMATE_MAX. Where upstream's sums wrap around,
+ * these stop at the limit. Threads: values that nobody changes; each call has an arena of its own.
  */
 #pragma once
 
 #include "model/binding.h"
 #include "model/karmada.h"
+
+/* What Karmada calls no limit. */
+#define ESTIMATE_MAX INT32_MAX
+/* What an estimator answers that does not know. upstream: UnauthenticReplica */
+#define ESTIMATE_UNKNOWN (-1)
 
 /* How a cluster's resource models are read: as Karmada of a version does. */
 enum estimator_models {
@@ -14,3 +26,97 @@ enum estimator_models {
     MODELS_SECOND, /* v1.12 to v1.17 */
     MODELS_THIRD,  /* from v1.18 on */
 };
+
+/* ---- a question, prepared once for all clusters ---- */
+
+/* What one replica asks for of a resource; more than 0. */
+struct demand {
+    struct str name;
+    int64_t amount;    /* cpu in thousandths, others in whole units; rounded up */
+    int64_t by_family; /* binary quantities in whole units, all others in thousandths */
+    __int128 nano;
+    bool scheduled; /* resource_is_scheduled(): nodes are asked for it */
+};
+struct demands {
+    bool given;                 /* there are requirements, perhaps empty ones */
+    const struct demand *items; /* by name, each once */
+    uint32_t count;
+};
+
+/* Components that run together. */
+struct component_demand {
+    int64_t replicas; /* 0 or more */
+    struct demands demands;
+    const struct replica_requirements *requirements; /* borrowed */
+};
+/* What one set of them asks for of a resource. */
+struct set_demand {
+    struct str name;
+    int64_t amount, by_family; /* as in struct demand; at most INT64_MAX */
+};
+struct component_set {
+    struct str namespace; /* of an assumed workload */
+    const struct component_demand *items;
+    uint32_t count;
+    int64_t pods;                     /* sum of replicas */
+    const struct set_demand *demands; /* by name, each once, above 0 */
+    uint32_t demand_count;
+};
+
+struct estimator_question {
+    const struct replica_requirements *requirements; /* borrowed */
+    struct demands demands;                          /* of a replica */
+    struct component_set set;
+    const struct component_set
+        *assumed; /* workloads that were sent to the cluster, and that it does
+                     not show yet (gate SchedulingOvercommitProtection) */
+    uint32_t assumed_count;
+    enum estimator_models models;
+    bool sets_by_name; /* setUnits ByName: amounts of sets in units of the resource, not, as
+                          upstream, of the suffix that a quantity happens to have */
+};
+
+/* What is made is in the arena, and takes its steps: 0, -E2BIG (they are spent) or -ENOMEM. The
+ * requirements and components are borrowed. `ret` is zeroed but for these: models is MODELS_THIRD.
+ */
+int estimator_question_init(struct estimator_question *ret,
+                            const struct replica_requirements *requirements,
+                            const struct component *components, uint32_t component_count,
+                            struct arena *arena) MUST_CHECK;
+/* The demands of components alone, for `assumed`. Likewise. */
+int component_set_init(struct component_set *ret, const struct component *components,
+                       uint32_t component_count, struct arena *arena) MUST_CHECK;
+
+/* ---- the general estimator ---- */
+
+struct general_estimate {
+    int64_t replicas; /* the answer */
+    int64_t summary;  /* what the summary leaves; ESTIMATE_UNKNOWN where models decide */
+    int64_t models;   /* what the models leave; ESTIMATE_UNKNOWN where they are not asked */
+};
+/*
+ * Replicas of q->demands. Without assumed workloads it takes no memory and does not fail: one pass
+ * over the summary, or over the models, whatever the number of nodes. upstream:
+ * GeneralEstimator.maxAvailableReplicas(). 0, -E2BIG (the arena's steps are spent) or -ENOMEM.
+ */
+int estimator_general_replicas(const struct karmada_cluster *cluster,
+                               const struct estimator_question *q, struct arena *arena,
+                               struct general_estimate *ret) MUST_CHECK;
+/* Sets of q->set; components that ask for no pod: the free pods. Likewise. upstream:
+ * GeneralEstimator.maxAvailableComponentSets(). */
+int estimator_general_sets(const struct karmada_cluster *cluster,
+                           const struct estimator_question *q, struct arena *arena,
+                           int64_t *ret) MUST_CHECK;
+
+/*
+ * What is left of several answers for one cluster: the least of those that know (not
+ * ESTIMATE_UNKNOWN); ESTIMATE_MAX, which is what nobody knows, becomes `replicas`. Begin with
+ * ESTIMATE_MAX, then estimator_least() with each, then estimator_available(). upstream:
+ * calAvailableReplicas().
+ */
+static inline int64_t estimator_least(int64_t least, int64_t answer) {
+    return answer != ESTIMATE_UNKNOWN && answer < least ? answer : least;
+}
+static inline int64_t estimator_available(int64_t least, int64_t replicas) {
+    return least >= ESTIMATE_MAX ? replicas : least;
+}

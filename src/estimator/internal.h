@@ -1,0 +1,23 @@
+/* What the files of the general estimator share. */
+#pragma once
+
+#include "estimator/estimator.h"
+
+/* What assumed workloads ask for together: pods, and demands by name. 0, -E2BIG or -ENOMEM. */
+int estimator_assumed_total(const struct estimator_question *q, struct arena *arena,
+                            struct component_set *ret) MUST_CHECK;
+
+/* Are the cluster's models to be asked? */
+static inline bool estimator_has_models(const struct karmada_cluster *cluster,
+                                        const struct estimator_question *q) {
+    return q->models != MODELS_OFF && cluster->models.modeling_count > 0;
+}
+
+/* Replicas of q->demands by models: ESTIMATE_UNKNOWN where they cannot tell, so that the summary
+ * decides. 0, -E2BIG or -ENOMEM; neither without assumed workloads. */
+int estimator_models_replicas(const struct karmada_models *models,
+                              const struct estimator_question *q, struct arena *arena,
+                              int64_t *ret) MUST_CHECK;
+/* Likewise sets of q->set, at most `bound`. */
+int estimator_models_sets(const struct karmada_models *models, const struct estimator_question *q,
+                          int64_t bound, struct arena *arena, int64_t *ret) MUST_CHECK;
