@@ -8,6 +8,7 @@
 const struct line_step line_steps[] = {
     {"plan", "clusters[], sums{}, terms[], number, current[], others[], weight",
      "selected[], unscheduled, skew[]", line_plan},
+    {"available", "replicas, clusters[], estimates{}", "available{}", line_available},
     {"normalise", "value, min, max", "value", line_normalise},
     {"range", "values[], low, high", "low, high", line_range},
     {"quantity", "text, or a and b; wrap",
