@@ -500,6 +500,13 @@ static bool admits(const struct server *s) {
     return configuration_listens(s->configuration->webhook.listen);
 }
 
+/* Of Placements: who publishes their scores. */
+static bool placements_have_leader(void *ctx) {
+    const struct server *s = ctx;
+    const struct elector *elector = leadership_elector(s->leadership, PURPOSE_OCM);
+    return elector == NULL || elector_somebody_leads(elector);
+}
+
 static int start_webhook_work(struct server *s, struct err *err) {
     const struct configuration *c = s->configuration;
     struct owners *owners = NULL;
@@ -520,7 +527,9 @@ static int start_webhook_work(struct server *s, struct err *err) {
     s->webhook.placements =
         (struct placement_reviewer){.known = {.policies = known_policies_source(s->policies),
                                               .fleet = known_fleet_store(s->fleet),
-                                              .cache = s->cache},
+                                              .cache = s->cache,
+                                              .has_leader = placements_have_leader,
+                                              .ctx = s},
                                     .seed = clock_seed()};
     configuration_reviews_placements(c, &s->webhook.placements.known);
     if (admits(s))

@@ -30,6 +30,8 @@ void placement_decide(const struct placement_knowledge *known, const struct revi
                       uint64_t random, struct arena *arena, struct placement_admission *ret) {
     struct placement_options options = {.mode = known->mode,
                                         .inject_scores = known->inject_scores,
+                                        .is_waiting = known->has_leader != NULL &&
+                                                      !known->has_leader(known->ctx),
                                         .owns = known->owns,
                                         .shards = known->shards,
                                         .random = random};

@@ -15,6 +15,9 @@ struct placement_knowledge {
     struct cache *cache;      /* NULL: nothing is known of namespaces */
     enum placement_mode mode; /* as the next ones: see struct placement_options */
     bool inject_scores;
+    /* Does somebody lead who publishes scores? Any thread. NULL: somebody does. */
+    bool (*has_leader)(void *ctx);
+    void *ctx;
     bool owns;
     uint32_t shards;
 };

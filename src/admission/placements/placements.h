@@ -10,7 +10,8 @@
  * that prioritizer;
  *   - the annotation that says so (model/injected.h).
  *   A gate without scores selects nothing. So a Placement gets its gate when it is created, or
- * where it has one already; one that is live and has none waits for whoever publishes its scores.
+ * where it has one already; one that is live and has none waits for whoever publishes its scores,
+ *   and so does a new one while nobody leads who would publish them.
  * Mode Owner, where a controller owns decisions: the annotation with which OCM leaves the Placement
  * alone, when it is created. A live one is left to the controller.
  * Otherwise: what was added before goes, exactly.
@@ -33,6 +34,7 @@ struct placement_options {
     const struct policy_namespace *namespace; /* the review's */
     enum placement_mode mode; /* of Placements with terms whose annotation names none */
     bool inject_scores;       /* scores are published for what is injected here */
+    bool is_waiting;          /* ... but nobody leads who would, for now */
     bool owns;                /* a controller owns the decisions of Placements in mode Owner */
     uint32_t shards;          /* of scores: 1..INJECTED_SHARDS */
     uint64_t random;          /* for a key */

@@ -76,7 +76,8 @@ static struct injected believe(const struct placement_question *q) {
 
 /* A gate that nobody has published scores for selects nothing. */
 static bool may_gate(const struct placement_question *q, struct injected_key key) {
-    return !q->is_updated || placement_options(q)->is_publisher || shape_is_gated(&q->old, key) ||
+    return (!q->is_updated && !placement_options(q)->is_waiting) ||
+           placement_options(q)->is_publisher || shape_is_gated(&q->old, key) ||
            shape_is_gated(&q->shape, key);
 }
 
@@ -157,6 +158,15 @@ static void warn_of_spread(const struct placement_question *q, const struct want
                     "and empties the decisions of a Placement that has it");
 }
 
+/* OCM decides without hard terms until somebody leads. */
+static void warn_of_waiting(const struct placement_question *q, const struct wanted *wanted,
+                            struct admission_outcome *ret) {
+    if (wanted->inject && !wanted->gate && is_hard(&q->terms) && !q->is_updated)
+        add_warning(q, ret,
+                    "spec.spreadPolicy: no replica of Evenkeel leads at the moment: Open Cluster "
+                    "Management decides without its hard terms until one does");
+}
+
 /* ---- modes ---- */
 
 /* A Placement whose controller of ours would leave it to OCM is decided by nobody if OCM leaves it
@@ -194,6 +204,7 @@ static int run(const struct admission_question *question, struct patch *patch,
                     q->terms.unknown_mode.p == NULL; /* nobody would publish its scores */
     wanted.gate = wanted.inject && is_hard(&q->terms) && may_gate(q, wanted.kept.key);
     int r = wanted.inject || shape_has_ours(&q->shape) ? edit(q, &wanted, patch, ret, err) : 0;
+    warn_of_waiting(q, &wanted, ret);
     if (r == 0 && mode == PLACEMENT_OWNER)
         r = give_to_owner(q, patch, ret, err);
     else if (r == 0 && !wanted.inject)

@@ -38,7 +38,7 @@ struct elector {
     char holder[IDENTITY_SIZE], problem[256]; /* as last logged */
 
     /* for all to read */
-    _Atomic int64_t until_ms, renewed_ms;
+    _Atomic int64_t until_ms, held_until_ms, renewed_ms;
     _Atomic bool told; /* to lead */
 
     char label[NAME_SIZE + 8];
@@ -63,6 +63,10 @@ int64_t elector_remaining_ms(const struct elector *e) {
 
 bool elector_leads(const struct elector *e) {
     return elector_remaining_ms(e) > 0;
+}
+
+bool elector_somebody_leads(const struct elector *e) {
+    return now_ms(e) < atomic_load(&e->held_until_ms);
 }
 
 bool elector_is_alive(const struct elector *e) {
@@ -119,6 +123,7 @@ static void publish(struct elector *e) {
     lease_stats(e->lease, &stats);
     atomic_store(&e->renewed_ms, stats.renewed_ms);
     atomic_store(&e->until_ms, lease_until_ms(e->lease));
+    atomic_store(&e->held_until_ms, lease_held_until_ms(e->lease));
     metric_set(&e->acquisitions, (int64_t)stats.acquired);
     metric_set(&e->failures, (int64_t)stats.failures);
     metric_set(&e->slow, (int64_t)stats.slow);
@@ -250,7 +255,7 @@ static void init(struct elector *e, const struct elector_options *options) {
     e->ctx = options->ctx;
     e->events = options->events;
     e->duration_ms = lease_options_complete(&options->lease).duration_ms;
-    e->until_ms = e->renewed_ms = INT64_MIN;
+    e->until_ms = e->held_until_ms = e->renewed_ms = INT64_MIN;
     /* These fit: lease_new() has accepted them. */
     (void)snprintf(e->namespace, sizeof e->namespace, "%s", options->lease.namespace);
     (void)snprintf(e->name, sizeof e->name, "%s", options->lease.name);

@@ -48,6 +48,9 @@ int elector_new(const struct elector_options *options, struct elector **ret,
 
 /* Any thread, no lock. */
 bool elector_leads(const struct elector *e);
+/* Does anybody lead, as far as we know? Another one's death is noticed when its Lease has run out.
+ * Likewise. */
+bool elector_somebody_leads(const struct elector *e);
 /* How long we lead at least, without another renewal; 0: we do not. */
 int64_t elector_remaining_ms(const struct elector *e);
 

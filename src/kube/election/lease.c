@@ -139,6 +139,10 @@ int64_t lease_until_ms(const struct lease *l) {
     return l->until_ms;
 }
 
+int64_t lease_held_until_ms(const struct lease *l) {
+    return l->until_ms > l->free_at_ms ? l->until_ms : l->free_at_ms;
+}
+
 struct str lease_holder(const struct lease *l) {
     return l->record.holder;
 }

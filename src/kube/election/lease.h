@@ -94,6 +94,10 @@ static inline bool lease_leading(const struct lease *l, int64_t now_ms) {
     return now_ms < lease_until_ms(l);
 }
 
+/* Somebody leads, as far as is known: we, or a holder whose last record does not count as dead
+ * before this; INT64_MIN: nobody, or nothing is known yet. */
+int64_t lease_held_until_ms(const struct lease *l);
+
 /*
  * Leads no more from now on, and gives the Lease back (holderIdentity "", one second) so that the
  * next one need not wait: tries until it is known to be free or another's, at most five times and

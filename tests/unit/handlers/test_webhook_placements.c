@@ -17,6 +17,10 @@
 #define TERMS                                                                                      \
     "\"spreadPolicy\":{\"spreadConstraints\":[{\"topologyKey\":\"zone\",\"topologyKeyType\":"      \
     "\"Label\"}]}"
+#define HARD_TERMS                                                                                 \
+    "\"spreadPolicy\":{\"spreadConstraints\":[{\"topologyKey\":\"zone\",\"topologyKeyType\":"      \
+    "\"Label\",\"whenUnsatisfiable\":\"DoNotSchedule\"}]}"
+#define HARD "{\"metadata\":{\"name\":\"p\"},\"spec\":{" HARD_TERMS "}}"
 #define PLACEMENT "{\"metadata\":{\"name\":\"p\"},\"spec\":{" TERMS "}}"
 
 struct fixture {
@@ -62,6 +66,33 @@ static void scores_take_a_publisher(void **state) {
     assert_int_equal(f->response.status, 200);
 }
 
+static bool leads;
+
+static bool has_leader(void *ctx) {
+    return *(const bool *)ctx;
+}
+
+/* A gate selects nothing until somebody publishes scores. */
+static void gates_take_a_leader(void **state) {
+    struct fixture *f = *state;
+    static const char warning[] = "no replica of Evenkeel leads at the moment";
+    struct placement_knowledge *known = &f->webhook.placements.known;
+    char ungated[4096];
+    known->inject_scores = true;
+    known->has_leader = has_leader;
+    known->ctx = &leads;
+    leads = false;
+    (void)snprintf(ungated, sizeof ungated, "%s", ask(f, REVIEW("CREATE", HARD, "null")));
+    assert_contains(ungated, "\"patchType\":\"JSONPatch\"");
+    assert_contains(ungated, warning);
+    assert_null(strstr(ask(f, REVIEW("CREATE", PLACEMENT, "null")), warning)); /* soft */
+    assert_null(strstr(ask(f, REVIEW("UPDATE", HARD, HARD)), warning)); /* the leader's, later */
+    leads = true;
+    const char *gated = ask(f, REVIEW("CREATE", HARD, "null"));
+    assert_null(strstr(gated, warning));
+    assert_true(strlen(gated) > strlen(ungated)); /* by the predicate, in base64 */
+}
+
 /* Keys are drawn anew for each. */
 static void keys_differ(void **state) {
     struct fixture *f = *state;
@@ -92,8 +123,8 @@ static void refused(void **state) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(scores_take_a_publisher), TEST(keys_differ),
-                                       TEST(owners), TEST(refused)};
+    const struct CMUnitTest tests[] = {TEST(scores_take_a_publisher), TEST(gates_take_a_leader),
+                                       TEST(keys_differ), TEST(owners), TEST(refused)};
     log_setup(LOG_ERROR, LOG_LOGFMT, STDERR_FILENO);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

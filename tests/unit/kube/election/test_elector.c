@@ -227,6 +227,7 @@ static void test_who_stood_still_does_not_lead(void **state) {
     fake_pass(&client, 2000); /* a renewal is under way */
     stand_still(30000);
     assert_false(elector_leads(elector));
+    assert_false(elector_somebody_leads(elector));
     assert_true(elector_is_alive(elector));
     stand_still(3000); /* 15 s + 20 s after the last renewal began */
     assert_true(elector_is_alive(elector));
@@ -264,8 +265,10 @@ static void test_followers_are_told_nothing(void **state) {
     serve_one("GET");
     assert_string_equal(told, "");
     assert_true(elector_is_alive(elector));
+    assert_true(elector_somebody_leads(elector));
     stand_still(3600000);
     assert_true(elector_is_alive(elector));
+    assert_false(elector_somebody_leads(elector)); /* its Lease has run out meanwhile */
     begin_stop(3000);
     expect_stopped(); /* nothing to give back */
     assert_string_equal(told, "");

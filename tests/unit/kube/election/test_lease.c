@@ -472,6 +472,31 @@ static void test_who_finds_another_holder_stops_at_once(void **state) {
     close_desk(&d);
 }
 
+/* Somebody leads: we, or another one whose record has not stood still for its duration. */
+static void test_who_holds_it_is_known(void **state) {
+    (void)state;
+    struct desk d;
+    open_waiting(&d, OTHERS);
+    const int64_t until_ms = d.now_ms + 15000;
+    assert_int_equal(lease_held_until_ms(d.lease), until_ms);
+    wait_out(&d);
+    serve_one(&d, "GET"); /* the same record */
+    assert_int_equal(lease_held_until_ms(d.lease), until_ms);
+    lease_store_set(d.store, "{\"holderIdentity\":\"\",\"leaseDurationSeconds\":1}");
+    wait_out(&d);
+    expect_request(&d, "GET");
+    end_with(&d, 200, "[]", -1); /* which says nothing */
+    assert_int_equal(lease_held_until_ms(d.lease), until_ms);
+    close_desk(&d);
+    open_leading(&d);
+    assert_int_equal(lease_held_until_ms(d.lease), lease_until_ms(d.lease));
+    assert_true(leads(&d));
+    close_desk(&d);
+    open_desk(&d);
+    assert_true(lease_held_until_ms(d.lease) == INT64_MIN);
+    close_desk(&d);
+}
+
 /* ---- waiting ---- */
 
 static void test_candidates_spread_out(void **state) {
@@ -922,6 +947,7 @@ int main(void) {
         cmocka_unit_test(test_a_deleted_lease_is_made_anew),
         cmocka_unit_test(test_a_deleted_lease_is_nobody_elses_at_once),
         cmocka_unit_test(test_who_finds_another_holder_stops_at_once),
+        cmocka_unit_test(test_who_holds_it_is_known),
         cmocka_unit_test(test_candidates_spread_out),
         cmocka_unit_test(test_a_dead_leader_is_followed_after_its_duration),
         cmocka_unit_test(test_a_lost_race_is_no_lead),
