@@ -39,66 +39,126 @@ static int answer_from_state(enum placement_verb verb, const struct clusters_que
     return r;
 }
 
-/* A question of one step of the scheduling, which knows nothing of a fleet. */
-static void ask_step(enum placement_verb verb, const struct http_request *request,
-                     struct http_response *response) {
-    static const struct str steps[] = {[PLACEMENT_FILTER] = {NULL, 0},
-                                       [PLACEMENT_PRIORITIZE] = {NULL, 0},
-                                       [PLACEMENT_SELECT] = {"plan", 4}};
-    struct line_question q;
-    struct err err = {0};
-    const int r = line_question_read(request->body, request->arena, &q, &err);
-    if (r == 0 && steps[verb].n > 0 && str_eq(str_of(q.step->name), steps[verb])) {
-        response->status = line_question_answer(&q, request->arena, &response->text) ? 200 : 400;
-        return;
-    }
-    put_error(response, 400,
-              "question.placement: it is missing, and there is no step of this verb");
+/* ---- questions of one step, which know nothing of a fleet ---- */
+
+enum verb { FILTER, PRIORITIZE, SELECT, ASSIGN, ESTIMATE, VERBS };
+
+/* Steps that a verb takes; the last is NULL. */
+enum { MOST_STEPS = 6 };
+static const char *const steps_of[VERBS][MOST_STEPS] = {
+    [FILTER] = {NULL},
+    [PRIORITIZE] = {NULL},
+    [SELECT] = {"plan", "groups", "select", NULL},
+    [ASSIGN] = {"assign", "schedule", NULL},
+    [ESTIMATE] = {"estimate", "available", "unschedulable", "quantity", "wire", NULL},
+};
+
+static bool takes_step(enum verb verb, const char *name) {
+    for (const char *const *step = steps_of[verb]; *step != NULL; step++)
+        if (strcmp(*step, name) == 0)
+            return true;
+    return false;
 }
 
-static void ask(enum placement_verb verb, const struct clusters *c,
-                const struct http_request *request, struct http_response *response) {
-    struct clusters_question q;
+static bool is_step(struct str body, struct arena *arena) {
+    struct json_reader r;
+    json_reader_init(&r, body, arena, "question");
+    return json_peek(&r) == JSON_OBJECT && json_peek_member(&r, STR("step")).p != NULL;
+}
+
+static void put_wrong_verb(enum verb verb, const char *step, struct http_response *response) {
+    struct strbuf text = {0};
+    strbuf_appendf(&text, "question.step: '%s' is no step of this verb; there %s", step,
+                   steps_of[verb][0] != NULL ? "are:" : "is none");
+    for (const char *const *name = steps_of[verb]; *name != NULL; name++)
+        strbuf_appendf(&text, "%s %s", name > steps_of[verb] ? "," : "", *name);
+    strbuf_append(&text, "", 1);
+    put_error(response, 400, strbuf_failed(&text) ? "question.step" : text.p);
+    strbuf_done(&text);
+}
+
+static void ask_step(enum verb verb, const struct http_request *request,
+                     struct http_response *response) {
+    struct line_question q;
+    struct err err = {0};
+    if (line_question_read(request->body, request->arena, &q, &err) != 0) {
+        response->status = 400;
+        line_question_refuse(&q, &err, &response->text);
+    } else if (takes_step(verb, q.step->name)) {
+        response->status = line_question_answer(&q, request->arena, &response->text) ? 200 : 400;
+    } else {
+        put_wrong_verb(verb, q.step->name, response);
+    }
+}
+
+/* ---- questions about a fleet ---- */
+
+/* Of a Placement; of other verbs there is nothing to say. */
+static const enum placement_verb placement_verbs[VERBS] = {
+    [FILTER] = PLACEMENT_FILTER, [PRIORITIZE] = PLACEMENT_PRIORITIZE, [SELECT] = PLACEMENT_SELECT};
+
+static void ask_placement(enum placement_verb verb, const struct clusters *c,
+                          const struct clusters_question *q, const struct http_request *request,
+                          struct http_response *response) {
     struct err err = {0};
     int r;
-    request->arena->steps.max = LIMIT_CLUSTERS_STEPS;
-    response->status = 200;
-    response->content_type = "application/json";
-    if (clusters_question_decode(request->body, request->arena, &q, &err) != 0) {
-        put_error(response, err.code == -ENOMEM ? 503 : 400, err.text);
-        return;
-    }
-    if (!q.has_placement) {
-        ask_step(verb, request, response);
-        return;
-    }
-    if (q.state.p == NULL && c->known.fleet == NULL) {
+    if (q->state.p == NULL && c->known.fleet == NULL) {
         put_error(response, 200, NO_FLEET);
         return;
     }
-    if (q.state.p == NULL && !c->is_ready(c->ctx)) {
+    if (q->state.p == NULL && !c->is_ready(c->ctx)) {
         put_error(response, 503, EXTENDER_NOT_READY);
         response->retry_after_s = 1;
         return;
     }
-    r = q.state.p != NULL ? answer_from_state(verb, &q, request->arena, response, &err)
-                          : answer(verb, &c->known, &q, request->arena, response, &err);
+    r = q->state.p != NULL ? answer_from_state(verb, q, request->arena, response, &err)
+                           : answer(verb, &c->known, q, request->arena, response, &err);
     if (r == 0)
         return;
     put_error(response, r == -EINVAL ? 400 : r == -ENOMEM ? 503 : 200, err.text);
 }
 
+static void ask(enum verb verb, const struct clusters *c, const struct http_request *request,
+                struct http_response *response) {
+    struct clusters_question q;
+    struct err err = {0};
+    request->arena->steps.max = LIMIT_CLUSTERS_STEPS;
+    response->status = 200;
+    response->content_type = "application/json";
+    if (is_step(request->body, request->arena))
+        ask_step(verb, request, response);
+    else if (clusters_question_decode(request->body, request->arena, &q, &err) != 0)
+        put_error(response, err.code == -ENOMEM ? 503 : 400, err.text);
+    else if (!q.has_placement)
+        put_error(response, 400,
+                  "question.placement: it is missing, and there is no step instead of it");
+    else if (verb > SELECT)
+        put_error(response, 400, "question.placement: this verb has nothing to say of one");
+    else
+        ask_placement(placement_verbs[verb], c, &q, request, response);
+}
+
 void clusters_filter(void *ctx, const struct http_request *request,
                      struct http_response *response) {
-    ask(PLACEMENT_FILTER, ctx, request, response);
+    ask(FILTER, ctx, request, response);
 }
 
 void clusters_prioritize(void *ctx, const struct http_request *request,
                          struct http_response *response) {
-    ask(PLACEMENT_PRIORITIZE, ctx, request, response);
+    ask(PRIORITIZE, ctx, request, response);
 }
 
 void clusters_select(void *ctx, const struct http_request *request,
                      struct http_response *response) {
-    ask(PLACEMENT_SELECT, ctx, request, response);
+    ask(SELECT, ctx, request, response);
+}
+
+void clusters_assign(void *ctx, const struct http_request *request,
+                     struct http_response *response) {
+    ask(ASSIGN, ctx, request, response);
+}
+
+void clusters_estimate(void *ctx, const struct http_request *request,
+                       struct http_response *response) {
+    ask(ESTIMATE, ctx, request, response);
 }

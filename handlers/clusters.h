@@ -1,6 +1,6 @@
 /*
- * POST /clusters/v1/VERB: questions about a fleet, on the extender's listener. `ctx` of every
- * handler is a struct clusters.
+ * POST /clusters/v1/VERB: questions about a fleet, or of one step of scheduling it (lines/lines.h),
+ * on the extender's listener. `ctx` of every handler is a struct clusters.
  *
  * What they answer when something is wrong: 400 with {"error"} for a question that cannot be read;
  * 503 with {"error"} before the first sync, unless the question brings its own state. A question
@@ -22,3 +22,6 @@ void clusters_filter(void *ctx, const struct http_request *request, struct http_
 void clusters_prioritize(void *ctx, const struct http_request *request,
                          struct http_response *response);
 void clusters_select(void *ctx, const struct http_request *request, struct http_response *response);
+void clusters_assign(void *ctx, const struct http_request *request, struct http_response *response);
+void clusters_estimate(void *ctx, const struct http_request *request,
+                       struct http_response *response);

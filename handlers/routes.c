@@ -53,6 +53,8 @@ static const struct http_route clusters[] = {
     {"POST", "/clusters/v1/prioritize", "clusters/prioritize", clusters_prioritize,
      HTTP_LARGE_JSON},
     {"POST", "/clusters/v1/select", "clusters/select", clusters_select, HTTP_LARGE_JSON},
+    {"POST", "/clusters/v1/assign", "clusters/assign", clusters_assign, HTTP_LARGE_JSON},
+    {"POST", "/clusters/v1/estimate", "clusters/estimate", clusters_estimate, HTTP_LARGE_JSON},
 };
 const struct http_routes clusters_routes = HTTP_ROUTES(clusters);
 

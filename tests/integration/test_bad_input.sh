@@ -144,9 +144,9 @@ refusal() { # CURL OPTION...: "STATUS: BODY"
 }
 json=(--header 'Content-Type: application/json' --data '{}')
 like "an unknown path gets the known ones" "$(refusal "${json[@]}" "$url/unbind")" \
-    '^404: no such path; there are: POST /extender/v1/filter, POST /extender/v1/prioritize, POST /extender/v1/complement, POST /extender/v1/preempt, POST /clusters/v1/filter, POST /clusters/v1/prioritize, POST /clusters/v1/select$'
+    '^404: no such path; there are: POST /extender/v1/filter, POST /extender/v1/prioritize, POST /extender/v1/complement, POST /extender/v1/preempt, POST /clusters/v1/filter, POST /clusters/v1/prioritize, POST /clusters/v1/select, POST /clusters/v1/assign, POST /clusters/v1/estimate$'
 like "bind is no path unless it is configured, and that is said" "$(refusal "${json[@]}" "$url/bind")" \
-    '^404: no such path: binding is off: set extender.bind .*; there are: POST [^;]*/clusters/v1/select$'
+    '^404: no such path: binding is off: set extender.bind .*; there are: POST [^;]*/clusters/v1/estimate$'
 check "... and logged, for kube-scheduler shows nobody" \
     wait_log 'level=warn .*path=/extender/v1/bind listener=extender .*set extender.bind'
 like "a wrong method" "$(refusal "$url/filter")" '^405: .* takes only POST$'
