@@ -1,11 +1,11 @@
-/* The step `groups`: the combination of groups that Karmada chooses. */
+/* The steps `groups`, the combination of groups that Karmada chooses, and `select`, the clusters.
+ */
 #include "karmada/select.h"
 
 #include "base/limits.h"
 #include "lines/candidates.h"
+#include "lines/karmada_options.h"
 #include "lines/steps.h"
-
-#include <errno.h>
 
 /* ---- groups ---- */
 
@@ -74,4 +74,88 @@ int line_groups(struct json_reader *r, struct json_writer *w, struct err *err) {
         json_put_string(w, q.items[chosen[i]].name);
     json_end_array(w);
     return 0;
+}
+
+/* ---- select ---- */
+
+struct select_question {
+    const struct karmada_candidate *candidates;
+    uint32_t count;
+    int32_t replicas;
+    struct cluster_placement placement;
+    struct karmada_options options;
+};
+
+static void select_decode(struct json_reader *r, struct select_question *q) {
+    struct str key;
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key)) {
+        if (str_eq(key, STR("candidates")))
+            q->candidates = candidates_decode(r, &q->count);
+        else if (str_eq(key, STR("replicas")))
+            q->replicas = (int32_t)json_integer(r, 0, INT32_MAX);
+        else if (str_eq(key, STR("placement"))) {
+            q->placement = (struct cluster_placement){0};
+            cluster_placement_decode(r, &q->placement);
+        } else if (str_eq(key, STR("options")))
+            karmada_options_decode(r, &q->options);
+        else
+            (void)json_skip(r); /* not ours; errors stay in r */
+    }
+}
+
+static void put_level_name(struct json_writer *w, const struct karmada_level *level) {
+    static const struct str names[] = {[SPREAD_PROVIDER] = STR("provider"),
+                                       [SPREAD_REGION] = STR("region"),
+                                       [SPREAD_ZONE] = STR("zone")};
+    if (level->field != SPREAD_LABEL) {
+        json_key(w, names[level->field]);
+        return;
+    }
+    CLEANUP(strbuf_done) struct strbuf name = {0};
+    strbuf_append_str(&name, STR("label:"));
+    strbuf_append_str(&name, level->label);
+    json_key(w, strbuf_str(&name));
+}
+
+static void put_scores(struct json_writer *w, const struct karmada_selection *s) {
+    json_key(w, STR("scores"));
+    json_begin_object(w);
+    for (uint32_t i = 0; i < s->level_count; i++) {
+        put_level_name(w, &s->levels[i]);
+        json_begin_object(w);
+        for (uint32_t g = 0; g < s->levels[i].group_count; g++) {
+            json_key(w, s->levels[i].groups[g].name);
+            json_put_integer(w, s->levels[i].groups[g].score);
+        }
+        json_end_object(w);
+    }
+    json_end_object(w);
+}
+
+static void put_selection(struct json_writer *w, const struct select_question *q,
+                          const struct karmada_selection *s) {
+    json_key(w, STR("clusters"));
+    json_begin_array(w);
+    for (uint32_t i = 0; i < s->count; i++)
+        json_put_string(w, q->candidates[s->clusters[i]].cluster.name);
+    json_end_array(w);
+    put_scores(w, s);
+    json_key(w, STR("proven"));
+    json_put_bool(w, s->proven);
+    json_put_member(w, STR("error"), s->error);
+}
+
+int line_select(struct json_reader *r, struct json_writer *w, struct err *err) {
+    struct select_question q = {.options = karmada_defaults};
+    struct karmada_selection selection;
+    select_decode(r, &q);
+    int e = json_finish(r, err);
+    if (e == 0)
+        e = karmada_select(q.candidates, q.count, &q.placement, q.replicas, &q.options, r->arena,
+                           &selection, err);
+    if (e == 0)
+        put_selection(w, &q, &selection);
+    return e;
 }

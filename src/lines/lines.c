@@ -14,6 +14,8 @@ const struct line_step line_steps[] = {
     {"quantity", "text, or a and b; wrap",
      "canonical, value, milli, format, wire; add, sub, cmp, subFormat; or error", line_quantity},
     {"groups", "items[], min, max, target", "groups[]", line_groups},
+    {"select", "candidates[], replicas, placement, options", "clusters[], scores, proven, error",
+     line_select},
 };
 const size_t line_step_count = sizeof line_steps / sizeof line_steps[0];
 

@@ -1,0 +1,67 @@
+/*
+ * Between the files of a selection. A rank is a place in the order of candidates (B.5: overflow
+ * order, score descending, available replicas descending, name), from 0, the best.
+ */
+#pragma once
+
+#include "karmada/select.h"
+
+struct select_work {
+    const struct karmada_candidate *candidates;
+    uint32_t count;
+    const struct cluster_placement *placement;
+    int32_t replicas;
+    const struct karmada_options *options;
+    struct arena *arena;
+    struct karmada_selection *ret;
+    uint32_t *order;               /* [count]: the candidate of a rank */
+    struct cluster_spread *spread; /* what is declared, each field and label once */
+    uint32_t spread_count;
+};
+
+static inline const struct karmada_candidate *ranked(const struct select_work *w, uint32_t rank) {
+    return &w->candidates[w->order[rank]];
+}
+
+/* ---- groups of a level: group_build.c ---- */
+
+struct level_group {
+    struct karmada_group shown; /* but for its name, which is made at last */
+    uint32_t parent;            /* in the level above; 0 in the first */
+    const uint32_t *ranks;      /* [shown.cluster_count], ascending */
+};
+struct level_groups {
+    struct cluster_spread spread;
+    struct level_group *groups; /* best first, once they are sorted */
+    uint32_t count;
+    uint32_t pairs; /* of a cluster and a group */
+    bool several;   /* a cluster is in more than one group */
+};
+
+/*
+ * The groups of a level below those of `above` (NULL: of all candidates), as they come; scores are
+ * for the caller to set. Available replicas are summed, saturating. 0, -E2BIG or -ENOMEM.
+ */
+int level_build(struct select_work *w, const struct level_groups *above,
+                const struct cluster_spread *spread, struct level_groups *ret) MUST_CHECK;
+/* Is it the group of those that have no value there (missingTopology: Default)? */
+bool level_group_is_default(const struct select_work *w, const struct level_groups *level,
+                            const struct level_group *group);
+/* By score, available replicas, and path. */
+int level_sort(struct select_work *w, struct level_groups *level) MUST_CHECK;
+/* What a selection shows of its levels. */
+int levels_show(struct select_work *w, const struct level_groups *levels,
+                uint32_t count) MUST_CHECK;
+
+/* ---- the ways to select ---- */
+
+/* Why nothing is selected, as printf writes it. Returns 0, or -ENOMEM. */
+int select_fail(struct select_work *w, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+/* As v1.18.1: by region, or by cluster alone. upstream_select.c */
+int select_as_upstream(struct select_work *w, struct err *err) MUST_CHECK;
+
+static inline int64_t add_saturating(int64_t a, int64_t b) {
+    int64_t sum;
+    return !__builtin_add_overflow(a, b, &sum) ? sum : a < 0 ? INT64_MIN : INT64_MAX;
+}
