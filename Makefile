@@ -42,8 +42,12 @@ BINARY := $(BUILD)/evenkeel
 
 MAIN := src/main.c
 SOURCES := $(sort $(shell find src handlers certs -name '*.c'))
+# Messages of protobuf, from whose definitions C is made.
+GENERATED := $(BUILD)/generated
+PROTOS := $(sort $(shell find src -name '*.proto'))
+MESSAGES := $(PROTOS:src/%.proto=$(GENERATED)/%.pb-c)
 LIB := $(BUILD)/libevenkeel.a
-LIB_OBJECTS := $(patsubst %.c,$(OBJ)/%.o,$(filter-out $(MAIN),$(SOURCES)))
+LIB_OBJECTS := $(patsubst %.c,$(OBJ)/%.o,$(filter-out $(MAIN),$(SOURCES))) $(MESSAGES:%=%.o)
 
 # A test is a program of its own, test_*.c; the C files beside tests are helpers, linked into all.
 TEST_SOURCES := $(sort $(shell find tests/unit tests/conformance -name '*.c'))
@@ -104,7 +108,7 @@ FLAGS_fuzz := $(FLAGS_asan) -fsanitize=fuzzer-no-link
 FLAGS_growth := -fsanitize-coverage=trace-pc -fno-builtin
 FLAVOR_FLAGS := $(FLAGS_$(FLAVOR))
 
-INCLUDES := -Isrc -I. -Itests
+INCLUDES := -Isrc -I. -Itests -I$(GENERATED)
 CFLAGS ?= -O2 -g
 # No path of this machine in what is built: two checkouts give the same bytes.
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) -ffp-contract=off -ffile-prefix-map=$(CURDIR)=. \
@@ -113,7 +117,7 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) -ffp-contract=off -ffile-prefix-
 ALL_LDFLAGS = $(LDFLAGS) $(filter -fsanitize%,$(FLAVOR_FLAGS)) $(HARDENING_LINK) -pthread
 
 # pkg-config is asked on first use and then remembered, so `make deps` works before it exists.
-PACKAGES := libmicrohttpd gnutls openssl libcurl yaml-0.1 libcjson
+PACKAGES := libmicrohttpd gnutls openssl libcurl yaml-0.1 libcjson libprotobuf-c
 lib_cflags = $(eval lib_cflags := $$(shell pkg-config --cflags $(PACKAGES)))$(lib_cflags)
 lib_libs = $(eval lib_libs := $$(shell pkg-config --libs $(PACKAGES)) -lm)$(lib_libs)
 test_libs = $(eval test_libs := $$(shell pkg-config --libs cmocka))$(test_libs)
@@ -135,7 +139,8 @@ all: ## build build/evenkeel (the default)
 	@+$(again) $(BINARY)
 
 DEPS := build-essential pkg-config libmicrohttpd-dev libgnutls28-dev libssl-dev \
-	libcurl4-openssl-dev libyaml-dev libcjson-dev curl jq openssl
+	libcurl4-openssl-dev libyaml-dev libcjson-dev libprotobuf-c-dev protobuf-c-compiler \
+	curl jq openssl
 DEPS_TEST := $(DEPS) libcmocka-dev
 DEPS_E2E := $(DEPS) iproute2 nftables procps prometheus
 DEPS_ARM64 := $(DEPS) gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
@@ -291,6 +296,7 @@ bench-live: deps ## beside a real, large control plane, and in scheduler_perf, t
 	@EVENKEEL=$(abspath $(BINARY)) QUICK=$(QUICK) tests/bench/live.sh
 
 lint: deps-lint ## formatting, static analysis, layering, banned functions, shell scripts
+	@+$(again) -s $(MESSAGES:%=%.h)
 	@CC=$(CLANG) TIDY_FLAGS='$(LINT_FLAGS)' JOBS=$(JOBS) tests/lint/run
 
 format: ## format every C file in place
@@ -368,7 +374,16 @@ $(BUILD)/sources: always
 	@mkdir -p $(@D)
 	@echo '$(LIB_OBJECTS)' | cmp -s - $@ || echo '$(LIB_OBJECTS)' >$@
 
-$(OBJ)/%.o: %.c $(BUILD)/flags
+# Into the folder of the definition, below $(GENERATED).
+$(GENERATED)/%.pb-c.c $(GENERATED)/%.pb-c.h &: src/%.proto
+	@mkdir -p $(GENERATED)
+	@protoc-c --proto_path=src --c_out=$(GENERATED) $<
+
+$(GENERATED)/%.o: $(GENERATED)/%.c $(BUILD)/flags
+	@echo '  cc    $<'
+	@$(CC) $(ALL_CFLAGS) $(lib_cflags) $(if $(WERROR),-Werror) -MMD -MP -c -o $@ $<
+
+$(OBJ)/%.o: %.c $(BUILD)/flags | $(MESSAGES:%=%.h)
 	@mkdir -p $(@D)
 	@echo '  cc    $<'
 	@$(CC) $(ALL_CFLAGS) $(lib_cflags) $(if $(WERROR),-Werror) $(FILE_FLAGS) -MMD -MP -c -o $@ $<
@@ -458,5 +473,5 @@ run-fuzz-%: $(BUILD)/fuzz_%
 LINT_FLAGS = $(filter-out -Wjump-misses-init -Wthread-safety,$(ALL_CFLAGS)) -Wthread-safety \
 	$(lib_cflags)
 
--include $(patsubst %.c,$(OBJ)/%.d,$(SOURCES) $(TEST_SOURCES) $(BENCH_SOURCES) $(SIM_SOURCES) $(SIM_HUB_SOURCES) \
+-include $(MESSAGES:%=%.d) $(patsubst %.c,$(OBJ)/%.d,$(SOURCES) $(TEST_SOURCES) $(BENCH_SOURCES) $(SIM_SOURCES) $(SIM_HUB_SOURCES) \
 	$(GROWTH_SOURCES) $(wildcard tests/fuzz/fuzz_*.c))

@@ -3,6 +3,7 @@
 #include "certs/inspect.h"
 #include "cli/commands.h"
 #include "cli/options.h"
+#include "estimator/wire.h"
 #include "http/http.h"
 #include "kube/client/client.h"
 #include "yaml/yaml.h"
@@ -33,7 +34,7 @@ static const struct library {
 } libraries[] = {
     {"libmicrohttpd", http_server_version}, {"GnuTLS", http_tls_version},
     {"OpenSSL", certs_library_version},     {"libcurl", kube_library_version},
-    {"libyaml", yaml_library_version},
+    {"libyaml", yaml_library_version},      {"protobuf-c", wire_library_version},
 };
 enum { LIBRARIES = sizeof libraries / sizeof libraries[0] };
 

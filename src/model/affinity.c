@@ -22,22 +22,35 @@ static int field_compile(const struct label_expression *from, struct arena *aren
     return 0;
 }
 
-/* Compiles a list; a part that does not parse makes the whole term invalid, as upstream does. */
-static const struct requirement *compile_all(struct json_reader *r, bool fields,
-                                             struct node_selector_term *term, uint32_t *ret_count) {
-    uint32_t count;
-    const struct label_expression *from = label_expressions_decode(r, &count);
-    if (json_failed(r) || arena_failed(r->arena))
-        return NULL;
-    struct requirement *items = arena_array(r->arena, count, sizeof *items);
+/* A part that does not parse makes the whole term invalid, as upstream does. */
+static const struct requirement *compile_all(const struct label_expression *from, uint32_t count,
+                                             bool fields, struct arena *arena,
+                                             struct node_selector_term *term) {
+    struct requirement *items = arena_array(arena, count, sizeof *items);
     for (uint32_t i = 0; items != NULL && i < count; i++) {
-        int failed = fields ? field_compile(&from[i], r->arena, &items[i])
-                            : requirement_compile(&from[i], true, r->arena, &items[i], NULL);
+        int failed = fields ? field_compile(&from[i], arena, &items[i])
+                            : requirement_compile(&from[i], true, arena, &items[i], NULL);
         if (failed != 0)
             term->invalid = true;
     }
-    *ret_count = items == NULL ? 0 : count;
     return items;
+}
+
+void node_selector_term_compile(const struct label_expression *from, uint32_t count, bool fields,
+                                struct arena *arena, struct node_selector_term *term) {
+    const struct requirement *items = compile_all(from, count, fields, arena, term);
+    if (items == NULL)
+        count = 0; /* the arena says so */
+    *(fields ? &term->fields : &term->expressions) = items;
+    *(fields ? &term->field_count : &term->expression_count) = count;
+}
+
+static void expressions_decode(struct json_reader *r, bool fields,
+                               struct node_selector_term *term) {
+    uint32_t count;
+    const struct label_expression *from = label_expressions_decode(r, &count);
+    if (!json_failed(r) && !arena_failed(r->arena))
+        node_selector_term_compile(from, count, fields, r->arena, term);
 }
 
 static void term_decode(struct json_reader *r, void *into) {
@@ -47,9 +60,9 @@ static void term_decode(struct json_reader *r, void *into) {
         return;
     while (json_member(r, &key)) {
         if (str_eq(key, STR("matchExpressions")))
-            term->expressions = compile_all(r, false, term, &term->expression_count);
+            expressions_decode(r, false, term);
         else if (str_eq(key, STR("matchFields")))
-            term->fields = compile_all(r, true, term, &term->field_count);
+            expressions_decode(r, true, term);
         else
             (void)json_skip(r); /* not ours; errors stay in r */
     }

@@ -30,6 +30,11 @@ struct node_affinity {
     uint32_t preferred_count;
 };
 
+/* Adds to a term its matchExpressions, or its matchFields, as written: what does not parse makes it
+ * invalid. Strings are borrowed; on failure arena_failed(). */
+void node_selector_term_compile(const struct label_expression *from, uint32_t count, bool fields,
+                                struct arena *arena, struct node_selector_term *term);
+
 /* Reads the nodeAffinity of a pod's spec.affinity into `affinity` (nodeSelector is read apart). */
 void node_affinity_decode(struct json_reader *r, struct node_affinity *affinity);
 /* The same of a PersistentVolume's spec.nodeAffinity. */

@@ -82,6 +82,8 @@ fi
             complain("only certs may include <" header ">")
         if (header ~ /^curl\// && room != "kube/client")
             complain("only src/kube/client may include <" header ">")
+        if (header ~ /^protobuf-c\// && room != "estimator")
+            complain("only src/estimator may include <" header ">")
         if (header == "yaml.h" && room != "yaml")
             complain("only src/yaml may include <" header ">")
         if (room == "base" && !(header in libc) && header !~ /^(sys|linux|net|netinet|arpa)\//)

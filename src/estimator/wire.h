@@ -1,0 +1,67 @@
+/*
+ * The messages of Karmada's estimator on the wire: bytes of protobuf, and what estimates are made
+ * from. One decoder reads what all versions write: fields of messages (to v1.18), of bytes that
+ * hold the same messages (from v1.18), or both. Bytes count where there are any; else the older
+ * field, even if it is empty; else nothing. upstream: karmada pkg/estimator/pb, helpers.go
+ * (v1.18.1).
+ *
+ * Fields of other numbers are passed over, but groups are refused; of a map's equal keys, and of a
+ * field that is there twice, the last counts. What is decoded is in the arena, copied from the
+ * bytes, and takes the arena's steps. Thread-safe: no state.
+ *
+ * Errors: -EINVAL for what is not the message, or has a quantity that does not parse; -ENOMEM for
+ * more than the arena takes; -E2BIG when the steps are spent.
+ */
+#pragma once
+
+#include "base/json_writer.h"
+#include "model/binding.h"
+
+/* What a version's encoder writes. */
+enum wire_epoch {
+    WIRE_MESSAGES, /* to v1.17: messages; fields that are empty, too */
+    WIRE_BOTH,     /* v1.18: both sets of fields; none that is empty */
+    WIRE_BYTES,    /* from v1.19: bytes; none that is empty */
+};
+
+/* Replicas that were assigned to the cluster, and are not on its nodes yet. */
+struct assumed_workload {
+    struct str namespace;
+    const struct component *components;
+    uint32_t component_count;
+};
+
+/* MaxAvailableReplicasRequest. */
+struct wire_replicas {
+    struct str cluster;
+    struct replica_requirements requirements;
+    const struct assumed_workload *assumed;
+    uint32_t assumed_count;
+};
+int wire_replicas_decode(struct str bytes, struct arena *arena, struct wire_replicas *ret,
+                         struct err *err) MUST_CHECK;
+
+/* MaxAvailableComponentSetsRequest. The namespace is that of all components. */
+struct wire_sets {
+    struct str cluster, namespace;
+    const struct component *components;
+    uint32_t component_count;
+    const struct assumed_workload *assumed;
+    uint32_t assumed_count;
+};
+int wire_sets_decode(struct str bytes, struct arena *arena, struct wire_sets *ret,
+                     struct err *err) MUST_CHECK;
+
+/* UnschedulableReplicasRequest. */
+struct wire_unschedulable {
+    struct str cluster, api_version, kind, namespace, name;
+    int64_t threshold_ns;
+};
+int wire_unschedulable_decode(struct str bytes, struct arena *arena, struct wire_unschedulable *ret,
+                              struct err *err) MUST_CHECK;
+
+/* Appends the response of any of the three methods. */
+void wire_response_encode(int32_t count, enum wire_epoch epoch, struct strbuf *out);
+
+/* The version of protobuf-c that is loaded. */
+const char *wire_library_version(void);
