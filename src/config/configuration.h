@@ -18,6 +18,7 @@
 #include "engine/engine.h"
 #include "extender/service.h"
 #include "http/http.h"
+#include "karmada/options.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -110,6 +111,13 @@ struct configuration {
         uint32_t shards;                              /* of scores */
         int64_t refused_after_ms, retry_refused_ms;   /* of clusters that OCM does not select */
     } ocm;
+
+    struct {                          /* karmada: how bindings are scheduled */
+        struct karmada_options words; /* but for plugins, which stand below */
+        uint32_t search_budget;
+        const char *const *plugins; /* none: as Karmada's */
+        size_t plugin_count;
+    } karmada;
 
     struct {                      /* policies: TopologyPolicies */
         const char *const *paths; /* files or folders */

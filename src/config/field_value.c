@@ -257,7 +257,8 @@ void field_describe_type(const struct field *f, struct strbuf *out) {
         strbuf_appendf(out, "%s", names[f->type]);
     if (f->type == FIELD_CHOICE)
         for (const struct field_choice *c = f->choices; c->word != NULL; c++)
-            strbuf_appendf(out, "%s%s", c == f->choices ? "" : ", ", c->word);
+            strbuf_appendf(out, "%s%s", c == f->choices ? "" : ", ",
+                           c->word[0] != '\0' ? c->word : "\"\"");
 }
 
 void field_describe_range(const struct field *f, struct strbuf *out) {

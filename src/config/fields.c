@@ -118,10 +118,13 @@ static enum json_kind kind_of_type(enum field_type type) {
     return JSON_STRING;
 }
 
-/* YAML turns the words On and Off into booleans unless they stand in quotes. False: this choice has
- * no such word. */
-static bool boolean_as_word(const struct field *f, bool value, struct str *ret) {
-    *ret = value ? STR("On") : STR("Off");
+/* YAML turns the words On and Off into booleans, and digits into numbers, unless they stand in
+ * quotes. False: this choice has no such word. */
+static bool scalar_as_word(const struct field *f, enum json_kind kind, struct str json,
+                           struct str *ret) {
+    if (f->type != FIELD_CHOICE || (kind != JSON_BOOL && kind != JSON_NUMBER))
+        return false;
+    *ret = kind == JSON_NUMBER ? json : first_byte(json) == 't' ? STR("On") : STR("Off");
     for (const struct field_choice *c = f->choices; c->word != NULL; c++)
         if (str_eq(*ret, str_of(c->word)))
             return true;
@@ -150,8 +153,7 @@ static void read_scalar(struct field_source *s, const struct field *f, const cha
     struct str text;
     json_reader_init(&r, json, s->arena, "value");
     enum json_kind kind = json_peek(&r), wanted = kind_of_type(f->type);
-    if (kind == JSON_BOOL && f->type == FIELD_CHOICE &&
-        boolean_as_word(f, first_byte(json) == 't', &text))
+    if (scalar_as_word(f, kind, json, &text))
         set_value(s, f, path, json, text, object);
     else if (kind == wanted)
         set_value(s, f, path, json, kind == JSON_STRING ? json_string(&r) : json, object);

@@ -29,6 +29,16 @@ static const struct field_choice compat_words[] = {
     {"correct", FLUID_CORRECT}, {"head", FLUID_HEAD}, {"legacy", FLUID_LEGACY}, {0}};
 static const struct field_choice ocm_mode_words[] = {
     {"Owner", OCM_OWNER}, {"Scores", OCM_SCORES}, {"Off", OCM_OFF}, {0}};
+static const struct field_choice karmada_compat_choices[] = {
+    {"", COMPAT_NONE}, {"v1.18.1", COMPAT_1_18_1}, {0}};
+static const struct field_choice karmada_missing_choices[] = {
+    {"Refuse", MISSING_REFUSE}, {"Default", MISSING_DEFAULT}, {0}};
+static const struct field_choice karmada_unset_choices[] = {
+    {"Zero", false}, {"Unlimited", true}, {0}};
+static const struct field_choice karmada_no_constraint_choices[] = {
+    {"All", NO_CONSTRAINT_ALL}, {"UntilEnough", NO_CONSTRAINT_UNTIL_ENOUGH}, {0}};
+static const struct field_choice karmada_models_choices[] = {
+    {"3", MODELS_THIRD}, {"2", MODELS_SECOND}, {"1", MODELS_FIRST}, {"Off", MODELS_OFF}, {0}};
 static const struct field_choice read_for_words[] = {{"Verified", false}, {"Anyone", true}, {0}};
 static const struct field_choice level_words[] = {
     {"debug", LOG_DEBUG}, {"info", LOG_INFO}, {"warn", LOG_WARN}, {"error", LOG_ERROR}, {0}};
@@ -40,6 +50,12 @@ static bool address_or_off_valid(struct str s) {
 
 static bool address_or_zero_valid(struct str s) {
     return str_eq(s, STR("0")) || address_is_valid(s);
+}
+
+static bool karmada_plugin_valid(struct str s) {
+    struct err unsaid;
+    uint32_t plugins;
+    return karmada_plugins_parse(&s, 1, &plugins, &unsaid) == 0;
 }
 
 #define ADDRESS_FORM                                                                               \
@@ -492,6 +508,71 @@ static const struct field fields[] = {
      .max = 24 * HOUR,
      .initial = 600 * SECOND,
      .help = "Such a cluster is tried again when it changes, or after so long."},
+
+    /* karmada */
+    {.path = "karmada.compat",
+     .flag = "karmada-compat",
+     .type = FIELD_CHOICE,
+     MEMBER(karmada.words.compat),
+     .choices = karmada_compat_choices,
+     .help = "Empty: every combination of levels to spread over is searched, provider, region, "
+             "zone, labels and cluster. `v1.18.1`: as Karmada of that version, which knows "
+             "cluster, and region with cluster."},
+    {.path = "karmada.missingTopology",
+     .flag = "karmada-missing-topology",
+     .type = FIELD_CHOICE,
+     MEMBER(karmada.words.missing),
+     .choices = karmada_missing_choices,
+     .help = "A cluster without a provider, region or zone that is spread over: `Refuse` leaves it "
+             "out, for `Default` it is in one named `default`, which is worth 0."},
+    {.path = "karmada.maxGroupsUnset",
+     .flag = "karmada-max-groups-unset",
+     .type = FIELD_CHOICE,
+     MEMBER(karmada.words.max_unset_is_unlimited),
+     .choices = karmada_unset_choices,
+     .help = "What a spread constraint without `maxGroups` means where Karmada's own rules "
+             "decide, cluster, and region with cluster: `Zero`, as in Karmada, selects nothing."},
+    {.path = "karmada.noConstraint",
+     .flag = "karmada-no-constraint",
+     .type = FIELD_CHOICE,
+     MEMBER(karmada.words.no_constraint),
+     .choices = karmada_no_constraint_choices,
+     .help = "Without a spread constraint: `All` candidates take part, as in Karmada, or the best "
+             "ones `UntilEnough` replicas fit, where replicas are divided by what is free."},
+    {.path = "karmada.staticWeightsKeepSpread",
+     .flag = "karmada-static-weights-keep-spread",
+     .type = FIELD_BOOL,
+     MEMBER(karmada.words.static_keeps_spread),
+     .help = "Spread constraints hold where replicas are divided by static weights, too. Karmada "
+             "passes over them there."},
+    {.path = "karmada.searchBudget",
+     .flag = "karmada-search-budget",
+     .type = FIELD_NUMBER,
+     MEMBER(karmada.search_budget),
+     .min = 1,
+     .max = 100000000,
+     .initial = 1000000,
+     .help = "Combinations and clusters that one selection by levels may try. What it then has is "
+             "told as not proven, or that the budget is used up."},
+    {.path = "karmada.plugins",
+     .flag = "karmada-plugin",
+     .type = FIELD_CSTRS,
+     MEMBER(karmada.plugins),
+     COUNT(karmada.plugin_count),
+     .valid = karmada_plugin_valid,
+     .noun = "plugin",
+     .form = "write `*` for all of Karmada's, or the name of a plugin; with - in front it is off",
+     .help = "Filters and scores that take part, as Karmada's `--plugins` lists them. None: all of "
+             "Karmada's. `Capacity` and `FreeCapacity` take part only if they are listed."},
+    {.path = "karmada.estimators.models",
+     .flag = "karmada-estimators-models",
+     .type = FIELD_CHOICE,
+     MEMBER(karmada.words.models),
+     .choices = karmada_models_choices,
+     .initial = MODELS_THIRD,
+     .help =
+         "How many replicas a cluster's resource models allow: as Karmada 1.18 and later (`3`), "
+         "1.12 to 1.17 (`2`) or up to 1.11 (`1`). `Off`: its summary alone is asked."},
 
     /* ops */
     {.path = "ops.listen",

@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include "estimator/model_versions.h"
 #include "model/binding.h"
 #include "model/karmada.h"
 
@@ -18,14 +19,6 @@
 #define ESTIMATE_MAX INT32_MAX
 /* What an estimator answers that does not know. upstream: UnauthenticReplica */
 #define ESTIMATE_UNKNOWN (-1)
-
-/* How a cluster's resource models are read: as Karmada of a version does. */
-enum estimator_models {
-    MODELS_OFF,    /* not at all: the summary alone */
-    MODELS_FIRST,  /* v1.3 to v1.11 */
-    MODELS_SECOND, /* v1.12 to v1.17 */
-    MODELS_THIRD,  /* from v1.18 on */
-};
 
 /* ---- a question, prepared once for all clusters ---- */
 

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "estimator/estimator.h"
+#include "karmada/options.h"
 #include "model/binding.h"
 #include "model/karmada.h"
 
@@ -22,72 +23,6 @@ struct karmada_candidate {
     int64_t available;      /* of both */
     int32_t overflow_order; /* 0: the first affinity; n: its n-th overflow; 1000: none of them */
 };
-
-/* ---- options ---- */
-
-enum missing_topology { MISSING_REFUSE, MISSING_DEFAULT };
-enum no_constraint { NO_CONSTRAINT_ALL, NO_CONSTRAINT_UNTIL_ENOUGH };
-enum karmada_compat { COMPAT_NONE, COMPAT_1_18_1 };
-enum karmada_division { DIVISION_WEBSTER, DIVISION_REMAINDER };
-enum groups_unset { GROUPS_UNSET_ZERO, GROUPS_UNSET_UNLIMITED };
-enum set_units { SET_UNITS_BY_FAMILY, SET_UNITS_BY_NAME };
-
-/* How each is written, in the order of its enum. */
-enum { KARMADA_WORDS = 2 };
-extern const char *const karmada_missing_words[KARMADA_WORDS];       /* missingTopology */
-extern const char *const karmada_no_constraint_words[KARMADA_WORDS]; /* noConstraint */
-extern const char *const karmada_compat_words[KARMADA_WORDS];        /* compat, backwards */
-extern const char *const karmada_division_words[KARMADA_WORDS];      /* division */
-extern const char *const karmada_unset_words[KARMADA_WORDS];         /* maxGroupsUnset */
-extern const char *const karmada_set_units_words[KARMADA_WORDS];     /* setUnits */
-enum { KARMADA_MODELS = 4 };
-extern const char *const karmada_models_words[KARMADA_MODELS]; /* models */
-
-/* Filters and scores, each in the order in which they run. upstream: pkg/scheduler/framework/
- * plugins, where the order is another one each time the scheduler starts. */
-enum karmada_plugin {
-    PLUGIN_API_ENABLEMENT,
-    PLUGIN_TAINT_TOLERATION,
-    PLUGIN_CLUSTER_AFFINITY,
-    PLUGIN_SPREAD_CONSTRAINT,
-    PLUGIN_CLUSTER_EVICTION,
-    PLUGIN_CAPACITY, /* ours, as FREE_CAPACITY and DATA_LOCALITY */
-    PLUGIN_CLUSTER_LOCALITY,
-    PLUGIN_FREE_CAPACITY,
-    PLUGIN_DATA_LOCALITY,
-    KARMADA_PLUGINS,
-};
-extern const char *const karmada_plugin_names[KARMADA_PLUGINS];
-#define KARMADA_UPSTREAM_PLUGINS                                                                   \
-    (1u << PLUGIN_API_ENABLEMENT | 1u << PLUGIN_TAINT_TOLERATION | 1u << PLUGIN_CLUSTER_AFFINITY | \
-     1u << PLUGIN_SPREAD_CONSTRAINT | 1u << PLUGIN_CLUSTER_EVICTION |                              \
-     1u << PLUGIN_CLUSTER_LOCALITY)
-/*
- * Bits of the plugins that a list switches on, as upstream's --plugins: "*" all of upstream's,
- * wherever it stands, "Name" one more, "-Name" one less of those that are on so far. 0, or -EINVAL
- * where a name is no plugin's. upstream: pkg/scheduler/framework/runtime Registry.Filter().
- */
-int karmada_plugins_parse(const struct str *words, uint32_t count, uint32_t *ret,
-                          struct err *err) MUST_CHECK;
-
-/* What configuration or a question may change; karmada_defaults answers as v1.18.1 does, except
- * where the levels of a spread are concerned. */
-struct karmada_options {
-    enum missing_topology missing;
-    enum no_constraint no_constraint;
-    enum karmada_compat compat;
-    enum estimator_models models;
-    enum karmada_division division;
-    uint64_t search_budget;      /* steps of one selection, 1 at least */
-    bool max_unset_is_unlimited; /* maxGroupsUnset: Unlimited */
-    bool static_keeps_spread;    /* staticWeightsKeepSpread */
-    bool sets_by_name;           /* setUnits: ByName */
-    bool resource_quota;         /* resourceQuota: upstream's gate ResourceQuotaEstimate */
-    bool overcommit_protection;  /* overcommitProtection: SchedulingOvercommitProtection */
-    bool empty_propagation;      /* enableEmptyWorkloadPropagation; no option of a line's */
-    uint32_t plugins;            /* bits of enum karmada_plugin */
-};
-extern const struct karmada_options karmada_defaults;
 
 /* How an answer that is none is told. */
 enum karmada_error {

@@ -1,4 +1,5 @@
 #include "config/configuration.h"
+#include "config/karmada.h"
 
 #include "base/file.h"
 #include "base/limits.h"
@@ -611,6 +612,39 @@ static void test_flags_override_the_file(void **state) {
     configuration_done(&c);
 }
 
+/* Whatever YAML makes of its words. */
+static void test_karmada(void **state) {
+    (void)state;
+    struct configuration c;
+    struct karmada_options options;
+    struct err err;
+    configuration_init(&c);
+    configuration_karmada(&c, &options);
+    assert_memory_equal(&options, &karmada_defaults, sizeof options);
+    assert_int_equal(set(&c, "karmada-compat", "v1.18.1", &err), 0);
+    assert_int_equal(set(&c, "karmada-missing-topology", "Default", &err), 0);
+    assert_int_equal(set(&c, "karmada-max-groups-unset", "Unlimited", &err), 0);
+    assert_int_equal(set(&c, "karmada-no-constraint", "UntilEnough", &err), 0);
+    assert_int_equal(set(&c, "karmada-static-weights-keep-spread", "true", &err), 0);
+    assert_int_equal(set(&c, "karmada-search-budget", "7", &err), 0);
+    assert_int_equal(set(&c, "karmada-estimators-models", "Off", &err), 0);
+    assert_int_equal(set(&c, "karmada-plugin", "*", &err), 0);
+    assert_int_equal(set(&c, "karmada-plugin", "Capacity", &err), 0);
+    assert_int_equal(set(&c, "karmada-plugin", "-TaintToleration", &err), 0);
+    configuration_karmada(&c, &options);
+    assert_true(options.compat == COMPAT_1_18_1 && options.missing == MISSING_DEFAULT);
+    assert_true(options.max_unset_is_unlimited && options.static_keeps_spread);
+    assert_int_equal(options.no_constraint, NO_CONSTRAINT_UNTIL_ENOUGH);
+    assert_int_equal(options.search_budget, 7);
+    assert_int_equal(options.models, MODELS_OFF);
+    assert_int_equal(options.plugins, (KARMADA_UPSTREAM_PLUGINS | 1u << PLUGIN_CAPACITY) &
+                                          ~(1u << PLUGIN_TAINT_TOLERATION));
+    assert_int_equal(set(&c, "karmada-plugin", "Capcity", &err), -EINVAL);
+    assert_contains(err.text, "'Capcity' is not a valid plugin");
+    assert_int_equal(set(&c, "karmada-compat", "v1.18", &err), -EINVAL);
+    configuration_done(&c);
+}
+
 static void test_wrong_flags(void **state) {
     (void)state;
     struct configuration c;
@@ -638,6 +672,10 @@ static void test_every_flag_works(void **state) {
         if (option.flag == NULL)
             continue;
         const char *value = option.default_text[0] != '\0' ? option.default_text : "x";
+        if (strcmp(option.flag, "karmada-compat") == 0)
+            value = "v1.18.1";
+        else if (strcmp(option.flag, "karmada-plugin") == 0)
+            value = "-TaintToleration";
         if (set(&c, option.flag, value, &err) != 0)
             fail_msg("%s", err.text);
         assert_true(strlen(option.type) + 1 < sizeof option.type); /* nothing was cut */
@@ -1105,6 +1143,7 @@ int main(void) {
         cmocka_unit_test(test_wrong_rules),
         cmocka_unit_test(test_tiers),
         cmocka_unit_test(test_flags_override_the_file),
+        cmocka_unit_test(test_karmada),
         cmocka_unit_test(test_wrong_flags),
         cmocka_unit_test(test_every_flag_works),
         cmocka_unit_test(test_certificates),
