@@ -16,6 +16,8 @@ const struct line_step line_steps[] = {
     {"groups", "items[], min, max, target", "groups[]", line_groups},
     {"select", "candidates[], replicas, placement, options", "clusters[], scores, proven, error",
      line_select},
+    {"assign", "candidates[], spec, status, overflow, enableEmptyWorkloadPropagation, options",
+     "clusters{name: replicas}, errorKind, error", line_assign},
 };
 const size_t line_step_count = sizeof line_steps / sizeof line_steps[0];
 
@@ -101,6 +103,13 @@ static void end_refused(struct json_writer *w, const struct err *err) {
     json_end_object(w);
 }
 
+/* A quantity that cannot be read is what was asked about: the error is an answer. */
+static void end_unreadable(struct json_writer *w, const struct err *err) {
+    json_key(w, STR("error"));
+    json_put_text(w, str_of(err->text));
+    json_end_object(w);
+}
+
 void line_question_refuse(const struct line_question *q, const struct err *err,
                           struct strbuf *out) {
     struct json_writer w = {.out = out};
@@ -114,12 +123,14 @@ bool line_question_answer(const struct line_question *q, struct arena *arena, st
     struct err err;
     json_reader_init(&r, q->text, arena, document);
     begin_answer(q, &w);
-    const bool good = q->step->run(&r, &w, &err) == 0;
-    if (good)
+    const int e = q->step->run(&r, &w, &err);
+    if (e == 0)
         json_end_object(&w);
+    else if (e == -EDOM)
+        end_unreadable(&w, &err);
     else
         end_refused(&w, &err);
-    return good;
+    return e == 0 || e == -EDOM;
 }
 
 bool line_answer(struct str text, struct arena *arena, struct strbuf *out) {

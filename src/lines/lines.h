@@ -22,6 +22,8 @@
  * Reads the question's members from `r`, which stands before the object, and adds the members of
  * the answer to the object that is open in `w`: either all of them, or none when it fails. What is
  * made on the way is in r's arena, and takes its steps. Errors are the question's: 0 or -errno.
+ * -EDOM (see amount_decode() in model/fields.h): the question is good, but has a quantity that
+ * cannot be read. It is answered {"id", "error"}, without an errorKind.
  */
 typedef int line_step_fn(struct json_reader *r, struct json_writer *w, struct err *err);
 

@@ -10,3 +10,4 @@ line_step_fn line_quantity; /* quantity.c */
 line_step_fn line_groups;   /* karmada_select.c */
 line_step_fn line_select;
 line_step_fn line_available; /* karmada_available.c */
+line_step_fn line_assign;    /* karmada_assign.c */
