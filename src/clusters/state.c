@@ -1,5 +1,6 @@
 #include "clusters/state.h"
 
+#include "fleet/karmada.h"
 #include "state/file_source.h"
 
 #include <errno.h>
@@ -44,6 +45,8 @@ static int open_state(struct clusters_state *s, const char *const *policy_paths,
     *s = (struct clusters_state){.fleet = NULL};
     int r = fleet_new(&s->fleet, err);
     if (r == 0)
+        r = informer_new(&karmada_store, NULL, &s->karmada, err);
+    if (r == 0)
         r = policy_source_new(policy_paths, policy_path_count, &s->policies, err);
     return r == 0 ? policy_source_load(s->policies, err) : r;
 }
@@ -60,6 +63,7 @@ int clusters_state_load(const char *const *paths, size_t path_count,
     r = file_source_new(paths, path_count, NULL, &files, err);
     if (r == 0) {
         file_source_follow(files, informer_follower(fleet_informer(ret->fleet)));
+        file_source_follow(files, informer_follower(ret->karmada));
         file_source_follow(files, &policies);
         r = file_source_load(files, &unused, err);
     }
@@ -70,7 +74,7 @@ int clusters_state_load(const char *const *paths, size_t path_count,
 /* ---- a List ---- */
 
 struct walk {
-    struct file_follower *followers[2];
+    struct file_follower *followers[3];
 };
 
 static int take_object(void *ctx, struct object_type type, struct json_reader *r, struct err *err) {
@@ -95,7 +99,8 @@ int clusters_state_read(struct str list, struct clusters_state *ret, struct err 
     if (r != 0)
         return r;
     struct file_follower policies = policy_follower(ret->policies);
-    struct walk walk = {{informer_follower(fleet_informer(ret->fleet)), &policies}};
+    struct walk walk = {{informer_follower(fleet_informer(ret->fleet)),
+                         informer_follower(ret->karmada), &policies}};
     const size_t count = sizeof walk.followers / sizeof walk.followers[0];
     for (size_t i = 0; r == 0 && i < count; i++)
         r = walk.followers[i]->begin(walk.followers[i]->ctx, err);
@@ -108,6 +113,7 @@ int clusters_state_read(struct str list, struct clusters_state *ret, struct err 
 
 void clusters_state_done(struct clusters_state *s) {
     fleet_free(s->fleet);
+    informer_free(s->karmada);
     policy_source_free(s->policies);
     *s = (struct clusters_state){.fleet = NULL};
 }

@@ -1,7 +1,7 @@
 /*
  * What a question about a fleet is answered from, where that is not what the daemon knows: state
- * files, or a List that came with the question. A fleet, and the TopologyPolicies among the
- * objects.
+ * files, or a List that came with the question. A fleet, Karmada's clusters, and the
+ * TopologyPolicies among the objects.
  *
  * Belongs to one thread.
  */
@@ -12,6 +12,7 @@
 
 struct clusters_state {
     struct fleet *fleet;            /* owned */
+    struct informer *karmada;       /* owned; fleet/karmada.h */
     struct policy_source *policies; /* owned: those of the state, with those of files */
 };
 

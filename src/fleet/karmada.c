@@ -6,27 +6,24 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+/* A cluster as it was copied. */
+struct kept_cluster {
+    struct karmada_cluster *cluster; /* owned; NULL: none */
+    size_t bytes;
+};
+
 struct karmada_contents {
     uint64_t serial; /* no other contents have it */
     struct intern strings;
     struct topology *clusters;
-    struct karmada_member **member_of; /* [topology_cap()]; owned, each one block */
-    uint64_t member_bytes;             /* of all of these */
-};
-
-/* A member, its resources, its zones, and the text of both: one block. */
-struct member_block {
-    struct karmada_member member;
-    uint64_t bytes; /* of all of it */
-    struct karmada_resource resources[];
+    struct kept_cluster *members; /* [topology_cap()]; owned */
+    uint64_t member_bytes;        /* of all of these */
 };
 
 static void free_member(struct karmada_contents *c, uint32_t slot) {
-    struct member_block *block = (struct member_block *)(void *)c->member_of[slot];
-    if (block != NULL)
-        c->member_bytes -= block->bytes;
-    free(block);
-    c->member_of[slot] = NULL;
+    c->member_bytes -= c->members[slot].bytes;
+    free(c->members[slot].cluster);
+    c->members[slot] = (struct kept_cluster){NULL, 0};
 }
 
 /* ---- life ---- */
@@ -34,11 +31,11 @@ static void free_member(struct karmada_contents *c, uint32_t slot) {
 static int grow(void *owner, uint32_t cap) {
     struct karmada_contents *c = owner;
     const uint32_t from = topology_cap(c->clusters);
-    struct karmada_member **members = realloc(c->member_of, cap * sizeof *members);
+    struct kept_cluster *members = realloc(c->members, cap * sizeof *members);
     if (members == NULL)
         return -ENOMEM;
     memset(members + from, 0, (cap - from) * sizeof *members);
-    c->member_of = members;
+    c->members = members;
     return 0;
 }
 
@@ -68,7 +65,7 @@ static void close_contents(void *contents) {
         return;
     for (uint32_t slot = 0; slot < topology_cap(c->clusters); slot++)
         free_member(c, slot);
-    free(c->member_of);
+    free(c->members);
     topology_free(c->clusters);
     intern_done(&c->strings);
     free(c);
@@ -84,53 +81,21 @@ static void decode(struct json_reader *r, struct informer_object *ret) {
     ret->meta = cluster->meta;
 }
 
-static struct str put(char **at, struct str s) {
-    char *p = *at;
-    if (s.n > 0)
-        memcpy(p, s.p, s.n);
-    *at += s.n;
-    return (struct str){p, s.n};
-}
-
-/* NULL: no memory. */
-static struct member_block *make_member(const struct karmada_cluster *from) {
-    size_t bytes = sizeof(struct member_block) + from->resource_count * sizeof *from->resources +
-                   from->zone_count * sizeof *from->zones;
-    for (uint32_t i = 0; i < from->resource_count; i++)
-        bytes += from->resources[i].name.n;
-    for (uint32_t i = 0; i < from->zone_count; i++)
-        bytes += from->zones[i].n;
-    struct member_block *block = malloc(bytes);
-    if (block == NULL)
-        return NULL;
-    struct str *zones = (struct str *)(void *)(block->resources + from->resource_count);
-    char *at = (char *)(zones + from->zone_count);
-    for (uint32_t i = 0; i < from->resource_count; i++) {
-        block->resources[i] = from->resources[i];
-        block->resources[i].name = put(&at, from->resources[i].name);
-    }
-    for (uint32_t i = 0; i < from->zone_count; i++)
-        zones[i] = put(&at, from->zones[i]);
-    block->bytes = bytes;
-    block->member =
-        (struct karmada_member){zones, from->zone_count, block->resources, from->resource_count};
-    return block;
-}
-
 static int apply(void *contents, const struct informer_object *object, struct err *err) {
     struct karmada_contents *c = contents;
     const struct karmada_cluster *cluster = object->decoded;
     const struct candidate candidate = {cluster->meta.name, cluster->properties, cluster->taints,
                                         cluster->taint_count};
-    struct member_block *block = make_member(cluster);
-    if (block == NULL || topology_apply(c->clusters, &candidate) != 0) {
-        free(block);
+    struct kept_cluster kept = {.cluster = NULL};
+    kept.cluster = karmada_cluster_copy(cluster, &kept.bytes);
+    if (kept.cluster == NULL || topology_apply(c->clusters, &candidate) != 0) {
+        free(kept.cluster);
         return err_set(err, -ENOMEM, "no memory for cluster '%.*s'", STR_ARG(candidate.name));
     }
     const uint32_t slot = topology_slot(c->clusters, candidate.name);
     free_member(c, slot);
-    c->member_of[slot] = &block->member;
-    c->member_bytes += block->bytes;
+    c->members[slot] = kept;
+    c->member_bytes += kept.bytes;
     return 0;
 }
 
@@ -169,7 +134,7 @@ static void sync_abort(void *contents, uint32_t kind) {
 static uint64_t kept_bytes(const void *contents) {
     const struct karmada_contents *c = contents;
     return topology_kept_bytes(c->clusters) + c->strings.bytes + c->member_bytes +
-           topology_slots(c->clusters) * sizeof(void *);
+           topology_slots(c->clusters) * sizeof *c->members;
 }
 
 static const struct informer_kind clusters = {KIND_KARMADA_CLUSTER, decode, apply, forget, count};
@@ -212,6 +177,6 @@ void karmada_view_close(struct karmada_view *v) {
     *v = (struct karmada_view){.informer = NULL};
 }
 
-const struct karmada_member *karmada_member(const struct karmada_view *v, uint32_t slot) {
-    return v->contents->member_of[slot];
+const struct karmada_cluster *karmada_member(const struct karmada_view *v, uint32_t slot) {
+    return v->contents->members[slot].cluster;
 }

@@ -12,13 +12,6 @@
 
 extern const struct informer_store karmada_store; /* for informer_new(), without contents */
 
-struct karmada_member {
-    const struct str *zones;
-    uint32_t zone_count;
-    const struct karmada_resource *resources; /* by name */
-    uint32_t resource_count;
-};
-
 struct karmada_view {
     struct topology_view clusters; /* columns and trees are asked of it; fields by FIELD_PREFIX
                                       NAME */
@@ -30,5 +23,6 @@ void karmada_view_open(struct informer *informer, struct karmada_view *ret);
 /* Keeps what was built, for the next question. */
 void karmada_view_close(struct karmada_view *v);
 
-/* Of a known cluster's slot. Borrowed while the view is open. */
-const struct karmada_member *karmada_member(const struct karmada_view *v, uint32_t slot);
+/* Of a known cluster's slot; NULL for one that is none. Without properties, which the topology has.
+ * Borrowed while the view is open. */
+const struct karmada_cluster *karmada_member(const struct karmada_view *v, uint32_t slot);

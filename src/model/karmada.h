@@ -82,6 +82,9 @@ struct karmada_cluster {
     struct karmada_models models;
 };
 void karmada_cluster_decode(struct json_reader *r, struct karmada_cluster *ret);
+/* One that owns all that it has, in one block of so many bytes, for free(); without properties, and
+ * of meta name, uid, labels and whether it is being deleted. NULL: no memory. */
+struct karmada_cluster *karmada_cluster_copy(const struct karmada_cluster *from, size_t *ret_bytes);
 /* Does its status list the API? Complete or not: upstream, APIEnablement.Filter(). */
 bool karmada_cluster_serves(const struct karmada_cluster *cluster, karmada_api api);
 

@@ -41,7 +41,7 @@ static void from_files(void **state) {
     karmada_view_open(i, &v);
     assert_int_equal(topology_stats(v.clusters.topology).candidates, 2);
     const uint32_t slot = topology_find(&v.clusters, STR("m1"));
-    const struct karmada_member *m = karmada_member(&v, slot);
+    const struct karmada_cluster *m = karmada_member(&v, slot);
     assert_int_equal(m->zone_count, 2);
     assert_str(m->zones[0], "Z2");
     assert_str(m->zones[1], "Z1");
@@ -52,7 +52,7 @@ static void from_files(void **state) {
     assert_str(m->resources[1].name, "memory");
     assert_int_equal(topology_column(&v.clusters, STR(FIELD_PREFIX "region"), &column), 0);
     assert_str(topology_value(&v.clusters, &column, column.domain_of[slot]), "R1");
-    const struct karmada_member *none = karmada_member(&v, topology_find(&v.clusters, STR("m2")));
+    const struct karmada_cluster *none = karmada_member(&v, topology_find(&v.clusters, STR("m2")));
     assert_int_equal(none->zone_count + none->resource_count, 0);
     karmada_view_close(&v);
     karmada_view_open(i, &v);
