@@ -73,7 +73,7 @@ struct karmada_estimate {
  * calAvailableReplicas().
  */
 int karmada_estimate(const struct karmada_question *q, struct karmada_filtered *filtered,
-                     struct arena *arena, const struct karmada_estimate **ret,
+                     struct arena *arena, struct karmada_estimate **ret,
                      struct err *err) MUST_CHECK;
 /* The filter Capacity, if it is on: takes candidates away whose available replicas are fewer than
  * the binding's, where each cluster is to have all of them. `estimates` goes along. */

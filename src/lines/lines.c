@@ -18,6 +18,8 @@ const struct line_step line_steps[] = {
      line_select},
     {"assign", "candidates[], spec, status, overflow, enableEmptyWorkloadPropagation, options",
      "clusters{name: replicas}, errorKind, error", line_assign},
+    {"schedule", "clusters[], spec, status, enableEmptyWorkloadPropagation, options",
+     "clusters{name: replicas}, errorKind, error", line_schedule},
 };
 const size_t line_step_count = sizeof line_steps / sizeof line_steps[0];
 

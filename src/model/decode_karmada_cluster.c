@@ -1,4 +1,6 @@
 #include "model/karmada.h"
+
+#include "model/fields.h"
 #include "model/quantity.h"
 
 #include <stdlib.h>
@@ -26,7 +28,7 @@ static void amounts_decode(struct json_reader *r, enum karmada_amount which, str
         if (items == NULL)
             return; /* the arena says so */
         s->items = items;
-        items[s->count++] = (struct amount){key, which, quantity_decode(r, NULL)};
+        items[s->count++] = (struct amount){key, which, amount_decode(r, NULL)};
     }
 }
 

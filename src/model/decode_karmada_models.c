@@ -4,6 +4,7 @@
  * buildModelNodes() (v1.18.1) for which model a count of nodes belongs to.
  */
 #include "base/limits.h"
+#include "model/fields.h"
 #include "model/karmada.h"
 
 #include <stdlib.h>
@@ -26,7 +27,7 @@ static void range_decode(struct json_reader *r, void *into) {
         if (str_eq(key, STR("name")))
             range->name = json_string(r);
         else if (str_eq(key, STR("min")))
-            min = quantity_decode(r, NULL);
+            min = amount_decode(r, NULL);
         else
             (void)json_skip(r); /* not ours; errors stay in r */
     }

@@ -31,6 +31,7 @@ void decoding_good(const struct json_reader *reader) {
 
 void decoding_refused(const struct json_reader *reader, const char *words) {
     struct err err = {0};
-    assert_int_equal(json_check(reader, &err), -EINVAL);
+    const int r = json_check(reader, &err);
+    assert_true(r == -EINVAL || r == -EDOM); /* -EDOM: a quantity cannot be read */
     assert_contains(err.text, words);
 }
