@@ -1,0 +1,51 @@
+#!/bin/bash
+# Evenkeel beside Karmada's own code, from its Go module: random questions asked of both (karmada/differential).
+#
+#   tests/e2e/karmada.sh [FLAG...]   flags of Go tests: -cases 100000, -seed 42, -number 7, -run TestSelect
+#
+# Prints what the cases were like, and last `N passed, N failed`. A case in which the two differ stays in
+# build/e2e/karmada. Environment: EVENKEEL (the binary), E2E_TIMEOUT (seconds for everything, default 3000).
+# shellcheck disable=SC2034 # go.sh reads go_module
+set -uo pipefail
+top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
+# shellcheck source=/dev/null
+. "$top/tests/e2e/go.sh"
+out=$top/build/e2e
+limit=${E2E_TIMEOUT:-3000}
+flags=() # test_flags sets it
+
+# Karmada's messages are of Kubernetes' types, whose methods for them are behind a tag.
+given_flags=${GOFLAGS:-}
+use_module() { # folder below tests/e2e [flag...]
+    go_module=$1
+    shift
+    export GOFLAGS="$given_flags -tags=kubernetes_protomessage_one_more_release $*"
+}
+# A program of an older version, which has a file of requirements of its own.
+build_older() { # version, file of requirements, environment variable for the program
+    use_module karmada/older "-modfile=$2"
+    compile .
+    timeout -k 5 1200 go build -o "$out/karmada-$1" . || die "What asks Karmada $1 did not compile."
+    export "$3=$out/karmada-$1"
+}
+
+use_module karmada
+need_go
+need_evenkeel
+compile ./internal/... ./differential
+timeout -k 5 1200 go test -c -o "$out/karmada-differential.test" ./differential || die "The tests did not compile."
+build_older v1.17.1 go.mod EVENKEEL_E2E_KARMADA_1_17
+build_older v1.16.0 v1_16.mod EVENKEEL_E2E_KARMADA_1_16
+
+test_flags 'cases|seed|number' "$@"
+rm -rf "$out/karmada"
+say "asking"
+cd "$top/tests/e2e/karmada/differential" || exit 1
+timeout -k 10 $((limit + 30)) "$out/karmada-differential.test" -test.v -test.timeout "${limit}s" \
+    "${flags[@]}" 2>&1 </dev/null | tee "$out/karmada.log"
+status=${PIPESTATUS[0]}
+passed=$(grep -c '^--- PASS' "$out/karmada.log")
+failed=$(grep -cE '^--- (FAIL|SKIP)' "$out/karmada.log")
+[ "$status" -eq 0 ] || [ "$failed" -gt 0 ] || failed=1
+echo "$passed passed, $failed failed"
+exit "$status"
