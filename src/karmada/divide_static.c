@@ -36,12 +36,9 @@ static int by_weight(const void *a, const void *b) {
     return ((*x)->weight < (*y)->weight) - ((*x)->weight > (*y)->weight);
 }
 
-/* Rules without weight match nobody that counts. */
 static void sort_rules(const struct replica_scheduling *from, struct rules *ret) {
     for (uint32_t i = 0; i < from->weight_count; i++) {
         const struct static_weight *rule = &from->weights[i];
-        if (rule->weight <= 0)
-            continue;
         if (!names_alone(&rule->target))
             ret->others[ret->other_count++] = rule;
         else

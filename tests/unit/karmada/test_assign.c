@@ -226,6 +226,15 @@ static void test_more_or_fewer(void **state) {
          .want = "m1=4"},
         {"a cluster with one", AGG, 4, .allocatable = "m1=9 m2=3", .previous = "m2=1",
          .want = "m2=4"},
+        {"the first place of one that is there twice", AGG, 4, .allocatable = "m1=9 m2=9 m3=9",
+         .previous = "m1=2 m3=4 m1=2", .want = "m1=4"},
+        {"less than none today", DYN, 3, .allocatable = "m1=9 m2=9", .previous = "m1=-5 m2=3",
+         .want = "m2=3"},
+        /* twelve are sorted stably; fourteen, as many as there are candidates, would not be */
+        {"as many as there are today", AGG, 15,
+         .allocatable = "a=0 b=0 c=0 d=0 e=0 f=0 g=0 h=0 i=0 j=0 k=0 l=0 m=0 n=0",
+         .previous = "a=1 b=2 c=1 d=2 e=1 f=2 g=1 h=2 i=1 j=2 k=1 l=2",
+         .want = "a=1 b=2 c=1 d=2 e=1 f=2 h=2 j=2 l=2"},
         {"twice in spec.clusters", DYN, 6, .allocatable = "m1=3 m2=3", .previous = "m1=2 m1=2",
          .want = "m1=5 m2=1"},
     };
@@ -245,6 +254,8 @@ static void test_fresh(void **state) {
          .previous = "m03=6 m07=4", .fresh = true, .want = "m05=17 m07=14"},
         {"the same number", DYN, 12, .allocatable = "m1=12 m2=0", .previous = "m1=0 m2=12",
          .fresh = true, .want = "m1=6 m2=6"},
+        {"two of one name", AGG, 9, .allocatable = "m1=5 m1=0", .previous = "m1=4", .fresh = true,
+         .want = "m1=9"},
         {"fewer", DYN, 6, .allocatable = "m1=12 m2=0", .previous = "m1=0 m2=12", .fresh = true,
          .want = "m1=3 m2=3"},
         {"not enough", DYN, 13, .allocatable = "m1=0 m2=0", .previous = "m1=0 m2=12 m3=4",
@@ -323,8 +334,8 @@ static void test_static(void **state) {
         {"ST05", STATIC, 0, .allocatable = "m1=0 m2=0", RULES(equal), .want = ""},
         {"ST06", STATIC, 2, .allocatable = "m1=0 m2=0", RULES(only_first), .want = "m1=2"},
         {"ST07", STATIC, 3, .allocatable = "m1=0 m2=0", RULES(twice), .want = "m1=2 m2=1"},
-        {"ST07 the other way", STATIC, 3, .allocatable = "m1=0 m2=0", RULES(twice_before),
-         .want = "m1=2 m2=1"},
+        {"ST07 the other way", STATIC, 6, .allocatable = "m1=0 m2=0", RULES(twice_before),
+         .want = "m1=4 m2=2"},
         {"ST08", STATIC, 5, .allocatable = "m1=0 m2=0 m3=0", RULES(equal),
          .want = "m1=2 m2=2 m3=1"},
         {"ST09", STATIC, 7, .allocatable = "m2=0 m1=0 m4=0 m3=0", RULES(first_heavier),
@@ -412,6 +423,10 @@ static void test_errors(void **state) {
                   "replicaDivisionPreference: Sideways, please try another scheduling strategy"},
         {"AS04 in tiers", DIVISION_UNSUPPORTED, 3, .allocatable = "m1=9", .tiers = "m1=0",
          .kind = KARMADA_ERROR,
+         .error = "unsupported replica scheduling strategy, replicaSchedulingType: Divided, "
+                  "replicaDivisionPreference: Sideways, please try another scheduling strategy"},
+        {"AS04 in tiers that hold too little", DIVISION_UNSUPPORTED, 3, .allocatable = "m1=1 m2=1",
+         .tiers = "m1=0 m2=1", .kind = KARMADA_ERROR,
          .error = "unsupported replica scheduling strategy, replicaSchedulingType: Divided, "
                   "replicaDivisionPreference: Sideways, please try another scheduling strategy"},
         {"AS04 with nothing to divide", DIVISION_UNSUPPORTED, 0, .no_requirements = true,
@@ -534,6 +549,8 @@ static void test_remainder(void **state) {
          .previous = "m2=3 m1=3", .method = DIVISION_REMAINDER, .want = "m1=3 m2=2"},
         {"nor in fresh", DYN, 5, .allocatable = "m1=5 m2=2", .previous = "m2=3",
          .method = DIVISION_REMAINDER, .fresh = true, .want = "m1=3 m2=2"},
+        {"less than nothing", DYN, 6, .allocatable = "m1=-3 m2=9", .method = DIVISION_REMAINDER,
+         .want = "m2=6"},
         {"nothing", DYN, 0, .allocatable = "m1=0 m2=0", .method = DIVISION_REMAINDER, .fresh = true,
          .want = ""},
         {"aggregated", AGG, 9, .allocatable = "m1=3 m2=6 m3=4", .method = DIVISION_REMAINDER,
@@ -575,9 +592,15 @@ static int64_t assign_fleet(enum division division, bool overflow, uint64_t step
     arena.steps = (struct steps){.max = 0};
     if (r != 0)
         return r;
-    int64_t sum = 0;
-    for (uint32_t i = 0; i < got.count; i++)
-        sum += got.clusters[i].replicas;
+    int64_t sum = 0, least = INT32_MAX, most = 0;
+    for (uint32_t i = 0; i < got.count; i++) {
+        const int64_t replicas = got.clusters[i].replicas;
+        sum += replicas;
+        least = replicas < least ? replicas : least;
+        most = replicas > most ? replicas : most;
+    }
+    assert_int_equal(got.count, division == DIVISION_AGGREGATED ? 1 : MANY);
+    assert_true(most - least <= 1);
     return sum;
 }
 
