@@ -65,3 +65,18 @@ void wire_response_encode(int32_t count, enum wire_epoch epoch, struct strbuf *o
 
 /* The version of protobuf-c that is loaded. */
 const char *wire_library_version(void);
+
+/* ---- one message, for people and for tests ---- */
+
+struct wire_kind; /* of messages */
+/* By its name upstream, "NodeClaim", or NULL; then the nearest name, if one is near. */
+const struct wire_kind *wire_kind_find(struct str name, const char **ret_near);
+
+/*
+ * Appends the message's content as JSON, and its bytes as the encoder of an epoch writes them: maps
+ * by key, quantities in canonical text, unknown fields left out. In the JSON, members that are
+ * empty are left out, and strings that are not UTF-8 are mended.
+ */
+int wire_rewrite(const struct wire_kind *kind, struct str bytes, enum wire_epoch epoch,
+                 struct arena *arena, struct strbuf *json, struct strbuf *out,
+                 struct err *err) MUST_CHECK;

@@ -13,6 +13,7 @@ const struct line_step line_steps[] = {
     {"range", "values[], low, high", "low, high", line_range},
     {"quantity", "text, or a and b; wrap",
      "canonical, value, milli, format, wire; add, sub, cmp, subFormat; or error", line_quantity},
+    {"wire", "message, hex, epoch", "json, hex", line_wire},
     {"groups", "items[], min, max, target", "groups[]", line_groups},
     {"select", "candidates[], replicas, placement, options", "clusters[], scores, proven, error",
      line_select},

@@ -7,6 +7,7 @@ line_step_fn line_plan;      /* plan.c */
 line_step_fn line_normalise; /* scores.c */
 line_step_fn line_range;
 line_step_fn line_quantity; /* quantity.c */
+line_step_fn line_wire;     /* wire.c */
 line_step_fn line_groups;   /* karmada_select.c */
 line_step_fn line_select;
 line_step_fn line_available; /* karmada_available.c */
