@@ -98,6 +98,18 @@ static bool ignores_spread(const struct select_work *w) {
            !w->options->static_keeps_spread;
 }
 
+/* {cluster} and {region, cluster} are upstream's, and what names no level at all. */
+static bool is_as_upstream(const struct select_work *w) {
+    bool region = false, cluster = false;
+    if (w->options->compat == COMPAT_1_18_1 || w->spread_count == 0)
+        return true;
+    for (uint32_t i = 0; i < w->spread_count; i++) {
+        region |= w->spread[i].field == SPREAD_REGION;
+        cluster |= w->spread[i].field == SPREAD_CLUSTER;
+    }
+    return cluster && w->spread_count == 1 + (uint32_t)region;
+}
+
 /* ---- nothing to spread ---- */
 
 /* All, or the shortest prefix that is enough. */
@@ -132,7 +144,7 @@ static int select_clusters(struct select_work *w, struct err *err) {
     r = find_spread(w);
     if (r != 0)
         return r;
-    return select_as_upstream(w, err);
+    return is_as_upstream(w) ? select_as_upstream(w, err) : select_by_levels(w);
 }
 
 int karmada_select(const struct karmada_candidate *candidates, uint32_t count,

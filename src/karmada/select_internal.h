@@ -60,6 +60,8 @@ int select_fail(struct select_work *w, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 /* As v1.18.1: by region, or by cluster alone. upstream_select.c */
 int select_as_upstream(struct select_work *w, struct err *err) MUST_CHECK;
+/* By all levels that are declared, score first. levels.c */
+int select_by_levels(struct select_work *w) MUST_CHECK;
 
 static inline int64_t add_saturating(int64_t a, int64_t b) {
     int64_t sum;

@@ -1,0 +1,111 @@
+/*
+ * Between the files of a selection by levels.
+ */
+#pragma once
+
+#include "karmada/select_internal.h"
+#include "karmada/tops.h"
+
+/* Levels below a level whose minGroups are looked at ahead. */
+enum { LEVELS_AHEAD = 3 };
+
+/* What a search needs to know of a group. */
+struct level_node {
+    uint32_t first_child, child_count; /* in the level below, as places in its `by_parent` */
+    bool usable;                       /* it has groups below, down to the last level */
+    int64_t replicas; /* available, with as many groups of the next level as are allowed */
+    int64_t clusters; /* below it in the last level, or more */
+    int64_t below[LEVELS_AHEAD]; /* groups of the levels below */
+    const int64_t *sums;         /* [sum_count + 1]: available replicas of its largest clusters */
+    uint32_t sum_count;
+};
+
+struct search_level {
+    const struct level_groups *level;
+    struct level_node *nodes; /* [level->count] */
+    uint32_t *by_parent;      /* [level->count]: groups, parent by parent, best first */
+    uint32_t *group_of; /* [count of candidates]: by rank, + 1; only where none is in several */
+    int64_t min, max;
+};
+
+/* Enough of what is chosen so far. */
+struct level_sums {
+    int64_t replicas, best, members, clusters;
+    int64_t below[LEVELS_AHEAD];
+};
+
+/* The combinations of one level below what is chosen of the level above. */
+struct level_frame {
+    uint32_t *candidates; /* groups, best first */
+    uint32_t count;
+    uint32_t *slots; /* [count]: which of the chosen parents a candidate is below */
+    uint32_t parents, uncovered;
+    uint32_t *last;   /* [parents]: the place of its last candidate */
+    uint32_t *covers; /* [parents]: how many of the chosen are below it */
+    bool started;
+    uint32_t least, most, size; /* of a combination */
+    uint32_t *chosen;           /* [size]: places */
+    uint32_t taken, next;
+    struct level_sums *sums; /* [most + 1] */
+    struct tops replicas, best, members, clusters, below[LEVELS_AHEAD];
+    int64_t *values; /* room for a list */
+    int64_t *extra; /* [most_extra + 1]: sums of the largest clusters, each group's best left out */
+    uint32_t extra_count;
+};
+
+/* Room for the cluster step, which is made often. */
+struct cluster_room {
+    /* one group a cluster; [count], but for the links: [count + 2] */
+    bool *picked;
+    uint32_t *places, *list, *before, *after;
+    /* several groups; [count], [count + 2], of the pairs, [groups of the last level] */
+    uint32_t *ranks, *place, *chosen;
+    uint32_t *first, *groups, *last, *covers;
+    int64_t *values;
+    __int128 *replicas;
+    struct tops tops;
+};
+/* 0 or -ENOMEM. */
+struct level_search;
+int cluster_room_init(struct level_search *s) MUST_CHECK;
+
+struct level_search {
+    struct select_work *w;
+    struct search_level *levels;
+    struct level_frame *frames;
+    uint32_t depth;
+    bool several;        /* a cluster is in more than one group of a level */
+    bool clusters_count; /* the cluster step is part of the search */
+    int64_t need;        /* available replicas that are wanted */
+    int64_t cluster_min, cluster_max;
+    uint32_t *by_size;     /* [count]: ranks, by available replicas descending */
+    uint32_t *stamps;      /* [count]: by rank */
+    uint32_t *group_marks; /* [most groups of a level] */
+    uint32_t stamp;
+    struct steps budget;
+    bool reached_clusters;
+    struct cluster_room room;
+    uint32_t *answer; /* ranks, ascending */
+    uint32_t answer_count;
+    bool proven;
+};
+
+enum search_result { SEARCH_FOUND, SEARCH_NONE, SEARCH_SPENT };
+
+/* Looks for the first combinations of the first `depth` levels, and, if they count, clusters.
+ * level_search.c */
+enum search_result level_search(struct level_search *s);
+
+/* The cluster step, below what the last frame has chosen. cluster_step.c */
+enum search_result cluster_step(struct level_search *s);
+
+/* Counts a step of the search. */
+static inline bool search_step(struct level_search *s, uint64_t count) {
+    return steps_take(&s->budget, count) && steps_take(&s->w->arena->steps, count);
+}
+
+static inline const struct level_group *chosen_group(const struct level_search *s, uint32_t level,
+                                                     uint32_t i) {
+    const struct level_frame *f = &s->frames[level];
+    return &s->levels[level].level->groups[f->candidates[f->chosen[i]]];
+}
