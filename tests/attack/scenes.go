@@ -62,6 +62,7 @@ var scenes = []scene{
 	{name: "extender-bodies-open", story: "the same with four to the extender", openDoors: true, attack: extenderBodies, rssBudget: 256},
 	{name: "preempt", story: "N asks what evicting 20,000 pods would help", openDoors: true, prepare: manyKeys, attack: preempts},
 	{name: "fleet", story: "who may ask about fleets asks for 10,000 terms, of a million names, over 20,000 domains", attack: fleetQuestions, rssBudget: 512},
+	{name: "divide", story: "the same asks for searches, divisions and estimates that have no end", attack: karmadaQuestions, rssBudget: 512},
 	{name: "names", story: "N shows certificates that hold the scheduler's name in another place", attack: otherNames},
 	{name: "web-page", story: "a web page reads explanations through a forwarded port", attack: webPage},
 	{name: "smuggling", story: "N hides requests behind bodies", openDoors: true, attack: smuggled},

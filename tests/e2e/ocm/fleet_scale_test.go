@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -28,24 +29,28 @@ const (
 	fleetZones  = 12 // a third of them is lost
 	fleetSlices = 10 // each Placement picks among the clusters of one
 	fleetCalls  = 16 // at the same time
+	fleetShards = 4  // ocm.shards
 	// Nothing is written for so long: longer than a move that nothing forces waits.
 	fleetStill = 2*settleAfter + time.Second
 )
 
-// size of a fleet, as EVENKEEL_E2E_FLEET has it: "clusters=5000 placements=1000 heartbeats=10m". The last
-// of several counts.
+// size of a fleet, as EVENKEEL_E2E_FLEET has it: "clusters=5000 placements=1000 heartbeats=10m mode=Scores". The
+// last of several counts.
 type size struct {
+	mode                               string
 	clusters, placements, number, hard int // hard: so many Placements have a hard term
 	heartbeats, limit                  time.Duration
 }
 
 func sizeOf(t *testing.T) size {
 	t.Helper()
-	s := size{clusters: 1000, placements: 100, number: 50, hard: 20, heartbeats: 10 * time.Second, limit: 2 * time.Minute}
+	s := size{mode: "Owner", clusters: 1000, placements: 100, number: 50, hard: 20, heartbeats: 10 * time.Second, limit: 2 * time.Minute}
 	for _, setting := range strings.Fields(os.Getenv("EVENKEEL_E2E_FLEET")) {
 		name, value, _ := strings.Cut(setting, "=")
 		var err error
 		switch name {
+		case "mode":
+			s.mode = value
 		case "clusters":
 			s.clusters, err = strconv.Atoi(value)
 		case "placements":
@@ -115,6 +120,11 @@ func (f *fleet) makeClusters() {
 		c := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: f.clusterName(i), Labels: map[string]string{
 			setLabel: f.name, "slice": fmt.Sprint(i % fleetSlices), "zone": fmt.Sprintf("z%02d", zoneOf(i))}}}
 		c.Spec.HubAcceptsClient = true
+		if f.size.mode == "Scores" { // as OCM's registration controller does
+			if err := f.h.CreateNamespace(f.t.Context(), c.Name); err != nil {
+				return err
+			}
+		}
 		_, err := f.h.Clusters.ClusterV1().ManagedClusters().Create(f.t.Context(), c, metav1.CreateOptions{})
 		return err
 	})
@@ -122,9 +132,14 @@ func (f *fleet) makeClusters() {
 
 func (f *fleet) placementName(i int) string { return fmt.Sprintf("p%04d", i) }
 
-// makePlacements as the webhook would: OCM's controller never decides them.
+// makePlacements; in mode Owner as the webhook would, so that OCM's controller never decides them.
 func (f *fleet) makePlacements() {
 	f.t.Helper()
+	annotations := map[string]any{modeAnnotation: f.size.mode}
+	if f.size.mode == "Owner" {
+		annotations[clusterv1beta1.PlacementDisableAnnotation] = "true"
+		annotations[disabledAnnotation] = "true"
+	}
 	f.each(f.placements, func(i int) error {
 		rest := ""
 		if i < f.hard {
@@ -138,8 +153,7 @@ func (f *fleet) makePlacements() {
 		}
 		return f.h.Create(f.t.Context(), &unstructured.Unstructured{Object: map[string]any{
 			"apiVersion": clusterv1beta1.GroupVersion.String(), "kind": "Placement", "spec": spec,
-			"metadata": map[string]any{"name": f.placementName(i), "namespace": f.name, "annotations": map[string]any{
-				modeAnnotation: "Owner", clusterv1beta1.PlacementDisableAnnotation: "true", disabledAnnotation: "true"}}}})
+			"metadata": map[string]any{"name": f.placementName(i), "namespace": f.name, "annotations": maps.Clone(annotations)}}})
 	})
 }
 
@@ -148,8 +162,17 @@ func (f *fleet) writes() int {
 	f.t.Helper()
 	metrics, err := f.replica.Metrics()
 	f.must(err)
-	f.failed = int(metrics[`evenkeel_writes_total{what="placementdecisions",result="error"}`])
-	return int(metrics[`evenkeel_writes_total{what="placementdecisions",result="success"}`])
+	kinds := []string{"placementdecisions"} // and whatever is written for these
+	if f.size.mode == "Scores" {
+		kinds = []string{"addonplacementscores", "placements"}
+	}
+	good := 0
+	f.failed = 0
+	for _, kind := range kinds {
+		good += int(metrics[fmt.Sprintf(`evenkeel_writes_total{what=%q,result="success"}`, kind)])
+		f.failed += int(metrics[fmt.Sprintf(`evenkeel_writes_total{what=%q,result="error"}`, kind)])
+	}
+	return good
 }
 
 // differences between what is on the hub and what should be; "" if there is none.
@@ -287,19 +310,32 @@ func (f *fleet) reportObjects() {
 		f.size.clusters, f.placements, f.number, f.hard, len(decisions.Items), bytes/max(len(decisions.Items), 1))
 }
 
-// start of all Placements: an object each, its clusters, and the status.
+// start of all Placements. Mode Owner: an object each, its clusters, and the status. Mode Scores: the objects
+// of scores, an item for each cluster, what is added to the Placement, once more with the gate, and the status before and after.
 func (f *fleet) start() {
 	f.t.Helper()
 	began := time.Now()
 	f.makePlacements()
 	made := time.Since(began)
 	took, writes := f.settle(began, 0)
-	f.report("start", took, writes, 3*f.placements)
+	most := 3 * f.placements
+	if f.size.mode == "Scores" {
+		most = (f.number+4)*f.placements + fleetShards*f.size.clusters
+	}
+	f.report("start", took, writes, most)
 	f.t.Logf("%-18s %7.1f s of it to make them", "", made.Seconds())
 	f.reportObjects()
 }
 
-// loseOne that most Placements have: two writes for each of these.
+// perMove is how many writes a move may take. Mode Scores: an item goes and one comes, and the status says so twice.
+func (f *fleet) perMove() int {
+	if f.size.mode == "Scores" {
+		return 4
+	}
+	return 2
+}
+
+// loseOne that most Placements have.
 func (f *fleet) loseOne() {
 	f.t.Helper()
 	name, most := "", 0
@@ -312,7 +348,7 @@ func (f *fleet) loseOne() {
 	before, began := f.writes(), time.Now()
 	f.must(f.h.Clusters.ClusterV1().ManagedClusters().Delete(f.t.Context(), name, metav1.DeleteOptions{}))
 	took, writes := f.settle(began, before)
-	f.report("one cluster lost", took, writes, 2*most)
+	f.report("one cluster lost", took, writes, f.perMove()*most)
 }
 
 // loseThird of all, with their zones. While that is going on Placements are decided again and again, so a bound
@@ -345,7 +381,7 @@ func (f *fleet) loseThird() {
 	}
 	made := time.Since(began)
 	took, writes := f.settle(began, before)
-	f.report("a third lost", took, writes, 2*moves)
+	f.report("a third lost", took, writes, f.perMove()*moves)
 	f.t.Logf("%-18s %7.1f s of it to taint them", "", made.Seconds())
 }
 
@@ -376,7 +412,8 @@ func (f *fleet) beat() {
 func TestFleetScale(t *testing.T) {
 	dir := folder(t)
 	h := newHub(t, dir, "owner-fleet.yaml")
-	f := &fleet{world: newWorldWithoutHistory(t, h, dir, "scale", "Owner"), size: sizeOf(t), lost: map[string]bool{}}
+	size := sizeOf(t)
+	f := &fleet{world: newWorldWithoutHistory(t, h, dir, "scale", size.mode), size: size, lost: map[string]bool{}}
 	began := time.Now()
 	f.makeClusters()
 	bytes, err := h.StoredBytes(t.Context())
