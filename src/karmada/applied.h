@@ -1,5 +1,5 @@
 /*
- * The annotation policy.karmada.io/applied-placement: the placement that a binding was last
+ * The annotation KARMADA_APPLIED_PLACEMENT: the placement that a binding was last
  * scheduled by, as Go's encoding/json writes it, and whether it has changed since. upstream:
  * karmada v1.18.1 pkg/scheduler scheduler.go and helper.go placementChanged().
  *
@@ -10,6 +10,7 @@
 #pragma once
 
 #include "base/arena.h"
+#include "model/binding.h"
 
 /* What the scheduler would write into the annotation for spec.placement, with the CRD's defaults.
  */

@@ -4,8 +4,6 @@
 
 #include <stddef.h>
 
-#define APPLIED_PLACEMENT "policy.karmada.io/applied-placement"
-
 /* Its bytes as they stand in the text, for what is read between. */
 static const char *value_begin(struct json_reader *r) {
     (void)json_peek(r); /* over the blanks before it */
@@ -153,7 +151,7 @@ static int64_t peek_generation(const struct json_reader *r) {
 
 static void applied_placement(struct binding *binding) {
     struct str text;
-    if (!labels_lookup(&binding->annotations, STR(APPLIED_PLACEMENT), &text))
+    if (!labels_lookup(&binding->annotations, STR(KARMADA_APPLIED_PLACEMENT), &text))
         return;
     binding->applied_placement = text.p != NULL ? text : STR("");
 }
