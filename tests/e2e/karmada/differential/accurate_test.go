@@ -54,7 +54,7 @@ func newMember(d dice) (*member, error) {
 
 // question has one more member.
 func (m *member) question(name string, value any) object {
-	return object{"step": "estimate", "cluster": memberName, "nodes": m.nodes, "pods": m.pods, name: value}
+	return object{"step": "estimate", "cluster": memberName, "nodes": inTurns(m.nodes), "pods": m.pods, name: value}
 }
 
 func accurateCase(d dice) ([]pair, error) {

@@ -4,8 +4,8 @@ import (
 	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
 )
 
-// Where Evenkeel answers otherwise than Karmada's code, and means to. In each of them Karmada's code is
-// asked another question, whose answer is what Evenkeel is to give to the first.
+// Where Evenkeel answers otherwise than Karmada's code, and means to. Nothing of them is left uncompared: it
+// is Karmada's answer to another question that Evenkeel is to give, or 0 in place of what is negative.
 const (
 	// A constraint without minGroups counts as 1, as its webhook writes it. Without that webhook Karmada's
 	// code divides by 0, and what comes of it depends on the machine.
@@ -15,6 +15,9 @@ const (
 	deviatesWrap = "deviates: sums that wrap"
 	// Of components that all have 0 replicas, Karmada's estimator places 2147483647 sets one by one.
 	deviatesNoReplicas = "deviates: components without replicas"
+	// Of a quota of which more is used than it has, Karmada's estimator divides what is left, which is
+	// negative, and answers that so many fit. To its client -1 says that the estimator does not know.
+	deviatesExceeded = "deviates: quotas that are exceeded"
 )
 
 // leastZero leaves a minGroups of 1 out, sometimes.

@@ -58,6 +58,31 @@ func (d dice) nodes(least int) []*corev1.Node {
 	})
 }
 
+// inTurns is the order in which Karmada's estimator tries nodes: one of each zone in turn, zones and the
+// nodes of each as they came. Evenkeel tries them as a question lists them.
+func inTurns(nodes []*corev1.Node) []*corev1.Node {
+	var zones [][]*corev1.Node
+	numbers := map[string]int{}
+	for _, n := range nodes {
+		key := n.Labels[corev1.LabelTopologyRegion] + "/" + n.Labels[corev1.LabelTopologyZone]
+		number, known := numbers[key]
+		if !known {
+			number = len(zones)
+			numbers[key], zones = number, append(zones, nil)
+		}
+		zones[number] = append(zones[number], n)
+	}
+	ordered := []*corev1.Node{}
+	for turn := 0; len(ordered) < len(nodes); turn++ {
+		for _, zone := range zones {
+			if turn < len(zone) {
+				ordered = append(ordered, zone[turn])
+			}
+		}
+	}
+	return ordered
+}
+
 func (d dice) container(name string) corev1.Container {
 	return corev1.Container{Name: name, Image: "i", Resources: corev1.ResourceRequirements{Requests: d.request()}}
 }

@@ -16,7 +16,7 @@ import (
 // TestQuota estimates with ResourceQuotas, which are off unless they are asked for.
 func TestQuota(t *testing.T) {
 	compareAll(t, caseCount(), func() (maker, error) { return quotaCase, nil },
-		"replicas by quotas", "sets by quotas", "quotas used up", "quotas with scopes")
+		"replicas by quotas", "sets by quotas", "quotas used up", "quotas with scopes", deviatesExceeded)
 }
 
 var quotaKeys = []corev1.ResourceName{"cpu", "requests.cpu", "memory", "requests.memory", "limits.cpu", "requests.nvidia.com/gpu", gpu, "pods",
@@ -44,7 +44,7 @@ func (d dice) quota(number int) *corev1.ResourceQuota {
 			hard := d.amount(name, 0, 30)
 			q.Spec.Hard[key], q.Status.Hard[key] = hard, hard
 			if d.chance(92) {
-				q.Status.Used[key] = d.amount(name, 0, 20)
+				q.Status.Used[key] = d.amount(name, 0, pick(d, 6, 6, 20))
 			}
 		}
 	}
@@ -82,7 +82,7 @@ func quotaCase(d dice) ([]pair, error) {
 	}
 	defer asked.Close()
 	question := func(name, wire string) object {
-		return object{"step": "estimate", "cluster": memberName, "nodes": nodes, "pods": pods, "quotas": quotas, name: wire,
+		return object{"step": "estimate", "cluster": memberName, "nodes": inTurns(nodes), "pods": pods, "quotas": quotas, name: wire,
 			"options": object{"resourceQuota": true}}
 	}
 	scopes := false
@@ -101,8 +101,9 @@ func quotaCase(d dice) ([]pair, error) {
 	if err != nil {
 		return nil, err
 	}
-	pairs := []pair{{question("wire", wire), object{"replicas": replicas, "error": ""}, traitsOf(map[string]bool{
-		"replicas by quotas": len(quotas) > 0 && replicas > 0, "quotas used up": len(quotas) > 0 && replicas == 0, "quotas with scopes": scopes})}}
+	pairs := []pair{{question("wire", wire), object{"replicas": max(0, replicas), "error": ""}, traitsOf(map[string]bool{
+		"replicas by quotas": len(quotas) > 0 && replicas > 0, "quotas used up": len(quotas) > 0 && replicas == 0,
+		"quotas with scopes": scopes, deviatesExceeded: replicas < 0})}}
 	sets, err := setsByQuotas(d, e, asked, question)
 	return append(pairs, sets...), err
 }
@@ -126,5 +127,6 @@ func setsByQuotas(d dice, e epoch, asked *peer.Quotas, question func(name, wire 
 		return nil, err
 	}
 	sets, err := asked.Sets(received.Namespace, received.Components)
-	return []pair{{question("componentsWire", wire), object{"sets": sets, "error": ""}, traitsOf(map[string]bool{"sets by quotas": sets > 0})}}, err
+	return []pair{{question("componentsWire", wire), object{"sets": max(0, sets), "error": ""},
+		traitsOf(map[string]bool{"sets by quotas": sets > 0, deviatesExceeded: sets < 0})}}, err
 }
