@@ -104,3 +104,15 @@ def quantity_sub_cases: (if .a | is_zero then .b else .a end | family) as $famil
     | {ask: {step: "quantity", a, b, wrap: true},
         want: (if .subFormat == $family then {add, sub, cmp, subFormat} else {cmp} end)};
 def quantity_sub_seen($case): with_entries(select(.key as $key | $case.want | has($key)));
+
+# ---- wire ----
+
+# A line of wire_golden.txt: KIND [VERSION [(NOTE)]] HEX. Of every version where none is said.
+def message: {request: "MaxAvailableReplicasRequest", "request-empty": "MaxAvailableReplicasRequest", claim: "NodeClaim",
+    uns: "UnschedulableReplicasRequest", toleration: "Toleration", selector: "NodeSelector",
+    sets: "MaxAvailableComponentSetsRequest"}[.];
+def wire_golden_cases: split(" ") as $words | ($words[0] | message) as $message | select($message)
+    | $words[-1] as $hex | ($words[1:-1] | map(select(test("^v1|^f8fdd02$")))) as $versions
+    | {ask: {step: "wire", message: $message, hex: $hex,
+        epoch: (if $versions == [] then "v1.17.0", "v1.18.0", "f8fdd02" else $versions[] end)}, want: {hex: $hex}};
+def wire_golden_seen($case): {hex};

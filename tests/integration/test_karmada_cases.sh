@@ -7,7 +7,7 @@
 folder=tests/conformance/data/karmada
 library=tests/integration
 
-# FILE STEP, for each file of cases.
+# FILE STEP, for each file of cases: a line of JSON is one, or of text.
 files='
 select_groups groups
 select_best_clusters select
@@ -17,15 +17,17 @@ schedule_e2e schedule
 general_estimator estimate
 accurate_estimator estimate
 quantity quantity
-quantity_sub quantity'
+quantity_sub quantity
+wire_golden wire'
 
 # Numbers beyond 2^53 as texts: jq's are doubles.
 quote_numbers() {
     sed -E 's/"(value|milli)": ?(-?[0-9]+)/"\1":"\2"/g'
 }
 compare() { # FILE: prints where answers differ, a difference a line
-    local file=$1
-    quote_numbers <"$folder/$file.jsonl" | jq -L "$library" -c "include \"karmada_cases\"; ${file}_cases" >"$work/cases"
+    local file=$1 path=$folder/$1.jsonl raw=
+    [ -e "$path" ] || path=$folder/$file.txt raw=-R
+    quote_numbers <"$path" | jq ${raw:+"$raw"} -L "$library" -c "include \"karmada_cases\"; ${file}_cases" >"$work/cases"
     jq -c .ask "$work/cases" | "$evenkeel" simulate --lines - 2>"$work/said" | quote_numbers >"$work/answers" || true
     jq -L "$library" -nc --slurpfile cases "$work/cases" --slurpfile answers "$work/answers" "include \"karmada_cases\";
         range(\$cases | length) as \$i | \$cases[\$i] as \$case | \$answers[\$i]
