@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Recorded answers of Karmada's own code (tests/conformance/data/karmada, made with v1.18.1): `simulate --lines` is asked
-# the same and answers the same. How a case becomes a question, and what of an answer is compared, is in
+# the same and answers the same, and so does POST /clusters/v1/VERB. How a case becomes a question, and what of an answer is compared, is in
 # karmada_cases.jq; where Evenkeel is to answer otherwise, in `deviations`.
 . "$(dirname "$0")/lib.sh"
 
@@ -35,10 +35,22 @@ compare() { # FILE: prints where answers differ, a difference a line
         | {asked: \$case.ask, wanted: \$case.want, got: .}" >"$work/differences"
 }
 
+# The endpoint of a step.
+declare -A verbs=([groups]=select [select]=select [assign]=assign [schedule]=assign [estimate]=estimate [quantity]=estimate [wire]=estimate)
+# Asks what `compare` has asked over one connection, and prints the answers, a line each.
+ask_over_http() { # STEP
+    jq -r --arg url "https://$extender/clusters/v1/${verbs[$1]}" --arg ca "$certs/ca.crt" '
+        "url = \"\($url)\"\ncacert = \"\($ca)\"\nsilent\nheader = \"Content-Type: application/json\"\nwrite-out = \"\\n\"\ndata-binary = \(.ask | tojson | tojson)\nnext"
+        ' "$work/cases" | sed '$d' >"$work/curl"
+    curl --config "$work/curl" | quote_numbers
+}
+
+start_server --state $example/state.json --shutdown-delay 0s
 while read -r file step; do
     [ -n "$file" ] || continue
     has_step "$step" || continue
     compare "$file"
+    check "$file: the same over HTTP" cmp "$work/answers" <(ask_over_http "$step")
     count=$(wc -l <"$work/cases") differ=$(wc -l <"$work/differences")
     name="$file: $count questions are answered as Karmada's code answers them"
     if [ "$differ" -eq 0 ] && [ "$count" -gt 0 ]; then
