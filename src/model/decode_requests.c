@@ -36,6 +36,17 @@ int host_port_cmp(const struct host_port *a, const struct host_port *b) {
     return order != 0 ? order : str_cmp(a->ip, b->ip);
 }
 
+bool resource_is_extended(struct str name) {
+    char quota[400] = "requests.";
+    const size_t prefix = sizeof "requests." - 1;
+    if (str_find(name, '/') == SIZE_MAX || str_has_prefix(name, STR("requests.")) ||
+        memmem(name.p, name.n, KUBERNETES_DOMAIN, sizeof KUBERNETES_DOMAIN - 1) != NULL ||
+        name.n > sizeof quota - prefix)
+        return false;
+    memcpy(quota + prefix, name.p, name.n);
+    return label_key_valid((struct str){quota, prefix + name.n});
+}
+
 bool resource_is_scheduled(struct str name) {
     if (str_eq(name, STR("cpu")) || str_eq(name, STR("memory")) ||
         str_eq(name, STR("ephemeral-storage")))
@@ -45,14 +56,7 @@ bool resource_is_scheduled(struct str name) {
         (name.n > 0 &&
          memmem(name.p, name.n, KUBERNETES_DOMAIN, sizeof KUBERNETES_DOMAIN - 1) != NULL))
         return true;
-    /* an extended resource: upstream: apis/core/v1/helper IsExtendedResourceName */
-    char quota[400] = "requests.";
-    const size_t prefix = sizeof "requests." - 1;
-    if (str_find(name, '/') == SIZE_MAX || str_has_prefix(name, STR("requests.")) ||
-        name.n > sizeof quota - prefix)
-        return false;
-    memcpy(quota + prefix, name.p, name.n);
-    return label_key_valid((struct str){quota, prefix + name.n});
+    return resource_is_extended(name);
 }
 
 /* ---- lists of amounts ---- */

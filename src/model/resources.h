@@ -20,6 +20,9 @@ struct resource {
  * without a domain, play no part. "pods" is one of the others. upstream: scheduler/util
  * IsScalarResourceName(), and the three native ones. */
 bool resource_is_scheduled(struct str name);
+/* One with a domain that is not Kubernetes' own. upstream: apis/core/v1/helper
+ * IsExtendedResourceName(). */
+bool resource_is_extended(struct str name);
 
 struct resources {
     const struct resource *items; /* sorted by name, names unique */

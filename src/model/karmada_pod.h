@@ -1,0 +1,23 @@
+/*
+ * A pod of a member cluster, as Karmada's accurate estimator counts it: each container's requests
+ * rounded and added up, no less than the most of an init container, and the overhead. Restartable
+ * init containers, requests of the pod as a whole and resizes have no part, other than in struct
+ * pod. upstream: karmada pkg/util resource.go AddPodRequest() (v1.18.1).
+ *
+ * Decoded objects own nothing: strings and arrays live in the text or the reader's arena.
+ */
+#pragma once
+
+#include "model/object.h"
+
+struct karmada_pod {
+    struct object_meta meta;
+    struct str node_name;      /* empty: not bound */
+    bool finished;             /* phase Succeeded or Failed */
+    struct resources requests; /* and "pods", which a container may ask for; what asks for less
+                                  than nothing is left out */
+    bool unschedulable;        /* condition PodScheduled is False, reason Unschedulable */
+    bool has_transition;
+    int64_t transition_ms; /* lastTransitionTime of that condition, since 1970 */
+};
+void karmada_pod_decode(struct json_reader *r, struct karmada_pod *ret);
