@@ -1,7 +1,7 @@
-/* What the files of the general estimator share. */
+/* What the files of this folder share. */
 #pragma once
 
-#include "estimator/estimator.h"
+#include "estimator/nodes.h"
 
 /* What assumed workloads ask for together: pods, and demands by name. 0, -E2BIG or -ENOMEM. */
 int estimator_assumed_total(const struct estimator_question *q, struct arena *arena,
@@ -21,3 +21,17 @@ int estimator_models_replicas(const struct karmada_models *models,
 /* Likewise sets of q->set, at most `bound`. */
 int estimator_models_sets(const struct karmada_models *models, const struct estimator_question *q,
                           int64_t bound, struct arena *arena, int64_t *ret) MUST_CHECK;
+
+/* ---- nodes ---- */
+
+/* What topology_feasibility() says of a node that a replica may use. */
+enum { NODE_USABLE = CANDIDATE_AFFINITY | CANDIDATE_TAINTS };
+
+/* NODE_NATIVES: it is none of them. */
+enum node_native node_native_of(struct str name);
+/* The index of a scalar's name, or UINT32_MAX. */
+uint32_t estimator_nodes_name(const struct estimator_nodes *nodes, struct str name);
+/* As estimator_nodes_replicas(), where there are assumed workloads. */
+int estimator_replicas_beside(const struct estimator_nodes *nodes, struct topology_view *view,
+                              const struct estimator_question *q, struct arena *arena,
+                              int64_t *ret) MUST_CHECK;
