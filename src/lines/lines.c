@@ -8,6 +8,10 @@
 const struct line_step line_steps[] = {
     {"plan", "clusters[], sums{}, terms[], number, current[], others[], weight",
      "selected[], unscheduled, skew[]", line_plan},
+    {"estimate",
+     "cluster (an object), requirements, components[], options; or nodes[], pods[], quotas[], "
+     "cluster (a name), and wire, componentsWire, requirements or components[]",
+     "replicas, sets, wire; or error", line_estimate},
     {"available", "replicas, clusters[], estimates{}", "available{}", line_available},
     {"normalise", "value, min, max", "value", line_normalise},
     {"range", "values[], low, high", "low, high", line_range},

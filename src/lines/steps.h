@@ -13,3 +13,4 @@ line_step_fn line_select;
 line_step_fn line_available; /* karmada_available.c */
 line_step_fn line_assign;    /* karmada_assign.c */
 line_step_fn line_schedule;  /* karmada_schedule.c */
+line_step_fn line_estimate;  /* karmada_estimate.c */
