@@ -161,7 +161,7 @@ static enum search_result step_of_one(struct level_search *s) {
     e.size = find_size(s, (uint32_t)f->sums[f->size].members);
     if (e.size < f->size)
         return SEARCH_NONE;
-    if (!search_step(s, s->w->count / 8 + 1))
+    if (!search_step(s, s->w->count / 32 + 1))
         return SEARCH_SPENT;
     memset(e.in_group, 0, l->level->count * sizeof *e.in_group);
     for (uint32_t i = 0; i < f->size; i++)
@@ -233,7 +233,7 @@ static enum search_result init_cover(struct cover_step *c) {
     struct cluster_room *room = c->room;
     const struct level_frame *f = &s->frames[s->depth - 1];
     const uint64_t pairs = (uint64_t)f->sums[f->size].members;
-    if (!search_step(s, pairs / 4 + s->w->count / 8 + 1))
+    if (!search_step(s, pairs / 16 + s->w->count / 32 + 1))
         return SEARCH_SPENT;
     list_clusters(c);
     list_groups(c);

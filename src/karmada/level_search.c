@@ -94,10 +94,6 @@ static void find_extra(struct level_search *s, uint32_t level, uint32_t most) {
     }
 }
 
-static bool is_limited(const struct level_search *s) {
-    return s->clusters_count && !s->several && s->cluster_max < s->w->count;
-}
-
 static const struct level_node *candidate_node(const struct level_search *s, uint32_t level,
                                                uint32_t place) {
     return &s->levels[level].nodes[s->frames[level].candidates[place]];
@@ -116,6 +112,10 @@ static uint64_t build_tops(struct level_search *s, uint32_t level) {
     for (uint32_t i = 0; i < f->count; i++)
         f->values[i] = node_best(candidate_node(s, level, i));
     steps += tops_build(&f->best, f->values, f->count, f->most);
+    for (uint32_t i = 0; s->priced && i < f->count; i++)
+        f->values[i] = candidate_node(s, level, i)->priced;
+    if (s->priced)
+        steps += tops_build(&f->priced, f->values, f->count, f->most);
     for (uint32_t a = 0; a < LEVELS_AHEAD && level + 1 + a < s->depth; a++) {
         for (uint32_t i = 0; i < f->count; i++)
             f->values[i] = candidate_node(s, level, i)->below[a];
@@ -132,13 +132,13 @@ static bool enter_level(struct level_search *s, uint32_t level) {
     f->started = false;
     f->taken = 0;
     f->sums[0] = (struct level_sums){0};
-    uint64_t steps = f->count / 4 + 1;
+    uint64_t steps = f->count / 16 + 1;
     if (f->least <= f->most) {
         steps += build_tops(s, level);
-        if (is_limited(s) && s->need > 0) {
+        if (level_search_is_limited(s) && s->need > 0) {
             const int64_t most = s->cluster_max - f->least;
             find_extra(s, level, most > 0 ? (uint32_t)most : 0);
-            steps += s->w->count / 8;
+            steps += s->w->count / 64;
         }
     }
     return search_step(s, steps);
@@ -150,7 +150,7 @@ static bool enter_level(struct level_search *s, uint32_t level) {
  * cluster, too. */
 static int64_t node_replicas(const struct level_search *s, const struct level_node *node,
                              uint32_t size) {
-    if (!is_limited(s))
+    if (!level_search_is_limited(s))
         return node->replicas;
     const int64_t clusters = s->cluster_max - size + 1;
     const uint32_t take = clusters < node->sum_count ? (uint32_t)clusters : node->sum_count;
@@ -187,7 +187,10 @@ static bool is_promising(const struct level_search *s, uint32_t level) {
         return true;
     if (add_saturating(sums->replicas, tops_sum(&f->replicas, from, more)) < s->need)
         return false;
-    if (!is_limited(s))
+    if (s->priced &&
+        sums->priced + tops_sum(&f->priced, from, more) + s->levels[level].base < s->need)
+        return false;
+    if (!level_search_is_limited(s))
         return true;
     const int64_t room = s->cluster_max - f->size;
     const int64_t extra = f->extra[room < f->extra_count ? room : f->extra_count];
@@ -206,6 +209,7 @@ static void take_candidate(struct level_search *s, uint32_t level) {
         sums->members + s->levels[level].level->groups[f->candidates[place]].shown.cluster_count;
     with->clusters = sums->clusters + node->clusters;
     with->replicas = add_saturating(sums->replicas, node_replicas(s, node, f->size));
+    with->priced = sums->priced + node->priced;
     with->best = add_saturating(sums->best, node_best(node));
     for (uint32_t a = 0; a < LEVELS_AHEAD; a++)
         with->below[a] = sums->below[a] + node->below[a];
@@ -238,7 +242,7 @@ static bool has_clusters(struct level_search *s, uint32_t level) {
     s->stamp++;
     for (uint32_t i = 0; i < f->size && distinct < s->cluster_min; i++) {
         const struct level_group *group = chosen_group(s, level, i);
-        (void)search_step(s, group->shown.cluster_count / 8); /* the next step is refused */
+        (void)search_step(s, group->shown.cluster_count / 16); /* the next step is refused */
         for (uint32_t c = 0; c < group->shown.cluster_count; c++) {
             distinct += s->stamps[group->ranks[c]] != s->stamp;
             s->stamps[group->ranks[c]] = s->stamp;
@@ -281,6 +285,11 @@ static enum search_result next_combination(struct level_search *s, uint32_t leve
 }
 
 /* ---- the whole ---- */
+
+void level_search_begin(struct level_search *s) {
+    find_candidates(s, 0);
+    find_sizes(s, 0);
+}
 
 enum search_result level_search(struct level_search *s) {
     uint32_t level = 0;

@@ -12,7 +12,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { TOPS = 4 + LEVELS_AHEAD, TOPS_CELLS = 1 << 21 };
+enum {
+    TOPS = 5 + LEVELS_AHEAD, /* of a level */
+    TOPS_CELLS = 1 << 21,    /* of all */
+    FIRST_STEPS = 5000,      /* without prices */
+};
 
 /* ---- what is declared ---- */
 
@@ -93,7 +97,12 @@ static int compare_descending(const void *left, const void *right) {
     return (a < b) - (a > b);
 }
 
-/* Sums of the available replicas of each group's largest clusters. */
+static int64_t smaller(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* Sums of the available replicas of each group's largest clusters; more than are needed in all
+ * count as these, so that no sum is too large. */
 static int add_sums(const struct level_search *s, struct search_level *l) {
     struct arena *arena = s->w->arena;
     int64_t *room =
@@ -107,7 +116,7 @@ static int add_sums(const struct level_search *s, struct search_level *l) {
             return -E2BIG;
         room[0] = 0;
         for (uint32_t i = 0; i < count; i++)
-            room[i + 1] = ranked(s->w, group->ranks[i])->available;
+            room[i + 1] = smaller(ranked(s->w, group->ranks[i])->available, s->need);
         qsort(room + 1, count, sizeof *room, compare_descending);
         for (uint32_t i = 0; i < count; i++)
             room[i + 1] = add_saturating(room[i], room[i + 1]);
@@ -161,7 +170,7 @@ static int init_frame(const struct level_search *s, struct level_frame *f, uint3
                       uint32_t count, int64_t max, size_t cells) {
     struct arena *arena = s->w->arena;
     const uint32_t most = max < count ? (uint32_t)max : count;
-    struct tops *tops[TOPS] = {&f->replicas, &f->best, &f->members, &f->clusters};
+    struct tops *tops[TOPS] = {&f->replicas, &f->best, &f->members, &f->clusters, &f->priced};
     f->candidates = arena_array_unset(arena, count, sizeof *f->candidates);
     f->slots = arena_array_unset(arena, count, sizeof *f->slots);
     f->last = arena_array_unset(arena, parents, sizeof *f->last);
@@ -171,7 +180,7 @@ static int init_frame(const struct level_search *s, struct level_frame *f, uint3
     f->values = arena_array_unset(arena, count, sizeof *f->values);
     f->extra = arena_array_unset(arena, (size_t)s->w->count + 1, sizeof *f->extra);
     for (uint32_t a = 0; a < LEVELS_AHEAD; a++)
-        tops[4 + a] = &f->below[a];
+        tops[5 + a] = &f->below[a];
     for (uint32_t t = 0; t < TOPS; t++)
         if (tops_init(tops[t], count, most, cells, arena) != 0)
             return -ENOMEM;
@@ -286,7 +295,7 @@ static int init_search(struct level_search *s, const struct level_groups *levels
 /* The deepest level that can be combined, clusters and replicas left out of account. */
 static uint32_t find_deepest(struct level_search *s, int64_t *room) {
     uint32_t good = 0, bad = s->depth + 1;
-    s->clusters_count = false;
+    s->clusters_count = s->priced = false;
     s->need = 0;
     while (bad - good > 1) {
         s->depth = good + (bad - good) / 2;
@@ -319,12 +328,28 @@ static int answer_found(struct level_search *s) {
     return 0;
 }
 
+/* Most searches are short. One that is not begins again with prices. */
+static enum search_result search_priced(struct level_search *s) {
+    const uint64_t max = s->budget.max;
+    if (s->need > 0 && max > FIRST_STEPS) {
+        s->budget.max = FIRST_STEPS;
+        const enum search_result r = level_search(s);
+        s->budget.max = max;
+        if (r != SEARCH_SPENT || steps_spent(&s->w->arena->steps))
+            return r;
+        level_search_begin(s);
+        if (!level_prices_find(s))
+            return SEARCH_SPENT;
+    }
+    return level_search(s);
+}
+
 static int search_levels(struct level_search *s, const struct cluster_spread *spread,
                          int64_t *room) {
     static const struct cluster_spread of_clusters = {.field = SPREAD_CLUSTER};
     const uint32_t depth = s->depth;
     prepare_search(s, room);
-    switch (level_search(s)) {
+    switch (search_priced(s)) {
     case SEARCH_FOUND:
         return answer_found(s);
     case SEARCH_SPENT:

@@ -16,6 +16,7 @@ struct level_node {
     int64_t replicas; /* available, with as many groups of the next level as are allowed */
     int64_t clusters; /* below it in the last level, or more */
     int64_t below[LEVELS_AHEAD]; /* groups of the levels below */
+    int64_t priced;              /* replicas less the prices of what they come with */
     const int64_t *sums;         /* [sum_count + 1]: available replicas of its largest clusters */
     uint32_t sum_count;
 };
@@ -26,11 +27,13 @@ struct search_level {
     uint32_t *by_parent;      /* [level->count]: groups, parent by parent, best first */
     uint32_t *group_of; /* [count of candidates]: by rank, + 1; only where none is in several */
     int64_t min, max;
+    int64_t price; /* of a group */
+    int64_t base;  /* what the levels below and the clusters allow, at their prices */
 };
 
 /* Enough of what is chosen so far. */
 struct level_sums {
-    int64_t replicas, best, members, clusters;
+    int64_t replicas, best, members, clusters, priced;
     int64_t below[LEVELS_AHEAD];
 };
 
@@ -47,7 +50,7 @@ struct level_frame {
     uint32_t *chosen;           /* [size]: places */
     uint32_t taken, next;
     struct level_sums *sums; /* [most + 1] */
-    struct tops replicas, best, members, clusters, below[LEVELS_AHEAD];
+    struct tops replicas, best, members, clusters, priced, below[LEVELS_AHEAD];
     int64_t *values; /* room for a list */
     int64_t *extra; /* [most_extra + 1]: sums of the largest clusters, each group's best left out */
     uint32_t extra_count;
@@ -83,6 +86,8 @@ struct level_search {
     uint32_t *group_marks; /* [most groups of a level] */
     uint32_t stamp;
     struct steps budget;
+    bool priced; /* prices are known */
+    int64_t cluster_price;
     bool reached_clusters;
     struct cluster_room room;
     uint32_t *answer; /* ranks, ascending */
@@ -95,6 +100,16 @@ enum search_result { SEARCH_FOUND, SEARCH_NONE, SEARCH_SPENT };
 /* Looks for the first combinations of the first `depth` levels, and, if they count, clusters.
  * level_search.c */
 enum search_result level_search(struct level_search *s);
+
+/* Is the number of clusters a limit, and each in one group only? */
+static inline bool level_search_is_limited(const struct level_search *s) {
+    return s->clusters_count && !s->several && s->cluster_max < s->w->count;
+}
+/* Candidates and sizes of the first level. level_search.c */
+void level_search_begin(struct level_search *s);
+
+/* Finds prices, after level_search_begin(). False: the budget is used up. level_prices.c */
+bool level_prices_find(struct level_search *s);
 
 /* The cluster step, below what the last frame has chosen. cluster_step.c */
 enum search_result cluster_step(struct level_search *s);

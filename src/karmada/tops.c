@@ -51,7 +51,7 @@ uint64_t tops_build(struct tops *t, const int64_t *values, uint32_t count, uint3
         memcpy(t->largest, values, count * sizeof *values);
         qsort(t->largest, count, sizeof *values, compare_descending);
         write_row(t, t->rows, count);
-        return (uint64_t)count + 1;
+        return (uint64_t)count / 8 + 1;
     }
     t->stride = (uint32_t)(cells / t->cells) + 1;
     while ((count / t->stride + 1) * (size_t)t->width > t->cells)
@@ -62,5 +62,5 @@ uint64_t tops_build(struct tops *t, const int64_t *values, uint32_t count, uint3
         if (i % t->stride == 0)
             write_row(t, t->rows + (size_t)(i / t->stride) * t->width, known);
     }
-    return cells / 16 + 1;
+    return cells / 512 + 1;
 }

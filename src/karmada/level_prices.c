@@ -1,0 +1,121 @@
+/*
+ * Prices: a bound for the replicas below a choice that sees all limits together.
+ *
+ * Each cluster and each group of a lower level is given a price, which is taken off the replicas
+ * that come with it; what may be had at most of each is added back at its price. Whatever the
+ * prices are, the sum is no less than the replicas of any choice within the limits (a Lagrangian
+ * relaxation), and it falls apart into groups: a group is worth the clusters, or groups below, that
+ * are worth more than they cost, one at least. The prices are those that make the bound at the root
+ * small, found by halving for one price after the other.
+ *
+ * A cluster that stands for several groups would be priced several times; then clusters are free.
+ */
+#include "karmada/levels_internal.h"
+
+#include <stdlib.h>
+
+enum {
+    PRICE_ROUNDS = 6,
+    PRICED_LEVELS = 6,      /* of them the first whose maximum is less than what there is */
+    PRICE_VISITS = 4000000, /* of groups: some 20 ms */
+};
+
+static int compare_descending(const void *left, const void *right) {
+    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a < b) - (a > b);
+}
+
+/* The clusters of a group of the last level that are worth their price. */
+static int64_t price_clusters(const struct level_node *node, int64_t price) {
+    uint32_t low = 1, high = node->sum_count; /* the last that is worth it is in [low, high] */
+    while (low < high) {
+        const uint32_t mid = low + (high - low + 1) / 2;
+        if (node->sums[mid] - node->sums[mid - 1] > price)
+            low = mid;
+        else
+            high = mid - 1;
+    }
+    return node->sums[low] - price * low;
+}
+
+static int64_t price_children(const struct search_level *below, const struct level_node *node) {
+    int64_t sum = 0, best = INT64_MIN;
+    for (uint32_t c = 0; c < node->child_count; c++) {
+        const struct level_node *child = &below->nodes[below->by_parent[node->first_child + c]];
+        if (!child->usable)
+            continue;
+        const int64_t net = child->priced - below->price;
+        sum += net > 0 ? net : 0;
+        best = net > best ? net : best;
+    }
+    return best < 0 ? best : sum;
+}
+
+/* Values every group, and what is added back below each level. Returns the groups visited. */
+static uint64_t value_groups(struct level_search *s) {
+    uint64_t visits = 0;
+    int64_t base = s->cluster_price == 0 ? 0 : s->cluster_price * s->cluster_max;
+    for (uint32_t i = s->depth; i-- > 0;) {
+        struct search_level *l = &s->levels[i];
+        l->base = base;
+        for (uint32_t g = 0; g < l->level->count; g++) {
+            struct level_node *node = &l->nodes[g];
+            if (node->usable)
+                node->priced = i + 1 == s->depth ? price_clusters(node, s->cluster_price)
+                                                 : price_children(&s->levels[i + 1], node);
+        }
+        visits += l->level->count;
+        base += l->price == 0 ? 0 : l->price * l->max;
+    }
+    return visits;
+}
+
+/* The bound of the whole: with any number of groups of the first level that is allowed. */
+static int64_t root_bound(struct level_search *s, uint64_t *visits) {
+    const struct level_frame *f = &s->frames[0];
+    int64_t sum = 0, best = INT64_MIN;
+    *visits += value_groups(s);
+    for (uint32_t i = 0; i < f->count; i++)
+        f->values[i] = s->levels[0].nodes[f->candidates[i]].priced;
+    qsort(f->values, f->count, sizeof *f->values, compare_descending);
+    for (uint32_t n = 1; n <= f->most; n++) {
+        sum += f->values[n - 1];
+        best = n >= f->least && sum > best ? sum : best;
+    }
+    return best + s->levels[0].base;
+}
+
+/* The price with the smallest bound: between two neighbours of which the first is no better, and
+ * the second is no worse, it has been passed. The bound is convex. */
+static void find_price(struct level_search *s, int64_t *price, uint64_t *visits) {
+    int64_t low = 0, high = s->need;
+    while (low < high && *visits < PRICE_VISITS) {
+        const int64_t mid = low + (high - low) / 2;
+        *price = mid;
+        const int64_t here = root_bound(s, visits);
+        *price = mid + 1;
+        if (here <= root_bound(s, visits))
+            high = mid;
+        else
+            low = mid + 1;
+    }
+    *price = low < high ? 0 : low;
+}
+
+bool level_prices_find(struct level_search *s) {
+    uint64_t visits = 0;
+    const bool clusters = level_search_is_limited(s);
+    for (int round = 0; round < PRICE_ROUNDS; round++) {
+        uint32_t levels = 0;
+        for (uint32_t i = s->depth; i-- > 1 && levels < PRICED_LEVELS;)
+            if (s->levels[i].max < s->levels[i].level->count) {
+                find_price(s, &s->levels[i].price, &visits);
+                levels++;
+            }
+        if (clusters)
+            find_price(s, &s->cluster_price, &visits);
+    }
+    (void)root_bound(s, &visits);
+    s->priced = true;
+    return search_step(s, visits / 256);
+}
