@@ -16,6 +16,19 @@ enum { LINE_BYTES = 3 << 20 };
 #define TERMS "\"terms\":[" SOFT HARD "],"
 #define ONE_CLUSTER "\"clusters\":[{\"name\":\"c\",\"labels\":{\"region\":\"r\",\"zone\":\"z\"}}]"
 
+#define DIVIDED(preference)                                                                        \
+    "\"placement\":{\"replicaScheduling\":{\"replicaSchedulingType\":\"Divided\","                 \
+    "\"replicaDivisionPreference\":\"" preference "\""
+#define DYNAMIC                                                                                    \
+    DIVIDED("Weighted") ",\"weightPreference\":{\"dynamicWeight\":\"AvailableReplicas\"}}}"
+#define AGGREGATED DIVIDED("Aggregated") "}}"
+#define STATIC DIVIDED("Weighted") ",\"weightPreference\":{\"staticWeightList\":["
+#define ASSIGN "{\"step\":\"assign\",\"spec\":{\"replicas\":2147483647,"
+#define CANDIDATES ",\"candidates\":["
+#define ONE_CANDIDATE CANDIDATES "{\"name\":\"c\",\"region\":\"r\",\"allocatable\":2147483647}]}"
+#define HOLDS "\"allocatable\":2147483647}"
+#define RULES_END "]}}}}" ONE_CANDIDATE
+
 static const struct list lists[] = {
     {"clusters in one zone", PLAN TERMS "\"clusters\":[", "]}",
      "{\"name\":\"c%u\",\"labels\":{\"region\":\"r\",\"zone\":\"z\"}}", ","},
@@ -47,6 +60,34 @@ static const struct list lists[] = {
     {"one other again and again", PLAN TERMS ONE_CLUSTER ",\"others\":[\"c\"", "]}", ",\"c\"", ""},
     {"terms", PLAN ONE_CLUSTER ",\"terms\":[", "]}", "{\"topologyKey\":\"k%u\"}", ","},
     {"values of a range", "{\"step\":\"range\",\"values\":[", "]}", "%u", ","},
+    {"candidates", ASSIGN DYNAMIC "}" CANDIDATES, "]}", "{\"name\":\"c%u\"," HOLDS, ","},
+    {"candidates backwards, aggregated", ASSIGN AGGREGATED "}" CANDIDATES, "]}",
+     "{\"name\":\"c%X\",\"allocatable\":900%X}", ","},
+    {"candidates in a tier each", ASSIGN DYNAMIC "},\"overflow\":true" CANDIDATES, "]}",
+     "{\"name\":\"c%u\",\"overflowOrder\":%u,\"allocatable\":5000000}", ","},
+    {"one candidate again and again", ASSIGN DYNAMIC "}" CANDIDATES, "]}",
+     "{\"name\":\"c\",\"n\":%u}", ","},
+    {"candidates, equal shares", ASSIGN STATIC "]}}}}" CANDIDATES, "]}", "{\"name\":\"c%u\"}", ","},
+    {"clusters of today", ASSIGN DYNAMIC ",\"clusters\":[", "]}" ONE_CANDIDATE,
+     "{\"name\":\"c%u\",\"replicas\":1}", ","},
+    {"one cluster of today again and again", ASSIGN DYNAMIC ",\"clusters\":[", "]}" ONE_CANDIDATE,
+     "{\"name\":\"c\",\"replicas\":1}", ","},
+    {"rules by name", ASSIGN STATIC, RULES_END,
+     "{\"targetCluster\":{\"clusterNames\":[\"c%u\"]},\"weight\":%u}", ","},
+    {"rules for one name", ASSIGN STATIC, RULES_END,
+     "{\"targetCluster\":{\"clusterNames\":[\"c\"]},\"weight\":%u}", ","},
+    {"names of a rule", ASSIGN STATIC "{\"weight\":1,\"targetCluster\":{\"clusterNames\":[",
+     "]}}" RULES_END, "\"c%X\"", ","},
+    {"rules by label", ASSIGN STATIC, RULES_END,
+     "{\"targetCluster\":{\"labelSelector\":{\"matchLabels\":{\"k%u\":\"v\"}}},\"weight\":%u}",
+     ","},
+    {"regions of a rule",
+     ASSIGN STATIC "{\"weight\":1,\"targetCluster\":{\"fieldSelector\":{\"matchExpressions\":[{"
+                   "\"key\":\"region\",\"operator\":\"In\",\"values\":[",
+     "]}]}}}" RULES_END, "\"r%X\"", ","},
+    {"overflow terms", ASSIGN "\"placement\":{\"clusterAffinities\":[",
+     "]}},\"status\":{\"schedulerObservingAffinityName\":\"a\"}" ONE_CANDIDATE,
+     "{\"affinityName\":\"a%u\"}", ","},
     {"members that nobody knows", PLAN TERMS ONE_CLUSTER ",", "}", "\"m%u\":[1,{}]", ","},
 };
 

@@ -666,6 +666,36 @@ static void test_budgets(void **state) {
     }
 }
 
+/* The same for each allocation. */
+static void test_memory(void **state) {
+    (void)state;
+    const struct static_weight rules[] = {NAMED("m1", 3), {.weight = 1}};
+    const struct assign_case cases[] = {
+        {"agg", AGG, 900, .allocatable = "m1=500 m2=500 m3=500", .previous = "m1=3 m2=4"},
+        {"static", STATIC, 900, .allocatable = "m1=500 m2=500 m3=500", RULES(rules)},
+        {"remainder", STATIC, 900, .allocatable = "m1=500 m2=500 m3=500", RULES(rules),
+         .method = DIVISION_REMAINDER},
+        {"too few", AGG, 9, .allocatable = "m1=1"},
+        {"unsupported", DIVISION_UNSUPPORTED, 9, .allocatable = "m1=1"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct karmada_assignment got = {.count = 77};
+        uint32_t failed = 0;
+        int r;
+        do {
+            struct err err;
+            arena_done(&arena);
+            arena_init(&arena, 16 + 16 * failed);
+            r = assign(&cases[i], &got, &err);
+            assert_true(r == 0 || (r == -ENOMEM && got.count == 77));
+            failed += r != 0;
+        } while (r != 0);
+        assert_true(failed > 5);
+    }
+    arena_done(&arena);
+    arena_init(&arena, 64 << 20);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_first_time),
@@ -683,6 +713,7 @@ int main(void) {
         cmocka_unit_test(test_whole_fleet),
         cmocka_unit_test(test_many_selectors),
         cmocka_unit_test(test_budgets),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -19,6 +19,7 @@ enum pattern {
     SAWTOOTH,
     ROOF,
     NEARLY_SORTED,
+    PAIRS_RISING, /* with pairs but where pivots are looked for */
 };
 
 static struct go_sorted items[LONGEST];
@@ -46,6 +47,10 @@ static int64_t key_of(enum pattern pattern, uint32_t i, uint32_t count, uint64_t
         if (unit_random(seed) % 16 == 0)
             key += (int64_t)(unit_random(seed) % 9) * 2;
         return key;
+    case PAIRS_RISING:
+        if (count / 4 > 0 && (i % (count / 4) <= 2 || i % (count / 4) + 2 >= count / 4))
+            return i;
+        return i & ~1u;
     }
     return 0;
 }
@@ -107,6 +112,10 @@ static const struct recorded recorded[] = {
     {NEARLY_SORTED, 51, 0x7f8f3890},
     {NEARLY_SORTED, 72, 0xabd16070}, {NEARLY_SORTED, 400, 0x99618f4c},
     {NEARLY_SORTED, 5000, 0x818535f8},
+    {PAIRS_RISING, 12, 0xc2c73e40}, {PAIRS_RISING, 13, 0x15751740}, {PAIRS_RISING, 33, 0x00fd3640},
+    {PAIRS_RISING, 49, 0x95dc6240}, {PAIRS_RISING, 50, 0x3b2a5500}, {PAIRS_RISING, 51, 0xbf600f80},
+    {PAIRS_RISING, 72, 0x90cc6e40}, {PAIRS_RISING, 400, 0x74946240},
+    {PAIRS_RISING, 5000, 0x841c5640},
     /* clang-format on */
 };
 
