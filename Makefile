@@ -132,7 +132,7 @@ say = @printf '== %s\n'
 # ---- targets for people ----
 
 .DEFAULT_GOAL := all
-.PHONY: all deps deps-test deps-e2e deps-lint deps-arm64 deps-packaging run demo cluster hub fleet-scale test unit sim growth mutants e2e differential attack asan tsan sanitized valgrind arm64 fuzz bench same bench-live \
+.PHONY: all deps deps-test deps-e2e deps-lint deps-arm64 deps-packaging run demo cluster hub fleet-scale test unit sim growth mutants e2e e2e-hub differential attack asan tsan sanitized valgrind arm64 fuzz bench same bench-live \
 	lint format image chart push deb kubectl packaging install clean help
 
 all: ## build build/evenkeel (the default)
@@ -233,6 +233,10 @@ growth: deps-test ## handlers asked with twice as much: the work may double, too
 e2e: deps-e2e ## against a real etcd, kube-apiserver and kube-scheduler, Kubernetes' own tests, and a real hub; needs Go
 	@+$(again) $(BINARY) $(SHIM)
 	@EVENKEEL=$(abspath $(BINARY)) tests/e2e/run.sh
+
+e2e-hub: deps-e2e # ... those on a hub alone
+	@+$(again) $(BINARY)
+	@EVENKEEL=$(abspath $(BINARY)) tests/e2e/ocm.sh -hub
 
 differential: deps ## CASES (20,000) random cases beside Kubernetes' and Open Cluster Management's own code; needs Go
 	@+$(again) $(BINARY) $(LIB)

@@ -18,6 +18,9 @@ declare -A packages=(
 )
 out=$top/build/tools
 cd "$top/tests/tools"
+mkdir -p "$out"
+exec 9>"$out/lock" # two at a time would write the same file
+flock 9
 for tool in "$@"; do
     [ -n "${packages[$tool]:-}" ] || die "There is no tool '$tool'; there are: ${!packages[*]}."
     if [ ! -x "$out/$tool" ] || [ go.mod -nt "$out/$tool" ]; then
