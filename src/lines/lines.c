@@ -12,6 +12,8 @@ const struct line_step line_steps[] = {
      "cluster (an object), requirements, components[], options; or nodes[], pods[], quotas[], "
      "cluster (a name), and wire, componentsWire, requirements or components[]",
      "replicas, sets, wire; or error", line_estimate},
+    {"unschedulable", "deployments[], replicaSets[], pods[], wire, now",
+     "unschedulable, wire; or error", line_unschedulable},
     {"available", "replicas, clusters[], estimates{}", "available{}", line_available},
     {"normalise", "value, min, max", "value", line_normalise},
     {"range", "values[], low, high", "low, high", line_range},

@@ -1,0 +1,27 @@
+/*
+ * How many of a Deployment's newest pods no scheduler finds a node for. upstream: karmada
+ * pkg/estimator/server/replica replica.go, and the deployment utilities that it took from
+ * Kubernetes (v1.18.1).
+ */
+#pragma once
+
+#include "model/karmada_pod.h"
+#include "model/karmada_workload.h"
+
+/*
+ * Pods of the oldest ReplicaSet of the Deployment that has its template, whose condition
+ * PodScheduled has been False with reason Unschedulable for longer than the threshold (below 0: as
+ * 0). One pass over each list. 0, -EINVAL (the Deployment's selector does not compile), -E2BIG (the
+ * arena's steps are spent) or -ENOMEM.
+ */
+struct unschedulable_question {
+    const struct karmada_workload *deployment;
+    const struct karmada_workload *replica_sets;
+    uint32_t replica_set_count;
+    const struct karmada_pod *pods;
+    uint32_t pod_count;
+    int64_t threshold_ns;
+    int64_t now_ms; /* since 1970 */
+};
+int estimator_unschedulable(const struct unschedulable_question *q, struct arena *arena,
+                            int64_t *ret, struct err *err) MUST_CHECK;

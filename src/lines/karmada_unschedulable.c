@@ -1,0 +1,127 @@
+/* The step `unschedulable`: how many pods of a Deployment have found no node for too long, as
+ * Karmada's estimator in the member cluster answers the descheduler. */
+#include "estimator/unschedulable.h"
+
+#include "base/limits.h"
+#include "estimator/wire.h"
+#include "lines/hex.h"
+#include "lines/karmada_nodes.h"
+#include "lines/steps.h"
+#include "model/fields.h"
+#include "model/names.h"
+
+#include <errno.h>
+
+struct unschedulable_line {
+    struct str cluster;
+    const struct karmada_workload *deployments;
+    uint32_t deployment_count;
+    struct unschedulable_question question;
+    struct str wire;
+    bool has_now;
+};
+
+static void workload_item_decode(struct json_reader *r, void *into) {
+    karmada_workload_decode(r, into);
+}
+
+static void member_decode(struct json_reader *r, struct str key, struct unschedulable_line *line) {
+    struct unschedulable_question *q = &line->question;
+    if (str_eq(key, STR("deployments")))
+        line->deployments = json_array_of(r, sizeof *line->deployments, UINT32_MAX,
+                                          workload_item_decode, &line->deployment_count);
+    else if (str_eq(key, STR("replicaSets")))
+        q->replica_sets = json_array_of(r, sizeof *q->replica_sets, UINT32_MAX,
+                                        workload_item_decode, &q->replica_set_count);
+    else if (str_eq(key, STR("pods")))
+        q->pods = json_array_of(r, sizeof *q->pods, UINT32_MAX, line_pod_decode, &q->pod_count);
+    else if (str_eq(key, STR("wire")))
+        line->wire = hex_decode(r);
+    else if (str_eq(key, STR("now")))
+        line->has_now = time_decode(r, &q->now_ms);
+    else if (str_eq(key, STR("cluster")))
+        line->cluster = json_string(r);
+    else
+        (void)json_skip(r); /* not ours; errors stay in r */
+}
+
+static int line_check(const struct unschedulable_line *line, struct err *err) {
+    if (line->wire.p == NULL)
+        return err_set(err, -EINVAL, "question: wire is required");
+    if (!line->has_now)
+        return err_set(err, -EINVAL, "question: now is required");
+    return 0;
+}
+
+/* The last of that name, as a list has each once. NULL: there is none. */
+static const struct karmada_workload *find_deployment(const struct unschedulable_line *line,
+                                                      const struct wire_unschedulable *asked) {
+    const struct karmada_workload *found = NULL;
+    for (uint32_t i = 0; i < line->deployment_count; i++) {
+        const struct object_meta *meta = &line->deployments[i].meta;
+        if (str_eq(meta->name, asked->name) && str_eq(meta->namespace, asked->namespace))
+            found = &line->deployments[i];
+    }
+    return found;
+}
+
+/* Why a well-formed request has no answer, in upstream's words; empty: it has one. */
+static struct str refusal(const struct unschedulable_line *line,
+                          const struct wire_unschedulable *asked, struct arena *arena) {
+    if (line->cluster.p != NULL && !str_eq(line->cluster, asked->cluster))
+        return arena_printf(arena, "cluster name does not match, got: %.*s, desire: %.*s",
+                            STR_ARG(asked->cluster), STR_ARG(line->cluster));
+    if (str_empty(asked->kind) && str_empty(asked->api_version) && str_empty(asked->name))
+        return STR("resource is nil");
+    if (!str_eq(asked->kind, STR(DEPLOYMENT_KIND)))
+        return arena_printf(arena, "kind(%.*s) of workload(%.*s%s%.*s) is not supported",
+                            STR_ARG(asked->kind), STR_ARG(asked->namespace),
+                            str_empty(asked->namespace) ? "" : "/", STR_ARG(asked->name));
+    if (!str_eq(asked->api_version, STR(APPS_API)))
+        return arena_printf(arena,
+                            "no matches for kind \"" DEPLOYMENT_KIND "\" in version \"%.*s\"",
+                            STR_ARG(asked->api_version));
+    if (line->question.deployment == NULL)
+        return arena_printf(arena, "deployments.apps \"%.*s\" not found", STR_ARG(asked->name));
+    return (struct str){0};
+}
+
+static void put_count(struct json_writer *w, int64_t count) {
+    CLEANUP(strbuf_done) struct strbuf bytes = {0}, hex = {0};
+    wire_response_encode((int32_t)count, WIRE_BYTES, &bytes);
+    hex_append(strbuf_str(&bytes), &hex);
+    json_key(w, STR("unschedulable"));
+    json_put_integer(w, count);
+    json_put_member(w, STR("wire"), strbuf_str(&hex));
+}
+
+int line_unschedulable(struct json_reader *r, struct json_writer *w, struct err *err) {
+    struct unschedulable_line line = {.has_now = false};
+    struct wire_unschedulable asked;
+    struct str key;
+    int64_t count;
+    if (json_object(r))
+        while (json_member(r, &key))
+            member_decode(r, key, &line);
+    int e = json_finish(r, err);
+    if (e == 0)
+        e = line_check(&line, err);
+    if (e != 0)
+        return e;
+    if (wire_unschedulable_decode(line.wire, r->arena, &asked, err) != 0)
+        return err_wrap(err, "question.wire");
+    line.question.threshold_ns = asked.threshold_ns;
+    line.question.deployment = find_deployment(&line, &asked);
+    const struct str error = refusal(&line, &asked, r->arena);
+    if (arena_failed(r->arena))
+        return err_set(err, -ENOMEM, "question: too large to be answered");
+    if (!str_empty(error)) {
+        json_key(w, STR("error"));
+        json_put_text(w, error);
+        return 0;
+    }
+    if (estimator_unschedulable(&line.question, r->arena, &count, err) != 0)
+        return err_wrap(err, "question.deployments");
+    put_count(w, count);
+    return 0;
+}

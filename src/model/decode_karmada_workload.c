@@ -1,0 +1,49 @@
+#include "model/karmada_workload.h"
+
+#include "model/fields.h"
+#include "model/pod_template.h"
+
+/* Of the metadata that comes next; the reader stays where it is. */
+static bool peek_created(const struct json_reader *r, int64_t *ret_ms) {
+    struct json_reader ahead = *r;
+    struct str key;
+    bool found = false;
+    if (json_peek(&ahead) != JSON_OBJECT || !json_object(&ahead))
+        return false;
+    while (json_member(&ahead, &key))
+        if (str_eq(key, STR("creationTimestamp")))
+            found = time_decode(&ahead, ret_ms);
+        else
+            (void)json_skip(&ahead); /* what is broken is reported by the real pass */
+    return found;
+}
+
+static void spec_decode(struct json_reader *r, struct karmada_workload *workload) {
+    struct str key;
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key)) {
+        if (str_eq(key, STR("selector")))
+            workload->selector = label_selector_decode(r);
+        else if (str_eq(key, STR("template")))
+            workload->template = pod_template_decode(r);
+        else
+            (void)json_skip(r); /* not ours; errors stay in r */
+    }
+}
+
+void karmada_workload_decode(struct json_reader *r, struct karmada_workload *ret) {
+    struct str key;
+    *ret = (struct karmada_workload){.has_created = false};
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key)) {
+        if (str_eq(key, STR("metadata"))) {
+            ret->has_created = peek_created(r, &ret->created_ms);
+            meta_decode(r, &ret->meta);
+        } else if (str_eq(key, STR("spec")))
+            spec_decode(r, ret);
+        else
+            (void)json_skip(r); /* not ours; errors stay in r */
+    }
+}

@@ -1,0 +1,13 @@
+/*
+ * Are two pod templates the same? By a hash of what they say, whatever the order of members:
+ * absent, null and empty are one, where Go has them so; amounts of resources count by value. The
+ * label pod-template-hash, which a Deployment gives the templates of its ReplicaSets, is left out.
+ * upstream: apimachinery equality.Semantic, deployment util EqualIgnoreHash().
+ */
+#pragma once
+
+#include "base/hash.h"
+#include "base/json_reader.h"
+
+/* Reads the value that comes next. Linear, in the reader's arena; errors stay in r. */
+struct hash128 pod_template_decode(struct json_reader *r);
