@@ -18,6 +18,7 @@ enum {
     SPEC_ADMIT,
     SPEC_PLACEMENT,
     SPEC_PREVIOUS,
+    SPEC_BINDING,
     SPEC_NOW,
     SPEC_ROUNDS,
     SPEC_LINES,
@@ -62,9 +63,14 @@ static const struct option_spec specs[] = {
     [SPEC_PREVIOUS] = {"previous", 0, "FILE",
                        "with --admit --placement: the Placement as it is stored; the other is a "
                        "change of it"},
+    [SPEC_BINDING] =
+        {"binding", 0, "FILE",
+         "a ResourceBinding or ClusterResourceBinding of Karmada, YAML or JSON: which "
+         "clusters of --state its scheduler would choose, with how many replicas, why, "
+         "and what it would write. The settings are those of `karmada`"},
     [SPEC_NOW] = {"now", 0, "TIME",
                   "with --placement: the time for validUntil and tolerationSeconds, such as "
-                  "2026-01-02T03:04:05Z; otherwise the clock"},
+                  "2026-01-02T03:04:05Z; with --binding, that of its status; otherwise the clock"},
     [SPEC_ROUNDS] = {"rounds", 0, NULL,
                      "with --placement and -o json: what happened in each round of the selection, "
                      "too"},
@@ -93,7 +99,8 @@ static void list_steps(struct strbuf *out) {
 
 const struct command simulate_command = {
     .name = "simulate",
-    .usage = "(--state FILE|DIR | --kubeconfig FILE) (--pod FILE | --placement FILE) [options]",
+    .usage = "(--state FILE|DIR | --kubeconfig FILE) (--pod FILE | --placement FILE |\n"
+             "       --binding FILE) [options]",
     .about =
         "Filters and scores one pod against a state read from files, or against what an\n"
         "API server has now, by the same code that serves, and says why for every node.\n"
@@ -104,6 +111,10 @@ const struct command simulate_command = {
         "With --placement: where a Placement of Open Cluster Management should be, from what\n"
         "kubectl prints of a hub; the clusters are asked about as OCM asks, and its spreadPolicy\n"
         "is heeded, which OCM does not.\n"
+        "With --binding: how Karmada's scheduler would schedule a binding, step by step, from "
+        "what\n"
+        "kubectl prints of Karmada's API server; provider, zone and labels are heeded, too, which\n"
+        "it does not.\n"
         "Nothing is changed anywhere. Exit codes: 0 answered, 1 something could not be read,\n"
         "2 wrong usage; 3 with --strict: a pod is Pending.",
     .list = list_steps,
@@ -117,6 +128,8 @@ const struct command simulate_command = {
         "kubectl get managedclusters,managedclustersets,managedclustersetbindings,placements,"
         "placementdecisions,addonplacementscores,namespaces -A -o yaml >hub.yaml\n"
         "evenkeel simulate --state hub.yaml --placement placement.yaml\n"
+        "kubectl get clusters.cluster.karmada.io -o yaml >karmada.yaml\n"
+        "evenkeel simulate --state karmada.yaml --binding binding.yaml\n"
         "echo '{\"step\": \"normalise\", \"value\": 50.5, \"min\": 1, \"max\": 100}' | "
         "evenkeel simulate --lines -",
     .specs = specs,
@@ -138,7 +151,7 @@ struct mode {
     bool has_pod;        /* is asked about --pod, or about the pods of nodes that go */
     bool is_alone;       /* takes no other option but -o json, and no flag of the configuration */
     const char *because; /* why it does not take ... */
-    const struct exclusion exclusions[8]; /* ... these; ended by one with no option */
+    const struct exclusion exclusions[10]; /* ... these; ended by one with no option */
 };
 
 /* The first whose flags are all given. */
@@ -156,7 +169,8 @@ static const struct mode modes[] = {
                     {1U << SPEC_FILTERS, "--filters"},
                     {1U << SPEC_SCHEDULER, "--kube-scheduler-config"},
                     {1U << SPEC_STRICT, "--strict"},
-                    {1U << SPEC_NOW | 1U << SPEC_ROUNDS, "--now and --rounds"}}},
+                    {1U << SPEC_NOW | 1U << SPEC_ROUNDS, "--now and --rounds"},
+                    {1U << SPEC_BINDING, "--binding"}}},
     {.flags = 1U << SPEC_ADMIT,
      .run = simulate_admit,
      .has_state = true,
@@ -168,13 +182,26 @@ static const struct mode modes[] = {
                     {1U << SPEC_SCHEDULER, "--kube-scheduler-config"},
                     {1U << SPEC_STRICT, "--strict"},
                     {1U << SPEC_NOW | 1U << SPEC_ROUNDS, "--now and --rounds"},
-                    {1U << SPEC_PREVIOUS, "--previous"}}},
+                    {1U << SPEC_PREVIOUS, "--previous"},
+                    {1U << SPEC_BINDING, "--binding"}}},
     {.flags = 1U << SPEC_PLACEMENT,
      .run = simulate_placement,
      .has_state = true,
      .because = "--placement is about clusters, not pods",
      .exclusions = {{1U << SPEC_POD, "--pod"},
+                    {1U << SPEC_BINDING, "--binding"},
                     {1U << SPEC_PREVIOUS, "--previous"},
+                    {1U << SPEC_REPLICAS | 1U << SPEC_WITHOUT, "--replicas and --without"},
+                    {1U << SPEC_CANDIDATES, "--candidates"},
+                    {1U << SPEC_FILTERS, "--filters"},
+                    {1U << SPEC_SCHEDULER, "--kube-scheduler-config"},
+                    {1U << SPEC_STRICT, "--strict"}}},
+    {.flags = 1U << SPEC_BINDING,
+     .run = simulate_binding,
+     .has_state = true,
+     .because = "--binding is about clusters, not pods",
+     .exclusions = {{1U << SPEC_POD, "--pod"},
+                    {1U << SPEC_PREVIOUS | 1U << SPEC_ROUNDS, "--previous and --rounds"},
                     {1U << SPEC_REPLICAS | 1U << SPEC_WITHOUT, "--replicas and --without"},
                     {1U << SPEC_CANDIDATES, "--candidates"},
                     {1U << SPEC_FILTERS, "--filters"},
@@ -292,6 +319,9 @@ static void read_option(struct options *o, const struct option_value *v,
         break;
     case SPEC_PLACEMENT:
         request->placement = v->text;
+        break;
+    case SPEC_BINDING:
+        request->binding = v->text;
         break;
     case SPEC_NOW:
         read_now(o, v->text, request);

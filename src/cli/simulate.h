@@ -24,7 +24,7 @@ struct simulate_request {
     uint32_t replicas; /* 0: not given */
     const char *without[SIMULATE_WITHOUT_MAX];
     uint32_t without_count;
-    const char *placement, *previous;
+    const char *placement, *previous, *binding;
     bool has_now;
     int64_t now_ms; /* since 1970 */
     bool json, strict, rounds;
@@ -36,6 +36,7 @@ typedef int simulate_mode_fn(struct simulate_request *request, const struct conf
                              struct arena *arena);
 simulate_mode_fn simulate_pods;            /* where pods would be placed: one, or many in a row */
 simulate_mode_fn simulate_placement;       /* which clusters a Placement should have */
+simulate_mode_fn simulate_binding;         /* how Karmada would schedule a binding */
 simulate_mode_fn simulate_admit;           /* what the webhook would make of a pod */
 simulate_mode_fn simulate_admit_placement; /* the same of a Placement */
 simulate_mode_fn simulate_lines;           /* steps of scheduling fleets, a question a line */

@@ -180,3 +180,18 @@ void karmada_view_close(struct karmada_view *v) {
 const struct karmada_cluster *karmada_member(const struct karmada_view *v, uint32_t slot) {
     return v->contents->members[slot].cluster;
 }
+
+int karmada_view_clusters(const struct karmada_view *v, struct arena *arena,
+                          const struct karmada_cluster *const **ret, uint32_t *ret_count) {
+    const uint32_t slots = topology_slots(v->contents->clusters);
+    const struct karmada_cluster **known = arena_array_unset(arena, slots, sizeof *known);
+    uint32_t count = 0;
+    if (known == NULL)
+        return -ENOMEM;
+    for (uint32_t slot = 0; slot < slots; slot++)
+        if (topology_is_known(v->contents->clusters, slot) && karmada_member(v, slot) != NULL)
+            known[count++] = karmada_member(v, slot);
+    *ret = known;
+    *ret_count = count;
+    return 0;
+}

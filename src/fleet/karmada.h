@@ -26,3 +26,8 @@ void karmada_view_close(struct karmada_view *v);
 /* Of a known cluster's slot; NULL for one that is none. Without properties, which the topology has.
  * Borrowed while the view is open. */
 const struct karmada_cluster *karmada_member(const struct karmada_view *v, uint32_t slot);
+/* All that are known, in the arena, in the order of their slots: what a question of
+ * karmada/schedule.h asks for. Borrowed as each of them. 0 or -ENOMEM. */
+int karmada_view_clusters(const struct karmada_view *v, struct arena *arena,
+                          const struct karmada_cluster *const **ret,
+                          uint32_t *ret_count) MUST_CHECK;

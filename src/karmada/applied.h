@@ -1,5 +1,5 @@
 /*
- * The annotation KARMADA_APPLIED_PLACEMENT: the placement that a binding was last
+ * The annotation APPLIED_PLACEMENT_ANNOTATION: the placement that a binding was last
  * scheduled by, as Go's encoding/json writes it, and whether it has changed since. upstream:
  * karmada v1.18.1 pkg/scheduler scheduler.go and helper.go placementChanged().
  *
@@ -10,7 +10,6 @@
 #pragma once
 
 #include "base/arena.h"
-#include "model/binding.h"
 
 /* What the scheduler would write into the annotation for spec.placement, with the CRD's defaults.
  */

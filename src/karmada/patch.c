@@ -4,6 +4,7 @@
 #include "base/json_writer.h"
 #include "base/time.h"
 #include "karmada/applied.h"
+#include "model/names.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -70,7 +71,7 @@ static void put_annotation(struct json_writer *w, struct str placement) {
     json_begin_object(w);
     json_key(w, STR("annotations"));
     json_begin_object(w);
-    json_put_member(w, STR(KARMADA_APPLIED_PLACEMENT), placement);
+    json_put_member(w, STR(APPLIED_PLACEMENT_ANNOTATION), placement);
     json_end_object(w);
     json_end_object(w);
 }

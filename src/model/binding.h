@@ -146,12 +146,11 @@ struct binding_status {
     struct str conditions; /* as they stand in the object; .p NULL without */
 };
 
-#define KARMADA_APPLIED_PLACEMENT "policy.karmada.io/applied-placement" /* an annotation */
 struct binding {
     struct object_meta meta; /* of a ResourceBinding without a namespace: default */
     struct labels annotations;
     bool cluster_wide;            /* ClusterResourceBinding */
-    struct str applied_placement; /* annotation KARMADA_APPLIED_PLACEMENT; .p NULL: none */
+    struct str applied_placement; /* APPLIED_PLACEMENT_ANNOTATION; .p NULL: none */
     int64_t generation;           /* metadata.generation */
     struct binding_spec spec;
     struct binding_status status;

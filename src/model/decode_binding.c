@@ -1,6 +1,7 @@
 #include "model/decode_binding.h"
 
 #include "model/fields.h"
+#include "model/names.h"
 
 #include <stddef.h>
 
@@ -151,7 +152,7 @@ static int64_t peek_generation(const struct json_reader *r) {
 
 static void applied_placement(struct binding *binding) {
     struct str text;
-    if (!labels_lookup(&binding->annotations, STR(KARMADA_APPLIED_PLACEMENT), &text))
+    if (!labels_lookup(&binding->annotations, STR(APPLIED_PLACEMENT_ANNOTATION), &text))
         return;
     binding->applied_placement = text.p != NULL ? text : STR("");
 }
@@ -163,7 +164,7 @@ void binding_decode(struct json_reader *r, struct binding *ret) {
         return;
     while (json_member(r, &key)) {
         if (str_eq(key, STR("kind"))) {
-            ret->cluster_wide = str_eq(json_string(r), STR("ClusterResourceBinding"));
+            ret->cluster_wide = str_eq(json_string(r), STR(CLUSTER_RESOURCE_BINDING_KIND));
         } else if (str_eq(key, STR("metadata"))) {
             ret->generation = peek_generation(r);
             meta_decode_annotated(r, &ret->meta, &ret->annotations);

@@ -105,9 +105,14 @@
 #define OCM_GROUP "cluster.open-cluster-management.io"
 #define PLACEMENT_KIND "Placement"
 
-/* ---- Karmada; upstream: pkg/apis/cluster ---- */
+/* ---- Karmada; upstream: pkg/apis/cluster, pkg/apis/work, pkg/util ---- */
 
 #define KARMADA_CLUSTER_GROUP "cluster.karmada.io"
+#define KARMADA_WORK_GROUP "work.karmada.io"
+#define RESOURCE_BINDING_KIND "ResourceBinding"
+#define CLUSTER_RESOURCE_BINDING_KIND "ClusterResourceBinding"
+/* Of a binding: the placement that it was last scheduled by. */
+#define APPLIED_PLACEMENT_ANNOTATION "policy.karmada.io/applied-placement"
 
 /* ---- Evenkeel ---- */
 

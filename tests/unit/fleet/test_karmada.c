@@ -66,6 +66,13 @@ static void from_files(void **state) {
     load(i, CLUSTER "metadata: {name: m3}\n", NULL);
     karmada_view_open(i, &v);
     assert_int_equal(topology_find(&v.clusters, STR("m1")), TOPOLOGY_NONE);
+    const struct karmada_cluster *const *all;
+    uint32_t count;
+    CLEANUP(arena_done) struct arena arena;
+    arena_init(&arena, 1u << 20);
+    assert_int_equal(karmada_view_clusters(&v, &arena, &all, &count), 0);
+    assert_int_equal(count, 1);
+    assert_str(all[0]->meta.name, "m3");
     karmada_view_close(&v);
     informer_free(i);
 }

@@ -1,0 +1,32 @@
+#include "cli/simulate.h"
+
+#include "base/time.h"
+#include "cli/binding_print.h"
+#include "whatif/binding_simulation.h"
+
+/* The table is made of the same object that -o json prints. */
+int simulate_binding(struct simulate_request *request, const struct configuration *c,
+                     struct arena *arena) {
+    CLEANUP(strbuf_done) struct strbuf json = {.max = LIMIT_STATE_BYTES};
+    struct strbuf out = {.max = LIMIT_STATE_BYTES};
+    const struct binding_simulation how = {
+        .path = request->binding,
+        .now_ms = request->has_now ? request->now_ms : kube_wall_us() / 1000,
+    };
+    struct err err;
+    if (c->state.path_count == 0) {
+        (void)simulate_fail("--binding reads files, and no API server: give --state FILE or DIR");
+        return 2;
+    }
+    int r = binding_simulation_run(c, &how, arena, &json, &err);
+    if (r == 0 && request->json) {
+        strbuf_append_str(&out, strbuf_str(&json));
+        strbuf_append_char(&out, '\n');
+    } else if (r == 0) {
+        r = binding_print(strbuf_str(&json), arena, &out, &err);
+    }
+    if (r == 0)
+        return simulate_print(&out, !strbuf_failed(&json));
+    strbuf_done(&out);
+    return simulate_fail(err.text);
+}

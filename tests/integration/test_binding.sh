@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# How Karmada would schedule a binding: `evenkeel simulate --binding`.
+. "$(dirname "$0")/lib.sh"
+
+fleet=docs/examples/fleet
+now=2026-01-02T03:04:05Z
+ask() { "$evenkeel" simulate --state $fleet/karmada.yaml --now $now "$@"; }
+refused() { # STATUS WORDS OPTION...
+    local code=0 out
+    out=$("$evenkeel" simulate "${@:3}" 2>&1) || code=$?
+    echo "$code: $out"
+    [ "$code" = "$1" ] && [[ $out == *"$2"* ]]
+}
+
+# ---- the example ----
+
+ask --binding $fleet/binding.yaml -o json >"$work/answer"
+# By hand: m3 has the workload and scores 100, so P1's best region is R2; P2 has one cluster that passes. 6 replicas are new, and
+# divided by what is free, 6 and 7: m3 gets 3 more, m4 3.
+is "two providers, two regions, by score" "$(jq -c '[.selected, .proven, .clusters]' "$work/answer")" \
+    '[["m3","m4"],true,[{"name":"m3","replicas":7},{"name":"m4","replicas":3}]]'
+is "... why the others are not" "$(jq -c '[.filter.m1.verdict, .filter.m5, .filter.m6.verdict]' "$work/answer")" \
+    '["Pass",{"verdict":"TaintToleration","reason":"cluster(s) had untolerated taint {cluster.karmada.io/not-ready:NoSchedule}"},"ClusterAffinity"]'
+is "... scores of those that pass" "$(jq -c '[(.scores | keys), .scores.m3]' "$work/answer")" \
+    '[["m1","m2","m3","m4"],{"ClusterLocality":100,"total":100}]'
+is "... room, with what runs there" "$(jq -c .available.m3 "$work/answer")" \
+    '{"summary":6,"models":null,"accurate":null,"allocatable":6,"available":10}'
+is "... groups, best first" "$(jq -c '[.groups.region[] | [.name, .path, .score, .available, .clusters]]' "$work/answer")" \
+    '[["P1/R2",["P1","R2"],100,10,["m3"]],["P1/R1",["P1","R1"],0,18,["m1","m2"]],["P2/R3",["P2","R3"],0,7,["m4"]]]'
+is "... why it would be scheduled, and by which term" "$(jq -c '[.binding, .trigger, .affinity, .errorKind, .error, .warnings]' "$work/answer")" \
+    '["shop/web-deployment","PlacementChanged","","","",[]]'
+is "... what would be written" "$(jq -c '[.patch.spec, (.patch.metadata.annotations | keys), .status.status.lastScheduledTime,
+    .status.status.schedulerObservedGeneration, .status.status.conditions[0].reason]' "$work/answer")" \
+    '[{"clusters":[{"name":"m3","replicas":7},{"name":"m4","replicas":3}]},["policy.karmada.io/applied-placement"],"2026-01-02T03:04:05Z",3,"Success"]'
+is "the annotation is the placement" \
+    "$(jq -c '.patch.metadata.annotations["policy.karmada.io/applied-placement"] | fromjson | [.spreadConstraints[0], .replicaScheduling.replicaDivisionPreference]' "$work/answer")" \
+    '[{"spreadByField":"provider","maxGroups":2,"minGroups":2},"Weighted"]'
+table=$(ask --binding $fleet/binding.yaml)
+like "the table has replicas, room, reasons and groups" "$table" 'm3 +7 +6 +100 +selected.*TaintToleration: cluster.*region +P1/R2'
+
+# ---- other bindings ----
+
+example_json='{"apiVersion":"work.karmada.io/v1alpha2","kind":"ResourceBinding","metadata":{"name":"b","namespace":"n"},"spec":{"resource":{
+    "apiVersion":"apps/v1","kind":"Deployment","name":"w","uid":"u"},"replicas":4,"replicaRequirements":{"resourceRequest":{"cpu":"1"}},
+    "placement":{"replicaScheduling":{"replicaSchedulingType":"Divided","replicaDivisionPreference":"Aggregated"}}}}'
+change() { jq "$1" <<<"$example_json" >"$work/binding.json"; } # JQ
+answer() { ask --binding "$work/binding.json" -o json "$@"; }
+
+change .
+is "no constraint: aggregated in the largest" "$(answer | jq -c .clusters)" '[{"name":"m6","replicas":4}]'
+change '.spec.replicas = 100'
+is "more than fits" "$(answer | jq -c '[.errorKind, .error, .patch, .status.status.conditions[0].reason, (.selected | length)]')" \
+    '["UnschedulableError","failed to assign replicas: failed to scale up: Clusters available replicas 47 are not enough to schedule.",{},"Unschedulable",5]'
+change '.spec.resource.kind = "Job" | .spec.clusters = [{"name": "gone", "replicas": 1}]'
+is "nobody serves the API" "$(answer | jq -c '[.errorKind, .error, .patch.spec, .status.status.conditions[0].reason]')" \
+    '["FitError","0/6 clusters are available: 6 cluster(s) did not have the API resource.",{"clusters":null},"NoClusterFit"]'
+change '.spec.placement.clusterAffinities = [{affinityName: "g1", clusterNames: ["m9"]}, {affinityName: "g2", clusterNames: ["m4"]}]'
+is "terms in order" "$(answer | jq -c '[.affinity, .clusters, .status.status.schedulerObservingAffinityName]')" \
+    '["g2",[{"name":"m4","replicas":4}],"g2"]'
+change '.kind = "ClusterResourceBinding" | .spec.suspension = {scheduling: true}'
+is "a cluster-wide one, suspended" "$(answer | jq -c '[.binding, (.warnings | length)]')" '["b",1]'
+change '.spec.placement = {spreadConstraints: [{spreadByField: "region", minGroups: 5, maxGroups: 5}]}'
+is "too few regions" "$(answer | jq -c '[.errorKind, .error, (.groups.region | length)]')" \
+    '["error","failed to select clusters: no region combination satisfies the spread constraints",4]'
+is "... as Karmada says it" "$(answer --karmada-compat v1.18.1 | jq -r .error)" \
+    'failed to select clusters: the number of feasible region is less than spreadConstraint.MinGroups'
+change '.spec.placement.replicaScheduling = {replicaSchedulingType: "Duplicated"} | .spec.replicas = 9'
+is "settings count: a plugin of ours" "$(answer --karmada-plugin '*' --karmada-plugin Capacity | jq -c '[.clusters[].name]')" '["m1","m6"]'
+
+# ---- what is refused ----
+
+change '.spec.replicas = -1'
+check "a negative number, by path" refused 1 "binding file '$work/binding.json': ResourceBinding.spec.replicas: -1" \
+    --state $fleet/karmada.yaml --binding "$work/binding.json"
+change '.spec.replicaRequirements.resourceRequest.cpu = "1x"'
+check "a quantity that cannot be read" refused 1 "ResourceBinding.spec.replicaRequirements.resourceRequest.cpu" \
+    --state $fleet/karmada.yaml --binding "$work/binding.json"
+change '.kind = "Placement"'
+check "another kind" refused 1 "kind is 'Placement'; expected ResourceBinding or ClusterResourceBinding" \
+    --state $fleet/karmada.yaml --binding "$work/binding.json"
+change 'del(.metadata.name)'
+check "no name" refused 1 "metadata.name is required" --state $fleet/karmada.yaml --binding "$work/binding.json"
+sed 's/replicas: 10/replicas: [/' $fleet/binding.yaml >"$work/broken.yaml"
+check "a file that is no YAML" refused 1 "binding file '$work/broken.yaml': line" --state $fleet/karmada.yaml --binding "$work/broken.yaml"
+cat $fleet/binding.yaml <(echo ---) $fleet/binding.yaml >"$work/two.yaml"
+check "two of them" refused 1 "2 documents; expected one binding" --state $fleet/karmada.yaml --binding "$work/two.yaml"
+sed 's/cpu: "16"/cpu: 16x/' $fleet/karmada.yaml >"$work/state.yaml"
+check "a cluster that cannot be read" refused 1 "status.resourceSummary.allocatable.cpu" \
+    --state "$work/state.yaml" --binding $fleet/binding.yaml
+check "no state" refused 2 'no state; give --state' --binding $fleet/binding.yaml
+check "an API server" refused 2 'give --state' --kubeconfig "$work/none" --binding $fleet/binding.yaml
+check "beside a pod" refused 2 'leave out --pod' --state $fleet/karmada.yaml --binding $fleet/binding.yaml --pod x
+check "beside a Placement" refused 2 'leave out --binding' --state $fleet/karmada.yaml --binding $fleet/binding.yaml --placement x
+check "with rounds" refused 2 'leave out --previous and --rounds' --state $fleet/karmada.yaml --binding $fleet/binding.yaml --rounds
+
+finish_tests
