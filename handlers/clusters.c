@@ -8,6 +8,9 @@
 
 #include <errno.h>
 
+#define NO_KARMADA                                                                                 \
+    "no cluster of Karmada is known here: give fleet.clusters (--fleet-clusters) and state files " \
+    "that have some, or send a state with the question"
 #define NO_FLEET                                                                                   \
     "no fleet is known here: set fleet.clusters (--fleet-clusters), or send a state with the "     \
     "question"
@@ -118,6 +121,35 @@ static void ask_placement(enum placement_verb verb, const struct clusters *c,
     put_error(response, r == -EINVAL ? 400 : r == -ENOMEM ? 503 : 200, err.text);
 }
 
+static void ask_binding(enum verb verb, const struct clusters *c, const struct clusters_question *q,
+                        const struct http_request *request, struct http_response *response) {
+    static const enum binding_verb verbs[VERBS] = {[FILTER] = BINDING_FILTER,
+                                                   [PRIORITIZE] = BINDING_PRIORITIZE,
+                                                   [SELECT] = BINDING_SELECT,
+                                                   [ASSIGN] = BINDING_ASSIGN,
+                                                   [ESTIMATE] = BINDING_ESTIMATE};
+    const struct binding_asked asked = {.question = q,
+                                        .verb = verbs[verb],
+                                        .now_ms = q->has_now ? q->now_ms : kube_wall_us() / 1000,
+                                        .options = &c->options};
+    struct clusters_state state = {.fleet = NULL};
+    struct err err = {0};
+    int r = 0;
+    if (q->state.p == NULL && c->karmada == NULL) {
+        put_error(response, 200, NO_KARMADA);
+        return;
+    }
+    if (q->state.p != NULL)
+        r = clusters_state_read(q->state, &state, &err);
+    if (r == 0)
+        r = clusters_ask_binding(q->state.p != NULL ? state.karmada : c->karmada, &asked,
+                                 request->arena, &response->text, &err);
+    if (q->state.p != NULL)
+        clusters_state_done(&state);
+    if (r != 0)
+        put_error(response, r == -EINVAL ? 400 : r == -ENOMEM ? 503 : 200, err.text);
+}
+
 static void ask(enum verb verb, const struct clusters *c, const struct http_request *request,
                 struct http_response *response) {
     struct clusters_question q;
@@ -129,9 +161,13 @@ static void ask(enum verb verb, const struct clusters *c, const struct http_requ
         ask_step(verb, request, response);
     else if (clusters_question_decode(request->body, request->arena, &q, &err) != 0)
         put_error(response, err.code == -ENOMEM ? 503 : 400, err.text);
+    else if (q.has_binding && q.has_placement)
+        put_error(response, 400, "question: it has a placement and a binding; leave out one");
+    else if (q.has_binding)
+        ask_binding(verb, c, &q, request, response);
     else if (!q.has_placement)
         put_error(response, 400,
-                  "question.placement: it is missing, and there is no step instead of it");
+                  "question.placement: it is missing, and there is no binding and no step instead");
     else if (verb > SELECT)
         put_error(response, 400, "question.placement: this verb has nothing to say of one");
     else

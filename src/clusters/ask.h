@@ -5,6 +5,7 @@
 
 #include "clusters/question.h"
 #include "explain/placement_answer.h"
+#include "karmada/options.h"
 #include "policy/policies.h"
 
 /* What is known; both are borrowed. */
@@ -27,3 +28,26 @@ int clusters_ask(const struct clusters_known *known, const struct clusters_quest
 int clusters_ask_by_name(const struct clusters_known *known, struct str namespace, struct str name,
                          uint32_t limit, int64_t now_ms, struct arena *arena, struct strbuf *out,
                          struct err *err) MUST_CHECK;
+
+/* ---- Karmada's bindings ---- */
+
+enum binding_verb {
+    BINDING_FILTER,
+    BINDING_PRIORITIZE,
+    BINDING_SELECT,
+    BINDING_ASSIGN,
+    BINDING_ESTIMATE,
+};
+
+/* A question that has a binding; all borrowed. */
+struct binding_asked {
+    const struct clusters_question *question;
+    enum binding_verb verb;
+    bool with_plan; /* BINDING_SELECT: the replicas and what would be written, too */
+    int64_t now_ms;
+    const struct karmada_options *options;
+};
+/* Appends the answer, from Karmada's clusters (fleet/karmada.h). As above; -EINVAL: the binding's
+ * placement cannot be read. */
+int clusters_ask_binding(struct informer *karmada, const struct binding_asked *asked,
+                         struct arena *arena, struct strbuf *out, struct err *err) MUST_CHECK;

@@ -46,6 +46,12 @@ static void read_member(struct json_reader *r, struct str key, struct clusters_q
             read_placement(r, &ret->placement);
         else
             (void)json_null(r);
+    } else if (str_eq(key, STR("binding"))) {
+        ret->has_binding = json_peek(r) != JSON_NULL;
+        if (ret->has_binding)
+            binding_read(r, &ret->binding);
+        else
+            (void)json_null(r);
     } else if (str_eq(key, STR("state"))) {
         read_state(r, ret);
     } else if (str_eq(key, STR("clusterNames"))) {

@@ -6,16 +6,19 @@
  *    "state": {"items": [...]},   a List of objects, in the place of all that is known
  *    "now": "2026-01-02T03:04:05Z", "rounds": true, "limit": 10}
  *
- * Without a placement the body is a question of src/lines, of a step that belongs to the verb.
- * Members that are not known are passed over.
+ * or "binding", one of Karmada's, in the place of "placement". A body with a "step" is a question
+ * of src/lines instead. Members that are not known are passed over.
  */
 #pragma once
 
+#include "model/binding.h"
 #include "model/ocm.h"
 
 struct clusters_question {
     bool has_placement;
     struct placement placement;
+    bool has_binding;
+    struct binding binding;
     struct str state; /* as it stands in the body; .p is NULL without one */
     bool has_names;
     const struct str *names; /* in any order */

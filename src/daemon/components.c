@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/cpu_lack.h"
 #include "base/log.h"
+#include "config/karmada.h"
 #include "config/placements.h"
 #include "config/purposes.h"
 #include "daemon/extender_certificates.h"
@@ -553,8 +554,10 @@ static int start_clusters(struct server *s, struct err *err) {
         .known = {known_fleet_store(s->fleet),
                   known_policies_source(decides_placements(s) ? s->placement_policies
                                                               : s->policies)},
+        .karmada = known_fleet_karmada(s->fleet),
         .is_ready = fleet_known,
         .ctx = s};
+    configuration_karmada(s->configuration, &s->clusters.options);
     return 0;
 }
 
@@ -712,7 +715,7 @@ static int start_sync(struct server *s, struct err *err) {
     return r;
 }
 
-static const struct component components[] = {
+static const struct server_component components[] = {
     {.name = "cache",
      .start = start_cache,
      .poll = poll_cache,

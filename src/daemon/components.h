@@ -65,7 +65,7 @@ struct server {
 };
 
 /* A step that a component does not need is NULL. */
-struct component {
+struct server_component {
     const char *name;
     int (*start)(struct server *s, struct err *err);
     void (*poll)(struct server *s);   /* about once a second */

@@ -45,6 +45,10 @@ struct fleet *known_fleet_store(const struct known_fleet *k) {
     return k != NULL ? k->fleet : NULL;
 }
 
+struct informer *known_fleet_karmada(const struct known_fleet *k) {
+    return k != NULL ? k->karmada : NULL;
+}
+
 bool known_fleet_listed(const struct known_fleet *k) {
     return known_fleet_store(k) == NULL || informer_listed(fleet_informer(k->fleet));
 }

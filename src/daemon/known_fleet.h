@@ -21,6 +21,8 @@ int known_fleet_start(const struct configuration *c, const struct servers *serve
                       struct source *source, struct known_fleet **ret, struct err *err) MUST_CHECK;
 /* Borrowed until known_fleet_free(); NULL: none is asked for. */
 struct fleet *known_fleet_store(const struct known_fleet *k);
+/* Karmada's clusters (fleet/karmada.h). Likewise; NULL also where they are not from files. */
+struct informer *known_fleet_karmada(const struct known_fleet *k);
 /* Has the API server listed the clusters, or failed to at least once? Any thread. */
 bool known_fleet_listed(const struct known_fleet *k);
 /* Has it listed them? Any thread. */

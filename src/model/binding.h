@@ -165,6 +165,8 @@ const struct component *components_decode(struct json_reader *r, uint32_t *ret_c
 void binding_spec_decode(struct json_reader *r, struct binding_spec *ret);
 void binding_status_decode(struct json_reader *r, struct binding_status *ret);
 void binding_decode(struct json_reader *r, struct binding *ret);
+/* The same of an object that must say that it is one, and have a name. */
+void binding_read(struct json_reader *r, struct binding *ret);
 
 /* Is there anything to run: replicas, requirements or components? upstream: IsWorkload(). */
 bool binding_is_workload(const struct binding_spec *spec);

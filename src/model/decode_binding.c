@@ -181,3 +181,20 @@ void binding_decode(struct json_reader *r, struct binding *ret) {
         ret->meta.namespace = STR("default"); /* as kubectl reads it */
     applied_placement(ret);
 }
+
+void binding_read(struct json_reader *r, struct binding *ret) {
+    const struct str kind = json_peek_member(r, STR("kind"));
+    const struct str api = json_peek_member(r, STR("apiVersion"));
+    if ((!str_eq(kind, STR(RESOURCE_BINDING_KIND)) &&
+         !str_eq(kind, STR(CLUSTER_RESOURCE_BINDING_KIND))) ||
+        (!str_empty(api) && !str_has_prefix(api, STR(KARMADA_WORK_GROUP "/")))) {
+        *ret = (struct binding){0};
+        json_fail_kind(r, kind,
+                       STR(RESOURCE_BINDING_KIND " or " CLUSTER_RESOURCE_BINDING_KIND
+                                                 " of " KARMADA_WORK_GROUP));
+        return;
+    }
+    binding_decode(r, ret);
+    if (!json_failed(r) && str_empty(ret->meta.name))
+        json_fail(r, "metadata.name is required");
+}

@@ -11,19 +11,7 @@ static int read_document(struct str json, struct arena *arena, struct binding *r
                          struct err *err) {
     struct json_reader r;
     json_reader_init(&r, json, arena, RESOURCE_BINDING_KIND);
-    const struct str kind = json_peek_member(&r, STR("kind"));
-    const struct str api = json_peek_member(&r, STR("apiVersion"));
-    if ((!str_eq(kind, STR(RESOURCE_BINDING_KIND)) &&
-         !str_eq(kind, STR(CLUSTER_RESOURCE_BINDING_KIND))) ||
-        (!str_empty(api) && !str_has_prefix(api, STR(KARMADA_WORK_GROUP "/")))) {
-        json_fail_kind(&r, kind,
-                       STR(RESOURCE_BINDING_KIND " or " CLUSTER_RESOURCE_BINDING_KIND
-                                                 " of " KARMADA_WORK_GROUP));
-    } else {
-        binding_decode(&r, ret);
-        if (str_empty(ret->meta.name))
-            json_fail(&r, "metadata.name is required");
-    }
+    binding_read(&r, ret);
     return json_finish(&r, err);
 }
 

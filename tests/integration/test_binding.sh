@@ -93,4 +93,45 @@ check "beside a pod" refused 2 'leave out --pod' --state $fleet/karmada.yaml --b
 check "beside a Placement" refused 2 'leave out --binding' --state $fleet/karmada.yaml --binding $fleet/binding.yaml --placement x
 check "with rounds" refused 2 'leave out --previous and --rounds' --state $fleet/karmada.yaml --binding $fleet/binding.yaml --rounds
 
+# ---- over HTTP ----
+
+start_server --state docs/examples/fleet/karmada.yaml --fleet-clusters --shutdown-delay 0s
+ask() { # VERB: the body from standard input
+    curl --silent --cacert "$certs/ca.crt" --write-out '\n%{http_code}\n' \
+        --header 'Content-Type: application/json' --data-binary @- "https://$extender/clusters/v1/$1"
+}
+"$evenkeel" simulate --binding docs/examples/fleet/binding.yaml --state docs/examples/fleet/karmada.yaml -o json >"$work/whole"
+asked=$(jq -n '{apiVersion: "work.karmada.io/v1alpha2", kind: "ResourceBinding", metadata: {name: "web-deployment", namespace: "shop", generation: 3},
+    spec: {resource: {apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web", uid: "5f0f1b3a-8f4e-4b64-9e0a-1d7f3c2b9a10"},
+        replicas: 10, replicaRequirements: {resourceRequest: {cpu: "1", memory: "2Gi"}}, clusters: [{name: "m3", replicas: 4}],
+        placement: {clusterAffinity: {labelSelector: {matchLabels: {stage: "prod"}}},
+            spreadConstraints: [{spreadByField: "provider", minGroups: 2, maxGroups: 2}, {spreadByField: "region", minGroups: 2, maxGroups: 2},
+                {spreadByField: "cluster", minGroups: 2, maxGroups: 3}],
+            replicaScheduling: {replicaSchedulingType: "Divided", replicaDivisionPreference: "Weighted", weightPreference: {dynamicWeight: "AvailableReplicas"}}}}}')
+body() { jq -nc --argjson binding "$asked" "{binding: \$binding} $1"; }
+is "select is what is simulated, without a plan" "$(body '' | ask select | head -n 1 | jq -cS .)" \
+    "$(jq -cS 'del(.clusters, .patch, .status)' "$work/whole")"
+is "assign is its plan" "$(body '' | ask assign | paste -s -d ' ')" "$(jq -c '{clusters, errorKind, error}' "$work/whole") 200"
+is "filter: each is in one of both" "$(body '' | ask filter | head -n 1 | jq -c '[.clusterNames, (.failedClusters | keys), .error]')" \
+    '[["m1","m2","m3","m4"],["m5","m6"],""]'
+is "prioritize: best first" "$(body '' | ask prioritize | head -n 1 | jq -c '[.scores[0, 1] | [.cluster, .score, .by.ClusterLocality]]')" \
+    '[["m3",100,100],["m1",0,0]]'
+is "estimate: what is free" "$(body '' | ask estimate | head -n 1 | jq -c '[.replicas, (.by | keys), .error]')" \
+    "$(jq -c '[(.available | map_values(.allocatable)), ["accurate","models","summary"], ""]' "$work/whole")"
+is "only these clusters, each once" "$(body '+ {clusterNames: ["m3", "m4", "m4", "nobody"]}' | ask select | head -n 1 | jq -c '[.selected, (.filter | keys)]')" \
+    '[["m3","m4"],["m3","m4"]]'
+lone=$(jq -n '{apiVersion: "v1", kind: "List", items: [{apiVersion: "cluster.karmada.io/v1alpha1", kind: "Cluster", metadata: {name: "lone"}}]}')
+is "a state in the place of what is known, where nothing fits" "$(body "+ {state: $lone}" | ask assign | paste -s -d ' ')" \
+    '{"clusters":[],"errorKind":"FitError","error":"0/1 clusters are available: 1 cluster(s) did not have the API resource."} 200'
+like "... told by filter, too" "$(body "+ {state: $lone}" | ask filter | head -n 1)" '"failedClusters":\{"lone":".*"\}'
+like "something else" "$(body '| .binding.kind = "Pod"' | ask select | paste -s -d ' ')" 'question.binding.*ResourceBinding.* 400$'
+like "a negative number, by path" "$(body '| .binding.spec.replicas = -1' | ask assign | paste -s -d ' ')" 'question.binding.spec.replicas.* 400$'
+like "both" "$(body '+ {placement: {apiVersion: "cluster.open-cluster-management.io/v1beta1", kind: "Placement", metadata: {name: "p"}}}' | ask select | paste -s -d ' ')" \
+    'leave out one.* 400$'
+stop_server
+start_server --state docs/examples/fleet/karmada.yaml --fleet-clusters --karmada-plugin '*' --karmada-plugin -TaintToleration --shutdown-delay 0s
+is "settings count" "$(body '' | ask filter | head -n 1 | jq -c .clusterNames)" '["m1","m2","m3","m4","m5"]'
+stop_server
+start_server --state $example/state.json --shutdown-delay 0s
+like "nothing is known of Karmada" "$(body '' | ask select | paste -s -d ' ')" 'no cluster of Karmada is known here.* 200$'
 finish_tests

@@ -1,0 +1,89 @@
+/* A binding is asked of all of Karmada's clusters that are known, or of those that are named. */
+#include "clusters/ask.h"
+#include "explain/binding_estimates.h"
+#include "fleet/karmada.h"
+
+#include <errno.h>
+
+/* ---- clusters ---- */
+
+/* Leaves those that the question names. */
+static int keep_named(const struct karmada_view *view, const struct clusters_question *q,
+                      struct arena *arena, struct karmada_question *ret, struct err *err) {
+    const struct karmada_cluster **named =
+        arena_array_unset(arena, ret->cluster_count, sizeof *named);
+    uint8_t *marks = arena_array(arena, topology_slots(view->clusters.topology), sizeof *marks);
+    uint32_t count = 0;
+    if (named == NULL || marks == NULL)
+        return err_set(err, -ENOMEM, "no memory for Karmada's clusters");
+    if (!steps_take(&arena->steps, (uint64_t)ret->cluster_count + q->name_count))
+        return err_set(err, -E2BIG, "more clusters than there is time for");
+    for (uint32_t i = 0; i < q->name_count; i++) {
+        const uint32_t slot = topology_find(&view->clusters, q->names[i]);
+        if (slot != TOPOLOGY_NONE)
+            marks[slot] = 1;
+    }
+    for (uint32_t i = 0; i < ret->cluster_count; i++) {
+        const uint32_t slot = topology_find(&view->clusters, ret->clusters[i]->meta.name);
+        if (slot != TOPOLOGY_NONE && marks[slot] != 0)
+            named[count++] = ret->clusters[i];
+    }
+    ret->clusters = named;
+    ret->cluster_count = count;
+    return 0;
+}
+
+static int find_clusters(const struct karmada_view *view, const struct clusters_question *q,
+                         struct arena *arena, struct karmada_question *ret, struct err *err) {
+    if (karmada_view_clusters(view, arena, &ret->clusters, &ret->cluster_count) != 0)
+        return err_set(err, -ENOMEM, "no memory for Karmada's clusters");
+    return q->has_names ? keep_named(view, q, arena, ret, err) : 0;
+}
+
+/* ---- the question ---- */
+
+static int render(const struct binding_asked *asked, const struct binding_report *report,
+                  struct arena *arena, struct strbuf *out, struct err *err) {
+    const struct binding_rendering how = {.limit = asked->question->limit,
+                                          .now_ms = asked->now_ms,
+                                          .without_plan = !asked->with_plan};
+    switch (asked->verb) {
+    case BINDING_FILTER:
+        return binding_render_filter(report, arena, out, err);
+    case BINDING_PRIORITIZE:
+        return binding_render_scores(report, arena, out, err);
+    case BINDING_SELECT:
+        return binding_render(report, &how, arena, out, err);
+    case BINDING_ASSIGN:
+        binding_render_assignment(report, out);
+        return 0;
+    case BINDING_ESTIMATE:
+        break;
+    }
+    return binding_render_estimates(report, arena, out, err);
+}
+
+static int ask(const struct karmada_view *view, const struct binding_asked *asked,
+               struct arena *arena, struct strbuf *out, struct err *err) {
+    struct karmada_question question = {.options = asked->options};
+    struct karmada_outcome outcome;
+    const struct binding_report report = {&asked->question->binding, &question, &outcome};
+    const size_t before = out->n;
+    int r = find_clusters(view, asked->question, arena, &question, err);
+    if (r == 0)
+        r = karmada_schedule_binding(report.binding, &question, arena, &outcome, err);
+    if (r == 0)
+        r = render(asked, &report, arena, out, err);
+    if (r != 0)
+        out->n = before;
+    return r;
+}
+
+int clusters_ask_binding(struct informer *karmada, const struct binding_asked *asked,
+                         struct arena *arena, struct strbuf *out, struct err *err) {
+    struct karmada_view view;
+    karmada_view_open(karmada, &view);
+    const int r = ask(&view, asked, arena, out, err);
+    karmada_view_close(&view);
+    return r;
+}
