@@ -19,6 +19,7 @@ enum {
     SPEC_PLACEMENT,
     SPEC_PREVIOUS,
     SPEC_BINDING,
+    SPEC_MEMBER,
     SPEC_NOW,
     SPEC_ROUNDS,
     SPEC_LINES,
@@ -60,6 +61,9 @@ static const struct option_spec specs[] = {
                         "a Placement of Open Cluster Management, YAML or JSON: which clusters of "
                         "--state it should have, why, and what would move, by its spreadPolicy or "
                         "that of a TopologyPolicy"},
+    [SPEC_MEMBER] = {"member", 0, "NAME",
+                     "with --binding: the cluster whose nodes and pods --state has, too, so that "
+                     "they are counted as Karmada's accurate estimator in it would"},
     [SPEC_PREVIOUS] = {"previous", 0, "FILE",
                        "with --admit --placement: the Placement as it is stored; the other is a "
                        "change of it"},
@@ -170,6 +174,7 @@ static const struct mode modes[] = {
                     {1U << SPEC_SCHEDULER, "--kube-scheduler-config"},
                     {1U << SPEC_STRICT, "--strict"},
                     {1U << SPEC_NOW | 1U << SPEC_ROUNDS, "--now and --rounds"},
+                    {1U << SPEC_MEMBER, "--member"},
                     {1U << SPEC_BINDING, "--binding"}}},
     {.flags = 1U << SPEC_ADMIT,
      .run = simulate_admit,
@@ -183,6 +188,7 @@ static const struct mode modes[] = {
                     {1U << SPEC_STRICT, "--strict"},
                     {1U << SPEC_NOW | 1U << SPEC_ROUNDS, "--now and --rounds"},
                     {1U << SPEC_PREVIOUS, "--previous"},
+                    {1U << SPEC_MEMBER, "--member"},
                     {1U << SPEC_BINDING, "--binding"}}},
     {.flags = 1U << SPEC_PLACEMENT,
      .run = simulate_placement,
@@ -190,6 +196,7 @@ static const struct mode modes[] = {
      .because = "--placement is about clusters, not pods",
      .exclusions = {{1U << SPEC_POD, "--pod"},
                     {1U << SPEC_BINDING, "--binding"},
+                    {1U << SPEC_MEMBER, "--member"},
                     {1U << SPEC_PREVIOUS, "--previous"},
                     {1U << SPEC_REPLICAS | 1U << SPEC_WITHOUT, "--replicas and --without"},
                     {1U << SPEC_CANDIDATES, "--candidates"},
@@ -212,6 +219,7 @@ static const struct mode modes[] = {
      .has_pod = true,
      .because = "a pod is placed by what is there now",
      .exclusions = {{1U << SPEC_NOW | 1U << SPEC_ROUNDS, "--now and --rounds"},
+                    {1U << SPEC_MEMBER, "--member"},
                     {1U << SPEC_PREVIOUS, "--previous"}}},
 };
 
@@ -322,6 +330,9 @@ static void read_option(struct options *o, const struct option_value *v,
         break;
     case SPEC_BINDING:
         request->binding = v->text;
+        break;
+    case SPEC_MEMBER:
+        request->member = v->text;
         break;
     case SPEC_NOW:
         read_now(o, v->text, request);

@@ -24,7 +24,7 @@ struct simulate_request {
     uint32_t replicas; /* 0: not given */
     const char *without[SIMULATE_WITHOUT_MAX];
     uint32_t without_count;
-    const char *placement, *previous, *binding;
+    const char *placement, *previous, *binding, *member;
     bool has_now;
     int64_t now_ms; /* since 1970 */
     bool json, strict, rounds;

@@ -11,6 +11,7 @@ int simulate_binding(struct simulate_request *request, const struct configuratio
     struct strbuf out = {.max = LIMIT_STATE_BYTES};
     const struct binding_simulation how = {
         .path = request->binding,
+        .member = str_of(request->member),
         .now_ms = request->has_now ? request->now_ms : kube_wall_us() / 1000,
     };
     struct err err;

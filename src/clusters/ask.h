@@ -46,8 +46,10 @@ struct binding_asked {
     bool with_plan; /* BINDING_SELECT: the replicas and what would be written, too */
     int64_t now_ms;
     const struct karmada_options *options;
+    struct str member; /* the cluster whose nodes were asked, for `accurate` replicas; "": none */
+    int64_t accurate;
 };
 /* Appends the answer, from Karmada's clusters (fleet/karmada.h). As above; -EINVAL: the binding's
- * placement cannot be read. */
+ * placement cannot be read; -ENOENT: there is no cluster `member`. */
 int clusters_ask_binding(struct informer *karmada, const struct binding_asked *asked,
                          struct arena *arena, struct strbuf *out, struct err *err) MUST_CHECK;

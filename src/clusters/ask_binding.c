@@ -40,6 +40,22 @@ static int find_clusters(const struct karmada_view *view, const struct clusters_
     return q->has_names ? keep_named(view, q, arena, ret, err) : 0;
 }
 
+/* What the member's own nodes say. */
+static int add_accurate(const struct binding_asked *asked, struct arena *arena,
+                        struct karmada_question *q, struct err *err) {
+    int64_t *accurate = arena_array_unset(arena, q->cluster_count, sizeof *accurate);
+    bool found = false;
+    if (accurate == NULL)
+        return err_set(err, -ENOMEM, "no memory for estimates");
+    for (uint32_t i = 0; i < q->cluster_count; i++) {
+        const bool is_member = str_eq(q->clusters[i]->meta.name, asked->member);
+        accurate[i] = is_member ? asked->accurate : ESTIMATE_UNKNOWN;
+        found = found || is_member;
+    }
+    q->accurate = accurate;
+    return found ? 0 : err_set(err, -ENOENT, "there is no cluster '%.*s'", STR_ARG(asked->member));
+}
+
 /* ---- the question ---- */
 
 static int render(const struct binding_asked *asked, const struct binding_report *report,
@@ -70,6 +86,8 @@ static int ask(const struct karmada_view *view, const struct binding_asked *aske
     const struct binding_report report = {&asked->question->binding, &question, &outcome};
     const size_t before = out->n;
     int r = find_clusters(view, asked->question, arena, &question, err);
+    if (r == 0 && !str_empty(asked->member))
+        r = add_accurate(asked, arena, &question, err);
     if (r == 0)
         r = karmada_schedule_binding(report.binding, &question, arena, &outcome, err);
     if (r == 0)

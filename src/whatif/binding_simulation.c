@@ -4,6 +4,7 @@
 #include "clusters/state.h"
 #include "config/karmada.h"
 #include "whatif/binding_file.h"
+#include "whatif/member_nodes.h"
 
 static void state_cleanup(struct clusters_state *state) {
     clusters_state_done(state);
@@ -14,14 +15,17 @@ int binding_simulation_run(const struct configuration *c, const struct binding_s
     CLEANUP(state_cleanup) struct clusters_state state = {.fleet = NULL};
     struct clusters_question question = {.has_binding = true};
     struct karmada_options options;
-    const struct binding_asked asked = {.question = &question,
-                                        .verb = BINDING_SELECT,
-                                        .with_plan = true,
-                                        .now_ms = how->now_ms,
-                                        .options = &options};
+    struct binding_asked asked = {.question = &question,
+                                  .verb = BINDING_SELECT,
+                                  .with_plan = true,
+                                  .now_ms = how->now_ms,
+                                  .options = &options,
+                                  .member = how->member};
     int r = binding_file_read(how->path, arena, &question.binding, err);
     if (r == 0)
         r = clusters_state_load(c->state.paths, c->state.path_count, NULL, 0, &state, err);
+    if (r == 0 && !str_empty(how->member))
+        r = member_nodes_replicas(c, &question.binding.spec, arena, &asked.accurate, err);
     if (r != 0)
         return r;
     configuration_karmada(c, &options);

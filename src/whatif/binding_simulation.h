@@ -7,8 +7,9 @@
 #include "config/configuration.h"
 
 struct binding_simulation {
-    const char *path; /* of the binding */
-    int64_t now_ms;   /* since 1970: of what status would say */
+    const char *path;  /* of the binding */
+    int64_t now_ms;    /* since 1970: of what status would say */
+    struct str member; /* whose nodes and pods those of the state files are; "": nobody's */
 };
 
 /* Appends the object of explain/binding.h. Clusters are those of the configuration's state files,

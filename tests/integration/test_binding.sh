@@ -93,6 +93,22 @@ check "beside a pod" refused 2 'leave out --pod' --state $fleet/karmada.yaml --b
 check "beside a Placement" refused 2 'leave out --binding' --state $fleet/karmada.yaml --binding $fleet/binding.yaml --placement x
 check "with rounds" refused 2 'leave out --previous and --rounds' --state $fleet/karmada.yaml --binding $fleet/binding.yaml --rounds
 
+# ---- a member's own nodes ----
+
+# Two nodes of 4 cores, with a pod of 3 on the first, one that waits and one that has ended: 1 + 4 replicas of a core.
+jq -n '{apiVersion: "v1", kind: "List", items: [
+    (("n1", "n2") | {apiVersion: "v1", kind: "Node", metadata: {name: .}, status: {allocatable: {cpu: "4", memory: "64Gi", pods: "110"}}}),
+    ({n1: "Running", "": "Pending", n2: "Succeeded"} | to_entries[] | {apiVersion: "v1", kind: "Pod", metadata: {name: "p\(.value)", namespace: "d"},
+        spec: {nodeName: .key, containers: [{name: "c", resources: {requests: {cpu: "3"}}}]}, status: {phase: .value}})]}' >"$work/member.json"
+with_member() { "$evenkeel" simulate --binding $fleet/binding.yaml --state $fleet/karmada.yaml --state "$work/member.json" -o json "$@"; }
+is "the accurate estimate of one member" "$(with_member --member m3 | jq -c '[.available.m3, .available.m4 | [.accurate, .allocatable]]')" '[[5,5],[null,7]]'
+is "... which is not asked without its name" "$(with_member | jq -c '.available.m3.accurate')" null
+like "no such member" "$(with_member --member m33 2>&1)" "there is no cluster 'm33'"
+jq '.items[0].status.allocatable.cpu = "4x"' "$work/member.json" >"$work/wrong.json"
+like "a node that cannot be read" \
+    "$("$evenkeel" simulate --binding $fleet/binding.yaml --state $fleet/karmada.yaml --state "$work/wrong.json" --member m3 2>&1)" 'allocatable.cpu'
+check "a member beside a Placement" refused 2 'leave out --member' --state $fleet/hub.yaml --placement $fleet/web.yaml --member m3
+
 # ---- over HTTP ----
 
 start_server --state docs/examples/fleet/karmada.yaml --fleet-clusters --shutdown-delay 0s
