@@ -150,7 +150,10 @@ say "13. ... with a policy that wants two clouds, as JSON for programs"
 run "$evenkeel" simulate --state $fleet/hub.yaml --policy $fleet/policy.yaml --placement $fleet/ranked.yaml \
     --now 2026-01-02T03:04:05Z -o json | jq -r '"  policy \(.policy): \(.current | join(", ")) -> \(.selected | join(", "))", "  \(.spreadSatisfied.reason): \(.spreadSatisfied.message)"'
 
-say "14. Stop"
+say "14. Karmada: which clusters run a workload, and how many replicas each? (evenkeel simulate --binding)"
+run "$evenkeel" simulate --state $fleet/karmada.yaml --binding $fleet/binding.yaml | sed 's/^/  /'
+
+say "15. Stop"
 run kill -INT "$server"
 wait "$server"
 server=
