@@ -23,6 +23,7 @@ FUZZ_SECONDS ?= 20
 SEEDS ?= 1000
 CASES ?= 20000
 OCM_CASES ?= $(CASES)
+KARMADA_CASES ?= $(CASES)
 JOBS ?= $(shell nproc)
 ARGS ?=
 RELEASE_URL ?=
@@ -238,10 +239,10 @@ e2e-hub: deps-e2e # ... those on a hub alone
 	@+$(again) $(BINARY)
 	@EVENKEEL=$(abspath $(BINARY)) tests/e2e/ocm.sh -hub
 
-differential: deps ## CASES (20,000) random cases beside Kubernetes' and Open Cluster Management's own code; needs Go
+differential: deps ## CASES (20,000) random cases beside Kubernetes', Open Cluster Management's and Karmada's own code; needs Go
 	@+$(again) $(BINARY) $(LIB)
 	@EVENKEEL=$(abspath $(BINARY)) LIBEVENKEEL=$(abspath $(LIB)) tests/e2e/differentials.sh \
-		$(CASES) $(OCM_CASES)
+		$(CASES) $(OCM_CASES) $(KARMADA_CASES)
 
 attack: deps ## what hostile tenants and strangers cost others; LONG=1 adds mutated bodies and all of it with sanitizers; needs Go
 	@+$(again) $(BINARY)

@@ -42,10 +42,10 @@ rm -rf "$out/karmada"
 say "asking"
 cd "$top/tests/e2e/karmada/differential" || exit 1
 timeout -k 10 $((limit + 30)) "$out/karmada-differential.test" -test.v -test.timeout "${limit}s" \
-    "${flags[@]}" 2>&1 </dev/null | tee "$out/karmada.log"
+    "${flags[@]}" 2>&1 </dev/null | tee "$out/karmada-differential.log"
 status=${PIPESTATUS[0]}
-passed=$(grep -c '^--- PASS' "$out/karmada.log")
-failed=$(grep -cE '^--- (FAIL|SKIP)' "$out/karmada.log")
+passed=$(grep -c '^--- PASS' "$out/karmada-differential.log")
+failed=$(grep -cE '^--- (FAIL|SKIP)' "$out/karmada-differential.log")
 [ "$status" -eq 0 ] || [ "$failed" -gt 0 ] || failed=1
 echo "$passed passed, $failed failed"
 exit "$status"

@@ -44,11 +44,6 @@ if [ ! -x "$evenkeel" ]; then
     exit 1
 fi
 
-# Whether `simulate --lines` knows a step.
-has_step() { # STEP
-    ! grep -q 'there is no step' < <("$evenkeel" simulate --lines - <<<"{\"step\": \"$1\"}" 2>/dev/null)
-}
-
 # ---- TAP ----
 
 tests=0 failures=0

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Recorded answers of Karmada's own code (tests/conformance/data/karmada, made with v1.18.1): `simulate --lines` is asked
-# the same and answers the same, and so does POST /clusters/v1/VERB. How a case becomes a question, and what of an answer is compared, is in
-# karmada_cases.jq; where Evenkeel is to answer otherwise, in `deviations`.
+# the same and answers the same, and so does POST /clusters/v1/VERB. How a case becomes a question, and what of an answer
+# is compared, is in karmada_cases.jq.
 . "$(dirname "$0")/lib.sh"
 
 folder=tests/conformance/data/karmada
@@ -32,7 +32,7 @@ compare() { # FILE: prints where answers differ, a difference a line
     jq -L "$library" -nc --slurpfile cases "$work/cases" --slurpfile answers "$work/answers" "include \"karmada_cases\";
         range(\$cases | length) as \$i | \$cases[\$i] as \$case | \$answers[\$i]
         | select((. == null) or ((. | ${file}_seen(\$case)) != \$case.want))
-        | {asked: \$case.ask, wanted: \$case.want, got: .}" >"$work/differences"
+        | {asked: \$case.ask, wanted: \$case.want, got: .}" >"$work/differences" || echo "an answer is no JSON" >"$work/differences"
 }
 
 # The endpoint of a step.
@@ -48,7 +48,6 @@ ask_over_http() { # STEP
 start_server --state $example/state.json --shutdown-delay 0s
 while read -r file step; do
     [ -n "$file" ] || continue
-    has_step "$step" || continue
     compare "$file"
     check "$file: the same over HTTP" cmp "$work/answers" <(ask_over_http "$step")
     count=$(wc -l <"$work/cases") differ=$(wc -l <"$work/differences")

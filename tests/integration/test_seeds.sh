@@ -8,7 +8,6 @@
 # one of them.
 . "$(dirname "$0")/lib.sh"
 
-forms='simulate admit placement lines estimate'
 cases=tests/conformance/data/seeds.jsonl
 
 # shellcheck disable=SC2016 # jq's names, not the shell's
@@ -57,9 +56,7 @@ ask() { # FORM
 
 while read -r line; do
     printf '%s' "$line" >"$work/case"
-    read -r id form step < <(jq -r '[.id, .form, .question.step // "-"] | join(" ")' "$work/case")
-    [[ " $forms " == *" $form "* ]] || continue
-    [ "$step" = - ] || has_step "$step" || continue
+    read -r id form < <(jq -r '[.id, .form] | join(" ")' "$work/case")
     ask "$form" >"$work/answer" 2>"$work/said" || true
     if jq -e --slurpfile case "$work/case" "$fits"'fits($case[0].expect)' "$work/answer" >"$work/verdict" 2>&1; then
         pass "$id: $(jq -r .why "$work/case")"
