@@ -7,7 +7,7 @@ EVENKEEL=$evenkeel timeout 60 docs/demo/demo.sh >"$work/demo" 2>"$work/demo.err"
 is "the demo ends well" "$code" 0
 is "... without a word on standard error" "$(<"$work/demo.err")" ''
 out=$(sed 's/\x1b\[[0-9]*m//g' "$work/demo")
-is "fourteen steps, in order" "$(grep -oE '^[0-9]+\.' <<<"$out" | tr -d '.\n')" 1234567891011121314
+is "fifteen steps, in order" "$(grep -oE '^[0-9]+\.' <<<"$out" | tr -d '.\n')" 123456789101112131415
 
 step() { awk -v step="$1." '/^[0-9]+\. /{ on = index($0, step) == 1 } on' <<<"$out"; }
 shows() { # STEP COMMAND
@@ -15,7 +15,7 @@ shows() { # STEP COMMAND
 }
 program=$(printf '%q' "$evenkeel")
 for shown in "1 $program certs init --dir " "2 $program serve --state .* --policy " "4 $program topology --state " \
-    "10 $program explain shop/.* --server http://127.0.0.1:[0-9]+ " "11 $program simulate --state .* --pod " "12 $program simulate --state docs/examples/fleet/hub.yaml --placement " "14 kill -INT [0-9]+\$"; do
+    "10 $program explain shop/.* --server http://127.0.0.1:[0-9]+ " "11 $program simulate --state .* --pod " "12 $program simulate --state docs/examples/fleet/hub.yaml --placement " "14 $program simulate --state docs/examples/fleet/karmada.yaml --binding " "15 kill -INT [0-9]+\$"; do
     check "step ${shown%% *} shows the command that it runs" shows "${shown%% *}" "${shown#* }"
 done
 for shown in '5 webhooks/v1/pods' '7 extender/v1/filter' '8 extender/v1/prioritize' '9 extender/v1/preempt'; do
@@ -38,5 +38,6 @@ is "daemon and simulate agree in it" \
     "$(step 11 | awk '$2 == "Pass" { print $1, $3 }' | sort)"
 like "where a Placement should be" "$(step 12)" 'CLUSTER +DECISION.*east-b1 +added.*DOMAIN +SELECTED.*SpreadSatisfied +True'
 like "... and what a policy adds" "$(step 13)" 'policy two-clouds: .* -> east-a1, hangzhou-e1, east-b1'
-like "it stops its server" "$(step 14)" 'stopped; exit code 0'
+like "a binding of Karmada's" "$(step 14)" 'm3 +7 +6 +100 +selected'
+like "it stops its server" "$(step 15)" 'stopped; exit code 0'
 finish_tests
