@@ -2,11 +2,12 @@
  * Prices: a bound for the replicas below a choice that sees all limits together.
  *
  * Each cluster and each group of a lower level is given a price, which is taken off the replicas
- * that come with it; what may be had at most of each is added back at its price. Whatever the
- * prices are, the sum is no less than the replicas of any choice within the limits (a Lagrangian
- * relaxation), and it falls apart into groups: a group is worth the clusters, or groups below, that
- * are worth more than they cost, one at least. The prices are those that make the bound at the root
- * small, found by halving for one price after the other.
+ * that come with it; what may be had at most of each is added back at its price. A price below zero
+ * makes groups wanted of which there must be some number at least; that number is taken off.
+ * Whatever the prices are, the sum is no less than the replicas of any choice within the limits (a
+ * Lagrangian relaxation), and it falls apart into groups: a group is worth the clusters, or groups
+ * below, that are worth more than they cost, one at least. The prices are those that make the bound
+ * at the root small, found by halving for one price after the other.
  *
  * A cluster that stands for several groups would be priced several times; then clusters are free.
  */
@@ -65,7 +66,7 @@ static uint64_t value_groups(struct level_search *s) {
                                                  : price_children(&s->levels[i + 1], node);
         }
         visits += l->level->count;
-        base += l->price == 0 ? 0 : l->price * l->max;
+        base += l->price < 0 ? l->price * l->min : l->price > 0 ? l->price * l->max : 0;
     }
     return visits;
 }
@@ -87,8 +88,9 @@ static int64_t root_bound(struct level_search *s, uint64_t *visits) {
 
 /* The price with the smallest bound: between two neighbours of which the first is no better, and
  * the second is no worse, it has been passed. The bound is convex. */
-static void find_price(struct level_search *s, int64_t *price, uint64_t *visits) {
-    int64_t low = 0, high = s->need;
+static void find_price(struct level_search *s, int64_t *price, int64_t low, int64_t high,
+                       uint64_t *visits) {
+    const int64_t kept = *price;
     while (low < high && *visits < PRICE_VISITS) {
         const int64_t mid = low + (high - low) / 2;
         *price = mid;
@@ -99,7 +101,17 @@ static void find_price(struct level_search *s, int64_t *price, uint64_t *visits)
         else
             low = mid + 1;
     }
-    *price = low < high ? 0 : low;
+    *price = low < high ? kept : low;
+}
+
+/* The price of a group of a level: above zero where there may be too many of them, below zero where
+ * there may be too few. False: neither is. */
+static bool find_level_price(struct level_search *s, struct search_level *l, uint64_t *visits) {
+    const bool few = l->max < l->level->count;
+    const bool many = l->min > 1 && l->min <= l->level->count;
+    if (few || many)
+        find_price(s, &l->price, many ? -s->need : 0, few ? s->need : 0, visits);
+    return few || many;
 }
 
 bool level_prices_find(struct level_search *s) {
@@ -108,12 +120,9 @@ bool level_prices_find(struct level_search *s) {
     for (int round = 0; round < PRICE_ROUNDS; round++) {
         uint32_t levels = 0;
         for (uint32_t i = s->depth; i-- > 1 && levels < PRICED_LEVELS;)
-            if (s->levels[i].max < s->levels[i].level->count) {
-                find_price(s, &s->levels[i].price, &visits);
-                levels++;
-            }
+            levels += find_level_price(s, &s->levels[i], &visits);
         if (clusters)
-            find_price(s, &s->cluster_price, &visits);
+            find_price(s, &s->cluster_price, 0, s->need, &visits);
     }
     (void)root_bound(s, &visits);
     s->priced = true;
