@@ -16,7 +16,7 @@ struct clusters {
     struct clusters_known known;    /* .fleet is NULL: nothing is known of a fleet */
     struct informer *karmada;       /* fleet/karmada.h; NULL: nothing of Karmada's clusters */
     struct karmada_options options; /* how its bindings are scheduled */
-    bool (*is_ready)(void *ctx); /* has it been listed? */
+    bool (*is_ready)(void *ctx);    /* has it been listed? */
     void *ctx;
 };
 

@@ -112,7 +112,7 @@ check "a member beside a Placement" refused 2 'leave out --member' --state $flee
 # ---- over HTTP ----
 
 start_server --state docs/examples/fleet/karmada.yaml --fleet-clusters --shutdown-delay 0s
-ask() { # VERB: the body from standard input
+post() { # VERB: the body from standard input
     curl --silent --cacert "$certs/ca.crt" --write-out '\n%{http_code}\n' \
         --header 'Content-Type: application/json' --data-binary @- "https://$extender/clusters/v1/$1"
 }
@@ -125,29 +125,29 @@ asked=$(jq -n '{apiVersion: "work.karmada.io/v1alpha2", kind: "ResourceBinding",
                 {spreadByField: "cluster", minGroups: 2, maxGroups: 3}],
             replicaScheduling: {replicaSchedulingType: "Divided", replicaDivisionPreference: "Weighted", weightPreference: {dynamicWeight: "AvailableReplicas"}}}}}')
 body() { jq -nc --argjson binding "$asked" "{binding: \$binding} $1"; }
-is "select is what is simulated, without a plan" "$(body '' | ask select | head -n 1 | jq -cS .)" \
+is "select is what is simulated, without a plan" "$(body '' | post select | head -n 1 | jq -cS .)" \
     "$(jq -cS 'del(.clusters, .patch, .status)' "$work/whole")"
-is "assign is its plan" "$(body '' | ask assign | paste -s -d ' ')" "$(jq -c '{clusters, errorKind, error}' "$work/whole") 200"
-is "filter: each is in one of both" "$(body '' | ask filter | head -n 1 | jq -c '[.clusterNames, (.failedClusters | keys), .error]')" \
+is "assign is its plan" "$(body '' | post assign | paste -s -d ' ')" "$(jq -c '{clusters, errorKind, error}' "$work/whole") 200"
+is "filter: each is in one of both" "$(body '' | post filter | head -n 1 | jq -c '[.clusterNames, (.failedClusters | keys), .error]')" \
     '[["m1","m2","m3","m4"],["m5","m6"],""]'
-is "prioritize: best first" "$(body '' | ask prioritize | head -n 1 | jq -c '[.scores[0, 1] | [.cluster, .score, .by.ClusterLocality]]')" \
+is "prioritize: best first" "$(body '' | post prioritize | head -n 1 | jq -c '[.scores[0, 1] | [.cluster, .score, .by.ClusterLocality]]')" \
     '[["m3",100,100],["m1",0,0]]'
-is "estimate: what is free" "$(body '' | ask estimate | head -n 1 | jq -c '[.replicas, (.by | keys), .error]')" \
+is "estimate: what is free" "$(body '' | post estimate | head -n 1 | jq -c '[.replicas, (.by | keys), .error]')" \
     "$(jq -c '[(.available | map_values(.allocatable)), ["accurate","models","summary"], ""]' "$work/whole")"
-is "only these clusters, each once" "$(body '+ {clusterNames: ["m3", "m4", "m4", "nobody"]}' | ask select | head -n 1 | jq -c '[.selected, (.filter | keys)]')" \
+is "only these clusters, each once" "$(body '+ {clusterNames: ["m3", "m4", "m4", "nobody"]}' | post select | head -n 1 | jq -c '[.selected, (.filter | keys)]')" \
     '[["m3","m4"],["m3","m4"]]'
 lone=$(jq -n '{apiVersion: "v1", kind: "List", items: [{apiVersion: "cluster.karmada.io/v1alpha1", kind: "Cluster", metadata: {name: "lone"}}]}')
-is "a state in the place of what is known, where nothing fits" "$(body "+ {state: $lone}" | ask assign | paste -s -d ' ')" \
+is "a state in the place of what is known, where nothing fits" "$(body "+ {state: $lone}" | post assign | paste -s -d ' ')" \
     '{"clusters":[],"errorKind":"FitError","error":"0/1 clusters are available: 1 cluster(s) did not have the API resource."} 200'
-like "... told by filter, too" "$(body "+ {state: $lone}" | ask filter | head -n 1)" '"failedClusters":\{"lone":".*"\}'
-like "something else" "$(body '| .binding.kind = "Pod"' | ask select | paste -s -d ' ')" 'question.binding.*ResourceBinding.* 400$'
-like "a negative number, by path" "$(body '| .binding.spec.replicas = -1' | ask assign | paste -s -d ' ')" 'question.binding.spec.replicas.* 400$'
-like "both" "$(body '+ {placement: {apiVersion: "cluster.open-cluster-management.io/v1beta1", kind: "Placement", metadata: {name: "p"}}}' | ask select | paste -s -d ' ')" \
+like "... told by filter, too" "$(body "+ {state: $lone}" | post filter | head -n 1)" '"failedClusters":\{"lone":".*"\}'
+like "something else" "$(body '| .binding.kind = "Pod"' | post select | paste -s -d ' ')" 'question.binding.*ResourceBinding.* 400$'
+like "a negative number, by path" "$(body '| .binding.spec.replicas = -1' | post assign | paste -s -d ' ')" 'question.binding.spec.replicas.* 400$'
+like "both" "$(body '+ {placement: {apiVersion: "cluster.open-cluster-management.io/v1beta1", kind: "Placement", metadata: {name: "p"}}}' | post select | paste -s -d ' ')" \
     'leave out one.* 400$'
-stop_server
+stop_server INT
 start_server --state docs/examples/fleet/karmada.yaml --fleet-clusters --karmada-plugin '*' --karmada-plugin -TaintToleration --shutdown-delay 0s
-is "settings count" "$(body '' | ask filter | head -n 1 | jq -c .clusterNames)" '["m1","m2","m3","m4","m5"]'
-stop_server
+is "settings count" "$(body '' | post filter | head -n 1 | jq -c .clusterNames)" '["m1","m2","m3","m4","m5"]'
+stop_server INT
 start_server --state $example/state.json --shutdown-delay 0s
-like "nothing is known of Karmada" "$(body '' | ask select | paste -s -d ' ')" 'no cluster of Karmada is known here.* 200$'
+like "nothing is known of Karmada" "$(body '' | post select | paste -s -d ' ')" 'no cluster of Karmada is known here.* 200$'
 finish_tests
