@@ -26,46 +26,6 @@ bool karmada_assign_overflows(const struct binding_spec *spec,
 
 /* ---- what is known of candidates ---- */
 
-static int by_name(const void *a, const void *b, void *ctx) {
-    const struct karmada_candidate *candidates = ctx;
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    const int order = str_cmp(candidates[x].cluster.name, candidates[y].cluster.name);
-    return order != 0 ? order : (x > y) - (x < y);
-}
-
-/* Of several with one name the first counts as the one. */
-static int sort_names(struct assigner *a, struct err *err) {
-    uint32_t *sorted = arena_array_unset(a->arena, a->candidate_count, sizeof *sorted);
-    uint64_t bytes = 0;
-    if (sorted == NULL)
-        return divide_fail(a, err);
-    for (uint32_t i = 0; i < a->candidate_count; i++) {
-        sorted[i] = i;
-        bytes += a->candidates[i].cluster.name.n;
-    }
-    if (!divide_take_names(&a->arena->steps, a->candidate_count, bytes))
-        return divide_fail(a, err);
-    /* the candidates are not changed */
-    qsort_r(sorted, a->candidate_count, sizeof *sorted, by_name, (void *)(uintptr_t)a->candidates);
-    a->by_name = sorted;
-    return 0;
-}
-
-/* The first candidate of a name, or NO_PLACE. */
-static uint32_t find_candidate(const struct assigner *a, struct str name) {
-    uint32_t low = 0, high = a->candidate_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (str_cmp(a->candidates[a->by_name[middle]].cluster.name, name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low < a->candidate_count && str_eq(a->candidates[a->by_name[low]].cluster.name, name))
-        return a->by_name[low];
-    return NO_PLACE;
-}
-
 static int note_previous(struct assigner *a, struct err *err) {
     int64_t *previous = arena_array(a->arena, a->candidate_count, sizeof *previous);
     uint32_t *place = arena_array_unset(a->arena, a->candidate_count, sizeof *place);
@@ -75,10 +35,10 @@ static int note_previous(struct assigner *a, struct err *err) {
         place[i] = NO_PLACE;
     for (uint32_t i = 0; i < a->spec->cluster_count; i++) {
         const struct target_cluster *target = &a->spec->clusters[i];
-        if (!divide_take_names(&a->arena->steps, 32, target->name.n)) /* halvings */
+        const uint32_t candidate = divide_find(a, target->name);
+        if (steps_spent(&a->arena->steps))
             return divide_fail(a, err);
-        const uint32_t candidate = find_candidate(a, target->name);
-        if (candidate == NO_PLACE)
+        if (candidate == HASHMAP_NONE)
             continue;
         if (place[candidate] == NO_PLACE)
             place[candidate] = i;
@@ -143,7 +103,9 @@ static int divide_tiers(struct assigner *a, uint32_t *members, struct err *err) 
 
 static int divide(struct assigner *a, bool overflow, struct err *err) {
     uint32_t *members = arena_array_unset(a->arena, a->candidate_count, sizeof *members);
-    int r = note_previous(a, err);
+    int r = divide_index_names(a, err);
+    if (r == 0)
+        r = note_previous(a, err);
     if (r == 0 && a->spec->placement.replicas.division == DIVISION_STATIC)
         r = divide_static_weights(a, &a->weights, err);
     if (r != 0)
@@ -159,18 +121,60 @@ static int divide(struct assigner *a, bool overflow, struct err *err) {
 
 /* ---- the answer ---- */
 
+/* A cluster of the answer; `key`: the first bytes of its name that differ in some names. */
+struct row {
+    uint64_t key;
+    struct target_cluster cluster;
+};
+
+static int compare_rows(const void *a, const void *b) {
+    const struct row *x = a, *y = b;
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return str_cmp(x->cluster.name, y->cluster.name);
+}
+
+/* By name. Most names of a fleet differ by their last bytes alone, so a number made of the first
+ * ones behind what all have in common decides nearly all comparisons. */
+static bool sort_rows(struct row *rows, uint32_t count, struct steps *steps) {
+    const struct str some = count > 0 ? rows[0].cluster.name : (struct str){0};
+    size_t common = some.n;
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct str name = rows[i].cluster.name;
+        size_t n = 0;
+        while (n < common && n < name.n && name.p[n] == some.p[n])
+            n++;
+        common = n;
+        bytes += name.n;
+    }
+    if (!divide_take_names(steps, count, bytes))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct str name = rows[i].cluster.name;
+        for (size_t n = common; n < common + sizeof rows->key; n++)
+            rows[i].key = rows[i].key << 8 | (n < name.n ? (unsigned char)name.p[n] : 0);
+    }
+    if (count > 1)
+        qsort(rows, count, sizeof *rows, compare_rows);
+    return true;
+}
+
 static int collect(const struct assigner *a, bool with_empty, struct karmada_assignment *ret,
                    struct err *err) {
+    struct row *rows = arena_array_unset(a->arena, a->candidate_count, sizeof *rows);
     struct target_cluster *clusters =
         arena_array_unset(a->arena, a->candidate_count, sizeof *clusters);
-    if (clusters == NULL)
+    if (rows == NULL || clusters == NULL)
         return divide_fail(a, err);
-    for (uint32_t i = 0; i < a->candidate_count; i++) {
-        const uint32_t candidate = a->by_name[i];
-        if (with_empty || a->given[candidate] > 0)
-            clusters[ret->count++] = (struct target_cluster){a->candidates[candidate].cluster.name,
-                                                             (int32_t)a->given[candidate]};
-    }
+    for (uint32_t i = 0; i < a->candidate_count; i++)
+        if (with_empty || a->given[i] > 0)
+            rows[ret->count++] =
+                (struct row){.cluster = {a->candidates[i].cluster.name, (int32_t)a->given[i]}};
+    if (!sort_rows(rows, ret->count, &a->arena->steps))
+        return divide_fail(a, err);
+    for (uint32_t i = 0; i < ret->count; i++)
+        clusters[i] = rows[i].cluster;
     ret->clusters = clusters;
     return 0;
 }
@@ -199,9 +203,10 @@ int karmada_assign(const struct karmada_candidate *candidates, uint32_t count,
         a.kind = KARMADA_ERROR;
         a.error = STR("no clusters available to schedule");
     }
-    int r = sort_names(&a, err);
-    if (r == 0 && divides && a.kind == KARMADA_OK)
+    int r = 0;
+    if (divides && a.kind == KARMADA_OK)
         r = divide(&a, overflow, err);
+    hashmap_done(&a.names);
     answer.kind = a.kind;
     answer.error = a.error;
     if (r == 0 && a.kind == KARMADA_OK)

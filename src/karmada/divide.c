@@ -1,5 +1,6 @@
 #include "karmada/divide.h"
 
+#include "base/hash.h"
 #include "karmada/webster.h"
 
 #include <stdlib.h>
@@ -7,6 +8,40 @@
 bool divide_take_names(struct steps *steps, uint64_t count, uint64_t bytes) {
     const uint64_t times = count < 2 ? 1 : 64 - (unsigned)__builtin_clzll(count);
     return steps_take_sort(steps, count) && steps_take_bytes(steps, bytes * times);
+}
+
+static bool has_name(const void *ctx, uint32_t id, const void *key) {
+    const struct karmada_candidate *candidates = ctx;
+    const struct str *name = key;
+    return str_eq(candidates[id].cluster.name, *name);
+}
+
+static uint32_t find(const struct assigner *a, struct str name, uint64_t hash) {
+    (void)steps_take_bytes(&a->arena->steps, name.n); /* callers look at them */
+    return hashmap_find(&a->names, hash, has_name, a->candidates, &name);
+}
+
+uint32_t divide_find(const struct assigner *a, struct str name) {
+    return find(a, name, hash_str(name));
+}
+
+int divide_index_names(struct assigner *a, struct err *err) {
+    uint32_t *first = arena_array_unset(a->arena, a->candidate_count, sizeof *first);
+    if (first == NULL)
+        return divide_fail(a, err);
+    for (uint32_t i = 0; i < a->candidate_count; i++) {
+        const struct str name = a->candidates[i].cluster.name;
+        const uint64_t hash = hash_str(name);
+        first[i] = find(a, name, hash);
+        if (steps_spent(&a->arena->steps) || hashmap_reserve(&a->names) != 0)
+            return divide_fail(a, err);
+        if (first[i] == HASHMAP_NONE) {
+            hashmap_insert(&a->names, hash, i);
+            first[i] = i;
+        }
+    }
+    a->first = first;
+    return 0;
 }
 
 int divide_duplicated(struct assigner *a, const struct tier *tier, struct err *err) {

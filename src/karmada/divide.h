@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "base/hashmap.h"
 #include "karmada/assign.h"
 
 #include <errno.h>
@@ -23,7 +24,8 @@ struct assigner {
     enum karmada_division method;
     bool fresh;              /* what was decided before does not count */
     bool descending;         /* ties of names: webster_descending() */
-    const uint32_t *by_name; /* candidates, in the order of their names */
+    struct hashmap names;    /* candidates by name: the first of each; owned by karmada_assign() */
+    const uint32_t *first;   /* the first candidate of the same name, mostly the candidate itself */
     const int64_t *previous; /* replicas of today, by spec.clusters; not below 0 */
     const uint32_t *place;   /* where in spec.clusters that is, or NO_PLACE */
     const int64_t *weights;  /* of DIVISION_STATIC: 0 where no rule matches; NULL otherwise */
@@ -61,7 +63,7 @@ int divide_by_weight(struct assigner *a, const struct share *shares, uint32_t co
                      int64_t replicas, struct err *err) MUST_CHECK;
 
 /* The weight of the heaviest rule of the static weight list that matches a candidate; 0: none does;
- * without weightPreference 1. By candidate, in the arena. Needs candidates and by_name alone.
+ * without weightPreference 1. By candidate, in the arena. Needs candidates, names and first alone.
  * Otherwise as divide_fn. */
 int divide_static_weights(const struct assigner *a, const int64_t **ret,
                           struct err *err) MUST_CHECK;
@@ -72,6 +74,10 @@ static inline int divide_fail(const struct assigner *a, struct err *err) {
         return err_set(err, -E2BIG, "more clusters than there is time for");
     return err_set(err, -ENOMEM, "no memory to divide replicas");
 }
+/* Makes a->names and a->first. Otherwise as divide_fn. */
+int divide_index_names(struct assigner *a, struct err *err);
+/* The first candidate of a name, or HASHMAP_NONE. Takes steps, which the caller looks at. */
+uint32_t divide_find(const struct assigner *a, struct str name);
 /* Takes the steps of sorting so many names that have so many bytes. */
 bool divide_take_names(struct steps *steps, uint64_t count, uint64_t bytes);
 /* A sum that stays at the largest number. */

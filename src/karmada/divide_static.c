@@ -1,24 +1,12 @@
 /*
  * Static weights. Most rules name clusters and say no more, one rule a cluster, so thousands of
- * rules meet thousands of clusters: their names are sorted and merged with those of the candidates.
- * What is left, rules with selectors, is tried one by one, the heaviest first; each try takes
- * steps. upstream: getStaticWeightInfoList()
+ * rules meet thousands of clusters: such names are looked up among the candidates. What is left,
+ * rules with selectors, is tried one by one, the heaviest first; each try takes steps.
+ * upstream: getStaticWeightInfoList()
  */
 #include "karmada/divide.h"
 
 #include <stdlib.h>
-
-struct named_weight {
-    struct str name;
-    int64_t weight;
-};
-
-struct rules {
-    struct named_weight *named; /* by name */
-    uint32_t named_count;
-    const struct static_weight **others; /* the heaviest first */
-    uint32_t other_count;
-};
 
 static bool names_alone(const struct cluster_affinity *affinity) {
     return affinity->name_count > 0 && affinity->excluded_count == 0 &&
@@ -26,88 +14,63 @@ static bool names_alone(const struct cluster_affinity *affinity) {
            affinity->zone_count == 0 && !affinity->invalid;
 }
 
-static int by_name(const void *a, const void *b) {
-    const struct named_weight *x = a, *y = b;
-    return str_cmp(x->name, y->name);
-}
-
 static int by_weight(const void *a, const void *b) {
     const struct static_weight *const *x = a, *const *y = b;
     return ((*x)->weight < (*y)->weight) - ((*x)->weight > (*y)->weight);
 }
 
-static void sort_rules(const struct replica_scheduling *from, struct rules *ret) {
-    for (uint32_t i = 0; i < from->weight_count; i++) {
-        const struct static_weight *rule = &from->weights[i];
-        if (!names_alone(&rule->target))
-            ret->others[ret->other_count++] = rule;
+/* Notes a rule's weight for each candidate that it names. */
+static void weigh_named(const struct assigner *a, const struct static_weight *rule,
+                        int64_t *weights) {
+    for (uint32_t n = 0; n < rule->target.name_count; n++) {
+        const uint32_t candidate = divide_find(a, rule->target.names[n]);
+        if (steps_spent(&a->arena->steps))
+            return;
+        if (candidate != HASHMAP_NONE && rule->weight > weights[candidate])
+            weights[candidate] = rule->weight;
+    }
+}
+
+/* Rules of names are done with here; returns how many others there are, the heaviest first. */
+static uint32_t weigh_by_name(const struct assigner *a, const struct static_weight **others,
+                              int64_t *weights) {
+    const struct replica_scheduling *replicas = &a->spec->placement.replicas;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < replicas->weight_count; i++)
+        if (names_alone(&replicas->weights[i].target))
+            weigh_named(a, &replicas->weights[i], weights);
         else
-            for (uint32_t n = 0; n < rule->target.name_count; n++)
-                ret->named[ret->named_count++] =
-                    (struct named_weight){rule->target.names[n], rule->weight};
-    }
-    if (ret->named_count > 1)
-        qsort(ret->named, ret->named_count, sizeof *ret->named, by_name);
-    if (ret->other_count > 1)
-        qsort(ret->others, ret->other_count, sizeof *ret->others, by_weight);
+            others[count++] = &replicas->weights[i];
+    for (uint32_t i = 0; i < a->candidate_count; i++)
+        weights[i] = weights[a->first[i]];
+    if (count > 1)
+        qsort(others, count, sizeof *others, by_weight);
+    return count;
 }
 
-static bool make_rules(const struct assigner *a, struct rules *ret) {
-    const struct replica_scheduling *from = &a->spec->placement.replicas;
-    struct steps *steps = &a->arena->steps;
-    uint64_t names = 0, bytes = 0;
-    for (uint32_t i = 0; i < from->weight_count; i++) {
-        const struct cluster_affinity *target = &from->weights[i].target;
-        if (!steps_take(steps, 1 + target->name_count))
-            return false;
-        names += target->name_count;
-        for (uint32_t n = 0; n < target->name_count; n++)
-            bytes += target->names[n].n;
-    }
-    *ret = (struct rules){.named = arena_array_unset(a->arena, names, sizeof *ret->named),
-                          .others =
-                              arena_array_unset(a->arena, from->weight_count, sizeof *ret->others)};
-    if (ret->named == NULL || ret->others == NULL || !divide_take_names(steps, names, bytes) ||
-        !steps_take_sort(steps, from->weight_count))
-        return false;
-    sort_rules(from, ret);
-    return true;
-}
-
-/* Both are by name. Several may have one. */
-static bool weigh_by_name(const struct assigner *a, const struct rules *rules, int64_t *weights) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < a->candidate_count; i++) {
-        const struct str name = a->candidates[a->by_name[i]].cluster.name;
-        if (i > 0 && str_eq(name, a->candidates[a->by_name[i - 1]].cluster.name)) {
-            weights[a->by_name[i]] = weights[a->by_name[i - 1]];
-            continue;
-        }
-        int order = -1;
-        for (; n < rules->named_count && (order = str_cmp(rules->named[n].name, name)) <= 0; n++)
-            if (order == 0 && rules->named[n].weight > weights[a->by_name[i]])
-                weights[a->by_name[i]] = rules->named[n].weight;
-        if (!steps_take_bytes(&a->arena->steps, name.n))
-            return false;
-    }
-    return true;
-}
-
-static bool weigh_by_rules(const struct assigner *a, const struct rules *rules, int64_t *weights) {
+static bool weigh_by_selectors(const struct assigner *a, const struct static_weight *const *rules,
+                               uint32_t count, int64_t *weights) {
     struct steps *steps = &a->arena->steps;
     for (uint32_t i = 0; i < a->candidate_count; i++)
-        for (uint32_t n = 0; n < rules->other_count && rules->others[n]->weight > weights[i]; n++) {
-            if (cluster_affinity_matches(&rules->others[n]->target, &a->candidates[i].cluster,
-                                         steps))
-                weights[i] = rules->others[n]->weight;
+        for (uint32_t n = 0; n < count && rules[n]->weight > weights[i]; n++) {
+            if (cluster_affinity_matches(&rules[n]->target, &a->candidates[i].cluster, steps))
+                weights[i] = rules[n]->weight;
             if (steps_spent(steps))
                 return false;
         }
     return true;
 }
 
+static bool weigh(const struct assigner *a, int64_t *weights) {
+    const uint32_t count = a->spec->placement.replicas.weight_count;
+    const struct static_weight **others = arena_array_unset(a->arena, count, sizeof *others);
+    if (others == NULL || !steps_take_sort(&a->arena->steps, (uint64_t)count + a->candidate_count))
+        return false;
+    const uint32_t other_count = weigh_by_name(a, others, weights);
+    return !steps_spent(&a->arena->steps) && weigh_by_selectors(a, others, other_count, weights);
+}
+
 int divide_static_weights(const struct assigner *a, const int64_t **ret, struct err *err) {
-    struct rules rules;
     int64_t *weights = arena_array(a->arena, a->candidate_count, sizeof *weights);
     if (weights == NULL)
         return divide_fail(a, err);
@@ -115,8 +78,7 @@ int divide_static_weights(const struct assigner *a, const int64_t **ret, struct 
     if (!a->spec->placement.replicas.has_weights)
         for (uint32_t i = 0; i < a->candidate_count; i++)
             weights[i] = 1;
-    else if (!make_rules(a, &rules) || !weigh_by_name(a, &rules, weights) ||
-             !weigh_by_rules(a, &rules, weights))
+    else if (!weigh(a, weights))
         return divide_fail(a, err);
     return 0;
 }

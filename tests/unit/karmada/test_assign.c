@@ -297,6 +297,13 @@ static void test_when_fresh(void **state) {
 static void test_duplicated(void **state) {
     (void)state;
     const struct assign_case cases[] = {
+        /* the order of bytes: shorter first, none of them negative, and far behind the beginning */
+        {"names", DIVISION_DUPLICATED, 1,
+         .allocatable =
+             "m-b=0 m-\xc3\xa4=0 m-a12345678=0 m-=0 m-a\xc3\xa4=0 m-a12345677=0 m-a123456=0",
+         .want = "m-=1 m-a123456=1 m-a12345677=1 m-a12345678=1 m-a\xc3\xa4=1 m-b=1 m-\xc3\xa4=1"},
+        {"a short name that is not the first", DIVISION_DUPLICATED, 1,
+         .allocatable = "m-b=0 m-a9=0", .want = "m-a9=1 m-b=1"},
         {"DU01", DIVISION_DUPLICATED, 2, .allocatable = "m1=0 m2=9", .want = "m1=2 m2=2"},
         {"no strategy", DIVISION_NONE, 2, .allocatable = "m2=0 m1=9", .previous = "m1=9",
          .want = "m1=2 m2=2"},
