@@ -123,6 +123,7 @@ static void one_affinity(void **state) {
                     "g1", &fleet);
     filter((const char *[]){NO_MATCH, "Pass", NO_MATCH});
     orders_are(0, 0, 0);
+    assert_null(karmada_term(&fleet.spec.placement, STR("g1")));
     fleet.options.plugins &= ~(1u << PLUGIN_CLUSTER_AFFINITY);
     filter((const char *[]){"Pass", "Pass", "Pass"});
 }
