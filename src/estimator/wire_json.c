@@ -19,9 +19,19 @@ static void put_number(struct json_writer *w, struct str name, int64_t number) {
     json_put_integer(w, number);
 }
 
-/* The key of an entry; one that is no UTF-8 is mended, as texts are. */
+/* The key of an entry; one that is no UTF-8 is mended, as texts are, and NULs are, which readers of
+ * JSON refuse in names. */
 static void put_key(struct json_writer *w, ProtobufCBinaryData key) {
-    json_put_text(w, wire_str(key));
+    CLEANUP(strbuf_done) struct strbuf name = {0};
+    struct str left = wire_str(key);
+    for (size_t n = str_find(left, '\0'); n != SIZE_MAX; n = str_find(left, '\0')) {
+        strbuf_append(&name, left.p, n);
+        strbuf_append_str(&name, STR("\xef\xbf\xbd"));
+        left = (struct str){left.p + n + 1, left.n - n - 1};
+    }
+    strbuf_append_str(&name, left);
+    json_put_text(w, strbuf_str(&name));
+    w->out->failed |= strbuf_failed(&name);
     strbuf_append_char(w->out, ':');
     w->comma = false;
 }

@@ -58,7 +58,7 @@ static bool decodes(size_t which, struct str bytes) {
     const int r = which == 0   ? wire_replicas_decode(bytes, &arena, &replicas, NULL)
                   : which == 2 ? wire_sets_decode(bytes, &arena, &sets, NULL)
                   : which == 3 ? wire_unschedulable_decode(bytes, &arena, &unschedulable, NULL)
-                               : 0;
+                               : -ENOENT; /* the estimator reads no others */
     arena_done(&arena);
     return r == 0;
 }

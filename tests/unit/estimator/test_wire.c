@@ -300,6 +300,8 @@ static void of_equal_keys_and_of_equal_fields_the_last_counts(void **state) {
     assert_int_equal(needs.claim.node_selector.count, 2);
     assert_str(needs.claim.node_selector.items[0].key, "j");
     assert_str(needs.claim.node_selector.items[1].value, "3");
+    needs = requirements_of(hex_printf("%s%s", hex_request(5, "b", "2"), hex_request(5, "a", "1")));
+    assert_str(needs.requests[0].name, "a"); /* two, too */
     const struct wire_replicas q =
         replicas_of(hex_printf("%s%s", hex_text(1, "a"), hex_text(1, "b")));
     assert_str(q.cluster, "b");
@@ -364,6 +366,10 @@ static void what_is_inside_of_bytes_is_refused_by_its_name(void **state) {
                    "these 2 bytes are not the message NodeSelector");
     expect_refused(hex_field(1, hex_field(1, "0a05")),
                    "these 2 bytes are not the message NodeSelector");
+    /* one byte is not empty, so the older field does not count */
+    expect_refused(
+        hex_field(1, hex_printf("%s%s", hex_field(1, selector("a")), hex_field(4, "0a"))),
+        "these 1 bytes are not the message NodeSelector");
     expect_refused(hex_field(1, hex_field(5, "ff")),
                    "these 1 bytes are not the message Toleration");
     expect_refused(hex_request(5, "cpu", "1K"),

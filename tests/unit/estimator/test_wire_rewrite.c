@@ -192,6 +192,11 @@ static void json_is_utf8_whatever_the_bytes_are(void **state) {
                         "22ff"),
            WIRE_BYTES, "{\"nodeSelector\":{\"\\\"\xef\xbf\xbd\":\"\"}}",
            hex_field(2, "0a0222ff1200"));
+    /* a NUL in a name, of which readers take none */
+    expect("NodeClaim", hex_field(2, "0a0361006212020063"), WIRE_BYTES,
+           "{\"nodeSelector\":{\"a\xef\xbf\xbd"
+           "b\":\"\\u0000c\"}}",
+           hex_field(2, "0a0361006212020063"));
 }
 
 static void what_is_wrong_inside_is_named(void **state) {
