@@ -66,7 +66,7 @@ PACKAGING_TESTS := $(filter-out $(ARM64_TESTS),$(sort $(wildcard tests/packaging
 SCRIPT_TESTS := $(sort $(wildcard tests/golden/test_*.sh tests/integration/test_*.sh))
 
 # Benchmarks: the programs that tests/bench/run.sh drives; other C files there are their parts.
-BENCH_MAINS := make_state load echo_server stages reviews versus same evenness plan decide replan churn
+BENCH_MAINS := make_state load echo_server stages reviews versus same evenness plan decide replan churn schedule estimate
 BENCHES := $(BENCH_MAINS:%=$(BUILD)/bench/%)
 BENCH_SOURCES := $(sort $(wildcard tests/bench/*.c))
 BENCH_PARTS := $(patsubst %.c,$(OBJ)/%.o,\
@@ -288,6 +288,7 @@ ifeq ($(AGAINST),)
 	@tests/e2e/peer.sh || echo '== going on without the peer'
 	@EVENKEEL=$(BINARY) QUICK=$(QUICK) tests/bench/run.sh
 	@[ -n '$(QUICK)' ] || EVENKEEL=$(abspath $(BINARY)) tests/e2e/ocm.sh -bench || echo '== going on without Open Cluster Management'
+	@[ -n '$(QUICK)' ] || tests/e2e/karmada.sh -bench || echo '== going on without Karmada'
 else
 	@+EVENKEEL=$(BINARY) FLAVOR=$(FLAVOR) QUICK=$(QUICK) tests/bench/against.sh '$(AGAINST)'
 endif

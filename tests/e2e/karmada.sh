@@ -2,8 +2,10 @@
 # Evenkeel beside Karmada's own code, from its Go module: random questions asked of both (karmada/differential).
 #
 #   tests/e2e/karmada.sh [FLAG...]   flags of Go tests: -cases 100000, -seed 42, -number 7, -run TestSelect
+#   tests/e2e/karmada.sh -bench      how long both take, as tables (karmada/bench); Evenkeel's side are programs of
+#                                    build/bench, which make bench builds
 #
-# Prints what the cases were like, and last `N passed, N failed`. A case in which the two differ stays in
+# The first prints what the cases were like, and last `N passed, N failed`. A case in which the two differ stays in
 # build/e2e/karmada. Environment: EVENKEEL (the binary), E2E_TIMEOUT (seconds for everything, default 3000).
 # shellcheck disable=SC2034 # go.sh reads go_module
 set -uo pipefail
@@ -31,6 +33,12 @@ build_older() { # version, file of requirements, environment variable for the pr
 
 use_module karmada
 need_go
+if [ "${1:-}" = -bench ]; then
+    compile ./internal/... ./bench
+    timeout -k 5 1200 go build -o "$out/karmada-bench" ./bench || die "The benchmark did not compile."
+    "$out/karmada-bench" -programs "$top/build/bench"
+    exit
+fi
 need_evenkeel
 compile ./internal/... ./differential
 timeout -k 5 1200 go test -c -o "$out/karmada-differential.test" ./differential || die "The tests did not compile."

@@ -57,19 +57,30 @@ func decisionOf(targets []workv1alpha2.TargetCluster, err error) Decision {
 	return d
 }
 
-// Schedule runs the algorithm whole.
-func (s *Scheduler) Schedule(clusters []*clusterv1alpha1.Cluster, spec *workv1alpha2.ResourceBindingSpec,
-	status *workv1alpha2.ResourceBindingStatus, emptyPropagation bool) (Decision, error) {
+// Know makes these the clusters that there are.
+func (s *Scheduler) Know(clusters []*clusterv1alpha1.Cluster) error {
 	list := make([]any, 0, len(clusters))
 	for _, cluster := range clusters {
 		list = append(list, cluster)
 	}
-	if err := s.clusters.Replace(list, ""); err != nil {
-		return Decision{}, err
-	}
+	return s.clusters.Replace(list, "")
+}
+
+// Decide runs the algorithm whole.
+func (s *Scheduler) Decide(spec *workv1alpha2.ResourceBindingSpec, status *workv1alpha2.ResourceBindingStatus,
+	emptyPropagation bool) Decision {
 	result, err := s.algorithm.Schedule(context.Background(), spec, status,
 		&core.ScheduleAlgorithmOption{EnableEmptyWorkloadPropagation: emptyPropagation})
-	return decisionOf(result.SuggestedClusters, err), nil
+	return decisionOf(result.SuggestedClusters, err)
+}
+
+// Schedule is both.
+func (s *Scheduler) Schedule(clusters []*clusterv1alpha1.Cluster, spec *workv1alpha2.ResourceBindingSpec,
+	status *workv1alpha2.ResourceBindingStatus, emptyPropagation bool) (Decision, error) {
+	if err := s.Know(clusters); err != nil {
+		return Decision{}, err
+	}
+	return s.Decide(spec, status, emptyPropagation), nil
 }
 
 // Assign divides replicas among candidates.
