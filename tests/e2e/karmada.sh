@@ -27,7 +27,7 @@ use_module() { # folder below tests/e2e [flag...]
 build_older() { # version, file of requirements, environment variable for the program
     use_module karmada/older "-modfile=$2"
     compile .
-    timeout -k 5 1200 go build -o "$out/karmada-$1" . || die "What asks Karmada $1 did not compile."
+    timeout -k 5 1200 go build -ldflags='-s -w' -o "$out/karmada-$1" . || die "What asks Karmada $1 did not compile."
     export "$3=$out/karmada-$1"
 }
 
@@ -41,7 +41,7 @@ if [ "${1:-}" = -bench ]; then
 fi
 need_evenkeel
 compile ./internal/... ./differential
-timeout -k 5 1200 go test -c -o "$out/karmada-differential.test" ./differential || die "The tests did not compile."
+timeout -k 5 1200 go test -c -ldflags='-s -w' -o "$out/karmada-differential.test" ./differential || die "The tests did not compile."
 build_older v1.17.1 go.mod EVENKEEL_E2E_KARMADA_1_17
 build_older v1.16.0 v1_16.mod EVENKEEL_E2E_KARMADA_1_16
 

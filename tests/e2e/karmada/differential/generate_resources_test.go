@@ -12,8 +12,26 @@ import (
 
 const gpu corev1.ResourceName = "nvidia.com/gpu"
 
+// odd are amounts that nobody means, and that are rounded. None is so small that more than 2^31 of it fit.
+var odd = map[corev1.ResourceName][]string{
+	corev1.ResourceCPU:              {"1n", "1u", "1500u", "0.3", "1e-2"},
+	corev1.ResourceMemory:           {"0.5Ki", "734003200001m", "1048576.5", "0.3Gi"},
+	corev1.ResourceEphemeralStorage: {"0.5Ki", "1048576.5", "0.001G"},
+	gpu:                             {"1500m", "0.3", "1n"},
+	corev1.ResourcePods:             {"1500m", "0.3"},
+}
+
+// parse makes what an API server hands on: "0.5Ki", which it writes as 512, is computed with otherwise.
+func parse(text string) resource.Quantity {
+	amount := resource.MustParse(text)
+	return resource.MustParse(amount.String())
+}
+
 // amount writes so many cores, gibibytes or pieces in one of the ways that people do.
 func (d dice) amount(name corev1.ResourceName, least, most int) resource.Quantity {
+	if len(odd[name]) > 0 && d.chance(1) {
+		return parse(pick(d, odd[name]...))
+	}
 	whole := d.between(least, most)
 	text := fmt.Sprint(whole)
 	switch name {
@@ -23,7 +41,7 @@ func (d dice) amount(name corev1.ResourceName, least, most int) resource.Quantit
 		text = pick(d, fmt.Sprintf("%dGi", whole), fmt.Sprintf("%dMi", whole*1024-d.IntN(min(1024, whole*1024+1))),
 			fmt.Sprintf("%dG", whole), fmt.Sprintf("%dM", whole*1000), fmt.Sprint(whole<<30), fmt.Sprintf("%de9", whole))
 	}
-	return resource.MustParse(text)
+	return parse(text)
 }
 
 // request is what a replica needs.
@@ -61,6 +79,9 @@ func (d dice) summary(size int) *clusterv1alpha1.ResourceSummary {
 		}
 		if d.chance(share) {
 			s.Allocatable[name] = d.amount(name, 0, most)
+		}
+		if d.chance(1) && name == corev1.ResourceMemory {
+			s.Allocatable[name] = parse(pick(d, "1e12", "900Gi", "123456789012", "1T"))
 		}
 		if d.chance(70) {
 			s.Allocated[name] = d.amount(name, 0, most/2)
