@@ -29,6 +29,29 @@ enum { LINE_BYTES = 3 << 20 };
 #define HOLDS "\"allocatable\":2147483647}"
 #define RULES_END "]}}}}" ONE_CANDIDATE
 
+#define ESTIMATE "{\"step\":\"estimate\","
+#define BY_NODES ESTIMATE
+#define ESTIMATED_NODE(amounts)                                                                    \
+    "{\"metadata\":{\"name\":\"n%u\"},\"status\":{\"allocatable\":{\"pods\":\"9\"," amounts "}}}"
+#define ONE_NODE                                                                                   \
+    "\"nodes\":[{\"metadata\":{\"name\":\"n0\"},\"status\":{\"allocatable\":{\"pods\":\"9000\","   \
+    "\"cpu\":"                                                                                     \
+    "\"9000\",\"x.io/r1\":\"9\"}}}]"
+#define SMALL_COMPONENT                                                                            \
+    "{\"replicas\":3,\"replicaRequirements\":{\"resourceRequest\":{\"cpu\":\"1\"}}}"
+#define SMALL_SET "\"components\":[" SMALL_COMPONENT "]"
+#define REPLICA "\"requirements\":{\"resourceRequest\":{\"cpu\":\"1\"}}"
+#define CLAIM                                                                                      \
+    "\"requirements\":{\"nodeClaim\":{\"nodeSelector\":{\"a\":\"b\"}},\"resourceRequest\":{"       \
+    "\"cpu\":\"1\"}}"
+#define PROTECTED ",\"options\":{\"overcommitProtection\":true}"
+#define QUOTA_GATE ",\"options\":{\"resourceQuota\":true}"
+#define UNSCHEDULABLE                                                                              \
+    "{\"step\":\"unschedulable\",\"now\":\"2026-01-01T00:00:00Z\",\"deployments\":[{\"metadata\":" \
+    "{\"name\":"                                                                                   \
+    "\"d\"},\"spec\":{\"selector\":{}}}],\"wire\":"                                                \
+    "\"12180a07617070732f7631120a4465706c6f796d656e74220164\""
+
 static const struct list lists[] = {
     {"clusters in one zone", PLAN TERMS "\"clusters\":[", "]}",
      "{\"name\":\"c%u\",\"labels\":{\"region\":\"r\",\"zone\":\"z\"}}", ","},
@@ -88,6 +111,64 @@ static const struct list lists[] = {
     {"overflow terms", ASSIGN "\"placement\":{\"clusterAffinities\":[",
      "]}},\"status\":{\"schedulerObservingAffinityName\":\"a\"}" ONE_CANDIDATE,
      "{\"affinityName\":\"a%u\"}", ","},
+    {"nodes", BY_NODES SMALL_SET ",\"nodes\":[", "]}", ESTIMATED_NODE("\"cpu\":\"8\""), ","},
+    {"nodes with a resource each", BY_NODES SMALL_SET ",\"nodes\":[", "]}",
+     ESTIMATED_NODE("\"x.io/r%u\":\"8\",\"cpu\":\"8\""), ","},
+    {"one node again and again", BY_NODES SMALL_SET ",\"nodes\":[", "]}",
+     "{\"metadata\":{\"name\":\"n\",\"generation\":%u}}", ","},
+    {"nodes for replicas", BY_NODES CLAIM ",\"nodes\":[", "]}", ESTIMATED_NODE("\"cpu\":\"8\""),
+     ","},
+    {"pods", BY_NODES SMALL_SET "," ONE_NODE ",\"pods\":[", "]}",
+     "{\"spec\":{\"nodeName\":\"n0\",\"containers\":[{\"resources\":{\"requests\":{\"cpu\":\"%um\"}"
+     "}}]}}",
+     ","},
+    {"containers of a pod",
+     BY_NODES SMALL_SET "," ONE_NODE ",\"pods\":[{\"spec\":{\"nodeName\":\"n0\","
+                        "\"containers\":[",
+     "]}}]}", "{\"resources\":{\"requests\":{\"x.io/r%u\":\"1\"}}}", ","},
+    {"resources of a container",
+     BY_NODES SMALL_SET "," ONE_NODE ",\"pods\":[{\"spec\":{\"nodeName\":"
+                        "\"n0\",\"containers\":[{\"resources\":{\"requests\":{",
+     "}}}]}}]}", "\"x.io/r%X\":\"1\"", ","},
+    {"resources of a replica", BY_NODES ONE_NODE ",\"requirements\":{\"resourceRequest\":{", "}}}",
+     "\"x.io/r%X\":\"1\"", ","},
+    {"components", BY_NODES ONE_NODE ",\"components\":[", "]}", SMALL_COMPONENT, ","},
+    {"components with a resource each", BY_NODES ONE_NODE ",\"components\":[", "]}",
+     "{\"replicas\":1,\"replicaRequirements\":{\"resourceRequest\":{\"x.io/r%u\":\"1\"}}}", ","},
+    {"components with a selector each", BY_NODES ONE_NODE ",\"components\":[", "]}",
+     "{\"replicas\":0,\"replicaRequirements\":{\"nodeClaim\":{\"nodeSelector\":{\"k%u\":\"v\"}}}}",
+     ","},
+    {"assumed workloads", BY_NODES SMALL_SET "," ONE_NODE PROTECTED ",\"assumedWorkloads\":[", "]}",
+     "{\"components\":[" SMALL_COMPONENT "]}", ","},
+    {"quotas", BY_NODES REPLICA "," ONE_NODE QUOTA_GATE ",\"quotas\":[", "]}",
+     "{\"status\":{\"hard\":{\"cpu\":\"%u\"},\"used\":{\"cpu\":\"0\"}}}", ","},
+    {"resources of a quota",
+     BY_NODES REPLICA "," ONE_NODE QUOTA_GATE ",\"quotas\":[{\"status\":{\"used\":{}"
+                      ",\"hard\":{",
+     "}}}]}", "\"x.io/r%X\":\"1\"", ","},
+    {"scopes of a quota",
+     BY_NODES REPLICA "," ONE_NODE QUOTA_GATE ",\"quotas\":[{\"spec\":{\"scopes\":[", "]}}]}",
+     "\"s%u\"", ","},
+    {"resource models", ESTIMATE "\"cluster\":{\"spec\":{\"resourceModels\":[", "]}}}",
+     "{\"grade\":%u,\"ranges\":[{\"name\":\"cpu\",\"min\":\"%u\"}]}", ","},
+    {"ranges of a model", ESTIMATE "\"cluster\":{\"spec\":{\"resourceModels\":[{\"ranges\":[",
+     "]}]}}}", "{\"name\":\"x.io/r%X\"}", ","},
+    {"resources of a cluster",
+     ESTIMATE "\"cluster\":{\"status\":{\"resourceSummary\":{\"allocatable\":{\"pods"
+              "\":\"9\"",
+     "}}}}}", ",\"x.io/r%X\":\"1\"", ""},
+    {"estimates", "{\"step\":\"available\",\"replicas\":1,\"clusters\":[\"c\"],\"estimates\":{",
+     "}}", "\"e%u\":{\"c\":%u}", ","},
+    {"clusters of an estimate",
+     "{\"step\":\"available\",\"replicas\":1,\"clusters\":[\"c\"],\"estimates\":{"
+     "\"e\":{",
+     "}}}", "\"c%X\":1", ","},
+    {"pods of a Deployment", UNSCHEDULABLE ",\"pods\":[", "]}", "{\"metadata\":{\"name\":\"p%u\"}}",
+     ","},
+    {"ReplicaSets", UNSCHEDULABLE ",\"replicaSets\":[", "]}", "{\"metadata\":{\"name\":\"p%u\"}}",
+     ","},
+    {"members of a template", UNSCHEDULABLE ",\"replicaSets\":[{\"spec\":{\"template\":{", "}}}]}",
+     "\"m%u\":[{}]", ","},
     {"members that nobody knows", PLAN TERMS ONE_CLUSTER ",", "}", "\"m%u\":[1,{}]", ","},
 };
 

@@ -405,6 +405,13 @@ static void sets_on_the_nodes_of_models(void **state) {
             .models = MODELS_THIRD,
             .components = "[" FLINK "," COMPONENT("1", "\"cpu\":\"500m\",\"memory\":\"1Gi\"") "]"},
         2);
+    /* by grade, not by place: what is small comes first, and leaves the large one */
+    sets_are((struct asked){MODELS(GRADE("2", RANGE("cpu", "3")) "," GRADE("1", RANGE("cpu", "2")),
+                                   COUNT("2", "1") "," COUNT("1", "1")),
+                            .models = MODELS_THIRD,
+                            .components = "[" COMPONENT("1", "\"cpu\":\"2\"") "," COMPONENT(
+                                "1", "\"cpu\":\"3\"") "]"},
+             1);
     /* what asks for no resource is placed on the nodes since v1.18 */
     const char *none = MODELS(GRADE("1", RANGE("cpu", "1")), COUNT("1", "0"));
     const char *pods = "[" COMPONENT("1", "") "]";

@@ -337,6 +337,10 @@ static void which_amounts_of_a_quota_count(void **state) {
                          "'limits.cpu':'0','pods':'0','ephemeral-storage':'0'")
                      PRIORITY("", REQUESTS_200M ",'ephemeral-storage':'2'"),
                  1000);
+    replicas_are("'nodes':[" NODE("n", "", "", "'limits.x.io/a':'9','pods':'99'") "]" QUOTAS(
+                     QUOTA("q", "ns", "", "'limits.x.io/a':'1'", "'limits.x.io/a':'0'"))
+                     GATE PRIORITY("", "'limits.x.io/a':'1'"),
+                 9);
     /* the prefixed one, whichever is less */
     replicas_are(LIMITED("'cpu':'200m','requests.cpu':'400m'", "'cpu':'0','requests.cpu':'0'")
                      PRIORITY("", REQUESTS_200M),

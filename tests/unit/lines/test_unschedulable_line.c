@@ -120,6 +120,11 @@ static void which_replica_set_counts(void **state) {
     answers(SETS(OTHER_SET("default", "other", OWNER("Deployment", "d1"))), none, true);
     answers(SETS(OTHER_SET("default", "nginx", OWNER("Deployment", "d2"))), none, true);
     answers(SETS(OTHER_SET("default", "nginx", "'ownerReferences':[]")), none, true);
+    /* nobody's, though neither has a uid */
+    answers("'deployments':[{'metadata':{'name':'nginx','namespace':'default'},'spec':{'selector':"
+            "{}}}],'replicaSets':[{'metadata':{'uid':'r1','namespace':'default'}}],'pods':[" POD(
+                OLD) "]" NOW ",'wire':'" FIVE_MINUTES "'",
+            none, true);
 }
 
 /* The same template in other words, and others. */
