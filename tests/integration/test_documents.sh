@@ -11,11 +11,14 @@ is "README shows what simulate says" \
 is "the guide of fleets shows what simulate says" \
     "$(awk '/^```$/ && on { fences++; next } /<!-- simulate/ { on = 1 } fences == 1' docs/guides/ocm.md)" \
     "$("$evenkeel" simulate --state docs/examples/fleet/hub.yaml --placement docs/examples/fleet/web.yaml --now 2026-01-02T03:04:05Z)"
-part_of_guide() { # NUMBER of the block behind the mark
-    awk -v number="$1" '/^```/ && on { fences++; next } /<!-- assign/ { on = 1 } on && fences == 2 * number - 1' docs/guides/karmada.md
+part_of_guide() { # MARK NUMBER of the block behind it
+    awk -v mark="<!-- $1" -v number="$2" '/^```/ && on { fences++; next } index($0, mark) { on = 1 } on && fences == 2 * number - 1' \
+        docs/guides/karmada.md
 }
-is "the guide of Karmada shows what its step answers" "$(part_of_guide 2)" \
-    "$(part_of_guide 1 | grep '^{' | "$evenkeel" simulate --lines -)"
+for step in assign estimate; do
+    is "the guide of Karmada shows what its step $step answers" "$(part_of_guide "$step" 2)" \
+        "$(part_of_guide "$step" 1 | grep '^{' | "$evenkeel" simulate --lines -)"
+done
 
 # Is it set by the makefile's caller, or read by a program or a script?
 is_read() { # NAME
