@@ -84,15 +84,16 @@ static uint32_t first_term(const struct binding *b) {
     return 0;
 }
 
-static int try_terms(const struct binding *b, struct karmada_question *q, struct arena *arena,
+static int try_terms(const struct binding *b, const struct karmada_question *q, struct arena *arena,
                      struct karmada_outcome *ret, struct err *err) {
     const struct cluster_placement *placement = &b->spec.placement;
     struct binding_status status = b->status;
-    q->status = &status;
+    struct karmada_question question = *q;
+    question.status = &status;
     for (uint32_t i = first_term(b); i < placement->affinity_count; i++) {
         struct karmada_decision decision;
         status.observed_affinity = placement->affinities[i].affinity.name;
-        const int r = karmada_schedule(q, arena, &decision, err);
+        const int r = karmada_schedule(&question, arena, &decision, err);
         if (r != 0)
             return r;
         if (ret->tried++ == 0 || decision.kind == KARMADA_OK)

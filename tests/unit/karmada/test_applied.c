@@ -89,6 +89,10 @@ static void what_changes_a_placement(void **state) {
                         "{\"clusterAffinity\":{\"clusterNames\":[\"b\"]}}", ""));
     assert_true(changed("{\"clusterAffinity\":{}}", "{}", ""));
     /* Go: an empty list is not nil */
+    assert_true(
+        changed("{\"clusterAffinity\":{\"clusterNames\":[]}}", "{\"clusterAffinity\":{}}", ""));
+    assert_true(changed("{\"clusterAffinity\":{\"labelSelector\":{\"matchLabels\":{}}}}",
+                        "{\"clusterAffinity\":{\"labelSelector\":{}}}", ""));
     assert_true(changed("{\"clusterTolerations\":[]}", "{}", ""));
     assert_true(changed("{\"clusterTolerations\":[{\"key\":\"a\"}]}",
                         "{\"clusterTolerations\":[{\"key\":\"b\"}]}", ""));
@@ -112,6 +116,10 @@ static void what_changes_a_placement(void **state) {
 static void terms(void **state) {
     (void)state;
     assert_false(changed(TERMS("a", "b"), TERMS("a", "b"), ""));
+    /* none in force: not even one without a name */
+    assert_true(
+        changed("{\"clusterAffinities\":[{\"affinityName\":\"\"}]}",
+                "{\"clusterAffinities\":[{\"affinityName\":\"\"},{\"affinityName\":\"g\"}]}", ""));
     assert_true(changed(TERMS("a", "b"), TERMS("a", "c"), ""));
     assert_false(changed(TERMS("a", "b"), TERMS("a", "c"), "g1"));
     assert_true(changed(TERMS("a", "b"), TERMS("a", "c"), "g2"));
