@@ -7,6 +7,7 @@
 #include "base/hashmap.h"
 #include "karmada/select_internal.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -157,7 +158,7 @@ static int add_cluster(struct building *b, uint32_t parent, uint32_t rank) {
     struct str one;
     const uint32_t count =
         find_values(b->w, &b->level->spread, &ranked(b->w, rank)->cluster, &one, &values);
-    int r = steps_take(&b->w->arena->steps, 1) ? 0 : -E2BIG;
+    int r = steps_take(&b->w->arena->steps, 4) ? 0 : -E2BIG;
     for (uint32_t v = 0; r == 0 && v < count; v++)
         if (!str_empty(values[v]) || b->level->spread.field == SPREAD_LABEL)
             r = add_pair(b, rank, &(struct group_key){parent, values[v]});
@@ -187,6 +188,7 @@ static int list_members(struct building *b) {
     if (arena_failed(b->w->arena))
         return -ENOMEM;
     uint32_t at = 0;
+    assert(level->count == 0 || level->groups != NULL);
     for (uint32_t g = 0; g < level->count; g++) {
         level->groups[g].ranks = ranks + at;
         level->groups[g].shown.clusters = clusters + at;
@@ -194,6 +196,7 @@ static int list_members(struct building *b) {
         next[g] = at;
         at += level->groups[g].shown.cluster_count;
     }
+    assert(level->pairs == 0 || b->pairs != NULL);
     for (uint32_t p = 0; p < level->pairs; p++) {
         const uint32_t to = next[b->pairs[p].group]++;
         ranks[to] = b->pairs[p].rank;

@@ -12,9 +12,9 @@
  * The search walks the same sequences in the same order and leaves those that cannot become better
  * than the best so far: whether the target can still be reached is decided exactly (by the groups
  * of the largest values, which come last), how good a sequence can become is bounded by the largest
- * weights that are left. Where many groups weigh nearly the same that bound is weak. After
- * FIRST_NODES nodes a table over (next group, groups taken, value missing) takes over, if it is
- * small enough; it is exact, and values are numbers of clusters, so it nearly always is.
+ * weights that are left. Where many groups weigh nearly the same that bound is weak. Then a table
+ * over (next group, groups taken, value missing) takes over, if it is small enough; it is exact,
+ * and values are numbers of clusters, so it nearly always is.
  *
  * upstream: karmada pkg/scheduler/core/spreadconstraint/select_groups.go.
  */
@@ -24,11 +24,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum {
-    FIRST_NODES = 200000,  /* some milliseconds, before the table is tried */
-    TABLE_CELLS = 8000000, /* the largest table: some 50 ms */
-    BOUND_CELLS = 1000000, /* of the sums of the largest weights that are kept */
-};
+/* How long the walk goes on before a table of so many cells is tried: some milliseconds, then some
+ * tenths of a second; a table of 8,000,000 takes some 30 ms. */
+static const struct {
+    uint64_t nodes, cells;
+} rounds[] = {{200000, 8000000}, {2000000, 64000000}, {20000000, 0}};
+enum { ROUNDS = sizeof rounds / sizeof rounds[0] };
+
+enum { BOUND_CELLS = 1000000 }; /* of the sums of the largest weights that are kept */
 
 struct worth {
     __int128 weight, value;
@@ -270,9 +273,9 @@ static void choose_from_table(struct search *s, const struct table *t) {
 }
 
 /* 1: done; 0: the table would be too large; or -errno. */
-static int try_table(struct search *s) {
+static int try_table(struct search *s, uint64_t most) {
     const __int128 cells = ((__int128)s->target + 1) * s->count * s->depth;
-    if (cells > TABLE_CELLS)
+    if (cells > most)
         return 0;
     if (!steps_take(&s->arena->steps, (uint64_t)cells))
         return -E2BIG;
@@ -293,17 +296,16 @@ static int try_table(struct search *s) {
 
 /* ---- the whole ---- */
 
-/* The best, by weight and name, cut to the shortest prefix that is recorded. */
+/* The best, by weight and name, cut to the shortest prefix that is recorded: one that reaches the
+ * target. That it does not without its last group follows from the best, which does not either. */
 static void cut_prefix(struct search *s, const struct group_item **best) {
     __int128 sum = 0;
-    int64_t largest = 0;
     for (uint32_t i = 0; i < s->chosen_count; i++)
         best[i] = s->items[s->chosen[i]];
     qsort(best, s->chosen_count, sizeof(void *), compare_weights);
     for (uint32_t i = 1; i < s->chosen_count; i++) {
         sum += best[i - 1]->value;
-        largest = best[i - 1]->value > largest ? best[i - 1]->value : largest;
-        if (i >= s->min && sum >= s->target && (i == s->min || sum - largest < s->target)) {
+        if (i >= s->min && sum >= s->target) {
             s->chosen_count = i;
             return;
         }
@@ -311,12 +313,14 @@ static void cut_prefix(struct search *s, const struct group_item **best) {
 }
 
 static int search(struct search *s) {
-    int r = walk(s, FIRST_NODES);
-    if (r == 0)
-        r = try_table(s);
-    while (r == 0)
-        r = walk(s, FIRST_NODES);
-    return r < 0 ? r : 0;
+    for (size_t i = 0; i < ROUNDS; i++) {
+        int r = walk(s, rounds[i].nodes);
+        if (r == 0)
+            r = try_table(s, rounds[i].cells);
+        if (r != 0)
+            return r < 0 ? r : 0;
+    }
+    return -E2BIG;
 }
 
 /* Is there a set that is recorded, and is it worth a search? */

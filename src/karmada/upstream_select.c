@@ -6,6 +6,7 @@
  */
 #include "karmada/select_internal.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -59,6 +60,7 @@ static int64_t score_divided(const struct select_work *w, const struct level_gro
     const int64_t share = w->replicas / least + (w->replicas % least != 0);
     __int128 available = 0, score = 0;
     uint32_t n = 0;
+    assert(group->shown.cluster_count > 0);
     while (n < group->shown.cluster_count && (n == 0 || n < clusters || available < share)) {
         const struct karmada_candidate *c = ranked(w, group->ranks[n]);
         available += c->available;

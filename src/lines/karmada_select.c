@@ -7,6 +7,8 @@
 #include "lines/karmada_options.h"
 #include "lines/steps.h"
 
+#include <assert.h>
+
 /* ---- groups ---- */
 
 struct groups_question {
@@ -70,6 +72,7 @@ int line_groups(struct json_reader *r, struct json_writer *w, struct err *err) {
         return e;
     json_key(w, STR("groups"));
     json_begin_array(w);
+    assert(count == 0 || q.items != NULL);
     for (uint32_t i = 0; i < count; i++)
         json_put_string(w, q.items[chosen[i]].name);
     json_end_array(w);
@@ -138,6 +141,7 @@ static void put_selection(struct json_writer *w, const struct select_question *q
                           const struct karmada_selection *s) {
     json_key(w, STR("clusters"));
     json_begin_array(w);
+    assert(s->count == 0 || q->candidates != NULL);
     for (uint32_t i = 0; i < s->count; i++)
         json_put_string(w, q->candidates[s->clusters[i]].cluster.name);
     json_end_array(w);
