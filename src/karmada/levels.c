@@ -328,9 +328,19 @@ static int answer_found(struct level_search *s) {
     return 0;
 }
 
+/* Could so many clusters hold enough, whatever groups they are in? */
+static bool clusters_suffice(const struct level_search *s) {
+    int64_t replicas = 0;
+    for (uint32_t i = 0; i < s->w->count && i < s->cluster_max && replicas < s->need; i++)
+        replicas = add_saturating(replicas, ranked(s->w, s->by_size[i])->available);
+    return replicas >= s->need;
+}
+
 /* Most searches are short. One that is not begins again with prices. */
 static enum search_result search_priced(struct level_search *s) {
     const uint64_t max = s->budget.max;
+    if (s->need > 0 && !clusters_suffice(s))
+        return SEARCH_NONE;
     if (s->need > 0 && max > FIRST_STEPS) {
         s->budget.max = FIRST_STEPS;
         const enum search_result r = level_search(s);
