@@ -505,6 +505,29 @@ static void budgets(void **state) {
     assert_true(q.options.search_budget < 4000);
 }
 
+/* Clusters in several zones, of which the largest thirty together lack one replica: no zones need
+ * be tried. */
+static void largest_do_not_suffice(void **state) {
+    static const struct str zones[] = {{"Z1", 2}, {"Z2", 2}, {"Z3", 2}, {"Z4", 2}};
+    struct karmada_candidate *fleet = make_large();
+    (void)state;
+    for (uint32_t i = 0; i < LARGE; i++) {
+        fleet[i].cluster.zones = &zones[i % 3];
+        fleet[i].cluster.zone_count = 2;
+        fleet[i].available = 10;
+    }
+    struct question q = by_regions(fleet, LARGE, 1, 30);
+    of_clusters(&q, 1, 30);
+    q.spread[2] = (struct cluster_spread)OF(SPREAD_ZONE, 1, 30);
+    q.spread_count = 3;
+    q.replicas = 301;
+    q.options.search_budget = 300;
+    expect(&q, "no cluster combination satisfies the spread constraints");
+    q.replicas = 300;
+    q.options.search_budget = karmada_defaults.search_budget;
+    assert_int_equal(answer(&q).count, 30);
+}
+
 static void short_of_steps_and_memory(void **state) {
     struct question q = by_regions(make_large(), LARGE, 10, 10);
     struct cluster_placement placement = {.spread = q.spread, .spread_count = 2};
@@ -547,6 +570,7 @@ int main(void) {
         cmocka_unit_test(what_a_failure_names),
         cmocka_unit_test(the_largest_questions),
         cmocka_unit_test(budgets),
+        cmocka_unit_test(largest_do_not_suffice),
         cmocka_unit_test(short_of_steps_and_memory),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
