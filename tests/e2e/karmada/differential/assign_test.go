@@ -1,6 +1,7 @@
 package differential
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,7 +55,7 @@ func assignCase(d dice) ([]pair, error) {
 
 func (v *division) makeCandidates() {
 	size, most := v.between(1, 12), pick(v.dice, 1, 3, 20, 20, 1000, 3000000)
-	if v.chance(25) {
+	if v.chance(35) {
 		size = v.between(13, 80)
 	}
 	if v.chance(1) {
@@ -77,8 +78,32 @@ func (v *division) makeCandidates() {
 		v.used["clusters that are gone"] = true
 		v.spec.Clusters = append(v.spec.Clusters, workv1alpha2.TargetCluster{Name: "gone", Replicas: int32(v.between(0, 9))})
 	}
-	v.Shuffle(len(v.candidates), func(i, j int) { v.candidates[i], v.candidates[j] = v.candidates[j], v.candidates[i] })
+	v.arrange()
 	v.Shuffle(len(v.spec.Clusters), func(i, j int) { v.spec.Clusters[i], v.spec.Clusters[j] = v.spec.Clusters[j], v.spec.Clusters[i] })
+}
+
+// arrange orders candidates in one of the ways that lead Go's sort, which is not stable, elsewhere.
+func (v *division) arrange() {
+	c := v.candidates
+	v.Shuffle(len(c), func(i, j int) { c[i], c[j] = c[j], c[i] })
+	byRoom := func(a, b spreadconstraint.ClusterDetailInfo) int {
+		return int(b.AllocatableReplicas - a.AllocatableReplicas)
+	}
+	switch v.IntN(8) {
+	case 0:
+		slices.SortStableFunc(c, byRoom)
+	case 1:
+		slices.SortStableFunc(c, func(a, b spreadconstraint.ClusterDetailInfo) int { return byRoom(b, a) })
+	case 2: // up, and down again
+		slices.SortStableFunc(c[:len(c)/2], byRoom)
+		slices.SortStableFunc(c[len(c)/2:], func(a, b spreadconstraint.ClusterDetailInfo) int { return byRoom(b, a) })
+	case 3: // in order, but for a few
+		slices.SortStableFunc(c, byRoom)
+		for range min(len(c), 4) {
+			i, j := v.IntN(len(c)), v.IntN(len(c))
+			c[i], c[j] = c[j], c[i]
+		}
+	}
 }
 
 func (v *division) clusters() []*clusterv1alpha1.Cluster {
@@ -116,6 +141,9 @@ func (v *division) makeBinding() {
 		v.spec.Components = []workv1alpha2.Component{{Name: "c1"}, {Name: "c2"}}[:v.between(1, 2)]
 	}
 	name := pick(v.dice, strategies...)
+	if len(v.candidates) > 12 && v.chance(40) {
+		name = aggregated // the only one in which the order of equals matters
+	}
 	v.spec.Placement = &policyv1alpha1.Placement{ReplicaScheduling: strategy(name, v.rules(names(v.clusters())))}
 	fresh := v.times(v.spec, v.status)
 	v.makeOverflow()

@@ -39,6 +39,11 @@ func (d dice) node(number int) *corev1.Node {
 	if d.chance(70) {
 		n.Status.Allocatable[corev1.ResourceEphemeralStorage] = resource.MustParse("20Gi")
 	}
+	for _, name := range unusual {
+		if d.chance(20) && name != corev1.ResourcePods {
+			n.Status.Allocatable[name] = d.amount(name, 0, 20)
+		}
+	}
 	n.Spec.Unschedulable = d.chance(6)
 	if n.Spec.Unschedulable && d.chance(50) {
 		n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: cordon, Effect: corev1.TaintEffectNoSchedule})
@@ -83,8 +88,13 @@ func inTurns(nodes []*corev1.Node) []*corev1.Node {
 	return ordered
 }
 
+// container requests nothing that an API server would refuse.
 func (d dice) container(name string) corev1.Container {
-	return corev1.Container{Name: name, Image: "i", Resources: corev1.ResourceRequirements{Requests: d.request()}}
+	requests := d.request()
+	for _, name := range []corev1.ResourceName{"foo", "attachable-volumes-csi", corev1.ResourcePods, corev1.ResourceStorage} {
+		delete(requests, name)
+	}
+	return corev1.Container{Name: name, Image: "i", Resources: corev1.ResourceRequirements{Requests: requests}}
 }
 
 func (d dice) pod(number int, nodes []*corev1.Node) *corev1.Pod {

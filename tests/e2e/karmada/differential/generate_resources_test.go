@@ -12,6 +12,10 @@ import (
 
 const gpu corev1.ResourceName = "nvidia.com/gpu"
 
+// unusual are resources of which some are counted, and some by nobody.
+var unusual = []corev1.ResourceName{"hugepages-2Mi", "example.com/foo", "foo", "kubernetes.io/batch", "attachable-volumes-csi", corev1.ResourcePods,
+	corev1.ResourceStorage}
+
 // odd are amounts that nobody means, and that are rounded. None is so small that more than 2^31 of it fit.
 var odd = map[corev1.ResourceName][]string{
 	corev1.ResourceCPU:              {"1n", "1u", "1500u", "0.3", "1e-2"},
@@ -62,6 +66,10 @@ func (d dice) request() corev1.ResourceList {
 	if d.chance(3) {
 		list[pick(d, corev1.ResourceCPU, corev1.ResourceMemory)] = resource.MustParse("0")
 	}
+	if d.chance(3) {
+		name := pick(d, unusual...)
+		list[name] = d.amount(name, 0, 2)
+	}
 	return list
 }
 
@@ -88,6 +96,11 @@ func (d dice) summary(size int) *clusterv1alpha1.ResourceSummary {
 		}
 		if d.chance(30) {
 			s.Allocating[name] = d.amount(name, 0, most/8)
+		}
+	}
+	for _, name := range unusual {
+		if d.chance(20) && name != corev1.ResourcePods {
+			s.Allocatable[name] = d.amount(name, 0, size)
 		}
 	}
 	return s

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"slices"
@@ -111,8 +112,8 @@ func simplify(r *workv1alpha2.ReplicaRequirements, c *clusterv1alpha1.Cluster) (
 			delete(r.ResourceRequest, name)
 		}
 	}
-	for _, name := range []corev1.ResourceName{gpu, corev1.ResourceEphemeralStorage} {
-		if amount, asked := r.ResourceRequest[name]; asked && !known[name] {
+	for _, name := range slices.Sorted(maps.Keys(r.ResourceRequest)) {
+		if amount := r.ResourceRequest[name]; !known[name] {
 			r.ResourceRequest = corev1.ResourceList{name: amount}
 			return true
 		}

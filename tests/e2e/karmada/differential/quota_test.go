@@ -66,6 +66,9 @@ func (d dice) scope() corev1.ScopedResourceSelectorRequirement {
 	if one.Operator == corev1.ScopeSelectorOpIn || one.Operator == corev1.ScopeSelectorOpNotIn {
 		one.Values = append(some(d, 40, "high"), "low")
 	}
+	if d.chance(6) { // invalid, mostly
+		one.Values = pick(d, nil, []string{"low"}, []string{"low", "bad value!"})
+	}
 	return one
 }
 
