@@ -137,6 +137,23 @@ static void by_cluster(void **state) {
     expect(&q, "m4 "); /* SC08 */
 }
 
+/* Of spare clusters that hold as many the first is taken; one that holds no more is not. */
+static void exchanges_of_equal_clusters(void **state) {
+    static const struct karmada_candidate equal[] = {CLUSTER("a", "", 9, 5), CLUSTER("b", "", 8, 5),
+                                                     CLUSTER("c", "", 7, 9),
+                                                     CLUSTER("d", "", 6, 9)};
+    static const struct karmada_candidate three[] = {CLUSTER("a", "", 9, 2), CLUSTER("b", "", 8, 5),
+                                                     CLUSTER("c", "", 7, 5)};
+    struct question q = of_four(1, 1, DIVISION_DYNAMIC, 9);
+    (void)state;
+    q.candidates = equal;
+    expect(&q, "c ");
+    q = of_four(1, 2, DIVISION_DYNAMIC, 10);
+    q.candidates = three;
+    q.count = 3;
+    expect(&q, "c b ");
+}
+
 static void no_limit(void **state) {
     struct question q = of_four(1, 0, DIVISION_AGGREGATED, 0);
     (void)state;
@@ -557,6 +574,7 @@ static void short_of_steps_and_memory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(by_cluster),
+        cmocka_unit_test(exchanges_of_equal_clusters),
         cmocka_unit_test(no_limit),
         cmocka_unit_test(overflow_before_score),
         cmocka_unit_test(other_fields_as_upstream),
