@@ -39,7 +39,7 @@ static void put_item(struct json_writer *w, struct str name, int32_t value) {
     json_end_object(w);
 }
 
-/* All that it has, as whoever applies has to say, but for what comes or goes. */
+/* All that it has, as whoever applies or replaces a list has to say, but for what comes or goes. */
 static void put_items(const struct fleet_view *v, const struct fleet_score_object *o,
                       const struct score_edit *edit, struct json_writer *w) {
     json_put_member(w, STR("resourceVersion"), o->version);
@@ -76,7 +76,8 @@ int scored_write_object(struct looking *x, struct str cluster, struct str resour
         put_created(&w);
     }
     to->what = OWNED_SCORE;
-    to->verb = exists ? WRITE_APPLY : WRITE_CREATE;
+    /* what was not applied, or is others', too, does not go because it is applied no more */
+    to->verb = !exists ? WRITE_CREATE : edit->comes.n > 0 ? WRITE_APPLY : WRITE_MERGE;
     strbuf_append_str(&to->version, o.version);
     strbuf_append_str(&to->object, cluster);
     strbuf_append_char(&to->object, '/');

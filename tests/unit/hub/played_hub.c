@@ -261,7 +261,7 @@ static int write_score(struct played_hub *h, const struct owned_write *write, co
     assert_int_equal(parts, write->verb == WRITE_CREATE ? 1 : 2);
     if (h->without_namespace != NULL && strcmp(cluster, h->without_namespace) == 0)
         return 404;
-    if (write->verb == WRITE_APPLY)
+    if (write->verb == WRITE_APPLY || write->verb == WRITE_MERGE)
         return apply_score(h, *find_score(h, cluster, name), body);
     assert_int_equal(write->verb, WRITE_CREATE);
     cJSON **place = find_score(h, cluster, name_of(body));

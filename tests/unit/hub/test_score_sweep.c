@@ -95,7 +95,7 @@ static void only_what_is_dead(void **state) {
     object("c", "others", "10", ITEM(DEAD, "100"));
     begin();
     assert_string_equal(next(), PATH("a"));
-    assert_int_equal(answer.write.verb, WRITE_APPLY);
+    assert_int_equal(answer.write.verb, WRITE_MERGE); /* also what others own */
     strbuf_append_char(&answer.write.body, '\0');
     const char *const body = answer.write.body.p;
     assert_non_null(strstr(body, "\"resourceVersion\":\"7\""));
