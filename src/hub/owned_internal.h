@@ -74,6 +74,19 @@ void scored_refuse(struct owned *o, struct str cluster, uint64_t inputs, int64_t
                    int64_t for_ms);
 void scored_done(struct owned *o);
 
+/* ---- scored_order.c ---- */
+
+/* Which items are there, and which are to come and to go. Slots. */
+struct scored_changes {
+    struct looking *x;
+    const uint8_t *has; /* [slots] */
+    uint32_t has_count;
+    uint32_t *add, *remove; /* in the order of the plan; by slot */
+    uint32_t add_count, remove_count;
+};
+/* The one that comes or goes next; there is one. */
+int scored_next_of_hard(const struct scored_changes *c, uint32_t *ret) MUST_CHECK;
+
 /* ---- scored_write.c ---- */
 
 /* What becomes of the items of an AddOnPlacementScore, which is made if there is none. */

@@ -26,7 +26,6 @@
 #include <stdlib.h>
 
 enum {
-    TRIES = 32,         /* orders of writes that hard terms may forbid */
     PATIENCE_MS = 5000, /* for so long nobody need be told that OCM has not answered yet */
     SLOWEST_TIMES = 3,
     SLOWEST_MAX_MS = 600000,
@@ -165,15 +164,7 @@ static int leave_out_refused(struct looking *x) {
 
 /* ---- which item comes next ---- */
 
-struct publishing {
-    struct looking *x;
-    const uint8_t *has; /* [slots] */
-    uint32_t has_count;
-    uint32_t *add, *remove; /* in the order of the plan; by slot */
-    uint32_t add_count, remove_count;
-};
-
-static int find_changes(struct publishing *p) {
+static int find_changes(struct scored_changes *p) {
     struct looking *x = p->x;
     uint8_t *wants = arena_alloc(x->arena, x->slots);
     p->add = arena_array(x->arena, x->target_count, sizeof *p->add);
@@ -191,33 +182,6 @@ static int find_changes(struct publishing *p) {
     return 0;
 }
 
-/* The first of them after which hard terms hold; TOPOLOGY_NONE: none of those that were tried. */
-static uint32_t first_that_holds(struct publishing *p, const uint32_t *slots, uint32_t count) {
-    struct looking *x = p->x;
-    uint8_t *flags = arena_alloc(x->arena, x->slots);
-    if (flags == NULL)
-        return TOPOLOGY_NONE; /* the arena says so */
-    memcpy(flags, p->has, x->slots);
-    for (uint32_t i = 0; i < count && i < TRIES; i++) {
-        flags[slots[i]] ^= 1;
-        if (owned_holds(x, flags))
-            return slots[i];
-        flags[slots[i]] ^= 1;
-    }
-    return TOPOLOGY_NONE;
-}
-
-/* With hard terms: what goes goes first, unless evenness asks for one that comes while OCM has room
- * for it. Where no order is even at each moment, it is the plan's. */
-static uint32_t next_of_hard(struct publishing *p) {
-    uint32_t slot = first_that_holds(p, p->remove, p->remove_count);
-    if (slot == TOPOLOGY_NONE && p->has_count < p->x->target_count)
-        slot = first_that_holds(p, p->add, p->add_count);
-    if (slot == TOPOLOGY_NONE)
-        slot = p->remove_count > 0 ? p->remove[0] : p->add[0];
-    return slot;
-}
-
 /* From here on OCM has something to answer to. */
 static void begin_writing(struct looking *x) {
     x->o->asks = false;
@@ -232,12 +196,13 @@ static bool is_full(struct looking *x, uint32_t slot) {
            o.item_count >= LIMIT_SCORE_ITEMS;
 }
 
-static int write_item(struct publishing *p) {
+static int write_item(struct scored_changes *p) {
     struct looking *x = p->x;
+    uint32_t slot = p->add_count > 0 ? p->add[0] : p->remove[0];
+    int r = owned_has_hard_terms(x) ? scored_next_of_hard(p, &slot) : 0;
+    if (r != 0)
+        return r;
     begin_writing(x);
-    const uint32_t slot = owned_has_hard_terms(x) ? next_of_hard(p)
-                          : p->add_count > 0      ? p->add[0]
-                                                  : p->remove[0];
     if (p->has[slot] == 0 && is_full(x, slot)) {
         refuse_slot(x, slot);
         owned_wake_in(x, 0); /* to plan without it */
@@ -402,7 +367,7 @@ static int keep_as_it_is(struct looking *x) {
 }
 
 static int publish(struct looking *x, const uint8_t *has, uint32_t has_count) {
-    struct publishing p = {.x = x, .has = has, .has_count = has_count};
+    struct scored_changes p = {.x = x, .has = has, .has_count = has_count};
     struct patch patch;
     int r = find_changes(&p);
     if (r != 0)

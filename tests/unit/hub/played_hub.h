@@ -10,7 +10,7 @@
 
 #include <cJSON.h>
 
-enum { PLAYED_OBJECTS = 16, PLAYED_SCORES = 64 };
+enum { PLAYED_OBJECTS = 16, PLAYED_SCORES = 80 };
 
 struct played_hub {
     struct fleet_builder fleet;

@@ -182,6 +182,86 @@ static void a_cluster_fails(void **state) {
     assert_int_equal(least_published, 3);
 }
 
+/* One comes as soon as there is room for it: of many that go only one is missing at a time. */
+static void many_fail(void **state) {
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, SCORED "," DRAWN_GATED, HARD NUMBER("4") PRIORITIZER GATE);
+    hub.check = ocm_looks;
+    (void)played_settle(&hub);
+    watch_skew();
+    played_cluster(&hub, "e0", "'zone':'east','a':''", "");
+    played_cluster(&hub, "e1", "'zone':'east','a':''", "");
+    cJSON *spec = cJSON_GetObjectItemCaseSensitive(hub.placement, "spec");
+    cJSON *selector = cJSON_Parse("{\"labelSelector\":{\"matchExpressions\":[{\"key\":\"a\","
+                                  "\"operator\":\"DoesNotExist\"}]}}");
+    cJSON *first = cJSON_GetObjectItemCaseSensitive(spec, "predicates")->child;
+    cJSON *cel = cJSON_GetObjectItemCaseSensitive(first, "requiredClusterSelector");
+    assert_true(cJSON_AddItemToObject(
+        cel, "labelSelector", cJSON_DetachItemFromObjectCaseSensitive(selector, "labelSelector")));
+    cJSON_Delete(selector);
+    give_placement();
+    (void)played_settle(&hub);
+    played_is(&hub, "p-decision-1: e2 e3 w0 w1");
+    assert_int_equal(least_published, 3);
+    assert_int_equal(most_published, 4);
+}
+
+/* Where one is asked for, the next one comes first: OCM takes one of two, and never none. Where one
+ * is all that hard terms allow, OCM would take both. */
+static void the_only_one(void **state) {
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, SCORED "," DRAWN_GATED, HARD NUMBER("1") PRIORITIZER GATE);
+    hub.check = ocm_looks;
+    (void)played_settle(&hub);
+    played_is(&hub, "p-decision-1: e0");
+    watch_skew();
+    played_cluster(&hub, "e0", "'zone':'east'", TAINTED);
+    (void)played_settle(&hub);
+    played_is(&hub, "p-decision-1: e1");
+    assert_int_equal(most_published, 2);
+    assert_int_equal(least_published, 1);
+}
+
+static void the_only_one_that_is_allowed(void **state) {
+    (void)state;
+    clusters("e", 2, "'zone':'east'");
+    played_cluster(&hub, "w0", "'zone':'west'", TAINTED);
+    played_placement(&hub, SCORED "," DRAWN_GATED,
+                     BY_ZONE("'topologyKeyType':'Label','maxSkew':1,'whenUnsatisfiable':"
+                             "'DoNotSchedule'") NUMBER("1") PRIORITIZER GATE);
+    hub.check = ocm_looks;
+    (void)played_settle(&hub);
+    cJSON *spec = cJSON_GetObjectItemCaseSensitive(hub.placement, "spec");
+    cJSON_SetNumberValue(cJSON_GetObjectItemCaseSensitive(spec, "numberOfClusters"), 2);
+    give_placement();
+    (void)played_settle(&hub);
+    played_is(&hub, "p-decision-1: e0 e1");
+}
+
+/* The fullest domain first, however many clusters of others there are. */
+static void in_the_fullest_domain(void **state) {
+    struct owned_write write;
+    char name[16];
+    (void)state;
+    for (unsigned i = 0; i < 67; i++) {
+        (void)snprintf(name, sizeof name, "%c%02u", i < 33 ? 'a' : 'b', i);
+        played_cluster(&hub, name, i < 33 ? "'zone':'a'" : "'zone':'b'", "");
+    }
+    played_placement(&hub, SCORED "," DRAWN_GATED, HARD NUMBER("67") PRIORITIZER GATE);
+    hub.check = played_ocm;
+    (void)played_settle(&hub);
+    assert_int_equal(played_published_count(&hub), 67);
+    cJSON *spec = cJSON_GetObjectItemCaseSensitive(hub.placement, "spec");
+    cJSON_SetNumberValue(cJSON_GetObjectItemCaseSensitive(spec, "numberOfClusters"), 2);
+    give_placement();
+    assert_true(played_look(&hub, &write));
+    strbuf_append_char(&write.path, '\0');
+    assert_non_null(strstr(write.path.p, "/namespaces/b"));
+    owned_write_done(&write);
+}
+
 /* Of several that go the one whose loss hard terms bear; soft ones have no say. */
 static void in_an_order_that_holds(void **state) {
     struct owned_write write;
@@ -199,6 +279,7 @@ static void in_an_order_that_holds(void **state) {
     assert_true(played_look(&hub, &write));
     strbuf_append_char(&write.path, '\0');
     assert_non_null(strstr(write.path.p, "/namespaces/e1/"));
+    assert_int_equal(write.verb, WRITE_MERGE); /* it goes, whoever else owns it */
     owned_write_done(&write);
     (void)played_settle(&hub);
     played_is(&hub, "p-decision-1: e0");
@@ -751,6 +832,10 @@ int main(void) {
         TEST(a_new_one_with_hard_terms),
         TEST(fewer_than_asked_for),
         TEST(a_live_one),
+        TEST(many_fail),
+        TEST(the_only_one),
+        TEST(the_only_one_that_is_allowed),
+        TEST(in_the_fullest_domain),
         TEST(groups_are_for_ocm),
         TEST(a_cluster_fails),
         TEST(in_an_order_that_holds),

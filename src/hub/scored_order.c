@@ -1,0 +1,160 @@
+/*
+ * The order in which items come and go under hard terms, so that these hold after each write.
+ *
+ * Clusters of one domain of the last hard term are alike to all hard terms, since domains are
+ * nested: one of each is tried, the fullest domain first where one goes, the emptiest where one
+ * comes.
+ */
+#include "base/hash.h"
+#include "hub/owned_internal.h"
+
+#include <errno.h>
+
+enum { TRIES = 32 }; /* domains that hard terms may forbid */
+
+struct domain {
+    uint64_t hash;
+    uint32_t count; /* of its clusters that have an item */
+    bool used, tried;
+};
+
+struct ordering {
+    const struct scored_changes *changes;
+    const uint64_t *hashes; /* [slots]: of the domain */
+    struct domain *domains; /* a table of `mask` + 1 places, never full */
+    uint32_t mask;
+};
+
+/* ---- domains ---- */
+
+static struct domain *domain_of(const struct ordering *o, uint32_t slot) {
+    const uint64_t hash = o->hashes[slot];
+    uint32_t at = (uint32_t)hash & o->mask;
+    while (o->domains[at].used && o->domains[at].hash != hash)
+        at = (at + 1) & o->mask;
+    return &o->domains[at];
+}
+
+static uint32_t last_hard_term(const struct looking *x) {
+    uint32_t last = 0;
+    for (uint32_t t = 0; t < x->d.term_count; t++)
+        if (x->d.terms[t].hard)
+            last = t;
+    return last;
+}
+
+/* NULL: no memory, or steps. */
+static const uint64_t *hash_domains(struct looking *x) {
+    uint64_t *hashes = arena_array(x->arena, x->slots, sizeof *hashes);
+    for (uint32_t t = 0; hashes != NULL && t <= last_hard_term(x); t++) {
+        const struct placement_term *term = &x->d.terms[t];
+        const struct str key = term->is_claim ? claim_key(term->key, x->arena) : term->key;
+        struct topology_column column;
+        if (topology_column(&x->q->view->clusters, key, &column) != 0)
+            return NULL;
+        for (uint32_t slot = 0; slot < x->slots; slot++)
+            hashes[slot] = hash_mix(hashes[slot], column.domain_of[slot]);
+    }
+    return hashes;
+}
+
+static void enter(struct ordering *o, uint32_t slot, uint32_t count) {
+    struct domain *d = domain_of(o, slot);
+    d->hash = o->hashes[slot];
+    d->used = true;
+    d->count += count;
+}
+
+static bool begin(const struct scored_changes *c, struct ordering *ret) {
+    struct looking *x = c->x;
+    const uint64_t passes = last_hard_term(x) + 3 + TRIES; /* over all clusters, at most */
+    if (!steps_take(&x->arena->steps, passes * x->slots))
+        return false;
+    const uint32_t most = c->has_count + c->add_count;
+    *ret = (struct ordering){.changes = c, .hashes = hash_domains(x), .mask = 1};
+    while (ret->mask <= most) /* twice as many places, at least */
+        ret->mask = 2 * ret->mask + 1;
+    ret->mask = 2 * ret->mask + 1;
+    ret->domains = arena_array(x->arena, (size_t)ret->mask + 1, sizeof *ret->domains);
+    if (ret->hashes == NULL || ret->domains == NULL)
+        return false; /* steps, or the arena says so */
+    for (uint32_t slot = 0; slot < x->slots; slot++)
+        if (c->has[slot] != 0 && x->fits[slot] != 0)
+            enter(ret, slot, 1);
+    for (uint32_t i = 0; i < c->add_count; i++)
+        enter(ret, c->add[i], 0);
+    for (uint32_t i = 0; i < c->remove_count; i++)
+        enter(ret, c->remove[i], 0);
+    return true;
+}
+
+/* ---- tries ---- */
+
+/* Of a domain that was not tried yet; TOPOLOGY_NONE: all were. What fits no more is of none, and
+ * bears on no term. */
+static uint32_t next_try(const struct ordering *o, const uint32_t *slots, uint32_t count,
+                         bool fullest) {
+    uint32_t best = TOPOLOGY_NONE, best_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct domain *d = domain_of(o, slots[i]);
+        if (o->changes->x->fits[slots[i]] == 0)
+            return slots[i];
+        if (d->tried ||
+            (best != TOPOLOGY_NONE && (fullest ? d->count <= best_count : d->count >= best_count)))
+            continue;
+        best = slots[i];
+        best_count = d->count;
+    }
+    return best;
+}
+
+/* One after which hard terms hold; TOPOLOGY_NONE: none of those that were tried. */
+static uint32_t one_that_holds(struct ordering *o, const uint32_t *slots, uint32_t count,
+                               bool goes) {
+    struct looking *x = o->changes->x;
+    uint8_t *flags = arena_alloc(x->arena, x->slots);
+    if (flags == NULL)
+        return TOPOLOGY_NONE; /* the arena says so */
+    memcpy(flags, o->changes->has, x->slots);
+    for (uint32_t i = 0; i < TRIES; i++) {
+        const uint32_t slot = next_try(o, slots, count, goes);
+        if (slot == TOPOLOGY_NONE)
+            break;
+        flags[slot] ^= 1;
+        if (owned_holds(x, flags))
+            return slot;
+        flags[slot] ^= 1;
+        domain_of(o, slot)->tried = true;
+        if (x->fits[slot] == 0)
+            break; /* there are no steps left */
+    }
+    return TOPOLOGY_NONE;
+}
+
+/*
+ * One comes where OCM has room for it, otherwise one goes; so there is never more than one too few,
+ * unless evenness asks for more. Where one is asked for, it goes when the next one is there: of
+ * the two OCM takes one, and one is always even. Where no order is even at each moment, it is the
+ * plan's.
+ */
+int scored_next_of_hard(const struct scored_changes *c, uint32_t *ret) {
+    const uint32_t target = c->x->target_count;
+    struct ordering o;
+    const struct placement *p = &c->x->placement;
+    *ret = c->add_count > 0 ? c->add[0] : TOPOLOGY_NONE;
+    if (p->has_number && p->number == 1 && c->has_count == 1 && c->add_count == 1)
+        return 0;
+    if (!begin(c, &o))
+        return err_set(c->x->err, arena_failed(c->x->arena) ? -ENOMEM : -E2BIG,
+                       "too many clusters to find which score comes next");
+    uint32_t slot =
+        c->has_count < target ? one_that_holds(&o, c->add, c->add_count, false) : TOPOLOGY_NONE;
+    for (uint32_t i = 0; i <= o.mask; i++)
+        o.domains[i].tried = false;
+    if (slot == TOPOLOGY_NONE)
+        slot = one_that_holds(&o, c->remove, c->remove_count, true);
+    if (slot == TOPOLOGY_NONE && c->remove_count > 0)
+        slot = c->remove[0];
+    *ret = slot != TOPOLOGY_NONE ? slot : *ret;
+    return 0;
+}
