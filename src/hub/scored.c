@@ -408,6 +408,10 @@ static int take_for_current(struct looking *x, const uint8_t *has, uint32_t has_
 int scored_look(struct looking *x) {
     uint32_t has_count;
     x->ret->has_key = true;
+    if (x->marked && x->doubt == DOUBT_NONE) { /* of mode Owner; somebody has taken away the rest */
+        owned_write_annotations(x, false);
+        return 0;
+    }
     int r = leave_out_refused(x);
     if (r == 0)
         r = owned_decide(x);

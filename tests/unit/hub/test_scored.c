@@ -150,6 +150,23 @@ static void a_live_one(void **state) {
                         "");
 }
 
+/* The mark of mode Owner goes where somebody has taken away what it is about. */
+static void a_mark_of_mode_owner(void **state) {
+    struct owned_write write;
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, SCORED ",'" PLACEMENT_DISABLED_ANNOTATION "':'true'", SOFT NUMBER("4"));
+    assert_true(played_look(&hub, &write));
+    assert_int_equal(write.what, OWNED_ANNOTATIONS);
+    owned_write_done(&write);
+    (void)played_settle(&hub);
+    assert_null(cJSON_GetObjectItemCaseSensitive(
+        cJSON_GetObjectItemCaseSensitive(
+            cJSON_GetObjectItemCaseSensitive(hub.placement, "metadata"), "annotations"),
+        PLACEMENT_DISABLED_ANNOTATION));
+    assert_int_equal(hub.answer.mode, OWNED_SCORED);
+}
+
 /* OCM groups what it decides. A group of which it can make nothing is no reason not to plan. */
 static void groups_are_for_ocm(void **state) {
     (void)state;
@@ -832,6 +849,7 @@ int main(void) {
         TEST(a_new_one_with_hard_terms),
         TEST(fewer_than_asked_for),
         TEST(a_live_one),
+        TEST(a_mark_of_mode_owner),
         TEST(many_fail),
         TEST(the_only_one),
         TEST(the_only_one_that_is_allowed),
