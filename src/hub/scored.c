@@ -214,13 +214,14 @@ static int write_item(struct scored_changes *p) {
 
 /* ---- what the Placement lacks ---- */
 
-static enum admission edit(struct looking *x, bool inject, struct patch *patch) {
+static enum admission edit(struct looking *x, bool inject, bool gate, struct patch *patch) {
     const struct placement_live live = {
         .policies = x->q->policies,
         .view = x->q->view,
         .namespace = x->q->namespace,
         .json = fleet_placement_json(x->q->view, x->q->namespace, x->q->name),
         .inject = inject,
+        .without_gate = !gate,
         .key = x->ret->key};
     return placement_live_edit(&live, x->arena, patch);
 }
@@ -228,7 +229,7 @@ static enum admission edit(struct looking *x, bool inject, struct patch *patch) 
 int scored_leave(struct looking *x, bool *ret_done) {
     struct patch patch;
     *ret_done = true;
-    if (!x->has_ours || edit(x, false, &patch) != ADMISSION_PATCHED)
+    if (!x->has_ours || edit(x, false, false, &patch) != ADMISSION_PATCHED)
         return 0;
     *ret_done = false;
     return x->doubt == DOUBT_NONE ? scored_write_injection(x, patch.document) : 0;
@@ -251,6 +252,11 @@ static uint32_t find_missing(struct looking *x, uint32_t *missing) {
 static struct ocm_condition unknown(const char *reason, const char *message) {
     return (struct ocm_condition){owned_spread_condition, OCM_UNKNOWN, str_of(reason),
                                   str_of(message)};
+}
+
+static struct ocm_condition waiting_for_scores(void) {
+    return unknown("WaitingForScores",
+                   "OCM has not decided by all scores yet: it is slow, or does not run");
 }
 
 static struct ocm_condition refused_condition(struct looking *x) {
@@ -289,13 +295,18 @@ static bool is_alive(const struct looking *x) {
     return x->o->versions != hash_of_versions(x) || x->q->answered_ms > x->o->asked_ms;
 }
 
+static void begin_asking(struct looking *x) {
+    struct owned *o = x->o;
+    if (o->asks)
+        return;
+    o->asks = true;
+    o->asked_ms = x->q->now_ms;
+}
+
 /* OCM has what it needs, and has not done it. */
 static int wait_for_ocm(struct looking *x, const uint32_t *missing, uint32_t count) {
     struct owned *o = x->o;
-    if (!o->asks) {
-        o->asks = true;
-        o->asked_ms = x->q->now_ms;
-    }
+    begin_asking(x);
     const int64_t waited = x->q->now_ms - o->asked_ms, after = refused_after(x);
     const bool has_room = x->decision_count < x->target_count;
     if (waited < PATIENCE_MS)
@@ -312,12 +323,48 @@ static int wait_for_ocm(struct looking *x, const uint32_t *missing, uint32_t cou
     if (waited < PATIENCE_MS)
         return 0;
     if (waited < after || has_room)
-        return write_condition(
-            x, unknown("WaitingForScores",
-                       "OCM has not decided by all scores yet: it is slow, or does not run"));
+        return write_condition(x, waiting_for_scores());
     return write_condition(x, unknown("Outweighed",
                                       "OCM decides otherwise: prioritizers of the Placement "
                                       "outweigh the spread"));
+}
+
+/* ---- when the gate may go in ---- */
+
+static bool is_gated(const struct looking *x) {
+    bool any = false;
+    for (uint32_t i = 0; i < x->placement.predicate_count; i++)
+        any = any || x->placement.predicates[i].is_gated;
+    return any;
+}
+
+/* Would a gate take clusters from it, in the eyes of an OCM that has not seen its items? A
+ * Placement is another watch of OCM's than its scores. */
+static bool may_lose(const struct looking *x) {
+    const bool was_gated = had_own_key(x) && x->injected.gated; /* somebody takes it away */
+    return owned_has_hard_terms(x) && x->decision_count > 0 && !is_gated(x) && !was_gated;
+}
+
+/* Its decisions show that OCM has seen the items, when it has written some since it was told to
+ * heed them, and all that are planned are among these. Where it has nothing to write, or refuses
+ * one, it has the time that a refused cluster has; one that does not run lists both anew when it
+ * begins. */
+static int find_heeding(struct looking *x, bool *ret) {
+    struct owned *o = x->o;
+    uint32_t *missing = arena_array(x->arena, x->target_count, sizeof *missing);
+    *ret = false;
+    if (missing == NULL)
+        return err_set(x->err, -ENOMEM, "no memory for decisions");
+    if (!had_own_key(x))
+        return 0; /* it is to be told first */
+    const bool all = find_missing(x, missing) == 0;
+    begin_asking(x);
+    const bool wrote = o->versions != hash_of_versions(x);
+    const int64_t waited = x->q->now_ms - o->asked_ms, after = refused_after(x);
+    *ret = (all && wrote) || waited >= after;
+    if (!*ret)
+        owned_wake_in(x, after - waited);
+    return 0;
 }
 
 static int look_at_decisions(struct looking *x) {
@@ -366,23 +413,42 @@ static int keep_as_it_is(struct looking *x) {
         x, unknown("NotInjected", "the Placement is too large to be told to heed scores"));
 }
 
+static int wait_to_gate(struct looking *x) {
+    const int64_t waited = x->q->now_ms - x->o->asked_ms;
+    if (waited >= PATIENCE_MS)
+        return write_condition(x, waiting_for_scores());
+    owned_wake_in(x, PATIENCE_MS - waited);
+    return 0;
+}
+
+static int inject(struct looking *x, bool gate) {
+    struct patch patch;
+    const bool had_gate = had_own_key(x) && x->injected.gated;
+    const enum admission lacks = edit(x, true, gate, &patch);
+    if (lacks == ADMISSION_FAILED || lacks == ADMISSION_DENIED)
+        return keep_as_it_is(x);
+    /* a gate that was not there yet is nothing that somebody has taken away */
+    const bool is_new = gate && !had_gate && lacks == ADMISSION_PATCHED;
+    if (!(is_new && had_own_key(x)) &&
+        owned_note_undone(x, lacks == ADMISSION_UNCHANGED, had_own_key(x)))
+        return leave_undone(x);
+    if (lacks == ADMISSION_UNCHANGED)
+        return gate ? look_at_decisions(x) : wait_to_gate(x);
+    begin_writing(x);
+    return scored_write_injection(x, patch.document);
+}
+
 static int publish(struct looking *x, const uint8_t *has, uint32_t has_count) {
     struct scored_changes p = {.x = x, .has = has, .has_count = has_count};
-    struct patch patch;
+    bool heeds = true;
     int r = find_changes(&p);
     if (r != 0)
         return r;
     if (p.add_count + p.remove_count > 0)
         return write_item(&p);
-    const enum admission lacks = edit(x, true, &patch);
-    if (lacks == ADMISSION_FAILED || lacks == ADMISSION_DENIED)
-        return keep_as_it_is(x);
-    if (owned_note_undone(x, lacks == ADMISSION_UNCHANGED, had_own_key(x)))
-        return leave_undone(x);
-    if (lacks == ADMISSION_UNCHANGED)
-        return look_at_decisions(x);
-    begin_writing(x);
-    return scored_write_injection(x, patch.document);
+    if (may_lose(x))
+        r = find_heeding(x, &heeds);
+    return r == 0 ? inject(x, heeds) : r;
 }
 
 /* What was decided before: once OCM heeds its items, these, for OCM fills up what has gone before

@@ -114,6 +114,7 @@ static void read_added(struct json_reader *r, struct injected *ret) {
         const struct str word = json_string(r);
         ret->made_policy |= str_eq(word, policy_word);
         ret->made_predicates |= str_eq(word, predicates_word);
+        ret->gated |= str_eq(word, gate_word);
     }
 }
 

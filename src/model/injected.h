@@ -60,6 +60,7 @@ struct injected {
     int32_t weight;       /* of the `builtIn: Spread` that was replaced; 0: none was */
     bool made_policy;     /* prioritizerPolicy is ours as a whole */
     bool made_predicates; /* so is the one predicate */
+    bool gated;           /* there are gates; injected_read() alone sets it */
 };
 /* `text` is the annotation's value. What is not well-formed is not believed. */
 void injected_read(struct str text, struct arena *arena, struct injected *ret);

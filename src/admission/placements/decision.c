@@ -54,6 +54,7 @@ enum admission placement_live_edit(const struct placement_live *live, struct are
         .mode = live->inject ? PLACEMENT_SCORES : PLACEMENT_OFF,
         .inject_scores = live->inject,
         .is_publisher = true,
+        .withholds_gate = live->without_gate,
         .shards = INJECTED_SHARDS,
         .key = live->key};
     const struct review review = {.group = admitted_placements.group,

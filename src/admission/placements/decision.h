@@ -42,6 +42,7 @@ struct placement_live {
     const struct fleet_view *view;
     struct str namespace, json;
     bool inject;             /* its scores are there; false: everything of ours is to go */
+    bool without_gate;       /* it is to have no gate yet, whatever its terms */
     struct injected_key key; /* under which they are */
 };
 /* What should be different about it. Unchanged, patched, or failed for a reason that the caller

@@ -41,6 +41,7 @@ struct placement_options {
     /* Whoever publishes the scores asks about a live Placement: they are there, so that it gets its
      * gate, under this key; and OCM's leaving it alone is no reason. */
     bool is_publisher;
+    bool withholds_gate; /* ... but it has not yet been seen that OCM has those scores, too */
     struct injected_key key;
 };
 

@@ -76,6 +76,8 @@ static struct injected believe(const struct placement_question *q) {
 
 /* A gate that nobody has published scores for selects nothing. */
 static bool may_gate(const struct placement_question *q, struct injected_key key) {
+    if (placement_options(q)->withholds_gate)
+        return false;
     return (!q->is_updated && !placement_options(q)->is_waiting) ||
            placement_options(q)->is_publisher || shape_is_gated(&q->old, key) ||
            shape_is_gated(&q->shape, key);

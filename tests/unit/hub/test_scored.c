@@ -150,6 +150,74 @@ static void a_live_one(void **state) {
                         "");
 }
 
+static const char *gate_of_first(void) {
+    return played_text(&hub, "spec/predicates/0/requiredClusterSelector/celSelector/"
+                             "celExpressions/0");
+}
+
+/* Scores and Placements are two watches of OCM's: one that has decisions is not gated before these
+ * show that OCM has seen the scores. */
+static void a_live_one_with_hard_terms(void **state) {
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, SCORED, HARD NUMBER("4"));
+    played_ocm(&hub);
+    played_is(&hub, "p-decision-1: e0 e1 e2 e3");
+    /* for what OCM has decided, at first: four objects, four items, the Placement */
+    assert_int_equal(played_settle(&hub), 4 + 4 + 1);
+    assert_string_equal(gate_of_first(), "");
+    hub.now_ms += 10000;
+    (void)played_settle(&hub);
+    played_published(&hub, "e0 e1 w0 w1");
+    assert_string_equal(gate_of_first(), "");
+    assert_int_equal(hub.answer.wake_ms, 5000);
+    hub.now_ms += 5000;
+    (void)played_settle(&hub);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "Unknown WaitingForScores");
+    played_ocm(&hub);
+    played_is(&hub, "p-decision-1: e0 e1 w0 w1");
+    watch_skew();
+    assert_int_equal(played_settle(&hub), 1 + 1);
+    assert_string_not_equal(gate_of_first(), "");
+    assert_int_equal(fewest, 4);
+    assert_int_equal(hub.owned.undone, 0); /* nobody has taken the gate away */
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "True Even");
+}
+
+/* Where OCM has nothing to write it shows nothing, and has as long as one that refuses. */
+static void a_live_one_that_is_even(void **state) {
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, SCORED, HARD NUMBER("4"));
+    played_decision(&hub, "p-decision-1", "e0 e1 w0 w1");
+    (void)played_settle(&hub);
+    played_published(&hub, "e0 e1 w0 w1");
+    hub.now_ms += 29999;
+    (void)played_settle(&hub);
+    assert_string_equal(gate_of_first(), "");
+    assert_int_equal(hub.answer.wake_ms, 1);
+    hub.now_ms++;
+    watch_skew();
+    (void)played_settle(&hub);
+    assert_string_not_equal(gate_of_first(), "");
+    assert_int_equal(fewest, 4);
+}
+
+/* A gate that somebody has taken away is put back at once: OCM has seen those scores. */
+static void a_gate_is_taken_away(void **state) {
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, SCORED "," DRAWN_GATED, HARD NUMBER("4") PRIORITIZER GATE);
+    hub.check = ocm_looks;
+    (void)played_settle(&hub);
+    cJSON_DeleteItemFromObjectCaseSensitive(cJSON_GetObjectItemCaseSensitive(hub.placement, "spec"),
+                                            "predicates");
+    give_placement();
+    assert_int_equal(played_settle(&hub), 1);
+    assert_string_not_equal(gate_of_first(), "");
+    assert_int_equal(hub.owned.undone, 1);
+}
+
 /* The mark of mode Owner goes where somebody has taken away what it is about. */
 static void a_mark_of_mode_owner(void **state) {
     struct owned_write write;
@@ -849,6 +917,9 @@ int main(void) {
         TEST(a_new_one_with_hard_terms),
         TEST(fewer_than_asked_for),
         TEST(a_live_one),
+        TEST(a_live_one_with_hard_terms),
+        TEST(a_live_one_that_is_even),
+        TEST(a_gate_is_taken_away),
         TEST(a_mark_of_mode_owner),
         TEST(many_fail),
         TEST(the_only_one),
