@@ -295,12 +295,15 @@ static bool is_alive(const struct looking *x) {
     return x->o->versions != hash_of_versions(x) || x->q->answered_ms > x->o->asked_ms;
 }
 
+/* Who begins to lead has not seen what OCM had written before. */
 static void begin_asking(struct looking *x) {
     struct owned *o = x->o;
     if (o->asks)
         return;
     o->asks = true;
     o->asked_ms = x->q->now_ms;
+    if (o->versions == 0)
+        o->versions = hash_of_versions(x);
 }
 
 /* OCM has what it needs, and has not done it. */

@@ -593,6 +593,21 @@ static void an_ocm_that_does_not_run(void **state) {
     assert_int_equal(hub.owned.refused_count, 4);
 }
 
+/* ... whoever leads: what was written before it began is no sign of life. */
+static void another_leader_and_no_ocm(void **state) {
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, SCORED "," DRAWN_GATED, HARD NUMBER("4") PRIORITIZER GATE);
+    played_decision(&hub, "p-decision-1", "e0");
+    (void)played_settle(&hub);
+    owned_done(&hub.owned);
+    hub.owned = (struct owned){.progress = OWNED_IDLE};
+    (void)played_settle(&hub);
+    hub.now_ms += 30000;
+    (void)played_settle(&hub);
+    assert_int_equal(hub.owned.refused_count, 0);
+}
+
 static void an_ocm_that_has_nothing_to_say(void **state) {
     (void)state;
     seven_and_two();
@@ -920,6 +935,7 @@ int main(void) {
         TEST(a_live_one_with_hard_terms),
         TEST(a_live_one_that_is_even),
         TEST(a_gate_is_taken_away),
+        TEST(another_leader_and_no_ocm),
         TEST(a_mark_of_mode_owner),
         TEST(many_fail),
         TEST(the_only_one),
