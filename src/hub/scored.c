@@ -7,9 +7,10 @@
  *
  *     plan -> items, one write at a time -> what the Placement lacks -> OCM decides -> as planned?
  *
- * Hard terms hold once OCM heeds them, because it sees its scores in the order of their writes: a
- * removal goes first, and nothing is added before it is there. Without hard terms what comes is
- * added before what goes.
+ * Hard terms hold once OCM heeds them, because it sees its scores in the order of their writes: one
+ * comes only where there is room for it (hub/scored_order.c). The Placement is another watch of
+ * OCM's, so one that is live gets its gate after the prioritizer, when OCM is seen to have its
+ * items. Without hard terms what comes is added before what goes.
  *
  * A cluster that OCM does not select within a time, though it has its item, fewer are selected than
  * asked for and nothing else is under way, is refused: something that is not known here is against

@@ -31,6 +31,17 @@ struct call {
 
 static struct call calls[CALLS];
 
+/* What is worth reading of both. */
+static const char *short_path(const char *path) {
+    const char *at = strstr(path, "/namespaces/");
+    return at != NULL ? at + sizeof "/namespaces" - 1 : path;
+}
+
+static const char *short_body(const char *body) {
+    const char *at = strstr(body, "\"resourceVersion\"");
+    return at != NULL ? at : body;
+}
+
 static bool is_lease(const char *path) {
     return strstr(path, "/leases") != NULL;
 }
@@ -99,8 +110,8 @@ void calls_start(struct kube_client *client, struct kube_request *request) {
     w->last_write_ms = world_now(w);
     if (!replica_leads(client->replica))
         world_fail(w, "%u writes, and does not lead", client->number);
-    world_trace(w, "%u: sends %s %s %.*s%s", client->number, c->method, strrchr(c->path, '/'),
-                STR_ARG(request->body), c->fair ? "" : " (not fresh)");
+    world_trace(w, "%u: sends %s %s %s%s", client->number, c->method, short_path(c->path),
+                short_body(c->body), c->fair ? "" : " (not fresh)");
     world_trace(w, "    which is: %s", happening_names[c->fate]);
 }
 
@@ -126,10 +137,13 @@ void calls_cancel(struct kube_client *client, struct kube_request *request) {
         }
 }
 
-/* What the call was made of is still true, but for other Placements'. */
-static bool is_fair(const struct world *w, const struct call *c, const struct wish *wish) {
-    return c->fair && wish != NULL && w->facts_version <= c->version &&
-           wish->changed_version <= c->version;
+/* What the call was made of is still true, but for other Placements'; of scores, which no answer of
+ * OCM's changes, but for that, too. */
+static bool is_fair(const struct world *w, const struct call *c, const struct judged *j) {
+    const bool fair = c->fair && w->facts_version <= c->version;
+    if (j->is_score)
+        return fair && w->edited_version <= c->version;
+    return fair && j->wish != NULL && j->wish->changed_version <= c->version;
 }
 
 static bool is_leader(const struct world *w, unsigned number) {
@@ -142,15 +156,17 @@ static int perform(struct world *w, struct call *c) {
     const struct str body = {c->body, c->body_bytes};
     if (!lease) {
         check_begin_write(w, c->path, body, &judged);
-        judged.fair = is_fair(w, c, judged.wish);
+        judged.fair = is_fair(w, c, &judged);
         judged.informed = judged.wish != NULL && w->facts_version <= c->known &&
                           judged.wish->changed_version <= c->known;
         judged.stale = !is_leader(w, c->number);
     }
-    const int status = store_call(&w->store, c->method, c->path, body, &c->answer);
+    int status = items_refuse(w, c->method, c->path);
+    if (status == 0)
+        status = store_call(&w->store, c->method, c->path, body, &c->answer);
     if (!lease) {
-        world_trace(w, "%u: lands %s %s: %d%s%s", c->number, c->method, strrchr(c->path, '/'),
-                    status, judged.fair ? "" : " (not fair)", judged.stale ? " (stale)" : "");
+        world_trace(w, "%u: lands %s %s: %d%s%s", c->number, c->method, short_path(c->path), status,
+                    judged.fair ? "" : " (not fair)", judged.stale ? " (stale)" : "");
         check_end_write(w, &judged, status);
     }
     if (!lease && status == 409)

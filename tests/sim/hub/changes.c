@@ -6,19 +6,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-cJSON *placement_of(const struct world *w, const struct wish *wish) {
-    return wish->exists ? store_find(&w->store, FLEET_PLACEMENTS, NAMESPACE, wish->name) : NULL;
-}
-
 /* A fact has changed that decisions depend on. */
 static void note_fact(struct world *w) {
     w->facts_version = w->store.version;
+    for (unsigned i = 0; i < w->wish_count; i++)
+        w->wishes[i].unfair = true;
 }
 
 /* ---- clusters ---- */
 
 static void put_labels(const struct cluster *c, char text[static 80]) {
-    int n = snprintf(text, 80, "'region':'r%d'", c->region);
+    int n = snprintf(text, 80, "'region':'r%d'%s", c->region, c->odd ? ",'odd':''" : "");
     if (c->has_zone)
         (void)snprintf(text + n, (size_t)(80 - n), ",'zone':'r%dz%d'", c->region, c->zone);
 }
@@ -33,12 +31,18 @@ static void settle_somewhere(struct world *w, struct cluster *c) {
     c->region = (int)world_below(w, w->regions);
     c->zone = (int)world_below(w, w->zones);
     c->has_zone = !world_chance(w, 20);
+    c->odd = world_chance(w, 80);
 }
 
 static void add_cluster(struct world *w, unsigned i) {
     struct cluster *c = &w->clusters[i];
     char labels[80];
     c->tainted = false;
+    if (c->namespace == NAMESPACE_NONE && !world_chance(w, 100))
+        c->namespace = NAMESPACE_THERE;
+    c->late = c->namespace != NAMESPACE_THERE;
+    if (c->late)
+        happen(w, NAMESPACE_LATE);
     put_labels(c, labels);
     c->object =
         json_of("{'metadata':{'name':'c%04u','labels':{%s}},'spec':{'hubAcceptsClient':true},"
@@ -50,6 +54,9 @@ static void add_cluster(struct world *w, unsigned i) {
 static void remove_cluster(struct world *w, unsigned i) {
     store_remove(&w->store, FLEET_CLUSTERS, w->clusters[i].object);
     w->clusters[i].object = NULL;
+    w->going += w->clusters[i].namespace == NAMESPACE_THERE;
+    if (w->clusters[i].namespace == NAMESPACE_THERE)
+        w->clusters[i].namespace = NAMESPACE_GOING;
 }
 
 static void taint_cluster(struct world *w, unsigned i, bool tainted) {
@@ -154,150 +161,63 @@ static void change_cluster(struct world *w) {
                 c->tainted ? ", tainted" : "", c->region, c->zone, c->has_zone ? "" : " (none)");
 }
 
-/* ---- Placements ---- */
+/* ---- AddOnPlacementScores ---- */
 
-/* Nobody asks for OCM's Balance, by which other Placements' decisions count: neither OCM nor
- * Evenkeel decides anew because of these. */
-static cJSON *spec_of(const struct wish *wish) {
-    struct strbuf text = {0};
-    cJSON *spec;
-    strbuf_append_str(&text, STR("{"));
-    if (wish->number >= 0)
-        strbuf_appendf(&text, "'numberOfClusters':%d,", wish->number);
-    strbuf_appendf(&text,
-                   "'prioritizerPolicy':{'mode':'Exact','configurations':[{'scoreCoordinate':{%s},"
-                   "'weight':1}]},",
-                   wish->scored ? "'type':'AddOn','addOn':{'resourceName':'load','scoreName':'s'}"
-                                : "'type':'BuiltIn','builtIn':'Steady'");
-    if (wish->per_group > 0)
-        strbuf_appendf(&text,
-                       "'decisionStrategy':{'groupStrategy':{'clustersPerDecisionGroup':%u}},",
-                       wish->per_group);
-    strbuf_append_str(&text, STR("'spreadPolicy':{'spreadConstraints':["));
-    if (wish->terms & TERM_REGION_SOFT)
-        strbuf_append_str(&text, STR("{'topologyKey':'region','topologyKeyType':'Label',"
-                                     "'maxSkew':1,'whenUnsatisfiable':'ScheduleAnyway'}"));
-    if ((wish->terms & TERM_REGION_SOFT) && (wish->terms & ~(unsigned)TERM_REGION_SOFT))
-        strbuf_append_char(&text, ',');
-    if (wish->terms & ~(unsigned)TERM_REGION_SOFT)
-        strbuf_appendf(&text,
-                       "{'topologyKey':'zone','topologyKeyType':'Label','maxSkew':1,"
-                       "'whenUnsatisfiable':'%s'}",
-                       wish->terms & TERM_ZONE_HARD ? "DoNotSchedule" : "ScheduleAnyway");
-    strbuf_append_str(&text, STR("]}}"));
-    strbuf_append_char(&text, '\0');
-    spec = json_of("%s", text.p);
-    if (wish->terms == 0)
-        cJSON_DeleteItemFromObjectCaseSensitive(spec, "spreadPolicy");
-    strbuf_done(&text);
-    return spec;
+static cJSON *some_score(struct world *w) {
+    const struct store_kind *k = &w->store.kinds[FLEET_SCORES];
+    cJSON *object = k->count > 0 ? k->objects[world_below(w, k->count)] : NULL;
+    return object != NULL && strncmp(name_of(object), "evenkeel-", 9) == 0 ? object : NULL;
 }
 
-static void set_mode(const struct wish *wish, cJSON *object) {
-    static const char *const words[] = {[MODE_UNSET] = NULL, "Owner", "Off"};
-    annotate(object, PLACEMENT_MODE_ANNOTATION, words[wish->mode]);
+static void put_item(cJSON *object, const char *name) {
+    cJSON *status = json_need(object, "status");
+    cJSON *list = cJSON_GetObjectItemCaseSensitive(status, "scores");
+    if (list == NULL)
+        list = cJSON_AddArrayToObject(status, "scores");
+    for (const cJSON *item = list->child; item != NULL; item = item->next)
+        if (strcmp(text_in(item, "name"), name) == 0)
+            return;
+    (void)cJSON_AddItemToArray(list, json_of("{'name':'%s','value':7}", name));
+    cJSON *meta = json_need(object, "metadata");
+    cJSON *others = cJSON_GetObjectItemCaseSensitive(meta, STORE_OTHERS);
+    if (others == NULL)
+        others = cJSON_AddArrayToObject(meta, STORE_OTHERS);
+    (void)cJSON_AddItemToArray(others, json_of("{'name':'%s'}", name));
 }
 
-static void note_wish(struct world *w, struct wish *wish) {
-    wish->changed_version = w->store.version;
-}
-
-static void make_placement(struct world *w, struct wish *wish) {
-    cJSON *object = json_of("{'metadata':{'name':'%s','namespace':'" NAMESPACE "'}}", wish->name);
-    (void)cJSON_AddItemToObject(object, "spec", spec_of(wish));
-    set_mode(wish, object);
-    if (wish->handmade)
-        annotate(object, PLACEMENT_DISABLE_ANNOTATION, "true");
-    store_add(&w->store, FLEET_PLACEMENTS, object);
-    wish->exists = true;
-    wish->taken = 0;
-    wish->ocm_right = 0;
-    note_wish(w, wish);
-}
-
-static unsigned some_terms(struct world *w) {
-    static const unsigned kinds[] = {TERM_ZONE_HARD,
-                                     TERM_ZONE_SOFT,
-                                     TERM_REGION_SOFT,
-                                     TERM_REGION_SOFT | TERM_ZONE_SOFT,
-                                     TERM_REGION_SOFT | TERM_ZONE_HARD,
-                                     TERM_ZONE_HARD};
-    return kinds[world_below(w, sizeof kinds / sizeof kinds[0])];
-}
-
-static int some_number(struct world *w) {
-    const unsigned most = w->cluster_count < 400 ? w->cluster_count : 400;
-    return world_chance(w, 150) ? -1 : (int)world_below(w, most);
-}
-
-static unsigned some_group(struct world *w) {
-    return world_chance(w, 600) ? 0 : 1 + (unsigned)world_below(w, 3 + w->cluster_count / 3);
-}
-
-static void show_wish(struct world *w, const struct wish *wish) {
-    static const char *const modes[] = {"no mode", "Owner", "Off"};
-    world_trace(w, "%s: %s, terms %u, number %d, %u a group%s%s", wish->name, modes[wish->mode],
-                wish->terms, wish->number, wish->per_group, wish->scored ? ", scored" : "",
-                wish->exists ? "" : ", deleted");
-}
-
-static void change_spec(struct world *w, struct wish *wish) {
-    cJSON *object = placement_of(w, wish);
-    const unsigned what = (unsigned)world_below(w, 10);
-    if (what < 4) {
-        wish->number = some_number(w);
-        happen(w, NUMBER_CHANGED);
-    } else if (what < 6) {
-        wish->terms = some_terms(w);
-        happen(w, TERMS_CHANGED);
-    } else if (what < 7) {
-        wish->terms = 0;
-        happen(w, TERMS_REMOVED);
-    } else if (what < 8) {
-        wish->per_group = some_group(w);
-        happen(w, GROUPS_CHANGED);
-    } else {
-        wish->mode = wish->mode == MODE_OWNER
-                         ? (world_chance(w, 500) ? MODE_UNSET : MODE_SWITCHED_OFF)
-                         : MODE_OWNER;
-        happen(w, wish->mode == MODE_OWNER ? MODE_ON : MODE_OFF);
+static enum happening change_score_object(struct world *w, cJSON *object) {
+    cJSON *list = cJSON_GetObjectItemCaseSensitive(
+        cJSON_GetObjectItemCaseSensitive(object, "status"), "scores");
+    const int count = cJSON_GetArraySize(list);
+    const unsigned what = (unsigned)world_below(w, 4);
+    char name[ITEM_BYTES];
+    if (what == 0) {
+        store_remove(&w->store, FLEET_SCORES, object);
+        return SCORE_OBJECT_DELETED;
     }
-    (void)cJSON_ReplaceItemInObjectCaseSensitive(object, "spec", spec_of(wish));
-    set_mode(wish, object);
-    store_touch(&w->store, FLEET_PLACEMENTS, object);
-}
-
-static void change_placement(struct world *w) {
-    struct wish *wish = &w->wishes[world_below(w, w->wish_count)];
-    if (wish->theirs)
-        return;
-    if (!wish->exists) {
-        make_placement(w, wish);
-        happen(w, PLACEMENT_MADE);
-    } else if (world_chance(w, 100)) {
-        store_remove(&w->store, FLEET_PLACEMENTS, placement_of(w, wish));
-        wish->exists = false;
-        happen(w, PLACEMENT_DELETED);
+    if (what == 1 && count > 0) {
+        cJSON_DeleteItemFromArray(list, (int)world_below(w, (uint64_t)count));
+    } else if (what == 2) {
+        (void)snprintf(name, sizeof name, "s%s-%08x", name_of(object) + sizeof "evenkeel-" - 1,
+                       (unsigned)world_below(w, UINT32_MAX));
+        put_item(object, name);
     } else {
-        change_spec(w, wish);
+        put_item(object, "theirs");
     }
-    note_wish(w, wish);
-    show_wish(w, wish);
+    store_touch(&w->store, FLEET_SCORES, object);
+    return what == 1 && count > 0 ? ITEM_TAKEN : what == 2 ? ITEM_DEAD : ITEM_THEIRS;
 }
 
-/* Three times an hour it is put back: twice is asked for. */
-static void take_annotation(struct world *w) {
-    struct wish *wish = &w->wishes[world_below(w, w->wish_count)];
-    cJSON *object = placement_of(w, wish);
-    if (object == NULL || wish->theirs || wish->taken >= 2 ||
-        annotation_of(object, PLACEMENT_DISABLE_ANNOTATION)[0] == '\0')
+/* By a person. */
+static void meddle_with_scores(struct world *w) {
+    cJSON *object = some_score(w);
+    if (object == NULL)
         return;
-    annotate(object, PLACEMENT_DISABLE_ANNOTATION, NULL);
-    store_touch(&w->store, FLEET_PLACEMENTS, object);
-    wish->taken++;
-    note_wish(w, wish);
-    world_trace(w, "somebody takes OCM's annotation from %s", wish->name);
-    happen(w, ANNOTATION_TAKEN);
+    world_trace(w, "somebody changes %s of %s", name_of(object), namespace_of(object));
+    happen(w, change_score_object(w, object));
+    w->edited_version = w->store.version;
+    for (unsigned i = 0; i < w->wish_count; i++)
+        w->wishes[i].unfair = true;
 }
 
 /* ---- PlacementDecisions ---- */
@@ -321,7 +241,7 @@ static void make_foreign(struct world *w, struct wish *wish) {
                       "'uid':'foreign','kind':'Other','name':'x','apiVersion':'v1'}]},'status':{"
                       "'decisions':[{'clusterName':'c%04u','reason':''}]}}",
                       name, wish->name, (unsigned)world_below(w, w->cluster_count)));
-    note_wish(w, wish);
+    changes_note(w, wish);
     world_trace(w, "%s is made, of another controller", name);
     happen(w, FOREIGN_MADE);
 }
@@ -364,7 +284,7 @@ static void meddle(struct world *w) {
         make_foreign(w, wish);
         break;
     }
-    note_wish(w, wish);
+    changes_note(w, wish);
 }
 
 /* ---- all ---- */
@@ -380,9 +300,13 @@ void changes_single(struct world *w) {
     } else if (what < 65) {
         changes_beat(w);
     } else if (what < 90) {
-        change_placement(w);
-    } else if (what < 93) {
-        take_annotation(w);
+        changes_placement(w);
+    } else if (what < 92) {
+        changes_take_annotation(w);
+    } else if (what < 94) {
+        changes_take_injection(w);
+    } else if (what < 96) {
+        meddle_with_scores(w);
     } else {
         meddle(w);
     }
@@ -411,17 +335,7 @@ void changes_begin(struct world *w) {
             add_cluster(w, i);
     }
     for (unsigned i = 0; i < w->wish_count; i++) {
-        struct wish *wish = &w->wishes[i];
-        (void)snprintf(wish->name, sizeof wish->name, "p%u", i);
-        wish->theirs = i == w->wish_count - 1;
-        wish->handmade = wish->theirs && world_chance(w, 500);
-        wish->mode = wish->handmade ? MODE_UNSET : wish->theirs ? MODE_SWITCHED_OFF : MODE_OWNER;
-        wish->terms = wish->handmade ? 0 : some_terms(w);
-        wish->number = some_number(w);
-        wish->per_group = some_group(w);
-        wish->scored = world_chance(w, 500);
-        make_placement(w, wish);
-        show_wish(w, wish);
+        changes_begin_placement(w, i);
     }
     note_fact(w);
 }

@@ -10,11 +10,6 @@
 
 #define SPREAD_CONDITION "SpreadSatisfied"
 
-bool wish_is_ours(const struct world *w, const struct wish *wish) {
-    return wish->exists && !wish->theirs && wish->terms != 0 &&
-           (wish->mode == MODE_OWNER || (wish->mode == MODE_UNSET && w->by_default));
-}
-
 /* ---- what there is ---- */
 
 static bool is_of(const struct wish *wish, const char *uid, const cJSON *object) {
@@ -28,7 +23,7 @@ static const char *uid_of(const struct world *w, const struct wish *wish) {
 }
 
 /* In how many of its objects each cluster is. Returns how many objects there are. */
-static uint32_t count_held(const struct world *w, const struct wish *wish, uint8_t *ret) {
+uint32_t check_count_held(const struct world *w, const struct wish *wish, uint8_t *ret) {
     const struct store_kind *k = &w->store.kinds[FLEET_DECISIONS];
     const char *uid = uid_of(w, wish);
     uint32_t objects = 0;
@@ -47,21 +42,22 @@ static uint32_t count_held(const struct world *w, const struct wish *wish, uint8
     return objects;
 }
 
-static uint8_t *new_flags(const struct world *w) {
+uint8_t *check_new_flags(const struct world *w) {
     uint8_t *flags = calloc(w->cluster_count, 1);
     if (flags == NULL)
         abort();
     return flags;
 }
 
-static bool fits(const struct world *w, const struct wish *wish, unsigned i) {
-    const struct cluster *c = &w->clusters[i];
+bool check_fits(const struct world *w, const struct wish *wish, unsigned cluster) {
+    const struct cluster *c = &w->clusters[cluster];
     return c->object != NULL && !c->tainted && (c->has_zone || !(wish->terms & TERM_ZONE_HARD));
 }
 
-/* Of the hard term over zones: the fullest above the emptiest, the most of all regions where terms
- * have these. */
-static int hard_skew(const struct world *w, const struct wish *wish, const uint8_t *held) {
+/* Of the hard term over zones, `without` these clusters (NULL: with all): the fullest above the
+ * emptiest, the most of all regions where terms have these. */
+int check_hard_skew(const struct world *w, const struct wish *wish, const uint8_t *held,
+                    const uint8_t *without) {
     enum { MOST = 64 };
     int held_in[MOST] = {0}, worst = 0;
     bool exists[MOST] = {false};
@@ -69,7 +65,7 @@ static int hard_skew(const struct world *w, const struct wish *wish, const uint8
     for (unsigned i = 0; i < w->cluster_count; i++) {
         const unsigned zone =
             (unsigned)w->clusters[i].region * w->zones + (unsigned)w->clusters[i].zone;
-        if (!fits(w, wish, i))
+        if (!check_fits(w, wish, i) || (without != NULL && without[i] != 0))
             continue;
         exists[zone] = true;
         held_in[zone] += held[i] > 0;
@@ -115,6 +111,10 @@ static void find_target(struct world *w, const char *path, struct str body, stru
 
 void check_begin_write(struct world *w, const char *path, struct str body, struct judged *ret) {
     *ret = (struct judged){.wish = NULL};
+    if (strstr(path, "/addonplacementscores") != NULL) {
+        check_begin_score(w, path, body, ret);
+        return;
+    }
     find_target(w, path, body, ret);
     if (ret->wish == NULL) {
         world_fail(w, "nobody has a Placement for '%s'", ret->name);
@@ -122,8 +122,8 @@ void check_begin_write(struct world *w, const char *path, struct str body, struc
     }
     const cJSON *object = store_find(&w->store, ret->kind, NAMESPACE, ret->name);
     ret->object = object != NULL ? cJSON_Duplicate(object, true) : NULL;
-    ret->before = new_flags(w);
-    ret->objects = count_held(w, ret->wish, ret->before);
+    ret->before = check_new_flags(w);
+    ret->objects = check_count_held(w, ret->wish, ret->before);
 }
 
 static const cJSON *part(const cJSON *object, const char *name) {
@@ -148,13 +148,16 @@ static bool is_same(const cJSON *before, const cJSON *after) {
     return same;
 }
 
-/* Of a Placement only two annotations and the status are ours. */
+/* Of a Placement only three annotations, the status, and what mode Scores adds are ours. */
 static void check_placement(struct world *w, const struct judged *j, const cJSON *after) {
+    check_injection(w, j, after);
     cJSON *left = cJSON_Duplicate(j->object, true), *right = cJSON_Duplicate(after, true);
     cJSON *const both[] = {left, right};
     for (int i = 0; i < 2; i++) {
         annotate(both[i], PLACEMENT_DISABLE_ANNOTATION, NULL);
         annotate(both[i], PLACEMENT_DISABLED_ANNOTATION, NULL);
+        annotate(both[i], PLACEMENT_INJECTED_ANNOTATION, NULL);
+        cJSON_DeleteItemFromObjectCaseSensitive(both[i], "spec");
         cJSON_DeleteItemFromObjectCaseSensitive(both[i], "status");
     }
     if (!is_same(left, right))
@@ -178,7 +181,7 @@ static void check_emptied(struct world *w, const struct judged *j, const uint8_t
     for (unsigned i = 0; i < w->cluster_count; i++) {
         had = had || j->before[i] > 0;
         has = has || after[i] > 0;
-        can = can || fits(w, j->wish, i);
+        can = can || check_fits(w, j->wish, i);
     }
     if (j->fair && had && !has && can && j->wish->number != 0)
         world_fail(w, "the decisions of %s were emptied, and clusters fit", j->wish->name);
@@ -187,7 +190,7 @@ static void check_emptied(struct world *w, const struct judged *j, const uint8_t
 /* Is there one of the write's changes that would have kept the hard term? */
 static bool could_hold(const struct world *w, const struct judged *j, const uint8_t *after,
                        int most) {
-    uint8_t *flags = new_flags(w);
+    uint8_t *flags = check_new_flags(w);
     bool could = false;
     uint32_t changes = 0;
     for (unsigned i = 0; i < w->cluster_count; i++)
@@ -197,7 +200,7 @@ static bool could_hold(const struct world *w, const struct judged *j, const uint
             continue;
         changes++;
         flags[i] ^= 1;
-        could = hard_skew(w, j->wish, flags) <= most;
+        could = check_hard_skew(w, j->wish, flags, NULL) <= most;
         flags[i] ^= 1;
     }
     free(flags);
@@ -208,7 +211,8 @@ static void check_hard_term(struct world *w, const struct judged *j, const uint8
     const bool taken_in = j->object != NULL && label_of(j->object, PLACEMENT_LABEL)[0] == '\0';
     if (!j->fair || taken_in || !(j->wish->terms & TERM_ZONE_HARD))
         return; /* what is taken in has what it has */
-    const int was = hard_skew(w, j->wish, j->before), is = hard_skew(w, j->wish, after);
+    const int was = check_hard_skew(w, j->wish, j->before, NULL),
+              is = check_hard_skew(w, j->wish, after, NULL);
     const int most = was > 1 ? was : 1;
     if (is <= most)
         return;
@@ -223,7 +227,7 @@ static void check_hard_term(struct world *w, const struct judged *j, const uint8
 
 /* Clusters that are in one of both and not in the other. */
 static uint32_t count_changes(const struct world *w, const cJSON *before, const cJSON *after) {
-    uint8_t *flags = new_flags(w);
+    uint8_t *flags = check_new_flags(w);
     uint32_t changes = 0;
     const cJSON *const both[] = {decisions_in(before), decisions_in(after)};
     for (int i = 0; i < 2; i++)
@@ -242,9 +246,10 @@ static void count_write(struct world *w, const struct judged *j, const cJSON *af
     struct wish *wish = j->wish;
     const bool is_status = j->kind == FLEET_PLACEMENTS && !same_part(j->object, after, "status");
     const uint32_t changes = j->kind == FLEET_DECISIONS ? count_changes(w, j->object, after) : 0;
-    happen(w, j->kind == FLEET_DECISIONS ? WROTE_DECISION
-              : is_status                ? WROTE_STATUS
-                                         : WROTE_ANNOTATIONS);
+    if (same_part(j->object, after, "spec"))
+        happen(w, j->kind == FLEET_DECISIONS ? WROTE_DECISION
+                  : is_status                ? WROTE_STATUS
+                                             : WROTE_ANNOTATIONS);
     wish->writes++;
     wish->changes += changes;
     wish->structure += changes == 0 && !is_status;
@@ -280,16 +285,24 @@ static void judge(struct world *w, const struct judged *j) {
     count_write(w, j, after);
     if (j->kind != FLEET_DECISIONS)
         return;
-    uint8_t *held = new_flags(w);
-    (void)count_held(w, j->wish, held);
+    uint8_t *held = check_new_flags(w);
+    (void)check_count_held(w, j->wish, held);
     check_emptied(w, j, held);
     check_hard_term(w, j, held);
     note_missing(w, j, held);
     free(held);
 }
 
+static const char *cluster_name(const struct judged *j) {
+    static char name[16];
+    (void)snprintf(name, sizeof name, "c%04u", j->cluster);
+    return name;
+}
+
 void check_end_write(struct world *w, struct judged *j, int status) {
-    if (status < 300 && j->wish != NULL)
+    if (status < 300 && j->is_score)
+        check_score(w, j, store_find(&w->store, FLEET_SCORES, cluster_name(j), j->name));
+    else if (status < 300 && j->wish != NULL)
         judge(w, j);
     free(j->before);
     cJSON_Delete(j->object);
@@ -301,10 +314,11 @@ void check_begin_round(struct world *w) {
     for (unsigned i = 0; i < w->wish_count; i++) {
         struct wish *wish = &w->wishes[i];
         if (wish->held == NULL) {
-            wish->held = new_flags(w);
-            wish->missing = new_flags(w);
+            wish->held = check_new_flags(w);
+            wish->missing = check_new_flags(w);
         }
-        (void)count_held(w, wish, wish->held);
+        check_scored_round(w, wish);
+        (void)check_count_held(w, wish, wish->held);
         memset(wish->missing, 0, w->cluster_count);
         wish->relabelled = false;
         wish->writes = wish->structure = wish->changes = wish->moves = 0;
@@ -320,6 +334,10 @@ void check_done(struct world *w) {
     for (unsigned i = 0; i < PLACEMENTS; i++) {
         free(w->wishes[i].held);
         free(w->wishes[i].missing);
+        free(w->wishes[i].had_items);
+        free(w->wishes[i].left_out);
+        free(w->wishes[i].items);
+        free(w->wishes[i].tried);
     }
 }
 
@@ -357,7 +375,7 @@ static void check_object(struct world *w, const struct truth *t, const cJSON *ob
         world_fail(w, "%s is empty, and its group is not", name_of(object));
 }
 
-static const cJSON *condition_of(const cJSON *placement, const char *type) {
+const cJSON *check_condition(const cJSON *placement, const char *type) {
     const cJSON *list = part(part(placement, "status"), "conditions");
     for (const cJSON *c = list != NULL ? list->child : NULL; c != NULL; c = c->next)
         if (strcmp(text_in(c, "type"), type) == 0)
@@ -375,7 +393,7 @@ static void check_status(struct world *w, const struct wish *wish, const struct 
     for (int i = 0; i < 3; i++) {
         char type[40] = "";
         memcpy(type, all[i]->type.p, all[i]->type.n < sizeof type ? all[i]->type.n : 0);
-        const cJSON *c = condition_of(placement, type);
+        const cJSON *c = check_condition(placement, type);
         if (c == NULL || !str_eq(str_of(text_in(c, "status")), ocm_status_names[all[i]->status]) ||
             !str_eq(str_of(text_in(c, "reason")), all[i]->reason))
             world_fail(w, "%s: its condition %s is %s %s, not %.*s", wish->name, type,
@@ -383,31 +401,39 @@ static void check_status(struct world *w, const struct wish *wish, const struct 
     }
 }
 
-static void check_decided(struct world *w, const struct wish *wish) {
+void check_groups(struct world *w, const struct wish *wish, const struct truth *t) {
     const struct store_kind *k = &w->store.kinds[FLEET_DECISIONS];
-    uint32_t *group_of = calloc(w->cluster_count, sizeof *group_of), *in_group;
-    uint8_t *held = new_flags(w);
-    struct truth t;
-    (void)count_held(w, wish, held);
-    if (group_of == NULL || !truth_decide(w, wish, true, &t))
+    uint32_t *group_of = calloc(w->cluster_count, sizeof *group_of),
+             *in_group = calloc(t->d.group_count + 1, sizeof *in_group);
+    uint8_t *held = check_new_flags(w);
+    if (group_of == NULL || in_group == NULL)
         abort();
-    in_group = calloc(t.d.group_count + 1, sizeof *in_group);
-    find_groups(w, &t, group_of);
-    for (uint32_t i = 0; in_group != NULL && i < k->count; i++)
+    (void)check_count_held(w, wish, held);
+    find_groups(w, t, group_of);
+    for (uint32_t i = 0; i < k->count; i++)
         if (is_of(wish, uid_of(w, wish), k->objects[i]))
-            check_object(w, &t, k->objects[i], group_of, in_group);
+            check_object(w, t, k->objects[i], group_of, in_group);
     for (unsigned i = 0; i < w->cluster_count; i++)
         if (held[i] != (group_of[i] > 0))
             world_fail(w, "%s: c%04u is in %u objects, and is %s", wish->name, i, held[i],
                        group_of[i] > 0 ? "decided" : "not decided");
-    for (uint32_t g = 0; in_group != NULL && g < t.d.group_count; g++)
+    for (uint32_t g = 0; g < t->d.group_count; g++)
         if (in_group[g] == 0)
             world_fail(w, "%s: nothing is of its group %u", wish->name, g);
-    check_status(w, wish, &t);
-    truth_close(&t);
     free(in_group);
     free(group_of);
     free(held);
+}
+
+static void check_decided(struct world *w, const struct wish *wish) {
+    struct truth t;
+    if (truth_open(w, w->truth, wish, &t) && truth_answer(w, wish, true, NULL, &t)) {
+        check_groups(w, wish, &t);
+        check_status(w, wish, &t);
+    } else {
+        world_fail(w, "%s cannot be decided", wish->name);
+    }
+    truth_close(&t);
 }
 
 static void check_annotations(struct world *w, const struct wish *wish) {
@@ -418,14 +444,14 @@ static void check_annotations(struct world *w, const struct wish *wish) {
     if (disabled != (ours || wish->handmade) || (marked && !ours))
         world_fail(w, "%s: OCM is %sdisabled%s, and it is %s", wish->name, disabled ? "" : "not ",
                    marked ? " by Evenkeel" : "", ours ? "Evenkeel's" : "not Evenkeel's");
-    if (!ours && condition_of(placement, SPREAD_CONDITION) != NULL)
+    if (!ours && !wish_is_scored(w, wish) && check_condition(placement, SPREAD_CONDITION) != NULL)
         world_fail(w, "%s is not Evenkeel's any more, and has its condition", wish->name);
 }
 
 /* Clusters that were selected before and after, and nowhere in between. */
 static void check_held(struct world *w, const struct wish *wish) {
-    uint8_t *held = new_flags(w);
-    (void)count_held(w, wish, held);
+    uint8_t *held = check_new_flags(w);
+    (void)check_count_held(w, wish, held);
     for (unsigned i = 0; i < w->cluster_count && wish->held != NULL; i++)
         if (wish->held[i] > 0 && held[i] > 0 && wish->missing[i] != 0)
             world_fail(w, "%s: c%04u stays, and was in no object for a moment", wish->name, i);
@@ -433,9 +459,11 @@ static void check_held(struct world *w, const struct wish *wish) {
 }
 
 /* A move is a cluster that comes to an object, and one that goes: two writes of decisions at most,
- * or one of these and one of the status. */
+ * or one of these and one of the status; in mode Scores two of items. */
 static void check_count(struct world *w, const struct wish *wish) {
     const uint32_t moves = wish->moves + (wish->changes + 1) / 2;
+    if (wish_is_scored(w, wish) && check_is_refusing(w, wish))
+        return; /* what is tried costs more */
     if (w->counted && wish->writes > 2 * moves + wish->structure + 1)
         world_fail(w, "%s: %u writes for %u moves and %u other changes", wish->name, wish->writes,
                    moves, wish->structure);
@@ -447,8 +475,9 @@ static bool lacks_clusters(const struct world *w) {
 }
 
 void check_quiet(struct world *w) {
+    check_dead_items(w);
     for (unsigned i = 0; i < w->wish_count && !w->failed; i++) {
-        const struct wish *wish = &w->wishes[i];
+        struct wish *wish = &w->wishes[i];
         if (!wish->exists)
             continue;
         check_annotations(w, wish);
@@ -456,6 +485,10 @@ void check_quiet(struct world *w) {
             check_decided(w, wish);
         if (wish_is_ours(w, wish))
             check_held(w, wish);
+        if (wish_is_scored(w, wish) && !lacks_clusters(w))
+            check_scored_quiet(w, wish);
+        if (!wish_is_ours(w, wish) && !wish_is_scored(w, wish) && !wish->handmade)
+            check_left(w, wish);
         check_count(w, wish);
     }
 }

@@ -49,6 +49,7 @@ const char *const happening_names[HAPPENINGS] = {
     [TERMS_REMOVED] = "placement: terms removed",
     [GROUPS_CHANGED] = "placement: other groups",
     [MODE_ON] = "placement: mode Owner",
+    [MODE_SCORED] = "placement: mode Scores",
     [MODE_OFF] = "placement: mode Off, or none",
     [PLACEMENT_DELETED] = "placement: deleted",
     [PLACEMENT_MADE] = "placement: made anew",
@@ -57,14 +58,32 @@ const char *const happening_names[HAPPENINGS] = {
     [DECISION_REPLACED] = "decision: replaced by somebody",
     [LABEL_LOST] = "decision: labels lost",
     [FOREIGN_MADE] = "decision: of another controller",
+    [INJECTION_TAKEN] = "placement: our prioritizer taken away",
+    [SCORE_OBJECT_DELETED] = "score: an object of ours deleted by somebody",
+    [ITEM_TAKEN] = "score: an item taken by somebody",
+    [ITEM_THEIRS] = "score: an item of somebody else's",
+    [ITEM_DEAD] = "score: an item of no Placement, by somebody",
+    [NAMESPACE_LATE] = "cluster: its namespace comes later",
     [OCM_WROTE] = "OCM: wrote",
     [OCM_WROTE_OVER] = "OCM: wrote though it is disabled",
+    [OCM_LAGS] = "OCM: a watch behind by seconds",
+    [OCM_PAUSED] = "OCM: paused",
     [COLLECTED] = "garbage collected",
     [WROTE_DECISION] = "Evenkeel: wrote a PlacementDecision",
     [WROTE_STATUS] = "Evenkeel: wrote a status",
     [WROTE_ANNOTATIONS] = "Evenkeel: wrote annotations",
     [CHANGED_OBJECT] = "Evenkeel: took a cluster to another object",
     [BROKE_HARD_TERM] = "Evenkeel: broke a hard term for a moment",
+    [MADE_SCORE_OBJECT] = "Evenkeel: made an AddOnPlacementScore",
+    [WROTE_ITEM] = "Evenkeel: wrote an item",
+    [TOOK_ITEM] = "Evenkeel: took an item away",
+    [SWEPT] = "Evenkeel: swept an object",
+    [INJECTED] = "Evenkeel: had OCM heed scores",
+    [GATED] = "Evenkeel: put a gate in",
+    [TOOK_INJECTION] = "Evenkeel: took its own out of a spec",
+    [FOUND_REFUSED] = "Evenkeel: found a refused cluster",
+    [TRIED_AGAIN] = "Evenkeel: tried a refused cluster again",
+    [BROKE_ITEMS] = "Evenkeel: broke a hard term of scores for a moment",
     [LARGE_FLEET] = "a fleet of 1,000 to 5,000 clusters",
 };
 
@@ -120,7 +139,7 @@ static void show_failure(const struct world *w, const struct run *run) {
 static unsigned show_happenings(const struct run *run) {
     unsigned all_never = 0;
     for (int i = 0; i < HAPPENINGS; i++) {
-        const bool never = run->happened[i] == 0 && i != BROKE_HARD_TERM;
+        const bool never = run->happened[i] == 0 && i != BROKE_HARD_TERM && i != BROKE_ITEMS;
         printf("%12llu  %s%s\n", (unsigned long long)run->happened[i], happening_names[i],
                never ? "  NEVER" : "");
         all_never += never;

@@ -2,6 +2,7 @@
  * A process: the real informer, planner, writer and elector, on a client and watches that are
  * played here. (Listing and watching itself is simulated beside: tests/sim.)
  */
+#include "hub/planner_internal.h"
 #include "kube/election/elector.h"
 #include "kube/watch/watch.h"
 #include "kube/write/writer.h"
@@ -14,6 +15,7 @@
 
 enum {
     TIMERS = 16,
+    SETTLES_MS = 60000, /* a move to a cluster that is tried again may wait for so long */
 };
 
 struct kube_watch {
@@ -41,6 +43,7 @@ struct replica {
     struct writer *writer;
     struct placement_decisions *controller;
     struct strand *planner;
+    const struct planner *plans;
     struct kube_watch watches[FLEET_KINDS];
     struct started_timer timers[TIMERS];
     int64_t paused_until_ms;
@@ -216,6 +219,92 @@ static bool has_news(const struct kube_watch *watch) {
            watch->seen < watch->replica->world->store.kinds[watch->kind].log_count;
 }
 
+/* ---- what its planner keeps in mind ---- */
+
+static struct planner *newest_planner;
+
+/* The linker puts it in the place of what it is called after (--wrap). */
+int __real_planner_new(const struct planner_options *options, struct planner **ret,
+                       struct err *err);
+int __wrap_planner_new(const struct planner_options *options, struct planner **ret,
+                       struct err *err);
+
+int __wrap_planner_new(const struct planner_options *options, struct planner **ret,
+                       struct err *err) {
+    int r = __real_planner_new(options, ret, err);
+    newest_planner = r == 0 ? *ret : NULL;
+    return r;
+}
+
+static const struct wish *wish_of(const struct world *w, const struct planner_record *r) {
+    for (unsigned i = 0; i < w->wish_count; i++)
+        if (str_eq(planner_key_of(strbuf_str(&r->name)).name, str_of(w->wishes[i].name)))
+            return &w->wishes[i];
+    return NULL;
+}
+
+/* OCM has filled up the Placement with others than one that it refuses, and will say no more; which
+ * has been said. */
+static bool may_differ(const struct world *w, const struct wish *wish) {
+    const cJSON *c = check_condition(placement_of(w, wish), "SpreadSatisfied");
+    return wish->picky && !(wish->terms & TERM_ZONE_HARD) &&
+           strcmp(text_in(c, "reason"), "Outweighed") == 0;
+}
+
+bool replica_asks(const struct replica *r) {
+    const struct planner *p = r->plans;
+    bool asks = false;
+    for (POOL_EACH(&p->records, id)) {
+        const struct planner_record *record = planner_record(p, id);
+        const struct wish *wish = wish_of(r->world, record);
+        asks = asks || (record->owned.asks && wish != NULL && wish_is_scored(r->world, wish) &&
+                        !may_differ(r->world, wish));
+    }
+    return asks;
+}
+
+bool replica_target(const struct replica *r, const struct wish *wish, uint8_t *ret) {
+    const struct planner *p = r->plans;
+    bool has = false;
+    memset(ret, 0, r->world->cluster_count);
+    for (POOL_EACH(&p->records, id)) {
+        const struct owned *o = &planner_record(p, id)->owned;
+        const struct str names = strbuf_str(&o->target);
+        if (wish_of(r->world, planner_record(p, id)) != wish || !o->has_target)
+            continue;
+        has = true;
+        for (size_t at = 0; at < names.n; at += strlen(names.p + at) + 1) {
+            const uint32_t c = cluster_number(names.p + at);
+            if (c < r->world->cluster_count)
+                ret[c] = 1;
+        }
+    }
+    return has;
+}
+
+int64_t replica_left_out(const struct replica *r, const struct wish *wish, uint8_t *ret) {
+    const struct planner *p = r->plans;
+    int64_t next_ms = INT64_MAX;
+    memset(ret, 0, r->world->cluster_count);
+    for (POOL_EACH(&p->records, id)) {
+        const struct planner_record *record = planner_record(p, id);
+        const struct owned *o = &record->owned;
+        for (uint32_t i = 0; wish_of(r->world, record) == wish && i < o->refused_count; i++) {
+            char name[16] = "";
+            const struct str of = strbuf_str(&o->refused[i].name);
+            memcpy(name, of.p, of.n < sizeof name ? of.n : 0);
+            const uint32_t c = cluster_number(name);
+            if (c >= r->world->cluster_count)
+                continue;
+            const int64_t left_ms = o->refused[i].until_ms - world_now(r->world);
+            ret[c] = left_ms > 0;
+            if (left_ms > -SETTLES_MS && o->refused[i].until_ms < next_ms)
+                next_ms = o->refused[i].until_ms;
+        }
+    }
+    return next_ms;
+}
+
 /* ---- the process ---- */
 
 static bool is_synced(void *ctx) {
@@ -243,24 +332,24 @@ static bool begin(struct replica *r) {
     if (fleet_new(&r->fleet, NULL) != 0 || elector_new(&election, &r->elector, NULL) != 0 ||
         writer_new(&writing, &r->writer, NULL) != 0)
         return false;
-    const struct placement_decisions_options options = {
-        .fleet = r->fleet,
-        .is_synced = is_synced,
-        .ctx = r,
-        .client = &r->client,
-        .writer = r->writer,
-        .elector = r->elector,
-        .settings = {.mode = w->by_default ? PLACEMENT_OWNER : PLACEMENT_OFF,
-                     .moves = w->moves,
-                     .shards = 4,
-                     .refused_after_ms = 30000,
-                     .refused_ms = 600000},
-        .clock = &w->clock.clock,
-        .io = &played_io};
+    const struct placement_decisions_options options = {.fleet = r->fleet,
+                                                        .is_synced = is_synced,
+                                                        .ctx = r,
+                                                        .client = &r->client,
+                                                        .writer = r->writer,
+                                                        .elector = r->elector,
+                                                        .settings = {.mode = w->by_default,
+                                                                     .moves = w->moves,
+                                                                     .shards = SHARDS,
+                                                                     .refused_after_ms = 30000,
+                                                                     .refused_ms = 600000},
+                                                        .clock = &w->clock.clock,
+                                                        .io = &played_io};
     starting = r;
     if (placement_decisions_start(&options, &r->controller, NULL) != 0)
         return false;
     r->planner = strand_take_new();
+    r->plans = newest_planner;
     return informer_watch(fleet_informer(r->fleet), &watching, NULL) == 0;
 }
 

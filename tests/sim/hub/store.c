@@ -1,5 +1,7 @@
 #include "sim/hub/store.h"
 
+#include "base/hash.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +62,7 @@ const char *owner_uid_of(const cJSON *object) {
     return "";
 }
 
-static cJSON *need(cJSON *object, const char *name) {
+cJSON *json_need(cJSON *object, const char *name) {
     cJSON *found = member_of(object, name);
     return cJSON_IsObject(found) ? found : cJSON_AddObjectToObject(object, name);
 }
@@ -72,7 +74,7 @@ static void set_text(cJSON *object, const char *name, const char *value) {
 }
 
 void annotate(cJSON *object, const char *key, const char *value) {
-    set_text(need(need(object, "metadata"), "annotations"), key, value);
+    set_text(json_need(json_need(object, "metadata"), "annotations"), key, value);
 }
 
 const cJSON *decisions_in(const cJSON *object) {
@@ -83,7 +85,7 @@ const cJSON *decisions_in(const cJSON *object) {
 static void merge(cJSON *into, const cJSON *changes) {
     for (const cJSON *change = changes->child; change != NULL; change = change->next) {
         if (cJSON_IsObject(change)) {
-            merge(need(into, change->string), change);
+            merge(json_need(into, change->string), change);
             continue;
         }
         cJSON_DeleteItemFromObjectCaseSensitive(into, change->string);
@@ -116,11 +118,16 @@ static void log_change(struct store *s, uint32_t kind, const cJSON *object, bool
         s->changed(s->ctx, kind, &k->log[k->log_count - 1]);
 }
 
+static uint64_t hash_of(const char *namespace, const char *name) {
+    return hash_mix(hash_str(str_of(namespace)), hash_str(str_of(name)));
+}
+
 static uint32_t find(const struct store *s, uint32_t kind, const char *namespace,
                      const char *name) {
     const struct store_kind *k = &s->kinds[kind];
+    const uint64_t hash = hash_of(namespace, name);
     uint32_t i = 0;
-    while (i < k->count && (strcmp(name_of(k->objects[i]), name) != 0 ||
+    while (i < k->count && (k->hashes[i] != hash || strcmp(name_of(k->objects[i]), name) != 0 ||
                             strcmp(namespace_of(k->objects[i]), namespace) != 0))
         i++;
     return i;
@@ -134,7 +141,7 @@ cJSON *store_find(const struct store *s, uint32_t kind, const char *namespace, c
 void store_touch(struct store *s, uint32_t kind, cJSON *object) {
     char text[24];
     (void)snprintf(text, sizeof text, "%llu", (unsigned long long)++s->version);
-    set_text(need(object, "metadata"), "resourceVersion", text);
+    set_text(json_need(object, "metadata"), "resourceVersion", text);
     log_change(s, kind, object, false);
 }
 
@@ -142,13 +149,15 @@ static void name_uid(struct store *s, cJSON *object) {
     char uid[24];
     (void)snprintf(uid, sizeof uid, "u%llu", (unsigned long long)++s->uids);
     if (text_in(meta_of(object), "uid")[0] == '\0')
-        set_text(need(object, "metadata"), "uid", uid);
+        set_text(json_need(object, "metadata"), "uid", uid);
 }
 
 void store_add(struct store *s, uint32_t kind, cJSON *object) {
     struct store_kind *k = &s->kinds[kind];
     name_uid(s, object);
     k->objects = grown(k->objects, k->count, &k->cap, sizeof(cJSON *));
+    k->hashes = grown(k->hashes, k->count, &k->hash_cap, sizeof *k->hashes);
+    k->hashes[k->count] = hash_of(namespace_of(object), name_of(object));
     k->objects[k->count++] = object;
     store_touch(s, kind, object);
 }
@@ -160,7 +169,9 @@ void store_remove(struct store *s, uint32_t kind, cJSON *object) {
         at++;
     s->version++;
     log_change(s, kind, object, true);
-    k->objects[at] = k->objects[--k->count];
+    k->count--;
+    k->objects[at] = k->objects[k->count];
+    k->hashes[at] = k->hashes[k->count];
     cJSON_Delete(object);
 }
 
@@ -172,6 +183,7 @@ void store_done(struct store *s) {
         for (uint32_t i = 0; i < k->log_count; i++)
             free(k->log[i].json);
         free(k->objects);
+        free(k->hashes);
         free(k->log);
     }
 }
@@ -180,6 +192,7 @@ void store_done(struct store *s) {
 
 static const char *const resources[STORE_KINDS] = {[FLEET_PLACEMENTS] = "placements",
                                                    [FLEET_DECISIONS] = "placementdecisions",
+                                                   [FLEET_SCORES] = "addonplacementscores",
                                                    [STORE_LEASES] = "leases"};
 
 /* A path, in parts that point into `text`. */
@@ -188,6 +201,7 @@ struct path {
     uint32_t kind; /* STORE_KINDS: of none */
     const char *namespace, *name;
     bool is_status;
+    bool applies; /* server-side, and takes over what others own */
 };
 
 static void read_path(const char *path, struct path *ret) {
@@ -206,6 +220,7 @@ static void read_path(const char *path, struct path *ret) {
     if (rest != NULL)
         ret->name = strsep(&rest, "/");
     ret->is_status = rest != NULL && strcmp(rest, "status") == 0;
+    ret->applies = strstr(path, "force=true") != NULL;
 }
 
 static bool is_other(const cJSON *object, const cJSON *wanted, const char *member) {
@@ -213,19 +228,75 @@ static bool is_other(const cJSON *object, const cJSON *wanted, const char *membe
     return text[0] != '\0' && strcmp(text, text_in(meta_of(object), member)) != 0;
 }
 
+/* The item of this name of a list; NULL. */
+static cJSON *named(const cJSON *list, const char *name) {
+    cJSON *item = list != NULL ? list->child : NULL;
+    while (item != NULL && strcmp(text_in(item, "name"), name) != 0)
+        item = item->next;
+    return item;
+}
+
+/* What was applied before and is applied no more goes, unless others own it, too; what was
+ * never applied stays. Only lists of
+ * scores are applied here: a map by name. upstream: apimachinery managedfields; the CRD's
+ * x-kubernetes-list-map-keys. */
+static void apply(cJSON *object, const cJSON *body) {
+    const cJSON *sent = member_of(member_of(body, "status"), "scores");
+    cJSON *meta = json_need(object, "metadata"), *status = json_need(object, "status");
+    cJSON *scores = member_of(status, "scores");
+    const cJSON *owned = member_of(meta, STORE_APPLIED), *others = member_of(meta, STORE_OTHERS);
+    if (scores == NULL)
+        scores = cJSON_AddArrayToObject(status, "scores");
+    for (const cJSON *item = owned != NULL ? owned->child : NULL; item; item = item->next) {
+        cJSON *there = named(scores, text_in(item, "name"));
+        if (there != NULL && named(sent, text_in(item, "name")) == NULL &&
+            named(others, text_in(item, "name")) == NULL)
+            cJSON_Delete(cJSON_DetachItemViaPointer(scores, there));
+    }
+    cJSON *now = cJSON_CreateArray();
+    for (const cJSON *item = sent != NULL ? sent->child : NULL; item; item = item->next) {
+        cJSON *there = named(scores, text_in(item, "name"));
+        if (there == NULL)
+            (void)cJSON_AddItemToArray(scores, cJSON_Duplicate(item, true));
+        else
+            (void)cJSON_ReplaceItemViaPointer(scores, there, cJSON_Duplicate(item, true));
+        (void)cJSON_AddItemToArray(now, json_of("{'name':'%s'}", text_in(item, "name")));
+    }
+    cJSON_DeleteItemFromObjectCaseSensitive(meta, STORE_APPLIED);
+    (void)cJSON_AddItemToObject(meta, STORE_APPLIED, now);
+}
+
+/* Nobody owns what has been taken away. */
+static void forget_owned(cJSON *object) {
+    const cJSON *scores = member_of(member_of(object, "status"), "scores");
+    const char *const lists[] = {STORE_APPLIED, STORE_OTHERS};
+    for (int i = 0; i < 2; i++) {
+        cJSON *list = member_of(meta_of(object), lists[i]), *next;
+        for (cJSON *item = list != NULL ? list->child : NULL; item != NULL; item = next) {
+            next = item->next;
+            if (named(scores, text_in(item, "name")) == NULL)
+                cJSON_Delete(cJSON_DetachItemViaPointer(list, item));
+        }
+    }
+}
+
 static int change(struct store *s, const struct path *path, cJSON *object, const cJSON *body) {
     if (is_other(object, meta_of(body), "resourceVersion") ||
         is_other(object, meta_of(body), "uid"))
         return 409;
-    char *before = cJSON_PrintUnformatted(object);
-    if (path->is_status)
-        merge(need(object, "status"), member_of(body, "status"));
+    cJSON *before = cJSON_Duplicate(object, true);
+    if (path->applies)
+        apply(object, body);
+    else if (path->is_status)
+        merge(json_need(object, "status"), member_of(body, "status"));
     else
         merge(object, body);
-    char *after = cJSON_PrintUnformatted(object);
-    const bool same = before != NULL && after != NULL && strcmp(before, after) == 0;
-    free(before);
-    free(after);
+    if (path->kind == FLEET_SCORES && !path->applies)
+        forget_owned(object);
+    set_text(json_need(object, "metadata"), "resourceVersion",
+             text_in(meta_of(before), "resourceVersion"));
+    const bool same = cJSON_Compare(before, object, true);
+    cJSON_Delete(before);
     if (!same) /* else it keeps its version */
         store_touch(s, path->kind, object);
     return 200;
@@ -238,7 +309,7 @@ static int create(struct store *s, const struct path *path, cJSON *body) {
         return 409;
     }
     cJSON_DeleteItemFromObjectCaseSensitive(body, "status");
-    set_text(need(body, "metadata"), "namespace", path->namespace);
+    set_text(json_need(body, "metadata"), "namespace", path->namespace);
     store_add(s, path->kind, body);
     return 201;
 }
@@ -251,7 +322,7 @@ static int replace(struct store *s, const struct path *path, cJSON *object, cJSO
     }
     if (object != NULL)
         store_remove(s, path->kind, object);
-    set_text(need(body, "metadata"), "namespace", path->namespace);
+    set_text(json_need(body, "metadata"), "namespace", path->namespace);
     store_add(s, path->kind, body);
     return 200;
 }

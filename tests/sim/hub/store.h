@@ -19,8 +19,9 @@ struct change {
 };
 
 struct store_kind {
-    cJSON **objects; /* owned */
-    uint32_t count, cap;
+    cJSON **objects;  /* owned */
+    uint64_t *hashes; /* owned; of their names */
+    uint32_t count, cap, hash_cap;
     struct change *log; /* owned */
     uint32_t log_count, log_cap;
 };
@@ -32,6 +33,11 @@ struct store {
     void (*changed)(void *ctx, enum fleet_kind kind, const struct change *change);
     void *ctx;
 };
+
+/* Members of the metadata of an AddOnPlacementScore, in the place of managedFields: [{"name":..}]
+ * of items that Evenkeel has applied, and of those that others have written. */
+#define STORE_APPLIED "applied"
+#define STORE_OTHERS "others"
 
 void store_done(struct store *s);
 
@@ -45,7 +51,8 @@ void store_touch(struct store *s, uint32_t kind, cJSON *object);
 /* One that is there. */
 void store_remove(struct store *s, uint32_t kind, cJSON *object);
 
-/* A request: 200, or the status of its refusal; appends the answer's body. */
+/* A request, also of server-side apply to an AddOnPlacementScore's status: 200, or the status of
+ * its refusal; appends the answer's body. */
 int store_call(struct store *s, const char *method, const char *path, struct str body,
                struct strbuf *answer);
 
@@ -53,6 +60,8 @@ int store_call(struct store *s, const char *method, const char *path, struct str
 
 /* With ' for ". */
 cJSON *json_of(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* A member that is an object, and made if there is none. */
+cJSON *json_need(cJSON *object, const char *name);
 /* "": there is none. */
 const char *text_in(const cJSON *object, const char *member);
 const cJSON *meta_of(const cJSON *object);

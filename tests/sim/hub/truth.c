@@ -1,24 +1,25 @@
 /*
- * A fleet that always has what the API server has.
+ * Fleets: one that always has what the API server has, and what OCM's controller has seen of it.
  */
 #include "fleet/internal.h"
 #include "sim/hub/world.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
-void truth_changed(void *ctx, enum fleet_kind kind, const struct change *change) {
-    struct world *w = ctx;
+void truth_take(struct world *w, struct fleet *fleet, enum fleet_kind kind,
+                const struct change *change) {
     const struct informer_kind *row = &fleet_store.kinds[kind];
-    struct informer *informer = fleet_informer(w->truth);
+    struct informer *informer = fleet_informer(fleet);
     struct informer_object object = {
-        .kind = kind, .arena = &w->arena, .json = str_of(change->json)};
+        .kind = kind, .arena = &w->taking, .json = str_of(change->json)};
     struct json_reader r;
     struct err err = {0};
     int failed;
-    arena_reset(&w->arena);
-    json_reader_init(&r, object.json, &w->arena, "object");
+    arena_reset(&w->taking);
+    json_reader_init(&r, object.json, &w->taking, "object");
     if (change->gone) {
-        failed = object_key_decode(object.json, &w->arena, &object.meta, &err);
+        failed = object_key_decode(object.json, &w->taking, &object.meta, &err);
         void *contents = informer_write(informer);
         failed = failed != 0 ? failed : row->remove(contents, &object, &err);
     } else {
@@ -30,23 +31,56 @@ void truth_changed(void *ctx, enum fleet_kind kind, const struct change *change)
     informer_write_done(informer);
     if (failed != 0)
         world_fail(w, "the store has an object that cannot be read: %s", err.text);
+    if (kind == FLEET_SCORES && fleet == w->truth)
+        items_changed(w, object.meta.namespace, object.meta.name);
 }
 
-bool truth_decide(struct world *w, const struct wish *wish, bool with_terms, struct truth *ret) {
-    const struct ocm_question q = {.placement = &ret->placement,
-                                   .now_ms = w->wall_ms + world_now(w)};
+void truth_changed(void *ctx, enum fleet_kind kind, const struct change *change) {
+    struct world *w = ctx;
+    truth_take(w, w->truth, kind, change);
+}
+
+bool truth_open(struct world *w, struct fleet *fleet, const struct wish *wish, struct truth *ret) {
     struct json_reader r;
     struct err err = {0};
     memset(ret, 0, sizeof *ret);
     arena_reset(&w->arena);
-    fleet_view_open(w->truth, &ret->view);
-    json_reader_init(&r, fleet_placement_json(&ret->view, STR(NAMESPACE), str_of(wish->name)),
-                     &w->arena, "Placement");
+    fleet_view_open(fleet, &ret->view);
+    const struct str json = fleet_placement_json(&ret->view, STR(NAMESPACE), str_of(wish->name));
+    if (json.n == 0)
+        return false;
+    json_reader_init(&r, json, &w->arena, "Placement");
     placement_decode(&r, &ret->placement);
+    if (json_finish(&r, &err) != 0)
+        world_fail(w, "'%s' cannot be read: %s", wish->name, err.text);
+    return !w->failed;
+}
+
+/* By slot, of flags by cluster. */
+static const uint8_t *by_slot(struct world *w, const struct truth *t, const uint8_t *clusters) {
+    uint8_t *slots = arena_alloc(&w->arena, topology_slots(t->view.clusters.topology));
+    char name[16];
+    for (unsigned i = 0; slots != NULL && i < w->cluster_count; i++) {
+        (void)snprintf(name, sizeof name, "c%04u", i);
+        const uint32_t slot = clusters[i] != 0
+                                  ? topology_slot(t->view.clusters.topology, str_of(name))
+                                  : TOPOLOGY_NONE;
+        if (slot != TOPOLOGY_NONE)
+            slots[slot] = 1;
+    }
+    return slots;
+}
+
+bool truth_answer(struct world *w, const struct wish *wish, bool with_terms, const uint8_t *without,
+                  struct truth *t) {
+    const struct ocm_question q = {.placement = &t->placement,
+                                   .now_ms = w->wall_ms + world_now(w),
+                                   .without = without != NULL ? by_slot(w, t, without) : NULL};
+    struct err err = {0};
     if (!with_terms)
-        ret->placement.term_count = 0;
-    if (json_finish(&r, &err) == 0 && ocm_decide(&ret->view, &q, &w->arena, &ret->d, &err) == 0)
-        return ret->d.outcome == OCM_DECIDED;
+        t->placement.term_count = 0;
+    if (ocm_decide(&t->view, &q, &w->arena, &t->d, &err) == 0)
+        return t->d.outcome == OCM_DECIDED;
     world_fail(w, "'%s' cannot be decided: %s", wish->name, err.text);
     return false;
 }

@@ -10,7 +10,8 @@ enum {
     MINUTE_MS = 60000,
     /* Longer than anything waits: a back-off, a Lease, a minute's moves. */
     QUIET_MS = 75000,
-    STILL_MS = 35000, /* longer than a move waits, and a lost write is in doubt */
+    REST_MINUTES = 720, /* refused clusters are tried again after ever longer times */
+    STILL_MS = 35000,   /* longer than a move waits, and a lost write is in doubt */
     STILL_TRIES = 1200,
     STORM_MS = 40000,
     MOST_STEPS = 20000000,
@@ -137,6 +138,7 @@ static void trouble_replica(struct world *w) {
 
 static void heal_all(struct world *w) {
     w->hostility = 0;
+    ocm_heal(w);
     for (unsigned i = 0; i < REPLICAS; i++) {
         if (w->replicas[i] != NULL)
             replica_pause(w->replicas[i], INT64_MIN);
@@ -147,22 +149,39 @@ static void heal_all(struct world *w) {
 
 /* ---- rounds ---- */
 
+/* Is there anything that time alone brings: an answer of OCM's that is waited for, a refused
+ * cluster that is tried again soon, an item of no Placement that was not found yet? */
+static const char *what_comes(struct world *w) {
+    char text[80];
+    uint8_t *flags = check_new_flags(w);
+    const struct replica *r = w->leader > 0 ? w->replicas[w->leader - 1] : NULL;
+    const char *what = r == NULL                     ? "a leader"
+                       : replica_asks(r)             ? "an answer of OCM's"
+                       : items_dead(w, text) != NULL ? "the end of an item"
+                                                     : NULL;
+    for (unsigned i = 0; i < w->wish_count && what == NULL; i++)
+        if (replica_left_out(r, &w->wishes[i], flags) < world_now(w) + MINUTE_MS)
+            what = "a refused cluster's time";
+    free(flags);
+    return what;
+}
+
 static bool is_settled(struct world *w) {
     int64_t since_ms = w->last_write_ms;
     since_ms = since_ms > w->scores_end_ms ? since_ms : w->scores_end_ms;
     bool settled = world_now(w) - since_ms >= QUIET_MS && actors_are_idle(w);
     for (unsigned i = 0; i < REPLICAS; i++)
         settled = settled && w->replicas[i] != NULL && replica_is_fresh(w->replicas[i]);
-    return settled && !calls_under_way();
+    return settled && !calls_under_way() && what_comes(w) == NULL;
 }
 
 /* Nothing goes wrong any more: all must come to rest, and stay so. */
 static void come_to_rest(struct world *w) {
-    const int64_t until_ms = world_now(w) + 120 * MINUTE_MS;
+    const int64_t until_ms = world_now(w) + REST_MINUTES * MINUTE_MS;
     w->last_write_ms = world_now(w);
     while (!w->failed && !is_settled(w)) {
         if (world_now(w) > until_ms)
-            world_fail(w, "it does not come to rest");
+            world_fail(w, "it does not come to rest, and waits for %s", what_comes(w));
         play_for(w, 1000);
     }
     if (!w->failed)
@@ -228,6 +247,8 @@ static void play_change(struct world *w) {
     w->hostility = 0;
     check_begin_round(w);
     changes_single(w);
+    for (unsigned i = 0; i < w->wish_count; i++)
+        check_scored_round(w, &w->wishes[i]); /* what somebody has taken is put back */
     come_to_rest(w);
 }
 
@@ -253,10 +274,14 @@ static void begin(struct world *w, unsigned clusters) {
     w->regions = (unsigned)world_between(w, 1, 4);
     w->zones = (unsigned)world_between(w, 1, 4);
     w->wish_count = (unsigned)world_between(w, 2, PLACEMENTS);
-    w->by_default = world_chance(w, 500);
+    w->by_default = world_chance(w, 200)   ? PLACEMENT_SCORES
+                    : world_chance(w, 500) ? PLACEMENT_OWNER
+                                           : PLACEMENT_OFF;
     w->moves =
         (struct move_limits){.settle_ms = 10000, .per_minute = world_chance(w, 500) ? 10 : 1000};
-    if (w->clusters == NULL || fleet_new(&w->truth, NULL) != 0)
+    arena_init(&w->taking, 256u << 20);
+    if (w->clusters == NULL || fleet_new(&w->truth, NULL) != 0 ||
+        fleet_new(&w->ocm.sees, NULL) != 0)
         abort();
     w->store.changed = truth_changed;
     w->store.ctx = w;
@@ -272,8 +297,10 @@ static void done(struct world *w) {
     calls_done();
     check_done(w);
     fleet_free(w->truth);
+    fleet_free(w->ocm.sees);
     store_done(&w->store);
     arena_done(&w->arena);
+    arena_done(&w->taking);
     free(w->clusters);
 }
 

@@ -9,9 +9,12 @@
  *     store.c     objects, versions, histories, writes
  *     replica.c   a process: its timers and watches, and what goes wrong with these
  *     calls.c     its requests, and what goes wrong with them
- *     actors.c    OCM's controller, and the garbage collector
- *     changes.c   what people and clusters do
+ *     ocm.c       OCM's controller
+ *     actors.c    the garbage collector, and namespaces of clusters
+ *     changes.c   what people and clusters do; changes_placements.c  ... to Placements
+ *     scores.c    AddOnPlacementScores of Evenkeel's: whose items there are
  *     check.c     what must be true after every write, and when all is quiet
+ *     check_scores.c  the same of mode Scores
  *
  * A check that fails calls world_fail(), which keeps the first failure; the seed then ends.
  */
@@ -20,6 +23,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "hub/placement_decisions.h"
+#include "model/injected.h"
 #include "ocm/decide.h"
 #include "sim/hub/store.h"
 
@@ -30,6 +34,7 @@ enum {
     REPLICAS = 2,
     PLACEMENTS = 5,
     MOST_CLUSTERS = 5000,
+    SHARDS = 4, /* of scores */
     TRACE_LINES = 60,
     TRACE_BYTES = 260,
 };
@@ -71,6 +76,7 @@ enum happening {
     TERMS_REMOVED,
     GROUPS_CHANGED,
     MODE_ON,
+    MODE_SCORED,
     MODE_OFF,
     PLACEMENT_DELETED,
     PLACEMENT_MADE,
@@ -78,9 +84,17 @@ enum happening {
     DECISION_DELETED,  /* one of ours, by somebody */
     DECISION_REPLACED, /* likewise, its clusters */
     LABEL_LOST,
-    FOREIGN_MADE, /* a PlacementDecision of another controller */
+    FOREIGN_MADE,         /* a PlacementDecision of another controller */
+    INJECTION_TAKEN,      /* by somebody */
+    SCORE_OBJECT_DELETED, /* one of ours, by somebody */
+    ITEM_TAKEN,           /* likewise, an item of it */
+    ITEM_THEIRS,          /* somebody writes an item of his own into it */
+    ITEM_DEAD,            /* likewise, one that looks like ours and is no Placement's */
+    NAMESPACE_LATE,       /* a cluster comes, and its namespace does not yet */
     OCM_WROTE,
     OCM_WROTE_OVER, /* after it was disabled */
+    OCM_LAGS,       /* one of its two watches */
+    OCM_PAUSED,
     COLLECTED,
     /* what Evenkeel did */
     WROTE_DECISION,
@@ -88,6 +102,16 @@ enum happening {
     WROTE_ANNOTATIONS,
     CHANGED_OBJECT,  /* a cluster, which was selected all the while */
     BROKE_HARD_TERM, /* for a moment, because no write was found that keeps it */
+    MADE_SCORE_OBJECT,
+    WROTE_ITEM,
+    TOOK_ITEM,
+    SWEPT, /* items of no Placement */
+    INJECTED,
+    GATED,
+    TOOK_INJECTION,
+    FOUND_REFUSED, /* a cluster that only a user's CEL keeps out */
+    TRIED_AGAIN,   /* such a one */
+    BROKE_ITEMS,   /* a hard term, as BROKE_HARD_TERM */
     LARGE_FLEET,
     HAPPENINGS
 };
@@ -95,17 +119,22 @@ extern const char *const happening_names[HAPPENINGS];
 
 /* ---- the world ---- */
 
+enum namespace { NAMESPACE_NONE, NAMESPACE_THERE, NAMESPACE_GOING };
+
 struct cluster {
     cJSON *object; /* the store's; NULL: there is none */
     int region, zone;
     bool has_zone, tainted;
+    bool odd; /* has a label that a user's CEL refuses */
+    enum namespace namespace;
+    bool late; /* its namespace came after it */
 };
 
 /* Kinds of terms; a bit each. */
 enum { TERM_REGION_SOFT = 1, TERM_ZONE_SOFT = 2, TERM_ZONE_HARD = 4 };
 
 /* What people want. */
-enum mode { MODE_UNSET, MODE_OWNER, MODE_SWITCHED_OFF };
+enum mode { MODE_UNSET, MODE_OWNER, MODE_SCORES, MODE_SWITCHED_OFF, MODES };
 struct wish {
     char name[16];
     bool exists;
@@ -116,12 +145,23 @@ struct wish {
     int number;         /* -1: all */
     unsigned per_group; /* 0: one group */
     bool scored;
-    unsigned taken;           /* how often OCM's annotation was taken away */
+    bool bare;                /* its prioritizerPolicy has no configurations */
+    bool may_score;           /* mode Scores is asked for, too */
+    bool picky;               /* a predicate of its own has CEL; never in mode Owner */
+    unsigned taken;           /* how often OCM's annotation was taken away, or our prioritizer */
     uint64_t changed_version; /* of the Placement or its PlacementDecisions, by other than us */
     /* OCM's controller: it still believes that it decides. */
     bool ocm_decides;
     uint64_t ocm_right; /* a sum of all that it has seen when it had nothing to write */
+    /* Mode Scores. */
+    struct injected_key key; /* of its items */
+    uint8_t *items;          /* [clusters]; owned: who has one */
+    uint8_t *tried;          /* [clusters]; owned: a refused one that has had one */
+    bool was_cut;            /* OCM saw more items than it takes, and took some of them */
+    bool unfair; /* what OCM sees was written for another state, until it has answered to all */
     /* Of a round. */
+    uint8_t *had_items, *left_out; /* [clusters]; owned: at its beginning */
+    uint32_t item_writes;
     uint8_t *held, *missing; /* [clusters]; owned: at its beginning; left out by us since */
     uint32_t writes;         /* ours since the round began */
     uint32_t structure;      /* of them: objects made and labelled, annotations, and their status */
@@ -131,6 +171,12 @@ struct wish {
 };
 
 struct replica;
+
+struct ocm_controller {
+    struct fleet *sees;
+    uint32_t seen[FLEET_KINDS]; /* of the store's logs */
+    int64_t lags_until_ms[FLEET_KINDS];
+};
 
 struct world {
     uint64_t seed, random, steps;
@@ -145,17 +191,22 @@ struct world {
     int64_t wall_ms; /* at time 0 of the clock */
     struct store store;
     struct fleet *truth; /* what the store has */
+    struct ocm_controller ocm;
     struct arena arena;  /* of one question */
+    struct arena taking; /* of one change */
 
     unsigned cluster_count, regions, zones; /* zones of a region */
     struct cluster *clusters;               /* [cluster_count]; owned */
     struct wish wishes[PLACEMENTS];
     unsigned wish_count;
-    bool by_default;
+    enum placement_mode by_default;
     struct move_limits moves;
 
     unsigned hostility;         /* of 1000 requests, about; 0: nothing goes wrong */
-    uint64_t facts_version;     /* of all but Placements and PlacementDecisions, heartbeats apart */
+    uint64_t facts_version;     /* of all but Placements and PlacementDecisions, heartbeats apart,
+                                   and scores of ours */
+    uint64_t edited_version;    /* of Placements, by people */
+    uint32_t going;             /* namespaces that are */
     int64_t scores_end_ms;      /* no score ends after that */
     int64_t last_write_ms;      /* of any replica but to Leases: when it was sent */
     int64_t ocm_ms, collect_ms; /* when these act next */
@@ -210,6 +261,14 @@ bool replica_is_paused(const struct replica *r);
 bool replica_leads(const struct replica *r);
 /* It has seen all there is, and planned since. */
 bool replica_is_fresh(const struct replica *r);
+/* Is there a Placement in mode Scores whose answer of OCM's it waits for? But for those that OCM
+ * may answer otherwise for ever. */
+bool replica_asks(const struct replica *r);
+/* [clusters]: those that it is on the way to. False: to none. */
+bool replica_target(const struct replica *r, const struct wish *wish, uint8_t *ret);
+/* [clusters]: those that it leaves out of a Placement, for they are refused. Returns when the first
+ * of them is tried again, or was a moment ago; INT64_MAX: there is none. */
+int64_t replica_left_out(const struct replica *r, const struct wish *wish, uint8_t *ret);
 /* Up to this version of the store it has seen all, and planned since; 0: it has not planned. */
 uint64_t replica_version(const struct replica *r);
 
@@ -227,25 +286,55 @@ void calls_done(void);
 
 /* What the store's `changed` calls; ctx is the world. */
 void truth_changed(void *ctx, enum fleet_kind kind, const struct change *change);
-/* What is decided of a Placement in the present state, with its terms or, as OCM would, without.
- * Valid until truth_close(); false: nothing is, or it failed. */
+void truth_take(struct world *w, struct fleet *fleet, enum fleet_kind kind,
+                const struct change *change);
+/* What is decided of a Placement, with its terms or, as OCM would, without; `without` these
+ * clusters
+ * ([clusters]; NULL: all take part). Valid until truth_close(); one at a time. False: there is no
+ * Placement, nothing is decided, or it failed. */
 struct truth {
     struct fleet_view view;
     struct placement placement;
     struct ocm_decision d;
 };
-bool truth_decide(struct world *w, const struct wish *wish, bool with_terms, struct truth *ret);
+bool truth_open(struct world *w, struct fleet *fleet, const struct wish *wish, struct truth *ret);
+bool truth_answer(struct world *w, const struct wish *wish, bool with_terms, const uint8_t *without,
+                  struct truth *t);
 void truth_close(struct truth *t);
 /* Which cluster a slot is; UINT32_MAX: of none that ever was. */
 uint32_t truth_cluster(const struct truth *t, uint32_t slot);
 uint32_t cluster_number(const char *name);
 
-/* ---- actors.c ---- */
+/* ---- scores.c ---- */
+
+/* An AddOnPlacementScore of ours has changed in the store. */
+void items_changed(struct world *w, struct str cluster, struct str resource);
+/* It exists, with this uid, from now on. */
+void items_begin(struct world *w, struct wish *wish, struct str uid);
+/* Whose item it is; NULL: no Placement's that exists. */
+struct wish *items_owner(struct world *w, const char *resource, const char *item);
+/* The first item of ours that is no Placement's in mode Scores; NULL. */
+const char *items_dead(struct world *w, char text[static 80]);
+/* What the API server says to a write there, before it looks: 0, or the status of its refusal. */
+int items_refuse(const struct world *w, const char *method, const char *path);
+/* The text of its key. */
+#define ITEM_BYTES 32
+const char *item_name(const struct wish *wish, char text[static ITEM_BYTES]);
+
+/* ---- ocm.c ---- */
+
+#define FOREIGN_UID "foreign"
 
 void ocm_step(struct world *w);
+/* It lags behind nothing any more. */
+void ocm_heal(struct world *w);
+bool ocm_is_idle(const struct world *w);
+
+/* ---- actors.c ---- */
+
 void collect_step(struct world *w);
 /* Nothing is left to be done by these. */
-bool actors_are_idle(struct world *w);
+bool actors_are_idle(const struct world *w);
 
 /* ---- changes.c ---- */
 
@@ -257,6 +346,18 @@ void changes_single(struct world *w);
 /* A cluster says that it is there. */
 void changes_beat(struct world *w);
 cJSON *placement_of(const struct world *w, const struct wish *wish);
+
+/* ---- changes_placements.c ---- */
+
+/* What its spec is, but for what is Evenkeel's. */
+cJSON *changes_spec_of(const struct wish *wish);
+/* Makes the first ones. */
+void changes_begin_placement(struct world *w, unsigned i);
+void changes_placement(struct world *w);
+void changes_take_annotation(struct world *w);
+void changes_take_injection(struct world *w);
+/* A Placement, or its PlacementDecisions, are not any more what they were. */
+void changes_note(struct world *w, struct wish *wish);
 
 /* ---- check.c ---- */
 
@@ -271,6 +372,11 @@ struct judged {
     uint8_t *before;      /* [clusters]: in some object of the Placement */
     uint32_t objects;     /* likewise: how many there are */
     cJSON *object;        /* before the write; NULL */
+    /* Of an AddOnPlacementScore. */
+    bool is_score;
+    uint32_t cluster;
+    uint32_t comes, goes; /* items of ours */
+    uint32_t item_count;  /* of the wish, before */
 };
 void check_begin_write(struct world *w, const char *path, struct str body, struct judged *ret);
 /* `status` of the answer. Frees what the first made. */
@@ -284,5 +390,43 @@ void check_forget_round(const struct world *w, const struct wish *wish);
 void check_quiet(struct world *w);
 void check_done(struct world *w);
 
-/* Is it to be decided by Evenkeel? */
+/* Is it to be decided by Evenkeel, in mode Owner? */
 bool wish_is_ours(const struct world *w, const struct wish *wish);
+/* ... or by OCM, by Evenkeel's scores? */
+bool wish_is_scored(const struct world *w, const struct wish *wish);
+/* Does a user's CEL refuse this cluster? */
+bool wish_refuses(const struct world *w, const struct wish *wish, unsigned cluster);
+
+/* For check_scores.c. */
+uint32_t check_count_held(const struct world *w, const struct wish *wish, uint8_t *ret);
+int check_hard_skew(const struct world *w, const struct wish *wish, const uint8_t *held,
+                    const uint8_t *without);
+bool check_fits(const struct world *w, const struct wish *wish, unsigned cluster);
+void check_groups(struct world *w, const struct wish *wish, const struct truth *t);
+const cJSON *check_condition(const cJSON *placement, const char *type);
+uint8_t *check_new_flags(const struct world *w);
+
+/* ---- check_scores.c ---- */
+
+/* A step of OCM's. */
+struct ocm_step {
+    struct wish *wish;
+    bool gated;
+    struct injected_key gate;
+    uint32_t number, fits; /* as OCM sees it */
+    uint8_t *before;       /* [clusters]: decided */
+};
+void check_begin_ocm(struct world *w, struct ocm_step *step);
+void check_end_ocm(struct world *w, struct ocm_step *step);
+
+void check_begin_score(struct world *w, const char *path, struct str body, struct judged *j);
+void check_score(struct world *w, struct judged *j, const cJSON *after);
+/* What Evenkeel has written of a Placement's spec. */
+void check_injection(struct world *w, const struct judged *j, const cJSON *after);
+/* Are clusters refused, or taken for it; or were some at the round's beginning? */
+bool check_is_refusing(const struct world *w, const struct wish *wish);
+void check_scored_round(struct world *w, struct wish *wish);
+void check_scored_quiet(struct world *w, struct wish *wish);
+/* Of one that is OCM's alone. */
+void check_left(struct world *w, const struct wish *wish);
+void check_dead_items(struct world *w);
