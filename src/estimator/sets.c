@@ -53,15 +53,9 @@ static int make_groups(const struct estimator_nodes *nodes, struct first_fit *fi
 /* ---- components ---- */
 
 /* Which nodes may be used; NULL: all. */
-static int find_matches(const struct estimator_nodes *nodes, struct topology_view *view,
-                        const struct replica_requirements *requirements, struct arena *arena,
-                        const uint8_t **ret) {
-    const uint8_t *flags;
+static int copy_matches(const struct estimator_nodes *nodes, const uint8_t *flags,
+                        struct arena *arena, const uint8_t **ret) {
     uint8_t *matches = NULL;
-    const int r =
-        topology_feasibility(view, &requirements->claim, requirements->tolerations, &flags);
-    if (r != 0)
-        return r;
     if (!steps_take(&arena->steps, nodes->count / 4))
         return -E2BIG;
     for (uint32_t row = 0; row < nodes->count; row++) {
@@ -80,6 +74,28 @@ static int find_matches(const struct estimator_nodes *nodes, struct topology_vie
     }
     *ret = matches;
     return 0;
+}
+
+/* A view looks through all that it has built so far; when that is much, one of its own answers. */
+static int find_matches(const struct estimator_nodes *nodes, struct topology_view *view,
+                        const struct replica_requirements *requirements, struct arena *arena,
+                        const uint8_t **ret) {
+    enum { BUILT_MANY = 64 };
+    const bool apart = view->built >= BUILT_MANY;
+    struct topology_view own;
+    const uint8_t *flags;
+    if (apart) {
+        topology_view_open(view->topology, &own);
+        own.asker = view->asker;
+        own.steps = view->steps;
+    }
+    int r = topology_feasibility(apart ? &own : view, &requirements->claim,
+                                 requirements->tolerations, &flags);
+    if (r == 0)
+        r = copy_matches(nodes, flags, arena, ret);
+    if (apart)
+        topology_view_close(&own);
+    return r;
 }
 
 static int prepare_set(const struct estimator_nodes *nodes, struct topology_view *view,
