@@ -52,7 +52,55 @@ enum { LINE_BYTES = 3 << 20 };
     "\"d\"},\"spec\":{\"selector\":{}}}],\"wire\":"                                                \
     "\"12180a07617070732f7631120a4465706c6f796d656e74220164\""
 
+#define SCHEDULE "{\"step\":\"schedule\","
+#define SCHEDULED                                                                                  \
+    "\"replicas\":9,\"resource\":{\"apiVersion\":\"v1\",\"kind\":\"K\"},\"replicaRequirements\":{" \
+    "\"resourceRequest\":{\"cpu\":\"1\"}}"
+#define SERVES "\"apiEnablements\":[{\"groupVersion\":\"v1\",\"resources\":[{\"kind\":\"K\"}]}]"
+#define MEMBER(name, spec)                                                                         \
+    "{\"metadata\":{\"name\":\"" name "\"},\"spec\":{" spec "},\"status\":{" SERVES                \
+    ",\"resourceSummary\":{\"allocatable\":{\"cpu\":\"99\",\"pods\":\"99\"}}}}"
+#define ONE_MEMBER                                                                                 \
+    ",\"clusters\":[" MEMBER("m", "\"region\":\"r\",\"zones\":[\"z\"],\"taints\":[{\"key\":\"t\"," \
+                                  "\"effect\":\"NoSchedule\"}]") "]}"
+
 static const struct list lists[] = {
+    {"members", SCHEDULE "\"spec\":{" SCHEDULED "," AGGREGATED "},\"clusters\":[", "]}",
+     MEMBER("m%u", ""), ","},
+    {"members backwards, duplicated", SCHEDULE "\"spec\":{" SCHEDULED "},\"clusters\":[", "]}",
+     MEMBER("m%X", "\"region\":\"r%X\""), ","},
+    {"members with a taint each", SCHEDULE "\"spec\":{" SCHEDULED "},\"clusters\":[", "]}",
+     MEMBER("m%u", "\"taints\":[{\"key\":\"t%u\",\"effect\":\"NoSchedule\"}]"), ","},
+    {"taints of a member",
+     SCHEDULE "\"spec\":{" SCHEDULED "},\"clusters\":[{\"metadata\":{"
+              "\"name\":\"m\"},\"status\":{" SERVES "},\"spec\":{\"taints\":[",
+     "]}}]}", "{\"key\":\"t%u\"}", ","},
+    {"APIs of a member",
+     SCHEDULE "\"spec\":{" SCHEDULED "},\"clusters\":[{\"metadata\":{\"name\":"
+              "\"m\"},\"status\":{\"apiEnablements\":[{\"resources\":[",
+     "]}]}}]}", "{\"kind\":\"K%u\"}", ","},
+    {"targets", SCHEDULE "\"spec\":{" SCHEDULED ",\"clusters\":[", "]}" ONE_MEMBER,
+     "{\"name\":\"m%u\",\"replicas\":1}", ","},
+    {"evictions", SCHEDULE "\"spec\":{" SCHEDULED ",\"gracefulEvictionTasks\":[", "]}" ONE_MEMBER,
+     "{\"fromCluster\":\"m%u\"}", ","},
+    {"tolerations", SCHEDULE "\"spec\":{" SCHEDULED ",\"placement\":{\"clusterTolerations\":[",
+     "]}}" ONE_MEMBER, "{\"key\":\"t%u\",\"operator\":\"Exists\"}", ","},
+    {"terms of a binding",
+     SCHEDULE "\"spec\":{" SCHEDULED ",\"placement\":{\"clusterAffinities\":[", "]}}" ONE_MEMBER,
+     "{\"affinityName\":\"g%u\",\"clusterNames\":[\"x\"]}", ","},
+    {"overflow affinities of a term",
+     SCHEDULE "\"spec\":{" SCHEDULED
+              ",\"placement\":{\"clusterAffinities\":[{\"affinityName\":\"g\","
+              "\"clusterNames\":[\"x\"],\"overflowAffinities\":[",
+     "]}]}},\"status\":{\"schedulerObservingAffinityName\":\"g\"}" ONE_MEMBER,
+     "{\"affinityName\":\"o%u\",\"clusterNames\":[\"x\"]}", ","},
+    {"zones of an affinity",
+     SCHEDULE "\"spec\":{" SCHEDULED ",\"placement\":{\"clusterAffinity\":{\"fieldSelector\":{"
+              "\"matchExpressions\":[{\"key\":\"zone\",\"operator\":\"NotIn\",\"values\":[",
+     "]}]}}}}" ONE_MEMBER, "\"z%X\"", ","},
+    {"spread constraints",
+     SCHEDULE "\"spec\":{" SCHEDULED ",\"placement\":{\"spreadConstraints\":[", "]}}" ONE_MEMBER,
+     "{\"spreadByField\":\"region\",\"maxGroups\":%u}", ","},
     {"clusters in one zone", PLAN TERMS "\"clusters\":[", "]}",
      "{\"name\":\"c%u\",\"labels\":{\"region\":\"r\",\"zone\":\"z\"}}", ","},
     {"clusters in a zone each", PLAN TERMS "\"clusters\":[", "]}",
