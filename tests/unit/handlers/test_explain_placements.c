@@ -49,7 +49,8 @@ static int setup(void **state) {
     assert_int_equal(clusters_state_read(str_of(hub), &f.state, NULL), 0);
     free(hub);
     assert_int_equal(placement_history_new(&f.history, NULL), 0);
-    f.clusters = (struct clusters){{f.state.fleet, f.state.policies}, is_ready, &f};
+    f.clusters = (struct clusters){
+        .known = {f.state.fleet, f.state.policies}, .is_ready = is_ready, .ctx = &f};
     f.explain = (struct explain){.clusters = &f.clusters, .history = f.history};
     assert_int_equal(explain_access_new(NULL, &f.explain.access, NULL), 0);
     *state = &f;
