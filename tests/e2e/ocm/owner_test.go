@@ -349,6 +349,8 @@ func TestOwner(t *testing.T) {
 	run("claims", byClaims)
 	run("moves", func(w *world) { moves(w, first) })
 	run("hard", hardTerms)
+	run("life", upsAndDowns)
+	run("backup", primaryAndBackup)
 	run("many", manyClusters)
 	run("groups", decisionGroups)
 	run("others", leftAlone)

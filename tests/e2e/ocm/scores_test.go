@@ -35,6 +35,8 @@ func TestScores(t *testing.T) {
 	run("claims", byClaims)
 	run("moves", scoredMoves)
 	run("hard", scoredHardTerms)
+	run("life", upsAndDowns)
+	run("backup", primaryAndBackup)
 	run("refused", refusedByCEL)
 	run("leaving", leavingScores)
 	run("copied", copiedKey)
