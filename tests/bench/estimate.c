@@ -187,7 +187,8 @@ static int measure(struct member *m, const struct question *q, enum what what, i
     }
     if (r == 0) {
         qsort(ns, (size_t)calls, sizeof *ns, compare_times);
-        *ret_us = (double)ns[calls / 2] / 1000;
+        const int64_t half = calls / 2;
+        *ret_us = (double)ns[half] / 1000;
     }
     free(ns);
     return r;

@@ -305,9 +305,11 @@ static bool naive_clusters(struct naive *n) {
 /* Has each of the chosen groups above one below it that is chosen, and no other? */
 static bool is_below(const struct naive *n, uint32_t level) {
     uint32_t parents = 0;
-    for (uint32_t i = 0; level > 0 && i < n->sizes[level]; i++)
+    if (level == 0)
+        return true;
+    for (uint32_t i = 0; i < n->sizes[level]; i++)
         parents |= 1u << n->groups[level][n->chosen[level][i]].parent;
-    for (uint32_t i = 0; level > 0 && i < n->sizes[level - 1]; i++) {
+    for (uint32_t i = 0; i < n->sizes[level - 1]; i++) {
         if ((parents >> n->chosen[level - 1][i] & 1) == 0)
             return false;
         parents &= ~(1u << n->chosen[level - 1][i]);
