@@ -100,20 +100,30 @@ static void ask_step(enum verb verb, const struct http_request *request,
 static const enum placement_verb placement_verbs[VERBS] = {
     [FILTER] = PLACEMENT_FILTER, [PRIORITIZE] = PLACEMENT_PRIORITIZE, [SELECT] = PLACEMENT_SELECT};
 
+/* What is known, where the question has no state, must have been read. False: there is nothing to
+ * ask, and the answer says so. */
+static bool may_ask(const struct clusters *c, const struct clusters_question *q, const void *known,
+                    const char *nothing, struct http_response *response) {
+    if (q->state.p != NULL)
+        return true;
+    if (known == NULL) {
+        put_error(response, 200, nothing);
+        return false;
+    }
+    if (c->is_ready(c->ctx))
+        return true;
+    put_error(response, 503, EXTENDER_NOT_READY);
+    response->retry_after_s = 1;
+    return false;
+}
+
 static void ask_placement(enum placement_verb verb, const struct clusters *c,
                           const struct clusters_question *q, const struct http_request *request,
                           struct http_response *response) {
     struct err err = {0};
     int r;
-    if (q->state.p == NULL && c->known.fleet == NULL) {
-        put_error(response, 200, NO_FLEET);
+    if (!may_ask(c, q, c->known.fleet, NO_FLEET, response))
         return;
-    }
-    if (q->state.p == NULL && !c->is_ready(c->ctx)) {
-        put_error(response, 503, EXTENDER_NOT_READY);
-        response->retry_after_s = 1;
-        return;
-    }
     r = q->state.p != NULL ? answer_from_state(verb, q, request->arena, response, &err)
                            : answer(verb, &c->known, q, request->arena, response, &err);
     if (r == 0)
@@ -135,10 +145,8 @@ static void ask_binding(enum verb verb, const struct clusters *c, const struct c
     struct clusters_state state = {.fleet = NULL};
     struct err err = {0};
     int r = 0;
-    if (q->state.p == NULL && c->karmada == NULL) {
-        put_error(response, 200, NO_KARMADA);
+    if (!may_ask(c, q, c->karmada, NO_KARMADA, response))
         return;
-    }
     if (q->state.p != NULL)
         r = clusters_state_read(q->state, &state, &err);
     if (r == 0)

@@ -7,27 +7,25 @@
 
 /* ---- clusters ---- */
 
-/* Leaves those that the question names. */
-static int keep_named(const struct karmada_view *view, const struct clusters_question *q,
+/* Those that the question names. */
+static int find_named(const struct karmada_view *view, const struct clusters_question *q,
                       struct arena *arena, struct karmada_question *ret, struct err *err) {
-    const struct karmada_cluster **named =
-        arena_array_unset(arena, ret->cluster_count, sizeof *named);
-    uint8_t *marks = arena_array(arena, topology_slots(view->clusters.topology), sizeof *marks);
+    const uint32_t slots = topology_slots(view->clusters.topology);
+    const struct karmada_cluster **named = arena_array_unset(arena, slots, sizeof *named);
+    uint8_t *marks = arena_array(arena, slots, sizeof *marks);
     uint32_t count = 0;
     if (named == NULL || marks == NULL)
         return err_set(err, -ENOMEM, "no memory for Karmada's clusters");
-    if (!steps_take(&arena->steps, (uint64_t)ret->cluster_count + q->name_count))
+    if (!steps_take(&arena->steps, (uint64_t)slots + q->name_count))
         return err_set(err, -E2BIG, "more clusters than there is time for");
     for (uint32_t i = 0; i < q->name_count; i++) {
         const uint32_t slot = topology_find(&view->clusters, q->names[i]);
         if (slot != TOPOLOGY_NONE)
             marks[slot] = 1;
     }
-    for (uint32_t i = 0; i < ret->cluster_count; i++) {
-        const uint32_t slot = topology_find(&view->clusters, ret->clusters[i]->meta.name);
-        if (slot != TOPOLOGY_NONE && marks[slot] != 0)
-            named[count++] = ret->clusters[i];
-    }
+    for (uint32_t slot = 0; slot < slots; slot++)
+        if (marks[slot] != 0 && karmada_member(view, slot) != NULL)
+            named[count++] = karmada_member(view, slot);
     ret->clusters = named;
     ret->cluster_count = count;
     return 0;
@@ -35,9 +33,11 @@ static int keep_named(const struct karmada_view *view, const struct clusters_que
 
 static int find_clusters(const struct karmada_view *view, const struct clusters_question *q,
                          struct arena *arena, struct karmada_question *ret, struct err *err) {
+    if (q->has_names)
+        return find_named(view, q, arena, ret, err);
     if (karmada_view_clusters(view, arena, &ret->clusters, &ret->cluster_count) != 0)
         return err_set(err, -ENOMEM, "no memory for Karmada's clusters");
-    return q->has_names ? keep_named(view, q, arena, ret, err) : 0;
+    return 0;
 }
 
 /* What the member's own nodes say. */

@@ -192,6 +192,10 @@ static void put_rest(struct rendering *r) {
     json_begin_array(&r->w);
     if (!b->spec.has_placement)
         json_put_string(&r->w, STR("spec.placement is missing: Karmada schedules no such binding"));
+    if ((r->report->question->options->plugins & 1u << PLUGIN_DATA_LOCALITY) != 0 &&
+        r->report->question->data == NULL)
+        json_put_string(&r->w, STR("DataLocality: nothing is known of data in clusters, so it "
+                                   "scores 0 for all of them"));
     if (b->spec.suspended)
         json_put_string(&r->w, STR("spec.suspension.scheduling is true: Karmada does not schedule "
                                    "it until it is not"));

@@ -21,7 +21,7 @@ static int least_of_quotas(const struct estimate_line *line, const struct estima
     return r;
 }
 
-static int estimate_nodes(const struct estimate_line *line, struct line_nodes *nodes,
+static int estimate_nodes(const struct estimate_line *line, struct asked_nodes *nodes,
                           const struct asked *asked, struct arena *arena, int64_t *ret) {
     struct estimator_question q;
     int r = estimate_prepare(line, asked, arena, &q);
@@ -62,7 +62,7 @@ static void put_response(struct json_writer *w, int64_t count) {
 }
 
 /* Replicas, sets, or both, if messages ask for both; the response is the first one's. */
-static int answer_all(const struct estimate_line *line, struct line_nodes *nodes,
+static int answer_all(const struct estimate_line *line, struct asked_nodes *nodes,
                       const struct asked *asked, uint32_t count, struct arena *arena,
                       struct json_writer *w) {
     int64_t answers[2];
@@ -122,17 +122,17 @@ int estimate_answer_nodes(const struct estimate_line *line, struct arena *arena,
     struct asked asked[2];
     struct wire_replicas replicas = {.assumed = NULL};
     struct wire_sets sets = {.assumed = NULL};
-    struct line_nodes nodes;
+    struct asked_nodes nodes;
     uint32_t count;
     int r = find_asked(line, arena, asked, &replicas, &sets, &count, err);
     if (r == 0)
-        r = line_nodes_init(&nodes, line->nodes, line->node_count, line->pods, line->pod_count,
-                            arena, err);
+        r = asked_nodes_init(&nodes, line->nodes, line->node_count, line->pods, line->pod_count,
+                             arena, err);
     if (r != 0)
         return r;
     const struct asked *foreign = find_foreign(line, asked, count);
     r = foreign != NULL ? put_foreign(line, foreign, arena, w)
                         : answer_all(line, &nodes, asked, count, arena, w);
-    line_nodes_done(&nodes);
+    asked_nodes_done(&nodes);
     return r == 0 ? 0 : err_set(err, r, "question: too large to be answered");
 }

@@ -1,6 +1,6 @@
 #include "whatif/member_nodes.h"
 
-#include "estimator/nodes.h"
+#include "estimator/asked_nodes.h"
 #include "model/names.h"
 #include "whatif/cluster_objects.h"
 
@@ -27,7 +27,7 @@ static int take_node(struct member_objects *m, struct str text, struct err *err)
     if (nodes == NULL)
         return err_set(err, -ENOMEM, "no memory for the member's nodes");
     m->nodes = nodes;
-    node_decode(&r, &nodes[m->node_count++]);
+    asked_node_decode(&r, &nodes[m->node_count++]);
     return json_finish(&r, err);
 }
 
@@ -55,29 +55,16 @@ static int take(void *ctx, struct object_type type, struct json_reader *r, struc
 
 static int estimate(const struct member_objects *m, const struct binding_spec *spec, int64_t *ret,
                     struct err *err) {
-    struct intern strings = {0};
-    struct topology *topology = NULL;
-    struct topology_view view;
+    struct asked_nodes asked;
     struct estimator_question q;
-    struct estimator_nodes nodes;
-    int r = topology_new(&(struct topology_options){.strings = &strings}, &topology, err);
-    if (r == 0) {
-        r = estimator_nodes_make(topology, m->nodes, m->node_count, m->pods, m->pod_count, m->arena,
-                                 &nodes);
-        topology_view_open(topology, &view);
-        view.steps = &m->arena->steps;
-        if (r == 0)
-            r = estimator_question_init(&q, &spec->requirements, NULL, 0, m->arena);
-        if (r == 0)
-            r = estimator_nodes_replicas(&nodes, &view, &q, m->arena, ret);
-        topology_view_close(&view);
-        topology_free(topology);
-        if (r != 0)
-            (void)err_set(err, r,
-                          "the member's nodes are too many to be asked"); /* r is returned */
-    }
-    intern_done(&strings);
-    return r;
+    int r = asked_nodes_init(&asked, m->nodes, m->node_count, m->pods, m->pod_count, m->arena, err);
+    if (r != 0)
+        return r;
+    r = estimator_question_init(&q, &spec->requirements, NULL, 0, m->arena);
+    if (r == 0)
+        r = estimator_nodes_replicas(&asked.nodes, &asked.view, &q, m->arena, ret);
+    asked_nodes_done(&asked);
+    return r == 0 ? 0 : err_set(err, r, "the member's nodes are too many to be asked");
 }
 
 int member_nodes_replicas(const struct configuration *c, const struct binding_spec *spec,

@@ -93,6 +93,9 @@ check "beside a pod" refused 2 'leave out --pod' --state $fleet/karmada.yaml --b
 check "beside a Placement" refused 2 'leave out --binding' --state $fleet/karmada.yaml --binding $fleet/binding.yaml --placement x
 check "with rounds" refused 2 'leave out --previous and --rounds' --state $fleet/karmada.yaml --binding $fleet/binding.yaml --rounds
 
+is "a plugin that has nothing to go by says so" \
+    "$(ask --binding $fleet/binding.yaml -o json --karmada-plugin "*" --karmada-plugin DataLocality | jq -c '[.warnings[] | contains("DataLocality: nothing is known")]')" '[true]'
+
 # ---- a member's own nodes ----
 
 # Two nodes of 4 cores, with a pod of 3 on the first, one that waits and one that has ended: 1 + 4 replicas of a core.
@@ -107,6 +110,9 @@ like "no such member" "$(with_member --member m33 2>&1)" "there is no cluster 'm
 jq '.items[0].status.allocatable.cpu = "4x"' "$work/member.json" >"$work/wrong.json"
 like "a node that cannot be read" \
     "$("$evenkeel" simulate --binding $fleet/binding.yaml --state $fleet/karmada.yaml --state "$work/wrong.json" --member m3 2>&1)" 'allocatable.cpu'
+jq 'del(.items[0].metadata.name)' "$work/member.json" >"$work/wrong.json"
+like "... or has no name, with its file" \
+    "$("$evenkeel" simulate --binding $fleet/binding.yaml --state $fleet/karmada.yaml --state "$work/wrong.json" --member m3 2>&1)" "wrong.json.*metadata.name is required"
 check "a member beside a Placement" refused 2 'leave out --member' --state $fleet/hub.yaml --placement $fleet/web.yaml --member m3
 
 # ---- over HTTP ----
