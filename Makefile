@@ -118,7 +118,7 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) -ffp-contract=off -ffile-prefix-
 ALL_LDFLAGS = $(LDFLAGS) $(filter -fsanitize%,$(FLAVOR_FLAGS)) $(HARDENING_LINK) -pthread
 
 # pkg-config is asked on first use and then remembered, so `make deps` works before it exists.
-PACKAGES := libmicrohttpd gnutls openssl libcurl yaml-0.1 libcjson libprotobuf-c
+PACKAGES := libmicrohttpd gnutls openssl libcurl yaml-0.1 libcjson libprotobuf-c libnghttp2
 lib_cflags = $(eval lib_cflags := $$(shell pkg-config --cflags $(PACKAGES)))$(lib_cflags)
 lib_libs = $(eval lib_libs := $$(shell pkg-config --libs $(PACKAGES)) -lm)$(lib_libs)
 test_libs = $(eval test_libs := $$(shell pkg-config --libs cmocka))$(test_libs)
@@ -140,7 +140,7 @@ all: ## build build/evenkeel (the default)
 	@+$(again) $(BINARY)
 
 DEPS := build-essential pkg-config libmicrohttpd-dev libgnutls28-dev libssl-dev \
-	libcurl4-openssl-dev libyaml-dev libcjson-dev libprotobuf-c-dev protobuf-c-compiler \
+	libcurl4-openssl-dev libyaml-dev libcjson-dev libprotobuf-c-dev protobuf-c-compiler libnghttp2-dev \
 	curl jq openssl
 DEPS_TEST := $(DEPS) libcmocka-dev
 DEPS_E2E := $(DEPS) iproute2 nftables procps prometheus

@@ -13,7 +13,7 @@ build=$PWD/build/arm64
 root=$build/sysroot
 # base-files has the texts of licences, and the name of the distribution.
 packages=(base-files libc6-dev libmicrohttpd-dev libgnutls28-dev libssl-dev libcurl4-openssl-dev libyaml-dev libcjson-dev
-    libprotobuf-c-dev libcmocka-dev)
+    libprotobuf-c-dev libnghttp2-dev libcmocka-dev)
 
 # Package lists of their own, because those of this machine need not have arm64.
 apt_arm64() { # command argument...

@@ -84,6 +84,8 @@ fi
             complain("only src/kube/client may include <" header ">")
         if (header ~ /^protobuf-c\// && room != "estimator")
             complain("only src/estimator may include <" header ">")
+        if (header ~ /^nghttp2\// && room != "grpc")
+            complain("only src/grpc may include <" header ">")
         if (header == "yaml.h" && room != "yaml")
             complain("only src/yaml may include <" header ">")
         if (room == "base" && !(header in libc) && header !~ /^(sys|linux|net|netinet|arpa)\//)

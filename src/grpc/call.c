@@ -1,0 +1,216 @@
+/* One call: its headers, its message byte by byte, and its method. */
+#include "grpc/internal.h"
+#include "grpc/metadata.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct grpc_call *grpc_call_begin(struct grpc_session *s, int32_t stream) {
+    struct grpc_call *call = calloc(1, sizeof *call);
+    if (call == NULL)
+        return NULL;
+    call->session = s;
+    call->stream = stream;
+    call->begun_ns = clock_ns(s->clock);
+    call->begun_ms = s->clock->now_ms(s->clock);
+    call->deadline_ms = INT64_MAX;
+    call->message.max = LIMIT_GRPC_MESSAGE;
+    list_append(&s->calls, &call->link);
+    s->call_count++;
+    return call;
+}
+
+void grpc_call_drop_message(struct grpc_call *call) {
+    struct grpc_session *s = call->session;
+    s->held -= call->message.n;
+    (void)atomic_fetch_sub(&s->budget->used, call->message.n);
+    strbuf_done(&call->message);
+}
+
+void grpc_call_free(struct grpc_call *call) {
+    grpc_call_drop_message(call);
+    strbuf_done(&call->frame);
+    list_remove(&call->link);
+    call->session->call_count--;
+    free(call);
+}
+
+/* ---- headers ---- */
+
+static void keep_cut(struct str value, char *to, size_t size, size_t *ret_length) {
+    const struct str cut = str_cut(value, size);
+    if (cut.n > 0)
+        memcpy(to, cut.p, cut.n);
+    *ret_length = cut.n;
+}
+
+static const struct grpc_method *method_of(const struct grpc_service *service, struct str path) {
+    const struct str prefix = str_of(service->path);
+    if (!str_has_prefix(path, prefix))
+        return NULL;
+    const struct str name = {path.p + prefix.n, path.n - prefix.n};
+    for (size_t i = 0; i < service->method_count; i++)
+        if (str_eq(name, str_of(service->methods[i].name)))
+            return &service->methods[i];
+    return NULL;
+}
+
+static void timeout_header(struct grpc_call *call, struct str value) {
+    int64_t timeout_ms;
+    call->bad_timeout = !grpc_timeout_parse(value, &timeout_ms);
+    if (!call->bad_timeout)
+        call->deadline_ms = call->begun_ms + timeout_ms;
+}
+
+bool grpc_call_header(struct grpc_call *call, struct str name, struct str value) {
+    enum { OVERHEAD = 32 }; /* of each, RFC 9113 6.5.2 */
+    call->header_bytes += name.n + value.n + OVERHEAD;
+    if (call->header_bytes > LIMIT_GRPC_HEADERS)
+        return false;
+    if (str_eq(name, STR(":path"))) {
+        call->method = method_of(call->session->service, value);
+        keep_cut(value, call->path, sizeof call->path, &call->path_length);
+    } else if (str_eq(name, STR(":method")))
+        call->is_post = str_eq(value, STR("POST"));
+    else if (str_eq(name, STR("content-type")))
+        call->is_grpc = grpc_content_type(value);
+    else if (str_eq(name, STR("grpc-timeout")))
+        timeout_header(call, value);
+    else if (str_eq(name, STR("grpc-encoding")))
+        call->is_encoded = !str_eq(value, STR("identity"));
+    else if (str_eq(name, STR("object")))
+        keep_cut(value, call->object, sizeof call->object, &call->object_length);
+    return true;
+}
+
+/* upstream: grpc-go internal/transport http2_server.go operateHeaders(), server.go handleStream().
+ */
+void grpc_call_headers_end(struct grpc_call *call) {
+    char text[64 + LIMIT_GRPC_PATH];
+    if (!call->is_post)
+        grpc_refuse(call, GRPC_INTERNAL, 405, STR("calls are made with POST"));
+    else if (!call->is_grpc)
+        grpc_refuse(call, GRPC_INVALID_ARGUMENT, 415,
+                    STR("the content-type is not application/grpc"));
+    else if (call->bad_timeout)
+        grpc_refuse(call, GRPC_INTERNAL, 200, STR("grpc-timeout is malformed"));
+    else if (call->method == NULL) {
+        (void)snprintf(text, sizeof text, "there is no method %.*s", (int)call->path_length,
+                       call->path); /* fits */
+        grpc_refuse(call, GRPC_UNIMPLEMENTED, 200, str_of(text));
+    }
+}
+
+/* ---- the message ---- */
+
+static uint32_t announced_length(const struct grpc_call *call) {
+    const uint8_t *p = call->prefix;
+    return (uint32_t)p[1] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 8 | p[4];
+}
+
+/* The prefix is complete. */
+static void check_prefix(struct grpc_call *call) {
+    char text[96];
+    if (call->prefix[0] != 0)
+        grpc_refuse(call,
+                    call->prefix[0] == 1 && call->is_encoded ? GRPC_UNIMPLEMENTED : GRPC_INTERNAL,
+                    200, STR("compressed messages are not read"));
+    else if (announced_length(call) > LIMIT_GRPC_MESSAGE) {
+        (void)snprintf(text, sizeof text, "the message has %u bytes, of %u at most",
+                       announced_length(call), LIMIT_GRPC_MESSAGE); /* fits */
+        grpc_refuse(call, GRPC_RESOURCE_EXHAUSTED, 200, str_of(text));
+    }
+}
+
+static struct str take_prefix(struct grpc_call *call, struct str bytes) {
+    const size_t wanted = sizeof call->prefix - call->prefix_length;
+    const size_t n = bytes.n < wanted ? bytes.n : wanted;
+    if (n == 0)
+        return bytes;
+    memcpy(call->prefix + call->prefix_length, bytes.p, n);
+    call->prefix_length += n;
+    if (call->prefix_length == sizeof call->prefix)
+        check_prefix(call);
+    return (struct str){bytes.p + n, bytes.n - n};
+}
+
+/* Counts them in; false: there is no room, neither of the session nor of all. */
+static bool hold(struct grpc_call *call, size_t n) {
+    struct grpc_session *s = call->session;
+    if (s->held + n > LIMIT_GRPC_SESSION_BYTES)
+        return false;
+    if (atomic_fetch_add(&s->budget->used, n) + n > s->budget->max) {
+        (void)atomic_fetch_sub(&s->budget->used, n);
+        return false;
+    }
+    s->held += n;
+    return true;
+}
+
+void grpc_call_data(struct grpc_call *call, struct str bytes) {
+    if (!call->answered)
+        bytes = take_prefix(call, bytes);
+    if (call->answered || bytes.n == 0)
+        return;
+    if (bytes.n > announced_length(call) - call->message.n) {
+        grpc_refuse(call, GRPC_INTERNAL, 200, STR("there is more than one message"));
+        return;
+    }
+    if (!hold(call, bytes.n)) {
+        grpc_refuse(call, GRPC_RESOURCE_EXHAUSTED, 200, STR("too many requests are under way"));
+        return;
+    }
+    const size_t before = call->message.n;
+    strbuf_append_str(&call->message, bytes);
+    if (call->message.n != before)
+        return;
+    call->session->held -= bytes.n;
+    (void)atomic_fetch_sub(&call->session->budget->used, bytes.n);
+    grpc_refuse(call, GRPC_RESOURCE_EXHAUSTED, 200, STR("out of memory"));
+}
+
+/* ---- the method ---- */
+
+static void run_method(struct grpc_call *call) {
+    struct grpc_session *s = call->session;
+    struct grpc_response response = {.message.max = LIMIT_GRPC_MESSAGE};
+    arena_reset(&s->arena);
+    s->arena.steps = (struct steps){.max = LIMIT_GRPC_STEPS};
+    call->method->handle(s->service->ctx,
+                         &(struct grpc_request){.message = strbuf_str(&call->message),
+                                                .object = {call->object, call->object_length},
+                                                .deadline_ms = call->deadline_ms,
+                                                .arena = &s->arena},
+                         &response);
+    if (response.status != GRPC_OK)
+        grpc_refuse(call, response.status, 200, str_of(response.err.text));
+    else if (strbuf_failed(&response.message))
+        grpc_refuse(call, GRPC_RESOURCE_EXHAUSTED, 200, STR("the response is too large"));
+    else
+        grpc_answer(call, strbuf_str(&response.message));
+    strbuf_done(&response.message);
+}
+
+void grpc_call_end(struct grpc_call *call) {
+    call->ended = true;
+    if (call->answered)
+        return;
+    if (call->prefix_length < sizeof call->prefix || call->message.n < announced_length(call))
+        grpc_refuse(call, GRPC_INTERNAL, 200, STR("the message is not complete"));
+    else if (call->session->clock->now_ms(call->session->clock) >= call->deadline_ms)
+        grpc_refuse(call, GRPC_DEADLINE_EXCEEDED, 200, STR("the deadline is over"));
+    else
+        run_method(call);
+}
+
+void grpc_call_tick(struct grpc_call *call, int64_t now_ms) {
+    if (!call->answered) {
+        if (now_ms >= call->deadline_ms || now_ms - call->begun_ms >= LIMIT_GRPC_RECEIVE_MS)
+            grpc_refuse(call, GRPC_DEADLINE_EXCEEDED, 200, STR("the request did not come in time"));
+    } else if (now_ms - call->answered_ms >= LIMIT_GRPC_SEND_MS) {
+        call->answered_ms = now_ms; /* so that it is tried again if this fails */
+        (void)nghttp2_submit_rst_stream(call->session->http2, NGHTTP2_FLAG_NONE, call->stream,
+                                        NGHTTP2_CANCEL);
+    }
+}

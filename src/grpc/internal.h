@@ -1,0 +1,72 @@
+/* A session and its calls, for the files of this folder. */
+#pragma once
+
+#include "base/limits.h"
+#include "base/list.h"
+#include "grpc/session.h"
+
+#include <nghttp2/nghttp2.h>
+
+enum grpc_leaving { GRPC_STAYS, GRPC_NOTICED, GRPC_LEAVES };
+
+struct grpc_session {
+    nghttp2_session *http2;             /* owned */
+    const struct grpc_service *service; /* borrowed, as the next two */
+    struct clock *clock;
+    struct grpc_budget *budget;
+    struct list calls; /* struct grpc_call, oldest first; owned */
+    size_t call_count;
+    size_t held; /* bytes of the budget */
+    struct arena arena;
+    struct strbuf out; /* of which `sent` bytes have left */
+    size_t sent;
+    enum grpc_leaving leaving;
+    bool broken; /* takes nothing any more */
+};
+
+/* A stream, from its first header until it is closed. */
+struct grpc_call {
+    struct list link;
+    struct grpc_session *session;
+    int32_t stream;
+    const struct grpc_method *method; /* NULL: none of the service */
+    int64_t begun_ns, begun_ms;
+    int64_t deadline_ms; /* INT64_MAX: none */
+    size_t header_bytes;
+    char path[LIMIT_GRPC_PATH], object[LIMIT_GRPC_OBJECT]; /* cut */
+    size_t path_length, object_length;
+    bool is_post, is_grpc, is_encoded, bad_timeout; /* as its headers say */
+
+    uint8_t prefix[5]; /* flag, length */
+    size_t prefix_length;
+    struct strbuf message;
+    bool ended; /* the client has sent all */
+
+    bool answered;
+    int64_t answered_ms;
+    struct strbuf frame; /* the response, of which `sent` bytes have left */
+    size_t sent;
+};
+
+/* ---- call.c ---- */
+
+/* Begins a call on a new stream. NULL without memory. */
+struct grpc_call *grpc_call_begin(struct grpc_session *s, int32_t stream);
+void grpc_call_free(struct grpc_call *call);
+/* Its request is not needed any more. */
+void grpc_call_drop_message(struct grpc_call *call);
+/* A header. False: there are too many. */
+bool grpc_call_header(struct grpc_call *call, struct str name, struct str value);
+/* All headers are there. */
+void grpc_call_headers_end(struct grpc_call *call);
+void grpc_call_data(struct grpc_call *call, struct str bytes);
+/* The client has sent all: runs the method. */
+void grpc_call_end(struct grpc_call *call);
+/* Ends it if its time is over. */
+void grpc_call_tick(struct grpc_call *call, int64_t now_ms);
+
+/* ---- answer.c ---- */
+
+void grpc_answer(struct grpc_call *call, struct str message);
+/* A status other than OK; `http` is 200, or what else tells what is wrong. */
+void grpc_refuse(struct grpc_call *call, enum grpc_status status, int http, struct str text);

@@ -1,0 +1,17 @@
+/* What gRPC writes into headers: timeouts, texts of statuses, the type of content. */
+#pragma once
+
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* grpc-timeout: one to eight digits and a unit of H, M, S, m, u, n. Milliseconds, rounded up.
+ * Returns false for anything else. */
+bool grpc_timeout_parse(struct str text, int64_t *ret_ms);
+
+/* Is it application/grpc, with nothing, "+..." or ";..." behind it? */
+bool grpc_content_type(struct str type);
+
+/* Appends a grpc-message: bytes that are not printable ASCII, and '%', as %XX. */
+void grpc_message_encode(struct str text, struct strbuf *out);

@@ -1,0 +1,64 @@
+/*
+ * One HTTP/2 connection that gRPC calls come on, as a state machine over bytes: bytes that were
+ * received go in, bytes to be sent come out. It knows neither sockets nor TLS nor threads, so all
+ * of it is tested without them. HTTP/2 itself is nghttp2's.
+ *
+ * What a client can make it cost is bounded before it is kept:
+ * - streams: LIMIT_GRPC_STREAMS at the same time; others are refused (REFUSED_STREAM);
+ * - headers: LIMIT_GRPC_HEADERS bytes a call, as HTTP/2 counts them; then the stream is reset. What
+ *   nghttp2 buffers of one block is 9 frames of 16 KiB: more than 8 CONTINUATIONs end the session;
+ * - messages: LIMIT_GRPC_MESSAGE each (status 8), LIMIT_GRPC_SESSION_BYTES of a session and the
+ *   budget of all sessions together (status 8 as well); memory is taken as bytes arrive, not as a
+ *   length announces them;
+ * - time: a call whose message is not there within LIMIT_GRPC_RECEIVE_MS, or its own timeout, ends
+ *   with status 4; one whose answer is not taken within LIMIT_GRPC_SEND_MS is reset;
+ * - output: while LIMIT_GRPC_OUTPUT bytes wait for a client that does not read, no input is taken;
+ * - resets: nghttp2 ends a session with more than 1000 at once and 33 a second (rapid reset, CVE-
+ *   2023-44487), more than 1000 acknowledgements that wait, or 32 entries of a SETTINGS frame.
+ *
+ * Not thread-safe: a session belongs to one thread. The budget is shared.
+ */
+#pragma once
+
+#include "base/clock.h"
+#include "grpc/grpc.h"
+
+/* Bytes of messages that calls of all sessions hold. */
+struct grpc_budget {
+    _Atomic size_t used;
+    size_t max;
+};
+
+struct grpc_session;
+
+/* The service, the clock and the budget are borrowed for its life. 0 or -ENOMEM. */
+int grpc_session_new(const struct grpc_service *service, struct clock *clock,
+                     struct grpc_budget *budget, struct grpc_session **ret,
+                     struct err *err) MUST_CHECK;
+/* Drops the calls that are open. NULL is fine. */
+void grpc_session_free(struct grpc_session *s);
+
+/* Does it take input now? False while its output waits, and when no more will be read. */
+bool grpc_session_takes_input(const struct grpc_session *s);
+/* Bytes that were received, in any pieces; answers calls that are complete. -EPROTO: this is no
+ * HTTP/2, or abuse; what is left of the output tells the client, then the connection must end. */
+int grpc_session_receive(struct grpc_session *s, struct str bytes, struct err *err) MUST_CHECK;
+
+/* Bytes to be sent, "" if there are none; valid until the next call of any function. */
+struct str grpc_session_output(struct grpc_session *s);
+/* So many of them were. */
+void grpc_session_sent(struct grpc_session *s, size_t n);
+
+/* About once a second: ends calls whose time is over. */
+void grpc_session_tick(struct grpc_session *s);
+
+/*
+ * Graceful shutdown: tells the client to open no streams (GOAWAY with the highest number, then, one
+ * round trip later, with the last one that was taken), and answers those that are open.
+ */
+void grpc_session_shutdown(struct grpc_session *s);
+
+/* Calls that are not answered to the last byte. */
+size_t grpc_session_calls(const struct grpc_session *s);
+/* Nothing will be read or written any more: the connection may be closed. */
+bool grpc_session_is_over(const struct grpc_session *s);
