@@ -100,6 +100,10 @@
 #define LIMIT_TREE_ARENA (64u << 20) /* while one is made */
 #define LIMIT_PLACES 256             /* domains that the nodes with one label may be in */
 
+/* Member clusters */
+#define LIMIT_MEMBER_FEASIBILITIES 128     /* of each, as LIMIT_FEASIBILITIES */
+#define LIMIT_MEMBER_REMEMBERED (1u << 20) /* their bytes; columns and trees likewise */
+
 /* Evenness */
 #define LIMIT_EVENNESS_KEYS 8           /* topology keys of one report */
 #define LIMIT_EVENNESS_WORKLOADS 50000u /* measured in one report; pods of others are counted */

@@ -27,8 +27,6 @@ int estimator_models_sets(const struct karmada_models *models, const struct esti
 /* What topology_feasibility() says of a node that a replica may use. */
 enum { NODE_USABLE = CANDIDATE_AFFINITY | CANDIDATE_TAINTS };
 
-/* NODE_NATIVES: it is none of them. */
-enum node_native node_native_of(struct str name);
 /* The index of a scalar's name, or UINT32_MAX. */
 uint32_t estimator_nodes_name(const struct estimator_nodes *nodes, struct str name);
 /* As estimator_nodes_replicas(), where there are assumed workloads. */

@@ -18,6 +18,8 @@
 
 /* Resources that every node has room of. */
 enum node_native { NODE_PODS, NODE_CPU, NODE_MEMORY, NODE_EPHEMERAL, NODE_NATIVES };
+/* NODE_NATIVES: it is none of them. */
+enum node_native node_native_of(struct str name);
 
 /* Room of another resource. */
 struct node_scalar {

@@ -356,6 +356,7 @@ int informer_watch_kind(struct informer *i, uint32_t kind, struct err *err) {
         .clock = i->watch.clock,
         .sink = {f, watch_begin, watch_end, watch_apply, watch_remove, watch_abort},
         .seed = i->watch.seed + kind,
+        .unmeasured = i->watch.unmeasured,
     };
     mutex_lock(&i->mutex);
     int r = i->stopped || feed_started(&f->feed) ? 0 : feed_start(&f->feed, &options, err);
@@ -371,7 +372,7 @@ int informer_watch(struct informer *i, const struct informer_watch *watch, struc
     for (uint32_t k = 0; r == 0 && k < i->store->kind_count; k++)
         if (!(watch->without >> k & 1))
             r = informer_watch_kind(i, k, err);
-    if (r == 0)
+    if (r == 0 && !watch->unmeasured)
         count_in_metrics(i);
     return r;
 }

@@ -103,6 +103,7 @@ struct informer_watch {
     struct clock *clock;        /* likewise; NULL: the real one */
     uint64_t seed;              /* of jitter */
     uint64_t without;           /* bit k: the kind in row k is not watched, or not yet */
+    bool unmeasured;            /* no metrics: one of many informers of the same kinds */
 };
 /* Lists and watches, with metrics: begins at once. Once. 0 or -ENOMEM. */
 int informer_watch(struct informer *i, const struct informer_watch *watch,

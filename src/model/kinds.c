@@ -192,6 +192,11 @@ const struct watched_kind watched_kinds[KIND_ROWS] = {
                               .resource = "clusters",
                               .optional = true,
                               .need = KIND_FROM_FILES},
+    [KIND_DEPLOYMENT] = {.group = APPS_GROUP,
+                         .version = "v1",
+                         .kind = DEPLOYMENT_KIND,
+                         .resource = "deployments",
+                         .need = KIND_OF_MEMBERS},
 };
 
 /* ---- by group and kind ---- */

@@ -61,6 +61,7 @@ enum kind_row {
     KIND_FLEET_NAMESPACE,  /* Namespaces once more, of the hub */
     KIND_PLACEMENT_POLICY, /* TopologyPolicies once more, of the hub */
     KIND_KARMADA_CLUSTER,
+    KIND_DEPLOYMENT,
     KIND_ROWS,
 };
 
@@ -81,6 +82,7 @@ enum kind_need {
     KIND_FOR_FLEET,      /* which clusters there are */
     KIND_FOR_PLACEMENTS, /* how they are decided */
     KIND_FOR_PLACEMENT_POLICIES,
+    KIND_OF_MEMBERS, /* of clusters that are estimated (members/store.h), at their API servers */
     KIND_FROM_FILES, /* nothing is watched: it is read from state files only */
 };
 

@@ -12,6 +12,9 @@
 #define TOPOLOGY_KEY_HOSTNAME STR(TOPOLOGY_NAME_HOSTNAME)
 #define TOPOLOGY_KEY_ZONE STR(TOPOLOGY_NAME_ZONE)
 #define TOPOLOGY_KEY_REGION STR(TOPOLOGY_NAME_REGION)
+/* What zones and regions were called before, and still are where a volume or a node is old. */
+#define OLD_ZONE_LABEL "failure-domain.beta.kubernetes.io/zone"
+#define OLD_REGION_LABEL "failure-domain.beta.kubernetes.io/region"
 
 struct spread_constraint {
     struct str topology_key;

@@ -14,7 +14,7 @@ int feed_start(struct feed *f, const struct feed_options *options, struct err *e
         .seed = options->seed,
     };
     int r = kube_watch_start(options->client, clock, &reflector, &f->watch, err);
-    if (r == 0)
+    if (r == 0 && !options->unmeasured)
         watch_metrics_register(&f->metrics, f->watch, clock, kind_name(kind));
     return r;
 }

@@ -21,10 +21,11 @@ struct feed_options {
     struct clock *clock;        /* likewise; NULL: the real one */
     struct reflector_sink sink; /* called on the client's thread */
     uint64_t seed;              /* of jitter */
+    bool unmeasured;            /* no metrics: one of many feeds of its kind */
 };
 
-/* Begins at once. Registers metrics with the kind's name as `resource`. 0 or -ENOMEM; then the feed
- * is not started. */
+/* Begins at once. Registers metrics with the kind's name as `resource`, unless unmeasured. 0 or
+ * -ENOMEM; then the feed is not started. */
 int feed_start(struct feed *f, const struct feed_options *options, struct err *err) MUST_CHECK;
 /* Stops the watch as kube_watch_free() does, from the same threads, and unregisters the metrics.
  * The feed is not started then, and may be started again. One that is not started is fine. */

@@ -1,0 +1,163 @@
+/* What a member's store keeps, for the files of this folder. */
+#pragma once
+
+#include "base/intern.h"
+#include "base/pool.h"
+#include "members/store.h"
+#include "model/karmada_pod.h"
+#include "topology/label_set.h"
+
+enum member_kind {
+    MEMBER_NODES,
+    MEMBER_PODS,
+    MEMBER_DEPLOYMENTS,
+    MEMBER_REPLICA_SETS,
+    MEMBER_KINDS,
+};
+
+/* A resource that only some nodes have, on one node: what the node has of it, what its pods ask
+ * for. It is there while the node has the resource, or a pod asks for it. */
+struct scalar_room {
+    uint32_t name; /* of strings; one reference */
+    uint32_t holders;
+    uint32_t at; /* of contents.scalars, while nothing is unsorted */
+    bool given;  /* the node has it */
+    int64_t has;
+    __int128 used;
+};
+/* Of a slot of the topology; sums are exact, whatever pods ask for. */
+struct node_rooms {
+    int64_t has[NODE_NATIVES]; /* 0 where there is no node */
+    __int128 used[NODE_NATIVES];
+    struct scalar_room *scalars; /* by name; owned */
+    uint32_t scalar_count, scalar_cap;
+    uint32_t zone;  /* of zones; INTERN_NONE: there is no node */
+    uint32_t row;   /* while nothing is unsorted */
+    uint64_t order; /* when it came to its zone */
+};
+
+struct scalar_request {
+    uint32_t name;
+    int64_t amount;
+};
+/* What a pod asks for; stored once for all pods that ask for the same. */
+struct request_vector {
+    uint64_t hash;
+    uint32_t references, scalar_count;
+    int64_t native[NODE_NATIVES];   /* of pods at least 1 */
+    struct scalar_request *scalars; /* by name; owned */
+};
+
+/* A pod that is bound, and has not finished. */
+struct bound_pod {
+    struct hash128 key; /* of its namespace and name */
+    uint32_t slot;      /* held */
+    uint32_t vector : 30;
+    uint32_t listed : 1; /* by the listing under way, or since it began */
+    uint32_t fresh : 1;  /* no listing that has ended has shown it yet */
+};
+
+/* A Deployment, a ReplicaSet, or a pod that has found no node. Ids are of strings, with one
+ * reference each. */
+struct owned_object {
+    struct hash128 key; /* of its namespace and name */
+    struct hash128 template;
+    int64_t since_ms; /* created; of a pod, when it was found that there is no node for it */
+    uint32_t namespace, name, uid;
+    uint32_t owner;    /* the controller's uid; INTERN_NONE without */
+    uint32_t selector; /* of a Deployment: its text; INTERN_NONE without */
+    struct label_set labels;
+    bool has_since;
+    bool listed, fresh; /* as of bound pods */
+};
+/* All of one kind. */
+struct object_table {
+    struct pool objects;
+    struct hashmap index;
+    bool listing;
+};
+enum { TABLE_DEPLOYMENTS, TABLE_REPLICA_SETS, TABLE_WAITING_PODS, TABLES };
+
+struct member_contents {
+    uint64_t serial; /* no other contents have it */
+    struct intern strings;
+    struct topology *topology;
+    struct node_rooms *rooms; /* [topology_cap()]; owned */
+    uint64_t list_bytes;      /* of scalars of rooms and vectors */
+
+    struct pool pods, vectors;
+    struct hashmap pod_index, vector_index;
+    bool listing_pods;
+    struct object_table tables[TABLES];
+
+    /* Zones that have nodes, and when each got its first. */
+    struct intern zones;
+    uint64_t *zone_births; /* by id; owned */
+    uint32_t zone_cap;
+    uint64_t orders; /* that were given out */
+
+    /* Nodes in the order in which components are placed; all owned. */
+    bool unsorted; /* what follows is out of date */
+    uint32_t count, cap;
+    uint32_t *slots, *scalar_begin;
+    int64_t *native[NODE_NATIVES];
+    struct node_scalar *scalars;
+    uint32_t scalar_cap;
+    struct str *names; /* borrowed from strings */
+    uint32_t name_count, name_cap;
+};
+
+/* ---- rooms.c ---- */
+
+/* Makes room for a vector's names on a slot, so that adding it cannot fail. 0 or -ENOMEM. */
+int rooms_reserve(struct member_contents *c, uint32_t slot, uint32_t vector) MUST_CHECK;
+void rooms_add(struct member_contents *c, uint32_t slot, uint32_t vector);
+void rooms_remove(struct member_contents *c, uint32_t slot, uint32_t vector);
+/* The slot's node is new, or has changed. 0 or -ENOMEM (it is as it was). */
+int rooms_set_node(struct member_contents *c, uint32_t slot, const struct node *node,
+                   struct arena *arena) MUST_CHECK;
+/* There is no node any more; its pods stay. */
+void rooms_clear_node(struct member_contents *c, uint32_t slot);
+/* Likewise, and frees what the slot has. */
+void rooms_free(struct member_contents *c, uint32_t slot);
+
+/* ---- rows.c ---- */
+
+/* Puts the nodes into order anew. 0 or -ENOMEM (they are unsorted still). */
+int rows_sort(struct member_contents *c) MUST_CHECK;
+/* Brings what is free in the slot's row up to date. */
+void rows_refresh(struct member_contents *c, uint32_t slot);
+
+/* ---- pods.c ---- */
+
+/* 0, or -ENOMEM (the pod is not there then). */
+int bound_pods_apply(struct member_contents *c, const struct karmada_pod *pod) MUST_CHECK;
+void bound_pods_remove(struct member_contents *c, struct str namespace, struct str name);
+void bound_pods_sync_begin(struct member_contents *c);
+void bound_pods_sync_end(struct member_contents *c);
+void bound_pods_sync_abort(struct member_contents *c);
+void bound_pods_done(struct member_contents *c);
+
+/* ---- workloads.c ---- */
+
+struct kept_object {
+    const struct object_meta *meta;
+    struct hash128 template;
+    bool has_since;
+    int64_t since_ms;
+    struct str selector; /* "": none */
+};
+void workloads_init(struct member_contents *c);
+void workloads_done(struct member_contents *c);
+/* 0, or -ENOMEM (the object is not there then). */
+int workloads_apply(struct member_contents *c, int table,
+                    const struct kept_object *object) MUST_CHECK;
+void workloads_remove(struct member_contents *c, int table, struct str namespace, struct str name);
+void workloads_sync_begin(struct member_contents *c, int table);
+void workloads_sync_end(struct member_contents *c, int table);
+void workloads_sync_abort(struct member_contents *c, int table);
+uint64_t workloads_bytes(const struct member_contents *c);
+
+static inline const struct request_vector *vector_at(const struct member_contents *c, uint32_t id) {
+    return pool_at(&c->vectors, id);
+}

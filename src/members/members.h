@@ -1,0 +1,60 @@
+/*
+ * The member clusters that an estimator answers for, by name. Each has a store of its own, filled
+ * by watches at its API server, or by state files. What happens to one is no matter of the others'.
+ *
+ * Sixteen members share a thread that talks to their API servers, and four at most make their first
+ * listings at the same time, so that a process with many members starts within its memory.
+ *
+ * Threads: members_find(), member_state() and views of its store from any, between members_start()
+ * and members_stop(); everything else belongs to one thread.
+ */
+#pragma once
+
+#include "members/store.h"
+
+struct members;
+struct member;
+
+/* "NAME=KUBECONFIG[#CONTEXT]", or "NAME" for the cluster of the state files, taken apart. Borrowed
+ * from the text. */
+struct member_source {
+    struct str name;
+    struct str kubeconfig; /* "": state files */
+    struct str context;    /* "": its current one */
+};
+/* False: the name is empty or no DNS-1123 subdomain, or a file or a context is missing behind its
+ * sign. */
+bool member_source_parse(struct str text, struct member_source *ret);
+
+/* Reads kubeconfigs, asks nothing yet. Texts are borrowed; all names differ. 0 or -errno, with the
+ * member named. */
+int members_new(const char *const *sources, size_t count, int64_t stale_after_ms,
+                struct members **ret, struct err *err) MUST_CHECK;
+/* The store that state files fill; NULL: none. Register its follower before the files are read. */
+struct informer *members_of_files(const struct members *m);
+/* Registers the metric, and begins to list and watch. */
+void members_start(struct members *m);
+/* About once a second: begins with more of them, and again with those that could not be watched,
+ * which has been logged then. */
+void members_poll(struct members *m);
+/* Asks nothing any more. NULL is fine. */
+void members_stop(struct members *m);
+void members_free(struct members *m);
+
+uint32_t members_count(const struct members *m);
+/* By place, below members_count(); in the order of names. */
+struct member *members_at(const struct members *m, uint32_t i);
+/* NULL: there is none. O(log members). */
+struct member *members_find(const struct members *m, struct str name);
+
+enum member_state {
+    MEMBER_SYNCING, /* not all is listed yet */
+    MEMBER_SYNCED,
+    MEMBER_STALE, /* its API server has been silent for too long */
+    MEMBER_STATES,
+};
+enum member_state member_state(const struct member *m);
+/* Are all members listed, or their listings at least tried? */
+bool members_listed(const struct members *m);
+struct str member_name(const struct member *m);
+struct informer *member_informer(const struct member *m);

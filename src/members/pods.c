@@ -1,0 +1,271 @@
+/*
+ * Pods that run: of each a hash of its name, its node, and what it asks for. What one adds is
+ * reserved before anything changes, so that adding and taking away cannot fail.
+ */
+#include "members/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* ---- vectors ---- */
+
+static uint64_t hash_of(const struct resources *requests) {
+    struct hash_state hash = hash_begin();
+    for (uint32_t i = 0; i < requests->count; i++) {
+        hash_add(&hash, requests->items[i].name);
+        hash_add_number(&hash, (uint64_t)requests->items[i].amount);
+    }
+    return hash_end(hash);
+}
+
+static int64_t plus_one(int64_t amount) {
+    return amount < INT64_MAX ? amount + 1 : INT64_MAX;
+}
+
+/* Of these resources: the sums of those that every node has, and how many others there are. */
+static uint32_t read_natives(const struct resources *requests, int64_t native[NODE_NATIVES]) {
+    uint32_t others = 0;
+    memset(native, 0, NODE_NATIVES * sizeof *native);
+    for (uint32_t i = 0; i < requests->count; i++) {
+        const enum node_native which = node_native_of(requests->items[i].name);
+        if (which != NODE_NATIVES)
+            native[which] = requests->items[i].amount;
+        else
+            others++;
+    }
+    native[NODE_PODS] = plus_one(native[NODE_PODS]);
+    return others;
+}
+
+static bool has_scalar(const struct request_vector *v, uint32_t name, int64_t amount) {
+    uint32_t low = 0, high = v->scalar_count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (v->scalars[middle].name == name)
+            return v->scalars[middle].amount == amount;
+        if (v->scalars[middle].name < name)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return false;
+}
+
+static bool vector_equal(const void *ctx, uint32_t id, const void *key) {
+    const struct member_contents *c = ctx;
+    const struct resources *wanted = key;
+    const struct request_vector *v = vector_at(c, id);
+    int64_t native[NODE_NATIVES];
+    if (read_natives(wanted, native) != v->scalar_count ||
+        memcmp(native, v->native, sizeof native) != 0)
+        return false;
+    for (uint32_t i = 0; i < wanted->count; i++)
+        if (node_native_of(wanted->items[i].name) == NODE_NATIVES &&
+            !has_scalar(v, intern_find(&c->strings, wanted->items[i].name),
+                        wanted->items[i].amount))
+            return false;
+    return true;
+}
+
+static int compare_requests(const void *a, const void *b) {
+    const struct scalar_request *x = a, *y = b;
+    return (x->name > y->name) - (x->name < y->name);
+}
+
+static void free_scalars(struct member_contents *c, struct request_vector *v, uint32_t cap) {
+    for (uint32_t i = 0; i < v->scalar_count; i++)
+        intern_unref(&c->strings, v->scalars[i].name);
+    c->list_bytes -= cap * sizeof *v->scalars;
+    free(v->scalars);
+}
+
+static int fill_vector(struct member_contents *c, struct request_vector *v,
+                       const struct resources *requests) {
+    const uint32_t others = read_natives(requests, v->native);
+    if (others == 0)
+        return 0;
+    v->scalars = malloc(others * sizeof *v->scalars);
+    if (v->scalars == NULL)
+        return -ENOMEM;
+    c->list_bytes += others * sizeof *v->scalars;
+    for (uint32_t i = 0; i < requests->count; i++) {
+        if (node_native_of(requests->items[i].name) != NODE_NATIVES)
+            continue;
+        const uint32_t name = intern_ref(&c->strings, requests->items[i].name);
+        if (name == INTERN_NONE) {
+            free_scalars(c, v, others);
+            return -ENOMEM;
+        }
+        v->scalars[v->scalar_count++] = (struct scalar_request){name, requests->items[i].amount};
+    }
+    if (others > 1)
+        qsort(v->scalars, others, sizeof *v->scalars, compare_requests);
+    return 0;
+}
+
+/* One more reference; POOL_NONE without memory. */
+static uint32_t vector_ref(struct member_contents *c, const struct resources *requests) {
+    const uint64_t hash = hash_of(requests);
+    uint32_t id = hashmap_find(&c->vector_index, hash, vector_equal, c, requests);
+    if (id != HASHMAP_NONE) {
+        ((struct request_vector *)pool_at(&c->vectors, id))->references++;
+        return id;
+    }
+    if (hashmap_reserve(&c->vector_index) != 0)
+        return POOL_NONE;
+    id = pool_take(&c->vectors);
+    if (id == POOL_NONE)
+        return POOL_NONE;
+    struct request_vector *v = pool_at(&c->vectors, id);
+    *v = (struct request_vector){.hash = hash, .references = 1};
+    if (fill_vector(c, v, requests) != 0) {
+        pool_give(&c->vectors, id);
+        return POOL_NONE;
+    }
+    hashmap_insert(&c->vector_index, hash, id);
+    return id;
+}
+
+static void vector_unref(struct member_contents *c, uint32_t id) {
+    struct request_vector *v = pool_at(&c->vectors, id);
+    if (--v->references > 0)
+        return;
+    hashmap_remove(&c->vector_index, v->hash, id);
+    free_scalars(c, v, v->scalar_count);
+    pool_give(&c->vectors, id);
+}
+
+/* ---- pods ---- */
+
+static struct hash128 key_of(struct str namespace, struct str name) {
+    struct hash_state hash = hash_begin();
+    hash_add(&hash, namespace);
+    hash_add(&hash, name);
+    return hash_end128(hash);
+}
+
+static bool key_equal(const void *ctx, uint32_t id, const void *key) {
+    const struct member_contents *c = ctx;
+    const struct bound_pod *pod = pool_at(&c->pods, id);
+    const struct hash128 *wanted = key;
+    return pod->key.a == wanted->a && pod->key.b == wanted->b;
+}
+
+static uint32_t find_pod(const struct member_contents *c, const struct hash128 *key) {
+    return hashmap_find(&c->pod_index, key->a, key_equal, c, key);
+}
+
+/* Takes the reference to the vector; nothing can fail. */
+static void place_pod(struct member_contents *c, struct bound_pod *pod, uint32_t slot,
+                      uint32_t vector) {
+    pod->slot = slot;
+    pod->vector = vector & 0x3fffffffu;
+    topology_hold(c->topology, slot);
+    rooms_add(c, slot, vector);
+}
+
+static void lift_pod(struct member_contents *c, const struct bound_pod *pod) {
+    rooms_remove(c, pod->slot, pod->vector);
+    vector_unref(c, pod->vector);
+    topology_unhold(c->topology, pod->slot);
+    topology_settle(c->topology, pod->slot);
+}
+
+static void forget_pod(struct member_contents *c, uint32_t id) {
+    const struct bound_pod *pod = pool_at(&c->pods, id);
+    lift_pod(c, pod);
+    hashmap_remove(&c->pod_index, pod->key.a, id);
+    pool_give(&c->pods, id);
+}
+
+void bound_pods_remove(struct member_contents *c, struct str namespace, struct str name) {
+    const struct hash128 key = key_of(namespace, name);
+    const uint32_t id = find_pod(c, &key);
+    if (id != HASHMAP_NONE)
+        forget_pod(c, id);
+}
+
+/* A pod that was not there, or is not there as it is now; the vector's reference is taken. */
+static int add_pod(struct member_contents *c, const struct hash128 *key, uint32_t slot,
+                   uint32_t vector) {
+    if (hashmap_reserve(&c->pod_index) != 0 || rooms_reserve(c, slot, vector) != 0)
+        return -ENOMEM;
+    const uint32_t id = pool_take(&c->pods);
+    if (id == POOL_NONE)
+        return -ENOMEM;
+    struct bound_pod *pod = pool_at(&c->pods, id);
+    *pod = (struct bound_pod){.key = *key, .listed = 1, .fresh = c->listing_pods};
+    place_pod(c, pod, slot, vector);
+    hashmap_insert(&c->pod_index, key->a, id);
+    return 0;
+}
+
+int bound_pods_apply(struct member_contents *c, const struct karmada_pod *pod) {
+    const struct hash128 key = key_of(pod->meta.namespace, pod->meta.name);
+    const uint32_t old = find_pod(c, &key);
+    const bool counts = !str_empty(pod->node_name) && !pod->finished;
+    const uint32_t vector = counts ? vector_ref(c, &pod->requests) : POOL_NONE;
+    const uint32_t slot =
+        vector != POOL_NONE ? topology_slot_make(c->topology, pod->node_name) : TOPOLOGY_NONE;
+    bool fresh = c->listing_pods;
+    int r = counts && slot == TOPOLOGY_NONE ? -ENOMEM : 0;
+    if (old != HASHMAP_NONE) {
+        struct bound_pod *known = pool_at(&c->pods, old);
+        if (r == 0 && counts && known->slot == slot && known->vector == vector) {
+            known->listed = 1;
+            vector_unref(c, vector); /* it has one */
+            return 0;
+        }
+        fresh = known->fresh;
+    }
+    if (slot != TOPOLOGY_NONE)
+        topology_hold(c->topology, slot); /* it may be the old pod's alone */
+    if (old != HASHMAP_NONE)
+        forget_pod(c, old);
+    if (r == 0 && counts) {
+        r = add_pod(c, &key, slot, vector);
+        if (r == 0)
+            ((struct bound_pod *)pool_at(&c->pods, find_pod(c, &key)))->fresh = fresh;
+    }
+    if (r != 0 && vector != POOL_NONE)
+        vector_unref(c, vector);
+    if (slot != TOPOLOGY_NONE) {
+        topology_unhold(c->topology, slot);
+        topology_settle(c->topology, slot);
+    }
+    return r;
+}
+
+/* ---- listings ---- */
+
+void bound_pods_sync_begin(struct member_contents *c) {
+    c->listing_pods = true;
+    for (POOL_EACH(&c->pods, id))
+        ((struct bound_pod *)pool_at(&c->pods, id))->listed = 0;
+}
+
+void bound_pods_sync_end(struct member_contents *c) {
+    c->listing_pods = false;
+    for (POOL_EACH(&c->pods, id)) {
+        struct bound_pod *pod = pool_at(&c->pods, id);
+        pod->fresh = 0;
+        if (!pod->listed)
+            forget_pod(c, id);
+    }
+}
+
+void bound_pods_sync_abort(struct member_contents *c) {
+    c->listing_pods = false;
+    for (POOL_EACH(&c->pods, id))
+        if (((const struct bound_pod *)pool_at(&c->pods, id))->fresh)
+            forget_pod(c, id);
+}
+
+void bound_pods_done(struct member_contents *c) {
+    for (POOL_EACH(&c->pods, id))
+        forget_pod(c, id);
+    pool_done(&c->pods);
+    pool_done(&c->vectors);
+    hashmap_done(&c->pod_index);
+    hashmap_done(&c->vector_index);
+}

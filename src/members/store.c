@@ -1,0 +1,367 @@
+#include "members/internal.h"
+
+#include "base/limits.h"
+#include "model/karmada_workload.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+/* ---- life ---- */
+
+static int grow(void *owner, uint32_t cap) {
+    struct member_contents *c = owner;
+    const uint32_t from = topology_cap(c->topology);
+    struct node_rooms *rooms = realloc(c->rooms, cap * sizeof *rooms);
+    if (rooms == NULL)
+        return -ENOMEM;
+    for (uint32_t slot = from; slot < cap; slot++)
+        rooms[slot] = (struct node_rooms){.zone = INTERN_NONE};
+    c->rooms = rooms;
+    return 0;
+}
+
+static void freed(void *owner, uint32_t slot) {
+    rooms_free(owner, slot);
+}
+
+static int open_contents(void **ret, struct err *err) {
+    static _Atomic uint64_t serial;
+    struct member_contents *c = calloc(1, sizeof *c);
+    if (c == NULL)
+        return err_set(err, -ENOMEM, "no memory for a member cluster");
+    c->serial = atomic_fetch_add(&serial, 1) + 1;
+    pool_init(&c->pods, sizeof(struct bound_pod));
+    pool_init(&c->vectors, sizeof(struct request_vector));
+    workloads_init(c);
+    const struct topology_options options = {.strings = &c->strings,
+                                             .max_feasibilities = LIMIT_MEMBER_FEASIBILITIES,
+                                             .max_feasibility_bytes = LIMIT_MEMBER_REMEMBERED,
+                                             .max_column_bytes = LIMIT_MEMBER_REMEMBERED,
+                                             .max_tree_bytes = LIMIT_MEMBER_REMEMBERED,
+                                             .owner = c,
+                                             .grow = grow,
+                                             .freed = freed};
+    const int r = topology_new(&options, &c->topology, err);
+    if (r == 0)
+        *ret = c;
+    else
+        free(c);
+    return r;
+}
+
+static void close_contents(void *contents) {
+    struct member_contents *c = contents;
+    if (c == NULL)
+        return;
+    bound_pods_done(c);
+    workloads_done(c);
+    for (uint32_t slot = 0; slot < topology_cap(c->topology); slot++)
+        rooms_free(c, slot);
+    topology_free(c->topology);
+    intern_done(&c->strings);
+    intern_done(&c->zones);
+    for (int i = 0; i < NODE_NATIVES; i++)
+        free(c->native[i]);
+    free(c->rooms);
+    free(c->zone_births);
+    free(c->slots);
+    free(c->scalar_begin);
+    free(c->scalars);
+    free(c->names);
+    free(c);
+}
+
+/* ---- nodes ---- */
+
+/* A node and its taints, of which a cordon is one. */
+struct decoded_node {
+    struct node node;
+    struct candidate candidate;
+};
+
+static void decode_node(struct json_reader *r, struct informer_object *ret) {
+    struct decoded_node *d = ret->decoded = arena_alloc(r->arena, sizeof *d);
+    if (d == NULL)
+        return; /* a failed arena is reported by the caller */
+    node_decode(r, &d->node);
+    ret->meta = d->node.meta;
+    d->candidate = (struct candidate){d->node.meta.name, d->node.meta.labels, d->node.taints,
+                                      d->node.taint_count};
+    if (!d->node.unschedulable)
+        return;
+    struct taint *taints =
+        arena_array_unset(r->arena, (size_t)d->node.taint_count + 1, sizeof *taints);
+    if (taints == NULL)
+        return;
+    if (d->node.taint_count > 0)
+        memcpy(taints, d->node.taints, d->node.taint_count * sizeof *taints);
+    taints[d->candidate.taint_count++] = cordon_taint;
+    d->candidate.taints = taints;
+}
+
+static void remove_node(struct member_contents *c, struct str name) {
+    const uint32_t slot = topology_slot(c->topology, name);
+    if (slot == TOPOLOGY_NONE)
+        return;
+    rooms_clear_node(c, slot);
+    topology_remove(c->topology, name);
+}
+
+static int apply_node(void *contents, const struct informer_object *object, struct err *err) {
+    struct member_contents *c = contents;
+    const struct decoded_node *d = object->decoded;
+    const uint32_t slot = topology_slot_make(c->topology, d->node.meta.name);
+    int r = slot != TOPOLOGY_NONE ? rooms_set_node(c, slot, &d->node, object->arena) : -ENOMEM;
+    if (r == 0)
+        r = topology_apply(c->topology, &d->candidate);
+    if (r == 0)
+        return 0;
+    remove_node(c, d->node.meta.name);
+    return err_set(err, r, "no memory for node '%.*s'", STR_ARG(d->node.meta.name));
+}
+
+static int forget_node(void *contents, const struct informer_object *gone, struct err *err) {
+    (void)err;
+    remove_node(contents, gone->meta.name);
+    return 0;
+}
+
+static uint32_t count_nodes(const void *contents) {
+    const struct member_contents *c = contents;
+    return topology_stats(c->topology).candidates;
+}
+
+/* The topology has forgotten some. A slot that nothing holds has been freed by then. */
+static void clear_forgotten(struct member_contents *c) {
+    for (uint32_t slot = 0; slot < topology_slots(c->topology); slot++)
+        if (c->rooms[slot].zone != INTERN_NONE && !topology_is_known(c->topology, slot))
+            rooms_clear_node(c, slot);
+}
+
+/* ---- pods ---- */
+
+static void decode_pod(struct json_reader *r, struct informer_object *ret) {
+    struct karmada_pod *pod = ret->decoded = arena_alloc(r->arena, sizeof *pod);
+    if (pod == NULL)
+        return; /* likewise */
+    karmada_pod_decode(r, pod);
+    ret->meta = pod->meta;
+}
+
+/* A pod that waits for a node is kept for its workload's sake. */
+static int keep_waiting(struct member_contents *c, const struct karmada_pod *pod) {
+    const struct kept_object kept = {
+        .meta = &pod->meta, .has_since = pod->has_transition, .since_ms = pod->transition_ms};
+    if (pod->unschedulable && !pod->finished)
+        return workloads_apply(c, TABLE_WAITING_PODS, &kept);
+    workloads_remove(c, TABLE_WAITING_PODS, pod->meta.namespace, pod->meta.name);
+    return 0;
+}
+
+static int apply_pod(void *contents, const struct informer_object *object, struct err *err) {
+    const struct karmada_pod *pod = object->decoded;
+    const int waiting = keep_waiting(contents, pod), bound = bound_pods_apply(contents, pod);
+    const int r = bound != 0 ? bound : waiting;
+    return r == 0 ? 0
+                  : err_set(err, r, "no memory for pod '%.*s/%.*s'", STR_ARG(pod->meta.namespace),
+                            STR_ARG(pod->meta.name));
+}
+
+static int remove_pod(void *contents, const struct informer_object *gone, struct err *err) {
+    (void)err;
+    bound_pods_remove(contents, gone->meta.namespace, gone->meta.name);
+    workloads_remove(contents, TABLE_WAITING_PODS, gone->meta.namespace, gone->meta.name);
+    return 0;
+}
+
+static uint32_t count_pods(const void *contents) {
+    const struct member_contents *c = contents;
+    return c->pods.count;
+}
+
+/* ---- workloads ---- */
+
+struct decoded_workload {
+    struct karmada_workload workload;
+    struct str selector; /* as it stands in the text */
+};
+
+/* Of the workload that comes next; the reader stays where it is, and reports what is broken when it
+ * reads it. */
+static struct str peek_selector(const struct json_reader *r) {
+    struct json_reader ahead = *r;
+    struct str key, selector = {0};
+    if (!json_object(&ahead))
+        return selector;
+    while (json_member(&ahead, &key)) {
+        if (!str_eq(key, STR("spec")) || json_peek(&ahead) != JSON_OBJECT) {
+            (void)json_skip(&ahead);
+            continue;
+        }
+        if (!json_object(&ahead))
+            break;
+        while (json_member(&ahead, &key)) {
+            const struct str value = json_skip(&ahead);
+            if (str_eq(key, STR("selector")))
+                selector = value;
+        }
+    }
+    return json_failed(&ahead) ? (struct str){0} : selector;
+}
+
+static void decode_workload(struct json_reader *r, struct informer_object *ret) {
+    struct decoded_workload *d = ret->decoded = arena_alloc(r->arena, sizeof *d);
+    if (d == NULL)
+        return; /* likewise */
+    if (ret->kind == MEMBER_DEPLOYMENTS)
+        d->selector = peek_selector(r);
+    karmada_workload_decode(r, &d->workload);
+    ret->meta = d->workload.meta;
+}
+
+static int table_of(uint32_t kind) {
+    return kind == MEMBER_DEPLOYMENTS ? TABLE_DEPLOYMENTS : TABLE_REPLICA_SETS;
+}
+
+static int apply_workload(void *contents, const struct informer_object *object, struct err *err) {
+    const struct decoded_workload *d = object->decoded;
+    const struct kept_object kept = {.meta = &d->workload.meta,
+                                     .template = d->workload.template,
+                                     .has_since = d->workload.has_created,
+                                     .since_ms = d->workload.created_ms,
+                                     .selector = d->selector};
+    const int r = workloads_apply(contents, table_of(object->kind), &kept);
+    return r == 0 ? 0
+                  : err_set(err, r, "no memory for '%.*s/%.*s'", STR_ARG(kept.meta->namespace),
+                            STR_ARG(kept.meta->name));
+}
+
+static int remove_workload(void *contents, const struct informer_object *gone, struct err *err) {
+    (void)err;
+    workloads_remove(contents, table_of(gone->kind), gone->meta.namespace, gone->meta.name);
+    return 0;
+}
+
+/* ---- listings ---- */
+
+static void sync_begin(void *contents, uint32_t kind) {
+    struct member_contents *c = contents;
+    if (kind == MEMBER_NODES)
+        topology_sync_begin(c->topology);
+    else if (kind == MEMBER_PODS) {
+        bound_pods_sync_begin(c);
+        workloads_sync_begin(c, TABLE_WAITING_PODS);
+    } else
+        workloads_sync_begin(c, table_of(kind));
+}
+
+static void sync_end(void *contents, uint32_t kind) {
+    struct member_contents *c = contents;
+    if (kind == MEMBER_NODES) {
+        while (topology_sync_end(c->topology))
+            continue;
+        clear_forgotten(c);
+    } else if (kind == MEMBER_PODS) {
+        bound_pods_sync_end(c);
+        workloads_sync_end(c, TABLE_WAITING_PODS);
+    } else
+        workloads_sync_end(c, table_of(kind));
+}
+
+static void sync_abort(void *contents, uint32_t kind) {
+    struct member_contents *c = contents;
+    if (kind == MEMBER_NODES) {
+        while (topology_sync_abort(c->topology))
+            continue;
+        clear_forgotten(c);
+    } else if (kind == MEMBER_PODS) {
+        bound_pods_sync_abort(c);
+        workloads_sync_abort(c, TABLE_WAITING_PODS);
+    } else
+        workloads_sync_abort(c, table_of(kind));
+}
+
+static uint64_t kept_bytes(const void *contents) {
+    enum { INDEX_BYTES = 10 }; /* of a place in an index */
+    const struct member_contents *c = contents;
+    return workloads_bytes(c) + topology_kept_bytes(c->topology) + c->strings.bytes +
+           c->zones.bytes + c->list_bytes + topology_slots(c->topology) * sizeof *c->rooms +
+           c->pods.count * (sizeof(struct bound_pod) + INDEX_BYTES) +
+           c->vectors.count * (sizeof(struct request_vector) + INDEX_BYTES);
+}
+
+static const struct informer_kind kinds[MEMBER_KINDS] = {
+    [MEMBER_NODES] = {KIND_NODE, decode_node, apply_node, forget_node, count_nodes},
+    [MEMBER_PODS] = {KIND_POD, decode_pod, apply_pod, remove_pod, count_pods},
+    [MEMBER_DEPLOYMENTS] = {KIND_DEPLOYMENT, decode_workload, apply_workload, remove_workload,
+                            NULL},
+    [MEMBER_REPLICA_SETS] = {KIND_REPLICA_SET, decode_workload, apply_workload, remove_workload,
+                             NULL},
+};
+const struct informer_store member_store = {.what = "a member cluster",
+                                            .kinds = kinds,
+                                            .kind_count = MEMBER_KINDS,
+                                            .open = open_contents,
+                                            .close = close_contents,
+                                            .sync_begin = sync_begin,
+                                            .sync_end = sync_end,
+                                            .sync_abort = sync_abort,
+                                            .kept_bytes = kept_bytes};
+
+/* ---- views ---- */
+
+static struct estimator_nodes nodes_of(const struct member_contents *c) {
+    struct estimator_nodes nodes = {.count = c->count,
+                                    .slots = c->slots,
+                                    .scalar_begin = c->scalar_begin,
+                                    .scalars = c->scalars,
+                                    .names = c->names,
+                                    .name_count = c->name_count};
+    for (int i = 0; i < NODE_NATIVES; i++)
+        nodes.native[i] = c->native[i];
+    return nodes;
+}
+
+int member_view_open(struct informer *informer, struct member_view *ret) {
+    const struct member_contents *c = informer_read(informer);
+    while (c->unsorted) {
+        informer_read_done(informer);
+        const int r = rows_sort(informer_write(informer));
+        informer_write_done(informer);
+        if (r != 0)
+            return r;
+        c = informer_read(informer);
+    }
+    *ret = (struct member_view){.informer = informer, .contents = c, .nodes = nodes_of(c)};
+    topology_view_open(c->topology, &ret->topology);
+    return 0;
+}
+
+/* If the contents are still those that the view was of. */
+static void publish(struct member_view *v, uint64_t serial) {
+    const struct member_contents *now = informer_write(v->informer);
+    for (uint32_t left = LIMIT_PUBLISHED; now->serial == serial && left > 0; left--)
+        if (!topology_publish(&v->topology))
+            break;
+    informer_write_done(v->informer);
+}
+
+void member_view_close(struct member_view *v) {
+    const uint64_t serial = v->contents->serial;
+    informer_read_done(v->informer);
+    if (v->topology.built > 0)
+        publish(v, serial);
+    topology_view_close(&v->topology);
+    *v = (struct member_view){.informer = NULL};
+}
+
+struct member_stats member_stats(struct informer *informer) {
+    const struct member_contents *c = informer_read(informer);
+    const struct member_stats stats = {.nodes = count_nodes(c),
+                                       .pods = c->pods.count,
+                                       .vectors = c->vectors.count,
+                                       .bytes = kept_bytes(c)};
+    informer_read_done(informer);
+    return stats;
+}

@@ -1,0 +1,55 @@
+/*
+ * What a member cluster's estimator knows of it: its nodes, and what is free on each beside the
+ * pods that run there, kept right by every event. Contents of an informer; read through a view,
+ * which stands still.
+ *
+ * Of a pod there is a hash of its name, its node, and the number of what it asks for, which is
+ * stored once for all pods that ask for the same; so a question is one pass over columns of nodes,
+ * whatever the number of pods. Pods count while they are bound and have not finished, terminating
+ * ones too. upstream: karmada pkg/estimator/server, and its lifted scheduler cache (v1.18.1).
+ *
+ * Nodes are in the order in which that cache puts them, on which the number of component sets
+ * depends: in turn one of each zone, zones as they got their first node, nodes as they came to
+ * their zone.
+ *
+ * Beside them are kept, of Deployments, ReplicaSets and pods that have found no node, what tells
+ * whose pods they are: labels, uids, and a hash of the template.
+ *
+ * Threads: one writer at a time, under the informer's lock; views from any thread.
+ */
+#pragma once
+
+#include "estimator/nodes.h"
+#include "informer/informer.h"
+
+extern const struct informer_store member_store; /* for informer_new(), without contents */
+
+struct member_view {
+    struct topology_view topology;
+    struct estimator_nodes nodes; /* borrowed, while the view is open */
+    struct informer *informer;    /* borrowed */
+    const struct member_contents *contents;
+};
+/* Holds the informer's read lock until it is closed; not twice in one thread. The caller may set
+ * topology.steps. 0, or -ENOMEM (nothing is open). */
+int member_view_open(struct informer *informer, struct member_view *ret) MUST_CHECK;
+/* Keeps what was built, for the next question. */
+void member_view_close(struct member_view *v);
+
+/*
+ * How many of a Deployment's newest pods have found no node for longer than the threshold
+ * (estimator/unschedulable.h). Holds the read lock for the length of the call. 0, -ENOENT (there is
+ * no such Deployment), -EINVAL (its selector does not compile), -E2BIG or -ENOMEM.
+ */
+struct member_workload {
+    struct str namespace, name;
+    int64_t threshold_ns, now_ms;
+};
+int member_unschedulable(struct informer *informer, const struct member_workload *workload,
+                         struct arena *arena, int64_t *ret, struct err *err) MUST_CHECK;
+
+struct member_stats {
+    uint32_t nodes, pods, vectors; /* vectors: different requests */
+    uint64_t bytes;
+};
+struct member_stats member_stats(struct informer *informer);

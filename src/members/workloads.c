@@ -1,0 +1,288 @@
+/*
+ * Deployments, ReplicaSets and pods that have found no node: as much of each as tells whose pods
+ * they are. A question picks those of one Deployment, and hands them to estimator/unschedulable.h.
+ */
+#include "members/internal.h"
+
+#include "estimator/unschedulable.h"
+
+#include <errno.h>
+
+/* ---- tables ---- */
+
+static struct hash128 key_of(struct str namespace, struct str name) {
+    struct hash_state hash = hash_begin();
+    hash_add(&hash, namespace);
+    hash_add(&hash, name);
+    return hash_end128(hash);
+}
+
+static bool key_equal(const void *ctx, uint32_t id, const void *key) {
+    const struct object_table *t = ctx;
+    const struct owned_object *object = pool_at(&t->objects, id);
+    const struct hash128 *wanted = key;
+    return object->key.a == wanted->a && object->key.b == wanted->b;
+}
+
+static uint32_t find_object(const struct object_table *t, struct str namespace, struct str name) {
+    const struct hash128 key = key_of(namespace, name);
+    return hashmap_find(&t->index, key.a, key_equal, t, &key);
+}
+
+void workloads_init(struct member_contents *c) {
+    for (int i = 0; i < TABLES; i++)
+        pool_init(&c->tables[i].objects, sizeof(struct owned_object));
+}
+
+static void free_parts(struct member_contents *c, struct owned_object *object) {
+    intern_unref(&c->strings, object->namespace);
+    intern_unref(&c->strings, object->name);
+    intern_unref(&c->strings, object->uid);
+    intern_unref(&c->strings, object->owner);
+    intern_unref(&c->strings, object->selector);
+    label_set_free(&c->strings, &object->labels);
+}
+
+static void forget_object(struct member_contents *c, struct object_table *t, uint32_t id) {
+    struct owned_object *object = pool_at(&t->objects, id);
+    free_parts(c, object);
+    hashmap_remove(&t->index, object->key.a, id);
+    pool_give(&t->objects, id);
+}
+
+void workloads_done(struct member_contents *c) {
+    for (int i = 0; i < TABLES; i++) {
+        struct object_table *t = &c->tables[i];
+        for (POOL_EACH(&t->objects, id))
+            forget_object(c, t, id);
+        pool_done(&t->objects);
+        hashmap_done(&t->index);
+    }
+}
+
+/* Whether there was no memory for one; "" is INTERN_NONE where it may be missing. */
+static bool keep_text(struct member_contents *c, struct str text, uint32_t *ret) {
+    *ret = intern_ref(&c->strings, text);
+    return *ret != INTERN_NONE;
+}
+
+static bool keep_text_if(struct member_contents *c, struct str text, uint32_t *ret) {
+    *ret = INTERN_NONE;
+    return str_empty(text) || keep_text(c, text, ret);
+}
+
+/* What was kept before a failure is freed. */
+static bool keep_parts(struct member_contents *c, const struct kept_object *from,
+                       struct owned_object *ret) {
+    const struct object_meta *meta = from->meta;
+    *ret = (struct owned_object){.key = key_of(meta->namespace, meta->name),
+                                 .template = from->template,
+                                 .since_ms = from->since_ms,
+                                 .has_since = from->has_since,
+                                 .namespace = INTERN_NONE,
+                                 .name = INTERN_NONE,
+                                 .uid = INTERN_NONE,
+                                 .owner = INTERN_NONE,
+                                 .selector = INTERN_NONE,
+                                 .listed = true};
+    const bool kept = keep_text(c, meta->namespace, &ret->namespace) &&
+                      keep_text(c, meta->name, &ret->name) && keep_text(c, meta->uid, &ret->uid) &&
+                      keep_text_if(c, meta->controller_uid, &ret->owner) &&
+                      keep_text_if(c, from->selector, &ret->selector) &&
+                      label_set_make(&c->strings, meta->labels, &ret->labels) == 0;
+    if (!kept)
+        free_parts(c, ret);
+    return kept;
+}
+
+int workloads_apply(struct member_contents *c, int table, const struct kept_object *object) {
+    struct object_table *t = &c->tables[table];
+    struct owned_object kept;
+    const uint32_t old = find_object(t, object->meta->namespace, object->meta->name);
+    bool fresh = t->listing;
+    const bool good = keep_parts(c, object, &kept);
+    if (old != HASHMAP_NONE) {
+        fresh = ((const struct owned_object *)pool_at(&t->objects, old))->fresh;
+        forget_object(c, t, old);
+    }
+    if (!good)
+        return -ENOMEM;
+    kept.fresh = fresh;
+    const uint32_t id = hashmap_reserve(&t->index) == 0 ? pool_take(&t->objects) : POOL_NONE;
+    if (id == POOL_NONE) {
+        free_parts(c, &kept);
+        return -ENOMEM;
+    }
+    *(struct owned_object *)pool_at(&t->objects, id) = kept;
+    hashmap_insert(&t->index, kept.key.a, id);
+    return 0;
+}
+
+void workloads_remove(struct member_contents *c, int table, struct str namespace, struct str name) {
+    struct object_table *t = &c->tables[table];
+    const uint32_t id = find_object(t, namespace, name);
+    if (id != HASHMAP_NONE)
+        forget_object(c, t, id);
+}
+
+/* ---- listings ---- */
+
+void workloads_sync_begin(struct member_contents *c, int table) {
+    struct object_table *t = &c->tables[table];
+    t->listing = true;
+    for (POOL_EACH(&t->objects, id))
+        ((struct owned_object *)pool_at(&t->objects, id))->listed = false;
+}
+
+void workloads_sync_end(struct member_contents *c, int table) {
+    struct object_table *t = &c->tables[table];
+    t->listing = false;
+    for (POOL_EACH(&t->objects, id)) {
+        struct owned_object *object = pool_at(&t->objects, id);
+        object->fresh = false;
+        if (!object->listed)
+            forget_object(c, t, id);
+    }
+}
+
+void workloads_sync_abort(struct member_contents *c, int table) {
+    struct object_table *t = &c->tables[table];
+    t->listing = false;
+    for (POOL_EACH(&t->objects, id))
+        if (((const struct owned_object *)pool_at(&t->objects, id))->fresh)
+            forget_object(c, t, id);
+}
+
+uint64_t workloads_bytes(const struct member_contents *c) {
+    enum { OBJECT_BYTES = sizeof(struct owned_object) + 10 }; /* with its place in the index */
+    uint64_t bytes = 0;
+    for (int i = 0; i < TABLES; i++)
+        bytes += c->tables[i].objects.count * (uint64_t)OBJECT_BYTES;
+    return bytes;
+}
+
+/* ---- questions ---- */
+
+static struct str text_of(const struct member_contents *c, uint32_t id) {
+    return id != INTERN_NONE ? intern_str(&c->strings, id) : (struct str){0};
+}
+
+/* As it was decoded; what a controller is does not matter, if there is one. In the arena. */
+static int restore_meta(const struct member_contents *c, const struct owned_object *object,
+                        struct arena *arena, struct object_meta *ret) {
+    struct label *labels = arena_array_unset(arena, object->labels.count, sizeof *labels);
+    if (labels == NULL)
+        return -ENOMEM;
+    if (!steps_take(&arena->steps, 8 + object->labels.count))
+        return -E2BIG;
+    for (uint32_t i = 0; i < object->labels.count; i++)
+        labels[i] = label_set_at(&c->strings, &object->labels, i);
+    *ret = (struct object_meta){.namespace = text_of(c, object->namespace),
+                                .name = text_of(c, object->name),
+                                .uid = text_of(c, object->uid),
+                                .labels = {labels, object->labels.count},
+                                .controller_uid = text_of(c, object->owner)};
+    ret->controller_kind = ret->controller_uid;
+    return 0;
+}
+
+static int restore_workload(const struct member_contents *c, const struct owned_object *object,
+                            struct arena *arena, struct karmada_workload *ret) {
+    *ret = (struct karmada_workload){.has_created = object->has_since,
+                                     .created_ms = object->since_ms,
+                                     .template = object->template};
+    return restore_meta(c, object, arena, &ret->meta);
+}
+
+/* Those of a table that have this owner, one after the other; `count` of them. */
+static int pick_owned(const struct object_table *t, uint32_t owner, struct arena *arena,
+                      const struct owned_object ***ret, uint32_t *ret_count) {
+    uint32_t cap = 0;
+    *ret = NULL;
+    *ret_count = 0;
+    if (!steps_take(&arena->steps, t->objects.count))
+        return -E2BIG;
+    for (POOL_EACH(&t->objects, id)) {
+        const struct owned_object *object = pool_at(&t->objects, id);
+        if (object->owner != owner)
+            continue;
+        *ret = arena_push(arena, *ret, *ret_count, &cap, sizeof(const struct owned_object *));
+        if (*ret == NULL)
+            return -ENOMEM;
+        (*ret)[(*ret_count)++] = object;
+    }
+    return 0;
+}
+
+static int restore_pods(const struct member_contents *c, uint32_t owner, struct arena *arena,
+                        struct karmada_pod **pods, uint32_t *count, uint32_t *cap) {
+    const struct owned_object **picked;
+    uint32_t picked_count;
+    int r = pick_owned(&c->tables[TABLE_WAITING_PODS], owner, arena, &picked, &picked_count);
+    for (uint32_t i = 0; r == 0 && i < picked_count; i++) {
+        *pods = arena_push(arena, *pods, *count, cap, sizeof **pods);
+        if (*pods == NULL)
+            return -ENOMEM;
+        struct karmada_pod *pod = &(*pods)[(*count)++];
+        *pod = (struct karmada_pod){.unschedulable = true,
+                                    .has_transition = picked[i]->has_since,
+                                    .transition_ms = picked[i]->since_ms};
+        r = restore_meta(c, picked[i], arena, &pod->meta);
+    }
+    return r;
+}
+
+/* All that the Deployment may count by: its ReplicaSets, and their pods. */
+static int restore_owned(const struct member_contents *c, const struct owned_object *deployment,
+                         struct arena *arena, struct unschedulable_question *q) {
+    const struct owned_object **picked;
+    struct karmada_pod *pods = NULL;
+    uint32_t cap = 0;
+    int r = pick_owned(&c->tables[TABLE_REPLICA_SETS], deployment->uid, arena, &picked,
+                       &q->replica_set_count);
+    struct karmada_workload *sets = arena_array(arena, q->replica_set_count, sizeof *sets);
+    if (r == 0 && sets == NULL)
+        r = -ENOMEM;
+    for (uint32_t i = 0; r == 0 && i < q->replica_set_count; i++) {
+        r = restore_workload(c, picked[i], arena, &sets[i]);
+        if (r == 0 && picked[i]->template.a == deployment->template.a)
+            r = restore_pods(c, picked[i]->uid, arena, &pods, &q->pod_count, &cap);
+    }
+    q->replica_sets = sets;
+    q->pods = pods;
+    return r;
+}
+
+static int count_unschedulable(const struct member_contents *c,
+                               const struct member_workload *workload, struct arena *arena,
+                               int64_t *ret, struct err *err) {
+    const struct object_table *t = &c->tables[TABLE_DEPLOYMENTS];
+    const uint32_t id = find_object(t, workload->namespace, workload->name);
+    struct karmada_workload deployment;
+    struct json_reader r;
+    if (id == HASHMAP_NONE)
+        return err_set(err, -ENOENT, "deployments.apps \"%.*s\" not found",
+                       STR_ARG(workload->name));
+    const struct owned_object *object = pool_at(&t->objects, id);
+    struct unschedulable_question q = {.deployment = &deployment,
+                                       .threshold_ns = workload->threshold_ns,
+                                       .now_ms = workload->now_ms};
+    int e = restore_workload(c, object, arena, &deployment);
+    if (e == 0 && object->selector != INTERN_NONE) {
+        json_reader_init(&r, text_of(c, object->selector), arena, "spec.selector");
+        deployment.selector = label_selector_decode(&r);
+        e = json_finish(&r, err);
+    }
+    if (e == 0)
+        e = restore_owned(c, object, arena, &q);
+    if (e == -ENOMEM || e == -E2BIG)
+        return err_set(err, e, "the Deployment has too many ReplicaSets and pods");
+    return e == 0 ? estimator_unschedulable(&q, arena, ret, err) : e;
+}
+
+int member_unschedulable(struct informer *informer, const struct member_workload *workload,
+                         struct arena *arena, int64_t *ret, struct err *err) {
+    const int r = count_unschedulable(informer_read(informer), workload, arena, ret, err);
+    informer_read_done(informer);
+    return r;
+}

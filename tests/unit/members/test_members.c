@@ -1,0 +1,144 @@
+/* Which members there are, as their sources are written, and what state they are in. */
+#include "members/members.h"
+
+#include "base/file.h"
+#include "base/metrics.h"
+
+#include "unit/unit.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+static void sources(void **state) {
+    static const struct {
+        const char *text;
+        bool good;
+        const char *name, *kubeconfig, *context;
+    } cases[] = {
+        {"m1", true, "m1", "", ""},
+        {"m1=/etc/m1", true, "m1", "/etc/m1", ""},
+        {"m1=/etc/m1#admin@m1", true, "m1", "/etc/m1", "admin@m1"},
+        {"m1=a=b#c#d", true, "m1", "a=b", "c#d"},
+        {"a.b-c=f", true, "a.b-c", "f", ""},
+        {"", false, "", "", ""},
+        {"m1=", false, "", "", ""},
+        {"m1=#c", false, "", "", ""},
+        {"m1=f#", false, "", "", ""},
+        {"=f", false, "", "", ""},
+        {"M1=f", false, "", "", ""},
+        {"-m=f", false, "", "", ""},
+        {"m.", false, "", "", ""},
+        {"m1#c", false, "", "", ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct member_source source;
+        const bool good = member_source_parse(str_of(cases[i].text), &source);
+        if (good != cases[i].good)
+            fail_msg("'%s': %d", cases[i].text, good);
+        if (!good)
+            continue;
+        assert_str(source.name, cases[i].name);
+        assert_str(source.kubeconfig, cases[i].kubeconfig);
+        assert_str(source.context, cases[i].context);
+    }
+}
+
+static void longest_name(void **state) {
+    struct member_source source;
+    char name[255];
+    (void)state;
+    memset(name, 'a', sizeof name);
+    assert_true(member_source_parse((struct str){name, 253}, &source));
+    assert_false(member_source_parse((struct str){name, 254}, &source));
+}
+
+static void found_by_name(void **state) {
+    static const char *const texts[] = {"m2", "m10", "m1"};
+    struct members *m = NULL;
+    (void)state;
+    assert_int_equal(members_new(texts, 3, 0, &m, NULL), 0);
+    assert_int_equal(members_count(m), 3);
+    assert_str(member_name(members_at(m, 0)), "m1");
+    assert_str(member_name(members_at(m, 1)), "m10");
+    for (size_t i = 0; i < 3; i++)
+        assert_str(member_name(members_find(m, str_of(texts[i]))), texts[i]);
+    assert_null(members_find(m, STR("m")));
+    assert_null(members_find(m, STR("m11")));
+    assert_null(members_find(m, STR("m3")));
+    members_free(m);
+    members_free(NULL);
+}
+
+static void refused(void **state) {
+    static const char *const twice[] = {"m1", "m2", "m1"}, *const none[] = {"m1=/does/not/exist"},
+                             *const bad[] = {"m1="};
+    struct members *m = NULL;
+    struct err err = {0};
+    (void)state;
+    assert_int_not_equal(members_new(twice, 3, 0, &m, &err), 0);
+    assert_string_equal(err.text, "member cluster 'm1' is there twice");
+    assert_int_not_equal(members_new(none, 1, 0, &m, &err), 0);
+    assert_contains(err.text, "member cluster 'm1': ");
+    assert_contains(err.text, "/does/not/exist");
+    assert_int_not_equal(members_new(bad, 1, 0, &m, &err), 0);
+    assert_contains(err.text, "member cluster 'm1='");
+    assert_null(m);
+}
+
+static void assert_counted(const char *line) {
+    CLEANUP(strbuf_done) struct strbuf out = {0};
+    metrics_render(&out);
+    strbuf_append_char(&out, '\0');
+    assert_contains(out.p, line);
+}
+
+/* Files are read, or they are not; a member whose API server does not answer is neither synced nor
+ * an error. */
+static void states(void **state) {
+    static char path[] = "/tmp/evenkeel-members-XXXXXX.yaml", text[160];
+    const char *const texts[] = {"m1", text};
+    const char *paths[] = {path};
+    struct members *m = NULL;
+    struct err err = {0};
+    (void)state;
+    assert_int_equal(close(mkstemps(path, 5)), 0);
+    assert_int_equal(
+        file_write_atomic(path,
+                          STR("apiVersion: v1\nkind: Config\ncurrent-context: c\n"
+                              "contexts: [{name: c, context: {cluster: c, user: u}}]\n"
+                              "clusters: [{name: c, cluster: {server: 'http://127.0.0.1:1'}}]\n"
+                              "users: [{name: u, user: {}}]\n"),
+                          0600, NULL),
+        0);
+    (void)snprintf(text, sizeof text, "m2=%s#c", path);
+    if (members_new(texts, 2, 1000, &m, &err) != 0)
+        fail_msg("%s", err.text);
+    assert_int_equal(member_state(members_find(m, STR("m1"))), MEMBER_SYNCING);
+    assert_int_equal(member_state(members_find(m, STR("m2"))), MEMBER_SYNCING);
+    assert_false(members_listed(m));
+    members_start(m);
+    members_poll(m);
+    assert_int_equal(member_state(members_find(m, STR("m2"))), MEMBER_SYNCING);
+    assert_int_equal(file_write_atomic(path,
+                                       STR("kind: Node\napiVersion: v1\nmetadata: {name: node1}\n"),
+                                       0600, NULL),
+                     0);
+    if (informer_load(members_of_files(m), paths, 1, &err) != 0)
+        fail_msg("%s", err.text);
+    assert_int_equal(member_state(members_find(m, STR("m1"))), MEMBER_SYNCED);
+    assert_counted("evenkeel_estimator_members{state=\"synced\"} 1\n");
+    assert_counted("evenkeel_estimator_members{state=\"syncing\"} 1\n");
+    assert_counted("evenkeel_estimator_members{state=\"stale\"} 0\n");
+    members_stop(m);
+    members_free(m);
+    assert_int_equal(unlink(path), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sources), cmocka_unit_test(longest_name), cmocka_unit_test(found_by_name),
+        cmocka_unit_test(refused), cmocka_unit_test(states),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

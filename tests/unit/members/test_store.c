@@ -1,0 +1,503 @@
+/*
+ * What is known of a member cluster, event by event: against the same nodes and pods counted anew
+ * (estimator_nodes_make()), and against the order of upstream's nodeTree, played with plain lists.
+ */
+#include "members/store.h"
+
+#include "unit/unit.h"
+
+#include <stdio.h>
+
+enum { NODES, PODS }; /* rows of the store */
+
+static struct arena arena;
+
+static int setup(void **state) {
+    struct informer *i = NULL;
+    arena_init(&arena, 64u << 20);
+    assert_int_equal(informer_new(&member_store, NULL, &i, NULL), 0);
+    *state = i;
+    return 0;
+}
+
+static int teardown(void **state) {
+    informer_free(*state);
+    arena_done(&arena);
+    return 0;
+}
+
+static void give(struct informer *i, uint32_t kind, const char *json) {
+    const struct informer_kind *row = &member_store.kinds[kind];
+    struct informer_object object = {.kind = kind, .json = str_of(json), .arena = &arena};
+    struct json_reader r;
+    struct err err = {0};
+    json_reader_init(&r, object.json, &arena, "object");
+    row->decode(&r, &object);
+    if (json_finish(&r, &err) != 0)
+        fail_msg("%s: %s", json, err.text);
+    assert_int_equal(row->apply(informer_write(i), &object, &err), 0);
+    informer_write_done(i);
+}
+
+static void take(struct informer *i, uint32_t kind, const char *namespace, const char *name) {
+    const struct informer_object gone = {
+        .kind = kind, .meta = {.namespace = str_of(namespace), .name = str_of(name)}};
+    assert_int_equal(member_store.kinds[kind].remove(informer_write(i), &gone, NULL), 0);
+    informer_write_done(i);
+}
+
+/* What a node has left of a resource; -1: it has none of it, or is not there. */
+static int64_t left_on(struct informer *i, const char *node, const char *resource) {
+    struct member_view v;
+    int64_t left = -1;
+    assert_int_equal(member_view_open(i, &v), 0);
+    const struct estimator_nodes *n = &v.nodes;
+    for (uint32_t row = 0; row < n->count; row++) {
+        if (!str_eq(topology_name(v.topology.topology, n->slots[row]), str_of(node)))
+            continue;
+        const enum node_native native = node_native_of(str_of(resource));
+        if (native != NODE_NATIVES)
+            left = n->native[native][row];
+        for (uint32_t s = n->scalar_begin[row]; s < n->scalar_begin[row + 1]; s++)
+            if (str_eq(n->names[n->scalars[s].name], str_of(resource)))
+                left = n->scalars[s].free;
+    }
+    member_view_close(&v);
+    return left;
+}
+
+#define NODE_OF(name, allocatable)                                                                 \
+    "{\"metadata\":{\"name\":\"" name "\"},\"status\":{\"allocatable\":{" allocatable "}}}"
+#define POD_OF(name, node, requests)                                                               \
+    "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"" name "\"},\"spec\":{\"nodeName\":\"" node    \
+    "\",\"containers\":[{\"resources\":{\"requests\":{" requests "}}}]}}"
+#define FOUR "\"cpu\":\"4\",\"memory\":\"8Gi\",\"pods\":\"10\",\"ephemeral-storage\":\"1Gi\""
+
+static void fields_of_nodes(void **state) {
+    struct informer *i = *state;
+    give(i, NODES, NODE_OF("n", FOUR ",\"example.com/gpu\":\"2\""));
+    assert_int_equal(left_on(i, "n", "cpu"), 4000);
+    assert_int_equal(left_on(i, "n", "memory"), 8ll << 30);
+    assert_int_equal(left_on(i, "n", "pods"), 10);
+    assert_int_equal(left_on(i, "n", "ephemeral-storage"), 1ll << 30);
+    assert_int_equal(left_on(i, "n", "example.com/gpu"), 2);
+    give(i, NODES, NODE_OF("n", "\"cpu\":\"3\",\"example.com/gpu\":\"1\""));
+    assert_int_equal(left_on(i, "n", "cpu"), 3000);
+    assert_int_equal(left_on(i, "n", "memory"), 0); /* not said any more */
+    assert_int_equal(left_on(i, "n", "pods"), 0);
+    assert_int_equal(left_on(i, "n", "example.com/gpu"), 1);
+    give(i, NODES, NODE_OF("n", FOUR));
+    assert_int_equal(left_on(i, "n", "example.com/gpu"), -1);
+    take(i, NODES, "", "n");
+    assert_int_equal(left_on(i, "n", "cpu"), -1);
+    take(i, NODES, "", "n");
+}
+
+static void fields_of_pods(void **state) {
+    struct informer *i = *state;
+    give(i, NODES, NODE_OF("n", FOUR ",\"example.com/gpu\":\"2\""));
+    give(i, PODS,
+         POD_OF("a", "n", "\"cpu\":\"1500m\",\"memory\":\"1Gi\",\"example.com/gpu\":\"1\""));
+    assert_int_equal(left_on(i, "n", "cpu"), 2500);
+    assert_int_equal(left_on(i, "n", "memory"), 7ll << 30);
+    assert_int_equal(left_on(i, "n", "pods"), 9);
+    assert_int_equal(left_on(i, "n", "ephemeral-storage"), 1ll << 30);
+    assert_int_equal(left_on(i, "n", "example.com/gpu"), 1);
+    give(i, PODS, POD_OF("b", "n", "\"ephemeral-storage\":\"1Mi\",\"cpu\":\"5\""));
+    assert_int_equal(left_on(i, "n", "cpu"), 0); /* never below */
+    assert_int_equal(left_on(i, "n", "ephemeral-storage"), (1ll << 30) - (1 << 20));
+    take(i, PODS, "ns", "b");
+    assert_int_equal(left_on(i, "n", "cpu"), 2500);
+    /* the same name elsewhere is another pod */
+    take(i, PODS, "other", "a");
+    assert_int_equal(left_on(i, "n", "pods"), 9);
+    /* a resize */
+    give(i, PODS, POD_OF("a", "n", "\"cpu\":\"1\""));
+    assert_int_equal(left_on(i, "n", "cpu"), 3000);
+    assert_int_equal(left_on(i, "n", "example.com/gpu"), 2);
+    assert_int_equal(left_on(i, "n", "pods"), 9);
+}
+
+/* Bound and not finished; terminating ones count. */
+static void which_pods_count(void **state) {
+    static const struct {
+        const char *pod;
+        int64_t pods;
+    } cases[] = {
+        {"{\"metadata\":{\"namespace\":\"ns\",\"name\":\"a\"},\"spec\":{}}", 10},
+        {POD_OF("a", "", ""), 10},
+        {POD_OF("a", "n", ""), 9},
+        {"{\"metadata\":{\"namespace\":\"ns\",\"name\":\"a\",\"deletionTimestamp\":"
+         "\"2026-01-01T00:00:00Z\"},\"spec\":{\"nodeName\":\"n\"}}",
+         9},
+        {"{\"metadata\":{\"namespace\":\"ns\",\"name\":\"a\"},\"spec\":{\"nodeName\":\"n\"},"
+         "\"status\":{\"phase\":\"Pending\"}}",
+         9},
+        {"{\"metadata\":{\"namespace\":\"ns\",\"name\":\"a\"},\"spec\":{\"nodeName\":\"n\"},"
+         "\"status\":{\"phase\":\"Succeeded\"}}",
+         10},
+        {"{\"metadata\":{\"namespace\":\"ns\",\"name\":\"a\"},\"spec\":{\"nodeName\":\"n\"},"
+         "\"status\":{\"phase\":\"Failed\"}}",
+         10},
+    };
+    struct informer *i = *state;
+    give(i, NODES, NODE_OF("n", FOUR));
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        give(i, PODS, cases[c].pod);
+        assert_int_equal(left_on(i, "n", "pods"), cases[c].pods);
+        give(i, PODS, POD_OF("a", "n", "")); /* what was counted is not any more */
+        give(i, PODS, cases[c].pod);
+        assert_int_equal(left_on(i, "n", "pods"), cases[c].pods);
+        take(i, PODS, "ns", "a");
+    }
+    assert_int_equal(member_stats(i).pods, 0);
+    assert_int_equal(member_stats(i).vectors, 0);
+}
+
+/* Pods may come before their node, stay after it, and move. */
+static void pods_without_a_node(void **state) {
+    struct informer *i = *state;
+    give(i, PODS, POD_OF("a", "n", "\"cpu\":\"1\",\"example.com/gpu\":\"1\""));
+    assert_int_equal(left_on(i, "n", "cpu"), -1);
+    give(i, NODES, NODE_OF("n", FOUR ",\"example.com/gpu\":\"2\""));
+    assert_int_equal(left_on(i, "n", "cpu"), 3000);
+    assert_int_equal(left_on(i, "n", "example.com/gpu"), 1);
+    take(i, NODES, "", "n");
+    assert_int_equal(left_on(i, "n", "cpu"), -1);
+    give(i, NODES, NODE_OF("m", FOUR));
+    give(i, NODES, NODE_OF("n", FOUR));
+    assert_int_equal(left_on(i, "n", "cpu"), 3000);
+    assert_int_equal(left_on(i, "n", "example.com/gpu"), -1);
+    give(i, PODS, POD_OF("a", "m", "\"cpu\":\"1\",\"example.com/gpu\":\"1\""));
+    assert_int_equal(left_on(i, "n", "cpu"), 4000);
+    assert_int_equal(left_on(i, "m", "cpu"), 3000);
+    /* only this pod holds the slot of a node that is gone; it changes there */
+    take(i, NODES, "", "m");
+    give(i, PODS, POD_OF("a", "m", "\"cpu\":\"2\""));
+    give(i, NODES, NODE_OF("m", FOUR ",\"example.com/gpu\":\"2\""));
+    assert_int_equal(left_on(i, "m", "cpu"), 2000);
+    assert_int_equal(left_on(i, "m", "example.com/gpu"), 2);
+}
+
+/* Sums beyond 64 bits are exact: what is taken away again leaves what there was. */
+static void huge_requests(void **state) {
+    struct informer *i = *state;
+    give(i, NODES, NODE_OF("n", FOUR));
+    give(i, PODS, POD_OF("a", "n", "\"memory\":\"9223372036854775807\""));
+    give(i, PODS,
+         POD_OF("b", "n", "\"memory\":\"9223372036854775807\",\"pods\":\"9223372036854775807\""));
+    give(i, PODS, POD_OF("c", "n", "\"memory\":\"1Gi\""));
+    assert_int_equal(left_on(i, "n", "memory"), 0);
+    assert_int_equal(left_on(i, "n", "pods"), 0);
+    take(i, PODS, "ns", "a");
+    assert_int_equal(left_on(i, "n", "memory"), 0);
+    take(i, PODS, "ns", "b");
+    assert_int_equal(left_on(i, "n", "memory"), 7ll << 30);
+    assert_int_equal(left_on(i, "n", "pods"), 9);
+}
+
+/* A cordon and taints keep replicas away that do not tolerate them, labels are asked for. */
+static void which_nodes_may_be_used(void **state) {
+    static const char *const nodes[] = {
+        NODE_OF("n", FOUR),
+        "{\"metadata\":{\"name\":\"cordoned\"},\"spec\":{\"unschedulable\":true,\"taints\":[{"
+        "\"key\":"
+        "\"k\",\"effect\":\"PreferNoSchedule\"}]},\"status\":{\"allocatable\":{" FOUR "}}}",
+        "{\"metadata\":{\"name\":\"tainted\"},\"spec\":{\"taints\":[{\"key\":\"k\",\"effect\":"
+        "\"NoSchedule\"}]},\"status\":{\"allocatable\":{" FOUR "}}}"};
+    struct informer *i = *state;
+    struct replica_requirements none = {.given = false};
+    struct estimator_question q;
+    struct member_view v;
+    int64_t replicas;
+    for (size_t n = 0; n < 3; n++)
+        give(i, NODES, nodes[n]);
+    assert_int_equal(estimator_question_init(&q, &none, NULL, 0, &arena), 0);
+    assert_int_equal(member_view_open(i, &v), 0);
+    assert_int_equal(estimator_nodes_replicas(&v.nodes, &v.topology, &q, &arena, &replicas), 0);
+    assert_int_equal(replicas, 10);
+    member_view_close(&v);
+    give(i, NODES, NODE_OF("cordoned", FOUR)); /* not any more */
+    assert_int_equal(member_view_open(i, &v), 0);
+    assert_int_equal(v.topology.built, 0); /* the answer before was kept */
+    assert_int_equal(estimator_nodes_replicas(&v.nodes, &v.topology, &q, &arena, &replicas), 0);
+    assert_int_equal(replicas, 20);
+    member_view_close(&v);
+}
+
+static void sync_step(struct informer *i, void (*step)(void *contents, uint32_t kind),
+                      uint32_t kind) {
+    step(informer_write(i), kind);
+    informer_write_done(i);
+}
+
+static void listings(void **state) {
+    struct informer *i = *state;
+    sync_step(i, member_store.sync_begin, NODES);
+    give(i, NODES, NODE_OF("n", FOUR));
+    give(i, NODES, NODE_OF("m", FOUR));
+    sync_step(i, member_store.sync_end, NODES);
+    sync_step(i, member_store.sync_begin, PODS);
+    give(i, PODS, POD_OF("a", "n", ""));
+    give(i, PODS, POD_OF("b", "n", ""));
+    sync_step(i, member_store.sync_end, PODS);
+    assert_int_equal(left_on(i, "n", "pods"), 8);
+    /* what the next one does not show is gone */
+    sync_step(i, member_store.sync_begin, PODS);
+    give(i, PODS, POD_OF("b", "n", ""));
+    sync_step(i, member_store.sync_end, PODS);
+    assert_int_equal(left_on(i, "n", "pods"), 9);
+    sync_step(i, member_store.sync_begin, NODES);
+    give(i, NODES, NODE_OF("n", FOUR));
+    sync_step(i, member_store.sync_end, NODES);
+    assert_int_equal(left_on(i, "n", "pods"), 9);
+    assert_int_equal(left_on(i, "m", "pods"), -1);
+    assert_int_equal(member_stats(i).nodes, 1);
+    /* one without end forgets what it was the first to show */
+    sync_step(i, member_store.sync_begin, PODS);
+    give(i, PODS, POD_OF("c", "n", ""));
+    sync_step(i, member_store.sync_abort, PODS);
+    assert_int_equal(left_on(i, "n", "pods"), 9);
+    sync_step(i, member_store.sync_begin, NODES);
+    give(i, NODES, NODE_OF("m", FOUR));
+    sync_step(i, member_store.sync_abort, NODES);
+    assert_int_equal(left_on(i, "m", "pods"), -1);
+    assert_int_equal(left_on(i, "n", "pods"), 9);
+    assert_int_equal(member_stats(i).pods, 1);
+    /* a pod that comes after a listing is not fresh */
+    give(i, PODS, POD_OF("d", "n", ""));
+    sync_step(i, member_store.sync_begin, PODS);
+    sync_step(i, member_store.sync_abort, PODS);
+    assert_int_equal(left_on(i, "n", "pods"), 8);
+}
+
+/* Nodes that a listing does not show any more, while pods are still on them. */
+static void nodes_gone_under_pods(void **state) {
+    void (*const ends[])(void *contents, uint32_t kind) = {member_store.sync_end,
+                                                           member_store.sync_abort};
+    struct informer *i = *state;
+    give(i, NODES, NODE_OF("n", FOUR));
+    give(i, PODS, POD_OF("a", "n", "\"cpu\":\"1\""));
+    for (size_t e = 0; e < 2; e++) {
+        sync_step(i, member_store.sync_begin, NODES);
+        if (e == 1)
+            give(i, NODES, NODE_OF("n", FOUR));
+        sync_step(i, ends[e], NODES);
+        assert_int_equal(left_on(i, "n", "cpu"), -1);
+        assert_int_equal(member_stats(i).nodes, 0);
+        give(i, NODES, NODE_OF("n", FOUR));
+        assert_int_equal(left_on(i, "n", "cpu"), 3000);
+        if (e == 0)
+            take(i, NODES, "", "n");
+    }
+}
+
+/* What pods asked for leaves nothing behind when they are gone. */
+static void names_come_and_go(void **state) {
+    struct informer *i = *state;
+    uint64_t bytes = 0;
+    give(i, NODES, NODE_OF("n", FOUR));
+    for (int n = 0; n < 40; n++) {
+        char pod[400];
+        (void)snprintf(pod, sizeof pod, POD_OF("a", "n", "\"example.com/%010d\":\"1\""), n);
+        give(i, PODS, pod);
+        take(i, PODS, "ns", "a");
+        if (n == 0)
+            bytes = member_stats(i).bytes;
+        assert_int_equal(member_stats(i).bytes, bytes);
+    }
+}
+
+/* ---- random events, against plain lists ---- */
+
+enum { NAMES = 7, POD_NAMES = 12, ZONES = 4, TEXT = 600 };
+
+/* upstream: pkg/util/lifted/scheduler/cache/node_tree.go */
+struct tree {
+    int zones[ZONES], zone_count;
+    int nodes[ZONES][NAMES], node_count[ZONES]; /* by zone */
+};
+
+struct model {
+    char node_json[NAMES][TEXT], pod_json[POD_NAMES][TEXT]; /* "": it is not there */
+    int zone_of[NAMES];
+    struct tree tree;
+};
+
+static void tree_add(struct tree *t, int node, int zone) {
+    if (t->node_count[zone]++ == 0)
+        t->zones[t->zone_count++] = zone;
+    t->nodes[zone][t->node_count[zone] - 1] = node;
+}
+
+static void drop_int(int *items, int *count, int item) {
+    int kept = 0;
+    for (int i = 0; i < *count; i++)
+        if (items[i] != item)
+            items[kept++] = items[i];
+    *count = kept;
+}
+
+static void tree_remove(struct tree *t, int node, int zone) {
+    drop_int(t->nodes[zone], &t->node_count[zone], node);
+    if (t->node_count[zone] == 0)
+        drop_int(t->zones, &t->zone_count, zone);
+}
+
+static int tree_list(const struct tree *t, int ret[NAMES]) {
+    int count = 0;
+    for (int turn = 0; turn < NAMES; turn++)
+        for (int z = 0; z < t->zone_count; z++)
+            if (turn < t->node_count[t->zones[z]])
+                ret[count++] = t->nodes[t->zones[z]][turn];
+    return count;
+}
+
+static void random_node(struct model *m, struct informer *i, uint64_t *random) {
+    static const char *const labels[ZONES] = {
+        "", "\"topology.kubernetes.io/zone\":\"a\"",
+        "\"topology.kubernetes.io/zone\":\"a\",\"topology.kubernetes.io/region\":\"r\"",
+        "\"topology.kubernetes.io/zone\":\"a\",\"failure-domain.beta.kubernetes.io/zone\":\"b\""};
+    const int node = (int)unit_below(random, NAMES), zone = (int)unit_below(random, ZONES);
+    const bool was = m->node_json[node][0] != '\0';
+    char name[8];
+    (void)snprintf(name, sizeof name, "n%d", node);
+    if (was && unit_below(random, 3) == 0) {
+        take(i, NODES, "", name);
+        tree_remove(&m->tree, node, m->zone_of[node]);
+        m->node_json[node][0] = '\0';
+        return;
+    }
+    (void)snprintf(m->node_json[node], TEXT,
+                   "{\"metadata\":{\"name\":\"%s\",\"labels\":{%s}},\"status\":{\"allocatable\":{"
+                   "\"cpu\":\"%u\",\"pods\":\"%u\"%s%s}}}",
+                   name, labels[zone], unit_below(random, 6), unit_below(random, 9),
+                   unit_below(random, 2) == 0 ? ",\"example.com/b\":\"5\"" : "",
+                   unit_below(random, 2) == 0 ? ",\"example.com/a\":\"3\",\"memory\":\"9\"" : "");
+    give(i, NODES, m->node_json[node]);
+    if (was && m->zone_of[node] == zone)
+        return;
+    if (was)
+        tree_remove(&m->tree, node, m->zone_of[node]);
+    m->zone_of[node] = zone;
+    tree_add(&m->tree, node, zone);
+}
+
+static void random_pod(struct model *m, struct informer *i, uint64_t *random) {
+    static const char *const requests[] = {
+        "", "\"cpu\":\"1\"", "\"example.com/a\":\"1\"", "\"example.com/b\":\"2\",\"memory\":\"3\"",
+        "\"example.com/c\":\"1\",\"example.com/b\":\"1\",\"pods\":\"1\""};
+    const uint32_t pod = unit_below(random, POD_NAMES),
+                   kinds = sizeof requests / sizeof requests[0];
+    char name[8];
+    (void)snprintf(name, sizeof name, "p%u", pod);
+    if (unit_below(random, 3) == 0) {
+        take(i, PODS, "ns", name);
+        m->pod_json[pod][0] = '\0';
+        return;
+    }
+    (void)snprintf(m->pod_json[pod], TEXT,
+                   "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"%s\"},\"spec\":{\"nodeName\":"
+                   "\"n%u\",\"containers\":[{\"resources\":{\"requests\":{%s}}}]},\"status\":"
+                   "{\"phase\":\"%s\"}}",
+                   name, unit_below(random, NAMES), requests[unit_below(random, kinds)],
+                   unit_below(random, 4) == 0 ? "Failed" : "Running");
+    give(i, PODS, m->pod_json[pod]);
+}
+
+/* Counted anew, nodes in the tree's order. */
+static void count_anew(const struct model *m, struct topology *topology,
+                       struct estimator_nodes *ret) {
+    struct node nodes[NAMES];
+    struct karmada_pod pods[POD_NAMES];
+    struct json_reader r;
+    uint32_t node_count = 0, pod_count = 0;
+    int order[NAMES];
+    const int listed = tree_list(&m->tree, order);
+    for (int n = 0; n < listed; n++) {
+        json_reader_init(&r, str_of(m->node_json[order[n]]), &arena, "node");
+        node_decode(&r, &nodes[node_count++]);
+    }
+    for (int p = 0; p < POD_NAMES; p++)
+        if (m->pod_json[p][0] != '\0') {
+            json_reader_init(&r, str_of(m->pod_json[p]), &arena, "pod");
+            karmada_pod_decode(&r, &pods[pod_count++]);
+        }
+    assert_int_equal(
+        estimator_nodes_make(topology, nodes, node_count, pods, pod_count, &arena, ret), 0);
+}
+
+static void compare_rows(const struct topology *got_in, const struct estimator_nodes *got,
+                         const struct topology *want_in, const struct estimator_nodes *want) {
+    assert_int_equal(got->count, want->count);
+    assert_int_equal(got->name_count, want->count > 0 ? want->name_count : 0);
+    for (uint32_t row = 0; row < got->count; row++) {
+        assert_true(str_eq(topology_name(got_in, got->slots[row]),
+                           topology_name(want_in, want->slots[row])));
+        for (int n = 0; n < NODE_NATIVES; n++)
+            assert_int_equal(got->native[n][row], want->native[n][row]);
+        assert_int_equal(got->scalar_begin[row + 1], want->scalar_begin[row + 1]);
+    }
+    for (uint32_t n = 0; n < got->name_count; n++)
+        assert_true(str_eq(got->names[n], want->names[n]));
+    for (uint32_t s = 0; got->count > 0 && s < got->scalar_begin[got->count]; s++) {
+        assert_int_equal(got->scalars[s].name, want->scalars[s].name);
+        assert_int_equal(got->scalars[s].free, want->scalars[s].free);
+    }
+}
+
+static void compare(const struct model *m, struct informer *i) {
+    struct intern strings = {0};
+    struct topology *topology = NULL;
+    struct estimator_nodes want;
+    struct member_view v;
+    assert_int_equal(topology_new(&(struct topology_options){.strings = &strings}, &topology, NULL),
+                     0);
+    count_anew(m, topology, &want);
+    assert_int_equal(member_view_open(i, &v), 0);
+    compare_rows(v.topology.topology, &v.nodes, topology, &want);
+    member_view_close(&v);
+    topology_free(topology);
+    intern_done(&strings);
+    arena_reset(&arena);
+}
+
+static void random_events(void **state) {
+    struct informer *i = *state;
+    struct model m = {.tree = {.zone_count = 0}};
+    uint64_t random = unit_seed();
+    for (int round = 0; round < 4000; round++) {
+        if (unit_below(&random, 3) == 0)
+            random_node(&m, i, &random);
+        else
+            random_pod(&m, i, &random);
+        if (unit_below(&random, 3) != 0)
+            compare(&m, i);
+    }
+    /* all goes, nothing stays */
+    for (int n = 0; n < POD_NAMES; n++) {
+        char name[8];
+        (void)snprintf(name, sizeof name, "n%d", n);
+        take(i, NODES, "", name);
+        (void)snprintf(name, sizeof name, "p%d", n);
+        take(i, PODS, "ns", name);
+    }
+    const struct member_stats stats = member_stats(i);
+    assert_int_equal(stats.nodes + stats.pods + stats.vectors, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(fields_of_nodes, setup, teardown),
+        cmocka_unit_test_setup_teardown(fields_of_pods, setup, teardown),
+        cmocka_unit_test_setup_teardown(which_pods_count, setup, teardown),
+        cmocka_unit_test_setup_teardown(pods_without_a_node, setup, teardown),
+        cmocka_unit_test_setup_teardown(huge_requests, setup, teardown),
+        cmocka_unit_test_setup_teardown(which_nodes_may_be_used, setup, teardown),
+        cmocka_unit_test_setup_teardown(listings, setup, teardown),
+        cmocka_unit_test_setup_teardown(nodes_gone_under_pods, setup, teardown),
+        cmocka_unit_test_setup_teardown(names_come_and_go, setup, teardown),
+        cmocka_unit_test_setup_teardown(random_events, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
