@@ -1,6 +1,7 @@
 #include "estimator/unschedulable.h"
 
 #include "estimator/estimator.h"
+#include "model/names.h"
 
 #include <errno.h>
 
@@ -71,4 +72,19 @@ int estimator_unschedulable(const struct unschedulable_question *q, struct arena
     }
     *ret = count < ESTIMATE_MAX ? count : ESTIMATE_MAX;
     return 0;
+}
+
+struct str estimator_unschedulable_refusal(const struct wire_unschedulable *asked,
+                                           struct arena *arena) {
+    if (str_empty(asked->kind) && str_empty(asked->api_version) && str_empty(asked->name))
+        return STR("resource is nil");
+    if (!str_eq(asked->kind, STR(DEPLOYMENT_KIND)))
+        return arena_printf(arena, "kind(%.*s) of workload(%.*s%s%.*s) is not supported",
+                            STR_ARG(asked->kind), STR_ARG(asked->namespace),
+                            str_empty(asked->namespace) ? "" : "/", STR_ARG(asked->name));
+    if (!str_eq(asked->api_version, STR(APPS_API)))
+        return arena_printf(arena,
+                            "no matches for kind \"" DEPLOYMENT_KIND "\" in version \"%.*s\"",
+                            STR_ARG(asked->api_version));
+    return (struct str){0};
 }

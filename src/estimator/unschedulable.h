@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "estimator/wire.h"
 #include "model/karmada_pod.h"
 #include "model/karmada_workload.h"
 
@@ -25,3 +26,8 @@ struct unschedulable_question {
 };
 int estimator_unschedulable(const struct unschedulable_question *q, struct arena *arena,
                             int64_t *ret, struct err *err) MUST_CHECK;
+
+/* Why a request that is well-formed has no answer, in upstream's words, whatever there is in the
+ * cluster: only Deployments are counted. "": it may have one, or the arena has failed. */
+struct str estimator_unschedulable_refusal(const struct wire_unschedulable *asked,
+                                           struct arena *arena);

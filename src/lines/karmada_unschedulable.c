@@ -3,7 +3,6 @@
 #include "estimator/unschedulable.h"
 
 #include "base/limits.h"
-#include "estimator/wire.h"
 #include "lines/hex.h"
 #include "lines/karmada_nodes.h"
 #include "lines/steps.h"
@@ -71,16 +70,9 @@ static struct str refusal(const struct unschedulable_line *line,
     if (line->cluster.p != NULL && !str_eq(line->cluster, asked->cluster))
         return arena_printf(arena, "cluster name does not match, got: %.*s, desire: %.*s",
                             STR_ARG(asked->cluster), STR_ARG(line->cluster));
-    if (str_empty(asked->kind) && str_empty(asked->api_version) && str_empty(asked->name))
-        return STR("resource is nil");
-    if (!str_eq(asked->kind, STR(DEPLOYMENT_KIND)))
-        return arena_printf(arena, "kind(%.*s) of workload(%.*s%s%.*s) is not supported",
-                            STR_ARG(asked->kind), STR_ARG(asked->namespace),
-                            str_empty(asked->namespace) ? "" : "/", STR_ARG(asked->name));
-    if (!str_eq(asked->api_version, STR(APPS_API)))
-        return arena_printf(arena,
-                            "no matches for kind \"" DEPLOYMENT_KIND "\" in version \"%.*s\"",
-                            STR_ARG(asked->api_version));
+    const struct str refused = estimator_unschedulable_refusal(asked, arena);
+    if (!str_empty(refused) || arena_failed(arena))
+        return refused;
     if (line->question.deployment == NULL)
         return arena_printf(arena, "deployments.apps \"%.*s\" not found", STR_ARG(asked->name));
     return (struct str){0};

@@ -1,0 +1,252 @@
+#include "handlers/estimator.h"
+
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "base/time.h"
+#include "estimator/unschedulable.h"
+
+#include <errno.h>
+
+/* ---- what is asked ---- */
+
+struct asked {
+    struct str cluster;
+    const struct replica_requirements *requirements; /* of replicas */
+    bool sets;
+    const struct component *components; /* of sets */
+    uint32_t component_count;
+    struct str namespace;
+};
+
+static void refuse(struct grpc_response *response, int error) {
+    response->status = error == -EINVAL ? GRPC_INTERNAL : GRPC_RESOURCE_EXHAUSTED;
+}
+
+static void refuse_cluster(const struct estimator *e, struct str cluster,
+                           struct grpc_response *response) {
+    const uint32_t count = members_count(e->members);
+    response->status = GRPC_UNKNOWN;
+    if (count == 1)
+        (void)err_set(&response->err, -ENOENT,
+                      "cluster name does not match, got: %.*s, desire: %.*s", STR_ARG(cluster),
+                      STR_ARG(member_name(members_at(e->members, 0))));
+    else
+        (void)err_set(&response->err, -ENOENT,
+                      "cluster name does not match, got: %.*s, desire: one of %u members",
+                      STR_ARG(cluster), count);
+}
+
+/* Upstream would not have begun to serve, or would answer with what it heard last. */
+static void answer_unready(const struct estimator *e, struct str cluster, enum member_state state,
+                           struct grpc_response *response) {
+    if (!e->unready_is_error) {
+        wire_response_encode(ESTIMATE_UNKNOWN, WIRE_BYTES, &response->message);
+        return;
+    }
+    response->status = GRPC_UNAVAILABLE;
+    (void)err_set(&response->err, -EAGAIN, "cluster %.*s: %s", STR_ARG(cluster),
+                  state == MEMBER_STALE ? "its API server has not been heard for too long"
+                                        : "its nodes and pods are not listed yet");
+}
+
+/* The member, if it can answer; otherwise the response is complete. */
+static const struct member *find_ready(const struct estimator *e, struct str cluster,
+                                       struct grpc_response *response) {
+    const struct member *member = members_find(e->members, cluster);
+    if (member == NULL) {
+        refuse_cluster(e, cluster, response);
+        return NULL;
+    }
+    const enum member_state state = member_state(member);
+    if (state == MEMBER_SYNCED)
+        return member;
+    answer_unready(e, cluster, state, response);
+    return NULL;
+}
+
+/* 0, -E2BIG or -ENOMEM. */
+static int estimate(const struct member *member, const struct asked *asked, struct arena *arena,
+                    int64_t *ret) {
+    struct estimator_question q;
+    struct member_view v;
+    int r = estimator_question_init(&q, asked->requirements, asked->components,
+                                    asked->component_count, arena);
+    if (r != 0)
+        return r;
+    q.set.namespace = asked->namespace;
+    r = member_view_open(member_informer(member), &v);
+    if (r != 0)
+        return r;
+    v.topology.steps = &arena->steps;
+    v.topology.asker = hash_str(asked->namespace);
+    r = asked->sets ? estimator_nodes_sets(&v.nodes, &v.topology, &q, arena, ret)
+                    : estimator_nodes_replicas(&v.nodes, &v.topology, &q, arena, ret);
+    member_view_close(&v);
+    return r;
+}
+
+static void answer(const struct estimator *e, const struct asked *asked, struct arena *arena,
+                   struct grpc_response *response) {
+    const struct member *member = find_ready(e, asked->cluster, response);
+    int64_t count;
+    if (member == NULL)
+        return;
+    const int r = estimate(member, asked, arena, &count);
+    if (r == 0) {
+        wire_response_encode((int32_t)count, WIRE_BYTES, &response->message);
+        return;
+    }
+    refuse(response, r);
+    (void)err_set(&response->err, r, "the question is too large to be answered");
+}
+
+/* ---- methods ---- */
+
+static void max_available_replicas(void *ctx, const struct grpc_request *request,
+                                   struct grpc_response *response) {
+    struct wire_replicas message;
+    const int r = wire_replicas_decode(request->message, request->arena, &message, &response->err);
+    if (r != 0) {
+        refuse(response, r);
+        return;
+    }
+    const struct asked asked = {.cluster = message.cluster,
+                                .requirements = &message.requirements,
+                                .namespace = message.requirements.namespace};
+    answer(ctx, &asked, request->arena, response);
+}
+
+static void max_available_component_sets(void *ctx, const struct grpc_request *request,
+                                         struct grpc_response *response) {
+    static const struct replica_requirements none; /* components have their own */
+    struct wire_sets message;
+    const int r = wire_sets_decode(request->message, request->arena, &message, &response->err);
+    if (r != 0) {
+        refuse(response, r);
+        return;
+    }
+    const struct asked asked = {.cluster = message.cluster,
+                                .requirements = &none,
+                                .sets = true,
+                                .components = message.components,
+                                .component_count = message.component_count,
+                                .namespace = message.namespace};
+    answer(ctx, &asked, request->arena, response);
+}
+
+static void get_unschedulable_replicas(void *ctx, const struct grpc_request *request,
+                                       struct grpc_response *response) {
+    struct wire_unschedulable message;
+    int64_t count;
+    int r = wire_unschedulable_decode(request->message, request->arena, &message, &response->err);
+    if (r != 0) {
+        refuse(response, r);
+        return;
+    }
+    const struct member *member = find_ready(ctx, message.cluster, response);
+    if (member == NULL)
+        return;
+    const struct str refusal = estimator_unschedulable_refusal(&message, request->arena);
+    const struct member_workload workload = {.namespace = message.namespace,
+                                             .name = message.name,
+                                             .threshold_ns = message.threshold_ns,
+                                             .now_ms = kube_wall_us() / 1000};
+    r = !str_empty(refusal) ? err_set(&response->err, -ENOENT, "%.*s", STR_ARG(refusal))
+                            : member_unschedulable(member_informer(member), &workload,
+                                                   request->arena, &count, &response->err);
+    if (r == 0)
+        wire_response_encode((int32_t)count, WIRE_BYTES, &response->message);
+    else
+        response->status = r == -E2BIG || r == -ENOMEM ? GRPC_RESOURCE_EXHAUSTED : GRPC_UNKNOWN;
+}
+
+static const struct grpc_method methods[] = {
+    {"MaxAvailableReplicas", max_available_replicas},
+    {"MaxAvailableComponentSets", max_available_component_sets},
+    {"GetUnschedulableReplicas", get_unschedulable_replicas},
+};
+enum { METHODS = sizeof methods / sizeof methods[0] };
+
+/* ---- metrics, and what is slow ---- */
+
+static const struct {
+    enum grpc_status status;
+    const char *word;
+} results[] = {
+    {GRPC_OK, "ok"},
+    {GRPC_UNKNOWN, "refused"},
+    {GRPC_DEADLINE_EXCEEDED, "late"},
+    {GRPC_RESOURCE_EXHAUSTED, "exhausted"},
+    {GRPC_INTERNAL, "malformed"},
+    {GRPC_UNAVAILABLE, "unready"},
+};
+enum { RESULTS = sizeof results / sizeof results[0] };
+
+static struct metric requests[METHODS][RESULTS], durations[METHODS];
+/* Labels, in the order of the table of methods. */
+#define RESULTS_OF(method)                                                                         \
+    {                                                                                              \
+        "method=\"" method "\",result=\"ok\"", "method=\"" method "\",result=\"refused\"",         \
+            "method=\"" method "\",result=\"late\"", "method=\"" method "\",result=\"exhausted\"", \
+            "method=\"" method "\",result=\"malformed\"",                                          \
+            "method=\"" method "\",result=\"unready\"",                                            \
+    }
+static const char *const request_labels[METHODS][RESULTS] = {
+    RESULTS_OF("MaxAvailableReplicas"), RESULTS_OF("MaxAvailableComponentSets"),
+    RESULTS_OF("GetUnschedulableReplicas")};
+static const char *const duration_labels[METHODS] = {"method=\"MaxAvailableReplicas\"",
+                                                     "method=\"MaxAvailableComponentSets\"",
+                                                     "method=\"GetUnschedulableReplicas\""};
+
+static void observe(void *ctx, const struct grpc_report *report) {
+    enum { SLOW_NS = 100 * 1000 * 1000 };
+    (void)ctx;
+    if (report->method == NULL)
+        return;
+    const size_t method = (size_t)(report->method - methods);
+    metric_observe_ns(&durations[method], report->duration_ns);
+    for (size_t i = 0; i < RESULTS; i++)
+        if (results[i].status == report->status)
+            metric_add(&requests[method][i], 1);
+    if (report->duration_ns > SLOW_NS)
+        LOG_W("an estimate was slow", LOG_CSTR("method", report->method->name),
+              LOG_STR("object", report->object),
+              LOG_INT("duration_ms", report->duration_ns / 1000000),
+              LOG_INT("status", report->status));
+}
+
+void estimator_metrics_start(void) {
+    for (size_t m = 0; m < METHODS; m++) {
+        for (size_t i = 0; i < RESULTS; i++) {
+            requests[m][i] = (struct metric){.name = "evenkeel_estimator_requests_total",
+                                             .help = "Calls of the estimator, by result.",
+                                             .labels = request_labels[m][i],
+                                             .kind = METRIC_COUNTER,
+                                             .hide_zero = i > 0};
+            metric_register(&requests[m][i]);
+        }
+        durations[m] = (struct metric){.name = "evenkeel_estimator_duration_seconds",
+                                       .help = "From a call's first byte to its answer.",
+                                       .labels = duration_labels[m],
+                                       .kind = METRIC_HISTOGRAM};
+        metric_register(&durations[m]);
+    }
+}
+
+void estimator_metrics_stop(void) {
+    for (size_t m = 0; m < METHODS; m++) {
+        for (size_t i = 0; i < RESULTS; i++)
+            metric_unregister(&requests[m][i]);
+        metric_unregister(&durations[m]);
+    }
+}
+
+struct grpc_service estimator_service(struct estimator *e) {
+    return (struct grpc_service){
+        .path = "/github.com.karmada_io.karmada.pkg.estimator.service.Estimator/",
+        .methods = methods,
+        .method_count = METHODS,
+        .observe = observe,
+        .ctx = e};
+}

@@ -1,0 +1,28 @@
+/*
+ * The service that karmada-scheduler and karmada-descheduler call, over the member clusters.
+ * upstream: karmada pkg/estimator/server, server.go (v1.18.1).
+ *
+ * Statuses: 2 an unknown cluster, or a workload that is not counted or not there, in upstream's
+ * words; 8 a question that takes too much memory or too many steps; 13 a message that is not
+ * well-formed. A member that is not synced, or has not been heard for too long, answers -1, which a
+ * scheduler passes over; with unready_is_error status 14, which makes it pass over the answers of
+ * all members.
+ *
+ * Threads: a question holds its member's read lock while it is estimated, and nothing else.
+ */
+#pragma once
+
+#include "grpc/grpc.h"
+#include "members/members.h"
+
+struct estimator {
+    const struct members *members; /* borrowed */
+    bool unready_is_error;
+};
+
+/* The service, whose ctx is `e`. */
+struct grpc_service estimator_service(struct estimator *e);
+
+/* Registers the service's metrics, and takes them out. */
+void estimator_metrics_start(void);
+void estimator_metrics_stop(void);

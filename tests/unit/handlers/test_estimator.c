@@ -1,0 +1,207 @@
+/* Statuses and texts of the estimator's service, and members that cannot answer. */
+#include "handlers/estimator.h"
+
+#include "base/file.h"
+#include "base/metrics.h"
+
+#include "unit/estimator/wire_bytes.h"
+
+#include <unistd.h>
+
+enum { REPLICAS, SETS, UNSCHEDULABLE, ARENA = 1 << 20 };
+
+static char path[] = "/tmp/evenkeel-estimator-XXXXXX.yaml";
+static struct members *members;
+static struct estimator estimator;
+
+static void load(const char *text) {
+    const char *paths[] = {path};
+    struct err err;
+    assert_int_equal(file_write_atomic(path, str_of(text), 0600, NULL), 0);
+    if (informer_load(members_of_files(members), paths, 1, &err) != 0)
+        fail_msg("%s", err.text);
+}
+
+static void make_members(const char *const *sources, size_t count) {
+    struct err err = {0};
+    if (members_new(sources, count, 0, &members, &err) != 0)
+        fail_msg("%s", err.text);
+    estimator = (struct estimator){.members = members};
+}
+
+static int setup(void **state) {
+    static const char *const sources[] = {"m1"};
+    (void)state;
+    hex_reset();
+    make_members(sources, 1);
+    return 0;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    members_free(members);
+    return 0;
+}
+
+/* `want`: the response's bytes, or the text of a status other than 0. */
+static void ask_within(int method, const char *hex, enum grpc_status status, const char *want,
+                       uint64_t steps) {
+    CLEANUP(arena_done) struct arena arena;
+    CLEANUP(strbuf_done) struct strbuf bytes = {0};
+    struct grpc_response response = {.message = {.max = 64}};
+    const struct grpc_service service = estimator_service(&estimator);
+    arena_init(&arena, ARENA);
+    arena.steps.max = steps;
+    hex_append(hex, &bytes);
+    const struct grpc_request request = {.message = strbuf_str(&bytes), .arena = &arena};
+    service.methods[method].handle(service.ctx, &request, &response);
+    assert_int_equal(response.status, status);
+    if (status == GRPC_OK)
+        assert_hex(strbuf_str(&response.message), want);
+    else
+        assert_contains(response.err.text, want);
+    strbuf_done(&response.message);
+}
+
+static void ask(int method, const char *hex, enum grpc_status status, const char *want) {
+    ask_within(method, hex, status, want, 0);
+}
+
+#define NODE                                                                                       \
+    "kind: Node\napiVersion: v1\nmetadata: {name: node1}\nstatus: {allocatable: {pods: '12', "     \
+    "cpu: "                                                                                        \
+    "'3'}}\n"
+
+static void answers(void **state) {
+    (void)state;
+    load(NODE);
+    ask(REPLICAS, hex_text(1, "m1"), GRPC_OK, "080c");
+    ask(REPLICAS, hex_printf("%s%s", hex_text(1, "m1"), hex_field(2, hex_request(5, "cpu", "1"))),
+        GRPC_OK, "0803");
+    /* 0 is the empty message */
+    ask(REPLICAS, hex_printf("%s%s", hex_text(1, "m1"), hex_field(2, hex_request(5, "cpu", "4"))),
+        GRPC_OK, "");
+    const char *two = hex_field(
+        2, hex_printf("%s%s", hex_field(2, hex_request(4, "cpu", "1")), hex_number(3, 2)));
+    ask(SETS, hex_printf("%s%s", hex_text(1, "m1"), two), GRPC_OK, "0801");
+    /* no components: no limit */
+    ask(SETS, hex_text(1, "m1"), GRPC_OK, hex_number(1, INT32_MAX));
+    load("kind: Other\napiVersion: v1\nmetadata: {name: o}\n");
+    ask(REPLICAS, hex_text(1, "m1"), GRPC_OK, ""); /* no nodes */
+}
+
+static void unknown_clusters(void **state) {
+    static const char *const two[] = {"m2", "m1"};
+    (void)state;
+    load(NODE);
+    ask(REPLICAS, hex_text(1, "m9"), GRPC_UNKNOWN,
+        "cluster name does not match, got: m9, desire: m1");
+    ask(SETS, "", GRPC_UNKNOWN, "cluster name does not match, got: , desire: m1");
+    members_free(members);
+    make_members(two, 2);
+    ask(REPLICAS, hex_text(1, "m9"), GRPC_UNKNOWN,
+        "cluster name does not match, got: m9, desire: one of 2 members");
+}
+
+static void not_synced(void **state) {
+    const char *unknown = "08ffffffffffffffffff01";
+    (void)state;
+    ask(REPLICAS, hex_text(1, "m1"), GRPC_OK, unknown);
+    ask(SETS, hex_text(1, "m1"), GRPC_OK, unknown);
+    estimator.unready_is_error = true;
+    ask(REPLICAS, hex_text(1, "m1"), GRPC_UNAVAILABLE,
+        "cluster m1: its nodes and pods are not listed yet");
+    load(NODE);
+    ask(REPLICAS, hex_text(1, "m1"), GRPC_OK, "080c");
+}
+
+static void bad_questions(void **state) {
+    (void)state;
+    load(NODE);
+    ask(REPLICAS, "0a", GRPC_INTERNAL, "");
+    ask(SETS, "0aff", GRPC_INTERNAL, "");
+    const char *good =
+        hex_printf("%s%s", hex_text(1, "m1"), hex_field(2, hex_request(5, "cpu", "1")));
+    ask_within(REPLICAS, good, GRPC_RESOURCE_EXHAUSTED, "", 1);
+}
+
+static const char *workload(const char *cluster, const char *api, const char *kind,
+                            const char *name) {
+    return hex_printf("%s%s%s", hex_text(1, cluster),
+                      hex_field(2, hex_printf("%s%s%s%s", hex_text(1, api), hex_text(2, kind),
+                                              hex_text(3, "ns"), hex_text(4, name))),
+                      hex_number(3, 0));
+}
+
+static void unschedulable_replicas(void **state) {
+    (void)state;
+    ask(UNSCHEDULABLE, hex_text(1, "m1"), GRPC_OK, "08ffffffffffffffffff01");
+    load(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d, namespace: ns, uid: u}\n"
+        "spec: {selector: {matchLabels: {a: b}}, template: {spec: {}}}\n---\n"
+        "apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: r, namespace: ns, uid: v, labels: "
+        "{a: b}, ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: d, uid: u, "
+        "controller: true}]}\nspec: {template: {spec: {}}}\n---\n"
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: ns, labels: {a: b}, "
+        "ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: r, uid: v, controller: "
+        "true}]}\nstatus: {conditions: [{type: PodScheduled, status: 'False', reason: "
+        "Unschedulable, lastTransitionTime: '2001-01-01T00:00:00Z'}]}\n");
+    ask(UNSCHEDULABLE, workload("m1", "apps/v1", "Deployment", "d"), GRPC_OK, "0801");
+    ask(UNSCHEDULABLE, workload("m2", "apps/v1", "Deployment", "d"), GRPC_UNKNOWN,
+        "cluster name does not match, got: m2, desire: m1");
+    ask(UNSCHEDULABLE, workload("m1", "apps/v1", "StatefulSet", "d"), GRPC_UNKNOWN,
+        "kind(StatefulSet) of workload(ns/d) is not supported");
+    ask(UNSCHEDULABLE, workload("m1", "apps/v1", "Deployment", "e"), GRPC_UNKNOWN,
+        "\"e\" not found");
+    ask(UNSCHEDULABLE, hex_text(1, "m1"), GRPC_UNKNOWN, "resource is nil");
+    ask(UNSCHEDULABLE, "0a", GRPC_INTERNAL, "");
+}
+
+static void observed(void **state) {
+    CLEANUP(strbuf_done) struct strbuf out = {0};
+    const struct grpc_service service = estimator_service(&estimator);
+    (void)state;
+    estimator_metrics_start();
+    service.observe(service.ctx, &(struct grpc_report){.method = &service.methods[SETS],
+                                                       .status = GRPC_UNAVAILABLE,
+                                                       .duration_ns = 3000000});
+    service.observe(service.ctx,
+                    &(struct grpc_report){.method = NULL, .status = GRPC_UNIMPLEMENTED});
+    metrics_render(&out);
+    strbuf_append_char(&out, '\0');
+    assert_contains(out.p, "evenkeel_estimator_requests_total{method=\"MaxAvailableComponentSets\","
+                           "result=\"unready\"} 1\n");
+    assert_contains(
+        out.p,
+        "evenkeel_estimator_requests_total{method=\"MaxAvailableReplicas\",result=\"ok\"} 0\n");
+    assert_contains(out.p, "evenkeel_estimator_duration_seconds_count{method="
+                           "\"MaxAvailableComponentSets\"} 1\n");
+    estimator_metrics_stop();
+    assert_string_equal(service.path,
+                        "/github.com.karmada_io.karmada.pkg.estimator.service.Estimator/");
+    assert_string_equal(service.methods[REPLICAS].name, "MaxAvailableReplicas");
+    assert_string_equal(service.methods[SETS].name, "MaxAvailableComponentSets");
+    assert_string_equal(service.methods[UNSCHEDULABLE].name, "GetUnschedulableReplicas");
+}
+
+static int make_path(void **state) {
+    (void)state;
+    return close(mkstemps(path, 5));
+}
+
+static int remove_path(void **state) {
+    (void)state;
+    return unlink(path);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(answers, setup, teardown),
+        cmocka_unit_test_setup_teardown(unknown_clusters, setup, teardown),
+        cmocka_unit_test_setup_teardown(not_synced, setup, teardown),
+        cmocka_unit_test_setup_teardown(bad_questions, setup, teardown),
+        cmocka_unit_test_setup_teardown(unschedulable_replicas, setup, teardown),
+        cmocka_unit_test_setup_teardown(observed, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, make_path, remove_path);
+}
