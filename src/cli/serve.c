@@ -32,6 +32,8 @@ const struct command serve_command = {
              "of what kubectl prints, which are read again when they change and on SIGHUP.\n"
              "With --fleet-clusters the clusters of a fleet, too, of --hub-kubeconfig; with --ocm\n"
              "the Placements of Open Cluster Management there are decided.\n"
+             "With --estimator-listen, karmada-scheduler over gRPC: how many replicas fit each\n"
+             "--estimator-member.\n"
              "SIGTERM stops gently, a second one at once. Exit codes: 0 stopped, 1 could not\n"
              "start, 2 wrong usage.",
     .list = list_verbs,
@@ -56,7 +58,8 @@ static int serve(struct options *o, const char *path, struct configuration *c) {
     struct err err;
     if (options_configure(o, path, c, &err) != 0)
         return o->stopped ? o->exit_status : fail(&err);
-    if (c->state.path_count == 0 && !server_is_set(&c->kubernetes) && !server_is_set(&c->hub)) {
+    if (c->state.path_count == 0 && !server_is_set(&c->kubernetes) && !server_is_set(&c->hub) &&
+        c->estimator.member_count == 0) {
         options_fail(o,
                      "no cluster to serve; give --kubeconfig FILE, --in-cluster or --state FILE");
         return o->exit_status;

@@ -54,6 +54,7 @@ static bool webhook_is_on(const struct configuration *c) {
 
 static bool no_door(const struct configuration *c) {
     return !configuration_serves_pods(c) && !webhook_is_on(c) && !c->ocm.enabled &&
+           !configuration_estimates(c) &&
            !(c->fleet.clusters && configuration_listens(c->ops.listen));
 }
 
@@ -214,6 +215,47 @@ static bool hub_is_this_cluster(const struct configuration *c) {
     return c->hub.in_cluster && c->kubernetes.in_cluster;
 }
 
+/* ---- the estimator ---- */
+
+static bool nobody_is_estimated(const struct configuration *c) {
+    return configuration_estimates(c) && c->estimator.member_count == 0;
+}
+
+static bool nobody_asks_for_members(const struct configuration *c) {
+    return !configuration_estimates(c) && c->estimator.member_count > 0;
+}
+
+static bool estimator_certificate_without_key(const struct configuration *c) {
+    return c->estimator.tls.cert_file != NULL && c->estimator.tls.key_file == NULL;
+}
+
+static bool estimator_key_without_certificate(const struct configuration *c) {
+    return c->estimator.tls.cert_file == NULL && c->estimator.tls.key_file != NULL;
+}
+
+static bool estimator_ca_without_certificate(const struct configuration *c) {
+    return c->estimator.tls.client_ca_file != NULL && c->estimator.tls.cert_file == NULL;
+}
+
+static bool estimator_subjects_without_ca(const struct configuration *c) {
+    return c->estimator.tls.allowed_subject_count > 0 && c->estimator.tls.client_ca_file == NULL;
+}
+
+static size_t members_of_files_count(const struct configuration *c) {
+    size_t count = 0;
+    for (size_t i = 0; i < c->estimator.member_count; i++)
+        count += strchr(c->estimator.members[i], '=') == NULL;
+    return count;
+}
+
+static bool member_without_files(const struct configuration *c) {
+    return c->state.path_count == 0 && members_of_files_count(c) > 0;
+}
+
+static bool two_members_of_files(const struct configuration *c) {
+    return members_of_files_count(c) > 1;
+}
+
 static bool election_of_nobody(const struct configuration *c) {
     bool elects = false;
     for (enum server_role i = 0; i < SERVER_ROLES; i++)
@@ -252,7 +294,8 @@ static const struct rule rules[] = {
       .text = "neither the extender nor the webhook listens, so nobody can ask anything",
       .advice =
           "set extender.listen, webhook.listen or both; without them, fleet.clusters: true and "
-          "ops.listen keep the clusters of a fleet, and ocm.enabled: true decides its Placements"}},
+          "ops.listen keep the clusters of a fleet, ocm.enabled: true decides its Placements, and "
+          "estimator.listen answers Karmada"}},
     {webhook_of_nothing,
      {.path = "webhook.pods",
       .text = "without pods the webhook is asked about Placements alone, and ocm.enabled is false",
@@ -411,6 +454,45 @@ static const struct rule rules[] = {
      {.path = "hub.inCluster",
       .text = "kubernetes.inCluster names the same API server",
       .advice = "remove hub: without it the clusters are watched there"}},
+    {nobody_is_estimated,
+     {.path = "estimator.members",
+      .text = "the estimator listens, and has no member cluster to answer for",
+      .advice = "set it (--estimator-member NAME=KUBECONFIG), or estimator.listen: \"0\"",
+      .missing = true}},
+    {nobody_asks_for_members,
+     {.path = "estimator.members",
+      .text = "nobody can ask for them, because the estimator does not listen",
+      .advice = "set estimator.listen, or remove them",
+      .missing = true}},
+    {estimator_certificate_without_key,
+     {.path = "estimator.keyFile",
+      .text = "the certificate's key is missing",
+      .advice = "set it to the key of certFile",
+      .missing = true}},
+    {estimator_key_without_certificate,
+     {.path = "estimator.certFile",
+      .text = "the key's certificate is missing",
+      .advice = "set it to the certificate of keyFile",
+      .missing = true}},
+    {estimator_ca_without_certificate,
+     {.path = "estimator.clientCAFile",
+      .text = "without a certificate of its own the estimator speaks plaintext, in which nobody "
+              "shows one",
+      .advice = "set certFile and keyFile",
+      .missing = true}},
+    {estimator_subjects_without_ca,
+     {.path = "estimator.allowedSubjects",
+      .text = "without clientCAFile no client certificate is asked for, so no subject is checked",
+      .advice = "set clientCAFile"}},
+    {member_without_files,
+     {.path = "estimator.members",
+      .text = "a member without a kubeconfig is the cluster of state.paths, which is not set",
+      .advice = "write NAME=KUBECONFIG, or set state.paths (--state FILE)",
+      .missing = true}},
+    {two_members_of_files,
+     {.path = "estimator.members",
+      .text = "two members have no kubeconfig, and the files of state.paths are one cluster",
+      .advice = "write NAME=KUBECONFIG"}},
     {election_of_nobody,
      {.path = "leaderElection.enabled",
       .text = "nobody would be elected: there are neither reservations, nor anything that the "

@@ -119,6 +119,14 @@ struct configuration {
         size_t plugin_count;
     } karmada;
 
+    struct {                /* estimator: the gRPC listener that karmada-scheduler calls */
+        const char *listen; /* "0" or "": off */
+        struct http_tls_options tls;
+        const char *const *members; /* as members/members.h reads them */
+        size_t member_count;
+        bool unready_is_error; /* a member that is not synced; otherwise it answers -1 */
+    } estimator;
+
     struct {                      /* policies: TopologyPolicies */
         const char *const *paths; /* files or folders */
         size_t path_count;
@@ -238,6 +246,8 @@ bool configuration_reviews_pods(const struct configuration *c);
 /* Does a listener work for pods? Otherwise no API server is asked for nodes, pods or anything that
  * is known for their sake. */
 bool configuration_serves_pods(const struct configuration *c);
+/* Is it asked how much fits member clusters? */
+bool configuration_estimates(const struct configuration *c);
 /* Is a fleet kept? */
 bool configuration_keeps_fleet(const struct configuration *c);
 /* Are the extender's callers asked for a certificate? */

@@ -17,6 +17,10 @@ bool configuration_serves_pods(const struct configuration *c) {
     return configuration_listens(c->extender.listen) || configuration_reviews_pods(c);
 }
 
+bool configuration_estimates(const struct configuration *c) {
+    return configuration_listens(c->estimator.listen);
+}
+
 bool configuration_keeps_fleet(const struct configuration *c) {
     return c->fleet.clusters || c->ocm.enabled;
 }
@@ -55,6 +59,12 @@ void configuration_open_doors(const struct configuration *c, configuration_probl
         .text = "everyone who can connect may have Evenkeel read claims, datasets and runtimes of "
                 "any namespace with its own credentials",
         .advice = "set Verified, which needs webhook.clientCAFile"};
+    static const struct configuration_problem estimator = {
+        .path = "estimator.clientCAFile",
+        .text = "without a client CA everyone who can connect may ask how much fits the member "
+                "clusters",
+        .advice = "set it where karmada-scheduler shows a certificate, otherwise let nobody but it "
+                  "and karmada-descheduler reach the port"};
     static const struct configuration_problem ops = {
         .path = "ops.listen",
         .text = "everyone who can connect may read the metrics, over plain HTTP",
@@ -73,6 +83,8 @@ void configuration_open_doors(const struct configuration *c, configuration_probl
     if (is_open(c->webhook.listen) && c->webhook.tls.client_ca_file == NULL &&
         configuration_reads_data(c) && c->webhook.fluid.read_for_anyone)
         found(ctx, &reads);
+    if (is_open(c->estimator.listen) && c->estimator.tls.client_ca_file == NULL)
+        found(ctx, &estimator);
     if (is_open(c->ops.listen))
         found(ctx, &ops);
     if (is_open(c->ops.listen) && c->explain.token_file != NULL)

@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "engine/priority.h"
 #include "http/client_name.h"
+#include "members/members.h"
 #include "model/injected.h"
 #include "model/names.h"
 #include "net/address.h"
@@ -39,6 +40,7 @@ static const struct field_choice karmada_no_constraint_choices[] = {
     {"All", NO_CONSTRAINT_ALL}, {"UntilEnough", NO_CONSTRAINT_UNTIL_ENOUGH}, {0}};
 static const struct field_choice karmada_models_choices[] = {
     {"3", MODELS_THIRD}, {"2", MODELS_SECOND}, {"1", MODELS_FIRST}, {"Off", MODELS_OFF}, {0}};
+static const struct field_choice unready_words[] = {{"Unknown", false}, {"Error", true}, {0}};
 static const struct field_choice read_for_words[] = {{"Verified", false}, {"Anyone", true}, {0}};
 static const struct field_choice level_words[] = {
     {"debug", LOG_DEBUG}, {"info", LOG_INFO}, {"warn", LOG_WARN}, {"error", LOG_ERROR}, {0}};
@@ -56,6 +58,11 @@ static bool karmada_plugin_valid(struct str s) {
     struct err unsaid;
     uint32_t plugins;
     return karmada_plugins_parse(&s, 1, &plugins, &unsaid) == 0;
+}
+
+static bool member_valid(struct str s) {
+    struct member_source source;
+    return member_source_parse(s, &source);
 }
 
 #define ADDRESS_FORM                                                                               \
@@ -573,6 +580,69 @@ static const struct field fields[] = {
      .help =
          "How many replicas a cluster's resource models allow: as Karmada 1.18 and later (`3`), "
          "1.12 to 1.17 (`2`) or up to 1.11 (`1`). `Off`: its summary alone is asked."},
+
+    /* estimator */
+    {.path = "estimator.listen",
+     .flag = "estimator-listen",
+     .type = FIELD_CSTR,
+     MEMBER(estimator.listen),
+     .valid = address_or_off_valid,
+     .noun = "address",
+     .form = ADDRESS_FORM,
+     .initial_text = "0",
+     .help = "Where karmada-scheduler and karmada-descheduler call, over gRPC: `host:port`, or "
+             "`:port` for every address of the machine. `0` turns it off."},
+    {.path = "estimator.certFile",
+     .flag = "estimator-cert-file",
+     .type = FIELD_CSTR,
+     MEMBER(estimator.tls.cert_file),
+     .noun = "file",
+     .help = "Certificate chain in PEM, the estimator's own first. Read again when it changes. "
+             "None: plaintext."},
+    {.path = "estimator.keyFile",
+     .flag = "estimator-key-file",
+     .type = FIELD_CSTR,
+     MEMBER(estimator.tls.key_file),
+     .noun = "file",
+     .help = "Private key in PEM that belongs to the certificate. Read again when it changes."},
+    {.path = "estimator.clientCAFile",
+     .flag = "estimator-client-ca-file",
+     .type = FIELD_CSTR,
+     MEMBER(estimator.tls.client_ca_file),
+     .noun = "file",
+     .help = "CA certificates in PEM. With it, only callers who show a certificate from one of "
+             "these CAs are answered."},
+    {.path = "estimator.allowedSubjects",
+     .flag = "estimator-allowed-subject",
+     .type = FIELD_CSTRS,
+     MEMBER(estimator.tls.allowed_subjects),
+     COUNT(estimator.tls.allowed_subject_count),
+     .valid = client_name_valid,
+     .noun = "subject",
+     .form = SUBJECT_FORM,
+     .help = "Which of those may call, as in `extender.allowedSubjects`. None: all of them."},
+    {.path = "estimator.members",
+     .flag = "estimator-member",
+     .type = FIELD_CSTRS,
+     MEMBER(estimator.members),
+     COUNT(estimator.member_count),
+     .valid = member_valid,
+     .noun = "member",
+     .form = "write NAME=KUBECONFIG or NAME=KUBECONFIG#CONTEXT, and the name of the Cluster as "
+             "Karmada has it",
+     .help = "Member clusters that are estimated: `NAME=KUBECONFIG`, with `#CONTEXT` if it is not "
+             "the current one; their nodes and pods are watched. `NAME` alone is the cluster of "
+             "`state.paths`."},
+    {.path = "estimator.unready",
+     .flag = "estimator-unready",
+     .type = FIELD_CHOICE,
+     MEMBER(estimator.unready_is_error),
+     .choices = unready_words,
+     .initial = false,
+     .help =
+         "What is answered for a member that is not listed yet, or has not been heard for "
+         "`kubernetes.staleAfter`. `Unknown`: -1, which karmada-scheduler passes over. `Error`: "
+         "status 14, which makes it pass over the answers of all members."},
 
     /* ops */
     {.path = "ops.listen",

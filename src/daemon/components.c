@@ -19,6 +19,7 @@
 #include "daemon/webhook_certificates.h"
 #include "handlers/routes.h"
 #include "kube/election/elector.h"
+#include "members/members.h"
 #include "policy/store.h"
 #include "volumes/store.h"
 
@@ -422,6 +423,46 @@ static void stop_owned_placements(struct server *s) {
     owned_placements_stop(s->owned_placements);
 }
 
+/* ---- member clusters ---- */
+
+static int start_members(struct server *s, struct err *err) {
+    const struct configuration *c = s->configuration;
+    if (!configuration_estimates(c))
+        return 0;
+    int r = members_new(c->estimator.members, c->estimator.member_count,
+                        c->kubernetes.stale_after_ms, &s->members, err);
+    if (r != 0)
+        return r;
+    struct informer *of_files = members_of_files(s->members);
+    if (of_files != NULL)
+        source_follow(s->source, informer_follower(of_files));
+    members_start(s->members);
+    return 0;
+}
+
+static void poll_members(struct server *s) {
+    if (s->members != NULL)
+        members_poll(s->members);
+}
+
+static void stop_members(struct server *s) {
+    members_stop(s->members);
+}
+
+static void free_members(struct server *s) {
+    members_free(s->members);
+}
+
+static bool keeps_members(void *ctx) {
+    const struct server *s = ctx;
+    return s->members != NULL;
+}
+
+static bool are_members_listed(void *ctx) {
+    const struct server *s = ctx;
+    return members_listed(s->members);
+}
+
 static int start_volumes(struct server *s, struct err *err) {
     if (!configuration_reviews_pods(s->configuration))
         return 0;
@@ -805,6 +846,15 @@ static const struct server_component components[] = {
                 .bad_text = "not heard: the clusters are those that it listed last; see the log",
                 .advice = true}}},
     {.name = "owned placements", .start = start_owned_placements, .stop = stop_owned_placements},
+    {.name = "members",
+     .start = start_members,
+     .poll = poll_members,
+     .stop = stop_members,
+     .free = free_members,
+     .ready = {{.name = "members",
+                .good = are_members_listed,
+                .wanted = keeps_members,
+                .bad_text = "not all member clusters have been asked yet"}}},
     {.name = "volumes",
      .start = start_volumes,
      .stop = stop_volumes,

@@ -26,6 +26,7 @@ struct known_fleet;
 struct known_data;
 struct known_policies;
 struct leadership;
+struct members;
 struct owned_placements;
 struct servers;
 struct source;
@@ -48,6 +49,7 @@ struct server {
     struct known_data *data;                   /* NULL: Evenkeel knows no data */
     struct known_fleet *fleet;                 /* NULL: only nodes are candidates */
     struct owned_placements *owned_placements; /* NULL: none are decided */
+    struct members *members;                   /* NULL: no estimator listens */
     struct informer *volumes;                  /* NULL: no pods are admitted */
     struct evenness_latest *latest;            /* of evenness */
     struct known_evenness *evenness;

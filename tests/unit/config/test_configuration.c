@@ -1027,6 +1027,28 @@ static void test_check(void **state) {
         {OCM "false, mode: Scores}\nhub: {kubeconfig: a}", "extender.listen: neither the extender"},
 #undef OCM
         {"extender: {insecure: true}\nstate: {paths: [s]}\nocm: {mode: Scores}", NULL},
+    /* an estimator: its listener is enough */
+#define ESTIMATOR "extender: {listen: \"0\"}\nestimator: {listen: \":1\", "
+        {ESTIMATOR "members: [\"a=f\"]}", NULL},
+        {ESTIMATOR "members: [\"a=f\", \"b=f#c\"], certFile: a, keyFile: b, clientCAFile: c, "
+                   "allowedSubjects: [d]}",
+         NULL},
+        {ESTIMATOR "members: [a, \"b=f\"]}\nstate: {paths: [s]}", NULL},
+        {ESTIMATOR "members: []}", "estimator.members: the estimator listens, and has no member"},
+        {ESTIMATOR "members: [a]}", "estimator.members: a member without a kubeconfig is the"},
+        {ESTIMATOR "members: [a, b]}\nstate: {paths: [s]}",
+         "estimator.members: two members have no kubeconfig"},
+        {ESTIMATOR "members: [\"a=f\"], certFile: a}",
+         "estimator.keyFile: the certificate's key is missing"},
+        {ESTIMATOR "members: [\"a=f\"], keyFile: a}",
+         "estimator.certFile: the key's certificate is missing"},
+        {ESTIMATOR "members: [\"a=f\"], clientCAFile: a}",
+         "estimator.clientCAFile: without a certificate of its own"},
+        {ESTIMATOR "members: [\"a=f\"], certFile: a, keyFile: b, allowedSubjects: [d]}",
+         "estimator.allowedSubjects: without clientCAFile"},
+        {"extender: {insecure: true}\nstate: {paths: [s]}\nestimator: {members: [\"a=f\"]}",
+         "estimator.members: nobody can ask for them"},
+#undef ESTIMATOR
     /* labels */
 #define LABELS "data: {labelLeavingNodes: true}\nextender: {listen: \"0\"}\n"
 #define DOOR "webhook: {listen: \":1\", certFile: a, keyFile: b"
