@@ -17,6 +17,7 @@
 #include "daemon/servers.h"
 #include "daemon/source.h"
 #include "daemon/webhook_certificates.h"
+#include "grpc/listener.h"
 #include "handlers/routes.h"
 #include "kube/election/elector.h"
 #include "members/members.h"
@@ -747,6 +748,38 @@ static void stop_webhook(struct server *s) {
     http_listener_stop(s->webhook_listener, left_ms(s));
 }
 
+/* ---- the estimator's listener ---- */
+
+static int start_estimator(struct server *s, struct err *err) {
+    const struct configuration *c = s->configuration;
+    if (!configuration_estimates(c))
+        return 0;
+    s->estimator = (struct estimator){.members = s->members,
+                                      .unready_is_error = c->estimator.unready_is_error};
+    s->estimator_service = estimator_service(&s->estimator);
+    const struct grpc_listener_options options = {.address = c->estimator.listen,
+                                                  .threads = http_threads(0),
+                                                  .service = &s->estimator_service,
+                                                  .tls = &c->estimator.tls};
+    estimator_metrics_start();
+    return grpc_listener_start(&options, clock_real(), &s->estimator_listener, err);
+}
+
+static void poll_estimator(struct server *s) {
+    grpc_listener_poll_files(s->estimator_listener);
+}
+
+static void drain_estimator(struct server *s) {
+    grpc_listener_drain(s->estimator_listener);
+}
+
+static void stop_estimator(struct server *s) {
+    grpc_listener_stop(s->estimator_listener, left_ms(s));
+    s->estimator_listener = NULL;
+    if (configuration_estimates(s->configuration))
+        estimator_metrics_stop();
+}
+
 /* ---- all of it ---- */
 
 static int start_sync(struct server *s, struct err *err) {
@@ -885,6 +918,11 @@ static const struct server_component components[] = {
      .poll = poll_webhook,
      .drain = drain_webhook,
      .stop = stop_webhook},
+    {.name = "estimator",
+     .start = start_estimator,
+     .poll = poll_estimator,
+     .drain = drain_estimator,
+     .stop = stop_estimator},
     /* Last: it makes /readyz good, and then all doors must be open. */
     {.name = "sync", .start = start_sync},
 };

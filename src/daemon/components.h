@@ -15,6 +15,7 @@
 #include "engine/engine.h"
 #include "extender/service.h"
 #include "handlers/clusters.h"
+#include "handlers/estimator.h"
 #include "handlers/explain.h"
 #include "handlers/ops.h"
 #include "handlers/topology.h"
@@ -63,6 +64,9 @@ struct server {
     struct ops ops;
     struct ops_check *checks; /* lines of /readyz, of all components */
     struct http_listener *extender_listener, *webhook_listener, *ops_listener; /* NULL: off */
+    struct estimator estimator;
+    struct grpc_service estimator_service;
+    struct grpc_listener *estimator_listener; /* NULL: off */
     int64_t drain_until_ms; /* of clock_real(), for components_end(); 0: requests are cut off */
 };
 

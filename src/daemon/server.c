@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "daemon/components.h"
 #include "daemon/descriptors.h"
+#include "grpc/listener.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -125,7 +126,10 @@ int server_run(const struct configuration *configuration, struct err *err) {
     if (r == 0) {
         LOG_I("serving", LOG_CSTR("extender", address_of(d.server.extender_listener)),
               LOG_CSTR("webhook", address_of(d.server.webhook_listener)),
-              LOG_CSTR("ops", address_of(d.server.ops_listener)));
+              LOG_CSTR("ops", address_of(d.server.ops_listener)),
+              LOG_CSTR("estimator", d.server.estimator_listener == NULL
+                                        ? "off"
+                                        : grpc_listener_address(d.server.estimator_listener)));
         configuration_open_doors(configuration, warn_of_door, NULL);
         shut_down(&d, serve_until_stopped(&d));
     }

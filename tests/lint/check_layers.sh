@@ -76,7 +76,7 @@ fi
         }
         sub(/^[^<]*</, "", header)
         sub(/>.*/, "", header)
-        if (header ~ /^(microhttpd\.h|gnutls\/)/ && room != "http")
+        if (header ~ /^(microhttpd\.h|gnutls\/)/ && room != "http" && room != "grpc")
             complain("only src/http may include <" header ">")
         if (header ~ /^openssl\// && room != "certs")
             complain("only certs may include <" header ">")

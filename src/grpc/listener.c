@@ -1,0 +1,414 @@
+/*
+ * The acceptor's thread gives each connection to a worker, in turn. A worker waits for its
+ * connections by epoll, level-triggered: for input while the session takes some, for room while it
+ * has output. Once a second it looks at all of them for what is over.
+ */
+#include "grpc/listener.h"
+
+#include "base/limits.h"
+#include "base/list.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "base/mutex.h"
+#include "grpc/session.h"
+#include "grpc/stream.h"
+#include "net/acceptor.h"
+#include "net/address.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+enum { TICK_MS = 1000, EVENTS = 64, PIECE = 16 << 10, PIECES = 16 };
+
+struct connection {
+    struct list link;
+    struct worker *worker;
+    struct grpc_stream *stream;    /* owned */
+    struct grpc_session *session;  /* owned */
+    int fd;                        /* the stream's */
+    bool handshaken, heard, ended; /* ended: nothing more comes from it */
+    uint32_t waits_for;            /* EPOLLIN, EPOLLOUT */
+    int64_t begun_ms;
+    char peer[ADDRESS_TEXT_SIZE];
+};
+
+struct worker {
+    struct grpc_listener *listener;
+    pthread_t thread;
+    bool started;
+    int poll_fd, wake_fd;
+    struct list connections; /* the thread's */
+    int64_t ticked_ms;
+    bool drained;
+
+    struct mutex lock; /* guards the next one */
+    struct list arrived;
+};
+
+struct grpc_listener {
+    const struct grpc_service *service;
+    struct http_tls_options tls_options;
+    struct clock *clock;
+    struct grpc_budget budget;
+    struct tls *tls; /* NULL: plaintext */
+    struct grpc_credentials *credentials;
+    struct acceptor *acceptor;
+    struct worker *workers;
+    unsigned worker_count, next;
+    _Atomic unsigned connections;
+    _Atomic bool draining, stopping;
+    char address[ADDRESS_TEXT_SIZE];
+    struct metric metric;
+    struct mutex lock; /* guards nothing: for the condition */
+    struct condition idle;
+};
+
+static int64_t now_ms(const struct grpc_listener *l) {
+    return l->clock->now_ms(l->clock);
+}
+
+/* ---- a connection ---- */
+
+static void end_connection(struct connection *c) {
+    struct grpc_listener *l = c->worker->listener;
+    list_remove(&c->link);
+    grpc_session_free(c->session);
+    grpc_stream_close(c->stream); /* which takes it out of the epoll */
+    free(c);
+    if (atomic_fetch_sub(&l->connections, 1) > 1 || !atomic_load(&l->draining))
+        return;
+    mutex_lock(&l->lock);
+    condition_signal(&l->idle);
+    mutex_unlock(&l->lock);
+}
+
+static void wait_for(struct connection *c, uint32_t events) {
+    struct epoll_event event = {.events = events, .data.ptr = c};
+    if (events == c->waits_for)
+        return;
+    c->waits_for = events;
+    (void)epoll_ctl(c->worker->poll_fd, EPOLL_CTL_MOD, c->fd, &event); /* it is there */
+}
+
+/* False: the connection is to end. */
+static bool shake_hands(struct connection *c) {
+    struct err err;
+    const int r = grpc_stream_handshake(c->stream, &err);
+    if (r == -EAGAIN) {
+        wait_for(c, grpc_stream_waits_to_send(c->stream) ? EPOLLOUT : EPOLLIN);
+        return true;
+    }
+    if (r != 0) {
+        LOG_D("a handshake failed", LOG_CSTR("listener", "estimator"), LOG_CSTR("peer", c->peer),
+              LOG_CSTR("err", err.text));
+        return false;
+    }
+    c->handshaken = true;
+    return true;
+}
+
+static void receive(struct connection *c) {
+    char piece[PIECE];
+    struct err err;
+    for (int i = 0; !c->ended && grpc_session_takes_input(c->session) &&
+                    (i < PIECES || grpc_stream_has_more(c->stream));
+         i++) {
+        const ssize_t n = grpc_stream_read(c->stream, piece, sizeof piece);
+        if (n == -EAGAIN)
+            return;
+        c->ended = n <= 0;
+        c->heard = c->heard || n > 0;
+        if (n > 0 && grpc_session_receive(c->session, (struct str){piece, (size_t)n}, &err) != 0) {
+            LOG_D("a connection is ended", LOG_CSTR("listener", "estimator"),
+                  LOG_CSTR("peer", c->peer), LOG_CSTR("err", err.text));
+            c->ended = true;
+        }
+    }
+}
+
+/* False: it cannot be sent any more. */
+static bool send_output(struct connection *c) {
+    for (struct str out; (out = grpc_session_output(c->session)).n > 0;) {
+        const ssize_t n = grpc_stream_write(c->stream, out.p, out.n);
+        if (n == -EAGAIN)
+            return true;
+        if (n <= 0)
+            return false;
+        grpc_session_sent(c->session, (size_t)n);
+    }
+    return true;
+}
+
+/* As far as it goes without waiting. False: the connection is to end. */
+static bool go_on(struct connection *c) {
+    if (!c->handshaken && !shake_hands(c))
+        return false;
+    if (!c->handshaken)
+        return true;
+    receive(c);
+    if (!send_output(c))
+        return false;
+    const bool has_output = grpc_session_output(c->session).n > 0;
+    if (!has_output && (c->ended || grpc_session_is_over(c->session)))
+        return false;
+    const bool reads = !c->ended && grpc_session_takes_input(c->session);
+    wait_for(c, (reads ? (uint32_t)EPOLLIN : 0) | (has_output ? (uint32_t)EPOLLOUT : 0));
+    return true;
+}
+
+/* ---- a worker ---- */
+
+static void take_arrived(struct worker *w) {
+    uint64_t count;
+    (void)!read(w->wake_fd, &count, sizeof count); /* how often does not matter */
+    mutex_lock(&w->lock);
+    while (!list_empty(&w->arrived)) {
+        struct connection *c = LIST_ITEM(struct connection, link, w->arrived.next);
+        struct epoll_event event = {.events = EPOLLIN, .data.ptr = c};
+        list_remove(&c->link);
+        list_append(&w->connections, &c->link);
+        c->waits_for = EPOLLIN;
+        if (epoll_ctl(w->poll_fd, EPOLL_CTL_ADD, c->fd, &event) != 0)
+            end_connection(c);
+    }
+    mutex_unlock(&w->lock);
+}
+
+static bool is_late(const struct connection *c, int64_t at_ms) {
+    return (!c->handshaken || !c->heard) && at_ms - c->begun_ms > LIMIT_GRPC_BEGIN_MS;
+}
+
+static void look_at_all(struct worker *w, bool drains) {
+    const int64_t at_ms = now_ms(w->listener);
+    for (struct list *at = w->connections.next, *next; at != &w->connections; at = next) {
+        struct connection *c = LIST_ITEM(struct connection, link, at);
+        next = at->next;
+        if (is_late(c, at_ms) || (drains && !c->handshaken)) {
+            end_connection(c);
+            continue;
+        }
+        if (!c->handshaken)
+            continue;
+        grpc_session_tick(c->session);
+        if (drains)
+            grpc_session_shutdown(c->session);
+        if (!go_on(c))
+            end_connection(c);
+    }
+}
+
+static void *run(void *arg) {
+    struct worker *w = arg;
+    struct grpc_listener *l = w->listener;
+    struct epoll_event events[EVENTS];
+    while (!atomic_load(&l->stopping)) {
+        const int count = epoll_wait(w->poll_fd, events, EVENTS, TICK_MS);
+        for (int i = 0; i < count; i++) {
+            struct connection *c = events[i].data.ptr;
+            if (c == NULL)
+                take_arrived(w);
+            else if (!go_on(c))
+                end_connection(c);
+        }
+        const bool drains = atomic_load(&l->draining) && !w->drained;
+        if (drains || now_ms(l) - w->ticked_ms >= TICK_MS) {
+            w->ticked_ms = now_ms(l);
+            w->drained = w->drained || drains;
+            look_at_all(w, drains);
+        }
+    }
+    while (!list_empty(&w->connections))
+        end_connection(LIST_ITEM(struct connection, link, w->connections.next));
+    return NULL;
+}
+
+static void wake(struct worker *w) {
+    const uint64_t one = 1;
+    (void)!write(w->wake_fd, &one, sizeof one); /* it is full: the thread wakes as well */
+}
+
+/* ---- accepting ---- */
+
+static struct connection *new_connection(struct grpc_listener *l, struct worker *w, int fd,
+                                         const struct sockaddr *peer) {
+    struct connection *c = calloc(1, sizeof *c);
+    struct err err;
+    if (c == NULL)
+        return NULL;
+    list_init(&c->link);
+    c->worker = w;
+    c->fd = fd;
+    c->begun_ms = now_ms(l);
+    c->handshaken = l->credentials == NULL;
+    address_text(peer, c->peer);
+    if (grpc_session_new(l->service, l->clock, &l->budget, &c->session, &err) != 0 ||
+        grpc_stream_open(fd, l->credentials, &c->stream, &err) != 0) {
+        grpc_session_free(c->session);
+        free(c);
+        return NULL;
+    }
+    return c;
+}
+
+static void on_accepted(void *ctx, int fd, const struct sockaddr *peer, socklen_t peer_length) {
+    struct grpc_listener *l = ctx;
+    struct worker *w = &l->workers[l->next++ % l->worker_count];
+    (void)peer_length;
+    struct connection *c = NULL;
+    if (atomic_fetch_add(&l->connections, 1) < LIMIT_GRPC_CONNECTIONS)
+        c = new_connection(l, w, fd, peer);
+    if (c == NULL) {
+        atomic_fetch_sub(&l->connections, 1);
+        (void)close(fd); /* there are too many, or there is no memory */
+        return;
+    }
+    mutex_lock(&w->lock);
+    list_append(&w->arrived, &c->link);
+    mutex_unlock(&w->lock);
+    wake(w);
+}
+
+/* ---- life ---- */
+
+static double read_connections(void *ctx) {
+    const struct grpc_listener *l = ctx;
+    return atomic_load(&l->connections);
+}
+
+static int start_worker(struct grpc_listener *l, struct worker *w, struct err *err) {
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = NULL};
+    w->listener = l;
+    list_init(&w->connections);
+    list_init(&w->arrived);
+    mutex_init(&w->lock);
+    w->ticked_ms = now_ms(l);
+    w->poll_fd = epoll_create1(EPOLL_CLOEXEC);
+    w->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (w->poll_fd < 0 || w->wake_fd < 0 ||
+        epoll_ctl(w->poll_fd, EPOLL_CTL_ADD, w->wake_fd, &event) != 0)
+        return err_set(err, -errno, "cannot wait for connections: %s", strerror(errno));
+    const int r = pthread_create(&w->thread, NULL, run, w);
+    w->started = r == 0;
+    return r == 0 ? 0 : err_set(err, -r, "cannot start a thread: %s", strerror(r));
+}
+
+static int start_workers(struct grpc_listener *l, unsigned count, struct err *err) {
+    l->workers = calloc(count, sizeof *l->workers);
+    if (l->workers == NULL)
+        return err_set(err, -ENOMEM, "no memory for a listener");
+    for (unsigned i = 0; i < count; i++) {
+        l->worker_count = i + 1;
+        l->workers[i].poll_fd = l->workers[i].wake_fd = -1;
+        const int r = start_worker(l, &l->workers[i], err);
+        if (r != 0)
+            return r;
+    }
+    return 0;
+}
+
+static int open_all(struct grpc_listener *l, const struct grpc_listener_options *options,
+                    struct err *err) {
+    int fd, r = 0;
+    if (l->tls_options.cert_file != NULL) {
+        r = tls_open(&l->tls_options, "estimator", &l->tls, err);
+        if (r == 0)
+            r = grpc_credentials_new(l->tls, &l->credentials, err);
+    }
+    if (r == 0)
+        r = start_workers(l, options->threads, err);
+    if (r == 0)
+        r = address_listen(options->address, l->address, &fd, err);
+    if (r != 0)
+        return r;
+    r = acceptor_start(fd, on_accepted, l, &l->acceptor, err);
+    if (r != 0)
+        (void)close(fd); /* nobody has connected */
+    return r;
+}
+
+int grpc_listener_start(const struct grpc_listener_options *options, struct clock *clock,
+                        struct grpc_listener **ret, struct err *err) {
+    struct grpc_listener *l = calloc(1, sizeof *l);
+    if (l == NULL)
+        return err_set(err, -ENOMEM, "no memory for a listener");
+    l->service = options->service;
+    l->tls_options = *options->tls;
+    l->clock = clock;
+    l->budget.max = LIMIT_GRPC_ALL_BYTES;
+    l->metric = (struct metric){.name = "evenkeel_estimator_connections",
+                                .help = "Connections of the estimator's listener.",
+                                .kind = METRIC_GAUGE,
+                                .read = read_connections,
+                                .ctx = l};
+    metric_register(&l->metric);
+    mutex_init(&l->lock);
+    condition_init(&l->idle);
+    const int r = open_all(l, options, err);
+    if (r == 0)
+        *ret = l;
+    else
+        grpc_listener_stop(l, 0);
+    return r;
+}
+
+const char *grpc_listener_address(const struct grpc_listener *l) {
+    return l->address;
+}
+
+void grpc_listener_poll_files(struct grpc_listener *l) {
+    if (l != NULL && l->tls != NULL)
+        tls_poll(l->tls);
+}
+
+static void wake_all(struct grpc_listener *l) {
+    for (unsigned i = 0; i < l->worker_count; i++)
+        if (l->workers[i].started)
+            wake(&l->workers[i]);
+}
+
+void grpc_listener_drain(struct grpc_listener *l) {
+    if (l == NULL || atomic_load(&l->draining))
+        return;
+    acceptor_stop(l->acceptor);
+    l->acceptor = NULL;
+    atomic_store(&l->draining, true);
+    wake_all(l);
+}
+
+static void stop_worker(struct worker *w) {
+    if (w->started)
+        (void)pthread_join(w->thread, NULL); /* fails for misuse only */
+    while (!list_empty(&w->arrived))
+        end_connection(LIST_ITEM(struct connection, link, w->arrived.next));
+    if (w->poll_fd >= 0)
+        (void)close(w->poll_fd);
+    if (w->wake_fd >= 0)
+        (void)close(w->wake_fd);
+    mutex_done(&w->lock);
+}
+
+void grpc_listener_stop(struct grpc_listener *l, int64_t limit_ms) {
+    if (l == NULL)
+        return;
+    const int64_t until_ms = clock_real()->now_ms(clock_real()) + limit_ms;
+    grpc_listener_drain(l);
+    mutex_lock(&l->lock);
+    while (atomic_load(&l->connections) > 0 && condition_wait_until(&l->idle, &l->lock, until_ms))
+        continue;
+    mutex_unlock(&l->lock);
+    atomic_store(&l->stopping, true);
+    wake_all(l);
+    for (unsigned i = 0; i < l->worker_count; i++)
+        stop_worker(&l->workers[i]);
+    free(l->workers);
+    grpc_credentials_free(l->credentials);
+    tls_close(l->tls);
+    metric_unregister(&l->metric);
+    condition_done(&l->idle);
+    mutex_done(&l->lock);
+    free(l);
+}

@@ -1,0 +1,38 @@
+/*
+ * A listener of gRPC: accepts connections within limits, and serves each on one of its threads,
+ * which wait for many at a time. What a connection may cost is bounded by its session
+ * (grpc/session.h); how many there are, and how long one may take to begin, here: at most
+ * LIMIT_GRPC_CONNECTIONS, LIMIT_GRPC_BEGIN_MS for the handshake and the first bytes.
+ *
+ * Handlers run on these threads, so they must not block.
+ *
+ * Metric: evenkeel_estimator_connections.
+ */
+#pragma once
+
+#include "grpc/grpc.h"
+#include "http/http.h"
+
+struct grpc_listener;
+
+/* All borrowed for the listener's life. */
+struct grpc_listener_options {
+    const char *address; /* as address_listen() reads it */
+    unsigned threads;    /* 1 at least */
+    const struct grpc_service *service;
+    const struct http_tls_options *tls; /* without a certificate: plaintext */
+};
+
+/* Opens the socket, loads certificates and serves. 0, or -errno with a sentence that says what to
+ * do. */
+int grpc_listener_start(const struct grpc_listener_options *options, struct clock *clock,
+                        struct grpc_listener **ret, struct err *err) MUST_CHECK;
+/* "127.0.0.1:41235": where it really listens. Borrowed for the listener's life. */
+const char *grpc_listener_address(const struct grpc_listener *l);
+/* Loads the certificate files again if they changed; about once a second, from one thread. New
+ * connections show the new one. NULL is fine, here and below. */
+void grpc_listener_poll_files(struct grpc_listener *l);
+/* No new connections; tells clients to open no streams, and answers those that are open. */
+void grpc_listener_drain(struct grpc_listener *l);
+/* Waits for so long until connections have ended, then ends them. */
+void grpc_listener_stop(struct grpc_listener *l, int64_t limit_ms);

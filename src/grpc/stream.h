@@ -1,0 +1,38 @@
+/*
+ * The bytes of one connection: those of a socket, or TLS 1.3 over it, which must agree on h2 (ALPN)
+ * and, where a client CA is configured, show a certificate of it whose subject may call. Nothing
+ * blocks.
+ *
+ * Not thread-safe: a stream belongs to one thread. The credentials are shared.
+ */
+#pragma once
+
+#include "http/tls.h"
+
+#include <sys/types.h>
+
+/* What connections of a listener have in common. NULL in its place: no TLS. */
+struct grpc_credentials;
+/* `tls` is borrowed for its life. 0 or -ENOMEM. */
+int grpc_credentials_new(struct tls *tls, struct grpc_credentials **ret,
+                         struct err *err) MUST_CHECK;
+void grpc_credentials_free(struct grpc_credentials *c); /* NULL is fine */
+
+struct grpc_stream;
+/* Owns the descriptor, which is non-blocking, if it succeeds. 0 or -ENOMEM. */
+int grpc_stream_open(int fd, struct grpc_credentials *credentials, struct grpc_stream **ret,
+                     struct err *err) MUST_CHECK;
+/* Closes the connection. NULL is fine. */
+void grpc_stream_close(struct grpc_stream *s);
+
+/* Goes on with the handshake: 0 it is over (at once without TLS), -EAGAIN, or -EPROTO and -EACCES
+ * with a sentence: the client is at fault, and has been told so. */
+int grpc_stream_handshake(struct grpc_stream *s, struct err *err) MUST_CHECK;
+/* While the handshake is not over: does it wait to send? */
+bool grpc_stream_waits_to_send(const struct grpc_stream *s);
+
+/* As read(2) and write(2), but negative errno: 0 of a read is the end, -EAGAIN nothing now. */
+ssize_t grpc_stream_read(struct grpc_stream *s, void *into, size_t size);
+ssize_t grpc_stream_write(struct grpc_stream *s, const void *from, size_t size);
+/* Can more be read though the descriptor says nothing? */
+bool grpc_stream_has_more(const struct grpc_stream *s);
