@@ -340,6 +340,7 @@ int grpc_listener_start(const struct grpc_listener_options *options, struct cloc
     l->clock = clock;
     l->budget.max = LIMIT_GRPC_ALL_BYTES;
     l->metric = (struct metric){.name = "evenkeel_estimator_connections",
+                                .labels = "",
                                 .help = "Connections of the estimator's listener.",
                                 .kind = METRIC_GAUGE,
                                 .read = read_connections,
