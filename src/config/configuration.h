@@ -125,6 +125,9 @@ struct configuration {
         const char *const *members; /* as members/members.h reads them */
         size_t member_count;
         bool unready_is_error; /* a member that is not synced; otherwise it answers -1 */
+        /* upstream: gates ResourceQuotaEstimate and SchedulingOvercommitProtection */
+        bool resource_quota;        /* ResourceQuotas of a namespace limit an answer */
+        bool overcommit_protection; /* assumed workloads of a request take room */
     } estimator;
 
     struct {                      /* policies: TopologyPolicies */

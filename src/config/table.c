@@ -643,6 +643,20 @@ static const struct field fields[] = {
          "What is answered for a member that is not listed yet, or has not been heard for "
          "`kubernetes.staleAfter`. `Unknown`: -1, which karmada-scheduler passes over. `Error`: "
          "status 14, which makes it pass over the answers of all members."},
+    {.path = "estimator.resourceQuota",
+     .flag = "estimator-resource-quota",
+     .type = FIELD_BOOL,
+     MEMBER(estimator.resource_quota),
+     .help = "ResourceQuotas of a workload's namespace limit the answer, as with Karmada's feature "
+             "gate `ResourceQuotaEstimate`. Members' ResourceQuotas are watched then."},
+    {.path = "estimator.overcommitProtection",
+     .flag = "estimator-overcommit-protection",
+     .type = FIELD_BOOL,
+     MEMBER(estimator.overcommit_protection),
+     .help = "Workloads that karmada-scheduler has assigned to a member, and that have no pods "
+             "there yet, take room, as with Karmada's feature gate "
+             "`SchedulingOvercommitProtection`. Set that gate of karmada-scheduler, too: it sends "
+             "them only then."},
 
     /* ops */
     {.path = "ops.listen",
