@@ -290,10 +290,10 @@ static int start_worker(struct grpc_listener *l, struct worker *w, struct err *e
     w->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (w->poll_fd < 0 || w->wake_fd < 0 ||
         epoll_ctl(w->poll_fd, EPOLL_CTL_ADD, w->wake_fd, &event) != 0)
-        return err_set(err, -errno, "cannot wait for connections: %s", strerror(errno));
+        return err_set_errno(err, errno, "cannot wait for connections");
     const int r = pthread_create(&w->thread, NULL, run, w);
     w->started = r == 0;
-    return r == 0 ? 0 : err_set(err, -r, "cannot start a thread: %s", strerror(r));
+    return r == 0 ? 0 : err_set_errno(err, r, "cannot start a thread");
 }
 
 static int start_workers(struct grpc_listener *l, unsigned count, struct err *err) {

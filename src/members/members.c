@@ -81,6 +81,7 @@ static int read_access(struct member *m, const struct member_source *source, str
         return err_set(err, -ENOMEM, "no memory for member clusters");
     const int r = kube_access_from_kubeconfig(path, context, &m->arena, &m->access, err);
     m->access.role = role;
+    m->access.multiplex = true;
     return r == 0 ? 0 : err_wrap(err, "member cluster '%.*s'", STR_ARG(source->name));
 }
 

@@ -2,8 +2,9 @@
  * The member clusters that an estimator answers for, by name. Each has a store of its own, filled
  * by watches at its API server, or by state files. What happens to one is no matter of the others'.
  *
- * Sixteen members share a thread that talks to their API servers, and four at most make their first
- * listings at the same time, so that a process with many members starts within its memory.
+ * Sixteen members share a thread that talks to their API servers, each on one connection if the
+ * server speaks HTTP/2; and four at most make their first listings at the same time, so that a
+ * process with many members starts within its memory.
  *
  * Threads: members_find(), member_state() and views of its store from any, between members_start()
  * and members_stop(); everything else belongs to one thread.

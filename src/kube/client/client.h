@@ -1,6 +1,8 @@
 /*
- * Requests to one API server, with its credentials: HTTP/1.1 on kept-alive connections. Moves
- * bytes; knows no Kubernetes kind.
+ * Requests to one API server, with its credentials: HTTP/1.1 on kept-alive connections, or, where
+ * the access says so and the server offers it, HTTP/2 on one. No request waits for another there:
+ * what comes is taken at once, so that no stream's window closes. Moves bytes; knows no Kubernetes
+ * kind.
  *
  * Threads: everything may be called from any thread, except where it is said otherwise. Every
  * callback comes on the thread of the loop (kube/client/loop.h), which is called the client's

@@ -190,7 +190,9 @@ static CURLcode set_connection(CURL *easy, const struct transfer_settings *s) {
         long value;
     } numbers[] = {
         {CURLOPT_NOSIGNAL, 1},
-        {CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1},
+        {CURLOPT_HTTP_VERSION,
+         s->access->multiplex ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1},
+        {CURLOPT_PIPEWAIT, s->access->multiplex}, /* for the connection that is being made */
         {CURLOPT_FOLLOWLOCATION, 0},
         {CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS},
         {CURLOPT_TCP_KEEPALIVE, 1},
@@ -362,6 +364,8 @@ static int errno_of(const struct kube_request *request, CURLcode code) {
     case CURLE_PARTIAL_FILE:
     case CURLE_RECV_ERROR:
     case CURLE_SEND_ERROR:
+    case CURLE_HTTP2:
+    case CURLE_HTTP2_STREAM:
         return -ECONNRESET;
     case CURLE_WRITE_ERROR:
         return request->own.refused;
