@@ -241,19 +241,20 @@ static bool estimator_subjects_without_ca(const struct configuration *c) {
     return c->estimator.tls.allowed_subject_count > 0 && c->estimator.tls.client_ca_file == NULL;
 }
 
-static size_t members_of_files_count(const struct configuration *c) {
+static size_t members_without_kubeconfig(const struct configuration *c) {
     size_t count = 0;
     for (size_t i = 0; i < c->estimator.member_count; i++)
         count += strchr(c->estimator.members[i], '=') == NULL;
     return count;
 }
 
-static bool member_without_files(const struct configuration *c) {
-    return c->state.path_count == 0 && members_of_files_count(c) > 0;
+static bool member_without_cluster(const struct configuration *c) {
+    return c->state.path_count == 0 && !server_is_set(&c->kubernetes) &&
+           members_without_kubeconfig(c) > 0;
 }
 
-static bool two_members_of_files(const struct configuration *c) {
-    return members_of_files_count(c) > 1;
+static bool two_members_without_kubeconfig(const struct configuration *c) {
+    return members_without_kubeconfig(c) > 1;
 }
 
 static bool election_of_nobody(const struct configuration *c) {
@@ -484,14 +485,17 @@ static const struct rule rules[] = {
      {.path = "estimator.allowedSubjects",
       .text = "without clientCAFile no client certificate is asked for, so no subject is checked",
       .advice = "set clientCAFile"}},
-    {member_without_files,
+    {member_without_cluster,
      {.path = "estimator.members",
-      .text = "a member without a kubeconfig is the cluster of state.paths, which is not set",
-      .advice = "write NAME=KUBECONFIG, or set state.paths (--state FILE)",
+      .text = "a member without a kubeconfig is the cluster of state.paths or of kubernetes, and "
+              "neither is set",
+      .advice =
+          "write NAME=KUBECONFIG, or set state.paths (--state FILE), kubernetes.kubeconfig or "
+          "kubernetes.inCluster",
       .missing = true}},
-    {two_members_of_files,
+    {two_members_without_kubeconfig,
      {.path = "estimator.members",
-      .text = "two members have no kubeconfig, and the files of state.paths are one cluster",
+      .text = "two members have no kubeconfig, and state.paths or kubernetes are one cluster",
       .advice = "write NAME=KUBECONFIG"}},
     {election_of_nobody,
      {.path = "leaderElection.enabled",

@@ -632,7 +632,7 @@ static const struct field fields[] = {
              "Karmada has it",
      .help = "Member clusters that are estimated: `NAME=KUBECONFIG`, with `#CONTEXT` if it is not "
              "the current one; their nodes and pods are watched. `NAME` alone is the cluster of "
-             "`state.paths`."},
+             "`state.paths`, or that of `kubernetes`."},
     {.path = "estimator.unready",
      .flag = "estimator-unready",
      .type = FIELD_CHOICE,

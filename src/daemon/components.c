@@ -432,6 +432,8 @@ static int start_members(struct server *s, struct err *err) {
         return 0;
     int r = members_new(c->estimator.members, c->estimator.member_count,
                         c->kubernetes.stale_after_ms, &s->members, err);
+    if (r == 0 && c->state.path_count == 0)
+        r = members_use_cluster(s->members, c->kubernetes.kubeconfig, c->kubernetes.context, err);
     if (r != 0)
         return r;
     struct informer *of_files = members_of_files(s->members);

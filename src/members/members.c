@@ -137,6 +137,26 @@ int members_new(const char *const *sources, size_t count, int64_t stale_after_ms
     return r;
 }
 
+int members_use_cluster(struct members *m, const char *kubeconfig, const char *context,
+                        struct err *err) {
+    for (uint32_t i = 0; i < m->count; i++) {
+        struct member *member = &m->items[i];
+        if (!member->is_of_files)
+            continue;
+        const char *role = arena_cstr(&member->arena, member->name);
+        int r = kubeconfig == NULL ? kube_access_in_cluster(&member->arena, &member->access, err)
+                                   : kube_access_from_kubeconfig(
+                                         kubeconfig, context, &member->arena, &member->access, err);
+        if (r == 0 && arena_failed(&member->arena))
+            r = err_set(err, -ENOMEM, "no memory for its credentials");
+        if (r != 0)
+            return err_wrap(err, "member cluster '%.*s'", STR_ARG(member->name));
+        member->access.role = role;
+        member->is_of_files = false;
+    }
+    return 0;
+}
+
 struct informer *members_of_files(const struct members *m) {
     for (uint32_t i = 0; i < m->count; i++)
         if (m->items[i].is_of_files)

@@ -16,11 +16,11 @@
 struct members;
 struct member;
 
-/* "NAME=KUBECONFIG[#CONTEXT]", or "NAME" for the cluster of the state files, taken apart. Borrowed
- * from the text. */
+/* "NAME=KUBECONFIG[#CONTEXT]", or "NAME" for the cluster of the state files or of the process,
+ * taken apart. Borrowed from the text. */
 struct member_source {
     struct str name;
-    struct str kubeconfig; /* "": state files */
+    struct str kubeconfig; /* "": state files, or members_use_cluster() */
     struct str context;    /* "": its current one */
 };
 /* False: the name is empty or no DNS-1123 subdomain, or a file or a context is missing behind its
@@ -31,6 +31,11 @@ bool member_source_parse(struct str text, struct member_source *ret);
  * member named. */
 int members_new(const char *const *sources, size_t count, int64_t stale_after_ms,
                 struct members **ret, struct err *err) MUST_CHECK;
+/* The member without a kubeconfig is the cluster of this API server, and not of state files. NULL
+ * for the kubeconfig: the cluster in which this pod runs. Before members_start(). Without such a
+ * member nothing is read. 0 or -errno, with the member named. */
+int members_use_cluster(struct members *m, const char *kubeconfig, const char *context,
+                        struct err *err) MUST_CHECK;
 /* The store that state files fill; NULL: none. Register its follower before the files are read. */
 struct informer *members_of_files(const struct members *m);
 /* Registers the metric, and begins to list and watch. */

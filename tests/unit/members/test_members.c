@@ -7,6 +7,7 @@
 #include "unit/unit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 static void sources(void **state) {
@@ -86,6 +87,49 @@ static void refused(void **state) {
     assert_null(m);
 }
 
+static void of_the_cluster(void **state) {
+    static const char *const texts[] = {"m1"};
+    static char path[] = "/tmp/evenkeel-cluster-XXXXXX.yaml";
+    struct members *m = NULL;
+    struct err err = {0};
+    (void)state;
+    assert_int_equal(close(mkstemps(path, 5)), 0);
+    assert_int_equal(
+        file_write_atomic(path,
+                          STR("apiVersion: v1\nkind: Config\n"
+                              "contexts: [{name: c, context: {cluster: c, user: u}}]\n"
+                              "clusters: [{name: c, cluster: {server: 'http://127.0.0.1:1'}}]\n"
+                              "users: [{name: u, user: {}}]\n"),
+                          0600, NULL),
+        0);
+    assert_int_equal(members_new(texts, 1, 0, &m, NULL), 0);
+    assert_non_null(members_of_files(m));
+    assert_int_equal(unsetenv("KUBERNETES_SERVICE_HOST"), 0);
+    assert_int_not_equal(members_use_cluster(m, NULL, NULL, &err), 0);
+    assert_contains(err.text, "member cluster 'm1': ");
+    assert_int_not_equal(members_use_cluster(m, path, "d", &err), 0);
+    assert_contains(err.text, "member cluster 'm1': ");
+    assert_non_null(members_of_files(m));
+    if (members_use_cluster(m, path, "c", &err) != 0)
+        fail_msg("%s", err.text);
+    assert_null(members_of_files(m));
+    members_start(m);
+    assert_int_equal(member_state(members_find(m, STR("m1"))), MEMBER_SYNCING);
+    assert_false(members_listed(m));
+    members_stop(m);
+    members_free(m);
+    assert_int_equal(unlink(path), 0);
+}
+
+/* Where each member has a kubeconfig, that of the process is not read. */
+static void of_no_cluster(void **state) {
+    struct members *m = NULL;
+    (void)state;
+    assert_int_equal(members_new(NULL, 0, 0, &m, NULL), 0);
+    assert_int_equal(members_use_cluster(m, "/does/not/exist", NULL, NULL), 0);
+    members_free(m);
+}
+
 static void assert_counted(const char *line) {
     CLEANUP(strbuf_done) struct strbuf out = {0};
     metrics_render(&out);
@@ -137,8 +181,10 @@ static void states(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sources), cmocka_unit_test(longest_name), cmocka_unit_test(found_by_name),
-        cmocka_unit_test(refused), cmocka_unit_test(states),
+        cmocka_unit_test(sources),       cmocka_unit_test(longest_name),
+        cmocka_unit_test(found_by_name), cmocka_unit_test(refused),
+        cmocka_unit_test(states),        cmocka_unit_test(of_the_cluster),
+        cmocka_unit_test(of_no_cluster),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
