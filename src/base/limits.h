@@ -236,9 +236,12 @@
 
 /* gRPC */
 #define LIMIT_GRPC_CONNECTIONS 1024u
-#define LIMIT_GRPC_ALL_BYTES (64u << 20) /* requests of all connections, not answered yet */
-#define LIMIT_GRPC_BEGIN_MS 10000        /* for the handshake, and for the first bytes after it */
-#define LIMIT_GRPC_STREAMS 1000          /* calls of one connection at the same time */
+#define LIMIT_GRPC_CONNECTIONS_PER_ADDRESS 1000u /* of clients without a certificate */
+#define LIMIT_GRPC_ALL_BYTES (32u << 20)         /* of all connections beyond their own */
+#define LIMIT_GRPC_SESSION_OWN_BYTES (32u << 10) /* a connection has them, whatever others hold */
+#define LIMIT_GRPC_CALL_BYTES 1024u              /* that a call counts for beside its message */
+#define LIMIT_GRPC_BEGIN_MS 10000 /* for the handshake, and for the first bytes after it */
+#define LIMIT_GRPC_STREAMS 1000   /* calls of one connection at the same time */
 #define LIMIT_GRPC_HEADERS (16u << 10)
 #define LIMIT_GRPC_MESSAGE (4u << 20)        /* one request, as grpc-go has it */
 #define LIMIT_GRPC_SESSION_BYTES (16u << 20) /* requests of a connection, not answered yet */

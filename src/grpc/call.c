@@ -6,10 +6,42 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* ---- what a session holds ---- */
+
+/* Of so many bytes, those that all sessions together answer for: each has some to itself, so that
+ * others cannot keep it from asking. */
+static size_t shared(size_t held) {
+    return held > LIMIT_GRPC_SESSION_OWN_BYTES ? held - LIMIT_GRPC_SESSION_OWN_BYTES : 0;
+}
+
+/* Counts them in; false: there is no room, neither of the session nor of all. */
+static bool hold(struct grpc_session *s, size_t n) {
+    const size_t more = shared(s->held + n) - shared(s->held);
+    if (s->held + n > LIMIT_GRPC_SESSION_BYTES)
+        return false;
+    if (more > 0 && atomic_fetch_add(&s->budget->used, more) + more > s->budget->max) {
+        (void)atomic_fetch_sub(&s->budget->used, more);
+        return false;
+    }
+    s->held += n;
+    return true;
+}
+
+static void let_go(struct grpc_session *s, size_t n) {
+    (void)atomic_fetch_sub(&s->budget->used, shared(s->held) - shared(s->held - n));
+    s->held -= n;
+}
+
+/* ---- its beginning and end ---- */
+
 struct grpc_call *grpc_call_begin(struct grpc_session *s, int32_t stream) {
-    struct grpc_call *call = calloc(1, sizeof *call);
-    if (call == NULL)
+    if (!hold(s, LIMIT_GRPC_CALL_BYTES))
         return NULL;
+    struct grpc_call *call = calloc(1, sizeof *call);
+    if (call == NULL) {
+        let_go(s, LIMIT_GRPC_CALL_BYTES);
+        return NULL;
+    }
     call->session = s;
     call->stream = stream;
     call->begun_ns = clock_ns(s->clock);
@@ -22,9 +54,7 @@ struct grpc_call *grpc_call_begin(struct grpc_session *s, int32_t stream) {
 }
 
 void grpc_call_drop_message(struct grpc_call *call) {
-    struct grpc_session *s = call->session;
-    s->held -= call->message.n;
-    (void)atomic_fetch_sub(&s->budget->used, call->message.n);
+    let_go(call->session, call->message.n);
     strbuf_done(&call->message);
 }
 
@@ -33,6 +63,7 @@ void grpc_call_free(struct grpc_call *call) {
     strbuf_done(&call->frame);
     list_remove(&call->link);
     call->session->call_count--;
+    let_go(call->session, LIMIT_GRPC_CALL_BYTES);
     free(call);
 }
 
@@ -135,19 +166,6 @@ static struct str take_prefix(struct grpc_call *call, struct str bytes) {
     return (struct str){bytes.p + n, bytes.n - n};
 }
 
-/* Counts them in; false: there is no room, neither of the session nor of all. */
-static bool hold(struct grpc_call *call, size_t n) {
-    struct grpc_session *s = call->session;
-    if (s->held + n > LIMIT_GRPC_SESSION_BYTES)
-        return false;
-    if (atomic_fetch_add(&s->budget->used, n) + n > s->budget->max) {
-        (void)atomic_fetch_sub(&s->budget->used, n);
-        return false;
-    }
-    s->held += n;
-    return true;
-}
-
 void grpc_call_data(struct grpc_call *call, struct str bytes) {
     if (!call->answered)
         bytes = take_prefix(call, bytes);
@@ -157,7 +175,7 @@ void grpc_call_data(struct grpc_call *call, struct str bytes) {
         grpc_refuse(call, GRPC_INTERNAL, 200, STR("there is more than one message"));
         return;
     }
-    if (!hold(call, bytes.n)) {
+    if (!hold(call->session, bytes.n)) {
         grpc_refuse(call, GRPC_RESOURCE_EXHAUSTED, 200, STR("too many requests are under way"));
         return;
     }
@@ -165,8 +183,7 @@ void grpc_call_data(struct grpc_call *call, struct str bytes) {
     strbuf_append_str(&call->message, bytes);
     if (call->message.n != before)
         return;
-    call->session->held -= bytes.n;
-    (void)atomic_fetch_sub(&call->session->budget->used, bytes.n);
+    let_go(call->session, bytes.n);
     grpc_refuse(call, GRPC_RESOURCE_EXHAUSTED, 200, STR("out of memory"));
 }
 

@@ -12,6 +12,7 @@
 #include "base/mutex.h"
 #include "grpc/session.h"
 #include "grpc/stream.h"
+#include "http/slots.h"
 #include "net/acceptor.h"
 #include "net/address.h"
 
@@ -29,6 +30,8 @@ struct connection {
     struct worker *worker;
     struct grpc_stream *stream;    /* owned */
     struct grpc_session *session;  /* owned */
+    struct slot *slot;             /* NULL: no worker has it yet */
+    bool busy;                     /* as the slot knows it */
     int fd;                        /* the stream's */
     bool handshaken, heard, ended; /* ended: nothing more comes from it */
     uint32_t waits_for;            /* EPOLLIN, EPOLLOUT */
@@ -59,6 +62,8 @@ struct grpc_listener {
     struct acceptor *acceptor;
     struct worker *workers;
     unsigned worker_count, next;
+    struct slots *slots;
+    unsigned most, most_per_address; /* connections */
     _Atomic unsigned connections;
     _Atomic bool draining, stopping;
     char address[ADDRESS_TEXT_SIZE];
@@ -77,6 +82,7 @@ static void end_connection(struct connection *c) {
     struct grpc_listener *l = c->worker->listener;
     list_remove(&c->link);
     grpc_session_free(c->session);
+    slots_leave(l->slots, c->fd);
     grpc_stream_close(c->stream); /* which takes it out of the epoll */
     free(c);
     if (atomic_fetch_sub(&l->connections, 1) > 1 || !atomic_load(&l->draining))
@@ -108,6 +114,8 @@ static bool shake_hands(struct connection *c) {
         return false;
     }
     c->handshaken = true;
+    if (tls_wants_client(c->worker->listener->tls))
+        slots_verified(c->worker->listener->slots, c->slot);
     return true;
 }
 
@@ -143,6 +151,18 @@ static bool send_output(struct connection *c) {
     return true;
 }
 
+/* Who waits for an answer is the last to go when there are too many. */
+static void tell_slot(struct connection *c) {
+    const bool busy = grpc_session_calls(c->session) > 0;
+    if (busy == c->busy)
+        return;
+    c->busy = busy;
+    if (busy)
+        slots_busy(c->worker->listener->slots, c->slot);
+    else
+        slots_idle(c->worker->listener->slots, c->slot);
+}
+
 /* As far as it goes without waiting. False: the connection is to end. */
 static bool go_on(struct connection *c) {
     if (!c->handshaken && !shake_hands(c))
@@ -157,6 +177,7 @@ static bool go_on(struct connection *c) {
         return false;
     const bool reads = !c->ended && grpc_session_takes_input(c->session);
     wait_for(c, (reads ? (uint32_t)EPOLLIN : 0) | (has_output ? (uint32_t)EPOLLOUT : 0));
+    tell_slot(c);
     return true;
 }
 
@@ -172,6 +193,7 @@ static void take_arrived(struct worker *w) {
         list_remove(&c->link);
         list_append(&w->connections, &c->link);
         c->waits_for = EPOLLIN;
+        c->slot = slots_start(w->listener->slots, c->fd);
         if (epoll_ctl(w->poll_fd, EPOLL_CTL_ADD, c->fd, &event) != 0)
             end_connection(c);
     }
@@ -254,18 +276,39 @@ static struct connection *new_connection(struct grpc_listener *l, struct worker 
     return c;
 }
 
+/* False: there are too many, which is logged. */
+static bool is_admitted(struct grpc_listener *l, int fd, const struct sockaddr *peer) {
+    const struct slots_entry entry = slots_enter(l->slots, fd, peer);
+    char text[ADDRESS_TEXT_SIZE];
+    if (entry.evicted) {
+        address_key_text(&entry.whose, text);
+        LOG_W("connection closed to make room for another", LOG_CSTR("listener", "estimator"),
+              LOG_CSTR("peer", text));
+    }
+    if (entry.admitted)
+        return true;
+    address_text(peer, text);
+    LOG_W("connection refused: too many are open", LOG_CSTR("listener", "estimator"),
+          LOG_CSTR("peer", text), LOG_INT("limit", l->most),
+          LOG_INT("limit_per_address", l->most_per_address));
+    return false;
+}
+
 static void on_accepted(void *ctx, int fd, const struct sockaddr *peer, socklen_t peer_length) {
     struct grpc_listener *l = ctx;
     struct worker *w = &l->workers[l->next++ % l->worker_count];
     (void)peer_length;
-    struct connection *c = NULL;
-    if (atomic_fetch_add(&l->connections, 1) < LIMIT_GRPC_CONNECTIONS)
-        c = new_connection(l, w, fd, peer);
-    if (c == NULL) {
-        atomic_fetch_sub(&l->connections, 1);
-        (void)close(fd); /* there are too many, or there is no memory */
+    if (!is_admitted(l, fd, peer)) {
+        (void)close(fd); /* nothing was read or written */
         return;
     }
+    struct connection *c = new_connection(l, w, fd, peer);
+    if (c == NULL) {
+        slots_leave(l->slots, fd);
+        (void)close(fd); /* there is no memory */
+        return;
+    }
+    atomic_fetch_add(&l->connections, 1);
     mutex_lock(&w->lock);
     list_append(&w->arrived, &c->link);
     mutex_unlock(&w->lock);
@@ -310,6 +353,18 @@ static int start_workers(struct grpc_listener *l, unsigned count, struct err *er
     return 0;
 }
 
+static int open_slots(struct grpc_listener *l, struct err *err) {
+    const struct slots_limits limits = {
+        .connections = l->most,
+        .per_address = l->most_per_address,
+        .reserved =
+            l->tls != NULL && tls_wants_client(l->tls) ? l->most / LIMIT_HTTP_RESERVED_PART : 0,
+        .scarce_fd = slots_scarce_fd(),
+    };
+    l->slots = slots_new(&limits);
+    return l->slots != NULL ? 0 : err_set(err, -ENOMEM, "no memory for a listener");
+}
+
 static int open_all(struct grpc_listener *l, const struct grpc_listener_options *options,
                     struct err *err) {
     int fd, r = 0;
@@ -318,6 +373,8 @@ static int open_all(struct grpc_listener *l, const struct grpc_listener_options 
         if (r == 0)
             r = grpc_credentials_new(l->tls, &l->credentials, err);
     }
+    if (r == 0)
+        r = open_slots(l, err);
     if (r == 0)
         r = start_workers(l, options->threads, err);
     if (r == 0)
@@ -338,6 +395,9 @@ int grpc_listener_start(const struct grpc_listener_options *options, struct cloc
     l->service = options->service;
     l->tls_options = *options->tls;
     l->clock = clock;
+    l->most = options->connections > 0 ? options->connections : LIMIT_GRPC_CONNECTIONS;
+    l->most_per_address = options->connections_per_address > 0 ? options->connections_per_address
+                                                               : LIMIT_GRPC_CONNECTIONS_PER_ADDRESS;
     l->budget.max = LIMIT_GRPC_ALL_BYTES;
     l->metric = (struct metric){.name = "evenkeel_estimator_connections",
                                 .labels = "",
@@ -406,6 +466,7 @@ void grpc_listener_stop(struct grpc_listener *l, int64_t limit_ms) {
     for (unsigned i = 0; i < l->worker_count; i++)
         stop_worker(&l->workers[i]);
     free(l->workers);
+    slots_free(l->slots);
     grpc_credentials_free(l->credentials);
     tls_close(l->tls);
     metric_unregister(&l->metric);

@@ -1,8 +1,9 @@
 /*
  * A listener of gRPC: accepts connections within limits, and serves each on one of its threads,
  * which wait for many at a time. What a connection may cost is bounded by its session
- * (grpc/session.h); how many there are, and how long one may take to begin, here: at most
- * LIMIT_GRPC_CONNECTIONS, LIMIT_GRPC_BEGIN_MS for the handshake and the first bytes.
+ * (grpc/session.h); how long one may take to begin, here: LIMIT_GRPC_BEGIN_MS for the handshake
+ * and the first bytes. There are LIMIT_GRPC_CONNECTIONS at most; who has most of them makes room
+ * for newcomers, and clients that have shown a certificate keep theirs (http/slots.h).
  *
  * Handlers run on these threads, so they must not block.
  *
@@ -19,6 +20,8 @@ struct grpc_listener;
 struct grpc_listener_options {
     const char *address; /* as address_listen() reads it */
     unsigned threads;    /* 1 at least */
+    /* 0: LIMIT_GRPC_CONNECTIONS and LIMIT_GRPC_CONNECTIONS_PER_ADDRESS */
+    unsigned connections, connections_per_address;
     const struct grpc_service *service;
     const struct http_tls_options *tls; /* without a certificate: plaintext */
 };

@@ -8,8 +8,10 @@
  * - headers: LIMIT_GRPC_HEADERS bytes a call, as HTTP/2 counts them; then the stream is reset. What
  *   nghttp2 buffers of one block is 9 frames of 16 KiB: more than 8 CONTINUATIONs end the session;
  * - messages: LIMIT_GRPC_MESSAGE each (status 8), LIMIT_GRPC_SESSION_BYTES of a session and the
- *   budget of all sessions together (status 8 as well); memory is taken as bytes arrive, not as a
- *   length announces them;
+ *   budget of all sessions together (status 8 as well), of which a session needs nothing for its
+ *   first LIMIT_GRPC_SESSION_OWN_BYTES; memory is taken as bytes arrive, not as a length announces
+ *   them. A call counts LIMIT_GRPC_CALL_BYTES from its first header; without room for them it is
+ *   reset;
  * - time: a call whose message is not there within LIMIT_GRPC_RECEIVE_MS, or its own timeout, ends
  *   with status 4; one whose answer is not taken within LIMIT_GRPC_SEND_MS is reset;
  * - output: while LIMIT_GRPC_OUTPUT bytes wait for a client that does not read, no input is taken;
@@ -23,7 +25,7 @@
 #include "base/clock.h"
 #include "grpc/grpc.h"
 
-/* Bytes of messages that calls of all sessions hold. */
+/* Bytes of calls and messages that all sessions hold beyond their own. */
 struct grpc_budget {
     _Atomic size_t used;
     size_t max;

@@ -20,13 +20,11 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <malloc.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -238,19 +236,10 @@ static struct http_listener *make(const struct http_listener_options *options,
     return l;
 }
 
-/* From which descriptor on few are left. */
-static int scarce_fd(void) {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= INT_MAX)
-        return 0;
-    const int most = (int)limit.rlim_cur, part = most / 4;
-    return most - (part < LIMIT_FREE_DESCRIPTORS ? part : LIMIT_FREE_DESCRIPTORS);
-}
-
 /* What the connections of a listener are counted and dealt out by. */
 static int open_books(struct http_listener *l, struct err *err) {
     const struct http_limits *limits = &l->options.limits;
-    l->scarce_fd = scarce_fd();
+    l->scarce_fd = slots_scarce_fd();
     const struct slots_limits slots = {
         .connections = limits->connections,
         .per_address = limits->connections_per_address,

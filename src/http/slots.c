@@ -1,12 +1,15 @@
 #include "http/slots.h"
 
 #include "base/clock.h"
+#include "base/limits.h"
 #include "base/mutex.h"
 #include "http/shares.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -48,6 +51,14 @@ struct slots {
 
 /* Connections of all listeners of the process. */
 static _Atomic int everywhere;
+
+int slots_scarce_fd(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= INT_MAX)
+        return 0;
+    const int most = (int)limit.rlim_cur, part = most / 4;
+    return most - (part < LIMIT_FREE_DESCRIPTORS ? part : LIMIT_FREE_DESCRIPTORS);
+}
 
 struct slots *slots_new(const struct slots_limits *limits) {
     struct slots *s = calloc(1, sizeof *s);

@@ -42,6 +42,9 @@ struct slots_limits {
     int scarce_fd;        /* when as many descriptors are in use, few are left; 0: enough are */
 };
 
+/* From which descriptor on few are left, as the process is limited; 0: enough are. */
+int slots_scarce_fd(void);
+
 enum { SLOTS_WAIT_MS = 100, SLOTS_FEW = 16 };
 
 enum slots_reason {

@@ -11,6 +11,7 @@
 #include <errno.h>
 
 #define PATH "/test.Service/"
+#define OWN LIMIT_GRPC_SESSION_OWN_BYTES
 #define PUT(literal, out) strbuf_append_str(out, STR(literal))
 
 static struct clock_fake fake;
@@ -405,7 +406,7 @@ static void a_message_has_4_mib_at_most(void **state) {
     (void)state;
     h2_request(&in, 1, PATH "Count", NULL);
     send_large(1, LIMIT_GRPC_MESSAGE, LIMIT_GRPC_MESSAGE);
-    assert_int_equal(budget.used, LIMIT_GRPC_MESSAGE);
+    assert_int_equal(budget.used, LIMIT_GRPC_MESSAGE + LIMIT_GRPC_CALL_BYTES - OWN);
     h2_frame(&in, H2_DATA, H2_END_STREAM, 1, STR(""));
     assert_int_equal(send_all(), 0);
     assert_answer(1, "4194304");
@@ -420,21 +421,24 @@ static void a_message_has_4_mib_at_most(void **state) {
 
 static void memory_is_taken_as_bytes_arrive(void **state) {
     (void)state;
-    for (uint32_t stream = 1; stream < 20; stream += 2) {
+    for (uint32_t stream = 1; stream < 80; stream += 2) {
         h2_request(&in, stream, PATH "Count", NULL);
         send_large(stream, LIMIT_GRPC_MESSAGE, 10);
     }
-    assert_int_equal(budget.used, 100);
+    assert_int_equal(budget.used, 40 * (LIMIT_GRPC_CALL_BYTES + 10) - OWN);
 }
 
 static void a_session_holds_16_mib_at_most(void **state) {
     (void)state;
-    for (uint32_t stream = 1; stream <= 7; stream += 2) {
+    enum { CALLS = 5 * LIMIT_GRPC_CALL_BYTES };
+    for (uint32_t stream = 1; stream <= 7; stream += 2)
         h2_request(&in, stream, PATH "Count", NULL);
+    for (uint32_t stream = 1; stream <= 5; stream += 2)
         send_large(stream, LIMIT_GRPC_MESSAGE, LIMIT_GRPC_MESSAGE);
-    }
-    assert_int_equal(budget.used, LIMIT_GRPC_SESSION_BYTES);
+    send_large(7, LIMIT_GRPC_MESSAGE, LIMIT_GRPC_MESSAGE - CALLS);
     h2_request(&in, 9, PATH "Count", NULL);
+    assert_int_equal(send_all(), 0);
+    assert_int_equal(budget.used, LIMIT_GRPC_SESSION_BYTES - OWN);
     send_large(9, 1, 1);
     assert_refused(9, "200", "8", "too many requests are under way");
     h2_frame(&in, H2_DATA, H2_END_STREAM, 1, STR("")); /* makes room */
@@ -445,15 +449,42 @@ static void a_session_holds_16_mib_at_most(void **state) {
 }
 
 static void all_sessions_share_a_budget(void **state) {
+    enum { FIRST = OWN - LIMIT_GRPC_CALL_BYTES };
     (void)state;
     budget.max = 100;
     budget.used = 98; /* others' */
-    h2_call(&in, 1, PATH "Count", STR("abc"));
-    h2_call(&in, 3, PATH "Count", STR("ab"));
+    h2_request(&in, 1, PATH "Count", NULL);
+    send_large(1, FIRST + 2, FIRST + 2); /* its own, and what is left */
+    h2_frame(&in, H2_DATA, H2_END_STREAM, 1, STR(""));
+    h2_request(&in, 3, PATH "Count", NULL);
     assert_int_equal(send_all(), 0);
-    assert_refused(1, "200", "8", "too many requests are under way");
-    assert_answer(3, "2");
+    assert_answer(1, "31746");
+    send_large(3, FIRST + 3, FIRST + 3);
+    assert_refused(3, "200", "8", "too many requests are under way");
     assert_int_equal(budget.used, 98);
+    budget.used = 0;
+}
+
+/* Others hold all of the budget. */
+static void a_session_has_room_of_its_own(void **state) {
+    enum { CALLS = OWN / LIMIT_GRPC_CALL_BYTES };
+    static const char cancel[4] = {0, 0, 0, 8};
+    (void)state;
+    budget.max = budget.used = 100;
+    for (uint32_t i = 0; i < CALLS; i++)
+        h2_request(&in, 2 * i + 1, PATH "Count", NULL);
+    assert_int_equal(send_all(), 0);
+    assert_int_equal(grpc_session_calls(session), CALLS);
+    h2_request(&in, 2 * CALLS + 1, PATH "Count", NULL);
+    assert_int_equal(send_all(), 0);
+    assert_int_equal(grpc_session_calls(session), CALLS);
+    assert_true(seen.answers[CALLS].reset);
+    h2_frame(&in, H2_RST_STREAM, 0, 1, (struct str){cancel, sizeof cancel});
+    h2_request(&in, 2 * CALLS + 3, PATH "Count", NULL);
+    assert_int_equal(send_all(), 0);
+    assert_int_equal(grpc_session_calls(session), CALLS);
+    assert_false(seen.answers[CALLS + 1].reset);
+    assert_int_equal(budget.used, 100);
     budget.used = 0;
 }
 
@@ -698,9 +729,10 @@ static void a_client_may_leave(void **state) {
 static void calls_may_be_open_at_the_end(void **state) {
     (void)state;
     h2_request(&in, 1, PATH "Echo", NULL);
-    send_large(1, 100, 10);
+    send_large(1, 100000, OWN);
     assert_int_equal(grpc_session_calls(session), 1);
-    assert_int_equal(budget.used, 10); /* tear_down() sees that it is given back */
+    assert_int_equal(budget.used,
+                     LIMIT_GRPC_CALL_BYTES); /* tear_down() sees that it is given back */
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -726,6 +758,7 @@ int main(void) {
         TEST(memory_is_taken_as_bytes_arrive),
         TEST(a_session_holds_16_mib_at_most),
         TEST(all_sessions_share_a_budget),
+        TEST(a_session_has_room_of_its_own),
         TEST(headers_have_16_kib_at_most),
         TEST(streams_beyond_the_limit_are_refused),
         TEST(nothing_is_read_while_output_waits),

@@ -1,0 +1,253 @@
+/* The listener on real sockets: who is served, who makes room, and how it ends. */
+#include "grpc/listener.h"
+
+#include "base/limits.h"
+#include "unit/grpc/h2.h"
+#include "unit/http/net.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+
+#define PATH "/test.Service/"
+
+enum { CONNECTIONS = 8, CONNECTIONS_PER_ADDRESS = 4 };
+
+static void echo(void *ctx, const struct grpc_request *q, struct grpc_response *response) {
+    (void)ctx;
+    strbuf_append_str(&response->message, q->message);
+}
+
+static const struct grpc_method methods[] = {{"Echo", echo}};
+static const struct grpc_service service = {.path = PATH, .methods = methods, .method_count = 1};
+static const struct http_tls_options plaintext;
+static struct clock_fake fake;
+static struct grpc_listener *listener;
+
+static int set_up(void **state) {
+    struct err err;
+    (void)state;
+    clock_fake_init(&fake, 1000);
+    const struct grpc_listener_options options = {
+        .address = "127.0.0.1:0",
+        .threads = 1,
+        .connections = CONNECTIONS,
+        .connections_per_address = CONNECTIONS_PER_ADDRESS,
+        .service = &service,
+        .tls = &plaintext,
+    };
+    if (grpc_listener_start(&options, &fake.clock, &listener, &err) != 0)
+        fail_msg("%s", err.text);
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    grpc_listener_stop(listener, 0);
+    listener = NULL;
+    return 0;
+}
+
+/* ---- a client ---- */
+
+struct client {
+    struct net net;
+    struct h2_seen seen;
+    uint32_t stream; /* the next one */
+};
+
+static void send_bytes(struct client *c, struct strbuf *bytes) {
+    assert_true(net_send(&c->net, bytes->p, bytes->n));
+    strbuf_done(bytes);
+}
+
+/* Connected, with nothing said. */
+static void open_silently(struct client *c, const char *from) {
+    *c = (struct client){.stream = 1};
+    assert_true(net_open_from(&c->net, from, grpc_listener_address(listener)));
+}
+
+static void close_client(struct client *c) {
+    net_close(&c->net);
+    h2_seen_done(&c->seen);
+}
+
+/* False: the connection has ended. */
+static bool hear(struct client *c) {
+    if (!net_receive(&c->net))
+        return false;
+    h2_see(&c->seen, strbuf_str(&c->net.in));
+    strbuf_clear(&c->net.in);
+    return true;
+}
+
+static bool is_answered(struct client *c) {
+    const struct h2_answer *answer = &c->seen.answers[c->stream / 2];
+    struct strbuf out = {0};
+    h2_call(&out, c->stream, PATH "Echo", STR("hello"));
+    if (!net_send(&c->net, out.p, out.n)) {
+        strbuf_done(&out);
+        return false;
+    }
+    strbuf_done(&out);
+    while (!answer->ended)
+        if (!hear(c))
+            return false;
+    c->stream += 2;
+    return str_eq((struct str){answer->body + 5, answer->body_length - 5}, STR("hello"));
+}
+
+/* A client that is served. */
+static void open_client(struct client *c, const char *from) {
+    struct strbuf out = {0};
+    open_silently(c, from);
+    h2_preface(&out);
+    send_bytes(c, &out);
+    assert_true(is_answered(c));
+}
+
+/* ---- tests ---- */
+
+static void clients_are_answered_side_by_side(void **state) {
+    struct client a, b;
+    (void)state;
+    open_client(&a, "127.0.0.1");
+    open_client(&b, "127.0.0.1");
+    assert_true(is_answered(&a));
+    assert_true(is_answered(&b));
+    close_client(&a);
+    assert_true(is_answered(&b));
+    close_client(&b);
+}
+
+static void an_address_makes_room_for_itself(void **state) {
+    struct client c[CONNECTIONS_PER_ADDRESS + 1];
+    (void)state;
+    for (int i = 0; i <= CONNECTIONS_PER_ADDRESS; i++)
+        open_client(&c[i], "127.0.0.1");
+    while (hear(&c[0])) /* which has waited longest */
+        continue;
+    for (int i = 1; i <= CONNECTIONS_PER_ADDRESS; i++)
+        assert_true(is_answered(&c[i]));
+    for (int i = 0; i <= CONNECTIONS_PER_ADDRESS; i++)
+        close_client(&c[i]);
+}
+
+static void who_has_most_makes_room_for_others(void **state) {
+    struct client many[CONNECTIONS_PER_ADDRESS], few[CONNECTIONS];
+    (void)state;
+    for (int i = 0; i < CONNECTIONS_PER_ADDRESS; i++)
+        open_client(&many[i], "127.0.1.1");
+    for (int i = 0; i <= CONNECTIONS - CONNECTIONS_PER_ADDRESS; i++) {
+        char from[32];
+        (void)snprintf(from, sizeof from, "127.0.%d.1", i + 2); /* fits */
+        open_client(&few[i], from);
+    }
+    while (hear(&many[0]))
+        continue;
+    for (int i = 0; i <= CONNECTIONS - CONNECTIONS_PER_ADDRESS; i++) {
+        assert_true(is_answered(&few[i]));
+        close_client(&few[i]);
+    }
+    for (int i = 0; i < CONNECTIONS_PER_ADDRESS; i++)
+        close_client(&many[i]);
+}
+
+/* One with a call under way is not idle: others of its address go before it. */
+static void a_call_under_way_keeps_its_connection(void **state) {
+    struct client c[CONNECTIONS_PER_ADDRESS + 1];
+    struct strbuf out = {0};
+    (void)state;
+    open_client(&c[0], "127.0.0.1");
+    h2_request(&out, c[0].stream, PATH "Echo", NULL);
+    h2_frame(&out, H2_PING, 0, 0, STR("12345678")); /* whose answer says that the call is known */
+    send_bytes(&c[0], &out);
+    while (c[0].seen.ping_acks == 0)
+        assert_true(hear(&c[0]));
+    for (int i = 1; i <= CONNECTIONS_PER_ADDRESS; i++)
+        open_client(&c[i], "127.0.0.1");
+    while (hear(&c[1]))
+        continue;
+    h2_message(&out, c[0].stream, STR("late"));
+    send_bytes(&c[0], &out);
+    while (!c[0].seen.answers[c[0].stream / 2].ended)
+        assert_true(hear(&c[0]));
+    for (int i = 0; i <= CONNECTIONS_PER_ADDRESS; i++)
+        close_client(&c[i]);
+}
+
+static void who_says_nothing_is_hung_up_on(void **state) {
+    struct client speaks, silent;
+    (void)state;
+    open_client(&speaks, "127.0.0.1");
+    open_silently(&silent, "127.0.0.1");
+    assert_true(is_answered(&speaks)); /* so that the silent one has been taken */
+    atomic_fetch_add(&fake.at_ms, LIMIT_GRPC_BEGIN_MS + 1);
+    assert_true(net_ended(&silent.net));
+    assert_true(is_answered(&speaks));
+    close_client(&silent);
+    close_client(&speaks);
+}
+
+static void who_does_not_read_keeps_nobody_waiting(void **state) {
+    static char large[12 << 10];
+    struct client deaf, other;
+    struct strbuf out = {0};
+    (void)state;
+    memset(large, 'x', sizeof large);
+    open_client(&deaf, "127.0.0.1");
+    open_client(&other, "127.0.0.1");
+    for (uint32_t i = 0; i < 4; i++) /* within the window that a connection begins with */
+        h2_call(&out, deaf.stream + 2 * i, PATH "Echo", (struct str){large, sizeof large});
+    send_bytes(&deaf, &out);
+    assert_true(is_answered(&other));
+    close_client(&deaf);
+    assert_true(is_answered(&other));
+    close_client(&other);
+}
+
+static void draining_answers_what_is_open(void **state) {
+    struct client c, newcomer = {.stream = 1};
+    struct strbuf out = {0};
+    (void)state;
+    open_client(&c, "127.0.0.1");
+    h2_request(&out, c.stream, PATH "Echo", NULL);
+    h2_frame(&out, H2_PING, 0, 0, STR("12345678"));
+    send_bytes(&c, &out);
+    while (c.seen.ping_acks == 0)
+        assert_true(hear(&c));
+    grpc_listener_drain(listener);
+    assert_false(net_open(&newcomer.net, grpc_listener_address(listener)));
+    while (c.seen.goaways == 0)
+        assert_true(hear(&c));
+    h2_message(&out, c.stream, STR("hello"));
+    send_bytes(&c, &out);
+    while (!c.seen.answers[c.stream / 2].ended)
+        assert_true(hear(&c));
+    close_client(&c);
+}
+
+static void the_end_waits_for_nobody_beyond_its_limit(void **state) {
+    struct client c;
+    (void)state;
+    open_client(&c, "127.0.0.1");
+    grpc_listener_stop(listener, 0);
+    listener = NULL;
+    while (hear(&c))
+        continue;
+    close_client(&c);
+}
+
+int main(void) {
+#define LISTENER_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        LISTENER_TEST(clients_are_answered_side_by_side),
+        LISTENER_TEST(an_address_makes_room_for_itself),
+        LISTENER_TEST(who_has_most_makes_room_for_others),
+        LISTENER_TEST(a_call_under_way_keeps_its_connection),
+        LISTENER_TEST(who_says_nothing_is_hung_up_on),
+        LISTENER_TEST(who_does_not_read_keeps_nobody_waiting),
+        LISTENER_TEST(draining_answers_what_is_open),
+        LISTENER_TEST(the_end_waits_for_nobody_beyond_its_limit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
