@@ -252,6 +252,7 @@
 #define LIMIT_GRPC_SEND_MS 30000             /* until its answer is taken */
 #define LIMIT_GRPC_OBJECT 256                /* kept of the metadata `object` */
 #define LIMIT_GRPC_PATH 128                  /* of a path that is unknown, in errors */
+#define LIMIT_GRPC_TEXT 1024                 /* kept of the text of a server's status */
 
 /* API server */
 #define LIMIT_KUBE_EVENT                                                                           \

@@ -1,10 +1,10 @@
 /*
- * gRPC over HTTP/2, the server's side: unary calls, without compression. A service is a const table
- * of methods, each a function from a request message to a response message. Messages are bytes
- * here; what is in them is the handler's.
+ * gRPC over HTTP/2: unary calls, without compression. A service is a const table of methods, each a
+ * function from a request message to a response message. Messages are bytes here; what is in them
+ * is the handler's, or the caller's (grpc/client.h).
  *
  * gRPC: https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md; where that leaves something
- * open, as grpc-go's server does it.
+ * open, as grpc-go does it.
  */
 #pragma once
 
@@ -18,13 +18,22 @@
 /* The status codes that are used. */
 enum grpc_status {
     GRPC_OK = 0,
+    GRPC_CANCELLED = 1,
     GRPC_UNKNOWN = 2, /* the handler's errors */
     GRPC_INVALID_ARGUMENT = 3,
     GRPC_DEADLINE_EXCEEDED = 4,
+    GRPC_PERMISSION_DENIED = 7,
     GRPC_RESOURCE_EXHAUSTED = 8,
     GRPC_UNIMPLEMENTED = 12,
     GRPC_INTERNAL = 13,
     GRPC_UNAVAILABLE = 14,
+    GRPC_UNAUTHENTICATED = 16,
+};
+
+/* Bytes of calls and messages that all sessions hold beyond their own. */
+struct grpc_budget {
+    _Atomic size_t used;
+    size_t max;
 };
 
 struct grpc_request {

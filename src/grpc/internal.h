@@ -3,6 +3,7 @@
 
 #include "base/limits.h"
 #include "base/list.h"
+#include "grpc/output.h"
 #include "grpc/session.h"
 
 #include <nghttp2/nghttp2.h>
@@ -18,8 +19,7 @@ struct grpc_session {
     size_t call_count;
     size_t held; /* bytes of the budget */
     struct arena arena;
-    struct strbuf out; /* of which `sent` bytes have left */
-    size_t sent;
+    struct grpc_output output;
     enum grpc_leaving leaving;
     bool broken; /* takes nothing any more */
 };

@@ -25,6 +25,11 @@ bool grpc_timeout_parse(struct str text, int64_t *ret_ms) {
     return false;
 }
 
+void grpc_timeout_write(int64_t ms, struct strbuf *out) {
+    const int64_t least = 1, most = 99999999;
+    strbuf_appendf(out, "%lldm", (long long)(ms < least ? least : ms > most ? most : ms));
+}
+
 bool grpc_content_type(struct str type) {
     const struct str grpc = STR("application/grpc");
     if (type.n < grpc.n || !str_eq_nocase((struct str){type.p, grpc.n}, grpc))
@@ -39,5 +44,24 @@ void grpc_message_encode(struct str text, struct strbuf *out) {
             strbuf_append_char(out, (char)c);
         else
             strbuf_appendf(out, "%%%02X", c);
+    }
+}
+
+static int hex_digit(char c) {
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+}
+
+void grpc_message_decode(struct str message, struct strbuf *out) {
+    for (size_t i = 0; i < message.n; i++) {
+        unsigned char c = (unsigned char)message.p[i];
+        if (c == '%' && message.n - i > 2 && hex_digit(message.p[i + 1]) >= 0 &&
+            hex_digit(message.p[i + 2]) >= 0) {
+            c = (unsigned char)(hex_digit(message.p[i + 1]) * 16 + hex_digit(message.p[i + 2]));
+            i += 2;
+        }
+        strbuf_append_char(out, (char)(c < ' ' || c == 0x7f ? ' ' : c));
     }
 }

@@ -10,8 +10,15 @@
  * Returns false for anything else. */
 bool grpc_timeout_parse(struct str text, int64_t *ret_ms);
 
+/* Appends a grpc-timeout of so many milliseconds, 1 to 99999999 (a day): what is outside is moved
+ * there. */
+void grpc_timeout_write(int64_t ms, struct strbuf *out);
+
 /* Is it application/grpc, with nothing, "+..." or ";..." behind it? */
 bool grpc_content_type(struct str type);
 
 /* Appends a grpc-message: bytes that are not printable ASCII, and '%', as %XX. */
 void grpc_message_encode(struct str text, struct strbuf *out);
+/* Appends the text that a grpc-message stands for. A '%' without two hex digits stands for itself;
+ * control characters become spaces. */
+void grpc_message_decode(struct str message, struct strbuf *out);

@@ -136,7 +136,7 @@ int grpc_session_new(const struct grpc_service *service, struct clock *clock,
         return err_set(err, -ENOMEM, "no memory for a connection");
     *s = (struct grpc_session){.service = service, .clock = clock, .budget = budget};
     list_init(&s->calls);
-    s->out.max = 2 * LIMIT_GRPC_OUTPUT; /* what waits, one frame, and half of what was sent */
+    grpc_output_init(&s->output);
     arena_init(&s->arena, LIMIT_GRPC_ARENA);
     s->http2 = make_http2(s);
     if (s->http2 == NULL || nghttp2_submit_settings(s->http2, NGHTTP2_FLAG_NONE, settings,
@@ -155,50 +155,30 @@ void grpc_session_free(struct grpc_session *s) {
     while (!list_empty(&s->calls))
         grpc_call_free(LIST_ITEM(struct grpc_call, link, s->calls.next));
     arena_done(&s->arena);
-    strbuf_done(&s->out);
+    grpc_output_done(&s->output);
     free(s);
 }
 
 /* ---- output ---- */
 
-/* What was sent is cut off before the rest would grow beyond its maximum. */
-static void drop_sent(struct grpc_session *s) {
-    if (s->sent < s->out.n && s->sent < LIMIT_GRPC_OUTPUT / 2)
-        return;
-    s->out.n -= s->sent;
-    if (s->out.n > 0)
-        memmove(s->out.p, s->out.p + s->sent, s->out.n);
-    s->sent = 0;
-}
-
 /* What nghttp2 has to send, up to the limit; the rest waits in nghttp2. */
 static void fill_output(struct grpc_session *s) {
-    const uint8_t *bytes;
-    drop_sent(s);
-    while (s->out.n - s->sent < LIMIT_GRPC_OUTPUT) {
-        const ssize_t n = nghttp2_session_mem_send(s->http2, &bytes);
-        if (n <= 0) {
-            s->broken = s->broken || n < 0;
-            return;
-        }
-        strbuf_append(&s->out, bytes, (size_t)n);
-        s->broken = s->broken || strbuf_failed(&s->out);
-    }
+    s->broken = !grpc_output_fill(&s->output, s->http2) || s->broken;
 }
 
 struct str grpc_session_output(struct grpc_session *s) {
     fill_output(s);
-    return s->out.n == s->sent ? STR("") : (struct str){s->out.p + s->sent, s->out.n - s->sent};
+    return grpc_output_rest(&s->output);
 }
 
 void grpc_session_sent(struct grpc_session *s, size_t n) {
-    s->sent += n;
+    s->output.sent += n;
 }
 
 /* ---- input ---- */
 
 bool grpc_session_takes_input(const struct grpc_session *s) {
-    return !s->broken && s->out.n - s->sent < LIMIT_GRPC_OUTPUT &&
+    return !s->broken && grpc_output_has_room(&s->output) &&
            nghttp2_session_want_read(s->http2) != 0;
 }
 
@@ -238,7 +218,7 @@ size_t grpc_session_calls(const struct grpc_session *s) {
 }
 
 bool grpc_session_is_over(const struct grpc_session *s) {
-    if (s->sent < s->out.n)
+    if (grpc_output_rest(&s->output).n > 0)
         return false;
     return s->broken ||
            (!nghttp2_session_want_read(s->http2) && !nghttp2_session_want_write(s->http2));

@@ -25,12 +25,6 @@
 #include "base/clock.h"
 #include "grpc/grpc.h"
 
-/* Bytes of calls and messages that all sessions hold beyond their own. */
-struct grpc_budget {
-    _Atomic size_t used;
-    size_t max;
-};
-
 struct grpc_session;
 
 /* The service, the clock and the budget are borrowed for its life. 0 or -ENOMEM. */

@@ -44,6 +44,51 @@ static void timeouts(void **state) {
     }
 }
 
+static void timeouts_are_written(void **state) {
+    static const struct {
+        int64_t ms;
+        const char *text;
+    } rows[] = {{-1, "1m"},
+                {0, "1m"},
+                {1, "1m"},
+                {2999, "2999m"},
+                {99999999, "99999999m"},
+                {100000000, "99999999m"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        CLEANUP(strbuf_done) struct strbuf out = {0};
+        int64_t ms = -1;
+        grpc_timeout_write(rows[i].ms, &out);
+        assert_str(strbuf_str(&out), rows[i].text);
+        assert_true(grpc_timeout_parse(strbuf_str(&out), &ms));
+    }
+}
+
+static void messages_are_decoded(void **state) {
+    static const struct {
+        const char *message, *text;
+    } rows[] = {
+        {"", ""},
+        {"plain", "plain"},
+        {"a%20b", "a b"},
+        {"%e4%BD%a0", "\xe4\xbd\xa0"},
+        {"100%25", "100%"},
+        {"%", "%"},
+        {"%2", "%2"},
+        {"%2g%g2", "%2g%g2"},
+        {"%00%1b%7f", "   "},
+        {"%0A%0d", "  "},
+        {"a\tb", "a b"},
+        {"%%41", "%A"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        CLEANUP(strbuf_done) struct strbuf out = {0};
+        grpc_message_decode(str_of(rows[i].message), &out);
+        assert_str(strbuf_str(&out), rows[i].text);
+    }
+}
+
 static void content_types(void **state) {
     static const char *const good[] = {"application/grpc", "application/grpc+proto",
                                        "application/grpc;x", "Application/gRPC"};
@@ -70,6 +115,8 @@ static void messages_are_printable(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(timeouts),
+        cmocka_unit_test(timeouts_are_written),
+        cmocka_unit_test(messages_are_decoded),
         cmocka_unit_test(content_types),
         cmocka_unit_test(messages_are_printable),
     };

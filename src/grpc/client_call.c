@@ -1,0 +1,225 @@
+/* One call of a client: what its server says of it, and the one reply. */
+#include "grpc/client_internal.h"
+#include "grpc/metadata.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct grpc_client_call *grpc_client_call_new(struct grpc_client *c,
+                                              const struct grpc_call_request *request,
+                                              grpc_reply_fn *reply, void *ctx) {
+    const struct str message = request->message;
+    const char prefix[5] = {0, (char)(message.n >> 24), (char)(message.n >> 16),
+                            (char)(message.n >> 8), (char)message.n};
+    struct grpc_client_call *call = calloc(1, sizeof *call);
+    if (call == NULL)
+        return NULL;
+    *call = (struct grpc_client_call){.client = c,
+                                      .deadline_ms = request->deadline_ms,
+                                      .reply = reply,
+                                      .ctx = ctx,
+                                      .request.max = sizeof prefix + LIMIT_GRPC_MESSAGE,
+                                      .message.max = LIMIT_GRPC_MESSAGE,
+                                      .text.max = LIMIT_GRPC_TEXT};
+    strbuf_append(&call->request, prefix, sizeof prefix);
+    strbuf_append_str(&call->request, message);
+    if (strbuf_failed(&call->request)) {
+        strbuf_done(&call->request);
+        free(call);
+        return NULL;
+    }
+    list_append(&c->calls, &call->link);
+    c->call_count++;
+    return call;
+}
+
+static void reply(struct grpc_client_call *call, const struct grpc_reply *r) {
+    grpc_reply_fn *const function = call->reply;
+    struct grpc_client *c = call->client;
+    if (function == NULL)
+        return;
+    call->reply = NULL;
+    c->call_count--;
+    function(call->ctx, r);
+    c->held -= call->message.n;
+    (void)atomic_fetch_sub(&c->budget->used, call->message.n);
+    strbuf_done(&call->message);
+}
+
+static void reply_status(struct grpc_client_call *call, enum grpc_status status, struct str text) {
+    reply(call, &(struct grpc_reply){.status = (int)status, .text = text});
+}
+
+void grpc_client_call_free(struct grpc_client_call *call) {
+    reply_status(call, GRPC_UNAVAILABLE, STR("the connection was lost"));
+    strbuf_done(&call->request);
+    strbuf_done(&call->text);
+    list_remove(&call->link);
+    free(call);
+}
+
+/* If nghttp2 has no memory for it the server's frames are read and dropped. */
+void grpc_client_call_fail(struct grpc_client_call *call, enum grpc_status status,
+                           struct str text) {
+    if (call->reply == NULL)
+        return;
+    reply_status(call, status, text);
+    (void)nghttp2_submit_rst_stream(call->client->http2, NGHTTP2_FLAG_NONE, call->stream,
+                                    NGHTTP2_CANCEL);
+}
+
+/* ---- headers and trailers ---- */
+
+static int number_of(struct str text) {
+    int64_t value;
+    return str_to_i64(text, &value) && value >= 0 && value <= INT32_MAX ? (int)value : -1;
+}
+
+bool grpc_client_call_header(struct grpc_client_call *call, struct str name, struct str value) {
+    enum { OVERHEAD = 32 }; /* of each, RFC 9113 6.5.2 */
+    call->header_bytes += name.n + value.n + OVERHEAD;
+    if (call->header_bytes > LIMIT_GRPC_HEADERS) {
+        reply_status(call, GRPC_INTERNAL, STR("the server's headers are too large"));
+        return false;
+    }
+    if (str_eq(name, STR(":status")))
+        call->http_status = number_of(value);
+    else if (str_eq(name, STR("content-type")))
+        call->is_grpc = grpc_content_type(value);
+    else if (str_eq(name, STR("grpc-status"))) {
+        call->has_status = true;
+        call->status = number_of(value);
+    } else if (str_eq(name, STR("grpc-message"))) {
+        strbuf_clear(&call->text);
+        grpc_message_decode(str_cut(value, LIMIT_GRPC_TEXT), &call->text);
+    }
+    return true;
+}
+
+/* https://github.com/grpc/grpc/blob/master/doc/http-grpc-status-mapping.md */
+static enum grpc_status status_of_http(int status) {
+    switch (status) {
+    case 400:
+        return GRPC_INTERNAL;
+    case 401:
+        return GRPC_UNAUTHENTICATED;
+    case 403:
+        return GRPC_PERMISSION_DENIED;
+    case 404:
+        return GRPC_UNIMPLEMENTED;
+    case 429:
+    case 502:
+    case 503:
+    case 504:
+        return GRPC_UNAVAILABLE;
+    default:
+        return GRPC_UNKNOWN;
+    }
+}
+
+void grpc_client_call_headers_end(struct grpc_client_call *call, bool ends) {
+    char text[96];
+    if (call->http_status >= 100 && call->http_status < 200 && !ends)
+        return; /* more will follow */
+    if (call->is_grpc && (call->http_status == 200 || call->has_status))
+        return;
+    (void)snprintf(text, sizeof text, "the server does not speak gRPC: HTTP status %d%s",
+                   call->http_status, call->is_grpc ? "" : ", another content-type"); /* fits */
+    grpc_client_call_fail(call, status_of_http(call->http_status), str_of(text));
+}
+
+/* ---- the message ---- */
+
+static uint32_t announced_length(const struct grpc_client_call *call) {
+    const uint8_t *p = call->prefix;
+    return (uint32_t)p[1] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 8 | p[4];
+}
+
+/* The prefix is complete. */
+static void check_prefix(struct grpc_client_call *call) {
+    char text[96];
+    if (call->prefix[0] != 0)
+        grpc_client_call_fail(call, GRPC_INTERNAL, STR("the server's message is compressed"));
+    else if (announced_length(call) > LIMIT_GRPC_MESSAGE) {
+        (void)snprintf(text, sizeof text, "the server's message has %u bytes, of %u at most",
+                       announced_length(call), LIMIT_GRPC_MESSAGE); /* fits */
+        grpc_client_call_fail(call, GRPC_RESOURCE_EXHAUSTED, str_of(text));
+    }
+}
+
+static struct str take_prefix(struct grpc_client_call *call, struct str bytes) {
+    const size_t wanted = sizeof call->prefix - call->prefix_length;
+    const size_t n = bytes.n < wanted ? bytes.n : wanted;
+    if (n == 0)
+        return bytes;
+    memcpy(call->prefix + call->prefix_length, bytes.p, n);
+    call->prefix_length += n;
+    if (call->prefix_length == sizeof call->prefix)
+        check_prefix(call);
+    return (struct str){bytes.p + n, bytes.n - n};
+}
+
+/* Counts them in; false: there is no room, neither of the session nor of all. */
+static bool hold(struct grpc_client *c, size_t n) {
+    if (c->held + n > LIMIT_GRPC_SESSION_BYTES)
+        return false;
+    if (atomic_fetch_add(&c->budget->used, n) + n > c->budget->max) {
+        (void)atomic_fetch_sub(&c->budget->used, n);
+        return false;
+    }
+    c->held += n;
+    return true;
+}
+
+void grpc_client_call_data(struct grpc_client_call *call, struct str bytes) {
+    struct grpc_client *c = call->client;
+    if (call->reply != NULL)
+        bytes = take_prefix(call, bytes);
+    if (call->reply == NULL || bytes.n == 0)
+        return;
+    if (bytes.n > announced_length(call) - call->message.n) {
+        grpc_client_call_fail(call, GRPC_INTERNAL, STR("the server sends more than one message"));
+        return;
+    }
+    const size_t before = call->message.n;
+    if (hold(c, bytes.n)) {
+        strbuf_append_str(&call->message, bytes);
+        if (call->message.n != before)
+            return;
+        c->held -= bytes.n;
+        (void)atomic_fetch_sub(&c->budget->used, bytes.n);
+    }
+    grpc_client_call_fail(call, GRPC_RESOURCE_EXHAUSTED,
+                          STR("there is no memory for the server's message"));
+}
+
+/* ---- the end ---- */
+
+void grpc_client_call_end(struct grpc_client_call *call) {
+    if (!call->has_status)
+        reply_status(call, GRPC_INTERNAL, STR("the server ended the call without a status"));
+    else if (call->status < 0)
+        reply_status(call, GRPC_INTERNAL, STR("the server's grpc-status is no number"));
+    else if (call->status != GRPC_OK)
+        reply(call, &(struct grpc_reply){.status = call->status,
+                                         .from_server = true,
+                                         .text = strbuf_str(&call->text)});
+    else if (call->prefix_length < sizeof call->prefix || call->message.n < announced_length(call))
+        reply_status(call, GRPC_INTERNAL, STR("the server's message is not complete"));
+    else
+        reply(call,
+              &(struct grpc_reply){.from_server = true, .message = strbuf_str(&call->message)});
+}
+
+void grpc_client_call_closed(struct grpc_client_call *call, uint32_t code) {
+    char text[128];
+    const enum grpc_status status = code == NGHTTP2_REFUSED_STREAM        ? GRPC_UNAVAILABLE
+                                    : code == NGHTTP2_CANCEL              ? GRPC_CANCELLED
+                                    : code == NGHTTP2_ENHANCE_YOUR_CALM   ? GRPC_RESOURCE_EXHAUSTED
+                                    : code == NGHTTP2_INADEQUATE_SECURITY ? GRPC_PERMISSION_DENIED
+                                                                          : GRPC_INTERNAL;
+    (void)snprintf(text, sizeof text, "the call was ended by HTTP/2's error %s",
+                   nghttp2_http2_strerror(code)); /* fits */
+    reply_status(call, status, str_of(text));
+}

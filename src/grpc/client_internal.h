@@ -1,0 +1,63 @@
+/* A client's session and its calls, for the files of this folder. */
+#pragma once
+
+#include "base/limits.h"
+#include "base/list.h"
+#include "grpc/client.h"
+#include "grpc/output.h"
+
+struct grpc_client {
+    nghttp2_session *http2; /* owned */
+    struct clock *clock;
+    struct grpc_budget *budget; /* borrowed */
+    char *authority;            /* owned */
+    bool secure;
+    struct list calls; /* struct grpc_client_call; owned */
+    size_t call_count; /* that are not replied to */
+    size_t held;       /* bytes of the budget */
+    struct grpc_output output;
+    bool greeted, broken;
+    uint32_t goaway_code;
+};
+
+/* A stream, from the call until it is closed. */
+struct grpc_client_call {
+    struct list link;
+    struct grpc_client *client;
+    int32_t stream;
+    int64_t deadline_ms;
+    grpc_reply_fn *reply; /* NULL: it has been */
+    void *ctx;
+    struct strbuf request; /* with its prefix, of which `sent` bytes have left */
+    size_t sent;
+
+    size_t header_bytes;
+    int http_status;
+    bool is_grpc, has_status;
+    int status; /* -1: it is no number */
+    struct strbuf text;
+
+    uint8_t prefix[5]; /* flag, length */
+    size_t prefix_length;
+    struct strbuf message;
+};
+
+/* ---- client_call.c ---- */
+
+/* NULL without memory. */
+struct grpc_client_call *grpc_client_call_new(struct grpc_client *c,
+                                              const struct grpc_call_request *request,
+                                              grpc_reply_fn *reply, void *ctx);
+/* Replies with status 14 if nothing has been replied. */
+void grpc_client_call_free(struct grpc_client_call *call);
+/* A header or a trailer. False: there are too many. */
+bool grpc_client_call_header(struct grpc_client_call *call, struct str name, struct str value);
+/* A block of headers is whole; `ends`: nothing follows. */
+void grpc_client_call_headers_end(struct grpc_client_call *call, bool ends);
+void grpc_client_call_data(struct grpc_client_call *call, struct str bytes);
+/* The server has sent all. */
+void grpc_client_call_end(struct grpc_client_call *call);
+/* The stream is closed, with an error code of HTTP/2. */
+void grpc_client_call_closed(struct grpc_client_call *call, uint32_t code);
+/* Ends it with a status of ours, and the stream. */
+void grpc_client_call_fail(struct grpc_client_call *call, enum grpc_status status, struct str text);

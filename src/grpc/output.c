@@ -1,0 +1,34 @@
+#include "grpc/output.h"
+
+void grpc_output_init(struct grpc_output *o) {
+    /* what waits, one frame, and half of what was sent */
+    *o = (struct grpc_output){.bytes.max = 2 * LIMIT_GRPC_OUTPUT};
+}
+
+void grpc_output_done(struct grpc_output *o) {
+    strbuf_done(&o->bytes);
+}
+
+/* What was sent is cut off before the rest would grow beyond its maximum. */
+static void drop_sent(struct grpc_output *o) {
+    if (o->sent < o->bytes.n && o->sent < LIMIT_GRPC_OUTPUT / 2)
+        return;
+    o->bytes.n -= o->sent;
+    if (o->bytes.n > 0)
+        memmove(o->bytes.p, o->bytes.p + o->sent, o->bytes.n);
+    o->sent = 0;
+}
+
+bool grpc_output_fill(struct grpc_output *o, nghttp2_session *http2) {
+    const uint8_t *bytes;
+    drop_sent(o);
+    while (grpc_output_has_room(o)) {
+        const ssize_t n = nghttp2_session_mem_send(http2, &bytes);
+        if (n <= 0)
+            return n == 0;
+        strbuf_append(&o->bytes, bytes, (size_t)n);
+        if (strbuf_failed(&o->bytes))
+            return false;
+    }
+    return true;
+}
