@@ -630,9 +630,11 @@ static const struct field fields[] = {
      .noun = "member",
      .form = "write NAME=KUBECONFIG or NAME=KUBECONFIG#CONTEXT, and the name of the Cluster as "
              "Karmada has it",
-     .help = "Member clusters that are estimated: `NAME=KUBECONFIG`, with `#CONTEXT` if it is not "
-             "the current one; their nodes and pods are watched. `NAME` alone is the cluster of "
-             "`state.paths`, or that of `kubernetes`."},
+     .help =
+         "Member clusters that are estimated: `NAME=KUBECONFIG`, with `#CONTEXT` if it is not "
+         "the current one; their nodes and pods are watched. `NAME=https://HOST:PORT,KUBECONFIG` "
+         "asks another address than the kubeconfig's. `NAME` alone is the cluster of "
+         "`state.paths`, or that of `kubernetes`."},
     {.path = "estimator.unready",
      .flag = "estimator-unready",
      .type = FIELD_CHOICE,

@@ -54,34 +54,56 @@ static bool is_name(struct str name) {
     return true;
 }
 
+static struct str behind(struct str s, size_t n) {
+    return (struct str){s.p + n, s.n - n};
+}
+
+/* Takes the part up to the sign off; all of it without one. True: there is one. */
+static bool take_up_to(struct str *rest, char sign, struct str *ret) {
+    const size_t at = str_find(*rest, sign);
+    *ret = at == SIZE_MAX ? *rest : (struct str){rest->p, at};
+    *rest = at == SIZE_MAX ? (struct str){0} : behind(*rest, at + 1);
+    return at != SIZE_MAX;
+}
+
+static bool is_url(struct str s) {
+    return str_has_prefix(s, STR("https://")) || str_has_prefix(s, STR("http://"));
+}
+
 bool member_source_parse(struct str text, struct member_source *ret) {
-    const size_t equals = str_find(text, '=');
-    *ret = (struct member_source){.name = text};
-    if (equals == SIZE_MAX)
-        return is_name(text);
-    ret->name.n = equals;
-    ret->kubeconfig = (struct str){text.p + equals + 1, text.n - equals - 1};
-    const size_t hash = str_find(ret->kubeconfig, '#');
-    if (hash != SIZE_MAX) {
-        ret->context = (struct str){ret->kubeconfig.p + hash + 1, ret->kubeconfig.n - hash - 1};
-        ret->kubeconfig.n = hash;
-        if (ret->context.n == 0)
-            return false;
-    }
-    return ret->kubeconfig.n > 0 && is_name(ret->name);
+    struct str rest = text;
+    *ret = (struct member_source){.server = {0}};
+    if (!take_up_to(&rest, '=', &ret->name))
+        return is_name(ret->name);
+    if (is_url(rest) && !take_up_to(&rest, ',', &ret->server))
+        return is_name(ret->name);
+    const bool has_context = take_up_to(&rest, '#', &ret->kubeconfig);
+    ret->context = rest;
+    return ret->kubeconfig.n > 0 && (!has_context || ret->context.n > 0) && is_name(ret->name);
+}
+
+bool member_source_is_files(const struct member_source *source) {
+    return str_empty(source->kubeconfig) && str_empty(source->server);
+}
+
+static int find_access(const struct member_source *source, struct arena *arena,
+                       struct kube_access *ret, struct err *err) {
+    const char *path = arena_cstr(arena, source->kubeconfig);
+    const char *context = source->context.n > 0 ? arena_cstr(arena, source->context) : NULL;
+    const char *server = source->server.n > 0 ? arena_cstr(arena, source->server) : NULL;
+    if (arena_failed(arena))
+        return err_set(err, -ENOMEM, "no memory for member clusters");
+    if (str_empty(source->kubeconfig))
+        return kube_access_without_credentials(server, arena, ret, err);
+    return kube_access_overriding(server, path, context, arena, ret, err);
 }
 
 /* ---- life ---- */
 
 static int read_access(struct member *m, const struct member_source *source, struct err *err) {
-    const char *path = arena_cstr(&m->arena, source->kubeconfig);
-    const char *context = source->context.n > 0 ? arena_cstr(&m->arena, source->context) : NULL;
     const char *role = arena_cstr(&m->arena, source->name);
-    if (arena_failed(&m->arena))
-        return err_set(err, -ENOMEM, "no memory for member clusters");
-    const int r = kube_access_from_kubeconfig(path, context, &m->arena, &m->access, err);
+    const int r = find_access(source, &m->arena, &m->access, err);
     m->access.role = role;
-    m->access.multiplex = true;
     return r == 0 ? 0 : err_wrap(err, "member cluster '%.*s'", STR_ARG(source->name));
 }
 
@@ -92,7 +114,7 @@ static int member_init(struct member *m, const struct members *members, const ch
         return err_set(err, -EINVAL, "member cluster '%s': not NAME=KUBECONFIG[#CONTEXT]", text);
     m->members = members;
     m->name = source.name;
-    m->is_of_files = str_empty(source.kubeconfig);
+    m->is_of_files = member_source_is_files(&source);
     const int r = informer_new(&member_store, NULL, &m->informer, err);
     return r != 0 || m->is_of_files ? r : read_access(m, &source, err);
 }

@@ -16,16 +16,25 @@
 struct members;
 struct member;
 
-/* "NAME=KUBECONFIG[#CONTEXT]", or "NAME" for the cluster of the state files or of the process,
- * taken apart. Borrowed from the text. */
+/*
+ * One of these texts, taken apart; borrowed from it:
+ *   NAME                              the cluster of the state files, or of the process
+ *   NAME=KUBECONFIG[#CONTEXT]         its API server
+ *   NAME=SERVER,KUBECONFIG[#CONTEXT]  the same, at the address SERVER, "https://10.0.0.7:6443"
+ *   NAME=SERVER                       the API server at that address, without credentials
+ * upstream: flags --master and --kubeconfig of karmada-scheduler-estimator.
+ */
 struct member_source {
     struct str name;
-    struct str kubeconfig; /* "": state files, or members_use_cluster() */
+    struct str server;     /* "": the kubeconfig's */
+    struct str kubeconfig; /* "": SERVER alone, state files, or members_use_cluster() */
     struct str context;    /* "": its current one */
 };
 /* False: the name is empty or no DNS-1123 subdomain, or a file or a context is missing behind its
  * sign. */
 bool member_source_parse(struct str text, struct member_source *ret);
+/* Is it the cluster of the state files, or of the process? */
+bool member_source_is_files(const struct member_source *source);
 
 /* Reads kubeconfigs, asks nothing yet. Texts are borrowed; all names differ. 0 or -errno, with the
  * member named. */

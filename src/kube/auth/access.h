@@ -71,6 +71,16 @@ struct kube_access {
 int kube_access_from_kubeconfig(const char *path, const char *context, struct arena *arena,
                                 struct kube_access *ret, struct err *err) MUST_CHECK;
 
+/* The same, but of the server at this address, which takes the place of the kubeconfig's, as
+ * `kubectl --server` does: the CA and the credentials stay, tls-server-name goes. NULL: none does.
+ */
+int kube_access_overriding(const char *server, const char *path, const char *context,
+                           struct arena *arena, struct kube_access *ret,
+                           struct err *err) MUST_CHECK;
+/* The server at this address, with the system's CAs and as nobody. */
+int kube_access_without_credentials(const char *server, struct arena *arena,
+                                    struct kube_access *ret, struct err *err) MUST_CHECK;
+
 /* Is this process a pod with a service account? */
 bool kube_access_is_in_cluster(void);
 /* KUBERNETES_SERVICE_HOST and _PORT (the address, so no DNS is needed), and the mounted token, CA

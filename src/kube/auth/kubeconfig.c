@@ -336,8 +336,18 @@ static const char *describe(const struct kubeconfig *k, const struct context *co
     return arena_cstr(arena, strbuf_str(&text));
 }
 
-int kube_access_from_kubeconfig(const char *path, const char *context_name, struct arena *arena,
-                                struct kube_access *ret, struct err *err) {
+/* upstream: client-go tools/clientcmd client_config.go getCluster: another server has another name,
+ * whatever the kubeconfig calls the one in it. */
+static int override_server(const char *server, struct arena *arena, struct kube_access *access,
+                           struct err *err) {
+    if (server == NULL)
+        return 0;
+    access->tls_server_name = NULL;
+    return kubeconfig_server(server, arena, &access->server, err);
+}
+
+int kube_access_overriding(const char *server, const char *path, const char *context_name,
+                           struct arena *arena, struct kube_access *ret, struct err *err) {
     CLEANUP(kubeconfig_done) struct kubeconfig k = {.named = ""};
     struct kube_access access = {0};
     struct context context = {0};
@@ -348,6 +358,8 @@ int kube_access_from_kubeconfig(const char *path, const char *context_name, stru
     if (r == 0)
         r = add_cluster(&k, &context, arena, &access, err);
     if (r == 0)
+        r = override_server(server, arena, &access, err);
+    if (r == 0)
         r = add_user(&k, &context, arena, &access, err);
     if (r != 0)
         return r;
@@ -355,6 +367,26 @@ int kube_access_from_kubeconfig(const char *path, const char *context_name, stru
     access.source = describe(&k, &context, &access, arena);
     if (arena_failed(arena) || arena_failed(&k.scratch))
         return no_memory(k.named, err);
+    *ret = access;
+    return 0;
+}
+
+int kube_access_from_kubeconfig(const char *path, const char *context, struct arena *arena,
+                                struct kube_access *ret, struct err *err) {
+    return kube_access_overriding(NULL, path, context, arena, ret, err);
+}
+
+int kube_access_without_credentials(const char *server, struct arena *arena,
+                                    struct kube_access *ret, struct err *err) {
+    CLEANUP(strbuf_done) struct strbuf source = {.max = 1 << 17};
+    struct kube_access access = {.namespace = "default"};
+    int r = kubeconfig_server(server, arena, &access.server, err);
+    if (r != 0)
+        return r;
+    strbuf_appendf(&source, "server '%s' (no credentials)", access.server);
+    access.source = arena_cstr(arena, strbuf_str(&source));
+    if (arena_failed(arena))
+        return err_set(err, -ENOMEM, "no memory for the address of a server");
     *ret = access;
     return 0;
 }

@@ -54,6 +54,14 @@ const char *entry_path(struct entry_reader *e);
 /* What base64 stands for; empty when there is none. */
 struct str entry_data(struct entry_reader *e);
 
+/*
+ * The address of a server in the form that `struct kube_access` has: without slashes at the end,
+ * query and fragment; https where no scheme is given. Upstream takes http there when nothing else
+ * in the entry is about TLS, which no API server has spoken since 1.20. 0 or -EINVAL.
+ */
+int kubeconfig_server(const char *text, struct arena *arena, const char **ret,
+                      struct err *err) MUST_CHECK;
+
 /* Each fills in its part of `access`. */
 int kubeconfig_read_cluster(const struct kubeconfig_entry *entry, struct arena *scratch,
                             struct arena *arena, struct kube_access *access,

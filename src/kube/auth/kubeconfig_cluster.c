@@ -33,28 +33,31 @@ static bool has_host(struct str rest) {
            rest.p[0] != '#';
 }
 
-/* Without slashes at the end, query and fragment; https where no scheme is given. Upstream takes
- * http there when nothing else in the entry is about TLS, which no API server has spoken since
- * 1.20. */
-static const char *read_server(struct entry_reader *e) {
+int kubeconfig_server(const char *text, struct arena *arena, const char **ret, struct err *err) {
     CLEANUP(strbuf_done) struct strbuf url = {.max = 1 << 16};
-    const char *text = entry_text(e);
     struct str rest, scheme = split_scheme(str_of(text), &rest);
-    if (text == NULL)
-        return NULL;
     bool http = str_eq_nocase(scheme, STR("http")), https = str_eq_nocase(scheme, STR("https"));
     if (scheme.p != NULL && !http && !https)
-        json_fail(&e->r, "'%s' is neither http nor https", text);
+        return err_set(err, -EINVAL, "'%s' is neither http nor https", text);
     rest.n = strcspn(rest.p, "?#");
     while (rest.n > 0 && rest.p[rest.n - 1] == '/')
         rest.n--;
     if (!has_host(rest) || !is_printable(rest))
-        json_fail(&e->r, "'%s' is not the address of a server", text);
+        return err_set(err, -EINVAL, "'%s' is not the address of a server", text);
     strbuf_append_str(&url, http ? STR("http://") : STR("https://"));
     strbuf_append_str(&url, rest);
     if (strbuf_failed(&url))
-        json_fail(&e->r, "it is too long for an address");
-    return arena_cstr(e->arena, strbuf_str(&url));
+        return err_set(err, -EINVAL, "it is too long for an address");
+    *ret = arena_cstr(arena, strbuf_str(&url));
+    return 0;
+}
+
+static const char *read_server(struct entry_reader *e) {
+    const char *text = entry_text(e), *server = NULL;
+    struct err err;
+    if (text != NULL && kubeconfig_server(text, e->arena, &server, &err) != 0)
+        json_fail(&e->r, "%s", err.text);
+    return server;
 }
 
 static const char *read_proxy(struct entry_reader *e) {

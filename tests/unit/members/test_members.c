@@ -14,22 +14,30 @@ static void sources(void **state) {
     static const struct {
         const char *text;
         bool good;
-        const char *name, *kubeconfig, *context;
+        const char *name, *kubeconfig, *context, *server;
+        bool files;
     } cases[] = {
-        {"m1", true, "m1", "", ""},
-        {"m1=/etc/m1", true, "m1", "/etc/m1", ""},
-        {"m1=/etc/m1#admin@m1", true, "m1", "/etc/m1", "admin@m1"},
-        {"m1=a=b#c#d", true, "m1", "a=b", "c#d"},
-        {"a.b-c=f", true, "a.b-c", "f", ""},
-        {"", false, "", "", ""},
-        {"m1=", false, "", "", ""},
-        {"m1=#c", false, "", "", ""},
-        {"m1=f#", false, "", "", ""},
-        {"=f", false, "", "", ""},
-        {"M1=f", false, "", "", ""},
-        {"-m=f", false, "", "", ""},
-        {"m.", false, "", "", ""},
-        {"m1#c", false, "", "", ""},
+        {"m1", true, "m1", "", "", "", true},
+        {"m1=/etc/m1", true, "m1", "/etc/m1", "", "", false},
+        {"m1=/etc/m1#admin@m1", true, "m1", "/etc/m1", "admin@m1", "", false},
+        {"m1=a=b#c#d", true, "m1", "a=b", "c#d", "", false},
+        {"a.b-c=f", true, "a.b-c", "f", "", "", false},
+        {"m1=https://h:6443", true, "m1", "", "", "https://h:6443", false},
+        {"m1=http://h,a,b#c", true, "m1", "a,b", "c", "http://h", false},
+        {"m1=https://h,f", true, "m1", "f", "", "https://h", false},
+        {"m1=httpsd/x,f", true, "m1", "httpsd/x,f", "", "", false},
+        {.text = "m1=https://h,"},
+        {.text = "m1=https://h,#c"},
+        {.text = "M1=https://h"},
+        {.text = ""},
+        {.text = "m1="},
+        {.text = "m1=#c"},
+        {.text = "m1=f#"},
+        {.text = "=f"},
+        {.text = "M1=f"},
+        {.text = "-m=f"},
+        {.text = "m."},
+        {.text = "m1#c"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -42,6 +50,8 @@ static void sources(void **state) {
         assert_str(source.name, cases[i].name);
         assert_str(source.kubeconfig, cases[i].kubeconfig);
         assert_str(source.context, cases[i].context);
+        assert_str(source.server, cases[i].server);
+        assert_int_equal(member_source_is_files(&source), cases[i].files);
     }
 }
 
@@ -73,7 +83,7 @@ static void found_by_name(void **state) {
 
 static void refused(void **state) {
     static const char *const twice[] = {"m1", "m2", "m1"}, *const none[] = {"m1=/does/not/exist"},
-                             *const bad[] = {"m1="};
+                             *const bad[] = {"m1="}, *const no_server[] = {"m1=https://"};
     struct members *m = NULL;
     struct err err = {0};
     (void)state;
@@ -84,6 +94,8 @@ static void refused(void **state) {
     assert_contains(err.text, "/does/not/exist");
     assert_int_not_equal(members_new(bad, 1, 0, &m, &err), 0);
     assert_contains(err.text, "member cluster 'm1='");
+    assert_int_not_equal(members_new(no_server, 1, 0, &m, &err), 0);
+    assert_contains(err.text, "member cluster 'm1': 'https://' is not the address of a server");
     assert_null(m);
 }
 

@@ -490,6 +490,53 @@ static void test_base64(void **state) {
     }
 }
 
+/* ---- another server ---- */
+
+/* upstream: client-go tools/clientcmd client_config.go getCluster (overrides.ClusterInfo.Server) */
+static void test_another_server(void **state) {
+    struct fixture *f = *state;
+    static const char secure[] =
+        CONFIG("{server: 'https://h:6443', tls-server-name: t, certificate-authority-data: aGk=}",
+               "{token: secret}");
+    static const char plain[] = CONFIG("{server: 'http://h:8080'}", "{token: secret}");
+    const char *path = in(f->folder, "config");
+    const struct kube_access *a = &f->access;
+    put_file(path, str_of(secure), 0600);
+    assert_int_equal(
+        kube_access_overriding("https://10.0.0.7:6443/", path, NULL, &f->arena, &f->access, NULL),
+        0);
+    assert_string_equal(a->server, "https://10.0.0.7:6443");
+    assert_null(a->tls_server_name);
+    assert_str(a->ca.data, "hi");
+    assert_string_equal(a->token, "secret");
+    /* credentials go by the server that is asked, not by the one in the file */
+    assert_int_equal(
+        kube_access_overriding("http://10.0.0.7", path, NULL, &f->arena, &f->access, NULL), 0);
+    assert_string_equal(a->server, "http://10.0.0.7");
+    assert_null(a->token);
+    put_file(path, str_of(plain), 0600);
+    assert_int_equal(kube_access_overriding("h2", path, NULL, &f->arena, &f->access, NULL), 0);
+    assert_string_equal(a->server, "https://h2");
+    assert_string_equal(a->token, "secret");
+    assert_int_equal(kube_access_overriding("ftp://h", path, NULL, &f->arena, &f->access, &f->err),
+                     -EINVAL);
+    assert_string_equal(f->err.text, "'ftp://h' is neither http nor https");
+}
+
+static void test_server_alone(void **state) {
+    struct fixture *f = *state;
+    const struct kube_access *a = &f->access;
+    assert_int_equal(
+        kube_access_without_credentials("http://10.0.0.7:8080/", &f->arena, &f->access, NULL), 0);
+    assert_string_equal(a->server, "http://10.0.0.7:8080");
+    assert_string_equal(a->namespace, "default");
+    assert_string_equal(a->source, "server 'http://10.0.0.7:8080' (no credentials)");
+    assert_null(a->token);
+    assert_int_equal(kube_access_without_credentials("https://", &f->arena, &f->access, &f->err),
+                     -EINVAL);
+    assert_string_equal(f->err.text, "'https://' is not the address of a server");
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
@@ -509,6 +556,8 @@ int main(void) {
         TEST(test_errors_keep_secrets),
         TEST(test_limits),
         TEST(test_base64),
+        TEST(test_another_server),
+        TEST(test_server_alone),
     };
     return cmocka_run_group_tests_name("kubeconfig", tests, NULL, NULL);
 }
