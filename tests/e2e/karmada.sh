@@ -2,11 +2,14 @@
 # Evenkeel beside Karmada's own code, from its Go module: random questions asked of both (karmada/differential).
 #
 #   tests/e2e/karmada.sh [FLAG...]   flags of Go tests: -cases 100000, -seed 42, -number 7, -run TestSelect
+#   tests/e2e/karmada.sh -live [FLAG...]   karmada-scheduler and karmada-descheduler with Evenkeel as the
+#                                    estimator of member clusters, on real API servers (karmada/live)
 #   tests/e2e/karmada.sh -bench      how long both take, as tables (karmada/bench); Evenkeel's side are programs of
 #                                    build/bench, which make bench builds
 #
-# The first prints what the cases were like, and last `N passed, N failed`. A case in which the two differ stays in
-# build/e2e/karmada. Environment: EVENKEEL (the binary), E2E_TIMEOUT (seconds for everything, default 3000).
+# The first two print what the cases were like, and last `N passed, N failed`. A case in which the two differ stays in
+# build/e2e/karmada; logs of the second stay in build/e2e/karmada-live. Environment: EVENKEEL (the binary),
+# E2E_TIMEOUT (seconds for everything, default 3000).
 # shellcheck disable=SC2034 # go.sh reads go_module
 set -uo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
@@ -23,6 +26,21 @@ use_module() { # folder below tests/e2e [flag...]
     shift
     export GOFLAGS="$given_flags -tags=kubernetes_protomessage_one_more_release $*"
 }
+# The control plane is of another module, which has other versions of Kubernetes' libraries.
+build_live() {
+    GOFLAGS=$given_flags
+    go_module=kube
+    compile ./cmd/controlplane
+    timeout -k 5 1200 go build -o "$out/controlplane" ./cmd/controlplane || die "The control plane did not compile."
+    use_module karmada
+    compile ./internal/... ./cmd/... ./live
+    timeout -k 5 1200 go build -ldflags='-s -w' -o "$out/karmada" ./cmd/karmada || die "Karmada did not compile."
+    timeout -k 5 1200 go test -c -ldflags='-s -w' -o "$out/karmada-live.test" ./live || die "The tests did not compile."
+    EVENKEEL_E2E_KARMADA=$(go list -m -f '{{.Dir}}' github.com/karmada-io/karmada) || die "Go does not know where Karmada is."
+    export EVENKEEL_E2E_KARMADA EVENKEEL_E2E_CONTROL_PLANE=$out/controlplane EVENKEEL_E2E_KARMADA_PEER=$out/karmada \
+        EVENKEEL_E2E_DIR=$out/karmada-live
+}
+
 # A program of an older version, which has a file of requirements of its own.
 build_older() { # version, file of requirements, environment variable for the program
     use_module karmada/older "-modfile=$2"
@@ -40,20 +58,30 @@ if [ "${1:-}" = -bench ]; then
     exit
 fi
 need_evenkeel
-compile ./internal/... ./differential
-timeout -k 5 1200 go test -c -ldflags='-s -w' -o "$out/karmada-differential.test" ./differential || die "The tests did not compile."
+tests=differential
+if [ "${1:-}" = -live ]; then
+    tests=live
+    shift
+    build_live
+    rm -rf "$out/karmada-live"
+    mkdir -p "$out/karmada-live"
+else
+    compile ./internal/... ./differential
+    timeout -k 5 1200 go test -c -ldflags='-s -w' -o "$out/karmada-differential.test" ./differential || die "The tests did not compile."
+    rm -rf "$out/karmada"
+fi
 build_older v1.17.1 go.mod EVENKEEL_E2E_KARMADA_1_17
 build_older v1.16.0 v1_16.mod EVENKEEL_E2E_KARMADA_1_16
 
 test_flags 'cases|seed|number' "$@"
-rm -rf "$out/karmada"
+log=$out/karmada-$tests.log
 say "asking"
-cd "$top/tests/e2e/karmada/differential" || exit 1
-timeout -k 10 $((limit + 30)) "$out/karmada-differential.test" -test.v -test.timeout "${limit}s" \
-    "${flags[@]}" 2>&1 </dev/null | tee "$out/karmada-differential.log"
+cd "$top/tests/e2e/karmada/$tests" || exit 1
+timeout -k 10 $((limit + 30)) "$out/karmada-$tests.test" -test.v -test.timeout "${limit}s" \
+    "${flags[@]}" 2>&1 </dev/null | tee "$log"
 status=${PIPESTATUS[0]}
-passed=$(grep -c '^--- PASS' "$out/karmada-differential.log")
-failed=$(grep -cE '^--- (FAIL|SKIP)' "$out/karmada-differential.log")
+passed=$(grep -c '^--- PASS' "$log")
+failed=$(grep -cE '^--- (FAIL|SKIP)' "$log")
 [ "$status" -eq 0 ] || [ "$failed" -gt 0 ] || failed=1
 echo "$passed passed, $failed failed"
 exit "$status"

@@ -1,0 +1,79 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"path/filepath"
+	"testing"
+
+	"evenkeel.io/tests/e2e/karmada/internal/world"
+)
+
+// estimator is an Evenkeel that answers for member clusters.
+type estimator struct {
+	*world.Program
+	Address string
+	Ops     string // URL without a path
+
+	binary, log string
+	arguments   []string
+}
+
+// freeAddress of this machine, which was free a moment ago.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+// everyMember is answered for by their administrators' kubeconfigs.
+func everyMember() []string {
+	var flags []string
+	for i, name := range memberNames {
+		flags = append(flags, "--estimator-member", name+"="+members[i].Kubeconfig)
+	}
+	return flags
+}
+
+// startEstimator returns when it is ready. It ends with the test, and that must go well.
+func startEstimator(t *testing.T, flags ...string) *estimator {
+	t.Helper()
+	ops := freeAddress(t)
+	e := &estimator{Address: freeAddress(t), Ops: "http://" + ops, binary: setting(t, "EVENKEEL"),
+		log: filepath.Join(folder(t), "evenkeel.log")}
+	e.arguments = append([]string{"serve", "--extender-listen", "0", "--webhook-listen", "0", "--ops-listen", ops,
+		"--shutdown-delay", "0s", "--estimator-listen", e.Address}, flags...)
+	e.start(t)
+	t.Cleanup(func() {
+		if err := e.Stop(); err != nil {
+			t.Errorf("Evenkeel: %v", err)
+		}
+	})
+	return e
+}
+
+// start one where the last was.
+func (e *estimator) start(t *testing.T) {
+	t.Helper()
+	var err error
+	e.Program, err = world.Run(e.log, e.binary, e.arguments...)
+	must(t, err)
+	must(t, world.Until(t.Context(), "Evenkeel is ready: see "+e.log, func(context.Context) (bool, error) {
+		if e.Ended() {
+			t.Fatalf("Evenkeel has ended: see %s", e.log)
+		}
+		response, err := http.Get(e.Ops + "/readyz")
+		if err != nil {
+			return false, err
+		}
+		_ = response.Body.Close() // its status is enough
+		if response.StatusCode != http.StatusOK {
+			return false, fmt.Errorf("/readyz says %s", response.Status)
+		}
+		return true, nil
+	}))
+}
