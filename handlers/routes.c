@@ -9,13 +9,16 @@
 #include "handlers/topology.h"
 #include "handlers/webhook.h"
 
+enum { PROBES = 2 };
 static const struct http_route ops[] = {
-    {"GET", "/livez", "livez", ops_livez, HTTP_ANY},
+    {"GET", "/healthz", "healthz", ops_livez, HTTP_ANY},
     {"GET", "/readyz", "readyz", ops_readyz, HTTP_ANY},
+    {"GET", "/livez", "livez", ops_livez, HTTP_ANY},
     {"GET", "/metrics", "metrics", ops_metrics, HTTP_ANY},
     {"GET", "/version", "version", ops_version, HTTP_ANY},
 };
 const struct http_routes ops_routes = HTTP_ROUTES(ops);
+const struct http_routes probe_routes = {.rows = ops, .count = PROBES};
 
 static const struct http_route explain[] = {
     {"GET", "/explain", "explain", explain_decisions, HTTP_ANY},

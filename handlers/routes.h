@@ -11,6 +11,8 @@ extern const struct http_routes ops_routes;       /* ctx: struct ops */
 extern const struct http_routes explain_routes;   /* ctx: struct explain */
 extern const struct http_routes topology_routes;  /* ctx: struct topology_door */
 extern const struct http_routes log_level_routes; /* ctx: struct explain_access */
+/* Of the listener for probes: /healthz and /readyz of the ops listener. */
+extern const struct http_routes probe_routes; /* ctx: struct ops */
 /* Of the extender's listener: a route for each verb; bind has a table of its own, because it is
  * served only if it is configured. */
 extern const struct http_routes extender_routes;         /* ctx: struct extender */

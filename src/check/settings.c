@@ -40,9 +40,12 @@ static bool collide(const char *a, const char *b) {
 }
 
 static void check_addresses(const struct configuration *c, struct findings *out) {
+    const char *probes = configuration_probes_apart(c) ? c->ops.probe_listen : "0";
     const struct listener listeners[] = {{"extender.listen", c->extender.listen},
                                          {"webhook.listen", c->webhook.listen},
-                                         {"ops.listen", c->ops.listen}};
+                                         {"ops.listen", c->ops.listen},
+                                         {"ops.probeListen", probes},
+                                         {"estimator.listen", c->estimator.listen}};
     for (size_t i = 0; i < sizeof listeners / sizeof listeners[0]; i++)
         for (size_t k = 0; k < i; k++)
             if (collide(listeners[i].address, listeners[k].address))

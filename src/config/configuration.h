@@ -136,8 +136,9 @@ struct configuration {
         bool watch; /* use the API server's, too, if it is the source */
     } policies;
 
-    struct {                /* ops: health, metrics and explanations, plain HTTP */
-        const char *listen; /* "0" or "": off */
+    struct {                      /* ops: health, metrics and explanations, plain HTTP */
+        const char *listen;       /* "0" or "": off */
+        const char *probe_listen; /* health alone, likewise */
     } ops;
 
     struct {                /* metrics */
@@ -249,6 +250,8 @@ bool configuration_reviews_pods(const struct configuration *c);
 /* Does a listener work for pods? Otherwise no API server is asked for nodes, pods or anything that
  * is known for their sake. */
 bool configuration_serves_pods(const struct configuration *c);
+/* Is there a listener for probes alone? Not where it is the address of ops, which takes them. */
+bool configuration_probes_apart(const struct configuration *c);
 /* Is it asked how much fits member clusters? */
 bool configuration_estimates(const struct configuration *c);
 /* Is a fleet kept? */

@@ -5,6 +5,8 @@
 #include "config/configuration.h"
 #include "net/address.h"
 
+#include <string.h>
+
 static bool is_open(const char *address) {
     return configuration_listens(address) && address_is_open(address);
 }
@@ -15,6 +17,11 @@ bool configuration_reviews_pods(const struct configuration *c) {
 
 bool configuration_serves_pods(const struct configuration *c) {
     return configuration_listens(c->extender.listen) || configuration_reviews_pods(c);
+}
+
+bool configuration_probes_apart(const struct configuration *c) {
+    return configuration_listens(c->ops.probe_listen) &&
+           strcmp(c->ops.probe_listen, c->ops.listen) != 0;
 }
 
 bool configuration_estimates(const struct configuration *c) {

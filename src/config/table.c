@@ -670,6 +670,16 @@ static const struct field fields[] = {
      .form = ADDRESS_FORM,
      .initial_text = "127.0.0.1:8080",
      .help = "Health, metrics, version and explanations over plain HTTP; `0` turns it off."},
+    {.path = "ops.probeListen",
+     .flag = "ops-probe-listen",
+     .type = FIELD_CSTR,
+     MEMBER(ops.probe_listen),
+     .valid = address_or_off_valid,
+     .noun = "address",
+     .form = ADDRESS_FORM,
+     .initial_text = "0",
+     .help = "A listener for probes alone, over plain HTTP: `/healthz` and `/readyz`, and 404 for "
+             "everything else. `0` turns it off: `ops.listen` serves them, too."},
 
     /* metrics */
     {.path = "metrics.workloads",

@@ -666,6 +666,22 @@ static void stop_ops(struct server *s) {
     ops_stop();
 }
 
+static int start_probes(struct server *s, struct err *err) {
+    const struct http_listener_options options = {
+        .name = "probes",
+        .address = s->configuration->ops.probe_listen,
+        .threads = 1,
+        .limits = ops_limits,
+        .services = {{.routes = &probe_routes, .ctx = &s->ops}}};
+    return configuration_probes_apart(s->configuration)
+               ? http_listener_start(&options, clock_real(), &s->probe_listener, err)
+               : 0;
+}
+
+static void stop_probes(struct server *s) {
+    http_listener_stop(s->probe_listener, 0);
+}
+
 /* What is in a Secret is handed over, and only the certificate that Evenkeel makes for
  * kube-scheduler may call, unless others are named. */
 static void trust_in_secret(const struct server *s, struct http_tls_options *tls) {
@@ -910,6 +926,7 @@ static const struct server_component components[] = {
     {.name = "clusters", .start = start_clusters},
     {.name = "explain", .start = start_explain, .poll = poll_explain, .free = free_explain},
     {.name = "ops", .start = start_ops, .stop = stop_ops},
+    {.name = "probes", .start = start_probes, .stop = stop_probes},
     {.name = "extender",
      .start = start_extender,
      .poll = poll_extender,

@@ -63,7 +63,8 @@ struct server {
     struct http_subjects fleet_subjects; /* who may ask about fleets */
     struct ops ops;
     struct ops_check *checks; /* lines of /readyz, of all components */
-    struct http_listener *extender_listener, *webhook_listener, *ops_listener; /* NULL: off */
+    struct http_listener *extender_listener, *webhook_listener, *ops_listener,
+        *probe_listener; /* NULL: off */
     struct estimator estimator;
     struct grpc_service estimator_service;
     struct grpc_listener *estimator_listener; /* NULL: off */

@@ -12,7 +12,8 @@ static unsigned long of_listener(const char *address, unsigned connections) {
 unsigned long descriptors_needed(const struct configuration *c) {
     return of_listener(c->extender.listen, c->extender.limits.connections) +
            of_listener(c->webhook.listen, c->webhook.limits.connections) +
-           of_listener(c->ops.listen, LIMIT_OPS_CONNECTIONS) + LIMIT_OTHER_DESCRIPTORS;
+           of_listener(c->ops.listen, LIMIT_OPS_CONNECTIONS) +
+           of_listener(c->ops.probe_listen, LIMIT_OPS_CONNECTIONS) + LIMIT_OTHER_DESCRIPTORS;
 }
 
 void descriptors_prepare(const struct configuration *c) {

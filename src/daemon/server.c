@@ -127,6 +127,7 @@ int server_run(const struct configuration *configuration, struct err *err) {
         LOG_I("serving", LOG_CSTR("extender", address_of(d.server.extender_listener)),
               LOG_CSTR("webhook", address_of(d.server.webhook_listener)),
               LOG_CSTR("ops", address_of(d.server.ops_listener)),
+              LOG_CSTR("probes", address_of(d.server.probe_listener)),
               LOG_CSTR("estimator", d.server.estimator_listener == NULL
                                         ? "off"
                                         : grpc_listener_address(d.server.estimator_listener)));

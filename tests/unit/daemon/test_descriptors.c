@@ -26,6 +26,9 @@ static void test_limit(void **state) {
     assert_int_equal(limit_now().rlim_cur, needed);
     c.webhook.listen = "0";
     assert_int_equal(descriptors_needed(&c), needed - 100);
+    c.ops.probe_listen = ":1";
+    assert_int_equal(descriptors_needed(&c), needed - 100 + 2 * 64);
+    c.ops.probe_listen = "0";
     descriptors_prepare(&c);
     assert_int_equal(limit_now().rlim_cur, needed); /* it is never lowered */
     c.extender.limits.connections = 1 << 30;        /* more than any hard limit: what there is */

@@ -173,8 +173,18 @@ static void a_hub_may_review_no_pods(void **state) {
     assert_int_equal(webhook_pods_off.count, sizeof paths / sizeof paths[0]);
 }
 
+static void probes_ask_for_health_alone(void **state) {
+    (void)state;
+    assert_int_equal(probe_routes.count, 2);
+    assert_string_equal(probe_routes.rows[0].path, "/healthz");
+    assert_string_equal(probe_routes.rows[1].path, "/readyz");
+    assert_ptr_equal(find(STR("GET"), STR("/healthz"))->handle,
+                     find(STR("GET"), STR("/livez"))->handle);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(probes_ask_for_health_alone),
         cmocka_unit_test(configuration_names_every_route),
         cmocka_unit_test(no_document_names_another),
         cmocka_unit_test(every_verb_has_a_route),
