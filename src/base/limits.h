@@ -242,17 +242,19 @@
 #define LIMIT_GRPC_CALL_BYTES 1024u              /* that a call counts for beside its message */
 #define LIMIT_GRPC_BEGIN_MS 10000 /* for the handshake, and for the first bytes after it */
 #define LIMIT_GRPC_STREAMS 1000   /* calls of one connection at the same time */
+#define LIMIT_GRPC_WAITING 100u   /* of these, that are complete and wait for their turn */
 #define LIMIT_GRPC_HEADERS (16u << 10)
 #define LIMIT_GRPC_MESSAGE (4u << 20)        /* one request, as grpc-go has it */
 #define LIMIT_GRPC_SESSION_BYTES (16u << 20) /* requests of a connection, not answered yet */
 #define LIMIT_GRPC_ARENA (64u << 20)         /* what one call may take */
-#define LIMIT_GRPC_STEPS 100000000u          /* some tenths of a second */
+#define LIMIT_GRPC_STEPS 10000000u           /* of one call: a tenth of a second */
 #define LIMIT_GRPC_OUTPUT (64u << 10)        /* not sent yet: then nothing is read */
 #define LIMIT_GRPC_RECEIVE_MS 10000          /* until a request is complete */
 #define LIMIT_GRPC_SEND_MS 30000             /* until its answer is taken */
-#define LIMIT_GRPC_OBJECT 256                /* kept of the metadata `object` */
-#define LIMIT_GRPC_PATH 128                  /* of a path that is unknown, in errors */
-#define LIMIT_GRPC_TEXT 1024                 /* kept of the text of a server's status */
+#define LIMIT_GRPC_IGNORED (16u << 10) /* of a request that has been answered; then it is reset */
+#define LIMIT_GRPC_OBJECT 256          /* kept of the metadata `object` */
+#define LIMIT_GRPC_PATH 128            /* of a path that is unknown, in errors */
+#define LIMIT_GRPC_TEXT 1024           /* kept of the text of a server's status */
 
 /* API server */
 #define LIMIT_KUBE_EVENT                                                                           \

@@ -48,6 +48,7 @@ struct grpc_call *grpc_call_begin(struct grpc_session *s, int32_t stream) {
     call->begun_ms = s->clock->now_ms(s->clock);
     call->deadline_ms = INT64_MAX;
     call->message.max = LIMIT_GRPC_MESSAGE;
+    list_init(&call->waiting);
     list_append(&s->calls, &call->link);
     s->call_count++;
     return call;
@@ -58,7 +59,15 @@ void grpc_call_drop_message(struct grpc_call *call) {
     strbuf_done(&call->message);
 }
 
+void grpc_call_leave_queue(struct grpc_call *call) {
+    if (list_empty(&call->waiting))
+        return;
+    list_remove(&call->waiting);
+    call->session->waiting_count--;
+}
+
 void grpc_call_free(struct grpc_call *call) {
+    grpc_call_leave_queue(call);
     grpc_call_drop_message(call);
     strbuf_done(&call->frame);
     list_remove(&call->link);
@@ -166,8 +175,21 @@ static struct str take_prefix(struct grpc_call *call, struct str bytes) {
     return (struct str){bytes.p + n, bytes.n - n};
 }
 
+/* A client whose call is over need not send the rest. Little of it is waited for: some clients take
+ * a reset for an error, though the answer came before it (RFC 9113, 8.1, says that they must not).
+ */
+static void ignore(struct grpc_call *call, size_t n) {
+    const bool was_enough = call->ignored > LIMIT_GRPC_IGNORED;
+    call->ignored += n;
+    if (!was_enough && call->ignored > LIMIT_GRPC_IGNORED)
+        (void)nghttp2_submit_rst_stream(call->session->http2, NGHTTP2_FLAG_NONE, call->stream,
+                                        NGHTTP2_NO_ERROR); /* without memory it goes on so */
+}
+
 void grpc_call_data(struct grpc_call *call, struct str bytes) {
-    if (!call->answered)
+    if (call->answered)
+        ignore(call, bytes.n);
+    else
         bytes = take_prefix(call, bytes);
     if (call->answered || bytes.n == 0)
         return;
@@ -192,7 +214,6 @@ void grpc_call_data(struct grpc_call *call, struct str bytes) {
 static void run_method(struct grpc_call *call) {
     struct grpc_session *s = call->session;
     struct grpc_response response = {.message.max = LIMIT_GRPC_MESSAGE};
-    arena_reset(&s->arena);
     s->arena.steps = (struct steps){.max = LIMIT_GRPC_STEPS};
     call->method->handle(s->service->ctx,
                          &(struct grpc_request){.message = strbuf_str(&call->message),
@@ -207,6 +228,20 @@ static void run_method(struct grpc_call *call) {
     else
         grpc_answer(call, strbuf_str(&response.message));
     strbuf_done(&response.message);
+    arena_reset(&s->arena); /* a connection that waits keeps nothing of it */
+}
+
+void grpc_call_run(struct grpc_call *call) {
+    grpc_call_leave_queue(call);
+    if (call->session->clock->now_ms(call->session->clock) >= call->deadline_ms)
+        grpc_refuse(call, GRPC_DEADLINE_EXCEEDED, 200, STR("the deadline is over"));
+    else
+        run_method(call);
+}
+
+static void wait_for_turn(struct grpc_call *call) {
+    list_append(&call->session->waiting, &call->waiting);
+    call->session->waiting_count++;
 }
 
 void grpc_call_end(struct grpc_call *call) {
@@ -215,16 +250,21 @@ void grpc_call_end(struct grpc_call *call) {
         return;
     if (call->prefix_length < sizeof call->prefix || call->message.n < announced_length(call))
         grpc_refuse(call, GRPC_INTERNAL, 200, STR("the message is not complete"));
-    else if (call->session->clock->now_ms(call->session->clock) >= call->deadline_ms)
-        grpc_refuse(call, GRPC_DEADLINE_EXCEEDED, 200, STR("the deadline is over"));
+    else if (call->session->defers)
+        wait_for_turn(call);
     else
-        run_method(call);
+        grpc_call_run(call);
 }
 
 void grpc_call_tick(struct grpc_call *call, int64_t now_ms) {
     if (!call->answered) {
-        if (now_ms >= call->deadline_ms || now_ms - call->begun_ms >= LIMIT_GRPC_RECEIVE_MS)
-            grpc_refuse(call, GRPC_DEADLINE_EXCEEDED, 200, STR("the request did not come in time"));
+        const bool late = !call->ended && now_ms - call->begun_ms >= LIMIT_GRPC_RECEIVE_MS;
+        if (now_ms < call->deadline_ms && !late)
+            return;
+        grpc_call_leave_queue(call);
+        grpc_refuse(call, GRPC_DEADLINE_EXCEEDED, 200,
+                    call->ended ? STR("the deadline is over")
+                                : STR("the request did not come in time"));
     } else if (now_ms - call->answered_ms >= LIMIT_GRPC_SEND_MS) {
         call->answered_ms = now_ms; /* so that it is tried again if this fails */
         (void)nghttp2_submit_rst_stream(call->session->http2, NGHTTP2_FLAG_NONE, call->stream,

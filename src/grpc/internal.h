@@ -16,6 +16,9 @@ struct grpc_session {
     struct clock *clock;
     struct grpc_budget *budget;
     struct list calls; /* struct grpc_call, oldest first; owned */
+    bool defers;
+    struct list waiting; /* those that are complete, in that order */
+    size_t waiting_count;
     size_t call_count;
     size_t held; /* bytes of the budget */
     struct arena arena;
@@ -26,7 +29,7 @@ struct grpc_session {
 
 /* A stream, from its first header until it is closed. */
 struct grpc_call {
-    struct list link;
+    struct list link, waiting; /* waiting: in a list while it is complete and not answered */
     struct grpc_session *session;
     int32_t stream;
     const struct grpc_method *method; /* NULL: none of the service */
@@ -43,6 +46,7 @@ struct grpc_call {
     bool ended; /* the client has sent all */
 
     bool answered;
+    size_t ignored; /* bytes that came after it */
     int64_t answered_ms;
     struct strbuf frame; /* the response, of which `sent` bytes have left */
     size_t sent;
@@ -60,8 +64,12 @@ bool grpc_call_header(struct grpc_call *call, struct str name, struct str value)
 /* All headers are there. */
 void grpc_call_headers_end(struct grpc_call *call);
 void grpc_call_data(struct grpc_call *call, struct str bytes);
-/* The client has sent all: runs the method. */
+/* The client has sent all: runs the method, now or when it is its turn. */
 void grpc_call_end(struct grpc_call *call);
+/* It is its turn. */
+void grpc_call_run(struct grpc_call *call);
+/* It does not wait for its turn any more, if it did. */
+void grpc_call_leave_queue(struct grpc_call *call);
 /* Ends it if its time is over. */
 void grpc_call_tick(struct grpc_call *call, int64_t now_ms);
 

@@ -1,7 +1,8 @@
 /*
  * The acceptor's thread gives each connection to a worker, in turn. A worker waits for its
  * connections by epoll, level-triggered: for input while the session takes some, for room while it
- * has output. Once a second it looks at all of them for what is over.
+ * has output. Calls that are complete wait for their turn (grpc/turns.h); while some do, what comes
+ * is taken every ROUND_NS. Once a second a worker looks at all connections for what is over.
  */
 #include "grpc/listener.h"
 
@@ -12,6 +13,7 @@
 #include "base/mutex.h"
 #include "grpc/session.h"
 #include "grpc/stream.h"
+#include "grpc/turns.h"
 #include "http/slots.h"
 #include "net/acceptor.h"
 #include "net/address.h"
@@ -23,10 +25,19 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-enum { TICK_MS = 1000, EVENTS = 64, PIECE = 16 << 10, PIECES = 16 };
+enum {
+    TICK_MS = 1000,
+    EVENTS = 64,
+    PIECE = 16 << 10,
+    PIECES = 4,         /* of one connection, before others' */
+    TURN_NS = 200000,   /* for calls of one connection, unless one takes longer */
+    ROUND_NS = 1000000, /* for calls, before connections are looked at again */
+};
 
 struct connection {
     struct list link;
+    struct turn turn;
+    struct address_key peer_key;
     struct worker *worker;
     struct grpc_stream *stream;    /* owned */
     struct grpc_session *session;  /* owned */
@@ -44,7 +55,8 @@ struct worker {
     pthread_t thread;
     bool started;
     int poll_fd, wake_fd;
-    struct list connections; /* the thread's */
+    struct list connections; /* the thread's, as the next */
+    struct turns turns;
     int64_t ticked_ms;
     bool drained;
 
@@ -81,6 +93,7 @@ static int64_t now_ms(const struct grpc_listener *l) {
 static void end_connection(struct connection *c) {
     struct grpc_listener *l = c->worker->listener;
     list_remove(&c->link);
+    turns_leave(&c->turn);
     grpc_session_free(c->session);
     slots_leave(l->slots, c->fd);
     grpc_stream_close(c->stream); /* which takes it out of the epoll */
@@ -163,6 +176,22 @@ static void tell_slot(struct connection *c) {
         slots_idle(c->worker->listener->slots, c->slot);
 }
 
+/* Sends what there is, and waits for what comes next. False: the connection is to end. */
+static bool send_and_wait(struct connection *c) {
+    if (!send_output(c))
+        return false;
+    const bool has_output = grpc_session_output(c->session).n > 0;
+    const bool is_done = c->ended && !grpc_session_has_work(c->session);
+    if (!has_output && (is_done || grpc_session_is_over(c->session)))
+        return false;
+    const bool reads = !c->ended && grpc_session_takes_input(c->session);
+    wait_for(c, (reads ? (uint32_t)EPOLLIN : 0) | (has_output ? (uint32_t)EPOLLOUT : 0));
+    tell_slot(c);
+    if (grpc_session_has_work(c->session))
+        turns_wait(&c->worker->turns, &c->turn);
+    return true;
+}
+
 /* As far as it goes without waiting. False: the connection is to end. */
 static bool go_on(struct connection *c) {
     if (!c->handshaken && !shake_hands(c))
@@ -170,18 +199,35 @@ static bool go_on(struct connection *c) {
     if (!c->handshaken)
         return true;
     receive(c);
-    if (!send_output(c))
-        return false;
-    const bool has_output = grpc_session_output(c->session).n > 0;
-    if (!has_output && (c->ended || grpc_session_is_over(c->session)))
-        return false;
-    const bool reads = !c->ended && grpc_session_takes_input(c->session);
-    wait_for(c, (reads ? (uint32_t)EPOLLIN : 0) | (has_output ? (uint32_t)EPOLLOUT : 0));
-    tell_slot(c);
-    return true;
+    return send_and_wait(c);
 }
 
 /* ---- a worker ---- */
+
+/* Answers calls of the connection whose turn it is. Whoever was not read meanwhile has perhaps sent
+ * something that the descriptor does not tell of: TLS has it. */
+static void serve(struct connection *c) {
+    const int64_t until_ns = clock_now_ns() + TURN_NS;
+    while (grpc_session_has_work(c->session)) {
+        grpc_session_work(c->session);
+        if (clock_now_ns() >= until_ns)
+            break;
+    }
+    const bool was_read = (c->waits_for & EPOLLIN) != 0;
+    if (!(was_read ? send_and_wait(c) : go_on(c)))
+        end_connection(c);
+}
+
+/* True: some still wait for their turn. */
+static bool serve_some(struct worker *w) {
+    const int64_t until_ns = clock_now_ns() + ROUND_NS;
+    for (struct turn *turn; (turn = turns_next(&w->turns)) != NULL;) {
+        serve(LIST_ITEM(struct connection, turn, turn));
+        if (clock_now_ns() >= until_ns)
+            return true;
+    }
+    return false;
+}
 
 static void take_arrived(struct worker *w) {
     uint64_t count;
@@ -194,7 +240,8 @@ static void take_arrived(struct worker *w) {
         list_append(&w->connections, &c->link);
         c->waits_for = EPOLLIN;
         c->slot = slots_start(w->listener->slots, c->fd);
-        if (epoll_ctl(w->poll_fd, EPOLL_CTL_ADD, c->fd, &event) != 0)
+        if (!turns_join(&w->turns, &c->turn, &c->peer_key) ||
+            epoll_ctl(w->poll_fd, EPOLL_CTL_ADD, c->fd, &event) != 0)
             end_connection(c);
     }
     mutex_unlock(&w->lock);
@@ -227,8 +274,9 @@ static void *run(void *arg) {
     struct worker *w = arg;
     struct grpc_listener *l = w->listener;
     struct epoll_event events[EVENTS];
+    bool more = false;
     while (!atomic_load(&l->stopping)) {
-        const int count = epoll_wait(w->poll_fd, events, EVENTS, TICK_MS);
+        const int count = epoll_wait(w->poll_fd, events, EVENTS, more ? 0 : TICK_MS);
         for (int i = 0; i < count; i++) {
             struct connection *c = events[i].data.ptr;
             if (c == NULL)
@@ -236,6 +284,7 @@ static void *run(void *arg) {
             else if (!go_on(c))
                 end_connection(c);
         }
+        more = serve_some(w);
         const bool drains = atomic_load(&l->draining) && !w->drained;
         if (drains || now_ms(l) - w->ticked_ms >= TICK_MS) {
             w->ticked_ms = now_ms(l);
@@ -263,6 +312,7 @@ static struct connection *new_connection(struct grpc_listener *l, struct worker 
         return NULL;
     list_init(&c->link);
     c->worker = w;
+    c->peer_key = address_key(peer);
     c->fd = fd;
     c->begun_ms = now_ms(l);
     c->handshaken = l->credentials == NULL;
@@ -273,6 +323,7 @@ static struct connection *new_connection(struct grpc_listener *l, struct worker 
         free(c);
         return NULL;
     }
+    grpc_session_defer(c->session);
     return c;
 }
 
@@ -326,6 +377,7 @@ static int start_worker(struct grpc_listener *l, struct worker *w, struct err *e
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = NULL};
     w->listener = l;
     list_init(&w->connections);
+    turns_init(&w->turns);
     list_init(&w->arrived);
     mutex_init(&w->lock);
     w->ticked_ms = now_ms(l);

@@ -74,18 +74,6 @@ static int on_frame(nghttp2_session *http2, const nghttp2_frame *frame, void *se
     return 0;
 }
 
-/* A client whose call is over before it has sent all need not send the rest. */
-static int on_sent(nghttp2_session *http2, const nghttp2_frame *frame, void *session) {
-    (void)session;
-    if (frame->hd.type != NGHTTP2_HEADERS || (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0)
-        return 0;
-    const struct grpc_call *call = call_of(http2, frame->hd.stream_id);
-    if (call == NULL || call->ended)
-        return 0;
-    return nghttp2_submit_rst_stream(http2, NGHTTP2_FLAG_NONE, frame->hd.stream_id,
-                                     NGHTTP2_NO_ERROR);
-}
-
 static int on_close(nghttp2_session *http2, int32_t stream, uint32_t code, void *session) {
     struct grpc_call *call = call_of(http2, stream);
     (void)code;
@@ -103,7 +91,6 @@ static nghttp2_session_callbacks *make_callbacks(void) {
     nghttp2_session_callbacks_set_on_header_callback(c, on_header);
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(c, on_data);
     nghttp2_session_callbacks_set_on_frame_recv_callback(c, on_frame);
-    nghttp2_session_callbacks_set_on_frame_send_callback(c, on_sent);
     nghttp2_session_callbacks_set_on_stream_close_callback(c, on_close);
     return c;
 }
@@ -136,6 +123,7 @@ int grpc_session_new(const struct grpc_service *service, struct clock *clock,
         return err_set(err, -ENOMEM, "no memory for a connection");
     *s = (struct grpc_session){.service = service, .clock = clock, .budget = budget};
     list_init(&s->calls);
+    list_init(&s->waiting);
     grpc_output_init(&s->output);
     arena_init(&s->arena, LIMIT_GRPC_ARENA);
     s->http2 = make_http2(s);
@@ -179,7 +167,7 @@ void grpc_session_sent(struct grpc_session *s, size_t n) {
 
 bool grpc_session_takes_input(const struct grpc_session *s) {
     return !s->broken && grpc_output_has_room(&s->output) &&
-           nghttp2_session_want_read(s->http2) != 0;
+           s->waiting_count < LIMIT_GRPC_WAITING && nghttp2_session_want_read(s->http2) != 0;
 }
 
 int grpc_session_receive(struct grpc_session *s, struct str bytes, struct err *err) {
@@ -192,6 +180,20 @@ int grpc_session_receive(struct grpc_session *s, struct str bytes, struct err *e
         return err_set(err, -EPROTO, "%s", nghttp2_strerror((int)n));
     }
     return 0;
+}
+
+/* ---- turns ---- */
+
+void grpc_session_defer(struct grpc_session *s) {
+    s->defers = true;
+}
+
+bool grpc_session_has_work(const struct grpc_session *s) {
+    return !s->broken && s->waiting_count > 0;
+}
+
+void grpc_session_work(struct grpc_session *s) {
+    grpc_call_run(LIST_ITEM(struct grpc_call, waiting, s->waiting.next));
 }
 
 /* ---- time and the end ---- */

@@ -15,6 +15,8 @@
  * - time: a call whose message is not there within LIMIT_GRPC_RECEIVE_MS, or its own timeout, ends
  *   with status 4; one whose answer is not taken within LIMIT_GRPC_SEND_MS is reset;
  * - output: while LIMIT_GRPC_OUTPUT bytes wait for a client that does not read, no input is taken;
+ * - waiting: with grpc_session_defer(), LIMIT_GRPC_WAITING calls that are complete; then no input
+ *   is taken until one has been answered;
  * - resets: nghttp2 ends a session with more than 1000 at once and 33 a second (rapid reset, CVE-
  *   2023-44487), more than 1000 acknowledgements that wait, or 32 entries of a SETTINGS frame.
  *
@@ -34,7 +36,16 @@ int grpc_session_new(const struct grpc_service *service, struct clock *clock,
 /* Drops the calls that are open. NULL is fine. */
 void grpc_session_free(struct grpc_session *s);
 
-/* Does it take input now? False while its output waits, and when no more will be read. */
+/* From now on methods run by grpc_session_work() only, so that the caller says whose turn it is.
+ * Otherwise they run as soon as a call is complete. */
+void grpc_session_defer(struct grpc_session *s);
+/* Does a complete call wait? */
+bool grpc_session_has_work(const struct grpc_session *s);
+/* Runs the method of the one that has waited longest: there is one. */
+void grpc_session_work(struct grpc_session *s);
+
+/* Does it take input now? False while its output waits or too many calls do, and when no more will
+ * be read. */
 bool grpc_session_takes_input(const struct grpc_session *s);
 /* Bytes that were received, in any pieces; answers calls that are complete. -EPROTO: this is no
  * HTTP/2, or abuse; what is left of the output tells the client, then the connection must end. */

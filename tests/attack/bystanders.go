@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -18,17 +19,19 @@ import (
 // connections that are kept, with a time limit, and with one more try when a kept connection turns
 // out to be closed. What it waits for is written down.
 type bystander struct {
-	name    string
-	url     string
-	body    []byte // nil: GET
-	every   time.Duration
-	limit   time.Duration
-	client  *http.Client
-	paused  atomic.Bool
-	mutex   sync.Mutex
-	waits   []time.Duration
-	failure string // the first answer that was none
-	lost    int
+	name        string
+	url         string
+	body        []byte // nil: GET
+	every       time.Duration
+	limit       time.Duration
+	client      *http.Client
+	check       func(response *http.Response, body []byte) error // of an answer 200; may be nil
+	contentType string                                           // "": JSON
+	paused      atomic.Bool
+	mutex       sync.Mutex
+	waits       []time.Duration
+	failure     string // the first answer that was none
+	lost        int
 }
 
 type figure struct {
@@ -61,7 +64,7 @@ func (b *bystander) ask() {
 		method = http.MethodGet
 	}
 	request := must(http.NewRequestWithContext(ctx, method, b.url, bytes.NewReader(b.body)))
-	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Content-Type", cmp.Or(b.contentType, "application/json"))
 	request.Header["Idempotency-Key"] = nil // both API servers and kube-scheduler may ask again
 	began := time.Now()
 	response, err := b.client.Do(request)
@@ -71,6 +74,9 @@ func (b *bystander) ask() {
 	} else {
 		text, err := io.ReadAll(response.Body)
 		_ = response.Body.Close()
+		if err == nil && response.StatusCode == http.StatusOK && b.check != nil {
+			err = b.check(response, text)
+		}
 		if err != nil || response.StatusCode != http.StatusOK {
 			failure = fmt.Sprintf("%d %v %.200s", response.StatusCode, err, text)
 		}

@@ -22,6 +22,7 @@ type daemon struct {
 	process                *exec.Cmd
 	ended                  chan error
 	extender, webhook, ops string // addresses
+	estimator              string // "off" without
 	log                    string // a file
 	highest                atomic.Int64
 	stop                   chan struct{}
@@ -51,6 +52,10 @@ func startDaemon(binary, folder string, s *scene, a *authority, kubeconfig strin
 		arguments = append(arguments, "--extender-client-ca-file", ca, "--webhook-client-ca-file", ca,
 			"--extender-allowed-subject", "system:kube-scheduler",
 			"--webhook-allowed-subject", "kube-apiserver-webhook-client")
+	}
+	if s.estimator {
+		arguments = append(arguments, "--estimator-listen", "127.0.0.1:0", "--estimator-member", memberName+"="+kubeconfig,
+			"--estimator-cert-file", certFile, "--estimator-key-file", keyFile)
 	}
 	d := &daemon{log: filepath.Join(folder, "log"), ended: make(chan error, 1), stop: make(chan struct{})}
 	log, err := os.Create(d.log)
@@ -92,6 +97,9 @@ func (d *daemon) findAddresses() bool {
 			return false
 		}
 		*address = found[1]
+	}
+	if found := regexp.MustCompile(` estimator=(\S+)`).FindStringSubmatch(line); found != nil {
+		d.estimator = found[1]
 	}
 	return true
 }

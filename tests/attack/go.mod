@@ -1,3 +1,3 @@
 module evenkeel.io/attack
 
-go 1.21
+go 1.22

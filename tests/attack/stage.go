@@ -73,6 +73,9 @@ func openStage(s *scene, binary, folder string) (*stage, error) {
 	if s.validates {
 		review.url += "/validate"
 	}
+	if s.estimator {
+		st.bystanders[1] = st.estimates()
+	}
 	st.bystanders = append(st.bystanders, &bystander{name: "control", url: st.control.URL, body: review.body, every: review.every,
 		limit: review.limit, client: caller("127.0.0.2", st.control.Client().Transport.(*http.Transport).TLSClientConfig, 4)})
 	for _, b := range st.bystanders {

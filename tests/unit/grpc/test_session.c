@@ -365,8 +365,7 @@ static void a_call_that_waits_ends_at_its_deadline(void **state) {
     grpc_session_tick(session);
     take_output();
     assert_refused(1, "200", "4", "the request did not come in time");
-    assert_true(seen.answers[0].reset); /* the client need not send the rest */
-    assert_int_equal(seen.answers[0].reset_code, 0);
+    assert_false(seen.answers[0].reset); /* the client may still send the rest */
     fake.at_ms += LIMIT_GRPC_RECEIVE_MS - 3001;
     grpc_session_tick(session);
     take_output();
@@ -375,6 +374,9 @@ static void a_call_that_waits_ends_at_its_deadline(void **state) {
     grpc_session_tick(session);
     take_output();
     assert_refused(3, "200", "4", "the request did not come in time");
+    fake.at_ms += LIMIT_GRPC_SEND_MS;
+    grpc_session_tick(session);
+    take_output();
     assert_int_equal(grpc_session_calls(session), 0);
 }
 
@@ -388,18 +390,22 @@ static void a_malformed_timeout_is_status_13(void **state) {
 
 /* DATA of these many bytes, the prefix of the message not counted, in frames of 16 KiB; windows are
  * opened by the session. */
-static void send_large(uint32_t stream, uint32_t announced, size_t n) {
+static void send_large_rest(uint32_t stream, size_t n) {
     static char zeros[16384];
-    const char prefix[] = {0, (char)(announced >> 24), (char)(announced >> 16),
-                           (char)(announced >> 8), (char)announced};
-    h2_frame(&in, H2_DATA, 0, stream, (struct str){prefix, sizeof prefix});
-    assert_int_equal(send_all(), 0);
     while (n > 0) {
         const size_t part = n < sizeof zeros ? n : sizeof zeros;
         h2_frame(&in, H2_DATA, 0, stream, (struct str){zeros, part});
         assert_int_equal(send_all(), 0);
         n -= part;
     }
+}
+
+static void send_large(uint32_t stream, uint32_t announced, size_t n) {
+    const char prefix[] = {0, (char)(announced >> 24), (char)(announced >> 16),
+                           (char)(announced >> 8), (char)announced};
+    h2_frame(&in, H2_DATA, 0, stream, (struct str){prefix, sizeof prefix});
+    assert_int_equal(send_all(), 0);
+    send_large_rest(stream, n);
 }
 
 static void a_message_has_4_mib_at_most(void **state) {
@@ -415,7 +421,11 @@ static void a_message_has_4_mib_at_most(void **state) {
     h2_request(&in, 3, PATH "Count", NULL); /* refused by what it announces */
     send_large(3, LIMIT_GRPC_MESSAGE + 1, 0);
     assert_refused(3, "200", "8", "the message has 4194305 bytes, of 4194304 at most");
-    assert_true(seen.answers[1].reset);
+    send_large_rest(3, LIMIT_GRPC_IGNORED);
+    assert_false(seen.answers[1].reset);
+    send_large_rest(3, 1);
+    assert_true(seen.answers[1].reset); /* the client need not send the rest */
+    assert_int_equal(seen.answers[1].reset_code, 0);
     assert_int_equal(calls, 1);
 }
 
@@ -735,6 +745,87 @@ static void calls_may_be_open_at_the_end(void **state) {
                      LIMIT_GRPC_CALL_BYTES); /* tear_down() sees that it is given back */
 }
 
+/* ---- turns ---- */
+
+static void calls_wait_for_their_turn(void **state) {
+    (void)state;
+    grpc_session_defer(session);
+    h2_call(&in, 1, PATH "Echo", STR("ab"));
+    h2_call(&in, 3, PATH "Echo", STR("cd"));
+    assert_int_equal(send_all(), 0);
+    assert_int_equal(calls, 0);
+    assert_true(grpc_session_has_work(session));
+    grpc_session_work(session);
+    take_output();
+    assert_answer(1, "ba");
+    assert_false(seen.answers[1].ended);
+    grpc_session_work(session);
+    take_output();
+    assert_answer(3, "dc");
+    assert_false(grpc_session_has_work(session));
+}
+
+static void a_call_that_is_reset_waits_no_more(void **state) {
+    static const char cancel[4] = {0, 0, 0, 8};
+    (void)state;
+    grpc_session_defer(session);
+    h2_call(&in, 1, PATH "Echo", STR("ab"));
+    h2_call(&in, 3, PATH "Echo", STR("cd"));
+    h2_frame(&in, H2_RST_STREAM, 0, 1, (struct str){cancel, sizeof cancel});
+    assert_int_equal(send_all(), 0);
+    grpc_session_work(session);
+    take_output();
+    assert_answer(3, "dc");
+    assert_int_equal(calls, 1);
+    assert_false(grpc_session_has_work(session));
+}
+
+static void a_deadline_may_pass_while_a_call_waits(void **state) {
+    (void)state;
+    grpc_session_defer(session);
+    call_with_timeout(1, "3S");
+    h2_message(&in, 1, STR("a"));
+    call_with_timeout(3, "4S");
+    h2_message(&in, 3, STR("a"));
+    call_with_timeout(5, "9H");
+    h2_message(&in, 5, STR("a"));
+    assert_int_equal(send_all(), 0);
+    fake.at_ms += 3000;
+    grpc_session_tick(session); /* its time is over before its turn */
+    take_output();
+    assert_refused(1, "200", "4", "the deadline is over");
+    assert_false(seen.answers[1].ended);
+    fake.at_ms += 1000;
+    grpc_session_work(session); /* its time is over when it is its turn */
+    take_output();
+    assert_refused(3, "200", "4", "the deadline is over");
+    fake.at_ms += LIMIT_GRPC_RECEIVE_MS; /* which it has received in time */
+    grpc_session_tick(session);
+    take_output();
+    assert_false(seen.answers[2].ended);
+    grpc_session_work(session);
+    take_output();
+    assert_answer(5, "a");
+    assert_false(grpc_session_has_work(session));
+}
+
+static void few_calls_wait(void **state) {
+    (void)state;
+    grpc_session_defer(session);
+    for (uint32_t i = 0; i < LIMIT_GRPC_WAITING; i++) {
+        assert_int_equal(send_all(), 0);
+        assert_true(grpc_session_takes_input(session));
+        h2_call(&in, 2 * (i % 30) + 1 + 60 * (i / 30), PATH "Echo", STR(""));
+    }
+    assert_int_equal(send_all(), 0);
+    assert_false(grpc_session_takes_input(session));
+    grpc_session_work(session);
+    assert_true(grpc_session_takes_input(session));
+    grpc_session_shutdown(session);
+    take_output();
+    assert_false(grpc_session_is_over(session));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
@@ -769,6 +860,10 @@ int main(void) {
         TEST(continuations_are_bounded),
         TEST(rapid_resets_end_the_connection),
         TEST(settings_have_32_entries_at_most),
+        TEST(calls_wait_for_their_turn),
+        TEST(a_call_that_is_reset_waits_no_more),
+        TEST(a_deadline_may_pass_while_a_call_waits),
+        TEST(few_calls_wait),
         TEST(a_shutdown_answers_what_is_open),
         TEST(a_shutdown_does_not_wait_for_a_ping),
         TEST(a_client_may_leave),
