@@ -34,6 +34,7 @@ put 644 "$top/charts/deb/evenkeel.yaml" etc/evenkeel/evenkeel.yaml
 put 644 "$top/docs/examples/kubernetes/rbac.yaml" usr/share/doc/evenkeel/examples/rbac.yaml
 put 644 "$top/docs/examples/kubernetes/rbac-hub.yaml" usr/share/doc/evenkeel/examples/rbac-hub.yaml
 put 644 "$top/docs/examples/kubernetes/rbac-ocm.yaml" usr/share/doc/evenkeel/examples/rbac-ocm.yaml
+put 644 "$top/docs/examples/kubernetes/rbac-member.yaml" usr/share/doc/evenkeel/examples/rbac-member.yaml
 put 755 "$top/charts/deb/postinst" DEBIAN/postinst
 put 755 "$top/charts/deb/prerm" DEBIAN/prerm
 echo /etc/evenkeel/evenkeel.yaml >"$root/DEBIAN/conffiles"

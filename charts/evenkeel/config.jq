@@ -3,8 +3,10 @@
 #
 #   jq -R -s --argjson sections '["spread", ...]' -f config.jq docs/configuration.md
 #
-# Settings that name a file are left out: the chart's pods have no files but their own. So is ocm.enabled, which is
-# what a door is there for.
+# Settings that name a file are left out: the chart's pods have no files but their own. So is what a door is there
+# for, or has a value of its own.
+def own: "ocm.enabled", "estimator.listen", "estimator.members", "estimator.allowedSubjects";
+
 def rows: [split("\n")[] | select(startswith("| `")) | split(" | ")
     | {path: (.[0] | ltrimstr("| `") | rtrimstr("`") | split(".")), type: .[1], required: (.[2] == "required")}];
 
@@ -40,4 +42,4 @@ def object:
                     else {type: "array"} + ($type | bounds | {minItems: .least, maxItems: .most} | map_values(select(. != null)))
                          + {items: ($below | object)} end))};
 
-rows | map(select((.path[0] | IN($sections[])) and .type != "file" and .path != ["ocm", "enabled"])) | object
+rows | map(select((.path[0] | IN($sections[])) and .type != "file" and (.path | join(".") | IN(own) | not))) | object

@@ -39,7 +39,7 @@ without_command() { # alerts whose section does not begin with what it means and
 is "... with a command that names the cause" "$(without_command)" ''
 is "... of all replicas, for kubectl reads one pod of a Deployment" "$(grep -n 'logs deployment/' $guide || true)" ''
 is "without doors that are off there are no alerts about them" \
-    "$(render --set monitoring.rules.enabled=true | grep -cE 'alert: Evenkeel(ExtenderErrors|NoOpinion|Placements|Decisions)' || true)" 0
+    "$(render --set monitoring.rules.enabled=true | grep -cE 'alert: Evenkeel(ExtenderErrors|NoOpinion|Placements|Decisions|Members)' || true)" 0
 is "... of a hub alone there are none about pods" \
     "$(render --set monitoring.rules.enabled=true,webhook.enabled=false,ocm.enabled=true | grep -cE 'alert: Evenkeel(Webhook|Patches|Reviews|PlacementsUnreviewed)' || true)" 0
 
@@ -64,7 +64,7 @@ is "so does the dashboard" "$(queries | asked | comm -23 - <(documented))" ''
 check "whose queries Prometheus understands" promtool check rules "$work/queries.yaml"
 is "the ConfigMap has it as it is" "$(render --set monitoring.dashboard.enabled=true --show-only templates/monitoring.yaml |
     sed -n 's/^  evenkeel.json: //p' | jq -r . | jq -S .)" "$(jq -S . $dashboard)"
-is "every door's replicas are scraped" "$(grep -c '^kind: PodMonitor' "$work/monitoring.yaml")" 3
+is "every door's replicas are scraped" "$(grep -c '^kind: PodMonitor' "$work/monitoring.yaml")" 4
 is "or by Services of their own" "$(render --values tests/packaging/values/monitoring-services.yaml --show-only templates/monitoring.yaml |
     grep -cE '^kind: (Service|ServiceMonitor)$')" 2
 

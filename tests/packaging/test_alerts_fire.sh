@@ -58,6 +58,9 @@ webhook: {listen: "127.0.0.1:0", certFile: $certs/tls.crt, keyFile: $certs/tls.k
 EOF
 start_daemon lonely --extender-listen 0 --config "$work/lonely.yaml"
 lonely_ops=$ops
+start_daemon estimator --extender-listen 0 --state "$work/state.json" --estimator-listen 127.0.0.1:0 --estimator-member here \
+    --estimator-member "lost=$work/kubeconfig"
+estimator_ops=$ops
 
 # ---- Prometheus ----
 
@@ -73,6 +76,7 @@ target() { # JOB POD ADDRESS
     target evenkeel-webhook a "$webhook_ops"
     target evenkeel-webhook b "$lonely_ops"
     target evenkeel-extender c "$extender_ops"
+    target evenkeel-estimator d "$estimator_ops"
 } >"$work/targets.yaml"
 cat >"$work/prometheus.yaml" <<EOF
 global: {scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}
@@ -104,6 +108,7 @@ kubectl() {
     case $line in
     *" logs "*webhook*) cat "$work/${logs_of:-webhook}.log" ;;
     *" logs "*extender*) cat "$work/extender.log" ;;
+    *" logs "*estimator*) cat "$work/estimator.log" ;;
     *" exec "*" -- "*)
         # shellcheck disable=SC2086  # words
         set -- ${line#* -- }
@@ -163,6 +168,9 @@ fires EvenkeelNoOpinion 'job="evenkeel-extender",reason="steps"'
 names EvenkeelNoOpinion 'no opinion given.*steps'
 fires EvenkeelDataTooOld 'job="evenkeel-webhook",resource="pods"'
 logs_of=lonely names EvenkeelDataTooOld 'pods.*[Cc]onnect|[Cc]onnect.*pods'
+fires EvenkeelMembersNotSynced 'job="evenkeel-estimator",state="syncing"'
+names EvenkeelMembersNotSynced 'role=lost .*[Cc]onnect'
+is "... of the member that is there it says nothing" "$(ask 'ALERTS{alertname="EvenkeelMembersNotSynced",state!="syncing"}')" ''
 fires EvenkeelNoLeader 'name=~".*evenkeel-webhook.*"'
 fires EvenkeelCertificateExpires 'listener="webhook"'
 fires EvenkeelWorkloadsUneven 'topology_key="topology.kubernetes.io/zone"'

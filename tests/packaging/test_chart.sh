@@ -153,6 +153,36 @@ is "and no other door's" \
 is "nothing of a hub is left where the door is off" \
     "$(render evenkeel evenkeel | grep -v '^ ' | grep -c cluster-management; render evenkeel evenkeel --show-only templates/rbac.yaml | grep -c cluster-management || true)" $'0\n0'
 
+# ---- an estimator ----
+
+member_rights() { # EXCLUDING: those of the document
+    rights docs/examples/kubernetes/rbac-member.yaml | grep -v "$1"
+}
+check "there are rights of a member to compare" test "$(member_rights none | wc -l)" -eq 10
+render evenkeel evenkeel --values $values/estimator.yaml --show-only templates/rbac.yaml >"$work/estimator-rights"
+is "this cluster as a member gives the rights of the document" "$(rights "$work/estimator-rights")" "$(member_rights resourcequotas)"
+render evenkeel evenkeel --values $values/estimator.yaml --set config.estimator.resourceQuota=true --show-only templates/rbac.yaml >"$work/estimator-rights"
+is "... with those to quotas where these count" "$(rights "$work/estimator-rights")" "$(member_rights none)"
+estimator_setting() { # JQ OPTION...
+    render evenkeel ours --set webhook.enabled=false "${@:2}" >"$work/estimator-rendered"
+    evenkeel_yaml "$work/estimator-rendered"
+    jq -c "$1" "$parts/configuration-1"
+}
+is "nothing else is on" "$(estimator_setting '[.webhook.listen, .extender.listen, .ocm]' --values $values/estimator.yaml)" '["0","0",null]'
+is "this cluster is asked by the pod's own account" \
+    "$(estimator_setting '[.kubernetes.inCluster, .estimator.members, .estimator.certFile]' --values $values/estimator.yaml)" '[true,["member1"],null]'
+is "other clusters alone by their kubeconfigs" \
+    "$(estimator_setting '[.kubernetes.inCluster, .estimator]' --values $values/estimator-members.yaml)" \
+    '[false,{"allowedSubjects":["system:karmada-scheduler"],"certFile":"/etc/evenkeel/tls/server.crt","clientCAFile":"/etc/evenkeel/client-ca/server-ca.crt","keyFile":"/etc/evenkeel/tls/server.key","listen":":20352","members":["member1=/etc/evenkeel/members/member1-kubeconfig/kubeconfig","member2=/etc/evenkeel/members/all-kubeconfigs/two.yaml","member3=/etc/evenkeel/members/all-kubeconfigs/three.yaml#admin@member3"],"unready":"Error"}]'
+is "settings of an estimator are no other door's" \
+    "$(estimator_setting .estimator --set webhook.enabled=true --values $values/estimator-members.yaml --set webhook.enabled=true >"$work/out"; jq -c .estimator "$parts/configuration-2")" null
+is "each member has a Service" \
+    "$(awk '/^kind: Service$/ { f = 1 } f && /^  name:/ { print $2; f = 0 }' "$work/estimator-members.yaml" | paste -sd' ')" \
+    'evenkeel-estimator estimator-member1 estimator-member2 estimator-member3'
+is "... or none" "$(awk '/^kind: Service$/ { f = 1 } f && /^  name:/ { print $2; f = 0 }' "$work/estimator-tls.yaml" | paste -sd' ')" \
+    'evenkeel-estimator evenkeel-webhook'
+is "nothing of Karmada is left where the door is off" "$(render evenkeel evenkeel | grep -ci karmada || true)" 0
+
 # ---- the webhook that validates ----
 
 asked() { # FILE KIND: the configuration of that kind
@@ -215,6 +245,9 @@ long=a-release-with-a-name-of-53-characters-the-longest-is
 objects "${long%s}a" shop >"$work/a" && objects "${long%s}b" shop >"$work/b"
 is "long names that differ at their end stay two" "$(shared "$work/a" "$work/b")" ''
 is "names fit" "$(awk 'length($2) > 63 && $1 !~ /^(Cluster|Lease|Mutating|Validating|Role)/' "$work/a")" ''
+"$helm" template "${long%s}a" $chart --namespace shop --kube-version 1.36.0 --set monitoring.serviceMonitor.enabled=true --set estimator.enabled=true \
+    --set 'estimator.members[0].name=m' 2>"$work/err" >"$work/long"
+is "... those of an estimator's, too" "$(awk '/^kind: Service$/ { f = 1 } f && /^  name:/ { if (length($2) > 63) print; n += f; f = 0 } END { print n }' "$work/long")" 5
 objects 1st shop >"$work/a"
 is "names of Services begin with a letter" "$(awk '$1 == "Service" && $2 !~ /^[a-z]/' "$work/a")" ''
 
@@ -269,6 +302,19 @@ is "who calls the webhook may be a tunnel's pods" \
     "$(network webhook ingress "${tunnel[@]}" | sed -n '/port: webhook/,/port: ops/p' | grep -c konnectivity-agent)" 1
 is "and is not who reads metrics" "$(network webhook ingress "${tunnel[@]}" | sed -n '/port: ops/,$p' | grep -c konnectivity || true)" 0
 is "nor where pods connect to" "$(network webhook egress "${tunnel[@]}" | grep -c konnectivity || true)" 0
+estimates=(--set webhook.enabled=false --set estimator.enabled=true --set 'networkPolicy.memberCIDRs={192.0.2.0/24}')
+is "an estimator of this cluster connects where the other doors do" \
+    "$(network estimator egress "${servers[@]}" "${estimates[@]}" --set 'estimator.members[0].name=a')" "$(network webhook egress "${servers[@]}")"
+only=(--set 'estimator.members[0].name=a' --set 'estimator.members[0].secretName=x')
+is "one of others to these, and to name servers" \
+    "$(network estimator egress "${servers[@]}" "${estimates[@]}" "${only[@]}" | grep -oE 'cidr: "[^"]*"|port: 53, protocol: ...' | paste -sd' ')" \
+    'cidr: "192.0.2.0/24" port: 53, protocol: UDP port: 53, protocol: TCP'
+is "... and one of both to both" \
+    "$(network estimator egress "${servers[@]}" "${estimates[@]}" "${only[@]}" --set 'estimator.members[1].name=b' | grep -oE 'cidr: "[^"]*"' | paste -sd' ')" \
+    'cidr: "10.0.0.0/24" cidr: "192.0.2.0/24"'
+callers=(--set 'networkPolicy.estimatorFrom[0].podSelector.matchLabels.app=karmada-scheduler')
+is "karmada-scheduler's pods may call it, and not read metrics" \
+    "$(network estimator ingress "${estimates[@]}" "${only[@]}" "${callers[@]}" | sed -n '/port: ops/q; /karmada-scheduler/p' | wc -l) $(network estimator ingress "${estimates[@]}" "${only[@]}" "${callers[@]}" | sed -n '/port: ops/,$p' | grep -c karmada || true)" '1 0'
 is "on the host's network there is none to trust in" \
     "$(render evenkeel evenkeel --set networkPolicy.enabled=true --set webhook.hostNetwork=true | grep -c '^kind: NetworkPolicy' || true)" 0
 
@@ -322,6 +368,19 @@ is "where it is one nothing is said of it" \
 like "what decides a new Placement first" "$(notes "${hub[@]}")" "placements.enabled=true spares"
 is "until it is asked about" "$(notes "${hub[@]}" --set placements.enabled=true | grep -c 'spares' || true)" 0
 is "nothing of it without a hub" "$(notes | grep -ci placement || true)" 0
+estimating=(--set webhook.enabled=false --set estimator.enabled=true --set 'estimator.members[0].name=a')
+like "where karmada-scheduler looks for estimators" "$(notes "${estimating[@]}")" \
+    "--enable-scheduler-estimator --scheduler-estimator-service-namespace=evenkeel.*WARNING: they look in the namespace karmada-system"
+is "... which is said nowhere else than elsewhere" \
+    "$(notes "${estimating[@]}" --namespace karmada-system | grep -c 'WARNING\|service-namespace' || true)" 0
+like "... with the flags for what is not the default" \
+    "$(notes --values $values/estimator-members.yaml --namespace karmada-system)" \
+    "--enable-scheduler-estimator --scheduler-estimator-service-prefix=estimator --scheduler-estimator-port=443 --scheduler-estimator-ca-file=FILE --scheduler-estimator-cert-file=FILE"
+like "that an estimator speaks plaintext" "$(notes "${estimating[@]}")" "It speaks plaintext.*port 10352"
+is "until it has a certificate" "$(notes "${estimating[@]}" --set estimator.tls.secretName=t | grep -c plaintext || true)" 0
+is "what kubeconfigs may do, once" "$(notes --values $values/estimator-members.yaml | grep -c rbac-member)" 1
+is "of none nothing" "$(notes "${estimating[@]}" | grep -c rbac-member || true)" 0
+like "that no member has a Service" "$(notes "${estimating[@]}" --set estimator.service.memberPrefix=)" "No Service has a member's name"
 is "without a kind of its own it says nothing of it" "$(notes --set crd.install=false | grep -c take-ownership || true)" 0
 is "without Fail nothing is said of it" "$(notes | grep -c excludedNamespaces || true)" 0
 

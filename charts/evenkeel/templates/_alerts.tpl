@@ -87,6 +87,14 @@
   summary: What is decided of Placements is not written
   description: "{{ "{{ $value }}" }} writes of {{ "{{ $labels.what }}" }} a second fail."
 {{- end }}
+{{- if .Values.estimator.enabled }}
+- alert: EvenkeelMembersNotSynced
+  expr: max by (job, state) (evenkeel_estimator_members{ {{- $of }},state!="synced"}) > 0
+  for: 15m
+  labels: {severity: warning}
+  summary: Member clusters are not estimated
+  description: "{{ "{{ $value }}" }} member clusters are {{ "{{ $labels.state }}" }}: karmada-scheduler learns nothing of them."
+{{- end }}
 - alert: EvenkeelDataTooOld
   expr: ((max by (job, resource) (evenkeel_watch_age_seconds{ {{- $of }}}) > 180) or (min by (job, resource) (evenkeel_watch_age_seconds{ {{- $of }}}) < 0)) unless on (job, resource) (max by (job, resource) (evenkeel_watch_absent{ {{- $of }}}) == 1)
   for: 1m

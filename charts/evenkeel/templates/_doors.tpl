@@ -9,17 +9,19 @@
        leaseName       that of the configuration, if it is not the door's
        heldLeases      those of other containers
        singleReady     only one replica is ever ready
-       rules           of the ClusterRole, beside those of the watches that all doors have
+       rules           of the ClusterRole; none: it needs no such right
        namespaced      of the Role in the release's namespace
        elsewhere       namespace: rules of a Role there. Events about objects without a namespace are in "default"
-       mounts          {path, secret | configMap}
-       service         type, clusterIP, nodePort, annotations; its port is 443. None: nobody outside asks
+       mounts          {path, secret | configMap, keys}; keys: of the Secret only these
+       service         type, clusterIP, nodePort, annotations, port (443), portName (https). None: nobody outside asks
+       moreServices    names of others, by which its pods are called at the same port
+       servers         API servers that it asks: own, the one of this cluster (default), and members, those of others
        clusterRoles    that are there already, and that it has, too
        kubeSystemRoles the same of Roles in kube-system
        files           more of its ConfigMap
        containers      more of its pods, which may mount the volumes "configuration" and "token" */}}
 {{- define "evenkeel.doors" -}}
-{{- $doors := dict "webhook" (include "evenkeel.webhook" . | fromYaml) "extender" (include "evenkeel.extender" . | fromYaml) "scheduler" (include "evenkeel.scheduler" . | fromYaml) "ocm" (include "evenkeel.ocm" . | fromYaml) -}}
+{{- $doors := dict "webhook" (include "evenkeel.webhook" . | fromYaml) "extender" (include "evenkeel.extender" . | fromYaml) "scheduler" (include "evenkeel.scheduler" . | fromYaml) "ocm" (include "evenkeel.ocm" . | fromYaml) "estimator" (include "evenkeel.estimator" . | fromYaml) -}}
 {{- range $name, $door := $doors -}}
 {{- if not $door.enabled }}{{ $_ := unset $doors $name }}{{ end -}}
 {{- end -}}
@@ -39,7 +41,7 @@
 {{- $_ := set $all "leaderElection" (dict "enabled" true "leaseName" (default (include "evenkeel.doorName" .) .facts.leaseName) "leaseNamespace" .root.Release.Namespace) -}}
 {{- end -}}
 {{- range $section, $settings := .root.Values.config -}}
-{{- if and $settings (ne $section "ocm") }}{{ $_ := set $all $section $settings }}{{ end -}}
+{{- if and $settings (not (has $section (list "ocm" "estimator"))) }}{{ $_ := set $all $section $settings }}{{ end -}}
 {{- end -}}
 {{- range $section, $settings := .facts.configuration -}}
 {{- $_ := set $all $section $settings -}}
@@ -491,5 +493,67 @@ namespaced:
   resources: [secrets]
   verbs: [create]
 {{- end }}
+{{- end }}
+{{- end }}
+
+{{/* ---- estimator ---- */}}
+
+{{/* Of members it needs what their kubeconfigs may do, and of the cluster that it runs in nothing, unless that is a
+     member, too: the one without a Secret. */}}
+{{- define "evenkeel.estimator" -}}
+{{- $e := .Values.estimator -}}
+{{- $settings := dig "estimator" dict (default dict .Values.config) | default dict -}}
+{{- $own := false -}}
+{{- $mounts := list -}}
+{{- $members := list -}}
+{{- $services := list -}}
+{{- range $e.members -}}
+{{- if .secretName -}}
+{{- $path := printf "/etc/evenkeel/members/%s" .secretName -}}
+{{- $mounts = append $mounts (dict "path" $path "secret" .secretName) -}}
+{{- $members = append $members (printf "%s=%s/%s%s" .name $path (default "kubeconfig" .key) (ternary (printf "#%s" .context) "" (not (empty .context)))) -}}
+{{- else -}}
+{{- $own = true -}}
+{{- $members = append $members .name -}}
+{{- end -}}
+{{- if $e.service.memberPrefix -}}
+{{- $services = append $services (printf "%s-%s" $e.service.memberPrefix .name) -}}
+{{- end -}}
+{{- end -}}
+{{- $door := dict "listen" (printf ":%v" $e.port) "members" $members -}}
+{{- with $e.tls -}}
+{{- if .secretName -}}
+{{- $mounts = append $mounts (dict "path" "/etc/evenkeel/tls" "secret" .secretName "keys" (list .certKey .keyKey)) -}}
+{{- $door = merge $door (dict "certFile" (printf "/etc/evenkeel/tls/%s" .certKey) "keyFile" (printf "/etc/evenkeel/tls/%s" .keyKey)) -}}
+{{- end -}}
+{{- end -}}
+{{- with $e.clientCA -}}
+{{- if .secretName -}}
+{{- $mounts = append $mounts (dict "path" "/etc/evenkeel/client-ca" "secret" .secretName "keys" (list .key)) -}}
+{{- $door = merge $door (dict "clientCAFile" (printf "/etc/evenkeel/client-ca/%s" .key) "allowedSubjects" $e.allowedSubjects) -}}
+{{- end -}}
+{{- end -}}
+enabled: {{ $e.enabled }}
+replicas: {{ $e.replicas }}
+port: {{ $e.port }}
+hostNetwork: false
+resources: {{ toJson $e.resources }}
+singleReady: false
+service: {{ merge (dict "portName" (ternary "https" "grpc" (hasKey $door "certFile"))) $e.service | toJson }}
+moreServices: {{ toJson $services }}
+servers: {{ compact (list (ternary "own" "" $own) (ternary "members" "" (gt (len $members) (ternary 1 0 $own)))) | toJson }}
+configuration:
+  kubernetes: {inCluster: {{ $own }}}
+  estimator: {{ merge $door $settings | toJson }}
+mounts: {{ uniq $mounts | toJson }}
+rules:
+{{- if $own }}
+- apiGroups: [""]
+  resources: [nodes, pods{{ if $settings.resourceQuota }}, resourcequotas{{ end }}]
+  verbs: [list, watch]
+- apiGroups: [apps]
+  resources: [deployments, replicasets]
+  verbs: [list, watch]
+{{- else }} []
 {{- end }}
 {{- end }}

@@ -1,5 +1,5 @@
 {{/* Names. Of a long one the end is replaced by a checksum, so that two long ones stay two. The longest
-     suffix of a name of a Service is 9 characters ("-extender"), and Services have 63. */}}
+     suffix of a name of a Service is 10 characters ("-estimator"), and Services have 63. */}}
 {{- define "evenkeel.short" -}}
 {{- $name := regexReplaceAll "[^a-z0-9-]" (lower .) "-" | trimSuffix "-" -}}
 {{- if gt (len $name) 50 -}}
