@@ -25,16 +25,18 @@ static void refuse(struct grpc_response *response, int error) {
 
 static void refuse_cluster(const struct estimator *e, struct str cluster,
                            struct grpc_response *response) {
-    const uint32_t count = members_count(e->members);
+    uint32_t count;
+    struct member *only = members_hold_only(e->members, &count);
     response->status = GRPC_UNKNOWN;
-    if (count == 1)
+    if (only != NULL)
         (void)err_set(&response->err, -ENOENT,
                       "cluster name does not match, got: %.*s, desire: %.*s", STR_ARG(cluster),
-                      STR_ARG(member_name(members_at(e->members, 0))));
+                      STR_ARG(member_name(only)));
     else
         (void)err_set(&response->err, -ENOENT,
                       "cluster name does not match, got: %.*s, desire: one of %u members",
                       STR_ARG(cluster), count);
+    member_release(only);
 }
 
 /* Upstream would not have begun to serve, or would answer with what it heard last. */
@@ -45,22 +47,29 @@ static void answer_unready(const struct estimator *e, struct str cluster, enum m
         return;
     }
     response->status = GRPC_UNAVAILABLE;
-    (void)err_set(&response->err, -EAGAIN, "cluster %.*s: %s", STR_ARG(cluster),
-                  state == MEMBER_STALE ? "its API server has not been heard for too long"
-                                        : "its nodes and pods are not listed yet");
+    const char *why = "its nodes and pods are not listed yet";
+    if (state == MEMBER_STALE)
+        why = "its API server has not been heard for too long";
+    else if (state == MEMBER_NO_ACCESS)
+        why = "its API server or credentials for it are not known";
+    (void)err_set(&response->err, -EAGAIN, "cluster %.*s: %s", STR_ARG(cluster), why);
 }
 
-/* The member, if it can answer; otherwise the response is complete. */
-static const struct member *find_ready(const struct estimator *e, struct str cluster,
-                                       struct grpc_response *response) {
-    const struct member *member = members_find(e->members, cluster);
+/* The member, held, if it can answer; otherwise the response is complete. */
+static struct member *hold_ready(const struct estimator *e, struct str cluster,
+                                 struct grpc_response *response) {
+    struct member *member = members_hold(e->members, cluster);
     if (member == NULL) {
-        refuse_cluster(e, cluster, response);
+        if (members_complete(e->members))
+            refuse_cluster(e, cluster, response);
+        else
+            answer_unready(e, cluster, MEMBER_SYNCING, response);
         return NULL;
     }
     const enum member_state state = member_state(member);
     if (state == MEMBER_SYNCED)
         return member;
+    member_release(member);
     answer_unready(e, cluster, state, response);
     return NULL;
 }
@@ -88,11 +97,12 @@ static int estimate(const struct member *member, const struct asked *asked, stru
 
 static void answer(const struct estimator *e, const struct asked *asked, struct arena *arena,
                    struct grpc_response *response) {
-    const struct member *member = find_ready(e, asked->cluster, response);
+    struct member *member = hold_ready(e, asked->cluster, response);
     int64_t count;
     if (member == NULL)
         return;
     const int r = estimate(member, asked, arena, &count);
+    member_release(member);
     if (r == 0) {
         wire_response_encode((int32_t)count, WIRE_BYTES, &response->message);
         return;
@@ -144,7 +154,7 @@ static void get_unschedulable_replicas(void *ctx, const struct grpc_request *req
         refuse(response, r);
         return;
     }
-    const struct member *member = find_ready(ctx, message.cluster, response);
+    struct member *member = hold_ready(ctx, message.cluster, response);
     if (member == NULL)
         return;
     const struct str refusal = estimator_unschedulable_refusal(&message, request->arena);
@@ -155,6 +165,7 @@ static void get_unschedulable_replicas(void *ctx, const struct grpc_request *req
     r = !str_empty(refusal) ? err_set(&response->err, -ENOENT, "%.*s", STR_ARG(refusal))
                             : member_unschedulable(member_informer(member), &workload,
                                                    request->arena, &count, &response->err);
+    member_release(member);
     if (r == 0)
         wire_response_encode((int32_t)count, WIRE_BYTES, &response->message);
     else

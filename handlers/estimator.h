@@ -8,7 +8,8 @@
  * scheduler passes over; with unready_is_error status 14, which makes it pass over the answers of
  * all members.
  *
- * Threads: a question holds its member's read lock while it is estimated, and nothing else.
+ * Threads: a question holds its member, which may leave meanwhile, and its member's read lock while
+ * it is estimated, and nothing else.
  */
 #pragma once
 
@@ -16,7 +17,7 @@
 #include "members/members.h"
 
 struct estimator {
-    const struct members *members; /* borrowed */
+    struct members *members; /* borrowed */
     bool unready_is_error;
 };
 

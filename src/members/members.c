@@ -1,157 +1,157 @@
 #include "members/members.h"
 
+#include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/metrics.h"
-#include "kube/auth/access.h"
+#include "base/mutex.h"
+#include "members/member.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 enum {
     MEMBERS_A_LOOP = 16,
     STARTING_AT_ONCE = 4, /* first listings under way */
-};
-
-struct member {
-    const struct members *members;
-    struct str name;
-    struct informer *informer; /* owned */
-    struct arena arena;        /* of the access */
-    struct kube_access access;
-    struct kube_client *client; /* owned; NULL: state files, or not begun */
-    bool is_of_files;
-    _Atomic bool begun; /* its watches are; or it has none */
+    FIRST_PAUSE_MS = 1000,
+    LONGEST_PAUSE_MS = 60000,
+    /* how long an old one is relied on without `stale_after_ms` */
+    REPLACED_AFTER_MS = 120000,
 };
 
 struct state_gauge {
-    const struct members *members;
+    struct members *members;
     enum member_state state;
     struct metric metric;
 };
 
 struct members {
-    struct member *items; /* by name; owned */
+    struct rwlock lock;    /* of what follows up to the blank line, for callers */
+    struct member **items; /* by name; owned */
     uint32_t count;
+
+    uint32_t cap;
     int64_t stale_after_ms;
-    struct kube_loop **loops; /* one for MEMBERS_A_LOOP each, as they are needed; owned */
+    struct list leaving; /* members that nobody finds any more; owned */
+    struct list loops;   /* struct member_loop; owned */
+    _Atomic bool complete;
     struct state_gauge gauges[MEMBER_STATES];
 };
 
+int64_t members_stale_after_ms(const struct members *m) {
+    return m->stale_after_ms;
+}
+
 /* ---- sources ---- */
 
-static bool is_name_char(char c, bool at_end) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (!at_end && (c == '-' || c == '.'));
+static int read_access(struct member *m, const struct member_source *source, struct err *err) {
+    const int r = member_source_access(source, &m->arena, &m->access, err);
+    member_finish_access(m);
+    return r == 0 ? 0 : err_wrap(err, "member cluster '%.*s'", STR_ARG(source->name));
 }
 
-static bool is_name(struct str name) {
-    if (name.n == 0 || name.n > 253)
-        return false;
-    for (size_t i = 0; i < name.n; i++)
-        if (!is_name_char(name.p[i], i == 0 || i + 1 == name.n))
-            return false;
-    return true;
+/* ---- the set ---- */
+
+/* Where the name is, or would be. */
+static uint32_t place_of(const struct members *m, struct str name, bool *ret_found) {
+    uint32_t low = 0, high = m->count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (str_cmp(m->items[middle]->name, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *ret_found = low < m->count && str_eq(m->items[low]->name, name);
+    return low;
 }
 
-static struct str behind(struct str s, size_t n) {
-    return (struct str){s.p + n, s.n - n};
+/* Nobody finds it any more; it ends when nobody holds it. NULL is fine. */
+static void leave(struct members *m, struct member *member) {
+    if (member == NULL)
+        return;
+    struct member *next = member->next;
+    member->next = NULL;
+    list_append(&m->leaving, &member->link);
+    if (next != NULL)
+        list_append(&m->leaving, &next->link);
 }
 
-/* Takes the part up to the sign off; all of it without one. True: there is one. */
-static bool take_up_to(struct str *rest, char sign, struct str *ret) {
-    const size_t at = str_find(*rest, sign);
-    *ret = at == SIZE_MAX ? *rest : (struct str){rest->p, at};
-    *rest = at == SIZE_MAX ? (struct str){0} : behind(*rest, at + 1);
-    return at != SIZE_MAX;
-}
-
-static bool is_url(struct str s) {
-    return str_has_prefix(s, STR("https://")) || str_has_prefix(s, STR("http://"));
-}
-
-bool member_source_parse(struct str text, struct member_source *ret) {
-    struct str rest = text;
-    *ret = (struct member_source){.server = {0}};
-    if (!take_up_to(&rest, '=', &ret->name))
-        return is_name(ret->name);
-    if (is_url(rest) && !take_up_to(&rest, ',', &ret->server))
-        return is_name(ret->name);
-    const bool has_context = take_up_to(&rest, '#', &ret->kubeconfig);
-    ret->context = rest;
-    return ret->kubeconfig.n > 0 && (!has_context || ret->context.n > 0) && is_name(ret->name);
-}
-
-bool member_source_is_files(const struct member_source *source) {
-    return str_empty(source->kubeconfig) && str_empty(source->server);
-}
-
-static int find_access(const struct member_source *source, struct arena *arena,
-                       struct kube_access *ret, struct err *err) {
-    const char *path = arena_cstr(arena, source->kubeconfig);
-    const char *context = source->context.n > 0 ? arena_cstr(arena, source->context) : NULL;
-    const char *server = source->server.n > 0 ? arena_cstr(arena, source->server) : NULL;
-    if (arena_failed(arena))
+/* Callers copy pointers only, and do not wait for memory. */
+static int grow(struct members *m, struct err *err) {
+    if (m->count < m->cap)
+        return 0;
+    const uint32_t cap = m->cap > 0 ? m->cap * 2 : 8;
+    struct member **items = calloc(cap, sizeof(struct member *)), **old = m->items;
+    if (items == NULL)
         return err_set(err, -ENOMEM, "no memory for member clusters");
-    if (str_empty(source->kubeconfig))
-        return kube_access_without_credentials(server, arena, ret, err);
-    return kube_access_overriding(server, path, context, arena, ret, err);
+    if (m->count > 0)
+        memcpy(items, old, m->count * sizeof(struct member *));
+    rwlock_write(&m->lock);
+    m->items = items;
+    rwlock_write_done(&m->lock);
+    m->cap = cap;
+    free(old);
+    return 0;
+}
+
+/* There is room. */
+static void insert(struct members *m, uint32_t place, struct member *member) {
+    rwlock_write(&m->lock);
+    memmove(&m->items[place + 1], &m->items[place], (m->count - place) * sizeof(struct member *));
+    m->items[place] = member;
+    m->count++;
+    rwlock_write_done(&m->lock);
+}
+
+static void exchange(struct members *m, uint32_t place, struct member *member) {
+    struct member *old = m->items[place];
+    rwlock_write(&m->lock);
+    m->items[place] = member;
+    rwlock_write_done(&m->lock);
+    leave(m, old);
 }
 
 /* ---- life ---- */
 
-static int read_access(struct member *m, const struct member_source *source, struct err *err) {
-    const char *role = arena_cstr(&m->arena, source->name);
-    const int r = find_access(source, &m->arena, &m->access, err);
-    m->access.role = role;
-    return r == 0 ? 0 : err_wrap(err, "member cluster '%.*s'", STR_ARG(source->name));
-}
-
-static int member_init(struct member *m, const struct members *members, const char *text,
-                       struct err *err) {
+static int add_source(struct members *m, const char *text, struct err *err) {
     struct member_source source;
+    struct member *member = NULL;
+    bool found;
     if (!member_source_parse(str_of(text), &source))
         return err_set(err, -EINVAL, "member cluster '%s': not NAME=KUBECONFIG[#CONTEXT]", text);
-    m->members = members;
-    m->name = source.name;
-    m->is_of_files = member_source_is_files(&source);
-    const int r = informer_new(&member_store, NULL, &m->informer, err);
-    return r != 0 || m->is_of_files ? r : read_access(m, &source, err);
-}
-
-static int compare_members(const void *a, const void *b) {
-    const struct member *x = a, *y = b;
-    return str_cmp(x->name, y->name);
-}
-
-static int check_names(const struct members *m, struct err *err) {
-    for (uint32_t i = 1; i < m->count; i++)
-        if (str_eq(m->items[i - 1].name, m->items[i].name))
-            return err_set(err, -EINVAL, "member cluster '%.*s' is there twice",
-                           STR_ARG(m->items[i].name));
-    return 0;
+    const uint32_t place = place_of(m, source.name, &found);
+    if (found)
+        return err_set(err, -EINVAL, "member cluster '%.*s' is there twice", STR_ARG(source.name));
+    int r = grow(m, err);
+    if (r == 0)
+        r = member_new(m, source.name, NULL, &member, err);
+    if (r != 0)
+        return r;
+    member->is_fixed = true;
+    member->is_of_files = member_source_is_files(&source);
+    if (!member->is_of_files)
+        r = read_access(member, &source, err);
+    if (r == 0)
+        insert(m, place, member);
+    else
+        member_free(member);
+    return r;
 }
 
 int members_new(const char *const *sources, size_t count, int64_t stale_after_ms,
                 struct members **ret, struct err *err) {
     struct members *m = calloc(1, sizeof *m);
+    int r = 0;
     if (m == NULL)
         return err_set(err, -ENOMEM, "no memory for member clusters");
+    rwlock_init(&m->lock);
+    list_init(&m->leaving);
+    list_init(&m->loops);
     m->stale_after_ms = stale_after_ms;
-    m->items = calloc(count > 0 ? count : 1, sizeof *m->items);
-    m->loops = calloc(count / MEMBERS_A_LOOP + 1, sizeof(struct kube_loop *));
-    int r = m->items == NULL || m->loops == NULL
-                ? err_set(err, -ENOMEM, "no memory for member clusters")
-                : 0;
-    for (size_t i = 0; r == 0 && i < count; i++) {
-        arena_init(&m->items[i].arena, 4u * LIMIT_CONFIG_BYTES);
-        m->count++;
-        r = member_init(&m->items[i], m, sources[i], err);
-    }
-    if (r == 0 && count > 1)
-        qsort(m->items, m->count, sizeof *m->items, compare_members);
-    if (r == 0)
-        r = check_names(m, err);
+    atomic_init(&m->complete, true);
+    for (size_t i = 0; r == 0 && i < count; i++)
+        r = add_source(m, sources[i], err);
     if (r == 0)
         *ret = m;
     else
@@ -162,18 +162,16 @@ int members_new(const char *const *sources, size_t count, int64_t stale_after_ms
 int members_use_cluster(struct members *m, const char *kubeconfig, const char *context,
                         struct err *err) {
     for (uint32_t i = 0; i < m->count; i++) {
-        struct member *member = &m->items[i];
+        struct member *member = m->items[i];
         if (!member->is_of_files)
             continue;
-        const char *role = arena_cstr(&member->arena, member->name);
-        int r = kubeconfig == NULL ? kube_access_in_cluster(&member->arena, &member->access, err)
-                                   : kube_access_from_kubeconfig(
-                                         kubeconfig, context, &member->arena, &member->access, err);
-        if (r == 0 && arena_failed(&member->arena))
-            r = err_set(err, -ENOMEM, "no memory for its credentials");
+        const int r = kubeconfig == NULL
+                          ? kube_access_in_cluster(&member->arena, &member->access, err)
+                          : kube_access_from_kubeconfig(kubeconfig, context, &member->arena,
+                                                        &member->access, err);
         if (r != 0)
             return err_wrap(err, "member cluster '%.*s'", STR_ARG(member->name));
-        member->access.role = role;
+        member_finish_access(member);
         member->is_of_files = false;
     }
     return 0;
@@ -181,17 +179,232 @@ int members_use_cluster(struct members *m, const char *kubeconfig, const char *c
 
 struct informer *members_of_files(const struct members *m) {
     for (uint32_t i = 0; i < m->count; i++)
-        if (m->items[i].is_of_files)
-            return m->items[i].informer;
+        if (m->items[i]->is_of_files)
+            return m->items[i]->informer;
     return NULL;
+}
+
+/* Ends those that nobody holds, and then threads without members. A member's last caller is long
+ * gone when its place is taken. */
+static void end_leaving(struct members *m) {
+    for (struct list *l = m->leaving.next, *next; l != &m->leaving; l = next) {
+        struct member *member = LIST_ITEM(struct member, link, l);
+        next = l->next;
+        if (atomic_load_explicit(&member->holders, memory_order_acquire) > 0)
+            continue;
+        list_remove(l);
+        member_free(member);
+    }
+    for (struct list *l = m->loops.next, *next; l != &m->loops; l = next) {
+        struct member_loop *loop = LIST_ITEM(struct member_loop, link, l);
+        next = l->next;
+        if (loop->members > 0)
+            continue;
+        list_remove(l);
+        kube_loop_free(loop->loop);
+        free(loop);
+    }
+}
+
+/* With room for one more; NULL: there is no thread to be had. */
+static struct member_loop *find_loop(struct members *m, struct err *err) {
+    for (struct list *l = m->loops.next; l != &m->loops; l = l->next) {
+        struct member_loop *loop = LIST_ITEM(struct member_loop, link, l);
+        if (loop->members < MEMBERS_A_LOOP)
+            return loop;
+    }
+    struct member_loop *loop = calloc(1, sizeof *loop);
+    if (loop == NULL) {
+        (void)err_set(err, -ENOMEM, "no memory for member clusters");
+        return NULL;
+    }
+    if (kube_loop_new(NULL, &loop->loop, err) != 0) {
+        free(loop);
+        return NULL;
+    }
+    list_append(&m->loops, &loop->link);
+    return loop;
+}
+
+void members_set_complete(struct members *m, bool is_complete) {
+    atomic_store(&m->complete, is_complete);
+}
+
+bool members_complete(const struct members *m) {
+    return atomic_load(&m->complete);
+}
+
+uint32_t members_loops(const struct members *m) {
+    uint32_t count = 0;
+    for (const struct list *l = m->loops.next; l != &m->loops; l = l->next)
+        count++;
+    return count;
+}
+
+/* ---- first listings ---- */
+
+/* Whether its first listing is under way now. */
+static bool try_to_begin(struct members *m, struct member *member, int64_t now_ms) {
+    struct err err;
+    struct member_loop *loop = member->loop != NULL ? member->loop : find_loop(m, &err);
+    if (loop != NULL && member_begin(member, loop, &err) == 0) {
+        LOG_I("watching a member cluster", LOG_STR("member", member->name),
+              LOG_CSTR("server", member->access.server), LOG_CSTR("source", member->access.source));
+        return true;
+    }
+    LOG_E("a member cluster is not watched", LOG_STR("member", member->name), LOG_ERRTEXT(&err));
+    member->pause_ms = member->pause_ms == 0 ? FIRST_PAUSE_MS : 2 * member->pause_ms;
+    if (member->pause_ms > LONGEST_PAUSE_MS)
+        member->pause_ms = LONGEST_PAUSE_MS;
+    member->begin_ms = now_ms + member->pause_ms;
+    return false;
+}
+
+static bool may_begin(const struct member *member, int64_t now_ms) {
+    return !member->begun && !member->is_of_files && member_has_access(member) &&
+           member->begin_ms <= now_ms;
+}
+
+static bool is_under_way(const struct member *member) {
+    return member != NULL && member->begun && !informer_listed(member->informer);
+}
+
+/* Members first, and then those that are to replace one. */
+static void begin_more(struct members *m) {
+    const int64_t now_ms = clock_real()->now_ms(clock_real());
+    uint32_t under_way = 0;
+    for (uint32_t i = 0; i < m->count; i++)
+        under_way += (uint32_t)is_under_way(m->items[i]) + is_under_way(m->items[i]->next);
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t i = 0; i < m->count && under_way < STARTING_AT_ONCE; i++) {
+            struct member *member = pass == 0 ? m->items[i] : m->items[i]->next;
+            if (member != NULL && may_begin(member, now_ms))
+                under_way += try_to_begin(m, member, now_ms);
+        }
+}
+
+/* ---- replacing ---- */
+
+/* What it knows is still right, for it hears of every change. */
+static bool is_relied_on(const struct members *m, const struct member *old) {
+    return member_state(old) == MEMBER_SYNCED &&
+           (m->stale_after_ms > 0 || informer_age_ms(old->informer) <= REPLACED_AFTER_MS);
+}
+
+static void replace_listed(struct members *m) {
+    for (uint32_t i = 0; i < m->count; i++) {
+        struct member *old = m->items[i], *next = old->next;
+        if (next == NULL || (member_state(next) != MEMBER_SYNCED && is_relied_on(m, old)))
+            continue;
+        old->next = NULL;
+        exchange(m, i, next);
+    }
+}
+
+static void replace(struct members *m, uint32_t place, struct member *member) {
+    struct member *old = m->items[place];
+    if (member_has_access(old) && member_has_access(member) &&
+        strcmp(old->access.server, member->access.server) == 0 && is_relied_on(m, old)) {
+        leave(m, old->next);
+        old->next = member;
+        return;
+    }
+    exchange(m, place, member);
+}
+
+int members_add(struct members *m, struct str name, struct arena *arena,
+                const struct kube_access *access, struct err *err) {
+    struct member *member = NULL;
+    bool found;
+    const uint32_t place = place_of(m, name, &found);
+    int r = 0;
+    if (!member_name_valid(name))
+        r = err_set(err, -EINVAL, "'%.*s' is no name of a member cluster", STR_ARG(name));
+    else if (found && m->items[place]->is_fixed)
+        r = err_set(err, -EEXIST, "member cluster '%.*s' is there already", STR_ARG(name));
+    if (r == 0)
+        r = grow(m, err);
+    if (r == 0)
+        r = member_new(m, name, arena, &member, err);
+    arena_reset(arena);
+    if (r != 0)
+        return r;
+    if (access != NULL) {
+        member->access = *access;
+        member_finish_access(member);
+    }
+    if (found)
+        replace(m, place, member);
+    else
+        insert(m, place, member);
+    return 0;
+}
+
+void members_remove(struct members *m, struct str name) {
+    bool found;
+    const uint32_t place = place_of(m, name, &found);
+    if (!found || m->items[place]->is_fixed)
+        return;
+    struct member *member = m->items[place];
+    rwlock_write(&m->lock);
+    m->count--;
+    memmove(&m->items[place], &m->items[place + 1], (m->count - place) * sizeof(struct member *));
+    rwlock_write_done(&m->lock);
+    leave(m, member);
+}
+
+/* ---- the whole of it ---- */
+
+/* Holds all members, so that the lock is not held while each is looked at. NULL: no memory. */
+static struct member **hold_all(struct members *m, uint32_t *ret_count) {
+    struct member **all = NULL;
+    uint32_t room = 0;
+    bool fits = false;
+    while (!fits) {
+        rwlock_read(&m->lock);
+        const uint32_t count = m->count;
+        fits = count <= room;
+        for (uint32_t i = 0; fits && i < count; i++) {
+            all[i] = m->items[i];
+            atomic_fetch_add_explicit(&all[i]->holders, 1, memory_order_relaxed);
+        }
+        rwlock_read_done(&m->lock);
+        *ret_count = count;
+        if (fits)
+            break;
+        free(all);
+        room = count + 8;
+        all = calloc(room, sizeof(struct member *));
+        if (all == NULL)
+            return NULL;
+    }
+    return all;
+}
+
+static void release_all(struct member **all, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        member_release(all[i]);
+    free(all);
 }
 
 static double count_in_state(void *ctx) {
     const struct state_gauge *gauge = ctx;
+    uint32_t count = 0, in_state = 0;
+    struct member **all = hold_all(gauge->members, &count);
+    for (uint32_t i = 0; all != NULL && i < count; i++)
+        in_state += member_state(all[i]) == gauge->state;
+    release_all(all, all != NULL ? count : 0);
+    return in_state;
+}
+
+bool members_listed(struct members *m) {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < gauge->members->count; i++)
-        count += member_state(&gauge->members->items[i]) == gauge->state;
-    return count;
+    struct member **all = hold_all(m, &count);
+    bool listed = all != NULL || count == 0;
+    for (uint32_t i = 0; listed && i < count; i++)
+        listed = member_is_listed(all[i]);
+    release_all(all, all != NULL ? count : 0);
+    return listed;
 }
 
 static void register_gauges(struct members *m) {
@@ -199,6 +412,7 @@ static void register_gauges(struct members *m) {
         [MEMBER_SYNCING] = "state=\"syncing\"",
         [MEMBER_SYNCED] = "state=\"synced\"",
         [MEMBER_STALE] = "state=\"stale\"",
+        [MEMBER_NO_ACCESS] = "state=\"no_access\"",
     };
     for (int i = 0; i < MEMBER_STATES; i++) {
         struct state_gauge *gauge = &m->gauges[i];
@@ -214,52 +428,18 @@ static void register_gauges(struct members *m) {
     }
 }
 
-/* May be called again after it has failed. */
-static int begin(struct members *m, uint32_t i, struct err *err) {
-    struct member *member = &m->items[i];
-    struct kube_loop **loop = &m->loops[i / MEMBERS_A_LOOP];
-    int r = *loop == NULL ? kube_loop_new(NULL, loop, err) : 0;
-    if (r == 0 && member->client == NULL)
-        r = kube_client_new_on(*loop, &member->access, &member->client, err);
-    const struct informer_watch watch = {
-        .client = member->client, .seed = clock_seed(), .unmeasured = true};
-    return r == 0 ? informer_watch(member->informer, &watch, err) : r;
-}
-
-/* Whether its first listing is under way now. */
-static bool try_to_begin(struct members *m, uint32_t i) {
-    struct member *member = &m->items[i];
-    struct err err;
-    if (begin(m, i, &err) != 0) {
-        LOG_E("a member cluster is not watched", LOG_STR("member", member->name),
-              LOG_ERRTEXT(&err));
-        return false;
-    }
-    LOG_I("watching a member cluster", LOG_STR("member", member->name),
-          LOG_CSTR("server", member->access.server), LOG_CSTR("source", member->access.source));
-    atomic_store(&member->begun, true);
-    return true;
-}
-
-static void begin_more(struct members *m) {
-    uint32_t under_way = 0;
-    for (uint32_t i = 0; i < m->count; i++)
-        under_way += m->items[i].begun && !informer_listed(m->items[i].informer);
-    for (uint32_t i = 0; i < m->count && under_way < STARTING_AT_ONCE; i++)
-        if (!m->items[i].begun && !m->items[i].is_of_files)
-            under_way += try_to_begin(m, i);
-}
-
 void members_start(struct members *m) {
     register_gauges(m);
     begin_more(m);
 }
 
 void members_poll(struct members *m) {
+    replace_listed(m);
+    end_leaving(m);
     begin_more(m);
     for (uint32_t i = 0; i < m->count; i++)
-        if (m->items[i].client != NULL)
-            kube_compare_clocks(m->items[i].client);
+        if (m->items[i]->client != NULL)
+            kube_compare_clocks(m->items[i]->client);
 }
 
 void members_stop(struct members *m) {
@@ -267,80 +447,45 @@ void members_stop(struct members *m) {
         return;
     for (int i = 0; i < MEMBER_STATES; i++)
         metric_unregister(&m->gauges[i].metric);
-    for (uint32_t i = 0; i < m->count; i++)
-        informer_stop(m->items[i].informer);
     for (uint32_t i = 0; i < m->count; i++) {
-        kube_client_free(m->items[i].client);
-        m->items[i].client = NULL;
+        leave(m, m->items[i]->next);
+        m->items[i]->next = NULL;
+        member_stop(m->items[i]);
     }
-    for (uint32_t i = 0; m->loops != NULL && i <= m->count / MEMBERS_A_LOOP; i++) {
-        kube_loop_free(m->loops[i]);
-        m->loops[i] = NULL;
-    }
+    end_leaving(m);
 }
 
 void members_free(struct members *m) {
     if (m == NULL)
         return;
     members_stop(m);
-    for (uint32_t i = 0; i < m->count; i++) {
-        informer_free(m->items[i].informer);
-        arena_done(&m->items[i].arena);
-    }
+    for (uint32_t i = 0; i < m->count; i++)
+        member_free(m->items[i]);
+    rwlock_done(&m->lock);
     free(m->items);
-    free(m->loops);
     free(m);
 }
 
 /* ---- asking ---- */
 
-uint32_t members_count(const struct members *m) {
-    return m->count;
+static struct member *hold(struct member *member) {
+    atomic_fetch_add_explicit(&member->holders, 1, memory_order_relaxed);
+    return member;
 }
 
-struct member *members_at(const struct members *m, uint32_t i) {
-    return &m->items[i];
+struct member *members_hold(struct members *m, struct str name) {
+    bool found;
+    rwlock_read(&m->lock);
+    const uint32_t place = place_of(m, name, &found);
+    struct member *member = found ? hold(m->items[place]) : NULL;
+    rwlock_read_done(&m->lock);
+    return member;
 }
 
-struct member *members_find(const struct members *m, struct str name) {
-    uint32_t low = 0, high = m->count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        const int order = str_cmp(m->items[middle].name, name);
-        if (order == 0)
-            return &m->items[middle];
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
-}
-
-/* Files are read at once, or not at all. */
-enum member_state member_state(const struct member *m) {
-    const int64_t limit_ms = m->members->stale_after_ms;
-    if (m->is_of_files)
-        return informer_changes(m->informer) > 0 ? MEMBER_SYNCED : MEMBER_SYNCING;
-    if (!m->begun || !informer_synced(m->informer))
-        return MEMBER_SYNCING;
-    return limit_ms <= 0 || informer_age_ms(m->informer) <= limit_ms ? MEMBER_SYNCED : MEMBER_STALE;
-}
-
-bool members_listed(const struct members *m) {
-    for (uint32_t i = 0; i < m->count; i++) {
-        const struct member *member = &m->items[i];
-        if (member->is_of_files ? informer_changes(member->informer) == 0
-                                : !member->begun || !informer_listed(member->informer))
-            return false;
-    }
-    return true;
-}
-
-struct str member_name(const struct member *m) {
-    return m->name;
-}
-
-struct informer *member_informer(const struct member *m) {
-    return m->informer;
+struct member *members_hold_only(struct members *m, uint32_t *ret_count) {
+    rwlock_read(&m->lock);
+    *ret_count = m->count;
+    struct member *member = m->count == 1 ? hold(m->items[0]) : NULL;
+    rwlock_read_done(&m->lock);
+    return member;
 }

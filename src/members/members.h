@@ -2,15 +2,26 @@
  * The member clusters that an estimator answers for, by name. Each has a store of its own, filled
  * by watches at its API server, or by state files. What happens to one is no matter of the others'.
  *
+ * Members come and go while the process runs. A caller holds the member that it asks; one that has
+ * gone ends when nobody holds it. The set is locked only to find a member and to exchange a
+ * pointer, never while one begins, lists or ends.
+ *
+ * A member that gets other credentials for the same API server is replaced: the old one goes on
+ * answering until the new one is listed, because what it watches is the same cluster, or until it
+ * is stale, when both would answer that they do not know. One that gets another API server may be
+ * another cluster: its numbers are not given out any more.
+ *
  * Sixteen members share a thread that talks to their API servers, each on one connection if the
  * server speaks HTTP/2; and four at most make their first listings at the same time, so that a
- * process with many members starts within its memory.
+ * process with many members starts within its memory. The place of a member that has gone is taken
+ * by the next one.
  *
- * Threads: members_find(), member_state() and views of its store from any, between members_start()
- * and members_stop(); everything else belongs to one thread.
+ * Threads: members_hold() to members_listed(), and all of a member that is held, from any, until
+ * members_stop(); everything else belongs to one thread.
  */
 #pragma once
 
+#include "kube/auth/access.h"
 #include "members/store.h"
 
 struct members;
@@ -36,8 +47,8 @@ bool member_source_parse(struct str text, struct member_source *ret);
 /* Is it the cluster of the state files, or of the process? */
 bool member_source_is_files(const struct member_source *source);
 
-/* Reads kubeconfigs, asks nothing yet. Texts are borrowed; all names differ. 0 or -errno, with the
- * member named. */
+/* With members that stay for good: reads their kubeconfigs, asks nothing yet. Texts are borrowed
+ * for the call; all names differ. 0 or -errno, with the member named. */
 int members_new(const char *const *sources, size_t count, int64_t stale_after_ms,
                 struct members **ret, struct err *err) MUST_CHECK;
 /* The member without a kubeconfig is the cluster of this API server, and not of state files. NULL
@@ -49,27 +60,53 @@ int members_use_cluster(struct members *m, const char *kubeconfig, const char *c
 struct informer *members_of_files(const struct members *m);
 /* Registers the metric, and begins to list and watch. */
 void members_start(struct members *m);
-/* About once a second: begins with more of them, and again with those that could not be watched,
- * which has been logged then. */
+/* About once a second: begins with more of them, and again, after a pause, with those that could
+ * not be watched, which has been logged then; ends those that have gone. */
 void members_poll(struct members *m);
-/* Asks nothing any more. NULL is fine. */
+/* Asks nothing any more, and none is held any more. NULL is fine. */
 void members_stop(struct members *m);
 void members_free(struct members *m);
 
-uint32_t members_count(const struct members *m);
-/* By place, below members_count(); in the order of names. */
-struct member *members_at(const struct members *m, uint32_t i);
-/* NULL: there is none. O(log members). */
-struct member *members_find(const struct members *m, struct str name);
+/* ---- coming and going ---- */
+
+/* One more member, or other credentials for the one of this name. `access` and its texts are in
+ * `arena`, which the set takes over: it is empty when this returns, whatever it returns. NULL: the
+ * cluster is known, but nobody can ask it; it answers that it does not know. 0; -EEXIST: the name
+ * is that of a member that stays for good; -EINVAL: it is no name; -ENOMEM. After an error the
+ * set is as it was. */
+int members_add(struct members *m, struct str name, struct arena *arena,
+                const struct kube_access *access, struct err *err) MUST_CHECK;
+/* One that is not there, or stays for good, is fine. */
+void members_remove(struct members *m, struct str name);
+
+/* Are these all members, so that another name is unknown? True unless it was said otherwise: while
+ * those who know are not heard, it may be that of a member to come. */
+void members_set_complete(struct members *m, bool is_complete);
+/* Threads that talk to API servers now. */
+uint32_t members_loops(const struct members *m);
+int64_t members_stale_after_ms(const struct members *m);
+
+/* ---- asking ---- */
+
+/* Held until member_release(). NULL: there is none. O(log members). */
+struct member *members_hold(struct members *m, struct str name);
+/* If there is one member only, likewise; NULL: there are *ret_count. */
+struct member *members_hold_only(struct members *m, uint32_t *ret_count);
+/* NULL is fine. */
+void member_release(struct member *m);
+/* As was set. */
+bool members_complete(const struct members *m);
+/* Are all members listed, or their listings at least tried? */
+bool members_listed(struct members *m);
 
 enum member_state {
     MEMBER_SYNCING, /* not all is listed yet */
     MEMBER_SYNCED,
-    MEMBER_STALE, /* its API server has been silent for too long */
+    MEMBER_STALE,     /* its API server has been silent for too long */
+    MEMBER_NO_ACCESS, /* its API server or credentials for it are not known */
     MEMBER_STATES,
 };
+/* Of one that is held, as the rest. */
 enum member_state member_state(const struct member *m);
-/* Are all members listed, or their listings at least tried? */
-bool members_listed(const struct members *m);
 struct str member_name(const struct member *m);
 struct informer *member_informer(const struct member *m);

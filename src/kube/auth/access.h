@@ -46,6 +46,7 @@ struct kube_access {
     const char *role;   /* label `server` of metrics, and in logs: "hub"; NULL: it is the API server
                            of the cluster that Evenkeel works for, which nothing is said of */
     bool insecure_skip_tls_verify;
+    bool unmeasured;                                /* no metrics: one of many in its role */
     bool multiplex;                                 /* HTTP/2 where it is offered: one connection */
     struct kube_pem ca;                             /* none: the system's */
     struct kube_pem client_certificate, client_key; /* both or neither */

@@ -224,7 +224,7 @@ int exec_plugin_new(const struct exec_plugin_options *options, struct exec_plugi
         free_parts(p);
         return r;
     }
-    reload_init(&p->reload, RELOAD_EXEC, p->access->role);
+    reload_init(&p->reload, RELOAD_EXEC, p->access);
     *ret = p;
     return 0;
 }

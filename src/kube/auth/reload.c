@@ -27,10 +27,12 @@ static void init_metric(const struct reload *r, const char *result, struct metri
     metric_register(m);
 }
 
-void reload_init(struct reload *r, enum reload_kind kind, const char *role) {
+void reload_init(struct reload *r, enum reload_kind kind, const struct kube_access *access) {
     r->kind = kind;
-    r->role = role;
+    r->role = access->role;
     r->failing = false;
+    if (access->unmeasured)
+        return;
     init_metric(r, "ok", &r->ok, r->labels[0]);
     init_metric(r, "refused", &r->refused, r->labels[1]);
     r->registered = true;

@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/metrics.h"
+#include "kube/auth/access.h"
 
 #include <stdbool.h>
 
@@ -21,9 +22,9 @@ struct reload {
     struct metric ok, refused;
 };
 
-/* Registers its metrics; it must stay where it is until reload_done(). `role` becomes their label
- * `server` (kube/auth/access.h). */
-void reload_init(struct reload *r, enum reload_kind kind, const char *role);
+/* Registers its metrics, unless the access is unmeasured; it must stay where it is until
+ * reload_done(). The access's role becomes their label `server`. */
+void reload_init(struct reload *r, enum reload_kind kind, const struct kube_access *access);
 /* Nothing happens to one that is all zero. */
 void reload_done(struct reload *r);
 

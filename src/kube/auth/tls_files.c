@@ -154,9 +154,9 @@ int tls_files_init(struct tls_files *t, const struct kube_access *access, int64_
     if (r != 0)
         return r;
     if (is_file(&t->ca))
-        reload_init(&t->ca_reload, RELOAD_CA, access->role);
+        reload_init(&t->ca_reload, RELOAD_CA, access);
     if (is_file(&t->certificate) || is_file(&t->key))
-        reload_init(&t->certificate_reload, RELOAD_CLIENT_CERTIFICATE, access->role);
+        reload_init(&t->certificate_reload, RELOAD_CLIENT_CERTIFICATE, access);
     return 0;
 }
 

@@ -39,7 +39,7 @@ int token_file_init(struct token_file *t, const struct kube_access *access, stru
             *err = why;
         return r;
     }
-    reload_init(&t->reload, RELOAD_TOKEN, access->role);
+    reload_init(&t->reload, RELOAD_TOKEN, access);
     if (r == 0)
         return 0;
     reload_refused(&t->reload, &why);

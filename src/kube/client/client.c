@@ -93,8 +93,9 @@ static void on_transfer_end(void *ctx, int code) {
     struct kube_result result;
     unlink_request(request);
     transfer_result(request, (CURLcode)code, &result);
-    client_stats_count(request->own.client->stats, request, &result,
-                       now_ms(request->own.client) - request->own.began_ms);
+    if (request->own.client->stats != NULL)
+        client_stats_count(request->own.client->stats, request, &result,
+                           now_ms(request->own.client) - request->own.began_ms);
     if (result.status == 401)
         credentials_refused(request->own.client->credentials, request->own.began_ms);
     tell(request, &result);
@@ -372,12 +373,13 @@ int kube_client_new_on(struct kube_loop *loop, const struct kube_access *access,
     c->on_loop = (struct loop_client){.round = round_of, .next_ms = next_ms, .ctx = c};
     c->clock = loop_clock(loop);
     c->identity_ms = now_ms(c);
-    server_clock_init(&c->server, kube_clock_boot(), access->role);
+    server_clock_init(&c->server, kube_clock_boot(), access->role, access->unmeasured);
     mutex_init(&c->lock);
     const struct credentials_options options = {
         .access = access, .clock = c->clock, .wake = wake, .ctx = loop};
     int r = transfer_settings_init(&c->settings, access, err);
-    if (r == 0 && (c->stats = client_stats_new(access->server, access->role)) == NULL)
+    if (r == 0 && !access->unmeasured &&
+        (c->stats = client_stats_new(access->server, access->role)) == NULL)
         r = err_set(err, -ENOMEM, "no memory for the API client");
     if (r == 0)
         r = credentials_new(&options, &c->credentials, err);

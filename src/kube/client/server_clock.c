@@ -17,7 +17,8 @@ static double read_ahead(void *ctx) {
     return (double)(kube_wall_us() - server_clock_us(ctx)) / 1e6;
 }
 
-void server_clock_init(struct server_clock *s, struct clock *clock, const char *role) {
+void server_clock_init(struct server_clock *s, struct clock *clock, const char *role,
+                       bool unmeasured) {
     *s = (struct server_clock){.clock = clock, .role = role, .epoch_ms = NOT_HEARD};
     if (role != NULL)
         (void)snprintf(s->labels, sizeof s->labels, "server=\"%s\"", role); /* ours: it fits */
@@ -27,7 +28,8 @@ void server_clock_init(struct server_clock *s, struct clock *clock, const char *
                                .kind = METRIC_GAUGE,
                                .read = read_ahead,
                                .ctx = s};
-    metric_register(&s->ahead);
+    if (!unmeasured)
+        metric_register(&s->ahead);
 }
 
 void server_clock_done(struct server_clock *s) {

@@ -30,9 +30,10 @@ struct server_clock {
     struct metric ahead;
 };
 
-/* `role` becomes the metric's label `server`; NULL: without. Stays where it is until
- * server_clock_done(). */
-void server_clock_init(struct server_clock *s, struct clock *clock, const char *role);
+/* `role` becomes the metric's label `server`; NULL: without. Unmeasured: no metric. Stays where it
+ * is until server_clock_done(). */
+void server_clock_init(struct server_clock *s, struct clock *clock, const char *role,
+                       bool unmeasured);
 void server_clock_done(struct server_clock *s);
 
 /* The value of a Date header: "Sun, 06 Nov 1994 08:49:37 GMT". What is none is ignored. */

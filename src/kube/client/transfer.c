@@ -183,6 +183,12 @@ static CURLcode set_tls(CURL *easy, const struct kube_access *access,
     return code;
 }
 
+/* Over plain HTTP libcurl never learns that a connection is not to be shared: who waits for it
+ * would wait until its first request is over, which may be a watch. */
+static bool may_multiplex(const struct kube_access *access) {
+    return access->multiplex && strncmp(access->server, "https://", 8) == 0;
+}
+
 static CURLcode set_connection(CURL *easy, const struct transfer_settings *s) {
     const char *proxy = s->access->proxy_url != NULL ? s->access->proxy_url : "";
     const struct {
@@ -191,8 +197,8 @@ static CURLcode set_connection(CURL *easy, const struct transfer_settings *s) {
     } numbers[] = {
         {CURLOPT_NOSIGNAL, 1},
         {CURLOPT_HTTP_VERSION,
-         s->access->multiplex ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1},
-        {CURLOPT_PIPEWAIT, s->access->multiplex}, /* for the connection that is being made */
+         may_multiplex(s->access) ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1},
+        {CURLOPT_PIPEWAIT, may_multiplex(s->access)}, /* for the connection that is being made */
         {CURLOPT_FOLLOWLOCATION, 0},
         {CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS},
         {CURLOPT_TCP_KEEPALIVE, 1},

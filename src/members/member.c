@@ -1,0 +1,105 @@
+#include "members/member.h"
+
+#include "base/limits.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int member_new(const struct members *members, struct str name, struct arena *arena,
+               struct member **ret, struct err *err) {
+    struct member *m = calloc(1, sizeof *m);
+    if (m == NULL)
+        return err_set(err, -ENOMEM, "no memory for member clusters");
+    list_init(&m->link);
+    arena_init(&m->arena, 4u * LIMIT_CONFIG_BYTES);
+    m->members = members;
+    const int r = informer_new(&member_store, NULL, &m->informer, err);
+    struct arena *from = arena != NULL ? arena : &m->arena;
+    m->role = arena_cstr(from, name);
+    if (r != 0 || m->role == NULL) {
+        member_free(m);
+        return r != 0 ? r : err_set(err, -ENOMEM, "no memory for member clusters");
+    }
+    m->name = str_of(m->role);
+    if (arena != NULL) {
+        m->arena = *arena;
+        arena_init(arena, m->arena.max);
+    }
+    *ret = m;
+    return 0;
+}
+
+void member_finish_access(struct member *m) {
+    m->access.role = m->role;
+    m->access.multiplex = true;
+    m->access.unmeasured = true;
+}
+
+int member_begin(struct member *m, struct member_loop *loop, struct err *err) {
+    int r = 0;
+    if (m->loop == NULL) {
+        m->loop = loop;
+        loop->members++;
+    }
+    if (m->client == NULL)
+        r = kube_client_new_on(m->loop->loop, &m->access, &m->client, err);
+    const struct informer_watch watch = {
+        .client = m->client, .seed = clock_seed(), .unmeasured = true};
+    if (r == 0)
+        r = informer_watch(m->informer, &watch, err);
+    if (r == 0)
+        atomic_store(&m->begun, true);
+    return r;
+}
+
+void member_stop(struct member *m) {
+    informer_stop(m->informer);
+    kube_client_free(m->client);
+    m->client = NULL;
+    if (m->loop != NULL)
+        m->loop->members--;
+    m->loop = NULL;
+}
+
+void member_free(struct member *m) {
+    if (m == NULL)
+        return;
+    member_stop(m);
+    informer_free(m->informer);
+    arena_done(&m->arena);
+    free(m);
+}
+
+bool member_is_listed(const struct member *m) {
+    if (m->is_of_files)
+        return informer_changes(m->informer) > 0;
+    return !member_has_access(m) || (m->begun && informer_listed(m->informer));
+}
+
+/* ---- for callers ---- */
+
+/* Files are read at once, or not at all. */
+enum member_state member_state(const struct member *m) {
+    const int64_t limit_ms = members_stale_after_ms(m->members);
+    if (m->is_of_files)
+        return informer_changes(m->informer) > 0 ? MEMBER_SYNCED : MEMBER_SYNCING;
+    if (!member_has_access(m))
+        return MEMBER_NO_ACCESS;
+    if (!m->begun || !informer_synced(m->informer))
+        return MEMBER_SYNCING;
+    return limit_ms <= 0 || informer_age_ms(m->informer) <= limit_ms ? MEMBER_SYNCED : MEMBER_STALE;
+}
+
+struct str member_name(const struct member *m) {
+    return m->name;
+}
+
+struct informer *member_informer(const struct member *m) {
+    return m->informer;
+}
+
+void member_release(struct member *m) {
+    if (m != NULL)
+        atomic_fetch_sub_explicit(&m->holders, 1, memory_order_release);
+}

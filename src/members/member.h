@@ -1,0 +1,65 @@
+/*
+ * One member cluster of a set, for members.c only: what it is made of, and its life. A member is
+ * not listed yet when it is made, begins when its turn comes, and ends on the thread that made it
+ * once nobody holds it.
+ *
+ * Threads: as members/members.h.
+ */
+#pragma once
+
+#include "base/list.h"
+#include "members/members.h"
+
+#include <stdatomic.h>
+
+/* A thread that talks to the API servers of some members. */
+struct member_loop {
+    struct list link;
+    struct kube_loop *loop; /* owned */
+    uint32_t members;       /* on it */
+};
+
+struct member {
+    struct list link; /* among those that leave */
+    const struct members *members;
+    struct arena arena; /* of the name and the access */
+    struct str name;
+    const char *role;           /* the same text */
+    struct informer *informer;  /* owned */
+    struct kube_access access;  /* without a server: none is known */
+    struct member_loop *loop;   /* on which it has a place; NULL: none yet */
+    struct kube_client *client; /* owned; NULL: state files, or not begun */
+    struct member *next;        /* owned: what takes its place when that is listed; NULL: none */
+    int64_t begin_ms;           /* of clock_real(): when it may be tried again to begin */
+    int64_t pause_ms;           /* after the next failure */
+    bool is_of_files;
+    bool is_fixed;            /* it was there from the start, and stays */
+    _Atomic bool begun;       /* its watches are */
+    _Atomic uint32_t holders; /* callers who use it */
+};
+
+/* Empty; the access is the caller's to fill in. If this succeeds, it has taken over what is in
+ * `arena`, which is empty then; NULL: nothing. 0 or -ENOMEM. */
+int member_new(const struct members *members, struct str name, struct arena *arena,
+               struct member **ret, struct err *err) MUST_CHECK;
+/* What all of them want of their clients, beside what a caller filled in. */
+void member_finish_access(struct member *m);
+/* Begins to list and watch, on that loop. May be called again after it has failed. 0 or -errno. */
+int member_begin(struct member *m, struct member_loop *loop, struct err *err) MUST_CHECK;
+/* Asks nothing any more, and leaves its loop. What it knows stays. */
+void member_stop(struct member *m);
+/* Stops it, too. Nobody holds it. NULL is fine. */
+void member_free(struct member *m);
+
+/* A DNS-1123 subdomain, as Karmada names its clusters. */
+bool member_name_valid(struct str name);
+
+/* Of a source that is not of files. Everything is allocated in the arena. 0 or -errno. */
+int member_source_access(const struct member_source *source, struct arena *arena,
+                         struct kube_access *ret, struct err *err) MUST_CHECK;
+
+static inline bool member_has_access(const struct member *m) {
+    return m->access.server != NULL;
+}
+/* Is there nothing to wait for any more? */
+bool member_is_listed(const struct member *m);
