@@ -1,7 +1,8 @@
 /*
  * Any bytes as what a client of gRPC sends. A session takes them in pieces and answers, whatever
  * they are; what it holds is bounded and given back; a session that is over takes no more. The
- * first byte says how large the pieces are, and whether the preface is to be sent before them.
+ * first byte says how large the pieces are, whether the preface is to be sent before them, and whether
+ * calls wait for their turn.
  */
 #include "fuzz/fuzz.h"
 
@@ -50,6 +51,8 @@ static void feed(struct grpc_session *s, struct grpc_budget *budget, struct str 
         require(grpc_session_calls(s) <= LIMIT_GRPC_STREAMS);
         require(budget->used <= LIMIT_GRPC_SESSION_BYTES && budget->used <= budget->max);
         take_output(s, piece * 100);
+        if (grpc_session_has_work(s))
+            grpc_session_work(s);
         fake.at_ms += 100;
         grpc_session_tick(s);
     }
@@ -63,10 +66,14 @@ static int try_input(const uint8_t *bytes, size_t n) {
         return 0;
     clock_fake_init(&fake, 0);
     require(grpc_session_new(&service, &fake.clock, &budget, &s, NULL) == 0);
+    if ((bytes[0] & 0x80) != 0)
+        grpc_session_defer(s);
     if ((bytes[0] & 1) != 0)
         feed(s, &budget, (struct str){preface, sizeof preface}, sizeof preface);
     feed(s, &budget, (struct str){(const char *)bytes + 1, n - 1}, 1 + bytes[0] / 2);
     grpc_session_shutdown(s);
+    while (grpc_session_has_work(s))
+        grpc_session_work(s);
     take_output(s, SIZE_MAX);
     fake.at_ms += LIMIT_GRPC_RECEIVE_MS;
     grpc_session_tick(s); /* calls that wait are answered */
