@@ -1,8 +1,8 @@
 /*
  * Any bytes as what a client of gRPC sends. A session takes them in pieces and answers, whatever
  * they are; what it holds is bounded and given back; a session that is over takes no more. The
- * first byte says how large the pieces are, whether the preface is to be sent before them, and whether
- * calls wait for their turn.
+ * first byte says how large the pieces are, whether the preface is to be sent before them, and
+ * whether calls wait for their turn.
  */
 #include "fuzz/fuzz.h"
 
