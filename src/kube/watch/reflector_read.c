@@ -272,6 +272,8 @@ void reflector_read_lines(struct reflector *r, int64_t now_ms) {
     if (at > 0 && r->in.n > 0)
         memmove(r->in.p, r->in.p + at, r->in.n);
     r->searched = r->in.n;
+    if (r->in.n == 0 && !r->syncing)
+        strbuf_done(&r->in); /* events are rare now, and watches many */
     if (r->problem == PROBLEM_NONE && r->in.n > LIMIT_KUBE_EVENT) {
         reflector_say(r, STR("an event larger than the limit"));
         r->problem = PROBLEM_OVERSIZED;
