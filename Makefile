@@ -288,7 +288,7 @@ ifeq ($(AGAINST),)
 	@tests/e2e/peer.sh || echo '== going on without the peer'
 	@EVENKEEL=$(BINARY) QUICK=$(QUICK) tests/bench/run.sh
 	@[ -n '$(QUICK)' ] || EVENKEEL=$(abspath $(BINARY)) tests/e2e/ocm.sh -bench || echo '== going on without Open Cluster Management'
-	@[ -n '$(QUICK)' ] || tests/e2e/karmada.sh -bench || echo '== going on without Karmada'
+	@[ -n '$(QUICK)' ] || EVENKEEL=$(abspath $(BINARY)) tests/e2e/karmada.sh -bench || echo '== going on without Karmada'
 else
 	@+EVENKEEL=$(BINARY) FLAVOR=$(FLAVOR) QUICK=$(QUICK) tests/bench/against.sh '$(AGAINST)'
 endif

@@ -5,7 +5,8 @@
 #   tests/e2e/karmada.sh -live [FLAG...]   karmada-scheduler and karmada-descheduler with Evenkeel as the
 #                                    estimator of member clusters, on real API servers (karmada/live)
 #   tests/e2e/karmada.sh -bench      how long both take, as tables (karmada/bench); Evenkeel's side are programs of
-#                                    build/bench, which make bench builds
+#                                    build/bench, which make bench builds, and the daemon itself. Flags of it may
+#                                    follow: -only estimators, -only members, -patience 3m
 #
 # The first two print what the cases were like, and last `N passed, N failed`. A case in which the two differ stays in
 # build/e2e/karmada; logs of the second stay in build/e2e/karmada-live. Environment: EVENKEEL (the binary),
@@ -52,9 +53,10 @@ build_older() { # version, file of requirements, environment variable for the pr
 use_module karmada
 need_go
 if [ "${1:-}" = -bench ]; then
+    need_evenkeel
     compile ./internal/... ./bench
     timeout -k 5 1200 go build -o "$out/karmada-bench" ./bench || die "The benchmark did not compile."
-    "$out/karmada-bench" -programs "$top/build/bench"
+    "$out/karmada-bench" -programs "$top/build/bench" -evenkeel "$EVENKEEL" "${@:2}"
     exit
 fi
 need_evenkeel

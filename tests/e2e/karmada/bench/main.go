@@ -2,12 +2,15 @@
 // questions: a binding scheduled whole, and estimates by resource models, by nodes and pods, and of component sets.
 // It prints medians and their ratios, as tables of Markdown.
 //
-//	bench -programs build/bench
+//	bench -programs build/bench -evenkeel build/evenkeel
 //
 // Evenkeel's side are programs of tests/bench. Where one call of Karmada's takes minutes, it is asked about fewer nodes.
+// Last come the estimators as their callers meet them: processes that list members from an API server and answer over
+// gRPC (-only estimators; -only members is Evenkeel without Karmada beside it).
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -37,18 +40,44 @@ func main() {
 	klog.SetOutput(io.Discard) // what Karmada logs
 	klog.LogToStderr(false)
 	programs := flag.String("programs", "build/bench", "the folder of tests/bench's programs")
+	binary := flag.String("evenkeel", "build/evenkeel", "Evenkeel")
+	only := flag.String("only", "", "estimators: these as processes, and nothing else; members: Evenkeel's alone")
+	patience := flag.Duration("patience", 20*time.Second, "how long Karmada's estimator may take for component sets of many nodes")
+	as := flag.String("as", "", "what else this program is when it starts itself: members, karmada, callers")
+	certs := flag.String("certs", "", "of the members: a folder of certificates")
+	var served peer.Served
+	flag.StringVar(&served.Cluster, "member", "", "of karmada, as the next two")
+	flag.StringVar(&served.Kubeconfig, "access", "", "the kubeconfig of the member")
+	flag.IntVar(&served.Port, "port", 0, "where it listens")
 	flag.Parse()
-	if err := run(*programs); err != nil {
+	var err error
+	switch *as {
+	case "members":
+		err = serveMembers(*certs)
+	case "karmada":
+		err = served.Serve(context.Background())
+	case "callers":
+		err = serveCalls()
+	default:
+		err = run(*programs, *binary, *only, *patience)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(programs string) error {
+func run(programs, binary string, only string, patience time.Duration) error {
+	if only != "" {
+		return compareEstimators(binary, only == "members", patience)
+	}
 	if err := schedules(programs); err != nil {
 		return err
 	}
 	if err := estimates(programs); err != nil {
+		return err
+	}
+	if err := compareEstimators(binary, false, patience); err != nil {
 		return err
 	}
 	fmt.Printf("\nMedians, on %d processors; Karmada's are of the clock, Evenkeel's of the thread's CPU.\n", runtime.NumCPU())
