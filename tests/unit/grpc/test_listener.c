@@ -8,6 +8,7 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/socket.h>
 
 #define PATH "/test.Service/"
 
@@ -251,6 +252,20 @@ static void who_asks_much_waits_for_itself(void **state) {
     close_client(&other);
 }
 
+static void who_says_no_more_is_answered(void **state) {
+    struct client c;
+    struct strbuf out = {0};
+    (void)state;
+    open_client(&c, "127.0.0.1");
+    h2_call(&out, c.stream, PATH "Echo", STR("hello"));
+    send_bytes(&c, &out);
+    assert_int_equal(shutdown(c.net.fd, SHUT_WR), 0);
+    while (hear(&c))
+        continue;
+    assert_true(c.seen.answers[c.stream / 2].ended);
+    close_client(&c);
+}
+
 static void draining_answers_what_is_open(void **state) {
     struct client c, newcomer = {.stream = 1};
     struct strbuf out = {0};
@@ -293,6 +308,7 @@ int main(void) {
         LISTENER_TEST(who_says_nothing_is_hung_up_on),
         LISTENER_TEST(who_does_not_read_keeps_nobody_waiting),
         LISTENER_TEST(who_asks_much_waits_for_itself),
+        LISTENER_TEST(who_says_no_more_is_answered),
         LISTENER_TEST(draining_answers_what_is_open),
         LISTENER_TEST(the_end_waits_for_nobody_beyond_its_limit),
     };
