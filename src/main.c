@@ -14,6 +14,8 @@ static const struct main_command {
     int (*run)(int argc, char **argv);
 } commands[] = {
     {"serve", "answer kube-scheduler and API servers over HTTPS (the daemon)", cmd_serve},
+    {"estimator", "answer karmada-scheduler over gRPC, in the place of its estimator",
+     cmd_estimator},
     {"explain", "ask the daemon why a pod is where it is", cmd_explain},
     {"simulate", "admit, filter and score one pod offline, with the same code", cmd_simulate},
     {"topology", "show how even workloads are, and what they are spread over", cmd_topology},

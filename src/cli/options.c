@@ -62,13 +62,14 @@ static void help_words(struct str text, int indent, size_t room, struct strbuf *
 }
 
 static void help_option(const struct option_spec *spec, struct strbuf *out) {
-    enum { INDENT = 35, ROOM = 65 };
-    char left[64];
-    (void)snprintf(left, sizeof left, "%s%c%s --%s%s%s", spec->letter != 0 ? "-" : "  ",
+    enum { LEFT = 32, INDENT = LEFT + 3, ROOM = 65 };
+    CLEANUP(strbuf_done) struct strbuf left = {.max = 256};
+    strbuf_appendf(&left, "%s%c%s --%s%s%s", spec->letter != 0 ? "-" : "  ",
                    spec->letter != 0 ? spec->letter : ' ', spec->letter != 0 ? "," : "", spec->name,
-                   spec->value != NULL ? " " : "",
-                   spec->value != NULL ? spec->value : ""); /* help is cut, not wrong */
-    strbuf_appendf(out, "  %-32s ", left);
+                   spec->value != NULL ? " " : "", spec->value != NULL ? spec->value : "");
+    strbuf_appendf(out, "  %-*.*s ", LEFT, STR_ARG(strbuf_str(&left)));
+    if (left.n > LEFT)
+        strbuf_appendf(out, "\n%*s", INDENT, "");
     help_words(str_of(spec->help), INDENT, ROOM, out);
 }
 
@@ -137,9 +138,18 @@ static bool is_letter_of(const struct option_spec *spec, const char *text) {
     return spec->letter != 0 && text[0] == '-' && text[1] == spec->letter;
 }
 
+static bool is_name_of(const struct command *command, struct str written, struct str name) {
+    if (!command->underscores || written.n != name.n)
+        return str_eq(written, name);
+    for (size_t i = 0; i < name.n; i++)
+        if (written.p[i] != name.p[i] && !(written.p[i] == '_' && name.p[i] == '-'))
+            return false;
+    return true;
+}
+
 static const struct option_spec *find_spec(const struct command *command, struct str name) {
     for (size_t i = 0; i < command->spec_count; i++)
-        if (str_eq(name, str_of(command->specs[i].name)))
+        if (is_name_of(command, name, str_of(command->specs[i].name)))
             return &command->specs[i];
     if (command->configuration_flags && str_eq(name, str_of(help_serve_spec.name)))
         return &help_serve_spec;
@@ -192,7 +202,10 @@ static bool take_spec(struct options *o, const struct option_spec *spec, const s
         options_fail(o, "option '--%s' takes no value", spec->name);
     } else {
         ret->spec = spec;
-        ret->text = spec->value != NULL ? take_value(o, w, spec->value) : NULL;
+        if (spec->value != NULL && spec->value[0] == '[')
+            ret->text = w->value != NULL ? w->value : "true";
+        else
+            ret->text = spec->value != NULL ? take_value(o, w, spec->value) : NULL;
     }
     return !o->stopped;
 }
@@ -212,12 +225,14 @@ static bool take_letter(struct options *o, const char *text, struct option_value
     for (size_t i = 0; spec == NULL && i < o->command->spec_count; i++)
         if (is_letter_of(&o->command->specs[i], text))
             spec = &o->command->specs[i];
-    bool glued = text[1] != '\0' && text[2] != '\0'; /* -ojson */
-    if (spec == NULL || (glued && (spec->value == NULL || strlen(text) > 6))) {
+    bool glued = text[1] != '\0' && text[2] != '\0'; /* -ojson, -o=json */
+    const bool is_word = text[1] != '\0' && text[2] != '=' && strlen(text) > 6; /* -output */
+    if (spec == NULL || (glued && (spec->value == NULL || is_word))) {
         unknown_option(o, text);
         return false;
     }
-    struct written w = {.name = str_of(spec->name), .value = glued ? text + 2 : NULL};
+    struct written w = {.name = str_of(spec->name),
+                        .value = glued ? text + 2 + (text[2] == '=') : NULL};
     return take_spec(o, spec, &w, ret);
 }
 

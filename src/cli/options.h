@@ -27,7 +27,8 @@ enum { EXIT_USAGE = 2 };
 struct option_spec {
     const char *name;  /* "output" for --output */
     char letter;       /* 'o' for -o as well; 0: none */
-    const char *value; /* the value's name in help, "FORMAT"; NULL: the option takes no value */
+    const char *value; /* the value's name in help, "FORMAT"; NULL: the option takes no value;
+                          "[BOOL]": only behind '=', and "true" without one */
     const char *help;
 };
 
@@ -44,6 +45,8 @@ struct command {
     bool configuration_flags; /* the command takes every flag of EvenkeelConfiguration, too */
     const char *shown_flags;  /* those that its help has, "state kubeconfig"; NULL: all. The others
                                  are shown by --help-serve */
+    bool underscores; /* --add_dir_header is --add-dir-header. upstream: k8s.io/component-base
+                         cli/flag WordSepNormalizeFunc */
 };
 
 struct options {

@@ -1,5 +1,6 @@
-#include "cli/commands.h"
+#include "cli/serve.h"
 
+#include "cli/commands.h"
 #include "cli/options.h"
 #include "config/servers.h"
 #include "daemon/server.h"
@@ -49,25 +50,33 @@ const struct command serve_command = {
     .configuration_flags = true,
 };
 
-static int fail(const struct err *err) {
-    fprintf(stderr, "evenkeel serve: %s\n", err->text);
+static int fail(const struct command *command, const struct err *err) {
+    fprintf(stderr, "evenkeel %s: %s\n", command->name, err->text);
     return 1;
+}
+
+int serve_configured(const struct command *command, const struct configuration *c,
+                     void (*log_more)(const void *ctx), const void *ctx) {
+    struct err err;
+    if (configuration_check(c, &err) != 0)
+        return fail(command, &err);
+    log_setup(c->log.level, c->log.format, 2);
+    if (log_more != NULL)
+        log_more(ctx);
+    return server_run(c, &err) == 0 ? 0 : fail(command, &err);
 }
 
 static int serve(struct options *o, const char *path, struct configuration *c) {
     struct err err;
     if (options_configure(o, path, c, &err) != 0)
-        return o->stopped ? o->exit_status : fail(&err);
+        return o->stopped ? o->exit_status : fail(o->command, &err);
     if (c->state.path_count == 0 && !server_is_set(&c->kubernetes) && !server_is_set(&c->hub) &&
         c->estimator.member_count == 0) {
         options_fail(o,
                      "no cluster to serve; give --kubeconfig FILE, --in-cluster or --state FILE");
         return o->exit_status;
     }
-    if (configuration_check(c, &err) != 0)
-        return fail(&err);
-    log_setup(c->log.level, c->log.format, 2);
-    return server_run(c, &err) == 0 ? 0 : fail(&err);
+    return serve_configured(o->command, c, NULL, NULL);
 }
 
 int cmd_serve(int argc, char **argv) {

@@ -5,8 +5,6 @@
 #include "config/configuration.h"
 #include "net/address.h"
 
-#include <string.h>
-
 static bool is_open(const char *address) {
     return configuration_listens(address) && address_is_open(address);
 }
@@ -19,9 +17,11 @@ bool configuration_serves_pods(const struct configuration *c) {
     return configuration_listens(c->extender.listen) || configuration_reviews_pods(c);
 }
 
+/* A free port is another one each time. */
 bool configuration_probes_apart(const struct configuration *c) {
-    return configuration_listens(c->ops.probe_listen) &&
-           strcmp(c->ops.probe_listen, c->ops.listen) != 0;
+    const struct str probes = str_of(c->ops.probe_listen);
+    return configuration_listens(probes.p) &&
+           (!str_eq(probes, str_of(c->ops.listen)) || str_has_suffix(probes, STR(":0")));
 }
 
 bool configuration_estimates(const struct configuration *c) {

@@ -466,6 +466,12 @@ static bool are_members_listed(void *ctx) {
     return members_listed(s->members);
 }
 
+/* Who has nothing to answer but -1 is of no use yet. */
+static bool is_a_member_listed(void *ctx) {
+    const struct server *s = ctx;
+    return members_one_listed(s->members);
+}
+
 static int start_volumes(struct server *s, struct err *err) {
     if (!configuration_reviews_pods(s->configuration))
         return 0;
@@ -905,7 +911,11 @@ static const struct server_component components[] = {
      .ready = {{.name = "members",
                 .good = are_members_listed,
                 .wanted = keeps_members,
-                .bad_text = "not all member clusters have been asked yet"}}},
+                .bad_text = "not all member clusters have been asked yet"},
+               {.name = "member",
+                .good = is_a_member_listed,
+                .wanted = keeps_members,
+                .bad_text = "no member cluster is listed yet; see the log"}}},
     {.name = "volumes",
      .start = start_volumes,
      .stop = stop_volumes,
