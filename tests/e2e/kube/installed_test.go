@@ -23,6 +23,7 @@ func TestInstalled(t *testing.T) {
 		{"killed", h.killed},
 		{"static-scheduler", h.staticDoor},
 		{"second-scheduler", h.secondDoor},
+		{"estimator", h.estimatorDoor},
 	})
 }
 
