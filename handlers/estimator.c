@@ -7,6 +7,7 @@
 #include "estimator/unschedulable.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 /* ---- what is asked ---- */
 
@@ -17,7 +18,12 @@ struct asked {
     const struct component *components; /* of sets */
     uint32_t component_count;
     struct str namespace;
+    const struct assumed_workload *assumed;
+    uint32_t assumed_count;
 };
+
+/* What the result of a call is counted as, beside its status. */
+enum { ANSWER_KNOWN, ANSWER_UNKNOWN };
 
 static void refuse(struct grpc_response *response, int error) {
     response->status = error == -EINVAL ? GRPC_INTERNAL : GRPC_RESOURCE_EXHAUSTED;
@@ -44,19 +50,18 @@ static void answer_unready(const struct estimator *e, struct str cluster, enum m
                            struct grpc_response *response) {
     if (!e->unready_is_error) {
         wire_response_encode(ESTIMATE_UNKNOWN, WIRE_BYTES, &response->message);
+        response->remark = ANSWER_UNKNOWN;
         return;
     }
     response->status = GRPC_UNAVAILABLE;
-    const char *why = "its nodes and pods are not listed yet";
-    if (state == MEMBER_STALE)
-        why = "its API server has not been heard for too long";
-    else if (state == MEMBER_NO_ACCESS)
-        why = "its API server or credentials for it are not known";
-    (void)err_set(&response->err, -EAGAIN, "cluster %.*s: %s", STR_ARG(cluster), why);
+    (void)err_set(&response->err, -EAGAIN, "cluster %.*s: %s", STR_ARG(cluster),
+                  member_state_text(state));
 }
 
-/* The member, held, if it can answer; otherwise the response is complete. */
+/* The member, held, if it can answer by what is in that state; otherwise the response is complete.
+ */
 static struct member *hold_ready(const struct estimator *e, struct str cluster,
+                                 enum member_state (*state_of)(const struct member *m),
                                  struct grpc_response *response) {
     struct member *member = members_hold(e->members, cluster);
     if (member == NULL) {
@@ -66,7 +71,7 @@ static struct member *hold_ready(const struct estimator *e, struct str cluster,
             answer_unready(e, cluster, MEMBER_SYNCING, response);
         return NULL;
     }
-    const enum member_state state = member_state(member);
+    const enum member_state state = state_of(member);
     if (state == MEMBER_SYNCED)
         return member;
     member_release(member);
@@ -74,16 +79,42 @@ static struct member *hold_ready(const struct estimator *e, struct str cluster,
     return NULL;
 }
 
+static int make_question(const struct estimator *e, const struct asked *asked, struct arena *arena,
+                         struct estimator_question *ret) {
+    const int r = estimator_question_init(ret, asked->requirements, asked->components,
+                                          asked->component_count, arena);
+    ret->set.namespace = asked->namespace;
+    return r == 0 && e->overcommit_protection
+               ? estimator_question_assume(ret, asked->assumed, asked->assumed_count, arena)
+               : r;
+}
+
+/* The least of *least and what the ResourceQuotas of the namespace leave. */
+static int limit_by_quotas(const struct member_view *v, const struct asked *asked,
+                           const struct estimator_question *q, struct arena *arena,
+                           int64_t *least) {
+    const struct estimator_quota *quotas;
+    uint32_t count;
+    int64_t left;
+    if (asked->sets && str_empty(asked->namespace))
+        return 0; /* no quota counts then */
+    int r = member_quotas(v, asked->namespace, arena, &quotas, &count);
+    if (r == 0)
+        r = asked->sets ? estimator_quotas_sets(quotas, count, q, arena, &left)
+                        : estimator_quotas_replicas(quotas, count, q, arena, &left);
+    if (r == 0)
+        *least = estimator_least(*least, left);
+    return r;
+}
+
 /* 0, -E2BIG or -ENOMEM. */
-static int estimate(const struct member *member, const struct asked *asked, struct arena *arena,
-                    int64_t *ret) {
+static int estimate(const struct estimator *e, const struct member *member,
+                    const struct asked *asked, struct arena *arena, int64_t *ret) {
     struct estimator_question q;
     struct member_view v;
-    int r = estimator_question_init(&q, asked->requirements, asked->components,
-                                    asked->component_count, arena);
+    int r = make_question(e, asked, arena, &q);
     if (r != 0)
         return r;
-    q.set.namespace = asked->namespace;
     r = member_view_open(member_informer(member), &v);
     if (r != 0)
         return r;
@@ -91,24 +122,28 @@ static int estimate(const struct member *member, const struct asked *asked, stru
     v.topology.asker = hash_str(asked->namespace);
     r = asked->sets ? estimator_nodes_sets(&v.nodes, &v.topology, &q, arena, ret)
                     : estimator_nodes_replicas(&v.nodes, &v.topology, &q, arena, ret);
+    if (r == 0 && e->quotas && v.nodes.count > 0)
+        r = limit_by_quotas(&v, asked, &q, arena, ret);
     member_view_close(&v);
     return r;
 }
 
 static void answer(const struct estimator *e, const struct asked *asked, struct arena *arena,
                    struct grpc_response *response) {
-    struct member *member = hold_ready(e, asked->cluster, response);
+    struct member *member = hold_ready(e, asked->cluster, member_state, response);
     int64_t count;
     if (member == NULL)
         return;
-    const int r = estimate(member, asked, arena, &count);
+    const int r = estimate(e, member, asked, arena, &count);
     member_release(member);
     if (r == 0) {
         wire_response_encode((int32_t)count, WIRE_BYTES, &response->message);
         return;
     }
     refuse(response, r);
-    (void)err_set(&response->err, r, "the question is too large to be answered");
+    (void)err_set(&response->err, r,
+                  "failed to estimate %s: the question is too large to be answered",
+                  asked->sets ? "component sets" : "replicas");
 }
 
 /* ---- methods ---- */
@@ -123,7 +158,9 @@ static void max_available_replicas(void *ctx, const struct grpc_request *request
     }
     const struct asked asked = {.cluster = message.cluster,
                                 .requirements = &message.requirements,
-                                .namespace = message.requirements.namespace};
+                                .namespace = message.requirements.namespace,
+                                .assumed = message.assumed,
+                                .assumed_count = message.assumed_count};
     answer(ctx, &asked, request->arena, response);
 }
 
@@ -141,7 +178,9 @@ static void max_available_component_sets(void *ctx, const struct grpc_request *r
                                 .sets = true,
                                 .components = message.components,
                                 .component_count = message.component_count,
-                                .namespace = message.namespace};
+                                .namespace = message.namespace,
+                                .assumed = message.assumed,
+                                .assumed_count = message.assumed_count};
     answer(ctx, &asked, request->arena, response);
 }
 
@@ -154,7 +193,7 @@ static void get_unschedulable_replicas(void *ctx, const struct grpc_request *req
         refuse(response, r);
         return;
     }
-    struct member *member = hold_ready(ctx, message.cluster, response);
+    struct member *member = hold_ready(ctx, message.cluster, member_workloads_state, response);
     if (member == NULL)
         return;
     const struct str refusal = estimator_unschedulable_refusal(&message, request->arena);
@@ -183,32 +222,21 @@ enum { METHODS = sizeof methods / sizeof methods[0] };
 
 static const struct {
     enum grpc_status status;
+    uint32_t remark;
     const char *word;
 } results[] = {
-    {GRPC_OK, "ok"},
-    {GRPC_UNKNOWN, "refused"},
-    {GRPC_DEADLINE_EXCEEDED, "late"},
-    {GRPC_RESOURCE_EXHAUSTED, "exhausted"},
-    {GRPC_INTERNAL, "malformed"},
-    {GRPC_UNAVAILABLE, "unready"},
+    {GRPC_OK, ANSWER_KNOWN, "ok"},
+    {GRPC_OK, ANSWER_UNKNOWN, "unknown"},
+    {GRPC_UNKNOWN, ANSWER_KNOWN, "refused"},
+    {GRPC_DEADLINE_EXCEEDED, ANSWER_KNOWN, "late"},
+    {GRPC_RESOURCE_EXHAUSTED, ANSWER_KNOWN, "exhausted"},
+    {GRPC_INTERNAL, ANSWER_KNOWN, "malformed"},
+    {GRPC_UNAVAILABLE, ANSWER_KNOWN, "unready"},
 };
-enum { RESULTS = sizeof results / sizeof results[0] };
+enum { RESULTS = sizeof results / sizeof results[0], LABELS_SIZE = 80 };
 
 static struct metric requests[METHODS][RESULTS], durations[METHODS];
-/* Labels, in the order of the table of methods. */
-#define RESULTS_OF(method)                                                                         \
-    {                                                                                              \
-        "method=\"" method "\",result=\"ok\"", "method=\"" method "\",result=\"refused\"",         \
-            "method=\"" method "\",result=\"late\"", "method=\"" method "\",result=\"exhausted\"", \
-            "method=\"" method "\",result=\"malformed\"",                                          \
-            "method=\"" method "\",result=\"unready\"",                                            \
-    }
-static const char *const request_labels[METHODS][RESULTS] = {
-    RESULTS_OF("MaxAvailableReplicas"), RESULTS_OF("MaxAvailableComponentSets"),
-    RESULTS_OF("GetUnschedulableReplicas")};
-static const char *const duration_labels[METHODS] = {"method=\"MaxAvailableReplicas\"",
-                                                     "method=\"MaxAvailableComponentSets\"",
-                                                     "method=\"GetUnschedulableReplicas\""};
+static char request_labels[METHODS][RESULTS][LABELS_SIZE], duration_labels[METHODS][LABELS_SIZE];
 
 static void observe(void *ctx, const struct grpc_report *report) {
     enum { SLOW_NS = 100 * 1000 * 1000 };
@@ -218,7 +246,7 @@ static void observe(void *ctx, const struct grpc_report *report) {
     const size_t method = (size_t)(report->method - methods);
     metric_observe_ns(&durations[method], report->duration_ns);
     for (size_t i = 0; i < RESULTS; i++)
-        if (results[i].status == report->status)
+        if (results[i].status == report->status && results[i].remark == report->remark)
             metric_add(&requests[method][i], 1);
     if (report->duration_ns > SLOW_NS)
         LOG_W("an estimate was slow", LOG_CSTR("method", report->method->name),
@@ -230,6 +258,8 @@ static void observe(void *ctx, const struct grpc_report *report) {
 void estimator_metrics_start(void) {
     for (size_t m = 0; m < METHODS; m++) {
         for (size_t i = 0; i < RESULTS; i++) {
+            (void)snprintf(request_labels[m][i], LABELS_SIZE, "method=\"%s\",result=\"%s\"",
+                           methods[m].name, results[i].word); /* fits */
             requests[m][i] = (struct metric){.name = "evenkeel_estimator_requests_total",
                                              .help = "Calls of the estimator, by result.",
                                              .labels = request_labels[m][i],
@@ -237,6 +267,7 @@ void estimator_metrics_start(void) {
                                              .hide_zero = i > 0};
             metric_register(&requests[m][i]);
         }
+        (void)snprintf(duration_labels[m], LABELS_SIZE, "method=\"%s\"", methods[m].name);
         durations[m] = (struct metric){.name = "evenkeel_estimator_duration_seconds",
                                        .help = "From a call's first byte to its answer.",
                                        .labels = duration_labels[m],

@@ -19,6 +19,9 @@
 struct estimator {
     struct members *members; /* borrowed */
     bool unready_is_error;
+    /* upstream: gates ResourceQuotaEstimate and SchedulingOvercommitProtection */
+    bool quotas;                /* ResourceQuotas limit answers */
+    bool overcommit_protection; /* assumed workloads take room; otherwise they are passed over */
 };
 
 /* The service, whose ctx is `e`. */

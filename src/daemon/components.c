@@ -432,6 +432,9 @@ static int start_members(struct server *s, struct err *err) {
         return 0;
     int r = members_new(c->estimator.members, c->estimator.member_count,
                         c->kubernetes.stale_after_ms, &s->members, err);
+    if (r == 0)
+        members_configure(s->members,
+                          &(struct members_options){.quotas = c->estimator.resource_quota});
     if (r == 0 && c->state.path_count == 0)
         r = members_use_cluster(s->members, c->kubernetes.kubeconfig, c->kubernetes.context, err);
     if (r != 0)
@@ -779,7 +782,9 @@ static int start_estimator(struct server *s, struct err *err) {
     if (!configuration_estimates(c))
         return 0;
     s->estimator = (struct estimator){.members = s->members,
-                                      .unready_is_error = c->estimator.unready_is_error};
+                                      .unready_is_error = c->estimator.unready_is_error,
+                                      .quotas = c->estimator.resource_quota,
+                                      .overcommit_protection = c->estimator.overcommit_protection};
     s->estimator_service = estimator_service(&s->estimator);
     const struct grpc_listener_options options = {.address = c->estimator.listen,
                                                   .threads = http_threads(0),

@@ -80,6 +80,11 @@ int estimator_question_init(struct estimator_question *ret,
 int component_set_init(struct component_set *ret, const struct component *components,
                        uint32_t component_count, struct arena *arena) MUST_CHECK;
 
+struct assumed_workload; /* estimator/wire.h */
+/* Sets q's assumed workloads, whose components are borrowed. 0, -E2BIG or -ENOMEM. */
+int estimator_question_assume(struct estimator_question *q, const struct assumed_workload *assumed,
+                              uint32_t count, struct arena *arena) MUST_CHECK;
+
 /* ---- the general estimator ---- */
 
 struct general_estimate {

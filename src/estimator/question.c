@@ -1,5 +1,6 @@
 /* What replicas and sets of components ask for, in the units in which amounts are compared. */
 #include "estimator/internal.h"
+#include "estimator/wire.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -143,4 +144,21 @@ int estimator_question_init(struct estimator_question *ret,
     *ret = (struct estimator_question){.requirements = requirements, .models = MODELS_THIRD};
     const int r = demands_init(&ret->demands, requirements, arena);
     return r == 0 ? component_set_init(&ret->set, components, component_count, arena) : r;
+}
+
+int estimator_question_assume(struct estimator_question *q, const struct assumed_workload *assumed,
+                              uint32_t count, struct arena *arena) {
+    struct component_set *sets = arena_array(arena, count, sizeof *sets);
+    if (sets == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < count; i++) {
+        const int r =
+            component_set_init(&sets[i], assumed[i].components, assumed[i].component_count, arena);
+        if (r != 0)
+            return r;
+        sets[i].namespace = assumed[i].namespace;
+    }
+    q->assumed = sets;
+    q->assumed_count = count;
+    return 0;
 }

@@ -27,7 +27,8 @@ static void report(struct grpc_call *call, enum grpc_status status) {
             &(struct grpc_report){.method = call->method,
                                   .status = status,
                                   .duration_ns = clock_ns(call->session->clock) - call->begun_ns,
-                                  .object = {call->object, call->object_length}});
+                                  .object = {call->object, call->object_length},
+                                  .remark = call->remark});
 }
 
 /* nghttp2 wants up to `room` bytes of the response; the trailers follow the last. */

@@ -221,6 +221,7 @@ static void run_method(struct grpc_call *call) {
                                                 .deadline_ms = call->deadline_ms,
                                                 .arena = &s->arena},
                          &response);
+    call->remark = response.remark;
     if (response.status != GRPC_OK)
         grpc_refuse(call, response.status, 200, str_of(response.err.text));
     else if (strbuf_failed(&response.message))

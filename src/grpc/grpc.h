@@ -47,7 +47,8 @@ struct grpc_request {
 struct grpc_response {
     struct strbuf message; /* to be appended to */
     enum grpc_status status;
-    struct err err; /* its text, if the status is not OK */
+    struct err err;  /* its text, if the status is not OK */
+    uint32_t remark; /* the handler's own, for the report */
 };
 
 /* Runs on the connection's thread and must not block. Everything in `request` is borrowed. */
@@ -65,6 +66,7 @@ struct grpc_report {
     enum grpc_status status;
     int64_t duration_ns; /* from the first byte of its headers to its answer */
     struct str object;
+    uint32_t remark; /* of the response; 0 where no handler has run */
 };
 
 struct grpc_service {

@@ -48,6 +48,7 @@ struct grpc_call {
     bool answered;
     size_t ignored; /* bytes that came after it */
     int64_t answered_ms;
+    uint32_t remark;     /* of the response */
     struct strbuf frame; /* the response, of which `sent` bytes have left */
     size_t sent;
 };

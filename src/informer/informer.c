@@ -392,25 +392,31 @@ void informer_stop(struct informer *i) {
 
 /* ---- how far it is ---- */
 
-static bool all_are(struct informer *i, bool (*is)(const struct feed *f)) {
+enum { ALL_KINDS = -1 };
+
+static bool all_are(struct informer *i, uint64_t kinds, bool (*is)(const struct feed *f)) {
     bool all = true;
     mutex_lock(&i->mutex);
     for (uint32_t k = 0; k < i->store->kind_count; k++)
-        all = all && is(&i->feeds[k].feed);
+        all = all && (!(kinds >> k & 1) || is(&i->feeds[k].feed));
     mutex_unlock(&i->mutex);
     return all;
 }
 
 bool informer_listed(struct informer *i) {
-    return all_are(i, feed_listed);
+    return all_are(i, (uint64_t)ALL_KINDS, feed_listed);
 }
 
 bool informer_synced(struct informer *i) {
-    return all_are(i, feed_synced);
+    return informer_kinds_synced(i, (uint64_t)ALL_KINDS);
+}
+
+bool informer_kinds_synced(struct informer *i, uint64_t kinds) {
+    return all_are(i, kinds, feed_synced);
 }
 
 bool informer_complete(struct informer *i) {
-    return all_are(i, feed_complete);
+    return all_are(i, (uint64_t)ALL_KINDS, feed_complete);
 }
 
 bool informer_wait(struct informer *i, int64_t timeout_ms) {
@@ -440,10 +446,14 @@ bool informer_heard(struct informer *i, uint32_t kind, int64_t *ret_ms) {
 }
 
 int64_t informer_age_ms(struct informer *i) {
+    return informer_kinds_age_ms(i, (uint64_t)ALL_KINDS);
+}
+
+int64_t informer_kinds_age_ms(struct informer *i, uint64_t kinds) {
     int64_t oldest = 0;
     for (uint32_t k = 0; k < i->store->kind_count; k++) {
         struct reflector_stats stats;
-        if (!stats_of(i, k, &stats))
+        if (!(kinds >> k & 1) || !stats_of(i, k, &stats))
             continue;
         if (stats.heard_ms == INT64_MIN)
             return INT64_MAX;

@@ -123,8 +123,10 @@ void informer_stop(struct informer *i);
 bool informer_listed(struct informer *i);
 /* The same, but a listing that has only been tried is none. */
 bool informer_synced(struct informer *i);
-/* The same, and no kind that has been listed once is missing now, as behind a proxy whose API
- * server is away: what is known may be acted upon. */
+/* The same of some kinds: bit k is the kind in row k. */
+bool informer_kinds_synced(struct informer *i, uint64_t kinds);
+/* As informer_synced(), and no kind that has been listed once is missing now, as behind a proxy
+ * whose API server is away: what is known may be acted upon. */
 bool informer_complete(struct informer *i);
 /* Waits until they are listed. False: no listing of one has ended, within `timeout_ms` or at all.
  * Not from the client's thread. */
@@ -135,6 +137,8 @@ bool informer_heard(struct informer *i, uint32_t kind, int64_t *ret_ms);
 /* Since it was last heard on the kind that is silent longest; INT64_MAX: never on one; 0 where
  * nothing is watched. */
 int64_t informer_age_ms(struct informer *i);
+/* The same of some kinds. */
+int64_t informer_kinds_age_ms(struct informer *i, uint64_t kinds);
 
 /* ---- reading ---- */
 

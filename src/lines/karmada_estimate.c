@@ -110,24 +110,6 @@ static int line_check(const struct estimate_line *line, struct err *err) {
 
 /* ---- what is asked ---- */
 
-static int add_assumed(const struct asked *asked, struct arena *arena,
-                       struct estimator_question *q) {
-    struct component_set *sets = arena_array(arena, asked->assumed_count, sizeof *sets);
-    if (sets == NULL)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < asked->assumed_count; i++) {
-        const struct assumed_workload *assumed = &asked->assumed[i];
-        const int r =
-            component_set_init(&sets[i], assumed->components, assumed->component_count, arena);
-        if (r != 0)
-            return r;
-        sets[i].namespace = assumed->namespace;
-    }
-    q->assumed = sets;
-    q->assumed_count = asked->assumed_count;
-    return 0;
-}
-
 int estimate_prepare(const struct estimate_line *line, const struct asked *asked,
                      struct arena *arena, struct estimator_question *q) {
     int r = estimator_question_init(q, asked->requirements, asked->components,
@@ -136,7 +118,7 @@ int estimate_prepare(const struct estimate_line *line, const struct asked *asked
     q->sets_by_name = line->options.sets_by_name;
     q->set.namespace = asked->namespace;
     if (r == 0 && line->options.overcommit_protection)
-        r = add_assumed(asked, arena, q);
+        r = estimator_question_assume(q, asked->assumed, asked->assumed_count, arena);
     return r;
 }
 

@@ -3,17 +3,10 @@
 
 #include "base/intern.h"
 #include "base/pool.h"
+#include "estimator/quota.h"
 #include "members/store.h"
 #include "model/karmada_pod.h"
 #include "topology/label_set.h"
-
-enum member_kind {
-    MEMBER_NODES,
-    MEMBER_PODS,
-    MEMBER_DEPLOYMENTS,
-    MEMBER_REPLICA_SETS,
-    MEMBER_KINDS,
-};
 
 /* A resource that only some nodes have, on one node: what the node has of it, what its pods ask
  * for. It is there while the node has the resource, or a pod asks for it. */
@@ -78,6 +71,14 @@ struct object_table {
 };
 enum { TABLE_DEPLOYMENTS, TABLE_REPLICA_SETS, TABLE_WAITING_PODS, TABLES };
 
+/* ResourceQuotas: a list of those of each namespace. */
+struct quota_table {
+    struct pool quotas;
+    struct hashmap index, namespaces; /* the latter of first ones */
+    uint64_t block_bytes;
+    bool listing;
+};
+
 struct member_contents {
     uint64_t serial; /* no other contents have it */
     struct intern strings;
@@ -89,6 +90,7 @@ struct member_contents {
     struct hashmap pod_index, vector_index;
     bool listing_pods;
     struct object_table tables[TABLES];
+    struct quota_table quotas;
 
     /* Zones that have nodes, and when each got its first. */
     struct intern zones;
@@ -157,6 +159,19 @@ void workloads_sync_begin(struct member_contents *c, int table);
 void workloads_sync_end(struct member_contents *c, int table);
 void workloads_sync_abort(struct member_contents *c, int table);
 uint64_t workloads_bytes(const struct member_contents *c);
+
+/* ---- quotas.c ---- */
+
+void quotas_init(struct member_contents *c);
+void quotas_done(struct member_contents *c);
+/* 0, or -E2BIG or -ENOMEM (the quota is not there then). */
+int quotas_apply(struct member_contents *c, const struct quota *from,
+                 struct arena *arena) MUST_CHECK;
+void quotas_remove(struct member_contents *c, struct str namespace, struct str name);
+void quotas_sync_begin(struct member_contents *c);
+void quotas_sync_end(struct member_contents *c);
+void quotas_sync_abort(struct member_contents *c);
+uint64_t quotas_bytes(const struct member_contents *c);
 
 static inline const struct request_vector *vector_at(const struct member_contents *c, uint32_t id) {
     return pool_at(&c->vectors, id);

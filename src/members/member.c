@@ -44,8 +44,11 @@ int member_begin(struct member *m, struct member_loop *loop, struct err *err) {
     }
     if (m->client == NULL)
         r = kube_client_new_on(m->loop->loop, &m->access, &m->client, err);
-    const struct informer_watch watch = {
-        .client = m->client, .seed = clock_seed(), .unmeasured = true};
+    const bool quotas = members_configured(m->members)->quotas;
+    const struct informer_watch watch = {.client = m->client,
+                                         .seed = clock_seed(),
+                                         .without = quotas ? 0 : MEMBER_KIND(MEMBER_QUOTAS),
+                                         .unmeasured = true};
     if (r == 0)
         r = informer_watch(m->informer, &watch, err);
     if (r == 0)
@@ -79,16 +82,37 @@ bool member_is_listed(const struct member *m) {
 
 /* ---- for callers ---- */
 
-/* Files are read at once, or not at all. */
-enum member_state member_state(const struct member *m) {
+const char *member_state_text(enum member_state state) {
+    static const char *const texts[MEMBER_STATES] = {
+        [MEMBER_SYNCING] = "not all of its objects are listed yet",
+        [MEMBER_SYNCED] = "it is synced",
+        [MEMBER_STALE] = "its API server has not been heard for too long",
+        [MEMBER_NO_ACCESS] = "its API server or credentials for it are not known",
+    };
+    return texts[state];
+}
+
+/* Files are read at once, or not at all; kinds that are not watched are not waited for. */
+static enum member_state state_of_kinds(const struct member *m, uint64_t kinds) {
     const int64_t limit_ms = members_stale_after_ms(m->members);
     if (m->is_of_files)
         return informer_changes(m->informer) > 0 ? MEMBER_SYNCED : MEMBER_SYNCING;
     if (!member_has_access(m))
         return MEMBER_NO_ACCESS;
-    if (!m->begun || !informer_synced(m->informer))
+    if (!m->begun || !informer_kinds_synced(m->informer, kinds))
         return MEMBER_SYNCING;
-    return limit_ms <= 0 || informer_age_ms(m->informer) <= limit_ms ? MEMBER_SYNCED : MEMBER_STALE;
+    return limit_ms <= 0 || informer_kinds_age_ms(m->informer, kinds) <= limit_ms ? MEMBER_SYNCED
+                                                                                  : MEMBER_STALE;
+}
+
+enum member_state member_state(const struct member *m) {
+    return state_of_kinds(m, MEMBER_KIND(MEMBER_NODES) | MEMBER_KIND(MEMBER_PODS) |
+                                 MEMBER_KIND(MEMBER_QUOTAS));
+}
+
+enum member_state member_workloads_state(const struct member *m) {
+    return state_of_kinds(m, MEMBER_KIND(MEMBER_PODS) | MEMBER_KIND(MEMBER_DEPLOYMENTS) |
+                                 MEMBER_KIND(MEMBER_REPLICA_SETS));
 }
 
 struct str member_name(const struct member *m) {

@@ -32,6 +32,7 @@ struct members {
 
     uint32_t cap;
     int64_t stale_after_ms;
+    struct members_options options;
     struct list leaving; /* members that nobody finds any more; owned */
     struct list loops;   /* struct member_loop; owned */
     _Atomic bool complete;
@@ -40,6 +41,14 @@ struct members {
 
 int64_t members_stale_after_ms(const struct members *m) {
     return m->stale_after_ms;
+}
+
+void members_configure(struct members *m, const struct members_options *options) {
+    m->options = *options;
+}
+
+const struct members_options *members_configured(const struct members *m) {
+    return &m->options;
 }
 
 /* ---- sources ---- */
@@ -288,7 +297,10 @@ static void begin_more(struct members *m) {
 /* What it knows is still right, for it hears of every change. */
 static bool is_relied_on(const struct members *m, const struct member *old) {
     return member_state(old) == MEMBER_SYNCED &&
-           (m->stale_after_ms > 0 || informer_age_ms(old->informer) <= REPLACED_AFTER_MS);
+           (m->stale_after_ms > 0 ||
+            informer_kinds_age_ms(old->informer,
+                                  MEMBER_KIND(MEMBER_NODES) | MEMBER_KIND(MEMBER_PODS)) <=
+                REPLACED_AFTER_MS);
 }
 
 static void replace_listed(struct members *m) {

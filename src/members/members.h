@@ -51,6 +51,11 @@ bool member_source_is_files(const struct member_source *source);
  * for the call; all names differ. 0 or -errno, with the member named. */
 int members_new(const char *const *sources, size_t count, int64_t stale_after_ms,
                 struct members **ret, struct err *err) MUST_CHECK;
+/* How members are watched; nothing of it without this call, which is before all that follow. */
+struct members_options {
+    bool quotas; /* their ResourceQuotas, too */
+};
+void members_configure(struct members *m, const struct members_options *options);
 /* The member without a kubeconfig is the cluster of this API server, and not of state files. NULL
  * for the kubeconfig: the cluster in which this pod runs. Before members_start(). Without such a
  * member nothing is read. 0 or -errno, with the member named. */
@@ -85,6 +90,7 @@ void members_set_complete(struct members *m, bool is_complete);
 /* Threads that talk to API servers now. */
 uint32_t members_loops(const struct members *m);
 int64_t members_stale_after_ms(const struct members *m);
+const struct members_options *members_configured(const struct members *m);
 
 /* ---- asking ---- */
 
@@ -108,7 +114,12 @@ enum member_state {
     MEMBER_NO_ACCESS, /* its API server or credentials for it are not known */
     MEMBER_STATES,
 };
-/* Of one that is held, as the rest. */
+/* Why a member in that state does not answer. Static. */
+const char *member_state_text(enum member_state state);
+/* Of one that is held, as the rest: of its nodes and pods, and of its ResourceQuotas, if they are
+ * watched. */
 enum member_state member_state(const struct member *m);
+/* Of its pods, Deployments and ReplicaSets, which its credentials need not allow to list. */
+enum member_state member_workloads_state(const struct member *m);
 struct str member_name(const struct member *m);
 struct informer *member_informer(const struct member *m);

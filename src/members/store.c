@@ -34,6 +34,7 @@ static int open_contents(void **ret, struct err *err) {
     pool_init(&c->pods, sizeof(struct bound_pod));
     pool_init(&c->vectors, sizeof(struct request_vector));
     workloads_init(c);
+    quotas_init(c);
     const struct topology_options options = {.strings = &c->strings,
                                              .max_feasibilities = LIMIT_MEMBER_FEASIBILITIES,
                                              .max_feasibility_bytes = LIMIT_MEMBER_REMEMBERED,
@@ -56,6 +57,7 @@ static void close_contents(void *contents) {
         return;
     bound_pods_done(c);
     workloads_done(c);
+    quotas_done(c);
     for (uint32_t slot = 0; slot < topology_cap(c->topology); slot++)
         rooms_free(c, slot);
     topology_free(c->topology);
@@ -243,6 +245,30 @@ static int remove_workload(void *contents, const struct informer_object *gone, s
     return 0;
 }
 
+/* ---- quotas ---- */
+
+static void decode_quota(struct json_reader *r, struct informer_object *ret) {
+    struct quota *quota = ret->decoded = arena_alloc(r->arena, sizeof *quota);
+    if (quota == NULL)
+        return; /* likewise */
+    quota_decode(r, quota);
+    ret->meta = quota->meta;
+}
+
+static int apply_quota(void *contents, const struct informer_object *object, struct err *err) {
+    const struct quota *quota = object->decoded;
+    const int r = quotas_apply(contents, quota, object->arena);
+    return r == 0 ? 0
+                  : err_set(err, -ENOMEM, "no memory for quota '%.*s/%.*s'",
+                            STR_ARG(quota->meta.namespace), STR_ARG(quota->meta.name));
+}
+
+static int remove_quota(void *contents, const struct informer_object *gone, struct err *err) {
+    (void)err;
+    quotas_remove(contents, gone->meta.namespace, gone->meta.name);
+    return 0;
+}
+
 /* ---- listings ---- */
 
 static void sync_begin(void *contents, uint32_t kind) {
@@ -252,7 +278,9 @@ static void sync_begin(void *contents, uint32_t kind) {
     else if (kind == MEMBER_PODS) {
         bound_pods_sync_begin(c);
         workloads_sync_begin(c, TABLE_WAITING_PODS);
-    } else
+    } else if (kind == MEMBER_QUOTAS)
+        quotas_sync_begin(c);
+    else
         workloads_sync_begin(c, table_of(kind));
 }
 
@@ -265,7 +293,9 @@ static void sync_end(void *contents, uint32_t kind) {
     } else if (kind == MEMBER_PODS) {
         bound_pods_sync_end(c);
         workloads_sync_end(c, TABLE_WAITING_PODS);
-    } else
+    } else if (kind == MEMBER_QUOTAS)
+        quotas_sync_end(c);
+    else
         workloads_sync_end(c, table_of(kind));
 }
 
@@ -278,15 +308,18 @@ static void sync_abort(void *contents, uint32_t kind) {
     } else if (kind == MEMBER_PODS) {
         bound_pods_sync_abort(c);
         workloads_sync_abort(c, TABLE_WAITING_PODS);
-    } else
+    } else if (kind == MEMBER_QUOTAS)
+        quotas_sync_abort(c);
+    else
         workloads_sync_abort(c, table_of(kind));
 }
 
 static uint64_t kept_bytes(const void *contents) {
     enum { INDEX_BYTES = 10 }; /* of a place in an index */
     const struct member_contents *c = contents;
-    return workloads_bytes(c) + topology_kept_bytes(c->topology) + c->strings.bytes +
-           c->zones.bytes + c->list_bytes + topology_slots(c->topology) * sizeof *c->rooms +
+    return workloads_bytes(c) + quotas_bytes(c) + topology_kept_bytes(c->topology) +
+           c->strings.bytes + c->zones.bytes + c->list_bytes +
+           topology_slots(c->topology) * sizeof *c->rooms +
            c->pods.count * (sizeof(struct bound_pod) + INDEX_BYTES) +
            c->vectors.count * (sizeof(struct request_vector) + INDEX_BYTES);
 }
@@ -298,6 +331,7 @@ static const struct informer_kind kinds[MEMBER_KINDS] = {
                             NULL},
     [MEMBER_REPLICA_SETS] = {KIND_REPLICA_SET, decode_workload, apply_workload, remove_workload,
                              NULL},
+    [MEMBER_QUOTAS] = {KIND_RESOURCE_QUOTA, decode_quota, apply_quota, remove_quota, NULL},
 };
 const struct informer_store member_store = {.what = "a member cluster",
                                             .kinds = kinds,

@@ -15,12 +15,27 @@
  * Beside them are kept, of Deployments, ReplicaSets and pods that have found no node, what tells
  * whose pods they are: labels, uids, and a hash of the template.
  *
+ * ResourceQuotas are kept as far as questions are limited by them (estimator/quota.h); those of a
+ * namespace are found without a look at others.
+ *
  * Threads: one writer at a time, under the informer's lock; views from any thread.
  */
 #pragma once
 
 #include "estimator/nodes.h"
+#include "estimator/quota.h"
 #include "informer/informer.h"
+
+/* Rows of the store. */
+enum member_kind {
+    MEMBER_NODES,
+    MEMBER_PODS,
+    MEMBER_DEPLOYMENTS,
+    MEMBER_REPLICA_SETS,
+    MEMBER_QUOTAS,
+    MEMBER_KINDS,
+};
+#define MEMBER_KIND(row) (UINT64_C(1) << (row))
 
 extern const struct informer_store member_store; /* for informer_new(), without contents */
 
@@ -35,6 +50,12 @@ struct member_view {
 int member_view_open(struct informer *informer, struct member_view *ret) MUST_CHECK;
 /* Keeps what was built, for the next question. */
 void member_view_close(struct member_view *v);
+
+/* The ResourceQuotas of a namespace; "": all. Their array is in the arena, the rest is borrowed
+ * while the view is open. Linear in their number. 0, -E2BIG (the arena's steps are spent) or
+ * -ENOMEM. */
+int member_quotas(const struct member_view *v, struct str namespace, struct arena *arena,
+                  const struct estimator_quota **ret, uint32_t *ret_count) MUST_CHECK;
 
 /*
  * How many of a Deployment's newest pods have found no node for longer than the threshold

@@ -261,7 +261,8 @@ static int count_unschedulable(const struct member_contents *c,
     struct karmada_workload deployment;
     struct json_reader r;
     if (id == HASHMAP_NONE)
-        return err_set(err, -ENOENT, "deployments.apps \"%.*s\" not found",
+        return err_set(err, -ENOENT, "deployments.apps \"%.*s%s%.*s\" not found",
+                       STR_ARG(workload->namespace), str_empty(workload->namespace) ? "" : "/",
                        STR_ARG(workload->name));
     const struct owned_object *object = pool_at(&t->objects, id);
     struct unschedulable_question q = {.deployment = &deployment,

@@ -197,6 +197,12 @@ const struct watched_kind watched_kinds[KIND_ROWS] = {
                          .kind = DEPLOYMENT_KIND,
                          .resource = "deployments",
                          .need = KIND_OF_MEMBERS},
+    [KIND_RESOURCE_QUOTA] = {.group = "",
+                             .version = "v1",
+                             .kind = "ResourceQuota",
+                             .resource = "resourcequotas",
+                             .most = LIMIT_LISTED_FEW,
+                             .need = KIND_OF_MEMBERS},
 };
 
 /* ---- by group and kind ---- */

@@ -62,6 +62,7 @@ enum kind_row {
     KIND_PLACEMENT_POLICY, /* TopologyPolicies once more, of the hub */
     KIND_KARMADA_CLUSTER,
     KIND_DEPLOYMENT,
+    KIND_RESOURCE_QUOTA,
     KIND_ROWS,
 };
 

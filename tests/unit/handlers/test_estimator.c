@@ -8,6 +8,7 @@
 
 #include <unistd.h>
 
+#define UNKNOWN "08ffffffffffffffffff01" /* -1 */
 enum { REPLICAS, SETS, UNSCHEDULABLE, ARENA = 1 << 20 };
 
 static char path[] = "/tmp/evenkeel-estimator-XXXXXX.yaml";
@@ -56,6 +57,7 @@ static void ask_within(int method, const char *hex, enum grpc_status status, con
     const struct grpc_request request = {.message = strbuf_str(&bytes), .arena = &arena};
     service.methods[method].handle(service.ctx, &request, &response);
     assert_int_equal(response.status, status);
+    assert_int_equal(response.remark != 0, status == GRPC_OK && strcmp(want, UNKNOWN) == 0);
     if (status == GRPC_OK)
         assert_hex(strbuf_str(&response.message), want);
     else
@@ -90,6 +92,70 @@ static void answers(void **state) {
     ask(REPLICAS, hex_text(1, "m1"), GRPC_OK, ""); /* no nodes */
 }
 
+#define QUOTA(name, hard, used)                                                                    \
+    "---\nkind: ResourceQuota\napiVersion: v1\nmetadata: {name: " name                             \
+    ", namespace: ns}\nstatus: {hard: " hard ", used: " used "}\n"
+
+static const char *replicas_in(const char *namespace, const char *assumed) {
+    return hex_printf(
+        "%s%s%s", hex_text(1, "m1"),
+        hex_field(2, hex_printf("%s%s", hex_text(3, namespace), hex_request(5, "cpu", "500m"))),
+        assumed);
+}
+
+static const char *sets_in(const char *namespace, const char *assumed) {
+    const char *component =
+        hex_printf("%s%s", hex_field(2, hex_request(4, "cpu", "500m")), hex_number(3, 1));
+    return hex_printf("%s%s%s%s", hex_text(1, "m1"), hex_field(2, component),
+                      hex_text(3, namespace), assumed);
+}
+
+/* A workload of one component, 1 cpu for each of its replicas. */
+static const char *assumed(unsigned field, const char *namespace, int64_t replicas) {
+    const char *component =
+        hex_printf("%s%s", hex_field(2, hex_request(4, "cpu", "1")), hex_number(3, replicas));
+    return hex_field(field, hex_printf("%s%s", hex_text(1, namespace), hex_field(2, component)));
+}
+
+/* Six replicas fit the node, two the quotas of their namespace; only if quotas count. */
+static void quotas(void **state) {
+    (void)state;
+    load(NODE QUOTA("q1", "{requests.cpu: '3'}", "{requests.cpu: '1'}")
+             QUOTA("q2", "{cpu: '2'}", "{cpu: '1'}") QUOTA("q3", "{pods: '1'}", "{pods: '1'}"));
+    ask(REPLICAS, replicas_in("ns", ""), GRPC_OK, "0806");
+    ask(SETS, sets_in("ns", ""), GRPC_OK, "0806");
+    estimator.quotas = true;
+    ask(REPLICAS, replicas_in("ns", ""), GRPC_OK, "0802");
+    ask(SETS, sets_in("ns", ""), GRPC_OK, "0802");
+    ask(REPLICAS, replicas_in("other", ""), GRPC_OK, "0806");
+    ask(SETS, sets_in("other", ""), GRPC_OK, "0806");
+    /* upstream lists the quotas of all namespaces for replicas without one, and none for sets */
+    ask(REPLICAS, replicas_in("", ""), GRPC_OK, "0802");
+    ask(SETS, sets_in("", ""), GRPC_OK, "0806");
+    load(QUOTA("q", "{cpu: '2'}", "{cpu: '1'}")); /* no node, nothing fits */
+    ask(REPLICAS, replicas_in("ns", ""), GRPC_OK, "");
+    ask(SETS, hex_text(1, "m1"), GRPC_OK, "");
+}
+
+/* What is on its way takes room of nodes and of quotas; only if it counts. */
+static void assumed_workloads(void **state) {
+    (void)state;
+    load(NODE QUOTA("q", "{cpu: '3'}", "{cpu: '1'}"));
+    ask(REPLICAS, replicas_in("ns", assumed(3, "ns", 1)), GRPC_OK, "0806");
+    ask(SETS, sets_in("ns", assumed(4, "ns", 1)), GRPC_OK, "0806");
+    estimator.overcommit_protection = true;
+    ask(REPLICAS, replicas_in("ns", assumed(3, "ns", 1)), GRPC_OK, "0804");
+    ask(SETS, sets_in("ns", assumed(4, "ns", 1)), GRPC_OK, "0804");
+    ask(REPLICAS, replicas_in("ns", assumed(3, "ns", 4)), GRPC_OK, ""); /* three of them land */
+    estimator.quotas = true;
+    ask(REPLICAS, replicas_in("ns", assumed(3, "ns", 1)), GRPC_OK, "0802");
+    ask(SETS, sets_in("ns", assumed(4, "ns", 1)), GRPC_OK, "0802");
+    /* of another namespace it takes nothing of the quota */
+    ask(REPLICAS, replicas_in("ns", assumed(3, "other", 1)), GRPC_OK, "0804");
+    ask(SETS, sets_in("ns", assumed(4, "other", 1)), GRPC_OK, "0804");
+    ask(SETS, sets_in("ns", assumed(4, "ns", 3)), GRPC_OK, "");
+}
+
 static void unknown_clusters(void **state) {
     static const char *const two[] = {"m2", "m1"};
     (void)state;
@@ -104,15 +170,40 @@ static void unknown_clusters(void **state) {
 }
 
 static void not_synced(void **state) {
-    const char *unknown = "08ffffffffffffffffff01";
+    const char *unknown = UNKNOWN;
     (void)state;
     ask(REPLICAS, hex_text(1, "m1"), GRPC_OK, unknown);
     ask(SETS, hex_text(1, "m1"), GRPC_OK, unknown);
     estimator.unready_is_error = true;
     ask(REPLICAS, hex_text(1, "m1"), GRPC_UNAVAILABLE,
-        "cluster m1: its nodes and pods are not listed yet");
+        "cluster m1: not all of its objects are listed yet");
     load(NODE);
     ask(REPLICAS, hex_text(1, "m1"), GRPC_OK, "080c");
+}
+
+/* With one step more it has an answer. */
+static void least_steps(int method, const char *hex, const char *want) {
+    CLEANUP(arena_done) struct arena arena;
+    CLEANUP(strbuf_done) struct strbuf bytes = {0};
+    const struct grpc_service service = estimator_service(&estimator);
+    struct grpc_response response = {.status = GRPC_OK};
+    char text[sizeof response.err.text] = "";
+    arena_init(&arena, ARENA);
+    hex_append(hex, &bytes);
+    const struct grpc_request request = {.message = strbuf_str(&bytes), .arena = &arena};
+    for (uint64_t steps = 1; steps < 1000; steps++) {
+        arena_reset(&arena);
+        arena.steps = (struct steps){.max = steps};
+        response = (struct grpc_response){.message = {.max = 64}};
+        service.methods[method].handle(service.ctx, &request, &response);
+        strbuf_done(&response.message);
+        if (response.status == GRPC_OK)
+            break;
+        assert_int_equal(response.status, GRPC_RESOURCE_EXHAUSTED);
+        memcpy(text, response.err.text, sizeof text);
+    }
+    assert_int_equal(response.status, GRPC_OK);
+    assert_contains(text, want);
 }
 
 static void bad_questions(void **state) {
@@ -123,6 +214,10 @@ static void bad_questions(void **state) {
     const char *good =
         hex_printf("%s%s", hex_text(1, "m1"), hex_field(2, hex_request(5, "cpu", "1")));
     ask_within(REPLICAS, good, GRPC_RESOURCE_EXHAUSTED, "", 1);
+    least_steps(REPLICAS, good, "failed to estimate replicas: the question is too large");
+    least_steps(SETS, sets_in("ns", ""), "failed to estimate component sets: the question is too");
+    estimator.quotas = true;
+    least_steps(REPLICAS, good, "failed to estimate replicas: the question is too large");
 }
 
 static const char *workload(const char *cluster, const char *api, const char *kind,
@@ -152,7 +247,7 @@ static void unschedulable_replicas(void **state) {
     ask(UNSCHEDULABLE, workload("m1", "apps/v1", "StatefulSet", "d"), GRPC_UNKNOWN,
         "kind(StatefulSet) of workload(ns/d) is not supported");
     ask(UNSCHEDULABLE, workload("m1", "apps/v1", "Deployment", "e"), GRPC_UNKNOWN,
-        "\"e\" not found");
+        "deployments.apps \"ns/e\" not found");
     ask(UNSCHEDULABLE, hex_text(1, "m1"), GRPC_UNKNOWN, "resource is nil");
     ask(UNSCHEDULABLE, "0a", GRPC_INTERNAL, "");
 }
@@ -165,6 +260,9 @@ static void observed(void **state) {
     service.observe(service.ctx, &(struct grpc_report){.method = &service.methods[SETS],
                                                        .status = GRPC_UNAVAILABLE,
                                                        .duration_ns = 3000000});
+    service.observe(service.ctx, &(struct grpc_report){.method = &service.methods[REPLICAS],
+                                                       .remark = 1,
+                                                       .duration_ns = 3000000});
     service.observe(service.ctx,
                     &(struct grpc_report){.method = NULL, .status = GRPC_UNIMPLEMENTED});
     metrics_render(&out);
@@ -174,6 +272,8 @@ static void observed(void **state) {
     assert_contains(
         out.p,
         "evenkeel_estimator_requests_total{method=\"MaxAvailableReplicas\",result=\"ok\"} 0\n");
+    assert_contains(out.p, "evenkeel_estimator_requests_total{method=\"MaxAvailableReplicas\","
+                           "result=\"unknown\"} 1\n");
     assert_contains(out.p, "evenkeel_estimator_duration_seconds_count{method="
                            "\"MaxAvailableComponentSets\"} 1\n");
     estimator_metrics_stop();
@@ -197,6 +297,8 @@ static int remove_path(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(answers, setup, teardown),
+        cmocka_unit_test_setup_teardown(quotas, setup, teardown),
+        cmocka_unit_test_setup_teardown(assumed_workloads, setup, teardown),
         cmocka_unit_test_setup_teardown(unknown_clusters, setup, teardown),
         cmocka_unit_test_setup_teardown(not_synced, setup, teardown),
         cmocka_unit_test_setup_teardown(bad_questions, setup, teardown),

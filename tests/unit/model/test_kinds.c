@@ -50,6 +50,7 @@ static const struct {
     {"cluster.karmada.io/v1alpha1", "Cluster", "/apis/cluster.karmada.io/v1alpha1/clusters",
      "clusters"},
     {"apps/v1", "Deployment", "/apis/apps/v1/deployments", "deployments"},
+    {"v1", "ResourceQuota", "/api/v1/resourcequotas", "resourcequotas"},
     {"v1", "PersistentVolume", "/api/v1/persistentvolumes", "persistentvolumes"},
     {"v1", "PersistentVolumeClaim", "/api/v1/persistentvolumeclaims", "bound claims"},
     FLUID("AlluxioRuntime", "alluxioruntimes"),
@@ -73,9 +74,9 @@ static const struct watched_kind *row_named(const char *name) {
 /* Kubernetes supports 5,000 nodes, 10,000 namespaces and Services, and 150,000 pods: a list may
  * have some times as much. upstream: community sig-scalability/configs-and-limits/thresholds.md */
 static void lists_may_be_as_long(void **state) {
-    static const char *const few[] = {"nodes",         "namespaces",   "replicationcontrollers",
-                                      "services",      "statefulsets", "managedclusters",
-                                      "hub namespaces"};
+    static const char *const few[] = {"nodes",          "namespaces",    "replicationcontrollers",
+                                      "services",       "statefulsets",  "managedclusters",
+                                      "hub namespaces", "resourcequotas"};
     (void)state;
     for (size_t i = 0; i < KIND_ROWS; i++) {
         uint32_t want = 0; /* LIMIT_LISTED */
@@ -94,7 +95,7 @@ static bool is_of_files(const struct watched_kind *kind) {
 
 /* Nor is the API server of the cluster or the hub for these, but those of member clusters. */
 static bool is_of_members(const struct watched_kind *kind) {
-    return strcmp(kind->kind, "Deployment") == 0;
+    return strcmp(kind->kind, "Deployment") == 0 || strcmp(kind->kind, "ResourceQuota") == 0;
 }
 
 static bool is_elsewhere(const struct watched_kind *kind) {

@@ -1,0 +1,273 @@
+/*
+ * ResourceQuotas, each prepared for questions in one block of memory. Those of a namespace are in a
+ * list, whose first is found by the namespace.
+ */
+#include "members/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct kept_quota {
+    struct hash128 key;    /* of its namespace and name */
+    uint32_t next, before; /* of its namespace; POOL_NONE: it is the last, the first */
+    struct estimator_quota quota;
+    void *block; /* owned: all that the quota points to */
+    uint64_t bytes;
+    bool listed, fresh; /* as of bound pods */
+};
+
+/* ---- blocks ---- */
+
+struct block {
+    char *at; /* NULL while its size is worked out */
+    size_t used;
+};
+
+/* Larger things first, so that all are aligned. */
+static void *block_take(struct block *b, size_t n) {
+    void *taken = b->at != NULL ? b->at + b->used : NULL;
+    b->used += n;
+    return taken;
+}
+
+static struct str block_str(struct block *b, struct str text) {
+    char *p = block_take(b, text.n);
+    if (p == NULL)
+        return (struct str){0};
+    if (text.n > 0)
+        memcpy(p, text.p, text.n);
+    return (struct str){p, text.n};
+}
+
+static void copy_values(struct block *b, const struct quota_scope *from, struct str *values) {
+    for (uint32_t i = 0; i < from->value_count; i++) {
+        const struct str value = block_str(b, from->values[i]);
+        if (values != NULL)
+            values[i] = value;
+    }
+}
+
+/* Without a place for it only its size is worked out. */
+static void copy_quota(struct block *b, const struct estimator_quota *from,
+                       struct estimator_quota *ret) {
+    struct quota_room *rooms = block_take(b, from->room_count * sizeof *rooms);
+    struct quota_scope *scopes = block_take(b, from->scope_count * sizeof *scopes);
+    const bool sizing = b->at == NULL;
+    for (uint32_t i = 0; i < from->scope_count; i++) {
+        const struct quota_scope *scope = &from->scopes[i];
+        struct str *values = block_take(b, scope->value_count * sizeof *values);
+        if (!sizing)
+            scopes[i] = (struct quota_scope){.values = values, .value_count = scope->value_count};
+    }
+    for (uint32_t i = 0; i < from->scope_count; i++) {
+        const struct str name = block_str(b, from->scopes[i].name),
+                         op = block_str(b, from->scopes[i].op);
+        copy_values(b, &from->scopes[i], sizing ? NULL : (struct str *)(uintptr_t)scopes[i].values);
+        if (!sizing) {
+            scopes[i].name = name;
+            scopes[i].op = op;
+        }
+    }
+    for (uint32_t i = 0; i < from->room_count; i++) {
+        const struct str name = block_str(b, from->rooms[i].name);
+        if (!sizing) {
+            rooms[i] = from->rooms[i];
+            rooms[i].name = name;
+        }
+    }
+    *ret = *from;
+    ret->namespace = block_str(b, from->namespace);
+    ret->rooms = rooms;
+    ret->scopes = scopes;
+}
+
+/* ---- the table ---- */
+
+static struct hash128 key_of(struct str namespace, struct str name) {
+    struct hash_state hash = hash_begin();
+    hash_add(&hash, namespace);
+    hash_add(&hash, name);
+    return hash_end128(hash);
+}
+
+static bool key_equal(const void *ctx, uint32_t id, const void *key) {
+    const struct quota_table *t = ctx;
+    const struct kept_quota *quota = pool_at(&t->quotas, id);
+    const struct hash128 *wanted = key;
+    return quota->key.a == wanted->a && quota->key.b == wanted->b;
+}
+
+static bool namespace_equal(const void *ctx, uint32_t id, const void *key) {
+    const struct quota_table *t = ctx;
+    const struct kept_quota *quota = pool_at(&t->quotas, id);
+    const struct str *wanted = key;
+    return str_eq(quota->quota.namespace, *wanted);
+}
+
+static uint32_t find_first(const struct quota_table *t, struct str namespace) {
+    return hashmap_find(&t->namespaces, hash_str(namespace), namespace_equal, t, &namespace);
+}
+
+void quotas_init(struct member_contents *c) {
+    pool_init(&c->quotas.quotas, sizeof(struct kept_quota));
+}
+
+/* Behind the first of its namespace; both indexes have room. */
+static void link_quota(struct quota_table *t, uint32_t id) {
+    struct kept_quota *quota = pool_at(&t->quotas, id);
+    const uint32_t first = find_first(t, quota->quota.namespace);
+    quota->next = quota->before = POOL_NONE;
+    hashmap_insert(&t->index, quota->key.a, id);
+    if (first == HASHMAP_NONE) {
+        hashmap_insert(&t->namespaces, hash_str(quota->quota.namespace), id);
+        return;
+    }
+    struct kept_quota *head = pool_at(&t->quotas, first);
+    quota->next = head->next;
+    quota->before = first;
+    if (head->next != POOL_NONE)
+        ((struct kept_quota *)pool_at(&t->quotas, head->next))->before = id;
+    head->next = id;
+}
+
+/* What takes the place of a first one needs no more room than that. */
+static void unlink_quota(struct quota_table *t, uint32_t id) {
+    const struct kept_quota *quota = pool_at(&t->quotas, id);
+    const uint64_t hash = hash_str(quota->quota.namespace);
+    hashmap_remove(&t->index, quota->key.a, id);
+    if (quota->before == POOL_NONE)
+        hashmap_remove(&t->namespaces, hash, id);
+    else
+        ((struct kept_quota *)pool_at(&t->quotas, quota->before))->next = quota->next;
+    if (quota->next == POOL_NONE)
+        return;
+    ((struct kept_quota *)pool_at(&t->quotas, quota->next))->before = quota->before;
+    if (quota->before == POOL_NONE)
+        hashmap_insert(&t->namespaces, hash, quota->next);
+}
+
+static void forget_quota(struct quota_table *t, uint32_t id) {
+    struct kept_quota *quota = pool_at(&t->quotas, id);
+    unlink_quota(t, id);
+    t->block_bytes -= quota->bytes;
+    free(quota->block);
+    pool_give(&t->quotas, id);
+}
+
+void quotas_done(struct member_contents *c) {
+    struct quota_table *t = &c->quotas;
+    for (POOL_EACH(&t->quotas, id))
+        forget_quota(t, id);
+    pool_done(&t->quotas);
+    hashmap_done(&t->index);
+    hashmap_done(&t->namespaces);
+}
+
+/* ---- events ---- */
+
+static int fill_quota(struct kept_quota *quota, const struct estimator_quota *from) {
+    struct block size = {0}, block = {0};
+    copy_quota(&size, from, &quota->quota);
+    quota->block = block.at = malloc(size.used > 0 ? size.used : 1);
+    if (block.at == NULL)
+        return -ENOMEM;
+    copy_quota(&block, from, &quota->quota);
+    quota->bytes = size.used;
+    return 0;
+}
+
+static int add_quota(struct quota_table *t, const struct kept_quota *from) {
+    if (hashmap_reserve(&t->index) != 0 || hashmap_reserve(&t->namespaces) != 0)
+        return -ENOMEM;
+    const uint32_t id = pool_take(&t->quotas);
+    if (id == POOL_NONE)
+        return -ENOMEM;
+    *(struct kept_quota *)pool_at(&t->quotas, id) = *from;
+    t->block_bytes += from->bytes;
+    link_quota(t, id);
+    return 0;
+}
+
+int quotas_apply(struct member_contents *c, const struct quota *from, struct arena *arena) {
+    struct quota_table *t = &c->quotas;
+    struct kept_quota kept = {
+        .key = key_of(from->meta.namespace, from->meta.name), .listed = true, .fresh = t->listing};
+    struct estimator_quota prepared;
+    const uint32_t old = hashmap_find(&t->index, kept.key.a, key_equal, t, &kept.key);
+    int r = estimator_quota_init(from, arena, &prepared);
+    if (r == 0)
+        r = fill_quota(&kept, &prepared);
+    if (old != HASHMAP_NONE) {
+        kept.fresh = ((const struct kept_quota *)pool_at(&t->quotas, old))->fresh;
+        forget_quota(t, old);
+    }
+    if (r == 0)
+        r = add_quota(t, &kept);
+    if (r != 0)
+        free(kept.block);
+    return r;
+}
+
+void quotas_remove(struct member_contents *c, struct str namespace, struct str name) {
+    const struct hash128 key = key_of(namespace, name);
+    const uint32_t id = hashmap_find(&c->quotas.index, key.a, key_equal, &c->quotas, &key);
+    if (id != HASHMAP_NONE)
+        forget_quota(&c->quotas, id);
+}
+
+/* ---- listings ---- */
+
+void quotas_sync_begin(struct member_contents *c) {
+    c->quotas.listing = true;
+    for (POOL_EACH(&c->quotas.quotas, id))
+        ((struct kept_quota *)pool_at(&c->quotas.quotas, id))->listed = false;
+}
+
+void quotas_sync_end(struct member_contents *c) {
+    c->quotas.listing = false;
+    for (POOL_EACH(&c->quotas.quotas, id)) {
+        struct kept_quota *quota = pool_at(&c->quotas.quotas, id);
+        quota->fresh = false;
+        if (!quota->listed)
+            forget_quota(&c->quotas, id);
+    }
+}
+
+void quotas_sync_abort(struct member_contents *c) {
+    c->quotas.listing = false;
+    for (POOL_EACH(&c->quotas.quotas, id))
+        if (((const struct kept_quota *)pool_at(&c->quotas.quotas, id))->fresh)
+            forget_quota(&c->quotas, id);
+}
+
+uint64_t quotas_bytes(const struct member_contents *c) {
+    enum { QUOTA_BYTES = sizeof(struct kept_quota) + 20 }; /* with its places in two indexes */
+    return c->quotas.quotas.count * (uint64_t)QUOTA_BYTES + c->quotas.block_bytes;
+}
+
+/* ---- questions ---- */
+
+static uint32_t next_of(const struct quota_table *t, bool all, uint32_t id) {
+    return all ? pool_next(&t->quotas, id + 1)
+               : ((const struct kept_quota *)pool_at(&t->quotas, id))->next;
+}
+
+int member_quotas(const struct member_view *v, struct str namespace, struct arena *arena,
+                  const struct estimator_quota **ret, uint32_t *ret_count) {
+    const struct quota_table *t = &v->contents->quotas;
+    const bool all = str_empty(namespace);
+    struct estimator_quota *quotas = NULL;
+    uint32_t count = 0, cap = 0;
+    uint32_t id = all ? pool_next(&t->quotas, 0) : find_first(t, namespace);
+    for (; id != POOL_NONE; id = next_of(t, all, id)) {
+        if (!steps_take(&arena->steps, 4))
+            return -E2BIG;
+        quotas = arena_push(arena, quotas, count, &cap, sizeof *quotas);
+        if (quotas == NULL)
+            return -ENOMEM;
+        quotas[count++] = ((const struct kept_quota *)pool_at(&t->quotas, id))->quota;
+    }
+    *ret = quotas;
+    *ret_count = count;
+    return 0;
+}

@@ -1,0 +1,165 @@
+/* Members whose API servers answer: which kinds a member needs for which question. */
+#include "members/members.h"
+
+#include "base/file.h"
+
+#include "unit/kube/api.h"
+#include "unit/unit.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { NODES, PODS, DEPLOYMENTS, REPLICA_SETS, QUOTAS, KINDS };
+static const char *const paths[KINDS] = {"/api/v1/nodes?", "/api/v1/pods?",
+                                         "/apis/apps/v1/deployments?", "/apis/apps/v1/replicasets?",
+                                         "/api/v1/resourcequotas?"};
+
+struct server {
+    struct api api;
+    struct api_call calls[KINDS];
+    struct members *members;
+};
+
+static void start(struct server *s, struct members_options options) {
+    static char config[] = "/tmp/evenkeel-live-XXXXXX.yaml";
+    char text[400], source[80];
+    const char *const sources[] = {source};
+    struct err err = {0};
+    *s = (struct server){.members = NULL};
+    api_init(&s->api);
+    const int fd = mkstemps(config, 5);
+    assert_true(fd >= 0);
+    assert_int_equal(close(fd), 0);
+    (void)snprintf(text, sizeof text,
+                   "apiVersion: v1\nkind: Config\ncurrent-context: c\n"
+                   "contexts: [{name: c, context: {cluster: c, user: u}}]\n"
+                   "clusters: [{name: c, cluster: {server: '%s'}}]\n"
+                   "users: [{name: u, user: {}}]\n",
+                   s->api.url);
+    assert_int_equal(file_write_atomic(config, str_of(text), 0600, NULL), 0);
+    (void)snprintf(source, sizeof source, "m1=%s", config);
+    if (members_new(sources, 1, 60000, &s->members, &err) != 0)
+        fail_msg("%s", err.text);
+    members_configure(s->members, &options);
+    assert_int_equal(unlink(config), 0);
+    memcpy(config + strlen("/tmp/evenkeel-live-"), "XXXXXX", 6); /* of the next test */
+    members_start(s->members);
+}
+
+static void finish(struct server *s) {
+    members_stop(s->members);
+    members_free(s->members);
+    for (int k = 0; k < KINDS; k++)
+        api_call_done(&s->calls[k]);
+    api_done(&s->api);
+}
+
+#define STREAM "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"
+#define MARKER                                                                                     \
+    "{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"Any\",\"metadata\":{\"resourceVersion\":\"9\"," \
+    "\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}}}}\n"
+#define FORBIDDEN                                                                                  \
+    "{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"forbidden\",\"code\":403}"
+
+enum reply { BEGIN, LIST, REFUSE }; /* a listing that does not end yet, one of nothing, none */
+
+static void list_none(struct server *s, int kind) {
+    assert_true(api_say(&s->calls[kind], MARKER));
+}
+
+/* Takes the requests of so many kinds, in any order, once each, and replies. */
+static void take(struct server *s, int count, const enum reply replies[KINDS]) {
+    for (; count > 0; count--) {
+        struct api_call call = {0};
+        int kind = 0;
+        api_take(&s->api, &call);
+        while (kind < KINDS && !str_has_prefix(call.path, str_of(paths[kind])))
+            kind++;
+        assert_in_range(kind, 0, KINDS - 1);
+        assert_int_equal(s->calls[kind].text.n, 0);
+        s->calls[kind] = call;
+        if (replies[kind] == REFUSE)
+            api_answer(&s->calls[kind], 403, "", FORBIDDEN);
+        else
+            assert_true(api_say(&s->calls[kind], STREAM));
+        if (replies[kind] == LIST)
+            list_none(s, kind);
+    }
+}
+
+static enum member_state now(const struct server *s,
+                             enum member_state (*state_of)(const struct member *m)) {
+    struct member *member = members_hold(s->members, STR("m1"));
+    const enum member_state state = state_of(member);
+    member_release(member);
+    return state;
+}
+
+/* Another thread makes it so. */
+static void becomes(const struct server *s, enum member_state (*state_of)(const struct member *m),
+                    enum member_state state) {
+    const time_t until = time(NULL) + 60;
+    while (now(s, state_of) != state) {
+        assert_true(time(NULL) < until);
+        sched_yield();
+    }
+}
+
+/* Replicas are estimated by nodes and pods, whether or not the workloads may be listed. */
+static void without_workloads(void **state) {
+    struct server s;
+    (void)state;
+    start(&s, (struct members_options){.quotas = false});
+    take(&s, 4,
+         (const enum reply[KINDS]){
+             [PODS] = BEGIN, [NODES] = LIST, [DEPLOYMENTS] = REFUSE, [REPLICA_SETS] = LIST});
+    assert_int_equal(s.calls[QUOTAS].text.n, 0); /* nobody asks for them */
+    assert_int_equal(now(&s, member_state), MEMBER_SYNCING);
+    list_none(&s, PODS);
+    becomes(&s, member_state, MEMBER_SYNCED);
+    assert_int_equal(now(&s, member_workloads_state), MEMBER_SYNCING);
+    finish(&s);
+}
+
+static void without_nodes(void **state) {
+    struct server s;
+    (void)state;
+    start(&s, (struct members_options){.quotas = false});
+    take(&s, 4,
+         (const enum reply[KINDS]){
+             [NODES] = BEGIN, [PODS] = LIST, [DEPLOYMENTS] = LIST, [REPLICA_SETS] = LIST});
+    becomes(&s, member_workloads_state, MEMBER_SYNCED); /* nodes have no part in them */
+    assert_int_equal(now(&s, member_state), MEMBER_SYNCING);
+    list_none(&s, NODES);
+    becomes(&s, member_state, MEMBER_SYNCED);
+    finish(&s);
+}
+
+/* With the gate nothing is answered without them. */
+static void with_quotas(void **state) {
+    struct server s;
+    (void)state;
+    start(&s, (struct members_options){.quotas = true});
+    take(&s, 5,
+         (const enum reply[KINDS]){[NODES] = LIST,
+                                   [PODS] = LIST,
+                                   [DEPLOYMENTS] = LIST,
+                                   [REPLICA_SETS] = LIST,
+                                   [QUOTAS] = BEGIN});
+    becomes(&s, member_workloads_state, MEMBER_SYNCED);
+    assert_int_equal(now(&s, member_state), MEMBER_SYNCING);
+    list_none(&s, QUOTAS);
+    becomes(&s, member_state, MEMBER_SYNCED);
+    finish(&s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_workloads),
+        cmocka_unit_test(without_nodes),
+        cmocka_unit_test(with_quotas),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
