@@ -284,13 +284,13 @@ static void *run(void *arg) {
             else if (!go_on(c))
                 end_connection(c);
         }
-        more = serve_some(w);
         const bool drains = atomic_load(&l->draining) && !w->drained;
         if (drains || now_ms(l) - w->ticked_ms >= TICK_MS) {
             w->ticked_ms = now_ms(l);
             w->drained = w->drained || drains;
             look_at_all(w, drains);
         }
+        more = serve_some(w); /* last: looking at connections may have brought calls */
     }
     while (!list_empty(&w->connections))
         end_connection(LIST_ITEM(struct connection, link, w->connections.next));
