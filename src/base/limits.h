@@ -256,6 +256,13 @@
 #define LIMIT_GRPC_PATH 128            /* of a path that is unknown, in errors */
 #define LIMIT_GRPC_TEXT 1024           /* kept of the text of a server's status */
 
+#define LIMIT_GRPC_ADDRESS 264    /* "host:port", with its NUL */
+#define LIMIT_GRPC_ORDERS 16384u  /* calls that wait for the dialer's thread */
+#define LIMIT_GRPC_DIAL_MS 5000   /* for one address: to connect, for TLS, for SETTINGS */
+#define LIMIT_GRPC_REDIAL_MS 1000 /* after the first failure; doubled after each, up to: */
+#define LIMIT_GRPC_REDIAL_MAX_MS 30000
+#define LIMIT_LOOKUPS 16u /* of host names at the same time */
+
 /* API server */
 #define LIMIT_KUBE_EVENT                                                                           \
     (16u << 20) /* one watch event: 1.5 MiB of an object may be six times as much in JSON */

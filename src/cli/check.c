@@ -1,11 +1,13 @@
 /*
  * evenkeel check: looks for mistakes in configuration files before they are used.
  */
+#include "base/duration.h"
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/suggest.h"
 #include "check/cluster.h"
+#include "check/estimator.h"
 #include "check/findings.h"
 #include "check/limits.h"
 #include "check/scheduler.h"
@@ -31,11 +33,13 @@ struct request {
     const char *evenkeel; /* the file of --config */
     bool knows_evenkeel;  /* that, or a flag of the configuration, was given */
     struct scheduler_check which;
+    struct estimator_check estimator;
 };
 
 /* ---- help ---- */
 
 enum { SPEC_OUTPUT, SPEC_URL_PART, SPEC_INDEX, SPEC_CONFIG, SPEC_SECRET };
+enum { ESTIMATOR_TIMEOUT_MS = 3000, ESTIMATOR_TIMEOUT_MOST_S = 600 };
 
 static const struct option_spec specs[] = {
     [SPEC_OUTPUT] = {"output", 'o', "FORMAT", "table (default) or json"},
@@ -47,9 +51,21 @@ static const struct option_spec specs[] = {
                      "Evenkeel's Secret or kube-scheduler's, as kubectl get -o yaml prints it"},
 };
 
+static const struct option_spec estimator_specs[] = {
+    {"output", 'o', "FORMAT", "table (default) or json"},
+    {"address", 0, "HOST:PORT", "of the estimator; its port is 10352 as a rule"},
+    {"cluster", 0, "NAME", "the Cluster of Karmada that it estimates"},
+    {"ca-file", 0, "FILE", "CA of its certificate; without this and the next: plaintext"},
+    {"insecure-skip-verify", 0, NULL, "TLS, but do not verify its certificate"},
+    {"cert-file", 0, "FILE", "client certificate, with --key-file"},
+    {"key-file", 0, "FILE", "its key"},
+    {"timeout", 0, "DURATION", "to connect, and to answer: 3s"},
+};
+
 const struct command check_command = {
     .name = "check",
-    .usage = "config FILE | kube-scheduler-config FILE | cluster | policy FILE... [options]",
+    .usage = "config FILE | kube-scheduler-config FILE | cluster | policy FILE... | estimator "
+             "[options]",
     .about =
         "Looks for mistakes before they do harm:\n"
         "  config                 an EvenkeelConfiguration, as for 'evenkeel serve --config'\n"
@@ -57,6 +73,7 @@ const struct command check_command = {
         "  cluster                an API server: access, permissions, labels of the nodes\n"
         "  policy                 TopologyPolicies: what they would change, and whom they would "
         "harm\n"
+        "  estimator              an estimator of Karmada, as karmada-scheduler would ask it\n"
         "Exit codes: 0 no errors, 1 errors, 2 wrong usage; 3 of 'check policy': not sound.",
     .example = "evenkeel check config evenkeel.yaml\n"
                "evenkeel check kube-scheduler-config /etc/kubernetes/scheduler.yaml\n"
@@ -137,6 +154,22 @@ const struct command check_policy_command = {
     .spec_count = 1,
     .configuration_flags = true,
     .shown_flags = "state kubeconfig context in-cluster policy fluid-profile",
+};
+
+const struct command check_estimator_command = {
+    .name = "check estimator",
+    .usage = "--address HOST:PORT --cluster NAME [options]",
+    .about = "Asks an estimator (Evenkeel's or karmada-scheduler-estimator) as karmada-scheduler\n"
+             "would: is it reached, does TLS agree, does it answer for this cluster, how fast.\n"
+             "TLS options are those of karmada-scheduler's --scheduler-estimator-ca-file,\n"
+             "-cert-file, -key-file and --insecure-skip-estimator-verify.\n"
+             "Exit codes: 0 no errors, 1 errors, 2 wrong usage.",
+    .example = "evenkeel check estimator --address 127.0.0.1:10352 --cluster member1\n"
+               "evenkeel check estimator --address karmada-scheduler-estimator-member1."
+               "karmada-system.svc:10352 --cluster member1 --ca-file ca.crt --cert-file tls.crt "
+               "--key-file tls.key -o json",
+    .specs = estimator_specs,
+    .spec_count = sizeof estimator_specs / sizeof estimator_specs[0],
 };
 
 /* ---- output ---- */
@@ -299,6 +332,79 @@ static int run_policy(struct options *o, const struct request *request) {
     return status;
 }
 
+/* ---- estimator ---- */
+
+static void take_timeout(struct options *o, const char *text, struct estimator_check *which) {
+    const int64_t per_ms = 1000000, most_ns = ESTIMATOR_TIMEOUT_MOST_S * 1000 * per_ms;
+    int64_t ns;
+    struct err err;
+    if (duration_parse(str_of(text), &ns, &err) != 0 || ns < per_ms || ns > most_ns)
+        options_fail(o, "--timeout: '%s' is not a duration of 1ms to %ds", text,
+                     ESTIMATOR_TIMEOUT_MOST_S);
+    else
+        which->timeout_ms = ns / per_ms;
+}
+
+static void take_estimator(struct options *o, const struct option_value *v,
+                           struct request *request) {
+    struct estimator_check *which = &request->estimator;
+    const struct {
+        const char *name, **to;
+    } texts[] = {{"address", &which->address},
+                 {"cluster", &which->cluster},
+                 {"ca-file", &which->tls.ca_file},
+                 {"cert-file", &which->tls.cert_file},
+                 {"key-file", &which->tls.key_file}};
+    if (v->spec == NULL) {
+        options_fail(o, "unexpected argument '%s'", v->text);
+        return;
+    }
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (strcmp(v->spec->name, texts[i].name) == 0)
+            *texts[i].to = v->text;
+    if (strcmp(v->spec->name, "insecure-skip-verify") == 0)
+        which->tls.insecure_skip_verify = true;
+    else if (strcmp(v->spec->name, "timeout") == 0)
+        take_timeout(o, v->text, which);
+    else if (strcmp(v->spec->name, "output") == 0)
+        request->json = options_output_is_json(o, v->text);
+}
+
+static void check_estimator_usage(struct options *o, const struct estimator_check *which) {
+    if (o->stopped)
+        return;
+    if (which->address == NULL)
+        options_fail(o, "which estimator? give --address HOST:PORT");
+    else if (which->cluster == NULL)
+        options_fail(o, "which cluster? give --cluster NAME");
+    else if ((which->tls.cert_file == NULL) != (which->tls.key_file == NULL))
+        options_fail(o, "--cert-file and --key-file belong together");
+    else if (which->tls.cert_file != NULL && !grpc_dial_tls_is_on(&which->tls))
+        options_fail(o, "--cert-file has no use in plaintext, which it is without --ca-file and "
+                        "--insecure-skip-verify");
+}
+
+static int run_estimator(int argc, char **argv) {
+    struct options o;
+    struct option_value v;
+    struct request request = {.estimator.timeout_ms = ESTIMATOR_TIMEOUT_MS};
+    struct arena arena;
+    struct findings f;
+    options_init(&o, &check_estimator_command, argc, argv);
+    while (options_next(&o, &v))
+        take_estimator(&o, &v, &request);
+    check_estimator_usage(&o, &request.estimator);
+    if (o.stopped)
+        return o.exit_status;
+    arena_init(&arena, ARENA_BYTES);
+    findings_init(&f, &arena);
+    request.file = request.estimator.address;
+    estimator_check(&request.estimator, &f);
+    const int status = print(&f, &request);
+    arena_done(&arena);
+    return status;
+}
+
 /* ---- command lines ---- */
 
 static void take_index(struct options *o, const char *text, struct request *request) {
@@ -357,10 +463,13 @@ int cmd_check(int argc, char **argv) {
         return run(&check_cluster_command, run_cluster, false, argc - 1, argv + 1);
     if (strcmp(what, "policy") == 0)
         return run(&check_policy_command, run_policy, true, argc - 1, argv + 1);
+    if (strcmp(what, "estimator") == 0)
+        return run_estimator(argc - 1, argv + 1);
     options_init(&o, &check_command, argc, argv);
     if (!options_next(&o, &v)) {
         if (!o.stopped)
-            options_fail(&o, "check what? config, kube-scheduler-config, cluster or policy");
+            options_fail(&o,
+                         "check what? config, kube-scheduler-config, cluster, policy or estimator");
         return o.exit_status;
     }
     struct suggestion near = suggestion_for(str_of(v.text));
@@ -368,6 +477,7 @@ int cmd_check(int argc, char **argv) {
     suggestion_offer(&near, "kube-scheduler-config");
     suggestion_offer(&near, "cluster");
     suggestion_offer(&near, "policy");
+    suggestion_offer(&near, "estimator");
     options_fail(&o, "unknown check '%s'%s%s%s", v.text, near.best != NULL ? "; did you mean " : "",
                  near.best != NULL ? near.best : "", near.best != NULL ? "?" : "");
     return o.exit_status;

@@ -21,5 +21,6 @@ int cmd_version(int argc, char **argv);
 /* How each command's line is written, in their files. check_command has no options of its own. */
 extern const struct command serve_command, estimator_command, explain_command, simulate_command,
     topology_command, check_command, check_config_command, check_scheduler_command,
-    check_cluster_command, check_policy_command, certs_init_command, certs_show_command,
-    certs_check_command, remote_command, completion_command, man_command, version_command;
+    check_cluster_command, check_policy_command, check_estimator_command, certs_init_command,
+    certs_show_command, certs_check_command, remote_command, completion_command, man_command,
+    version_command;

@@ -63,6 +63,23 @@ int wire_unschedulable_decode(struct str bytes, struct arena *arena, struct wire
 /* Appends the response of any of the three methods. */
 void wire_response_encode(int32_t count, enum wire_epoch epoch, struct strbuf *out);
 
+/* ---- what a client sends and reads ---- */
+
+#define WIRE_SERVICE "/github.com.karmada_io.karmada.pkg.estimator.service.Estimator/"
+
+/*
+ * ReplicaRequirements as v1.18 writes them: both sets of fields, for servers of any version. They
+ * are the same for all clusters, so they are made once, in the arena; .p NULL: there are none
+ * (`given` is false). What does not parse in an affinity is written as a term that matches nothing,
+ * which it is. 0 or -ENOMEM.
+ */
+int wire_requirements_encode(const struct replica_requirements *r, struct arena *arena,
+                             struct str *ret, struct err *err) MUST_CHECK;
+/* Appends a MaxAvailableReplicasRequest for a cluster, with these requirements. */
+void wire_replicas_ask(struct str cluster, struct str requirements, struct strbuf *out);
+/* The number of a response of any of the three methods; false: this is none. */
+bool wire_response_decode(struct str bytes, int32_t *ret);
+
 /* The version of protobuf-c that is loaded. */
 const char *wire_library_version(void);
 

@@ -26,7 +26,10 @@ struct grpc_stream {
     gnutls_session_t session;
     struct tls_pair *pair; /* the handshake's, counted */
     struct tls_client client;
-    bool sends; /* a record is on its way: GnuTLS has kept what it was of */
+    struct grpc_dial_credentials *dial; /* of the client's side, instead; counted */
+    char *host;                         /* that was dialled; owned */
+    int failed;                         /* GnuTLS's code of what ended it; 0: nothing has */
+    bool sends;                         /* a record is on its way: GnuTLS has kept what it was of */
 };
 
 /* ---- credentials ---- */
@@ -115,11 +118,33 @@ int grpc_stream_open(int fd, struct grpc_credentials *credentials, struct grpc_s
     return 0;
 }
 
+int grpc_stream_dial(int fd, struct grpc_dial_credentials *credentials, const char *host,
+                     struct grpc_stream **ret, struct err *err) {
+    struct grpc_stream *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return err_set(err, -ENOMEM, "no memory for a connection");
+    s->fd = fd;
+    if (credentials != NULL) {
+        s->host = strdup(host);
+        s->session = s->host != NULL ? grpc_dial_session(credentials, fd, s->host) : NULL;
+        if (s->session == NULL) {
+            free(s->host);
+            free(s);
+            return err_set(err, -ENOMEM, "no memory for a connection");
+        }
+        s->dial = grpc_dial_credentials_ref(credentials);
+    }
+    *ret = s;
+    return 0;
+}
+
 void grpc_stream_close(struct grpc_stream *s) {
     if (s == NULL)
         return;
     if (s->session != NULL)
         gnutls_deinit(s->session);
+    grpc_dial_credentials_unref(s->dial);
+    free(s->host);
     tls_pair_unref(s->pair);
     tls_client_done(&s->client);
     (void)close(s->fd); /* what was to be sent has been */
@@ -152,10 +177,12 @@ int grpc_stream_handshake(struct grpc_stream *s, struct err *err) {
         return 0;
     const int r = gnutls_handshake(s->session);
     if (r == GNUTLS_E_SUCCESS)
-        return check_peer(s, err);
+        return s->dial != NULL ? grpc_dial_agreed(s->session, err) : check_peer(s, err);
     if (r == GNUTLS_E_AGAIN || r == GNUTLS_E_INTERRUPTED || gnutls_error_is_fatal(r) == 0)
         return -EAGAIN;
     (void)gnutls_alert_send_appropriate(s->session, r);
+    if (s->dial != NULL)
+        return grpc_dial_problem(s->session, r, s->host, err);
     return err_set(err, -EPROTO, "%s", gnutls_strerror(r));
 }
 
@@ -165,17 +192,18 @@ bool grpc_stream_waits_to_send(const struct grpc_stream *s) {
 
 /* ---- bytes ---- */
 
-static ssize_t outcome(ssize_t r) {
+static ssize_t outcome(struct grpc_stream *s, ssize_t r) {
     if (r >= 0)
         return r;
     if (r == GNUTLS_E_AGAIN || r == GNUTLS_E_INTERRUPTED || gnutls_error_is_fatal((int)r) == 0)
         return -EAGAIN;
+    s->failed = (int)r;
     return r == GNUTLS_E_PREMATURE_TERMINATION ? 0 : -EPROTO;
 }
 
 ssize_t grpc_stream_read(struct grpc_stream *s, void *into, size_t size) {
     if (s->session != NULL)
-        return outcome(gnutls_record_recv(s->session, into, size));
+        return outcome(s, gnutls_record_recv(s->session, into, size));
     const ssize_t n = recv(s->fd, into, size, MSG_DONTWAIT);
     return n >= 0 ? n : errno == EINTR ? -EAGAIN : -errno;
 }
@@ -183,7 +211,7 @@ ssize_t grpc_stream_read(struct grpc_stream *s, void *into, size_t size) {
 ssize_t grpc_stream_write(struct grpc_stream *s, const void *from, size_t size) {
     if (s->session != NULL) {
         const ssize_t r =
-            outcome(gnutls_record_send(s->session, s->sends ? NULL : from, s->sends ? 0 : size));
+            outcome(s, gnutls_record_send(s->session, s->sends ? NULL : from, s->sends ? 0 : size));
         s->sends = r == -EAGAIN;
         return r;
     }
@@ -193,4 +221,12 @@ ssize_t grpc_stream_write(struct grpc_stream *s, const void *from, size_t size) 
 
 bool grpc_stream_has_more(const struct grpc_stream *s) {
     return s->session != NULL && gnutls_record_check_pending(s->session) > 0;
+}
+
+int grpc_stream_problem(const struct grpc_stream *s, int code, struct err *err) {
+    if (s->dial != NULL && s->failed != 0)
+        return grpc_dial_problem(s->session, s->failed, s->host, err);
+    if (code == 0)
+        return err_set(err, -ECONNRESET, "the server ended the connection");
+    return err_set_errno(err, -code, "the connection is lost");
 }

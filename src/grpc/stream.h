@@ -3,10 +3,13 @@
  * and, where a client CA is configured, show a certificate of it whose subject may call. Nothing
  * blocks.
  *
+ * The other side, a connection that was dialled: grpc/dial_tls.h.
+ *
  * Not thread-safe: a stream belongs to one thread. The credentials are shared.
  */
 #pragma once
 
+#include "grpc/dial_tls.h"
 #include "http/tls.h"
 
 #include <sys/types.h>
@@ -22,11 +25,16 @@ struct grpc_stream;
 /* Owns the descriptor, which is non-blocking, if it succeeds. 0 or -ENOMEM. */
 int grpc_stream_open(int fd, struct grpc_credentials *credentials, struct grpc_stream **ret,
                      struct err *err) MUST_CHECK;
+/* The same of a connection that was dialled; NULL in place of credentials: no TLS. `host` is the
+ * name that the server's certificate must have. */
+int grpc_stream_dial(int fd, struct grpc_dial_credentials *credentials, const char *host,
+                     struct grpc_stream **ret, struct err *err) MUST_CHECK;
 /* Closes the connection. NULL is fine. */
 void grpc_stream_close(struct grpc_stream *s);
 
 /* Goes on with the handshake: 0 it is over (at once without TLS), -EAGAIN, or -EPROTO and -EACCES
- * with a sentence: the client is at fault, and has been told so. */
+ * with a sentence: the client is at fault, and has been told so. Of a connection that was dialled:
+ * as grpc_dial_problem() has it. */
 int grpc_stream_handshake(struct grpc_stream *s, struct err *err) MUST_CHECK;
 /* While the handshake is not over: does it wait to send? */
 bool grpc_stream_waits_to_send(const struct grpc_stream *s);
@@ -36,3 +44,6 @@ ssize_t grpc_stream_read(struct grpc_stream *s, void *into, size_t size);
 ssize_t grpc_stream_write(struct grpc_stream *s, const void *from, size_t size);
 /* Can more be read though the descriptor says nothing? */
 bool grpc_stream_has_more(const struct grpc_stream *s);
+/* Why reading or writing a connection that was dialled has failed with this code (0: its end). As
+ * grpc_dial_problem(), or the code. */
+int grpc_stream_problem(const struct grpc_stream *s, int code, struct err *err) MUST_CHECK;

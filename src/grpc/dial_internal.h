@@ -1,0 +1,61 @@
+/* A dialer and its peers, for dial.c (the thread, and what others ask of it) and peer.c (one
+ * connection). */
+#pragma once
+
+#include "base/limits.h"
+#include "base/list.h"
+#include "base/mutex.h"
+#include "grpc/dial.h"
+#include "grpc/stream.h"
+#include "net/lookup.h"
+
+struct order;
+
+struct grpc_dialer {
+    struct grpc_dial_tls tls;
+    struct clock *clock;
+    struct grpc_budget budget;
+    pthread_t thread;
+    bool started;
+    int poll_fd, wake_fd;
+    struct list peers;                         /* the thread's, as the next two */
+    struct grpc_dial_credentials *credentials; /* NULL: not read yet, or plaintext */
+    int64_t credentials_ms;
+
+    struct mutex lock;  /* guards the next three, and each peer's report */
+    struct list orders; /* struct order of dial.c, oldest first */
+    size_t order_count; /* calls among them */
+    bool stopping;
+    struct condition changed; /* some peer's report */
+};
+
+struct grpc_peer {
+    struct list link;
+    struct grpc_dialer *dialer;
+    char addresses[GRPC_PEER_ADDRESSES][LIMIT_GRPC_ADDRESS];
+    size_t address_count;
+    struct grpc_peer_report report;
+    struct order *removal; /* owned until it is given */
+
+    /* The thread's: */
+    enum grpc_peer_stage stage;
+    size_t address; /* that is tried */
+    char host[LOOKUP_HOST_SIZE], port[LOOKUP_PORT_SIZE];
+    struct lookup *lookup;
+    struct lookup_found found;
+    size_t next_found;
+    int fd; /* -1, or of a connection that `stream` does not own yet */
+    struct grpc_stream *stream;
+    struct grpc_client *client;
+    uint32_t waits_for;
+    int64_t due_ms; /* when something has to be done whatever comes; INT64_MAX: nothing */
+};
+
+/* ---- peer.c ---- */
+
+/* What can be done now: after an event of its descriptor, or at its time, or when some look-up has
+ * ended. */
+void grpc_peer_go_on(struct grpc_peer *p, bool has_event);
+void grpc_peer_begin(struct grpc_peer *p);
+/* Ends the connection and its calls. */
+void grpc_peer_disconnect(struct grpc_peer *p);

@@ -1,0 +1,306 @@
+/*
+ * One peer, stage by stage: look the name up, connect to its addresses in turn, TLS, the server's
+ * SETTINGS. What fails leads to the next address; after the last one the peer waits, and begins
+ * anew. All of it runs on the dialer's thread.
+ */
+#include "grpc/dial_internal.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static int64_t now_ms(const struct grpc_peer *p) {
+    return p->dialer->clock->now_ms(p->dialer->clock);
+}
+
+/* ---- reports ---- */
+
+static void enter(struct grpc_peer *p, enum grpc_peer_stage stage) {
+    struct grpc_dialer *d = p->dialer;
+    p->stage = stage;
+    mutex_lock(&d->lock);
+    p->report.stage = stage;
+    if (stage == GRPC_PEER_READY) {
+        p->report.failures = 0;
+        p->report.connected_ms = now_ms(p);
+    }
+    (void)snprintf(p->report.address, sizeof p->report.address, "%s",
+                   p->addresses[p->address]); /* fits */
+    condition_broadcast(&d->changed);
+    mutex_unlock(&d->lock);
+}
+
+static void report_failure(struct grpc_peer *p, const struct err *failure) {
+    struct grpc_dialer *d = p->dialer;
+    mutex_lock(&d->lock);
+    p->report.failed_at = p->stage;
+    p->report.failure = *failure;
+    p->report.failures++;
+    mutex_unlock(&d->lock);
+}
+
+/* ---- the end of a connection ---- */
+
+void grpc_peer_disconnect(struct grpc_peer *p) {
+    grpc_client_free(p->client);
+    p->client = NULL;
+    if (p->stream != NULL)
+        grpc_stream_close(p->stream); /* which takes it out of the epoll */
+    else if (p->fd >= 0)
+        (void)close(p->fd); /* likewise */
+    p->stream = NULL;
+    p->fd = -1;
+    lookup_free(p->lookup);
+    p->lookup = NULL;
+}
+
+static int64_t pause_ms(const struct grpc_peer *p) {
+    const unsigned failures = p->report.failures; /* only this thread changes it */
+    int64_t pause = LIMIT_GRPC_REDIAL_MS;
+    for (unsigned i = p->address_count; i < failures && pause < LIMIT_GRPC_REDIAL_MAX_MS;
+         i += (unsigned)p->address_count)
+        pause *= 2;
+    return pause < LIMIT_GRPC_REDIAL_MAX_MS ? pause : LIMIT_GRPC_REDIAL_MAX_MS;
+}
+
+static void begin_address(struct grpc_peer *p);
+
+/* The address is of no use: the next one, or a pause. */
+static void fail(struct grpc_peer *p, const struct err *failure) {
+    const bool was_ready = p->stage == GRPC_PEER_READY;
+    report_failure(p, failure);
+    grpc_peer_disconnect(p);
+    if (!was_ready && p->address + 1 < p->address_count) {
+        p->address++;
+        begin_address(p);
+        return;
+    }
+    p->due_ms = now_ms(p) + pause_ms(p);
+    enter(p, GRPC_PEER_WAITS);
+}
+
+/* ---- stages ---- */
+
+static void wait_for(struct grpc_peer *p, uint32_t events) {
+    struct epoll_event event = {.events = events, .data.ptr = p};
+    if (events == p->waits_for)
+        return;
+    p->waits_for = events;
+    (void)epoll_ctl(p->dialer->poll_fd, EPOLL_CTL_MOD, p->fd, &event); /* it is there */
+}
+
+static void begin_address(struct grpc_peer *p) {
+    struct err err = {0};
+    (void)lookup_split(p->addresses[p->address], p->host, p->port); /* was tried at first */
+    enter(p, GRPC_PEER_LOOKS_UP);
+    p->due_ms = now_ms(p) + LIMIT_GRPC_DIAL_MS;
+    const int r = lookup_start(p->host, p->port, p->dialer->wake_fd, &p->lookup, &err);
+    if (r == -EAGAIN) {
+        enter(p, GRPC_PEER_WAITS); /* until a look-up has ended, which wakes the thread */
+        p->due_ms = now_ms(p) + LIMIT_GRPC_REDIAL_MS;
+    } else if (r != 0)
+        fail(p, &err);
+}
+
+void grpc_peer_begin(struct grpc_peer *p) {
+    p->address = 0;
+    begin_address(p);
+}
+
+/* 0: it is on its way. */
+static int open_socket(struct grpc_peer *p, size_t at) {
+    const int yes = 1, unsent_ms = 20000;
+    struct epoll_event event = {.events = EPOLLOUT, .data.ptr = p};
+    const struct sockaddr *to = (const struct sockaddr *)&p->found.items[at].address;
+    p->fd = socket(to->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (p->fd < 0)
+        return -errno;
+    /* What is not acknowledged ends the connection; so does a peer that is gone. */
+    (void)setsockopt(p->fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    (void)setsockopt(p->fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
+    (void)setsockopt(p->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unsent_ms, sizeof unsent_ms);
+    p->waits_for = EPOLLOUT;
+    if (epoll_ctl(p->dialer->poll_fd, EPOLL_CTL_ADD, p->fd, &event) != 0)
+        return -errno;
+    if (connect(p->fd, to, p->found.items[at].length) != 0 && errno != EINPROGRESS)
+        return -errno;
+    return 0;
+}
+
+/* The next of the name's addresses; the last error counts. */
+static void connect_next(struct grpc_peer *p, int code) {
+    struct err err = {0};
+    while (p->next_found < p->found.count) {
+        if (p->fd >= 0)
+            (void)close(p->fd); /* nothing was sent */
+        p->fd = -1;
+        code = open_socket(p, p->next_found++);
+        if (code == 0)
+            return;
+    }
+    (void)err_set_errno(&err, -code, "connect");
+    fail(p, &err);
+}
+
+static void look_up(struct grpc_peer *p) {
+    struct err err = {0};
+    const int r = lookup_result(p->lookup, &p->found, &err);
+    if (r == -EAGAIN)
+        return;
+    lookup_free(p->lookup);
+    p->lookup = NULL;
+    if (r != 0) {
+        fail(p, &err);
+        return;
+    }
+    p->next_found = 0;
+    enter(p, GRPC_PEER_CONNECTS);
+    connect_next(p, -ENXIO);
+}
+
+static int find_credentials(struct grpc_dialer *d, struct err *err) {
+    enum { KEPT_MS = 10000 };
+    struct grpc_dial_credentials *loaded;
+    const int64_t at_ms = d->clock->now_ms(d->clock);
+    if (!grpc_dial_tls_is_on(&d->tls) ||
+        (d->credentials != NULL && at_ms - d->credentials_ms < KEPT_MS))
+        return 0;
+    const int r = grpc_dial_credentials_load(&d->tls, &loaded, err);
+    if (r != 0)
+        return r;
+    grpc_dial_credentials_unref(d->credentials);
+    d->credentials = loaded;
+    d->credentials_ms = at_ms;
+    return 0;
+}
+
+static int make_session(struct grpc_peer *p, struct err *err) {
+    struct grpc_dialer *d = p->dialer;
+    const struct grpc_client_options options = {.authority = p->addresses[p->address],
+                                                .secure = d->credentials != NULL,
+                                                .clock = d->clock,
+                                                .budget = &d->budget};
+    const int r = grpc_client_new(&options, &p->client, err);
+    return r == 0 ? grpc_stream_dial(p->fd, d->credentials, p->host, &p->stream, err) : r;
+}
+
+static void connected(struct grpc_peer *p) {
+    struct err err = {0};
+    int code = 0;
+    socklen_t size = sizeof code;
+    if (getsockopt(p->fd, SOL_SOCKET, SO_ERROR, &code, &size) != 0)
+        code = errno;
+    if (code != 0) {
+        connect_next(p, -code);
+        return;
+    }
+    enter(p, GRPC_PEER_SHAKES_HANDS);
+    int r = find_credentials(p->dialer, &err);
+    if (r == 0)
+        r = make_session(p, &err);
+    if (r != 0)
+        fail(p, &err);
+}
+
+static void shake_hands(struct grpc_peer *p) {
+    struct err err = {0};
+    const int r = grpc_stream_handshake(p->stream, &err);
+    if (r == -EAGAIN)
+        wait_for(p, grpc_stream_waits_to_send(p->stream) ? EPOLLOUT : EPOLLIN);
+    else if (r != 0)
+        fail(p, &err);
+    else
+        enter(p, GRPC_PEER_GREETS);
+}
+
+/* ---- calls ---- */
+
+/* 0, or why the connection is to end. */
+static int receive(struct grpc_peer *p, struct err *err) {
+    enum { PIECES = 16 };
+    char piece[16 << 10];
+    for (int i = 0;
+         grpc_client_takes_input(p->client) && (i < PIECES || grpc_stream_has_more(p->stream));
+         i++) {
+        const ssize_t n = grpc_stream_read(p->stream, piece, sizeof piece);
+        if (n == -EAGAIN)
+            return 0;
+        if (n <= 0)
+            return grpc_stream_problem(p->stream, (int)n, err);
+        const int r = grpc_client_receive(p->client, (struct str){piece, (size_t)n}, err);
+        if (r != 0)
+            return r;
+    }
+    return 0;
+}
+
+static int send_output(struct grpc_peer *p, struct err *err) {
+    for (struct str out; (out = grpc_client_output(p->client)).n > 0;) {
+        const ssize_t n = grpc_stream_write(p->stream, out.p, out.n);
+        if (n == -EAGAIN)
+            return 0;
+        if (n <= 0)
+            return grpc_stream_problem(p->stream, n == 0 ? -EPIPE : (int)n, err);
+        grpc_client_sent(p->client, (size_t)n);
+    }
+    return 0;
+}
+
+static void talk(struct grpc_peer *p) {
+    struct err err = {0};
+    int r = receive(p, &err);
+    const int64_t calls_ms = grpc_client_tick(p->client);
+    if (r == 0)
+        r = send_output(p, &err);
+    const bool has_output = grpc_client_output(p->client).n > 0;
+    if (r == 0 && grpc_client_is_over(p->client))
+        r = grpc_client_is_greeted(p->client)
+                ? err_set(&err, -ECONNRESET, "the server is leaving")
+                : err_set(&err, -EPROTO, "the server does not speak HTTP/2");
+    if (r != 0) {
+        fail(p, &err);
+        return;
+    }
+    wait_for(p, (grpc_client_takes_input(p->client) ? (uint32_t)EPOLLIN : 0) |
+                    (has_output ? (uint32_t)EPOLLOUT : 0));
+    if (p->stage == GRPC_PEER_GREETS && grpc_client_is_greeted(p->client))
+        enter(p, GRPC_PEER_READY);
+    if (p->stage == GRPC_PEER_READY)
+        p->due_ms = calls_ms;
+}
+
+/* ---- all of it ---- */
+
+static void end_try(struct grpc_peer *p) {
+    static const char *const texts[GRPC_PEER_STAGES] = {
+        [GRPC_PEER_LOOKS_UP] = "its name was not resolved in time",
+        [GRPC_PEER_CONNECTS] = "nothing answered in time",
+        [GRPC_PEER_SHAKES_HANDS] = "TLS was not agreed in time",
+        [GRPC_PEER_GREETS] = "it did not answer as an HTTP/2 server in time",
+    };
+    struct err err = {0};
+    (void)err_set(&err, -ETIMEDOUT, "%s", texts[p->stage]);
+    fail(p, &err);
+}
+
+void grpc_peer_go_on(struct grpc_peer *p, bool has_event) {
+    if (p->stage == GRPC_PEER_WAITS) {
+        if (now_ms(p) >= p->due_ms)
+            grpc_peer_begin(p);
+    } else if (p->stage != GRPC_PEER_READY && now_ms(p) >= p->due_ms) {
+        end_try(p);
+        return;
+    }
+    if (p->stage == GRPC_PEER_LOOKS_UP)
+        look_up(p);
+    else if (p->stage == GRPC_PEER_CONNECTS && has_event)
+        connected(p);
+    if (p->stage == GRPC_PEER_SHAKES_HANDS)
+        shake_hands(p);
+    if (p->stage == GRPC_PEER_GREETS || p->stage == GRPC_PEER_READY)
+        talk(p);
+}

@@ -1,0 +1,36 @@
+/*
+ * Names of hosts to addresses, without blocking who asks: each look-up has a thread of its own,
+ * LIMIT_LOOKUPS at most in the process, because getaddrinfo(3) may take many seconds where DNS does
+ * not answer. A literal address needs no thread.
+ */
+#pragma once
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/socket.h>
+
+enum { LOOKUP_ADDRESSES = 8, LOOKUP_HOST_SIZE = 254, LOOKUP_PORT_SIZE = 6 };
+
+/* "host:port" or "[::1]:port"; the port 1 to 65535. Returns false if it has not that form. */
+bool lookup_split(const char *address, char host[LOOKUP_HOST_SIZE], char port[LOOKUP_PORT_SIZE]);
+
+/* In the order of getaddrinfo(3): the best first. */
+struct lookup_found {
+    size_t count; /* 1 at least */
+    struct {
+        struct sockaddr_storage address;
+        socklen_t length;
+    } items[LOOKUP_ADDRESSES];
+};
+
+struct lookup;
+/* Begins. When it has ended, 1 is added to the eventfd, which the caller may close before. 0,
+ * -EAGAIN (there are LIMIT_LOOKUPS already: try again when one has ended, or later) or -ENOMEM. */
+int lookup_start(const char *host, const char *port, int event_fd, struct lookup **ret,
+                 struct err *err) MUST_CHECK;
+/* 0 with addresses; -EAGAIN: not yet; -ENXIO: there is none, with a sentence. */
+int lookup_result(struct lookup *l, struct lookup_found *ret, struct err *err) MUST_CHECK;
+/* Of a look-up that goes on, the result is dropped. NULL is fine. */
+void lookup_free(struct lookup *l);
