@@ -49,8 +49,6 @@ enum flag_type { FLAG_TEXT, FLAG_BOOL, FLAG_INT, FLAG_FLOAT, FLAG_DURATION };
     X(PPROF_ADDRESS, "profiling-bind-address", 0, "ADDRESS", FLAG_TEXT, UNUSED)                    \
     X(ADD_DIR_HEADER, "add-dir-header", 0, "[BOOL]", FLAG_BOOL, UNUSED)                            \
     X(ALSO_TO_STDERR, "alsologtostderr", 0, "[BOOL]", FLAG_BOOL, UNUSED)                           \
-    X(ALSO_THRESHOLD, "alsologtostderrthreshold", 0, "SEVERITY", FLAG_TEXT, UNUSED)                \
-    X(LEGACY_THRESHOLD, "legacy-stderr-threshold-behavior", 0, "[BOOL]", FLAG_BOOL, UNUSED)        \
     X(LOG_BACKTRACE, "log-backtrace-at", 0, "FILE:LINE", FLAG_TEXT, UNUSED)                        \
     X(LOG_DIR, "log-dir", 0, "DIR", FLAG_TEXT, UNUSED)                                             \
     X(LOG_FILE, "log-file", 0, "FILE", FLAG_TEXT, UNUSED)                                          \

@@ -24,10 +24,11 @@ helped() { # COMMAND WORD...: its help, all of it on standard output, names itse
         grep -qF -- "$word" <<<"$out" || { echo "no '$word' in: $out"; return 1; }
     done
 }
-check "help" helped '' COMMAND serve simulate topology check certs version
+check "help" helped '' COMMAND serve estimator simulate topology check certs version
 check "help serve" helped serve --state --extender-listen --shutdown-delay 'Exit codes' 'Example'
 check "help serve: what kube-scheduler may call" helped serve /extender/v1/filter /extender/v1/prioritize \
     /extender/v1/preempt /extender/v1/bind filterVerb prioritizeVerb preemptVerb bindVerb
+check "help estimator" helped estimator --cluster-name --kubeconfig --server-port --feature-gates --parallelism 'Exit codes' 'Example'
 check "help simulate" helped simulate --pod --candidates --admit --policy --output 'Exit codes' 'Example'
 check "help topology" helped topology nodes --by --output --state 'Exit codes' 'Example'
 check "help check" helped check config kube-scheduler-config 'Exit codes' 'Example'

@@ -267,12 +267,10 @@ static void flags_without_meaning(void **state) {
     struct fixture *f = *state;
     (void)configure(f, M1 "--kube-api-qps=20.5 --kube-api-burst 30 --parallelism=16 --enable-pprof "
                           "--profiling-bind-address=:6060 --add_dir_header=true "
-                          "--alsologtostderr=false --alsologtostderrthreshold=2 "
-                          "--legacy-stderr-threshold-behavior --log_backtrace_at=a.go:1");
+                          "--alsologtostderr=false --log_backtrace_at=a.go:1");
     assert_string_equal(f->flags.unused.p,
                         "kube-api-qps, kube-api-burst, parallelism, enable-pprof, "
                         "profiling-bind-address, add-dir-header, alsologtostderr, "
-                        "alsologtostderrthreshold, legacy-stderr-threshold-behavior, "
                         "log-backtrace-at");
     done(f);
     (void)configure(f, M1 "--log_dir=/tmp --log-file=/tmp/a --log_file_max_size=1800 "
