@@ -30,7 +30,10 @@ struct check {
 
 /* Findings of the hub say so in their field: "hub.server". */
 #define SAY(check, severity, what, advice, ...)                                                    \
-    findings_add((check)->out, severity, 0, (check)->role == SERVER_HUB ? "hub." what : what,      \
+    findings_add((check)->out, severity, 0,                                                        \
+                 (check)->role == SERVER_HUB       ? "hub." what                                   \
+                 : (check)->role == SERVER_KARMADA ? "karmada." what                               \
+                                                   : what,                                         \
                  advice, __VA_ARGS__)
 
 /* ---- asking ---- */

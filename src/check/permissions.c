@@ -24,6 +24,7 @@ enum need_of {
     NEED_OF_UNITS,         /* who stands behind controllers of units, where pods are validated */
     NEED_OF_LEAVING_NODES, /* data.labelLeavingNodes */
     NEED_OF_DECISIONS,     /* ocm.enabled */
+    NEED_OF_MEMBERS,       /* estimator.fromKarmada */
     NEED_OF_LEADERS,
     NEED_OF_SECRET,          /* with the webhook's certificate, whoever fills it */
     NEED_OF_SELF_SIGNED,     /* the same, if Evenkeel does */
@@ -75,6 +76,8 @@ static const struct need needs[] = {
      "without it Placements do not say what became of them"},
     {NEED_OF_DECISIONS, "create patch", EVENTS_GROUP, "events", SEVERITY_WARNING,
      "without it no Event says which clusters were moved"},
+    {NEED_OF_MEMBERS, "get", "", "secrets", SEVERITY_WARNING,
+     "without it member clusters whose Secrets are there cannot be asked"},
     {NEED_OF_SECRET, "list watch", "", "secrets", SEVERITY_ERROR,
      "without it the webhook has no certificate"},
     {NEED_OF_SELF_SIGNED, "create patch", "", "secrets", SEVERITY_ERROR,
@@ -117,6 +120,8 @@ static bool is_needed(const struct configuration *c, enum need_of of) {
         return pods && c->data.label_leaving_nodes;
     case NEED_OF_DECISIONS:
         return purpose_is_wanted(c, PURPOSE_OCM);
+    case NEED_OF_MEMBERS:
+        return purpose_is_wanted(c, PURPOSE_MEMBERS);
     case NEED_OF_SECRET:
         return webhook && c->webhook.certificates.mode != CERTIFICATES_FILES;
     case NEED_OF_SELF_SIGNED:
@@ -165,7 +170,9 @@ static struct place place_of(const struct check *c, const struct need *need, siz
     case NEED_OF_WORKLOAD_EVENTS:
         if (i < c->configuration->events.namespace_count)
             p.namespace = c->configuration->events.namespaces[i];
-        return p; /* or everywhere */
+        return p;         /* or everywhere */
+    case NEED_OF_MEMBERS: /* where karmadactl puts them */
+        return (struct place){.namespace = "karmada-cluster"};
     case NEED_OF_LEADERS:
         p.namespace = c->configuration->leader_election.namespace;
         p.name = c->leases[i];
@@ -200,6 +207,7 @@ static struct place place_of(const struct check *c, const struct need *need, siz
 static enum server_role server_of_need(const struct check *c, const struct need *need) {
     return need->of == NEED_OF_LEADERS     ? c->role /* its own Leases are listed */
            : need->of == NEED_OF_DECISIONS ? purpose_server(c->configuration, PURPOSE_OCM)
+           : need->of == NEED_OF_MEMBERS   ? purpose_server(c->configuration, PURPOSE_MEMBERS)
                                            : SERVER_CLUSTER;
 }
 
@@ -398,7 +406,9 @@ void permissions_check(const struct configuration *configuration, enum server_ro
                       .role = role,
                       .client = client,
                       .namespace = namespace,
-                      .path = role == SERVER_HUB ? "hub.permissions" : "permissions",
+                      .path = role == SERVER_HUB       ? "hub.permissions"
+                              : role == SERVER_KARMADA ? "karmada.permissions"
+                                                       : "permissions",
                       .out = out};
     for (enum purpose p = 0; p < PURPOSES; p++)
         if (lease_is_wanted(configuration, p) && purpose_server(configuration, p) == role)

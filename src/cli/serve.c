@@ -71,7 +71,7 @@ static int serve(struct options *o, const char *path, struct configuration *c) {
     if (options_configure(o, path, c, &err) != 0)
         return o->stopped ? o->exit_status : fail(o->command, &err);
     if (c->state.path_count == 0 && !server_is_set(&c->kubernetes) && !server_is_set(&c->hub) &&
-        c->estimator.member_count == 0) {
+        !server_is_set(&c->karmada_server) && c->estimator.member_count == 0) {
         options_fail(o,
                      "no cluster to serve; give --kubeconfig FILE, --in-cluster or --state FILE");
         return o->exit_status;

@@ -187,8 +187,14 @@ static bool ocm_without_server(const struct configuration *c) {
     return c->ocm.enabled && !server_is_set(&c->hub) && !server_is_set(&c->kubernetes);
 }
 
+static bool from_karmada_without_server(const struct configuration *c) {
+    return purpose_is_wanted(c, PURPOSE_MEMBERS) && !server_is_set(&c->karmada_server) &&
+           !server_is_set(&c->kubernetes);
+}
+
 static bool no_source(const struct configuration *c) {
-    return sources(c) == 0 && server_is_used(c, SERVER_CLUSTER) && !ocm_without_server(c);
+    return sources(c) == 0 && server_is_used(c, SERVER_CLUSTER) && !ocm_without_server(c) &&
+           !from_karmada_without_server(c);
 }
 
 static bool two_sources(const struct configuration *c) {
@@ -218,7 +224,28 @@ static bool hub_is_this_cluster(const struct configuration *c) {
 /* ---- the estimator ---- */
 
 static bool nobody_is_estimated(const struct configuration *c) {
-    return configuration_estimates(c) && c->estimator.member_count == 0;
+    return configuration_estimates(c) && c->estimator.member_count == 0 &&
+           !c->estimator.from_karmada;
+}
+
+static bool nobody_asks_for_karmadas(const struct configuration *c) {
+    return !configuration_estimates(c) && c->estimator.from_karmada;
+}
+
+static bool two_karmadas(const struct configuration *c) {
+    return c->karmada_server.kubeconfig != NULL && c->karmada_server.in_cluster;
+}
+
+static bool karmada_context_without_kubeconfig(const struct configuration *c) {
+    return c->karmada_server.context != NULL && c->karmada_server.kubeconfig == NULL;
+}
+
+static bool unused_karmada(const struct configuration *c) {
+    return server_is_set(&c->karmada_server) && !server_is_used(c, SERVER_KARMADA);
+}
+
+static bool karmada_is_this_cluster(const struct configuration *c) {
+    return c->karmada_server.in_cluster && c->kubernetes.in_cluster;
 }
 
 static bool nobody_asks_for_members(const struct configuration *c) {
@@ -460,6 +487,34 @@ static const struct rule rules[] = {
       .text = "the estimator listens, and has no member cluster to answer for",
       .advice = "set it (--estimator-member NAME=KUBECONFIG), or estimator.listen: \"0\"",
       .missing = true}},
+    {nobody_asks_for_karmadas,
+     {.path = "estimator.fromKarmada",
+      .text = "nobody can ask for them, because the estimator does not listen",
+      .advice = "set estimator.listen, or remove it",
+      .missing = true}},
+    {from_karmada_without_server,
+     {.path = "estimator.fromKarmada",
+      .text = "the clusters are in Karmada's API server, which is not set",
+      .advice = "set karmada.kubeconfig (--karmada-kubeconfig FILE) or karmada.inCluster: true "
+                "(--karmada-in-cluster)",
+      .missing = true}},
+    {two_karmadas,
+     {.path = "karmada.inCluster",
+      .text = "karmada.kubeconfig names another API server",
+      .advice = "set one of the two"}},
+    {karmada_context_without_kubeconfig,
+     {.path = "karmada.context",
+      .text = "a context belongs to karmada.kubeconfig, which is not set",
+      .advice = "set karmada.kubeconfig (--karmada-kubeconfig FILE) to the file with that context",
+      .missing = true}},
+    {unused_karmada,
+     {.path = "karmada.kubeconfig",
+      .text = "nothing is asked there, because estimator.fromKarmada is off",
+      .advice = "set estimator.fromKarmada: true (--estimator-from-karmada), or remove it"}},
+    {karmada_is_this_cluster,
+     {.path = "karmada.inCluster",
+      .text = "kubernetes.inCluster names the same API server",
+      .advice = "remove it: without it the clusters are watched there"}},
     {nobody_asks_for_members,
      {.path = "estimator.members",
       .text = "nobody can ask for them, because the estimator does not listen",

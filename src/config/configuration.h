@@ -119,11 +119,14 @@ struct configuration {
         size_t plugin_count;
     } karmada;
 
+    struct configuration_server karmada_server; /* karmada.kubeconfig and what stands beside it */
+
     struct {                /* estimator: the gRPC listener that karmada-scheduler calls */
         const char *listen; /* "0" or "": off */
         struct http_tls_options tls;
         const char *const *members; /* as members/members.h reads them */
         size_t member_count;
+        bool from_karmada;     /* and those that Karmada's API server has */
         bool unready_is_error; /* a member that is not synced; otherwise it answers -1 */
         /* upstream: gates ResourceQuotaEstimate and SchedulingOvercommitProtection */
         bool resource_quota;        /* ResourceQuotas of a namespace limit an answer */

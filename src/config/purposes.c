@@ -27,6 +27,10 @@ static bool decides_placements(const struct configuration *c) {
     return c->ocm.enabled;
 }
 
+static bool takes_members(const struct configuration *c) {
+    return configuration_estimates(c) && c->estimator.from_karmada;
+}
+
 /* ---- the table ---- */
 
 #define NEED(need) (1u << (need))
@@ -69,6 +73,10 @@ static const struct {
                      .server = SERVER_HUB,
                      .writes = true,
                      .lease = "-ocm"},
+    [PURPOSE_MEMBERS] = {.name = "members",
+                         .wanted = takes_members,
+                         .kinds = NEED(KIND_FOR_MEMBERS),
+                         .server = SERVER_KARMADA},
 };
 
 const char *purpose_name(enum purpose purpose) {
@@ -106,6 +114,7 @@ static bool is_on(const struct configuration *c, enum kind_need need) {
     case KIND_FOR_ALL:
     case KIND_FOR_FLEET:
     case KIND_FOR_PLACEMENTS:
+    case KIND_FOR_MEMBERS:
         break;
     }
     return true;

@@ -16,6 +16,7 @@ enum purpose {
     PURPOSE_CERTIFICATES, /* of listeners, in Secrets */
     PURPOSE_FLEET,        /* knows the clusters of a fleet */
     PURPOSE_OCM,          /* decides Placements */
+    PURPOSE_MEMBERS,      /* knows the member clusters that Karmada has, to estimate them */
     PURPOSES,
 };
 

@@ -2,7 +2,13 @@
 
 const struct configuration_server *server_settings(const struct configuration *c,
                                                    enum server_role role) {
-    return role == SERVER_HUB ? &c->hub : &c->kubernetes;
+    return role == SERVER_HUB       ? &c->hub
+           : role == SERVER_KARMADA ? &c->karmada_server
+                                    : &c->kubernetes;
+}
+
+const char *server_name(enum server_role role) {
+    return role == SERVER_HUB ? "hub" : role == SERVER_KARMADA ? "karmada" : NULL;
 }
 
 bool server_is_set(const struct configuration_server *settings) {
@@ -25,6 +31,8 @@ int server_access(const struct configuration *c, enum server_role role, struct a
                                                                settings->context, arena, ret, err);
     if (r != 0 && role == SERVER_HUB)
         return err_wrap(err, "the fleet's hub");
-    ret->role = role == SERVER_HUB ? "hub" : NULL;
+    if (r != 0 && role == SERVER_KARMADA)
+        return err_wrap(err, "Karmada's API server");
+    ret->role = server_name(role);
     return r;
 }

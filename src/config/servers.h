@@ -10,6 +10,9 @@
 /* Its settings; borrowed from the configuration. */
 const struct configuration_server *server_settings(const struct configuration *c,
                                                    enum server_role role);
+/* "hub", "karmada": its section, and the label `server` of metrics; NULL: the cluster's own, of
+ * which nothing is said. Static. */
+const char *server_name(enum server_role role);
 /* Is an API server named there? */
 bool server_is_set(const struct configuration_server *settings);
 

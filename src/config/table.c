@@ -517,6 +517,34 @@ static const struct field fields[] = {
      .help = "Such a cluster is tried again when it changes, or after so long."},
 
     /* karmada */
+    {.path = "karmada.kubeconfig",
+     .flag = "karmada-kubeconfig",
+     .type = FIELD_CSTR,
+     MEMBER(karmada_server.kubeconfig),
+     .noun = "file",
+     .help = "Karmada's API server is that of this kubeconfig; without it, and without "
+             "`karmada.inCluster`, that of `kubernetes`."},
+    {.path = "karmada.context",
+     .flag = "karmada-context",
+     .type = FIELD_CSTR,
+     MEMBER(karmada_server.context),
+     .noun = "name",
+     .help = "Which of its contexts; otherwise its current one."},
+    {.path = "karmada.inCluster",
+     .flag = "karmada-in-cluster",
+     .type = FIELD_BOOL,
+     MEMBER(karmada_server.in_cluster),
+     .help = "Karmada's API server is that of the cluster that this pod runs in, as its service "
+             "account."},
+    {.path = "karmada.staleAfter",
+     .flag = "karmada-stale-after",
+     .type = FIELD_DURATION,
+     MEMBER(karmada_server.stale_after_ms),
+     .min = SECOND,
+     .max = HOUR,
+     .initial = LIMIT_KUBE_STALE_MS,
+     .help = "When Karmada's API server has not been heard for so long, a cluster that is not "
+             "known may be a new one: the estimator answers -1 for it, and not an error."},
     {.path = "karmada.compat",
      .flag = "karmada-compat",
      .type = FIELD_CHOICE,
@@ -635,6 +663,14 @@ static const struct field fields[] = {
          "the current one; their nodes and pods are watched. `NAME=https://HOST:PORT,KUBECONFIG` "
          "asks another address than the kubeconfig's. `NAME` alone is the cluster of "
          "`state.paths`, or that of `kubernetes`."},
+    {.path = "estimator.fromKarmada",
+     .flag = "estimator-from-karmada",
+     .type = FIELD_BOOL,
+     MEMBER(estimator.from_karmada),
+     .help = "Estimate the clusters that Karmada has, too: each Cluster of its API server "
+             "(`karmada.kubeconfig`) is a member, asked with the credentials of the Secret that it "
+             "names. They come and go while Evenkeel runs; a name in `estimator.members` is that "
+             "member."},
     {.path = "estimator.unready",
      .flag = "estimator-unready",
      .type = FIELD_CHOICE,

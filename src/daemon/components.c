@@ -20,7 +20,7 @@
 #include "grpc/listener.h"
 #include "handlers/routes.h"
 #include "kube/election/elector.h"
-#include "members/members.h"
+#include "members/karmada.h"
 #include "policy/store.h"
 #include "volumes/store.h"
 
@@ -443,19 +443,26 @@ static int start_members(struct server *s, struct err *err) {
     if (of_files != NULL)
         source_follow(s->source, informer_follower(of_files));
     members_start(s->members);
-    return 0;
+    const struct karmada_members_options karmada = {
+        .members = s->members,
+        .client = client_of(s, PURPOSE_MEMBERS),
+        .stale_after_ms = server_settings(c, purpose_server(c, PURPOSE_MEMBERS))->stale_after_ms};
+    return karmada.client != NULL ? karmada_members_start(&karmada, &s->karmada_members, err) : 0;
 }
 
 static void poll_members(struct server *s) {
+    karmada_members_poll(s->karmada_members);
     if (s->members != NULL)
         members_poll(s->members);
 }
 
 static void stop_members(struct server *s) {
+    karmada_members_stop(s->karmada_members);
     members_stop(s->members);
 }
 
 static void free_members(struct server *s) {
+    karmada_members_free(s->karmada_members);
     members_free(s->members);
 }
 
@@ -466,7 +473,7 @@ static bool keeps_members(void *ctx) {
 
 static bool are_members_listed(void *ctx) {
     const struct server *s = ctx;
-    return members_listed(s->members);
+    return karmada_members_listed(s->karmada_members) && members_listed(s->members);
 }
 
 /* Who has nothing to answer but -1 is of no use yet. */

@@ -26,6 +26,7 @@ struct known_evenness;
 struct known_fleet;
 struct known_data;
 struct known_policies;
+struct karmada_members;
 struct leadership;
 struct members;
 struct owned_placements;
@@ -51,6 +52,7 @@ struct server {
     struct known_fleet *fleet;                 /* NULL: only nodes are candidates */
     struct owned_placements *owned_placements; /* NULL: none are decided */
     struct members *members;                   /* NULL: no estimator listens */
+    struct karmada_members *karmada_members;   /* NULL: none are Karmada's */
     struct informer *volumes;                  /* NULL: no pods are admitted */
     struct evenness_latest *latest;            /* of evenness */
     struct known_evenness *evenness;

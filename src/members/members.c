@@ -306,7 +306,9 @@ static bool is_relied_on(const struct members *m, const struct member *old) {
 static void replace_listed(struct members *m) {
     for (uint32_t i = 0; i < m->count; i++) {
         struct member *old = m->items[i], *next = old->next;
-        if (next == NULL || (member_state(next) != MEMBER_SYNCED && is_relied_on(m, old)))
+        const bool is_good =
+            next != NULL && member_state(next) == MEMBER_SYNCED && member_is_listed(next);
+        if (next == NULL || (!is_good && is_relied_on(m, old)))
             continue;
         old->next = NULL;
         exchange(m, i, next);

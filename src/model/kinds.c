@@ -203,6 +203,16 @@ const struct watched_kind watched_kinds[KIND_ROWS] = {
                              .resource = "resourcequotas",
                              .most = LIMIT_LISTED_FEW,
                              .need = KIND_OF_MEMBERS},
+    [KIND_MEMBER_CLUSTER] = {.group = KARMADA_CLUSTER_GROUP,
+                             .version = "v1alpha1",
+                             .kind = "Cluster",
+                             .resource = "clusters",
+                             .name = "member clusters",
+                             .most = LIMIT_LISTED_FEW,
+                             .optional = true,
+                             .need = KIND_FOR_MEMBERS,
+                             .server = SERVER_KARMADA,
+                             .permissions = {VITAL("estimator.fromKarmada asks for them")}},
 };
 
 /* ---- by group and kind ---- */

@@ -63,6 +63,7 @@ enum kind_row {
     KIND_KARMADA_CLUSTER,
     KIND_DEPLOYMENT,
     KIND_RESOURCE_QUOTA,
+    KIND_MEMBER_CLUSTER, /* Karmada's clusters once more, for members that are estimated */
     KIND_ROWS,
 };
 
@@ -70,6 +71,7 @@ enum kind_row {
 enum server_role {
     SERVER_CLUSTER, /* of the cluster whose pods it places */
     SERVER_HUB,     /* of a fleet, if that is another one (config/servers.h) */
+    SERVER_KARMADA, /* Karmada's, likewise */
     SERVER_ROLES,
 };
 
@@ -83,8 +85,9 @@ enum kind_need {
     KIND_FOR_FLEET,      /* which clusters there are */
     KIND_FOR_PLACEMENTS, /* how they are decided */
     KIND_FOR_PLACEMENT_POLICIES,
-    KIND_OF_MEMBERS, /* of clusters that are estimated (members/store.h), at their API servers */
-    KIND_FROM_FILES, /* nothing is watched: it is read from state files only */
+    KIND_FOR_MEMBERS, /* which clusters are estimated */
+    KIND_OF_MEMBERS,  /* of clusters that are estimated (members/store.h), at their API servers */
+    KIND_FROM_FILES,  /* nothing is watched: it is read from state files only */
 };
 
 struct kind_permission {

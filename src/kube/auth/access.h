@@ -38,10 +38,12 @@ struct kube_exec {
 };
 
 struct kube_access {
-    const char *server;          /* "https://10.0.0.1:6443", no slash at the end */
-    const char *tls_server_name; /* NULL: the server's host */
-    const char *proxy_url;       /* NULL: none; http, https or socks5 */
-    const char *namespace;       /* of the context; "default" if it names none */
+    const char *server;               /* "https://10.0.0.1:6443", no slash at the end */
+    const char *tls_server_name;      /* NULL: the server's host */
+    const char *proxy_url;            /* NULL: none; http, https or socks5 */
+    const char *const *proxy_headers; /* lines for the proxy alone: "Name: value" */
+    size_t proxy_header_count;
+    const char *namespace; /* of the context; "default" if it names none */
     const char *source; /* where this comes from, for messages: "kubeconfig '/x' (context 'y')" */
     const char *role;   /* label `server` of metrics, and in logs: "hub"; NULL: it is the API server
                            of the cluster that Evenkeel works for, which nothing is said of */

@@ -94,12 +94,19 @@ int transfer_settings_init(struct transfer_settings *s, const struct kube_access
         s->base = format(&s->arena, "%s%s", s->base, parts.path);
     (void)uname(&machine); /* only for the name we give ourselves */
     s->user_agent = format(&s->arena, "evenkeel/%s (linux/%s)", EVENKEEL_VERSION, machine.machine);
-    if (s->base == NULL || s->user_agent == NULL || (renamed && s->via == NULL))
+    bool all = true;
+    for (size_t i = 0; all && i < access->proxy_header_count; i++) {
+        struct curl_slist *grown = curl_slist_append(s->proxy_headers, access->proxy_headers[i]);
+        all = grown != NULL;
+        s->proxy_headers = all ? grown : s->proxy_headers;
+    }
+    if (!all || s->base == NULL || s->user_agent == NULL || (renamed && s->via == NULL))
         return err_set(err, -ENOMEM, "no memory for the server's address");
     return 0;
 }
 
 void transfer_settings_done(struct transfer_settings *s) {
+    curl_slist_free_all(s->proxy_headers);
     curl_slist_free_all(s->via);
     arena_done(&s->arena);
 }
@@ -219,6 +226,10 @@ static CURLcode set_connection(CURL *easy, const struct transfer_settings *s) {
             curl_easy_setopt(easy, CURLOPT_PROXY, proxy); /* "": none, whatever the environment */
     if (code == CURLE_OK)
         code = curl_easy_setopt(easy, CURLOPT_NOPROXY, ""); /* the same */
+    if (code == CURLE_OK)
+        code = curl_easy_setopt(easy, CURLOPT_HEADEROPT, CURLHEADER_SEPARATE);
+    if (code == CURLE_OK && s->proxy_headers != NULL)
+        code = curl_easy_setopt(easy, CURLOPT_PROXYHEADER, s->proxy_headers);
     if (code == CURLE_OK && s->via != NULL)
         code = curl_easy_setopt(easy, CURLOPT_CONNECT_TO, s->via);
     if (code == CURLE_OK)

@@ -16,6 +16,7 @@ struct transfer_settings {
     char *base;             /* URL of the server, with the name its certificate must have */
     char *host_header;      /* "Host: ..." or NULL when the URL's is right */
     struct curl_slist *via; /* CURLOPT_CONNECT_TO, or NULL */
+    struct curl_slist *proxy_headers;
     char *user_agent;
 };
 

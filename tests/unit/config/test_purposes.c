@@ -32,6 +32,7 @@ static const struct {
     {PURPOSE_CERTIFICATES, "certificates"},
     {PURPOSE_FLEET, "fleet"},
     {PURPOSE_OCM, "ocm"},
+    {PURPOSE_MEMBERS, "members"},
 };
 
 /* Of what is wanted: names, with spaces between. */
@@ -82,6 +83,13 @@ static void what_turns_them_on(void **state) {
     c.fleet.clusters = false;
     c.ocm.enabled = true; /* a fleet comes with it, and no listener is needed */
     wants("fleet ocm");
+    c.ocm.enabled = false;
+    c.estimator.from_karmada = true; /* for nobody */
+    wants("");
+    c.estimator.listen = ":1";
+    wants("members");
+    c.estimator.from_karmada = false;
+    wants("");
 }
 
 static void certificates_of_listeners_that_are_on(void **state) {
@@ -115,6 +123,9 @@ static void the_hub_is_this_cluster_if_it_is_not_set(void **state) {
     for (enum purpose p = 0; p < PURPOSES; p++)
         assert_int_equal(purpose_server(&c, p),
                          p == PURPOSE_FLEET || p == PURPOSE_OCM ? SERVER_HUB : SERVER_CLUSTER);
+    c.karmada_server.in_cluster = true;
+    assert_int_equal(purpose_server(&c, PURPOSE_MEMBERS), SERVER_KARMADA);
+    assert_int_equal(purpose_server(&c, PURPOSE_FLEET), SERVER_HUB);
 }
 
 static void uses(bool cluster, bool hub) {
@@ -170,6 +181,7 @@ static const enum kind_row of_ocm[] = {
     KIND_PLACEMENT_DECISION,  KIND_ADD_ON_PLACEMENT_SCORE,      KIND_FLEET_NAMESPACE};
 static const enum kind_row of_placement_policies[] = {KIND_PLACEMENT_POLICY};
 static const enum kind_row of_files[] = {KIND_KARMADA_CLUSTER};
+static const enum kind_row of_karmada[] = {KIND_MEMBER_CLUSTER};
 
 #define WATCHED(rows, at_cluster, at_hub)                                                          \
     do                                                                                             \
@@ -179,6 +191,23 @@ static const enum kind_row of_files[] = {KIND_KARMADA_CLUSTER};
             assert_int_equal(kind_is_watched(&c, watched_row, SERVER_HUB), at_hub);                \
         }                                                                                          \
     while (0)
+
+static void kinds_of_karmada(void **state) {
+    (void)state;
+    c.kubernetes.kubeconfig = "k";
+    c.estimator.listen = ":1";
+    WATCHED(of_karmada, false, false);
+    c.estimator.from_karmada = true;
+    WATCHED(of_karmada, true, false);
+    WATCHED(of_pods, false, false);
+    WATCHED(of_files, false, false);
+    c.karmada_server.kubeconfig = "f";
+    WATCHED(of_karmada, false, false);
+    assert_true(kind_is_watched(&c, &watched_kinds[KIND_MEMBER_CLUSTER], SERVER_KARMADA));
+    assert_true(server_is_used(&c, SERVER_KARMADA));
+    assert_false(server_is_written(&c, SERVER_KARMADA));
+    assert_false(server_is_used(&c, SERVER_CLUSTER));
+}
 
 static void kinds_of_pods(void **state) {
     (void)state;
@@ -301,6 +330,7 @@ int main(void) {
         TEST(which_servers_are_used_and_written),
         TEST(kinds_of_pods),
         TEST(kinds_of_a_hub),
+        TEST(kinds_of_karmada),
         TEST(each_leader_has_a_lease_of_its_own),
         TEST(there_must_be_something_to_lead),
     };

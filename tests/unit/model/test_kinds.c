@@ -51,6 +51,8 @@ static const struct {
      "clusters"},
     {"apps/v1", "Deployment", "/apis/apps/v1/deployments", "deployments"},
     {"v1", "ResourceQuota", "/api/v1/resourcequotas", "resourcequotas"},
+    {"cluster.karmada.io/v1alpha1", "Cluster", "/apis/cluster.karmada.io/v1alpha1/clusters",
+     "member clusters"},
     {"v1", "PersistentVolume", "/api/v1/persistentvolumes", "persistentvolumes"},
     {"v1", "PersistentVolumeClaim", "/api/v1/persistentvolumeclaims", "bound claims"},
     FLUID("AlluxioRuntime", "alluxioruntimes"),
@@ -74,9 +76,9 @@ static const struct watched_kind *row_named(const char *name) {
 /* Kubernetes supports 5,000 nodes, 10,000 namespaces and Services, and 150,000 pods: a list may
  * have some times as much. upstream: community sig-scalability/configs-and-limits/thresholds.md */
 static void lists_may_be_as_long(void **state) {
-    static const char *const few[] = {"nodes",          "namespaces",    "replicationcontrollers",
-                                      "services",       "statefulsets",  "managedclusters",
-                                      "hub namespaces", "resourcequotas"};
+    static const char *const few[] = {"nodes",          "namespaces",     "replicationcontrollers",
+                                      "services",       "statefulsets",   "managedclusters",
+                                      "hub namespaces", "resourcequotas", "member clusters"};
     (void)state;
     for (size_t i = 0; i < KIND_ROWS; i++) {
         uint32_t want = 0; /* LIMIT_LISTED */
@@ -88,9 +90,13 @@ static void lists_may_be_as_long(void **state) {
     assert_in_range(LIMIT_LISTED, 3 * 150000, 4 * 150000);
 }
 
+static bool is_of_karmada(const struct watched_kind *kind) {
+    return strcmp(kind_name(kind), "member clusters") == 0;
+}
+
 /* These no API server is asked for. */
 static bool is_of_files(const struct watched_kind *kind) {
-    return strcmp(kind->group, "cluster.karmada.io") == 0;
+    return strcmp(kind->group, "cluster.karmada.io") == 0 && !is_of_karmada(kind);
 }
 
 /* Nor is the API server of the cluster or the hub for these, but those of member clusters. */
@@ -229,11 +235,12 @@ static bool is_watched(const char *group, const char *resource) {
 }
 
 /* Each is for what one setting needs at one server. */
-enum example { FOR_PODS, FOR_FLEETS, FOR_OCM, EXAMPLES };
+enum example { FOR_PODS, FOR_FLEETS, FOR_OCM, FOR_KARMADA, EXAMPLES };
 static const char *const examples[EXAMPLES] = {
     [FOR_PODS] = "docs/examples/kubernetes/rbac.yaml",
     [FOR_FLEETS] = "docs/examples/kubernetes/rbac-hub.yaml",
     [FOR_OCM] = "docs/examples/kubernetes/rbac-ocm.yaml",
+    [FOR_KARMADA] = "docs/examples/kubernetes/rbac-karmada.yaml",
 };
 
 static bool is_of_hub(const struct watched_kind *kind) {
@@ -242,18 +249,20 @@ static bool is_of_hub(const struct watched_kind *kind) {
 }
 
 static enum example example_of(const struct watched_kind *kind) {
-    return !is_of_hub(kind)                            ? FOR_PODS
+    return is_of_karmada(kind)                         ? FOR_KARMADA
+           : !is_of_hub(kind)                          ? FOR_PODS
            : strcmp(kind->kind, "ManagedCluster") == 0 ? FOR_FLEETS
                                                        : FOR_OCM;
 }
 
 /* What a fleet defines is at its hub, with policies and namespaces once more, and nothing else is.
- */
+ * Members are Karmada's. */
 static void kinds_of_the_hub(void **state) {
     (void)state;
     for (size_t i = 0; i < KIND_ROWS; i++)
-        assert_int_equal(watched_kinds[i].server,
-                         is_of_hub(&watched_kinds[i]) ? SERVER_HUB : SERVER_CLUSTER);
+        assert_int_equal(watched_kinds[i].server, is_of_karmada(&watched_kinds[i]) ? SERVER_KARMADA
+                                                  : is_of_hub(&watched_kinds[i])   ? SERVER_HUB
+                                                                                 : SERVER_CLUSTER);
 }
 
 /* Does the example grant it for another row of the same objects? */

@@ -1,0 +1,243 @@
+#include "members/cluster_access.h"
+
+#include "base/base64.h"
+#include "base/hash.h"
+#include "base/json_reader.h"
+#include "model/names.h"
+
+#include <errno.h>
+
+/* ---- the Cluster ---- */
+
+static void secret_ref_decode(struct json_reader *r, struct member_cluster *ret) {
+    struct str key;
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key)) {
+        if (str_eq(key, STR("namespace")))
+            ret->secret_namespace = json_string(r);
+        else if (str_eq(key, STR("name")))
+            ret->secret_name = json_string(r);
+        else
+            (void)json_skip(r); /* errors stay in r */
+    }
+}
+
+static void spec_decode(struct json_reader *r, struct member_cluster *ret) {
+    struct str key;
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key)) {
+        if (str_eq(key, STR("apiEndpoint")))
+            ret->endpoint = json_string(r);
+        else if (str_eq(key, STR("secretRef")))
+            secret_ref_decode(r, ret);
+        else if (str_eq(key, STR("proxyURL")))
+            ret->proxy_url = json_string(r);
+        else if (str_eq(key, STR("proxyHeader")) && json_peek(r) == JSON_OBJECT)
+            ret->proxy_headers = json_skip(r);
+        else if (str_eq(key, STR("insecureSkipTLSVerification")))
+            ret->insecure_skip_tls_verify = json_bool(r);
+        else if (str_eq(key, STR("syncMode")))
+            ret->pull = str_eq(json_string(r), STR("Pull"));
+        else
+            (void)json_skip(r); /* errors stay in r */
+    }
+}
+
+void member_cluster_decode(struct json_reader *r, struct member_cluster *ret) {
+    struct str key;
+    *ret = (struct member_cluster){.pull = false};
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key)) {
+        if (str_eq(key, STR("metadata")))
+            meta_decode(r, &ret->meta);
+        else if (str_eq(key, STR("spec")))
+            spec_decode(r, ret);
+        else
+            (void)json_skip(r); /* errors stay in r */
+    }
+}
+
+bool member_cluster_copy(const struct member_cluster *from, struct arena *arena,
+                         struct member_cluster *ret) {
+    *ret = *from;
+    ret->meta = (struct object_meta){.name = arena_str(arena, from->meta.name)};
+    ret->endpoint = arena_str(arena, from->endpoint);
+    ret->secret_namespace = arena_str(arena, from->secret_namespace);
+    ret->secret_name = arena_str(arena, from->secret_name);
+    ret->proxy_url = arena_str(arena, from->proxy_url);
+    ret->proxy_headers = arena_str(arena, from->proxy_headers);
+    return !arena_failed(arena);
+}
+
+bool member_cluster_same(const struct member_cluster *a, const struct member_cluster *b) {
+    return str_eq(a->endpoint, b->endpoint) && str_eq(a->secret_namespace, b->secret_namespace) &&
+           str_eq(a->secret_name, b->secret_name) && str_eq(a->proxy_url, b->proxy_url) &&
+           str_eq(a->proxy_headers, b->proxy_headers) &&
+           a->insecure_skip_tls_verify == b->insecure_skip_tls_verify && a->pull == b->pull;
+}
+
+bool member_cluster_has_access(const struct member_cluster *c) {
+    return !str_empty(c->endpoint) && !str_empty(c->secret_namespace) && !str_empty(c->secret_name);
+}
+
+/* ---- the Secret ---- */
+
+struct secret_data {
+    struct str token, ca; /* base64 */
+    bool has_ca;
+};
+
+static void data_decode(struct json_reader *r, struct secret_data *ret) {
+    struct str key;
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key)) {
+        if (str_eq(key, STR("token")))
+            ret->token = json_string(r);
+        else if (str_eq(key, STR("caBundle"))) {
+            ret->ca = json_string(r);
+            ret->has_ca = true;
+        } else
+            (void)json_skip(r); /* errors stay in r */
+    }
+}
+
+static int secret_decode(struct str json, struct arena *arena, struct secret_data *ret,
+                         struct err *err) {
+    struct json_reader r;
+    struct str key;
+    *ret = (struct secret_data){.has_ca = false};
+    json_reader_init(&r, json, arena, SECRET_KIND);
+    if (json_object(&r))
+        while (json_member(&r, &key)) {
+            if (str_eq(key, STR("data")))
+                data_decode(&r, ret);
+            else
+                (void)json_skip(&r); /* errors stay in r */
+        }
+    return json_check(&r, err);
+}
+
+/* ---- the access ---- */
+
+/* Visible ASCII, and blanks where they may be: such bytes neither end a header's line nor begin
+ * another one. */
+static bool is_printable(struct str s, bool blanks) {
+    for (size_t i = 0; i < s.n; i++)
+        if (s.p[i] < 0x20 || s.p[i] > 0x7e || (!blanks && s.p[i] == ' '))
+            return false;
+    return true;
+}
+
+static int use_token(struct str base64, struct arena *arena, struct kube_access *ret,
+                     struct err *err) {
+    struct str token;
+    if (!base64_decode(base64, arena, &token))
+        return err_set(err, -EINVAL, "the Secret's 'token' is no base64");
+    if (str_empty(token))
+        return err_set(err, -EINVAL, "the Secret has no 'token'");
+    if (!is_printable(token, false))
+        return err_set(err, -EINVAL, "the Secret's 'token' has bytes in it that no token may have");
+    ret->token = arena_cstr(arena, token);
+    return 0;
+}
+
+static int use_ca(const struct secret_data *data, struct arena *arena, struct kube_access *ret,
+                  struct err *err) {
+    if (!data->has_ca)
+        return err_set(err, -EINVAL, "the Secret has no 'caBundle'");
+    if (!base64_decode(data->ca, arena, &ret->ca.data))
+        return err_set(err, -EINVAL, "the Secret's 'caBundle' is no base64");
+    return 0;
+}
+
+/* One line for each value: upstream cuts at commas. */
+static int use_proxy_headers(struct str json, struct arena *arena, struct kube_access *ret,
+                             struct err *err) {
+    struct json_reader r;
+    struct str key;
+    const char **lines = NULL;
+    uint32_t cap = 0;
+    size_t count = 0;
+    json_reader_init(&r, json, arena, "proxyHeader");
+    if (json_object(&r))
+        while (json_member(&r, &key)) {
+            struct str rest = json_string(&r);
+            bool more = true;
+            while (more) {
+                const size_t comma = str_find(rest, ',');
+                more = comma != SIZE_MAX;
+                const struct str value = {rest.p, more ? comma : rest.n};
+                rest = more ? (struct str){rest.p + comma + 1, rest.n - comma - 1} : rest;
+                if (str_empty(key) || str_find(key, ':') != SIZE_MAX || !is_printable(key, false) ||
+                    !is_printable(value, true))
+                    return err_set(err, -EINVAL, "spec.proxyHeader: '%.*s' is no header",
+                                   STR_ARG(key));
+                lines = arena_push(arena, lines, count, &cap, sizeof *lines);
+                CLEANUP(strbuf_done) struct strbuf line = {0};
+                strbuf_appendf(&line, "%.*s: %.*s", STR_ARG(key), STR_ARG(value));
+                if (lines == NULL || strbuf_failed(&line))
+                    return err_set(err, -ENOMEM, "no memory for credentials");
+                lines[count++] = arena_cstr(arena, strbuf_str(&line));
+            }
+        }
+    ret->proxy_headers = lines;
+    ret->proxy_header_count = count;
+    return json_check(&r, err);
+}
+
+static int use_cluster(const struct member_cluster *c, struct arena *arena, struct kube_access *ret,
+                       struct err *err) {
+    struct str endpoint = c->endpoint;
+    while (endpoint.n > 0 && endpoint.p[endpoint.n - 1] == '/')
+        endpoint.n--;
+    if (str_empty(endpoint) || !is_printable(endpoint, false))
+        return err_set(err, -EINVAL, "spec.apiEndpoint is no address");
+    const bool has_scheme =
+        str_has_prefix(endpoint, STR("https://")) || str_has_prefix(endpoint, STR("http://"));
+    CLEANUP(strbuf_done) struct strbuf url = {0};
+    strbuf_appendf(&url, "%s%.*s", has_scheme ? "" : "https://", STR_ARG(endpoint));
+    if (strbuf_failed(&url))
+        return err_set(err, -ENOMEM, "no memory for credentials");
+    ret->server = arena_cstr(arena, strbuf_str(&url));
+    ret->namespace = "default";
+    ret->source = "Cluster and Secret in Karmada";
+    ret->insecure_skip_tls_verify = c->insecure_skip_tls_verify;
+    if (str_empty(c->proxy_url))
+        return 0;
+    if (!is_printable(c->proxy_url, false))
+        return err_set(err, -EINVAL, "spec.proxyURL is no address");
+    ret->proxy_url = arena_cstr(arena, c->proxy_url);
+    return str_empty(c->proxy_headers) ? 0 : use_proxy_headers(c->proxy_headers, arena, ret, err);
+}
+
+static uint64_t hash_access(const struct kube_access *a) {
+    uint64_t hash = hash_str(str_of(a->server));
+    hash = hash_mix(hash, hash_str(str_of(a->token)));
+    hash = hash_mix(hash, hash_str(a->ca.data));
+    hash = hash_mix(hash, hash_str(str_of(a->proxy_url)));
+    for (size_t i = 0; i < a->proxy_header_count; i++)
+        hash = hash_mix(hash, hash_str(str_of(a->proxy_headers[i])));
+    return hash_mix(hash, a->insecure_skip_tls_verify);
+}
+
+int member_cluster_access(const struct member_cluster *c, struct str secret, struct arena *arena,
+                          struct kube_access *ret, uint64_t *ret_hash, struct err *err) {
+    struct secret_data data;
+    *ret = (struct kube_access){.server = NULL};
+    int r = secret_decode(secret, arena, &data, err);
+    if (r == 0)
+        r = use_cluster(c, arena, ret, err);
+    if (r == 0)
+        r = use_token(data.token, arena, ret, err);
+    if (r == 0 && !c->insecure_skip_tls_verify)
+        r = use_ca(&data, arena, ret, err);
+    if (arena_failed(arena))
+        return err_set(err, -ENOMEM, "no memory for credentials");
+    if (r == 0)
+        *ret_hash = hash_access(ret);
+    return r;
+}

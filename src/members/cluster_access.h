@@ -1,0 +1,42 @@
+/*
+ * How a member cluster is asked, as Karmada's own controllers do: where its API server is from the
+ * Cluster (cluster.karmada.io/v1alpha1), with what credentials from the Secret that it names.
+ * upstream: karmada pkg/util/membercluster_client.go, BuildClusterConfig (v1.18.1).
+ *
+ * As there: a bearer token of the Secret's key `token`, which must not be empty; the CA of its key
+ * `caBundle`, which must be there unless the Cluster skips verification; the Cluster's proxy, and
+ * headers for the proxy alone. Not as there: bytes in a token or a header that would end its line
+ * are refused here, and not by the HTTP library.
+ *
+ * Thread-safe.
+ */
+#pragma once
+
+#include "kube/auth/access.h"
+#include "model/object.h"
+
+/* Of a Cluster, what its access depends on. Borrowed from the JSON and the arena. */
+struct member_cluster {
+    struct object_meta meta;
+    struct str endpoint;                      /* spec.apiEndpoint; "": none */
+    struct str secret_namespace, secret_name; /* spec.secretRef; "": none */
+    struct str proxy_url;
+    struct str proxy_headers; /* spec.proxyHeader, its JSON; "": none */
+    bool insecure_skip_tls_verify;
+    bool pull; /* spec.syncMode: an agent in the member asks Karmada, which may not reach it */
+};
+
+/* Reads the Cluster that comes next. Errors stay in the reader. */
+void member_cluster_decode(struct json_reader *r, struct member_cluster *ret);
+/* Copies it, without meta but for the name, into an arena. False: no memory. */
+bool member_cluster_copy(const struct member_cluster *from, struct arena *arena,
+                         struct member_cluster *ret);
+/* Do both lead to the same access? The Secret aside. */
+bool member_cluster_same(const struct member_cluster *a, const struct member_cluster *b);
+/* Is there an API server and a Secret? */
+bool member_cluster_has_access(const struct member_cluster *c);
+
+/* `secret`: the Secret as JSON. Everything is allocated in the arena. *ret_hash differs where the
+ * access does. 0, -EINVAL with what is wrong, or -ENOMEM. */
+int member_cluster_access(const struct member_cluster *c, struct str secret, struct arena *arena,
+                          struct kube_access *ret, uint64_t *ret_hash, struct err *err) MUST_CHECK;

@@ -1,0 +1,584 @@
+#include "members/karmada.h"
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/mutex.h"
+#include "kube/client/path.h"
+#include "members/cluster_access.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    READING_AT_ONCE = 8, /* Secrets */
+    AGAIN_MS = 300000,
+    TROUBLED_AGAIN_MS = 30000,
+    SILENT_MS = 75000, /* an API server is heard about once a minute */
+    CLUSTER_BYTES = 16384,
+    SECRET_BYTES = 1 << 18,
+};
+
+/* ---- the Clusters, as the watch shows them ---- */
+
+struct known_cluster {
+    struct arena arena; /* of the cluster */
+    struct member_cluster cluster;
+    uint64_t serial; /* another one after each change */
+    bool shown;      /* by the listing under way */
+    bool is_new;     /* only by it */
+};
+
+struct clusters {
+    struct known_cluster **items; /* by name; owned */
+    uint32_t count, cap;
+    uint64_t serial;
+};
+
+static int open_clusters(void **ret, struct err *err) {
+    *ret = calloc(1, sizeof(struct clusters));
+    return *ret != NULL ? 0 : err_set(err, -ENOMEM, "no memory for Karmada's clusters");
+}
+
+static void free_cluster(struct known_cluster *c) {
+    arena_done(&c->arena);
+    free(c);
+}
+
+static void close_clusters(void *contents) {
+    struct clusters *c = contents;
+    if (c == NULL)
+        return;
+    for (uint32_t i = 0; i < c->count; i++)
+        free_cluster(c->items[i]);
+    free(c->items);
+    free(c);
+}
+
+static uint32_t find_cluster(const struct clusters *c, struct str name, bool *ret_found) {
+    uint32_t low = 0, high = c->count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (str_cmp(c->items[middle]->cluster.meta.name, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *ret_found = low < c->count && str_eq(c->items[low]->cluster.meta.name, name);
+    return low;
+}
+
+static void decode_cluster(struct json_reader *r, struct informer_object *ret) {
+    struct member_cluster *c = ret->decoded = arena_alloc(r->arena, sizeof *c);
+    if (c == NULL)
+        return; /* a failed arena is reported by the caller */
+    member_cluster_decode(r, c);
+    ret->meta = c->meta;
+}
+
+static struct known_cluster *copy_cluster(struct clusters *c, const struct member_cluster *from) {
+    struct known_cluster *k = calloc(1, sizeof *k);
+    if (k == NULL)
+        return NULL;
+    arena_init(&k->arena, 2u * CLUSTER_BYTES);
+    if (!member_cluster_copy(from, &k->arena, &k->cluster)) {
+        free_cluster(k);
+        return NULL;
+    }
+    k->serial = ++c->serial;
+    k->shown = k->is_new = true;
+    return k;
+}
+
+static int make_room(struct clusters *c) {
+    if (c->count < c->cap)
+        return 0;
+    const uint32_t cap = c->cap > 0 ? 2 * c->cap : 16;
+    struct known_cluster **items = realloc(c->items, cap * sizeof(struct known_cluster *));
+    if (items == NULL)
+        return -ENOMEM;
+    c->items = items;
+    c->cap = cap;
+    return 0;
+}
+
+static int apply_cluster(void *contents, const struct informer_object *object, struct err *err) {
+    struct clusters *c = contents;
+    const struct member_cluster *cluster = object->decoded;
+    bool found;
+    const uint32_t at = find_cluster(c, cluster->meta.name, &found);
+    if (found)
+        c->items[at]->shown = true;
+    if (found && member_cluster_same(&c->items[at]->cluster, cluster))
+        return 0;
+    struct known_cluster *copy = make_room(c) == 0 ? copy_cluster(c, cluster) : NULL;
+    if (copy == NULL)
+        return err_set(err, -ENOMEM, "no memory for cluster '%.*s'", STR_ARG(cluster->meta.name));
+    if (found) {
+        copy->is_new = c->items[at]->is_new;
+        free_cluster(c->items[at]);
+    } else {
+        memmove(&c->items[at + 1], &c->items[at], (c->count - at) * sizeof(struct known_cluster *));
+        c->count++;
+    }
+    c->items[at] = copy;
+    return 0;
+}
+
+static int remove_cluster(void *contents, const struct informer_object *gone, struct err *err) {
+    struct clusters *c = contents;
+    bool found;
+    const uint32_t at = find_cluster(c, gone->meta.name, &found);
+    (void)err;
+    if (!found)
+        return 0;
+    free_cluster(c->items[at]);
+    c->count--;
+    memmove(&c->items[at], &c->items[at + 1], (c->count - at) * sizeof(struct known_cluster *));
+    return 0;
+}
+
+static void sync_begin(void *contents, uint32_t kind) {
+    struct clusters *c = contents;
+    (void)kind;
+    for (uint32_t i = 0; i < c->count; i++)
+        c->items[i]->shown = false;
+}
+
+/* Those that the listing has shown; or those that were there before it. */
+static void keep(struct clusters *c, bool of_listing) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < c->count; i++) {
+        struct known_cluster *k = c->items[i];
+        if (of_listing ? k->shown : !k->is_new)
+            c->items[kept++] = k;
+        else
+            free_cluster(k);
+    }
+    c->count = kept;
+}
+
+static void sync_end(void *contents, uint32_t kind) {
+    struct clusters *c = contents;
+    (void)kind;
+    keep(c, true);
+    for (uint32_t i = 0; i < c->count; i++)
+        c->items[i]->is_new = false;
+}
+
+static void sync_abort(void *contents, uint32_t kind) {
+    (void)kind;
+    keep(contents, false);
+}
+
+static const struct informer_kind kinds[] = {
+    {.row = KIND_MEMBER_CLUSTER,
+     .decode = decode_cluster,
+     .apply = apply_cluster,
+     .remove = remove_cluster},
+};
+static const struct informer_store store = {.what = "Karmada's clusters",
+                                            .kinds = kinds,
+                                            .kind_count = 1,
+                                            .open = open_clusters,
+                                            .close = close_clusters,
+                                            .sync_begin = sync_begin,
+                                            .sync_end = sync_end,
+                                            .sync_abort = sync_abort};
+
+/* ---- members ---- */
+
+/* One Cluster's member, and the Secret that is read for it. */
+struct tracked {
+    struct karmada_members *owner;
+    struct arena arena; /* of the cluster */
+    struct member_cluster cluster;
+    uint64_t serial;  /* of the cluster */
+    bool is_there;    /* the Clusters have it; of one pass */
+    bool is_added;    /* to the set */
+    bool is_asked;    /* its Secret has been asked for, or there is none to ask for */
+    bool has_access;  /* ... with credentials */
+    bool is_foreign;  /* the name is that of a configured member */
+    uint64_t access;  /* hash of them */
+    int64_t again_ms; /* when its Secret is due */
+    int64_t read_ms;  /* when it was read last */
+    uint64_t said;    /* hash of what was logged last; 0: nothing */
+
+    struct kube_request request;
+    struct strbuf path;
+    bool is_reading;
+    /* guarded by the owner's mutex */
+    bool is_done;
+    int error, status;
+    struct strbuf answer; /* wiped after use */
+};
+
+struct karmada_members {
+    struct karmada_members_options options;
+    struct informer *clusters;
+    struct tracked **items; /* by name; owned */
+    uint32_t count, reading;
+    uint64_t seen; /* changes of the Clusters */
+    _Atomic bool listed;
+    struct mutex mutex;
+};
+
+static int64_t now_ms(void) {
+    return clock_real()->now_ms(clock_real());
+}
+
+static void wipe(struct strbuf *b) {
+    if (b->p != NULL)
+        explicit_bzero(b->p, b->n);
+    b->n = 0;
+}
+
+static void end_tracked(struct tracked *t) {
+    if (t->is_reading)
+        kube_request_cancel(t->owner->options.client, &t->request);
+    wipe(&t->answer);
+    strbuf_done(&t->answer);
+    strbuf_done(&t->path);
+    arena_done(&t->arena);
+    free(t);
+}
+
+/* Once, until something else is to be said. */
+static void log_once(struct tracked *t, const struct err *err) {
+    const uint64_t hash = hash_str(str_of(err->text)) | 1;
+    if (t->said == hash)
+        return;
+    t->said = hash;
+    LOG_W("a cluster of Karmada cannot be asked: it is estimated as not known",
+          LOG_STR("member", t->cluster.meta.name), LOG_ERRTEXT(err));
+}
+
+/* With an access, or, NULL, without one. */
+static void give_access(struct tracked *t, struct arena *arena, const struct kube_access *access,
+                        uint64_t hash) {
+    struct err err;
+    if (t->is_added && t->has_access == (access != NULL) && (access == NULL || t->access == hash))
+        return;
+    const int r = members_add(t->owner->options.members, t->cluster.meta.name, arena, access, &err);
+    if (r == -EEXIST && !t->is_foreign)
+        LOG_I("a cluster of Karmada is a configured member, which stays",
+              LOG_STR("member", t->cluster.meta.name));
+    else if (r != 0 && r != -EEXIST)
+        log_once(t, &err);
+    t->is_foreign = r == -EEXIST;
+    if (r != 0)
+        return;
+    t->is_added = true;
+    t->has_access = access != NULL;
+    t->access = hash;
+}
+
+static void take_access_away(struct tracked *t, const struct err *err) {
+    struct arena none;
+    arena_init(&none, LIMIT_CONFIG_BYTES);
+    log_once(t, err);
+    give_access(t, &none, NULL, 0);
+    arena_done(&none);
+}
+
+/* ---- Secrets ---- */
+
+static void on_secret(void *ctx, const struct kube_result *result) {
+    struct tracked *t = ctx;
+    mutex_lock(&t->owner->mutex);
+    t->is_done = true;
+    t->error = result->error;
+    t->status = result->status;
+    wipe(&t->answer);
+    if (result->error == 0 && result->status == 200)
+        strbuf_append_str(&t->answer, result->body);
+    mutex_unlock(&t->owner->mutex);
+}
+
+static void read_secret(struct tracked *t) {
+    t->path.n = 0;
+    if (!kube_path_segment(t->cluster.secret_namespace) ||
+        !kube_path_segment(t->cluster.secret_name)) {
+        struct err err;
+        (void)err_set(&err, -EINVAL, "spec.secretRef names no Secret");
+        t->again_ms = INT64_MAX;
+        t->is_asked = true;
+        take_access_away(t, &err);
+        return;
+    }
+    strbuf_appendf(&t->path, "/api/v1/namespaces/%.*s/secrets/%.*s",
+                   STR_ARG(t->cluster.secret_namespace), STR_ARG(t->cluster.secret_name));
+    strbuf_append_char(&t->path, '\0');
+    if (strbuf_failed(&t->path))
+        return; /* the next time */
+    t->request = (struct kube_request){.method = "GET",
+                                       .path = t->path.p,
+                                       .timeout_ms = TROUBLED_AGAIN_MS,
+                                       .max_body = SECRET_BYTES,
+                                       .on_done = on_secret,
+                                       .ctx = t};
+    t->is_done = false;
+    t->is_reading = true;
+    t->owner->reading++;
+    kube_request_start(t->owner->options.client, &t->request);
+}
+
+static void use_secret(struct tracked *t) {
+    CLEANUP(arena_done) struct arena arena;
+    struct kube_access access;
+    struct err err;
+    uint64_t hash = 0;
+    arena_init(&arena, 4u * SECRET_BYTES);
+    const int r = t->status == 404 ? err_set(&err, -ENOENT, "the Secret '%.*s/%.*s' is not there",
+                                             STR_ARG(t->cluster.secret_namespace),
+                                             STR_ARG(t->cluster.secret_name))
+                                   : member_cluster_access(&t->cluster, strbuf_str(&t->answer),
+                                                           &arena, &access, &hash, &err);
+    if (r == 0) {
+        t->said = 0;
+        give_access(t, &arena, &access, hash);
+    } else
+        take_access_away(t, &err);
+}
+
+/* What came of a request that is over. What cannot be read leaves everything as it is. */
+static void end_reading(struct tracked *t) {
+    mutex_lock(&t->owner->mutex);
+    const bool is_done = t->is_done;
+    mutex_unlock(&t->owner->mutex);
+    if (!is_done)
+        return;
+    t->is_reading = false;
+    t->owner->reading--;
+    t->is_asked = true;
+    t->read_ms = now_ms();
+    if (t->error == 0 && (t->status == 200 || t->status == 404)) {
+        t->again_ms = t->read_ms + AGAIN_MS + (int64_t)(hash_str(t->cluster.meta.name) % 30000);
+        use_secret(t);
+    } else {
+        struct err err;
+        (void)err_set(&err, -EIO, "its Secret cannot be read: status %d, error %d", t->status,
+                      -t->error);
+        t->again_ms = t->read_ms + TROUBLED_AGAIN_MS;
+        if (t->is_added || t->is_foreign)
+            log_once(t, &err);
+        else
+            take_access_away(t, &err);
+    }
+    wipe(&t->answer);
+}
+
+/* Its member does not hear anything: perhaps the token is not good any more. */
+static bool is_troubled(const struct tracked *t) {
+    struct member *member = members_hold(t->owner->options.members, t->cluster.meta.name);
+    if (member == NULL)
+        return false;
+    const bool troubled =
+        member_state(member) != MEMBER_SYNCED ||
+        informer_kinds_age_ms(member_informer(member),
+                              MEMBER_KIND(MEMBER_NODES) | MEMBER_KIND(MEMBER_PODS)) > SILENT_MS;
+    member_release(member);
+    return troubled;
+}
+
+static void look_after(struct tracked *t) {
+    if (t->is_reading)
+        end_reading(t);
+    if (t->is_reading || t->is_foreign || t->owner->reading >= READING_AT_ONCE)
+        return;
+    const int64_t now = now_ms();
+    if (!t->is_asked || now >= t->again_ms ||
+        (t->again_ms != INT64_MAX && now >= t->read_ms + TROUBLED_AGAIN_MS && is_troubled(t)))
+        read_secret(t);
+}
+
+/* ---- which there are ---- */
+
+static uint32_t find_tracked(const struct karmada_members *k, struct str name, bool *ret_found) {
+    uint32_t low = 0, high = k->count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (str_cmp(k->items[middle]->cluster.meta.name, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *ret_found = low < k->count && str_eq(k->items[low]->cluster.meta.name, name);
+    return low;
+}
+
+/* The Cluster is another one than before, or new. A request that is under way was for the old. */
+static bool set_cluster(struct tracked *t, const struct known_cluster *from) {
+    struct arena arena;
+    struct member_cluster cluster;
+    arena_init(&arena, 2u * CLUSTER_BYTES);
+    if (!member_cluster_copy(&from->cluster, &arena, &cluster)) {
+        arena_done(&arena);
+        return false;
+    }
+    arena_done(&t->arena);
+    t->arena = arena;
+    t->cluster = cluster;
+    t->serial = from->serial;
+    t->again_ms = 0;
+    t->is_asked = false;
+    return true;
+}
+
+static struct tracked *track(struct karmada_members *k, uint32_t at) {
+    struct tracked *t = calloc(1, sizeof *t);
+    struct tracked **items =
+        t != NULL ? realloc(k->items, (k->count + 1) * sizeof(struct tracked *)) : NULL;
+    if (items == NULL) {
+        free(t);
+        return NULL;
+    }
+    k->items = items;
+    t->owner = k;
+    t->answer.max = SECRET_BYTES;
+    t->path.max = 1024;
+    arena_init(&t->arena, 2u * CLUSTER_BYTES);
+    memmove(&items[at + 1], &items[at], (k->count - at) * sizeof(struct tracked *));
+    items[at] = t;
+    k->count++;
+    return t;
+}
+
+static void untrack(struct karmada_members *k, uint32_t at) {
+    struct tracked *t = k->items[at];
+    k->count--;
+    memmove(&k->items[at], &k->items[at + 1], (k->count - at) * sizeof(struct tracked *));
+    k->reading -= t->is_reading;
+    end_tracked(t);
+}
+
+static void cancel_reading(struct tracked *t) {
+    if (!t->is_reading)
+        return;
+    kube_request_cancel(t->owner->options.client, &t->request);
+    t->is_reading = false;
+    t->owner->reading--;
+}
+
+/* Those that are new or have changed. False: not all of them, for want of memory. The informer's
+ * lock is held, so nothing is cancelled here. */
+static bool take_clusters(struct karmada_members *k, const struct clusters *c) {
+    bool all = true;
+    for (uint32_t i = 0; i < k->count; i++)
+        k->items[i]->is_there = false;
+    for (uint32_t i = 0; i < c->count; i++) {
+        bool found;
+        const uint32_t at = find_tracked(k, c->items[i]->cluster.meta.name, &found);
+        struct tracked *t = found ? k->items[at] : track(k, at);
+        const bool taken = t != NULL && ((found && t->serial == c->items[i]->serial) ||
+                                         (!t->is_reading && set_cluster(t, c->items[i])));
+        if (t != NULL && !taken && !found) {
+            untrack(k, at);
+            t = NULL;
+        }
+        if (t != NULL)
+            t->is_there = true;
+        all = all && taken;
+    }
+    return all;
+}
+
+static void forget_gone(struct karmada_members *k) {
+    for (uint32_t i = k->count; i-- > 0;) {
+        struct tracked *t = k->items[i];
+        if (t->is_there)
+            continue;
+        if (t->is_added) {
+            LOG_I("a cluster of Karmada is gone", LOG_STR("member", t->cluster.meta.name));
+            members_remove(k->options.members, t->cluster.meta.name);
+        }
+        untrack(k, i);
+    }
+}
+
+/* No member goes because Karmada's API server does not answer. */
+static void follow_clusters(struct karmada_members *k) {
+    const uint64_t changes = informer_changes(k->clusters);
+    if (changes == k->seen || !informer_complete(k->clusters))
+        return;
+    const bool all = take_clusters(k, informer_read(k->clusters));
+    informer_read_done(k->clusters);
+    forget_gone(k);
+    if (all)
+        k->seen = changes;
+}
+
+static void ask_for_members(struct karmada_members *k) {
+    bool asked = true;
+    for (uint32_t i = 0; i < k->count; i++) {
+        struct tracked *t = k->items[i];
+        if (member_cluster_has_access(&t->cluster))
+            look_after(t);
+        else if (!t->is_asked) {
+            struct err err;
+            (void)err_set(&err, -ENOENT, "its Cluster has no apiEndpoint or no secretRef%s",
+                          t->cluster.pull ? ", as in Pull mode" : "");
+            cancel_reading(t);
+            t->is_asked = true;
+            take_access_away(t, &err);
+        }
+        asked = asked && (t->is_asked || t->is_foreign);
+    }
+    const bool synced = informer_synced(k->clusters);
+    atomic_store(&k->listed, informer_listed(k->clusters) && asked);
+    members_set_complete(k->options.members,
+                         synced && (k->options.stale_after_ms <= 0 ||
+                                    informer_age_ms(k->clusters) <= k->options.stale_after_ms));
+}
+
+/* ---- life ---- */
+
+int karmada_members_start(const struct karmada_members_options *options,
+                          struct karmada_members **ret, struct err *err) {
+    struct karmada_members *k = calloc(1, sizeof *k);
+    *ret = k;
+    if (k == NULL)
+        return err_set(err, -ENOMEM, "no memory for Karmada's clusters");
+    k->options = *options;
+    mutex_init(&k->mutex);
+    members_set_complete(options->members, false);
+    int r = informer_new(&store, NULL, &k->clusters, err);
+    const struct informer_watch watch = {.client = options->client, .seed = clock_seed()};
+    if (r == 0)
+        r = informer_watch(k->clusters, &watch, err);
+    return r;
+}
+
+void karmada_members_poll(struct karmada_members *k) {
+    if (k == NULL)
+        return;
+    follow_clusters(k);
+    ask_for_members(k);
+}
+
+bool karmada_members_listed(const struct karmada_members *k) {
+    return k == NULL || atomic_load(&k->listed);
+}
+
+void karmada_members_stop(struct karmada_members *k) {
+    if (k == NULL)
+        return;
+    informer_stop(k->clusters);
+    for (uint32_t i = 0; i < k->count; i++)
+        cancel_reading(k->items[i]);
+}
+
+void karmada_members_free(struct karmada_members *k) {
+    if (k == NULL)
+        return;
+    karmada_members_stop(k);
+    while (k->count > 0)
+        untrack(k, k->count - 1);
+    informer_free(k->clusters);
+    mutex_done(&k->mutex);
+    free(k->items);
+    free(k);
+}

@@ -1,0 +1,40 @@
+/*
+ * Member clusters as Karmada's API server has them: a member for each Cluster object, asked with
+ * the credentials of the Secret that it names (members/cluster_access.h).
+ *
+ * A Cluster without an API server or without usable credentials, as those in Pull mode may be, is a
+ * member that answers that it does not know: an unknown cluster would be an error, with which
+ * karmada-scheduler passes over the answers of all. A name that is configured, too, is that of the
+ * configured member. While Karmada's API server is away, members stay as they are, and a name that
+ * is not known may be that of a new one.
+ *
+ * Clusters are watched. Secrets are not, for that takes the right to list all of them: the named
+ * one is read when the Cluster comes or changes, every five minutes, and every half a minute while
+ * the member is not listed or has not been heard for more than a minute, as when its token is not
+ * good any more. One that cannot be read leaves the member as it is; one that is not there, or has
+ * no token, takes the credentials away.
+ *
+ * Threads: karmada_members_listed() from any, everything else belongs to the thread of the set.
+ */
+#pragma once
+
+#include "members/members.h"
+
+struct karmada_members;
+
+struct karmada_members_options {
+    struct members *members;    /* borrowed, as the client, until karmada_members_stop() */
+    struct kube_client *client; /* of Karmada's API server */
+    int64_t stale_after_ms;     /* its silence, after which new Clusters may be unknown; 0: never */
+};
+
+/* Begins to watch. 0 or -errno. */
+int karmada_members_start(const struct karmada_members_options *options,
+                          struct karmada_members **ret, struct err *err) MUST_CHECK;
+/* About once a second: members come, go and change. Before members_poll(). NULL is fine. */
+void karmada_members_poll(struct karmada_members *k);
+/* Are the Clusters listed, and was each Secret asked for? Or has that been tried? True for NULL. */
+bool karmada_members_listed(const struct karmada_members *k);
+/* Asks nothing any more. Members stay. NULL is fine. */
+void karmada_members_stop(struct karmada_members *k);
+void karmada_members_free(struct karmada_members *k);

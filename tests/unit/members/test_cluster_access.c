@@ -1,0 +1,180 @@
+/* How a member cluster is asked, by its Cluster and its Secret, as karmada's BuildClusterConfig. */
+#include "members/cluster_access.h"
+
+#include "base/json_reader.h"
+#include "unit/unit.h"
+
+#include <errno.h>
+
+static struct arena arena;
+
+static int setup(void **state) {
+    (void)state;
+    arena_init(&arena, 1 << 20);
+    return 0;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    arena_done(&arena);
+    return 0;
+}
+
+static struct member_cluster decode(const char *json) {
+    struct member_cluster c;
+    struct json_reader r;
+    struct err err = {0};
+    json_reader_init(&r, str_of(json), &arena, "Cluster");
+    member_cluster_decode(&r, &c);
+    if (json_check(&r, &err) != 0)
+        fail_msg("%s", err.text);
+    return c;
+}
+
+#define CLUSTER(spec)                                                                              \
+    "{\"apiVersion\":\"cluster.karmada.io/v1alpha1\",\"kind\":\"Cluster\",\"metadata\":{"          \
+    "\"name\":\"m1\"},\"spec\":{" spec "},\"status\":{\"apiEnablements\":[{}]}}"
+#define ENDPOINT "\"apiEndpoint\":\"https://10.0.0.1:6443\""
+#define SECRET_REF "\"secretRef\":{\"namespace\":\"karmada-cluster\",\"name\":\"m1\"}"
+/* "tok" and "ca" */
+#define SECRET "{\"kind\":\"Secret\",\"data\":{\"caBundle\":\"Y2E=\",\"token\":\"dG9r\"}}"
+
+static void clusters(void **state) {
+    const struct member_cluster c =
+        decode(CLUSTER("\"id\":\"x\",\"syncMode\":\"Push\"," ENDPOINT "," SECRET_REF));
+    (void)state;
+    assert_str(c.meta.name, "m1");
+    assert_str(c.endpoint, "https://10.0.0.1:6443");
+    assert_str(c.secret_namespace, "karmada-cluster");
+    assert_str(c.secret_name, "m1");
+    assert_false(c.pull);
+    assert_false(c.insecure_skip_tls_verify);
+    assert_true(member_cluster_has_access(&c));
+    const struct member_cluster none = decode(CLUSTER("\"syncMode\":\"Pull\"")),
+                                no_secret = decode(CLUSTER("\"syncMode\":\"Pull\"," ENDPOINT)),
+                                no_endpoint = decode(CLUSTER(SECRET_REF ",\"proxyHeader\":null")),
+                                empty = decode("{}");
+    assert_true(none.pull);
+    assert_false(member_cluster_has_access(&none));
+    assert_false(member_cluster_has_access(&no_secret));
+    assert_false(member_cluster_has_access(&no_endpoint));
+    assert_false(member_cluster_has_access(&empty));
+}
+
+static void copies_and_differences(void **state) {
+    static const char *const others[] = {
+        CLUSTER("\"apiEndpoint\":\"https://10.0.0.2:6443\"," SECRET_REF),
+        CLUSTER(ENDPOINT ",\"secretRef\":{\"namespace\":\"karmada-cluster\",\"name\":\"m2\"}"),
+        CLUSTER(ENDPOINT ",\"secretRef\":{\"namespace\":\"other\",\"name\":\"m1\"}"),
+        CLUSTER(ENDPOINT "," SECRET_REF ",\"insecureSkipTLSVerification\":true"),
+        CLUSTER(ENDPOINT "," SECRET_REF ",\"syncMode\":\"Pull\""),
+        CLUSTER(ENDPOINT "," SECRET_REF ",\"proxyURL\":\"http://p:1\""),
+        CLUSTER(ENDPOINT "," SECRET_REF ",\"proxyHeader\":{\"a\":\"b\"}"),
+    };
+    const struct member_cluster c = decode(CLUSTER(ENDPOINT "," SECRET_REF)),
+                                again = decode(CLUSTER(SECRET_REF ",\"taints\":[]," ENDPOINT));
+    struct member_cluster copy;
+    (void)state;
+    assert_true(member_cluster_copy(&c, &arena, &copy));
+    assert_true(member_cluster_same(&c, &copy));
+    assert_true(member_cluster_same(&c, &again));
+    assert_str(copy.meta.name, "m1");
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        const struct member_cluster other = decode(others[i]);
+        if (member_cluster_same(&c, &other))
+            fail_msg("%s", others[i]);
+    }
+}
+
+static struct kube_access access_of(const char *cluster, const char *secret, uint64_t *ret_hash) {
+    const struct member_cluster c = decode(cluster);
+    struct kube_access access;
+    struct err err = {0};
+    if (member_cluster_access(&c, str_of(secret), &arena, &access, ret_hash, &err) != 0)
+        fail_msg("%s", err.text);
+    return access;
+}
+
+static void accesses(void **state) {
+    uint64_t hash, other;
+    const struct kube_access a = access_of(CLUSTER(ENDPOINT "," SECRET_REF), SECRET, &hash);
+    (void)state;
+    assert_string_equal(a.server, "https://10.0.0.1:6443");
+    assert_string_equal(a.token, "tok");
+    assert_str(a.ca.data, "ca");
+    assert_false(a.insecure_skip_tls_verify);
+    assert_null(a.proxy_url);
+    (void)access_of(CLUSTER(SECRET_REF "," ENDPOINT), SECRET, &other);
+    assert_true(hash == other);
+    (void)access_of(CLUSTER(ENDPOINT "," SECRET_REF),
+                    "{\"data\":{\"caBundle\":\"Y2E=\",\"token\":\"dG9s\"}}", &other);
+    assert_true(hash != other);
+    (void)access_of(CLUSTER(ENDPOINT "," SECRET_REF),
+                    "{\"data\":{\"caBundle\":\"Y2I=\",\"token\":\"dG9r\"}}", &other);
+    assert_true(hash != other);
+    /* without a scheme as client-go takes it; without a CA where nothing is verified */
+    const struct kube_access b = access_of(
+        CLUSTER(
+            "\"apiEndpoint\":\"m1.example:6443/\",\"insecureSkipTLSVerification\":true," SECRET_REF
+            ",\"proxyURL\":\"http://proxy:3128\",\"proxyHeader\":{\"X-One\":\"a,b\",\"X-Two\":\"c "
+            "d\"}"),
+        "{\"data\":{\"token\":\"dG9r\"}}", &other);
+    assert_string_equal(b.server, "https://m1.example:6443");
+    assert_true(b.insecure_skip_tls_verify);
+    assert_int_equal(b.ca.data.n, 0);
+    assert_string_equal(b.proxy_url, "http://proxy:3128");
+    assert_int_equal(b.proxy_header_count, 3);
+    assert_string_equal(b.proxy_headers[0], "X-One: a");
+    assert_string_equal(b.proxy_headers[1], "X-One: b");
+    assert_string_equal(b.proxy_headers[2], "X-Two: c d");
+    assert_true(hash != other);
+    /* headers are the proxy's: without one there are none */
+    const struct kube_access d = access_of(
+        CLUSTER(ENDPOINT "," SECRET_REF ",\"proxyHeader\":{\"a\":\"b\"}"), SECRET, &other);
+    assert_int_equal(d.proxy_header_count, 0);
+}
+
+static void refused(void **state) {
+    static const struct {
+        const char *cluster, *secret, *text;
+    } cases[] = {
+        {CLUSTER(ENDPOINT), "{\"data\":{\"caBundle\":\"Y2E=\"}}", "the Secret has no 'token'"},
+        {CLUSTER(ENDPOINT), "{\"data\":{\"caBundle\":\"Y2E=\",\"token\":\"\"}}", "has no 'token'"},
+        {CLUSTER(ENDPOINT), "{\"data\":{\"caBundle\":\"Y2E=\",\"token\":\"??\"}}", "no base64"},
+        {CLUSTER(ENDPOINT), "{\"data\":{\"token\":\"dG9r\"}}", "the Secret has no 'caBundle'"},
+        {CLUSTER(ENDPOINT), "{\"data\":{\"caBundle\":\"?\",\"token\":\"dG9r\"}}", "no base64"},
+        /* "a\nb" */
+        {CLUSTER(ENDPOINT), "{\"data\":{\"caBundle\":\"Y2E=\",\"token\":\"YQpi\"}}",
+         "'token' has bytes"},
+        {CLUSTER("\"apiEndpoint\":\"https://a b\""), SECRET, "spec.apiEndpoint"},
+        {CLUSTER("\"apiEndpoint\":\"/\""), SECRET, "spec.apiEndpoint"},
+        {CLUSTER(ENDPOINT ",\"proxyURL\":\"http://a\\nb\""), SECRET, "spec.proxyURL"},
+        {CLUSTER(ENDPOINT ",\"proxyURL\":\"http://a\",\"proxyHeader\":{\"a\":\"b\\r\\nc: d\"}"),
+         SECRET, "spec.proxyHeader: 'a'"},
+        {CLUSTER(ENDPOINT ",\"proxyURL\":\"http://a\",\"proxyHeader\":{\"a:\":\"b\"}"), SECRET,
+         "spec.proxyHeader"},
+        {CLUSTER(ENDPOINT), "{\"data\":", "Secret"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct member_cluster c = decode(cases[i].cluster);
+        struct kube_access access;
+        struct err err = {0};
+        uint64_t hash;
+        assert_int_equal(
+            member_cluster_access(&c, str_of(cases[i].secret), &arena, &access, &hash, &err),
+            -EINVAL);
+        assert_contains(err.text, cases[i].text);
+        assert_null(strstr(err.text, "dG9r"));
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(clusters, setup, teardown),
+        cmocka_unit_test_setup_teardown(copies_and_differences, setup, teardown),
+        cmocka_unit_test_setup_teardown(accesses, setup, teardown),
+        cmocka_unit_test_setup_teardown(refused, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,248 @@
+/*
+ * Members as Karmada's API server has them: one fake API server is Karmada's, another one the
+ * member's. A Cluster comes, is listed, gets another token, and goes.
+ */
+#include "members/karmada.h"
+
+#include "base/metrics.h"
+#include "unit/kube/api.h"
+#include "unit/kube/watch/stream.h"
+#include "unit/unit.h"
+
+#include <sched.h>
+#include <stdio.h>
+
+#define CLUSTERS "/apis/cluster.karmada.io/v1alpha1/clusters"
+#define SECRET_PATH "/api/v1/namespaces/karmada-cluster/secrets/m1"
+
+enum { KINDS = 4 };
+
+struct fixture {
+    struct api karmada, member;
+    struct kube_access access;
+    struct kube_client *client;
+    struct members *members;
+    struct karmada_members *from;
+    struct api_call watch, secret, calls[KINDS], next[KINDS];
+};
+
+static int setup(void **state) {
+    static const char *const fixed[] = {"fixed"};
+    static struct fixture f;
+    struct err err = {0};
+    f = (struct fixture){.client = NULL};
+    api_init(&f.karmada);
+    api_init(&f.member);
+    f.access = (struct kube_access){.server = f.karmada.url, .namespace = "default"};
+    assert_int_equal(kube_client_new(&f.access, NULL, &f.client, &err), 0);
+    assert_int_equal(members_new(fixed, 1, 0, &f.members, &err), 0);
+    members_start(f.members);
+    const struct karmada_members_options options = {.members = f.members, .client = f.client};
+    assert_int_equal(karmada_members_start(&options, &f.from, &err), 0);
+    *state = &f;
+    return 0;
+}
+
+static int teardown(void **state) {
+    struct fixture *f = *state;
+    karmada_members_stop(f->from);
+    members_stop(f->members);
+    kube_client_free(f->client);
+    karmada_members_free(f->from);
+    members_free(f->members);
+    for (int i = 0; i < KINDS; i++) {
+        api_call_done(&f->calls[i]);
+        api_call_done(&f->next[i]);
+    }
+    api_call_done(&f->watch);
+    api_call_done(&f->secret);
+    api_done(&f->karmada);
+    api_done(&f->member);
+    metrics_reset();
+    return 0;
+}
+
+static void poll_all(struct fixture *f) {
+    karmada_members_poll(f->from);
+    members_poll(f->members);
+    (void)sched_yield();
+}
+
+static int state_of(struct fixture *f, const char *name) {
+    struct member *member = members_hold(f->members, str_of(name));
+    const int state = member != NULL ? (int)member_state(member) : -1;
+    member_release(member);
+    return state;
+}
+
+static void await_state(struct fixture *f, const char *name, int want) {
+    while (state_of(f, name) != want)
+        poll_all(f);
+}
+
+/* Polls until a request is there. */
+static void await_call(struct fixture *f, struct api *api, struct api_call *call,
+                       const char *path) {
+    while (api_is_quiet(api))
+        poll_all(f);
+    api_expect(api, call, "GET", path);
+}
+
+/* Of an event: the Cluster `name` at the member's API server with another `version`. */
+static void show_cluster(struct fixture *f, const char *type, const char *name, const char *spec) {
+    CLEANUP(strbuf_done) struct strbuf out = {0};
+    static int version = 10;
+    strbuf_appendf(&out,
+                   "{\"type\":\"%s\",\"object\":{\"kind\":\"Cluster\",\"apiVersion\":"
+                   "\"cluster.karmada.io/v1alpha1\",\"metadata\":{\"name\":\"%s\","
+                   "\"resourceVersion\":\"%d\"},\"spec\":{%s}}}\n",
+                   type, name, version++, spec);
+    strbuf_append_char(&out, '\0');
+    assert_true(api_say(&f->watch, out.p));
+}
+
+static const char *spec_of(const struct api *api) {
+    static char text[256];
+    (void)snprintf(text, sizeof text,
+                   "\"syncMode\":\"Push\",\"apiEndpoint\":\"%s\",\"secretRef\":{\"namespace\":"
+                   "\"karmada-cluster\",\"name\":\"m1\"}",
+                   api->url);
+    return text;
+}
+
+/* "a" and "b", with a CA that nobody looks at over plain HTTP */
+#define SECRET_A "{\"kind\":\"Secret\",\"data\":{\"caBundle\":\"\",\"token\":\"YQ==\"}}"
+#define SECRET_B "{\"kind\":\"Secret\",\"data\":{\"caBundle\":\"\",\"token\":\"Yg==\"}}"
+
+static void begin_watch(struct fixture *f) {
+    assert_false(karmada_members_listed(f->from));
+    assert_false(members_complete(f->members));
+    api_expect(&f->karmada, &f->watch, "GET", CLUSTERS "?watch=1*");
+    assert_true(api_say(&f->watch, STREAM));
+}
+
+static void end_list(struct fixture *f) {
+    assert_true(api_say(&f->watch, MARKER("9")));
+    while (!members_complete(f->members))
+        poll_all(f);
+}
+
+static void answer_listings(struct fixture *f, struct api *api, struct api_call *calls,
+                            const char *authorization) {
+    for (int i = 0; i < KINDS; i++) {
+        while (api_is_quiet(api))
+            poll_all(f);
+        api_take(api, &calls[i]);
+        assert_str(api_header(&calls[i], "Authorization"), authorization);
+        assert_true(api_say(&calls[i], STREAM MARKER("7")));
+    }
+}
+
+static void bring_m1(struct fixture *f) {
+    begin_watch(f);
+    show_cluster(f, "ADDED", "m1", spec_of(&f->member));
+    poll_all(f);
+    assert_int_equal(state_of(f, "m1"), -1); /* not before the listing has ended */
+    end_list(f);
+    await_call(f, &f->karmada, &f->secret, SECRET_PATH);
+    assert_false(karmada_members_listed(f->from));
+    api_answer(&f->secret, 200, "", SECRET_A);
+    answer_listings(f, &f->member, f->calls, "Bearer a");
+    await_state(f, "m1", MEMBER_SYNCED);
+    assert_true(karmada_members_listed(f->from));
+}
+
+static void comes_and_goes(void **state) {
+    struct fixture *f = *state;
+    bring_m1(f);
+    show_cluster(f, "DELETED", "m1", "");
+    await_state(f, "m1", -1);
+    assert_int_equal(state_of(f, "fixed"), MEMBER_SYNCING);
+    poll_all(f);
+    assert_int_equal(members_loops(f->members), 0);
+    assert_true(api_is_quiet(&f->karmada));
+}
+
+/* Any change of the Cluster has its Secret read again. */
+static void another_token(void **state) {
+    struct fixture *f = *state;
+    bring_m1(f);
+    show_cluster(f, "MODIFIED", "m1", "\"syncMode\":\"Push\"");
+    await_state(f, "m1", MEMBER_NO_ACCESS);
+    show_cluster(f, "MODIFIED", "m1", spec_of(&f->member));
+    await_call(f, &f->karmada, &f->secret, SECRET_PATH);
+    api_answer(&f->secret, 200, "", SECRET_B);
+    answer_listings(f, &f->member, f->next, "Bearer b");
+    await_state(f, "m1", MEMBER_SYNCED);
+}
+
+/* The status of a Cluster, which changes all the time, is nothing to the member. */
+static void another_status(void **state) {
+    struct fixture *f = *state;
+    bring_m1(f);
+    show_cluster(f, "MODIFIED", "m1", spec_of(&f->member));
+    show_cluster(f, "ADDED", "m2", "\"syncMode\":\"Pull\"");
+    await_state(f, "m2", MEMBER_NO_ACCESS);
+    assert_int_equal(state_of(f, "m1"), MEMBER_SYNCED);
+    assert_true(api_is_quiet(&f->karmada));
+}
+
+static void no_secret(void **state) {
+    struct fixture *f = *state;
+    begin_watch(f);
+    show_cluster(f, "ADDED", "m1", spec_of(&f->member));
+    end_list(f);
+    await_call(f, &f->karmada, &f->secret, SECRET_PATH);
+    api_answer(&f->secret, 404, "", "{}");
+    await_state(f, "m1", MEMBER_NO_ACCESS);
+    while (!karmada_members_listed(f->from))
+        poll_all(f);
+}
+
+static void may_not_read_secrets(void **state) {
+    struct fixture *f = *state;
+    begin_watch(f);
+    show_cluster(f, "ADDED", "m1", spec_of(&f->member));
+    end_list(f);
+    await_call(f, &f->karmada, &f->secret, SECRET_PATH);
+    api_answer(&f->secret, 403, "", "{}");
+    await_state(f, "m1", MEMBER_NO_ACCESS);
+}
+
+/* The configured one stays, and what Karmada says of it is not asked for. */
+static void configured_too(void **state) {
+    struct fixture *f = *state;
+    begin_watch(f);
+    show_cluster(f, "ADDED", "fixed", "\"syncMode\":\"Pull\"");
+    show_cluster(f, "ADDED", "m2", "\"syncMode\":\"Pull\"");
+    end_list(f);
+    await_state(f, "m2", MEMBER_NO_ACCESS);
+    assert_int_equal(state_of(f, "fixed"), MEMBER_SYNCING);
+    show_cluster(f, "DELETED", "fixed", "");
+    show_cluster(f, "DELETED", "m2", "");
+    await_state(f, "m2", -1);
+    assert_int_equal(state_of(f, "fixed"), MEMBER_SYNCING);
+}
+
+static void karmada_is_away(void **state) {
+    struct fixture *f = *state;
+    bring_m1(f);
+    api_deafen(&f->karmada);
+    api_close(&f->watch);
+    for (int i = 0; i < 100; i++)
+        poll_all(f);
+    assert_int_equal(state_of(f, "m1"), MEMBER_SYNCED);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(comes_and_goes, setup, teardown),
+        cmocka_unit_test_setup_teardown(another_token, setup, teardown),
+        cmocka_unit_test_setup_teardown(another_status, setup, teardown),
+        cmocka_unit_test_setup_teardown(no_secret, setup, teardown),
+        cmocka_unit_test_setup_teardown(may_not_read_secrets, setup, teardown),
+        cmocka_unit_test_setup_teardown(configured_too, setup, teardown),
+        cmocka_unit_test_setup_teardown(karmada_is_away, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
