@@ -8,22 +8,19 @@
 #include "model/karmada_pod.h"
 #include "topology/label_set.h"
 
-/* A resource that only some nodes have, on one node: what the node has of it, what its pods ask
- * for. It is there while the node has the resource, or a pod asks for it. */
+/* A resource that only some nodes have, on one that has it. */
 struct scalar_room {
     uint32_t name; /* of strings; one reference */
-    uint32_t holders;
-    uint32_t at; /* of contents.scalars, while nothing is unsorted */
-    bool given;  /* the node has it */
+    uint32_t at;   /* of contents.scalars, while nothing is unsorted */
     int64_t has;
-    __int128 used;
+    __int128 used; /* right while nothing is miscounted */
 };
 /* Of a slot of the topology; sums are exact, whatever pods ask for. */
 struct node_rooms {
     int64_t has[NODE_NATIVES]; /* 0 where there is no node */
     __int128 used[NODE_NATIVES];
     struct scalar_room *scalars; /* by name; owned */
-    uint32_t scalar_count, scalar_cap;
+    uint32_t scalar_count;
     uint32_t zone;  /* of zones; INTERN_NONE: there is no node */
     uint32_t row;   /* while nothing is unsorted */
     uint64_t order; /* when it came to its zone */
@@ -99,7 +96,8 @@ struct member_contents {
     uint64_t orders; /* that were given out */
 
     /* Nodes in the order in which components are placed; all owned. */
-    bool unsorted; /* what follows is out of date */
+    bool unsorted;   /* what follows is out of date */
+    bool miscounted; /* scalars of rooms are, too; it is unsorted then */
     uint32_t count, cap;
     uint32_t *slots, *scalar_begin;
     int64_t *native[NODE_NATIVES];
@@ -111,10 +109,11 @@ struct member_contents {
 
 /* ---- rooms.c ---- */
 
-/* Makes room for a vector's names on a slot, so that adding it cannot fail. 0 or -ENOMEM. */
-int rooms_reserve(struct member_contents *c, uint32_t slot, uint32_t vector) MUST_CHECK;
+/* Pods come and go. */
 void rooms_add(struct member_contents *c, uint32_t slot, uint32_t vector);
 void rooms_remove(struct member_contents *c, uint32_t slot, uint32_t vector);
+/* If nodes have got resources that their pods may be asking for: one pass over all pods. */
+void rooms_recount(struct member_contents *c);
 /* The slot's node is new, or has changed. 0 or -ENOMEM (it is as it was). */
 int rooms_set_node(struct member_contents *c, uint32_t slot, const struct node *node,
                    struct arena *arena) MUST_CHECK;

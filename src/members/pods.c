@@ -188,7 +188,7 @@ void bound_pods_remove(struct member_contents *c, struct str namespace, struct s
 /* A pod that was not there, or is not there as it is now; the vector's reference is taken. */
 static int add_pod(struct member_contents *c, const struct hash128 *key, uint32_t slot,
                    uint32_t vector) {
-    if (hashmap_reserve(&c->pod_index) != 0 || rooms_reserve(c, slot, vector) != 0)
+    if (hashmap_reserve(&c->pod_index) != 0)
         return -ENOMEM;
     const uint32_t id = pool_take(&c->pods);
     if (id == POOL_NONE)

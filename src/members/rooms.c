@@ -1,7 +1,7 @@
 /*
- * What each node has, and what its pods ask for. A list of a node's other resources is sorted by
- * the names' ids, and so is that of a request: what a pod is the first to name is merged in one
- * pass.
+ * What each node has, and what its pods ask for of that. What pods ask for and their node does not
+ * have is not kept here: whoever may create pods names as many resources as fit a text. When a node
+ * gets another resource, what its pods ask for is counted anew (rooms_recount()).
  */
 #include "members/internal.h"
 #include "model/names.h"
@@ -9,112 +9,59 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* ---- scalars ---- */
+/* ---- pods ---- */
 
-/* Where the room of a name is, or the count of them. */
-static uint32_t find_scalar(const struct node_rooms *rooms, uint32_t name) {
+/* The room of a name; NULL: the node has none of it. */
+static struct scalar_room *find_scalar(const struct node_rooms *rooms, uint32_t name) {
     uint32_t low = 0, high = rooms->scalar_count;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
         if (rooms->scalars[middle].name == name)
-            return middle;
+            return &rooms->scalars[middle];
         if (rooms->scalars[middle].name < name)
             low = middle + 1;
         else
             high = middle;
     }
-    return rooms->scalar_count;
+    return NULL;
 }
 
-static int reserve_scalars(struct member_contents *c, struct node_rooms *rooms, uint32_t more) {
-    if (rooms->scalar_cap - rooms->scalar_count >= more)
-        return 0;
-    const uint32_t cap = rooms->scalar_count + more;
-    struct scalar_room *scalars = realloc(rooms->scalars, cap * sizeof *scalars);
-    if (scalars == NULL)
-        return -ENOMEM;
-    c->list_bytes += (cap - rooms->scalar_cap) * sizeof *scalars;
-    rooms->scalars = scalars;
-    rooms->scalar_cap = cap;
-    return 0;
-}
-
-static uint32_t count_missing(const struct node_rooms *rooms, const struct scalar_request *names,
-                              uint32_t count) {
-    uint32_t missing = 0;
-    for (uint32_t i = 0; i < count; i++)
-        missing += find_scalar(rooms, names[i].name) == rooms->scalar_count;
-    return missing;
-}
-
-/* Puts the names that are missing into the list, which has room for them; from behind. */
-static void merge_names(struct member_contents *c, struct node_rooms *rooms,
-                        const struct scalar_request *names, uint32_t count) {
-    const uint32_t missing = count_missing(rooms, names, count);
-    uint32_t old = rooms->scalar_count, to = old + missing;
-    if (missing == 0)
-        return;
-    rooms->scalar_count = to;
-    while (count > 0) {
-        const uint32_t name = names[count - 1].name;
-        if (old > 0 && rooms->scalars[old - 1].name >= name) {
-            count -= rooms->scalars[old - 1].name == name;
-            rooms->scalars[--to] = rooms->scalars[--old];
-            continue;
-        }
-        intern_ref_id(&c->strings, name);
-        rooms->scalars[--to] = (struct scalar_room){.name = name};
-        count--;
+static void use_scalars(const struct node_rooms *rooms, const struct request_vector *v, int sign) {
+    for (uint32_t i = 0; rooms->scalar_count > 0 && i < v->scalar_count; i++) {
+        struct scalar_room *room = find_scalar(rooms, v->scalars[i].name);
+        if (room != NULL)
+            room->used += sign * (__int128)v->scalars[i].amount;
     }
 }
 
-/* Drops what neither the node has nor any pod asks for. */
-static void drop_unused(struct member_contents *c, struct node_rooms *rooms) {
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < rooms->scalar_count; i++) {
-        if (rooms->scalars[i].given || rooms->scalars[i].holders > 0)
-            rooms->scalars[kept++] = rooms->scalars[i];
-        else
-            intern_unref(&c->strings, rooms->scalars[i].name);
-    }
-    rooms->scalar_count = kept;
-}
-
-/* ---- pods ---- */
-
-int rooms_reserve(struct member_contents *c, uint32_t slot, uint32_t vector) {
+static void use(struct member_contents *c, uint32_t slot, uint32_t vector, int sign) {
     const struct request_vector *v = vector_at(c, vector);
     struct node_rooms *rooms = &c->rooms[slot];
-    return reserve_scalars(c, rooms, count_missing(rooms, v->scalars, v->scalar_count));
+    for (int i = 0; i < NODE_NATIVES; i++)
+        rooms->used[i] += sign * (__int128)v->native[i];
+    use_scalars(rooms, v, sign);
+    rows_refresh(c, slot);
 }
 
 void rooms_add(struct member_contents *c, uint32_t slot, uint32_t vector) {
-    const struct request_vector *v = vector_at(c, vector);
-    struct node_rooms *rooms = &c->rooms[slot];
-    merge_names(c, rooms, v->scalars, v->scalar_count);
-    for (int i = 0; i < NODE_NATIVES; i++)
-        rooms->used[i] += v->native[i];
-    for (uint32_t i = 0; i < v->scalar_count; i++) {
-        struct scalar_room *room = &rooms->scalars[find_scalar(rooms, v->scalars[i].name)];
-        room->holders++;
-        room->used += v->scalars[i].amount;
-    }
-    rows_refresh(c, slot);
+    use(c, slot, vector, 1);
 }
 
 void rooms_remove(struct member_contents *c, uint32_t slot, uint32_t vector) {
-    const struct request_vector *v = vector_at(c, vector);
-    struct node_rooms *rooms = &c->rooms[slot];
-    for (int i = 0; i < NODE_NATIVES; i++)
-        rooms->used[i] -= v->native[i];
-    for (uint32_t i = 0; i < v->scalar_count; i++) {
-        struct scalar_room *room = &rooms->scalars[find_scalar(rooms, v->scalars[i].name)];
-        room->holders--;
-        room->used -= v->scalars[i].amount;
+    use(c, slot, vector, -1);
+}
+
+void rooms_recount(struct member_contents *c) {
+    if (!c->miscounted)
+        return;
+    for (uint32_t slot = 0; slot < topology_slots(c->topology); slot++)
+        for (uint32_t i = 0; i < c->rooms[slot].scalar_count; i++)
+            c->rooms[slot].scalars[i].used = 0;
+    for (POOL_EACH(&c->pods, id)) {
+        const struct bound_pod *pod = pool_at(&c->pods, id);
+        use_scalars(&c->rooms[pod->slot], vector_at(c, pod->vector), 1);
     }
-    if (v->scalar_count > 0)
-        drop_unused(c, rooms);
-    rows_refresh(c, slot);
+    c->miscounted = false;
 }
 
 /* ---- nodes ---- */
@@ -170,48 +117,64 @@ static uint32_t zone_ref(struct member_contents *c, struct str key) {
     return zone;
 }
 
-static int compare_requests(const void *a, const void *b) {
-    const struct scalar_request *x = a, *y = b;
+static int compare_rooms(const void *a, const void *b) {
+    const struct scalar_room *x = a, *y = b;
     return (x->name > y->name) - (x->name < y->name);
 }
 
-/* What only some nodes have, by name; `amount` is what it has. A reference each, as many as there
- * are, on failure too. */
-static int read_scalars(struct member_contents *c, const struct resources *has, struct arena *arena,
-                        struct scalar_request **ret, uint32_t *ret_count) {
-    struct scalar_request *scalars = arena_array_unset(arena, has->count, sizeof *scalars);
-    uint32_t count = 0;
-    int r = scalars == NULL ? -ENOMEM : 0;
-    for (uint32_t i = 0; r == 0 && i < has->count; i++) {
-        if (node_native_of(has->items[i].name) != NODE_NATIVES)
-            continue;
-        scalars[count].name = intern_ref(&c->strings, has->items[i].name);
-        scalars[count].amount = has->items[i].amount;
-        r = scalars[count].name == INTERN_NONE ? -ENOMEM : 0;
-        count += r == 0;
-    }
-    if (r == 0 && count > 1)
-        qsort(scalars, count, sizeof *scalars, compare_requests);
-    *ret = scalars;
-    *ret_count = count;
-    return r;
+static void free_scalars(struct member_contents *c, struct scalar_room *scalars, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        intern_unref(&c->strings, scalars[i].name);
+    c->list_bytes -= count * sizeof *scalars;
+    free(scalars);
 }
 
-/* The list has room for the names that are missing. */
-static void set_scalars(struct member_contents *c, struct node_rooms *rooms,
-                        const struct scalar_request *has, uint32_t count) {
-    uint32_t before = 0, stayed = 0;
-    merge_names(c, rooms, has, count);
-    for (uint32_t i = 0, at = 0; i < rooms->scalar_count; i++) {
-        struct scalar_room *room = &rooms->scalars[i];
-        const bool given = at < count && has[at].name == room->name;
-        before += room->given;
-        stayed += room->given && given;
-        room->given = given;
-        room->has = given ? has[at++].amount : 0;
+/* What only some nodes have, by name. 0 or -ENOMEM. */
+static int make_scalars(struct member_contents *c, const struct resources *has,
+                        struct scalar_room **ret, uint32_t *ret_count) {
+    uint32_t others = 0, count = 0;
+    *ret = NULL;
+    *ret_count = 0;
+    for (uint32_t i = 0; i < has->count; i++)
+        others += node_native_of(has->items[i].name) == NODE_NATIVES;
+    if (others == 0)
+        return 0;
+    struct scalar_room *scalars = calloc(others, sizeof *scalars);
+    for (uint32_t i = 0; scalars != NULL && i < has->count; i++) {
+        if (node_native_of(has->items[i].name) != NODE_NATIVES)
+            continue;
+        const uint32_t name = intern_ref(&c->strings, has->items[i].name);
+        c->list_bytes += sizeof *scalars;
+        scalars[count++] = (struct scalar_room){.name = name, .has = has->items[i].amount};
+        if (name != INTERN_NONE)
+            continue;
+        free_scalars(c, scalars, count);
+        return -ENOMEM;
     }
-    c->unsorted = c->unsorted || before != stayed || stayed != count;
-    drop_unused(c, rooms);
+    if (count > 1)
+        qsort(scalars, count, sizeof *scalars, compare_rooms);
+    *ret = scalars;
+    *ret_count = count;
+    return scalars == NULL ? -ENOMEM : 0;
+}
+
+/* Takes the list over. */
+static void set_scalars(struct member_contents *c, struct node_rooms *rooms,
+                        struct scalar_room *scalars, uint32_t count) {
+    bool same = count == rooms->scalar_count;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct scalar_room *old = find_scalar(rooms, scalars[i].name);
+        same = same && old != NULL;
+        if (old != NULL) {
+            scalars[i].used = old->used;
+            scalars[i].at = old->at;
+        } else if (rooms->used[NODE_PODS] > 0)
+            c->miscounted = true;
+    }
+    c->unsorted = c->unsorted || !same;
+    free_scalars(c, rooms->scalars, rooms->scalar_count);
+    rooms->scalars = scalars;
+    rooms->scalar_count = count;
 }
 
 static void set_natives(struct node_rooms *rooms, const struct resources *has) {
@@ -238,22 +201,21 @@ static void set_zone(struct member_contents *c, struct node_rooms *rooms, uint32
 int rooms_set_node(struct member_contents *c, uint32_t slot, const struct node *node,
                    struct arena *arena) {
     struct node_rooms *rooms = &c->rooms[slot];
-    struct scalar_request *has;
+    struct scalar_room *scalars;
     uint32_t count;
     const struct str key = zone_key(node, arena);
-    int r = read_scalars(c, &node->allocatable, arena, &has, &count);
-    if (r == 0)
-        r = reserve_scalars(c, rooms, count_missing(rooms, has, count));
-    const uint32_t zone = r == 0 && !arena_failed(arena) ? zone_ref(c, key) : INTERN_NONE;
-    if (zone != INTERN_NONE) {
-        set_zone(c, rooms, zone);
-        set_natives(rooms, &node->allocatable);
-        set_scalars(c, rooms, has, count);
-        rows_refresh(c, slot);
+    if (make_scalars(c, &node->allocatable, &scalars, &count) != 0)
+        return -ENOMEM;
+    const uint32_t zone = !arena_failed(arena) ? zone_ref(c, key) : INTERN_NONE;
+    if (zone == INTERN_NONE) {
+        free_scalars(c, scalars, count);
+        return -ENOMEM;
     }
-    for (uint32_t i = 0; i < count; i++)
-        intern_unref(&c->strings, has[i].name);
-    return zone != INTERN_NONE ? 0 : -ENOMEM;
+    set_zone(c, rooms, zone);
+    set_natives(rooms, &node->allocatable);
+    set_scalars(c, rooms, scalars, count);
+    rows_refresh(c, slot);
+    return 0;
 }
 
 void rooms_clear_node(struct member_contents *c, uint32_t slot) {
@@ -268,11 +230,6 @@ void rooms_clear_node(struct member_contents *c, uint32_t slot) {
 }
 
 void rooms_free(struct member_contents *c, uint32_t slot) {
-    struct node_rooms *rooms = &c->rooms[slot];
     rooms_clear_node(c, slot);
-    for (uint32_t i = 0; i < rooms->scalar_count; i++)
-        intern_unref(&c->strings, rooms->scalars[i].name);
-    c->list_bytes -= rooms->scalar_cap * sizeof *rooms->scalars;
-    free(rooms->scalars);
-    *rooms = (struct node_rooms){.zone = INTERN_NONE};
+    c->rooms[slot] = (struct node_rooms){.zone = INTERN_NONE};
 }

@@ -19,9 +19,8 @@ void rows_refresh(struct member_contents *c, uint32_t slot) {
     for (int i = 0; i < NODE_NATIVES; i++)
         c->native[i][rooms->row] = left_of(rooms->has[i], rooms->used[i]);
     for (uint32_t i = 0; i < rooms->scalar_count; i++)
-        if (rooms->scalars[i].given)
-            c->scalars[rooms->scalars[i].at].free =
-                left_of(rooms->scalars[i].has, rooms->scalars[i].used);
+        c->scalars[rooms->scalars[i].at].free =
+            left_of(rooms->scalars[i].has, rooms->scalars[i].used);
 }
 
 /* ---- memory ---- */
@@ -136,11 +135,8 @@ static int by_index(const void *a, const void *b) {
 
 static uint32_t count_scalars(const struct member_contents *c) {
     uint32_t count = 0;
-    for (uint32_t row = 0; row < c->count; row++) {
-        const struct node_rooms *rooms = &c->rooms[c->slots[row]];
-        for (uint32_t i = 0; i < rooms->scalar_count; i++)
-            count += rooms->scalars[i].given;
-    }
+    for (uint32_t row = 0; row < c->count; row++)
+        count += c->rooms[c->slots[row]].scalar_count;
     return count;
 }
 
@@ -150,8 +146,7 @@ static bool name_scalars(struct member_contents *c, struct named *named, uint32_
     for (uint32_t row = 0; row < c->count; row++) {
         const struct node_rooms *rooms = &c->rooms[c->slots[row]];
         for (uint32_t i = 0; i < rooms->scalar_count; i++)
-            if (rooms->scalars[i].given)
-                named[count++].id = rooms->scalars[i].name;
+            named[count++].id = rooms->scalars[i].name;
     }
     if (count > 1)
         qsort(named, count, sizeof *named, by_id);
@@ -191,12 +186,11 @@ static uint32_t fill_row(struct member_contents *c, uint32_t row, uint32_t at,
                          const struct named *named, uint32_t name_count) {
     struct node_rooms *rooms = &c->rooms[c->slots[row]];
     const uint32_t begin = at;
-    for (uint32_t i = 0; i < rooms->scalar_count; i++)
-        if (rooms->scalars[i].given) {
-            const uint32_t index = index_of(named, name_count, rooms->scalars[i].name);
-            /* for now the place in the list, to be found again when they are sorted */
-            c->scalars[at++] = (struct node_scalar){index, i};
-        }
+    for (uint32_t i = 0; i < rooms->scalar_count; i++) {
+        const uint32_t index = index_of(named, name_count, rooms->scalars[i].name);
+        /* for now the place in the list, to be found again when they are sorted */
+        c->scalars[at++] = (struct node_scalar){index, i};
+    }
     if (at - begin > 1)
         qsort(c->scalars + begin, at - begin, sizeof *c->scalars, by_index);
     for (uint32_t i = begin; i < at; i++)
@@ -225,6 +219,7 @@ int rows_sort(struct member_contents *c) {
         return 0;
     if (!order_nodes(c) || !fill_scalars(c))
         return -ENOMEM;
+    rooms_recount(c);
     c->unsorted = false;
     for (uint32_t row = 0; row < c->count; row++)
         rows_refresh(c, c->slots[row]);
