@@ -107,7 +107,7 @@ static int limit_by_quotas(const struct member_view *v, const struct asked *aske
     return r;
 }
 
-/* 0, -E2BIG or -ENOMEM. */
+/* 0, -E2BIG, -ENOMEM or -ENOSPC. */
 static int estimate(const struct estimator *e, const struct member *member,
                     const struct asked *asked, struct arena *arena, int64_t *ret) {
     struct estimator_question q;
@@ -138,6 +138,10 @@ static void answer(const struct estimator *e, const struct asked *asked, struct 
     member_release(member);
     if (r == 0) {
         wire_response_encode((int32_t)count, WIRE_BYTES, &response->message);
+        return;
+    }
+    if (r == -ENOSPC) {
+        answer_unready(e, asked->cluster, MEMBER_TOO_LARGE, response);
         return;
     }
     refuse(response, r);
@@ -207,6 +211,8 @@ static void get_unschedulable_replicas(void *ctx, const struct grpc_request *req
     member_release(member);
     if (r == 0)
         wire_response_encode((int32_t)count, WIRE_BYTES, &response->message);
+    else if (r == -ENOSPC)
+        answer_unready(ctx, message.cluster, MEMBER_TOO_LARGE, response);
     else
         response->status = r == -E2BIG || r == -ENOMEM ? GRPC_RESOURCE_EXHAUSTED : GRPC_UNKNOWN;
 }

@@ -103,6 +103,8 @@
 /* Member clusters */
 #define LIMIT_MEMBER_FEASIBILITIES 128     /* of each, as LIMIT_FEASIBILITIES */
 #define LIMIT_MEMBER_REMEMBERED (1u << 20) /* their bytes; columns and trees likewise */
+#define LIMIT_MEMBER_BYTES (256u << 20)    /* (config) that are kept of one */
+#define LIMIT_MEMBER_OBJECT (64u << 10)    /* kept of a workload's labels and selector */
 
 /* Evenness */
 #define LIMIT_EVENNESS_KEYS 8           /* topology keys of one report */

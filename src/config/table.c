@@ -681,6 +681,15 @@ static const struct field fields[] = {
          "What is answered for a member that is not listed yet, or has not been heard for "
          "`kubernetes.staleAfter`. `Unknown`: -1, which karmada-scheduler passes over. `Error`: "
          "status 14, which makes it pass over the answers of all members."},
+    {.path = "estimator.limits.memberBytes",
+     .flag = "estimator-limit-member-bytes",
+     .type = FIELD_NUMBER,
+     MEMBER(estimator.member_bytes),
+     .min = 1u << 20,
+     .max = 1u << 31,
+     .initial = LIMIT_MEMBER_BYTES,
+     .help = "What may be kept of a member cluster. One that takes more answers as one that is not "
+             "ready, and is listed again now and then until it fits."},
     {.path = "estimator.resourceQuota",
      .flag = "estimator-resource-quota",
      .type = FIELD_BOOL,

@@ -434,7 +434,8 @@ static int start_members(struct server *s, struct err *err) {
                         c->kubernetes.stale_after_ms, &s->members, err);
     if (r == 0)
         members_configure(s->members,
-                          &(struct members_options){.quotas = c->estimator.resource_quota});
+                          &(struct members_options){.quotas = c->estimator.resource_quota,
+                                                    .max_bytes = c->estimator.member_bytes});
     if (r == 0 && c->state.path_count == 0)
         r = members_use_cluster(s->members, c->kubernetes.kubeconfig, c->kubernetes.context, err);
     if (r != 0)

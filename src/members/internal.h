@@ -77,7 +77,9 @@ struct quota_table {
 };
 
 struct member_contents {
-    uint64_t serial; /* no other contents have it */
+    uint64_t serial;    /* no other contents have it */
+    uint64_t max_bytes; /* 0: no limit */
+    uint64_t too_large; /* MEMBER_KIND() of kinds of which not all is kept for that reason */
     struct intern strings;
     struct topology *topology;
     struct node_rooms *rooms; /* [topology_cap()]; owned */
@@ -138,6 +140,8 @@ void bound_pods_sync_begin(struct member_contents *c);
 void bound_pods_sync_end(struct member_contents *c);
 void bound_pods_sync_abort(struct member_contents *c);
 void bound_pods_done(struct member_contents *c);
+/* Gives memory back, if there are no pods. */
+void bound_pods_trim(struct member_contents *c);
 
 /* ---- workloads.c ---- */
 
@@ -150,7 +154,7 @@ struct kept_object {
 };
 void workloads_init(struct member_contents *c);
 void workloads_done(struct member_contents *c);
-/* 0, or -ENOMEM (the object is not there then). */
+/* 0, or -ENOMEM or -E2BIG (LIMIT_MEMBER_OBJECT); the object is not there then. */
 int workloads_apply(struct member_contents *c, int table,
                     const struct kept_object *object) MUST_CHECK;
 void workloads_remove(struct member_contents *c, int table, struct str namespace, struct str name);

@@ -44,6 +44,7 @@ int member_begin(struct member *m, struct member_loop *loop, struct err *err) {
     }
     if (m->client == NULL)
         r = kube_client_new_on(m->loop->loop, &m->access, &m->client, err);
+    member_limit(m->informer, members_configured(m->members)->max_bytes);
     const bool quotas = members_configured(m->members)->quotas;
     const struct informer_watch watch = {.client = m->client,
                                          .seed = clock_seed(),
@@ -87,18 +88,29 @@ const char *member_state_text(enum member_state state) {
         [MEMBER_SYNCING] = "not all of its objects are listed yet",
         [MEMBER_SYNCED] = "it is synced",
         [MEMBER_STALE] = "its API server has not been heard for too long",
+        [MEMBER_TOO_LARGE] = "it takes more than estimator.limits.memberBytes",
         [MEMBER_NO_ACCESS] = "its API server or credentials for it are not known",
     };
     return texts[state];
+}
+
+static enum member_state state_of_files(const struct member *m) {
+    const uint64_t max_bytes = members_configured(m->members)->max_bytes;
+    if (informer_changes(m->informer) == 0)
+        return MEMBER_SYNCING;
+    return max_bytes == 0 || member_stats(m->informer).bytes <= max_bytes ? MEMBER_SYNCED
+                                                                          : MEMBER_TOO_LARGE;
 }
 
 /* Files are read at once, or not at all; kinds that are not watched are not waited for. */
 static enum member_state state_of_kinds(const struct member *m, uint64_t kinds) {
     const int64_t limit_ms = members_stale_after_ms(m->members);
     if (m->is_of_files)
-        return informer_changes(m->informer) > 0 ? MEMBER_SYNCED : MEMBER_SYNCING;
+        return state_of_files(m);
     if (!member_has_access(m))
         return MEMBER_NO_ACCESS;
+    if (member_too_large(m->informer) & kinds)
+        return MEMBER_TOO_LARGE;
     if (!m->begun || !informer_kinds_synced(m->informer, kinds))
         return MEMBER_SYNCING;
     return limit_ms <= 0 || informer_kinds_age_ms(m->informer, kinds) <= limit_ms ? MEMBER_SYNCED

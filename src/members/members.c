@@ -435,10 +435,9 @@ bool members_listed(struct members *m) {
 
 static void register_gauges(struct members *m) {
     static const char *const labels[MEMBER_STATES] = {
-        [MEMBER_SYNCING] = "state=\"syncing\"",
-        [MEMBER_SYNCED] = "state=\"synced\"",
-        [MEMBER_STALE] = "state=\"stale\"",
-        [MEMBER_NO_ACCESS] = "state=\"no_access\"",
+        [MEMBER_SYNCING] = "state=\"syncing\"",     [MEMBER_SYNCED] = "state=\"synced\"",
+        [MEMBER_STALE] = "state=\"stale\"",         [MEMBER_NO_ACCESS] = "state=\"no_access\"",
+        [MEMBER_TOO_LARGE] = "state=\"too_large\"",
     };
     for (int i = 0; i < MEMBER_STATES; i++) {
         struct state_gauge *gauge = &m->gauges[i];

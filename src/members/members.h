@@ -53,7 +53,8 @@ int members_new(const char *const *sources, size_t count, int64_t stale_after_ms
                 struct members **ret, struct err *err) MUST_CHECK;
 /* How members are watched; nothing of it without this call, which is before all that follow. */
 struct members_options {
-    bool quotas; /* their ResourceQuotas, too */
+    bool quotas;        /* their ResourceQuotas, too */
+    uint64_t max_bytes; /* kept of each; 0: no limit */
 };
 void members_configure(struct members *m, const struct members_options *options);
 /* The member without a kubeconfig is the cluster of this API server, and not of state files. NULL
@@ -112,6 +113,7 @@ enum member_state {
     MEMBER_SYNCED,
     MEMBER_STALE,     /* its API server has been silent for too long */
     MEMBER_NO_ACCESS, /* its API server or credentials for it are not known */
+    MEMBER_TOO_LARGE, /* more would be kept of it than may be */
     MEMBER_STATES,
 };
 /* Why a member in that state does not answer. Static. */

@@ -261,6 +261,17 @@ void bound_pods_sync_abort(struct member_contents *c) {
             forget_pod(c, id);
 }
 
+void bound_pods_trim(struct member_contents *c) {
+    if (c->pods.count > 0)
+        return;
+    pool_done(&c->pods);
+    pool_done(&c->vectors);
+    hashmap_done(&c->pod_index);
+    hashmap_done(&c->vector_index);
+    pool_init(&c->pods, sizeof(struct bound_pod));
+    pool_init(&c->vectors, sizeof(struct request_vector));
+}
+
 void bound_pods_done(struct member_contents *c) {
     for (POOL_EACH(&c->pods, id))
         forget_pod(c, id);

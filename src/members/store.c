@@ -74,6 +74,52 @@ static void close_contents(void *contents) {
     free(c);
 }
 
+/* ---- memory ---- */
+
+static uint64_t kept_bytes(const struct member_contents *c) {
+    enum { INDEX_BYTES = 10 }; /* of a place in an index */
+    enum { ROW_BYTES = (2 + 2 * NODE_NATIVES) * sizeof(uint32_t) };
+    return workloads_bytes(c) + quotas_bytes(c) + topology_kept_bytes(c->topology) +
+           c->strings.bytes + c->zones.bytes + c->list_bytes +
+           topology_slots(c->topology) * sizeof *c->rooms +
+           c->pods.count * (sizeof(struct bound_pod) + INDEX_BYTES) +
+           c->vectors.count * (sizeof(struct request_vector) + INDEX_BYTES) +
+           (uint64_t)c->cap * ROW_BYTES + c->scalar_cap * sizeof *c->scalars +
+           c->name_cap * sizeof *c->names + c->zone_cap * sizeof *c->zone_births;
+}
+
+/* Deployments and ReplicaSets give way: what replicas are estimated by has half of it for sure. */
+static uint64_t limit_of(const struct member_contents *c, uint32_t kind) {
+    return kind == MEMBER_DEPLOYMENTS || kind == MEMBER_REPLICA_SETS ? c->max_bytes / 2
+                                                                     : c->max_bytes;
+}
+
+/* After an object was kept. -ENOSPC: that is too much, and the kind's list has no end. */
+static int weigh(struct member_contents *c, uint32_t kind, struct err *err) {
+    if (c->max_bytes == 0 || kept_bytes(c) <= limit_of(c, kind))
+        return 0;
+    c->too_large |= MEMBER_KIND(kind);
+    return err_set(err, -ENOSPC,
+                   "of the member cluster more than %llu bytes would be kept: raise "
+                   "estimator.limits.memberBytes, or have less of it",
+                   (unsigned long long)limit_of(c, kind));
+}
+
+static const char *why_not(int r) {
+    return r == -E2BIG ? "more labels, or a longer selector, than are kept of" : "no memory for";
+}
+
+void member_limit(struct informer *informer, uint64_t max_bytes) {
+    ((struct member_contents *)informer_write(informer))->max_bytes = max_bytes;
+    informer_write_done(informer);
+}
+
+uint64_t member_too_large(struct informer *informer) {
+    const uint64_t kinds = ((const struct member_contents *)informer_read(informer))->too_large;
+    informer_read_done(informer);
+    return kinds;
+}
+
 /* ---- nodes ---- */
 
 /* A node and its taints, of which a cordon is one. */
@@ -110,8 +156,8 @@ static void remove_node(struct member_contents *c, struct str name) {
     topology_remove(c->topology, name);
 }
 
-static int apply_node(void *contents, const struct informer_object *object, struct err *err) {
-    struct member_contents *c = contents;
+static int keep_node(struct member_contents *c, const struct informer_object *object,
+                     struct err *err) {
     const struct decoded_node *d = object->decoded;
     const uint32_t slot = topology_slot_make(c->topology, d->node.meta.name);
     int r = slot != TOPOLOGY_NONE ? rooms_set_node(c, slot, &d->node, object->arena) : -ENOMEM;
@@ -121,6 +167,11 @@ static int apply_node(void *contents, const struct informer_object *object, stru
         return 0;
     remove_node(c, d->node.meta.name);
     return err_set(err, r, "no memory for node '%.*s'", STR_ARG(d->node.meta.name));
+}
+
+static int apply_node(void *contents, const struct informer_object *object, struct err *err) {
+    const int r = keep_node(contents, object, err);
+    return r == 0 ? weigh(contents, object->kind, err) : r;
 }
 
 static int forget_node(void *contents, const struct informer_object *gone, struct err *err) {
@@ -165,9 +216,10 @@ static int apply_pod(void *contents, const struct informer_object *object, struc
     const struct karmada_pod *pod = object->decoded;
     const int waiting = keep_waiting(contents, pod), bound = bound_pods_apply(contents, pod);
     const int r = bound != 0 ? bound : waiting;
-    return r == 0 ? 0
-                  : err_set(err, r, "no memory for pod '%.*s/%.*s'", STR_ARG(pod->meta.namespace),
-                            STR_ARG(pod->meta.name));
+    if (r == 0)
+        return weigh(contents, object->kind, err);
+    return err_set(err, r, "%s pod '%.*s/%.*s'", why_not(r), STR_ARG(pod->meta.namespace),
+                   STR_ARG(pod->meta.name));
 }
 
 static int remove_pod(void *contents, const struct informer_object *gone, struct err *err) {
@@ -234,9 +286,10 @@ static int apply_workload(void *contents, const struct informer_object *object, 
                                      .since_ms = d->workload.created_ms,
                                      .selector = d->selector};
     const int r = workloads_apply(contents, table_of(object->kind), &kept);
-    return r == 0 ? 0
-                  : err_set(err, r, "no memory for '%.*s/%.*s'", STR_ARG(kept.meta->namespace),
-                            STR_ARG(kept.meta->name));
+    if (r == 0)
+        return weigh(contents, object->kind, err);
+    return err_set(err, r, "%s '%.*s/%.*s'", why_not(r), STR_ARG(kept.meta->namespace),
+                   STR_ARG(kept.meta->name));
 }
 
 static int remove_workload(void *contents, const struct informer_object *gone, struct err *err) {
@@ -258,9 +311,10 @@ static void decode_quota(struct json_reader *r, struct informer_object *ret) {
 static int apply_quota(void *contents, const struct informer_object *object, struct err *err) {
     const struct quota *quota = object->decoded;
     const int r = quotas_apply(contents, quota, object->arena);
-    return r == 0 ? 0
-                  : err_set(err, -ENOMEM, "no memory for quota '%.*s/%.*s'",
-                            STR_ARG(quota->meta.namespace), STR_ARG(quota->meta.name));
+    if (r == 0)
+        return weigh(contents, object->kind, err);
+    return err_set(err, -ENOMEM, "no memory for quota '%.*s/%.*s'", STR_ARG(quota->meta.namespace),
+                   STR_ARG(quota->meta.name));
 }
 
 static int remove_quota(void *contents, const struct informer_object *gone, struct err *err) {
@@ -284,8 +338,7 @@ static void sync_begin(void *contents, uint32_t kind) {
         workloads_sync_begin(c, table_of(kind));
 }
 
-static void sync_end(void *contents, uint32_t kind) {
-    struct member_contents *c = contents;
+static void end_listing(struct member_contents *c, uint32_t kind) {
     if (kind == MEMBER_NODES) {
         while (topology_sync_end(c->topology))
             continue;
@@ -299,9 +352,20 @@ static void sync_end(void *contents, uint32_t kind) {
         workloads_sync_end(c, table_of(kind));
 }
 
+static void sync_end(void *contents, uint32_t kind) {
+    struct member_contents *c = contents;
+    end_listing(c, kind);
+    c->too_large &= ~MEMBER_KIND(kind);
+}
+
+/* Of a kind that is too large nothing stays: it would take the room of the next listing. */
 static void sync_abort(void *contents, uint32_t kind) {
     struct member_contents *c = contents;
-    if (kind == MEMBER_NODES) {
+    if (c->too_large & MEMBER_KIND(kind)) {
+        sync_begin(c, kind);
+        end_listing(c, kind);
+        bound_pods_trim(c);
+    } else if (kind == MEMBER_NODES) {
         while (topology_sync_abort(c->topology))
             continue;
         clear_forgotten(c);
@@ -312,16 +376,6 @@ static void sync_abort(void *contents, uint32_t kind) {
         quotas_sync_abort(c);
     else
         workloads_sync_abort(c, table_of(kind));
-}
-
-static uint64_t kept_bytes(const void *contents) {
-    enum { INDEX_BYTES = 10 }; /* of a place in an index */
-    const struct member_contents *c = contents;
-    return workloads_bytes(c) + quotas_bytes(c) + topology_kept_bytes(c->topology) +
-           c->strings.bytes + c->zones.bytes + c->list_bytes +
-           topology_slots(c->topology) * sizeof *c->rooms +
-           c->pods.count * (sizeof(struct bound_pod) + INDEX_BYTES) +
-           c->vectors.count * (sizeof(struct request_vector) + INDEX_BYTES);
 }
 
 static const struct informer_kind kinds[MEMBER_KINDS] = {
@@ -340,8 +394,7 @@ const struct informer_store member_store = {.what = "a member cluster",
                                             .close = close_contents,
                                             .sync_begin = sync_begin,
                                             .sync_end = sync_end,
-                                            .sync_abort = sync_abort,
-                                            .kept_bytes = kept_bytes};
+                                            .sync_abort = sync_abort};
 
 /* ---- views ---- */
 
@@ -358,14 +411,20 @@ static struct estimator_nodes nodes_of(const struct member_contents *c) {
 }
 
 int member_view_open(struct informer *informer, struct member_view *ret) {
+    const uint64_t needed =
+        MEMBER_KIND(MEMBER_NODES) | MEMBER_KIND(MEMBER_PODS) | MEMBER_KIND(MEMBER_QUOTAS);
     const struct member_contents *c = informer_read(informer);
-    while (c->unsorted) {
+    while (c->unsorted && !(c->too_large & needed)) {
         informer_read_done(informer);
         const int r = rows_sort(informer_write(informer));
         informer_write_done(informer);
         if (r != 0)
             return r;
         c = informer_read(informer);
+    }
+    if (c->too_large & needed) {
+        informer_read_done(informer);
+        return -ENOSPC;
     }
     *ret = (struct member_view){.informer = informer, .contents = c, .nodes = nodes_of(c)};
     topology_view_open(c->topology, &ret->topology);

@@ -46,7 +46,8 @@ struct member_view {
     const struct member_contents *contents;
 };
 /* Holds the informer's read lock until it is closed; not twice in one thread. The caller may set
- * topology.steps. 0, or -ENOMEM (nothing is open). */
+ * topology.steps. 0; -ENOMEM or -ENOSPC (not all nodes, pods and quotas are kept, because they are
+ * too much): nothing is open. */
 int member_view_open(struct informer *informer, struct member_view *ret) MUST_CHECK;
 /* Keeps what was built, for the next question. */
 void member_view_close(struct member_view *v);
@@ -60,7 +61,8 @@ int member_quotas(const struct member_view *v, struct str namespace, struct aren
 /*
  * How many of a Deployment's newest pods have found no node for longer than the threshold
  * (estimator/unschedulable.h). Holds the read lock for the length of the call. 0, -ENOENT (there is
- * no such Deployment), -EINVAL (its selector does not compile), -E2BIG or -ENOMEM.
+ * no such Deployment), -EINVAL (its selector does not compile), -ENOSPC (not all is kept, because
+ * it is too much), -E2BIG or -ENOMEM.
  */
 struct member_workload {
     struct str namespace, name;
@@ -68,6 +70,13 @@ struct member_workload {
 };
 int member_unschedulable(struct informer *informer, const struct member_workload *workload,
                          struct arena *arena, int64_t *ret, struct err *err) MUST_CHECK;
+
+/* How many bytes may be kept of it, once, before it is watched; otherwise there is no limit. What
+ * goes beyond ends the list or the watch of its kind, of which nothing is kept then until a later
+ * listing fits. Deployments and ReplicaSets are kept in half of it. */
+void member_limit(struct informer *informer, uint64_t max_bytes);
+/* MEMBER_KIND() of the kinds of which not all is kept for that reason. */
+uint64_t member_too_large(struct informer *informer);
 
 struct member_stats {
     uint32_t nodes, pods, vectors; /* vectors: different requests */

@@ -4,9 +4,11 @@
  */
 #include "members/internal.h"
 
+#include "base/limits.h"
 #include "estimator/unschedulable.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 /* ---- tables ---- */
 
@@ -71,6 +73,13 @@ static bool keep_text_if(struct member_contents *c, struct str text, uint32_t *r
     return str_empty(text) || keep_text(c, text, ret);
 }
 
+static size_t text_bytes(const struct kept_object *object) {
+    size_t bytes = object->selector.n;
+    for (uint32_t i = 0; i < object->meta->labels.count; i++)
+        bytes += object->meta->labels.items[i].key.n + object->meta->labels.items[i].value.n;
+    return bytes;
+}
+
 /* What was kept before a failure is freed. */
 static bool keep_parts(struct member_contents *c, const struct kept_object *from,
                        struct owned_object *ret) {
@@ -100,13 +109,14 @@ int workloads_apply(struct member_contents *c, int table, const struct kept_obje
     struct owned_object kept;
     const uint32_t old = find_object(t, object->meta->namespace, object->meta->name);
     bool fresh = t->listing;
-    const bool good = keep_parts(c, object, &kept);
+    const bool fits = text_bytes(object) <= LIMIT_MEMBER_OBJECT;
+    const bool good = fits && keep_parts(c, object, &kept);
     if (old != HASHMAP_NONE) {
         fresh = ((const struct owned_object *)pool_at(&t->objects, old))->fresh;
         forget_object(c, t, old);
     }
     if (!good)
-        return -ENOMEM;
+        return fits ? -ENOMEM : -E2BIG;
     kept.fresh = fresh;
     const uint32_t id = hashmap_reserve(&t->index) == 0 ? pool_take(&t->objects) : POOL_NONE;
     if (id == POOL_NONE) {
@@ -194,17 +204,22 @@ static int restore_workload(const struct member_contents *c, const struct owned_
     return restore_meta(c, object, arena, &ret->meta);
 }
 
-/* Those of a table that have this owner, one after the other; `count` of them. */
-static int pick_owned(const struct object_table *t, uint32_t owner, struct arena *arena,
-                      const struct owned_object ***ret, uint32_t *ret_count) {
+static int compare_ids(const void *a, const void *b) {
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Those of a table that have one of these owners, which are sorted; `count` of them. */
+static int pick_owned(const struct object_table *t, const uint32_t *owners, uint32_t owner_count,
+                      struct arena *arena, const struct owned_object ***ret, uint32_t *ret_count) {
     uint32_t cap = 0;
     *ret = NULL;
     *ret_count = 0;
-    if (!steps_take(&arena->steps, t->objects.count))
+    if (!steps_take(&arena->steps, t->objects.count * (owner_count > 1 ? UINT64_C(4) : 1)))
         return -E2BIG;
     for (POOL_EACH(&t->objects, id)) {
         const struct owned_object *object = pool_at(&t->objects, id);
-        if (object->owner != owner)
+        if (bsearch(&object->owner, owners, owner_count, sizeof *owners, compare_ids) == NULL)
             continue;
         *ret = arena_push(arena, *ret, *ret_count, &cap, sizeof(const struct owned_object *));
         if (*ret == NULL)
@@ -214,43 +229,51 @@ static int pick_owned(const struct object_table *t, uint32_t owner, struct arena
     return 0;
 }
 
-static int restore_pods(const struct member_contents *c, uint32_t owner, struct arena *arena,
-                        struct karmada_pod **pods, uint32_t *count, uint32_t *cap) {
+/* The waiting pods of these ReplicaSets. */
+static int restore_pods(const struct member_contents *c, const uint32_t *sets, uint32_t set_count,
+                        struct arena *arena, struct unschedulable_question *q) {
     const struct owned_object **picked;
-    uint32_t picked_count;
-    int r = pick_owned(&c->tables[TABLE_WAITING_PODS], owner, arena, &picked, &picked_count);
-    for (uint32_t i = 0; r == 0 && i < picked_count; i++) {
-        *pods = arena_push(arena, *pods, *count, cap, sizeof **pods);
-        if (*pods == NULL)
-            return -ENOMEM;
-        struct karmada_pod *pod = &(*pods)[(*count)++];
-        *pod = (struct karmada_pod){.unschedulable = true,
-                                    .has_transition = picked[i]->has_since,
-                                    .transition_ms = picked[i]->since_ms};
-        r = restore_meta(c, picked[i], arena, &pod->meta);
+    q->pod_count = 0;
+    if (set_count == 0)
+        return 0;
+    int r =
+        pick_owned(&c->tables[TABLE_WAITING_PODS], sets, set_count, arena, &picked, &q->pod_count);
+    struct karmada_pod *pods = arena_array(arena, q->pod_count, sizeof *pods);
+    if (r == 0 && pods == NULL)
+        r = -ENOMEM;
+    for (uint32_t i = 0; r == 0 && i < q->pod_count; i++) {
+        pods[i] = (struct karmada_pod){.unschedulable = true,
+                                       .has_transition = picked[i]->has_since,
+                                       .transition_ms = picked[i]->since_ms};
+        r = restore_meta(c, picked[i], arena, &pods[i].meta);
     }
+    q->pods = pods;
     return r;
 }
 
-/* All that the Deployment may count by: its ReplicaSets, and their pods. */
+/* All that the Deployment may count by: its ReplicaSets, and the pods of those that have its
+ * template. */
 static int restore_owned(const struct member_contents *c, const struct owned_object *deployment,
                          struct arena *arena, struct unschedulable_question *q) {
     const struct owned_object **picked;
-    struct karmada_pod *pods = NULL;
-    uint32_t cap = 0;
-    int r = pick_owned(&c->tables[TABLE_REPLICA_SETS], deployment->uid, arena, &picked,
+    uint32_t alike = 0;
+    int r = pick_owned(&c->tables[TABLE_REPLICA_SETS], &deployment->uid, 1, arena, &picked,
                        &q->replica_set_count);
     struct karmada_workload *sets = arena_array(arena, q->replica_set_count, sizeof *sets);
-    if (r == 0 && sets == NULL)
+    uint32_t *uids = arena_array_unset(arena, q->replica_set_count, sizeof *uids);
+    if (r == 0 && (sets == NULL || uids == NULL))
         r = -ENOMEM;
     for (uint32_t i = 0; r == 0 && i < q->replica_set_count; i++) {
         r = restore_workload(c, picked[i], arena, &sets[i]);
-        if (r == 0 && picked[i]->template.a == deployment->template.a)
-            r = restore_pods(c, picked[i]->uid, arena, &pods, &q->pod_count, &cap);
+        if (picked[i]->template.a == deployment->template.a)
+            uids[alike++] = picked[i]->uid;
     }
+    if (r == 0 && !steps_take_sort(&arena->steps, alike))
+        r = -E2BIG;
+    if (r == 0 && alike > 1)
+        qsort(uids, alike, sizeof *uids, compare_ids);
     q->replica_sets = sets;
-    q->pods = pods;
-    return r;
+    return r == 0 ? restore_pods(c, uids, alike, arena, q) : r;
 }
 
 static int count_unschedulable(const struct member_contents *c,
@@ -260,6 +283,9 @@ static int count_unschedulable(const struct member_contents *c,
     const uint32_t id = find_object(t, workload->namespace, workload->name);
     struct karmada_workload deployment;
     struct json_reader r;
+    if (c->too_large & (MEMBER_KIND(MEMBER_PODS) | MEMBER_KIND(MEMBER_DEPLOYMENTS) |
+                        MEMBER_KIND(MEMBER_REPLICA_SETS)))
+        return err_set(err, -ENOSPC, "not all is kept of the member cluster");
     if (id == HASHMAP_NONE)
         return err_set(err, -ENOENT, "deployments.apps \"%.*s%s%.*s\" not found",
                        STR_ARG(workload->namespace), str_empty(workload->namespace) ? "" : "/",
