@@ -23,12 +23,27 @@ func TestModels_1_17(t *testing.T) { compareOlder(t, "EVENKEEL_E2E_KARMADA_1_17"
 
 func TestModels_1_16(t *testing.T) { compareOlder(t, "EVENKEEL_E2E_KARMADA_1_16") }
 
-func compareOlder(t *testing.T, variable string) {
+func olderFile(t *testing.T, variable string) string {
 	t.Helper()
 	program := os.Getenv(variable)
 	if program == "" {
 		t.Fatalf("%s does not name a program; tests/e2e/karmada.sh builds it", variable)
 	}
+	return program
+}
+
+func olderProgram(t *testing.T, variable string) *older {
+	t.Helper()
+	o, err := startOlder(olderFile(t, variable))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func compareOlder(t *testing.T, variable string) {
+	t.Helper()
+	program := olderFile(t, variable)
 	compareAll(t, (caseCount()+9)/10, func() (maker, error) {
 		older, err := startOlder(program)
 		return func(d dice) ([]pair, error) { return olderCase(d, older) }, err
@@ -56,17 +71,22 @@ func startOlder(program string) (*older, error) {
 	return &older{json.NewEncoder(in), json.NewDecoder(out)}, command.Start()
 }
 
-func (o *older) ask(question object) (replicas int32, err error) {
+func (o *older) askFor(question object, answer any) error {
 	if err := o.in.Encode(question); err != nil {
-		return 0, err
+		return err
 	}
+	if err := o.out.Decode(answer); err != nil {
+		return fmt.Errorf("no answer: %w", err)
+	}
+	return nil
+}
+
+func (o *older) ask(question object) (replicas int32, err error) {
 	var answer struct {
 		Replicas int32 `json:"replicas"`
 	}
-	if err := o.out.Decode(&answer); err != nil {
-		return 0, fmt.Errorf("no answer: %w", err)
-	}
-	return answer.Replicas, nil
+	err = o.askFor(question, &answer)
+	return answer.Replicas, err
 }
 
 func olderCase(d dice, o *older) ([]pair, error) {

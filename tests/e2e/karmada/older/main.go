@@ -1,8 +1,13 @@
-// Program older answers, of one version of Karmada's code, how many replicas fit by a cluster's summary and
-// its resource models. It is built once for each version, with a go.mod of its own (see ../../karmada.sh).
+// Program older answers with one version of Karmada's code. It is built once for each version, with a go.mod of its
+// own (see ../../karmada.sh).
 //
-// Standard input has a question a line, {"cluster": a Cluster, "requirements": ReplicaRequirements or null};
-// standard output has an answer a line, {"replicas": n}.
+// Standard input has a question a line, and standard output an answer a line:
+//
+//   - {"cluster": a Cluster, "requirements": ReplicaRequirements or null}: how many replicas fit by its summary and
+//     its resource models: {"replicas": n};
+//   - {"address": "host:port", "name": of a member, "replicas": [ReplicaRequirements...], "sets": [[component...]...]}
+//     and "nodes" and "pods", or "peer": the version's client asks the estimator at the address, and either the
+//     version's own of these nodes and pods or that of a peer: {"given": [n...], "peer": [n...]}, replicas first.
 package main
 
 import (
@@ -25,28 +30,41 @@ import (
 type question struct {
 	Cluster      *clusterv1alpha1.Cluster          `json:"cluster"`
 	Requirements *workv1alpha2.ReplicaRequirements `json:"requirements"`
+
+	Address string `json:"address"`
+	accurate
 }
 
-func answer(in *json.Decoder, out io.Writer) error {
-	var q question
-	if err := in.Decode(&q); err != nil {
-		return err
+func answer(q *question) (any, error) {
+	if q.Address != "" {
+		return q.ask(q.Address)
 	}
 	estimated, err := client.NewGeneralEstimator().MaxAvailableReplicas(context.Background(),
 		[]*clusterv1alpha1.Cluster{q.Cluster}, q.Requirements)
 	if err != nil {
+		return nil, err
+	}
+	return map[string]int32{"replicas": estimated[0].Replicas}, nil
+}
+
+func answerNext(in *json.Decoder, out *json.Encoder) error {
+	var q question
+	if err := in.Decode(&q); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "{\"replicas\": %d}\n", estimated[0].Replicas)
-	return err
+	a, err := answer(&q)
+	if err != nil {
+		return err
+	}
+	return out.Encode(a)
 }
 
 func main() {
 	klog.SetLogger(logr.Discard())
-	in := json.NewDecoder(bufio.NewReader(os.Stdin))
+	in, out := json.NewDecoder(bufio.NewReader(os.Stdin)), json.NewEncoder(os.Stdout)
 	var err error
 	for err == nil {
-		err = answer(in, os.Stdout)
+		err = answerNext(in, out)
 	}
 	if !errors.Is(err, io.EOF) {
 		fmt.Fprintln(os.Stderr, err)

@@ -2,8 +2,10 @@ package peer
 
 import (
 	"context"
+	"net"
 	"sync"
 
+	"google.golang.org/grpc"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
@@ -20,6 +22,7 @@ import (
 	"github.com/karmada-io/karmada/pkg/estimator/server/framework"
 	"github.com/karmada-io/karmada/pkg/estimator/server/framework/plugins"
 	"github.com/karmada-io/karmada/pkg/estimator/server/framework/runtime"
+	"github.com/karmada-io/karmada/pkg/estimator/service"
 	"github.com/karmada-io/karmada/pkg/features"
 	nodecache "github.com/karmada-io/karmada/pkg/util/lifted/scheduler/cache"
 )
@@ -85,6 +88,18 @@ func NewMember(name string, nodes []*corev1.Node, pods []*corev1.Pod) (*Member, 
 }
 
 func (m *Member) Close() { m.stop() }
+
+// Serve has it answer over gRPC until it is stopped.
+func (m *Member) Serve() (address string, stop func(), err error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, err
+	}
+	running := grpc.NewServer()
+	service.RegisterEstimatorServer(running, m.estimator)
+	go func() { _ = running.Serve(listener) }() // its end is wanted
+	return listener.Addr().String(), running.Stop, nil
+}
 
 // Replicas is the method MaxAvailableReplicas.
 func (m *Member) Replicas(request *pb.MaxAvailableReplicasRequest) (*pb.MaxAvailableReplicasResponse, error) {
