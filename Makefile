@@ -133,7 +133,7 @@ say = @printf '== %s\n'
 # ---- targets for people ----
 
 .DEFAULT_GOAL := all
-.PHONY: all deps deps-test deps-e2e deps-lint deps-arm64 deps-packaging run demo cluster hub fleet-scale test unit sim growth mutants e2e e2e-hub differential attack asan tsan sanitized valgrind arm64 fuzz bench same bench-live \
+.PHONY: all deps deps-test deps-e2e deps-lint deps-arm64 deps-packaging run demo cluster hub fleet-scale test unit sim growth mutants e2e e2e-hub e2e-karmada differential attack asan tsan sanitized valgrind arm64 fuzz bench same bench-live \
 	lint format image chart push deb kubectl packaging install clean help
 
 all: ## build build/evenkeel (the default)
@@ -238,6 +238,10 @@ e2e: deps-e2e ## against a real etcd, kube-apiserver and kube-scheduler, Kuberne
 e2e-hub: deps-e2e # ... those on a hub alone
 	@+$(again) $(BINARY)
 	@EVENKEEL=$(abspath $(BINARY)) tests/e2e/ocm.sh -hub
+
+e2e-karmada: deps-e2e ## Karmada's own scheduler and descheduler with Evenkeel as the estimator of real clusters; needs Go
+	@+$(again) $(BINARY)
+	@EVENKEEL=$(abspath $(BINARY)) tests/e2e/karmada.sh -live
 
 differential: deps ## CASES (20,000) random cases beside Kubernetes', Open Cluster Management's and Karmada's own code; needs Go
 	@+$(again) $(BINARY) $(LIB)

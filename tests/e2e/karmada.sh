@@ -72,12 +72,13 @@ if [ "${1:-}" = -live ]; then
 else
     compile ./internal/... ./differential
     timeout -k 5 1200 go test -c -ldflags='-s -w' -o "$out/karmada-differential.test" ./differential || die "The tests did not compile."
+    build_older v1.17.1 go.mod EVENKEEL_E2E_KARMADA_1_17
+    tags=without_server build_older v1.16.0 v1_16.mod EVENKEEL_E2E_KARMADA_1_16
     rm -rf "$out/karmada"
 fi
-build_older v1.17.1 go.mod EVENKEEL_E2E_KARMADA_1_17
-tags=without_server build_older v1.16.0 v1_16.mod EVENKEEL_E2E_KARMADA_1_16
 
 test_flags 'cases|seed|number' "$@"
+[ $tests != live ] || flags=(-test.parallel=8 "${flags[@]}") # they mostly wait
 log=$out/karmada-$tests.log
 say "asking"
 cd "$top/tests/e2e/karmada/$tests" || exit 1

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 
 	"evenkeel.io/tests/e2e/karmada/internal/world"
@@ -15,10 +17,9 @@ import (
 type estimator struct {
 	*world.Program
 	Address string
-	Ops     string // URL without a path
 
 	binary, log string
-	arguments   []string
+	flags       []string
 }
 
 // freeAddress of this machine, which was free a moment ago.
@@ -42,11 +43,7 @@ func everyMember() []string {
 // startEstimator returns when it is ready. It ends with the test, and that must go well.
 func startEstimator(t *testing.T, flags ...string) *estimator {
 	t.Helper()
-	ops := freeAddress(t)
-	e := &estimator{Address: freeAddress(t), Ops: "http://" + ops, binary: setting(t, "EVENKEEL"),
-		log: filepath.Join(folder(t), "evenkeel.log")}
-	e.arguments = append([]string{"serve", "--extender-listen", "0", "--webhook-listen", "0", "--ops-listen", ops,
-		"--shutdown-delay", "0s", "--estimator-listen", e.Address}, flags...)
+	e := &estimator{Address: "127.0.0.1:0", binary: setting(t, "EVENKEEL"), log: filepath.Join(folder(t), "evenkeel.log"), flags: flags}
 	e.start(t)
 	t.Cleanup(func() {
 		if err := e.Stop(); err != nil {
@@ -56,24 +53,40 @@ func startEstimator(t *testing.T, flags ...string) *estimator {
 	return e
 }
 
-// start one where the last was.
+var servingLine = regexp.MustCompile(`msg=serving .*\bops=(\S+) estimator=(\S+)`)
+
+// start one, where the last was.
 func (e *estimator) start(t *testing.T) {
 	t.Helper()
+	before, _ := os.ReadFile(e.log) // the first time, it is not there
 	var err error
-	e.Program, err = world.Run(e.log, e.binary, e.arguments...)
+	e.Program, err = world.Run(e.log, e.binary, append([]string{"serve", "--extender-listen", "0", "--webhook-listen", "0",
+		"--ops-listen", "127.0.0.1:0", "--shutdown-delay", "0s", "--estimator-listen", e.Address}, e.flags...)...)
 	must(t, err)
 	must(t, world.Until(t.Context(), "Evenkeel is ready: see "+e.log, func(context.Context) (bool, error) {
-		if e.Ended() {
-			t.Fatalf("Evenkeel has ended: see %s", e.log)
-		}
-		response, err := http.Get(e.Ops + "/readyz")
+		log, err := os.ReadFile(e.log)
 		if err != nil {
 			return false, err
 		}
-		_ = response.Body.Close() // its status is enough
-		if response.StatusCode != http.StatusOK {
-			return false, fmt.Errorf("/readyz says %s", response.Status)
+		found := servingLine.FindSubmatch(log[len(before):])
+		if e.Ended() {
+			t.Fatalf("Evenkeel has ended: see %s", e.log)
+		} else if found == nil {
+			return false, nil
 		}
-		return true, nil
+		e.Address = string(found[2])
+		return ready("http://" + string(found[1]))
 	}))
+}
+
+func ready(ops string) (bool, error) {
+	response, err := http.Get(ops + "/readyz")
+	if err != nil {
+		return false, err
+	}
+	_ = response.Body.Close() // its status is enough
+	if response.StatusCode != http.StatusOK {
+		return false, fmt.Errorf("/readyz says %s", response.Status)
+	}
+	return true, nil
 }

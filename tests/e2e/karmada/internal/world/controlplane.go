@@ -26,11 +26,12 @@ import (
 // Patience is within what everything must come that a test waits for; so long only on a machine that is busy.
 const Patience = 60 * time.Second
 
-const startLimit = 3 * time.Minute
+const startLimit = 4 * time.Minute
 
 // ControlPlane is an API server with an etcd. Its clients are for any goroutine.
 type ControlPlane struct {
 	Kubeconfig string // an administrator's
+	Config     *rest.Config
 	Kube       kubernetes.Interface
 	Objects    dynamic.Interface
 	Karmada    karmada.Interface // once it has Karmada's kinds
@@ -100,10 +101,11 @@ func (c *ControlPlane) connect() error {
 		return err
 	}
 	config.QPS, config.Burst = 2000, 4000 // tests are meant to push the server, not themselves
+	c.Config = config
 	if c.Kube, err = kubernetes.NewForConfig(config); err != nil {
 		return err
 	}
-	if c.Karmada, err = karmada.NewForConfig(rest.CopyConfig(config)); err != nil {
+	if c.Karmada, err = karmada.NewForConfig(config); err != nil {
 		return err
 	}
 	c.Objects, err = dynamic.NewForConfig(config)

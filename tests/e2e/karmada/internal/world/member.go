@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -25,14 +26,23 @@ func Requests(cpus int64) corev1.ResourceList {
 }
 
 // AddNode of so many CPUs, with room for 110 pods.
-func (c *ControlPlane) AddNode(ctx context.Context, name string, cpus int64) error {
-	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{corev1.LabelHostname: name}}}
+func (c *ControlPlane) AddNode(ctx context.Context, name string, cpus int64, taints ...corev1.Taint) error {
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{corev1.LabelHostname: name}},
+		Spec: corev1.NodeSpec{Taints: taints}}
 	made, err := c.Kube.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{})
 	if err != nil {
 		return err
 	}
 	made.Status.Capacity, made.Status.Allocatable = Room(cpus, 110), Room(cpus, 110)
 	_, err = c.Kube.CoreV1().Nodes().UpdateStatus(ctx, made, metav1.UpdateOptions{})
+	return err
+}
+
+// Allow a user everything.
+func (c *ControlPlane) Allow(ctx context.Context, user string) error {
+	_, err := c.Kube.RbacV1().ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{GenerateName: "all-"},
+		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
+		Subjects: []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: user}}}, metav1.CreateOptions{})
 	return err
 }
 
