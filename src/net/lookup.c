@@ -33,7 +33,8 @@ bool lookup_split(const char *address, char host[LOOKUP_HOST_SIZE], char port[LO
         name = (struct str){name.p + 1, name.n - 2};
     else if (str_find(name, ':') != SIZE_MAX)
         return false;
-    if (name.n == 0 || name.n >= LOOKUP_HOST_SIZE)
+    if (name.n == 0 || name.n >= LOOKUP_HOST_SIZE || str_find(name, '[') != SIZE_MAX ||
+        str_find(name, ']') != SIZE_MAX)
         return false;
     (void)snprintf(host, LOOKUP_HOST_SIZE, "%.*s", (int)name.n, name.p); /* fits, as the next */
     (void)snprintf(port, LOOKUP_PORT_SIZE, "%u", (unsigned)number);

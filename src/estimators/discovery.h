@@ -1,0 +1,36 @@
+/*
+ * Where the estimator of a cluster is. upstream: karmada pkg/estimator/client service.go, pkg/util/
+ * names GenerateEstimatorServiceName() (v1.18.1).
+ *
+ * Pure: a Service of Karmada's API server in, addresses out.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "grpc/dial.h"
+
+/* Which Services, and which of their ports. */
+struct estimator_services {
+    struct str prefix, namespace; /* karmada-scheduler-estimator, karmada-system */
+    uint16_t port;                /* 10352 */
+};
+
+struct estimator_addresses {
+    char texts[GRPC_PEER_ADDRESSES][LIMIT_GRPC_ADDRESS];
+    size_t count; /* to be tried in order */
+};
+
+/* "<prefix>-<cluster>", in the arena; .p NULL without memory. */
+struct str estimator_service_name(const struct estimator_services *s, struct str cluster,
+                                  struct arena *arena);
+/*
+ * `service`: the Service of that name, as JSON; .p NULL: there is none, and the cluster in which
+ * Karmada runs has it. One that is there must be an ExternalName whose port has a number as its
+ * targetPort. 0, -EINVAL with a sentence, or -ENOMEM.
+ */
+int estimator_service_addresses(const struct estimator_services *s, struct str cluster,
+                                struct str service, struct arena *arena,
+                                struct estimator_addresses *ret, struct err *err) MUST_CHECK;

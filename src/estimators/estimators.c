@@ -1,0 +1,199 @@
+#include "estimators/estimators.h"
+
+#include "base/mutex.h"
+#include "estimator/wire.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+struct entry {
+    char *cluster; /* owned */
+    struct grpc_peer *peer;
+};
+
+struct estimators {
+    struct grpc_dialer *dialer;
+    struct clock *clock;
+    struct mutex lock;     /* guards the rest */
+    struct entry *entries; /* by cluster, each once; owned */
+    size_t count, cap;
+};
+
+/* A question under way. Each answer has one writer, and the last one calls `done`. */
+struct asking {
+    _Atomic uint32_t left; /* answers that are missing, and 1 until all were asked */
+    estimators_done_fn *done;
+    void *ctx;
+    uint32_t count;
+    int64_t *answers; /* [count]; behind this struct, as the next */
+    struct slot {
+        struct asking *asking;
+        uint32_t index;
+    } * slots;
+};
+
+/* ---- the clusters ---- */
+
+/* Where it is, or where it belongs. */
+static size_t find_entry(const struct estimators *e, struct str cluster, bool *ret_found) {
+    size_t low = 0, high = e->count;
+    *ret_found = false;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const int order = str_cmp(str_of(e->entries[middle].cluster), cluster);
+        if (order == 0) {
+            *ret_found = true;
+            return middle;
+        }
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+int estimators_new(struct grpc_dialer *dialer, struct clock *clock, struct estimators **ret,
+                   struct err *err) {
+    struct estimators *e = calloc(1, sizeof *e);
+    if (e == NULL)
+        return err_set(err, -ENOMEM, "no memory for estimators");
+    e->dialer = dialer;
+    e->clock = clock;
+    mutex_init(&e->lock);
+    *ret = e;
+    return 0;
+}
+
+void estimators_free(struct estimators *e) {
+    if (e == NULL)
+        return;
+    for (size_t i = 0; i < e->count; i++)
+        free(e->entries[i].cluster); /* the peers were the dialer's, which is gone */
+    free(e->entries);
+    mutex_done(&e->lock);
+    free(e);
+}
+
+static bool make_room(struct estimators *e) {
+    if (e->count < e->cap)
+        return true;
+    const size_t cap = e->cap == 0 ? 16 : 2 * e->cap;
+    struct entry *entries = realloc(e->entries, cap * sizeof *entries);
+    if (entries == NULL)
+        return false;
+    e->entries = entries;
+    e->cap = cap;
+    return true;
+}
+
+/* The lock is held. */
+static int insert(struct estimators *e, size_t at, struct str cluster, const char *const *addresses,
+                  size_t count, struct err *err) {
+    struct entry entry = {.cluster = strndup(cluster.n > 0 ? cluster.p : "", cluster.n)};
+    if (entry.cluster == NULL || !make_room(e)) {
+        free(entry.cluster);
+        return err_set(err, -ENOMEM, "no memory for estimators");
+    }
+    const int r = grpc_peer_add(e->dialer, addresses, count, &entry.peer, err);
+    if (r != 0) {
+        free(entry.cluster);
+        return r;
+    }
+    memmove(&e->entries[at + 1], &e->entries[at], (e->count - at) * sizeof *e->entries);
+    e->entries[at] = entry;
+    e->count++;
+    return 0;
+}
+
+int estimators_add(struct estimators *e, struct str cluster, const char *const *addresses,
+                   size_t count, struct err *err) {
+    bool found;
+    mutex_lock(&e->lock);
+    const size_t at = find_entry(e, cluster, &found);
+    const int r = found ? 0 : insert(e, at, cluster, addresses, count, err);
+    mutex_unlock(&e->lock);
+    return r;
+}
+
+void estimators_remove(struct estimators *e, struct str cluster) {
+    bool found;
+    mutex_lock(&e->lock);
+    const size_t at = find_entry(e, cluster, &found);
+    if (found) {
+        grpc_peer_remove(e->entries[at].peer);
+        free(e->entries[at].cluster);
+        e->count--;
+        memmove(&e->entries[at], &e->entries[at + 1], (e->count - at) * sizeof *e->entries);
+    }
+    mutex_unlock(&e->lock);
+}
+
+/* ---- questions ---- */
+
+static struct asking *new_asking(uint32_t count, estimators_done_fn *done, void *ctx) {
+    struct asking *a = calloc(1, sizeof *a + count * (sizeof *a->answers + sizeof *a->slots));
+    if (a == NULL)
+        return NULL;
+    a->left = count + 1;
+    a->done = done;
+    a->ctx = ctx;
+    a->count = count;
+    a->slots = (struct slot *)(a + 1);
+    a->answers = (int64_t *)(void *)(a->slots + count);
+    for (uint32_t i = 0; i < count; i++) {
+        a->slots[i] = (struct slot){a, i};
+        a->answers[i] = ESTIMATE_UNKNOWN;
+    }
+    return a;
+}
+
+static void answer_is_there(struct asking *a) {
+    if (atomic_fetch_sub(&a->left, 1) != 1)
+        return;
+    a->done(a->ctx, a->answers, a->count);
+    free(a);
+}
+
+static void take_reply(void *ctx, const struct grpc_reply *reply) {
+    const struct slot *slot = ctx;
+    int32_t replicas;
+    if (reply->status == GRPC_OK && wire_response_decode(reply->message, &replicas) &&
+        replicas >= 0)
+        slot->asking->answers[slot->index] = replicas;
+    answer_is_there(slot->asking);
+}
+
+/* Returns false if there will be no reply. The lock is held, so that the peer stays. */
+static bool ask_one(struct estimators *e, const struct estimators_question *q, uint32_t i,
+                    struct strbuf *message, struct slot *slot) {
+    struct err unsaid; /* it is unknown */
+    bool found;
+    const size_t at = find_entry(e, q->clusters[i], &found);
+    if (!found)
+        return false;
+    strbuf_clear(message);
+    wire_replicas_ask(q->clusters[i], q->requirements, message);
+    const struct grpc_call_request request = {.path = STR(WIRE_SERVICE "MaxAvailableReplicas"),
+                                              .object = q->object,
+                                              .message = strbuf_str(message),
+                                              .deadline_ms = q->deadline_ms};
+    return !strbuf_failed(message) &&
+           grpc_peer_call(e->entries[at].peer, &request, take_reply, slot, &unsaid) == 0;
+}
+
+int estimators_ask(struct estimators *e, const struct estimators_question *q,
+                   estimators_done_fn *done, void *ctx, struct err *err) {
+    CLEANUP(strbuf_done) struct strbuf message = {.max = LIMIT_GRPC_MESSAGE};
+    struct asking *a = new_asking(q->count, done, ctx);
+    if (a == NULL)
+        return err_set(err, -ENOMEM, "no memory to ask estimators");
+    mutex_lock(&e->lock);
+    for (uint32_t i = 0; i < q->count; i++)
+        if (!ask_one(e, q, i, &message, &a->slots[i]))
+            answer_is_there(a);
+    mutex_unlock(&e->lock);
+    answer_is_there(a);
+    return 0;
+}
