@@ -174,11 +174,19 @@ is "this cluster is asked by the pod's own account" \
 is "other clusters alone by their kubeconfigs" \
     "$(estimator_setting '[.kubernetes.inCluster, .estimator]' --values $values/estimator-members.yaml)" \
     '[false,{"allowedSubjects":["system:karmada-scheduler"],"certFile":"/etc/evenkeel/tls/server.crt","clientCAFile":"/etc/evenkeel/client-ca/server-ca.crt","keyFile":"/etc/evenkeel/tls/server.key","listen":":20352","members":["member1=/etc/evenkeel/members/member1-kubeconfig/kubeconfig","member2=/etc/evenkeel/members/all-kubeconfigs/two.yaml","member3=/etc/evenkeel/members/all-kubeconfigs/three.yaml#admin@member3"],"unready":"Error"}]'
+is "Karmada is asked by a kubeconfig of its own" \
+    "$(estimator_setting '[.kubernetes.inCluster, .estimator.fromKarmada, .estimator.members, .karmada]' --values $values/estimator-karmada.yaml)" \
+    '[true,true,["host"],{"context":"karmada-apiserver","kubeconfig":"/etc/evenkeel/karmada/karmada.config"}]'
+is "and gives no right where it runs" \
+    "$(render evenkeel evenkeel --values $values/estimator-karmada.yaml --set-json 'estimator.members=[]' --show-only templates/rbac.yaml 2>/dev/null | grep -c kind || true)" 0
 is "settings of an estimator are no other door's" \
     "$(estimator_setting .estimator --set webhook.enabled=true --values $values/estimator-members.yaml --set webhook.enabled=true >"$work/out"; jq -c .estimator "$parts/configuration-2")" null
 is "each member has a Service" \
     "$(awk '/^kind: Service$/ { f = 1 } f && /^  name:/ { print $2; f = 0 }' "$work/estimator-members.yaml" | paste -sd' ')" \
     'evenkeel-estimator estimator-member1 estimator-member2 estimator-member3'
+is "... those of Karmada that are named, too, each once" \
+    "$(awk '/^kind: Service$/ { f = 1 } f && /^  name:/ { print $2; f = 0 }' "$work/estimator-karmada.yaml" | paste -sd' ')" \
+    'evenkeel-estimator karmada-scheduler-estimator-host karmada-scheduler-estimator-east karmada-scheduler-estimator-west'
 is "... or none" "$(awk '/^kind: Service$/ { f = 1 } f && /^  name:/ { print $2; f = 0 }' "$work/estimator-tls.yaml" | paste -sd' ')" \
     'evenkeel-estimator evenkeel-webhook'
 is "nothing of Karmada is left where the door is off" "$(render evenkeel evenkeel | grep -ci karmada || true)" 0
@@ -312,6 +320,8 @@ is "one of others to these, and to name servers" \
 is "... and one of both to both" \
     "$(network estimator egress "${servers[@]}" "${estimates[@]}" "${only[@]}" --set 'estimator.members[1].name=b' | grep -oE 'cidr: "[^"]*"' | paste -sd' ')" \
     'cidr: "10.0.0.0/24" cidr: "192.0.2.0/24"'
+from=(--set estimator.fromKarmada=true --set estimator.karmada.secretName=x)
+is "... as one of Karmada's clusters does" "$(network estimator egress "${estimates[@]}" "${from[@]}")" "$(network estimator egress "${estimates[@]}" "${only[@]}")"
 callers=(--set 'networkPolicy.estimatorFrom[0].podSelector.matchLabels.app=karmada-scheduler')
 is "karmada-scheduler's pods may call it, and not read metrics" \
     "$(network estimator ingress "${estimates[@]}" "${only[@]}" "${callers[@]}" | sed -n '/port: ops/q; /karmada-scheduler/p' | wc -l) $(network estimator ingress "${estimates[@]}" "${only[@]}" "${callers[@]}" | sed -n '/port: ops/,$p' | grep -c karmada || true)" '1 0'
@@ -379,6 +389,8 @@ like "... with the flags for what is not the default" \
 like "that an estimator speaks plaintext" "$(notes "${estimating[@]}")" "It speaks plaintext.*port 10352"
 is "until it has a certificate" "$(notes "${estimating[@]}" --set estimator.tls.secretName=t | grep -c plaintext || true)" 0
 is "what kubeconfigs may do, once" "$(notes --values $values/estimator-members.yaml | grep -c rbac-member)" 1
+like "which of Karmada's clusters have no Service" "$(notes --values $values/estimator-karmada.yaml)" \
+    "members while they are there; Services are made for those of estimator.members and estimator.service.members"
 is "of none nothing" "$(notes "${estimating[@]}" | grep -c rbac-member || true)" 0
 like "that no member has a Service" "$(notes "${estimating[@]}" --set estimator.service.memberPrefix=)" "No Service has a member's name"
 is "without a kind of its own it says nothing of it" "$(notes --set crd.install=false | grep -c take-ownership || true)" 0

@@ -498,7 +498,7 @@ namespaced:
 
 {{/* ---- estimator ---- */}}
 
-{{/* Of members it needs what their kubeconfigs may do, and of the cluster that it runs in nothing, unless that is a
+{{/* Of members and of Karmada it needs what their kubeconfigs may do, and of the cluster that it runs in nothing, unless that is a
      member, too: the one without a Secret. */}}
 {{- define "evenkeel.estimator" -}}
 {{- $e := .Values.estimator -}}
@@ -516,11 +516,22 @@ namespaced:
 {{- $own = true -}}
 {{- $members = append $members .name -}}
 {{- end -}}
+{{- end -}}
+{{- range include "evenkeel.estimated" . | fromYamlArray -}}
 {{- if $e.service.memberPrefix -}}
-{{- $services = append $services (printf "%s-%s" $e.service.memberPrefix .name) -}}
+{{- $services = append $services (printf "%s-%s" $e.service.memberPrefix .) -}}
 {{- end -}}
 {{- end -}}
 {{- $door := dict "listen" (printf ":%v" $e.port) "members" $members -}}
+{{- $karmada := dict -}}
+{{- with $e.karmada -}}
+{{- if $e.fromKarmada -}}
+{{- $mounts = append $mounts (dict "path" "/etc/evenkeel/karmada" "secret" .secretName) -}}
+{{- $door = merge $door (dict "fromKarmada" true) -}}
+{{- $karmada = dict "kubeconfig" (printf "/etc/evenkeel/karmada/%s" .key) -}}
+{{- with .context }}{{ $_ := set $karmada "context" . }}{{ end -}}
+{{- end -}}
+{{- end -}}
 {{- with $e.tls -}}
 {{- if .secretName -}}
 {{- $mounts = append $mounts (dict "path" "/etc/evenkeel/tls" "secret" .secretName "keys" (list .certKey .keyKey)) -}}
@@ -541,10 +552,13 @@ resources: {{ toJson $e.resources }}
 singleReady: false
 service: {{ merge (dict "portName" (ternary "https" "grpc" (hasKey $door "certFile"))) $e.service | toJson }}
 moreServices: {{ toJson $services }}
-servers: {{ compact (list (ternary "own" "" $own) (ternary "members" "" (gt (len $members) (ternary 1 0 $own)))) | toJson }}
+servers: {{ compact (list (ternary "own" "" $own) (ternary "members" "" (or $e.fromKarmada (gt (len $members) (ternary 1 0 $own))))) | toJson }}
 configuration:
   kubernetes: {inCluster: {{ $own }}}
   estimator: {{ merge $door $settings | toJson }}
+  {{- if $karmada }}
+  karmada: {{ toJson $karmada }}
+  {{- end }}
 mounts: {{ uniq $mounts | toJson }}
 rules:
 {{- if $own }}
@@ -556,4 +570,11 @@ rules:
   verbs: [list, watch]
 {{- else }} []
 {{- end }}
+{{- end }}
+
+{{/* Names of the members that are known here, as YAML: with fromKarmada there may be more. */}}
+{{- define "evenkeel.estimated" -}}
+{{- $names := list -}}
+{{- range .Values.estimator.members }}{{ $names = append $names .name }}{{ end -}}
+{{- concat $names (default list .Values.estimator.service.members) | uniq | toYaml -}}
 {{- end }}
