@@ -20,6 +20,7 @@ type estimator struct {
 
 	binary, log string
 	flags       []string
+	unready     bool // ever
 }
 
 // freeAddress of this machine, which was free a moment ago.
@@ -43,7 +44,18 @@ func everyMember() []string {
 // startEstimator returns when it is ready. It ends with the test, and that must go well.
 func startEstimator(t *testing.T, flags ...string) *estimator {
 	t.Helper()
-	e := &estimator{Address: "127.0.0.1:0", binary: setting(t, "EVENKEEL"), log: filepath.Join(folder(t), "evenkeel.log"), flags: flags}
+	return startOne(t, &estimator{flags: flags})
+}
+
+// startUnready returns when it serves.
+func startUnready(t *testing.T, flags ...string) *estimator {
+	t.Helper()
+	return startOne(t, &estimator{flags: flags, unready: true})
+}
+
+func startOne(t *testing.T, e *estimator) *estimator {
+	t.Helper()
+	e.Address, e.binary, e.log = "127.0.0.1:0", setting(t, "EVENKEEL"), filepath.Join(folder(t), "evenkeel.log")
 	e.start(t)
 	t.Cleanup(func() {
 		if err := e.Stop(); err != nil {
@@ -53,7 +65,7 @@ func startEstimator(t *testing.T, flags ...string) *estimator {
 	return e
 }
 
-var servingLine = regexp.MustCompile(`msg=serving .*\bops=(\S+) estimator=(\S+)`)
+var servingLine = regexp.MustCompile(`msg=serving .*\bops=(\S+) .*\bestimator=(\S+)`)
 
 // start one, where the last was.
 func (e *estimator) start(t *testing.T) {
@@ -75,6 +87,9 @@ func (e *estimator) start(t *testing.T) {
 			return false, nil
 		}
 		e.Address = string(found[2])
+		if e.unready {
+			return true, nil
+		}
 		return ready("http://" + string(found[1]))
 	}))
 }

@@ -99,7 +99,7 @@ func TestStatusesOfOne(t *testing.T) {
 	for mode, code := range map[string]codes.Code{"Unknown": codes.OK, "Error": codes.Unavailable} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
-			client := service.NewEstimatorClient(dial(t, startEstimator(t, "--estimator-member", "member1="+nowhere, "--estimator-unready", mode).Address))
+			client := service.NewEstimatorClient(dial(t, startUnready(t, "--estimator-member", "member1="+nowhere, "--estimator-unready", mode).Address))
 			_, err := client.MaxAvailableReplicas(t.Context(), &pb.MaxAvailableReplicasRequest{Cluster: "member2"})
 			refused(t, "another cluster", err, codes.Unknown, "cluster name does not match, got: member2, desire: member1")
 			response, err := client.MaxAvailableReplicas(t.Context(), &pb.MaxAvailableReplicasRequest{Cluster: "member1"})
