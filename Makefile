@@ -66,7 +66,7 @@ PACKAGING_TESTS := $(filter-out $(ARM64_TESTS),$(sort $(wildcard tests/packaging
 SCRIPT_TESTS := $(sort $(wildcard tests/golden/test_*.sh tests/integration/test_*.sh))
 
 # Benchmarks: the programs that tests/bench/run.sh drives; other C files there are their parts.
-BENCH_MAINS := make_state load echo_server stages reviews versus same evenness plan decide replan churn schedule estimate
+BENCH_MAINS := make_state load echo_server stages reviews versus same evenness plan decide replan churn schedule estimate members
 BENCHES := $(BENCH_MAINS:%=$(BUILD)/bench/%)
 BENCH_SOURCES := $(sort $(wildcard tests/bench/*.c))
 BENCH_PARTS := $(patsubst %.c,$(OBJ)/%.o,\
