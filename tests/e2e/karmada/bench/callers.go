@@ -29,6 +29,7 @@ type calling struct {
 	Address, Member, Certs string // Certs: a folder, for mutual TLS; "": plaintext
 	Sets                   bool   // component sets, one question; otherwise all questions of replicas, in turn
 	Callers, Connections   int
+	Beside                 int // callers who ask for component sets meanwhile, all on one more connection
 	Seconds                float64
 	Expected               []int32 // answers; empty: any, which are returned
 }
@@ -139,9 +140,21 @@ func (c *calling) run() (*called, error) {
 	}
 	var all tally
 	var running sync.WaitGroup
+	crowd, err := grpc.NewClient(c.Address, option)
+	if err != nil {
+		return nil, err
+	}
+	defer crowd.Close()
 	limit := time.Duration(c.Seconds * float64(time.Second))
 	ctx, stop := context.WithTimeout(context.Background(), limit)
 	defer stop()
+	for range c.Beside {
+		running.Go(func() {
+			for client := service.NewEstimatorClient(crowd); ctx.Err() == nil; {
+				_, _ = client.MaxAvailableComponentSets(ctx, flink(c.Member)) // they are there to be in the way
+			}
+		})
+	}
 	began := time.Now()
 	for caller := range c.Callers {
 		running.Go(func() {

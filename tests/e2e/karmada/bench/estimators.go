@@ -28,6 +28,7 @@ const (
 	syncLimit  = 5 * time.Minute
 	rounds     = 3 // of ourSeconds, of which the best counts: others use the machine, too
 	ourSeconds = 3
+	crowd      = 1000
 )
 
 // side is one of the two.
@@ -204,7 +205,7 @@ func loadRows(name string, theirs, ours *called, theirCPU, ourCPU time.Duration)
 // ---- what is compared ----
 
 // compareEstimators prints the tables. What Karmada does not answer within its patience is not waited for.
-func compareEstimators(binary string, onlyOurs bool, patience time.Duration) error {
+func compareEstimators(binary, programs string, onlyOurs bool, patience time.Duration) error {
 	dir, err := os.MkdirTemp("", "bench-")
 	if err != nil {
 		return err
@@ -226,7 +227,7 @@ func compareEstimators(binary string, onlyOurs bool, patience time.Duration) err
 		return err
 	}
 	defer c.callers.stop()
-	parts := []func() error{func() error { return c.oneMember(patience) }, c.overTLS, c.manyMembers}
+	parts := []func() error{func() error { return c.oneMember(patience) }, c.overTLS, c.manyMembers, func() error { return alone(programs) }}
 	if onlyOurs {
 		parts = parts[1:]
 	}
@@ -277,6 +278,13 @@ func (c *comparison) oneMember(patience time.Duration) error {
 		}
 		loadRows(load.name, a, b, theirCPU, ourCPU)
 	}
+	beside, _, err := c.best(ours, calling{Callers: 1, Connections: 1, Beside: crowd, Expected: answers, Seconds: ourSeconds})
+	if err != nil {
+		return err
+	}
+	name := fmt.Sprintf("1 caller, while %d ask for component sets on another connection, ", crowd)
+	number(name+"p50", " ms", 0, beside.P50Ms, 0)
+	number(name+"p99", " ms", 0, beside.P99Ms, 0)
 	memoryRow("RSS, after these", kib(karmada.pid, "VmRSS"), kib(ours.pid, "VmRSS"))
 	memoryRow("RSS, at its peak", kib(karmada.pid, "VmHWM"), kib(ours.pid, "VmHWM"))
 	return c.sets(karmada, ours, patience)
@@ -340,6 +348,46 @@ func (c *comparison) largeSets(karmada, ours *side, patience time.Duration) erro
 		return fmt.Errorf("sets: Karmada answers %v, Evenkeel %v", theirs.Answers, first.Answers)
 	}
 	number(name, " ms", took, b.P50Ms, took/b.P50Ms)
+	return nil
+}
+
+// alone asks Evenkeel's store of a member without gRPC: tests/bench/members.c, of members as make_state makes them.
+func alone(programs string) error {
+	dir, err := os.MkdirTemp("", "bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	type timed struct {
+		P50 float64 `json:"p50_us"`
+		P99 float64 `json:"p99_us"`
+	}
+	fmt.Printf("\nA question without gRPC, CPU time in us, p50 (p99)\n\n| nodes | pods | of it kept | any node | nodes not asked for before | after a pod came or went | sets of JM + 3 TM |\n|---|---|---|---|---|---|---|\n")
+	for _, s := range []size{each, large} {
+		state, err := exec.Command(filepath.Join(programs, "make_state"), fmt.Sprint(s.nodes), fmt.Sprint(s.pods)).Output()
+		if err != nil {
+			return err
+		}
+		path := filepath.Join(dir, "state.json")
+		if err := os.WriteFile(path, state, 0o600); err != nil {
+			return err
+		}
+		var result struct {
+			Heap  int   `json:"heap_bytes"`
+			Any   timed `json:"any_node"`
+			New   timed `json:"new_nodes"`
+			After timed `json:"after_event"`
+			Sets  timed `json:"sets"`
+		}
+		if err := ask(&result, filepath.Join(programs, "members"), path); err != nil {
+			return err
+		}
+		fmt.Printf("| %d | %d | %s |", s.nodes, s.pods, mib(result.Heap/1024))
+		for _, t := range []timed{result.Any, result.New, result.After, result.Sets} {
+			fmt.Printf(" %.1f (%.1f) |", t.P50, t.P99)
+		}
+		fmt.Println()
+	}
 	return nil
 }
 

@@ -69,7 +69,7 @@ func main() {
 
 func run(programs, binary string, only string, patience time.Duration) error {
 	if only != "" {
-		return compareEstimators(binary, only == "members", patience)
+		return compareEstimators(binary, programs, only == "members", patience)
 	}
 	if err := schedules(programs); err != nil {
 		return err
@@ -77,7 +77,7 @@ func run(programs, binary string, only string, patience time.Duration) error {
 	if err := estimates(programs); err != nil {
 		return err
 	}
-	if err := compareEstimators(binary, false, patience); err != nil {
+	if err := compareEstimators(binary, programs, false, patience); err != nil {
 		return err
 	}
 	fmt.Printf("\nMedians, on %d processors; Karmada's are of the clock, Evenkeel's of the thread's CPU.\n", runtime.NumCPU())

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// What members have, object by object and the same each time: nodes of 9 KiB, pods of 6 KiB in 200 sizes, and a
+// What members have, object by object and the same each time: nodes of 8 KiB, pods of 5 KiB in 200 sizes, and a
 // Deployment with its ReplicaSet for 20 pods each, as API servers send them, managedFields and all.
 
 // template is a text with fields in it, each a % and a letter.
