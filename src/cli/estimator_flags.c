@@ -81,7 +81,7 @@ const struct command estimator_command = {
              "still fit one member cluster, and karmada-descheduler how many found no node.\n"
              "The member's nodes, pods, Deployments and ReplicaSets are watched; until they are\n"
              "listed the answer is -1, which karmada-scheduler passes over. GET /healthz says\n"
-             "whether the process is alive, /readyz whether the member is listed.\n"
+             "whether the process is alive, /readyz whether the member has been listed, or tried.\n"
              "Flags are those of karmada-scheduler-estimator, written as there: --flag=VALUE,\n"
              "--flag VALUE, --switch, --switch=false, --with_underscores. For many members in one\n"
              "process: evenkeel serve --estimator-listen.\n"

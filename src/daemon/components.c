@@ -472,15 +472,11 @@ static bool keeps_members(void *ctx) {
     return s->members != NULL;
 }
 
+/* One that cannot be listed answers -1: callers pass over that, and over all members at once if
+ * they reach nobody. */
 static bool are_members_listed(void *ctx) {
     const struct server *s = ctx;
     return karmada_members_listed(s->karmada_members) && members_listed(s->members);
-}
-
-/* Who has nothing to answer but -1 is of no use yet. */
-static bool is_a_member_listed(void *ctx) {
-    const struct server *s = ctx;
-    return members_one_listed(s->members);
 }
 
 static int start_volumes(struct server *s, struct err *err) {
@@ -924,11 +920,7 @@ static const struct server_component components[] = {
      .ready = {{.name = "members",
                 .good = are_members_listed,
                 .wanted = keeps_members,
-                .bad_text = "not all member clusters have been asked yet"},
-               {.name = "member",
-                .good = is_a_member_listed,
-                .wanted = keeps_members,
-                .bad_text = "no member cluster is listed yet; see the log"}}},
+                .bad_text = "not all member clusters have been asked yet"}}},
     {.name = "volumes",
      .start = start_volumes,
      .stop = stop_volumes,

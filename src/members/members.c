@@ -411,18 +411,6 @@ static double count_in_state(void *ctx) {
     return in_state;
 }
 
-bool members_one_listed(struct members *m) {
-    uint32_t count = 0;
-    struct member **all = hold_all(m, &count);
-    bool listed = count == 0;
-    for (uint32_t i = 0; all != NULL && !listed && i < count; i++) {
-        const enum member_state state = member_state(all[i]);
-        listed = state == MEMBER_SYNCED || state == MEMBER_STALE;
-    }
-    release_all(all, all != NULL ? count : 0);
-    return listed;
-}
-
 bool members_listed(struct members *m) {
     uint32_t count = 0;
     struct member **all = hold_all(m, &count);

@@ -105,8 +105,6 @@ void member_release(struct member *m);
 bool members_complete(const struct members *m);
 /* Are all members listed, or their listings at least tried? */
 bool members_listed(struct members *m);
-/* Has one of them been listed as a whole, once? True without members. */
-bool members_one_listed(struct members *m);
 
 enum member_state {
     MEMBER_SYNCING, /* not all is listed yet */
