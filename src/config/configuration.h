@@ -119,6 +119,10 @@ struct configuration {
         size_t plugin_count;
     } karmada;
 
+    struct { /* karmada.estimators: where the estimators of Karmada's clusters are */
+        const char *service_prefix, *service_namespace; /* of their Services */
+    } karmada_estimators;
+
     struct configuration_server karmada_server; /* karmada.kubeconfig and what stands beside it */
 
     struct {                /* estimator: the gRPC listener that karmada-scheduler calls */
