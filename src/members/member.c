@@ -102,9 +102,13 @@ static enum member_state state_of_files(const struct member *m) {
                                                                           : MEMBER_TOO_LARGE;
 }
 
+static bool is_silent(const struct member *m, uint64_t kinds) {
+    const int64_t limit_ms = members_stale_after_ms(m->members);
+    return limit_ms > 0 && informer_kinds_age_ms(m->informer, kinds) > limit_ms;
+}
+
 /* Files are read at once, or not at all; kinds that are not watched are not waited for. */
 static enum member_state state_of_kinds(const struct member *m, uint64_t kinds) {
-    const int64_t limit_ms = members_stale_after_ms(m->members);
     if (m->is_of_files)
         return state_of_files(m);
     if (!member_has_access(m))
@@ -113,13 +117,26 @@ static enum member_state state_of_kinds(const struct member *m, uint64_t kinds) 
         return MEMBER_TOO_LARGE;
     if (!m->begun || !informer_kinds_synced(m->informer, kinds))
         return MEMBER_SYNCING;
-    return limit_ms <= 0 || informer_kinds_age_ms(m->informer, kinds) <= limit_ms ? MEMBER_SYNCED
-                                                                                  : MEMBER_STALE;
+    return is_silent(m, kinds) || m->behind > 0 ? MEMBER_STALE : MEMBER_SYNCED;
 }
 
+static const uint64_t room_kinds =
+    MEMBER_KIND(MEMBER_NODES) | MEMBER_KIND(MEMBER_PODS) | MEMBER_KIND(MEMBER_QUOTAS);
+
 enum member_state member_state(const struct member *m) {
-    return state_of_kinds(m, MEMBER_KIND(MEMBER_NODES) | MEMBER_KIND(MEMBER_PODS) |
-                                 MEMBER_KIND(MEMBER_QUOTAS));
+    return state_of_kinds(m, room_kinds);
+}
+
+/* An API server is heard when it answers; the events that were missed come a moment later. */
+void member_poll(struct member *m) {
+    enum { BEHIND_POLLS = 2 };
+    if (m->client == NULL || !m->begun)
+        return;
+    kube_compare_clocks(m->client);
+    if (is_silent(m, room_kinds))
+        m->behind = BEHIND_POLLS;
+    else if (m->behind > 0)
+        m->behind--;
 }
 
 enum member_state member_workloads_state(const struct member *m) {

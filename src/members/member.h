@@ -35,6 +35,7 @@ struct member {
     bool is_of_files;
     bool is_fixed;            /* it was there from the start, and stays */
     _Atomic bool begun;       /* its watches are */
+    _Atomic unsigned behind;  /* seconds for which what it has missed may still be on its way */
     _Atomic uint32_t holders; /* callers who use it */
 };
 
@@ -46,6 +47,8 @@ int member_new(const struct members *members, struct str name, struct arena *are
 void member_finish_access(struct member *m);
 /* Begins to list and watch, on that loop. May be called again after it has failed. 0 or -errno. */
 int member_begin(struct member *m, struct member_loop *loop, struct err *err) MUST_CHECK;
+/* About once a second: was it silent for too long? */
+void member_poll(struct member *m);
 /* Asks nothing any more, and leaves its loop. What it knows stays. */
 void member_stop(struct member *m);
 /* Stops it, too. Nobody holds it. NULL is fine. */

@@ -451,8 +451,7 @@ void members_poll(struct members *m) {
     end_leaving(m);
     begin_more(m);
     for (uint32_t i = 0; i < m->count; i++)
-        if (m->items[i]->client != NULL)
-            kube_compare_clocks(m->items[i]->client);
+        member_poll(m->items[i]);
 }
 
 void members_stop(struct members *m) {

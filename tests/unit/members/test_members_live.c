@@ -22,7 +22,7 @@ struct server {
     struct members *members;
 };
 
-static void start(struct server *s, struct members_options options) {
+static void start_stale(struct server *s, struct members_options options, int64_t stale_after_ms) {
     static char config[] = "/tmp/evenkeel-live-XXXXXX.yaml";
     char text[400], source[80];
     const char *const sources[] = {source};
@@ -40,12 +40,16 @@ static void start(struct server *s, struct members_options options) {
                    s->api.url);
     assert_int_equal(file_write_atomic(config, str_of(text), 0600, NULL), 0);
     (void)snprintf(source, sizeof source, "m1=%s", config);
-    if (members_new(sources, 1, 60000, &s->members, &err) != 0)
+    if (members_new(sources, 1, stale_after_ms, &s->members, &err) != 0)
         fail_msg("%s", err.text);
     members_configure(s->members, &options);
     assert_int_equal(unlink(config), 0);
     memcpy(config + strlen("/tmp/evenkeel-live-"), "XXXXXX", 6); /* of the next test */
     members_start(s->members);
+}
+
+static void start(struct server *s, struct members_options options) {
+    start_stale(s, options, 60000);
 }
 
 static void finish(struct server *s) {
@@ -137,6 +141,54 @@ static void without_nodes(void **state) {
     finish(&s);
 }
 
+/* Events on both kinds that tell how much room there is, which have been read when this returns. */
+static void tell(struct server *s, unsigned round) {
+    char node[200], pod[300];
+    (void)snprintf(
+        node, sizeof node,
+        "{\"type\":\"ADDED\",\"object\":{\"kind\":\"Node\",\"metadata\":{\"name\":\"n%u\","
+        "\"resourceVersion\":\"%u\"}}}\n",
+        round, 10 + round);
+    (void)snprintf(
+        pod, sizeof pod,
+        "{\"type\":\"ADDED\",\"object\":{\"kind\":\"Pod\",\"metadata\":{\"name\":\"p%u\","
+        "\"namespace\":\"d\",\"resourceVersion\":\"%u\"},\"spec\":{\"nodeName\":\"n1\"}}}\n",
+        round, 10 + round);
+    assert_true(api_say(&s->calls[NODES], node));
+    assert_true(api_say(&s->calls[PODS], pod));
+    struct member *member = members_hold(s->members, STR("m1"));
+    const time_t until = time(NULL) + 60;
+    for (struct member_stats stats = {0}; stats.nodes < round || stats.pods < round;) {
+        stats = member_stats(member_informer(member));
+        assert_true(time(NULL) < until);
+        sched_yield();
+    }
+    member_release(member);
+}
+
+/* The first word after a silence may come before what was missed. */
+static void who_was_silent_catches_up_first(void **state) {
+    struct server s;
+    unsigned round = 1;
+    const time_t until = time(NULL) + 60;
+    (void)state;
+    start_stale(&s, (struct members_options){.quotas = false}, 200);
+    take(&s, 4,
+         (const enum reply[KINDS]){
+             [NODES] = LIST, [PODS] = LIST, [DEPLOYMENTS] = LIST, [REPLICA_SETS] = LIST});
+    becomes(&s, member_state, MEMBER_STALE);
+    members_poll(s.members);
+    tell(&s, round);
+    assert_int_equal(now(&s, member_state), MEMBER_STALE);
+    while (now(&s, member_state) != MEMBER_SYNCED) { /* once it was heard for two polls */
+        assert_true(time(NULL) < until);
+        tell(&s, ++round);
+        members_poll(s.members);
+        members_poll(s.members);
+    }
+    finish(&s);
+}
+
 /* With the gate nothing is answered without them. */
 static void with_quotas(void **state) {
     struct server s;
@@ -159,6 +211,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_workloads),
         cmocka_unit_test(without_nodes),
+        cmocka_unit_test(who_was_silent_catches_up_first),
         cmocka_unit_test(with_quotas),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
