@@ -12,7 +12,7 @@ plain() { sed 's/\\f.//g; s/\\//g' "$work/evenkeel.1"; } # without troff's escap
 commands() {
     "$evenkeel" --help | sed -nE 's/^  ([a-z]+) +.*/\1/p' | while read -r name; do
         case $name in
-        check) printf 'check %s\n' config kube-scheduler-config cluster policy ;;
+        check) "$evenkeel" check --help | sed -nE 's/^  ([a-z-]+) +[a-zA-Z].*/check \1/p' ;;
         certs) "$evenkeel" certs --help | sed -nE 's/^  ([a-z]+) +.*/certs \1/p' ;;
         *) echo "$name" ;;
         esac
