@@ -232,6 +232,18 @@ static bool nobody_asks_for_karmadas(const struct configuration *c) {
     return !configuration_estimates(c) && c->estimator.from_karmada;
 }
 
+static bool services_of_nobody(const struct configuration *c) {
+    return c->estimator.services && !c->estimator.from_karmada;
+}
+
+static bool services_to_nowhere(const struct configuration *c) {
+    return c->estimator.services && str_empty(str_of(c->estimator.service_host));
+}
+
+static bool unused_service_host(const struct configuration *c) {
+    return !c->estimator.services && !str_empty(str_of(c->estimator.service_host));
+}
+
 static bool two_karmadas(const struct configuration *c) {
     return c->karmada_server.kubeconfig != NULL && c->karmada_server.in_cluster;
 }
@@ -498,6 +510,21 @@ static const struct rule rules[] = {
       .advice = "set karmada.kubeconfig (--karmada-kubeconfig FILE) or karmada.inCluster: true "
                 "(--karmada-in-cluster)",
       .missing = true}},
+    {services_of_nobody,
+     {.path = "estimator.services",
+      .text = "they are for the clusters that Karmada has, which are not estimated",
+      .advice = "set estimator.fromKarmada: true (--estimator-from-karmada), or remove it",
+      .missing = true}},
+    {services_to_nowhere,
+     {.path = "estimator.serviceHost",
+      .text = "the Services have to lead to where karmada-scheduler reaches this estimator",
+      .advice = "set it to that name or address (--estimator-service-host HOST:PORT), or remove "
+                "estimator.services",
+      .missing = true}},
+    {unused_service_host,
+     {.path = "estimator.serviceHost",
+      .text = "no Service leads there, because estimator.services is off",
+      .advice = "set estimator.services: true (--estimator-services), or remove it"}},
     {two_karmadas,
      {.path = "karmada.inCluster",
       .text = "karmada.kubeconfig names another API server",
@@ -555,9 +582,9 @@ static const struct rule rules[] = {
     {election_of_nobody,
      {.path = "leaderElection.enabled",
       .text = "nobody would be elected: there are neither reservations, nor anything that the "
-              "webhook's leader writes, nor Placements to decide",
-      .advice = "set reservations.mode, policies.watch, data.labelLeavingNodes or ocm.enabled "
-                "where they belong, or remove it"}},
+              "webhook's leader writes, nor Placements to decide, nor Services of estimators",
+      .advice = "set reservations.mode, policies.watch, data.labelLeavingNodes, ocm.enabled or "
+                "estimator.services where they belong, or remove it"}},
     {election_without_server,
      {.path = "leaderElection.enabled",
       .text = "the Lease is on an API server, and none is configured",

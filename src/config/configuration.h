@@ -130,9 +130,11 @@ struct configuration {
         struct http_tls_options tls;
         const char *const *members; /* as members/members.h reads them */
         size_t member_count;
-        bool from_karmada;     /* and those that Karmada's API server has */
-        bool unready_is_error; /* a member that is not synced; otherwise it answers -1 */
-        uint32_t member_bytes; /* that are kept of a member */
+        bool from_karmada;        /* and those that Karmada's API server has */
+        bool services;            /* write Services by which karmada-scheduler finds it there */
+        const char *service_host; /* HOST or HOST:PORT that they lead to */
+        bool unready_is_error;    /* a member that is not synced; otherwise it answers -1 */
+        uint32_t member_bytes;    /* that are kept of a member */
         /* upstream: gates ResourceQuotaEstimate and SchedulingOvercommitProtection */
         bool resource_quota;        /* ResourceQuotas of a namespace limit an answer */
         bool overcommit_protection; /* assumed workloads of a request take room */

@@ -31,6 +31,10 @@ static bool takes_members(const struct configuration *c) {
     return configuration_estimates(c) && c->estimator.from_karmada;
 }
 
+static bool keeps_services(const struct configuration *c) {
+    return takes_members(c) && c->estimator.services;
+}
+
 /* ---- the table ---- */
 
 #define NEED(need) (1u << (need))
@@ -77,6 +81,11 @@ static const struct {
                          .wanted = takes_members,
                          .kinds = NEED(KIND_FOR_MEMBERS),
                          .server = SERVER_KARMADA},
+    [PURPOSE_ESTIMATOR_SERVICES] = {.name = "estimator services",
+                                    .wanted = keeps_services,
+                                    .server = SERVER_KARMADA,
+                                    .writes = true,
+                                    .lease = "-karmada"},
 };
 
 const char *purpose_name(enum purpose purpose) {

@@ -17,6 +17,7 @@ enum purpose {
     PURPOSE_FLEET,        /* knows the clusters of a fleet */
     PURPOSE_OCM,          /* decides Placements */
     PURPOSE_MEMBERS,      /* knows the member clusters that Karmada has, to estimate them */
+    PURPOSE_ESTIMATOR_SERVICES, /* keeps the Services by which the estimator is found there */
     PURPOSES,
 };
 

@@ -7,6 +7,7 @@
 #include "config/table.h"
 
 #include "base/limits.h"
+#include "controllers/estimator_services.h"
 #include "engine/priority.h"
 #include "http/client_name.h"
 #include "members/members.h"
@@ -63,6 +64,12 @@ static bool karmada_plugin_valid(struct str s) {
 static bool member_valid(struct str s) {
     struct member_source source;
     return member_source_parse(s, &source);
+}
+
+static bool service_host_valid(struct str s) {
+    struct str host;
+    uint16_t port;
+    return estimator_address_parse(s, &host, &port);
 }
 
 #define ADDRESS_FORM                                                                               \
@@ -689,6 +696,24 @@ static const struct field fields[] = {
              "(`karmada.kubeconfig`) is a member, asked with the credentials of the Secret that it "
              "names. They come and go while Evenkeel runs; a name in `estimator.members` is that "
              "member."},
+    {.path = "estimator.services",
+     .flag = "estimator-services",
+     .type = FIELD_BOOL,
+     MEMBER(estimator.services),
+     .help = "With `estimator.fromKarmada`: keep a Service for each Cluster in Karmada's API "
+             "server, by which karmada-scheduler and karmada-descheduler find this estimator: "
+             "`karmada.estimators.servicePrefix`, a `-` and the Cluster's name, of type "
+             "ExternalName. By the leader; it needs the right to write Services there."},
+    {.path = "estimator.serviceHost",
+     .flag = "estimator-service-host",
+     .type = FIELD_CSTR,
+     MEMBER(estimator.service_host),
+     .valid = service_host_valid,
+     .noun = "address",
+     .form = "write HOST or HOST:PORT, with a DNS name or an IPv4 address",
+     .help = "Where those Services lead: the name by which karmada-scheduler reaches this "
+             "estimator, and its port, otherwise 10352. With TLS the certificate must be for that "
+             "name."},
     {.path = "estimator.unready",
      .flag = "estimator-unready",
      .type = FIELD_CHOICE,
@@ -885,8 +910,9 @@ static const struct field fields[] = {
      MEMBER(leader_election.name),
      .noun = "name",
      .initial_text = "evenkeel",
-     .help = "The Lease of reservations; those of controllers and of decisions at a hub are this "
-             "name with `-controllers` and `-ocm` behind it. "
+     .help = "The Lease of reservations; those of controllers, of decisions at a hub and of "
+             "Services in Karmada's API server are this name with `-controllers`, `-ocm` and "
+             "`-karmada` behind it. "
              "Every installation needs names of its own."},
     {.path = "leaderElection.leaseNamespace",
      .flag = "lease-namespace",

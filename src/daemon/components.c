@@ -6,6 +6,7 @@
 #include "config/karmada.h"
 #include "config/placements.h"
 #include "config/purposes.h"
+#include "daemon/estimator_services.h"
 #include "daemon/extender_certificates.h"
 #include "daemon/known_data.h"
 #include "daemon/known_evenness.h"
@@ -448,7 +449,10 @@ static int start_members(struct server *s, struct err *err) {
         .members = s->members,
         .client = client_of(s, PURPOSE_MEMBERS),
         .stale_after_ms = server_settings(c, purpose_server(c, PURPOSE_MEMBERS))->stale_after_ms};
-    return karmada.client != NULL ? karmada_members_start(&karmada, &s->karmada_members, err) : 0;
+    r = karmada.client != NULL ? karmada_members_start(&karmada, &s->karmada_members, err) : 0;
+    return r != 0 ? r
+                  : estimator_services_door_start(c, s->servers, s->leadership, s->karmada_members,
+                                                  &s->estimator_services, err);
 }
 
 static void poll_members(struct server *s) {
@@ -458,6 +462,7 @@ static void poll_members(struct server *s) {
 }
 
 static void stop_members(struct server *s) {
+    estimator_services_door_stop(s->estimator_services);
     karmada_members_stop(s->karmada_members);
     members_stop(s->members);
 }

@@ -21,6 +21,7 @@
 #include "handlers/topology.h"
 #include "handlers/webhook.h"
 
+struct estimator_services_door;
 struct extender_certificates;
 struct known_evenness;
 struct known_fleet;
@@ -53,8 +54,9 @@ struct server {
     struct owned_placements *owned_placements; /* NULL: none are decided */
     struct members *members;                   /* NULL: no estimator listens */
     struct karmada_members *karmada_members;   /* NULL: none are Karmada's */
-    struct informer *volumes;                  /* NULL: no pods are admitted */
-    struct evenness_latest *latest;            /* of evenness */
+    struct estimator_services_door *estimator_services; /* NULL: off */
+    struct informer *volumes;                           /* NULL: no pods are admitted */
+    struct evenness_latest *latest;                     /* of evenness */
     struct known_evenness *evenness;
     struct engine_options engine;
     struct extender extender;

@@ -563,6 +563,26 @@ bool karmada_members_listed(const struct karmada_members *k) {
     return k == NULL || atomic_load(&k->listed);
 }
 
+bool karmada_members_each(const struct karmada_members *k, void (*use)(void *ctx, struct str name),
+                          void *ctx) {
+    if (!informer_complete(k->clusters))
+        return false;
+    const struct clusters *c = informer_read(k->clusters);
+    for (uint32_t i = 0; i < c->count; i++)
+        use(ctx, c->items[i]->cluster.meta.name);
+    informer_read_done(k->clusters);
+    return true;
+}
+
+enum karmada_member karmada_members_find(const struct karmada_members *k, struct str name) {
+    bool found;
+    if (!informer_complete(k->clusters))
+        return KARMADA_MEMBER_UNKNOWN;
+    (void)find_cluster(informer_read(k->clusters), name, &found);
+    informer_read_done(k->clusters);
+    return found ? KARMADA_MEMBER_THERE : KARMADA_MEMBER_GONE;
+}
+
 void karmada_members_stop(struct karmada_members *k) {
     if (k == NULL)
         return;

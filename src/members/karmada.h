@@ -14,7 +14,7 @@
  * good any more. One that cannot be read leaves the member as it is; one that is not there, or has
  * no token, takes the credentials away.
  *
- * Threads: karmada_members_listed() from any, everything else belongs to the thread of the set.
+ * Threads: what says so from any, everything else belongs to the thread of the set.
  */
 #pragma once
 
@@ -33,8 +33,19 @@ int karmada_members_start(const struct karmada_members_options *options,
                           struct karmada_members **ret, struct err *err) MUST_CHECK;
 /* About once a second: members come, go and change. Before members_poll(). NULL is fine. */
 void karmada_members_poll(struct karmada_members *k);
-/* Are the Clusters listed, and was each Secret asked for? Or has that been tried? True for NULL. */
+/* Are the Clusters listed, and was each Secret asked for? Or has that been tried? True for NULL.
+ * Any thread. */
 bool karmada_members_listed(const struct karmada_members *k);
+
+/* The names of the Clusters, in their order, as they are known now. They stand still during `use`,
+ * which calls nothing of this. False: they are not known, as before the first listing. Any thread
+ * until karmada_members_stop(). */
+bool karmada_members_each(const struct karmada_members *k, void (*use)(void *ctx, struct str name),
+                          void *ctx);
+enum karmada_member { KARMADA_MEMBER_UNKNOWN, KARMADA_MEMBER_THERE, KARMADA_MEMBER_GONE };
+/* Is there a Cluster of this name? Likewise. O(log Clusters). */
+enum karmada_member karmada_members_find(const struct karmada_members *k, struct str name);
+
 /* Asks nothing any more. Members stay. NULL is fine. */
 void karmada_members_stop(struct karmada_members *k);
 void karmada_members_free(struct karmada_members *k);

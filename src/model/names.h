@@ -19,6 +19,7 @@
 #define POD_KIND "Pod"
 #define NODE_KIND "Node"
 #define SECRET_KIND "Secret"
+#define SERVICE_KIND "Service"
 #define BINDING_KIND "Binding"
 #define REPLICATION_CONTROLLER_KIND "ReplicationController"
 

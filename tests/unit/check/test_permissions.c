@@ -283,6 +283,48 @@ static void of_the_hub_only_clusters_are_asked_for(void **state) {
         assert_str(f->findings.items[i].path, "hub.permissions");
 }
 
+#define TO_BE_FOUND                                                                                \
+    " services, namespace shop-system: without it karmada-scheduler does not find the estimator "  \
+    "of each cluster"
+#define FROM_KARMADA " in API group cluster.karmada.io: estimator.fromKarmada asks for them"
+#define SERVICES_LEASE                                                                             \
+    " in API group coordination.k8s.io, object shop-karmada, namespace ours: without it no "       \
+    "replica becomes ready"
+
+static void services_in_karmadas_server(void **state) {
+    struct checking *f = *state;
+    static const char *const wanted[] = {
+        "may not create leases in API group coordination.k8s.io, namespace ours: without it no "
+        "replica becomes ready",
+        "may not create" TO_BE_FOUND,
+        "may not delete" TO_BE_FOUND,
+        "may not get leases" SERVICES_LEASE,
+        "may not list clusters" FROM_KARMADA,
+        "may not list" TO_BE_FOUND,
+        "may not patch" TO_BE_FOUND,
+        "may not update leases" SERVICES_LEASE,
+        "may not watch clusters" FROM_KARMADA,
+        "may not watch" TO_BE_FOUND,
+        "may not create events in API group events.k8s.io, namespace ours: without it only the "
+        "log says which replica leads",
+        "may not get secrets, namespace karmada-cluster: without it member clusters whose Secrets "
+        "are there cannot be asked",
+        "may not patch events in API group events.k8s.io, namespace ours: without it only the log "
+        "says which replica leads",
+        "0 of what is needed are granted",
+    };
+    f->role = SERVER_KARMADA;
+    f->configuration.extender.listen = "0";
+    f->configuration.karmada_server.kubeconfig = "k.yaml";
+    f->configuration.karmada_estimators.service_namespace = "shop-system";
+    f->configuration.estimator.listen = ":1";
+    f->configuration.estimator.from_karmada = f->configuration.estimator.services = true;
+    f->configuration.leader_election.enabled = true;
+    f->configuration.leader_election.name = "shop";
+    check(f, REFUSED);
+    expect(f, wanted, sizeof wanted / sizeof wanted[0]);
+}
+
 #define OCM_API " in API group cluster.open-cluster-management.io"
 #define DECIDED ": ocm.enabled decides Placements by them"
 #define FLEET ": fleet.clusters or ocm.enabled asks for them"
@@ -476,6 +518,7 @@ int main(void) {
         TEST(only_clusters_are_asked_for),
         TEST(the_hubs_are_not_this_clusters),
         TEST(of_the_hub_only_clusters_are_asked_for),
+        TEST(services_in_karmadas_server),
         TEST(of_a_hub_that_decides),
         TEST(of_a_cluster_that_is_the_hub),
         TEST(nothing_of_the_hub_is_asked_of_the_cluster),

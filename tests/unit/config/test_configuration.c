@@ -1054,6 +1054,26 @@ static void test_check(void **state) {
          "estimator.allowedSubjects: without clientCAFile"},
         {"extender: {insecure: true}\nstate: {paths: [s]}\nestimator: {members: [\"a=f\"]}",
          "estimator.members: nobody can ask for them"},
+        {ESTIMATOR "fromKarmada: true, services: true, serviceHost: \"e:1\"}\n"
+                   "karmada: {kubeconfig: k}\nleaderElection: {enabled: true}",
+         NULL},
+        {ESTIMATOR "fromKarmada: true, services: true, serviceHost: e}\nkarmada: {kubeconfig: k}",
+         NULL},
+        {ESTIMATOR "fromKarmada: true, services: true}\nkarmada: {kubeconfig: k}",
+         "estimator.serviceHost: the Services have to lead to where karmada-scheduler reaches this "
+         "estimator; set it to that name or address (--estimator-service-host HOST:PORT), or "
+         "remove estimator.services"},
+        {ESTIMATOR "fromKarmada: true, services: true, serviceHost: \"\"}\n"
+                   "karmada: {kubeconfig: k}",
+         "estimator.serviceHost: "},
+        {ESTIMATOR "members: [\"a=f\"], services: true, serviceHost: e}",
+         "estimator.services: they are for the clusters that Karmada has, which are not estimated; "
+         "set estimator.fromKarmada: true"},
+        {ESTIMATOR "fromKarmada: true, serviceHost: e}\nkarmada: {kubeconfig: k}",
+         "estimator.serviceHost: no Service leads there, because estimator.services is off"},
+        {ESTIMATOR "fromKarmada: true}\nkarmada: {kubeconfig: k}\n"
+                   "leaderElection: {enabled: true}",
+         "leaderElection.enabled: nobody would be elected"},
 #undef ESTIMATOR
     /* labels */
 #define LABELS "data: {labelLeavingNodes: true}\nextender: {listen: \"0\"}\n"

@@ -33,6 +33,7 @@ static const struct {
     {PURPOSE_FLEET, "fleet"},
     {PURPOSE_OCM, "ocm"},
     {PURPOSE_MEMBERS, "members"},
+    {PURPOSE_ESTIMATOR_SERVICES, "estimator services"},
 };
 
 /* Of what is wanted: names, with spaces between. */
@@ -88,6 +89,8 @@ static void what_turns_them_on(void **state) {
     wants("");
     c.estimator.listen = ":1";
     wants("members");
+    c.estimator.services = true;
+    wants("members estimator services");
     c.estimator.from_karmada = false;
     wants("");
 }
@@ -125,6 +128,7 @@ static void the_hub_is_this_cluster_if_it_is_not_set(void **state) {
                          p == PURPOSE_FLEET || p == PURPOSE_OCM ? SERVER_HUB : SERVER_CLUSTER);
     c.karmada_server.in_cluster = true;
     assert_int_equal(purpose_server(&c, PURPOSE_MEMBERS), SERVER_KARMADA);
+    assert_int_equal(purpose_server(&c, PURPOSE_ESTIMATOR_SERVICES), SERVER_KARMADA);
     assert_int_equal(purpose_server(&c, PURPOSE_FLEET), SERVER_HUB);
 }
 
@@ -270,7 +274,8 @@ static void each_leader_has_a_lease_of_its_own(void **state) {
         const char *name;
     } leases[] = {{PURPOSE_RESERVATIONS, "shop"},
                   {PURPOSE_CONTROLLERS, "shop-controllers"},
-                  {PURPOSE_OCM, "shop-ocm"}};
+                  {PURPOSE_OCM, "shop-ocm"},
+                  {PURPOSE_ESTIMATOR_SERVICES, "shop-karmada"}};
     for (size_t i = 0; i < sizeof leases / sizeof leases[0]; i++) {
         char name[LEASE_NAME_SIZE];
         lease_name(&c, leases[i].purpose, name);
@@ -314,6 +319,17 @@ static void there_must_be_something_to_lead(void **state) {
     c.webhook.listen = ":2";
     c.policies.watch = false;
     elects("ocm");
+    c.ocm.enabled = false;
+    c.estimator.listen = ":3";
+    c.estimator.from_karmada = c.estimator.services = true;
+    c.karmada_server.kubeconfig = "m";
+    elects("estimator services");
+    assert_true(server_elects(&c, SERVER_KARMADA));
+    assert_true(server_is_written(&c, SERVER_KARMADA));
+    c.estimator.services = false;
+    assert_false(server_elects(&c, SERVER_KARMADA));
+    assert_false(server_is_written(&c, SERVER_KARMADA));
+    c.estimator.services = true;
     c.leader_election.enabled = false;
     elects("");
     assert_false(server_elects(&c, SERVER_HUB));

@@ -9,6 +9,7 @@
 
 #include "unit/http/fixture.h"
 #include "unit/kube/api.h"
+#include "unit/kube/watch/stream.h"
 #include "unit/unit.h"
 
 #include <stdio.h>
@@ -298,6 +299,45 @@ static void a_hub_whose_kubeconfig_is_missing(void **state) {
     assert_contains(err.text, "/nonexistent/hub.yaml");
 }
 
+/* ---- Karmada's ---- */
+
+#define KARMADA_CLUSTERS "/apis/cluster.karmada.io/v1alpha1/clusters?watch=1"
+#define SERVICES "/api/v1/namespaces/karmada-system/services"
+#define JOINED                                                                                     \
+    EVENT("ADDED",                                                                                 \
+          "{\"metadata\":{\"name\":\"m1\",\"resourceVersion\":\"5\"},\"spec\":{\"syncMode\":"      \
+          "\"Pull\"}}")
+
+/* For a Cluster that cannot even be asked there is a Service, and it leads here. */
+static void services_of_estimators(void **state) {
+    struct fixture *f = *state;
+    struct api_call watches[2] = {0}, write = {0};
+    unsigned found = 0;
+    f->configuration.fleet.clusters = false;
+    f->configuration.estimator.listen = "127.0.0.1:0";
+    f->configuration.estimator.from_karmada = f->configuration.estimator.services = true;
+    f->configuration.estimator.service_host = "estimator.example:443";
+    f->configuration.karmada_server.kubeconfig = f->hub_kubeconfig;
+    start(f);
+    assert_true(f->server.estimator_services != NULL);
+    for (int i = 0; i < 2; i++) {
+        api_take(&f->hub, &watches[i]);
+        const bool clusters = str_has_prefix(watches[i].path, STR(KARMADA_CLUSTERS));
+        found |= clusters ? 1 : str_has_prefix(watches[i].path, STR(SERVICES "?watch=1")) ? 2 : 0;
+        assert_true(
+            api_say(&watches[i], clusters ? STREAM JOINED MARKER("7") : STREAM MARKER("7")));
+    }
+    assert_int_equal(found, 3);
+    api_expect(&f->hub, &write, "POST", SERVICES "?fieldManager=evenkeel");
+    assert_non_null(memmem(write.body.p, write.body.n, "estimator-m1\"", 13));
+    assert_non_null(memmem(write.body.p, write.body.n, "\"targetPort\":443}", 17));
+    api_answer(&write, 201, "", "{}");
+    assert_true(api_is_quiet(&f->cluster));
+    for (int i = 0; i < 2; i++)
+        api_call_done(&watches[i]);
+    api_call_done(&write);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
@@ -310,6 +350,7 @@ int main(void) {
         TEST(a_hub_whose_placements_are_reviewed),
         TEST(a_hub_beside_a_cluster),
         TEST(a_hub_whose_kubeconfig_is_missing),
+        TEST(services_of_estimators),
     };
     return cmocka_run_group_tests_name("roles", tests, NULL, NULL);
 }

@@ -224,6 +224,33 @@ static void configured_too(void **state) {
     assert_int_equal(state_of(f, "fixed"), MEMBER_SYNCING);
 }
 
+static void note_name(void *ctx, struct str name) {
+    struct strbuf *names = ctx;
+    strbuf_appendf(names, "%.*s ", STR_ARG(name));
+}
+
+/* As they are known, whether they can be asked or not. */
+static void names_of_clusters(void **state) {
+    struct fixture *f = *state;
+    CLEANUP(strbuf_done) struct strbuf names = {0};
+    begin_watch(f);
+    show_cluster(f, "ADDED", "m2", "\"syncMode\":\"Pull\"");
+    poll_all(f);
+    assert_false(karmada_members_each(f->from, note_name, &names));
+    assert_int_equal(karmada_members_find(f->from, STR("m2")), KARMADA_MEMBER_UNKNOWN);
+    assert_int_equal(names.n, 0);
+    show_cluster(f, "ADDED", "fixed", "\"syncMode\":\"Pull\"");
+    end_list(f);
+    await_state(f, "m2", MEMBER_NO_ACCESS);
+    assert_true(karmada_members_each(f->from, note_name, &names));
+    assert_str(strbuf_str(&names), "fixed m2 ");
+    assert_int_equal(karmada_members_find(f->from, STR("m2")), KARMADA_MEMBER_THERE);
+    assert_int_equal(karmada_members_find(f->from, STR("m")), KARMADA_MEMBER_GONE);
+    show_cluster(f, "DELETED", "m2", "");
+    await_state(f, "m2", -1);
+    assert_int_equal(karmada_members_find(f->from, STR("m2")), KARMADA_MEMBER_GONE);
+}
+
 static void karmada_is_away(void **state) {
     struct fixture *f = *state;
     bring_m1(f);
@@ -242,6 +269,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(no_secret, setup, teardown),
         cmocka_unit_test_setup_teardown(may_not_read_secrets, setup, teardown),
         cmocka_unit_test_setup_teardown(configured_too, setup, teardown),
+        cmocka_unit_test_setup_teardown(names_of_clusters, setup, teardown),
         cmocka_unit_test_setup_teardown(karmada_is_away, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,22 @@
+/*
+ * The Services by which karmada-scheduler finds the estimator, where `estimator.services` is on:
+ * their controller (controllers/estimator_services.h), and the watch that feeds it.
+ *
+ * Threads: all calls belong to the main thread.
+ */
+#pragma once
+
+#include "config/configuration.h"
+#include "daemon/leadership.h"
+
+struct karmada_members;
+struct estimator_services_door;
+
+/* Begins at once. *ret is NULL, and 0 returned, where they are off. What is given lives longer. */
+int estimator_services_door_start(const struct configuration *configuration,
+                                  const struct servers *servers,
+                                  const struct leadership *leadership,
+                                  const struct karmada_members *members,
+                                  struct estimator_services_door **ret, struct err *err) MUST_CHECK;
+/* Services stay. NULL is fine. */
+void estimator_services_door_stop(struct estimator_services_door *d);
