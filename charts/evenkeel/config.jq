@@ -5,7 +5,7 @@
 #
 # Settings that name a file are left out: the chart's pods have no files but their own. So is what a door is there
 # for, or has a value of its own.
-def own: "ocm.enabled", "estimator.listen", "estimator.members", "estimator.fromKarmada", "estimator.allowedSubjects";
+def own: "ocm.enabled", "estimator.listen", "estimator.members", "estimator.fromKarmada", "estimator.services", "estimator.serviceHost", "estimator.allowedSubjects";
 
 def rows: [split("\n")[] | select(startswith("| `")) | split(" | ")
     | {path: (.[0] | ltrimstr("| `") | rtrimstr("`") | split(".")), type: .[1], required: (.[2] == "required")}];

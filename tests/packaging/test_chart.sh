@@ -177,6 +177,15 @@ is "other clusters alone by their kubeconfigs" \
 is "Karmada is asked by a kubeconfig of its own" \
     "$(estimator_setting '[.kubernetes.inCluster, .estimator.fromKarmada, .estimator.members, .karmada]' --values $values/estimator-karmada.yaml)" \
     '[true,true,["host"],{"context":"karmada-apiserver","kubeconfig":"/etc/evenkeel/karmada/karmada.config"}]'
+services=(--values $values/estimator-karmada.yaml --set estimator.services=true)
+is "Services in its API server lead to the one of the release, and one replica writes them" \
+    "$(estimator_setting '[.estimator.services, .estimator.serviceHost, .karmada.estimators, .leaderElection]' "${services[@]}")" \
+    '[true,"evenkeel-estimator.ours.svc:10352",{"servicePrefix":"karmada-scheduler-estimator"},{"enabled":true,"leaseName":"evenkeel-estimator","leaseNamespace":"karmada-system"}]'
+is "... or elsewhere" \
+    "$(estimator_setting '[.estimator.serviceHost, .karmada.estimators]' "${services[@]}" --set estimator.serviceHost=lb.example:443 --set estimator.service.memberPrefix=)" \
+    '["lb.example:443",null]'
+is "and give no right where it runs" \
+    "$(render evenkeel evenkeel "${services[@]}" --set-json 'estimator.members=[]' --show-only templates/rbac.yaml 2>/dev/null | grep -c kind || true)" 0
 is "and gives no right where it runs" \
     "$(render evenkeel evenkeel --values $values/estimator-karmada.yaml --set-json 'estimator.members=[]' --show-only templates/rbac.yaml 2>/dev/null | grep -c kind || true)" 0
 is "settings of an estimator are no other door's" \
@@ -391,6 +400,7 @@ is "until it has a certificate" "$(notes "${estimating[@]}" --set estimator.tls.
 is "what kubeconfigs may do, once" "$(notes --values $values/estimator-members.yaml | grep -c rbac-member)" 1
 like "which of Karmada's clusters have no Service" "$(notes --values $values/estimator-karmada.yaml)" \
     "members while they are there; Services are made for those of estimator.members and estimator.service.members"
+like "and where they have" "$(notes "${services[@]}")" "in Karmada's API server, in karmada-system, they have Services.*rbac-karmada-services"
 is "of none nothing" "$(notes "${estimating[@]}" | grep -c rbac-member || true)" 0
 like "that no member has a Service" "$(notes "${estimating[@]}" --set estimator.service.memberPrefix=)" "No Service has a member's name"
 is "without a kind of its own it says nothing of it" "$(notes --set crd.install=false | grep -c take-ownership || true)" 0

@@ -524,12 +524,19 @@ namespaced:
 {{- end -}}
 {{- $door := dict "listen" (printf ":%v" $e.port) "members" $members -}}
 {{- $karmada := dict -}}
+{{- $leader := dict -}}
 {{- with $e.karmada -}}
 {{- if $e.fromKarmada -}}
 {{- $mounts = append $mounts (dict "path" "/etc/evenkeel/karmada" "secret" .secretName) -}}
 {{- $door = merge $door (dict "fromKarmada" true) -}}
 {{- $karmada = dict "kubeconfig" (printf "/etc/evenkeel/karmada/%s" .key) -}}
 {{- with .context }}{{ $_ := set $karmada "context" . }}{{ end -}}
+{{- if $e.services -}}
+{{- $name := include "evenkeel.doorName" (dict "root" $ "door" "estimator") -}}
+{{- $door = merge $door (dict "services" true "serviceHost" (default (printf "%s.%s.svc:%v" $name $.Release.Namespace $e.service.port) $e.serviceHost)) -}}
+{{- with $e.service.memberPrefix }}{{ $_ := set $karmada "estimators" (dict "servicePrefix" .) }}{{ end -}}
+{{- $leader = dict "enabled" true "leaseName" $name "leaseNamespace" "karmada-system" -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- with $e.tls -}}
@@ -558,6 +565,9 @@ configuration:
   estimator: {{ merge $door $settings | toJson }}
   {{- if $karmada }}
   karmada: {{ toJson $karmada }}
+  {{- end }}
+  {{- if $leader }}
+  leaderElection: {{ toJson $leader }}
   {{- end }}
 mounts: {{ uniq $mounts | toJson }}
 rules:
