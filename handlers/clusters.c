@@ -4,6 +4,7 @@
 #include "base/time.h"
 #include "clusters/state.h"
 #include "extender/service.h"
+#include "handlers/clusters_estimators.h"
 #include "lines/lines.h"
 
 #include <errno.h>
@@ -131,22 +132,19 @@ static void ask_placement(enum placement_verb verb, const struct clusters *c,
     put_error(response, r == -EINVAL ? 400 : r == -ENOMEM ? 503 : 200, err.text);
 }
 
-static void ask_binding(enum verb verb, const struct clusters *c, const struct clusters_question *q,
-                        const struct http_request *request, struct http_response *response) {
-    static const enum binding_verb verbs[VERBS] = {[FILTER] = BINDING_FILTER,
-                                                   [PRIORITIZE] = BINDING_PRIORITIZE,
-                                                   [SELECT] = BINDING_SELECT,
-                                                   [ASSIGN] = BINDING_ASSIGN,
-                                                   [ESTIMATE] = BINDING_ESTIMATE};
+static void answer_binding(const struct clusters *c, const struct clusters_question *q,
+                           enum binding_verb verb, const struct accurate_replicas *estimated,
+                           const struct http_request *request, struct http_response *response) {
     const struct binding_asked asked = {.question = q,
-                                        .verb = verbs[verb],
+                                        .verb = verb,
                                         .now_ms = q->has_now ? q->now_ms : kube_wall_us() / 1000,
-                                        .options = &c->options};
+                                        .options = &c->options,
+                                        .estimated = estimated};
     struct clusters_state state = {.fleet = NULL};
     struct err err = {0};
     int r = 0;
-    if (!may_ask(c, q, c->karmada, NO_KARMADA, response))
-        return;
+    response->status = 200;
+    response->content_type = "application/json";
     if (q->state.p != NULL)
         r = clusters_state_read(q->state, &state, &err);
     if (r == 0)
@@ -158,28 +156,44 @@ static void ask_binding(enum verb verb, const struct clusters *c, const struct c
         put_error(response, r == -EINVAL ? 400 : r == -ENOMEM ? 503 : 200, err.text);
 }
 
+static void ask_binding(enum verb verb, const struct clusters *c, const struct clusters_question *q,
+                        const struct http_request *request, struct http_response *response) {
+    static const enum binding_verb verbs[VERBS] = {[FILTER] = BINDING_FILTER,
+                                                   [PRIORITIZE] = BINDING_PRIORITIZE,
+                                                   [SELECT] = BINDING_SELECT,
+                                                   [ASSIGN] = BINDING_ASSIGN,
+                                                   [ESTIMATE] = BINDING_ESTIMATE};
+    if (!may_ask(c, q, c->karmada, NO_KARMADA, response))
+        return;
+    if (q->state.p != NULL ||
+        !clusters_ask_estimators(c, q, verbs[verb], request, response, answer_binding))
+        answer_binding(c, q, verbs[verb], NULL, request, response);
+}
+
 static void ask(enum verb verb, const struct clusters *c, const struct http_request *request,
                 struct http_response *response) {
-    struct clusters_question q;
+    struct clusters_question *q = arena_alloc(request->arena, sizeof *q); /* it may have to wait */
     struct err err = {0};
     request->arena->steps.max = LIMIT_CLUSTERS_STEPS;
     response->status = 200;
     response->content_type = "application/json";
-    if (is_step(request->body, request->arena))
+    if (q == NULL)
+        put_error(response, 503, "no memory for the question");
+    else if (is_step(request->body, request->arena))
         ask_step(verb, request, response);
-    else if (clusters_question_decode(request->body, request->arena, &q, &err) != 0)
+    else if (clusters_question_decode(request->body, request->arena, q, &err) != 0)
         put_error(response, err.code == -ENOMEM ? 503 : 400, err.text);
-    else if (q.has_binding && q.has_placement)
+    else if (q->has_binding && q->has_placement)
         put_error(response, 400, "question: it has a placement and a binding; leave out one");
-    else if (q.has_binding)
-        ask_binding(verb, c, &q, request, response);
-    else if (!q.has_placement)
+    else if (q->has_binding)
+        ask_binding(verb, c, q, request, response);
+    else if (!q->has_placement)
         put_error(response, 400,
                   "question.placement: it is missing, and there is no binding and no step instead");
     else if (verb > SELECT)
         put_error(response, 400, "question.placement: this verb has nothing to say of one");
     else
-        ask_placement(placement_verbs[verb], c, &q, request, response);
+        ask_placement(placement_verbs[verb], c, q, request, response);
 }
 
 void clusters_filter(void *ctx, const struct http_request *request,

@@ -5,10 +5,14 @@
  * What they answer when something is wrong: 400 with {"error"} for a question that cannot be read;
  * 503 with {"error"} before the first sync, unless the question brings its own state. A question
  * that can be read and has no answer gets 200 with its "error" set.
+ *
+ * A question about a binding and what is known waits for the estimators of Karmada's clusters, if
+ * they are asked and the verb's answer depends on them. One with a state of its own does not.
  */
 #pragma once
 
 #include "clusters/ask.h"
+#include "estimators/estimators.h"
 #include "http/http.h"
 
 /* Everything is borrowed. */
@@ -16,6 +20,8 @@ struct clusters {
     struct clusters_known known;    /* .fleet is NULL: nothing is known of a fleet */
     struct informer *karmada;       /* fleet/karmada.h; NULL: nothing of Karmada's clusters */
     struct karmada_options options; /* how its bindings are scheduled */
+    struct estimators *estimators;  /* of Karmada's clusters; NULL: they are not asked */
+    int64_t estimate_ms;            /* how long they are waited for */
     bool (*is_ready)(void *ctx);    /* has it been listed? */
     void *ctx;
 };

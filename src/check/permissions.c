@@ -26,6 +26,7 @@ enum need_of {
     NEED_OF_DECISIONS,     /* ocm.enabled */
     NEED_OF_MEMBERS,       /* estimator.fromKarmada */
     NEED_OF_SERVICES,      /* estimator.services */
+    NEED_OF_ESTIMATORS,    /* karmada.estimators.mode */
     NEED_OF_LEADERS,
     NEED_OF_SECRET,          /* with the webhook's certificate, whoever fills it */
     NEED_OF_SELF_SIGNED,     /* the same, if Evenkeel does */
@@ -81,6 +82,8 @@ static const struct need needs[] = {
      "without it member clusters whose Secrets are there cannot be asked"},
     {NEED_OF_SERVICES, "list watch create patch delete", "", "services", SEVERITY_ERROR,
      "without it karmada-scheduler does not find the estimator of each cluster"},
+    {NEED_OF_ESTIMATORS, "get", "", "services", SEVERITY_WARNING,
+     "without it the estimators of clusters are not found"},
     {NEED_OF_SECRET, "list watch", "", "secrets", SEVERITY_ERROR,
      "without it the webhook has no certificate"},
     {NEED_OF_SELF_SIGNED, "create patch", "", "secrets", SEVERITY_ERROR,
@@ -127,6 +130,8 @@ static bool is_needed(const struct configuration *c, enum need_of of) {
         return purpose_is_wanted(c, PURPOSE_MEMBERS);
     case NEED_OF_SERVICES:
         return purpose_is_wanted(c, PURPOSE_ESTIMATOR_SERVICES);
+    case NEED_OF_ESTIMATORS:
+        return purpose_is_wanted(c, PURPOSE_ESTIMATORS);
     case NEED_OF_SECRET:
         return webhook && c->webhook.certificates.mode != CERTIFICATES_FILES;
     case NEED_OF_SELF_SIGNED:
@@ -179,6 +184,7 @@ static struct place place_of(const struct check *c, const struct need *need, siz
     case NEED_OF_MEMBERS: /* where karmadactl puts them */
         return (struct place){.namespace = "karmada-cluster"};
     case NEED_OF_SERVICES:
+    case NEED_OF_ESTIMATORS:
         return (struct place){.namespace = c->configuration->karmada_estimators.service_namespace};
     case NEED_OF_LEADERS:
         p.namespace = c->configuration->leader_election.namespace;
@@ -212,12 +218,20 @@ static struct place place_of(const struct check *c, const struct need *need, siz
 }
 
 static enum server_role server_of_need(const struct check *c, const struct need *need) {
-    return need->of == NEED_OF_LEADERS     ? c->role /* its own Leases are listed */
-           : need->of == NEED_OF_DECISIONS ? purpose_server(c->configuration, PURPOSE_OCM)
-           : need->of == NEED_OF_MEMBERS   ? purpose_server(c->configuration, PURPOSE_MEMBERS)
-           : need->of == NEED_OF_SERVICES
-               ? purpose_server(c->configuration, PURPOSE_ESTIMATOR_SERVICES)
-               : SERVER_CLUSTER;
+    switch (need->of) {
+    case NEED_OF_LEADERS:
+        return c->role; /* its own Leases are listed */
+    case NEED_OF_DECISIONS:
+        return purpose_server(c->configuration, PURPOSE_OCM);
+    case NEED_OF_MEMBERS:
+        return purpose_server(c->configuration, PURPOSE_MEMBERS);
+    case NEED_OF_SERVICES:
+        return purpose_server(c->configuration, PURPOSE_ESTIMATOR_SERVICES);
+    case NEED_OF_ESTIMATORS:
+        return purpose_server(c->configuration, PURPOSE_ESTIMATORS);
+    default:
+        return SERVER_CLUSTER;
+    }
 }
 
 static size_t place_count(const struct check *c, const struct need *need) {

@@ -39,6 +39,13 @@ enum binding_verb {
     BINDING_ESTIMATE,
 };
 
+/* What the estimators of clusters say, by the clusters' names. */
+struct accurate_replicas {
+    const struct str *clusters; /* each once */
+    const int64_t *replicas;    /* or ESTIMATE_UNKNOWN */
+    uint32_t count;
+};
+
 /* A question that has a binding; all borrowed. */
 struct binding_asked {
     const struct clusters_question *question;
@@ -48,8 +55,19 @@ struct binding_asked {
     const struct karmada_options *options;
     struct str member; /* the cluster whose nodes were asked, for `accurate` replicas; "": none */
     int64_t accurate;
+    const struct accurate_replicas *estimated; /* where `member` is ""; NULL: nobody was asked */
 };
 /* Appends the answer, from Karmada's clusters (fleet/karmada.h). As above; -EINVAL: the binding's
  * placement cannot be read; -ENOENT: there is no cluster `member`. */
 int clusters_ask_binding(struct informer *karmada, const struct binding_asked *asked,
                          struct arena *arena, struct strbuf *out, struct err *err) MUST_CHECK;
+
+/* Does an answer of this verb depend on what the estimators of clusters say? */
+bool clusters_asks_estimators(enum binding_verb verb, const struct karmada_options *options,
+                              const struct binding_spec *spec);
+/* Whose: the names of clusters that pass the filters, in any order, copied into `names`. What the
+ * filters need is in the arena, and takes its steps. 0 or -errno as above. */
+int clusters_to_estimate(struct informer *karmada, const struct clusters_question *q,
+                         const struct karmada_options *options, struct arena *arena,
+                         struct arena *names, const struct str **ret, uint32_t *ret_count,
+                         struct err *err) MUST_CHECK;

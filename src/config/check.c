@@ -252,6 +252,27 @@ static bool karmada_context_without_kubeconfig(const struct configuration *c) {
     return c->karmada_server.context != NULL && c->karmada_server.kubeconfig == NULL;
 }
 
+static bool estimators_of_nothing(const struct configuration *c) {
+    return c->karmada_estimators.accurate && !configuration_asks_estimators(c);
+}
+
+static bool unused_estimators(const struct configuration *c) {
+    return !c->karmada_estimators.accurate && c->karmada_estimators.address_count > 0;
+}
+
+static bool estimators_certificate_without_key(const struct configuration *c) {
+    return c->karmada_estimators.cert_file != NULL && c->karmada_estimators.key_file == NULL;
+}
+
+static bool estimators_key_without_certificate(const struct configuration *c) {
+    return c->karmada_estimators.cert_file == NULL && c->karmada_estimators.key_file != NULL;
+}
+
+static bool estimators_certificate_in_plaintext(const struct configuration *c) {
+    return c->karmada_estimators.cert_file != NULL && c->karmada_estimators.ca_file == NULL &&
+           !c->karmada_estimators.insecure_skip_verify;
+}
+
 static bool unused_karmada(const struct configuration *c) {
     return server_is_set(&c->karmada_server) && !server_is_used(c, SERVER_KARMADA);
 }
@@ -536,8 +557,38 @@ static const struct rule rules[] = {
       .missing = true}},
     {unused_karmada,
      {.path = "karmada.kubeconfig",
-      .text = "nothing is asked there, because estimator.fromKarmada is off",
-      .advice = "set estimator.fromKarmada: true (--estimator-from-karmada), or remove it"}},
+      .text = "nothing is asked there, because estimator.fromKarmada is off, and "
+              "karmada.estimators.mode is General",
+      .advice = "set estimator.fromKarmada: true (--estimator-from-karmada) or "
+                "karmada.estimators.mode: Accurate (--karmada-estimators-mode Accurate), or remove "
+                "it"}},
+    {estimators_of_nothing,
+     {.path = "karmada.estimators.mode",
+      .text = "no estimator would ever be asked: questions about bindings come to the extender's "
+              "listener, and Karmada's clusters are known from state files",
+      .advice = "set extender.listen, fleet.clusters: true (--fleet-clusters) and state.paths "
+                "(--state FILE), without hub, or mode: General",
+      .missing = true}},
+    {unused_estimators,
+     {.path = "karmada.estimators.addresses",
+      .text = "they are not asked, because karmada.estimators.mode is General",
+      .advice = "set mode: Accurate (--karmada-estimators-mode Accurate), or remove them",
+      .missing = true}},
+    {estimators_certificate_without_key,
+     {.path = "karmada.estimators.keyFile",
+      .text = "the certificate's key is missing",
+      .advice = "set it to the key of certFile",
+      .missing = true}},
+    {estimators_key_without_certificate,
+     {.path = "karmada.estimators.certFile",
+      .text = "the key's certificate is missing",
+      .advice = "set it to the certificate of keyFile",
+      .missing = true}},
+    {estimators_certificate_in_plaintext,
+     {.path = "karmada.estimators.certFile",
+      .text = "it is shown to nobody: without caFile estimators are asked in plaintext",
+      .advice = "set caFile (--karmada-estimators-ca-file FILE), or insecureSkipVerify: true",
+      .missing = true}},
     {karmada_is_this_cluster,
      {.path = "karmada.inCluster",
       .text = "kubernetes.inCluster names the same API server",

@@ -25,7 +25,7 @@ bool configuration_listens(const char *address) {
 }
 
 void configuration_init(struct configuration *c) {
-    *c = (struct configuration){.lists_begun = 0};
+    *c = (struct configuration){.lists_begun = {{0}}};
     arena_init(&c->arena, ARENA_BYTES);
     fields_set_defaults(&configuration_table, &c->arena, c);
     c->extender.limits.bodies_in_flight = LIMIT_HTTP_BODIES_IN_FLIGHT;
@@ -34,7 +34,7 @@ void configuration_init(struct configuration *c) {
 
 void configuration_done(struct configuration *c) {
     arena_done(&c->arena);
-    *c = (struct configuration){.lists_begun = 0};
+    *c = (struct configuration){.lists_begun = {{0}}};
 }
 
 /* ---- reading a file ---- */
@@ -192,13 +192,13 @@ int configuration_set_flag(struct configuration *c, const char *flag, const char
     const struct field *f = find_flag(flag, &row);
     if (f == NULL)
         return err_set(err, -ENOENT, "unknown option '--%s'", flag);
-    bool begun = (c->lists_begun >> row & 1) != 0;
+    bool begun = field_set_has(&c->lists_begun, row);
     int r = field_set_text(f, str_of(value), !begun, &c->arena, c, err);
     if (r != 0) {
         (void)err_wrap(err, "--%s", flag); /* r says the same, and also when err is NULL */
         return r;
     }
-    c->lists_begun |= (field_set)1 << row;
+    field_set_add(&c->lists_begun, row);
     return 0;
 }
 

@@ -119,8 +119,16 @@ struct configuration {
         size_t plugin_count;
     } karmada;
 
-    struct { /* karmada.estimators: where the estimators of Karmada's clusters are */
+    struct {                /* karmada.estimators: where the estimators of Karmada's clusters are */
+        bool accurate;      /* they are asked; otherwise the clusters' status alone counts */
+        int64_t timeout_ms; /* of all of them together */
         const char *service_prefix, *service_namespace; /* of their Services */
+        uint32_t port;
+        const char *const *addresses; /* as estimators/discovery.h reads them */
+        size_t address_count;
+        bool disable_in_pull_mode;
+        const char *cert_file, *key_file, *ca_file; /* NULL: none */
+        bool insecure_skip_verify;
     } karmada_estimators;
 
     struct configuration_server karmada_server; /* karmada.kubeconfig and what stands beside it */
@@ -264,6 +272,9 @@ bool configuration_serves_pods(const struct configuration *c);
 bool configuration_probes_apart(const struct configuration *c);
 /* Is it asked how much fits member clusters? */
 bool configuration_estimates(const struct configuration *c);
+/* Are the estimators of Karmada's clusters asked? They are where clusters are known, from state
+ * files, and somebody may ask about them. */
+bool configuration_asks_estimators(const struct configuration *c);
 /* Is a fleet kept? */
 bool configuration_keeps_fleet(const struct configuration *c);
 /* Are the extender's callers asked for a certificate? */

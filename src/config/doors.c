@@ -32,6 +32,13 @@ bool configuration_keeps_fleet(const struct configuration *c) {
     return c->fleet.clusters || c->ocm.enabled;
 }
 
+/* Of a hub that is watched, Karmada's clusters are not known. */
+bool configuration_asks_estimators(const struct configuration *c) {
+    return c->karmada_estimators.accurate && configuration_listens(c->extender.listen) &&
+           configuration_keeps_fleet(c) && c->state.path_count > 0 && c->hub.kubeconfig == NULL &&
+           !c->hub.in_cluster;
+}
+
 bool configuration_asks_callers(const struct configuration *c) {
     return c->extender.tls.client_ca_file != NULL ||
            c->extender.certificates.mode != CERTIFICATES_FILES;

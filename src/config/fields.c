@@ -324,15 +324,15 @@ static void read_member(struct field_source *s, struct level *l, struct str key,
         unknown_key(s, l, key, at);
         return;
     }
-    field_set bit = (field_set)1 << (f - l->table->fields);
+    const size_t row = (size_t)(f - l->table->fields);
     field_set *seen = is_section ? &l->sections_seen : &l->rows_seen;
-    if ((*seen & bit) != 0) {
+    if (field_set_has(seen, row)) {
         key_problem(s, l, FIELD_REPEATED_KEY, key, at, NULL);
         return;
     }
     if (str_eq(value, STR("null"))) /* as if it were not there */
         return;
-    *seen |= bit;
+    field_set_add(seen, row);
     char name[128];
     (void)snprintf(name, sizeof name, "%.*s", STR_ARG(key)); /* a key of a table: fits */
     const char *path = field_path(s, l->path, name);
@@ -347,9 +347,9 @@ static void read_member(struct field_source *s, struct level *l, struct str key,
     struct level inner = *l;
     inner.path = path;
     inner.prefix = field_path(s, l->prefix, name);
-    inner.sections_seen = 0;
+    inner.sections_seen = (field_set){{0}};
     read_section(s, &inner, value);
-    l->rows_seen |= inner.rows_seen;
+    l->rows_seen = inner.rows_seen; /* what it began with, and more */
 }
 
 static void read_section(struct field_source *s, struct level *l, struct str json) {
@@ -377,7 +377,7 @@ void fields_read(struct field_source *s, const struct field_table *t, const char
     }
     read_section(s, &l, json);
     for (size_t i = 0; i < t->count; i++)
-        if (t->fields[i].required && (l.rows_seen >> i & 1) == 0)
+        if (t->fields[i].required && !field_set_has(&l.rows_seen, i))
             field_bad_value(s, field_path(s, path, t->fields[i].path), json, "it is required");
     if (t->finish != NULL && s->problem_count == problems_before)
         t->finish(s, path, json, object);

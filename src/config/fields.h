@@ -22,9 +22,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { FIELD_TABLE_MAX = 128, FIELD_LIST_MAX = 1024 };
+enum { FIELD_TABLE_MAX = 256, FIELD_LIST_MAX = 1024 };
 
-typedef unsigned __int128 field_set; /* a bit per row of a table */
+/* A bit per row of a table. */
+typedef struct field_set {
+    uint64_t words[FIELD_TABLE_MAX / 64];
+} field_set;
+static inline bool field_set_has(const field_set *set, size_t row) {
+    return (set->words[row / 64] >> row % 64 & 1) != 0;
+}
+static inline void field_set_add(field_set *set, size_t row) {
+    set->words[row / 64] |= UINT64_C(1) << row % 64;
+}
 
 enum field_type {
     FIELD_CSTR,     /* const char *; "" is NULL where the default is NULL */

@@ -35,6 +35,11 @@ static bool keeps_services(const struct configuration *c) {
     return takes_members(c) && c->estimator.services;
 }
 
+/* Without Karmada's API server they are found by DNS. */
+static bool looks_for_estimators(const struct configuration *c) {
+    return configuration_asks_estimators(c) && server_is_set(&c->karmada_server);
+}
+
 /* ---- the table ---- */
 
 #define NEED(need) (1u << (need))
@@ -86,6 +91,9 @@ static const struct {
                                     .server = SERVER_KARMADA,
                                     .writes = true,
                                     .lease = "-karmada"},
+    [PURPOSE_ESTIMATORS] = {.name = "estimators",
+                            .wanted = looks_for_estimators,
+                            .server = SERVER_KARMADA},
 };
 
 const char *purpose_name(enum purpose purpose) {

@@ -18,6 +18,7 @@ enum purpose {
     PURPOSE_OCM,          /* decides Placements */
     PURPOSE_MEMBERS,      /* knows the member clusters that Karmada has, to estimate them */
     PURPOSE_ESTIMATOR_SERVICES, /* keeps the Services by which the estimator is found there */
+    PURPOSE_ESTIMATORS,         /* finds the estimators of Karmada's clusters, to ask them */
     PURPOSES,
 };
 

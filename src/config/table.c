@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "controllers/estimator_services.h"
 #include "engine/priority.h"
+#include "estimators/discovery.h"
 #include "http/client_name.h"
 #include "members/members.h"
 #include "model/injected.h"
@@ -41,6 +42,8 @@ static const struct field_choice karmada_no_constraint_choices[] = {
     {"All", NO_CONSTRAINT_ALL}, {"UntilEnough", NO_CONSTRAINT_UNTIL_ENOUGH}, {0}};
 static const struct field_choice karmada_models_choices[] = {
     {"3", MODELS_THIRD}, {"2", MODELS_SECOND}, {"1", MODELS_FIRST}, {"Off", MODELS_OFF}, {0}};
+static const struct field_choice karmada_estimators_words[] = {
+    {"General", false}, {"Accurate", true}, {0}};
 static const struct field_choice unready_words[] = {{"Unknown", false}, {"Error", true}, {0}};
 static const struct field_choice read_for_words[] = {{"Verified", false}, {"Anyone", true}, {0}};
 static const struct field_choice level_words[] = {
@@ -70,6 +73,11 @@ static bool service_host_valid(struct str s) {
     struct str host;
     uint16_t port;
     return estimator_address_parse(s, &host, &port);
+}
+
+static bool estimator_location_valid(struct str s) {
+    struct estimator_location location;
+    return estimator_location_parse(s, &location);
 }
 
 #define ADDRESS_FORM                                                                               \
@@ -606,6 +614,74 @@ static const struct field fields[] = {
      .form = "write `*` for all of Karmada's, or the name of a plugin; with - in front it is off",
      .help = "Filters and scores that take part, as Karmada's `--plugins` lists them. None: all of "
              "Karmada's. `Capacity` and `FreeCapacity` take part only if they are listed."},
+    {.path = "karmada.estimators.mode",
+     .flag = "karmada-estimators-mode",
+     .type = FIELD_CHOICE,
+     MEMBER(karmada_estimators.accurate),
+     .choices = karmada_estimators_words,
+     .initial = false,
+     .help = "`General`: how many replicas fit a cluster is what its status says. `Accurate`: its "
+             "estimator is asked, too, over gRPC, and the least of what is known counts, as with "
+             "karmada-scheduler's `--enable-scheduler-estimator`."},
+    {.path = "karmada.estimators.timeout",
+     .flag = "karmada-estimators-timeout",
+     .type = FIELD_DURATION,
+     MEMBER(karmada_estimators.timeout_ms),
+     .min = 10,
+     .max = MINUTE,
+     .initial = 3 * SECOND,
+     .help = "All of them together have so long to answer a question. Clusters whose estimator has "
+             "not answered by then are not known to it; the question is answered without them."},
+    {.path = "karmada.estimators.addresses",
+     .flag = "karmada-estimators-address",
+     .type = FIELD_CSTRS,
+     MEMBER(karmada_estimators.addresses),
+     COUNT(karmada_estimators.address_count),
+     .valid = estimator_location_valid,
+     .noun = "estimator",
+     .form = "write NAME=HOST:PORT, and the name of the Cluster as Karmada has it",
+     .help = "Where the estimators of these clusters are: `NAME=HOST:PORT`. Those of other "
+             "clusters are found by their Services."},
+    {.path = "karmada.estimators.port",
+     .flag = "karmada-estimators-port",
+     .type = FIELD_NUMBER,
+     MEMBER(karmada_estimators.port),
+     .min = 1,
+     .max = UINT16_MAX,
+     .initial = 10352,
+     .help =
+         "The port of those Services, as with karmada-scheduler's `--scheduler-estimator-port`."},
+    {.path = "karmada.estimators.disableInPullMode",
+     .flag = "karmada-estimators-disable-in-pull-mode",
+     .type = FIELD_BOOL,
+     MEMBER(karmada_estimators.disable_in_pull_mode),
+     .help = "Clusters in Pull mode have none, unless `addresses` names them."},
+    {.path = "karmada.estimators.certFile",
+     .flag = "karmada-estimators-cert-file",
+     .type = FIELD_CSTR,
+     MEMBER(karmada_estimators.cert_file),
+     .noun = "file",
+     .help = "The certificate that estimators are shown, in PEM. Read again when it changes, as "
+             "the two others."},
+    {.path = "karmada.estimators.keyFile",
+     .flag = "karmada-estimators-key-file",
+     .type = FIELD_CSTR,
+     MEMBER(karmada_estimators.key_file),
+     .noun = "file",
+     .help = "Its private key."},
+    {.path = "karmada.estimators.caFile",
+     .flag = "karmada-estimators-ca-file",
+     .type = FIELD_CSTR,
+     MEMBER(karmada_estimators.ca_file),
+     .noun = "file",
+     .help =
+         "Estimators must show a certificate of one of these CAs, for the name that is dialled. "
+         "None, and without `insecureSkipVerify`: plaintext."},
+    {.path = "karmada.estimators.insecureSkipVerify",
+     .flag = "karmada-estimators-insecure-skip-verify",
+     .type = FIELD_BOOL,
+     MEMBER(karmada_estimators.insecure_skip_verify),
+     .help = "TLS, with whatever certificate an estimator shows."},
     {.path = "karmada.estimators.servicePrefix",
      .flag = "karmada-estimators-service-prefix",
      .type = FIELD_CSTR,

@@ -9,6 +9,7 @@
 #include "daemon/estimator_services.h"
 #include "daemon/extender_certificates.h"
 #include "daemon/known_data.h"
+#include "daemon/known_estimators.h"
 #include "daemon/known_evenness.h"
 #include "daemon/known_fleet.h"
 #include "daemon/known_policies.h"
@@ -609,6 +610,31 @@ static void free_webhook_work(struct server *s) {
     owners_free(s->webhook.pods.known.owners);
 }
 
+static int start_asked_estimators(struct server *s, struct err *err) {
+    const struct known_estimators_options options = {.configuration = s->configuration,
+                                                     .client = client_of(s, PURPOSE_ESTIMATORS),
+                                                     .karmada = known_fleet_karmada(s->fleet)};
+    return known_estimators_start(&options, &s->asked_estimators, err);
+}
+
+static void poll_asked_estimators(struct server *s) {
+    known_estimators_poll(s->asked_estimators);
+}
+
+static void stop_asked_estimators(struct server *s) {
+    known_estimators_stop(s->asked_estimators);
+}
+
+static void free_asked_estimators(struct server *s) {
+    known_estimators_free(s->asked_estimators);
+}
+
+/* Like a binding, they give up before the request does. */
+static int64_t estimate_ms(const struct configuration *c) {
+    const int64_t most = bind_timeout_ms(&c->extender.limits);
+    return c->karmada_estimators.timeout_ms < most ? c->karmada_estimators.timeout_ms : most;
+}
+
 /* What is asked about fleets, by the extender's listener and by people. */
 static int start_clusters(struct server *s, struct err *err) {
     (void)err; /* it cannot fail */
@@ -617,6 +643,8 @@ static int start_clusters(struct server *s, struct err *err) {
                   known_policies_source(decides_placements(s) ? s->placement_policies
                                                               : s->policies)},
         .karmada = known_fleet_karmada(s->fleet),
+        .estimators = known_estimators_asked(s->asked_estimators),
+        .estimate_ms = estimate_ms(s->configuration),
         .is_ready = fleet_known,
         .ctx = s};
     configuration_karmada(s->configuration, &s->clusters.options);
@@ -943,6 +971,11 @@ static const struct server_component components[] = {
      .start = start_webhook_work,
      .stop = stop_webhook_work,
      .free = free_webhook_work},
+    {.name = "estimators",
+     .start = start_asked_estimators,
+     .poll = poll_asked_estimators,
+     .stop = stop_asked_estimators,
+     .free = free_asked_estimators},
     {.name = "clusters", .start = start_clusters},
     {.name = "explain", .start = start_explain, .poll = poll_explain, .free = free_explain},
     {.name = "ops", .start = start_ops, .stop = stop_ops},

@@ -26,6 +26,7 @@ struct extender_certificates;
 struct known_evenness;
 struct known_fleet;
 struct known_data;
+struct known_estimators;
 struct known_policies;
 struct karmada_members;
 struct leadership;
@@ -55,6 +56,7 @@ struct server {
     struct members *members;                   /* NULL: no estimator listens */
     struct karmada_members *karmada_members;   /* NULL: none are Karmada's */
     struct estimator_services_door *estimator_services; /* NULL: off */
+    struct known_estimators *asked_estimators;          /* NULL: none are asked */
     struct informer *volumes;                           /* NULL: no pods are admitted */
     struct evenness_latest *latest;                     /* of evenness */
     struct known_evenness *evenness;

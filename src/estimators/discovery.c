@@ -1,6 +1,7 @@
 #include "estimators/discovery.h"
 
 #include "base/json_reader.h"
+#include "net/lookup.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -77,6 +78,18 @@ static int decode_service(struct str json, uint16_t port, struct arena *arena, s
 }
 
 /* ---- addresses ---- */
+
+bool estimator_location_parse(struct str text, struct estimator_location *ret) {
+    char host[LOOKUP_HOST_SIZE], port[LOOKUP_PORT_SIZE];
+    const char *sign = text.n > 0 ? memchr(text.p, '=', text.n) : NULL;
+    const size_t n = sign != NULL ? (size_t)(sign - text.p) : 0;
+    if (n == 0 || text.n - n - 1 >= sizeof ret->address)
+        return false;
+    ret->cluster = (struct str){text.p, n};
+    memcpy(ret->address, sign + 1, text.n - n - 1);
+    ret->address[text.n - n - 1] = '\0';
+    return lookup_split(ret->address, host, port);
+}
 
 struct str estimator_service_name(const struct estimator_services *s, struct str cluster,
                                   struct arena *arena) {

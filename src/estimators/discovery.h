@@ -23,6 +23,13 @@ struct estimator_addresses {
     size_t count; /* to be tried in order */
 };
 
+/* One that is not discovered: "NAME=HOST:PORT". False: it has not that form. */
+struct estimator_location {
+    struct str cluster;
+    char address[LIMIT_GRPC_ADDRESS];
+};
+bool estimator_location_parse(struct str text, struct estimator_location *ret);
+
 /* "<prefix>-<cluster>", in the arena; .p NULL without memory. */
 struct str estimator_service_name(const struct estimator_services *s, struct str cluster,
                                   struct arena *arena);

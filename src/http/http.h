@@ -28,6 +28,8 @@ struct http_request {
      * 127.0.0.6 (others' look like local programs), nor by a browser for a page whose name resolves
      * to this machine. */
     bool is_local;
+    bool is_large;   /* it is handled on a thread for large ones, where it may wait, and is not
+                        deferred */
     void *transport; /* for this folder's use; NULL in tests of handlers */
 };
 
@@ -85,7 +87,7 @@ enum http_body {
     HTTP_ANY,
     HTTP_JSON,       /* must be application/json: otherwise 415 */
     HTTP_LARGE_JSON, /* and is handled on a thread for large ones if it is large; the handler does
-                        not defer */
+                        not defer then */
 };
 
 /*

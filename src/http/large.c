@@ -44,6 +44,7 @@ static void answer(struct question *question) {
         give_up(question);
         return;
     }
+    x->request.is_large = true;
     exchange_call(x, x->route->handle, x->ctx, &response);
     http_deferral_answer(question->deferral, &response);
     free(question);

@@ -106,6 +106,32 @@ static int try_terms(const struct binding *b, const struct karmada_question *q, 
     return 0;
 }
 
+static int mark_passing(const struct karmada_question *q, struct arena *arena, bool *marks,
+                        struct err *err) {
+    struct karmada_filtered filtered;
+    const int r = karmada_filter(q, arena, &filtered, err);
+    for (uint32_t i = 0; r == 0 && i < filtered.count; i++)
+        marks[filtered.clusters[i]] = true;
+    return r;
+}
+
+int karmada_may_take(const struct binding *binding, const struct karmada_question *q,
+                     struct arena *arena, bool *marks, struct err *err) {
+    const struct cluster_placement *placement = &binding->spec.placement;
+    struct binding_status status = binding->status;
+    struct karmada_question question = *q;
+    int r = 0;
+    question.spec = &binding->spec;
+    question.status = &status;
+    if (placement->affinity_count == 0)
+        return mark_passing(&question, arena, marks, err);
+    for (uint32_t i = first_term(binding); r == 0 && i < placement->affinity_count; i++) {
+        status.observed_affinity = placement->affinities[i].affinity.name;
+        r = mark_passing(&question, arena, marks, err);
+    }
+    return r;
+}
+
 int karmada_schedule_binding(const struct binding *binding, const struct karmada_question *q,
                              struct arena *arena, struct karmada_outcome *ret, struct err *err) {
     struct karmada_question question = *q;

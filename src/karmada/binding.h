@@ -41,6 +41,11 @@ int karmada_schedule_binding(const struct binding *binding, const struct karmada
                              struct arena *arena, struct karmada_outcome *ret,
                              struct err *err) MUST_CHECK;
 
+/* Marks clusters that pass the filters, but for Capacity, under any term that may be tried: those
+ * whose estimators have a say. `q` likewise; marks: [q->cluster_count], which were false. */
+int karmada_may_take(const struct binding *binding, const struct karmada_question *q,
+                     struct arena *arena, bool *marks, struct err *err) MUST_CHECK;
+
 /*
  * The merge patch of the binding: the annotation with the placement, and spec.clusters, where they
  * differ from what is there; "{}" if nothing does, or if an error leaves things as they are. A

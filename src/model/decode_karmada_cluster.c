@@ -169,6 +169,8 @@ static void spec_decode(struct json_reader *r, struct karmada_cluster *ret) {
             zone = json_string(r);
         else if (str_eq(key, STR("zones")))
             ret->zones = strings_decode(r, &ret->zone_count);
+        else if (str_eq(key, STR("syncMode")))
+            ret->pull = str_eq(json_string(r), STR("Pull"));
         else if (str_eq(key, STR("taints")))
             ret->taints = taints_decode(r, &ret->taint_count);
         else if (str_eq(key, STR("resourceModels")))

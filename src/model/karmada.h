@@ -67,6 +67,7 @@ struct karmada_models {
 struct karmada_cluster {
     struct object_meta meta;
     struct str provider, region;
+    bool pull;               /* spec.syncMode: Pull */
     const struct str *zones; /* spec.zones; where there are none, spec.zone */
     uint32_t zone_count;
     struct labels properties; /* labels, and as FIELD_PREFIX NAME provider, region and zone, where

@@ -645,6 +645,69 @@ static void test_karmada(void **state) {
     configuration_done(&c);
 }
 
+/* Defaults of karmada-scheduler v1.18.1's flags (karmada.md C.9). */
+static void test_karmada_estimators(void **state) {
+    (void)state;
+    struct configuration c;
+    struct err err;
+    configuration_init(&c);
+    assert_false(c.karmada_estimators.accurate);
+    assert_int_equal(c.karmada_estimators.timeout_ms, 3000);
+    assert_int_equal(c.karmada_estimators.port, 10352);
+    assert_string_equal(c.karmada_estimators.service_prefix, "karmada-scheduler-estimator");
+    assert_string_equal(c.karmada_estimators.service_namespace, "karmada-system");
+    assert_false(c.karmada_estimators.disable_in_pull_mode);
+    assert_false(c.karmada_estimators.insecure_skip_verify);
+    assert_int_equal(set(&c, "karmada-estimators-mode", "accurate", &err), -EINVAL);
+    assert_int_equal(set(&c, "karmada-estimators-timeout", "9ms", &err), -EINVAL);
+    assert_int_equal(set(&c, "karmada-estimators-timeout", "10ms", &err), 0);
+    assert_int_equal(set(&c, "karmada-estimators-timeout", "61s", &err), -EINVAL);
+    assert_int_equal(set(&c, "karmada-estimators-port", "0", &err), -EINVAL);
+    assert_int_equal(set(&c, "karmada-estimators-port", "65536", &err), -EINVAL);
+    assert_int_equal(set(&c, "karmada-estimators-service-prefix", "a.b", &err), -EINVAL);
+    assert_int_equal(set(&c, "karmada-estimators-address", "m1=h:1", &err), 0);
+    assert_int_equal(set(&c, "karmada-estimators-address", "m2=[::1]:65535", &err), 0);
+    assert_int_equal(c.karmada_estimators.address_count, 2);
+    for (const char *const *bad = (const char *const[]){"m1", "m1=", "=h:1", "m1=h", "m1=h:0",
+                                                        "m1=h:65536", "m1=:1", NULL};
+         *bad != NULL; bad++)
+        assert_int_equal(set(&c, "karmada-estimators-address", *bad, &err), -EINVAL);
+    assert_contains(err.text, "write NAME=HOST:PORT");
+    configuration_done(&c);
+}
+
+/* Who would ask them, and of what. */
+static void test_unasked_estimators(void **state) {
+    (void)state;
+    static const char *const paths[] = {"f"};
+    struct configuration c;
+    configuration_init(&c);
+    c.extender.listen = "127.0.0.1:1";
+    c.fleet.clusters = true;
+    c.state.paths = paths;
+    c.state.path_count = 1;
+    assert_false(configuration_asks_estimators(&c));
+    c.karmada_estimators.accurate = true;
+    assert_true(configuration_asks_estimators(&c));
+    c.extender.listen = "0";
+    assert_false(configuration_asks_estimators(&c));
+    c.extender.listen = "127.0.0.1:1";
+    c.fleet.clusters = false;
+    assert_false(configuration_asks_estimators(&c));
+    c.fleet.clusters = true;
+    c.state.path_count = 0;
+    assert_false(configuration_asks_estimators(&c));
+    c.state.path_count = 1;
+    c.hub.kubeconfig = "k";
+    assert_false(configuration_asks_estimators(&c));
+    c.hub.kubeconfig = NULL;
+    c.hub.in_cluster = true;
+    assert_false(configuration_asks_estimators(&c));
+    c.state.paths = NULL;
+    c.state.path_count = 0;
+    configuration_done(&c);
+}
+
 static void test_wrong_flags(void **state) {
     (void)state;
     struct configuration c;
@@ -676,6 +739,8 @@ static void test_every_flag_works(void **state) {
             value = "v1.18.1";
         else if (strcmp(option.flag, "karmada-plugin") == 0)
             value = "-TaintToleration";
+        else if (strcmp(option.flag, "karmada-estimators-address") == 0)
+            value = "m1=localhost:10352";
         if (set(&c, option.flag, value, &err) != 0)
             fail_msg("%s", err.text);
         assert_true(strlen(option.type) + 1 < sizeof option.type); /* nothing was cut */
@@ -1075,6 +1140,27 @@ static void test_check(void **state) {
                    "leaderElection: {enabled: true}",
          "leaderElection.enabled: nobody would be elected"},
 #undef ESTIMATOR
+    /* estimators that are asked */
+#define KNOWN "extender: {insecure: true}\nstate: {paths: [s]}\n"
+#define ASKED KNOWN "fleet: {clusters: true}\nkarmada: {estimators: {mode: Accurate"
+        {ASKED "}}", NULL},
+        {ASKED ", addresses: [\"m1=h:1\"]}}", NULL},
+        {ASKED "}, kubeconfig: k}", NULL},
+        {KNOWN "karmada: {kubeconfig: k}",
+         "karmada.kubeconfig: nothing is asked there, because estimator.fromKarmada is off"},
+        {KNOWN "karmada: {estimators: {mode: Accurate}}",
+         "karmada.estimators.mode: no estimator would ever be asked"},
+        {KNOWN "karmada: {estimators: {addresses: [\"m1=h:1\"]}}",
+         "karmada.estimators.addresses: they are not asked"},
+        {ASKED ", caFile: a, certFile: c, keyFile: k}}", NULL},
+        {ASKED ", insecureSkipVerify: true, certFile: c, keyFile: k}}", NULL},
+        {ASKED ", caFile: a, certFile: c}}",
+         "karmada.estimators.keyFile: the certificate's key is missing"},
+        {ASKED ", caFile: a, keyFile: k}}",
+         "karmada.estimators.certFile: the key's certificate is missing"},
+        {ASKED ", certFile: c, keyFile: k}}", "karmada.estimators.certFile: it is shown to nobody"},
+#undef ASKED
+#undef KNOWN
     /* labels */
 #define LABELS "data: {labelLeavingNodes: true}\nextender: {listen: \"0\"}\n"
 #define DOOR "webhook: {listen: \":1\", certFile: a, keyFile: b"
@@ -1192,6 +1278,8 @@ int main(void) {
         cmocka_unit_test(test_tiers),
         cmocka_unit_test(test_flags_override_the_file),
         cmocka_unit_test(test_karmada),
+        cmocka_unit_test(test_karmada_estimators),
+        cmocka_unit_test(test_unasked_estimators),
         cmocka_unit_test(test_wrong_flags),
         cmocka_unit_test(test_every_flag_works),
         cmocka_unit_test(test_certificates),

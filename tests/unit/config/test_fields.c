@@ -160,7 +160,7 @@ static void test_a_long_table(void **state) {
     fields_read(&s, &table, "", doc.documents[0], values);
     for (size_t i = 0; i < FIELD_TABLE_MAX - 1; i++)
         assert_int_equal(values[i], i % 3 == 0);
-    assert_contains(told.text, "k127");
+    assert_contains(told.text, names[FIELD_TABLE_MAX - 1]);
     assert_null(strstr(told.text, "repeated"));
     strbuf_done(&yaml);
     arena_done(&arena);

@@ -34,6 +34,7 @@ static const struct {
     {PURPOSE_OCM, "ocm"},
     {PURPOSE_MEMBERS, "members"},
     {PURPOSE_ESTIMATOR_SERVICES, "estimator services"},
+    {PURPOSE_ESTIMATORS, "estimators"},
 };
 
 /* Of what is wanted: names, with spaces between. */
@@ -93,6 +94,20 @@ static void what_turns_them_on(void **state) {
     wants("members estimator services");
     c.estimator.from_karmada = false;
     wants("");
+    c.estimator.listen = "0";
+    c.reservations.mode = RESERVATIONS_OFF;
+    c.karmada_estimators.accurate = c.fleet.clusters = true;
+    c.state.path_count = 1;
+    c.extender.listen = ":1";
+    wants("pods fleet"); /* estimators are found by DNS */
+    c.karmada_server.kubeconfig = "k";
+    wants("pods fleet estimators");
+    assert_true(server_is_used(&c, SERVER_KARMADA));
+    assert_false(server_is_written(&c, SERVER_KARMADA));
+    c.karmada_estimators.accurate = false;
+    wants("pods fleet");
+    assert_false(server_is_used(&c, SERVER_KARMADA));
+    c.state.path_count = 0;
 }
 
 static void certificates_of_listeners_that_are_on(void **state) {

@@ -1,0 +1,22 @@
+/*
+ * Asking the estimators of Karmada's clusters on behalf of a question about a binding: no thread of
+ * the listener waits for them, and what has not come in time is not known.
+ */
+#pragma once
+
+#include "handlers/clusters.h"
+
+/* Goes on with a question, on a thread of the listener; everything is borrowed. */
+typedef void clusters_estimated_fn(const struct clusters *c, const struct clusters_question *q,
+                                   enum binding_verb verb, const struct accurate_replicas *known,
+                                   const struct http_request *request,
+                                   struct http_response *response);
+
+/*
+ * Asks them, if the question depends on what they say, and then calls `go_on`, exactly once unless
+ * the request is over by then: here if the request is large, otherwise later. `q` is in the arena
+ * of the request. False: nobody is asked, and `go_on` is not called.
+ */
+bool clusters_ask_estimators(const struct clusters *c, const struct clusters_question *q,
+                             enum binding_verb verb, const struct http_request *request,
+                             struct http_response *response, clusters_estimated_fn *go_on);

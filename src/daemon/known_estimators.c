@@ -1,0 +1,395 @@
+#include "daemon/known_estimators.h"
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/mutex.h"
+#include "estimators/discovery.h"
+#include "fleet/karmada.h"
+#include "kube/client/path.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    READING_AT_ONCE = 8, /* Services */
+    READING_MS = 10000,
+    AGAIN_MS = 300000,
+    TROUBLED_AGAIN_MS = 30000,
+    SERVICE_BYTES = 1 << 18,
+};
+
+/* One cluster's, and the Service that is read for it. */
+struct tracked {
+    struct known_estimators *owner;
+    char *cluster;
+    bool is_fixed; /* its address is configured */
+    bool is_there; /* the Clusters have it; of one pass */
+    bool is_added;
+    struct estimator_addresses addresses; /* if it is added */
+    int64_t again_ms;                     /* when its Service is due */
+    uint64_t said;                        /* hash of what was logged last; 0: nothing */
+
+    struct kube_request request;
+    struct strbuf path;
+    bool is_reading;
+    /* guarded by the owner's mutex */
+    bool is_done;
+    int error, status;
+    struct strbuf answer;
+};
+
+struct known_estimators {
+    struct known_estimators_options options;
+    struct estimator_services services;
+    struct grpc_dialer *dialer;
+    struct estimators *estimators;
+    struct tracked **items; /* by cluster; owned */
+    uint32_t count, cap, reading;
+    bool has_seen;
+    uint64_t seen; /* changes of the Clusters */
+    struct mutex mutex;
+};
+
+static int64_t now_ms(void) {
+    return clock_real()->now_ms(clock_real());
+}
+
+/* ---- which there are ---- */
+
+static uint32_t find_tracked(const struct known_estimators *k, struct str cluster,
+                             bool *ret_found) {
+    uint32_t low = 0, high = k->count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (str_cmp(str_of(k->items[middle]->cluster), cluster) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *ret_found = low < k->count && str_eq(str_of(k->items[low]->cluster), cluster);
+    return low;
+}
+
+static bool make_room(struct known_estimators *k) {
+    if (k->count < k->cap)
+        return true;
+    const uint32_t cap = k->cap > 0 ? 2 * k->cap : 16;
+    struct tracked **items = realloc(k->items, cap * sizeof(struct tracked *));
+    if (items == NULL)
+        return false;
+    k->items = items;
+    k->cap = cap;
+    return true;
+}
+
+/* NULL: no memory. */
+static struct tracked *track(struct known_estimators *k, uint32_t at, struct str cluster) {
+    struct tracked *t = make_room(k) ? calloc(1, sizeof *t) : NULL;
+    char *name = t != NULL ? strndup(cluster.p, cluster.n) : NULL;
+    if (name == NULL) {
+        free(t);
+        return NULL;
+    }
+    t->owner = k;
+    t->cluster = name;
+    t->answer.max = SERVICE_BYTES;
+    t->path.max = 1024;
+    memmove(&k->items[at + 1], &k->items[at], (k->count - at) * sizeof(struct tracked *));
+    k->items[at] = t;
+    k->count++;
+    return t;
+}
+
+static void cancel_reading(struct tracked *t) {
+    if (!t->is_reading)
+        return;
+    kube_request_cancel(t->owner->options.client, &t->request);
+    t->is_reading = false;
+    t->owner->reading--;
+}
+
+static void free_tracked(struct tracked *t) {
+    strbuf_done(&t->answer);
+    strbuf_done(&t->path);
+    free(t->cluster);
+    free(t);
+}
+
+/* ---- where they are ---- */
+
+/* Once, until something else is to be said. */
+static void log_once(struct tracked *t, const struct err *err) {
+    const uint64_t hash = hash_str(str_of(err->text)) | 1;
+    if (t->said == hash)
+        return;
+    t->said = hash;
+    LOG_W("the estimator of a cluster is not found: what fits is not known to it",
+          LOG_CSTR("cluster", t->cluster), LOG_ERRTEXT(err));
+}
+
+static bool same_addresses(const struct estimator_addresses *a,
+                           const struct estimator_addresses *b) {
+    if (a->count != b->count)
+        return false;
+    for (size_t i = 0; i < a->count; i++)
+        if (strcmp(a->texts[i], b->texts[i]) != 0)
+            return false;
+    return true;
+}
+
+static int use_addresses(struct tracked *t, const struct estimator_addresses *found,
+                         struct err *err) {
+    const char *texts[GRPC_PEER_ADDRESSES];
+    struct estimators *estimators = t->owner->estimators;
+    if (t->is_added && same_addresses(&t->addresses, found))
+        return 0;
+    for (size_t i = 0; i < found->count; i++)
+        texts[i] = found->texts[i];
+    if (t->is_added)
+        estimators_remove(estimators, str_of(t->cluster));
+    const int r = estimators_add(estimators, str_of(t->cluster), texts, found->count, err);
+    t->is_added = r == 0;
+    t->addresses = *found;
+    if (r == 0)
+        LOG_D("the estimator of a cluster is asked", LOG_CSTR("cluster", t->cluster),
+              LOG_CSTR("address", texts[0]));
+    return r;
+}
+
+/* By its Service; .p NULL: there is none. What is no good leaves everything as it is. */
+static void use_service(struct tracked *t, struct str service) {
+    CLEANUP(arena_done) struct arena arena;
+    struct estimator_addresses found;
+    struct err err;
+    arena_init(&arena, 4u * SERVICE_BYTES);
+    int r = estimator_service_addresses(&t->owner->services, str_of(t->cluster), service, &arena,
+                                        &found, &err);
+    if (r == 0)
+        r = use_addresses(t, &found, &err);
+    if (r == 0)
+        t->said = 0;
+    else
+        log_once(t, &err);
+    t->again_ms = now_ms() + (r == 0 ? AGAIN_MS + (int64_t)(hash_str(str_of(t->cluster)) % 30000)
+                                     : TROUBLED_AGAIN_MS);
+}
+
+/* ---- Services ---- */
+
+static void on_service(void *ctx, const struct kube_result *result) {
+    struct tracked *t = ctx;
+    mutex_lock(&t->owner->mutex);
+    t->is_done = true;
+    t->error = result->error;
+    t->status = result->status;
+    strbuf_clear(&t->answer);
+    if (result->error == 0 && result->status == 200)
+        strbuf_append_str(&t->answer, result->body);
+    mutex_unlock(&t->owner->mutex);
+}
+
+/* False: there is no such path. */
+static bool write_path(struct tracked *t) {
+    CLEANUP(arena_done) struct arena arena;
+    const struct estimator_services *services = &t->owner->services;
+    arena_init(&arena, 4096);
+    const struct str name = estimator_service_name(services, str_of(t->cluster), &arena);
+    strbuf_clear(&t->path);
+    if (name.p == NULL || !kube_path_segment(name))
+        return false;
+    strbuf_appendf(&t->path, "/api/v1/namespaces/%.*s/services/%.*s", STR_ARG(services->namespace),
+                   STR_ARG(name));
+    strbuf_append_char(&t->path, '\0');
+    return !strbuf_failed(&t->path);
+}
+
+static void read_service(struct tracked *t) {
+    if (!write_path(t)) {
+        struct err err;
+        (void)err_set(&err, -EINVAL, "no Service can have its name");
+        log_once(t, &err);
+        t->again_ms = INT64_MAX;
+        return;
+    }
+    t->request = (struct kube_request){.method = "GET",
+                                       .path = t->path.p,
+                                       .timeout_ms = READING_MS,
+                                       .max_body = SERVICE_BYTES,
+                                       .on_done = on_service,
+                                       .ctx = t};
+    t->is_done = false;
+    t->is_reading = true;
+    t->owner->reading++;
+    kube_request_start(t->owner->options.client, &t->request);
+}
+
+static void end_reading(struct tracked *t) {
+    struct err err;
+    mutex_lock(&t->owner->mutex);
+    const bool is_done = t->is_done;
+    mutex_unlock(&t->owner->mutex);
+    if (!is_done)
+        return;
+    t->is_reading = false;
+    t->owner->reading--;
+    if (t->error == 0 && t->status == 200) {
+        use_service(t, strbuf_str(&t->answer));
+    } else if (t->error == 0 && t->status == 404) {
+        use_service(t, (struct str){0});
+    } else {
+        (void)err_set(&err, -EIO, "its Service cannot be read: status %d, error %d", t->status,
+                      -t->error);
+        log_once(t, &err);
+        t->again_ms = now_ms() + TROUBLED_AGAIN_MS;
+    }
+    strbuf_done(&t->answer); /* until the next time */
+    t->answer = (struct strbuf){.max = SERVICE_BYTES};
+}
+
+static void look_after(struct tracked *t) {
+    if (t->is_reading)
+        end_reading(t);
+    if (t->is_fixed || t->is_reading || now_ms() < t->again_ms)
+        return;
+    if (t->owner->options.client == NULL)
+        use_service(t, (struct str){0});
+    else if (t->owner->reading < READING_AT_ONCE)
+        read_service(t);
+}
+
+/* ---- Clusters that come and go ---- */
+
+/* The view's lock is held, so nothing is cancelled here. False: not all, for want of memory. */
+static bool take_clusters(struct known_estimators *k, const struct karmada_view *view) {
+    const bool without_pull = k->options.configuration->karmada_estimators.disable_in_pull_mode;
+    const uint32_t slots = topology_slots(view->clusters.topology);
+    for (uint32_t i = 0; i < k->count; i++)
+        k->items[i]->is_there = k->items[i]->is_fixed;
+    for (uint32_t slot = 0; slot < slots; slot++) {
+        const struct karmada_cluster *cluster = karmada_member(view, slot);
+        bool found;
+        if (cluster == NULL || (cluster->pull && without_pull))
+            continue;
+        const uint32_t at = find_tracked(k, cluster->meta.name, &found);
+        struct tracked *t = found ? k->items[at] : track(k, at, cluster->meta.name);
+        if (t == NULL)
+            return false;
+        t->is_there = true;
+    }
+    return true;
+}
+
+static void forget_gone(struct known_estimators *k) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < k->count; i++) {
+        struct tracked *t = k->items[i];
+        if (t->is_there) {
+            k->items[kept++] = t;
+            continue;
+        }
+        cancel_reading(t);
+        if (t->is_added)
+            estimators_remove(k->estimators, str_of(t->cluster));
+        free_tracked(t);
+    }
+    k->count = kept;
+}
+
+static void follow_clusters(struct known_estimators *k) {
+    struct karmada_view view;
+    const uint64_t changes = informer_changes(k->options.karmada);
+    if (k->options.karmada == NULL || (k->has_seen && changes == k->seen))
+        return;
+    karmada_view_open(k->options.karmada, &view);
+    k->has_seen = take_clusters(k, &view);
+    karmada_view_close(&view);
+    if (k->has_seen)
+        forget_gone(k);
+    k->seen = changes;
+}
+
+/* ---- life ---- */
+
+static int add_fixed(struct known_estimators *k, struct err *err) {
+    const struct configuration *c = k->options.configuration;
+    for (size_t i = 0; i < c->karmada_estimators.address_count; i++) {
+        struct estimator_location given = {.cluster = {0}};
+        struct estimator_addresses one = {.count = 1};
+        bool found;
+        (void)estimator_location_parse(str_of(c->karmada_estimators.addresses[i]), &given);
+        const uint32_t at = find_tracked(k, given.cluster, &found);
+        if (found)
+            return err_set(err, -EINVAL, "karmada.estimators.addresses: '%.*s' is there twice",
+                           STR_ARG(given.cluster));
+        struct tracked *t = track(k, at, given.cluster);
+        if (t == NULL)
+            return err_set(err, -ENOMEM, "no memory for estimators");
+        t->is_fixed = true;
+        memcpy(one.texts[0], given.address, sizeof given.address);
+        const int r = use_addresses(t, &one, err);
+        if (r != 0)
+            return r;
+    }
+    return 0;
+}
+
+int known_estimators_start(const struct known_estimators_options *options,
+                           struct known_estimators **ret, struct err *err) {
+    const struct configuration *c = options->configuration;
+    const struct grpc_dial_tls tls = {.ca_file = c->karmada_estimators.ca_file,
+                                      .cert_file = c->karmada_estimators.cert_file,
+                                      .key_file = c->karmada_estimators.key_file,
+                                      .insecure_skip_verify =
+                                          c->karmada_estimators.insecure_skip_verify};
+    *ret = NULL;
+    if (!configuration_asks_estimators(c))
+        return 0;
+    struct known_estimators *k = calloc(1, sizeof *k);
+    if (k == NULL)
+        return err_set(err, -ENOMEM, "no memory for estimators");
+    *ret = k;
+    k->options = *options;
+    k->services =
+        (struct estimator_services){.prefix = str_of(c->karmada_estimators.service_prefix),
+                                    .namespace = str_of(c->karmada_estimators.service_namespace),
+                                    .port = (uint16_t)c->karmada_estimators.port};
+    mutex_init(&k->mutex);
+    int r = grpc_dialer_start(&tls, clock_real(), &k->dialer, err);
+    if (r == 0)
+        r = estimators_new(k->dialer, clock_real(), &k->estimators, err);
+    return r == 0 ? add_fixed(k, err) : r;
+}
+
+void known_estimators_poll(struct known_estimators *k) {
+    if (k == NULL)
+        return;
+    follow_clusters(k);
+    for (uint32_t i = 0; i < k->count; i++)
+        look_after(k->items[i]);
+}
+
+struct estimators *known_estimators_asked(const struct known_estimators *k) {
+    return k != NULL ? k->estimators : NULL;
+}
+
+void known_estimators_stop(struct known_estimators *k) {
+    if (k == NULL)
+        return;
+    for (uint32_t i = 0; i < k->count; i++)
+        cancel_reading(k->items[i]);
+    grpc_dialer_stop(k->dialer);
+    k->dialer = NULL;
+}
+
+void known_estimators_free(struct known_estimators *k) {
+    if (k == NULL)
+        return;
+    for (uint32_t i = 0; i < k->count; i++)
+        free_tracked(k->items[i]);
+    free(k->items);
+    estimators_free(k->estimators);
+    mutex_done(&k->mutex);
+    free(k);
+}

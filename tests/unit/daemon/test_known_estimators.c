@@ -1,0 +1,310 @@
+/*
+ * The estimators of Karmada's clusters, found by Services of a fake API server and asked over real
+ * connections: clusters that come and go, one that is configured, Services that change, are not
+ * there or cannot be read. Expected: karmada v1.18.1 pkg/estimator/client service.go.
+ */
+#include "daemon/known_estimators.h"
+
+#include "base/file.h"
+#include "base/metrics.h"
+#include "base/mutex.h"
+#include "estimator/wire.h"
+#include "fleet/karmada.h"
+#include "grpc/listener.h"
+#include "unit/kube/api.h"
+#include "unit/unit.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define CLUSTER "---\napiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\n"
+#define SERVICES "/api/v1/namespaces/ns/services/"
+
+enum { DEADLINE_MS = 200, GUARD_MS = 30000 };
+
+static char path[] = "/tmp/evenkeel-estimators-XXXXXX.yaml";
+static struct configuration configuration;
+static struct api karmada;
+static struct kube_access access_;
+static struct kube_client *client;
+static struct informer *clusters;
+static struct grpc_listener *listener;
+static struct known_estimators *known;
+static struct api_call call;
+
+static struct mutex lock = MUTEX_INITIALIZER; /* guards the next three */
+static struct condition changed;
+static int64_t answer;
+static bool is_answered;
+
+/* ---- an estimator: the number in the cluster's name ---- */
+
+static void count_replicas(void *ctx, const struct grpc_request *q,
+                           struct grpc_response *response) {
+    struct wire_replicas question;
+    struct err err;
+    int64_t number = 0;
+    (void)ctx;
+    assert_int_equal(wire_replicas_decode(q->message, q->arena, &question, &err), 0);
+    (void)str_to_i64((struct str){question.cluster.p + 1, question.cluster.n - 1}, &number);
+    wire_response_encode((int32_t)number, WIRE_BOTH, &response->message);
+}
+
+static const struct grpc_method methods[] = {{"MaxAvailableReplicas", count_replicas}};
+static const struct grpc_service service = {
+    .path = WIRE_SERVICE, .methods = methods, .method_count = 1};
+static const struct http_tls_options no_tls = {.cert_file = NULL};
+
+/* ---- the fixture ---- */
+
+static int setup(void **state) {
+    const struct grpc_listener_options options = {
+        .address = "127.0.0.1:0", .threads = 1, .service = &service, .tls = &no_tls};
+    static const char *const paths[] = {path};
+    struct err err = {0};
+    (void)state;
+    condition_init(&changed);
+    api_init(&karmada);
+    access_ = (struct kube_access){.server = karmada.url, .namespace = "default"};
+    assert_int_equal(kube_client_new(&access_, NULL, &client, &err), 0);
+    assert_int_equal(grpc_listener_start(&options, clock_real(), &listener, &err), 0);
+    assert_int_equal(informer_new(&karmada_store, NULL, &clusters, &err), 0);
+    configuration_init(&configuration);
+    configuration.extender.listen = ":1";
+    configuration.fleet.clusters = true;
+    configuration.state.paths = paths;
+    configuration.state.path_count = 1;
+    configuration.karmada_estimators.accurate = true;
+    configuration.karmada_estimators.service_prefix = "est";
+    configuration.karmada_estimators.service_namespace = "ns";
+    call = (struct api_call){.api = NULL};
+    known = NULL;
+    return 0;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    known_estimators_stop(known);
+    kube_client_free(client);
+    known_estimators_free(known);
+    informer_free(clusters);
+    grpc_listener_stop(listener, 0);
+    api_call_done(&call);
+    api_done(&karmada);
+    configuration.extender.listen = "0";
+    configuration.state.path_count = 0;
+    configuration_done(&configuration);
+    condition_done(&changed);
+    metrics_reset();
+    return 0;
+}
+
+static void know(const char *text) {
+    const char *paths[] = {path};
+    struct err err = {0};
+    assert_int_equal(file_write_atomic(path, str_of(text), 0600, NULL), 0);
+    if (informer_load(clusters, paths, 1, &err) != 0)
+        fail_msg("%s", err.text);
+}
+
+static int start(struct kube_client *of) {
+    const struct known_estimators_options options = {
+        .configuration = &configuration, .client = of, .karmada = clusters};
+    struct err err = {0};
+    return known_estimators_start(&options, &known, &err);
+}
+
+static int64_t now_ms(void) {
+    return clock_real()->now_ms(clock_real());
+}
+
+static void keep_answer(void *ctx, const int64_t *got, uint32_t count) {
+    (void)ctx;
+    assert_int_equal(count, 1);
+    mutex_lock(&lock);
+    answer = got[0];
+    is_answered = true;
+    condition_broadcast(&changed);
+    mutex_unlock(&lock);
+}
+
+static int64_t ask(struct str cluster) {
+    const int64_t began_ms = now_ms();
+    const struct estimators_question q = {
+        .clusters = &cluster, .count = 1, .deadline_ms = began_ms + DEADLINE_MS};
+    struct err err;
+    is_answered = false;
+    assert_int_equal(estimators_ask(known_estimators_asked(known), &q, keep_answer, NULL, &err), 0);
+    mutex_lock(&lock);
+    while (!is_answered && condition_wait_until(&changed, &lock, began_ms + GUARD_MS))
+        continue;
+    assert_true(is_answered);
+    mutex_unlock(&lock);
+    return answer;
+}
+
+static void ask_until(struct str cluster, int64_t want) {
+    const int64_t until_ms = now_ms() + GUARD_MS;
+    while (ask(cluster) != want) {
+        assert_true(now_ms() < until_ms);
+        known_estimators_poll(known);
+        (void)sched_yield();
+    }
+}
+
+static void expect(const char *request) {
+    while (api_is_quiet(&karmada)) {
+        known_estimators_poll(known);
+        (void)sched_yield();
+    }
+    api_expect(&karmada, &call, "GET", request);
+}
+
+/* An ExternalName whose port 10352 is the estimator's. */
+static void answer_with_service(void) {
+    char text[256];
+    const char *port = strrchr(grpc_listener_address(listener), ':') + 1;
+    (void)snprintf(text, sizeof text,
+                   "{\"kind\":\"Service\",\"spec\":{\"type\":\"ExternalName\",\"externalName\":"
+                   "\"127.0.0.1\",\"ports\":[{\"port\":10352,\"targetPort\":%s}]}}",
+                   port);
+    api_answer(&call, 200, "Content-Type: application/json\r\n", text);
+}
+
+/* ---- tests ---- */
+
+static void clusters_come_and_go(void **state) {
+    (void)state;
+    know(CLUSTER "metadata: {name: m3}\n");
+    assert_int_equal(start(client), 0);
+    expect(SERVICES "est-m3");
+    answer_with_service();
+    ask_until(STR("m3"), 3);
+    know(CLUSTER "metadata: {name: m3}\n" CLUSTER "metadata: {name: m4}\n");
+    expect(SERVICES "est-m4");
+    answer_with_service();
+    ask_until(STR("m4"), 4);
+    assert_int_equal(ask(STR("m3")), 3);
+    know(CLUSTER "metadata: {name: m4}\n");
+    ask_until(STR("m3"), ESTIMATE_UNKNOWN);
+    assert_int_equal(ask(STR("m4")), 4);
+    assert_true(api_is_quiet(&karmada)); /* nobody has asked twice */
+}
+
+/* A request that is under way goes with its cluster, and with the process. */
+static void requests_under_way(void **state) {
+    (void)state;
+    know(CLUSTER "metadata: {name: m3}\n");
+    assert_int_equal(start(client), 0);
+    expect(SERVICES "est-m3");
+    know(CLUSTER "metadata: {name: m4}\n");
+    expect(SERVICES "est-m4");
+}
+
+static void what_is_no_good_leaves_others(void **state) {
+    (void)state;
+    know(CLUSTER "metadata: {name: m3}\n" CLUSTER "metadata: {name: m4}\n" CLUSTER
+                 "metadata: {name: m5}\n");
+    assert_int_equal(start(client), 0);
+    for (int i = 0; i < 3; i++) {
+        while (api_is_quiet(&karmada))
+            known_estimators_poll(known);
+        api_take(&karmada, &call);
+        if (str_eq(call.path, STR(SERVICES "est-m3")))
+            api_answer(&call, 403, "", "{}");
+        else if (str_eq(call.path, STR(SERVICES "est-m4")))
+            api_answer(&call, 200, "", "{\"spec\":{\"type\":\"NodePort\"}}");
+        else
+            answer_with_service();
+    }
+    ask_until(STR("m5"), 5);
+    assert_int_equal(ask(STR("m3")), ESTIMATE_UNKNOWN);
+    assert_int_equal(ask(STR("m4")), ESTIMATE_UNKNOWN);
+}
+
+static void pull_mode(void **state) {
+    (void)state;
+    configuration.karmada_estimators.disable_in_pull_mode = true;
+    know(CLUSTER "metadata: {name: m3}\nspec: {syncMode: Pull}\n" CLUSTER
+                 "metadata: {name: m4}\nspec: {syncMode: Push}\n");
+    assert_int_equal(start(client), 0);
+    expect(SERVICES "est-m4");
+    answer_with_service();
+    ask_until(STR("m4"), 4);
+    assert_true(api_is_quiet(&karmada));
+}
+
+static void in_pull_mode_all_the_same(void **state) {
+    (void)state;
+    know(CLUSTER "metadata: {name: m3}\nspec: {syncMode: Pull}\n");
+    assert_int_equal(start(client), 0);
+    expect(SERVICES "est-m3");
+    answer_with_service();
+    ask_until(STR("m3"), 3);
+}
+
+/* Nobody looks for it, whatever its Cluster is, and it stays when that goes. */
+static void a_configured_one(void **state) {
+    char text[64];
+    const char *const addresses[] = {text, "m4=127.0.0.1:1"};
+    (void)state;
+    (void)snprintf(text, sizeof text, "m3=%s", grpc_listener_address(listener)); /* fits */
+    configuration.karmada_estimators.addresses = addresses;
+    configuration.karmada_estimators.address_count = 2;
+    configuration.karmada_estimators.disable_in_pull_mode = true;
+    know(CLUSTER "metadata: {name: m3}\nspec: {syncMode: Pull}\n");
+    assert_int_equal(start(client), 0);
+    ask_until(STR("m3"), 3);
+    assert_true(api_is_quiet(&karmada));
+    know(CLUSTER "metadata: {name: m9}\nspec: {syncMode: Pull}\n");
+    known_estimators_poll(known);
+    assert_int_equal(ask(STR("m3")), 3);
+    configuration.karmada_estimators.address_count = 0;
+}
+
+static void two_of_one_name(void **state) {
+    static const char *const addresses[] = {"m3=a:1", "m4=a:1", "m3=b:1"};
+    (void)state;
+    configuration.karmada_estimators.addresses = addresses;
+    configuration.karmada_estimators.address_count = 2;
+    assert_int_equal(start(NULL), 0);
+    known_estimators_stop(known);
+    known_estimators_free(known);
+    configuration.karmada_estimators.address_count = 3;
+    assert_int_equal(start(NULL), -EINVAL);
+    configuration.karmada_estimators.address_count = 0;
+}
+
+static void nobody_is_asked(void **state) {
+    (void)state;
+    configuration.karmada_estimators.accurate = false;
+    assert_int_equal(start(client), 0);
+    assert_null(known);
+    known_estimators_poll(known);
+    assert_null(known_estimators_asked(known));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(clusters_come_and_go),
+        TEST(requests_under_way),
+        TEST(what_is_no_good_leaves_others),
+        TEST(pull_mode),
+        TEST(in_pull_mode_all_the_same),
+        TEST(a_configured_one),
+        TEST(two_of_one_name),
+        TEST(nobody_is_asked),
+    };
+    const int fd = mkstemps(path, 5);
+    if (fd < 0)
+        return 1;
+    (void)close(fd);
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    (void)unlink(path);
+    return failed;
+}
