@@ -1,5 +1,6 @@
 #include "handlers/clusters_estimators.h"
 
+#include "base/metrics.h"
 #include "base/mutex.h"
 #include "estimator/wire.h"
 #include "estimators/estimators.h"
@@ -27,6 +28,34 @@ struct asking {
     struct condition wake;
     bool is_over;
 };
+
+/* ---- metrics ---- */
+
+static struct metric counted[2]; /* by whether it is known */
+
+void clusters_estimators_metrics_start(void) {
+    for (int known = 0; known < 2; known++) {
+        counted[known] =
+            (struct metric){.name = "evenkeel_asked_estimators_total",
+                            .help = "Answers of the estimators of Karmada's clusters.",
+                            .labels = known ? "result=\"known\"" : "result=\"unknown\"",
+                            .kind = METRIC_COUNTER};
+        metric_register(&counted[known]);
+    }
+}
+
+void clusters_estimators_metrics_stop(void) {
+    for (int known = 0; known < 2; known++)
+        metric_unregister(&counted[known]);
+}
+
+static void count_answers(const int64_t *answers, uint32_t count) {
+    uint32_t known = 0;
+    for (uint32_t i = 0; i < count; i++)
+        known += answers[i] != ESTIMATE_UNKNOWN;
+    metric_add(&counted[true], known);
+    metric_add(&counted[false], count - known);
+}
 
 static void end_asking(struct asking *a) {
     condition_done(&a->wake);
@@ -118,6 +147,7 @@ static void resume(struct asking *a) {
 
 static void take_answers(struct asking *a, const int64_t *answers, uint32_t count) {
     memcpy(a->replicas, answers, count * sizeof *answers);
+    count_answers(answers, count);
 }
 
 static void answered(void *ctx, const int64_t *answers, uint32_t count) {

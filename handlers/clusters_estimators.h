@@ -20,3 +20,7 @@ typedef void clusters_estimated_fn(const struct clusters *c, const struct cluste
 bool clusters_ask_estimators(const struct clusters *c, const struct clusters_question *q,
                              enum binding_verb verb, const struct http_request *request,
                              struct http_response *response, clusters_estimated_fn *go_on);
+
+/* What they answered is counted in between. */
+void clusters_estimators_metrics_start(void);
+void clusters_estimators_metrics_stop(void);

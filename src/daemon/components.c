@@ -20,6 +20,7 @@
 #include "daemon/source.h"
 #include "daemon/webhook_certificates.h"
 #include "grpc/listener.h"
+#include "handlers/clusters_estimators.h"
 #include "handlers/routes.h"
 #include "kube/election/elector.h"
 #include "members/karmada.h"
@@ -614,6 +615,8 @@ static int start_asked_estimators(struct server *s, struct err *err) {
     const struct known_estimators_options options = {.configuration = s->configuration,
                                                      .client = client_of(s, PURPOSE_ESTIMATORS),
                                                      .karmada = known_fleet_karmada(s->fleet)};
+    if (configuration_asks_estimators(s->configuration))
+        clusters_estimators_metrics_start();
     return known_estimators_start(&options, &s->asked_estimators, err);
 }
 
@@ -626,6 +629,8 @@ static void stop_asked_estimators(struct server *s) {
 }
 
 static void free_asked_estimators(struct server *s) {
+    if (configuration_asks_estimators(s->configuration))
+        clusters_estimators_metrics_stop();
     known_estimators_free(s->asked_estimators);
 }
 

@@ -56,6 +56,9 @@ jq -c '{binding: ., clusterNames: (["m3", "m4"] + [range(40000) | "other-\(.)"])
 is "a large question" "$(fetch --header 'Content-Type: application/json' --data-binary "@$work/large" "https://$extender/clusters/v1/estimate" | jq -c .by.accurate)" \
     '{"m3":null,"m4":3}'
 
+like "what is known is counted" "$(metric 'evenkeel_asked_estimators_total{result="known"}')" '^[1-9]'
+like "... and what is not" "$(metric 'evenkeel_asked_estimators_total{result="unknown"}')" '^[1-9]'
+
 # ---- it does not ----
 
 kill -STOP "$estimator"
