@@ -12,7 +12,7 @@ estimator=$server estimator_ops=$ops
 children+=("$estimator")
 
 start_asking() { # OPTION...
-    start_server --state $fleet/karmada.yaml --fleet-clusters --karmada-estimators-mode Accurate --karmada-estimators-timeout 1s \
+    start_server --state $fleet/karmada.yaml --fleet-clusters --karmada-estimators-mode Accurate --karmada-estimators-timeout 2s \
         --karmada-estimators-address "m4=$address" --karmada-estimators-port 1 --shutdown-delay 0s "$@"
 }
 binding='{"apiVersion":"work.karmada.io/v1alpha2","kind":"ResourceBinding","metadata":{"name":"web-deployment","namespace":"shop"},"spec":{
@@ -65,15 +65,15 @@ kill -STOP "$estimator"
 began=$(now_ms)
 is "one that is slow is not known" "$(ask estimate | jq -c '[.replicas.m4, .by.accurate.m4]')" '[7,null]'
 took=$(($(now_ms) - began))
-at_most "... after the timeout" "$took" 2500
-at_most "... and not before" 900 "$took"
+at_most "... after the timeout" "$took" 6000
+at_most "... and not before" 1900 "$took"
 is "... nor for a large question" \
     "$(fetch --header 'Content-Type: application/json' --data-binary "@$work/large" "https://$extender/clusters/v1/estimate" | jq -c .by.accurate)" '{"m3":null,"m4":null}'
 ask estimate >"$work/late" &
 late=$!
 began=$(now_ms)
 is "nobody waits meanwhile" "$(ask filter | jq -r .error)" ""
-at_most "... not for the timeout" $(($(now_ms) - began)) 800
+at_most "... not for the timeout" $(($(now_ms) - began)) 1800
 wait "$late"
 ask estimate >"$work/late" 2>"$work/late-error" &
 late=$!
@@ -92,7 +92,7 @@ children=()
 check "one that is gone is not known" await known null
 began=$(now_ms)
 is "the decision is made with what is known" "$(ask assign | jq -c .clusters)" '[{"name":"m3","replicas":7},{"name":"m4","replicas":3}]'
-at_most "... at once" $(($(now_ms) - began)) 800
+at_most "... at once" $(($(now_ms) - began)) 1800
 check "without a crash" no_crash
 stop_server INT
 is "it stops in good order" "$exit_code" 0
