@@ -70,6 +70,7 @@ void grpc_call_free(struct grpc_call *call) {
     grpc_call_leave_queue(call);
     grpc_call_drop_message(call);
     strbuf_done(&call->frame);
+    strbuf_done(&call->refusal.text);
     list_remove(&call->link);
     call->session->call_count--;
     let_go(call->session, LIMIT_GRPC_CALL_BYTES);
@@ -124,21 +125,42 @@ bool grpc_call_header(struct grpc_call *call, struct str name, struct str value)
     return true;
 }
 
+/* ---- refusing what has not come whole ---- */
+
+static void refuse_now(struct grpc_call *call) {
+    grpc_refuse(call, call->refusal.status, call->refusal.http, strbuf_str(&call->refusal.text));
+}
+
+/* Some clients lose an answer that comes before they have sent all. So it waits for the rest, of
+ * which little is taken. */
+static void refuse(struct grpc_call *call, enum grpc_status status, int http, struct str text) {
+    call->is_refused = true;
+    call->refusal.status = status;
+    call->refusal.http = http;
+    strbuf_append_str(&call->refusal.text, text); /* without memory there is no text */
+    grpc_call_drop_message(call);
+}
+
+static void ignore(struct grpc_call *call, size_t n) {
+    call->ignored += n;
+    if (!call->answered && call->ignored > LIMIT_GRPC_IGNORED)
+        refuse_now(call);
+}
+
 /* upstream: grpc-go internal/transport http2_server.go operateHeaders(), server.go handleStream().
  */
 void grpc_call_headers_end(struct grpc_call *call) {
     char text[64 + LIMIT_GRPC_PATH];
     if (!call->is_post)
-        grpc_refuse(call, GRPC_INTERNAL, 405, STR("calls are made with POST"));
+        refuse(call, GRPC_INTERNAL, 405, STR("calls are made with POST"));
     else if (!call->is_grpc)
-        grpc_refuse(call, GRPC_INVALID_ARGUMENT, 415,
-                    STR("the content-type is not application/grpc"));
+        refuse(call, GRPC_INVALID_ARGUMENT, 415, STR("the content-type is not application/grpc"));
     else if (call->bad_timeout)
-        grpc_refuse(call, GRPC_INTERNAL, 200, STR("grpc-timeout is malformed"));
+        refuse(call, GRPC_INTERNAL, 200, STR("grpc-timeout is malformed"));
     else if (call->method == NULL) {
         (void)snprintf(text, sizeof text, "there is no method %.*s", (int)call->path_length,
                        call->path); /* fits */
-        grpc_refuse(call, GRPC_UNIMPLEMENTED, 200, str_of(text));
+        refuse(call, GRPC_UNIMPLEMENTED, 200, str_of(text));
     }
 }
 
@@ -153,13 +175,12 @@ static uint32_t announced_length(const struct grpc_call *call) {
 static void check_prefix(struct grpc_call *call) {
     char text[96];
     if (call->prefix[0] != 0)
-        grpc_refuse(call,
-                    call->prefix[0] == 1 && call->is_encoded ? GRPC_UNIMPLEMENTED : GRPC_INTERNAL,
-                    200, STR("compressed messages are not read"));
+        refuse(call, call->prefix[0] == 1 && call->is_encoded ? GRPC_UNIMPLEMENTED : GRPC_INTERNAL,
+               200, STR("compressed messages are not read"));
     else if (announced_length(call) > LIMIT_GRPC_MESSAGE) {
         (void)snprintf(text, sizeof text, "the message has %u bytes, of %u at most",
                        announced_length(call), LIMIT_GRPC_MESSAGE); /* fits */
-        grpc_refuse(call, GRPC_RESOURCE_EXHAUSTED, 200, str_of(text));
+        refuse(call, GRPC_RESOURCE_EXHAUSTED, 200, str_of(text));
     }
 }
 
@@ -175,30 +196,19 @@ static struct str take_prefix(struct grpc_call *call, struct str bytes) {
     return (struct str){bytes.p + n, bytes.n - n};
 }
 
-/* A client whose call is over need not send the rest. Little of it is waited for: some clients take
- * a reset for an error, though the answer came before it (RFC 9113, 8.1, says that they must not).
- */
-static void ignore(struct grpc_call *call, size_t n) {
-    const bool was_enough = call->ignored > LIMIT_GRPC_IGNORED;
-    call->ignored += n;
-    if (!was_enough && call->ignored > LIMIT_GRPC_IGNORED)
-        (void)nghttp2_submit_rst_stream(call->session->http2, NGHTTP2_FLAG_NONE, call->stream,
-                                        NGHTTP2_NO_ERROR); /* without memory it goes on so */
-}
-
 void grpc_call_data(struct grpc_call *call, struct str bytes) {
-    if (call->answered)
+    if (call->is_refused)
         ignore(call, bytes.n);
-    else
+    else if (!call->answered)
         bytes = take_prefix(call, bytes);
-    if (call->answered || bytes.n == 0)
+    if (call->is_refused || call->answered || bytes.n == 0)
         return;
     if (bytes.n > announced_length(call) - call->message.n) {
-        grpc_refuse(call, GRPC_INTERNAL, 200, STR("there is more than one message"));
+        refuse(call, GRPC_INTERNAL, 200, STR("there is more than one message"));
         return;
     }
     if (!hold(call->session, bytes.n)) {
-        grpc_refuse(call, GRPC_RESOURCE_EXHAUSTED, 200, STR("too many requests are under way"));
+        refuse(call, GRPC_RESOURCE_EXHAUSTED, 200, STR("too many requests are under way"));
         return;
     }
     const size_t before = call->message.n;
@@ -206,7 +216,7 @@ void grpc_call_data(struct grpc_call *call, struct str bytes) {
     if (call->message.n != before)
         return;
     let_go(call->session, bytes.n);
-    grpc_refuse(call, GRPC_RESOURCE_EXHAUSTED, 200, STR("out of memory"));
+    refuse(call, GRPC_RESOURCE_EXHAUSTED, 200, STR("out of memory"));
 }
 
 /* ---- the method ---- */
@@ -249,7 +259,9 @@ void grpc_call_end(struct grpc_call *call) {
     call->ended = true;
     if (call->answered)
         return;
-    if (call->prefix_length < sizeof call->prefix || call->message.n < announced_length(call))
+    if (call->is_refused)
+        refuse_now(call);
+    else if (call->prefix_length < sizeof call->prefix || call->message.n < announced_length(call))
         grpc_refuse(call, GRPC_INTERNAL, 200, STR("the message is not complete"));
     else if (call->session->defers)
         wait_for_turn(call);
@@ -263,9 +275,12 @@ void grpc_call_tick(struct grpc_call *call, int64_t now_ms) {
         if (now_ms < call->deadline_ms && !late)
             return;
         grpc_call_leave_queue(call);
-        grpc_refuse(call, GRPC_DEADLINE_EXCEEDED, 200,
-                    call->ended ? STR("the deadline is over")
-                                : STR("the request did not come in time"));
+        if (call->is_refused)
+            refuse_now(call);
+        else
+            grpc_refuse(call, GRPC_DEADLINE_EXCEEDED, 200,
+                        call->ended ? STR("the deadline is over")
+                                    : STR("the request did not come in time"));
     } else if (now_ms - call->answered_ms >= LIMIT_GRPC_SEND_MS) {
         call->answered_ms = now_ms; /* so that it is tried again if this fails */
         (void)nghttp2_submit_rst_stream(call->session->http2, NGHTTP2_FLAG_NONE, call->stream,

@@ -46,7 +46,13 @@ struct grpc_call {
     bool ended; /* the client has sent all */
 
     bool answered;
-    size_t ignored; /* bytes that came after it */
+    bool is_refused; /* and will be answered so once all has come */
+    struct {
+        enum grpc_status status;
+        int http;
+        struct strbuf text;
+    } refusal;
+    size_t ignored; /* bytes that came since */
     int64_t answered_ms;
     uint32_t remark;     /* of the response */
     struct strbuf frame; /* the response, of which `sent` bytes have left */

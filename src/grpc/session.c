@@ -74,6 +74,18 @@ static int on_frame(nghttp2_session *http2, const nghttp2_frame *frame, void *se
     return 0;
 }
 
+/* Of a client that sends too much after it was refused no more is wanted. */
+static int on_sent(nghttp2_session *http2, const nghttp2_frame *frame, void *session) {
+    (void)session;
+    if (frame->hd.type != NGHTTP2_HEADERS)
+        return 0;
+    const struct grpc_call *call = call_of(http2, frame->hd.stream_id);
+    if (call == NULL || call->ignored <= LIMIT_GRPC_IGNORED)
+        return 0;
+    return nghttp2_submit_rst_stream(http2, NGHTTP2_FLAG_NONE, frame->hd.stream_id,
+                                     NGHTTP2_NO_ERROR);
+}
+
 static int on_close(nghttp2_session *http2, int32_t stream, uint32_t code, void *session) {
     struct grpc_call *call = call_of(http2, stream);
     (void)code;
@@ -91,6 +103,7 @@ static nghttp2_session_callbacks *make_callbacks(void) {
     nghttp2_session_callbacks_set_on_header_callback(c, on_header);
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(c, on_data);
     nghttp2_session_callbacks_set_on_frame_recv_callback(c, on_frame);
+    nghttp2_session_callbacks_set_on_frame_send_callback(c, on_sent);
     nghttp2_session_callbacks_set_on_stream_close_callback(c, on_close);
     return c;
 }

@@ -177,7 +177,7 @@ is "other clusters alone by their kubeconfigs" \
 is "Karmada is asked by a kubeconfig of its own" \
     "$(estimator_setting '[.kubernetes.inCluster, .estimator.fromKarmada, .estimator.members, .karmada]' --values $values/estimator-karmada.yaml)" \
     '[true,true,["host"],{"context":"karmada-apiserver","kubeconfig":"/etc/evenkeel/karmada/karmada.config"}]'
-services=(--values $values/estimator-karmada.yaml --set estimator.services=true)
+services=(--values "$values/estimator-karmada.yaml" --set estimator.services=true)
 is "Services in its API server lead to the one of the release, and one replica writes them" \
     "$(estimator_setting '[.estimator.services, .estimator.serviceHost, .karmada.estimators, .leaderElection]' "${services[@]}")" \
     '[true,"evenkeel-estimator.ours.svc:10352",{"servicePrefix":"karmada-scheduler-estimator"},{"enabled":true,"leaseName":"evenkeel-estimator","leaseNamespace":"karmada-system"}]'
