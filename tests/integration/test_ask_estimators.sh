@@ -11,9 +11,9 @@ address=$(sed -nE 's/.*msg=serving.*estimator=([^ ]*).*/\1/p' "$log")
 estimator=$server estimator_ops=$ops
 children+=("$estimator")
 
-start_asking() { # OPTION...
+start_asking() {
     start_server --state $fleet/karmada.yaml --fleet-clusters --karmada-estimators-mode Accurate --karmada-estimators-timeout 2s \
-        --karmada-estimators-address "m4=$address" --karmada-estimators-port 1 --shutdown-delay 0s "$@"
+        --karmada-estimators-address "m4=$address" --karmada-estimators-port 1 --shutdown-delay 0s
 }
 binding='{"apiVersion":"work.karmada.io/v1alpha2","kind":"ResourceBinding","metadata":{"name":"web-deployment","namespace":"shop"},"spec":{
     "resource":{"apiVersion":"apps/v1","kind":"Deployment","namespace":"shop","name":"web","uid":"5f0f1b3a"},"replicas":10,
