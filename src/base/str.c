@@ -82,6 +82,16 @@ struct str str_cut(struct str s, size_t max) {
     return (struct str){s.p, end + str_utf8_length(left) > max ? end : max};
 }
 
+char *str_dup(struct str s) {
+    char *copy = malloc(s.n + 1);
+    if (copy == NULL)
+        return NULL;
+    if (s.n > 0)
+        memcpy(copy, s.p, s.n);
+    copy[s.n] = '\0';
+    return copy;
+}
+
 bool str_to_i64(struct str s, int64_t *ret_value) {
     bool negative = s.n > 0 && s.p[0] == '-';
     size_t i = s.n > 0 && (s.p[0] == '-' || s.p[0] == '+') ? 1 : 0;

@@ -55,6 +55,8 @@ size_t str_utf8_length(struct str s);
 
 /* The first bytes of s, `max` at most. A character of UTF-8 that would be cut is left out. */
 struct str str_cut(struct str s, size_t max);
+/* A copy with a NUL behind it, for free(). NULL: no memory. */
+char *str_dup(struct str s);
 
 /* Strict base-10 int64: optional sign, digits, nothing else (Go's strconv.ParseInt). False on
  * overflow or junk. */

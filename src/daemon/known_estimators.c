@@ -87,7 +87,7 @@ static bool make_room(struct known_estimators *k) {
 /* NULL: no memory. */
 static struct tracked *track(struct known_estimators *k, uint32_t at, struct str cluster) {
     struct tracked *t = make_room(k) ? calloc(1, sizeof *t) : NULL;
-    char *name = t != NULL ? strndup(cluster.p, cluster.n) : NULL;
+    char *name = t != NULL ? str_dup(cluster) : NULL;
     if (name == NULL) {
         free(t);
         return NULL;

@@ -91,7 +91,7 @@ static bool make_room(struct estimators *e) {
 /* The lock is held. */
 static int insert(struct estimators *e, size_t at, struct str cluster, const char *const *addresses,
                   size_t count, struct err *err) {
-    struct entry entry = {.cluster = strndup(cluster.n > 0 ? cluster.p : "", cluster.n)};
+    struct entry entry = {.cluster = str_dup(cluster)};
     if (entry.cluster == NULL || !make_room(e)) {
         free(entry.cluster);
         return err_set(err, -ENOMEM, "no memory for estimators");

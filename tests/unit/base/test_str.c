@@ -213,8 +213,19 @@ static void test_buffer_reserve(void **state) {
     strbuf_done(&b);
 }
 
+static void copies_end(void **state) {
+    (void)state;
+    char *copy = str_dup((struct str){"abc", 2});
+    assert_string_equal(copy, "ab");
+    free(copy);
+    copy = str_dup((struct str){0});
+    assert_string_equal(copy, "");
+    free(copy);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(copies_end),
         cmocka_unit_test(test_eq),
         cmocka_unit_test(test_cmp_orders_bytes),
         cmocka_unit_test(test_eq_nocase),
