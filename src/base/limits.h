@@ -249,7 +249,7 @@
 #define LIMIT_GRPC_MESSAGE (4u << 20)        /* one request, as grpc-go has it */
 #define LIMIT_GRPC_SESSION_BYTES (16u << 20) /* requests of a connection, not answered yet */
 #define LIMIT_GRPC_ARENA (64u << 20)         /* what one call may take */
-#define LIMIT_GRPC_STEPS 10000000u           /* of one call: a tenth of a second */
+#define LIMIT_GRPC_STEPS 1500000u            /* of one call: a hundredth of a second or two */
 #define LIMIT_GRPC_OUTPUT (64u << 10)        /* not sent yet: then nothing is read */
 #define LIMIT_GRPC_RECEIVE_MS 10000          /* until a request is complete */
 #define LIMIT_GRPC_SEND_MS 30000             /* until its answer is taken */
