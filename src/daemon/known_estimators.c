@@ -3,9 +3,10 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
-#include "base/mutex.h"
+#include "base/sorted.h"
 #include "estimators/discovery.h"
 #include "fleet/karmada.h"
+#include "kube/client/fetch.h"
 #include "kube/client/path.h"
 
 #include <errno.h>
@@ -30,14 +31,7 @@ struct tracked {
     struct estimator_addresses addresses; /* if it is added */
     int64_t again_ms;                     /* when its Service is due */
     uint64_t said;                        /* hash of what was logged last; 0: nothing */
-
-    struct kube_request request;
-    struct strbuf path;
-    bool is_reading;
-    /* guarded by the owner's mutex */
-    bool is_done;
-    int error, status;
-    struct strbuf answer;
+    struct kube_fetch service;
 };
 
 struct known_estimators {
@@ -49,7 +43,6 @@ struct known_estimators {
     uint32_t count, cap, reading;
     bool has_seen;
     uint64_t seen; /* changes of the Clusters */
-    struct mutex mutex;
 };
 
 static int64_t now_ms(void) {
@@ -58,18 +51,13 @@ static int64_t now_ms(void) {
 
 /* ---- which there are ---- */
 
+static struct str cluster_name(const void *items, size_t i) {
+    return str_of(((struct tracked *const *)items)[i]->cluster);
+}
+
 static uint32_t find_tracked(const struct known_estimators *k, struct str cluster,
                              bool *ret_found) {
-    uint32_t low = 0, high = k->count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (str_cmp(str_of(k->items[middle]->cluster), cluster) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *ret_found = low < k->count && str_eq(str_of(k->items[low]->cluster), cluster);
-    return low;
+    return (uint32_t)sorted_place(k->items, k->count, cluster_name, cluster, ret_found);
 }
 
 static bool make_room(struct known_estimators *k) {
@@ -94,8 +82,7 @@ static struct tracked *track(struct known_estimators *k, uint32_t at, struct str
     }
     t->owner = k;
     t->cluster = name;
-    t->answer.max = SERVICE_BYTES;
-    t->path.max = 1024;
+    kube_fetch_init(&t->service, k->options.client, SERVICE_BYTES);
     memmove(&k->items[at + 1], &k->items[at], (k->count - at) * sizeof(struct tracked *));
     k->items[at] = t;
     k->count++;
@@ -103,16 +90,12 @@ static struct tracked *track(struct known_estimators *k, uint32_t at, struct str
 }
 
 static void cancel_reading(struct tracked *t) {
-    if (!t->is_reading)
-        return;
-    kube_request_cancel(t->owner->options.client, &t->request);
-    t->is_reading = false;
-    t->owner->reading--;
+    t->owner->reading -= t->service.under_way;
+    kube_fetch_cancel(&t->service);
 }
 
 static void free_tracked(struct tracked *t) {
-    strbuf_done(&t->answer);
-    strbuf_done(&t->path);
+    kube_fetch_end(&t->service);
     free(t->cluster);
     free(t);
 }
@@ -178,80 +161,53 @@ static void use_service(struct tracked *t, struct str service) {
 
 /* ---- Services ---- */
 
-static void on_service(void *ctx, const struct kube_result *result) {
-    struct tracked *t = ctx;
-    mutex_lock(&t->owner->mutex);
-    t->is_done = true;
-    t->error = result->error;
-    t->status = result->status;
-    strbuf_clear(&t->answer);
-    if (result->error == 0 && result->status == 200)
-        strbuf_append_str(&t->answer, result->body);
-    mutex_unlock(&t->owner->mutex);
-}
-
 /* False: there is no such path. */
-static bool write_path(struct tracked *t) {
+static bool write_path(struct tracked *t, struct strbuf *path) {
     CLEANUP(arena_done) struct arena arena;
     const struct estimator_services *services = &t->owner->services;
     arena_init(&arena, 4096);
     const struct str name = estimator_service_name(services, str_of(t->cluster), &arena);
-    strbuf_clear(&t->path);
     if (name.p == NULL || !kube_path_segment(name))
         return false;
-    strbuf_appendf(&t->path, "/api/v1/namespaces/%.*s/services/%.*s", STR_ARG(services->namespace),
+    strbuf_appendf(path, "/api/v1/namespaces/%.*s/services/%.*s", STR_ARG(services->namespace),
                    STR_ARG(name));
-    strbuf_append_char(&t->path, '\0');
-    return !strbuf_failed(&t->path);
+    return !strbuf_failed(path);
 }
 
 static void read_service(struct tracked *t) {
-    if (!write_path(t)) {
+    CLEANUP(strbuf_done) struct strbuf path = {.max = 1024};
+    if (!write_path(t, &path)) {
         struct err err;
         (void)err_set(&err, -EINVAL, "no Service can have its name");
         log_once(t, &err);
         t->again_ms = INT64_MAX;
         return;
     }
-    t->request = (struct kube_request){.method = "GET",
-                                       .path = t->path.p,
-                                       .timeout_ms = READING_MS,
-                                       .max_body = SERVICE_BYTES,
-                                       .on_done = on_service,
-                                       .ctx = t};
-    t->is_done = false;
-    t->is_reading = true;
-    t->owner->reading++;
-    kube_request_start(t->owner->options.client, &t->request);
+    if (kube_fetch_start(&t->service, strbuf_str(&path), READING_MS) == 0)
+        t->owner->reading++; /* otherwise the next time */
 }
 
 static void end_reading(struct tracked *t) {
+    const struct kube_fetch *service = &t->service;
     struct err err;
-    mutex_lock(&t->owner->mutex);
-    const bool is_done = t->is_done;
-    mutex_unlock(&t->owner->mutex);
-    if (!is_done)
-        return;
-    t->is_reading = false;
     t->owner->reading--;
-    if (t->error == 0 && t->status == 200) {
-        use_service(t, strbuf_str(&t->answer));
-    } else if (t->error == 0 && t->status == 404) {
+    if (service->error == 0 && service->status == 200) {
+        use_service(t, strbuf_str(&service->body));
+    } else if (service->error == 0 && service->status == 404) {
         use_service(t, (struct str){0});
     } else {
-        (void)err_set(&err, -EIO, "its Service cannot be read: status %d, error %d", t->status,
-                      -t->error);
+        (void)err_set(&err, -EIO, "its Service cannot be read: status %d, error %d",
+                      service->status, -service->error);
         log_once(t, &err);
         t->again_ms = now_ms() + TROUBLED_AGAIN_MS;
     }
-    strbuf_done(&t->answer); /* until the next time */
-    t->answer = (struct strbuf){.max = SERVICE_BYTES};
+    kube_fetch_forget(&t->service);
 }
 
 static void look_after(struct tracked *t) {
-    if (t->is_reading)
+    if (kube_fetch_ended(&t->service))
         end_reading(t);
-    if (t->is_fixed || t->is_reading || now_ms() < t->again_ms)
+    if (t->is_fixed || t->service.under_way || now_ms() < t->again_ms)
         return;
     if (t->owner->options.client == NULL)
         use_service(t, (struct str){0});
@@ -299,8 +255,10 @@ static void forget_gone(struct known_estimators *k) {
 
 static void follow_clusters(struct known_estimators *k) {
     struct karmada_view view;
+    if (k->options.karmada == NULL)
+        return;
     const uint64_t changes = informer_changes(k->options.karmada);
-    if (k->options.karmada == NULL || (k->has_seen && changes == k->seen))
+    if (k->has_seen && changes == k->seen)
         return;
     karmada_view_open(k->options.karmada, &view);
     k->has_seen = take_clusters(k, &view);
@@ -355,7 +313,6 @@ int known_estimators_start(const struct known_estimators_options *options,
         (struct estimator_services){.prefix = str_of(c->karmada_estimators.service_prefix),
                                     .namespace = str_of(c->karmada_estimators.service_namespace),
                                     .port = (uint16_t)c->karmada_estimators.port};
-    mutex_init(&k->mutex);
     int r = grpc_dialer_start(&tls, clock_real(), &k->dialer, err);
     if (r == 0)
         r = estimators_new(k->dialer, clock_real(), &k->estimators, err);
@@ -390,6 +347,5 @@ void known_estimators_free(struct known_estimators *k) {
         free_tracked(k->items[i]);
     free(k->items);
     estimators_free(k->estimators);
-    mutex_done(&k->mutex);
     free(k);
 }

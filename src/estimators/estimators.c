@@ -1,6 +1,7 @@
 #include "estimators/estimators.h"
 
 #include "base/mutex.h"
+#include "base/sorted.h"
 #include "estimator/wire.h"
 
 #include <errno.h>
@@ -35,23 +36,12 @@ struct asking {
 
 /* ---- the clusters ---- */
 
-/* Where it is, or where it belongs. */
+static struct str cluster_name(const void *entries, size_t i) {
+    return str_of(((const struct entry *)entries)[i].cluster);
+}
+
 static size_t find_entry(const struct estimators *e, struct str cluster, bool *ret_found) {
-    size_t low = 0, high = e->count;
-    *ret_found = false;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        const int order = str_cmp(str_of(e->entries[middle].cluster), cluster);
-        if (order == 0) {
-            *ret_found = true;
-            return middle;
-        }
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return sorted_place(e->entries, e->count, cluster_name, cluster, ret_found);
 }
 
 int estimators_new(struct grpc_dialer *dialer, struct clock *clock, struct estimators **ret,

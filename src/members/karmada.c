@@ -4,7 +4,8 @@
 #include "base/hash.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "base/mutex.h"
+#include "base/sorted.h"
+#include "kube/client/fetch.h"
 #include "kube/client/path.h"
 #include "members/cluster_access.h"
 
@@ -58,17 +59,12 @@ static void close_clusters(void *contents) {
     free(c);
 }
 
+static struct str cluster_name(const void *items, size_t i) {
+    return ((struct known_cluster *const *)items)[i]->cluster.meta.name;
+}
+
 static uint32_t find_cluster(const struct clusters *c, struct str name, bool *ret_found) {
-    uint32_t low = 0, high = c->count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (str_cmp(c->items[middle]->cluster.meta.name, name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *ret_found = low < c->count && str_eq(c->items[low]->cluster.meta.name, name);
-    return low;
+    return (uint32_t)sorted_place(c->items, c->count, cluster_name, name, ret_found);
 }
 
 static void decode_cluster(struct json_reader *r, struct informer_object *ret) {
@@ -206,14 +202,7 @@ struct tracked {
     int64_t again_ms; /* when its Secret is due */
     int64_t read_ms;  /* when it was read last */
     uint64_t said;    /* hash of what was logged last; 0: nothing */
-
-    struct kube_request request;
-    struct strbuf path;
-    bool is_reading;
-    /* guarded by the owner's mutex */
-    bool is_done;
-    int error, status;
-    struct strbuf answer; /* wiped after use */
+    struct kube_fetch secret;
 };
 
 struct karmada_members {
@@ -223,25 +212,14 @@ struct karmada_members {
     uint32_t count, reading;
     uint64_t seen; /* changes of the Clusters */
     _Atomic bool listed;
-    struct mutex mutex;
 };
 
 static int64_t now_ms(void) {
     return clock_real()->now_ms(clock_real());
 }
 
-static void wipe(struct strbuf *b) {
-    if (b->p != NULL)
-        explicit_bzero(b->p, b->n);
-    b->n = 0;
-}
-
 static void end_tracked(struct tracked *t) {
-    if (t->is_reading)
-        kube_request_cancel(t->owner->options.client, &t->request);
-    wipe(&t->answer);
-    strbuf_done(&t->answer);
-    strbuf_done(&t->path);
+    kube_fetch_end(&t->secret);
     arena_done(&t->arena);
     free(t);
 }
@@ -286,20 +264,8 @@ static void take_access_away(struct tracked *t, const struct err *err) {
 
 /* ---- Secrets ---- */
 
-static void on_secret(void *ctx, const struct kube_result *result) {
-    struct tracked *t = ctx;
-    mutex_lock(&t->owner->mutex);
-    t->is_done = true;
-    t->error = result->error;
-    t->status = result->status;
-    wipe(&t->answer);
-    if (result->error == 0 && result->status == 200)
-        strbuf_append_str(&t->answer, result->body);
-    mutex_unlock(&t->owner->mutex);
-}
-
 static void read_secret(struct tracked *t) {
-    t->path.n = 0;
+    CLEANUP(strbuf_done) struct strbuf path = {.max = 1024};
     if (!kube_path_segment(t->cluster.secret_namespace) ||
         !kube_path_segment(t->cluster.secret_name)) {
         struct err err;
@@ -309,21 +275,11 @@ static void read_secret(struct tracked *t) {
         take_access_away(t, &err);
         return;
     }
-    strbuf_appendf(&t->path, "/api/v1/namespaces/%.*s/secrets/%.*s",
+    strbuf_appendf(&path, "/api/v1/namespaces/%.*s/secrets/%.*s",
                    STR_ARG(t->cluster.secret_namespace), STR_ARG(t->cluster.secret_name));
-    strbuf_append_char(&t->path, '\0');
-    if (strbuf_failed(&t->path))
-        return; /* the next time */
-    t->request = (struct kube_request){.method = "GET",
-                                       .path = t->path.p,
-                                       .timeout_ms = TROUBLED_AGAIN_MS,
-                                       .max_body = SECRET_BYTES,
-                                       .on_done = on_secret,
-                                       .ctx = t};
-    t->is_done = false;
-    t->is_reading = true;
-    t->owner->reading++;
-    kube_request_start(t->owner->options.client, &t->request);
+    if (!strbuf_failed(&path) &&
+        kube_fetch_start(&t->secret, strbuf_str(&path), TROUBLED_AGAIN_MS) == 0)
+        t->owner->reading++; /* otherwise the next time */
 }
 
 static void use_secret(struct tracked *t) {
@@ -332,11 +288,12 @@ static void use_secret(struct tracked *t) {
     struct err err;
     uint64_t hash = 0;
     arena_init(&arena, 4u * SECRET_BYTES);
-    const int r = t->status == 404 ? err_set(&err, -ENOENT, "the Secret '%.*s/%.*s' is not there",
-                                             STR_ARG(t->cluster.secret_namespace),
-                                             STR_ARG(t->cluster.secret_name))
-                                   : member_cluster_access(&t->cluster, strbuf_str(&t->answer),
-                                                           &arena, &access, &hash, &err);
+    const int r =
+        t->secret.status == 404
+            ? err_set(&err, -ENOENT, "the Secret '%.*s/%.*s' is not there",
+                      STR_ARG(t->cluster.secret_namespace), STR_ARG(t->cluster.secret_name))
+            : member_cluster_access(&t->cluster, strbuf_str(&t->secret.body), &arena, &access,
+                                    &hash, &err);
     if (r == 0) {
         t->said = 0;
         give_access(t, &arena, &access, hash);
@@ -346,29 +303,24 @@ static void use_secret(struct tracked *t) {
 
 /* What came of a request that is over. What cannot be read leaves everything as it is. */
 static void end_reading(struct tracked *t) {
-    mutex_lock(&t->owner->mutex);
-    const bool is_done = t->is_done;
-    mutex_unlock(&t->owner->mutex);
-    if (!is_done)
-        return;
-    t->is_reading = false;
+    const struct kube_fetch *secret = &t->secret;
     t->owner->reading--;
     t->is_asked = true;
     t->read_ms = now_ms();
-    if (t->error == 0 && (t->status == 200 || t->status == 404)) {
+    if (secret->error == 0 && (secret->status == 200 || secret->status == 404)) {
         t->again_ms = t->read_ms + AGAIN_MS + (int64_t)(hash_str(t->cluster.meta.name) % 30000);
         use_secret(t);
     } else {
         struct err err;
-        (void)err_set(&err, -EIO, "its Secret cannot be read: status %d, error %d", t->status,
-                      -t->error);
+        (void)err_set(&err, -EIO, "its Secret cannot be read: status %d, error %d", secret->status,
+                      -secret->error);
         t->again_ms = t->read_ms + TROUBLED_AGAIN_MS;
         if (t->is_added || t->is_foreign)
             log_once(t, &err);
         else
             take_access_away(t, &err);
     }
-    wipe(&t->answer);
+    kube_fetch_forget(&t->secret);
 }
 
 /* Its member does not hear anything: perhaps the token is not good any more. */
@@ -385,9 +337,9 @@ static bool is_troubled(const struct tracked *t) {
 }
 
 static void look_after(struct tracked *t) {
-    if (t->is_reading)
+    if (kube_fetch_ended(&t->secret))
         end_reading(t);
-    if (t->is_reading || t->is_foreign || t->owner->reading >= READING_AT_ONCE)
+    if (t->secret.under_way || t->is_foreign || t->owner->reading >= READING_AT_ONCE)
         return;
     const int64_t now = now_ms();
     if (!t->is_asked || now >= t->again_ms ||
@@ -397,17 +349,12 @@ static void look_after(struct tracked *t) {
 
 /* ---- which there are ---- */
 
+static struct str tracked_name(const void *items, size_t i) {
+    return ((struct tracked *const *)items)[i]->cluster.meta.name;
+}
+
 static uint32_t find_tracked(const struct karmada_members *k, struct str name, bool *ret_found) {
-    uint32_t low = 0, high = k->count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (str_cmp(k->items[middle]->cluster.meta.name, name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *ret_found = low < k->count && str_eq(k->items[low]->cluster.meta.name, name);
-    return low;
+    return (uint32_t)sorted_place(k->items, k->count, tracked_name, name, ret_found);
 }
 
 /* The Cluster is another one than before, or new. A request that is under way was for the old. */
@@ -438,8 +385,7 @@ static struct tracked *track(struct karmada_members *k, uint32_t at) {
     }
     k->items = items;
     t->owner = k;
-    t->answer.max = SECRET_BYTES;
-    t->path.max = 1024;
+    kube_fetch_init(&t->secret, k->options.client, SECRET_BYTES);
     arena_init(&t->arena, 2u * CLUSTER_BYTES);
     memmove(&items[at + 1], &items[at], (k->count - at) * sizeof(struct tracked *));
     items[at] = t;
@@ -451,16 +397,13 @@ static void untrack(struct karmada_members *k, uint32_t at) {
     struct tracked *t = k->items[at];
     k->count--;
     memmove(&k->items[at], &k->items[at + 1], (k->count - at) * sizeof(struct tracked *));
-    k->reading -= t->is_reading;
+    k->reading -= t->secret.under_way;
     end_tracked(t);
 }
 
 static void cancel_reading(struct tracked *t) {
-    if (!t->is_reading)
-        return;
-    kube_request_cancel(t->owner->options.client, &t->request);
-    t->is_reading = false;
-    t->owner->reading--;
+    t->owner->reading -= t->secret.under_way;
+    kube_fetch_cancel(&t->secret);
 }
 
 /* Those that are new or have changed. False: not all of them, for want of memory. The informer's
@@ -474,7 +417,7 @@ static bool take_clusters(struct karmada_members *k, const struct clusters *c) {
         const uint32_t at = find_tracked(k, c->items[i]->cluster.meta.name, &found);
         struct tracked *t = found ? k->items[at] : track(k, at);
         const bool taken = t != NULL && ((found && t->serial == c->items[i]->serial) ||
-                                         (!t->is_reading && set_cluster(t, c->items[i])));
+                                         (!t->secret.under_way && set_cluster(t, c->items[i])));
         if (t != NULL && !taken && !found) {
             untrack(k, at);
             t = NULL;
@@ -543,7 +486,6 @@ int karmada_members_start(const struct karmada_members_options *options,
     if (k == NULL)
         return err_set(err, -ENOMEM, "no memory for Karmada's clusters");
     k->options = *options;
-    mutex_init(&k->mutex);
     members_set_complete(options->members, false);
     int r = informer_new(&store, NULL, &k->clusters, err);
     const struct informer_watch watch = {.client = options->client, .seed = clock_seed()};
@@ -598,7 +540,6 @@ void karmada_members_free(struct karmada_members *k) {
     while (k->count > 0)
         untrack(k, k->count - 1);
     informer_free(k->clusters);
-    mutex_done(&k->mutex);
     free(k->items);
     free(k);
 }

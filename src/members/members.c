@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/mutex.h"
+#include "base/sorted.h"
 #include "members/member.h"
 
 #include <errno.h>
@@ -61,18 +62,13 @@ static int read_access(struct member *m, const struct member_source *source, str
 
 /* ---- the set ---- */
 
+static struct str name_of(const void *items, size_t i) {
+    return ((struct member *const *)items)[i]->name;
+}
+
 /* Where the name is, or would be. */
 static uint32_t place_of(const struct members *m, struct str name, bool *ret_found) {
-    uint32_t low = 0, high = m->count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (str_cmp(m->items[middle]->name, name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *ret_found = low < m->count && str_eq(m->items[low]->name, name);
-    return low;
+    return (uint32_t)sorted_place(m->items, m->count, name_of, name, ret_found);
 }
 
 /* Nobody finds it any more; it ends when nobody holds it. NULL is fine. */
