@@ -1,41 +1,16 @@
 /* What may be kept of a member cluster: what its users write cannot take more. */
-#include "members/store.h"
+#include "unit/members/kept.h"
 
 #include "base/limits.h"
-
-#include "unit/unit.h"
 
 #include <errno.h>
 #include <stdio.h>
 
 enum { MAX = 64 << 10 };
 
-static struct arena arena;
-
-static int setup(void **state) {
-    struct informer *i = NULL;
-    arena_init(&arena, 16u << 20);
-    assert_int_equal(informer_new(&member_store, NULL, &i, NULL), 0);
-    *state = i;
-    return 0;
-}
-
-static int teardown(void **state) {
-    informer_free(*state);
-    arena_done(&arena);
-    return 0;
-}
-
 static int give(struct informer *i, uint32_t kind, const char *json, struct err *err) {
-    const struct informer_kind *row = &member_store.kinds[kind];
-    struct informer_object object = {.kind = kind, .json = str_of(json), .arena = &arena};
-    struct json_reader r;
-    json_reader_init(&r, object.json, &arena, "object");
-    row->decode(&r, &object);
-    assert_int_equal(json_finish(&r, err), 0);
-    const int e = row->apply(informer_write(i), &object, err);
-    informer_write_done(i);
-    arena_reset(&arena);
+    const int e = kept_try(i, kind, json, err);
+    arena_reset(&kept_arena);
     return e;
 }
 
@@ -73,7 +48,7 @@ static int asked_for_workload(struct informer *i) {
     const struct member_workload workload = {.namespace = STR("ns"), .name = STR("none")};
     struct err err = {0};
     int64_t count;
-    return member_unschedulable(i, &workload, &arena, &count, &err);
+    return member_unschedulable(i, &workload, &kept_arena, &count, &err);
 }
 
 /* A listing that is too much has no end, nothing of its kind stays, and one that fits is kept. */
@@ -204,11 +179,11 @@ static void long_texts(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(beyond, setup, teardown),
-        cmocka_unit_test_setup_teardown(beyond_while_watched, setup, teardown),
-        cmocka_unit_test_setup_teardown(many_pods, setup, teardown),
-        cmocka_unit_test_setup_teardown(without_a_limit, setup, teardown),
-        cmocka_unit_test_setup_teardown(long_texts, setup, teardown),
+        cmocka_unit_test_setup_teardown(beyond, kept_setup, kept_teardown),
+        cmocka_unit_test_setup_teardown(beyond_while_watched, kept_setup, kept_teardown),
+        cmocka_unit_test_setup_teardown(many_pods, kept_setup, kept_teardown),
+        cmocka_unit_test_setup_teardown(without_a_limit, kept_setup, kept_teardown),
+        cmocka_unit_test_setup_teardown(long_texts, kept_setup, kept_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,46 +1,16 @@
 /* ResourceQuotas of a member cluster, event by event: which count for a namespace, and what they
  * leave. */
-#include "members/store.h"
-
-#include "unit/unit.h"
+#include "unit/members/kept.h"
 
 #include <errno.h>
 #include <stdio.h>
 
-static struct arena arena;
-
-static int setup(void **state) {
-    struct informer *i = NULL;
-    arena_init(&arena, 16u << 20);
-    assert_int_equal(informer_new(&member_store, NULL, &i, NULL), 0);
-    *state = i;
-    return 0;
-}
-
-static int teardown(void **state) {
-    informer_free(*state);
-    arena_done(&arena);
-    return 0;
-}
-
 static void give(struct informer *i, const char *json) {
-    const struct informer_kind *row = &member_store.kinds[MEMBER_QUOTAS];
-    struct informer_object object = {.kind = MEMBER_QUOTAS, .json = str_of(json), .arena = &arena};
-    struct json_reader r;
-    struct err err = {0};
-    json_reader_init(&r, object.json, &arena, "object");
-    row->decode(&r, &object);
-    if (json_finish(&r, &err) != 0)
-        fail_msg("%s: %s", json, err.text);
-    assert_int_equal(row->apply(informer_write(i), &object, &err), 0);
-    informer_write_done(i);
+    kept_give(i, MEMBER_QUOTAS, json);
 }
 
 static void take(struct informer *i, const char *namespace, const char *name) {
-    const struct informer_object gone = {
-        .kind = MEMBER_QUOTAS, .meta = {.namespace = str_of(namespace), .name = str_of(name)}};
-    assert_int_equal(member_store.kinds[MEMBER_QUOTAS].remove(informer_write(i), &gone, NULL), 0);
-    informer_write_done(i);
+    kept_take(i, MEMBER_QUOTAS, namespace, name);
 }
 
 #define QUOTA(namespace, name, hard, used)                                                         \
@@ -57,7 +27,7 @@ static void left_in(struct informer *i, const char *namespace, const char *want)
     uint32_t count;
     int64_t least = 0;
     assert_int_equal(member_view_open(i, &v), 0);
-    assert_int_equal(member_quotas(&v, str_of(namespace), &arena, &quotas, &count), 0);
+    assert_int_equal(member_quotas(&v, str_of(namespace), &kept_arena, &quotas, &count), 0);
     for (uint32_t n = 0; n < count; n++) { /* the next larger one */
         int64_t next = INT64_MAX;
         for (uint32_t q = 0; q < count; q++) {
@@ -126,7 +96,7 @@ static void any_order(void **state) {
             take(i, "a", name);
         }
         assert_int_equal(member_stats(i).bytes, empty);
-        arena_reset(&arena);
+        arena_reset(&kept_arena);
     }
 }
 
@@ -173,9 +143,9 @@ static void all_is_copied(void **state) {
     give(i, text);
     memset(text, 'x', strlen(text));
     free(text);
-    arena_reset(&arena);
+    arena_reset(&kept_arena);
     assert_int_equal(member_view_open(i, &v), 0);
-    assert_int_equal(member_quotas(&v, STR("a"), &arena, &quotas, &count), 0);
+    assert_int_equal(member_quotas(&v, STR("a"), &kept_arena, &quotas, &count), 0);
     assert_int_equal(count, 1);
     assert_str(quotas->namespace, "a");
     assert_int_equal(quotas->scope_count, 2);
@@ -205,21 +175,21 @@ static void steps_are_taken(void **state) {
         give(i, json);
     }
     assert_int_equal(member_view_open(i, &v), 0);
-    arena.steps = (struct steps){.max = 50};
-    assert_int_equal(member_quotas(&v, STR("a"), &arena, &quotas, &count), -E2BIG);
-    arena.steps = (struct steps){.max = 50};
-    assert_int_equal(member_quotas(&v, STR("b"), &arena, &quotas, &count), 0);
+    kept_arena.steps = (struct steps){.max = 50};
+    assert_int_equal(member_quotas(&v, STR("a"), &kept_arena, &quotas, &count), -E2BIG);
+    kept_arena.steps = (struct steps){.max = 50};
+    assert_int_equal(member_quotas(&v, STR("b"), &kept_arena, &quotas, &count), 0);
     assert_int_equal(count, 0);
     member_view_close(&v);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(of_namespaces, setup, teardown),
-        cmocka_unit_test_setup_teardown(any_order, setup, teardown),
-        cmocka_unit_test_setup_teardown(listings, setup, teardown),
-        cmocka_unit_test_setup_teardown(all_is_copied, setup, teardown),
-        cmocka_unit_test_setup_teardown(steps_are_taken, setup, teardown),
+        cmocka_unit_test_setup_teardown(of_namespaces, kept_setup, kept_teardown),
+        cmocka_unit_test_setup_teardown(any_order, kept_setup, kept_teardown),
+        cmocka_unit_test_setup_teardown(listings, kept_setup, kept_teardown),
+        cmocka_unit_test_setup_teardown(all_is_copied, kept_setup, kept_teardown),
+        cmocka_unit_test_setup_teardown(steps_are_taken, kept_setup, kept_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,49 +2,11 @@
  * What is known of a member cluster, event by event: against the same nodes and pods counted anew
  * (estimator_nodes_make()), and against the order of upstream's nodeTree, played with plain lists.
  */
-#include "members/store.h"
-
-#include "unit/unit.h"
+#include "unit/members/kept.h"
 
 #include <stdio.h>
 
 enum { NODES, PODS }; /* rows of the store */
-
-static struct arena arena;
-
-static int setup(void **state) {
-    struct informer *i = NULL;
-    arena_init(&arena, 64u << 20);
-    assert_int_equal(informer_new(&member_store, NULL, &i, NULL), 0);
-    *state = i;
-    return 0;
-}
-
-static int teardown(void **state) {
-    informer_free(*state);
-    arena_done(&arena);
-    return 0;
-}
-
-static void give(struct informer *i, uint32_t kind, const char *json) {
-    const struct informer_kind *row = &member_store.kinds[kind];
-    struct informer_object object = {.kind = kind, .json = str_of(json), .arena = &arena};
-    struct json_reader r;
-    struct err err = {0};
-    json_reader_init(&r, object.json, &arena, "object");
-    row->decode(&r, &object);
-    if (json_finish(&r, &err) != 0)
-        fail_msg("%s: %s", json, err.text);
-    assert_int_equal(row->apply(informer_write(i), &object, &err), 0);
-    informer_write_done(i);
-}
-
-static void take(struct informer *i, uint32_t kind, const char *namespace, const char *name) {
-    const struct informer_object gone = {
-        .kind = kind, .meta = {.namespace = str_of(namespace), .name = str_of(name)}};
-    assert_int_equal(member_store.kinds[kind].remove(informer_write(i), &gone, NULL), 0);
-    informer_write_done(i);
-}
 
 /* What a node has left of a resource; -1: it has none of it, or is not there. */
 static int64_t left_on(struct informer *i, const char *node, const char *resource) {
@@ -75,44 +37,44 @@ static int64_t left_on(struct informer *i, const char *node, const char *resourc
 
 static void fields_of_nodes(void **state) {
     struct informer *i = *state;
-    give(i, NODES, NODE_OF("n", FOUR ",\"example.com/gpu\":\"2\""));
+    kept_give(i, NODES, NODE_OF("n", FOUR ",\"example.com/gpu\":\"2\""));
     assert_int_equal(left_on(i, "n", "cpu"), 4000);
     assert_int_equal(left_on(i, "n", "memory"), 8ll << 30);
     assert_int_equal(left_on(i, "n", "pods"), 10);
     assert_int_equal(left_on(i, "n", "ephemeral-storage"), 1ll << 30);
     assert_int_equal(left_on(i, "n", "example.com/gpu"), 2);
-    give(i, NODES, NODE_OF("n", "\"cpu\":\"3\",\"example.com/gpu\":\"1\""));
+    kept_give(i, NODES, NODE_OF("n", "\"cpu\":\"3\",\"example.com/gpu\":\"1\""));
     assert_int_equal(left_on(i, "n", "cpu"), 3000);
     assert_int_equal(left_on(i, "n", "memory"), 0); /* not said any more */
     assert_int_equal(left_on(i, "n", "pods"), 0);
     assert_int_equal(left_on(i, "n", "example.com/gpu"), 1);
-    give(i, NODES, NODE_OF("n", FOUR));
+    kept_give(i, NODES, NODE_OF("n", FOUR));
     assert_int_equal(left_on(i, "n", "example.com/gpu"), -1);
-    take(i, NODES, "", "n");
+    kept_take(i, NODES, "", "n");
     assert_int_equal(left_on(i, "n", "cpu"), -1);
-    take(i, NODES, "", "n");
+    kept_take(i, NODES, "", "n");
 }
 
 static void fields_of_pods(void **state) {
     struct informer *i = *state;
-    give(i, NODES, NODE_OF("n", FOUR ",\"example.com/gpu\":\"2\""));
-    give(i, PODS,
-         POD_OF("a", "n", "\"cpu\":\"1500m\",\"memory\":\"1Gi\",\"example.com/gpu\":\"1\""));
+    kept_give(i, NODES, NODE_OF("n", FOUR ",\"example.com/gpu\":\"2\""));
+    kept_give(i, PODS,
+              POD_OF("a", "n", "\"cpu\":\"1500m\",\"memory\":\"1Gi\",\"example.com/gpu\":\"1\""));
     assert_int_equal(left_on(i, "n", "cpu"), 2500);
     assert_int_equal(left_on(i, "n", "memory"), 7ll << 30);
     assert_int_equal(left_on(i, "n", "pods"), 9);
     assert_int_equal(left_on(i, "n", "ephemeral-storage"), 1ll << 30);
     assert_int_equal(left_on(i, "n", "example.com/gpu"), 1);
-    give(i, PODS, POD_OF("b", "n", "\"ephemeral-storage\":\"1Mi\",\"cpu\":\"5\""));
+    kept_give(i, PODS, POD_OF("b", "n", "\"ephemeral-storage\":\"1Mi\",\"cpu\":\"5\""));
     assert_int_equal(left_on(i, "n", "cpu"), 0); /* never below */
     assert_int_equal(left_on(i, "n", "ephemeral-storage"), (1ll << 30) - (1 << 20));
-    take(i, PODS, "ns", "b");
+    kept_take(i, PODS, "ns", "b");
     assert_int_equal(left_on(i, "n", "cpu"), 2500);
     /* the same name elsewhere is another pod */
-    take(i, PODS, "other", "a");
+    kept_take(i, PODS, "other", "a");
     assert_int_equal(left_on(i, "n", "pods"), 9);
     /* a resize */
-    give(i, PODS, POD_OF("a", "n", "\"cpu\":\"1\""));
+    kept_give(i, PODS, POD_OF("a", "n", "\"cpu\":\"1\""));
     assert_int_equal(left_on(i, "n", "cpu"), 3000);
     assert_int_equal(left_on(i, "n", "example.com/gpu"), 2);
     assert_int_equal(left_on(i, "n", "pods"), 9);
@@ -141,14 +103,14 @@ static void which_pods_count(void **state) {
          10},
     };
     struct informer *i = *state;
-    give(i, NODES, NODE_OF("n", FOUR));
+    kept_give(i, NODES, NODE_OF("n", FOUR));
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
-        give(i, PODS, cases[c].pod);
+        kept_give(i, PODS, cases[c].pod);
         assert_int_equal(left_on(i, "n", "pods"), cases[c].pods);
-        give(i, PODS, POD_OF("a", "n", "")); /* what was counted is not any more */
-        give(i, PODS, cases[c].pod);
+        kept_give(i, PODS, POD_OF("a", "n", "")); /* what was counted is not any more */
+        kept_give(i, PODS, cases[c].pod);
         assert_int_equal(left_on(i, "n", "pods"), cases[c].pods);
-        take(i, PODS, "ns", "a");
+        kept_take(i, PODS, "ns", "a");
     }
     assert_int_equal(member_stats(i).pods, 0);
     assert_int_equal(member_stats(i).vectors, 0);
@@ -157,24 +119,24 @@ static void which_pods_count(void **state) {
 /* Pods may come before their node, stay after it, and move. */
 static void pods_without_a_node(void **state) {
     struct informer *i = *state;
-    give(i, PODS, POD_OF("a", "n", "\"cpu\":\"1\",\"example.com/gpu\":\"1\""));
+    kept_give(i, PODS, POD_OF("a", "n", "\"cpu\":\"1\",\"example.com/gpu\":\"1\""));
     assert_int_equal(left_on(i, "n", "cpu"), -1);
-    give(i, NODES, NODE_OF("n", FOUR ",\"example.com/gpu\":\"2\""));
+    kept_give(i, NODES, NODE_OF("n", FOUR ",\"example.com/gpu\":\"2\""));
     assert_int_equal(left_on(i, "n", "cpu"), 3000);
     assert_int_equal(left_on(i, "n", "example.com/gpu"), 1);
-    take(i, NODES, "", "n");
+    kept_take(i, NODES, "", "n");
     assert_int_equal(left_on(i, "n", "cpu"), -1);
-    give(i, NODES, NODE_OF("m", FOUR));
-    give(i, NODES, NODE_OF("n", FOUR));
+    kept_give(i, NODES, NODE_OF("m", FOUR));
+    kept_give(i, NODES, NODE_OF("n", FOUR));
     assert_int_equal(left_on(i, "n", "cpu"), 3000);
     assert_int_equal(left_on(i, "n", "example.com/gpu"), -1);
-    give(i, PODS, POD_OF("a", "m", "\"cpu\":\"1\",\"example.com/gpu\":\"1\""));
+    kept_give(i, PODS, POD_OF("a", "m", "\"cpu\":\"1\",\"example.com/gpu\":\"1\""));
     assert_int_equal(left_on(i, "n", "cpu"), 4000);
     assert_int_equal(left_on(i, "m", "cpu"), 3000);
     /* only this pod holds the slot of a node that is gone; it changes there */
-    take(i, NODES, "", "m");
-    give(i, PODS, POD_OF("a", "m", "\"cpu\":\"2\""));
-    give(i, NODES, NODE_OF("m", FOUR ",\"example.com/gpu\":\"2\""));
+    kept_take(i, NODES, "", "m");
+    kept_give(i, PODS, POD_OF("a", "m", "\"cpu\":\"2\""));
+    kept_give(i, NODES, NODE_OF("m", FOUR ",\"example.com/gpu\":\"2\""));
     assert_int_equal(left_on(i, "m", "cpu"), 2000);
     assert_int_equal(left_on(i, "m", "example.com/gpu"), 2);
 }
@@ -182,16 +144,17 @@ static void pods_without_a_node(void **state) {
 /* Sums beyond 64 bits are exact: what is taken away again leaves what there was. */
 static void huge_requests(void **state) {
     struct informer *i = *state;
-    give(i, NODES, NODE_OF("n", FOUR));
-    give(i, PODS, POD_OF("a", "n", "\"memory\":\"9223372036854775807\""));
-    give(i, PODS,
-         POD_OF("b", "n", "\"memory\":\"9223372036854775807\",\"pods\":\"9223372036854775807\""));
-    give(i, PODS, POD_OF("c", "n", "\"memory\":\"1Gi\""));
+    kept_give(i, NODES, NODE_OF("n", FOUR));
+    kept_give(i, PODS, POD_OF("a", "n", "\"memory\":\"9223372036854775807\""));
+    kept_give(
+        i, PODS,
+        POD_OF("b", "n", "\"memory\":\"9223372036854775807\",\"pods\":\"9223372036854775807\""));
+    kept_give(i, PODS, POD_OF("c", "n", "\"memory\":\"1Gi\""));
     assert_int_equal(left_on(i, "n", "memory"), 0);
     assert_int_equal(left_on(i, "n", "pods"), 0);
-    take(i, PODS, "ns", "a");
+    kept_take(i, PODS, "ns", "a");
     assert_int_equal(left_on(i, "n", "memory"), 0);
-    take(i, PODS, "ns", "b");
+    kept_take(i, PODS, "ns", "b");
     assert_int_equal(left_on(i, "n", "memory"), 7ll << 30);
     assert_int_equal(left_on(i, "n", "pods"), 9);
 }
@@ -211,16 +174,18 @@ static void which_nodes_may_be_used(void **state) {
     struct member_view v;
     int64_t replicas;
     for (size_t n = 0; n < 3; n++)
-        give(i, NODES, nodes[n]);
-    assert_int_equal(estimator_question_init(&q, &none, NULL, 0, &arena), 0);
+        kept_give(i, NODES, nodes[n]);
+    assert_int_equal(estimator_question_init(&q, &none, NULL, 0, &kept_arena), 0);
     assert_int_equal(member_view_open(i, &v), 0);
-    assert_int_equal(estimator_nodes_replicas(&v.nodes, &v.topology, &q, &arena, &replicas), 0);
+    assert_int_equal(estimator_nodes_replicas(&v.nodes, &v.topology, &q, &kept_arena, &replicas),
+                     0);
     assert_int_equal(replicas, 10);
     member_view_close(&v);
-    give(i, NODES, NODE_OF("cordoned", FOUR)); /* not any more */
+    kept_give(i, NODES, NODE_OF("cordoned", FOUR)); /* not any more */
     assert_int_equal(member_view_open(i, &v), 0);
     assert_int_equal(v.topology.built, 0); /* the answer before was kept */
-    assert_int_equal(estimator_nodes_replicas(&v.nodes, &v.topology, &q, &arena, &replicas), 0);
+    assert_int_equal(estimator_nodes_replicas(&v.nodes, &v.topology, &q, &kept_arena, &replicas),
+                     0);
     assert_int_equal(replicas, 20);
     member_view_close(&v);
 }
@@ -234,38 +199,38 @@ static void sync_step(struct informer *i, void (*step)(void *contents, uint32_t 
 static void listings(void **state) {
     struct informer *i = *state;
     sync_step(i, member_store.sync_begin, NODES);
-    give(i, NODES, NODE_OF("n", FOUR));
-    give(i, NODES, NODE_OF("m", FOUR));
+    kept_give(i, NODES, NODE_OF("n", FOUR));
+    kept_give(i, NODES, NODE_OF("m", FOUR));
     sync_step(i, member_store.sync_end, NODES);
     sync_step(i, member_store.sync_begin, PODS);
-    give(i, PODS, POD_OF("a", "n", ""));
-    give(i, PODS, POD_OF("b", "n", ""));
+    kept_give(i, PODS, POD_OF("a", "n", ""));
+    kept_give(i, PODS, POD_OF("b", "n", ""));
     sync_step(i, member_store.sync_end, PODS);
     assert_int_equal(left_on(i, "n", "pods"), 8);
     /* what the next one does not show is gone */
     sync_step(i, member_store.sync_begin, PODS);
-    give(i, PODS, POD_OF("b", "n", ""));
+    kept_give(i, PODS, POD_OF("b", "n", ""));
     sync_step(i, member_store.sync_end, PODS);
     assert_int_equal(left_on(i, "n", "pods"), 9);
     sync_step(i, member_store.sync_begin, NODES);
-    give(i, NODES, NODE_OF("n", FOUR));
+    kept_give(i, NODES, NODE_OF("n", FOUR));
     sync_step(i, member_store.sync_end, NODES);
     assert_int_equal(left_on(i, "n", "pods"), 9);
     assert_int_equal(left_on(i, "m", "pods"), -1);
     assert_int_equal(member_stats(i).nodes, 1);
     /* one without end forgets what it was the first to show */
     sync_step(i, member_store.sync_begin, PODS);
-    give(i, PODS, POD_OF("c", "n", ""));
+    kept_give(i, PODS, POD_OF("c", "n", ""));
     sync_step(i, member_store.sync_abort, PODS);
     assert_int_equal(left_on(i, "n", "pods"), 9);
     sync_step(i, member_store.sync_begin, NODES);
-    give(i, NODES, NODE_OF("m", FOUR));
+    kept_give(i, NODES, NODE_OF("m", FOUR));
     sync_step(i, member_store.sync_abort, NODES);
     assert_int_equal(left_on(i, "m", "pods"), -1);
     assert_int_equal(left_on(i, "n", "pods"), 9);
     assert_int_equal(member_stats(i).pods, 1);
     /* a pod that comes after a listing is not fresh */
-    give(i, PODS, POD_OF("d", "n", ""));
+    kept_give(i, PODS, POD_OF("d", "n", ""));
     sync_step(i, member_store.sync_begin, PODS);
     sync_step(i, member_store.sync_abort, PODS);
     assert_int_equal(left_on(i, "n", "pods"), 8);
@@ -276,19 +241,19 @@ static void nodes_gone_under_pods(void **state) {
     void (*const ends[])(void *contents, uint32_t kind) = {member_store.sync_end,
                                                            member_store.sync_abort};
     struct informer *i = *state;
-    give(i, NODES, NODE_OF("n", FOUR));
-    give(i, PODS, POD_OF("a", "n", "\"cpu\":\"1\""));
+    kept_give(i, NODES, NODE_OF("n", FOUR));
+    kept_give(i, PODS, POD_OF("a", "n", "\"cpu\":\"1\""));
     for (size_t e = 0; e < 2; e++) {
         sync_step(i, member_store.sync_begin, NODES);
         if (e == 1)
-            give(i, NODES, NODE_OF("n", FOUR));
+            kept_give(i, NODES, NODE_OF("n", FOUR));
         sync_step(i, ends[e], NODES);
         assert_int_equal(left_on(i, "n", "cpu"), -1);
         assert_int_equal(member_stats(i).nodes, 0);
-        give(i, NODES, NODE_OF("n", FOUR));
+        kept_give(i, NODES, NODE_OF("n", FOUR));
         assert_int_equal(left_on(i, "n", "cpu"), 3000);
         if (e == 0)
-            take(i, NODES, "", "n");
+            kept_take(i, NODES, "", "n");
     }
 }
 
@@ -296,12 +261,12 @@ static void nodes_gone_under_pods(void **state) {
 static void names_come_and_go(void **state) {
     struct informer *i = *state;
     uint64_t bytes = 0;
-    give(i, NODES, NODE_OF("n", FOUR));
+    kept_give(i, NODES, NODE_OF("n", FOUR));
     for (int n = 0; n < 40; n++) {
         char pod[400];
         (void)snprintf(pod, sizeof pod, POD_OF("a", "n", "\"example.com/%010d\":\"1\""), n);
-        give(i, PODS, pod);
-        take(i, PODS, "ns", "a");
+        kept_give(i, PODS, pod);
+        kept_take(i, PODS, "ns", "a");
         if (n == 0)
             bytes = member_stats(i).bytes;
         assert_int_equal(member_stats(i).bytes, bytes);
@@ -363,7 +328,7 @@ static void random_node(struct model *m, struct informer *i, uint64_t *random) {
     char name[8];
     (void)snprintf(name, sizeof name, "n%d", node);
     if (was && unit_below(random, 3) == 0) {
-        take(i, NODES, "", name);
+        kept_take(i, NODES, "", name);
         tree_remove(&m->tree, node, m->zone_of[node]);
         m->node_json[node][0] = '\0';
         return;
@@ -374,7 +339,7 @@ static void random_node(struct model *m, struct informer *i, uint64_t *random) {
                    name, labels[zone], unit_below(random, 6), unit_below(random, 9),
                    unit_below(random, 2) == 0 ? ",\"example.com/b\":\"5\"" : "",
                    unit_below(random, 2) == 0 ? ",\"example.com/a\":\"3\",\"memory\":\"9\"" : "");
-    give(i, NODES, m->node_json[node]);
+    kept_give(i, NODES, m->node_json[node]);
     if (was && m->zone_of[node] == zone)
         return;
     if (was)
@@ -392,7 +357,7 @@ static void random_pod(struct model *m, struct informer *i, uint64_t *random) {
     char name[8];
     (void)snprintf(name, sizeof name, "p%u", pod);
     if (unit_below(random, 3) == 0) {
-        take(i, PODS, "ns", name);
+        kept_take(i, PODS, "ns", name);
         m->pod_json[pod][0] = '\0';
         return;
     }
@@ -402,7 +367,7 @@ static void random_pod(struct model *m, struct informer *i, uint64_t *random) {
                    "{\"phase\":\"%s\"}}",
                    name, unit_below(random, NAMES), requests[unit_below(random, kinds)],
                    unit_below(random, 4) == 0 ? "Failed" : "Running");
-    give(i, PODS, m->pod_json[pod]);
+    kept_give(i, PODS, m->pod_json[pod]);
 }
 
 /* Counted anew, nodes in the tree's order. */
@@ -415,16 +380,16 @@ static void count_anew(const struct model *m, struct topology *topology,
     int order[NAMES];
     const int listed = tree_list(&m->tree, order);
     for (int n = 0; n < listed; n++) {
-        json_reader_init(&r, str_of(m->node_json[order[n]]), &arena, "node");
+        json_reader_init(&r, str_of(m->node_json[order[n]]), &kept_arena, "node");
         node_decode(&r, &nodes[node_count++]);
     }
     for (int p = 0; p < POD_NAMES; p++)
         if (m->pod_json[p][0] != '\0') {
-            json_reader_init(&r, str_of(m->pod_json[p]), &arena, "pod");
+            json_reader_init(&r, str_of(m->pod_json[p]), &kept_arena, "pod");
             karmada_pod_decode(&r, &pods[pod_count++]);
         }
     assert_int_equal(
-        estimator_nodes_make(topology, nodes, node_count, pods, pod_count, &arena, ret), 0);
+        estimator_nodes_make(topology, nodes, node_count, pods, pod_count, &kept_arena, ret), 0);
 }
 
 static void compare_rows(const struct topology *got_in, const struct estimator_nodes *got,
@@ -459,7 +424,7 @@ static void compare(const struct model *m, struct informer *i) {
     member_view_close(&v);
     topology_free(topology);
     intern_done(&strings);
-    arena_reset(&arena);
+    arena_reset(&kept_arena);
 }
 
 static void random_events(void **state) {
@@ -478,9 +443,9 @@ static void random_events(void **state) {
     for (int n = 0; n < POD_NAMES; n++) {
         char name[8];
         (void)snprintf(name, sizeof name, "n%d", n);
-        take(i, NODES, "", name);
+        kept_take(i, NODES, "", name);
         (void)snprintf(name, sizeof name, "p%d", n);
-        take(i, PODS, "ns", name);
+        kept_take(i, PODS, "ns", name);
     }
     const struct member_stats stats = member_stats(i);
     assert_int_equal(stats.nodes + stats.pods + stats.vectors, 0);
@@ -488,16 +453,16 @@ static void random_events(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(fields_of_nodes, setup, teardown),
-        cmocka_unit_test_setup_teardown(fields_of_pods, setup, teardown),
-        cmocka_unit_test_setup_teardown(which_pods_count, setup, teardown),
-        cmocka_unit_test_setup_teardown(pods_without_a_node, setup, teardown),
-        cmocka_unit_test_setup_teardown(huge_requests, setup, teardown),
-        cmocka_unit_test_setup_teardown(which_nodes_may_be_used, setup, teardown),
-        cmocka_unit_test_setup_teardown(listings, setup, teardown),
-        cmocka_unit_test_setup_teardown(nodes_gone_under_pods, setup, teardown),
-        cmocka_unit_test_setup_teardown(names_come_and_go, setup, teardown),
-        cmocka_unit_test_setup_teardown(random_events, setup, teardown),
+        cmocka_unit_test_setup_teardown(fields_of_nodes, kept_setup, kept_teardown),
+        cmocka_unit_test_setup_teardown(fields_of_pods, kept_setup, kept_teardown),
+        cmocka_unit_test_setup_teardown(which_pods_count, kept_setup, kept_teardown),
+        cmocka_unit_test_setup_teardown(pods_without_a_node, kept_setup, kept_teardown),
+        cmocka_unit_test_setup_teardown(huge_requests, kept_setup, kept_teardown),
+        cmocka_unit_test_setup_teardown(which_nodes_may_be_used, kept_setup, kept_teardown),
+        cmocka_unit_test_setup_teardown(listings, kept_setup, kept_teardown),
+        cmocka_unit_test_setup_teardown(nodes_gone_under_pods, kept_setup, kept_teardown),
+        cmocka_unit_test_setup_teardown(names_come_and_go, kept_setup, kept_teardown),
+        cmocka_unit_test_setup_teardown(random_events, kept_setup, kept_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

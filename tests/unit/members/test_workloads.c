@@ -2,9 +2,7 @@
  * Pods that have found no node, of Deployments that are known by their events. Expectations from
  * upstream's rules: karmada pkg/estimator/server/replica replica.go.
  */
-#include "members/store.h"
-
-#include "unit/unit.h"
+#include "unit/members/kept.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,40 +10,8 @@
 enum { NODES, PODS, DEPLOYMENTS, REPLICA_SETS };
 enum { NOW_S = 1767225600, MINUTE_S = 60 }; /* 2026-01-01T00:00:00Z */
 
-static struct arena arena;
-
-static int setup(void **state) {
-    struct informer *i = NULL;
-    arena_init(&arena, 16u << 20);
-    assert_int_equal(informer_new(&member_store, NULL, &i, NULL), 0);
-    *state = i;
-    return 0;
-}
-
-static int teardown(void **state) {
-    informer_free(*state);
-    arena_done(&arena);
-    return 0;
-}
-
-static void give(struct informer *i, uint32_t kind, const char *json) {
-    const struct informer_kind *row = &member_store.kinds[kind];
-    struct informer_object object = {.kind = kind, .json = str_of(json), .arena = &arena};
-    struct json_reader r;
-    struct err err = {0};
-    json_reader_init(&r, object.json, &arena, "object");
-    row->decode(&r, &object);
-    if (json_finish(&r, &err) != 0)
-        fail_msg("%s: %s", json, err.text);
-    assert_int_equal(row->apply(informer_write(i), &object, &err), 0);
-    informer_write_done(i);
-}
-
 static void take(struct informer *i, uint32_t kind, const char *name) {
-    const struct informer_object gone = {.kind = kind,
-                                         .meta = {.namespace = STR("ns"), .name = str_of(name)}};
-    assert_int_equal(member_store.kinds[kind].remove(informer_write(i), &gone, NULL), 0);
-    informer_write_done(i);
+    kept_take(i, kind, "ns", name);
 }
 
 #define TEMPLATE(image)                                                                            \
@@ -74,29 +40,29 @@ static int64_t waiting(struct informer *i, const char *deployment, int64_t thres
                                              .now_ms = (int64_t)NOW_S * 1000};
     struct err err = {0};
     int64_t count = -1;
-    const int r = member_unschedulable(i, &workload, &arena, &count, &err);
+    const int r = member_unschedulable(i, &workload, &kept_arena, &count, &err);
     return r == 0 ? count : r;
 }
 
 static void counted(void **state) {
     struct informer *i = *state;
-    give(i, DEPLOYMENTS, DEPLOYMENT("d", "u1", "v1"));
+    kept_give(i, DEPLOYMENTS, DEPLOYMENT("d", "u1", "v1"));
     assert_int_equal(waiting(i, "d", 0), 0);
-    give(i, REPLICA_SETS, REPLICA_SET("r1", "r1", "u1", "2025-01-01T00:00:00Z", "v1"));
-    give(i, PODS, WAITING("p1", "r1"));
-    give(i, PODS, WAITING("p2", "r1"));
+    kept_give(i, REPLICA_SETS, REPLICA_SET("r1", "r1", "u1", "2025-01-01T00:00:00Z", "v1"));
+    kept_give(i, PODS, WAITING("p1", "r1"));
+    kept_give(i, PODS, WAITING("p2", "r1"));
     assert_int_equal(waiting(i, "d", 5 * MINUTE_S), 2);
     /* for ten minutes, which is not longer than ten */
     assert_int_equal(waiting(i, "d", 10 * MINUTE_S - 1), 2);
     assert_int_equal(waiting(i, "d", 10 * MINUTE_S), 0);
     /* each condition of a pod that counts */
-    give(i, PODS, WAITING("p3", "other"));
-    give(i, PODS, POD("p4", "r1", "b", "False", "Unschedulable", "2025-12-31T23:50:00Z"));
-    give(i, PODS, POD("p5", "r1", "a", "True", "Unschedulable", "2025-12-31T23:50:00Z"));
-    give(i, PODS, POD("p6", "r1", "a", "False", "SchedulingGated", "2025-12-31T23:50:00Z"));
+    kept_give(i, PODS, WAITING("p3", "other"));
+    kept_give(i, PODS, POD("p4", "r1", "b", "False", "Unschedulable", "2025-12-31T23:50:00Z"));
+    kept_give(i, PODS, POD("p5", "r1", "a", "True", "Unschedulable", "2025-12-31T23:50:00Z"));
+    kept_give(i, PODS, POD("p6", "r1", "a", "False", "SchedulingGated", "2025-12-31T23:50:00Z"));
     assert_int_equal(waiting(i, "d", 5 * MINUTE_S), 2);
     /* it has found one, it is gone */
-    give(i, PODS, POD("p1", "r1", "a", "True", "", "2025-12-31T23:50:00Z"));
+    kept_give(i, PODS, POD("p1", "r1", "a", "True", "", "2025-12-31T23:50:00Z"));
     assert_int_equal(waiting(i, "d", 5 * MINUTE_S), 1);
     take(i, PODS, "p2");
     assert_int_equal(waiting(i, "d", 5 * MINUTE_S), 0);
@@ -108,22 +74,22 @@ static void counted(void **state) {
 /* Of the oldest ReplicaSet that has the Deployment's template and is its own. */
 static void newest_replica_set(void **state) {
     struct informer *i = *state;
-    give(i, DEPLOYMENTS, DEPLOYMENT("d", "u1", "v2"));
-    give(i, REPLICA_SETS, REPLICA_SET("r1", "r1", "u1", "2025-01-01T00:00:00Z", "v1"));
-    give(i, REPLICA_SETS, REPLICA_SET("r2", "r2", "u1", "2025-01-02T00:00:00Z", "v2"));
-    give(i, REPLICA_SETS, REPLICA_SET("r3", "r3", "u1", "2025-01-03T00:00:00Z", "v2"));
-    give(i, REPLICA_SETS, REPLICA_SET("r4", "r4", "u9", "2025-01-01T00:00:00Z", "v2"));
-    give(i, PODS, WAITING("p1", "r1"));
-    give(i, PODS, WAITING("p2", "r2"));
-    give(i, PODS, WAITING("p3", "r2"));
-    give(i, PODS, WAITING("p4", "r3"));
-    give(i, PODS, WAITING("p5", "r4"));
+    kept_give(i, DEPLOYMENTS, DEPLOYMENT("d", "u1", "v2"));
+    kept_give(i, REPLICA_SETS, REPLICA_SET("r1", "r1", "u1", "2025-01-01T00:00:00Z", "v1"));
+    kept_give(i, REPLICA_SETS, REPLICA_SET("r2", "r2", "u1", "2025-01-02T00:00:00Z", "v2"));
+    kept_give(i, REPLICA_SETS, REPLICA_SET("r3", "r3", "u1", "2025-01-03T00:00:00Z", "v2"));
+    kept_give(i, REPLICA_SETS, REPLICA_SET("r4", "r4", "u9", "2025-01-01T00:00:00Z", "v2"));
+    kept_give(i, PODS, WAITING("p1", "r1"));
+    kept_give(i, PODS, WAITING("p2", "r2"));
+    kept_give(i, PODS, WAITING("p3", "r2"));
+    kept_give(i, PODS, WAITING("p4", "r3"));
+    kept_give(i, PODS, WAITING("p5", "r4"));
     assert_int_equal(waiting(i, "d", 0), 2);
     take(i, REPLICA_SETS, "r2");
     assert_int_equal(waiting(i, "d", 0), 1);
-    give(i, DEPLOYMENTS, DEPLOYMENT("d", "u1", "v1")); /* rolled back */
-    give(i, PODS, WAITING("p6", "r1"));
-    give(i, PODS, WAITING("p7", "r1"));
+    kept_give(i, DEPLOYMENTS, DEPLOYMENT("d", "u1", "v1")); /* rolled back */
+    kept_give(i, PODS, WAITING("p6", "r1"));
+    kept_give(i, PODS, WAITING("p7", "r1"));
     assert_int_equal(waiting(i, "d", 0), 3);
 }
 
@@ -137,44 +103,44 @@ static void step_all(struct informer *i, void (*step)(void *contents, uint32_t k
 static void listings(void **state) {
     struct informer *i = *state;
     step_all(i, member_store.sync_begin);
-    give(i, DEPLOYMENTS, DEPLOYMENT("d", "u1", "v1"));
-    give(i, REPLICA_SETS, REPLICA_SET("r1", "r1", "u1", "2025-01-01T00:00:00Z", "v1"));
-    give(i, PODS, WAITING("p1", "r1"));
+    kept_give(i, DEPLOYMENTS, DEPLOYMENT("d", "u1", "v1"));
+    kept_give(i, REPLICA_SETS, REPLICA_SET("r1", "r1", "u1", "2025-01-01T00:00:00Z", "v1"));
+    kept_give(i, PODS, WAITING("p1", "r1"));
     step_all(i, member_store.sync_end);
     assert_int_equal(waiting(i, "d", 0), 1);
     /* without end: what it was the first to show is forgotten, all else stays */
     step_all(i, member_store.sync_begin);
-    give(i, PODS, WAITING("p1", "r1"));
-    give(i, PODS, WAITING("p2", "r1"));
-    give(i, DEPLOYMENTS, DEPLOYMENT("e", "u2", "v1"));
+    kept_give(i, PODS, WAITING("p1", "r1"));
+    kept_give(i, PODS, WAITING("p2", "r1"));
+    kept_give(i, DEPLOYMENTS, DEPLOYMENT("e", "u2", "v1"));
     step_all(i, member_store.sync_abort);
     assert_int_equal(waiting(i, "d", 0), 1);
     assert_int_equal(waiting(i, "e", 0), -ENOENT);
     step_all(i, member_store.sync_begin);
-    give(i, DEPLOYMENTS, DEPLOYMENT("d", "u1", "v1"));
+    kept_give(i, DEPLOYMENTS, DEPLOYMENT("d", "u1", "v1"));
     step_all(i, member_store.sync_end);
-    give(i, PODS, WAITING("p1", "r1"));
+    kept_give(i, PODS, WAITING("p1", "r1"));
     assert_int_equal(waiting(i, "d", 0), 0); /* its ReplicaSet was not shown */
 }
 
 static void bad_selector(void **state) {
     struct informer *i = *state;
-    give(i, DEPLOYMENTS,
-         "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"d\",\"uid\":\"u1\"},\"spec\":{"
-         "\"selector\":{"
-         "\"matchExpressions\":[{\"key\":\"k\",\"operator\":\"Near\"}]}}}");
+    kept_give(i, DEPLOYMENTS,
+              "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"d\",\"uid\":\"u1\"},\"spec\":{"
+              "\"selector\":{"
+              "\"matchExpressions\":[{\"key\":\"k\",\"operator\":\"Near\"}]}}}");
     assert_int_equal(waiting(i, "d", 0), -EINVAL);
-    arena.steps.max = arena.steps.used;
-    give(i, DEPLOYMENTS, DEPLOYMENT("e", "u1", "v1"));
+    kept_arena.steps.max = kept_arena.steps.used;
+    kept_give(i, DEPLOYMENTS, DEPLOYMENT("e", "u1", "v1"));
     assert_int_equal(waiting(i, "e", 0), -E2BIG);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(counted, setup, teardown),
-        cmocka_unit_test_setup_teardown(newest_replica_set, setup, teardown),
-        cmocka_unit_test_setup_teardown(listings, setup, teardown),
-        cmocka_unit_test_setup_teardown(bad_selector, setup, teardown),
+        cmocka_unit_test_setup_teardown(counted, kept_setup, kept_teardown),
+        cmocka_unit_test_setup_teardown(newest_replica_set, kept_setup, kept_teardown),
+        cmocka_unit_test_setup_teardown(listings, kept_setup, kept_teardown),
+        cmocka_unit_test_setup_teardown(bad_selector, kept_setup, kept_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
