@@ -3,6 +3,7 @@
  */
 #include "config/table.h"
 
+#include "base/dns_name.h"
 #include "certs/host.h"
 #include "http/client_name.h"
 
@@ -13,23 +14,6 @@ static const struct field_choice mode_words[] = {{"Files", CERTIFICATES_FILES},
                                                  {"Secret", CERTIFICATES_SECRET},
                                                  {"SelfSigned", CERTIFICATES_SELF_SIGNED},
                                                  {0}};
-
-/* As Kubernetes names objects: DNS labels, with dots between them. */
-static bool name_valid(struct str s) {
-    bool at_edge = true; /* of a label: there, only letters and digits */
-    if (s.n == 0 || s.n > 253)
-        return false;
-    for (size_t i = 0; i < s.n; i++) {
-        char c = s.p[i];
-        bool alphanumeric = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-        if (!alphanumeric && ((c != '-' && c != '.') || at_edge))
-            return false;
-        if (c == '.' && s.p[i - 1] == '-')
-            return false;
-        at_edge = c == '.';
-    }
-    return !at_edge && s.p[s.n - 1] != '-';
-}
 
 static bool host_valid(struct str s) {
     struct host host;
@@ -57,8 +41,8 @@ static bool common_name_valid(struct str s) {
 /* `initial_`: without the setting; NULL: nothing. */
 #define OBJECT_NAME(path_, member_, initial_, help_)                                               \
     {                                                                                              \
-        .path = (path_), .type = FIELD_CSTR, MEMBER(member_), .valid = name_valid, .noun = "name", \
-        .initial_text = (initial_), .help = (help_)                                                \
+        .path = (path_), .type = FIELD_CSTR, MEMBER(member_), .valid = dns_subdomain_valid,        \
+        .noun = "name", .initial_text = (initial_), .help = (help_)                                \
     }
 #define SECRET_NAME(initial_)                                                                      \
     OBJECT_NAME("secretName", secret, initial_, "The Secret. Replicas share it; it is watched.")
@@ -69,8 +53,8 @@ static bool common_name_valid(struct str s) {
     }
 #define OBJECT_NAMES(path_, member_, count_, help_)                                                \
     {                                                                                              \
-        .path = (path_), .type = FIELD_CSTRS, MEMBER(member_), COUNT(count_), .valid = name_valid, \
-        .noun = "name", .help = (help_)                                                            \
+        .path = (path_), .type = FIELD_CSTRS, MEMBER(member_), COUNT(count_),                      \
+        .valid = dns_subdomain_valid, .noun = "name", .help = (help_)                              \
     }
 
 /* ---- the tables ---- */

@@ -5,6 +5,7 @@
  */
 #include "config/table.h"
 
+#include "base/dns_name.h"
 #include "model/selector.h"
 #include "model/topology.h"
 
@@ -211,13 +212,7 @@ static bool name_valid(struct str s) {
 }
 
 bool configuration_namespace_valid(struct str s) {
-    for (size_t i = 0; i < s.n; i++) {
-        char c = s.p[i];
-        bool alphanumeric = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-        if (!alphanumeric && (c != '-' || i == 0 || i + 1 == s.n))
-            return false;
-    }
-    return s.n > 0 && s.n <= 63;
+    return dns_label_valid(s);
 }
 
 static const struct field rule_fields[] = {

@@ -1,8 +1,10 @@
 #include "controllers/estimator_services.h"
 
+#include "base/dns_name.h"
 #include "base/hash.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/sorted.h"
 #include "kube/client/path.h"
 #include "kube/objects/external_service.h"
 
@@ -18,7 +20,6 @@ enum {
     NOWHERE_MS = 30000, /* after a creation that found no namespace */
     AT_ONCE = 1000,     /* that want a write at the same time; others have their turn later */
     NAME_MAX_BYTES = 63,
-    HOST_MAX_BYTES = 253,
     ARENA_BYTES = 2 * LIMIT_KUBE_EVENT,
 };
 
@@ -61,33 +62,9 @@ static int64_t may_write_ms(void *ctx) {
 
 /* ---- names ---- */
 
-static bool is_alphanumeric(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-}
-
 /* upstream: apimachinery validation IsDNS1035Label, as Services are named. */
 static bool is_service_name(struct str name) {
-    if (name.n == 0 || name.n > NAME_MAX_BYTES || name.p[0] < 'a' || name.p[0] > 'z' ||
-        !is_alphanumeric(name.p[name.n - 1]))
-        return false;
-    for (size_t i = 0; i < name.n; i++)
-        if (!is_alphanumeric(name.p[i]) && name.p[i] != '-')
-            return false;
-    return true;
-}
-
-/* upstream: apimachinery validation IsDNS1123Subdomain. */
-static bool is_host(struct str host) {
-    if (host.n == 0 || host.n > HOST_MAX_BYTES)
-        return false;
-    for (size_t i = 0; i < host.n; i++) {
-        const bool first = i == 0 || host.p[i - 1] == '.';
-        const bool last = i + 1 == host.n || host.p[i + 1] == '.';
-        if (!is_alphanumeric(host.p[i]) &&
-            (first || last || (host.p[i] != '-' && host.p[i] != '.')))
-            return false;
-    }
-    return true;
+    return dns_label_valid(name) && name.p[0] >= 'a';
 }
 
 bool estimator_address_parse(struct str text, struct str *ret_host, uint16_t *ret_port) {
@@ -100,7 +77,7 @@ bool estimator_address_parse(struct str text, struct str *ret_host, uint16_t *re
             return false;
     }
     *ret_port = (uint16_t)port;
-    return is_host(*ret_host) && port >= 1 && port <= UINT16_MAX;
+    return dns_subdomain_valid(*ret_host) && port >= 1 && port <= UINT16_MAX;
 }
 
 /* Borrowed until the next one. "": there was no memory. */
@@ -129,18 +106,13 @@ static void free_kept(struct kept_service *k) {
     free(k);
 }
 
+static struct str kept_name(const void *items, size_t i) {
+    return strbuf_str(&((struct kept_service *const *)items)[i]->name);
+}
+
 static uint32_t place_of(const struct estimator_services_controller *s, struct str name,
                          bool *ret_found) {
-    uint32_t low = 0, high = s->count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (str_cmp(strbuf_str(&s->items[middle]->name), name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *ret_found = low < s->count && str_eq(strbuf_str(&s->items[low]->name), name);
-    return low;
+    return (uint32_t)sorted_place(s->items, s->count, kept_name, name, ret_found);
 }
 
 static struct kept_service *kept_of(const struct estimator_services_controller *s,

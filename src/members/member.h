@@ -54,9 +54,6 @@ void member_stop(struct member *m);
 /* Stops it, too. Nobody holds it. NULL is fine. */
 void member_free(struct member *m);
 
-/* A DNS-1123 subdomain, as Karmada names its clusters. */
-bool member_name_valid(struct str name);
-
 /* Of a source that is not of files. Everything is allocated in the arena. 0 or -errno. */
 int member_source_access(const struct member_source *source, struct arena *arena,
                          struct kube_access *ret, struct err *err) MUST_CHECK;

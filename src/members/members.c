@@ -1,6 +1,7 @@
 #include "members/members.h"
 
 #include "base/clock.h"
+#include "base/dns_name.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/metrics.h"
@@ -328,7 +329,7 @@ int members_add(struct members *m, struct str name, struct arena *arena,
     bool found;
     const uint32_t place = place_of(m, name, &found);
     int r = 0;
-    if (!member_name_valid(name))
+    if (!dns_subdomain_valid(name))
         r = err_set(err, -EINVAL, "'%.*s' is no name of a member cluster", STR_ARG(name));
     else if (found && m->items[place]->is_fixed)
         r = err_set(err, -EEXIST, "member cluster '%.*s' is there already", STR_ARG(name));

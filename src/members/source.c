@@ -1,19 +1,8 @@
 #include "members/member.h"
 
+#include "base/dns_name.h"
+
 #include <errno.h>
-
-static bool is_name_char(char c, bool at_end) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (!at_end && (c == '-' || c == '.'));
-}
-
-bool member_name_valid(struct str name) {
-    if (name.n == 0 || name.n > 253)
-        return false;
-    for (size_t i = 0; i < name.n; i++)
-        if (!is_name_char(name.p[i], i == 0 || i + 1 == name.n))
-            return false;
-    return true;
-}
 
 static struct str behind(struct str s, size_t n) {
     return (struct str){s.p + n, s.n - n};
@@ -35,13 +24,13 @@ bool member_source_parse(struct str text, struct member_source *ret) {
     struct str rest = text;
     *ret = (struct member_source){.server = {0}};
     if (!take_up_to(&rest, '=', &ret->name))
-        return member_name_valid(ret->name);
+        return dns_subdomain_valid(ret->name);
     if (is_url(rest) && !take_up_to(&rest, ',', &ret->server))
-        return member_name_valid(ret->name);
+        return dns_subdomain_valid(ret->name);
     const bool has_context = take_up_to(&rest, '#', &ret->kubeconfig);
     ret->context = rest;
     return ret->kubeconfig.n > 0 && (!has_context || ret->context.n > 0) &&
-           member_name_valid(ret->name);
+           dns_subdomain_valid(ret->name);
 }
 
 bool member_source_is_files(const struct member_source *source) {

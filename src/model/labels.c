@@ -1,5 +1,7 @@
 #include "model/labels.h"
 
+#include "base/dns_name.h"
+
 #include <stdlib.h>
 
 bool labels_lookup(const void *ctx, struct str key, struct str *ret_value) {
@@ -116,25 +118,12 @@ static bool name_valid(struct str name, size_t max) {
     return true;
 }
 
-/* A DNS-1123 subdomain: dot-separated lower-case parts, each alphanumeric at both ends. */
-static bool prefix_valid(struct str prefix) {
-    if (prefix.n == 0 || prefix.n > 253)
-        return false;
-    for (size_t i = 0; i < prefix.n; i++) {
-        char c = prefix.p[i];
-        bool edge = i == 0 || i + 1 == prefix.n || prefix.p[i - 1] == '.' || prefix.p[i + 1] == '.';
-        if (!is_lower_alnum(c) && (edge || (c != '-' && c != '.')))
-            return false;
-    }
-    return true;
-}
-
 /* [prefix/]name, of which the name has so many characters at most. */
 static bool qualified_valid(struct str key, size_t max) {
     size_t slash = str_find(key, '/');
     if (slash == SIZE_MAX)
         return name_valid(key, max);
-    return prefix_valid((struct str){key.p, slash}) &&
+    return dns_subdomain_valid((struct str){key.p, slash}) &&
            name_valid((struct str){key.p + slash + 1, key.n - slash - 1}, max);
 }
 

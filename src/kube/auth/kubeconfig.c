@@ -8,6 +8,7 @@
  */
 #include "kube/auth/kubeconfig.h"
 
+#include "base/dns_name.h"
 #include "base/file.h"
 #include "base/limits.h"
 
@@ -232,18 +233,6 @@ struct context {
     const char *namespace;
 };
 
-/* upstream: apimachinery IsDNS1123Label; it becomes part of paths */
-static bool is_dns_label(const char *s) {
-    size_t n = strlen(s);
-    for (size_t i = 0; i < n; i++) {
-        bool inner = i > 0 && i + 1 < n;
-        if (!(s[i] >= 'a' && s[i] <= 'z') && !(s[i] >= '0' && s[i] <= '9') &&
-            !(inner && s[i] == '-'))
-            return false;
-    }
-    return n > 0 && n <= 63;
-}
-
 static int read_context(struct kubeconfig *k, const struct kubeconfig_entry *entry,
                         struct arena *arena, struct context *ret, struct err *err) {
     char what[WHAT_BYTES];
@@ -259,7 +248,7 @@ static int read_context(struct kubeconfig *k, const struct kubeconfig_entry *ent
                 ret->user = json_string(&e.r);
             } else if (str_eq(key, STR("namespace"))) {
                 ret->namespace = entry_text(&e);
-                if (ret->namespace != NULL && !is_dns_label(ret->namespace))
+                if (ret->namespace != NULL && !dns_label_valid(str_of(ret->namespace)))
                     json_fail(&e.r, "'%s' cannot be the name of a namespace", ret->namespace);
             } else {
                 (void)json_skip(&e.r); /* errors stay in it */

@@ -1,5 +1,6 @@
 #include "kube/events/event_text.h"
 
+#include "base/dns_name.h"
 #include "base/json_writer.h"
 #include "base/limits.h"
 #include "base/time.h"
@@ -102,27 +103,14 @@ struct str event_namespace(const struct event *event) {
     return str_empty(namespace) ? STR("default") : namespace;
 }
 
-/* Lower case letters, digits, '-', and '.' between them: what both a path and the API take. */
-static bool is_subdomain(struct str name) {
-    bool after_alnum = false;
-    for (size_t i = 0; i < name.n; i++) {
-        char c = name.p[i];
-        bool alnum = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-        if (!alnum && !(c == '-' && i > 0 && name.p[i - 1] != '.') && !(c == '.' && after_alnum))
-            return false;
-        after_alnum = alnum;
-    }
-    return name.n > 0 && after_alnum;
-}
-
 bool event_is_writable(const struct event *event) {
     struct str namespace = event_namespace(event);
-    return namespace.n <= 63 && is_subdomain(namespace);
+    return namespace.n <= 63 && dns_subdomain_valid(namespace);
 }
 
 void event_name(const struct event *event, uint64_t number, char ret[static EVENT_NAME_SIZE]) {
     struct str name = event->regarding.name;
-    if (name.n + 17 >= EVENT_NAME_SIZE || !is_subdomain(name))
+    if (name.n + 17 >= EVENT_NAME_SIZE || !dns_subdomain_valid(name))
         name = STR("evenkeel");
     (void)snprintf(ret, EVENT_NAME_SIZE, "%.*s.%llx", STR_ARG(name),
                    (unsigned long long)number); /* fits */
