@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -55,7 +56,7 @@ func startUnready(t *testing.T, flags ...string) *estimator {
 
 func startOne(t *testing.T, e *estimator) *estimator {
 	t.Helper()
-	e.Address, e.binary, e.log = "127.0.0.1:0", setting(t, "EVENKEEL"), filepath.Join(folder(t), "evenkeel.log")
+	e.Address, e.binary, e.log = cmp.Or(e.Address, "127.0.0.1:0"), setting(t, "EVENKEEL"), filepath.Join(folder(t), "evenkeel.log")
 	e.start(t)
 	t.Cleanup(func() {
 		if err := e.Stop(); err != nil {
