@@ -55,6 +55,9 @@ TEST_SOURCES := $(sort $(shell find tests/unit tests/conformance -name '*.c'))
 TEST_MAINS := $(foreach f,$(TEST_SOURCES),$(if $(filter test_%,$(notdir $f)),$f))
 TEST_HELPERS := $(patsubst %.c,$(OBJ)/%.o,$(filter-out $(TEST_MAINS),$(TEST_SOURCES)))
 C_TESTS := $(patsubst %.c,$(BUILD)/%,$(TEST_MAINS))
+# Sanitizers make code several times as large: there the tests share one copy of it, not 300 of them.
+SHARED := $(filter asan tsan,$(FLAVOR))
+TEST_LIBS := $(if $(SHARED),$(BUILD)/libtests.so,$(TEST_HELPERS) $(LIB))
 # What these test has no threads and no locks: the thread sanitizer would only look for what cannot be.
 ONE_THREAD := conformance $(addprefix unit/,admission config data/fluid engine model yaml)
 ifeq ($(FLAVOR),tsan)
@@ -97,7 +100,7 @@ else
 WARNINGS += -Wjump-misses-init
 endif
 
-HARDENING := -fstack-protector-strong -fstack-clash-protection -fPIE \
+HARDENING := -fstack-protector-strong -fstack-clash-protection $(if $(SHARED),-fPIC,-fPIE) \
 	$(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),-fcf-protection)
 HARDENING_LINK := -pie -Wl,-z,relro,-z,now,-z,noexecstack
 
@@ -128,6 +131,7 @@ test_libs = $(eval test_libs := $$(shell pkg-config --libs cmocka))$(test_libs)
 again = $(MAKE) --no-print-directory --output-sync=target \
 	$(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
 again_clang = $(again) CC=$(CLANG)
+comma := ,
 say = @printf '== %s\n'
 
 # ---- targets for people ----
@@ -406,9 +410,15 @@ $(BINARY): $(OBJ)/src/main.o $(LIB)
 	@echo '  link  $@'
 	@$(CC) $(ALL_LDFLAGS) -o $@ $^ $(lib_libs)
 
-$(BUILD)/tests/%: $(OBJ)/tests/%.o $(TEST_HELPERS) $(LIB)
+$(BUILD)/libtests.so: $(TEST_HELPERS) $(LIB_OBJECTS) $(BUILD)/sources
+	@echo '  link  $@'
+	@$(CC) $(filter-out -pie,$(ALL_LDFLAGS)) -shared -o $@ $(filter %.o,$^) $(lib_libs) $(test_libs)
+
+# There are many of them: what a debugger reads is packed.
+$(BUILD)/tests/%: $(OBJ)/tests/%.o $(TEST_LIBS)
 	@mkdir -p $(@D)
-	@$(CC) $(ALL_LDFLAGS) -o $@ $^ $(lib_libs) $(test_libs)
+	@$(CC) $(ALL_LDFLAGS) $(if $(SHARED),-Wl$(comma)-rpath$(comma)$(CURDIR)/$(BUILD)) -Wl,--compress-debug-sections=zlib \
+		-o $@ $^ $(lib_libs) $(test_libs)
 
 # What libc goes through is counted by functions in front of its own.
 GROWTH_WRAPS := memcpy memmove memset memcmp memchr memmem strlen

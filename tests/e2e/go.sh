@@ -55,11 +55,12 @@ show_progress() { # packages in all
 }
 
 # Compiles packages of $go_module, with what they need, into Go's build cache; then what is linked
-# from it takes seconds. -buildvcs: the version is stamped by nobody who reads it.
+# from it takes seconds. -buildvcs: the version is stamped by nobody who reads it; -s: without debugging
+# information, which takes longer to link than all the rest, and hundreds of megabytes.
 compile() { # package...
     local total
     cd "$top/tests/e2e/$go_module" || exit 1
-    export GOFLAGS="${GOFLAGS:-} -buildvcs=false -mod=readonly"
+    export GOFLAGS="${GOFLAGS:-} -buildvcs=false -mod=readonly -ldflags=-s"
     say "fetching Go modules (nothing to do if they are there)"
     timeout -k 5 1200 go mod download || die "Go could not fetch the modules of tests/e2e/$go_module."
     total=$(go list -deps "$@" | wc -l)
@@ -116,9 +117,8 @@ lay_out() {
     timeout -k 5 600 go build -o "$laid_bin/etcd" ./upstream/etcd || die "etcd did not compile."
 }
 
-# Links a package of those into laid_bin, without debugging information, which takes longer than all
-# the rest. Vetting is theirs.
+# Links a package of those into laid_bin. Vetting is theirs.
 link_laid() { # package below test/integration
-    timeout -k 5 1200 go test -c -vet=off -ldflags='-s -w' "${laid_overlay[@]}" \
+    timeout -k 5 1200 go test -c -vet=off "${laid_overlay[@]}" \
         -o "$laid_bin/${1##*/}.test" "./upstream/laid/test/integration/$1" || die "$1 did not compile."
 }

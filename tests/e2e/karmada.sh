@@ -37,8 +37,8 @@ build_live() {
     timeout -k 5 1200 go build -o "$out/controlplane" ./cmd/controlplane || die "The control plane did not compile."
     use_module karmada
     compile ./internal/... ./cmd/... ./live
-    timeout -k 5 1200 go build -ldflags='-s -w' -o "$out/karmada" ./cmd/karmada || die "Karmada did not compile."
-    timeout -k 5 1200 go test -c -ldflags='-s -w' -o "$out/karmada-live.test" ./live || die "The tests did not compile."
+    timeout -k 5 1200 go build -o "$out/karmada" ./cmd/karmada || die "Karmada did not compile."
+    timeout -k 5 1200 go test -c -o "$out/karmada-live.test" ./live || die "The tests did not compile."
     EVENKEEL_E2E_KARMADA=$(go list -m -f '{{.Dir}}' github.com/karmada-io/karmada) || die "Go does not know where Karmada is."
     export EVENKEEL_E2E_KARMADA EVENKEEL_E2E_CONTROL_PLANE=$out/controlplane EVENKEEL_E2E_KARMADA_PEER=$out/karmada \
         EVENKEEL_E2E_DIR=$out/karmada-live
@@ -48,7 +48,7 @@ build_live() {
 build_older() { # version, file of requirements, environment variable for the program
     use_module karmada/older "-modfile=$2"
     compile .
-    timeout -k 5 1200 go build -ldflags='-s -w' -o "$out/karmada-$1" . || die "What asks Karmada $1 did not compile."
+    timeout -k 5 1200 go build -o "$out/karmada-$1" . || die "What asks Karmada $1 did not compile."
     export "$3=$out/karmada-$1"
 }
 
@@ -71,7 +71,7 @@ if [ "${1:-}" = -live ]; then
     mkdir -p "$out/karmada-live"
 else
     compile ./internal/... ./differential
-    timeout -k 5 1200 go test -c -ldflags='-s -w' -o "$out/karmada-differential.test" ./differential || die "The tests did not compile."
+    timeout -k 5 1200 go test -c -o "$out/karmada-differential.test" ./differential || die "The tests did not compile."
     build_older v1.17.1 go.mod EVENKEEL_E2E_KARMADA_1_17
     tags=without_server build_older v1.16.0 v1_16.mod EVENKEEL_E2E_KARMADA_1_16
     rm -rf "$out/karmada"

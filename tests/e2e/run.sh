@@ -37,7 +37,7 @@ say "linking the tests"
 # The chart looks at the version that the API server says it has.
 kubernetes=$(go list -m -f '{{.Version}}' k8s.io/kubernetes)
 stamp=k8s.io/component-base/version
-timeout -k 5 1200 go test -c -ldflags "-X $stamp.gitVersion=$kubernetes -X $stamp.gitMajor=1 -X $stamp.gitMinor=$(cut -d . -f 2 <<<"$kubernetes")" \
+timeout -k 5 1200 go test -c -ldflags "-s -X $stamp.gitVersion=$kubernetes -X $stamp.gitMajor=1 -X $stamp.gitMinor=$(cut -d . -f 2 <<<"$kubernetes")" \
     -o "$out/kube.test" . || die "The tests did not compile."
 
 may_skip=${E2E_MAY_SKIP:-}
