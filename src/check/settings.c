@@ -137,7 +137,8 @@ static bool has_server(const struct configuration *c) {
 /* Nothing is watched there, and nothing kept. */
 static bool leaves_server(const struct configuration *c) {
     return has_server(c) && !server_is_used(c, SERVER_CLUSTER) &&
-           !uses_secret(&c->extender.certificates) && !uses_secret(&c->webhook.certificates);
+           !uses_secret(&c->extender.certificates) && !uses_secret(&c->webhook.certificates) &&
+           !configuration_estimates_own_cluster(c);
 }
 
 static bool labels_for_nobody(const struct configuration *c) {

@@ -309,8 +309,7 @@ static size_t members_without_kubeconfig(const struct configuration *c) {
 }
 
 static bool member_without_cluster(const struct configuration *c) {
-    return c->state.path_count == 0 && !server_is_set(&c->kubernetes) &&
-           members_without_kubeconfig(c) > 0;
+    return !server_is_set(&c->kubernetes) && configuration_estimates_own_cluster(c);
 }
 
 static bool two_members_without_kubeconfig(const struct configuration *c) {

@@ -272,6 +272,8 @@ bool configuration_serves_pods(const struct configuration *c);
 bool configuration_probes_apart(const struct configuration *c);
 /* Is it asked how much fits member clusters? */
 bool configuration_estimates(const struct configuration *c);
+/* ... and the cluster of `kubernetes` is one of its members? */
+bool configuration_estimates_own_cluster(const struct configuration *c);
 /* Are the estimators of Karmada's clusters asked? They are where clusters are known, from state
  * files, and somebody may ask about them. */
 bool configuration_asks_estimators(const struct configuration *c);

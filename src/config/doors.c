@@ -5,6 +5,8 @@
 #include "config/configuration.h"
 #include "net/address.h"
 
+#include <string.h>
+
 static bool is_open(const char *address) {
     return configuration_listens(address) && address_is_open(address);
 }
@@ -26,6 +28,15 @@ bool configuration_probes_apart(const struct configuration *c) {
 
 bool configuration_estimates(const struct configuration *c) {
     return configuration_listens(c->estimator.listen);
+}
+
+bool configuration_estimates_own_cluster(const struct configuration *c) {
+    if (!configuration_estimates(c) || c->state.path_count > 0)
+        return false;
+    for (size_t i = 0; i < c->estimator.member_count; i++)
+        if (strchr(c->estimator.members[i], '=') == NULL)
+            return true;
+    return false;
 }
 
 bool configuration_keeps_fleet(const struct configuration *c) {
