@@ -253,6 +253,7 @@
 #define LIMIT_GRPC_OUTPUT (64u << 10)        /* not sent yet: then nothing is read */
 #define LIMIT_GRPC_RECEIVE_MS 10000          /* until a request is complete */
 #define LIMIT_GRPC_SEND_MS 30000             /* until its answer is taken */
+#define LIMIT_GRPC_GONE_MS 20000             /* until a peer has acknowledged what it was sent */
 #define LIMIT_GRPC_IGNORED (16u << 10) /* of a request that has been answered; then it is reset */
 #define LIMIT_GRPC_OBJECT 256          /* kept of the metadata `object` */
 #define LIMIT_GRPC_PATH 128            /* of a path that is unknown, in errors */

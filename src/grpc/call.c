@@ -2,44 +2,17 @@
 #include "grpc/internal.h"
 #include "grpc/metadata.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-/* ---- what a session holds ---- */
-
-/* Of so many bytes, those that all sessions together answer for: each has some to itself, so that
- * others cannot keep it from asking. */
-static size_t shared(size_t held) {
-    return held > LIMIT_GRPC_SESSION_OWN_BYTES ? held - LIMIT_GRPC_SESSION_OWN_BYTES : 0;
-}
-
-/* Counts them in; false: there is no room, neither of the session nor of all. */
-static bool hold(struct grpc_session *s, size_t n) {
-    const size_t more = shared(s->held + n) - shared(s->held);
-    if (s->held + n > LIMIT_GRPC_SESSION_BYTES)
-        return false;
-    if (more > 0 && atomic_fetch_add(&s->budget->used, more) + more > s->budget->max) {
-        (void)atomic_fetch_sub(&s->budget->used, more);
-        return false;
-    }
-    s->held += n;
-    return true;
-}
-
-static void let_go(struct grpc_session *s, size_t n) {
-    (void)atomic_fetch_sub(&s->budget->used, shared(s->held) - shared(s->held - n));
-    s->held -= n;
-}
 
 /* ---- its beginning and end ---- */
 
 struct grpc_call *grpc_call_begin(struct grpc_session *s, int32_t stream) {
-    if (!hold(s, LIMIT_GRPC_CALL_BYTES))
+    if (!grpc_hold(&s->held, LIMIT_GRPC_CALL_BYTES))
         return NULL;
     struct grpc_call *call = calloc(1, sizeof *call);
     if (call == NULL) {
-        let_go(s, LIMIT_GRPC_CALL_BYTES);
+        grpc_let_go(&s->held, LIMIT_GRPC_CALL_BYTES);
         return NULL;
     }
     call->session = s;
@@ -55,7 +28,7 @@ struct grpc_call *grpc_call_begin(struct grpc_session *s, int32_t stream) {
 }
 
 void grpc_call_drop_message(struct grpc_call *call) {
-    let_go(call->session, call->message.n);
+    grpc_let_go(&call->session->held, call->message.n);
     strbuf_done(&call->message);
 }
 
@@ -73,7 +46,7 @@ void grpc_call_free(struct grpc_call *call) {
     strbuf_done(&call->refusal.text);
     list_remove(&call->link);
     call->session->call_count--;
-    let_go(call->session, LIMIT_GRPC_CALL_BYTES);
+    grpc_let_go(&call->session->held, LIMIT_GRPC_CALL_BYTES);
     free(call);
 }
 
@@ -142,9 +115,15 @@ static void refuse(struct grpc_call *call, enum grpc_status status, int http, st
 }
 
 static void ignore(struct grpc_call *call, size_t n) {
+    const bool was_enough = call->ignored > LIMIT_GRPC_IGNORED;
     call->ignored += n;
-    if (!call->answered && call->ignored > LIMIT_GRPC_IGNORED)
-        refuse_now(call);
+    if (was_enough || call->ignored <= LIMIT_GRPC_IGNORED)
+        return;
+    if (!call->answered)
+        refuse_now(call); /* and once that is sent the stream is reset */
+    else
+        (void)nghttp2_submit_rst_stream(call->session->http2, NGHTTP2_FLAG_NONE, call->stream,
+                                        NGHTTP2_NO_ERROR);
 }
 
 /* upstream: grpc-go internal/transport http2_server.go operateHeaders(), server.go handleStream().
@@ -197,9 +176,9 @@ static struct str take_prefix(struct grpc_call *call, struct str bytes) {
 }
 
 void grpc_call_data(struct grpc_call *call, struct str bytes) {
-    if (call->is_refused)
+    if (call->is_refused || call->answered)
         ignore(call, bytes.n);
-    else if (!call->answered)
+    else
         bytes = take_prefix(call, bytes);
     if (call->is_refused || call->answered || bytes.n == 0)
         return;
@@ -207,7 +186,7 @@ void grpc_call_data(struct grpc_call *call, struct str bytes) {
         refuse(call, GRPC_INTERNAL, 200, STR("there is more than one message"));
         return;
     }
-    if (!hold(call->session, bytes.n)) {
+    if (!grpc_hold(&call->session->held, bytes.n)) {
         refuse(call, GRPC_RESOURCE_EXHAUSTED, 200, STR("too many requests are under way"));
         return;
     }
@@ -215,7 +194,7 @@ void grpc_call_data(struct grpc_call *call, struct str bytes) {
     strbuf_append_str(&call->message, bytes);
     if (call->message.n != before)
         return;
-    let_go(call->session, bytes.n);
+    grpc_let_go(&call->session->held, bytes.n);
     refuse(call, GRPC_RESOURCE_EXHAUSTED, 200, STR("out of memory"));
 }
 

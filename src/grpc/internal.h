@@ -3,6 +3,7 @@
 
 #include "base/limits.h"
 #include "base/list.h"
+#include "grpc/held.h"
 #include "grpc/output.h"
 #include "grpc/session.h"
 
@@ -12,15 +13,14 @@ enum grpc_leaving { GRPC_STAYS, GRPC_NOTICED, GRPC_LEAVES };
 
 struct grpc_session {
     nghttp2_session *http2;             /* owned */
-    const struct grpc_service *service; /* borrowed, as the next two */
+    const struct grpc_service *service; /* borrowed, as the next one */
     struct clock *clock;
-    struct grpc_budget *budget;
     struct list calls; /* struct grpc_call, oldest first; owned */
     bool defers;
     struct list waiting; /* those that are complete, in that order */
     size_t waiting_count;
     size_t call_count;
-    size_t held; /* bytes of the budget */
+    struct grpc_held held;
     struct arena arena;
     struct grpc_output output;
     enum grpc_leaving leaving;

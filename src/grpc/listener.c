@@ -96,7 +96,9 @@ static void end_connection(struct connection *c) {
     turns_leave(&c->turn);
     grpc_session_free(c->session);
     slots_leave(l->slots, c->fd);
-    grpc_stream_close(c->stream); /* which takes it out of the epoll */
+    /* Closing alone leaves it in the epoll while a process that is just starting has it, too. */
+    (void)epoll_ctl(c->worker->poll_fd, EPOLL_CTL_DEL, c->fd, NULL); /* it may not be there */
+    grpc_stream_close(c->stream);
     free(c);
     if (atomic_fetch_sub(&l->connections, 1) > 1 || !atomic_load(&l->draining))
         return;
@@ -241,8 +243,11 @@ static void take_arrived(struct worker *w) {
         c->waits_for = EPOLLIN;
         c->slot = slots_start(w->listener->slots, c->fd);
         if (!turns_join(&w->turns, &c->turn, &c->peer_key) ||
-            epoll_ctl(w->poll_fd, EPOLL_CTL_ADD, c->fd, &event) != 0)
+            epoll_ctl(w->poll_fd, EPOLL_CTL_ADD, c->fd, &event) != 0 ||
+            (w->drained && !c->handshaken))
             end_connection(c);
+        else if (w->drained)
+            grpc_session_shutdown(c->session);
     }
     mutex_unlock(&w->lock);
 }
@@ -262,10 +267,10 @@ static void look_at_all(struct worker *w, bool drains) {
         }
         if (!c->handshaken)
             continue;
-        grpc_session_tick(c->session);
+        const bool stuck = !grpc_session_tick(c->session);
         if (drains)
             grpc_session_shutdown(c->session);
-        if (!go_on(c))
+        if (stuck || !go_on(c))
             end_connection(c);
     }
 }

@@ -19,6 +19,19 @@ static void drop_sent(struct grpc_output *o) {
     o->sent = 0;
 }
 
+void grpc_output_sent(struct grpc_output *o, size_t n) {
+    o->sent += n;
+    o->marked -= n < o->marked ? n : o->marked;
+}
+
+int64_t grpc_output_waits_ms(struct grpc_output *o, int64_t now_ms) {
+    if (o->marked == 0) {
+        o->marked = grpc_output_rest(o).n;
+        o->marked_ms = now_ms;
+    }
+    return now_ms - o->marked_ms;
+}
+
 bool grpc_output_fill(struct grpc_output *o, nghttp2_session *http2) {
     const uint8_t *bytes;
     drop_sent(o);

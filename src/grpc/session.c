@@ -19,8 +19,9 @@ static int on_begin_headers(nghttp2_session *http2, const nghttp2_frame *frame, 
     if (!is_request(frame))
         return 0; /* trailers, which say nothing */
     struct grpc_call *call = grpc_call_begin(session, frame->hd.stream_id);
-    if (call == NULL)
-        return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE; /* resets the stream */
+    if (call == NULL) /* this says that nothing was done, so that it may be tried again */
+        return nghttp2_submit_rst_stream(http2, NGHTTP2_FLAG_NONE, frame->hd.stream_id,
+                                         NGHTTP2_REFUSED_STREAM);
     return nghttp2_session_set_stream_user_data(http2, frame->hd.stream_id, call);
 }
 
@@ -134,7 +135,7 @@ int grpc_session_new(const struct grpc_service *service, struct clock *clock,
     struct grpc_session *s = calloc(1, sizeof *s);
     if (s == NULL)
         return err_set(err, -ENOMEM, "no memory for a connection");
-    *s = (struct grpc_session){.service = service, .clock = clock, .budget = budget};
+    *s = (struct grpc_session){.service = service, .clock = clock, .held.budget = budget};
     list_init(&s->calls);
     list_init(&s->waiting);
     grpc_output_init(&s->output);
@@ -173,7 +174,7 @@ struct str grpc_session_output(struct grpc_session *s) {
 }
 
 void grpc_session_sent(struct grpc_session *s, size_t n) {
-    s->output.sent += n;
+    grpc_output_sent(&s->output, n);
 }
 
 /* ---- input ---- */
@@ -211,12 +212,13 @@ void grpc_session_work(struct grpc_session *s) {
 
 /* ---- time and the end ---- */
 
-void grpc_session_tick(struct grpc_session *s) {
+bool grpc_session_tick(struct grpc_session *s) {
     const int64_t now_ms = s->clock->now_ms(s->clock);
     for (struct list *l = s->calls.next; l != &s->calls; l = l->next)
         grpc_call_tick(LIST_ITEM(struct grpc_call, link, l), now_ms);
     if (s->leaving == GRPC_NOTICED)
         leave(s); /* the client answers no PING */
+    return grpc_output_waits_ms(&s->output, now_ms) < LIMIT_GRPC_SEND_MS;
 }
 
 void grpc_session_shutdown(struct grpc_session *s) {

@@ -4,17 +4,19 @@
  * of it is tested without them. HTTP/2 itself is nghttp2's.
  *
  * What a client can make it cost is bounded before it is kept:
- * - streams: LIMIT_GRPC_STREAMS at the same time; others are refused (REFUSED_STREAM);
+ * - streams: LIMIT_GRPC_STREAMS at the same time; others are refused (REFUSED_STREAM) until the
+ * client has acknowledged that number, and end the session from then on;
  * - headers: LIMIT_GRPC_HEADERS bytes a call, as HTTP/2 counts them; then the stream is reset. What
  *   nghttp2 buffers of one block is 9 frames of 16 KiB: more than 8 CONTINUATIONs end the session;
  * - messages: LIMIT_GRPC_MESSAGE each (status 8), LIMIT_GRPC_SESSION_BYTES of a session and the
  *   budget of all sessions together (status 8 as well), of which a session needs nothing for its
  *   first LIMIT_GRPC_SESSION_OWN_BYTES; memory is taken as bytes arrive, not as a length announces
  *   them. A call counts LIMIT_GRPC_CALL_BYTES from its first header; without room for them it is
- *   reset;
+ *   refused (REFUSED_STREAM);
  * - time: a call whose message is not there within LIMIT_GRPC_RECEIVE_MS, or its own timeout, ends
  *   with status 4; one whose answer is not taken within LIMIT_GRPC_SEND_MS is reset;
  * - output: while LIMIT_GRPC_OUTPUT bytes wait for a client that does not read, no input is taken;
+ *   when some have waited for LIMIT_GRPC_SEND_MS, the session is to end;
  * - waiting: with grpc_session_defer(), LIMIT_GRPC_WAITING calls that are complete; then no input
  *   is taken until one has been answered;
  * - resets: nghttp2 ends a session with more than 1000 at once and 33 a second (rapid reset, CVE-
@@ -56,8 +58,9 @@ struct str grpc_session_output(struct grpc_session *s);
 /* So many of them were. */
 void grpc_session_sent(struct grpc_session *s, size_t n);
 
-/* About once a second: ends calls whose time is over. */
-void grpc_session_tick(struct grpc_session *s);
+/* About once a second: ends calls whose time is over. False: the client does not take what it is
+ * sent, and the connection must end. */
+bool grpc_session_tick(struct grpc_session *s) MUST_CHECK;
 
 /*
  * Graceful shutdown: tells the client to open no streams (GOAWAY with the highest number, then, one

@@ -94,10 +94,16 @@ static bool begin_tls(struct grpc_stream *s) {
            gnutls_alpn_set_protocols(s->session, &h2, 1, GNUTLS_ALPN_MANDATORY) == GNUTLS_E_SUCCESS;
 }
 
-/* An answer that waits until the one before it is acknowledged waits for 40 ms. */
-static void send_at_once(int fd) {
-    const int on = 1;
+/* An answer that waits until the one before it is acknowledged waits for 40 ms. A peer that is gone
+ * without a word is asked whether it is there, and what it does not acknowledge ends the
+ * connection. */
+static void set_options(int fd) {
+    const int on = 1, idle_s = 60, between_s = 10, unsent_ms = LIMIT_GRPC_GONE_MS;
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* it may be no TCP */
+    (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &between_s, sizeof between_s);
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unsent_ms, sizeof unsent_ms);
 }
 
 int grpc_stream_open(int fd, struct grpc_credentials *credentials, struct grpc_stream **ret,
@@ -113,7 +119,7 @@ int grpc_stream_open(int fd, struct grpc_credentials *credentials, struct grpc_s
         free(s);
         return err_set(err, -ENOMEM, "no memory for a connection");
     }
-    send_at_once(fd);
+    set_options(fd);
     *ret = s;
     return 0;
 }
@@ -134,6 +140,7 @@ int grpc_stream_dial(int fd, struct grpc_dial_credentials *credentials, const ch
         }
         s->dial = grpc_dial_credentials_ref(credentials);
     }
+    set_options(fd);
     *ret = s;
     return 0;
 }

@@ -5,10 +5,13 @@
 #include "unit/grpc/h2.h"
 #include "unit/http/net.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #define PATH "/test.Service/"
 
@@ -31,6 +34,16 @@ static void note(void *ctx, const struct grpc_request *q, struct grpc_response *
         (void)sem_wait(&leave);
     }
     order[answered++] = q->message.p[0];
+}
+
+/* The server's next reading waits for `leave`. */
+static _Atomic bool holds_reading;
+ssize_t recv(int fd, void *to, size_t room, int flags) {
+    if (atomic_exchange(&holds_reading, false)) {
+        (void)sem_post(&entered);
+        (void)sem_wait(&leave);
+    }
+    return recvfrom(fd, to, room, flags, NULL, NULL);
 }
 
 static const struct grpc_method methods[] = {{"Echo", echo}, {"Note", note}};
@@ -221,6 +234,53 @@ static void who_does_not_read_keeps_nobody_waiting(void **state) {
     close_client(&other);
 }
 
+/* The server has looked at all of its connections since. */
+static void ping(struct client *c) {
+    const unsigned acks = c->seen.ping_acks;
+    struct strbuf out = {0};
+    h2_frame(&out, H2_PING, 0, 0, STR("12345678"));
+    send_bytes(c, &out);
+    while (c->seen.ping_acks == acks)
+        assert_true(hear(c));
+}
+
+/* Sends PINGs until the server reads no more of them. */
+static void fill(struct client *deaf, struct client *other) {
+    enum { PINGS = 1000, LOOKS = 3 };
+    CLEANUP(strbuf_done) struct strbuf out = {0};
+    size_t sent = 0;
+    for (int i = 0; i < PINGS; i++)
+        h2_frame(&out, H2_PING, 0, 0, STR("12345678"));
+    for (int looks = 0; looks < LOOKS; looks++) {
+        ssize_t n;
+        while ((n = send(deaf->net.fd, out.p + sent, out.n - sent, MSG_DONTWAIT | MSG_NOSIGNAL)) >
+               0) {
+            sent = (sent + (size_t)n) % out.n;
+            looks = 0;
+        }
+        ping(other);
+    }
+}
+
+/* Who makes answers and takes none is hung up on. */
+static void who_does_not_read_is_left(void **state) {
+    struct client deaf, other;
+    (void)state;
+    open_client(&deaf, "127.0.0.1");
+    open_client(&other, "127.0.0.1");
+    fill(&deaf, &other);
+    /* The server ends it with what it has not read: a reset. What is on its way may still move. */
+    enum { ROUNDS = 10000 };
+    struct pollfd p = {.fd = deaf.net.fd};
+    for (int i = 0; (p.revents & POLLHUP) == 0; (void)poll(&p, 1, 0)) {
+        assert_true(i++ < ROUNDS);
+        atomic_fetch_add(&fake.at_ms, LIMIT_GRPC_SEND_MS);
+        ping(&other);
+    }
+    close_client(&deaf);
+    close_client(&other);
+}
+
 static void who_asks_much_waits_for_itself(void **state) {
     struct client greedy[3], other;
     struct strbuf out = {0};
@@ -287,6 +347,60 @@ static void draining_answers_what_is_open(void **state) {
     close_client(&c);
 }
 
+/* One that has come just before, and that the worker has not seen yet. */
+static void draining_tells_who_has_just_come(void **state) {
+    struct client c, newcomer;
+    struct strbuf out = {0};
+    (void)state;
+    (void)sem_init(&entered, 0, 0);
+    (void)sem_init(&leave, 0, 0);
+    open_client(&c, "127.0.0.1");
+    atomic_store(&holds_reading, true);
+    h2_frame(&out, H2_PING, 0, 0, STR("12345678"));
+    send_bytes(&c, &out);
+    (void)sem_wait(&entered);
+    open_silently(&newcomer, "127.0.0.1");
+    grpc_listener_drain(listener);
+    (void)sem_post(&leave);
+    h2_preface(&out);
+    send_bytes(&newcomer, &out);
+    while (newcomer.seen.goaways == 0)
+        assert_true(hear(&newcomer));
+    close_client(&c);
+    close_client(&newcomer);
+}
+
+/* As a process has them that was just made, and has not closed them yet. */
+static void hold_descriptors(int *held, int count) {
+    for (int fd = 0; fd < count; fd++)
+        held[fd] = fcntl(fd, F_DUPFD_CLOEXEC, count);
+}
+
+static void what_is_closed_is_not_heard_of_again(void **state) {
+    enum { DESCRIPTORS = 256 };
+    static int held[DESCRIPTORS];
+    struct client gone, other;
+    struct strbuf out = {0};
+    (void)state;
+    open_client(&gone, "127.0.0.1");
+    open_client(&other, "127.0.0.1");
+    hold_descriptors(held, DESCRIPTORS);
+    strbuf_append_str(&out, STR("this ends a connection"));
+    send_bytes(&gone, &out);
+    while (gone.seen.goaways == 0)
+        assert_true(hear(&gone));
+    strbuf_append_str(&out, STR("and makes it readable"));
+    (void)net_send(&gone.net, out.p, out.n);
+    strbuf_done(&out);
+    for (int i = 0; i < 20; i++)
+        assert_true(is_answered(&other));
+    for (int i = 0; i < DESCRIPTORS; i++)
+        if (held[i] >= 0)
+            (void)close(held[i]);
+    close_client(&gone);
+    close_client(&other);
+}
+
 static void the_end_waits_for_nobody_beyond_its_limit(void **state) {
     struct client c;
     (void)state;
@@ -307,9 +421,12 @@ int main(void) {
         LISTENER_TEST(a_call_under_way_keeps_its_connection),
         LISTENER_TEST(who_says_nothing_is_hung_up_on),
         LISTENER_TEST(who_does_not_read_keeps_nobody_waiting),
+        LISTENER_TEST(who_does_not_read_is_left),
         LISTENER_TEST(who_asks_much_waits_for_itself),
         LISTENER_TEST(who_says_no_more_is_answered),
         LISTENER_TEST(draining_answers_what_is_open),
+        LISTENER_TEST(draining_tells_who_has_just_come),
+        LISTENER_TEST(what_is_closed_is_not_heard_of_again),
         LISTENER_TEST(the_end_waits_for_nobody_beyond_its_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -358,24 +358,24 @@ static void a_call_that_waits_ends_at_its_deadline(void **state) {
     h2_request(&in, 3, PATH "Echo", NULL); /* without one */
     assert_int_equal(send_all(), 0);
     fake.at_ms += 2999;
-    grpc_session_tick(session);
+    assert_true(grpc_session_tick(session));
     take_output();
     assert_false(seen.answers[0].ended);
     fake.at_ms += 1;
-    grpc_session_tick(session);
+    assert_true(grpc_session_tick(session));
     take_output();
     assert_refused(1, "200", "4", "the request did not come in time");
     assert_false(seen.answers[0].reset); /* the client may still send the rest */
     fake.at_ms += LIMIT_GRPC_RECEIVE_MS - 3001;
-    grpc_session_tick(session);
+    assert_true(grpc_session_tick(session));
     take_output();
     assert_false(seen.answers[1].ended);
     fake.at_ms += 1;
-    grpc_session_tick(session);
+    assert_true(grpc_session_tick(session));
     take_output();
     assert_refused(3, "200", "4", "the request did not come in time");
     fake.at_ms += LIMIT_GRPC_SEND_MS;
-    grpc_session_tick(session);
+    assert_true(grpc_session_tick(session));
     take_output();
     assert_int_equal(grpc_session_calls(session), 0);
 }
@@ -497,6 +497,7 @@ static void a_session_has_room_of_its_own(void **state) {
     assert_int_equal(send_all(), 0);
     assert_int_equal(grpc_session_calls(session), CALLS);
     assert_true(seen.answers[CALLS].reset);
+    assert_int_equal(seen.answers[CALLS].reset_code, 7); /* REFUSED_STREAM: to be tried again */
     h2_frame(&in, H2_RST_STREAM, 0, 1, (struct str){cancel, sizeof cancel});
     h2_request(&in, 2 * CALLS + 3, PATH "Count", NULL);
     assert_int_equal(send_all(), 0);
@@ -557,6 +558,21 @@ static void streams_beyond_the_limit_are_refused(void **state) {
     assert_answer(1, "x");
 }
 
+/* Once the client has said that it knows how many there may be. */
+static void more_streams_than_the_client_knows_of_end_the_session(void **state) {
+    (void)state;
+    h2_frame(&in, H2_SETTINGS, H2_ACK, 0, STR(""));
+    for (uint32_t i = 0; i < LIMIT_GRPC_STREAMS; i++)
+        h2_request(&in, 2 * i + 1, PATH "Echo", NULL);
+    assert_int_equal(send_all(), 0);
+    assert_int_equal(seen.goaways, 0);
+    h2_request(&in, 2 * LIMIT_GRPC_STREAMS + 1, PATH "Echo", NULL);
+    (void)send_all();
+    assert_int_equal(seen.goaways, 1);
+    assert_int_equal(seen.goaway_code, 1); /* PROTOCOL_ERROR */
+    assert_true(grpc_session_is_over(session));
+}
+
 /* A client that sends and does not read. */
 static void nothing_is_read_while_output_waits(void **state) {
     struct err err;
@@ -577,6 +593,59 @@ static void nothing_is_read_while_output_waits(void **state) {
     take_output();
 }
 
+static void pings(unsigned count) {
+    for (unsigned i = 0; i < count; i++)
+        h2_frame(&in, H2_PING, 0, 0, STR("12345678"));
+    struct err err;
+    assert_int_equal(grpc_session_receive(session, strbuf_str(&in), &err), 0);
+    strbuf_clear(&in);
+}
+
+/* Slowly is good enough, as long as all that waited has left in time. */
+static void who_takes_nothing_is_left(void **state) {
+    (void)state;
+    take_output();
+    pings(100);
+    assert_true(grpc_session_tick(session));
+    fake.at_ms += LIMIT_GRPC_SEND_MS - 1;
+    assert_true(grpc_session_tick(session));
+    const size_t waited = grpc_session_output(session).n;
+    pings(100);
+    grpc_session_sent(session, waited);
+    fake.at_ms += 1;
+    assert_true(grpc_session_tick(session)); /* from now on the others wait */
+    fake.at_ms += LIMIT_GRPC_SEND_MS - 1;
+    grpc_session_sent(session, grpc_session_output(session).n - 1);
+    assert_true(grpc_session_tick(session));
+    fake.at_ms += 1;
+    assert_false(grpc_session_tick(session));
+    grpc_session_sent(session, grpc_session_output(session).n);
+    assert_true(grpc_session_tick(session));
+    fake.at_ms += LIMIT_GRPC_SEND_MS;
+    assert_true(grpc_session_tick(session)); /* nothing waits */
+}
+
+/* An answer that has been given is no leave to send for ever. */
+static void what_comes_after_the_answer_has_a_limit(void **state) {
+    static char much[LIMIT_GRPC_IGNORED];
+    (void)state;
+    h2_request(&in, 1, PATH "Echo", NULL);
+    h2_frame(&in, H2_DATA, 0, 1, (struct str){"\0\0\1\0\0", 5});
+    assert_int_equal(send_all(), 0);
+    fake.at_ms += LIMIT_GRPC_RECEIVE_MS;
+    assert_true(grpc_session_tick(session));
+    take_output();
+    assert_refused(1, "200", "4", "the request did not come in time");
+    h2_frame(&in, H2_DATA, 0, 1, (struct str){much, sizeof much});
+    assert_int_equal(send_all(), 0);
+    assert_false(seen.answers[0].reset);
+    h2_frame(&in, H2_DATA, 0, 1, (struct str){much, 1});
+    assert_int_equal(send_all(), 0);
+    assert_true(seen.answers[0].reset);
+    assert_int_equal(seen.answers[0].reset_code, 0); /* NO_ERROR */
+    assert_int_equal(grpc_session_calls(session), 0);
+}
+
 static void an_answer_that_is_not_taken_is_reset(void **state) {
     enum { CANCEL = 8 };
     /* SETTINGS_INITIAL_WINDOW_SIZE 0: no DATA may be sent */
@@ -586,11 +655,11 @@ static void an_answer_that_is_not_taken_is_reset(void **state) {
     assert_int_equal(send_all(), 0);
     assert_int_equal(seen.answers[0].body_length, 0);
     fake.at_ms += LIMIT_GRPC_SEND_MS - 1;
-    grpc_session_tick(session);
+    assert_true(grpc_session_tick(session));
     take_output();
     assert_false(seen.answers[0].reset);
     fake.at_ms += 1;
-    grpc_session_tick(session);
+    assert_true(grpc_session_tick(session));
     take_output();
     assert_true(seen.answers[0].reset);
     assert_int_equal(seen.answers[0].reset_code, CANCEL);
@@ -726,7 +795,7 @@ static void a_shutdown_does_not_wait_for_a_ping(void **state) {
     grpc_session_shutdown(session);
     take_output();
     assert_false(grpc_session_is_over(session));
-    grpc_session_tick(session);
+    assert_true(grpc_session_tick(session));
     take_output();
     assert_int_equal(seen.goaways, 2);
     assert_true(grpc_session_is_over(session));
@@ -799,14 +868,14 @@ static void a_deadline_may_pass_while_a_call_waits(void **state) {
     h2_message(&in, 5, STR("a"));
     assert_int_equal(send_all(), 0);
     fake.at_ms += 3000;
-    grpc_session_tick(session); /* its time is over before its turn */
+    assert_true(grpc_session_tick(session)); /* its time is over before its turn */
     fake.at_ms += 1000;
     grpc_session_work(session); /* its time is over when it is its turn */
     take_output();
     assert_refused(1, "200", "4", "the deadline is over");
     assert_refused(3, "200", "4", "the deadline is over");
     fake.at_ms += LIMIT_GRPC_RECEIVE_MS; /* which it has received in time */
-    grpc_session_tick(session);
+    assert_true(grpc_session_tick(session));
     take_output();
     assert_false(seen.answers[2].ended);
     grpc_session_work(session);
@@ -858,7 +927,10 @@ int main(void) {
         TEST(a_session_has_room_of_its_own),
         TEST(headers_have_16_kib_at_most),
         TEST(streams_beyond_the_limit_are_refused),
+        TEST(more_streams_than_the_client_knows_of_end_the_session),
         TEST(nothing_is_read_while_output_waits),
+        TEST(who_takes_nothing_is_left),
+        TEST(what_comes_after_the_answer_has_a_limit),
         TEST(an_answer_that_is_not_taken_is_reset),
         TEST(what_is_no_http2_ends_the_connection),
         TEST(errors_of_the_connection_are_told),

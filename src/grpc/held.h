@@ -1,0 +1,17 @@
+/*
+ * Bytes that one session holds, of a budget that all share beyond what each has to itself: so that
+ * others cannot keep it from asking or answering.
+ */
+#pragma once
+
+#include "grpc/grpc.h"
+
+struct grpc_held {
+    struct grpc_budget *budget; /* borrowed */
+    size_t bytes;
+};
+
+/* False: there is no room, neither of the session nor of all. */
+bool grpc_hold(struct grpc_held *h, size_t n);
+/* So many of those that it holds. */
+void grpc_let_go(struct grpc_held *h, size_t n);
