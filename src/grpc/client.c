@@ -40,8 +40,10 @@ static int on_frame(nghttp2_session *http2, const nghttp2_frame *frame, void *cl
     const bool ends = (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
     if (frame->hd.type == NGHTTP2_SETTINGS && (frame->hd.flags & NGHTTP2_FLAG_ACK) == 0)
         c->greeted = true;
-    if (frame->hd.type == NGHTTP2_GOAWAY)
+    if (frame->hd.type == NGHTTP2_GOAWAY) {
+        c->dismissed = true;
         c->goaway_code = frame->goaway.error_code;
+    }
     if (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA)
         return 0;
     struct grpc_client_call *call = call_of(http2, frame->hd.stream_id);
@@ -94,7 +96,7 @@ int grpc_client_new(const struct grpc_client_options *options, struct grpc_clien
     if (c == NULL)
         return err_set(err, -ENOMEM, "no memory for a connection");
     *c = (struct grpc_client){.clock = options->clock,
-                              .budget = options->budget,
+                              .held.budget = options->budget,
                               .authority = strdup(options->authority),
                               .secure = options->secure};
     list_init(&c->calls);
@@ -228,14 +230,26 @@ struct str grpc_client_output(struct grpc_client *c) {
 }
 
 void grpc_client_sent(struct grpc_client *c, size_t n) {
-    c->output.sent += n;
+    grpc_output_sent(&c->output, n);
 }
 
 bool grpc_client_is_over(const struct grpc_client *c) {
     if (grpc_output_rest(&c->output).n > 0)
         return false;
     return c->broken ||
-           (!nghttp2_session_want_read(c->http2) && !nghttp2_session_want_write(c->http2));
+           (!nghttp2_session_want_read(c->http2) && !nghttp2_session_want_write(c->http2)) ||
+           (!grpc_client_takes_calls(c) && list_empty(&c->calls));
+}
+
+int grpc_client_problem(const struct grpc_client *c, struct err *err) {
+    if (!c->greeted)
+        return err_set(err, -EPROTO, "the server does not speak HTTP/2");
+    if (c->dismissed)
+        return err_set(err, -ECONNRESET, "the server is leaving (%s)",
+                       nghttp2_http2_strerror(c->goaway_code));
+    if (nghttp2_session_get_next_stream_id(c->http2) > INT32_MAX)
+        return err_set(err, -ECONNRESET, "the connection has had all the calls that it can have");
+    return err_set(err, -EPROTO, "the server broke a rule of HTTP/2");
 }
 
 int64_t grpc_client_tick(struct grpc_client *c) {

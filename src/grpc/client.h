@@ -6,7 +6,8 @@
  * sentence. What a server can make it cost is bounded before it is kept:
  * - headers and trailers: LIMIT_GRPC_HEADERS bytes a call, as HTTP/2 counts them;
  * - messages: LIMIT_GRPC_MESSAGE each, LIMIT_GRPC_SESSION_BYTES of a session and the budget of all
- *   sessions together (status 8); memory is taken as bytes arrive, not as a length announces them;
+ *   sessions together (status 8), of which a session needs nothing for its first
+ *   LIMIT_GRPC_SESSION_OWN_BYTES; memory is taken as bytes arrive, not as a length announces them;
  * - time: a call ends at its deadline with status 4, whatever the server sends;
  * - output: while LIMIT_GRPC_OUTPUT bytes wait, no input is taken;
  * - frames: a server may push nothing, and floods of PING, SETTINGS and CONTINUATION end the
@@ -73,6 +74,8 @@ int grpc_client_receive(struct grpc_client *c, struct str bytes, struct err *err
 struct str grpc_client_output(struct grpc_client *c);
 void grpc_client_sent(struct grpc_client *c, size_t n);
 bool grpc_client_is_over(const struct grpc_client *c);
+/* Why one that is over is: -EPROTO (no HTTP/2, or not by its rules) or -ECONNRESET. */
+int grpc_client_problem(const struct grpc_client *c, struct err *err);
 
 /* Ends calls whose deadline is over. Returns when to be called next, INT64_MAX without calls. */
 int64_t grpc_client_tick(struct grpc_client *c);

@@ -2,7 +2,6 @@
 #include "grpc/client_internal.h"
 #include "grpc/metadata.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -42,8 +41,7 @@ static void reply(struct grpc_client_call *call, const struct grpc_reply *r) {
     call->reply = NULL;
     c->call_count--;
     function(call->ctx, r);
-    c->held -= call->message.n;
-    (void)atomic_fetch_sub(&c->budget->used, call->message.n);
+    grpc_let_go(&c->held, call->message.n);
     strbuf_done(&call->message);
 }
 
@@ -160,18 +158,6 @@ static struct str take_prefix(struct grpc_client_call *call, struct str bytes) {
     return (struct str){bytes.p + n, bytes.n - n};
 }
 
-/* Counts them in; false: there is no room, neither of the session nor of all. */
-static bool hold(struct grpc_client *c, size_t n) {
-    if (c->held + n > LIMIT_GRPC_SESSION_BYTES)
-        return false;
-    if (atomic_fetch_add(&c->budget->used, n) + n > c->budget->max) {
-        (void)atomic_fetch_sub(&c->budget->used, n);
-        return false;
-    }
-    c->held += n;
-    return true;
-}
-
 void grpc_client_call_data(struct grpc_client_call *call, struct str bytes) {
     struct grpc_client *c = call->client;
     if (call->reply != NULL)
@@ -183,12 +169,11 @@ void grpc_client_call_data(struct grpc_client_call *call, struct str bytes) {
         return;
     }
     const size_t before = call->message.n;
-    if (hold(c, bytes.n)) {
+    if (grpc_hold(&c->held, bytes.n)) {
         strbuf_append_str(&call->message, bytes);
         if (call->message.n != before)
             return;
-        c->held -= bytes.n;
-        (void)atomic_fetch_sub(&c->budget->used, bytes.n);
+        grpc_let_go(&c->held, bytes.n);
     }
     grpc_client_call_fail(call, GRPC_RESOURCE_EXHAUSTED,
                           STR("there is no memory for the server's message"));
@@ -210,6 +195,10 @@ void grpc_client_call_end(struct grpc_client_call *call) {
     else
         reply(call,
               &(struct grpc_reply){.from_server = true, .message = strbuf_str(&call->message)});
+    /* Of a request that the server does not want to the end, the stream would stay. */
+    if (call->request.p != NULL)
+        (void)nghttp2_submit_rst_stream(call->client->http2, NGHTTP2_FLAG_NONE, call->stream,
+                                        NGHTTP2_CANCEL);
 }
 
 void grpc_client_call_closed(struct grpc_client_call *call, uint32_t code) {

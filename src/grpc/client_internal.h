@@ -4,19 +4,19 @@
 #include "base/limits.h"
 #include "base/list.h"
 #include "grpc/client.h"
+#include "grpc/held.h"
 #include "grpc/output.h"
 
 struct grpc_client {
     nghttp2_session *http2; /* owned */
     struct clock *clock;
-    struct grpc_budget *budget; /* borrowed */
-    char *authority;            /* owned */
+    char *authority; /* owned */
     bool secure;
     struct list calls; /* struct grpc_client_call; owned */
     size_t call_count; /* that are not replied to */
-    size_t held;       /* bytes of the budget */
+    struct grpc_held held;
     struct grpc_output output;
-    bool greeted, broken;
+    bool greeted, broken, dismissed; /* dismissed: by a GOAWAY with this code */
     uint32_t goaway_code;
 };
 

@@ -43,10 +43,13 @@ static void refuse(const struct order *order, const char *why) {
 static void begin_call(const struct order *order) {
     struct grpc_peer *p = order->peer;
     struct err err = {0};
+    const int64_t deadline_ms = order->request.deadline_ms;
     if (p->stage != GRPC_PEER_READY)
         refuse(order, "it is not connected");
     else if (grpc_client_call(p->client, &order->request, order->reply, order->ctx, &err) != 0)
         refuse(order, err.text);
+    else if (deadline_ms < p->due_ms)
+        p->due_ms = deadline_ms;
 }
 
 static void free_peer(struct grpc_peer *p, bool removed) {
@@ -95,16 +98,18 @@ static void carry_out_orders(struct grpc_dialer *d) {
     }
 }
 
-/* Those that have something to do: because of an order, their time, or a look-up that has ended.
- * Returns when the next one has. */
+/* Those that have something to do: because of an order, their time, or a look-up that has ended,
+ * which may be another's whose place is free now. Returns when the next one has. */
 static int64_t visit_peers(struct grpc_dialer *d) {
     int64_t next_ms = INT64_MAX;
     const int64_t now_ms = d->clock->now_ms(d->clock);
+    bool has_place = true;
     for (struct list *l = d->peers.next; l != &d->peers; l = l->next) {
         struct grpc_peer *p = LIST_ITEM(struct grpc_peer, link, l);
-        if (now_ms >= p->due_ms || p->stage == GRPC_PEER_LOOKS_UP ||
+        if (now_ms >= p->due_ms || p->stage == GRPC_PEER_LOOKS_UP || (p->is_queued && has_place) ||
             (p->client != NULL && grpc_client_output(p->client).n > 0))
             grpc_peer_go_on(p, false);
+        has_place = has_place && !p->is_queued;
         next_ms = p->due_ms < next_ms ? p->due_ms : next_ms;
     }
     return next_ms;

@@ -13,6 +13,7 @@
  */
 #pragma once
 
+#include "base/limits.h"
 #include "grpc/client.h"
 #include "grpc/dial_tls.h"
 

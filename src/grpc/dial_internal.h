@@ -40,10 +40,13 @@ struct grpc_peer {
     /* The thread's: */
     enum grpc_peer_stage stage;
     size_t address; /* that is tried */
+    bool is_queued; /* it waits for a place to look that one's name up */
     char host[LOOKUP_HOST_SIZE], port[LOOKUP_PORT_SIZE];
     struct lookup *lookup;
     struct lookup_found found;
-    size_t next_found;
+    size_t next_found;              /* of these, that is tried next */
+    enum grpc_peer_stage failed_at; /* of this try, as the next */
+    struct err failure;
     int fd; /* -1, or of a connection that `stream` does not own yet */
     struct grpc_stream *stream;
     struct grpc_client *client;

@@ -6,8 +6,6 @@
 #include "grpc/dial_internal.h"
 
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -34,13 +32,22 @@ static void enter(struct grpc_peer *p, enum grpc_peer_stage stage) {
     mutex_unlock(&d->lock);
 }
 
-static void report_failure(struct grpc_peer *p, const struct err *failure) {
+/* Of several addresses of a name, the failure counts that came furthest. */
+static void remember(struct grpc_peer *p, const struct err *failure) {
+    if (p->stage < p->failed_at)
+        return;
+    p->failed_at = p->stage;
+    p->failure = *failure;
+}
+
+static void report_failure(struct grpc_peer *p) {
     struct grpc_dialer *d = p->dialer;
     mutex_lock(&d->lock);
-    p->report.failed_at = p->stage;
-    p->report.failure = *failure;
+    p->report.failed_at = p->failed_at;
+    p->report.failure = p->failure;
     p->report.failures++;
     mutex_unlock(&d->lock);
+    p->failed_at = GRPC_PEER_WAITS;
 }
 
 /* ---- the end of a connection ---- */
@@ -48,10 +55,13 @@ static void report_failure(struct grpc_peer *p, const struct err *failure) {
 void grpc_peer_disconnect(struct grpc_peer *p) {
     grpc_client_free(p->client);
     p->client = NULL;
+    /* Closing alone leaves it in the epoll while a process that is just starting has it, too. */
+    if (p->fd >= 0)
+        (void)epoll_ctl(p->dialer->poll_fd, EPOLL_CTL_DEL, p->fd, NULL); /* it may not be there */
     if (p->stream != NULL)
-        grpc_stream_close(p->stream); /* which takes it out of the epoll */
+        grpc_stream_close(p->stream);
     else if (p->fd >= 0)
-        (void)close(p->fd); /* likewise */
+        (void)close(p->fd); /* nothing was sent */
     p->stream = NULL;
     p->fd = -1;
     lookup_free(p->lookup);
@@ -68,18 +78,26 @@ static int64_t pause_ms(const struct grpc_peer *p) {
 }
 
 static void begin_address(struct grpc_peer *p);
+static void connect_next(struct grpc_peer *p);
 
-/* The address is of no use: the next one, or a pause. */
+/* The address is of no use: the next one of its name, the next name, or a pause. Who was ready for
+ * a while is dialled again at once: its server leaves, and another takes its place. */
 static void fail(struct grpc_peer *p, const struct err *failure) {
     const bool was_ready = p->stage == GRPC_PEER_READY;
-    report_failure(p, failure);
+    const int64_t ready_ms = was_ready ? now_ms(p) - p->report.connected_ms : 0;
+    remember(p, failure);
     grpc_peer_disconnect(p);
+    if (!was_ready && p->next_found < p->found.count) {
+        connect_next(p);
+        return;
+    }
+    report_failure(p);
     if (!was_ready && p->address + 1 < p->address_count) {
         p->address++;
         begin_address(p);
         return;
     }
-    p->due_ms = now_ms(p) + pause_ms(p);
+    p->due_ms = now_ms(p) + (ready_ms >= LIMIT_GRPC_REDIAL_MS ? 0 : pause_ms(p));
     enter(p, GRPC_PEER_WAITS);
 }
 
@@ -96,13 +114,18 @@ static void wait_for(struct grpc_peer *p, uint32_t events) {
 static void begin_address(struct grpc_peer *p) {
     struct err err = {0};
     (void)lookup_split(p->addresses[p->address], p->host, p->port); /* was tried at first */
+    p->found.count = p->next_found = 0;
+    const int r = lookup_start(p->host, p->port, p->dialer->wake_fd, &p->lookup, &err);
+    p->is_queued = r == -EAGAIN;
+    if (p->is_queued) {
+        p->due_ms = now_ms(p) + LIMIT_GRPC_REDIAL_MS;
+        if (p->stage != GRPC_PEER_WAITS)
+            enter(p, GRPC_PEER_WAITS);
+        return;
+    }
     enter(p, GRPC_PEER_LOOKS_UP);
     p->due_ms = now_ms(p) + LIMIT_GRPC_DIAL_MS;
-    const int r = lookup_start(p->host, p->port, p->dialer->wake_fd, &p->lookup, &err);
-    if (r == -EAGAIN) {
-        enter(p, GRPC_PEER_WAITS); /* until a look-up has ended, which wakes the thread */
-        p->due_ms = now_ms(p) + LIMIT_GRPC_REDIAL_MS;
-    } else if (r != 0)
+    if (r != 0)
         fail(p, &err);
 }
 
@@ -113,16 +136,11 @@ void grpc_peer_begin(struct grpc_peer *p) {
 
 /* 0: it is on its way. */
 static int open_socket(struct grpc_peer *p, size_t at) {
-    const int yes = 1, unsent_ms = 20000;
     struct epoll_event event = {.events = EPOLLOUT, .data.ptr = p};
     const struct sockaddr *to = (const struct sockaddr *)&p->found.items[at].address;
     p->fd = socket(to->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (p->fd < 0)
         return -errno;
-    /* What is not acknowledged ends the connection; so does a peer that is gone. */
-    (void)setsockopt(p->fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-    (void)setsockopt(p->fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
-    (void)setsockopt(p->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unsent_ms, sizeof unsent_ms);
     p->waits_for = EPOLLOUT;
     if (epoll_ctl(p->dialer->poll_fd, EPOLL_CTL_ADD, p->fd, &event) != 0)
         return -errno;
@@ -131,18 +149,19 @@ static int open_socket(struct grpc_peer *p, size_t at) {
     return 0;
 }
 
-/* The next of the name's addresses; the last error counts. */
-static void connect_next(struct grpc_peer *p, int code) {
+/* The next of the name's addresses: there is one. */
+static void connect_next(struct grpc_peer *p) {
     struct err err = {0};
+    enter(p, GRPC_PEER_CONNECTS);
     while (p->next_found < p->found.count) {
-        if (p->fd >= 0)
-            (void)close(p->fd); /* nothing was sent */
-        p->fd = -1;
-        code = open_socket(p, p->next_found++);
+        grpc_peer_disconnect(p);
+        p->due_ms = now_ms(p) + LIMIT_GRPC_DIAL_MS;
+        const int code = open_socket(p, p->next_found++);
         if (code == 0)
             return;
+        (void)err_set_errno(&err, -code, "connect");
+        remember(p, &err);
     }
-    (void)err_set_errno(&err, -code, "connect");
     fail(p, &err);
 }
 
@@ -157,9 +176,7 @@ static void look_up(struct grpc_peer *p) {
         fail(p, &err);
         return;
     }
-    p->next_found = 0;
-    enter(p, GRPC_PEER_CONNECTS);
-    connect_next(p, -ENXIO);
+    connect_next(p);
 }
 
 static int find_credentials(struct grpc_dialer *d, struct err *err) {
@@ -195,7 +212,8 @@ static void connected(struct grpc_peer *p) {
     if (getsockopt(p->fd, SOL_SOCKET, SO_ERROR, &code, &size) != 0)
         code = errno;
     if (code != 0) {
-        connect_next(p, -code);
+        (void)err_set_errno(&err, code, "connect");
+        fail(p, &err);
         return;
     }
     enter(p, GRPC_PEER_SHAKES_HANDS);
@@ -258,9 +276,7 @@ static void talk(struct grpc_peer *p) {
         r = send_output(p, &err);
     const bool has_output = grpc_client_output(p->client).n > 0;
     if (r == 0 && grpc_client_is_over(p->client))
-        r = grpc_client_is_greeted(p->client)
-                ? err_set(&err, -ECONNRESET, "the server is leaving")
-                : err_set(&err, -EPROTO, "the server does not speak HTTP/2");
+        r = grpc_client_problem(p->client, &err);
     if (r != 0) {
         fail(p, &err);
         return;
@@ -289,7 +305,9 @@ static void end_try(struct grpc_peer *p) {
 
 void grpc_peer_go_on(struct grpc_peer *p, bool has_event) {
     if (p->stage == GRPC_PEER_WAITS) {
-        if (now_ms(p) >= p->due_ms)
+        if (p->is_queued)
+            begin_address(p);
+        else if (now_ms(p) >= p->due_ms)
             grpc_peer_begin(p);
     } else if (p->stage != GRPC_PEER_READY && now_ms(p) >= p->due_ms) {
         end_try(p);

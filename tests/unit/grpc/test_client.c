@@ -3,7 +3,7 @@
  * grpc-go, and against a server that does what none should. Expectations are those of gRPC's and
  * HTTP/2's specifications, and of grpc-go's client for what they leave open.
  */
-#include "grpc/client.h"
+#include "grpc/client_internal.h"
 #include "grpc/session.h"
 
 #include "base/file.h"
@@ -132,6 +132,12 @@ static void assert_failed(unsigned number, int status, const char *text) {
     assert_int_equal(o->message_length, 0);
 }
 
+static void assert_problem(int code, const char *text) {
+    struct err err;
+    assert_int_equal(grpc_client_problem(client, &err), code);
+    assert_contains(err.text, text);
+}
+
 /* Until neither has anything to say. */
 static void exchange(size_t piece) {
     struct err err;
@@ -203,14 +209,17 @@ static void large_messages(void **state) {
 
 static void the_budget_is_shared(void **state) {
     (void)state;
-    budget.max = LIMIT_GRPC_MESSAGE - 1;
+    budget.max = LIMIT_GRPC_MESSAGE - LIMIT_GRPC_SESSION_OWN_BYTES - 1;
     assert_int_equal(begin(0, PATH "Large", STR("")), 0);
     exchange(SIZE_MAX);
     assert_failed(0, GRPC_RESOURCE_EXHAUSTED, "no memory");
     assert_int_equal(budget.used, 0);
+    budget.used = budget.max; /* by other servers, which keep nobody from a small answer */
     assert_int_equal(begin(1, PATH "Echo", STR("abc")), 0);
     exchange(SIZE_MAX);
     assert_message(1, "cba");
+    assert_int_equal(budget.used, budget.max);
+    budget.used = 0;
 }
 
 static void calls_have_a_limit(void **state) {
@@ -443,7 +452,8 @@ static void resets(void **state) {
 }
 
 static struct str goaway(uint32_t last, struct strbuf *payload) {
-    strbuf_append(payload, (char[]){0, 0, (char)(last >> 8), (char)last, 0, 0, 0, 0}, 8);
+    strbuf_append(payload, (char[]){0, 0, (char)(last >> 8), (char)last, 0, 0, 0, 11},
+                  8); /* ENHANCE_YOUR_CALM */
     return strbuf_str(payload);
 }
 
@@ -469,6 +479,7 @@ static void a_server_that_leaves_answers_what_it_has_taken(void **state) {
     assert_message(0, "z");
     assert_message(1, "z");
     assert_true(grpc_client_is_over(client));
+    assert_problem(-ECONNRESET, "the server is leaving (ENHANCE_YOUR_CALM)");
 }
 
 static void our_own_server_leaves_gracefully(void **state) {
@@ -484,17 +495,57 @@ static void our_own_server_leaves_gracefully(void **state) {
 }
 
 static void a_lost_connection_ends_calls(void **state) {
+    enum { PIECE = 8 << 10 };
+    static const char piece[PIECE] = {0, 0, 1, 0, 0}; /* of a message of 64 KiB */
     (void)state;
     open_call(0);
     open_call(1);
     HEADERS(1, 0, GOOD);
-    h2_frame(&in, H2_DATA, 0, 1, (struct str){"\0\0\0\0\2z", 6});
+    for (size_t n = 0; n <= LIMIT_GRPC_SESSION_OWN_BYTES; n += PIECE)
+        h2_frame(&in, H2_DATA, 0, 1, (struct str){piece, PIECE});
     assert_int_equal(hear(), 0);
-    assert_int_equal(budget.used, 1);
+    assert_int_equal(budget.used, PIECE - 5);
     grpc_client_free(client);
     client = NULL;
     assert_failed(0, GRPC_UNAVAILABLE, "lost");
     assert_failed(1, GRPC_UNAVAILABLE, "lost");
+}
+
+/* Who answers before the request is there, and lets it be, does not make the call stay. */
+static void a_request_that_is_not_wanted_is_cancelled(void **state) {
+    (void)state;
+    h2_frame(&in, H2_SETTINGS, 0, 0, (struct str){"\0\4\0\0\0\0", 6}); /* no window */
+    assert_int_equal(grpc_client_output(client).n > 0, true);
+    see_client();
+    assert_int_equal(hear(), 0);
+    assert_int_equal(begin(0, PATH "Echo", STR("a")), 0);
+    assert_int_equal(begin(1, PATH "Echo", STR("a")), 0);
+    see_client();
+    HEADERS(1, H2_END_STREAM, GOOD, {"grpc-status", "0"});
+    HEADERS(3, H2_END_STREAM, GOOD, {"grpc-status", "8"}, {"grpc-message", "no"});
+    assert_int_equal(hear(), 0);
+    assert_failed(0, GRPC_INTERNAL, "not complete");
+    assert_failed(1, GRPC_RESOURCE_EXHAUSTED, "no");
+    for (int i = 0; i < 2; i++) {
+        assert_true(seen.answers[i].reset);
+        assert_int_equal(seen.answers[i].reset_code, 8); /* CANCEL */
+    }
+    assert_true(list_empty(&client->calls));
+}
+
+/* The last of 2^30: then another connection is needed. */
+static void numbers_of_streams_end(void **state) {
+    (void)state;
+    exchange(SIZE_MAX);
+    assert_int_equal(nghttp2_session_set_next_stream_id(client->http2, INT32_MAX), 0);
+    assert_int_equal(begin(0, PATH "Echo", STR("a")), 0);
+    assert_false(grpc_client_takes_calls(client));
+    assert_int_equal(begin(1, PATH "Echo", STR("a")), -ENOTCONN);
+    assert_false(grpc_client_is_over(client));
+    exchange(SIZE_MAX);
+    assert_message(0, "a");
+    assert_true(grpc_client_is_over(client));
+    assert_problem(-ECONNRESET, "all the calls");
 }
 
 static void pings_are_answered(void **state) {
@@ -571,6 +622,7 @@ static void wrong_frames(void **state) {
         assert_int_equal(seen.goaways, 1);
         assert_false(grpc_client_takes_calls(client));
         assert_true(grpc_client_is_over(client));
+        assert_problem(-EPROTO, "broke a rule");
         (void)tear_down(&none);
         assert_int_equal(outcomes[0].count, 1);
         assert_int_not_equal(outcomes[0].status, 0);
@@ -586,6 +638,7 @@ static void http1_is_no_answer(void **state) {
     (void)hear();
     assert_false(grpc_client_is_greeted(client));
     assert_true(grpc_client_is_over(client));
+    assert_problem(-EPROTO, "does not speak HTTP/2");
 }
 
 static void floods_end_the_session(void **state) {
@@ -663,6 +716,9 @@ int main(void) {
                                         tear_down),
         cmocka_unit_test_setup_teardown(our_own_server_leaves_gracefully, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_lost_connection_ends_calls, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_request_that_is_not_wanted_is_cancelled, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(numbers_of_streams_end, set_up, tear_down),
         cmocka_unit_test_setup_teardown(pings_are_answered, set_up, tear_down),
         cmocka_unit_test_setup_teardown(headers_have_a_limit, set_up, tear_down),
         cmocka_unit_test_setup_teardown(long_texts_are_cut, set_up, tear_down),
