@@ -15,6 +15,16 @@ static struct candidate_record *at(const struct topology *t, uint32_t slot) {
     return pool_at(&t->candidates, slot);
 }
 
+uint32_t topology_next_known(const struct topology *t, uint32_t from) {
+    while (from < t->candidates.end) {
+        const uint64_t word = t->known[from / 64] >> (from % 64);
+        if (word != 0)
+            return from + (uint32_t)__builtin_ctzll(word);
+        from = (from / 64 + 1) * 64;
+    }
+    return TOPOLOGY_NONE;
+}
+
 /* ---- slots ---- */
 
 static bool name_equal(const void *ctx, uint32_t id, const void *key) {
@@ -38,6 +48,11 @@ uint32_t topology_slot(const struct topology *t, struct str name) {
  * a writer may. */
 static int grow(struct topology *t) {
     uint32_t to = t->cap == 0 ? 64 : t->cap < 1024 ? t->cap * 2 : (t->cap + t->cap / 2) & ~63u;
+    uint64_t *known = realloc(t->known, to / 64 * sizeof *known);
+    if (known == NULL)
+        return -ENOMEM;
+    memset(known + t->cap / 64, 0, (to - t->cap) / 64 * sizeof *known);
+    t->known = known;
     if (t->options.grow != NULL && t->options.grow(t->options.owner, to) != 0)
         return -ENOMEM;
     for (POOL_EACH(&t->columns, id))
@@ -166,6 +181,8 @@ static void set_known(struct topology *t, uint32_t slot, bool known) {
     else if (!known && record->known)
         name_table_take(&t->known_names, name);
     record->known = known;
+    const uint64_t bit = UINT64_C(1) << (slot % 64);
+    t->known[slot / 64] = (t->known[slot / 64] & ~bit) | (known ? bit : 0);
 }
 
 static int replace(struct topology *t, uint32_t slot, const struct candidate *candidate) {
@@ -363,10 +380,9 @@ int topology_places(const struct topology_view *v, struct label label, struct st
     *ret_count = 0;
     if (label_key == INTERN_NONE || value == INTERN_NONE || topology == INTERN_NONE)
         return 0;
-    for (POOL_EACH(&t->candidates, slot)) {
+    for (KNOWN_EACH(t, slot)) {
         const struct candidate_record *candidate = at(t, slot);
-        if (!candidate->known ||
-            label_set_value(t->strings, &candidate->labels, label_key) != value)
+        if (label_set_value(t->strings, &candidate->labels, label_key) != value)
             continue;
         uint32_t place = label_set_value(t->strings, &candidate->labels, topology);
         if (place == INTERN_NONE || has(found, count, place))

@@ -119,10 +119,8 @@ static int column_fill(struct topology_view *v, struct column_record *column) {
     memset(column->domain_of, 0xff, cap * sizeof *column->domain_of); /* TOPOLOGY_NONE */
     if (column->key == INTERN_NONE)
         return 0;
-    for (POOL_EACH(&t->candidates, slot)) {
+    for (KNOWN_EACH(t, slot)) {
         const struct candidate_record *candidate = pool_at(&t->candidates, slot);
-        if (!candidate->known)
-            continue;
         uint32_t value = label_set_value(t->strings, &candidate->labels, column->key);
         if (value == INTERN_NONE)
             continue;
@@ -147,7 +145,7 @@ void built_column_free(struct built_column *built) {
 static int column_build(struct topology_view *v, struct str key, uint64_t hash,
                         struct hash_node **place) {
     const struct topology *t = v->topology;
-    if (v->steps != NULL && !steps_take(v->steps, t->candidates.count))
+    if (v->steps != NULL && !steps_take(v->steps, t->known_names.count + topology_walk_steps(t)))
         return -E2BIG;
     struct built_column *built = calloc(1, sizeof *built + key.n);
     if (built == NULL)

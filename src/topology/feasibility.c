@@ -78,7 +78,9 @@ static void copy_question(const struct topology *t, const struct feasibility_que
 static int fill(struct topology_view *v, const struct feasibility_question *q,
                 struct feasibility_record *record) {
     const struct topology *t = v->topology;
-    for (POOL_EACH(&t->candidates, slot)) {
+    if (v->steps != NULL && !steps_take(v->steps, topology_walk_steps(t)))
+        return -E2BIG;
+    for (KNOWN_EACH(t, slot)) {
         const struct candidate_record *candidate = pool_at(&t->candidates, slot);
         uint64_t steps = q->steps + candidate->taint_count * q->steps_a_taint;
         if (v->steps != NULL && !steps_take(v->steps, steps))

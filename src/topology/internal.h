@@ -122,8 +122,24 @@ struct topology {
     struct hashmap index; /* of all slots by name */
     struct hashmap feasibility_index;
     struct name_table known_names; /* of the candidates that are known */
+    uint64_t *known;               /* [cap / 64]: a bit of each slot, likewise; owned */
     struct name_order order;       /* the last that was published */
 };
+
+/* candidates.c */
+/* The next slot of a candidate that is known, from that one on; TOPOLOGY_NONE: there is none. */
+uint32_t topology_next_known(const struct topology *t, uint32_t from);
+/* for (KNOWN_EACH(t, slot)) visits them all, in order. Slots that are only held cost next to
+ * nothing: whoever may create a pod names as many nodes that are not there as there are names. */
+#define KNOWN_EACH(t, slot)                                                                        \
+    uint32_t slot = topology_next_known((t), 0);                                                   \
+    slot != TOPOLOGY_NONE;                                                                         \
+    slot = topology_next_known((t), slot + 1)
+/* The steps of such a walk beside those for each candidate that is known: 16 bytes are a step. */
+static inline uint64_t topology_walk_steps(const struct topology *t) {
+    enum { SLOTS_A_STEP = 128 };
+    return t->candidates.end / SLOTS_A_STEP;
+}
 
 /* columns.c */
 void column_free(void *topology, uint32_t id);

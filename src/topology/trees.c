@@ -47,10 +47,9 @@ static uint32_t domain_or_empty(const struct topology_column *column, uint32_t s
 
 static int fill(const struct topology *t, const struct topology_column *columns,
                 struct tree_record *record, struct prefix_tree *ret) {
-    for (POOL_EACH(&t->candidates, slot)) {
-        const struct candidate_record *candidate = pool_at(&t->candidates, slot);
-        uint32_t prefix = candidate->known ? PREFIX_ROOT : PREFIX_NONE;
-        for (uint32_t i = 0; prefix != PREFIX_NONE && i < record->key_count; i++) {
+    for (KNOWN_EACH(t, slot)) {
+        uint32_t prefix = PREFIX_ROOT;
+        for (uint32_t i = 0; i < record->key_count; i++) {
             prefix = prefix_make(ret, prefix, domain_or_empty(&columns[i], slot));
             if (prefix == PREFIX_NONE)
                 return -ENOMEM;
@@ -84,7 +83,8 @@ static int make(const struct topology *t, const struct topology_column *columns,
 static int build(struct topology_view *v, const struct topology_column *columns, uint32_t count,
                  struct tree_record **ret) {
     const struct topology *t = v->topology;
-    if (v->steps != NULL && !steps_take(v->steps, (uint64_t)t->candidates.count * count))
+    if (v->steps != NULL &&
+        !steps_take(v->steps, (uint64_t)t->known_names.count * count + topology_walk_steps(t)))
         return -E2BIG;
     struct built_tree *built = calloc(1, sizeof *built);
     if (built == NULL)

@@ -2,6 +2,7 @@
 #include "unit/cache/probe.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 enum {
     KNOWN = CANDIDATE_KNOWN,
@@ -271,6 +272,40 @@ static void a_node_that_is_not_known_has_no_flags(void **state) {
     assert_int_equal(common(c, &pod), BOTH);
 }
 
+/* Whoever may create pods names nodes that are not there: a question is no dearer for them. */
+static void nodes_that_are_not_known_take_no_steps(void **state) {
+    enum { GHOSTS = 10000, NODE_STEPS = 100 };
+    struct cluster *c = *state;
+    struct pod pod = cluster_pod(c, "", "", "\"nodeSelector\":{\"disk\":\"ssd\"},");
+    struct steps steps = {.max = NODE_STEPS + GHOSTS / 128};
+    struct topology_column column;
+    struct topology_tree tree;
+    struct cache_view view;
+    const uint8_t *got;
+    char ghost[100];
+    for (int i = 0; i < GHOSTS; i++) {
+        (void)snprintf(ghost, sizeof ghost,
+                       "{\"metadata\":{\"namespace\":\"t\",\"name\":\"p%d\"},\"spec\":{"
+                       "\"nodeName\":\"ghost%d\"}}",
+                       i, i);
+        cluster_apply_json(c, OBJECT_POD, ghost);
+    }
+    cluster_nodes(c, "a,+disk=ssd b");
+    cache_view_open(c->cache, &view);
+    view.nodes.steps = &steps;
+    assert_int_equal(topology_feasibility(&view.nodes, &pod.affinity, pod.tolerations, &got), 0);
+    assert_int_equal(got[topology_find(&view.nodes, STR("a"))], BOTH);
+    assert_int_equal(got[topology_find(&view.nodes, STR("b"))], TAINTS);
+    steps.used = 0;
+    assert_int_equal(topology_column(&view.nodes, STR("disk"), &column), 0);
+    assert_int_equal(topology_value(&view.nodes, &column, 0).n, 3);
+    steps.used = 0;
+    assert_int_equal(topology_tree(&view.nodes, &column, 1, &tree), 0);
+    assert_int_equal(tree.count, 3); /* the root, ssd, and nothing */
+    view.nodes.steps = NULL;
+    cache_view_close(&view);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
@@ -287,6 +322,7 @@ int main(void) {
         TEST(what_a_view_uses_stays),
         TEST(what_all_have_in_common_follows_each),
         TEST(a_node_that_is_not_known_has_no_flags),
+        TEST(nodes_that_are_not_known_take_no_steps),
     };
     return cmocka_run_group_tests_name("feasibility", tests, NULL, NULL);
 }
