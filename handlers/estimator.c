@@ -23,7 +23,7 @@ struct asked {
 };
 
 /* What the result of a call is counted as, beside its status. */
-enum { ANSWER_KNOWN, ANSWER_UNKNOWN };
+enum { ANSWER_KNOWN, ANSWER_UNKNOWN, ANSWER_TOO_LARGE };
 
 static void refuse(struct grpc_response *response, int error) {
     response->status = error == -EINVAL ? GRPC_INTERNAL : GRPC_RESOURCE_EXHAUSTED;
@@ -45,17 +45,32 @@ static void refuse_cluster(const struct estimator *e, struct str cluster,
     member_release(only);
 }
 
-/* Upstream would not have begun to serve, or would answer with what it heard last. */
-static void answer_unready(const struct estimator *e, struct str cluster, enum member_state state,
-                           struct grpc_response *response) {
+static void answer_unknown(const struct estimator *e, struct str cluster, uint32_t remark,
+                           const char *why, struct grpc_response *response) {
     if (!e->unready_is_error) {
         wire_response_encode(ESTIMATE_UNKNOWN, WIRE_BYTES, &response->message);
-        response->remark = ANSWER_UNKNOWN;
+        response->remark = remark;
         return;
     }
     response->status = GRPC_UNAVAILABLE;
-    (void)err_set(&response->err, -EAGAIN, "cluster %.*s: %s", STR_ARG(cluster),
-                  member_state_text(state));
+    (void)err_set(&response->err, -EAGAIN, "cluster %.*s: %s", STR_ARG(cluster), why);
+}
+
+/* Upstream would not have begun to serve, or would answer with what it heard last. */
+static void answer_unready(const struct estimator *e, struct str cluster, enum member_state state,
+                           struct grpc_response *response) {
+    answer_unknown(e, cluster, ANSWER_UNKNOWN, member_state_text(state), response);
+}
+
+/* The question was prepared, and took too much of the member: -ENOSPC, -E2BIG or -ENOMEM. That is
+ * no error of the asker, whose scheduler would pass over the answers of all members. */
+static void answer_too_large(const struct estimator *e, struct str cluster, int error,
+                             struct grpc_response *response) {
+    if (error == -ENOSPC)
+        answer_unready(e, cluster, MEMBER_TOO_LARGE, response);
+    else
+        answer_unknown(e, cluster, ANSWER_TOO_LARGE,
+                       "there is too much of it for the question to be answered", response);
 }
 
 /* The member, held, if it can answer by what is in that state; otherwise the response is complete.
@@ -109,21 +124,18 @@ static int limit_by_quotas(const struct member_view *v, const struct asked *aske
 
 /* 0, -E2BIG, -ENOMEM or -ENOSPC. */
 static int estimate(const struct estimator *e, const struct member *member,
-                    const struct asked *asked, struct arena *arena, int64_t *ret) {
-    struct estimator_question q;
+                    const struct asked *asked, const struct estimator_question *q,
+                    struct arena *arena, int64_t *ret) {
     struct member_view v;
-    int r = make_question(e, asked, arena, &q);
-    if (r != 0)
-        return r;
-    r = member_view_open(member_informer(member), &v);
+    int r = member_view_open(member_informer(member), &v);
     if (r != 0)
         return r;
     v.topology.steps = &arena->steps;
     v.topology.asker = hash_str(asked->namespace);
-    r = asked->sets ? estimator_nodes_sets(&v.nodes, &v.topology, &q, arena, ret)
-                    : estimator_nodes_replicas(&v.nodes, &v.topology, &q, arena, ret);
+    r = asked->sets ? estimator_nodes_sets(&v.nodes, &v.topology, q, arena, ret)
+                    : estimator_nodes_replicas(&v.nodes, &v.topology, q, arena, ret);
     if (r == 0 && e->quotas && v.nodes.count > 0)
-        r = limit_by_quotas(&v, asked, &q, arena, ret);
+        r = limit_by_quotas(&v, asked, q, arena, ret);
     member_view_close(&v);
     return r;
 }
@@ -131,23 +143,22 @@ static int estimate(const struct estimator *e, const struct member *member,
 static void answer(const struct estimator *e, const struct asked *asked, struct arena *arena,
                    struct grpc_response *response) {
     struct member *member = hold_ready(e, asked->cluster, member_state, response);
+    struct estimator_question q;
     int64_t count;
     if (member == NULL)
         return;
-    const int r = estimate(e, member, asked, arena, &count);
+    const int unprepared = make_question(e, asked, arena, &q);
+    const int r = unprepared == 0 ? estimate(e, member, asked, &q, arena, &count) : 0;
     member_release(member);
-    if (r == 0) {
+    if (unprepared != 0) {
+        refuse(response, unprepared);
+        (void)err_set(&response->err, unprepared,
+                      "failed to estimate %s: the question is too large to be answered",
+                      asked->sets ? "component sets" : "replicas");
+    } else if (r != 0)
+        answer_too_large(e, asked->cluster, r, response);
+    else
         wire_response_encode((int32_t)count, WIRE_BYTES, &response->message);
-        return;
-    }
-    if (r == -ENOSPC) {
-        answer_unready(e, asked->cluster, MEMBER_TOO_LARGE, response);
-        return;
-    }
-    refuse(response, r);
-    (void)err_set(&response->err, r,
-                  "failed to estimate %s: the question is too large to be answered",
-                  asked->sets ? "component sets" : "replicas");
 }
 
 /* ---- methods ---- */
@@ -211,10 +222,10 @@ static void get_unschedulable_replicas(void *ctx, const struct grpc_request *req
     member_release(member);
     if (r == 0)
         wire_response_encode((int32_t)count, WIRE_BYTES, &response->message);
-    else if (r == -ENOSPC)
-        answer_unready(ctx, message.cluster, MEMBER_TOO_LARGE, response);
+    else if (r == -ENOSPC || r == -E2BIG || r == -ENOMEM)
+        answer_too_large(ctx, message.cluster, r, response);
     else
-        response->status = r == -E2BIG || r == -ENOMEM ? GRPC_RESOURCE_EXHAUSTED : GRPC_UNKNOWN;
+        response->status = GRPC_UNKNOWN;
 }
 
 static const struct grpc_method methods[] = {
@@ -233,6 +244,7 @@ static const struct {
 } results[] = {
     {GRPC_OK, ANSWER_KNOWN, "ok"},
     {GRPC_OK, ANSWER_UNKNOWN, "unknown"},
+    {GRPC_OK, ANSWER_TOO_LARGE, "too_large"},
     {GRPC_UNKNOWN, ANSWER_KNOWN, "refused"},
     {GRPC_DEADLINE_EXCEEDED, ANSWER_KNOWN, "late"},
     {GRPC_RESOURCE_EXHAUSTED, ANSWER_KNOWN, "exhausted"},

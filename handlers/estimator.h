@@ -3,10 +3,14 @@
  * upstream: karmada pkg/estimator/server, server.go (v1.18.1).
  *
  * Statuses: 2 an unknown cluster, or a workload that is not counted or not there, in upstream's
- * words; 8 a question that takes too much memory or too many steps; 13 a message that is not
- * well-formed. A member that is not synced, or has not been heard for too long, answers -1, which a
- * scheduler passes over; with unready_is_error status 14, which makes it pass over the answers of
- * all members.
+ * words; 8 a question that takes too much memory or too many steps by what it says itself, before
+ * anything of the member is looked at; 13 a message that is not well-formed. A member that is not
+ * synced, or has not been heard for too long, answers -1, which a scheduler passes over; with
+ * unready_is_error status 14, which makes it pass over the answers of all members.
+ *
+ * The same is answered where steps or memory run out over the member: nodes, ResourceQuotas,
+ * ReplicaSets and waiting pods are as many as its users make, and no error of the asker.
+ * karmada-descheduler, too, passes over -1 for this member alone.
  *
  * Threads: a question holds its member, which may leave meanwhile, and its member's read lock while
  * it is estimated, and nothing else.

@@ -181,13 +181,15 @@ static void not_synced(void **state) {
     ask(REPLICAS, hex_text(1, "m1"), GRPC_OK, "080c");
 }
 
-/* With one step more it has an answer. */
+/* With fewer steps than it takes itself it has status 8 and that text, with fewer than it takes of
+ * the member -1, and with one step more an answer. */
 static void least_steps(int method, const char *hex, const char *want) {
     CLEANUP(arena_done) struct arena arena;
     CLEANUP(strbuf_done) struct strbuf bytes = {0};
     const struct grpc_service service = estimator_service(&estimator);
     struct grpc_response response = {.status = GRPC_OK};
     char text[sizeof response.err.text] = "";
+    bool unknown = false;
     arena_init(&arena, ARENA);
     hex_append(hex, &bytes);
     const struct grpc_request request = {.message = strbuf_str(&bytes), .arena = &arena};
@@ -196,13 +198,19 @@ static void least_steps(int method, const char *hex, const char *want) {
         arena.steps = (struct steps){.max = steps};
         response = (struct grpc_response){.message = {.max = 64}};
         service.methods[method].handle(service.ctx, &request, &response);
+        if (response.remark != 0)
+            assert_hex(strbuf_str(&response.message), UNKNOWN);
         strbuf_done(&response.message);
-        if (response.status == GRPC_OK)
+        unknown = unknown || response.remark != 0;
+        if (response.status == GRPC_OK && response.remark == 0)
             break;
-        assert_int_equal(response.status, GRPC_RESOURCE_EXHAUSTED);
-        memcpy(text, response.err.text, sizeof text);
+        assert_int_equal(response.status, unknown ? GRPC_OK : GRPC_RESOURCE_EXHAUSTED);
+        if (!unknown)
+            memcpy(text, response.err.text, sizeof text);
     }
     assert_int_equal(response.status, GRPC_OK);
+    assert_int_equal(response.remark, 0);
+    assert_true(unknown);
     assert_contains(text, want);
 }
 
@@ -218,6 +226,29 @@ static void bad_questions(void **state) {
     least_steps(SETS, sets_in("ns", ""), "failed to estimate component sets: the question is too");
     estimator.quotas = true;
     least_steps(REPLICAS, good, "failed to estimate replicas: the question is too large");
+}
+
+/* What is too much because there is so much of the member is not known. */
+static void large_members(void **state) {
+    enum { QUOTAS = 200, STEPS = 200 };
+    CLEANUP(strbuf_done) struct strbuf text = {.max = 64 << 10};
+    (void)state;
+    strbuf_append_str(&text, STR(NODE));
+    for (int i = 0; i < QUOTAS; i++)
+        strbuf_appendf(&text,
+                       "---\nkind: ResourceQuota\napiVersion: v1\nmetadata: {name: q%d, namespace: "
+                       "ns}\nstatus: {hard: {cpu: '9'}, used: {cpu: '0'}}\n",
+                       i);
+    strbuf_append_char(&text, '\0');
+    load(text.p);
+    estimator.quotas = true;
+    ask_within(REPLICAS, replicas_in("other", ""), GRPC_OK, "0806", STEPS);
+    ask_within(REPLICAS, replicas_in("ns", ""), GRPC_OK, UNKNOWN, STEPS);
+    ask_within(SETS, sets_in("other", ""), GRPC_OK, "0806", STEPS);
+    ask_within(SETS, sets_in("ns", ""), GRPC_OK, UNKNOWN, STEPS);
+    estimator.unready_is_error = true;
+    ask_within(SETS, sets_in("ns", ""), GRPC_UNAVAILABLE,
+               "cluster m1: there is too much of it for the question to be answered", STEPS);
 }
 
 static const char *workload(const char *cluster, const char *api, const char *kind,
@@ -242,6 +273,7 @@ static void unschedulable_replicas(void **state) {
         "true}]}\nstatus: {conditions: [{type: PodScheduled, status: 'False', reason: "
         "Unschedulable, lastTransitionTime: '2001-01-01T00:00:00Z'}]}\n");
     ask(UNSCHEDULABLE, workload("m1", "apps/v1", "Deployment", "d"), GRPC_OK, "0801");
+    least_steps(UNSCHEDULABLE, workload("m1", "apps/v1", "Deployment", "d"), "");
     ask(UNSCHEDULABLE, workload("m2", "apps/v1", "Deployment", "d"), GRPC_UNKNOWN,
         "cluster name does not match, got: m2, desire: m1");
     ask(UNSCHEDULABLE, workload("m1", "apps/v1", "StatefulSet", "d"), GRPC_UNKNOWN,
@@ -263,6 +295,9 @@ static void observed(void **state) {
     service.observe(service.ctx, &(struct grpc_report){.method = &service.methods[REPLICAS],
                                                        .remark = 1,
                                                        .duration_ns = 3000000});
+    service.observe(service.ctx, &(struct grpc_report){.method = &service.methods[REPLICAS],
+                                                       .remark = 2,
+                                                       .duration_ns = 3000000});
     service.observe(service.ctx,
                     &(struct grpc_report){.method = NULL, .status = GRPC_UNIMPLEMENTED});
     metrics_render(&out);
@@ -274,6 +309,8 @@ static void observed(void **state) {
         "evenkeel_estimator_requests_total{method=\"MaxAvailableReplicas\",result=\"ok\"} 0\n");
     assert_contains(out.p, "evenkeel_estimator_requests_total{method=\"MaxAvailableReplicas\","
                            "result=\"unknown\"} 1\n");
+    assert_contains(out.p, "evenkeel_estimator_requests_total{method=\"MaxAvailableReplicas\","
+                           "result=\"too_large\"} 1\n");
     assert_contains(out.p, "evenkeel_estimator_duration_seconds_count{method="
                            "\"MaxAvailableComponentSets\"} 1\n");
     estimator_metrics_stop();
@@ -302,6 +339,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(unknown_clusters, setup, teardown),
         cmocka_unit_test_setup_teardown(not_synced, setup, teardown),
         cmocka_unit_test_setup_teardown(bad_questions, setup, teardown),
+        cmocka_unit_test_setup_teardown(large_members, setup, teardown),
         cmocka_unit_test_setup_teardown(unschedulable_replicas, setup, teardown),
         cmocka_unit_test_setup_teardown(observed, setup, teardown),
     };
