@@ -54,16 +54,18 @@ struct owned_object {
     struct hash128 template;
     int64_t since_ms; /* created; of a pod, when it was found that there is no node for it */
     uint32_t namespace, name, uid;
-    uint32_t owner;    /* the controller's uid; INTERN_NONE without */
-    uint32_t selector; /* of a Deployment: its text; INTERN_NONE without */
+    uint32_t owner;        /* the controller's uid; INTERN_NONE without */
+    uint32_t selector;     /* of a Deployment: its text; INTERN_NONE without */
+    uint32_t next, before; /* of its namespace and owner; POOL_NONE: it is the last, the first */
     struct label_set labels;
     bool has_since;
     bool listed, fresh; /* as of bound pods */
 };
-/* All of one kind. */
+/* All of one kind. Those of an owner are in a list, whose first is found by namespace and owner:
+ * what others own costs a question nothing. */
 struct object_table {
     struct pool objects;
-    struct hashmap index;
+    struct hashmap index, owners; /* the latter of first ones */
     bool listing;
 };
 enum { TABLE_DEPLOYMENTS, TABLE_REPLICA_SETS, TABLE_WAITING_PODS, TABLES };

@@ -60,7 +60,8 @@ int member_quotas(const struct member_view *v, struct str namespace, struct aren
 
 /*
  * How many of a Deployment's newest pods have found no node for longer than the threshold
- * (estimator/unschedulable.h). Holds the read lock for the length of the call. 0, -ENOENT (there is
+ * (estimator/unschedulable.h). Linear in its ReplicaSets and their waiting pods, whatever others
+ * there are. Holds the read lock for the length of the call. 0, -ENOENT (there is
  * no such Deployment), -EINVAL (its selector does not compile), -ENOSPC (not all is kept, because
  * it is too much), -E2BIG or -ENOMEM.
  */

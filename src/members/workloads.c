@@ -31,6 +31,70 @@ static uint32_t find_object(const struct object_table *t, struct str namespace, 
     return hashmap_find(&t->index, key.a, key_equal, t, &key);
 }
 
+/* ---- lists of an owner ---- */
+
+struct owner_key {
+    uint32_t namespace, owner;
+};
+
+static struct owner_key owner_key_of(const struct owned_object *object) {
+    return (struct owner_key){object->namespace, object->owner};
+}
+
+static uint64_t hash_owner(struct owner_key key) {
+    return hash_mix(hash_mix(0, key.namespace), key.owner);
+}
+
+static bool owner_equal(const void *ctx, uint32_t id, const void *key) {
+    const struct object_table *t = ctx;
+    const struct owned_object *object = pool_at(&t->objects, id);
+    const struct owner_key *wanted = key;
+    return object->namespace == wanted->namespace && object->owner == wanted->owner;
+}
+
+static uint32_t find_first(const struct object_table *t, struct owner_key key) {
+    return hashmap_find(&t->owners, hash_owner(key), owner_equal, t, &key);
+}
+
+/* Behind the first of its owner; the index has room. */
+static void link_object(struct object_table *t, uint32_t id) {
+    struct owned_object *object = pool_at(&t->objects, id);
+    const struct owner_key key = owner_key_of(object);
+    object->next = object->before = POOL_NONE;
+    if (object->owner == INTERN_NONE)
+        return;
+    const uint32_t first = find_first(t, key);
+    if (first == HASHMAP_NONE) {
+        hashmap_insert(&t->owners, hash_owner(key), id);
+        return;
+    }
+    struct owned_object *head = pool_at(&t->objects, first);
+    object->next = head->next;
+    object->before = first;
+    if (head->next != POOL_NONE)
+        ((struct owned_object *)pool_at(&t->objects, head->next))->before = id;
+    head->next = id;
+}
+
+/* What takes the place of a first one needs no more room than that. */
+static void unlink_object(struct object_table *t, uint32_t id) {
+    const struct owned_object *object = pool_at(&t->objects, id);
+    const uint64_t hash = hash_owner(owner_key_of(object));
+    if (object->owner == INTERN_NONE)
+        return;
+    if (object->before == POOL_NONE)
+        hashmap_remove(&t->owners, hash, id);
+    else
+        ((struct owned_object *)pool_at(&t->objects, object->before))->next = object->next;
+    if (object->next == POOL_NONE)
+        return;
+    ((struct owned_object *)pool_at(&t->objects, object->next))->before = object->before;
+    if (object->before == POOL_NONE)
+        hashmap_insert(&t->owners, hash, object->next);
+}
+
+/* ---- objects ---- */
+
 void workloads_init(struct member_contents *c) {
     for (int i = 0; i < TABLES; i++)
         pool_init(&c->tables[i].objects, sizeof(struct owned_object));
@@ -47,6 +111,7 @@ static void free_parts(struct member_contents *c, struct owned_object *object) {
 
 static void forget_object(struct member_contents *c, struct object_table *t, uint32_t id) {
     struct owned_object *object = pool_at(&t->objects, id);
+    unlink_object(t, id);
     free_parts(c, object);
     hashmap_remove(&t->index, object->key.a, id);
     pool_give(&t->objects, id);
@@ -59,6 +124,7 @@ void workloads_done(struct member_contents *c) {
             forget_object(c, t, id);
         pool_done(&t->objects);
         hashmap_done(&t->index);
+        hashmap_done(&t->owners);
     }
 }
 
@@ -118,13 +184,15 @@ int workloads_apply(struct member_contents *c, int table, const struct kept_obje
     if (!good)
         return fits ? -ENOMEM : -E2BIG;
     kept.fresh = fresh;
-    const uint32_t id = hashmap_reserve(&t->index) == 0 ? pool_take(&t->objects) : POOL_NONE;
+    const bool room = hashmap_reserve(&t->index) == 0 && hashmap_reserve(&t->owners) == 0;
+    const uint32_t id = room ? pool_take(&t->objects) : POOL_NONE;
     if (id == POOL_NONE) {
         free_parts(c, &kept);
         return -ENOMEM;
     }
     *(struct owned_object *)pool_at(&t->objects, id) = kept;
     hashmap_insert(&t->index, kept.key.a, id);
+    link_object(t, id);
     return 0;
 }
 
@@ -164,7 +232,7 @@ void workloads_sync_abort(struct member_contents *c, int table) {
 }
 
 uint64_t workloads_bytes(const struct member_contents *c) {
-    enum { OBJECT_BYTES = sizeof(struct owned_object) + 10 }; /* with its place in the index */
+    enum { OBJECT_BYTES = sizeof(struct owned_object) + 20 }; /* with its places in two indexes */
     uint64_t bytes = 0;
     for (int i = 0; i < TABLES; i++)
         bytes += c->tables[i].objects.count * (uint64_t)OBJECT_BYTES;
@@ -209,45 +277,48 @@ static int compare_ids(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Those of a table that have one of these owners, which are sorted; `count` of them. */
-static int pick_owned(const struct object_table *t, const uint32_t *owners, uint32_t owner_count,
-                      struct arena *arena, const struct owned_object ***ret, uint32_t *ret_count) {
-    uint32_t cap = 0;
-    *ret = NULL;
-    *ret_count = 0;
-    if (!steps_take(&arena->steps, t->objects.count * (owner_count > 1 ? UINT64_C(4) : 1)))
-        return -E2BIG;
-    for (POOL_EACH(&t->objects, id)) {
+/* Objects that are picked from a table, in the arena. */
+struct picked {
+    const struct owned_object **items;
+    uint32_t count, cap;
+};
+
+/* Adds those of a namespace that have this owner. */
+static int pick_owned(const struct object_table *t, uint32_t namespace, uint32_t owner,
+                      struct arena *arena, struct picked *to) {
+    uint32_t id = find_first(t, (struct owner_key){namespace, owner});
+    while (id != POOL_NONE) {
         const struct owned_object *object = pool_at(&t->objects, id);
-        if (bsearch(&object->owner, owners, owner_count, sizeof *owners, compare_ids) == NULL)
-            continue;
-        *ret = arena_push(arena, *ret, *ret_count, &cap, sizeof(const struct owned_object *));
-        if (*ret == NULL)
+        if (!steps_take(&arena->steps, 1))
+            return -E2BIG;
+        to->items = arena_push(arena, to->items, to->count, &to->cap, sizeof *to->items);
+        if (to->items == NULL)
             return -ENOMEM;
-        (*ret)[(*ret_count)++] = object;
+        to->items[to->count++] = object;
+        id = object->next;
     }
     return 0;
 }
 
-/* The waiting pods of these ReplicaSets. */
-static int restore_pods(const struct member_contents *c, const uint32_t *sets, uint32_t set_count,
-                        struct arena *arena, struct unschedulable_question *q) {
-    const struct owned_object **picked;
-    q->pod_count = 0;
-    if (set_count == 0)
-        return 0;
-    int r =
-        pick_owned(&c->tables[TABLE_WAITING_PODS], sets, set_count, arena, &picked, &q->pod_count);
-    struct karmada_pod *pods = arena_array(arena, q->pod_count, sizeof *pods);
+/* The waiting pods of these ReplicaSets, which are sorted. */
+static int restore_pods(const struct member_contents *c, uint32_t namespace, const uint32_t *sets,
+                        uint32_t set_count, struct arena *arena, struct unschedulable_question *q) {
+    struct picked picked = {.items = NULL};
+    int r = 0;
+    for (uint32_t i = 0; r == 0 && i < set_count; i++)
+        if (i == 0 || sets[i] != sets[i - 1])
+            r = pick_owned(&c->tables[TABLE_WAITING_PODS], namespace, sets[i], arena, &picked);
+    struct karmada_pod *pods = arena_array(arena, picked.count, sizeof *pods);
     if (r == 0 && pods == NULL)
         r = -ENOMEM;
-    for (uint32_t i = 0; r == 0 && i < q->pod_count; i++) {
+    for (uint32_t i = 0; r == 0 && i < picked.count; i++) {
         pods[i] = (struct karmada_pod){.unschedulable = true,
-                                       .has_transition = picked[i]->has_since,
-                                       .transition_ms = picked[i]->since_ms};
-        r = restore_meta(c, picked[i], arena, &pods[i].meta);
+                                       .has_transition = picked.items[i]->has_since,
+                                       .transition_ms = picked.items[i]->since_ms};
+        r = restore_meta(c, picked.items[i], arena, &pods[i].meta);
     }
     q->pods = pods;
+    q->pod_count = picked.count;
     return r;
 }
 
@@ -255,25 +326,26 @@ static int restore_pods(const struct member_contents *c, const uint32_t *sets, u
  * template. */
 static int restore_owned(const struct member_contents *c, const struct owned_object *deployment,
                          struct arena *arena, struct unschedulable_question *q) {
-    const struct owned_object **picked;
+    struct picked picked = {.items = NULL};
     uint32_t alike = 0;
-    int r = pick_owned(&c->tables[TABLE_REPLICA_SETS], &deployment->uid, 1, arena, &picked,
-                       &q->replica_set_count);
-    struct karmada_workload *sets = arena_array(arena, q->replica_set_count, sizeof *sets);
-    uint32_t *uids = arena_array_unset(arena, q->replica_set_count, sizeof *uids);
+    int r = pick_owned(&c->tables[TABLE_REPLICA_SETS], deployment->namespace, deployment->uid,
+                       arena, &picked);
+    struct karmada_workload *sets = arena_array(arena, picked.count, sizeof *sets);
+    uint32_t *uids = arena_array_unset(arena, picked.count, sizeof *uids);
     if (r == 0 && (sets == NULL || uids == NULL))
         r = -ENOMEM;
-    for (uint32_t i = 0; r == 0 && i < q->replica_set_count; i++) {
-        r = restore_workload(c, picked[i], arena, &sets[i]);
-        if (picked[i]->template.a == deployment->template.a)
-            uids[alike++] = picked[i]->uid;
+    for (uint32_t i = 0; r == 0 && i < picked.count; i++) {
+        r = restore_workload(c, picked.items[i], arena, &sets[i]);
+        if (picked.items[i]->template.a == deployment->template.a)
+            uids[alike++] = picked.items[i]->uid;
     }
     if (r == 0 && !steps_take_sort(&arena->steps, alike))
         r = -E2BIG;
     if (r == 0 && alike > 1)
         qsort(uids, alike, sizeof *uids, compare_ids);
     q->replica_sets = sets;
-    return r == 0 ? restore_pods(c, uids, alike, arena, q) : r;
+    q->replica_set_count = picked.count;
+    return r == 0 ? restore_pods(c, deployment->namespace, uids, alike, arena, q) : r;
 }
 
 static int count_unschedulable(const struct member_contents *c,

@@ -123,6 +123,50 @@ static void listings(void **state) {
     assert_int_equal(waiting(i, "d", 0), 0); /* its ReplicaSet was not shown */
 }
 
+/* Pods and ReplicaSets of others, of another namespace with the same owner, too: they take no
+ * steps. */
+static void pods_of_others(void **state) {
+    enum { OTHERS = 1000, STEPS = 200 };
+    struct informer *i = *state;
+    char json[600];
+    kept_give(i, DEPLOYMENTS, DEPLOYMENT("d", "u1", "v1"));
+    for (int n = 0; n < OTHERS; n++) {
+        (void)snprintf(json, sizeof json,
+                       "{\"metadata\":{\"namespace\":\"%s\",\"name\":\"o%d\",\"uid\":\"o%d\","
+                       "\"labels\":{\"app\":\"a\"},\"ownerReferences\":[{\"kind\":\"Any\",\"uid\":"
+                       "\"%s\",\"controller\":true}]},\"status\":{\"conditions\":[{\"type\":"
+                       "\"PodScheduled\",\"status\":\"False\",\"reason\":\"Unschedulable\"}]}}",
+                       n % 2 ? "ns" : "other", n, n, n % 2 ? "r9" : "r1");
+        kept_give(i, PODS, json);
+        (void)snprintf(json, sizeof json,
+                       "{\"metadata\":{\"namespace\":\"%s\",\"name\":\"o%d\",\"uid\":\"o%d\","
+                       "\"ownerReferences\":[{\"kind\":\"Any\",\"uid\":\"%s\",\"controller\":true"
+                       "}]},\"spec\":{" TEMPLATE("v1") "}}",
+                       n % 2 ? "ns" : "other", n, n, n % 2 ? "u9" : "u1");
+        kept_give(i, REPLICA_SETS, json);
+    }
+    kept_give(i, REPLICA_SETS, REPLICA_SET("r1", "r1", "u1", "2025-01-01T00:00:00Z", "v1"));
+    kept_give(i, PODS, WAITING("p1", "r1"));
+    kept_give(i, PODS, WAITING("p2", "r1"));
+    kept_give(i, PODS, WAITING("p3", "r1"));
+    arena_reset(&kept_arena);
+    kept_arena.steps.max = STEPS;
+    assert_int_equal(waiting(i, "d", 0), 3);
+    /* the first of their list, the last, and the one between them */
+    static const char *const gone[] = {"p1", "p2", "p3"};
+    for (int n = 0; n < 3; n++) {
+        take(i, PODS, gone[n]);
+        kept_arena.steps.used = 0;
+        assert_int_equal(waiting(i, "d", 0), 2 - n);
+    }
+    /* one that gets another owner leaves the list */
+    kept_arena.steps.max = 0;
+    kept_give(i, PODS, WAITING("p1", "r1"));
+    kept_give(i, PODS, WAITING("p2", "r1"));
+    kept_give(i, PODS, WAITING("p1", "r9"));
+    assert_int_equal(waiting(i, "d", 0), 1);
+}
+
 static void bad_selector(void **state) {
     struct informer *i = *state;
     kept_give(i, DEPLOYMENTS,
@@ -140,6 +184,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(counted, kept_setup, kept_teardown),
         cmocka_unit_test_setup_teardown(newest_replica_set, kept_setup, kept_teardown),
         cmocka_unit_test_setup_teardown(listings, kept_setup, kept_teardown),
+        cmocka_unit_test_setup_teardown(pods_of_others, kept_setup, kept_teardown),
         cmocka_unit_test_setup_teardown(bad_selector, kept_setup, kept_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
