@@ -178,6 +178,8 @@ static int take_pod(struct making *m, const struct estimator_nodes *nodes,
     if (slot == TOPOLOGY_NONE || m->row_of[slot] == TOPOLOGY_NONE)
         return 0;
     const uint32_t row = m->row_of[slot];
+    if (pod->beyond > 0 && !steps_take(&m->arena->steps, m->begin[row + 1] - m->begin[row]))
+        return -E2BIG;
     take(&m->native[NODE_PODS][row], 1);
     for (uint32_t i = 0; i < pod->requests.count; i++) {
         const struct resource *request = &pod->requests.items[i];
@@ -190,6 +192,8 @@ static int take_pod(struct making *m, const struct estimator_nodes *nodes,
         else if (scalar != NULL)
             take(&scalar->free, request->amount);
     }
+    for (uint32_t at = m->begin[row]; pod->beyond > 0 && at < m->begin[row + 1]; at++)
+        take(&m->scalars[at].free, pod->beyond);
     return 0;
 }
 

@@ -35,6 +35,7 @@ struct request_vector {
     uint64_t hash;
     uint32_t references, scalar_count;
     int64_t native[NODE_NATIVES];   /* of pods at least 1 */
+    int64_t beyond;                 /* of each scalar so much more */
     struct scalar_request *scalars; /* by name; owned */
 };
 

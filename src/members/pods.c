@@ -9,8 +9,10 @@
 
 /* ---- vectors ---- */
 
-static uint64_t hash_of(const struct resources *requests) {
+static uint64_t hash_of(const struct karmada_pod *pod) {
+    const struct resources *requests = &pod->requests;
     struct hash_state hash = hash_begin();
+    hash_add_number(&hash, (uint64_t)pod->beyond);
     for (uint32_t i = 0; i < requests->count; i++) {
         hash_add(&hash, requests->items[i].name);
         hash_add_number(&hash, (uint64_t)requests->items[i].amount);
@@ -53,10 +55,11 @@ static bool has_scalar(const struct request_vector *v, uint32_t name, int64_t am
 
 static bool vector_equal(const void *ctx, uint32_t id, const void *key) {
     const struct member_contents *c = ctx;
-    const struct resources *wanted = key;
+    const struct karmada_pod *pod = key;
+    const struct resources *wanted = &pod->requests;
     const struct request_vector *v = vector_at(c, id);
     int64_t native[NODE_NATIVES];
-    if (read_natives(wanted, native) != v->scalar_count ||
+    if (read_natives(wanted, native) != v->scalar_count || pod->beyond != v->beyond ||
         memcmp(native, v->native, sizeof native) != 0)
         return false;
     for (uint32_t i = 0; i < wanted->count; i++)
@@ -80,7 +83,8 @@ static void free_scalars(struct member_contents *c, struct request_vector *v, ui
 }
 
 static int fill_vector(struct member_contents *c, struct request_vector *v,
-                       const struct resources *requests) {
+                       const struct karmada_pod *pod) {
+    const struct resources *requests = &pod->requests;
     const uint32_t others = read_natives(requests, v->native);
     if (others == 0)
         return 0;
@@ -103,10 +107,10 @@ static int fill_vector(struct member_contents *c, struct request_vector *v,
     return 0;
 }
 
-/* One more reference; POOL_NONE without memory. */
-static uint32_t vector_ref(struct member_contents *c, const struct resources *requests) {
-    const uint64_t hash = hash_of(requests);
-    uint32_t id = hashmap_find(&c->vector_index, hash, vector_equal, c, requests);
+/* One more reference to what a pod asks for; POOL_NONE without memory. */
+static uint32_t vector_ref(struct member_contents *c, const struct karmada_pod *pod) {
+    const uint64_t hash = hash_of(pod);
+    uint32_t id = hashmap_find(&c->vector_index, hash, vector_equal, c, pod);
     if (id != HASHMAP_NONE) {
         ((struct request_vector *)pool_at(&c->vectors, id))->references++;
         return id;
@@ -117,8 +121,8 @@ static uint32_t vector_ref(struct member_contents *c, const struct resources *re
     if (id == POOL_NONE)
         return POOL_NONE;
     struct request_vector *v = pool_at(&c->vectors, id);
-    *v = (struct request_vector){.hash = hash, .references = 1};
-    if (fill_vector(c, v, requests) != 0) {
+    *v = (struct request_vector){.hash = hash, .references = 1, .beyond = pod->beyond};
+    if (fill_vector(c, v, pod) != 0) {
         pool_give(&c->vectors, id);
         return POOL_NONE;
     }
@@ -204,7 +208,7 @@ int bound_pods_apply(struct member_contents *c, const struct karmada_pod *pod) {
     const struct hash128 key = key_of(pod->meta.namespace, pod->meta.name);
     const uint32_t old = find_pod(c, &key);
     const bool counts = !str_empty(pod->node_name) && !pod->finished;
-    const uint32_t vector = counts ? vector_ref(c, &pod->requests) : POOL_NONE;
+    const uint32_t vector = counts ? vector_ref(c, pod) : POOL_NONE;
     const uint32_t slot =
         vector != POOL_NONE ? topology_slot_make(c->topology, pod->node_name) : TOPOLOGY_NONE;
     bool fresh = c->listing_pods;

@@ -32,6 +32,8 @@ static void use_scalars(const struct node_rooms *rooms, const struct request_vec
         if (room != NULL)
             room->used += sign * (__int128)v->scalars[i].amount;
     }
+    for (uint32_t i = 0; v->beyond > 0 && i < rooms->scalar_count; i++)
+        rooms->scalars[i].used += sign * (__int128)v->beyond;
 }
 
 static void use(struct member_contents *c, uint32_t slot, uint32_t vector, int sign) {

@@ -6,36 +6,58 @@
 
 /* ---- lists of amounts, by name ---- */
 
+/* Amounts above 0. Of a name that has no place there may be as much as `beyond`, and of one that
+ * has a place so much more. */
 struct amount_list {
     struct resource *items;
     uint32_t count, cap;
+    uint32_t others; /* of count: those that not every node has; at most LIMIT_RESOURCES */
+    int64_t beyond;
 };
 
-/* The item of a name; a new one is 0. NULL: there are too many (no node has so many), or no
- * memory. */
-static int64_t *amount_in(struct json_reader *r, struct amount_list *list, struct str name) {
+static bool is_native(struct str name) {
+    return str_eq(name, STR("cpu")) || str_eq(name, STR("memory")) || str_eq(name, STR("pods")) ||
+           str_eq(name, STR("ephemeral-storage"));
+}
+
+/* The first place whose name is not before this one. */
+static uint32_t lower_bound(const struct amount_list *list, struct str name) {
     uint32_t low = 0, high = list->count;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        const int order = str_cmp(list->items[middle].name, name);
-        if (order == 0)
-            return &list->items[middle].amount;
-        if (order < 0)
+        if (str_cmp(list->items[middle].name, name) < 0)
             low = middle + 1;
         else
             high = middle;
     }
-    if (list->count == LIMIT_RESOURCES)
+    return low;
+}
+
+/* NULL: it has no place. */
+static int64_t *find_amount(const struct amount_list *list, struct str name) {
+    const uint32_t at = lower_bound(list, name);
+    return at < list->count && str_eq(list->items[at].name, name) ? &list->items[at].amount : NULL;
+}
+
+/* The item of a name; a new one is 0. NULL: there are too many, or no memory. */
+static int64_t *amount_in(struct json_reader *r, struct amount_list *list, struct str name) {
+    int64_t *found = find_amount(list, name);
+    const bool other = !is_native(name);
+    if (found != NULL)
+        return found;
+    if (other && list->others == LIMIT_RESOURCES)
         return NULL;
     struct resource *items =
         arena_push(r->arena, list->items, list->count, &list->cap, sizeof *items);
     if (items == NULL)
         return NULL;
+    const uint32_t at = lower_bound(list, name);
     list->items = items;
-    memmove(items + low + 1, items + low, (list->count - low) * sizeof *items);
-    items[low] = (struct resource){.name = name};
+    memmove(items + at + 1, items + at, (list->count - at) * sizeof *items);
+    items[at] = (struct resource){.name = name};
     list->count++;
-    return &items[low].amount;
+    list->others += other;
+    return &items[at].amount;
 }
 
 static void add(int64_t *to, int64_t amount) {
@@ -47,15 +69,22 @@ static void raise(int64_t *to, int64_t amount) {
     *to = amount > *to ? amount : *to;
 }
 
+/* `from` is of one object, or the most of several: no name has more there than the larger of its
+ * amount and what is beyond. */
 static void merge(struct json_reader *r, struct amount_list *to, const struct amount_list *from,
                   void (*one)(int64_t *to, int64_t amount)) {
+    int64_t beyond = from->beyond;
     for (uint32_t i = 0; i < from->count; i++) {
         int64_t *amount = amount_in(r, to, from->items[i].name);
         if (amount != NULL)
             one(amount, from->items[i].amount);
+        else
+            raise(&beyond, from->items[i].amount);
     }
+    one(&to->beyond, beyond);
 }
 
+/* Names without an amount take no place from those that have one. */
 static void amounts_decode(struct json_reader *r, struct amount_list *ret) {
     struct str key;
     *ret = (struct amount_list){0};
@@ -65,11 +94,14 @@ static void amounts_decode(struct json_reader *r, struct amount_list *ret) {
         const struct quantity q = quantity_decode(r, NULL);
         if (!resource_is_scheduled(key) && !str_eq(key, STR("pods")))
             continue;
-        int64_t *amount = amount_in(r, ret, key);
+        const int64_t value = q.nano <= 0               ? 0
+                              : str_eq(key, STR("cpu")) ? quantity_milli_value(&q)
+                                                        : quantity_value(&q);
+        int64_t *amount = value > 0 ? amount_in(r, ret, key) : find_amount(ret, key);
         if (amount != NULL)
-            *amount = q.nano <= 0               ? 0
-                      : str_eq(key, STR("cpu")) ? quantity_milli_value(&q)
-                                                : quantity_value(&q);
+            *amount = value;
+        else
+            raise(&ret->beyond, value);
     }
 }
 
@@ -193,4 +225,5 @@ void karmada_pod_decode(struct json_reader *r, struct karmada_pod *ret) {
     merge(r, &requests.containers, &requests.most, raise);
     merge(r, &requests.containers, &requests.overhead, add);
     ret->requests = (struct resources){requests.containers.items, requests.containers.count};
+    ret->beyond = requests.containers.beyond;
 }

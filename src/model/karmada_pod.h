@@ -14,8 +14,11 @@ struct karmada_pod {
     struct object_meta meta;
     struct str node_name;      /* empty: not bound */
     bool finished;             /* phase Succeeded or Failed */
-    struct resources requests; /* and "pods", which a container may ask for; what asks for less
-                                  than nothing is left out */
+    struct resources requests; /* and "pods", which a container may ask for; what asks for nothing,
+                                  or less, is left out */
+    int64_t beyond;            /* it may ask for so much more of each resource other than cpu,
+                                  memory, ephemeral-storage and pods, because its containers name
+                                  more of these than LIMIT_RESOURCES; otherwise 0 */
     bool unschedulable;        /* condition PodScheduled is False, reason Unschedulable */
     bool has_transition;
     int64_t transition_ms; /* lastTransitionTime of that condition, since 1970 */

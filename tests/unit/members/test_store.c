@@ -4,6 +4,8 @@
  */
 #include "unit/members/kept.h"
 
+#include "base/limits.h"
+
 #include <stdio.h>
 
 enum { NODES, PODS }; /* rows of the store */
@@ -78,6 +80,67 @@ static void fields_of_pods(void **state) {
     assert_int_equal(left_on(i, "n", "cpu"), 3000);
     assert_int_equal(left_on(i, "n", "example.com/gpu"), 2);
     assert_int_equal(left_on(i, "n", "pods"), 9);
+}
+
+#define GPU_NODE NODE_OF("n", FOUR ",\"x/gpu\":\"3\"")
+
+/* What is left of the gpus of GPU_NODE, counted anew. */
+static int64_t gpus_beside(const char *pod_json) {
+    struct intern strings = {0};
+    struct topology *topology = NULL;
+    struct estimator_nodes nodes;
+    struct karmada_pod pod;
+    struct json_reader r;
+    struct node node;
+    json_reader_init(&r, str_of(GPU_NODE), &kept_arena, "node");
+    node_decode(&r, &node);
+    json_reader_init(&r, str_of(pod_json), &kept_arena, "pod");
+    karmada_pod_decode(&r, &pod);
+    assert_int_equal(topology_new(&(struct topology_options){.strings = &strings}, &topology, NULL),
+                     0);
+    assert_int_equal(estimator_nodes_make(topology, &node, 1, &pod, 1, &kept_arena, &nodes), 0);
+    topology_free(topology);
+    intern_done(&strings);
+    assert_int_equal(nodes.scalar_begin[1], 1);
+    return nodes.scalars[0].free;
+}
+
+/* Names without an amount hide nothing, and neither do names beyond the limit: those may be any. */
+static void pods_with_many_names(void **state) {
+    struct informer *i = *state;
+    static const struct {
+        int names;
+        const char *amount;
+        int64_t gpu; /* what is left of three; the pod asks for two */
+    } cases[] = {
+        {1000, "0", 1},
+        {LIMIT_RESOURCES - 1, "1", 1},
+        {LIMIT_RESOURCES, "1", 1},     /* and the gpu is beyond the limit */
+        {LIMIT_RESOURCES + 1, "1", 1}, /* of what is beyond the most counts */
+        {LIMIT_RESOURCES + 1, "3", 0},
+    };
+    kept_give(i, NODES, GPU_NODE);
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        CLEANUP(strbuf_done) struct strbuf json = {0};
+        strbuf_append_str(&json,
+                          STR("{\"metadata\":{\"namespace\":\"ns\",\"name\":\"a\"},\"spec\":{"
+                              "\"nodeName\":\"n\",\"containers\":[{\"resources\":{"
+                              "\"requests\":{"));
+        for (int n = 0; n < cases[k].names; n++)
+            strbuf_appendf(&json, "\"a/r%03d\":\"%s\",", n, cases[k].amount);
+        strbuf_append_str(&json, STR("\"cpu\":\"3\",\"memory\":\"1Gi\",\"ephemeral-storage\":"
+                                     "\"1Mi\",\"pods\":\"1\",\"x/gpu\":\"2\"}}}]}}"));
+        strbuf_append_char(&json, '\0');
+        kept_give(i, PODS, json.p);
+        assert_int_equal(left_on(i, "n", "cpu"), 1000);
+        assert_int_equal(left_on(i, "n", "memory"), 7ll << 30);
+        assert_int_equal(left_on(i, "n", "ephemeral-storage"), (1ll << 30) - (1 << 20));
+        assert_int_equal(left_on(i, "n", "pods"), 8);
+        assert_int_equal(left_on(i, "n", "x/gpu"), cases[k].gpu);
+        assert_int_equal(gpus_beside(json.p), cases[k].gpu);
+    }
+    kept_take(i, PODS, "ns", "a");
+    assert_int_equal(left_on(i, "n", "x/gpu"), 3);
 }
 
 /* Bound and not finished; terminating ones count. */
@@ -455,6 +518,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(fields_of_nodes, kept_setup, kept_teardown),
         cmocka_unit_test_setup_teardown(fields_of_pods, kept_setup, kept_teardown),
+        cmocka_unit_test_setup_teardown(pods_with_many_names, kept_setup, kept_teardown),
         cmocka_unit_test_setup_teardown(which_pods_count, kept_setup, kept_teardown),
         cmocka_unit_test_setup_teardown(pods_without_a_node, kept_setup, kept_teardown),
         cmocka_unit_test_setup_teardown(huge_requests, kept_setup, kept_teardown),
