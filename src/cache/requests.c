@@ -225,7 +225,7 @@ static int64_t wrapped(int64_t sum, uint64_t more) {
 void node_requests_add(struct cache *c, uint32_t slot, uint32_t requests) {
     const struct requests_record *record = pool_at(&c->requests, requests);
     struct amount_list *list = &c->node_records[slot].requested;
-    struct amount_ids first[LIMIT_RESOURCES]; /* named by no pod here before; set as far as count */
+    struct amount_ids first[RESOURCES_MOST]; /* named by no pod here before; set as far as count */
     uint32_t count = 0;
     c->node_records[slot].pods++;
     for (int i = 0; i < FILLED; i++)

@@ -86,6 +86,18 @@ static __int128 amount_of(const struct amounts *list, struct str name) {
     return is_at(list, at, name) ? list->items[at].nano : 0;
 }
 
+/* upstream: IsSupportedPodLevelResource() */
+static bool is_of_level(struct str name) {
+    return str_eq(name, STR("cpu")) || str_eq(name, STR("memory")) ||
+           str_has_prefix(name, STR("hugepages-"));
+}
+
+/* Does it have a place, whatever else there is? */
+static bool is_native(struct str name) {
+    return str_eq(name, STR("cpu")) || str_eq(name, STR("memory")) || str_eq(name, STR("pods")) ||
+           str_eq(name, STR("ephemeral-storage"));
+}
+
 /* The place of a name; a new one holds 0. NULL: there are too many, or no memory. */
 static struct amount *place_of(struct json_reader *r, struct amounts *list, struct str name,
                                bool *ret_new) {
@@ -93,7 +105,8 @@ static struct amount *place_of(struct json_reader *r, struct amounts *list, stru
     *ret_new = !is_at(list, at, name);
     if (!*ret_new)
         return &list->items[at];
-    if (list->count == LIMIT_RESOURCES)
+    const bool other = !is_native(name);
+    if (other && list->others == LIMIT_RESOURCES)
         return NULL;
     if (list->cap == 0 && (list->items = arena_array(r->arena, 2, sizeof *list->items)) != NULL)
         list->cap = 2; /* most have cpu and memory */
@@ -105,6 +118,7 @@ static struct amount *place_of(struct json_reader *r, struct amounts *list, stru
     memmove(items + at + 1, items + at, (list->count - at) * sizeof *items);
     items[at] = (struct amount){.name = name};
     list->count++;
+    list->others += other;
     return &items[at];
 }
 
@@ -116,8 +130,12 @@ static void amounts_decode(struct json_reader *r, struct amounts *ret) {
         return;
     while (json_member(r, &key)) {
         __int128 nano = quantity_decode_nano(r);
+        /* what counts nowhere takes no place from what does; of the pod as a whole 0 counts */
         if (!resource_is_scheduled(key) && !str_eq(key, STR("pods")))
-            continue; /* so it takes no place from what counts */
+            continue;
+        if (nano == 0 && !is_native(key) && !is_of_level(key) &&
+            !is_at(ret, lower_bound(ret, key), key))
+            continue;
         struct amount *place = place_of(r, ret, key, &new);
         if (place != NULL)
             place->nano = nano;
@@ -450,12 +468,6 @@ static void sum_containers(struct sum *s) {
     }
     sum_init_containers(s, &peak);
     raise_to(s->r, &s->total, &peak);
-}
-
-/* upstream: IsSupportedPodLevelResource() */
-static bool is_of_level(struct str name) {
-    return str_eq(name, STR("cpu")) || str_eq(name, STR("memory")) ||
-           str_has_prefix(name, STR("hugepages-"));
 }
 
 /* Requests of the pod as a whole replace the sums of its containers. */

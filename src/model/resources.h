@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/json_reader.h"
+#include "base/limits.h"
 #include "base/str.h"
 
 #include <stdbool.h>
@@ -56,12 +57,16 @@ struct resources allocatable_decode(struct json_reader *r);
 struct amounts {
     struct amount *items;
     uint32_t count, cap;
+    uint32_t others; /* of count: all but cpu, memory, ephemeral-storage and pods */
 };
+/* Resources of one list at most: these four, whatever else there is, and LIMIT_RESOURCES others. */
+enum { RESOURCES_MOST = LIMIT_RESOURCES + 4 };
 
 /*
  * What a pod says of its requests, while it is decoded; all zero before. The two functions return
  * false for a member that says nothing of them, which is then still to be read. What exceeds
- * LIMIT_RESOURCES names is passed over: no node has so many.
+ * RESOURCES_MOST is passed over: no node has so many, and kube-scheduler compares resources itself.
+ * Extended resources of amount 0 take no place, for they matter nowhere (upstream: fitsRequest()).
  */
 struct requests_decoder {
     struct container *containers, *init_containers;

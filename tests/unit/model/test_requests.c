@@ -216,12 +216,43 @@ static void names_that_do_not_count(void **state) {
     strbuf_done(&json);
 }
 
+/* Neither does an extended resource without an amount; cpu and the like have a place anyhow. */
+static void names_that_hide_nothing(void **state) {
+    static const struct {
+        const char *amount;
+        uint32_t count;
+    } cases[] = {{"0", 4}, {"1", LIMIT_RESOURCES + 3}}; /* beyond the limit the gpu has no place */
+    (void)state;
+    for (size_t k = 0; k < 2; k++) {
+        struct strbuf json = {0};
+        strbuf_append_str(&json, STR("\"spec\":{\"containers\":[{\"resources\":{\"requests\":{"));
+        for (int i = 0; i < LIMIT_RESOURCES; i++)
+            strbuf_appendf(&json, "\"a/r%d\":\"%s\",", i, cases[k].amount);
+        strbuf_append_str(&json,
+                          STR("\"x/gpu\":1,\"cpu\":1,\"memory\":2,\"ephemeral-storage\":3}}},"
+                              "{\"resources\":{\"requests\":{\"y/y\":0,\"cpu\":1}}}]}"));
+        strbuf_append_char(&json, '\0');
+        const struct object o = decoded(OBJECT_POD, json.p, POD_WHOLE);
+        const struct resources got = o.pod.requests.resources;
+        uint32_t native = 0;
+        assert_int_equal(got.count, cases[k].count);
+        for (uint32_t i = 0; i < got.count; i++)
+            native += str_eq(got.items[i].name, STR("cpu"))      ? got.items[i].amount == 2000
+                      : str_eq(got.items[i].name, STR("memory")) ? got.items[i].amount == 2
+                      : str_eq(got.items[i].name, STR("ephemeral-storage"))
+                          ? got.items[i].amount == 3
+                          : 0;
+        assert_int_equal(native, 3);
+        strbuf_done(&json);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         DECODING_TEST(requests_are_upstreams),  DECODING_TEST(ports_of_the_host),
         DECODING_TEST(what_a_node_has),         DECODING_TEST(quantities_that_are_none),
         DECODING_TEST(many_containers),         DECODING_TEST(a_sidecar_before_many_containers),
-        DECODING_TEST(names_that_do_not_count),
+        DECODING_TEST(names_that_do_not_count), DECODING_TEST(names_that_hide_nothing),
     };
     return cmocka_run_group_tests_name("requests", tests, NULL, NULL);
 }
