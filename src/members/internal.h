@@ -15,8 +15,13 @@ struct scalar_room {
     int64_t has;
     __int128 used; /* right while nothing is miscounted */
 };
-/* Of a slot of the topology; sums are exact, whatever pods ask for. */
+/* Of the name of a node, which is there, or which bound pods have; sums are exact, whatever pods
+ * ask for. Only nodes that are there are of the topology: whoever may create pods names as many
+ * others as there are names, and questions do not meet these. */
 struct node_rooms {
+    uint32_t name;             /* of strings; one reference */
+    uint32_t holders;          /* pods, and who is about to add one */
+    uint32_t slot;             /* of the topology; TOPOLOGY_NONE: there is no node */
     int64_t has[NODE_NATIVES]; /* 0 where there is no node */
     __int128 used[NODE_NATIVES];
     struct scalar_room *scalars; /* by name; owned */
@@ -42,7 +47,7 @@ struct request_vector {
 /* A pod that is bound, and has not finished. */
 struct bound_pod {
     struct hash128 key; /* of its namespace and name */
-    uint32_t slot;      /* held */
+    uint32_t room;      /* of its node; held */
     uint32_t vector : 30;
     uint32_t listed : 1; /* by the listing under way, or since it began */
     uint32_t fresh : 1;  /* no listing that has ended has shown it yet */
@@ -85,8 +90,9 @@ struct member_contents {
     uint64_t too_large; /* MEMBER_KIND() of kinds of which not all is kept for that reason */
     struct intern strings;
     struct topology *topology;
-    struct node_rooms *rooms; /* [topology_cap()]; owned */
-    uint64_t list_bytes;      /* of scalars of rooms and vectors */
+    struct pool rooms;
+    struct hashmap room_index; /* by name */
+    uint64_t list_bytes;       /* of scalars of rooms and vectors */
 
     struct pool pods, vectors;
     struct hashmap pod_index, vector_index;
@@ -104,7 +110,7 @@ struct member_contents {
     bool unsorted;   /* what follows is out of date */
     bool miscounted; /* scalars of rooms are, too; it is unsorted then */
     uint32_t count, cap;
-    uint32_t *slots, *scalar_begin;
+    uint32_t *slots, *room_of, *scalar_begin;
     int64_t *native[NODE_NATIVES];
     struct node_scalar *scalars;
     uint32_t scalar_cap;
@@ -114,25 +120,32 @@ struct member_contents {
 
 /* ---- rooms.c ---- */
 
+/* The room of a node's name; POOL_NONE: there is none. */
+uint32_t rooms_find(const struct member_contents *c, struct str name);
+/* The same, made if need be, and held; POOL_NONE without memory. */
+uint32_t rooms_hold(struct member_contents *c, struct str name);
+/* A room that has no node, and that nothing holds, is freed. */
+void rooms_unhold(struct member_contents *c, uint32_t room);
 /* Pods come and go. */
-void rooms_add(struct member_contents *c, uint32_t slot, uint32_t vector);
-void rooms_remove(struct member_contents *c, uint32_t slot, uint32_t vector);
+void rooms_add(struct member_contents *c, uint32_t room, uint32_t vector);
+void rooms_remove(struct member_contents *c, uint32_t room, uint32_t vector);
 /* If nodes have got resources that their pods may be asking for: one pass over all pods. */
 void rooms_recount(struct member_contents *c);
-/* The slot's node is new, or has changed. 0 or -ENOMEM (it is as it was). */
-int rooms_set_node(struct member_contents *c, uint32_t slot, const struct node *node,
+/* The node of a room that is held is new, or has changed; its slot is set by the caller. 0 or
+ * -ENOMEM (it is as it was). */
+int rooms_set_node(struct member_contents *c, uint32_t room, const struct node *node,
                    struct arena *arena) MUST_CHECK;
-/* There is no node any more; its pods stay. */
-void rooms_clear_node(struct member_contents *c, uint32_t slot);
-/* Likewise, and frees what the slot has. */
-void rooms_free(struct member_contents *c, uint32_t slot);
+/* There is no node any more; its pods, and with them its room, stay. */
+void rooms_clear_node(struct member_contents *c, uint32_t room);
+/* When there are no pods any more. */
+void rooms_done(struct member_contents *c);
 
 /* ---- rows.c ---- */
 
 /* Puts the nodes into order anew. 0 or -ENOMEM (they are unsorted still). */
 int rows_sort(struct member_contents *c) MUST_CHECK;
-/* Brings what is free in the slot's row up to date. */
-void rows_refresh(struct member_contents *c, uint32_t slot);
+/* Brings what is free in the room's row up to date. */
+void rows_refresh(struct member_contents *c, uint32_t room);
 
 /* ---- pods.c ---- */
 
@@ -179,6 +192,9 @@ void quotas_sync_end(struct member_contents *c);
 void quotas_sync_abort(struct member_contents *c);
 uint64_t quotas_bytes(const struct member_contents *c);
 
+static inline struct node_rooms *rooms_at(const struct member_contents *c, uint32_t id) {
+    return pool_at(&c->rooms, id);
+}
 static inline const struct request_vector *vector_at(const struct member_contents *c, uint32_t id) {
     return pool_at(&c->vectors, id);
 }

@@ -160,19 +160,18 @@ static uint32_t find_pod(const struct member_contents *c, const struct hash128 *
 }
 
 /* Takes the reference to the vector; nothing can fail. */
-static void place_pod(struct member_contents *c, struct bound_pod *pod, uint32_t slot,
+static void place_pod(struct member_contents *c, struct bound_pod *pod, uint32_t room,
                       uint32_t vector) {
-    pod->slot = slot;
+    pod->room = room;
     pod->vector = vector & 0x3fffffffu;
-    topology_hold(c->topology, slot);
-    rooms_add(c, slot, vector);
+    rooms_at(c, room)->holders++;
+    rooms_add(c, room, vector);
 }
 
 static void lift_pod(struct member_contents *c, const struct bound_pod *pod) {
-    rooms_remove(c, pod->slot, pod->vector);
+    rooms_remove(c, pod->room, pod->vector);
     vector_unref(c, pod->vector);
-    topology_unhold(c->topology, pod->slot);
-    topology_settle(c->topology, pod->slot);
+    rooms_unhold(c, pod->room);
 }
 
 static void forget_pod(struct member_contents *c, uint32_t id) {
@@ -190,7 +189,7 @@ void bound_pods_remove(struct member_contents *c, struct str namespace, struct s
 }
 
 /* A pod that was not there, or is not there as it is now; the vector's reference is taken. */
-static int add_pod(struct member_contents *c, const struct hash128 *key, uint32_t slot,
+static int add_pod(struct member_contents *c, const struct hash128 *key, uint32_t room,
                    uint32_t vector) {
     if (hashmap_reserve(&c->pod_index) != 0)
         return -ENOMEM;
@@ -199,7 +198,7 @@ static int add_pod(struct member_contents *c, const struct hash128 *key, uint32_
         return -ENOMEM;
     struct bound_pod *pod = pool_at(&c->pods, id);
     *pod = (struct bound_pod){.key = *key, .listed = 1, .fresh = c->listing_pods};
-    place_pod(c, pod, slot, vector);
+    place_pod(c, pod, room, vector);
     hashmap_insert(&c->pod_index, key->a, id);
     return 0;
 }
@@ -209,34 +208,27 @@ int bound_pods_apply(struct member_contents *c, const struct karmada_pod *pod) {
     const uint32_t old = find_pod(c, &key);
     const bool counts = !str_empty(pod->node_name) && !pod->finished;
     const uint32_t vector = counts ? vector_ref(c, pod) : POOL_NONE;
-    const uint32_t slot =
-        vector != POOL_NONE ? topology_slot_make(c->topology, pod->node_name) : TOPOLOGY_NONE;
-    bool fresh = c->listing_pods;
-    int r = counts && slot == TOPOLOGY_NONE ? -ENOMEM : 0;
+    /* held meanwhile: it may be the old pod's alone */
+    const uint32_t room = vector != POOL_NONE ? rooms_hold(c, pod->node_name) : POOL_NONE;
+    bool fresh = c->listing_pods, same = false;
+    int r = counts && room == POOL_NONE ? -ENOMEM : 0;
     if (old != HASHMAP_NONE) {
         struct bound_pod *known = pool_at(&c->pods, old);
-        if (r == 0 && counts && known->slot == slot && known->vector == vector) {
-            known->listed = 1;
-            vector_unref(c, vector); /* it has one */
-            return 0;
-        }
+        same = r == 0 && counts && known->room == room && known->vector == vector;
+        known->listed = same ? 1 : known->listed;
         fresh = known->fresh;
     }
-    if (slot != TOPOLOGY_NONE)
-        topology_hold(c->topology, slot); /* it may be the old pod's alone */
-    if (old != HASHMAP_NONE)
+    if (old != HASHMAP_NONE && !same)
         forget_pod(c, old);
-    if (r == 0 && counts) {
-        r = add_pod(c, &key, slot, vector);
+    if (r == 0 && counts && !same) {
+        r = add_pod(c, &key, room, vector);
         if (r == 0)
             ((struct bound_pod *)pool_at(&c->pods, find_pod(c, &key)))->fresh = fresh;
     }
-    if (r != 0 && vector != POOL_NONE)
-        vector_unref(c, vector);
-    if (slot != TOPOLOGY_NONE) {
-        topology_unhold(c->topology, slot);
-        topology_settle(c->topology, slot);
-    }
+    if (vector != POOL_NONE && (r != 0 || same))
+        vector_unref(c, vector); /* an equal pod has one */
+    if (room != POOL_NONE)
+        rooms_unhold(c, room);
     return r;
 }
 

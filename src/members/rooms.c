@@ -9,6 +9,56 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* ---- names ---- */
+
+static bool name_equal(const void *ctx, uint32_t id, const void *key) {
+    const struct member_contents *c = ctx;
+    const struct str *name = key;
+    return str_eq(intern_str(&c->strings, rooms_at(c, id)->name), *name);
+}
+
+uint32_t rooms_find(const struct member_contents *c, struct str name) {
+    return hashmap_find(&c->room_index, hash_str(name), name_equal, c, &name);
+}
+
+static uint32_t make_room(struct member_contents *c, struct str name) {
+    if (hashmap_reserve(&c->room_index) != 0)
+        return POOL_NONE;
+    const uint32_t id = intern_ref(&c->strings, name);
+    const uint32_t room = id != INTERN_NONE ? pool_take(&c->rooms) : POOL_NONE;
+    if (room == POOL_NONE) {
+        intern_unref(&c->strings, id);
+        return POOL_NONE;
+    }
+    *rooms_at(c, room) =
+        (struct node_rooms){.name = id, .slot = TOPOLOGY_NONE, .zone = INTERN_NONE};
+    hashmap_insert(&c->room_index, hash_str(name), room);
+    return room;
+}
+
+uint32_t rooms_hold(struct member_contents *c, struct str name) {
+    uint32_t room = rooms_find(c, name);
+    if (room == HASHMAP_NONE)
+        room = make_room(c, name);
+    if (room != POOL_NONE)
+        rooms_at(c, room)->holders++;
+    return room;
+}
+
+static void free_unused(struct member_contents *c, uint32_t room) {
+    const struct node_rooms *rooms = rooms_at(c, room);
+    if (rooms->holders > 0 || rooms->zone != INTERN_NONE)
+        return;
+    hashmap_remove(&c->room_index, hash_str(intern_str(&c->strings, rooms->name)), room);
+    intern_unref(&c->strings, rooms->name);
+    pool_give(&c->rooms, room);
+}
+
+void rooms_unhold(struct member_contents *c, uint32_t room) {
+    rooms_at(c, room)->holders--;
+    free_unused(c, room);
+}
+
 /* ---- pods ---- */
 
 /* The room of a name; NULL: the node has none of it. */
@@ -36,32 +86,34 @@ static void use_scalars(const struct node_rooms *rooms, const struct request_vec
         rooms->scalars[i].used += sign * (__int128)v->beyond;
 }
 
-static void use(struct member_contents *c, uint32_t slot, uint32_t vector, int sign) {
+static void use(struct member_contents *c, uint32_t room, uint32_t vector, int sign) {
     const struct request_vector *v = vector_at(c, vector);
-    struct node_rooms *rooms = &c->rooms[slot];
+    struct node_rooms *rooms = rooms_at(c, room);
     for (int i = 0; i < NODE_NATIVES; i++)
         rooms->used[i] += sign * (__int128)v->native[i];
     use_scalars(rooms, v, sign);
-    rows_refresh(c, slot);
+    rows_refresh(c, room);
 }
 
-void rooms_add(struct member_contents *c, uint32_t slot, uint32_t vector) {
-    use(c, slot, vector, 1);
+void rooms_add(struct member_contents *c, uint32_t room, uint32_t vector) {
+    use(c, room, vector, 1);
 }
 
-void rooms_remove(struct member_contents *c, uint32_t slot, uint32_t vector) {
-    use(c, slot, vector, -1);
+void rooms_remove(struct member_contents *c, uint32_t room, uint32_t vector) {
+    use(c, room, vector, -1);
 }
 
 void rooms_recount(struct member_contents *c) {
     if (!c->miscounted)
         return;
-    for (uint32_t slot = 0; slot < topology_slots(c->topology); slot++)
-        for (uint32_t i = 0; i < c->rooms[slot].scalar_count; i++)
-            c->rooms[slot].scalars[i].used = 0;
+    for (uint32_t row = 0; row < c->count; row++) {
+        struct node_rooms *rooms = rooms_at(c, c->room_of[row]);
+        for (uint32_t i = 0; i < rooms->scalar_count; i++)
+            rooms->scalars[i].used = 0;
+    }
     for (POOL_EACH(&c->pods, id)) {
         const struct bound_pod *pod = pool_at(&c->pods, id);
-        use_scalars(&c->rooms[pod->slot], vector_at(c, pod->vector), 1);
+        use_scalars(rooms_at(c, pod->room), vector_at(c, pod->vector), 1);
     }
     c->miscounted = false;
 }
@@ -200,9 +252,9 @@ static void set_zone(struct member_contents *c, struct node_rooms *rooms, uint32
     c->unsorted = true;
 }
 
-int rooms_set_node(struct member_contents *c, uint32_t slot, const struct node *node,
+int rooms_set_node(struct member_contents *c, uint32_t room, const struct node *node,
                    struct arena *arena) {
-    struct node_rooms *rooms = &c->rooms[slot];
+    struct node_rooms *rooms = rooms_at(c, room);
     struct scalar_room *scalars;
     uint32_t count;
     const struct str key = zone_key(node, arena);
@@ -216,22 +268,26 @@ int rooms_set_node(struct member_contents *c, uint32_t slot, const struct node *
     set_zone(c, rooms, zone);
     set_natives(rooms, &node->allocatable);
     set_scalars(c, rooms, scalars, count);
-    rows_refresh(c, slot);
+    rows_refresh(c, room);
     return 0;
 }
 
-void rooms_clear_node(struct member_contents *c, uint32_t slot) {
-    struct node_rooms *rooms = &c->rooms[slot];
+void rooms_clear_node(struct member_contents *c, uint32_t room) {
+    struct node_rooms *rooms = rooms_at(c, room);
     if (rooms->zone == INTERN_NONE)
         return;
     intern_unref(&c->zones, rooms->zone);
     rooms->zone = INTERN_NONE;
+    rooms->slot = TOPOLOGY_NONE;
     memset(rooms->has, 0, sizeof rooms->has);
     c->unsorted = true;
     set_scalars(c, rooms, NULL, 0);
+    free_unused(c, room);
 }
 
-void rooms_free(struct member_contents *c, uint32_t slot) {
-    rooms_clear_node(c, slot);
-    c->rooms[slot] = (struct node_rooms){.zone = INTERN_NONE};
+void rooms_done(struct member_contents *c) {
+    for (POOL_EACH(&c->rooms, room))
+        rooms_clear_node(c, room);
+    pool_done(&c->rooms);
+    hashmap_done(&c->room_index);
 }

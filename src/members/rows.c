@@ -12,8 +12,8 @@ static int64_t left_of(int64_t has, __int128 used) {
     return has > used ? (int64_t)(has - used) : 0; /* used is not below 0 */
 }
 
-void rows_refresh(struct member_contents *c, uint32_t slot) {
-    const struct node_rooms *rooms = &c->rooms[slot];
+void rows_refresh(struct member_contents *c, uint32_t room) {
+    const struct node_rooms *rooms = rooms_at(c, room);
     if (c->unsorted || rooms->zone == INTERN_NONE)
         return;
     for (int i = 0; i < NODE_NATIVES; i++)
@@ -38,6 +38,7 @@ static bool reserve_rows(struct member_contents *c, uint32_t count) {
         return true;
     const uint32_t cap = count + count / 8;
     bool good = grow(&c->slots, cap, sizeof *c->slots) &&
+                grow(&c->room_of, cap, sizeof *c->room_of) &&
                 grow(&c->scalar_begin, (size_t)cap + 1, sizeof *c->scalar_begin);
     for (int i = 0; good && i < NODE_NATIVES; i++)
         good = grow(&c->native[i], cap, sizeof *c->native[i]);
@@ -69,7 +70,7 @@ static bool reserve_names(struct member_contents *c, uint32_t count) {
 
 struct place {
     uint64_t zone, order; /* when the zone got its first node, when the node came */
-    uint32_t slot, turn;
+    uint32_t room, turn;
 };
 
 static int by_zone(const void *a, const void *b) {
@@ -90,11 +91,14 @@ static bool order_nodes(struct member_contents *c) {
     uint32_t count = 0;
     if (places == NULL)
         return false;
-    for (uint32_t slot = 0; slot < slots; slot++)
-        if (c->rooms[slot].zone != INTERN_NONE)
-            places[count++] = (struct place){.zone = c->zone_births[c->rooms[slot].zone],
-                                             .order = c->rooms[slot].order,
-                                             .slot = slot};
+    for (uint32_t slot = 0; slot < slots; slot++) {
+        if (!topology_is_known(c->topology, slot))
+            continue;
+        const uint32_t room = rooms_find(c, topology_name(c->topology, slot));
+        const struct node_rooms *rooms = rooms_at(c, room);
+        places[count++] = (struct place){
+            .zone = c->zone_births[rooms->zone], .order = rooms->order, .room = room};
+    }
     const bool good = reserve_rows(c, count);
     if (good && count > 0) {
         qsort(places, count, sizeof *places, by_zone);
@@ -103,8 +107,10 @@ static bool order_nodes(struct member_contents *c) {
         qsort(places, count, sizeof *places, by_turn);
     }
     for (uint32_t row = 0; good && row < count; row++) {
-        c->slots[row] = places[row].slot;
-        c->rooms[places[row].slot].row = row;
+        struct node_rooms *rooms = rooms_at(c, places[row].room);
+        c->slots[row] = rooms->slot;
+        c->room_of[row] = places[row].room;
+        rooms->row = row;
     }
     c->count = good ? count : 0;
     free(places);
@@ -136,7 +142,7 @@ static int by_index(const void *a, const void *b) {
 static uint32_t count_scalars(const struct member_contents *c) {
     uint32_t count = 0;
     for (uint32_t row = 0; row < c->count; row++)
-        count += c->rooms[c->slots[row]].scalar_count;
+        count += rooms_at(c, c->room_of[row])->scalar_count;
     return count;
 }
 
@@ -144,7 +150,7 @@ static uint32_t count_scalars(const struct member_contents *c) {
 static bool name_scalars(struct member_contents *c, struct named *named, uint32_t *ret_count) {
     uint32_t count = 0, kept = 0;
     for (uint32_t row = 0; row < c->count; row++) {
-        const struct node_rooms *rooms = &c->rooms[c->slots[row]];
+        const struct node_rooms *rooms = rooms_at(c, c->room_of[row]);
         for (uint32_t i = 0; i < rooms->scalar_count; i++)
             named[count++].id = rooms->scalars[i].name;
     }
@@ -184,7 +190,7 @@ static uint32_t index_of(const struct named *named, uint32_t count, uint32_t id)
 /* The row's scalars from `at` on, by index; what is free comes later. Returns where they end. */
 static uint32_t fill_row(struct member_contents *c, uint32_t row, uint32_t at,
                          const struct named *named, uint32_t name_count) {
-    struct node_rooms *rooms = &c->rooms[c->slots[row]];
+    struct node_rooms *rooms = rooms_at(c, c->room_of[row]);
     const uint32_t begin = at;
     for (uint32_t i = 0; i < rooms->scalar_count; i++) {
         const uint32_t index = index_of(named, name_count, rooms->scalars[i].name);
@@ -222,6 +228,6 @@ int rows_sort(struct member_contents *c) {
     rooms_recount(c);
     c->unsorted = false;
     for (uint32_t row = 0; row < c->count; row++)
-        rows_refresh(c, c->slots[row]);
+        rows_refresh(c, c->room_of[row]);
     return 0;
 }

@@ -9,28 +9,13 @@
 
 /* ---- life ---- */
 
-static int grow(void *owner, uint32_t cap) {
-    struct member_contents *c = owner;
-    const uint32_t from = topology_cap(c->topology);
-    struct node_rooms *rooms = realloc(c->rooms, cap * sizeof *rooms);
-    if (rooms == NULL)
-        return -ENOMEM;
-    for (uint32_t slot = from; slot < cap; slot++)
-        rooms[slot] = (struct node_rooms){.zone = INTERN_NONE};
-    c->rooms = rooms;
-    return 0;
-}
-
-static void freed(void *owner, uint32_t slot) {
-    rooms_free(owner, slot);
-}
-
 static int open_contents(void **ret, struct err *err) {
     static _Atomic uint64_t serial;
     struct member_contents *c = calloc(1, sizeof *c);
     if (c == NULL)
         return err_set(err, -ENOMEM, "no memory for a member cluster");
     c->serial = atomic_fetch_add(&serial, 1) + 1;
+    pool_init(&c->rooms, sizeof(struct node_rooms));
     pool_init(&c->pods, sizeof(struct bound_pod));
     pool_init(&c->vectors, sizeof(struct request_vector));
     workloads_init(c);
@@ -39,10 +24,7 @@ static int open_contents(void **ret, struct err *err) {
                                              .max_feasibilities = LIMIT_MEMBER_FEASIBILITIES,
                                              .max_feasibility_bytes = LIMIT_MEMBER_REMEMBERED,
                                              .max_column_bytes = LIMIT_MEMBER_REMEMBERED,
-                                             .max_tree_bytes = LIMIT_MEMBER_REMEMBERED,
-                                             .owner = c,
-                                             .grow = grow,
-                                             .freed = freed};
+                                             .max_tree_bytes = LIMIT_MEMBER_REMEMBERED};
     const int r = topology_new(&options, &c->topology, err);
     if (r == 0)
         *ret = c;
@@ -58,16 +40,15 @@ static void close_contents(void *contents) {
     bound_pods_done(c);
     workloads_done(c);
     quotas_done(c);
-    for (uint32_t slot = 0; slot < topology_cap(c->topology); slot++)
-        rooms_free(c, slot);
+    rooms_done(c);
     topology_free(c->topology);
     intern_done(&c->strings);
     intern_done(&c->zones);
     for (int i = 0; i < NODE_NATIVES; i++)
         free(c->native[i]);
-    free(c->rooms);
     free(c->zone_births);
     free(c->slots);
+    free(c->room_of);
     free(c->scalar_begin);
     free(c->scalars);
     free(c->names);
@@ -76,12 +57,13 @@ static void close_contents(void *contents) {
 
 /* ---- memory ---- */
 
+/* What is in use: what a burst took, and gave back, does not count against its member for good. */
 static uint64_t kept_bytes(const struct member_contents *c) {
     enum { INDEX_BYTES = 10 }; /* of a place in an index */
-    enum { ROW_BYTES = (2 + 2 * NODE_NATIVES) * sizeof(uint32_t) };
+    enum { ROW_BYTES = (3 + 2 * NODE_NATIVES) * sizeof(uint32_t) };
     return workloads_bytes(c) + quotas_bytes(c) + topology_kept_bytes(c->topology) +
            c->strings.bytes + c->zones.bytes + c->list_bytes +
-           topology_slots(c->topology) * sizeof *c->rooms +
+           c->rooms.count * (sizeof(struct node_rooms) + INDEX_BYTES) +
            c->pods.count * (sizeof(struct bound_pod) + INDEX_BYTES) +
            c->vectors.count * (sizeof(struct request_vector) + INDEX_BYTES) +
            (uint64_t)c->cap * ROW_BYTES + c->scalar_cap * sizeof *c->scalars +
@@ -149,20 +131,24 @@ static void decode_node(struct json_reader *r, struct informer_object *ret) {
 }
 
 static void remove_node(struct member_contents *c, struct str name) {
-    const uint32_t slot = topology_slot(c->topology, name);
-    if (slot == TOPOLOGY_NONE)
+    const uint32_t room = rooms_find(c, name);
+    if (room == HASHMAP_NONE)
         return;
-    rooms_clear_node(c, slot);
+    rooms_clear_node(c, room);
     topology_remove(c->topology, name);
 }
 
 static int keep_node(struct member_contents *c, const struct informer_object *object,
                      struct err *err) {
     const struct decoded_node *d = object->decoded;
-    const uint32_t slot = topology_slot_make(c->topology, d->node.meta.name);
-    int r = slot != TOPOLOGY_NONE ? rooms_set_node(c, slot, &d->node, object->arena) : -ENOMEM;
+    const uint32_t room = rooms_hold(c, d->node.meta.name);
+    int r = room != POOL_NONE ? rooms_set_node(c, room, &d->node, object->arena) : -ENOMEM;
     if (r == 0)
         r = topology_apply(c->topology, &d->candidate);
+    if (r == 0)
+        rooms_at(c, room)->slot = topology_slot(c->topology, d->node.meta.name);
+    if (room != POOL_NONE)
+        rooms_unhold(c, room);
     if (r == 0)
         return 0;
     remove_node(c, d->node.meta.name);
@@ -185,11 +171,13 @@ static uint32_t count_nodes(const void *contents) {
     return topology_stats(c->topology).candidates;
 }
 
-/* The topology has forgotten some. A slot that nothing holds has been freed by then. */
+/* The topology has forgotten some. */
 static void clear_forgotten(struct member_contents *c) {
-    for (uint32_t slot = 0; slot < topology_slots(c->topology); slot++)
-        if (c->rooms[slot].zone != INTERN_NONE && !topology_is_known(c->topology, slot))
-            rooms_clear_node(c, slot);
+    for (POOL_EACH(&c->rooms, room)) {
+        const struct node_rooms *rooms = rooms_at(c, room);
+        if (rooms->zone != INTERN_NONE && !topology_is_known(c->topology, rooms->slot))
+            rooms_clear_node(c, room);
+    }
 }
 
 /* ---- pods ---- */

@@ -196,12 +196,38 @@ static void pods_without_a_node(void **state) {
     kept_give(i, PODS, POD_OF("a", "m", "\"cpu\":\"1\",\"example.com/gpu\":\"1\""));
     assert_int_equal(left_on(i, "n", "cpu"), 4000);
     assert_int_equal(left_on(i, "m", "cpu"), 3000);
-    /* only this pod holds the slot of a node that is gone; it changes there */
+    /* only this pod holds the room of a node that is gone; it changes there */
     kept_take(i, NODES, "", "m");
     kept_give(i, PODS, POD_OF("a", "m", "\"cpu\":\"2\""));
     kept_give(i, NODES, NODE_OF("m", FOUR ",\"example.com/gpu\":\"2\""));
     assert_int_equal(left_on(i, "m", "cpu"), 2000);
     assert_int_equal(left_on(i, "m", "example.com/gpu"), 2);
+}
+
+/* Names of nodes that are not there cost questions nothing: no slot, and what is worked out for one
+ * question is kept for the next. */
+static void nodes_that_are_not_there(void **state) {
+    enum { GHOSTS = 2000 };
+    struct informer *i = *state;
+    const struct node_affinity any = {.required = false};
+    const uint8_t *flags;
+    struct member_view v;
+    char json[200];
+    kept_give(i, NODES, NODE_OF("n", FOUR));
+    for (int n = 0; n < GHOSTS; n++) {
+        (void)snprintf(json, sizeof json, POD_OF("p%d", "ghost%d", ""), n, n);
+        kept_give(i, PODS, json);
+    }
+    for (int round = 0; round < 2; round++) {
+        assert_int_equal(member_view_open(i, &v), 0);
+        assert_int_equal(topology_slots(v.topology.topology), 1);
+        assert_int_equal(v.nodes.count, 1);
+        assert_int_equal(topology_feasibility(&v.topology, &any, (struct tolerations){0}, &flags),
+                         0);
+        assert_int_equal(v.topology.built, round == 0 ? 1 : 0);
+        member_view_close(&v);
+    }
+    assert_int_equal(member_stats(i).pods, GHOSTS);
 }
 
 /* Sums beyond 64 bits are exact: what is taken away again leaves what there was. */
@@ -521,6 +547,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(pods_with_many_names, kept_setup, kept_teardown),
         cmocka_unit_test_setup_teardown(which_pods_count, kept_setup, kept_teardown),
         cmocka_unit_test_setup_teardown(pods_without_a_node, kept_setup, kept_teardown),
+        cmocka_unit_test_setup_teardown(nodes_that_are_not_there, kept_setup, kept_teardown),
         cmocka_unit_test_setup_teardown(huge_requests, kept_setup, kept_teardown),
         cmocka_unit_test_setup_teardown(which_nodes_may_be_used, kept_setup, kept_teardown),
         cmocka_unit_test_setup_teardown(listings, kept_setup, kept_teardown),
