@@ -73,6 +73,12 @@ static void answer_too_large(const struct estimator *e, struct str cluster, int 
                        "there is too much of it for the question to be answered", response);
 }
 
+/* No member has this name. May it be that of one to come? */
+static bool may_come(const struct estimator *e, struct str name) {
+    return !members_complete(e->members) ||
+           (e->karmada != NULL && karmada_members_find(e->karmada, name) != KARMADA_MEMBER_GONE);
+}
+
 /* The member, held, if it can answer by what is in that state; otherwise the response is complete.
  */
 static struct member *hold_ready(const struct estimator *e, struct str cluster,
@@ -80,10 +86,10 @@ static struct member *hold_ready(const struct estimator *e, struct str cluster,
                                  struct grpc_response *response) {
     struct member *member = members_hold(e->members, cluster);
     if (member == NULL) {
-        if (members_complete(e->members))
-            refuse_cluster(e, cluster, response);
-        else
+        if (may_come(e, cluster))
             answer_unready(e, cluster, MEMBER_SYNCING, response);
+        else
+            refuse_cluster(e, cluster, response);
         return NULL;
     }
     const enum member_state state = state_of(member);

@@ -6,7 +6,9 @@
  * words; 8 a question that takes too much memory or too many steps by what it says itself, before
  * anything of the member is looked at; 13 a message that is not well-formed. A member that is not
  * synced, or has not been heard for too long, answers -1, which a scheduler passes over; with
- * unready_is_error status 14, which makes it pass over the answers of all members.
+ * unready_is_error status 14, which makes it pass over the answers of all members. So does a
+ * Cluster of Karmada that is no member yet, and a name while it is not known which Clusters there
+ * are.
  *
  * The same is answered where steps or memory run out over the member: nodes, ResourceQuotas,
  * ReplicaSets and waiting pods are as many as its users make, and no error of the asker.
@@ -18,10 +20,11 @@
 #pragma once
 
 #include "grpc/grpc.h"
-#include "members/members.h"
+#include "members/karmada.h"
 
 struct estimator {
-    struct members *members; /* borrowed */
+    struct members *members;               /* borrowed */
+    const struct karmada_members *karmada; /* likewise; NULL: all members are configured */
     bool unready_is_error;
     /* upstream: gates ResourceQuotaEstimate and SchedulingOvercommitProtection */
     bool quotas;                /* ResourceQuotas limit answers */

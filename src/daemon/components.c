@@ -824,6 +824,7 @@ static int start_estimator(struct server *s, struct err *err) {
     if (!configuration_estimates(c))
         return 0;
     s->estimator = (struct estimator){.members = s->members,
+                                      .karmada = s->karmada_members,
                                       .unready_is_error = c->estimator.unready_is_error,
                                       .quotas = c->estimator.resource_quota,
                                       .overcommit_protection = c->estimator.overcommit_protection};

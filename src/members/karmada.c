@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 enum {
-    READING_AT_ONCE = 8, /* Secrets */
+    READING_AT_ONCE = 32, /* Secrets, of SECRET_BYTES at most */
     AGAIN_MS = 300000,
     TROUBLED_AGAIN_MS = 30000,
     SILENT_MS = 75000, /* an API server is heard about once a minute */
@@ -254,12 +254,16 @@ static void give_access(struct tracked *t, struct arena *arena, const struct kub
     t->access = hash;
 }
 
-static void take_access_away(struct tracked *t, const struct err *err) {
+static void give_no_access(struct tracked *t) {
     struct arena none;
     arena_init(&none, LIMIT_CONFIG_BYTES);
-    log_once(t, err);
     give_access(t, &none, NULL, 0);
     arena_done(&none);
+}
+
+static void take_access_away(struct tracked *t, const struct err *err) {
+    log_once(t, err);
+    give_no_access(t);
 }
 
 /* ---- Secrets ---- */
@@ -315,10 +319,7 @@ static void end_reading(struct tracked *t) {
         (void)err_set(&err, -EIO, "its Secret cannot be read: status %d, error %d", secret->status,
                       -secret->error);
         t->again_ms = t->read_ms + TROUBLED_AGAIN_MS;
-        if (t->is_added || t->is_foreign)
-            log_once(t, &err);
-        else
-            take_access_away(t, &err);
+        log_once(t, &err);
     }
     kube_fetch_forget(&t->secret);
 }
@@ -339,7 +340,7 @@ static bool is_troubled(const struct tracked *t) {
 static void look_after(struct tracked *t) {
     if (kube_fetch_ended(&t->secret))
         end_reading(t);
-    if (t->secret.under_way || t->is_foreign || t->owner->reading >= READING_AT_ONCE)
+    if (t->secret.under_way || t->owner->reading >= READING_AT_ONCE)
         return;
     const int64_t now = now_ms();
     if (!t->is_asked || now >= t->again_ms ||
@@ -454,10 +455,16 @@ static void follow_clusters(struct karmada_members *k) {
         k->seen = changes;
 }
 
+/* A Cluster is a member from the poll that sees it, before its Secret has been read: an unknown
+ * cluster would be an error. */
 static void ask_for_members(struct karmada_members *k) {
     bool asked = true;
     for (uint32_t i = 0; i < k->count; i++) {
         struct tracked *t = k->items[i];
+        if (!t->is_added && !t->is_foreign)
+            give_no_access(t);
+        if (!t->is_added)
+            continue;
         if (member_cluster_has_access(&t->cluster))
             look_after(t);
         else if (!t->is_asked) {
@@ -468,7 +475,7 @@ static void ask_for_members(struct karmada_members *k) {
             t->is_asked = true;
             take_access_away(t, &err);
         }
-        asked = asked && (t->is_asked || t->is_foreign);
+        asked = asked && t->is_asked;
     }
     const bool synced = informer_synced(k->clusters);
     atomic_store(&k->listed, informer_listed(k->clusters) && asked);

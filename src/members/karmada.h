@@ -2,9 +2,11 @@
  * Member clusters as Karmada's API server has them: a member for each Cluster object, asked with
  * the credentials of the Secret that it names (members/cluster_access.h).
  *
- * A Cluster without an API server or without usable credentials, as those in Pull mode may be, is a
- * member that answers that it does not know: an unknown cluster would be an error, with which
- * karmada-scheduler passes over the answers of all. A name that is configured, too, is that of the
+ * A Cluster is a member from the poll that sees it. It answers that it does not know until its
+ * Secret has been read and it is listed, and as long as it has no API server or no usable
+ * credentials, as those in Pull mode may: an unknown cluster would be an error, with which
+ * karmada-scheduler passes over the answers of all. karmada_members_find() finds those that no poll
+ * has seen yet. A name that is configured, too, is that of the
  * configured member. While Karmada's API server is away, members stay as they are, and a name that
  * is not known may be that of a new one.
  *

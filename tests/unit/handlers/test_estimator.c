@@ -5,7 +5,10 @@
 #include "base/metrics.h"
 
 #include "unit/estimator/wire_bytes.h"
+#include "unit/kube/api.h"
+#include "unit/kube/watch/stream.h"
 
+#include <sched.h>
 #include <unistd.h>
 
 #define UNKNOWN "08ffffffffffffffffff01" /* -1 */
@@ -167,6 +170,44 @@ static void unknown_clusters(void **state) {
     make_members(two, 2);
     ask(REPLICAS, hex_text(1, "m9"), GRPC_UNKNOWN,
         "cluster name does not match, got: m9, desire: one of 2 members");
+}
+
+#define CLUSTER(name)                                                                              \
+    EVENT("ADDED", "{\"kind\":\"Cluster\",\"apiVersion\":\"cluster.karmada.io/v1alpha1\","         \
+                   "\"metadata\":{\"name\":\"" name "\",\"resourceVersion\":\"11\"}}")
+
+/* One that Karmada has is no unknown one, though no poll has made it a member yet. */
+static void clusters_to_come(void **state) {
+    struct api api;
+    struct api_call watch = {0};
+    struct kube_client *client = NULL;
+    struct karmada_members *karmada = NULL;
+    (void)state;
+    load(NODE);
+    api_init(&api);
+    const struct kube_access access = {.server = api.url, .namespace = "default"};
+    assert_int_equal(kube_client_new(&access, NULL, &client, NULL), 0);
+    const struct karmada_members_options options = {.members = members, .client = client};
+    assert_int_equal(karmada_members_start(&options, &karmada, NULL), 0);
+    estimator.karmada = karmada;
+    ask(REPLICAS, hex_text(1, "m9"), GRPC_OK, UNKNOWN);
+    api_take(&api, &watch);
+    assert_true(api_say(&watch, STREAM MARKER("9")));
+    while (!members_complete(members))
+        karmada_members_poll(karmada);
+    ask(REPLICAS, hex_text(1, "m7"), GRPC_UNKNOWN, "cluster name does not match, got: m7");
+    assert_true(api_say(&watch, CLUSTER("m7")));
+    while (karmada_members_find(karmada, STR("m7")) != KARMADA_MEMBER_THERE)
+        (void)sched_yield();
+    ask(REPLICAS, hex_text(1, "m7"), GRPC_OK, UNKNOWN);
+    ask(UNSCHEDULABLE, hex_text(1, "m7"), GRPC_OK, UNKNOWN);
+    ask(REPLICAS, hex_text(1, "m9"), GRPC_UNKNOWN, "cluster name does not match, got: m9");
+    ask(REPLICAS, hex_text(1, "m1"), GRPC_OK, "080c");
+    karmada_members_stop(karmada);
+    kube_client_free(client);
+    karmada_members_free(karmada);
+    api_call_done(&watch);
+    api_done(&api);
 }
 
 static void not_synced(void **state) {
@@ -337,6 +378,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(quotas, setup, teardown),
         cmocka_unit_test_setup_teardown(assumed_workloads, setup, teardown),
         cmocka_unit_test_setup_teardown(unknown_clusters, setup, teardown),
+        cmocka_unit_test_setup_teardown(clusters_to_come, setup, teardown),
         cmocka_unit_test_setup_teardown(not_synced, setup, teardown),
         cmocka_unit_test_setup_teardown(bad_questions, setup, teardown),
         cmocka_unit_test_setup_teardown(large_members, setup, teardown),

@@ -144,6 +144,7 @@ static void bring_m1(struct fixture *f) {
     poll_all(f);
     assert_int_equal(state_of(f, "m1"), -1); /* not before the listing has ended */
     end_list(f);
+    assert_int_equal(state_of(f, "m1"), MEMBER_NO_ACCESS); /* before its Secret is read */
     await_call(f, &f->karmada, &f->secret, SECRET_PATH);
     assert_false(karmada_members_listed(f->from));
     api_answer(&f->secret, 200, "", SECRET_A);
@@ -187,6 +188,32 @@ static void another_status(void **state) {
     assert_true(api_is_quiet(&f->karmada));
 }
 
+/* However long their Secrets take, and however many have to wait: all are members, for an unknown
+ * one would be an error. */
+static void before_their_secrets(void **state) {
+    enum { MANY = 40 };
+    struct fixture *f = *state;
+    char name[16];
+    begin_watch(f);
+    for (int i = 0; i < MANY; i++) {
+        (void)snprintf(name, sizeof name, "many%d", i);
+        show_cluster(f, "ADDED", name, spec_of(&f->member));
+    }
+    end_list(f);
+    for (int i = 0; i < MANY; i++) {
+        (void)snprintf(name, sizeof name, "many%d", i);
+        assert_int_equal(state_of(f, name), MEMBER_NO_ACCESS);
+    }
+    show_cluster(f, "ADDED", "later", spec_of(&f->member));
+    while (karmada_members_find(f->from, STR("later")) != KARMADA_MEMBER_THERE)
+        (void)sched_yield();
+    karmada_members_poll(f->from);
+    assert_int_equal(state_of(f, "later"), MEMBER_NO_ACCESS);
+    show_cluster(f, "DELETED", "later", "");
+    await_state(f, "later", -1);
+    assert_false(karmada_members_listed(f->from));
+}
+
 static void no_secret(void **state) {
     struct fixture *f = *state;
     begin_watch(f);
@@ -213,11 +240,13 @@ static void may_not_read_secrets(void **state) {
 static void configured_too(void **state) {
     struct fixture *f = *state;
     begin_watch(f);
-    show_cluster(f, "ADDED", "fixed", "\"syncMode\":\"Pull\"");
+    show_cluster(f, "ADDED", "fixed", spec_of(&f->member));
     show_cluster(f, "ADDED", "m2", "\"syncMode\":\"Pull\"");
     end_list(f);
     await_state(f, "m2", MEMBER_NO_ACCESS);
     assert_int_equal(state_of(f, "fixed"), MEMBER_SYNCING);
+    assert_true(karmada_members_listed(f->from));
+    assert_true(api_is_quiet(&f->karmada));
     show_cluster(f, "DELETED", "fixed", "");
     show_cluster(f, "DELETED", "m2", "");
     await_state(f, "m2", -1);
@@ -266,6 +295,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(comes_and_goes, setup, teardown),
         cmocka_unit_test_setup_teardown(another_token, setup, teardown),
         cmocka_unit_test_setup_teardown(another_status, setup, teardown),
+        cmocka_unit_test_setup_teardown(before_their_secrets, setup, teardown),
         cmocka_unit_test_setup_teardown(no_secret, setup, teardown),
         cmocka_unit_test_setup_teardown(may_not_read_secrets, setup, teardown),
         cmocka_unit_test_setup_teardown(configured_too, setup, teardown),
