@@ -57,6 +57,15 @@ int member_begin(struct member *m, struct member_loop *loop, struct err *err) {
     return r;
 }
 
+void member_put_off(struct member *m, int64_t now_ms) {
+    enum { FIRST_PAUSE_MS = 1000, LONGEST_PAUSE_MS = 60000 };
+    m->pause_ms = m->pause_ms == 0 ? FIRST_PAUSE_MS : 2 * m->pause_ms;
+    if (m->pause_ms > LONGEST_PAUSE_MS)
+        m->pause_ms = LONGEST_PAUSE_MS;
+    m->begin_ms = now_ms + m->pause_ms;
+    atomic_store(&m->tried, true);
+}
+
 void member_stop(struct member *m) {
     informer_stop(m->informer);
     kube_client_free(m->client);

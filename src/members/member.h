@@ -35,6 +35,7 @@ struct member {
     bool is_of_files;
     bool is_fixed;            /* it was there from the start, and stays */
     _Atomic bool begun;       /* its watches are */
+    _Atomic bool tried;       /* it could not begin: nothing is waited for any more */
     _Atomic unsigned behind;  /* seconds for which what it has missed may still be on its way */
     _Atomic uint32_t holders; /* callers who use it */
 };
@@ -47,6 +48,8 @@ int member_new(const struct members *members, struct str name, struct arena *are
 void member_finish_access(struct member *m);
 /* Begins to list and watch, on that loop. May be called again after it has failed. 0 or -errno. */
 int member_begin(struct member *m, struct member_loop *loop, struct err *err) MUST_CHECK;
+/* It could not begin, which counts as tried: it may begin again after a pause. */
+void member_put_off(struct member *m, int64_t now_ms);
 /* About once a second: was it silent for too long? */
 void member_poll(struct member *m);
 /* Asks nothing any more, and leaves its loop. What it knows stays. */
@@ -61,5 +64,5 @@ int member_source_access(const struct member_source *source, struct arena *arena
 static inline bool member_has_access(const struct member *m) {
     return m->access.server != NULL;
 }
-/* Is there nothing to wait for any more? */
+/* Is all of it listed, or has each kind been tried? True without an access. */
 bool member_is_listed(const struct member *m);

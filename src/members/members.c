@@ -15,8 +15,6 @@
 enum {
     MEMBERS_A_LOOP = 16,
     STARTING_AT_ONCE = 4, /* first listings under way */
-    FIRST_PAUSE_MS = 1000,
-    LONGEST_PAUSE_MS = 60000,
     /* how long an old one is relied on without `stale_after_ms` */
     REPLACED_AFTER_MS = 120000,
 };
@@ -259,10 +257,7 @@ static bool try_to_begin(struct members *m, struct member *member, int64_t now_m
         return true;
     }
     LOG_E("a member cluster is not watched", LOG_STR("member", member->name), LOG_ERRTEXT(&err));
-    member->pause_ms = member->pause_ms == 0 ? FIRST_PAUSE_MS : 2 * member->pause_ms;
-    if (member->pause_ms > LONGEST_PAUSE_MS)
-        member->pause_ms = LONGEST_PAUSE_MS;
-    member->begin_ms = now_ms + member->pause_ms;
+    member_put_off(member, now_ms);
     return false;
 }
 
@@ -413,7 +408,7 @@ bool members_listed(struct members *m) {
     struct member **all = hold_all(m, &count);
     bool listed = all != NULL || count == 0;
     for (uint32_t i = 0; listed && i < count; i++)
-        listed = member_is_listed(all[i]);
+        listed = member_is_listed(all[i]) || all[i]->tried;
     release_all(all, all != NULL ? count : 0);
     return listed;
 }

@@ -103,7 +103,8 @@ struct member *members_hold_only(struct members *m, uint32_t *ret_count);
 void member_release(struct member *m);
 /* As was set. */
 bool members_complete(const struct members *m);
-/* Are all members listed, or their listings at least tried? */
+/* Are all members listed, or has it at least been tried? One that cannot even begin, as with a CA
+ * that is no certificate, has been tried. */
 bool members_listed(struct members *m);
 
 enum member_state {

@@ -206,12 +206,40 @@ static void states(void **state) {
     assert_int_equal(unlink(path), 0);
 }
 
+/* Gives the set a member at that server. */
+static void add(struct members *m, const char *name, const struct kube_access *access) {
+    CLEANUP(arena_done) struct arena arena;
+    struct err err = {0};
+    arena_init(&arena, 1 << 16);
+    if (members_add(m, str_of(name), &arena, access, &err) != 0)
+        fail_msg("%s", err.text);
+}
+
+/* Whoever waits for the one with a CA that is none would wait for good. */
+static void never_begins(void **state) {
+    static const struct kube_access access = {.server = "https://127.0.0.1:1",
+                                              .namespace = "default",
+                                              .token = "t",
+                                              .ca = {.data = {"garbage", 7}}};
+    struct members *m = NULL;
+    (void)state;
+    assert_int_equal(members_new(NULL, 0, 0, &m, NULL), 0);
+    members_start(m);
+    add(m, "m1", &access);
+    assert_false(members_listed(m)); /* it has not been tried yet */
+    members_poll(m);
+    assert_int_equal(state_of(m, "m1"), MEMBER_SYNCING);
+    assert_true(members_listed(m));
+    members_stop(m);
+    members_free(m);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sources),       cmocka_unit_test(longest_name),
         cmocka_unit_test(found_by_name), cmocka_unit_test(refused),
         cmocka_unit_test(states),        cmocka_unit_test(of_the_cluster),
-        cmocka_unit_test(of_no_cluster),
+        cmocka_unit_test(of_no_cluster), cmocka_unit_test(never_begins),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
