@@ -479,8 +479,8 @@ static bool keeps_members(void *ctx) {
     return s->members != NULL;
 }
 
-/* One that cannot be listed answers -1: callers pass over that, and over all members at once if
- * they reach nobody. */
+/* One that cannot be listed, or joins later, answers -1: callers pass over that, and over all
+ * members at once if they reach nobody. */
 static bool are_members_listed(void *ctx) {
     const struct server *s = ctx;
     return karmada_members_listed(s->karmada_members) && members_listed(s->members);

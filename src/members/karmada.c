@@ -211,6 +211,8 @@ struct karmada_members {
     struct tracked **items; /* by name; owned */
     uint32_t count, reading;
     uint64_t seen; /* changes of the Clusters */
+    bool followed; /* each Cluster is tracked */
+    bool tried;    /* or they could not be listed */
     _Atomic bool listed;
 };
 
@@ -443,16 +445,21 @@ static void forget_gone(struct karmada_members *k) {
     }
 }
 
-/* No member goes because Karmada's API server does not answer. */
+/* No member goes because Karmada's API server does not answer. In this order, so that a listing
+ * that ends meanwhile is followed the next time. */
 static void follow_clusters(struct karmada_members *k) {
+    const bool tried = informer_listed(k->clusters), complete = informer_complete(k->clusters);
     const uint64_t changes = informer_changes(k->clusters);
-    if (changes == k->seen || !informer_complete(k->clusters))
-        return;
-    const bool all = take_clusters(k, informer_read(k->clusters));
-    informer_read_done(k->clusters);
-    forget_gone(k);
-    if (all)
-        k->seen = changes;
+    bool all = true;
+    if (complete && changes != k->seen) {
+        all = take_clusters(k, informer_read(k->clusters));
+        informer_read_done(k->clusters);
+        forget_gone(k);
+        if (all)
+            k->seen = changes;
+    }
+    k->followed = complete && all;
+    k->tried = tried && all;
 }
 
 /* A Cluster is a member from the poll that sees it, before its Secret has been read: an unknown
@@ -477,11 +484,11 @@ static void ask_for_members(struct karmada_members *k) {
         }
         asked = asked && t->is_asked;
     }
-    const bool synced = informer_synced(k->clusters);
-    atomic_store(&k->listed, informer_listed(k->clusters) && asked);
-    members_set_complete(k->options.members,
-                         synced && (k->options.stale_after_ms <= 0 ||
-                                    informer_age_ms(k->clusters) <= k->options.stale_after_ms));
+    if (k->tried && asked)
+        atomic_store(&k->listed, true);
+    members_set_complete(k->options.members, k->followed && (k->options.stale_after_ms <= 0 ||
+                                                             informer_age_ms(k->clusters) <=
+                                                                 k->options.stale_after_ms));
 }
 
 /* ---- life ---- */

@@ -35,8 +35,8 @@ int karmada_members_start(const struct karmada_members_options *options,
                           struct karmada_members **ret, struct err *err) MUST_CHECK;
 /* About once a second: members come, go and change. Before members_poll(). NULL is fine. */
 void karmada_members_poll(struct karmada_members *k);
-/* Are the Clusters listed, and was each Secret asked for? Or has that been tried? True for NULL.
- * Any thread. */
+/* Are the Clusters listed, and was each Secret asked for? Or has that been tried? Once true it
+ * stays true: a Cluster that joins later is not waited for. True for NULL. Any thread. */
 bool karmada_members_listed(const struct karmada_members *k);
 
 /* The names of the Clusters, in their order, as they are known now. They stand still during `use`,

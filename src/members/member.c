@@ -36,7 +36,7 @@ void member_finish_access(struct member *m) {
     m->access.unmeasured = true;
 }
 
-int member_begin(struct member *m, struct member_loop *loop, struct err *err) {
+int member_begin(struct member *m, struct member_loop *loop, int64_t now_ms, struct err *err) {
     int r = 0;
     if (m->loop == NULL) {
         m->loop = loop;
@@ -52,9 +52,20 @@ int member_begin(struct member *m, struct member_loop *loop, struct err *err) {
                                          .unmeasured = true};
     if (r == 0)
         r = informer_watch(m->informer, &watch, err);
+    m->begun_ms = now_ms;
     if (r == 0)
         atomic_store(&m->begun, true);
     return r;
+}
+
+bool member_is_starting(struct member *m, int64_t now_ms) {
+    enum { LISTING_MS = 30000 }; /* longer than almost any takes */
+    if (m == NULL || !m->begun || informer_listed(m->informer))
+        return false;
+    const bool is_late = now_ms - m->begun_ms >= LISTING_MS;
+    if (is_late)
+        atomic_store(&m->tried, true);
+    return !is_late;
 }
 
 void member_put_off(struct member *m, int64_t now_ms) {

@@ -30,12 +30,13 @@ struct member {
     struct member_loop *loop;   /* on which it has a place; NULL: none yet */
     struct kube_client *client; /* owned; NULL: state files, or not begun */
     struct member *next;        /* owned: what takes its place when that is listed; NULL: none */
-    int64_t begin_ms;           /* of clock_real(): when it may be tried again to begin */
+    int64_t begin_ms;           /* when it may be tried again to begin */
+    int64_t begun_ms;           /* when it began */
     int64_t pause_ms;           /* after the next failure */
     bool is_of_files;
     bool is_fixed;            /* it was there from the start, and stays */
     _Atomic bool begun;       /* its watches are */
-    _Atomic bool tried;       /* it could not begin: nothing is waited for any more */
+    _Atomic bool tried;       /* it could not begin, or is late: it is not waited for any more */
     _Atomic unsigned behind;  /* seconds for which what it has missed may still be on its way */
     _Atomic uint32_t holders; /* callers who use it */
 };
@@ -46,8 +47,13 @@ int member_new(const struct members *members, struct str name, struct arena *are
                struct member **ret, struct err *err) MUST_CHECK;
 /* What all of them want of their clients, beside what a caller filled in. */
 void member_finish_access(struct member *m);
-/* Begins to list and watch, on that loop. May be called again after it has failed. 0 or -errno. */
-int member_begin(struct member *m, struct member_loop *loop, struct err *err) MUST_CHECK;
+/* Begins to list and watch, on that loop. May be called again after it has failed. `now_ms` of all
+ * calls comes from one monotonic clock. 0 or -errno. */
+int member_begin(struct member *m, struct member_loop *loop, int64_t now_ms,
+                 struct err *err) MUST_CHECK;
+/* Is its first listing under way, for no longer than one may take? One that takes longer goes on,
+ * but counts as tried from this call on. False for NULL. */
+bool member_is_starting(struct member *m, int64_t now_ms);
 /* It could not begin, which counts as tried: it may begin again after a pause. */
 void member_put_off(struct member *m, int64_t now_ms);
 /* About once a second: was it silent for too long? */

@@ -14,7 +14,7 @@
 
 enum {
     MEMBERS_A_LOOP = 16,
-    STARTING_AT_ONCE = 4, /* first listings under way */
+    STARTING_AT_ONCE = 4, /* first listings that are waited for */
     /* how long an old one is relied on without `stale_after_ms` */
     REPLACED_AFTER_MS = 120000,
 };
@@ -36,6 +36,7 @@ struct members {
     struct list leaving; /* members that nobody finds any more; owned */
     struct list loops;   /* struct member_loop; owned */
     _Atomic bool complete;
+    _Atomic bool listed; /* all members of the start were, or were tried */
     struct state_gauge gauges[MEMBER_STATES];
 };
 
@@ -251,7 +252,7 @@ uint32_t members_loops(const struct members *m) {
 static bool try_to_begin(struct members *m, struct member *member, int64_t now_ms) {
     struct err err;
     struct member_loop *loop = member->loop != NULL ? member->loop : find_loop(m, &err);
-    if (loop != NULL && member_begin(member, loop, &err) == 0) {
+    if (loop != NULL && member_begin(member, loop, now_ms, &err) == 0) {
         LOG_I("watching a member cluster", LOG_STR("member", member->name),
               LOG_CSTR("server", member->access.server), LOG_CSTR("source", member->access.source));
         return true;
@@ -266,16 +267,14 @@ static bool may_begin(const struct member *member, int64_t now_ms) {
            member->begin_ms <= now_ms;
 }
 
-static bool is_under_way(const struct member *member) {
-    return member != NULL && member->begun && !informer_listed(member->informer);
-}
-
 /* Members first, and then those that are to replace one. */
 static void begin_more(struct members *m) {
-    const int64_t now_ms = clock_real()->now_ms(clock_real());
+    struct clock *clock = m->options.clock != NULL ? m->options.clock : clock_real();
+    const int64_t now_ms = clock->now_ms(clock);
     uint32_t under_way = 0;
     for (uint32_t i = 0; i < m->count; i++)
-        under_way += (uint32_t)is_under_way(m->items[i]) + is_under_way(m->items[i]->next);
+        under_way += (uint32_t)member_is_starting(m->items[i], now_ms) +
+                     member_is_starting(m->items[i]->next, now_ms);
     for (int pass = 0; pass < 2; pass++)
         for (uint32_t i = 0; i < m->count && under_way < STARTING_AT_ONCE; i++) {
             struct member *member = pass == 0 ? m->items[i] : m->items[i]->next;
@@ -404,12 +403,16 @@ static double count_in_state(void *ctx) {
 }
 
 bool members_listed(struct members *m) {
+    if (atomic_load(&m->listed))
+        return true;
     uint32_t count = 0;
     struct member **all = hold_all(m, &count);
     bool listed = all != NULL || count == 0;
     for (uint32_t i = 0; listed && i < count; i++)
         listed = member_is_listed(all[i]) || all[i]->tried;
     release_all(all, all != NULL ? count : 0);
+    if (listed)
+        atomic_store(&m->listed, true);
     return listed;
 }
 

@@ -13,7 +13,9 @@
  *
  * Sixteen members share a thread that talks to their API servers, each on one connection if the
  * server speaks HTTP/2; and four at most make their first listings at the same time, so that a
- * process with many members starts within its memory. The place of a member that has gone is taken
+ * process with many members starts within its memory. One that is not listed within half a minute,
+ * as when its API server accepts and is silent, goes on beside the four, and is not waited for any
+ * more. The place of a member that has gone is taken
  * by the next one.
  *
  * Threads: members_hold() to members_listed(), and all of a member that is held, from any, until
@@ -21,6 +23,7 @@
  */
 #pragma once
 
+#include "base/clock.h"
 #include "kube/auth/access.h"
 #include "members/store.h"
 
@@ -53,8 +56,10 @@ int members_new(const char *const *sources, size_t count, int64_t stale_after_ms
                 struct members **ret, struct err *err) MUST_CHECK;
 /* How members are watched; nothing of it without this call, which is before all that follow. */
 struct members_options {
-    bool quotas;        /* their ResourceQuotas, too */
-    uint64_t max_bytes; /* kept of each; 0: no limit */
+    bool quotas;         /* their ResourceQuotas, too */
+    uint64_t max_bytes;  /* kept of each; 0: no limit */
+    struct clock *clock; /* of pauses, and of how long is waited for a first listing; borrowed;
+                            NULL: the real one */
 };
 void members_configure(struct members *m, const struct members_options *options);
 /* The member without a kubeconfig is the cluster of this API server, and not of state files. NULL
@@ -104,7 +109,9 @@ void member_release(struct member *m);
 /* As was set. */
 bool members_complete(const struct members *m);
 /* Are all members listed, or has it at least been tried? One that cannot even begin, as with a CA
- * that is no certificate, has been tried. */
+ * that is no certificate, has been tried, and one that is not listed within half a minute. Once
+ * true it stays true: members that join later are not waited for. So those of the start must be in
+ * the set: ask karmada_members_listed() first. */
 bool members_listed(struct members *m);
 
 enum member_state {

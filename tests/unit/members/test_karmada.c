@@ -253,6 +253,16 @@ static void configured_too(void **state) {
     assert_int_equal(state_of(f, "fixed"), MEMBER_SYNCING);
 }
 
+/* A process that is ready stays so, however long the Secret of a Cluster that joins later takes. */
+static void joins_later(void **state) {
+    struct fixture *f = *state;
+    bring_m1(f);
+    show_cluster(f, "ADDED", "m2", spec_of(&f->member));
+    await_call(f, &f->karmada, &f->secret, SECRET_PATH);
+    assert_int_equal(state_of(f, "m2"), MEMBER_NO_ACCESS);
+    assert_true(karmada_members_listed(f->from));
+}
+
 static void note_name(void *ctx, struct str name) {
     struct strbuf *names = ctx;
     strbuf_appendf(names, "%.*s ", STR_ARG(name));
@@ -299,6 +309,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(no_secret, setup, teardown),
         cmocka_unit_test_setup_teardown(may_not_read_secrets, setup, teardown),
         cmocka_unit_test_setup_teardown(configured_too, setup, teardown),
+        cmocka_unit_test_setup_teardown(joins_later, setup, teardown),
         cmocka_unit_test_setup_teardown(names_of_clusters, setup, teardown),
         cmocka_unit_test_setup_teardown(karmada_is_away, setup, teardown),
     };

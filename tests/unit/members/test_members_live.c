@@ -207,12 +207,108 @@ static void with_quotas(void **state) {
     finish(&s);
 }
 
+enum { SILENT = 5, LISTING_MS = 30000 };
+
+/* An API server for many, which accepts and says nothing. */
+struct silent {
+    struct api api;
+    struct clock_fake clock;
+    struct members *members;
+    struct api_call calls[SILENT * (KINDS - 1)];
+    uint32_t count;
+};
+
+static void add_silent(struct silent *s, int i) {
+    CLEANUP(arena_done) struct arena arena;
+    char name[16], token[16];
+    arena_init(&arena, 1 << 16);
+    (void)snprintf(name, sizeof name, "m%d", i);
+    (void)snprintf(token, sizeof token, "t%d", i);
+    const struct kube_access access = {.server = arena_cstr(&arena, str_of(s->api.url)),
+                                       .namespace = "default",
+                                       .token = arena_cstr(&arena, str_of(token))};
+    assert_int_equal(members_add(s->members, str_of(name), &arena, &access, NULL), 0);
+}
+
+static void begin_silent(struct silent *s, int count) {
+    *s = (struct silent){.count = 0};
+    api_init(&s->api);
+    clock_fake_init(&s->clock, 1000);
+    assert_int_equal(members_new(NULL, 0, 0, &s->members, NULL), 0);
+    members_configure(s->members, &(struct members_options){.clock = &s->clock.clock});
+    for (int i = 0; i < count; i++)
+        add_silent(s, i);
+    members_start(s->members);
+}
+
+/* Takes the requests of so many members, and how many of them are of the last one. */
+static int take_silent(struct silent *s, int members) {
+    int of_last = 0;
+    for (int i = 0; i < members * (KINDS - 1); i++) {
+        struct api_call *call = &s->calls[s->count++];
+        api_take(&s->api, call);
+        of_last += str_eq(api_header(call, "Authorization"), STR("Bearer t4"));
+    }
+    return of_last;
+}
+
+static void finish_silent(struct silent *s) {
+    members_stop(s->members);
+    members_free(s->members);
+    for (uint32_t i = 0; i < s->count; i++)
+        api_call_done(&s->calls[i]);
+    api_done(&s->api);
+}
+
+/* Four begin; who is silent for too long keeps neither the fifth waiting, nor the process. */
+static void silent_ones_are_not_waited_for(void **state) {
+    static struct silent s;
+    (void)state;
+    begin_silent(&s, SILENT);
+    assert_int_equal(take_silent(&s, SILENT - 1), 0);
+    s.clock.at_ms += LISTING_MS - 1;
+    members_poll(s.members);
+    assert_true(api_is_quiet(&s.api));
+    s.clock.at_ms++;
+    members_poll(s.members);
+    assert_int_equal(take_silent(&s, 1), KINDS - 1);
+    assert_false(members_listed(s.members));
+    s.clock.at_ms += LISTING_MS - 1;
+    members_poll(s.members);
+    assert_false(members_listed(s.members));
+    s.clock.at_ms++;
+    members_poll(s.members);
+    assert_true(members_listed(s.members));
+    finish_silent(&s);
+}
+
+/* Who joins a process that is ready does not make it unready. */
+static void who_joins_later_is_not_waited_for(void **state) {
+    static struct silent s;
+    (void)state;
+    begin_silent(&s, 1);
+    (void)take_silent(&s, 1);
+    assert_false(members_listed(s.members));
+    for (uint32_t i = 0; i < s.count; i++)
+        assert_true(api_say(&s.calls[i], STREAM MARKER));
+    const time_t until = time(NULL) + 60;
+    while (!members_listed(s.members))
+        assert_true(time(NULL) < until);
+    add_silent(&s, 1);
+    members_poll(s.members);
+    (void)take_silent(&s, 1);
+    assert_true(members_listed(s.members));
+    finish_silent(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_workloads),
         cmocka_unit_test(without_nodes),
         cmocka_unit_test(who_was_silent_catches_up_first),
         cmocka_unit_test(with_quotas),
+        cmocka_unit_test(silent_ones_are_not_waited_for),
+        cmocka_unit_test(who_joins_later_is_not_waited_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
