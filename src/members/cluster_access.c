@@ -79,6 +79,11 @@ bool member_cluster_same(const struct member_cluster *a, const struct member_clu
            a->insecure_skip_tls_verify == b->insecure_skip_tls_verify && a->pull == b->pull;
 }
 
+uint64_t member_cluster_place(const struct member_cluster *c) {
+    const uint64_t proxy = hash_mix(hash_str(c->proxy_url), hash_str(c->proxy_headers));
+    return hash_mix(hash_str(c->endpoint), proxy);
+}
+
 bool member_cluster_has_access(const struct member_cluster *c) {
     return !str_empty(c->endpoint) && !str_empty(c->secret_namespace) && !str_empty(c->secret_name);
 }

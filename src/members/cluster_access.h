@@ -33,6 +33,9 @@ bool member_cluster_copy(const struct member_cluster *from, struct arena *arena,
                          struct member_cluster *ret);
 /* Do both lead to the same access? The Secret aside. */
 bool member_cluster_same(const struct member_cluster *a, const struct member_cluster *b);
+/* A hash of where it is asked, which is its API server and the proxy in front of it: where that
+ * differs it may be another cluster. */
+uint64_t member_cluster_place(const struct member_cluster *c);
 /* Is there an API server and a Secret? */
 bool member_cluster_has_access(const struct member_cluster *c);
 

@@ -193,12 +193,15 @@ struct tracked {
     struct arena arena; /* of the cluster */
     struct member_cluster cluster;
     uint64_t serial;  /* of the cluster */
+    uint64_t place;   /* likewise, member_cluster_place() */
     bool is_there;    /* the Clusters have it; of one pass */
+    bool is_outdated; /* what is read is for a Cluster that has changed; likewise */
     bool is_added;    /* to the set */
     bool is_asked;    /* its Secret has been asked for, or there is none to ask for */
     bool has_access;  /* ... with credentials */
     bool is_foreign;  /* the name is that of a configured member */
     uint64_t access;  /* hash of them */
+    uint64_t asked;   /* the place for which they are */
     int64_t again_ms; /* when its Secret is due */
     int64_t read_ms;  /* when it was read last */
     uint64_t said;    /* hash of what was logged last; 0: nothing */
@@ -228,12 +231,14 @@ static void end_tracked(struct tracked *t) {
 
 /* Once, until something else is to be said. */
 static void log_once(struct tracked *t, const struct err *err) {
-    const uint64_t hash = hash_str(str_of(err->text)) | 1;
+    const char *what =
+        t->has_access ? "a cluster of Karmada is asked with the credentials that were read last"
+                      : "a cluster of Karmada cannot be asked: it is estimated as not known";
+    const uint64_t hash = hash_mix(hash_str(str_of(what)), hash_str(str_of(err->text))) | 1;
     if (t->said == hash)
         return;
     t->said = hash;
-    LOG_W("a cluster of Karmada cannot be asked: it is estimated as not known",
-          LOG_STR("member", t->cluster.meta.name), LOG_ERRTEXT(err));
+    LOG_W(what, LOG_STR("member", t->cluster.meta.name), LOG_ERRTEXT(err));
 }
 
 /* With an access, or, NULL, without one. */
@@ -254,6 +259,7 @@ static void give_access(struct tracked *t, struct arena *arena, const struct kub
     t->is_added = true;
     t->has_access = access != NULL;
     t->access = hash;
+    t->asked = t->place;
 }
 
 static void give_no_access(struct tracked *t) {
@@ -264,7 +270,15 @@ static void give_no_access(struct tracked *t) {
 }
 
 static void take_access_away(struct tracked *t, const struct err *err) {
+    give_no_access(t);
     log_once(t, err);
+}
+
+/* What is known may be of another cluster. It is not given out while the Secret is read, however
+ * long that takes. */
+static void leave_place(struct tracked *t) {
+    LOG_I("a cluster of Karmada has another address: it is not known until its Secret is read",
+          LOG_STR("member", t->cluster.meta.name));
     give_no_access(t);
 }
 
@@ -373,6 +387,7 @@ static bool set_cluster(struct tracked *t, const struct known_cluster *from) {
     t->arena = arena;
     t->cluster = cluster;
     t->serial = from->serial;
+    t->place = member_cluster_place(&cluster);
     t->again_ms = 0;
     t->is_asked = false;
     return true;
@@ -409,26 +424,30 @@ static void cancel_reading(struct tracked *t) {
     kube_fetch_cancel(&t->secret);
 }
 
-/* Those that are new or have changed. False: not all of them, for want of memory. The informer's
- * lock is held, so nothing is cancelled here. */
+/* One that is new or has changed. False: there is no memory for it, or it is outdated. */
+static bool take_cluster(struct karmada_members *k, const struct known_cluster *from) {
+    bool found;
+    const uint32_t at = find_tracked(k, from->cluster.meta.name, &found);
+    struct tracked *t = found ? k->items[at] : track(k, at);
+    if (t == NULL)
+        return false;
+    t->is_there = true;
+    if (found && t->serial == from->serial)
+        return true;
+    t->is_outdated = t->secret.under_way;
+    const bool taken = !t->is_outdated && set_cluster(t, from);
+    if (!taken && !found)
+        untrack(k, at);
+    return taken;
+}
+
+/* False: not all of them. The informer's lock is held, so nothing is cancelled here. */
 static bool take_clusters(struct karmada_members *k, const struct clusters *c) {
     bool all = true;
     for (uint32_t i = 0; i < k->count; i++)
-        k->items[i]->is_there = false;
-    for (uint32_t i = 0; i < c->count; i++) {
-        bool found;
-        const uint32_t at = find_tracked(k, c->items[i]->cluster.meta.name, &found);
-        struct tracked *t = found ? k->items[at] : track(k, at);
-        const bool taken = t != NULL && ((found && t->serial == c->items[i]->serial) ||
-                                         (!t->secret.under_way && set_cluster(t, c->items[i])));
-        if (t != NULL && !taken && !found) {
-            untrack(k, at);
-            t = NULL;
-        }
-        if (t != NULL)
-            t->is_there = true;
-        all = all && taken;
-    }
+        k->items[i]->is_there = k->items[i]->is_outdated = false;
+    for (uint32_t i = 0; i < c->count; i++)
+        all = take_cluster(k, c->items[i]) && all;
     return all;
 }
 
@@ -445,6 +464,22 @@ static void forget_gone(struct karmada_members *k) {
     }
 }
 
+static bool cancel_outdated(struct karmada_members *k) {
+    bool any = false;
+    for (uint32_t i = 0; i < k->count; i++)
+        if (k->items[i]->is_outdated) {
+            cancel_reading(k->items[i]);
+            any = true;
+        }
+    return any;
+}
+
+static bool read_clusters(struct karmada_members *k) {
+    const bool all = take_clusters(k, informer_read(k->clusters));
+    informer_read_done(k->clusters);
+    return all;
+}
+
 /* No member goes because Karmada's API server does not answer. In this order, so that a listing
  * that ends meanwhile is followed the next time. */
 static void follow_clusters(struct karmada_members *k) {
@@ -452,8 +487,9 @@ static void follow_clusters(struct karmada_members *k) {
     const uint64_t changes = informer_changes(k->clusters);
     bool all = true;
     if (complete && changes != k->seen) {
-        all = take_clusters(k, informer_read(k->clusters));
-        informer_read_done(k->clusters);
+        all = read_clusters(k);
+        if (!all && cancel_outdated(k))
+            all = read_clusters(k);
         forget_gone(k);
         if (all)
             k->seen = changes;
@@ -472,9 +508,11 @@ static void ask_for_members(struct karmada_members *k) {
             give_no_access(t);
         if (!t->is_added)
             continue;
-        if (member_cluster_has_access(&t->cluster))
+        if (member_cluster_has_access(&t->cluster)) {
+            if (t->has_access && t->asked != t->place)
+                leave_place(t);
             look_after(t);
-        else if (!t->is_asked) {
+        } else if (!t->is_asked) {
             struct err err;
             (void)err_set(&err, -ENOENT, "its Cluster has no apiEndpoint or no secretRef%s",
                           t->cluster.pull ? ", as in Pull mode" : "");

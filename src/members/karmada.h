@@ -14,7 +14,8 @@
  * one is read when the Cluster comes or changes, every five minutes, and every half a minute while
  * the member is not listed or has not been heard for more than a minute, as when its token is not
  * good any more. One that cannot be read leaves the member as it is; one that is not there, or has
- * no token, takes the credentials away.
+ * no token, takes the credentials away. So does another API server or another proxy in the Cluster,
+ * before the Secret is read: what is known may be of another cluster.
  *
  * Threads: what says so from any, everything else belongs to the thread of the set.
  */

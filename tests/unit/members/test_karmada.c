@@ -4,6 +4,7 @@
  */
 #include "members/karmada.h"
 
+#include "base/log.h"
 #include "base/metrics.h"
 #include "unit/kube/api.h"
 #include "unit/kube/watch/stream.h"
@@ -11,6 +12,9 @@
 
 #include <sched.h>
 #include <stdio.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
 
 #define CLUSTERS "/apis/cluster.karmada.io/v1alpha1/clusters"
 #define SECRET_PATH "/api/v1/namespaces/karmada-cluster/secrets/m1"
@@ -102,7 +106,7 @@ static void show_cluster(struct fixture *f, const char *type, const char *name, 
 }
 
 static const char *spec_of(const struct api *api) {
-    static char text[256];
+    static char text[400];
     (void)snprintf(text, sizeof text,
                    "\"syncMode\":\"Push\",\"apiEndpoint\":\"%s\",\"secretRef\":{\"namespace\":"
                    "\"karmada-cluster\",\"name\":\"m1\"}",
@@ -214,6 +218,87 @@ static void before_their_secrets(void **state) {
     assert_false(karmada_members_listed(f->from));
 }
 
+static int begin_log(void) {
+    const int log = memfd_create("log", MFD_CLOEXEC);
+    assert_true(log >= 0);
+    log_setup(LOG_INFO, LOG_LOGFMT, log);
+    return log;
+}
+
+static void end_log(int log, char *text, size_t size) {
+    const ssize_t n = pread(log, text, size - 1, 0);
+    text[n > 0 ? n : 0] = '\0';
+    log_setup(LOG_INFO, LOG_LOGFMT, STDERR_FILENO);
+    assert_int_equal(close(log), 0);
+}
+
+/* The Cluster changes to that, and its Secret cannot be read. */
+static void change_without_secret(struct fixture *f, const char *spec, const char *more) {
+    char text[400];
+    (void)snprintf(text, sizeof text, "%s%s", spec, more);
+    show_cluster(f, "MODIFIED", "m1", text);
+    await_call(f, &f->karmada, &f->secret, SECRET_PATH);
+}
+
+/* What another API server has is not what is known. */
+static void another_server_without_secret(void **state) {
+    struct fixture *f = *state;
+    bring_m1(f);
+    change_without_secret(f, spec_of(&f->karmada), "");
+    assert_int_equal(state_of(f, "m1"), MEMBER_NO_ACCESS);
+    api_answer(&f->secret, 403, "", "{}");
+    for (int i = 0; i < 100; i++)
+        poll_all(f);
+    assert_int_equal(state_of(f, "m1"), MEMBER_NO_ACCESS);
+}
+
+static void another_proxy_without_secret(void **state) {
+    struct fixture *f = *state;
+    bring_m1(f);
+    change_without_secret(f, spec_of(&f->member), ",\"proxyURL\":\"http://127.0.0.1:1\"");
+    assert_int_equal(state_of(f, "m1"), MEMBER_NO_ACCESS);
+}
+
+static void another_proxy_header_without_secret(void **state) {
+    struct fixture *f = *state;
+    bring_m1(f);
+    change_without_secret(f, spec_of(&f->member), ",\"proxyHeader\":{\"a\":\"b\"}");
+    assert_int_equal(state_of(f, "m1"), MEMBER_NO_ACCESS);
+}
+
+/* At the same place the old credentials do, and the log does not say otherwise. */
+static void same_place_without_secret(void **state) {
+    struct fixture *f = *state;
+    char text[2000];
+    bring_m1(f);
+    const int log = begin_log();
+    change_without_secret(f, spec_of(&f->member), ",\"insecureSkipTLSVerification\":true");
+    api_answer(&f->secret, 403, "", "{}");
+    for (text[0] = '\0'; strstr(text, "status 403") == NULL;) {
+        const ssize_t n = pread(log, text, sizeof text - 1, 0);
+        text[n > 0 ? n : 0] = '\0';
+        poll_all(f);
+    }
+    end_log(log, text, sizeof text);
+    assert_contains(text, "asked with the credentials that were read last");
+    assert_null(strstr(text, "not known"));
+    assert_int_equal(state_of(f, "m1"), MEMBER_SYNCED);
+}
+
+/* A Secret that is being read for the Cluster as it was keeps nobody from the change. */
+static void another_server_while_reading(void **state) {
+    struct fixture *f = *state;
+    const time_t until = time(NULL) + 20; /* a read that is waited for would take longer */
+    bring_m1(f);
+    change_without_secret(f, spec_of(&f->member), ",\"insecureSkipTLSVerification\":true");
+    assert_int_equal(state_of(f, "m1"), MEMBER_SYNCED);
+    show_cluster(f, "MODIFIED", "m1", spec_of(&f->karmada));
+    while (state_of(f, "m1") != MEMBER_NO_ACCESS) {
+        assert_true(time(NULL) < until);
+        poll_all(f);
+    }
+}
+
 static void no_secret(void **state) {
     struct fixture *f = *state;
     begin_watch(f);
@@ -239,11 +324,19 @@ static void may_not_read_secrets(void **state) {
 /* The configured one stays, and what Karmada says of it is not asked for. */
 static void configured_too(void **state) {
     struct fixture *f = *state;
+    char text[2000];
     begin_watch(f);
     show_cluster(f, "ADDED", "fixed", spec_of(&f->member));
-    show_cluster(f, "ADDED", "m2", "\"syncMode\":\"Pull\"");
+    show_cluster(f, "ADDED", "m2", "\"syncMode\":\"Push\"");
+    const int log = begin_log();
     end_list(f);
     await_state(f, "m2", MEMBER_NO_ACCESS);
+    show_cluster(f, "MODIFIED", "fixed", "\"syncMode\":\"Push\"");
+    show_cluster(f, "ADDED", "m3", "\"syncMode\":\"Push\"");
+    await_state(f, "m3", MEMBER_NO_ACCESS);
+    end_log(log, text, sizeof text);
+    assert_contains(text, "cannot be asked: it is estimated as not known\" member=m2");
+    assert_null(strstr(text, "not known\" member=fixed"));
     assert_int_equal(state_of(f, "fixed"), MEMBER_SYNCING);
     assert_true(karmada_members_listed(f->from));
     assert_true(api_is_quiet(&f->karmada));
@@ -306,6 +399,11 @@ int main(void) {
         cmocka_unit_test_setup_teardown(another_token, setup, teardown),
         cmocka_unit_test_setup_teardown(another_status, setup, teardown),
         cmocka_unit_test_setup_teardown(before_their_secrets, setup, teardown),
+        cmocka_unit_test_setup_teardown(another_server_without_secret, setup, teardown),
+        cmocka_unit_test_setup_teardown(another_proxy_without_secret, setup, teardown),
+        cmocka_unit_test_setup_teardown(another_proxy_header_without_secret, setup, teardown),
+        cmocka_unit_test_setup_teardown(same_place_without_secret, setup, teardown),
+        cmocka_unit_test_setup_teardown(another_server_while_reading, setup, teardown),
         cmocka_unit_test_setup_teardown(no_secret, setup, teardown),
         cmocka_unit_test_setup_teardown(may_not_read_secrets, setup, teardown),
         cmocka_unit_test_setup_teardown(configured_too, setup, teardown),
