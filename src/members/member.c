@@ -95,6 +95,21 @@ void member_free(struct member *m) {
     free(m);
 }
 
+static bool is_same_text(const char *a, const char *b) {
+    return str_eq(str_of(a), str_of(b));
+}
+
+bool member_asks_same(const struct member *a, const struct member *b) {
+    const struct kube_access *x = &a->access, *y = &b->access;
+    if (!member_has_access(a) || !member_has_access(b) || !is_same_text(x->server, y->server) ||
+        !is_same_text(x->proxy_url, y->proxy_url) || x->proxy_header_count != y->proxy_header_count)
+        return false;
+    for (size_t i = 0; i < x->proxy_header_count; i++)
+        if (!is_same_text(x->proxy_headers[i], y->proxy_headers[i]))
+            return false;
+    return true;
+}
+
 bool member_is_listed(const struct member *m) {
     if (m->is_of_files)
         return informer_changes(m->informer) > 0;

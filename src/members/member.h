@@ -70,5 +70,7 @@ int member_source_access(const struct member_source *source, struct arena *arena
 static inline bool member_has_access(const struct member *m) {
     return m->access.server != NULL;
 }
+/* Is it the same API server, through the same proxy, so that it is the same cluster? */
+bool member_asks_same(const struct member *a, const struct member *b);
 /* Is all of it listed, or has each kind been tried? True without an access. */
 bool member_is_listed(const struct member *m);

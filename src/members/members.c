@@ -308,8 +308,7 @@ static void replace_listed(struct members *m) {
 
 static void replace(struct members *m, uint32_t place, struct member *member) {
     struct member *old = m->items[place];
-    if (member_has_access(old) && member_has_access(member) &&
-        strcmp(old->access.server, member->access.server) == 0 && is_relied_on(m, old)) {
+    if (member_asks_same(old, member) && is_relied_on(m, old)) {
         leave(m, old->next);
         old->next = member;
         return;

@@ -8,8 +8,9 @@
  *
  * A member that gets other credentials for the same API server is replaced: the old one goes on
  * answering until the new one is listed, because what it watches is the same cluster, or until it
- * is stale, when both would answer that they do not know. One that gets another API server may be
- * another cluster: its numbers are not given out any more.
+ * is stale, when both would answer that they do not know. One that gets another API server, or
+ * another proxy in front of it, which decides what is behind an address, may be another cluster:
+ * its numbers are not given out any more.
  *
  * Sixteen members share a thread that talks to their API servers, each on one connection if the
  * server speaks HTTP/2; and four at most make their first listings at the same time, so that a

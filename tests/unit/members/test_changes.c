@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { KINDS = 4 };
 
@@ -278,6 +279,52 @@ static void other_server(void **state) {
     await_state(f->m, "m1", MEMBER_SYNCED);
 }
 
+/* The same address behind another proxy may be another cluster. */
+static void other_proxy(void **state) {
+    static const char *const a[] = {"a: b", "c: d"}, *const b[] = {"a: b", "c: e"};
+    static const struct {
+        const char *url;
+        const char *const *headers;
+        size_t count;
+        bool same; /* as the row before */
+    } rows[] = {{NULL, NULL, 0, true}, {"x", NULL, 0, false}, {"y", NULL, 0, false},
+                {"y", NULL, 0, true},  {"y", a, 1, false},    {"y", a, 2, false},
+                {"y", a, 2, true},     {"y", b, 2, false},    {NULL, NULL, 0, false}};
+    struct member *before = calloc(1, sizeof *before), *now = calloc(1, sizeof *now);
+    (void)state;
+    assert_non_null(before);
+    assert_non_null(now);
+    before->access.server = "https://h";
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        now->access = (struct kube_access){.server = "https://h",
+                                           .proxy_url = rows[i].url,
+                                           .proxy_headers = rows[i].headers,
+                                           .proxy_header_count = rows[i].count};
+        if (member_asks_same(before, now) != rows[i].same)
+            fail_msg("row %zu", i);
+        before->access = now->access;
+    }
+    before->access.server = NULL;
+    assert_false(member_asks_same(before, now));
+    assert_false(member_asks_same(now, before));
+    free(before);
+    free(now);
+}
+
+/* ... so what was known of it is not given out. */
+static void other_proxy_of_a_member(void **state) {
+    CLEANUP(arena_done) struct arena arena;
+    struct fixture *f = *state;
+    arena_init(&arena, 1 << 16);
+    const struct kube_access access = {.server = arena_cstr(&arena, str_of(f->api.url)),
+                                       .token = "old",
+                                       .namespace = "default",
+                                       .source = "a test",
+                                       .proxy_url = NOWHERE};
+    assert_int_equal(members_add(f->m, STR("m1"), &arena, &access, NULL), 0);
+    assert_int_equal(state_of(f->m, "m1"), MEMBER_SYNCING);
+}
+
 static void no_access_any_more(void **state) {
     struct fixture *f = *state;
     add_unknown(f->m, "m1");
@@ -375,6 +422,8 @@ int main(void) {
         cmocka_unit_test(sixteen_a_thread),
         cmocka_unit_test_setup_teardown(other_token, setup, teardown),
         cmocka_unit_test_setup_teardown(other_server, setup, teardown),
+        cmocka_unit_test(other_proxy),
+        cmocka_unit_test_setup_teardown(other_proxy_of_a_member, setup, teardown),
         cmocka_unit_test_setup_teardown(no_access_any_more, setup, teardown),
         cmocka_unit_test_setup_teardown(gone_while_replaced, setup, teardown),
         cmocka_unit_test(one_of_fifty),
