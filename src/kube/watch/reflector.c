@@ -485,6 +485,12 @@ static enum problem judge_end(struct reflector *r, int64_t now_ms, int error) {
     return problem;
 }
 
+/* A server that does not know watch-lists is asked for a list at once: nothing has failed yet. */
+static bool is_error(enum request request, enum problem problem) {
+    return problem != PROBLEM_NONE && problem != PROBLEM_CUT && problem != PROBLEM_ABSENT &&
+           !(request == REQUEST_WATCH_LIST && problem == PROBLEM_UNSUPPORTED);
+}
+
 static void log_problem(const struct reflector *r, int64_t now_ms, enum request request,
                         enum problem problem, const char *error_text) {
     static const char *const requests[] = {"watch-list", "list", "watch"};
@@ -505,7 +511,7 @@ void reflector_on_end(struct reflector *r, int64_t now_ms, int error, const char
         r->retry_after_ms = retry_after_ms;
     enum request request = r->request;
     enum problem problem = judge_end(r, now_ms, error);
-    if (problem != PROBLEM_NONE && problem != PROBLEM_CUT && problem != PROBLEM_ABSENT)
+    if (is_error(request, problem))
         r->stats.errors++;
     if (problem == PROBLEM_ENDLESS && r->options.sink.sync_abort != NULL)
         r->options.sink.sync_abort(r->options.sink.ctx); /* or the next one would add to it */

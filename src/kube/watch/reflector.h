@@ -99,7 +99,7 @@ struct reflector_stats {
     uint64_t listings;  /* begun */
     uint64_t watches;   /* opened */
     uint64_t events, bookmarks;
-    uint64_t errors;  /* requests that failed */
+    uint64_t errors;  /* requests that failed; no watch-lists that the server does not know */
     uint64_t expired; /* versions the server did not have any more, or not yet */
     uint64_t refused; /* objects that the sink would not take */
 };

@@ -127,6 +127,20 @@ static void test_a_listing(void **state) {
     assert_true(feed_synced(&f->feed));
 }
 
+/* An API server that does not know watch-lists is asked for a list, which is waited for. */
+static void test_a_listing_without_watch_lists(void **state) {
+    struct fixture *f = *state;
+    start(f, KIND_NODE);
+    api_expect(&f->api, &f->call, "GET", "/api/v1/nodes?watch=1*");
+    api_answer(&f->call, 422, "", "{}");
+    api_expect(&f->api, &f->call, "GET", "/api/v1/nodes?limit=*");
+    assert_false(feed_listed(&f->feed));
+    assert_true(metric_now("evenkeel_watch_errors_total{resource=\"nodes\"}") == 0);
+    api_answer(&f->call, 422, "", "{}"); /* a list is known everywhere */
+    wait_for(f, has_failed);
+    assert_true(feed_listed(&f->feed));
+}
+
 /* A kind that nobody has installed is listed: there is none of it. */
 static void test_a_kind_that_is_not_installed(void **state) {
     struct fixture *f = *state;
@@ -169,7 +183,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(not_started), TEST(a_listing_that_fails),
         TEST(a_listing),   TEST(a_kind_that_is_not_installed),
-        TEST(the_age),
+        TEST(the_age),     TEST(a_listing_without_watch_lists),
     };
     return cmocka_run_group_tests_name("kube/feed", tests, NULL, NULL);
 }
