@@ -162,13 +162,15 @@ enum member_state member_state(const struct member *m) {
     return state_of_kinds(m, room_kinds);
 }
 
-/* An API server is heard when it answers; the events that were missed come a moment later. */
+/* An API server is heard when it answers; the events that were missed come a moment later. Before
+ * the first listing there is nothing that could have been missed. */
 void member_poll(struct member *m) {
     enum { BEHIND_POLLS = 2 };
     if (m->client == NULL || !m->begun)
         return;
     kube_compare_clocks(m->client);
-    if (is_silent(m, room_kinds))
+    const bool is_synced = informer_kinds_synced(m->informer, room_kinds);
+    if (is_synced && is_silent(m, room_kinds))
         m->behind = BEHIND_POLLS;
     else if (m->behind > 0)
         m->behind--;

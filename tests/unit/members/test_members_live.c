@@ -189,6 +189,21 @@ static void who_was_silent_catches_up_first(void **state) {
     finish(&s);
 }
 
+/* Before it is listed it has not been silent: once it is, it answers, without another poll. */
+static void who_is_listed_answers(void **state) {
+    struct server s;
+    (void)state;
+    start_stale(&s, (struct members_options){.quotas = false}, 60000);
+    members_poll(s.members);
+    take(&s, 4,
+         (const enum reply[KINDS]){
+             [NODES] = LIST, [PODS] = LIST, [DEPLOYMENTS] = LIST, [REPLICA_SETS] = LIST});
+    while (now(&s, member_state) == MEMBER_SYNCING)
+        sched_yield();
+    assert_int_equal(now(&s, member_state), MEMBER_SYNCED);
+    finish(&s);
+}
+
 /* With the gate nothing is answered without them. */
 static void with_quotas(void **state) {
     struct server s;
@@ -306,6 +321,7 @@ int main(void) {
         cmocka_unit_test(without_workloads),
         cmocka_unit_test(without_nodes),
         cmocka_unit_test(who_was_silent_catches_up_first),
+        cmocka_unit_test(who_is_listed_answers),
         cmocka_unit_test(with_quotas),
         cmocka_unit_test(silent_ones_are_not_waited_for),
         cmocka_unit_test(who_joins_later_is_not_waited_for),
