@@ -144,6 +144,10 @@ static void poll_source(struct server *s) {
     source_poll(s->source);
 }
 
+static void poll_source_files(struct server *s) {
+    source_poll_files(s->source);
+}
+
 static void reload_source(struct server *s) {
     source_reload(s->source);
 }
@@ -882,6 +886,7 @@ static const struct server_component components[] = {
     {.name = "source",
      .start = start_source,
      .poll = poll_source,
+     .poll_files = poll_source_files,
      .reload = reload_source,
      .stop = stop_source},
     {.name = "leadership",
@@ -911,7 +916,7 @@ static const struct server_component components[] = {
     {.name = "latest report", .start = start_latest, .free = free_latest},
     {.name = "policies",
      .start = start_policies,
-     .poll = poll_policies,
+     .poll_files = poll_policies,
      .reload = reload_policies,
      .stop = stop_policies,
      .free = free_policies,
@@ -920,7 +925,7 @@ static const struct server_component components[] = {
                 .bad_text = "those of the API server are not listed yet"}}},
     {.name = "placement policies",
      .start = start_placement_policies,
-     .poll = poll_placement_policies,
+     .poll_files = poll_placement_policies,
      .reload = reload_placement_policies,
      .stop = stop_placement_policies,
      .free = free_placement_policies,
@@ -930,7 +935,7 @@ static const struct server_component components[] = {
                 .bad_text = "those of the hub are not listed yet"}}},
     {.name = "data",
      .start = start_data,
-     .poll = poll_data,
+     .poll_files = poll_data,
      .reload = reload_data,
      .stop = stop_data,
      .free = free_data,
@@ -1035,6 +1040,12 @@ void components_poll(struct server *s) {
     for (size_t i = 0; i < COMPONENTS; i++)
         if (components[i].poll != NULL)
             components[i].poll(s);
+}
+
+void components_poll_files(struct server *s) {
+    for (size_t i = 0; i < COMPONENTS; i++)
+        if (components[i].poll_files != NULL)
+            components[i].poll_files(s);
 }
 
 void components_reload(struct server *s) {

@@ -81,10 +81,11 @@ struct server {
 struct server_component {
     const char *name;
     int (*start)(struct server *s, struct err *err);
-    void (*poll)(struct server *s);   /* about once a second */
-    void (*reload)(struct server *s); /* SIGHUP */
-    void (*drain)(struct server *s);  /* it still serves, but will stop soon */
-    void (*stop)(struct server *s);   /* is called after a failed start, too */
+    void (*poll)(struct server *s);       /* at least once a second */
+    void (*poll_files)(struct server *s); /* as often as state.pollInterval says */
+    void (*reload)(struct server *s);     /* SIGHUP */
+    void (*drain)(struct server *s);      /* it still serves, but will stop soon */
+    void (*stop)(struct server *s);       /* is called after a failed start, too */
     void (*free)(struct server *s);
     /* Lines of /readyz; their ctx becomes the server. A row without a name is empty. */
     struct ops_check ready[2];
@@ -93,6 +94,7 @@ struct server_component {
 /* Starts all components. The caller must call components_end(), also if this fails. 0 or -errno. */
 int components_start(struct server *s, struct err *err) MUST_CHECK;
 void components_poll(struct server *s);
+void components_poll_files(struct server *s);
 void components_reload(struct server *s);
 void components_drain(struct server *s);
 /* Requests that are under way may take until s->drain_until_ms. */

@@ -40,8 +40,8 @@ struct file_follower *known_data_follower(struct known_data *d);
 struct fluid_source *known_data_source(const struct known_data *d);
 /* Has the API server listed every kind, or failed to at least once? Any thread. */
 bool known_data_listed(const struct known_data *d);
-/* About once a second: if the profile's file changed, reads it again (with an API server) and
- * returns true. The caller must then read state files again, if they are the source. */
+/* As often as state.pollInterval says: if the profile's file changed, reads it again (with an API
+ * server) and returns true. The caller must then read state files again, if they are the source. */
 bool known_data_poll(struct known_data *d);
 /* SIGHUP: the profile's file is read at once, unless it is read with the state files. */
 void known_data_reload(struct known_data *d);

@@ -45,7 +45,7 @@ struct event_recorder *known_policies_events(const struct known_policies *p);
 bool known_policies_listed(const struct known_policies *p);
 /* Has it listed them, and does it still know the kind? Any thread. */
 bool known_policies_complete(const struct known_policies *p);
-/* About once a second: files that changed are read again. */
+/* As often as state.pollInterval says: files that changed are read again. */
 void known_policies_poll(struct known_policies *p);
 /* SIGHUP: files are read at once. */
 void known_policies_reload(struct known_policies *p);

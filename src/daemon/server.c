@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "daemon/components.h"
 #include "daemon/descriptors.h"
+#include "daemon/polling.h"
 #include "grpc/listener.h"
 
 #include <errno.h>
@@ -14,10 +15,21 @@
 
 struct daemon {
     struct server server;
+    struct polling polling;
     int signals; /* a signalfd */
 };
 
 /* ---- the main loop ---- */
+
+static int64_t now_ms(void) {
+    return clock_real()->now_ms(clock_real());
+}
+
+static void poll_all(struct daemon *d) {
+    if (polling_files(&d->polling, now_ms()))
+        components_poll_files(&d->server);
+    components_poll(&d->server);
+}
 
 /* Waits for at most timeout_ms; the signal that came, or 0. */
 static int next_signal(const struct daemon *d, int64_t timeout_ms) {
@@ -31,28 +43,28 @@ static int next_signal(const struct daemon *d, int64_t timeout_ms) {
 /* Serves until SIGTERM or SIGINT, which is returned. */
 static int serve_until_stopped(struct daemon *d) {
     for (;;) {
-        int signal_number = next_signal(d, d->server.configuration->state.poll_ms);
+        int signal_number = next_signal(d, polling_wait_ms(&d->polling, now_ms()));
         if (signal_number == SIGTERM || signal_number == SIGINT)
             return signal_number;
         if (signal_number == SIGHUP)
             components_reload(&d->server);
-        components_poll(&d->server);
+        poll_all(d);
     }
 }
 
 /* Not ready any more, but serving on, while load balancers and schedulers notice. True: told to
  * stop at once. */
 static bool linger(struct daemon *d, int64_t delay_ms) {
-    int64_t until_ms = clock_real()->now_ms(clock_real()) + delay_ms;
+    int64_t until_ms = now_ms() + delay_ms;
     for (;;) {
-        int64_t left_ms = until_ms - clock_real()->now_ms(clock_real());
+        int64_t left_ms = until_ms - now_ms();
         if (left_ms <= 0)
             return false;
-        int64_t step_ms = d->server.configuration->state.poll_ms;
+        int64_t step_ms = polling_wait_ms(&d->polling, now_ms());
         int signal_number = next_signal(d, left_ms < step_ms ? left_ms : step_ms);
         if (signal_number == SIGTERM || signal_number == SIGINT)
             return true;
-        components_poll(&d->server);
+        poll_all(d);
     }
 }
 
@@ -83,8 +95,7 @@ static void shut_down(struct daemon *d, int signal_number) {
     LOG_I("shutting down; a second signal ends at once", LOG_INT("delay_ms", delay_ms));
     bool at_once = linger(d, delay_ms);
     let_signals_end();
-    d->server.drain_until_ms =
-        clock_real()->now_ms(clock_real()) + (at_once ? 0 : c->shutdown.drain_ms);
+    d->server.drain_until_ms = now_ms() + (at_once ? 0 : c->shutdown.drain_ms);
 }
 
 /* ---- start and end ---- */
@@ -132,6 +143,7 @@ int server_run(const struct configuration *configuration, struct err *err) {
                                         ? "off"
                                         : grpc_listener_address(d.server.estimator_listener)));
         configuration_open_doors(configuration, warn_of_door, NULL);
+        polling_init(&d.polling, configuration->state.poll_ms, now_ms());
         shut_down(&d, serve_until_stopped(&d));
     }
     components_end(&d.server);

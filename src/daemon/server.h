@@ -2,9 +2,9 @@
  * The daemon: listeners, the cache, the source of its state, and one main loop that owns every
  * change.
  *
- * Threads: the calling thread sleeps until a signal or the poll interval, then looks at files
- * (state, certificates) and expires reservations. Listeners and the API client bring their own
- * threads, which write to the cache as well (cache.h).
+ * Threads: the calling thread sleeps until a signal or for a second at most, then polls the parts:
+ * certificates, members, reservations that expire; and, at their interval, the files of state.
+ * Listeners and the API client bring their own threads, which write to the cache as well (cache.h).
  *
  * Signals: SIGTERM shuts down gently (not ready, wait, refuse, drain); SIGINT skips the wait; a
  * second one of either ends at once; SIGHUP reads the state again.

@@ -125,7 +125,10 @@ void source_reload(struct source *s) {
 void source_poll(struct source *s) {
     if (s->kube != NULL)
         kube_source_poll(s->kube);
-    else if (s->files != NULL && file_source_changed(s->files))
+}
+
+void source_poll_files(struct source *s) {
+    if (s->kube == NULL && s->files != NULL && file_source_changed(s->files))
         source_reload(s);
 }
 

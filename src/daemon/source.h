@@ -29,8 +29,10 @@ int source_start(struct source *s, struct err *err) MUST_CHECK;
 void source_warn_of_no_nodes(const struct source *s);
 /* After source_start(): waits until the cache is ready. -ETIMEDOUT if that takes longer. */
 int source_wait(struct source *s, int64_t timeout_ms, struct err *err) MUST_CHECK;
-/* About once a second: reads files that changed, and updates the age of the cache's data. */
+/* About once a second: updates the age of the cache's data. */
 void source_poll(struct source *s);
+/* As often as state.pollInterval says: reads files that changed. */
+void source_poll_files(struct source *s);
 /* SIGHUP: reads files at once. */
 void source_reload(struct source *s);
 /* Watches nothing any more. NULL is fine. */
