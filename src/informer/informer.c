@@ -357,6 +357,7 @@ int informer_watch_kind(struct informer *i, uint32_t kind, struct err *err) {
         .sink = {f, watch_begin, watch_end, watch_apply, watch_remove, watch_abort},
         .seed = i->watch.seed + kind,
         .unmeasured = i->watch.unmeasured,
+        .required = i->store->required,
     };
     mutex_lock(&i->mutex);
     int r = i->stopped || feed_started(&f->feed) ? 0 : feed_start(&f->feed, &options, err);

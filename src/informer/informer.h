@@ -75,6 +75,8 @@ struct informer_store {
      * LIMIT_LISTED_BYTES to it has no end, nor has the watch after it that does. NULL: it has a
      * limit of its own. */
     uint64_t (*kept_bytes)(const void *contents);
+    bool required; /* that an API server does not know a kind is an error, even where the kind is
+                      optional otherwise: what is kept stays */
     bool locks; /* the functions above take a lock of the contents' own: none is held around them */
     /* A gauge for each kind that is counted, whose name is the label `resource`; NULL: none. */
     const char *metric, *metric_help;

@@ -6,9 +6,9 @@
  * Secret has been read and it is listed, and as long as it has no API server or no usable
  * credentials, as those in Pull mode may: an unknown cluster would be an error, with which
  * karmada-scheduler passes over the answers of all. karmada_members_find() finds those that no poll
- * has seen yet. A name that is configured, too, is that of the
- * configured member. While Karmada's API server is away, members stay as they are, and a name that
- * is not known may be that of a new one.
+ * has seen yet. A name that is configured, too, is that of the configured member. While Karmada's
+ * API server is away, members stay as they are, and a name that is not known may be that of a new
+ * one. So while it does not have the kind, which another API server behind it serves.
  *
  * Clusters are watched. Secrets are not, for that takes the right to list all of them: the named
  * one is read when the Cluster comes or changes, every five minutes, and every half a minute while

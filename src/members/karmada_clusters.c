@@ -149,4 +149,6 @@ const struct informer_store karmada_clusters = {.what = "Karmada's clusters",
                                                 .close = close_clusters,
                                                 .sync_begin = sync_begin,
                                                 .sync_end = sync_end,
-                                                .sync_abort = sync_abort};
+                                                .sync_abort = sync_abort,
+                                                /* 404 does not mean that there are no clusters */
+                                                .required = true};

@@ -8,7 +8,7 @@ int feed_start(struct feed *f, const struct feed_options *options, struct err *e
         .resource = kind_name(kind),
         .path = f->path,
         .query = kind->query,
-        .optional = kind->optional,
+        .optional = kind->optional && !options->required,
         .max_objects = kind->most,
         .sink = options->sink,
         .seed = options->seed,

@@ -22,6 +22,8 @@ struct feed_options {
     struct reflector_sink sink; /* called on the client's thread */
     uint64_t seed;              /* of jitter */
     bool unmeasured;            /* no metrics: one of many feeds of its kind */
+    bool required;              /* an API server that does not know the kind is an error, even where
+                                   the kind is optional otherwise */
 };
 
 /* Begins at once. Registers metrics with the kind's name as `resource`, unless unmeasured. 0 or

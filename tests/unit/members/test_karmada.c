@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/metrics.h"
+#include "unit/http/fixture.h"
 #include "unit/kube/api.h"
 #include "unit/kube/watch/stream.h"
 #include "unit/unit.h"
@@ -383,6 +384,38 @@ static void names_of_clusters(void **state) {
     assert_int_equal(karmada_members_find(f->from, STR("m2")), KARMADA_MEMBER_GONE);
 }
 
+/* An API server that does not have the kind, as before its APIService is there, does not say that
+ * there are no clusters. */
+static void kind_is_not_there(void **state) {
+    struct fixture *f = *state;
+    CLEANUP(strbuf_done) struct strbuf names = {0};
+    api_expect(&f->karmada, &f->watch, "GET", CLUSTERS "?watch=1*");
+    api_answer(&f->watch, 404, "", "404 page not found\n");
+    while (!karmada_members_listed(f->from)) /* it has been tried */
+        poll_all(f);
+    poll_all(f);
+    assert_false(members_complete(f->members));
+    assert_false(karmada_members_each(f->from, note_name, &names));
+    assert_int_equal(karmada_members_find(f->from, STR("m1")), KARMADA_MEMBER_UNKNOWN);
+}
+
+/* ... nor when it had it: what was known stays. */
+static void kind_is_gone(void **state) {
+    struct fixture *f = *state;
+    CLEANUP(strbuf_done) struct strbuf names = {0};
+    bring_m1(f);
+    assert_true(api_say(&f->watch, EVENT("ERROR", "{\"kind\":\"Status\",\"code\":410}")));
+    await_call(f, &f->karmada, &f->watch, CLUSTERS "?watch=1*");
+    api_answer(&f->watch, 404, "", "404 page not found\n");
+    while (metric_now("evenkeel_watch_errors_total{resource=\"member clusters\"}") < 1)
+        poll_all(f);
+    poll_all(f);
+    assert_true(karmada_members_each(f->from, note_name, &names));
+    assert_str(strbuf_str(&names), "m1 ");
+    assert_int_equal(karmada_members_find(f->from, STR("m1")), KARMADA_MEMBER_THERE);
+    assert_int_equal(state_of(f, "m1"), MEMBER_SYNCED);
+}
+
 static void karmada_is_away(void **state) {
     struct fixture *f = *state;
     bring_m1(f);
@@ -409,6 +442,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(configured_too, setup, teardown),
         cmocka_unit_test_setup_teardown(joins_later, setup, teardown),
         cmocka_unit_test_setup_teardown(names_of_clusters, setup, teardown),
+        cmocka_unit_test_setup_teardown(kind_is_not_there, setup, teardown),
+        cmocka_unit_test_setup_teardown(kind_is_gone, setup, teardown),
         cmocka_unit_test_setup_teardown(karmada_is_away, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

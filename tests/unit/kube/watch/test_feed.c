@@ -31,7 +31,7 @@ static int take(void *ctx, struct str object, struct err *err) {
     return 0;
 }
 
-static void start(struct fixture *f, enum kind_row kind) {
+static void start_required(struct fixture *f, enum kind_row kind, bool required) {
     const struct feed_options options = {.kind = &watched_kinds[kind],
                                          .client = f->client,
                                          .clock = &f->clock.clock,
@@ -40,8 +40,13 @@ static void start(struct fixture *f, enum kind_row kind) {
                                                   .sync_end = nothing,
                                                   .apply = take,
                                                   .remove = take},
-                                         .seed = 1};
+                                         .seed = 1,
+                                         .required = required};
     assert_int_equal(feed_start(&f->feed, &options, NULL), 0);
+}
+
+static void start(struct fixture *f, enum kind_row kind) {
+    start_required(f, kind, false);
 }
 
 static int setup(void **state) {
@@ -156,6 +161,18 @@ static void test_a_kind_that_is_not_installed(void **state) {
     assert_true(feed_complete(&f->feed)); /* it never was there */
 }
 
+/* ... unless somebody needs it: then the API server is not whole. */
+static void test_a_required_kind_that_is_not_installed(void **state) {
+    struct fixture *f = *state;
+    start_required(f, KIND_TOPOLOGY_POLICY, true);
+    api_take(&f->api, &f->call);
+    api_answer(&f->call, 404, "", "404 page not found\n");
+    wait_for(f, has_failed);
+    assert_true(feed_listed(&f->feed));
+    assert_false(feed_synced(&f->feed));
+    assert_false(feed_complete(&f->feed));
+}
+
 /* Seconds since the API server was heard, -1 before that; gone with the watch, and back with it. */
 static void test_the_age(void **state) {
     struct fixture *f = *state;
@@ -181,9 +198,13 @@ static void test_the_age(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(not_started), TEST(a_listing_that_fails),
-        TEST(a_listing),   TEST(a_kind_that_is_not_installed),
-        TEST(the_age),     TEST(a_listing_without_watch_lists),
+        TEST(not_started),
+        TEST(a_listing_that_fails),
+        TEST(a_listing),
+        TEST(a_kind_that_is_not_installed),
+        TEST(the_age),
+        TEST(a_listing_without_watch_lists),
+        TEST(a_required_kind_that_is_not_installed),
     };
     return cmocka_run_group_tests_name("kube/feed", tests, NULL, NULL);
 }
