@@ -61,23 +61,23 @@ static sem_t answers;
 static _Atomic unsigned asked;
 static struct sockaddr_in found[2];
 static struct addrinfo list[2];
-int getaddrinfo(const char *name, const char *service, const struct addrinfo *hints,
-                struct addrinfo **ret) {
+int getaddrinfo(const char *name, const char *service, const struct addrinfo *req,
+                struct addrinfo **pai) {
     const bool is_first = strcmp(name, "two.test") == 0;
     typeof(getaddrinfo) *real = (typeof(getaddrinfo) *)dlsym(RTLD_NEXT, "getaddrinfo");
-    if (strstr(name, ".test") == NULL || (hints->ai_flags & AI_NUMERICHOST) != 0)
-        return real(name, service, hints, ret);
+    if (strstr(name, ".test") == NULL || (req->ai_flags & AI_NUMERICHOST) != 0)
+        return real(name, service, req, pai);
     if (!is_first) {
         atomic_fetch_add(&asked, 1);
         (void)sem_wait(&answers);
     }
-    *ret = &list[is_first ? 0 : 1];
+    *pai = &list[is_first ? 0 : 1];
     return 0;
 }
-void freeaddrinfo(struct addrinfo *info) {
+void freeaddrinfo(struct addrinfo *ai) {
     typeof(freeaddrinfo) *real = (typeof(freeaddrinfo) *)dlsym(RTLD_NEXT, "freeaddrinfo");
-    if (info != &list[0] && info != &list[1])
-        real(info);
+    if (ai != &list[0] && ai != &list[1])
+        real(ai);
 }
 
 static void set_address(int number, const char *host, uint16_t port) {
@@ -91,7 +91,7 @@ static void set_address(int number, const char *host, uint16_t port) {
 }
 
 static uint16_t port_of(const char *text) {
-    return (uint16_t)atoi(strrchr(text, ':') + 1);
+    return (uint16_t)strtoul(strrchr(text, ':') + 1, NULL, 10);
 }
 
 /* ---- a server ---- */

@@ -38,12 +38,12 @@ static void note(void *ctx, const struct grpc_request *q, struct grpc_response *
 
 /* The server's next reading waits for `leave`. */
 static _Atomic bool holds_reading;
-ssize_t recv(int fd, void *to, size_t room, int flags) {
+ssize_t recv(int fd, void *buf, size_t n, int flags) {
     if (atomic_exchange(&holds_reading, false)) {
         (void)sem_post(&entered);
         (void)sem_wait(&leave);
     }
-    return recvfrom(fd, to, room, flags, NULL, NULL);
+    return recvfrom(fd, buf, n, flags, NULL, NULL);
 }
 
 static const struct grpc_method methods[] = {{"Echo", echo}, {"Note", note}};
