@@ -20,8 +20,10 @@
 #define LIMIT_SELECTOR_VALUES 4096       /* values of one of them */
 #define LIMIT_VOLUME_TEXT (16u << 10)    /* a volume's node affinity; a longer one pins nothing */
 #define LIMIT_CLAIMS 1024                /* volume claims of one pod */
-#define LIMIT_RESOURCES 128              /* resources that one container, pod or node names */
-#define LIMIT_MODELS 1024                /* resource models (grades) of one cluster of Karmada */
+#define LIMIT_RESOURCES                                                                            \
+    128 /* resources that one container, pod or node names, beside cpu, memory, ephemeral-storage  \
+           and pods */
+#define LIMIT_MODELS 1024       /* resource models (grades) of one cluster of Karmada */
 #define LIMIT_NODE_IMAGES 512   /* names of images on one node; a kubelet reports 50 images */
 #define LIMIT_HOST_PORTS 1024   /* ports of the host that one pod takes */
 #define LIMIT_NODE_NAMES 100000 /* nodes in one extender request */

@@ -454,7 +454,8 @@ static int start_members(struct server *s, struct err *err) {
     const struct karmada_members_options karmada = {
         .members = s->members,
         .client = client_of(s, PURPOSE_MEMBERS),
-        .stale_after_ms = server_settings(c, purpose_server(c, PURPOSE_MEMBERS))->stale_after_ms};
+        .stale_after_ms = server_settings(c, purpose_server(c, PURPOSE_MEMBERS))->stale_after_ms,
+        .listing_ms = KARMADA_LISTING_MS};
     r = karmada.client != NULL ? karmada_members_start(&karmada, &s->karmada_members, err) : 0;
     return r != 0 ? r
                   : estimator_services_door_start(c, s->servers, s->leadership, s->karmada_members,

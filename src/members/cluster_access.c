@@ -80,7 +80,8 @@ bool member_cluster_same(const struct member_cluster *a, const struct member_clu
 }
 
 uint64_t member_cluster_place(const struct member_cluster *c) {
-    const uint64_t proxy = hash_mix(hash_str(c->proxy_url), hash_str(c->proxy_headers));
+    const struct str headers = str_empty(c->proxy_url) ? STR("") : c->proxy_headers;
+    const uint64_t proxy = hash_mix(hash_str(c->proxy_url), hash_str(headers));
     return hash_mix(hash_str(c->endpoint), proxy);
 }
 

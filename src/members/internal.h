@@ -137,6 +137,8 @@ int rooms_set_node(struct member_contents *c, uint32_t room, const struct node *
                    struct arena *arena) MUST_CHECK;
 /* There is no node any more; its pods, and with them its room, stay. */
 void rooms_clear_node(struct member_contents *c, uint32_t room);
+/* Gives memory back, if there are no rooms. */
+void rooms_trim(struct member_contents *c);
 /* When there are no pods any more. */
 void rooms_done(struct member_contents *c);
 

@@ -52,7 +52,8 @@ struct karmada_members {
     uint32_t count, reading;
     uint64_t seen; /* changes of the Clusters */
     bool followed; /* each Cluster is tracked */
-    bool tried;    /* or they could not be listed */
+    bool tried;    /* or they could not be listed for long enough */
+    int64_t started_ms;
     _Atomic bool listed;
 };
 
@@ -332,7 +333,7 @@ static void follow_clusters(struct karmada_members *k) {
             k->seen = changes;
     }
     k->followed = complete && all;
-    k->tried = tried && all;
+    k->tried = all && (complete || (tried && now_ms() - k->started_ms >= k->options.listing_ms));
 }
 
 /* A Cluster is a member from the poll that sees it, before its Secret has been read: an unknown
@@ -349,7 +350,7 @@ static void ask_for_members(struct karmada_members *k) {
             if (t->has_access && t->asked != t->place)
                 leave_place(t);
             look_after(t);
-        } else if (!t->is_asked) {
+        } else if (!t->is_asked || t->has_access) {
             struct err err;
             (void)err_set(&err, -ENOENT, "its Cluster has no apiEndpoint or no secretRef%s",
                           t->cluster.pull ? ", as in Pull mode" : "");
@@ -375,6 +376,7 @@ int karmada_members_start(const struct karmada_members_options *options,
     if (k == NULL)
         return err_set(err, -ENOMEM, "no memory for Karmada's clusters");
     k->options = *options;
+    k->started_ms = now_ms();
     members_set_complete(options->members, false);
     int r = informer_new(&karmada_clusters, NULL, &k->clusters, err);
     const struct informer_watch watch = {.client = options->client, .seed = clock_seed()};

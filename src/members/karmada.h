@@ -29,15 +29,20 @@ struct karmada_members_options {
     struct members *members;    /* borrowed, as the client, until karmada_members_stop() */
     struct kube_client *client; /* of Karmada's API server */
     int64_t stale_after_ms;     /* its silence, after which new Clusters may be unknown; 0: never */
+    /* How long a first listing of the Clusters that fails is waited for, by who asks whether they
+     * are listed; KARMADA_LISTING_MS but in tests. */
+    int64_t listing_ms;
 };
+enum { KARMADA_LISTING_MS = 30000 };
 
 /* Begins to watch. 0 or -errno. */
 int karmada_members_start(const struct karmada_members_options *options,
                           struct karmada_members **ret, struct err *err) MUST_CHECK;
 /* About once a second: members come, go and change. Before members_poll(). NULL is fine. */
 void karmada_members_poll(struct karmada_members *k);
-/* Are the Clusters listed, and was each Secret asked for? Or has that been tried? Once true it
- * stays true: a Cluster that joins later is not waited for. True for NULL. Any thread. */
+/* Are the Clusters listed, and was each Secret asked for? Or has that been tried for long enough?
+ * Once true it stays true: a Cluster that joins later is not waited for. True for NULL. Any
+ * thread. */
 bool karmada_members_listed(const struct karmada_members *k);
 
 /* The names of the Clusters, in their order, as they are known now. They stand still during `use`,

@@ -260,6 +260,7 @@ void bound_pods_sync_abort(struct member_contents *c) {
 void bound_pods_trim(struct member_contents *c) {
     if (c->pods.count > 0)
         return;
+    rooms_trim(c);
     pool_done(&c->pods);
     pool_done(&c->vectors);
     hashmap_done(&c->pod_index);

@@ -285,6 +285,14 @@ void rooms_clear_node(struct member_contents *c, uint32_t room) {
     free_unused(c, room);
 }
 
+void rooms_trim(struct member_contents *c) {
+    if (c->rooms.count > 0)
+        return;
+    pool_done(&c->rooms);
+    hashmap_done(&c->room_index);
+    pool_init(&c->rooms, sizeof(struct node_rooms));
+}
+
 void rooms_done(struct member_contents *c) {
     for (POOL_EACH(&c->rooms, room))
         rooms_clear_node(c, room);

@@ -86,6 +86,29 @@ static void copies_and_differences(void **state) {
     }
 }
 
+/* Where numbers are the same cluster's. */
+static void places(void **state) {
+#define PROXY ",\"proxyURL\":\"http://p:1\""
+#define HEADER(value) ",\"proxyHeader\":{\"a\":\"" value "\"}"
+    static const char *const different[] = {
+        CLUSTER(ENDPOINT),
+        CLUSTER("\"apiEndpoint\":\"https://10.0.0.2:6443\""),
+        CLUSTER(ENDPOINT PROXY),
+        CLUSTER(ENDPOINT PROXY HEADER("b")),
+        CLUSTER(ENDPOINT PROXY HEADER("c")),
+    };
+    enum { DIFFERENT = sizeof different / sizeof different[0] };
+    (void)state;
+    for (int i = 0; i < DIFFERENT; i++)
+        for (int j = 0; j < DIFFERENT; j++) {
+            const struct member_cluster a = decode(different[i]), b = decode(different[j]);
+            assert_int_equal(member_cluster_place(&a) == member_cluster_place(&b), i == j);
+        }
+    const struct member_cluster plain = decode(CLUSTER(ENDPOINT "," SECRET_REF)),
+                                header = decode(CLUSTER(ENDPOINT HEADER("b")));
+    assert_true(member_cluster_place(&plain) == member_cluster_place(&header));
+}
+
 static struct kube_access access_of(const char *cluster, const char *secret, uint64_t *ret_hash) {
     const struct member_cluster c = decode(cluster);
     struct kube_access access;
@@ -173,6 +196,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(clusters, setup, teardown),
         cmocka_unit_test_setup_teardown(copies_and_differences, setup, teardown),
+        cmocka_unit_test_setup_teardown(places, setup, teardown),
         cmocka_unit_test_setup_teardown(accesses, setup, teardown),
         cmocka_unit_test_setup_teardown(refused, setup, teardown),
     };

@@ -31,6 +31,13 @@ struct fixture {
     struct api_call watch, secret, calls[KINDS], next[KINDS];
 };
 
+static void start_karmada(struct fixture *f, int64_t listing_ms) {
+    const struct karmada_members_options options = {
+        .members = f->members, .client = f->client, .listing_ms = listing_ms};
+    struct err err;
+    assert_int_equal(karmada_members_start(&options, &f->from, &err), 0);
+}
+
 static int setup(void **state) {
     static const char *const fixed[] = {"fixed"};
     static struct fixture f;
@@ -42,8 +49,7 @@ static int setup(void **state) {
     assert_int_equal(kube_client_new(&f.access, NULL, &f.client, &err), 0);
     assert_int_equal(members_new(fixed, 1, 0, &f.members, &err), 0);
     members_start(f.members);
-    const struct karmada_members_options options = {.members = f.members, .client = f.client};
-    assert_int_equal(karmada_members_start(&options, &f.from, &err), 0);
+    start_karmada(&f, 0);
     *state = &f;
     return 0;
 }
@@ -260,11 +266,12 @@ static void another_proxy_without_secret(void **state) {
     assert_int_equal(state_of(f, "m1"), MEMBER_NO_ACCESS);
 }
 
-static void another_proxy_header_without_secret(void **state) {
+/* Which nobody is told where there is no proxy. */
+static void a_header_without_a_proxy(void **state) {
     struct fixture *f = *state;
     bring_m1(f);
     change_without_secret(f, spec_of(&f->member), ",\"proxyHeader\":{\"a\":\"b\"}");
-    assert_int_equal(state_of(f, "m1"), MEMBER_NO_ACCESS);
+    assert_int_equal(state_of(f, "m1"), MEMBER_SYNCED);
 }
 
 /* At the same place the old credentials do, and the log does not say otherwise. */
@@ -384,6 +391,22 @@ static void names_of_clusters(void **state) {
     assert_int_equal(karmada_members_find(f->from, STR("m2")), KARMADA_MEMBER_GONE);
 }
 
+/* A hiccup at the start does not make a process ready that knows nothing. */
+static void a_first_failure_is_waited_for(void **state) {
+    enum { LONG_MS = 1000000 };
+    struct fixture *f = *state;
+    api_expect(&f->karmada, &f->watch, "GET", CLUSTERS "?watch=1*");
+    karmada_members_free(f->from);
+    api_call_done(&f->watch);
+    start_karmada(f, LONG_MS);
+    api_expect(&f->karmada, &f->watch, "GET", CLUSTERS "?watch=1*");
+    api_answer(&f->watch, 503, "", "{}");
+    api_expect(&f->karmada, &f->secret, "GET", CLUSTERS "?*"); /* it has failed, and goes on */
+    poll_all(f);
+    poll_all(f);
+    assert_false(karmada_members_listed(f->from));
+}
+
 /* An API server that does not have the kind, as before its APIService is there, does not say that
  * there are no clusters. */
 static void kind_is_not_there(void **state) {
@@ -434,7 +457,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(before_their_secrets, setup, teardown),
         cmocka_unit_test_setup_teardown(another_server_without_secret, setup, teardown),
         cmocka_unit_test_setup_teardown(another_proxy_without_secret, setup, teardown),
-        cmocka_unit_test_setup_teardown(another_proxy_header_without_secret, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_header_without_a_proxy, setup, teardown),
         cmocka_unit_test_setup_teardown(same_place_without_secret, setup, teardown),
         cmocka_unit_test_setup_teardown(another_server_while_reading, setup, teardown),
         cmocka_unit_test_setup_teardown(no_secret, setup, teardown),
@@ -442,6 +465,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(configured_too, setup, teardown),
         cmocka_unit_test_setup_teardown(joins_later, setup, teardown),
         cmocka_unit_test_setup_teardown(names_of_clusters, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_first_failure_is_waited_for, setup, teardown),
         cmocka_unit_test_setup_teardown(kind_is_not_there, setup, teardown),
         cmocka_unit_test_setup_teardown(kind_is_gone, setup, teardown),
         cmocka_unit_test_setup_teardown(karmada_is_away, setup, teardown),
