@@ -8,9 +8,10 @@
  *     plan -> items, one write at a time -> what the Placement lacks -> OCM decides -> as planned?
  *
  * Hard terms hold once OCM heeds them, because it sees its scores in the order of their writes: one
- * comes only where there is room for it (hub/scored_order.c). The Placement is another watch of
- * OCM's, so one that is live gets its gate after the prioritizer, when OCM is seen to have its
- * items. Without hard terms what comes is added before what goes.
+ * comes only where there is room for it (hub/scored_order.c); only a decision that it makes while
+ * it sees them come may lack one and have a later one. The Placement is another watch of OCM's, so
+ * one that is live gets its gate after the prioritizer, when OCM is seen to have its items. Without
+ * hard terms what comes is added before what goes.
  *
  * A cluster that OCM does not select within a time, though it has its item, fewer are selected than
  * asked for and nothing else is under way, is refused: something that is not known here is against
