@@ -1,6 +1,7 @@
 #include "model/karmada_pod.h"
 
 #include "base/limits.h"
+#include "base/sorted.h"
 #include "model/fields.h"
 #include "model/quantity.h"
 
@@ -15,43 +16,34 @@ struct amount_list {
     int64_t beyond;
 };
 
-static bool is_native(struct str name) {
-    return str_eq(name, STR("cpu")) || str_eq(name, STR("memory")) || str_eq(name, STR("pods")) ||
-           str_eq(name, STR("ephemeral-storage"));
+static struct str resource_name(const void *items, size_t i) {
+    return ((const struct resource *)items)[i].name;
 }
 
-/* The first place whose name is not before this one. */
-static uint32_t lower_bound(const struct amount_list *list, struct str name) {
-    uint32_t low = 0, high = list->count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (str_cmp(list->items[middle].name, name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+static uint32_t place_of(const struct amount_list *list, struct str name, bool *ret_found) {
+    return (uint32_t)sorted_place(list->items, list->count, resource_name, name, ret_found);
 }
 
 /* NULL: it has no place. */
 static int64_t *find_amount(const struct amount_list *list, struct str name) {
-    const uint32_t at = lower_bound(list, name);
-    return at < list->count && str_eq(list->items[at].name, name) ? &list->items[at].amount : NULL;
+    bool found;
+    const uint32_t at = place_of(list, name, &found);
+    return found ? &list->items[at].amount : NULL;
 }
 
 /* The item of a name; a new one is 0. NULL: there are too many, or no memory. */
 static int64_t *amount_in(struct json_reader *r, struct amount_list *list, struct str name) {
-    int64_t *found = find_amount(list, name);
-    const bool other = !is_native(name);
-    if (found != NULL)
-        return found;
+    bool found;
+    const uint32_t at = place_of(list, name, &found);
+    const bool other = !resource_is_native(name);
+    if (found)
+        return &list->items[at].amount;
     if (other && list->others == LIMIT_RESOURCES)
         return NULL;
     struct resource *items =
         arena_push(r->arena, list->items, list->count, &list->cap, sizeof *items);
     if (items == NULL)
         return NULL;
-    const uint32_t at = lower_bound(list, name);
     list->items = items;
     memmove(items + at + 1, items + at, (list->count - at) * sizeof *items);
     items[at] = (struct resource){.name = name};

@@ -47,6 +47,11 @@ bool resource_is_extended(struct str name) {
     return label_key_valid((struct str){quota, prefix + name.n});
 }
 
+bool resource_is_native(struct str name) {
+    return str_eq(name, STR("cpu")) || str_eq(name, STR("memory")) || str_eq(name, STR("pods")) ||
+           str_eq(name, STR("ephemeral-storage"));
+}
+
 bool resource_is_scheduled(struct str name) {
     if (str_eq(name, STR("cpu")) || str_eq(name, STR("memory")) ||
         str_eq(name, STR("ephemeral-storage")))
@@ -92,12 +97,6 @@ static bool is_of_level(struct str name) {
            str_has_prefix(name, STR("hugepages-"));
 }
 
-/* Does it have a place, whatever else there is? */
-static bool is_native(struct str name) {
-    return str_eq(name, STR("cpu")) || str_eq(name, STR("memory")) || str_eq(name, STR("pods")) ||
-           str_eq(name, STR("ephemeral-storage"));
-}
-
 /* The place of a name; a new one holds 0. NULL: there are too many, or no memory. */
 static struct amount *place_of(struct json_reader *r, struct amounts *list, struct str name,
                                bool *ret_new) {
@@ -105,7 +104,7 @@ static struct amount *place_of(struct json_reader *r, struct amounts *list, stru
     *ret_new = !is_at(list, at, name);
     if (!*ret_new)
         return &list->items[at];
-    const bool other = !is_native(name);
+    const bool other = !resource_is_native(name);
     if (other && list->others == LIMIT_RESOURCES)
         return NULL;
     if (list->cap == 0 && (list->items = arena_array(r->arena, 2, sizeof *list->items)) != NULL)
@@ -133,7 +132,7 @@ static void amounts_decode(struct json_reader *r, struct amounts *ret) {
         /* what counts nowhere takes no place from what does; of the pod as a whole 0 counts */
         if (!resource_is_scheduled(key) && !str_eq(key, STR("pods")))
             continue;
-        if (nano == 0 && !is_native(key) && !is_of_level(key) &&
+        if (nano == 0 && !resource_is_native(key) && !is_of_level(key) &&
             !is_at(ret, lower_bound(ret, key), key))
             continue;
         struct amount *place = place_of(r, ret, key, &new);

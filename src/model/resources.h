@@ -17,6 +17,8 @@ struct resource {
     int64_t amount;
 };
 
+/* Is it one that every node has: cpu, memory, ephemeral-storage or pods? */
+bool resource_is_native(struct str name);
 /* Does kube-scheduler look at requests for this resource? Others, such as "storage" or a name
  * without a domain, play no part. "pods" is one of the others. upstream: scheduler/util
  * IsScalarResourceName(), and the three native ones. */
