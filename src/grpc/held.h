@@ -1,6 +1,9 @@
 /*
  * Bytes that one session holds, of a budget that all share beyond what each has to itself: so that
  * others cannot keep it from asking or answering.
+ *
+ * Threads: a struct belongs to the thread of its session; the budget is shared, and waits for
+ * nobody.
  */
 #pragma once
 

@@ -550,14 +550,22 @@ func hardTerms(w *world) {
 }
 
 // skewIsNever above that, over zones a, b and c, at any moment of the Placement's.
-func (w *world) skewIsNever(name string, above int) {
+func (w *world) skewIsNever(name string, above int) { w.skewIsNeverOnce(name, 0, above) }
+
+// skewIsNeverOnce it has had so many clusters; until then it may be one more.
+func (w *world) skewIsNeverOnce(name string, whole, above int) {
 	w.t.Helper()
+	wasWhole := false
 	for _, moment := range w.history.Of(name) {
+		wasWhole = wasWhole || len(moment.Clusters) >= whole
 		counts := map[byte]int{'a': 0, 'b': 0, 'c': 0}
 		for _, cluster := range moment.Clusters {
 			counts[cluster[len(w.name)+1]]++
 		}
 		most, least := max(counts['a'], counts['b'], counts['c']), min(counts['a'], counts['b'], counts['c'])
+		if !wasWhole {
+			least++
+		}
 		if len(moment.Clusters) > 0 && most-least > above {
 			w.t.Errorf("skew %d at version %s: %v", most-least, moment.Version, moment.Clusters)
 		}

@@ -229,7 +229,7 @@ func TestScoresFromTheStart(t *testing.T) {
 	w.condition("p", "True Even")
 	w.equals("p")
 	// OCM may see the gate before it has seen all scores, and reads these one by one while they come.
-	w.skewIsNever("p", 2)
+	w.skewIsNeverOnce("p", 5, 1)
 	// a user's change is reviewed again, and changes nothing of ours
 	spec := w.spec("p")
 	w.patchPlacement("p", `{"metadata":{"labels":{"a":"b"}}}`)
