@@ -1,5 +1,8 @@
 #include "base/sorted.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 size_t sorted_place(const void *items, size_t count, sorted_name_fn *name_of, struct str name,
                     bool *ret_found) {
     size_t low = 0, high = count;
@@ -12,4 +15,29 @@ size_t sorted_place(const void *items, size_t count, sorted_name_fn *name_of, st
     }
     *ret_found = low < count && str_eq(name_of(items, low), name);
     return low;
+}
+
+bool sorted_insert(void *items, uint32_t *count, uint32_t *cap, size_t size, size_t at,
+                   const void *item) {
+    enum { FIRST = 16 };
+    char *array; /* of any type: pointers to all of them look alike */
+    memcpy(&array, items, sizeof array);
+    if (*count == *cap) {
+        const uint32_t more = *cap > 0 ? 2 * *cap : FIRST;
+        array = reallocarray(array, more, size);
+        if (array == NULL)
+            return false;
+        memcpy(items, &array, sizeof array);
+        *cap = more;
+    }
+    memmove(array + (at + 1) * size, array + at * size, (*count - at) * size);
+    memcpy(array + at * size, item, size);
+    ++*count;
+    return true;
+}
+
+void sorted_remove(void *array, uint32_t *count, size_t size, size_t at) {
+    char *place = (char *)array + at * size;
+    --*count;
+    memmove(place, place + size, (*count - at) * size);
 }

@@ -131,35 +131,23 @@ static bool set_text(struct strbuf *text, struct str to) {
 /* The one at this place, a new one if there is none. NULL: there is no memory. */
 static struct kept_service *take_place(struct estimator_services_controller *s, uint32_t at,
                                        bool found, struct str name) {
-    enum { FIRST = 16 };
     if (found)
         return s->items[at];
-    if (s->count == s->cap) {
-        const uint32_t cap = s->cap > 0 ? 2 * s->cap : FIRST;
-        struct kept_service **items = realloc(s->items, cap * sizeof(struct kept_service *));
-        if (items == NULL)
-            return NULL;
-        s->items = items;
-        s->cap = cap;
-    }
     struct kept_service *k = calloc(1, sizeof *k);
     if (k == NULL)
         return NULL;
     k->name.max = k->uid.max = k->version.max = LIMIT_KUBE_EVENT;
-    if (!set_text(&k->name, name)) {
+    if (!set_text(&k->name, name) ||
+        !sorted_insert(&s->items, &s->count, &s->cap, sizeof(struct kept_service *), at, &k)) {
         free_kept(k);
         return NULL;
     }
-    memmove(&s->items[at + 1], &s->items[at], (s->count - at) * sizeof(struct kept_service *));
-    s->items[at] = k;
-    s->count++;
     return k;
 }
 
 static void forget(struct estimator_services_controller *s, uint32_t at) {
     free_kept(s->items[at]);
-    s->count--;
-    memmove(&s->items[at], &s->items[at + 1], (s->count - at) * sizeof(struct kept_service *));
+    sorted_remove(s->items, &s->count, sizeof(struct kept_service *), at);
 }
 
 static struct external_service wanted_of(const struct estimator_services_controller *s,

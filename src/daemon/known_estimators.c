@@ -60,32 +60,19 @@ static uint32_t find_tracked(const struct known_estimators *k, struct str cluste
     return (uint32_t)sorted_place(k->items, k->count, cluster_name, cluster, ret_found);
 }
 
-static bool make_room(struct known_estimators *k) {
-    if (k->count < k->cap)
-        return true;
-    const uint32_t cap = k->cap > 0 ? 2 * k->cap : 16;
-    struct tracked **items = realloc(k->items, cap * sizeof(struct tracked *));
-    if (items == NULL)
-        return false;
-    k->items = items;
-    k->cap = cap;
-    return true;
-}
-
 /* NULL: no memory. */
 static struct tracked *track(struct known_estimators *k, uint32_t at, struct str cluster) {
-    struct tracked *t = make_room(k) ? calloc(1, sizeof *t) : NULL;
+    struct tracked *t = calloc(1, sizeof *t);
     char *name = t != NULL ? str_dup(cluster) : NULL;
-    if (name == NULL) {
+    if (name == NULL ||
+        !sorted_insert(&k->items, &k->count, &k->cap, sizeof(struct tracked *), at, &t)) {
+        free(name);
         free(t);
         return NULL;
     }
     t->owner = k;
     t->cluster = name;
     kube_fetch_init(&t->service, k->options.client, SERVICE_BYTES);
-    memmove(&k->items[at + 1], &k->items[at], (k->count - at) * sizeof(struct tracked *));
-    k->items[at] = t;
-    k->count++;
     return t;
 }
 

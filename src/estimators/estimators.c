@@ -18,7 +18,7 @@ struct estimators {
     struct clock *clock;
     struct mutex lock;     /* guards the rest */
     struct entry *entries; /* by cluster, each once; owned */
-    size_t count, cap;
+    uint32_t count, cap;
 };
 
 /* A question under way. Each answer has one writer, and the last one calls `done`. */
@@ -66,35 +66,19 @@ void estimators_free(struct estimators *e) {
     free(e);
 }
 
-static bool make_room(struct estimators *e) {
-    if (e->count < e->cap)
-        return true;
-    const size_t cap = e->cap == 0 ? 16 : 2 * e->cap;
-    struct entry *entries = realloc(e->entries, cap * sizeof *entries);
-    if (entries == NULL)
-        return false;
-    e->entries = entries;
-    e->cap = cap;
-    return true;
-}
-
 /* The lock is held. */
 static int insert(struct estimators *e, size_t at, struct str cluster, const char *const *addresses,
                   size_t count, struct err *err) {
     struct entry entry = {.cluster = str_dup(cluster)};
-    if (entry.cluster == NULL || !make_room(e)) {
-        free(entry.cluster);
-        return err_set(err, -ENOMEM, "no memory for estimators");
+    int r = entry.cluster != NULL ? grpc_peer_add(e->dialer, addresses, count, &entry.peer, err)
+                                  : err_set(err, -ENOMEM, "no memory for estimators");
+    if (r == 0 && !sorted_insert(&e->entries, &e->count, &e->cap, sizeof entry, at, &entry)) {
+        grpc_peer_remove(entry.peer);
+        r = err_set(err, -ENOMEM, "no memory for estimators");
     }
-    const int r = grpc_peer_add(e->dialer, addresses, count, &entry.peer, err);
-    if (r != 0) {
+    if (r != 0)
         free(entry.cluster);
-        return r;
-    }
-    memmove(&e->entries[at + 1], &e->entries[at], (e->count - at) * sizeof *e->entries);
-    e->entries[at] = entry;
-    e->count++;
-    return 0;
+    return r;
 }
 
 int estimators_add(struct estimators *e, struct str cluster, const char *const *addresses,
@@ -114,8 +98,7 @@ void estimators_remove(struct estimators *e, struct str cluster) {
     if (found) {
         grpc_peer_remove(e->entries[at].peer);
         free(e->entries[at].cluster);
-        e->count--;
-        memmove(&e->entries[at], &e->entries[at + 1], (e->count - at) * sizeof *e->entries);
+        sorted_remove(e->entries, &e->count, sizeof *e->entries, at);
     }
     mutex_unlock(&e->lock);
 }

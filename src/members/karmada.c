@@ -49,7 +49,7 @@ struct karmada_members {
     struct karmada_members_options options;
     struct informer *clusters;
     struct tracked **items; /* by name; owned */
-    uint32_t count, reading;
+    uint32_t count, cap, reading;
     uint64_t seen; /* changes of the Clusters */
     bool followed; /* each Cluster is tracked */
     bool tried;    /* or they could not be listed for long enough */
@@ -233,26 +233,20 @@ static bool set_cluster(struct tracked *t, const struct known_cluster *from) {
 
 static struct tracked *track(struct karmada_members *k, uint32_t at) {
     struct tracked *t = calloc(1, sizeof *t);
-    struct tracked **items =
-        t != NULL ? realloc(k->items, (k->count + 1) * sizeof(struct tracked *)) : NULL;
-    if (items == NULL) {
+    if (t == NULL ||
+        !sorted_insert(&k->items, &k->count, &k->cap, sizeof(struct tracked *), at, &t)) {
         free(t);
         return NULL;
     }
-    k->items = items;
     t->owner = k;
     kube_fetch_init(&t->secret, k->options.client, SECRET_BYTES);
     arena_init(&t->arena, KARMADA_CLUSTER_ARENA);
-    memmove(&items[at + 1], &items[at], (k->count - at) * sizeof(struct tracked *));
-    items[at] = t;
-    k->count++;
     return t;
 }
 
 static void untrack(struct karmada_members *k, uint32_t at) {
     struct tracked *t = k->items[at];
-    k->count--;
-    memmove(&k->items[at], &k->items[at + 1], (k->count - at) * sizeof(struct tracked *));
+    sorted_remove(k->items, &k->count, sizeof(struct tracked *), at);
     k->reading -= t->secret.under_way;
     end_tracked(t);
 }

@@ -55,18 +55,6 @@ static struct known_cluster *copy_cluster(struct clusters *c, const struct membe
     return k;
 }
 
-static int make_room(struct clusters *c) {
-    if (c->count < c->cap)
-        return 0;
-    const uint32_t cap = c->cap > 0 ? 2 * c->cap : 16;
-    struct known_cluster **items = realloc(c->items, cap * sizeof(struct known_cluster *));
-    if (items == NULL)
-        return -ENOMEM;
-    c->items = items;
-    c->cap = cap;
-    return 0;
-}
-
 static int apply_cluster(void *contents, const struct informer_object *object, struct err *err) {
     struct clusters *c = contents;
     const struct member_cluster *cluster = object->decoded;
@@ -76,17 +64,18 @@ static int apply_cluster(void *contents, const struct informer_object *object, s
         c->items[at]->shown = true;
     if (found && member_cluster_same(&c->items[at]->cluster, cluster))
         return 0;
-    struct known_cluster *copy = make_room(c) == 0 ? copy_cluster(c, cluster) : NULL;
-    if (copy == NULL)
-        return err_set(err, -ENOMEM, "no memory for cluster '%.*s'", STR_ARG(cluster->meta.name));
-    if (found) {
+    struct known_cluster *copy = copy_cluster(c, cluster);
+    if (copy != NULL && found) {
         copy->is_new = c->items[at]->is_new;
         free_cluster(c->items[at]);
-    } else {
-        memmove(&c->items[at + 1], &c->items[at], (c->count - at) * sizeof(struct known_cluster *));
-        c->count++;
+        c->items[at] = copy;
+    } else if (copy != NULL && !sorted_insert(&c->items, &c->count, &c->cap,
+                                              sizeof(struct known_cluster *), at, &copy)) {
+        free_cluster(copy);
+        copy = NULL;
     }
-    c->items[at] = copy;
+    if (copy == NULL)
+        return err_set(err, -ENOMEM, "no memory for cluster '%.*s'", STR_ARG(cluster->meta.name));
     return 0;
 }
 
@@ -98,8 +87,7 @@ static int remove_cluster(void *contents, const struct informer_object *gone, st
     if (!found)
         return 0;
     free_cluster(c->items[at]);
-    c->count--;
-    memmove(&c->items[at], &c->items[at + 1], (c->count - at) * sizeof(struct known_cluster *));
+    sorted_remove(c->items, &c->count, sizeof(struct known_cluster *), at);
     return 0;
 }
 

@@ -3,6 +3,8 @@
 
 #include "unit/unit.h"
 
+#include <stdlib.h>
+
 static struct str text_at(const void *items, size_t i) {
     return str_of(((const char *const *)items)[i]);
 }
@@ -31,10 +33,36 @@ static void nothing_is_in_an_empty_one(void **state) {
     assert_false(found);
 }
 
+/* Enough of them that the array grows, put in from both ends and taken out again. */
+static void items_come_and_go(void **state) {
+    enum { MANY = 100 };
+    uint32_t *numbers = NULL, count = 0, cap = 0;
+    (void)state;
+    for (uint32_t i = 0; i < MANY; i++) {
+        const uint32_t number = i % 2 == 0 ? i : 1000 - i;
+        assert_true(sorted_insert(&numbers, &count, &cap, sizeof *numbers,
+                                  i % 2 == 0 ? i / 2 : count - i / 2, &number));
+        assert_int_equal(count, i + 1);
+        assert_true(count <= cap);
+    }
+    for (uint32_t i = 0; i < MANY / 2; i++) {
+        assert_int_equal(numbers[i], 2 * i);
+        assert_int_equal(numbers[MANY - 1 - i], 1000 - (2 * i + 1));
+    }
+    sorted_remove(numbers, &count, sizeof *numbers, MANY - 1);
+    sorted_remove(numbers, &count, sizeof *numbers, 0);
+    sorted_remove(numbers, &count, sizeof *numbers, 1);
+    assert_int_equal(count, MANY - 3);
+    assert_int_equal(numbers[0], 2);
+    assert_int_equal(numbers[1], 6);
+    free(numbers);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_have_places),
         cmocka_unit_test(nothing_is_in_an_empty_one),
+        cmocka_unit_test(items_come_and_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
