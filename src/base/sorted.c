@@ -24,10 +24,11 @@ bool sorted_insert(void *items, uint32_t *count, uint32_t *cap, size_t size, siz
     memcpy(&array, items, sizeof array);
     if (*count == *cap) {
         const uint32_t more = *cap > 0 ? 2 * *cap : FIRST;
-        array = reallocarray(array, more, size);
-        if (array == NULL)
+        char *grown = reallocarray(array, more, size);
+        if (grown == NULL)
             return false;
-        memcpy(items, &array, sizeof array);
+        memcpy(items, &grown, sizeof grown);
+        array = grown;
         *cap = more;
     }
     memmove(array + (at + 1) * size, array + at * size, (*count - at) * size);
