@@ -4,6 +4,7 @@
  * doubling. Work is counted (growth/work.h), not timed, so the test says the same on every machine.
  */
 #include "data/fluid/leaving.h"
+#include "growth/estimates.h"
 #include "growth/fleet.h"
 #include "growth/growth.h"
 #include "growth/hub.h"
@@ -604,6 +605,13 @@ static void hubs(void **state) {
     assert_int_equal(check_rows("hub", HUB_GROWTH_LISTS, hub_growth_name, hub_growth_work), 0);
 }
 
+static void estimates(void **state) {
+    (void)state;
+    assert_int_equal(check_rows("estimate", ESTIMATES_GROWTH_LISTS, estimates_growth_name,
+                                estimates_growth_work),
+                     0);
+}
+
 /* ---- what is kept of pods, and lists without end ---- */
 
 static void what_is_kept(void **state) {
@@ -637,6 +645,7 @@ int main(void) {
         cmocka_unit_test(workers_of_a_dataset),
         cmocka_unit_test(fleets),
         cmocka_unit_test(hubs),
+        cmocka_unit_test(estimates),
         cmocka_unit_test(lines_of_fleets),
         cmocka_unit_test(what_is_kept),
     };
