@@ -31,6 +31,7 @@ struct tracked {
     struct estimator_addresses addresses; /* if it is added */
     int64_t again_ms;                     /* when its Service is due */
     uint64_t said;                        /* hash of what was logged last; 0: nothing */
+    uint64_t unreached;                   /* likewise, of the connection */
     struct kube_fetch service;
 };
 
@@ -122,10 +123,34 @@ static int use_addresses(struct tracked *t, const struct estimator_addresses *fo
     const int r = estimators_add(estimators, str_of(t->cluster), texts, found->count, err);
     t->is_added = r == 0;
     t->addresses = *found;
+    t->unreached = 0;
     if (r == 0)
         LOG_D("the estimator of a cluster is asked", LOG_CSTR("cluster", t->cluster),
               LOG_CSTR("address", texts[0]));
     return r;
+}
+
+/* The connection is the dialer's business, and why there is none is told here: who asks sees only
+ * that nothing is known. */
+static void follow_connection(struct tracked *t) {
+    struct grpc_peer_report report;
+    if (!t->is_added || !estimators_report(t->owner->estimators, str_of(t->cluster), &report))
+        return;
+    if (report.stage == GRPC_PEER_READY) {
+        if (t->unreached != 0)
+            LOG_I("the estimator of a cluster is connected again", LOG_CSTR("cluster", t->cluster),
+                  LOG_CSTR("address", report.address));
+        t->unreached = 0;
+        return;
+    }
+    const uint64_t hash = hash_str(str_of(report.failure.text)) | 1;
+    if (report.failures < t->addresses.count || t->unreached == hash)
+        return; /* not all addresses were tried, or nothing is new */
+    t->unreached = hash;
+    LOG_W("the estimator of a cluster is not connected: what fits is not known to it",
+          LOG_CSTR("cluster", t->cluster), LOG_CSTR("address", report.address),
+          LOG_ERRTEXT(&report.failure),
+          LOG_CSTR("advice", "`evenkeel check estimator` says what a karmada-scheduler would see"));
 }
 
 /* By its Service; .p NULL: there is none. What is no good leaves everything as it is. */
@@ -192,6 +217,7 @@ static void end_reading(struct tracked *t) {
 }
 
 static void look_after(struct tracked *t) {
+    follow_connection(t);
     if (kube_fetch_ended(&t->service))
         end_reading(t);
     if (t->is_fixed || t->service.under_way || now_ms() < t->again_ms)

@@ -103,6 +103,16 @@ void estimators_remove(struct estimators *e, struct str cluster) {
     mutex_unlock(&e->lock);
 }
 
+bool estimators_report(struct estimators *e, struct str cluster, struct grpc_peer_report *ret) {
+    bool found;
+    mutex_lock(&e->lock);
+    const size_t at = find_entry(e, cluster, &found);
+    if (found)
+        grpc_peer_report(e->entries[at].peer, ret);
+    mutex_unlock(&e->lock);
+    return found;
+}
+
 /* ---- questions ---- */
 
 static struct asking *new_asking(uint32_t count, estimators_done_fn *done, void *ctx) {

@@ -26,6 +26,9 @@ int estimators_add(struct estimators *e, struct str cluster, const char *const *
 /* Disconnects it; nothing happens if there is none. */
 void estimators_remove(struct estimators *e, struct str cluster);
 
+/* How the connection to a cluster's estimator is. False: there is none of that name. */
+bool estimators_report(struct estimators *e, struct str cluster, struct grpc_peer_report *ret);
+
 struct estimators_question {
     struct str requirements; /* as wire_requirements_encode() makes them */
     struct str object;       /* "kind=Deployment, name=ns/name", for the estimator's log; or "" */

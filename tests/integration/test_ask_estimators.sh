@@ -11,9 +11,9 @@ address=$(sed -nE 's/.*msg=serving.*estimator=([^ ]*).*/\1/p' "$log")
 estimator=$server estimator_ops=$ops
 children+=("$estimator")
 
-start_asking() {
+start_asking() { # OPTION...
     start_server --state $fleet/karmada.yaml --fleet-clusters --karmada-estimators-mode Accurate --karmada-estimators-timeout 2s \
-        --karmada-estimators-address "m4=$address" --karmada-estimators-port 1 --shutdown-delay 0s
+        --karmada-estimators-address "m4=$address" --karmada-estimators-port 1 --shutdown-delay 0s "$@"
 }
 binding='{"apiVersion":"work.karmada.io/v1alpha2","kind":"ResourceBinding","metadata":{"name":"web-deployment","namespace":"shop"},"spec":{
     "resource":{"apiVersion":"apps/v1","kind":"Deployment","namespace":"shop","name":"web","uid":"5f0f1b3a"},"replicas":10,
@@ -96,6 +96,42 @@ at_most "... at once" $(($(now_ms) - began)) 1800
 check "without a crash" no_crash
 stop_server INT
 is "it stops in good order" "$exit_code" 0
+
+# ---- TLS ----
+
+"$evenkeel" certs init --dir "$work/other-ca" >/dev/null
+start_bare_server --extender-listen 0 --state "$work/member.json" --estimator-listen 127.0.0.1:0 --estimator-member m4 --shutdown-delay 0s \
+    --estimator-cert-file "$certs/tls.crt" --estimator-key-file "$certs/tls.key" --estimator-client-ca-file "$certs/ca.crt"
+address=$(sed -nE 's/.*msg=serving.*estimator=([^ ]*).*/\1/p' "$log")
+children+=("$server")
+shown=$work/shown
+mkdir "$shown"
+show() { # FOLDER FILE...: as a rotation does, each file at once
+    local file
+    for file in "${@:2}"; do
+        cp "$1/$file" "$shown/new" && mv "$shown/new" "$shown/$file"
+    done
+}
+show "$work/other-ca" ca.crt client.crt client.key
+start_asking --karmada-estimators-ca-file "$shown/ca.crt" --karmada-estimators-cert-file "$shown/client.crt" --karmada-estimators-key-file "$shown/client.key"
+check "a certificate of another CA is refused" wait_log 'no CA of the CA file has signed it'
+is "... and what it would say is not known" "$(ask estimate | jq -c '[.replicas.m4, .by.accurate.m4]')" '[7,null]'
+show "$certs" ca.crt
+check "another CA file is used without a restart; ours is refused" wait_log "does not accept the client's certificate"
+is "... and not known" "$(ask estimate | jq -c .by.accurate.m4)" null
+show "$certs" client.crt client.key
+check "with another certificate it is connected" await known
+check "... which is said" wait_log 'connected again'
+is "... and each failure was said once" "$(grep -c 'is not connected.* cluster=m4' "$log")" 2
+stop_server INT
+start_asking --karmada-estimators-ca-file "$certs/ca.crt"
+check "without a certificate it is refused" wait_log 'the server wants a client certificate'
+is "... and not known" "$(ask estimate | jq -c .by.accurate.m4)" null
+stop_server INT
+start_asking
+is "nor in plaintext" "$(ask estimate | jq -c .by.accurate.m4)" null
+stop_server INT
+check "without a crash" no_crash
 
 # ---- what does not go together ----
 
