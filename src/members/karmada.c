@@ -57,8 +57,9 @@ struct karmada_members {
     _Atomic bool listed;
 };
 
-static int64_t now_ms(void) {
-    return clock_real()->now_ms(clock_real());
+static int64_t now_ms(const struct karmada_members *k) {
+    struct clock *clock = k->options.clock != NULL ? k->options.clock : clock_real();
+    return clock->now_ms(clock);
 }
 
 static void end_tracked(struct tracked *t) {
@@ -164,7 +165,7 @@ static void end_reading(struct tracked *t) {
     const struct kube_fetch *secret = &t->secret;
     t->owner->reading--;
     t->is_asked = true;
-    t->read_ms = now_ms();
+    t->read_ms = now_ms(t->owner);
     if (secret->error == 0 && (secret->status == 200 || secret->status == 404)) {
         t->again_ms = t->read_ms + AGAIN_MS + (int64_t)(hash_str(t->cluster.meta.name) % 30000);
         use_secret(t);
@@ -196,7 +197,7 @@ static void look_after(struct tracked *t) {
         end_reading(t);
     if (t->secret.under_way || t->owner->reading >= READING_AT_ONCE)
         return;
-    const int64_t now = now_ms();
+    const int64_t now = now_ms(t->owner);
     if (!t->is_asked || now >= t->again_ms ||
         (t->again_ms != INT64_MAX && now >= t->read_ms + TROUBLED_AGAIN_MS && is_troubled(t)))
         read_secret(t);
@@ -327,7 +328,7 @@ static void follow_clusters(struct karmada_members *k) {
             k->seen = changes;
     }
     k->followed = complete && all;
-    k->tried = all && (complete || (tried && now_ms() - k->started_ms >= k->options.listing_ms));
+    k->tried = all && (complete || (tried && now_ms(k) - k->started_ms >= k->options.listing_ms));
 }
 
 /* A Cluster is a member from the poll that sees it, before its Secret has been read: an unknown
@@ -344,7 +345,7 @@ static void ask_for_members(struct karmada_members *k) {
             if (t->has_access && t->asked != t->place)
                 leave_place(t);
             look_after(t);
-        } else if (!t->is_asked || t->has_access) {
+        } else if (!t->is_asked) { /* as it is once its Cluster has changed */
             struct err err;
             (void)err_set(&err, -ENOENT, "its Cluster has no apiEndpoint or no secretRef%s",
                           t->cluster.pull ? ", as in Pull mode" : "");
@@ -370,7 +371,7 @@ int karmada_members_start(const struct karmada_members_options *options,
     if (k == NULL)
         return err_set(err, -ENOMEM, "no memory for Karmada's clusters");
     k->options = *options;
-    k->started_ms = now_ms();
+    k->started_ms = now_ms(k);
     members_set_complete(options->members, false);
     int r = informer_new(&karmada_clusters, NULL, &k->clusters, err);
     const struct informer_watch watch = {.client = options->client, .seed = clock_seed()};

@@ -32,6 +32,7 @@ struct karmada_members_options {
     /* How long a first listing of the Clusters that fails is waited for, by who asks whether they
      * are listed; KARMADA_LISTING_MS but in tests. */
     int64_t listing_ms;
+    struct clock *clock; /* of when Secrets are read; borrowed; NULL: the machine's */
 };
 enum { KARMADA_LISTING_MS = 30000 };
 

@@ -268,6 +268,23 @@ static void other_token(void **state) {
     assert_int_equal(members_loops(f->m), 1);
 }
 
+/* One that is being listed, and is replaced meanwhile, leaves nothing behind. */
+static void replaced_while_listed(void **state) {
+    struct fixture *f = *state;
+    add_well(f->m, "m1", f->api.url, "wrong");
+    members_poll(f->m);
+    for (int i = 0; i < KINDS; i++)
+        api_take(&f->api, &f->next[i]);
+    add_well(f->m, "m1", f->api.url, "new");
+    members_poll(f->m);
+    for (int i = 0; i < KINDS; i++)
+        api_wait_gone(&f->next[i]);
+    assert_int_equal(state_of(f->m, "m1"), MEMBER_SYNCED);
+    members_remove(f->m, STR("m1"));
+    members_poll(f->m);
+    assert_int_equal(members_loops(f->m), 0);
+}
+
 /* It may be another cluster. */
 static void other_server(void **state) {
     struct fixture *f = *state;
@@ -421,6 +438,7 @@ int main(void) {
         cmocka_unit_test(held_while_it_goes),
         cmocka_unit_test(sixteen_a_thread),
         cmocka_unit_test_setup_teardown(other_token, setup, teardown),
+        cmocka_unit_test_setup_teardown(replaced_while_listed, setup, teardown),
         cmocka_unit_test_setup_teardown(other_server, setup, teardown),
         cmocka_unit_test(other_proxy),
         cmocka_unit_test_setup_teardown(other_proxy_of_a_member, setup, teardown),

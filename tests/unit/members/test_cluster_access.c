@@ -53,7 +53,13 @@ static void clusters(void **state) {
     const struct member_cluster none = decode(CLUSTER("\"syncMode\":\"Pull\"")),
                                 no_secret = decode(CLUSTER("\"syncMode\":\"Pull\"," ENDPOINT)),
                                 no_endpoint = decode(CLUSTER(SECRET_REF ",\"proxyHeader\":null")),
+                                no_namespace =
+                                    decode(CLUSTER(ENDPOINT ",\"secretRef\":{\"name\":\"m1\"}")),
+                                no_name = decode(
+                                    CLUSTER(ENDPOINT ",\"secretRef\":{\"namespace\":\"n\"}")),
                                 empty = decode("{}");
+    assert_false(member_cluster_has_access(&no_namespace));
+    assert_false(member_cluster_has_access(&no_name));
     assert_true(none.pull);
     assert_false(member_cluster_has_access(&none));
     assert_false(member_cluster_has_access(&no_secret));
@@ -116,6 +122,33 @@ static struct kube_access access_of(const char *cluster, const char *secret, uin
     if (member_cluster_access(&c, str_of(secret), &arena, &access, ret_hash, &err) != 0)
         fail_msg("%s", err.text);
     return access;
+}
+
+/* Whatever is asked with, and whom, makes another access. */
+static void hashes(void **state) {
+    static const char *const different[] = {
+        CLUSTER(ENDPOINT "," SECRET_REF),
+        CLUSTER("\"apiEndpoint\":\"https://10.0.0.2:6443\"," SECRET_REF),
+        CLUSTER(ENDPOINT "," SECRET_REF ",\"insecureSkipTLSVerification\":true"),
+        CLUSTER(ENDPOINT "," SECRET_REF PROXY),
+        CLUSTER(ENDPOINT "," SECRET_REF PROXY HEADER("b")),
+        CLUSTER(ENDPOINT "," SECRET_REF PROXY HEADER("c")),
+        CLUSTER(ENDPOINT "," SECRET_REF PROXY HEADER("b,c")),
+    };
+    enum { DIFFERENT = sizeof different / sizeof different[0] };
+    (void)state;
+    for (int i = 0; i < DIFFERENT; i++)
+        for (int j = 0; j < DIFFERENT; j++) {
+            uint64_t a, b;
+            (void)access_of(different[i], SECRET, &a);
+            (void)access_of(different[j], SECRET, &b);
+            if ((a == b) != (i == j))
+                fail_msg("%s, %s", different[i], different[j]);
+        }
+    uint64_t without, with;
+    (void)access_of(different[2], "{\"data\":{\"token\":\"dG9r\"}}", &without);
+    (void)access_of(different[0], "{\"data\":{\"caBundle\":\"\",\"token\":\"dG9r\"}}", &with);
+    assert_true(without != with); /* with the same empty CA */
 }
 
 static void accesses(void **state) {
@@ -198,6 +231,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(copies_and_differences, setup, teardown),
         cmocka_unit_test_setup_teardown(places, setup, teardown),
         cmocka_unit_test_setup_teardown(accesses, setup, teardown),
+        cmocka_unit_test_setup_teardown(hashes, setup, teardown),
         cmocka_unit_test_setup_teardown(refused, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

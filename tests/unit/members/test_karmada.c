@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/metrics.h"
+#include "members/karmada_clusters.h"
 #include "unit/http/fixture.h"
 #include "unit/kube/api.h"
 #include "unit/kube/watch/stream.h"
@@ -28,12 +29,17 @@ struct fixture {
     struct kube_client *client;
     struct members *members;
     struct karmada_members *from;
+    struct clock_fake clock; /* of Secrets */
+    int64_t stale_after_ms;
     struct api_call watch, secret, calls[KINDS], next[KINDS];
 };
 
 static void start_karmada(struct fixture *f, int64_t listing_ms) {
-    const struct karmada_members_options options = {
-        .members = f->members, .client = f->client, .listing_ms = listing_ms};
+    const struct karmada_members_options options = {.members = f->members,
+                                                    .client = f->client,
+                                                    .listing_ms = listing_ms,
+                                                    .stale_after_ms = f->stale_after_ms,
+                                                    .clock = &f->clock.clock};
     struct err err;
     assert_int_equal(karmada_members_start(&options, &f->from, &err), 0);
 }
@@ -43,6 +49,7 @@ static int setup(void **state) {
     static struct fixture f;
     struct err err = {0};
     f = (struct fixture){.client = NULL};
+    clock_fake_init(&f.clock, 1000);
     api_init(&f.karmada);
     api_init(&f.member);
     f.access = (struct kube_access){.server = f.karmada.url, .namespace = "default"};
@@ -77,6 +84,14 @@ static void poll_all(struct fixture *f) {
     karmada_members_poll(f->from);
     members_poll(f->members);
     (void)sched_yield();
+}
+
+/* For what must not happen: long enough for it. */
+static void settle(struct fixture *f) {
+    for (int i = 0; i < 50; i++) {
+        poll_all(f);
+        (void)usleep(400);
+    }
 }
 
 static int state_of(struct fixture *f, const char *name) {
@@ -152,7 +167,7 @@ static void answer_listings(struct fixture *f, struct api *api, struct api_call 
 static void bring_m1(struct fixture *f) {
     begin_watch(f);
     show_cluster(f, "ADDED", "m1", spec_of(&f->member));
-    poll_all(f);
+    settle(f);
     assert_int_equal(state_of(f, "m1"), -1); /* not before the listing has ended */
     end_list(f);
     assert_int_equal(state_of(f, "m1"), MEMBER_NO_ACCESS); /* before its Secret is read */
@@ -175,6 +190,16 @@ static void comes_and_goes(void **state) {
     assert_true(api_is_quiet(&f->karmada));
 }
 
+/* The Cluster changes, but not where it is, and its Secret is asked for. */
+static void change_in_place(struct fixture *f, const char *more) {
+    char text[500];
+    (void)snprintf(text, sizeof text, "%s%s", spec_of(&f->member), more);
+    show_cluster(f, "MODIFIED", "m1", text);
+    await_call(f, &f->karmada, &f->secret, SECRET_PATH);
+}
+#define NOT_VERIFIED ",\"insecureSkipTLSVerification\":true"
+#define PULL ",\"syncMode\":\"Pull\""
+
 /* Any change of the Cluster has its Secret read again. */
 static void another_token(void **state) {
     struct fixture *f = *state;
@@ -188,15 +213,202 @@ static void another_token(void **state) {
     await_state(f, "m1", MEMBER_SYNCED);
 }
 
+/* ... at the same place, where the member stays until the one with the new token is listed. */
+static void another_token_in_place(void **state) {
+    struct fixture *f = *state;
+    bring_m1(f);
+    change_in_place(f, PULL);
+    api_answer(&f->secret, 200, "", SECRET_B);
+    answer_listings(f, &f->member, f->next, "Bearer b");
+    assert_int_equal(state_of(f, "m1"), MEMBER_SYNCED);
+}
+
+static void the_same_token(void **state) {
+    struct fixture *f = *state;
+    bring_m1(f);
+    change_in_place(f, PULL);
+    api_answer(&f->secret, 200, "", SECRET_A);
+    settle(f);
+    assert_true(api_is_quiet(&f->member));
+    assert_int_equal(state_of(f, "m1"), MEMBER_SYNCED);
+}
+
+static int begin_log(void) {
+    const int log = memfd_create("log", MFD_CLOEXEC);
+    assert_true(log >= 0);
+    log_setup(LOG_INFO, LOG_LOGFMT, log);
+    return log;
+}
+
+static void end_log(int log, char *text, size_t size) {
+    const ssize_t n = pread(log, text, size - 1, 0);
+    text[n > 0 ? n : 0] = '\0';
+    log_setup(LOG_INFO, LOG_LOGFMT, STDERR_FILENO);
+    assert_int_equal(close(log), 0);
+}
+
+static void a_secret_that_is_gone(void **state) {
+    struct fixture *f = *state;
+    char text[2000];
+    bring_m1(f);
+    const int log = begin_log();
+    change_in_place(f, PULL);
+    api_answer(&f->secret, 404, "", "{}");
+    await_state(f, "m1", MEMBER_NO_ACCESS);
+    end_log(log, text, sizeof text);
+    assert_contains(text, "the Secret 'karmada-cluster/m1' is not there");
+}
+
 /* The status of a Cluster, which changes all the time, is nothing to the member. */
 static void another_status(void **state) {
     struct fixture *f = *state;
     bring_m1(f);
     show_cluster(f, "MODIFIED", "m1", spec_of(&f->member));
+    show_cluster(f, "ADDED", "m2",
+                 "\"apiEndpoint\":\"x\",\"secretRef\":{\"namespace\":\"karmada-cluster\","
+                 "\"name\":\"m2\"}");
+    await_call(f, &f->karmada, &f->secret, "/api/v1/namespaces/karmada-cluster/secrets/m2");
+    assert_int_equal(state_of(f, "m1"), MEMBER_SYNCED);
+    settle(f);
+    assert_true(api_is_quiet(&f->karmada));
+}
+
+/* Every five minutes. */
+static void secrets_are_read_again(void **state) {
+    enum { EARLIEST_MS = 300000, SPREAD_MS = 30000 };
+    struct fixture *f = *state;
+    bring_m1(f);
+    f->clock.at_ms += EARLIEST_MS - 1;
+    settle(f);
+    assert_true(api_is_quiet(&f->karmada));
+    f->clock.at_ms += 1 + SPREAD_MS;
+    await_call(f, &f->karmada, &f->secret, SECRET_PATH);
+    api_answer(&f->secret, 200, "", SECRET_B);
+    answer_listings(f, &f->member, f->next, "Bearer b");
+}
+
+/* Every half a minute while the member is not listed: its token may be old. */
+static void a_token_that_is_refused(void **state) {
+    enum { AGAIN_MS = 30000 };
+    struct fixture *f = *state;
+    begin_watch(f);
+    show_cluster(f, "ADDED", "m1", spec_of(&f->member));
+    end_list(f);
+    await_call(f, &f->karmada, &f->secret, SECRET_PATH);
+    api_answer(&f->secret, 200, "", SECRET_A);
+    while (api_is_quiet(&f->member))
+        poll_all(f);
+    f->clock.at_ms += AGAIN_MS - 1;
+    settle(f);
+    assert_true(api_is_quiet(&f->karmada));
+    f->clock.at_ms++;
+    await_call(f, &f->karmada, &f->secret, SECRET_PATH);
+}
+
+static void list_again(struct fixture *f) {
+    assert_true(api_say(&f->watch, EVENT("ERROR", "{\"kind\":\"Status\",\"code\":410}")));
+    await_call(f, &f->karmada, &f->watch, CLUSTERS "?watch=1*");
+    assert_true(api_say(&f->watch, STREAM));
+}
+
+/* What a new listing does not show is gone, and what one has shown that broke off, too. */
+static void listed_again(void **state) {
+    struct fixture *f = *state;
+    bring_m1(f);
     show_cluster(f, "ADDED", "m2", "\"syncMode\":\"Pull\"");
     await_state(f, "m2", MEMBER_NO_ACCESS);
+    list_again(f);
+    show_cluster(f, "ADDED", "m1", spec_of(&f->member));
+    show_cluster(f, "ADDED", "m3", "\"syncMode\":\"Pull\"");
+    assert_true(api_say(&f->watch, MARKER("19")));
+    await_state(f, "m2", -1);
     assert_int_equal(state_of(f, "m1"), MEMBER_SYNCED);
+    assert_int_equal(state_of(f, "m3"), MEMBER_NO_ACCESS);
     assert_true(api_is_quiet(&f->karmada));
+    list_again(f);
+    show_cluster(f, "ADDED", "m4", "\"syncMode\":\"Pull\"");
+    show_cluster(f, "ADDED", "m3", "\"syncMode\":\"Push\"");
+    while (karmada_members_find(f->from, STR("m4")) != KARMADA_MEMBER_THERE)
+        poll_all(f);
+    api_close(&f->watch);
+    await_call(f, &f->karmada, &f->watch, CLUSTERS "?resourceVersion=19");
+    assert_int_equal(state_of(f, "m1"), MEMBER_SYNCED);
+    char list[600];
+    (void)snprintf(list, sizeof list,
+                   "{\"kind\":\"ClusterList\",\"apiVersion\":\"cluster.karmada.io/"
+                   "v1alpha1\",\"metadata\":{\"resourceVersion\":\"29\"},\"items\":[{\"metadata\":{"
+                   "\"name\":\"m1\"},\"spec\":{%s}}]}",
+                   spec_of(&f->member));
+    api_answer(&f->watch, 200, "", list);
+    await_state(f, "m4", -1);
+    await_state(f, "m3", -1);
+    assert_int_equal(state_of(f, "m1"), MEMBER_SYNCED);
+}
+
+/* ---- the store ---- */
+
+static void step(struct informer *i, void (*of)(void *contents, uint32_t kind)) {
+    of(informer_write(i), 0);
+    informer_write_done(i);
+}
+
+static void give(struct informer *i, const char *name, const char *endpoint) {
+    CLEANUP(arena_done) struct arena arena;
+    const struct member_cluster cluster = {.meta = {.name = str_of(name)},
+                                           .endpoint = str_of(endpoint)};
+    const struct informer_object object = {.decoded = (void *)(uintptr_t)&cluster, .arena = &arena};
+    struct err err;
+    arena_init(&arena, 4096);
+    assert_int_equal(karmada_clusters.kinds[0].apply(informer_write(i), &object, &err), 0);
+    informer_write_done(i);
+}
+
+static void assert_known(struct informer *i, const char *want) {
+    CLEANUP(strbuf_done) struct strbuf names = {0};
+    const struct clusters *c = informer_read(i);
+    for (uint32_t n = 0; n < c->count; n++)
+        strbuf_appendf(&names, "%.*s=%.*s ", STR_ARG(c->items[n]->cluster.meta.name),
+                       STR_ARG(c->items[n]->cluster.endpoint));
+    informer_read_done(i);
+    assert_str(strbuf_str(&names), want);
+}
+
+/* A listing that is given up takes what it was the first to show along, and nothing else. */
+static void a_listing_without_end(void **state) {
+    struct informer *i = NULL;
+    (void)state;
+    assert_int_equal(informer_new(&karmada_clusters, NULL, &i, NULL), 0);
+    step(i, karmada_clusters.sync_begin);
+    give(i, "m2", "b");
+    give(i, "m1", "a");
+    step(i, karmada_clusters.sync_end);
+    assert_known(i, "m1=a m2=b ");
+    step(i, karmada_clusters.sync_begin);
+    give(i, "m3", "c");
+    give(i, "m2", "d");
+    step(i, karmada_clusters.sync_abort);
+    assert_known(i, "m1=a m2=d ");
+    /* one that comes after a listing is known like those of it */
+    give(i, "m4", "e");
+    step(i, karmada_clusters.sync_begin);
+    step(i, karmada_clusters.sync_end);
+    assert_known(i, "");
+    informer_free(i);
+}
+
+/* Then a name that is not known may be that of a new Cluster. */
+static void karmada_is_silent(void **state) {
+    enum { STALE_MS = 1500 };
+    struct fixture *f = *state;
+    api_expect(&f->karmada, &f->watch, "GET", CLUSTERS "?watch=1*");
+    karmada_members_free(f->from);
+    api_call_done(&f->watch);
+    f->stale_after_ms = STALE_MS;
+    start_karmada(f, 0);
+    begin_watch(f);
+    end_list(f);
+    while (members_complete(f->members))
+        settle(f);
 }
 
 /* However long their Secrets take, and however many have to wait: all are members, for an unknown
@@ -223,20 +435,6 @@ static void before_their_secrets(void **state) {
     show_cluster(f, "DELETED", "later", "");
     await_state(f, "later", -1);
     assert_false(karmada_members_listed(f->from));
-}
-
-static int begin_log(void) {
-    const int log = memfd_create("log", MFD_CLOEXEC);
-    assert_true(log >= 0);
-    log_setup(LOG_INFO, LOG_LOGFMT, log);
-    return log;
-}
-
-static void end_log(int log, char *text, size_t size) {
-    const ssize_t n = pread(log, text, size - 1, 0);
-    text[n > 0 ? n : 0] = '\0';
-    log_setup(LOG_INFO, LOG_LOGFMT, STDERR_FILENO);
-    assert_int_equal(close(log), 0);
 }
 
 /* The Cluster changes to that, and its Secret cannot be read. */
@@ -280,7 +478,7 @@ static void same_place_without_secret(void **state) {
     char text[2000];
     bring_m1(f);
     const int log = begin_log();
-    change_without_secret(f, spec_of(&f->member), ",\"insecureSkipTLSVerification\":true");
+    change_in_place(f, NOT_VERIFIED);
     api_answer(&f->secret, 403, "", "{}");
     for (text[0] = '\0'; strstr(text, "status 403") == NULL;) {
         const ssize_t n = pread(log, text, sizeof text - 1, 0);
@@ -298,13 +496,15 @@ static void another_server_while_reading(void **state) {
     struct fixture *f = *state;
     const time_t until = time(NULL) + 20; /* a read that is waited for would take longer */
     bring_m1(f);
-    change_without_secret(f, spec_of(&f->member), ",\"insecureSkipTLSVerification\":true");
+    change_in_place(f, NOT_VERIFIED);
     assert_int_equal(state_of(f, "m1"), MEMBER_SYNCED);
     show_cluster(f, "MODIFIED", "m1", spec_of(&f->karmada));
     while (state_of(f, "m1") != MEMBER_NO_ACCESS) {
         assert_true(time(NULL) < until);
         poll_all(f);
     }
+    /* that of the new one is read, and the old one's is not waited for */
+    await_call(f, &f->karmada, &f->next[0], SECRET_PATH);
 }
 
 static void no_secret(void **state) {
@@ -453,7 +653,15 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(comes_and_goes, setup, teardown),
         cmocka_unit_test_setup_teardown(another_token, setup, teardown),
+        cmocka_unit_test_setup_teardown(another_token_in_place, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_same_token, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_secret_that_is_gone, setup, teardown),
         cmocka_unit_test_setup_teardown(another_status, setup, teardown),
+        cmocka_unit_test_setup_teardown(secrets_are_read_again, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_token_that_is_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(listed_again, setup, teardown),
+        cmocka_unit_test(a_listing_without_end),
+        cmocka_unit_test_setup_teardown(karmada_is_silent, setup, teardown),
         cmocka_unit_test_setup_teardown(before_their_secrets, setup, teardown),
         cmocka_unit_test_setup_teardown(another_server_without_secret, setup, teardown),
         cmocka_unit_test_setup_teardown(another_proxy_without_secret, setup, teardown),

@@ -187,6 +187,18 @@ static int give_labelled(struct informer *i, uint32_t kind, size_t bytes) {
     return give(i, kind, json.p, &err);
 }
 
+static int give_selecting(struct informer *i, size_t bytes) {
+    CLEANUP(strbuf_done) struct strbuf json = {0};
+    struct err err = {0};
+    strbuf_appendf(&json, "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"d\",\"uid\":\"u\"},"
+                          "\"spec\":{\"selector\":{\"k\":\"");
+    memset(strbuf_reserve(&json, bytes - 8), 'x', bytes - 8);
+    json.n += bytes - 8;
+    strbuf_appendf(&json, "\"}}}");
+    strbuf_append_char(&json, '\0');
+    return give(i, MEMBER_DEPLOYMENTS, json.p, &err);
+}
+
 /* One object with too much text is passed over, and what there was of it is gone. */
 static void long_texts(void **state) {
     struct informer *i = *state;
@@ -196,7 +208,20 @@ static void long_texts(void **state) {
     assert_int_equal(give_labelled(i, MEMBER_DEPLOYMENTS, LIMIT_MEMBER_OBJECT + 1), -E2BIG);
     assert_true(member_stats(i).bytes < empty + 1000);
     assert_int_equal(give_labelled(i, MEMBER_REPLICA_SETS, LIMIT_MEMBER_OBJECT - 1), 0);
+    assert_int_equal(give_selecting(i, LIMIT_MEMBER_OBJECT), 0);
+    assert_int_equal(give_selecting(i, LIMIT_MEMBER_OBJECT + 1), -E2BIG);
     assert_int_equal(member_too_large(i), 0);
+}
+
+/* As much as may be kept is kept. */
+static void to_the_byte(void **state) {
+    struct informer *i = *state;
+    struct err err = {0};
+    assert_int_equal(give_nth(i, MEMBER_PODS, 1, &err), 0);
+    member_limit(i, member_stats(i).bytes);
+    assert_int_equal(give_nth(i, MEMBER_PODS, 1, &err), 0);
+    member_limit(i, member_stats(i).bytes - 1);
+    assert_int_equal(give_nth(i, MEMBER_PODS, 1, &err), -ENOSPC);
 }
 
 int main(void) {
@@ -207,6 +232,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(without_a_limit, kept_setup, kept_teardown),
         cmocka_unit_test_setup_teardown(a_burst_of_pods, kept_setup, kept_teardown),
         cmocka_unit_test_setup_teardown(long_texts, kept_setup, kept_teardown),
+        cmocka_unit_test_setup_teardown(to_the_byte, kept_setup, kept_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

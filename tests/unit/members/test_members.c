@@ -2,12 +2,16 @@
 #include "members/members.h"
 
 #include "base/file.h"
+#include "base/log.h"
 #include "base/metrics.h"
 
 #include "unit/unit.h"
 
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 static void sources(void **state) {
@@ -114,6 +118,26 @@ static void refused(void **state) {
     assert_null(m);
 }
 
+/* A kubeconfig of a server that takes connections and says nothing. Returns its socket. */
+static int write_silent(const char *path) {
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof at;
+    char text[400];
+    assert_true(fd >= 0);
+    assert_int_equal(bind(fd, (const struct sockaddr *)&at, size), 0);
+    assert_int_equal(listen(fd, 16), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &size), 0);
+    (void)snprintf(text, sizeof text,
+                   "apiVersion: v1\nkind: Config\n"
+                   "contexts: [{name: c, context: {cluster: c, user: u}}]\n"
+                   "clusters: [{name: c, cluster: {server: 'http://127.0.0.1:%d'}}]\n"
+                   "users: [{name: u, user: {}}]\n",
+                   ntohs(at.sin_port));
+    assert_int_equal(file_write_atomic(path, str_of(text), 0600, NULL), 0);
+    return fd;
+}
+
 static void of_the_cluster(void **state) {
     static const char *const texts[] = {"m1"};
     static char path[] = "/tmp/evenkeel-cluster-XXXXXX.yaml";
@@ -121,14 +145,7 @@ static void of_the_cluster(void **state) {
     struct err err = {0};
     (void)state;
     assert_int_equal(close(mkstemps(path, 5)), 0);
-    assert_int_equal(
-        file_write_atomic(path,
-                          STR("apiVersion: v1\nkind: Config\n"
-                              "contexts: [{name: c, context: {cluster: c, user: u}}]\n"
-                              "clusters: [{name: c, cluster: {server: 'http://127.0.0.1:1'}}]\n"
-                              "users: [{name: u, user: {}}]\n"),
-                          0600, NULL),
-        0);
+    const int silent = write_silent(path);
     assert_int_equal(members_new(texts, 1, 0, &m, NULL), 0);
     assert_non_null(members_of_files(m));
     assert_int_equal(unsetenv("KUBERNETES_SERVICE_HOST"), 0);
@@ -145,6 +162,7 @@ static void of_the_cluster(void **state) {
     assert_false(members_listed(m));
     members_stop(m);
     members_free(m);
+    assert_int_equal(close(silent), 0);
     assert_int_equal(unlink(path), 0);
 }
 
@@ -234,12 +252,57 @@ static void never_begins(void **state) {
     members_free(m);
 }
 
+static int times_tried(int log) {
+    char text[8000];
+    int times = 0;
+    const ssize_t n = pread(log, text, sizeof text - 1, 0);
+    text[n > 0 ? n : 0] = '\0';
+    for (const char *p = text; (p = strstr(p, "a member cluster is not watched")) != NULL; p++)
+        times++;
+    return times;
+}
+
+/* It is tried again after a second, two, four, up to a minute. */
+static void tried_again(void **state) {
+    static const int64_t pauses_ms[] = {1000, 2000, 4000, 8000, 16000, 32000, 60000, 60000, 60000};
+    static const struct kube_access access = {.server = "https://127.0.0.1:1",
+                                              .namespace = "default",
+                                              .token = "t",
+                                              .ca = {.data = {"garbage", 7}}};
+    const int log = memfd_create("log", MFD_CLOEXEC);
+    struct clock_fake clock;
+    struct members *m = NULL;
+    (void)state;
+    assert_true(log >= 0);
+    clock_fake_init(&clock, 1000);
+    assert_int_equal(members_new(NULL, 0, 0, &m, NULL), 0);
+    members_configure(m, &(struct members_options){.clock = &clock.clock});
+    members_start(m);
+    add(m, "m1", &access);
+    log_setup(LOG_INFO, LOG_LOGFMT, log);
+    members_poll(m);
+    assert_int_equal(times_tried(log), 1);
+    for (int i = 0; i < (int)(sizeof pauses_ms / sizeof pauses_ms[0]); i++) {
+        clock.at_ms += pauses_ms[i] - 1;
+        members_poll(m);
+        assert_int_equal(times_tried(log), i + 1);
+        clock.at_ms++;
+        members_poll(m);
+        assert_int_equal(times_tried(log), i + 2);
+    }
+    log_setup(LOG_INFO, LOG_LOGFMT, STDERR_FILENO);
+    assert_int_equal(close(log), 0);
+    members_stop(m);
+    members_free(m);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sources),       cmocka_unit_test(longest_name),
         cmocka_unit_test(found_by_name), cmocka_unit_test(refused),
         cmocka_unit_test(states),        cmocka_unit_test(of_the_cluster),
         cmocka_unit_test(of_no_cluster), cmocka_unit_test(never_begins),
+        cmocka_unit_test(tried_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -230,6 +230,56 @@ static void nodes_that_are_not_there(void **state) {
     assert_int_equal(member_stats(i).pods, GHOSTS);
 }
 
+/* Names of the nodes in their order. */
+static void assert_order(struct informer *i, const char *want) {
+    CLEANUP(strbuf_done) struct strbuf names = {0};
+    struct member_view v;
+    assert_int_equal(member_view_open(i, &v), 0);
+    for (uint32_t row = 0; row < v.nodes.count; row++)
+        strbuf_appendf(&names, "%.*s ",
+                       STR_ARG(topology_name(v.topology.topology, v.nodes.slots[row])));
+    member_view_close(&v);
+    assert_str(strbuf_str(&names), want);
+}
+
+#define LABELLED(name, labels) "{\"metadata\":{\"name\":\"" name "\",\"labels\":{" labels "}}}"
+#define OLD_ "\"failure-domain.beta.kubernetes.io/"
+#define NEW_ "\"topology.kubernetes.io/"
+
+/* What is of one zone: b comes after all others where it is of that of a. upstream: GetZoneKey().
+ */
+static void zones_by_their_labels(void **state) {
+    static const struct {
+        const char *a, *b;
+        bool same;
+    } cases[] = {
+        {OLD_ "region\":\"r\"", OLD_ "region\":\"r\"", true},
+        {OLD_ "region\":\"r\"", OLD_ "region\":\"s\"", false},
+        {OLD_ "region\":\"r\"", NEW_ "region\":\"r\"", true},
+        {OLD_ "region\":\"r\"," NEW_ "region\":\"s\"", OLD_ "region\":\"r\"", true},
+        {OLD_ "region\":\"r\"," NEW_ "region\":\"s\"", OLD_ "region\":\"s\"", false},
+        {OLD_ "zone\":\"r\"," NEW_ "zone\":\"s\"", OLD_ "zone\":\"r\"", true},
+        {OLD_ "zone\":\"r\"," NEW_ "zone\":\"s\"", NEW_ "zone\":\"s\"", false},
+        {NEW_ "region\":\"r\"", NEW_ "zone\":\"r\"", false},
+        {NEW_ "region\":\"r\"", "\"r\":\"\"", false},
+        {NEW_ "zone\":\"r\"", "\"r\":\"\"", false},
+        {NEW_ "zone\":\"\"", "\"r\":\"\"", true},
+    };
+    struct informer *i = *state;
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        char json[400];
+        (void)snprintf(json, sizeof json, LABELLED("a", "%s"), cases[k].a);
+        kept_give(i, NODES, json);
+        (void)snprintf(json, sizeof json, LABELLED("b", "%s"), cases[k].b);
+        kept_give(i, NODES, json);
+        kept_give(i, NODES, LABELLED("c", NEW_ "zone\":\"third\""));
+        assert_order(i, cases[k].same ? "a c b " : "a b c ");
+        kept_take(i, NODES, "", "a");
+        kept_take(i, NODES, "", "b");
+        kept_take(i, NODES, "", "c");
+    }
+}
+
 /* Sums beyond 64 bits are exact: what is taken away again leaves what there was. */
 static void huge_requests(void **state) {
     struct informer *i = *state;
@@ -270,6 +320,21 @@ static void which_nodes_may_be_used(void **state) {
                      0);
     assert_int_equal(replicas, 10);
     member_view_close(&v);
+    /* who tolerates the cordon has the taints left */
+    const struct toleration cordon = {.key = STR("node.kubernetes.io/unschedulable")};
+    const struct replica_requirements tolerant = {.given = true, .tolerations = {&cordon, 1}};
+    struct estimator_question again;
+    kept_give(i, NODES,
+              "{\"metadata\":{\"name\":\"both\"},\"spec\":{\"unschedulable\":true,\"taints\":[{"
+              "\"key\":\"k\",\"effect\":\"NoSchedule\"}]},\"status\":{\"allocatable\":{" FOUR
+              "}}}");
+    assert_int_equal(estimator_question_init(&again, &tolerant, NULL, 0, &kept_arena), 0);
+    assert_int_equal(member_view_open(i, &v), 0);
+    assert_int_equal(
+        estimator_nodes_replicas(&v.nodes, &v.topology, &again, &kept_arena, &replicas), 0);
+    assert_int_equal(replicas, 20);
+    member_view_close(&v);
+    kept_take(i, NODES, "", "both");
     kept_give(i, NODES, NODE_OF("cordoned", FOUR)); /* not any more */
     assert_int_equal(member_view_open(i, &v), 0);
     assert_int_equal(v.topology.built, 0); /* the answer before was kept */
@@ -318,6 +383,12 @@ static void listings(void **state) {
     assert_int_equal(left_on(i, "m", "pods"), -1);
     assert_int_equal(left_on(i, "n", "pods"), 9);
     assert_int_equal(member_stats(i).pods, 1);
+    /* nor what was there before, though it has changed */
+    sync_step(i, member_store.sync_begin, PODS);
+    kept_give(i, PODS, POD_OF("b", "n", "\"cpu\":\"1\""));
+    sync_step(i, member_store.sync_abort, PODS);
+    assert_int_equal(left_on(i, "n", "pods"), 9);
+    assert_int_equal(left_on(i, "n", "cpu"), 3000);
     /* a pod that comes after a listing is not fresh */
     kept_give(i, PODS, POD_OF("d", "n", ""));
     sync_step(i, member_store.sync_begin, PODS);
@@ -548,6 +619,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(which_pods_count, kept_setup, kept_teardown),
         cmocka_unit_test_setup_teardown(pods_without_a_node, kept_setup, kept_teardown),
         cmocka_unit_test_setup_teardown(nodes_that_are_not_there, kept_setup, kept_teardown),
+        cmocka_unit_test_setup_teardown(zones_by_their_labels, kept_setup, kept_teardown),
         cmocka_unit_test_setup_teardown(huge_requests, kept_setup, kept_teardown),
         cmocka_unit_test_setup_teardown(which_nodes_may_be_used, kept_setup, kept_teardown),
         cmocka_unit_test_setup_teardown(listings, kept_setup, kept_teardown),

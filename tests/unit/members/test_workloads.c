@@ -93,6 +93,24 @@ static void newest_replica_set(void **state) {
     assert_int_equal(waiting(i, "d", 0), 3);
 }
 
+/* Only that of the spec selects; upstream's informer has no pods that have finished. */
+static void other_selectors(void **state) {
+    struct informer *i = *state;
+    kept_give(i, DEPLOYMENTS,
+              "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"d\",\"uid\":\"u1\"},\"spec\":{"
+              "\"selector\":{\"matchLabels\":{\"app\":\"a\"}}," TEMPLATE(
+                  "v1") "},\"status\":{"
+                        "\"selector\":{\"matchLabels\":{\"app\":\"b\"}}}}");
+    kept_give(i, REPLICA_SETS, REPLICA_SET("r1", "r1", "u1", "2025-01-01T00:00:00Z", "v1"));
+    kept_give(i, PODS, WAITING("p1", "r1"));
+    kept_give(i, PODS,
+              "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"p2\",\"labels\":{\"app\":\"a\"},"
+              "\"ownerReferences\":[{\"kind\":\"ReplicaSet\",\"uid\":\"r1\",\"controller\":true}]},"
+              "\"status\":{\"phase\":\"Failed\",\"conditions\":[{\"type\":\"PodScheduled\","
+              "\"status\":\"False\",\"reason\":\"Unschedulable\"}]}}");
+    assert_int_equal(waiting(i, "d", 0), 1);
+}
+
 static void step_all(struct informer *i, void (*step)(void *contents, uint32_t kind)) {
     void *contents = informer_write(i);
     for (uint32_t kind = PODS; kind <= REPLICA_SETS; kind++)
@@ -183,6 +201,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(counted, kept_setup, kept_teardown),
         cmocka_unit_test_setup_teardown(newest_replica_set, kept_setup, kept_teardown),
+        cmocka_unit_test_setup_teardown(other_selectors, kept_setup, kept_teardown),
         cmocka_unit_test_setup_teardown(listings, kept_setup, kept_teardown),
         cmocka_unit_test_setup_teardown(pods_of_others, kept_setup, kept_teardown),
         cmocka_unit_test_setup_teardown(bad_selector, kept_setup, kept_teardown),
