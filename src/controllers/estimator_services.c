@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/sorted.h"
+#include "estimator/service_name.h"
 #include "kube/client/path.h"
 #include "kube/objects/external_service.h"
 
@@ -83,18 +84,12 @@ bool estimator_address_parse(struct str text, struct str *ret_host, uint16_t *re
 /* Borrowed until the next one. "": there was no memory. */
 static struct str name_of(struct estimator_services_controller *s, struct str cluster) {
     strbuf_clear(&s->name);
-    strbuf_append_str(&s->name, s->options.prefix);
-    strbuf_append_char(&s->name, '-');
-    strbuf_append_str(&s->name, cluster);
+    estimator_service_name(s->options.prefix, cluster, &s->name);
     return strbuf_failed(&s->name) ? STR("") : strbuf_str(&s->name);
 }
 
-/* What stands behind the prefix; "": it is another's. */
 static struct str cluster_of(const struct estimator_services_controller *s, struct str name) {
-    const size_t n = s->options.prefix.n;
-    if (name.n <= n + 1 || !str_has_prefix(name, s->options.prefix) || name.p[n] != '-')
-        return STR("");
-    return (struct str){name.p + n + 1, name.n - n - 1};
+    return estimator_service_cluster(s->options.prefix, name);
 }
 
 /* ---- the Services, as the watch shows them ---- */

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/sorted.h"
+#include "estimator/service_name.h"
 #include "estimators/discovery.h"
 #include "fleet/karmada.h"
 #include "kube/client/fetch.h"
@@ -175,14 +176,13 @@ static void use_service(struct tracked *t, struct str service) {
 
 /* False: there is no such path. */
 static bool write_path(struct tracked *t, struct strbuf *path) {
-    CLEANUP(arena_done) struct arena arena;
+    CLEANUP(strbuf_done) struct strbuf name = {0};
     const struct estimator_services *services = &t->owner->services;
-    arena_init(&arena, 4096);
-    const struct str name = estimator_service_name(services, str_of(t->cluster), &arena);
-    if (name.p == NULL || !kube_path_segment(name))
+    estimator_service_name(services->prefix, str_of(t->cluster), &name);
+    if (strbuf_failed(&name) || !kube_path_segment(strbuf_str(&name)))
         return false;
     strbuf_appendf(path, "/api/v1/namespaces/%.*s/services/%.*s", STR_ARG(services->namespace),
-                   STR_ARG(name));
+                   STR_ARG(strbuf_str(&name)));
     return !strbuf_failed(path);
 }
 

@@ -1,6 +1,7 @@
 #include "estimators/discovery.h"
 
 #include "base/json_reader.h"
+#include "estimator/service_name.h"
 #include "net/lookup.h"
 
 #include <errno.h>
@@ -91,17 +92,6 @@ bool estimator_location_parse(struct str text, struct estimator_location *ret) {
     return lookup_split(ret->address, host, port);
 }
 
-struct str estimator_service_name(const struct estimator_services *s, struct str cluster,
-                                  struct arena *arena) {
-    const size_t n = s->prefix.n + 1 + cluster.n;
-    char *name = arena_alloc(arena, n + 1);
-    if (name == NULL)
-        return (struct str){0};
-    (void)snprintf(name, n + 1, "%.*s-%.*s", (int)s->prefix.n, s->prefix.n > 0 ? s->prefix.p : "",
-                   (int)cluster.n, cluster.n > 0 ? cluster.p : ""); /* fits */
-    return (struct str){name, n};
-}
-
 static int add_address(struct estimator_addresses *a, struct str name, const char *rest,
                        int64_t port, struct err *err) {
     char *to = a->texts[a->count];
@@ -114,12 +104,14 @@ static int add_address(struct estimator_addresses *a, struct str name, const cha
 }
 
 /* No Service: that of the cluster in which Karmada runs, by its whole name and by its short one. */
-static int add_default(const struct estimator_services *s, struct str cluster, struct arena *arena,
+static int add_default(const struct estimator_services *s, struct str cluster,
                        struct estimator_addresses *ret, struct err *err) {
+    CLEANUP(strbuf_done) struct strbuf text = {0};
     char rest[LIMIT_GRPC_ADDRESS + 32];
-    const struct str name = estimator_service_name(s, cluster, arena);
-    if (name.p == NULL)
+    estimator_service_name(s->prefix, cluster, &text);
+    if (strbuf_failed(&text))
         return err_set(err, -ENOMEM, "no memory for a name");
+    const struct str name = strbuf_str(&text);
     (void)snprintf(rest, sizeof rest, ".%.*s.svc.cluster.local", STR_ARG(s->namespace)); /* fits */
     int r = add_address(ret, name, rest, s->port, err);
     (void)snprintf(rest, sizeof rest, ".%.*s.svc", STR_ARG(s->namespace)); /* fits */
@@ -152,7 +144,7 @@ int estimator_service_addresses(const struct estimator_services *s, struct str c
     struct service decoded = {.has_port = false};
     ret->count = 0;
     if (service.p == NULL)
-        return add_default(s, cluster, arena, ret, err);
+        return add_default(s, cluster, ret, err);
     const int r = decode_service(service, s->port, arena, &decoded, err);
     return r == 0 ? add_external(&decoded, s, ret, err) : r;
 }

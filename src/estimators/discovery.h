@@ -1,6 +1,5 @@
 /*
- * Where the estimator of a cluster is. upstream: karmada pkg/estimator/client service.go, pkg/util/
- * names GenerateEstimatorServiceName() (v1.18.1).
+ * Where the estimator of a cluster is. upstream: karmada pkg/estimator/client service.go (v1.18.1).
  *
  * Pure: a Service of Karmada's API server in, addresses out.
  */
@@ -30,13 +29,10 @@ struct estimator_location {
 };
 bool estimator_location_parse(struct str text, struct estimator_location *ret);
 
-/* "<prefix>-<cluster>", in the arena; .p NULL without memory. */
-struct str estimator_service_name(const struct estimator_services *s, struct str cluster,
-                                  struct arena *arena);
 /*
- * `service`: the Service of that name, as JSON; .p NULL: there is none, and the cluster in which
- * Karmada runs has it. One that is there must be an ExternalName whose port has a number as its
- * targetPort. 0, -EINVAL with a sentence, or -ENOMEM.
+ * `service`: the cluster's Service (estimator/service_name.h), as JSON; .p NULL: there is none, and
+ * the cluster in which Karmada runs has it. One that is there must be an ExternalName whose port
+ * has a number as its targetPort. 0, -EINVAL with a sentence, or -ENOMEM.
  */
 int estimator_service_addresses(const struct estimator_services *s, struct str cluster,
                                 struct str service, struct arena *arena,

@@ -1,0 +1,14 @@
+/*
+ * The name of the Service by which a cluster's estimator is found: "<prefix>-<cluster>". upstream:
+ * karmada pkg/util/names GenerateEstimatorServiceName() (v1.18.1).
+ *
+ * Pure.
+ */
+#pragma once
+
+#include "base/str.h"
+
+/* Appends it. */
+void estimator_service_name(struct str prefix, struct str cluster, struct strbuf *out);
+/* Whose such a Service is, a part of the name; "": it is not one with that prefix. */
+struct str estimator_service_cluster(struct str prefix, struct str name);
