@@ -47,8 +47,9 @@ struct known_estimators {
     uint64_t seen; /* changes of the Clusters */
 };
 
-static int64_t now_ms(void) {
-    return clock_real()->now_ms(clock_real());
+static int64_t now_ms(const struct known_estimators *k) {
+    struct clock *clock = k->options.clock != NULL ? k->options.clock : clock_real();
+    return clock->now_ms(clock);
 }
 
 /* ---- which there are ---- */
@@ -168,8 +169,9 @@ static void use_service(struct tracked *t, struct str service) {
         t->said = 0;
     else
         log_once(t, &err);
-    t->again_ms = now_ms() + (r == 0 ? AGAIN_MS + (int64_t)(hash_str(str_of(t->cluster)) % 30000)
-                                     : TROUBLED_AGAIN_MS);
+    t->again_ms =
+        now_ms(t->owner) +
+        (r == 0 ? AGAIN_MS + (int64_t)(hash_str(str_of(t->cluster)) % 30000) : TROUBLED_AGAIN_MS);
 }
 
 /* ---- Services ---- */
@@ -211,7 +213,7 @@ static void end_reading(struct tracked *t) {
         (void)err_set(&err, -EIO, "its Service cannot be read: status %d, error %d",
                       service->status, -service->error);
         log_once(t, &err);
-        t->again_ms = now_ms() + TROUBLED_AGAIN_MS;
+        t->again_ms = now_ms(t->owner) + TROUBLED_AGAIN_MS;
     }
     kube_fetch_forget(&t->service);
 }
@@ -220,7 +222,7 @@ static void look_after(struct tracked *t) {
     follow_connection(t);
     if (kube_fetch_ended(&t->service))
         end_reading(t);
-    if (t->is_fixed || t->service.under_way || now_ms() < t->again_ms)
+    if (t->is_fixed || t->service.under_way || now_ms(t->owner) < t->again_ms)
         return;
     if (t->owner->options.client == NULL)
         use_service(t, (struct str){0});

@@ -20,6 +20,7 @@ struct known_estimators_options {
     struct kube_client *client; /* of Karmada's API server, borrowed until known_estimators_stop();
                                    NULL: DNS is asked alone */
     struct informer *karmada;   /* the Clusters: fleet/karmada.h; borrowed likewise */
+    struct clock *clock;        /* of when Services are read; borrowed; NULL: the machine's */
 };
 
 /* Begins to connect. *ret is NULL if the configuration asks none; otherwise it is set, also after a

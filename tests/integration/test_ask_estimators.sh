@@ -49,6 +49,7 @@ ask prioritize >/dev/null
 is "nobody is asked about what does not depend on it" "$(asked)" "$before"
 ask estimate '.binding.spec.placement |= (del(.clusterAffinity) | .clusterAffinities = [{affinityName: "a", clusterNames: ["m1"]}, {affinityName: "b", clusterNames: ["m4"]}])' >/dev/null
 is "... but about the clusters of every term that may be tried" "$(asked)" $((before + 1))
+is "a name that no header can have" "$(ask estimate '.binding.spec.resource.name = "w\u00e9b\n"' | jq .by.accurate.m4)" 3
 is "a state of its own is a question of its own" \
     "$(ask estimate '.state = {apiVersion: "v1", kind: "List", items: [{apiVersion: "cluster.karmada.io/v1alpha1", kind: "Cluster", metadata: {name: "m4", labels: {stage: "prod"}},
         spec: {provider: "P2", region: "R3"}, status: {apiEnablements: [{groupVersion: "apps/v1", resources: [{kind: "Deployment"}]}]}}]}' | jq -c '.by.accurate')" '{"m4":null}'
@@ -56,7 +57,7 @@ jq -c '{binding: ., clusterNames: (["m3", "m4"] + [range(40000) | "other-\(.)"])
 is "a large question" "$(fetch --header 'Content-Type: application/json' --data-binary "@$work/large" "https://$extender/clusters/v1/estimate" | jq -c .by.accurate)" \
     '{"m3":null,"m4":3}'
 
-like "what is known is counted" "$(metric 'evenkeel_asked_estimators_total{result="known"}')" '^[1-9]'
+is "what is known is counted" "$(metric 'evenkeel_asked_estimators_total{result="known"}')" "$(asked)"
 like "... and what is not" "$(metric 'evenkeel_asked_estimators_total{result="unknown"}')" '^[1-9]'
 
 # ---- it does not ----

@@ -146,6 +146,33 @@ static void is_quiet(struct fixture *f, int64_t ms) {
         fail_msg("it writes %s", f->client.request->path);
 }
 
+/* What was logged so far. */
+static const char *logged(int log) {
+    static char text[8192];
+    const ssize_t n = pread(log, text, sizeof text - 1, 0);
+    text[n > 0 ? n : 0] = '\0';
+    return text;
+}
+
+static size_t times(const char *text, const char *what) {
+    size_t n = 0;
+    for (const char *at = strstr(text, what); at != NULL; at = strstr(at + 1, what))
+        n++;
+    return n;
+}
+
+static int begin_log(void) {
+    const int log = memfd_create("log", MFD_CLOEXEC);
+    assert_true(log >= 0);
+    log_setup(LOG_WARN, LOG_LOGFMT, log);
+    return log;
+}
+
+static void end_log(int log) {
+    log_setup(LOG_ERROR, LOG_LOGFMT, STDERR_FILENO);
+    (void)close(log);
+}
+
 /* ---- what is written ---- */
 
 static void one_that_is_missing_is_made(void **state) {
@@ -302,11 +329,28 @@ static void those_of_other_names_are_left(void **state) {
 /* Somebody else was first, and the watch is behind. */
 static void a_name_that_was_taken_meanwhile(void **state) {
     struct fixture *f = *state;
+    const int log = begin_log();
     start(f, NULL);
     list(f, "", "");
     creates(f, NEW("m1"));
     answer(f, 409);
     show(f, SHOWN(NAME("m1"), "2", "", "\"spec\":{}"));
+    is_quiet(f, 60000);
+    assert_int_equal(times(logged(log), "was not written"), 0);
+    end_log(log);
+}
+
+/* It was to be put right, and is being deleted when its turn comes. */
+static void one_that_is_deleted_while_it_waits(void **state) {
+    struct fixture *f = *state;
+    f->clusters[0] = "m0";
+    f->clusters[1] = "m1";
+    start(f, NULL);
+    list(f, OURS("m1", "2", "\"spec\":{}"), "");
+    creates(f, NEW("m0"));
+    show(f, SHOWN(NAME("m1"), "3", "," LABELS ",\"deletionTimestamp\":\"t\"", "\"spec\":{}"));
+    answer(f, 201);
+    show(f, OURS("m0", "4", SPEC));
     is_quiet(f, 60000);
 }
 
@@ -360,33 +404,6 @@ static void only_the_leader_writes(void **state) {
     f->controller = NULL;
     elector_free(elector);
     lease_store_done(&store);
-}
-
-/* What was logged so far. */
-static const char *logged(int log) {
-    static char text[8192];
-    const ssize_t n = pread(log, text, sizeof text - 1, 0);
-    text[n > 0 ? n : 0] = '\0';
-    return text;
-}
-
-static size_t times(const char *text, const char *what) {
-    size_t n = 0;
-    for (const char *at = strstr(text, what); at != NULL; at = strstr(at + 1, what))
-        n++;
-    return n;
-}
-
-static int begin_log(void) {
-    const int log = memfd_create("log", MFD_CLOEXEC);
-    assert_true(log >= 0);
-    log_setup(LOG_WARN, LOG_LOGFMT, log);
-    return log;
-}
-
-static void end_log(int log) {
-    log_setup(LOG_ERROR, LOG_LOGFMT, STDERR_FILENO);
-    (void)close(log);
 }
 
 static void what_is_left_out_is_said_once(void **state) {
@@ -505,6 +522,7 @@ int main(void) {
         TEST(those_of_others_are_left),
         TEST(those_of_other_names_are_left),
         TEST(a_name_that_was_taken_meanwhile),
+        TEST(one_that_is_deleted_while_it_waits),
         TEST(names_that_do_not_do),
         TEST(only_the_leader_writes),
         TEST(what_is_left_out_is_said_once),

@@ -6,6 +6,7 @@
 #include "daemon/known_estimators.h"
 
 #include "base/file.h"
+#include "base/log.h"
 #include "base/metrics.h"
 #include "base/mutex.h"
 #include "estimator/wire.h"
@@ -15,9 +16,12 @@
 #include "unit/unit.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define CLUSTER "---\napiVersion: cluster.karmada.io/v1alpha1\nkind: Cluster\n"
@@ -34,6 +38,7 @@ static struct informer *clusters;
 static struct grpc_listener *listener;
 static struct known_estimators *known;
 static struct api_call call;
+static struct clock_fake services_clock; /* of Services */
 
 static struct mutex lock = MUTEX_INITIALIZER; /* guards the next three */
 static struct condition changed;
@@ -67,6 +72,7 @@ static int setup(void **state) {
     struct err err = {0};
     (void)state;
     condition_init(&changed);
+    clock_fake_init(&services_clock, 1000);
     api_init(&karmada);
     access_ = (struct kube_access){.server = karmada.url, .namespace = "default"};
     assert_int_equal(kube_client_new(&access_, NULL, &client, &err), 0);
@@ -111,8 +117,10 @@ static void know(const char *text) {
 }
 
 static int start(struct kube_client *of) {
-    const struct known_estimators_options options = {
-        .configuration = &configuration, .client = of, .karmada = clusters};
+    const struct known_estimators_options options = {.configuration = &configuration,
+                                                     .client = of,
+                                                     .karmada = clusters,
+                                                     .clock = &services_clock.clock};
     struct err err = {0};
     return known_estimators_start(&options, &known, &err);
 }
@@ -225,6 +233,156 @@ static void what_is_no_good_leaves_others(void **state) {
     assert_int_equal(ask(STR("m4")), ESTIMATE_UNKNOWN);
 }
 
+/* For what must not happen: long enough for it. */
+static void settle(void) {
+    for (int i = 0; i < 50; i++) {
+        known_estimators_poll(known);
+        (void)usleep(400);
+    }
+}
+
+enum { AGAIN_MS = 300000, SPREAD_MS = 30000, TROUBLED_MS = 30000 };
+
+/* Every five minutes. Where it is now counts; one that is gone leaves its name in DNS, where this
+ * is not. */
+static void read_again(void **state) {
+    (void)state;
+    know(CLUSTER "metadata: {name: m3}\n");
+    assert_int_equal(start(client), 0);
+    expect(SERVICES "est-m3");
+    api_answer(&call, 200, "",
+               "{\"spec\":{\"type\":\"ExternalName\",\"externalName\":\"127.0.0.1\",\"ports\":[{"
+               "\"port\":10352,\"targetPort\":1}]}}");
+    settle();
+    services_clock.at_ms += AGAIN_MS - 1;
+    settle();
+    assert_true(api_is_quiet(&karmada));
+    services_clock.at_ms += 1 + SPREAD_MS;
+    expect(SERVICES "est-m3");
+    answer_with_service();
+    ask_until(STR("m3"), 3);
+    services_clock.at_ms += AGAIN_MS + SPREAD_MS;
+    expect(SERVICES "est-m3");
+    api_answer(&call, 404, "", "{}");
+    ask_until(STR("m3"), ESTIMATE_UNKNOWN);
+    services_clock.at_ms += TROUBLED_MS; /* that is no trouble */
+    settle();
+    assert_true(api_is_quiet(&karmada));
+}
+
+/* Every half a minute while it cannot be read, or is of no use; what was known stays. */
+static void read_again_in_trouble(void **state) {
+    static const struct {
+        int status;
+        const char *body;
+    } troubles[] = {
+        {403, "{}"}, {500, "{}"}, {200, "{\"spec\":{\"type\":\"NodePort\"}}"}, {200, "{"}};
+    (void)state;
+    know(CLUSTER "metadata: {name: m3}\n");
+    assert_int_equal(start(client), 0);
+    expect(SERVICES "est-m3");
+    answer_with_service();
+    ask_until(STR("m3"), 3);
+    services_clock.at_ms += AGAIN_MS + SPREAD_MS - TROUBLED_MS;
+    for (size_t i = 0; i < sizeof troubles / sizeof troubles[0]; i++) {
+        services_clock.at_ms += TROUBLED_MS;
+        expect(SERVICES "est-m3");
+        api_answer(&call, troubles[i].status, "", troubles[i].body);
+        settle();
+        services_clock.at_ms += TROUBLED_MS - 1;
+        settle();
+        assert_true(api_is_quiet(&karmada));
+        services_clock.at_ms -= TROUBLED_MS - 1;
+        assert_int_equal(ask(STR("m3")), 3);
+    }
+}
+
+/* Eight at a time. */
+static void many_services(void **state) {
+    enum { AT_ONCE = 8, MANY = 12 };
+    CLEANUP(strbuf_done) struct strbuf text = {0};
+    struct api_call calls[MANY] = {0};
+    (void)state;
+    for (int i = 0; i < MANY; i++)
+        strbuf_appendf(&text, CLUSTER "metadata: {name: c%d}\n", i);
+    strbuf_append_char(&text, '\0');
+    know(text.p);
+    assert_int_equal(start(client), 0);
+    known_estimators_poll(known);
+    for (int i = 0; i < AT_ONCE; i++)
+        api_take(&karmada, &calls[i]);
+    settle();
+    assert_true(api_is_quiet(&karmada));
+    for (int i = AT_ONCE; i < MANY; i++) {
+        api_answer(&calls[i - AT_ONCE], 403, "", "{}");
+        while (api_is_quiet(&karmada))
+            known_estimators_poll(known);
+        api_take(&karmada, &calls[i]);
+        settle();
+        assert_true(api_is_quiet(&karmada));
+    }
+    for (int i = 0; i < MANY; i++)
+        api_call_done(&calls[i]);
+}
+
+static size_t times(int log, const char *what) {
+    char text[8000];
+    size_t n = 0;
+    const ssize_t size = pread(log, text, sizeof text - 1, 0);
+    text[size > 0 ? size : 0] = '\0';
+    for (const char *at = strstr(text, what); at != NULL; at = strstr(at + 1, what))
+        n++;
+    return n;
+}
+
+/* Why a cluster is not known is said once, and again when it is another reason. */
+static void said_once(void **state) {
+    const int log = memfd_create("log", MFD_CLOEXEC);
+    (void)state;
+    assert_true(log >= 0);
+    know(CLUSTER "metadata: {name: m3}\n");
+    assert_int_equal(start(client), 0);
+    log_setup(LOG_WARN, LOG_LOGFMT, log);
+    for (int i = 0; i < 5; i++) {
+        expect(SERVICES "est-m3");
+        api_answer(&call, i == 3 ? 500 : 403, "", "{}");
+        settle();
+        services_clock.at_ms += TROUBLED_MS;
+    }
+    log_setup(LOG_ERROR, LOG_LOGFMT, STDERR_FILENO);
+    assert_int_equal(times(log, "is not found"), 3);
+    assert_int_equal(times(log, "status 500"), 1);
+    (void)close(log);
+}
+
+/* Who is being dialled has not failed. */
+static void nothing_is_said_too_early(void **state) {
+    const int log = memfd_create("log", MFD_CLOEXEC), silent = socket(AF_INET, SOCK_STREAM, 0);
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof at;
+    char text[32];
+    const char *const addresses[] = {text};
+    (void)state;
+    assert_true(log >= 0 && silent >= 0);
+    assert_int_equal(bind(silent, (const struct sockaddr *)&at, size), 0);
+    assert_int_equal(listen(silent, 1), 0);
+    assert_int_equal(getsockname(silent, (struct sockaddr *)&at, &size), 0);
+    (void)snprintf(text, sizeof text, "m3=127.0.0.1:%d", ntohs(at.sin_port)); /* fits */
+    configuration.karmada_estimators.addresses = addresses;
+    configuration.karmada_estimators.address_count = 1;
+    log_setup(LOG_WARN, LOG_LOGFMT, log);
+    assert_int_equal(start(NULL), 0);
+    settle();
+    assert_int_equal(times(log, "is not connected"), 0);
+    (void)close(silent); /* which ends the connection */
+    while (times(log, "is not connected") == 0)
+        known_estimators_poll(known);
+    log_setup(LOG_ERROR, LOG_LOGFMT, STDERR_FILENO);
+    assert_int_equal(times(log, "cluster=m3"), 1);
+    configuration.karmada_estimators.address_count = 0;
+    (void)close(log);
+}
+
 static void pull_mode(void **state) {
     (void)state;
     configuration.karmada_estimators.disable_in_pull_mode = true;
@@ -294,6 +452,11 @@ int main(void) {
         TEST(clusters_come_and_go),
         TEST(requests_under_way),
         TEST(what_is_no_good_leaves_others),
+        TEST(read_again),
+        TEST(read_again_in_trouble),
+        TEST(many_services),
+        TEST(said_once),
+        TEST(nothing_is_said_too_early),
         TEST(pull_mode),
         TEST(in_pull_mode_all_the_same),
         TEST(a_configured_one),

@@ -4,6 +4,7 @@
 #include "unit/unit.h"
 
 #include <errno.h>
+#include <string.h>
 
 static const struct estimator_services services = {.prefix = STR("karmada-scheduler-estimator"),
                                                    .namespace = STR("karmada-system"),
@@ -71,11 +72,34 @@ static void others(void **state) {
     assert_int_equal(look(EXTERNAL("[{\"port\":10352,\"targetPort\":1}]")), 0);
 }
 
+/* No longer than its place, and what stands behind that stays. */
+static void locations(void **state) {
+    static const char *const bad[] = {"", "m1", "m1=", "=a:1", "m1=a", "m1=a:", "m1=:1"};
+    struct {
+        struct estimator_location location;
+        char behind;
+    } read = {.behind = 7};
+    char text[LIMIT_GRPC_ADDRESS + 8];
+    (void)state;
+    assert_true(estimator_location_parse(STR("m1=a.b:10352"), &read.location));
+    assert_str(read.location.cluster, "m1");
+    assert_string_equal(read.location.address, "a.b:10352");
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        if (estimator_location_parse(str_of(bad[i]), &read.location))
+            fail_msg("'%s'", bad[i]);
+    memset(text, 'a', sizeof text);
+    memcpy(text, "m1=", 3);
+    for (size_t n = LIMIT_GRPC_ADDRESS - 1; n <= LIMIT_GRPC_ADDRESS + 1; n++)
+        assert_false(estimator_location_parse((struct str){text, 3 + n}, &read.location));
+    assert_int_equal(read.behind, 7);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_a_service),
         cmocka_unit_test(an_external_name),
         cmocka_unit_test(others),
+        cmocka_unit_test(locations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -203,6 +203,8 @@ static void clusters_to_come(void **state) {
     ask(UNSCHEDULABLE, hex_text(1, "m7"), GRPC_OK, UNKNOWN);
     ask(REPLICAS, hex_text(1, "m9"), GRPC_UNKNOWN, "cluster name does not match, got: m9");
     ask(REPLICAS, hex_text(1, "m1"), GRPC_OK, "080c");
+    members_set_complete(members, false); /* Karmada has been silent for too long */
+    ask(REPLICAS, hex_text(1, "m9"), GRPC_OK, UNKNOWN);
     karmada_members_stop(karmada);
     kube_client_free(client);
     karmada_members_free(karmada);
