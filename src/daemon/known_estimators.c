@@ -125,7 +125,6 @@ static int use_addresses(struct tracked *t, const struct estimator_addresses *fo
     const int r = estimators_add(estimators, str_of(t->cluster), texts, found->count, err);
     t->is_added = r == 0;
     t->addresses = *found;
-    t->unreached = 0;
     if (r == 0)
         LOG_D("the estimator of a cluster is asked", LOG_CSTR("cluster", t->cluster),
               LOG_CSTR("address", texts[0]));
@@ -145,7 +144,8 @@ static void follow_connection(struct tracked *t) {
         t->unreached = 0;
         return;
     }
-    const uint64_t hash = hash_str(str_of(report.failure.text)) | 1;
+    const uint64_t where = hash_str(str_of(t->addresses.texts[0])),
+                   hash = hash_mix(where, hash_str(str_of(report.failure.text))) | 1;
     if (report.failures < t->addresses.count || t->unreached == hash)
         return; /* not all addresses were tried, or nothing is new */
     t->unreached = hash;

@@ -6,7 +6,7 @@
  *
  * A peer may have several addresses, "host:port" each, which are tried in order. The name that was
  * dialled is the one that the server's certificate must have. Files of certificates are read again
- * for connections later than ten seconds after the last reading.
+ * for connections later than a second after the last reading.
  *
  * Threads: any function from any thread; a peer is not used any more once it is removed. Replies
  * come on the dialer's thread; they must not block, and may call grpc_peer_call().

@@ -182,15 +182,20 @@ static void answer_with_service(void) {
     api_answer(&call, 200, "Content-Type: application/json\r\n", text);
 }
 
-/* ---- tests ---- */
-
-static void clusters_come_and_go(void **state) {
-    (void)state;
+/* The only cluster, found by its Service. */
+static void bring_m3(void) {
     know(CLUSTER "metadata: {name: m3}\n");
     assert_int_equal(start(client), 0);
     expect(SERVICES "est-m3");
     answer_with_service();
     ask_until(STR("m3"), 3);
+}
+
+/* ---- tests ---- */
+
+static void clusters_come_and_go(void **state) {
+    (void)state;
+    bring_m3();
     know(CLUSTER "metadata: {name: m3}\n" CLUSTER "metadata: {name: m4}\n");
     expect(SERVICES "est-m4");
     answer_with_service();
@@ -278,11 +283,7 @@ static void read_again_in_trouble(void **state) {
     } troubles[] = {
         {403, "{}"}, {500, "{}"}, {200, "{\"spec\":{\"type\":\"NodePort\"}}"}, {200, "{"}};
     (void)state;
-    know(CLUSTER "metadata: {name: m3}\n");
-    assert_int_equal(start(client), 0);
-    expect(SERVICES "est-m3");
-    answer_with_service();
-    ask_until(STR("m3"), 3);
+    bring_m3();
     services_clock.at_ms += AGAIN_MS + SPREAD_MS - TROUBLED_MS;
     for (size_t i = 0; i < sizeof troubles / sizeof troubles[0]; i++) {
         services_clock.at_ms += TROUBLED_MS;
@@ -383,6 +384,35 @@ static void nothing_is_said_too_early(void **state) {
     (void)close(log);
 }
 
+/* One that was not connected, and is where its Service leads to now. */
+static void connected_elsewhere(void **state) {
+    const int log = memfd_create("log", MFD_CLOEXEC);
+    (void)state;
+    assert_true(log >= 0);
+    know(CLUSTER "metadata: {name: m3}\n");
+    log_setup(LOG_INFO, LOG_LOGFMT, log);
+    assert_int_equal(start(client), 0);
+    for (int i = 1; i <= 2; i++) { /* the same failure at two places */
+        char text[200];
+        (void)snprintf(text, sizeof text,
+                       "{\"spec\":{\"type\":\"ExternalName\",\"externalName\":\"127.0.0.1\","
+                       "\"ports\":[{\"port\":10352,\"targetPort\":%d}]}}",
+                       i);
+        expect(SERVICES "est-m3");
+        api_answer(&call, 200, "", text);
+        while (times(log, "is not connected") < (size_t)i)
+            known_estimators_poll(known);
+        services_clock.at_ms += AGAIN_MS + SPREAD_MS;
+    }
+    expect(SERVICES "est-m3");
+    answer_with_service();
+    while (times(log, "connected again") == 0)
+        known_estimators_poll(known);
+    log_setup(LOG_ERROR, LOG_LOGFMT, STDERR_FILENO);
+    assert_int_equal(times(log, "is not connected"), 2);
+    (void)close(log);
+}
+
 static void pull_mode(void **state) {
     (void)state;
     configuration.karmada_estimators.disable_in_pull_mode = true;
@@ -457,6 +487,7 @@ int main(void) {
         TEST(many_services),
         TEST(said_once),
         TEST(nothing_is_said_too_early),
+        TEST(connected_elsewhere),
         TEST(pull_mode),
         TEST(in_pull_mode_all_the_same),
         TEST(a_configured_one),
