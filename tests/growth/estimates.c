@@ -4,6 +4,7 @@
 #include "estimator/nodes.h"
 #include "estimator/quota.h"
 #include "estimator/wire.h"
+#include "growth/numbered.h"
 #include "growth/work.h"
 #include "unit/members/kept.h"
 
@@ -135,29 +136,17 @@ const char *estimates_growth_name(uint32_t list) {
 
 /* ---- what is written ---- */
 
-/* Without the NUL; " for '. */
-static void append_json(struct strbuf *out, const char *text, uint32_t i, uint32_t n) {
-    for (const char *p = text; *p != '\0'; p++) {
-        if (p[0] == '%' && (p[1] == 'u' || p[1] == 'X')) {
-            strbuf_appendf(out, "%06u", p[1] == 'u' ? i : n - 1 - i);
-            p++;
-        } else {
-            strbuf_append_char(out, *p == '\'' ? '"' : *p);
-        }
-    }
-}
-
 /* Items in one text; or, of objects, many texts, each ended by NUL. */
 static void write_items(const struct written_list *l, uint32_t n, struct strbuf *out) {
-    append_json(out, l->before, 0, 1);
+    append_numbered(out, l->before, 0, 1);
     for (uint32_t i = 0; i < n; i++) {
         if (i > 0 && l->of != OBJECTS)
             strbuf_append_char(out, ',');
-        append_json(out, l->item, i, n);
+        append_numbered(out, l->item, i, n);
         if (l->of == OBJECTS)
             strbuf_append_char(out, '\0');
     }
-    append_json(out, l->after, 0, 1);
+    append_numbered(out, l->after, 0, 1);
     strbuf_append_char(out, '\0');
 }
 
@@ -175,7 +164,7 @@ static void give(struct informer *member, uint32_t kind, const char *json) {
 
 static void give_text(struct informer *member, uint32_t kind, const char *text, uint32_t i) {
     struct strbuf json = {0};
-    append_json(&json, text, i, i + 1);
+    append_numbered(&json, text, i, i + 1);
     strbuf_append_char(&json, '\0');
     give(member, kind, json.p);
     strbuf_done(&json);

@@ -1,6 +1,7 @@
 #include "growth/fleet.h"
 
 #include "fleet/changes.h"
+#include "growth/numbered.h"
 #include "growth/work.h"
 #include "unit/fleet/fleet_builder.h"
 
@@ -93,18 +94,6 @@ const char *fleet_growth_name(uint32_t list) {
     return lists[list].name;
 }
 
-/* One item, with " for '. */
-static void append_item(struct strbuf *out, const char *item, uint32_t i, uint32_t n) {
-    for (const char *p = item; *p != '\0'; p++) {
-        if (p[0] == '%' && (p[1] == 'u' || p[1] == 'X')) {
-            strbuf_appendf(out, "%06u", p[1] == 'u' ? i : n - 1 - i);
-            p++;
-        } else {
-            strbuf_append_char(out, *p);
-        }
-    }
-}
-
 /* The objects, one after the other, each ended by NUL. Returns how many. */
 static uint32_t write_objects(const struct user_list *l, uint32_t n, struct strbuf *out) {
     const bool many = l->before[0] == '\0';
@@ -112,7 +101,7 @@ static uint32_t write_objects(const struct user_list *l, uint32_t n, struct strb
     for (uint32_t i = 0; i < n; i++) {
         if (i > 0 && !many)
             strbuf_append_char(out, ',');
-        append_item(out, l->item, i, n);
+        append_numbered(out, l->item, i, n);
         if (many)
             strbuf_append_char(out, '\0');
     }

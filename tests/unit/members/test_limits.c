@@ -175,28 +175,29 @@ static void a_burst_of_pods(void **state) {
     assert_in_range(member_stats(i).bytes, empty, empty + INDEX_BYTES);
 }
 
-static int give_labelled(struct informer *i, uint32_t kind, size_t bytes) {
+/* With so many bytes of text between these. */
+static int give_text(struct informer *i, uint32_t kind, const char *before, size_t bytes,
+                     const char *after) {
     CLEANUP(strbuf_done) struct strbuf json = {0};
     struct err err = {0};
-    strbuf_appendf(&json, "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"d\",\"uid\":\"u\","
-                          "\"labels\":{\"k\":\"");
-    memset(strbuf_reserve(&json, bytes - 1), 'x', bytes - 1);
-    json.n += bytes - 1;
-    strbuf_appendf(&json, "\"}},\"spec\":{}}");
+    strbuf_appendf(&json, "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"d\",\"uid\":\"u\"%s",
+                   before);
+    memset(strbuf_reserve(&json, bytes), 'x', bytes);
+    json.n += bytes;
+    strbuf_append_str(&json, str_of(after));
     strbuf_append_char(&json, '\0');
     return give(i, kind, json.p, &err);
 }
 
+/* Keys count, too. */
+static int give_labelled(struct informer *i, uint32_t kind, size_t bytes) {
+    return give_text(i, kind, ",\"labels\":{\"k\":\"", bytes - 1, "\"}},\"spec\":{}}");
+}
+
+/* As it stands in the text. */
 static int give_selecting(struct informer *i, size_t bytes) {
-    CLEANUP(strbuf_done) struct strbuf json = {0};
-    struct err err = {0};
-    strbuf_appendf(&json, "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"d\",\"uid\":\"u\"},"
-                          "\"spec\":{\"selector\":{\"k\":\"");
-    memset(strbuf_reserve(&json, bytes - 8), 'x', bytes - 8);
-    json.n += bytes - 8;
-    strbuf_appendf(&json, "\"}}}");
-    strbuf_append_char(&json, '\0');
-    return give(i, MEMBER_DEPLOYMENTS, json.p, &err);
+    return give_text(i, MEMBER_DEPLOYMENTS, "},\"spec\":{\"selector\":{\"k\":\"", bytes - 8,
+                     "\"}}}");
 }
 
 /* One object with too much text is passed over, and what there was of it is gone. */
