@@ -153,12 +153,12 @@ int pod_nodes_domains(const struct pod_nodes *n, struct str key, uint8_t marks, 
     return 0;
 }
 
-int pod_nodes_lack(const struct pod_nodes *n, struct str key, bool *ret) {
+int pod_nodes_lack(const struct pod_nodes *n, struct str key, uint8_t marks, uint32_t *ret) {
     struct topology_column column;
-    *ret = false;
+    *ret = 0;
     int r = column_of(n, key, &column);
-    for (uint32_t slot = 0; r == 0 && !*ret && slot < n->slots; slot++)
-        *ret = column.domain_of[slot] == TOPOLOGY_NONE && has(n, slot, NODE_BY_TERMS);
+    for (uint32_t slot = 0; r == 0 && slot < n->slots; slot++)
+        *ret += column.domain_of[slot] == TOPOLOGY_NONE && has(n, slot, marks);
     return r;
 }
 
@@ -250,34 +250,25 @@ int pod_nodes_encloses(const struct pod_nodes *n, struct str whole, struct str p
     return 0;
 }
 
-int pod_nodes_loses(const struct pod_nodes *n, struct str from, int64_t least, struct str key,
-                    bool *ret) {
-    enum { REACHED = 1, KEPT = 2 };
+int pod_nodes_loses(const struct pod_nodes *n, struct str from, struct str key, bool *ret) {
     struct topology_column outer, inner;
-    uint32_t reached = 0, kept = 0, parts = 0;
     *ret = false;
     int r = column_of(n, from, &outer);
     if (r == 0)
         r = column_of(n, key, &inner);
     if (r != 0)
         return r;
+    enum { REACHED = 1, KEPT = 2 };
     uint8_t *seen = arena_array(n->arena, outer.domains, sizeof *seen);
-    bool *part = arena_array(n->arena, inner.domains, sizeof *part);
-    if (seen == NULL || part == NULL)
+    if (seen == NULL)
         return -ENOMEM;
     for (uint32_t slot = 0; slot < n->slots; slot++) {
-        uint32_t domain = outer.domain_of[slot], within = inner.domain_of[slot];
+        uint32_t domain = outer.domain_of[slot];
         if (domain == TOPOLOGY_NONE || !has(n, slot, NODE_BY_TERMS | NODE_HAS_KEYS))
             continue;
-        reached += (seen[domain] & REACHED) == 0;
-        seen[domain] |= REACHED;
-        if (within == TOPOLOGY_NONE)
-            continue;
-        kept += (seen[domain] & KEPT) == 0;
-        seen[domain] |= KEPT;
-        parts += !part[within];
-        part[within] = true;
+        seen[domain] |= inner.domain_of[slot] == TOPOLOGY_NONE ? REACHED : REACHED | KEPT;
     }
-    *ret = kept < reached && (kept <= parts || ((int64_t)kept < least && reached >= least));
+    for (uint32_t domain = 0; !*ret && domain < outer.domains; domain++)
+        *ret = seen[domain] == REACHED;
     return 0;
 }

@@ -52,8 +52,9 @@ int pod_nodes_survey(const struct pod_nodes_question *question, struct cache_vie
 /* In how many domains of the key are there nodes with all of these marks? */
 int pod_nodes_domains(const struct pod_nodes *n, struct str key, uint8_t marks,
                       uint32_t *ret) MUST_CHECK;
-/* Is there a node without the key that the pod's own terms allow? */
-int pod_nodes_lack(const struct pod_nodes *n, struct str key, bool *ret) MUST_CHECK;
+/* How many nodes with all of these marks lack the key? */
+int pod_nodes_lack(const struct pod_nodes *n, struct str key, uint8_t marks,
+                   uint32_t *ret) MUST_CHECK;
 /* Takes NODE_HAS_KEYS from the nodes without this key. */
 int pod_nodes_require(struct pod_nodes *n, struct str key) MUST_CHECK;
 /*
@@ -67,7 +68,7 @@ int pod_nodes_contradict(const struct pod_nodes *n, struct str together, struct 
  * from that one could not use it. */
 int pod_nodes_encloses(const struct pod_nodes *n, struct str whole, struct str part,
                        bool *ret) MUST_CHECK;
-/* Would a constraint on `key` take whole domains of `from` from the pod, on a key that is as fine
- * or finer (racks, which some zones do not have) or so many that fewer than `least` are left? */
-int pod_nodes_loses(const struct pod_nodes *n, struct str from, int64_t least, struct str key,
+/* Is there a domain of `from` with nodes of NODE_BY_TERMS and NODE_HAS_KEYS of which none has
+ * `key`? A hard constraint on `key` would take that domain from the pod. */
+int pod_nodes_loses(const struct pod_nodes *n, struct str from, struct str key,
                     bool *ret) MUST_CHECK;

@@ -43,8 +43,8 @@ static const struct {
                        SPREAD_SOFT},
     [SPREAD_CONTRADICTED] =
         {"HardKeysContradict",
-         "is added as a preference: nodes that have its label are in some domains "
-         "only of a hard constraint before it",
+         "is added as a preference: nodes lack its label that count for a hard constraint "
+         "before it",
          SPREAD_SOFT},
     [SPREAD_NO_NODE_HAS_KEY] = {"NoNodeHasKey",
                                 "is left out: no node that the pod may use has that label beside "
@@ -118,11 +118,11 @@ static int contradicts(const struct plan *p, enum own_term kind, struct str key,
  * constraint; but not on nodes without the key, which only a constraint refuses. */
 static int judge_anti_affinity(struct plan *p, uint32_t i) {
     struct str key = p->policy->spread[i].topology_key;
-    bool elsewhere = false;
+    uint32_t elsewhere = 0;
     if (!own_terms_have(&p->terms, TERM_APART, key))
         return 0;
-    int r = p->nodes == NULL ? 0 : pod_nodes_lack(p->nodes, key, &elsewhere);
-    if (r == 0 && !elsewhere)
+    int r = p->nodes == NULL ? 0 : pod_nodes_lack(p->nodes, key, NODE_BY_TERMS, &elsewhere);
+    if (r == 0 && elsewhere == 0)
         p->fates[i] = SPREAD_OWN_ANTI_AFFINITY;
     return r;
 }
@@ -199,29 +199,40 @@ static int judge_unseen(struct plan *p, uint32_t i) {
     return r;
 }
 
-/* Would the key take whole domains from a hard constraint before it? Nodes, as domains, are there
- * to be taken: any key takes those that lack it. */
-static int takes_from(const struct plan *p, struct str from, int64_t min_domains, struct str key,
-                      bool *ret) {
-    if (min_domains <= 1 && str_eq(from, TOPOLOGY_KEY_HOSTNAME))
-        return 0;
-    return pod_nodes_loses(p->nodes, from, min_domains, key, ret);
+/* Marks of the nodes that kube-scheduler counts for one of the pod's own constraints. */
+static uint8_t marks_counted_by(const struct spread_constraint *c) {
+    return (uint8_t)(NODE_HAS_KEYS | (c->honor_affinity ? NODE_BY_AFFINITY : 0) |
+                     (c->honor_taints ? NODE_BY_TAINTS : 0));
 }
 
-/* The same of all before the policy's number i: the pod's own, and the policy's that are left. */
-static int takes_domains(const struct plan *p, uint32_t i, bool *ret) {
+/* Does a node lack the key that counts for a hard constraint of the pod's own? Without it that
+ * constraint would count less, and so allow what its author refused. Constraints with the same
+ * inclusion policies count the same nodes, so there are four walks at most. */
+static int changes_own(const struct plan *p, struct str key, bool *ret) {
     const struct pod *pod = &p->q->pod;
+    bool looked_at[UINT8_MAX + 1] = {false};
+    int r = 0;
+    *ret = false;
+    for (uint32_t k = 0; r == 0 && !*ret && k < pod->constraint_count; k++) {
+        const uint8_t marks = marks_counted_by(&pod->constraints[k]);
+        uint32_t lacking = 0;
+        if (!pod->constraints[k].hard || looked_at[marks])
+            continue;
+        looked_at[marks] = true;
+        r = pod_nodes_lack(p->nodes, key, marks, &lacking);
+        *ret = lacking > 0;
+    }
+    return r;
+}
+
+/* Would the key take whole domains from the policy's hard constraints before number i? */
+static int takes_domains(const struct plan *p, uint32_t i, bool *ret) {
     const struct policy_spread *spread = p->policy->spread;
     int r = 0;
     *ret = false;
-    for (uint32_t k = 0; r == 0 && !*ret && k < pod->constraint_count; k++)
-        if (pod->constraints[k].hard)
-            r = takes_from(p, pod->constraints[k].topology_key, pod->constraints[k].min_domains,
-                           spread[i].topology_key, ret);
     for (uint32_t k = 0; r == 0 && !*ret && k < i; k++)
         if (is_hard(p, k))
-            r = takes_from(p, spread[k].topology_key, spread[k].min_domains, spread[i].topology_key,
-                           ret);
+            r = pod_nodes_loses(p->nodes, spread[k].topology_key, spread[i].topology_key, ret);
     return r;
 }
 
@@ -239,11 +250,13 @@ static int judge_key(struct plan *p, uint32_t i) {
         p->fates[i] = SPREAD_NO_NODE_HAS_KEY;
         return 0;
     }
-    bool loses;
-    r = takes_domains(p, i, &loses);
+    bool contradicts_earlier;
+    r = changes_own(p, key, &contradicts_earlier);
+    if (r == 0 && !contradicts_earlier)
+        r = takes_domains(p, i, &contradicts_earlier);
     if (r != 0)
         return r;
-    if (loses) {
+    if (contradicts_earlier) {
         p->fates[i] = SPREAD_CONTRADICTED;
         return 0;
     }
