@@ -250,25 +250,32 @@ int pod_nodes_encloses(const struct pod_nodes *n, struct str whole, struct str p
     return 0;
 }
 
-int pod_nodes_loses(const struct pod_nodes *n, struct str from, struct str key, bool *ret) {
+int pod_nodes_loss(const struct pod_nodes *n, struct str from, struct str key,
+                   struct domain_loss *ret) {
+    enum { REACHED = 1, KEPT = 2 };
     struct topology_column outer, inner;
-    *ret = false;
+    *ret = (struct domain_loss){.kept = 0};
     int r = column_of(n, from, &outer);
     if (r == 0)
         r = column_of(n, key, &inner);
     if (r != 0)
         return r;
-    enum { REACHED = 1, KEPT = 2 };
     uint8_t *seen = arena_array(n->arena, outer.domains, sizeof *seen);
-    if (seen == NULL)
+    bool *other = arena_array(n->arena, inner.domains, sizeof *other);
+    if (seen == NULL || other == NULL)
         return -ENOMEM;
     for (uint32_t slot = 0; slot < n->slots; slot++) {
-        uint32_t domain = outer.domain_of[slot];
+        uint32_t domain = outer.domain_of[slot], within = inner.domain_of[slot];
         if (domain == TOPOLOGY_NONE || !has(n, slot, NODE_BY_TERMS | NODE_HAS_KEYS))
             continue;
-        seen[domain] |= inner.domain_of[slot] == TOPOLOGY_NONE ? REACHED : REACHED | KEPT;
+        ret->reached += (seen[domain] & REACHED) == 0;
+        seen[domain] |= REACHED;
+        if (within == TOPOLOGY_NONE)
+            continue;
+        ret->kept += (seen[domain] & KEPT) == 0;
+        seen[domain] |= KEPT;
+        ret->others += !other[within];
+        other[within] = true;
     }
-    for (uint32_t domain = 0; !*ret && domain < outer.domains; domain++)
-        *ret = seen[domain] == REACHED;
     return 0;
 }

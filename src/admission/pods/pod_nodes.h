@@ -68,7 +68,13 @@ int pod_nodes_contradict(const struct pod_nodes *n, struct str together, struct 
  * from that one could not use it. */
 int pod_nodes_encloses(const struct pod_nodes *n, struct str whole, struct str part,
                        bool *ret) MUST_CHECK;
-/* Is there a domain of `from` with nodes of NODE_BY_TERMS and NODE_HAS_KEYS of which none has
- * `key`? A hard constraint on `key` would take that domain from the pod. */
-int pod_nodes_loses(const struct pod_nodes *n, struct str from, struct str key,
-                    bool *ret) MUST_CHECK;
+/* Domains of a key, by nodes with NODE_BY_TERMS and NODE_HAS_KEYS. */
+struct domain_loss {
+    uint32_t reached; /* with any such node */
+    uint32_t kept;    /* with one that has the other key, too */
+    uint32_t others;  /* domains of the other key that these are in */
+};
+
+/* What would a hard constraint on `key` take from one on `from`? */
+int pod_nodes_loss(const struct pod_nodes *n, struct str from, struct str key,
+                   struct domain_loss *ret) MUST_CHECK;

@@ -225,15 +225,48 @@ static int changes_own(const struct plan *p, struct str key, bool *ret) {
     return r;
 }
 
+/* A policy with mode Require yields to less, or a pod could free itself of it by a constraint on
+ * a key that each node has: to a constraint that would lose domains to a key as fine as its own or
+ * finer, or would be left with fewer than its minDomains. */
+static int takes_own_domains(const struct plan *p, struct str key, bool *ret) {
+    const struct pod *pod = &p->q->pod;
+    int r = 0;
+    *ret = false;
+    for (uint32_t k = 0; r == 0 && !*ret && k < pod->constraint_count; k++) {
+        const struct spread_constraint *own = &pod->constraints[k];
+        struct domain_loss loss;
+        if (!own->hard ||
+            (own->min_domains <= 1 && str_eq(own->topology_key, TOPOLOGY_KEY_HOSTNAME)))
+            continue;
+        r = pod_nodes_loss(p->nodes, own->topology_key, key, &loss);
+        *ret = r == 0 && loss.kept < loss.reached &&
+               (loss.kept <= loss.others || ((int64_t)loss.kept < own->min_domains &&
+                                             (int64_t)loss.reached >= own->min_domains));
+    }
+    return r;
+}
+
 /* Would the key take whole domains from the policy's hard constraints before number i? */
 static int takes_domains(const struct plan *p, uint32_t i, bool *ret) {
     const struct policy_spread *spread = p->policy->spread;
     int r = 0;
     *ret = false;
-    for (uint32_t k = 0; r == 0 && !*ret && k < i; k++)
-        if (is_hard(p, k))
-            r = pod_nodes_loses(p->nodes, spread[k].topology_key, spread[i].topology_key, ret);
+    for (uint32_t k = 0; r == 0 && !*ret && k < i; k++) {
+        struct domain_loss loss;
+        if (!is_hard(p, k))
+            continue;
+        r = pod_nodes_loss(p->nodes, spread[k].topology_key, spread[i].topology_key, &loss);
+        *ret = r == 0 && loss.kept < loss.reached;
+    }
     return r;
+}
+
+/* Would the hard constraints before number i mean something else beside it? */
+static int contradicts_earlier(const struct plan *p, uint32_t i, bool *ret) {
+    struct str key = p->policy->spread[i].topology_key;
+    int r = p->policy->mode == POLICY_REQUIRE ? takes_own_domains(p, key, ret)
+                                              : changes_own(p, key, ret);
+    return r == 0 && !*ret ? takes_domains(p, i, ret) : r;
 }
 
 /* A node must have the keys of all hard constraints, or it is refused: those of the pod's own come
@@ -250,13 +283,11 @@ static int judge_key(struct plan *p, uint32_t i) {
         p->fates[i] = SPREAD_NO_NODE_HAS_KEY;
         return 0;
     }
-    bool contradicts_earlier;
-    r = changes_own(p, key, &contradicts_earlier);
-    if (r == 0 && !contradicts_earlier)
-        r = takes_domains(p, i, &contradicts_earlier);
+    bool yields;
+    r = contradicts_earlier(p, i, &yields);
     if (r != 0)
         return r;
-    if (contradicts_earlier) {
+    if (yields) {
         p->fates[i] = SPREAD_CONTRADICTED;
         return 0;
     }

@@ -249,6 +249,7 @@ static const struct unit_row {
      NULL},
 };
 
+static const char *mode = "Enforce";    /* of the policy that is asked about */
 static const struct unit_row *unit_row; /* that is asked about; NULL: none */
 
 /* Claims of the namespace that are bound to a volume of the zone of that name, to one that may be
@@ -303,8 +304,10 @@ static struct spread_tally plan_of(struct cluster *c, const struct row *row,
                                   .cache = c->cache,
                                   .volumes = volumes,
                                   .spread = &tally};
-    strbuf_appendf(&text, "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"pods\":{\"spread\":[%s]}}}",
-                   row->policy);
+    strbuf_appendf(
+        &text,
+        "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"mode\":\"%s\",\"pods\":{\"spread\":[%s]}}}",
+        mode, row->policy);
     json_reader_init(&r, arena_str(&c->arena, strbuf_str(&text)), &c->arena, "policy");
     policy_decode(&r, &policy);
     assert_int_equal(json_finish(&r, NULL), 0);
@@ -731,6 +734,47 @@ static void keys_that_no_node_has_together(void **state) {
         check_two(&cases[i]);
 }
 
+/* A policy that binds does not yield to what any author can write: a constraint that each node is a
+ * domain of. It does where the pod's own would be left with too few domains. */
+static void a_policy_that_binds_yields_to_less(void **state) {
+    static const struct two_keys cases[] = {
+        {"the pod's own is on nodes, of which one has a rack",
+         "a,+rack=1 b x y",
+         HARD("rack") "," HARD("zone"),
+         OWN_CONSTRAINT("kubernetes.io/hostname", "DoNotSchedule"),
+         {0},
+         SPREAD_INJECTED,
+         SPREAD_INJECTED},
+        {"... by another name",
+         "a b x,-zone",
+         HARD("zone") "," SOFT("rack"),
+         OWN_CONSTRAINT("node", "DoNotSchedule"),
+         {0},
+         SPREAD_INJECTED,
+         SPREAD_INJECTED},
+        {"the pod's own is on zones, of which one has racks",
+         "a,+rack=1 x o",
+         HARD("rack") "," SOFT("zones"),
+         OWN_CONSTRAINT("zone", "DoNotSchedule"),
+         {0},
+         SPREAD_CONTRADICTED,
+         SPREAD_INJECTED},
+        {"nodes, of which the pod's own asks for three, and two have a zone",
+         "a x b,-zone",
+         HARD("zone") "," SOFT("rack"),
+         "\"topologySpreadConstraints\":[{\"maxSkew\":1,\"minDomains\":3,\"topologyKey\":"
+         "\"kubernetes.io/hostname\",\"whenUnsatisfiable\":\"DoNotSchedule\"" OWN "}]",
+         {0},
+         SPREAD_CONTRADICTED,
+         SPREAD_INJECTED},
+    };
+    (void)state;
+    mode = "Require";
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        check_two(&cases[i]);
+    mode = "Enforce";
+}
+
 /* A region of one zone, and one of three: where pods are at present decides nothing, or a pod could
  * make its own place. */
 static void pods_that_run_make_no_key_yield(void **state) {
@@ -862,6 +906,7 @@ int main(void) {
                                        cmocka_unit_test(pods_that_run),
                                        cmocka_unit_test(terms_of_others_spend_nothing_of_ours),
                                        cmocka_unit_test(keys_that_no_node_has_together),
+                                       cmocka_unit_test(a_policy_that_binds_yields_to_less),
                                        cmocka_unit_test(pods_that_run_make_no_key_yield),
                                        cmocka_unit_test(taints_that_pass),
                                        cmocka_unit_test(each_fate_is_told),
