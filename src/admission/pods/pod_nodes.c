@@ -193,8 +193,8 @@ static int lacks_a_pair(const struct pod_nodes *n, const struct topology_column 
     uint32_t home_count = number_domains(n, together, homes);
     uint32_t part_count = number_domains(n, spread, parts), pairs = 0;
     uint64_t all_pairs = (uint64_t)home_count * part_count;
-    *ret = part_count > 1;
-    if (part_count <= 1 || all_pairs > n->by_terms) /* a node is in one pair at most */
+    *ret = part_count > 0;
+    if (part_count == 0 || all_pairs > n->by_terms) /* a node is in one pair at most */
         return 0;
     bool *seen = arena_array(n->arena, all_pairs, sizeof *seen);
     if (seen == NULL)

@@ -59,8 +59,8 @@ int pod_nodes_lack(const struct pod_nodes *n, struct str key, uint8_t marks,
 int pod_nodes_require(struct pod_nodes *n, struct str key) MUST_CHECK;
 /*
  * Pods that are kept in one domain of `together` can be spread over `spread` only if that one has
- * nodes in every domain of `spread` that counts, whichever it is. False where there is nothing to
- * spread over.
+ * nodes in every domain of `spread` that counts, whichever it is. A node without the key is in no
+ * domain of `spread`, so it matters where there is only one, too. False where there is none.
  */
 int pod_nodes_contradict(const struct pod_nodes *n, struct str together, struct str spread,
                          bool *ret) MUST_CHECK;

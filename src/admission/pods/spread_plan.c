@@ -139,13 +139,27 @@ static int is_kept_from_domains(const struct plan *p, struct str key, bool *ret)
     return 0;
 }
 
+/* Its own podAffinity keeps the group together. Where there is one domain it is not against the
+ * constraint, but may keep the group on a node that has none. */
+static int judge_affinity(struct plan *p, uint32_t i) {
+    struct str key = p->policy->spread[i].topology_key;
+    bool contradicted;
+    uint32_t domains = 0;
+    int r = contradicts(p, TERM_TOGETHER, key, &contradicted);
+    if (r != 0 || !contradicted)
+        return r;
+    const bool same_key = own_terms_have(&p->terms, TERM_TOGETHER, key);
+    if (!same_key)
+        r = pod_nodes_domains(p->nodes, key, NODE_BY_TERMS, &domains);
+    p->fates[i] = same_key || domains > 1 ? SPREAD_OWN_AFFINITY : SPREAD_OTHERS;
+    return r;
+}
+
 static int judge_terms(struct plan *p, uint32_t i) {
     struct str key = p->policy->spread[i].topology_key;
     bool contradicted;
-    int r = contradicts(p, TERM_TOGETHER, key, &contradicted);
-    if (r == 0 && contradicted)
-        p->fates[i] = SPREAD_OWN_AFFINITY;
-    else if (r == 0)
+    int r = judge_affinity(p, i);
+    if (r == 0 && p->fates[i] == SPREAD_INJECTED)
         r = judge_anti_affinity(p, i);
     if (r != 0 || p->fates[i] != SPREAD_INJECTED)
         return r;
