@@ -27,8 +27,8 @@ static const struct {
          "away may leave it fewer domains",
          SPREAD_WITHOUT_MIN_DOMAINS},
     [SPREAD_TERMS_IGNORED] = {"OwnTermsIgnored",
-                              "is added as a preference: with nodeAffinityPolicy Ignore, domains "
-                              "count that the pod may not use",
+                              "is added as a preference: with nodeAffinityPolicy or "
+                              "nodeTaintsPolicy Ignore, domains count that the pod may not use",
                               SPREAD_SOFT},
     [SPREAD_VOLUMES] = {"OwnVolumes",
                         "is added as a preference: the pod's volumes are in fewer domains",
@@ -177,17 +177,19 @@ static int judge_terms(struct plan *p, uint32_t i) {
 
 /* ---- domains ---- */
 
-/* With nodeAffinityPolicy Ignore kube-scheduler counts every domain whose taints it does not mind,
- * also one that the pod may not use and that stays at none. */
+/* What a constraint is told to ignore, nodeSelectors or taints, makes kube-scheduler count domains
+ * that the pod may not use and that stay at none. */
 static int judge_ignored_terms(struct plan *p, uint32_t i) {
     const struct policy_spread *wanted = &p->policy->spread[i];
-    uint8_t counted = wanted->node_taints == POLICY_IGNORE ? 0 : NODE_BY_TAINTS;
+    const uint8_t counted =
+        (uint8_t)((wanted->node_affinity == POLICY_IGNORE ? 0 : NODE_BY_AFFINITY) |
+                  (wanted->node_taints == POLICY_IGNORE ? 0 : NODE_BY_TAINTS));
     uint32_t all, allowed;
-    if (wanted->node_affinity != POLICY_IGNORE)
+    if (wanted->node_affinity != POLICY_IGNORE && wanted->node_taints != POLICY_IGNORE)
         return 0;
     int r = pod_nodes_domains(p->nodes, wanted->topology_key, counted, &all);
     if (r == 0)
-        r = pod_nodes_domains(p->nodes, wanted->topology_key, counted | NODE_BY_AFFINITY, &allowed);
+        r = pod_nodes_domains(p->nodes, wanted->topology_key, NODE_BY_TERMS, &allowed);
     if (r == 0 && allowed > 0 && allowed < all)
         p->fates[i] = SPREAD_TERMS_IGNORED;
     return r;

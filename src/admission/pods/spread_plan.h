@@ -25,7 +25,7 @@ enum spread_fate {
     SPREAD_FEWER_DOMAINS, /* the pod may go to fewer domains than minDomains, and others exist */
     SPREAD_GATED,         /* Kueue gates the pod: nodeSelectors may yet leave it fewer domains */
     /* softened: as a preference */
-    SPREAD_TERMS_IGNORED, /* nodeAffinityPolicy Ignore counts domains that the pod may not use */
+    SPREAD_TERMS_IGNORED, /* what its policies ignore has domains count that the pod may not use */
     SPREAD_VOLUMES,       /* the pod's volumes are in fewer domains than its terms allow */
     SPREAD_UNIT_TOGETHER, /* the pod's unit is to be in one domain of some key */
     SPREAD_OTHERS,        /* required terms on other pods leave it domains that nobody can count */

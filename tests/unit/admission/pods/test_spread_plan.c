@@ -23,6 +23,9 @@
 #define IGNORE_BOTH(key)                                                                           \
     "{\"topologyKey\":\"" key "\",\"whenUnsatisfiable\":\"DoNotSchedule\","                        \
     "\"nodeAffinityPolicy\":\"Ignore\",\"nodeTaintsPolicy\":\"Ignore\"}"
+#define IGNORE_TAINTS(key)                                                                         \
+    "{\"topologyKey\":\"" key "\",\"whenUnsatisfiable\":\"DoNotSchedule\","                        \
+    "\"nodeTaintsPolicy\":\"Ignore\"}"
 #define IN_NODES(names)                                                                            \
     "\"affinity\":{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":{"         \
     "\"nodeSelectorTerms\":[{\"matchExpressions\":[{\"key\":\"node\",\"operator\":\"In\","         \
@@ -98,7 +101,17 @@ static const struct row {
     {"... which counts with Ignore for taints, too", "a b x o,!",
      "{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\",\"nodeAffinityPolicy\":"
      "\"Ignore\",\"nodeTaintsPolicy\":\"Ignore\"}",
-     "", SPREAD_INJECTED},
+     "", SPREAD_TERMS_IGNORED},
+    {"Ignore for taints, and a zone is tainted", "a b x o,!", IGNORE_TAINTS("zone"), "",
+     SPREAD_TERMS_IGNORED},
+    {"... which the pod tolerates", "a b x o,!", IGNORE_TAINTS("zone"),
+     "\"tolerations\":[{\"operator\":\"Exists\"}]", SPREAD_INJECTED},
+    {"... which is cordoned or lost", "a b x o,!out", IGNORE_TAINTS("zone"), "", SPREAD_INJECTED},
+    {"... to which the pod's nodeSelector does not let it", "a b x o,!", IGNORE_TAINTS("zone"),
+     IN_NODES("\"a\",\"x\""), SPREAD_INJECTED},
+    {"... one node of each zone", "a b,! x y,!", IGNORE_TAINTS("zone"), "", SPREAD_INJECTED},
+    {"... where the pod's volume is not", "a b x,!", IGNORE_TAINTS("zone"), MOUNTS("zone1"),
+     SPREAD_TERMS_IGNORED},
     {"Ignore for both, two zones by affinity, and the third is tainted", "a b x o,!",
      IGNORE_BOTH("zone"), IN_NODES("\"a\",\"x\""), SPREAD_TERMS_IGNORED},
     {"... which does not count with Honor for taints", "a b x o,!", IGNORE("zone"),
