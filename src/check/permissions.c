@@ -180,9 +180,9 @@ static struct place place_of(const struct check *c, const struct need *need, siz
     case NEED_OF_WORKLOAD_EVENTS:
         if (i < c->configuration->events.namespace_count)
             p.namespace = c->configuration->events.namespaces[i];
-        return p;         /* or everywhere */
-    case NEED_OF_MEMBERS: /* where karmadactl puts them */
-        return (struct place){.namespace = "karmada-cluster"};
+        return p; /* or everywhere */
+    case NEED_OF_MEMBERS:
+        return (struct place){.namespace = c->configuration->karmada_cluster_namespace};
     case NEED_OF_SERVICES:
     case NEED_OF_ESTIMATORS:
         return (struct place){.namespace = c->configuration->karmada_estimators.service_namespace};

@@ -132,6 +132,7 @@ struct configuration {
     } karmada_estimators;
 
     struct configuration_server karmada_server; /* karmada.kubeconfig and what stands beside it */
+    const char *karmada_cluster_namespace;      /* where Karmada keeps Secrets of Clusters */
 
     struct {                /* estimator: the gRPC listener that karmada-scheduler calls */
         const char *listen; /* "0" or "": off */

@@ -560,6 +560,15 @@ static const struct field fields[] = {
      .initial = LIMIT_KUBE_STALE_MS,
      .help = "When Karmada's API server has not been heard for so long, a cluster that is not "
              "known may be a new one: the estimator answers -1 for it, and not an error."},
+    {.path = "karmada.clusterNamespace",
+     .flag = "karmada-cluster-namespace",
+     .type = FIELD_CSTR,
+     MEMBER(karmada_cluster_namespace),
+     .valid = configuration_namespace_valid,
+     .noun = "namespace",
+     .initial_text = "karmada-cluster",
+     .help = "Where Karmada keeps the Secrets of its Clusters, as with karmadactl's "
+             "`--cluster-namespace`. Secrets of other namespaces are not read."},
     {.path = "karmada.compat",
      .flag = "karmada-compat",
      .type = FIELD_CHOICE,

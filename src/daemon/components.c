@@ -454,6 +454,7 @@ static int start_members(struct server *s, struct err *err) {
     const struct karmada_members_options karmada = {
         .members = s->members,
         .client = client_of(s, PURPOSE_MEMBERS),
+        .rules = {.secret_namespace = str_of(c->karmada_cluster_namespace)},
         .stale_after_ms = server_settings(c, purpose_server(c, PURPOSE_MEMBERS))->stale_after_ms,
         .listing_ms = KARMADA_LISTING_MS};
     r = karmada.client != NULL ? karmada_members_start(&karmada, &s->karmada_members, err) : 0;

@@ -89,6 +89,16 @@ bool member_cluster_has_access(const struct member_cluster *c) {
     return !str_empty(c->endpoint) && !str_empty(c->secret_namespace) && !str_empty(c->secret_name);
 }
 
+int member_cluster_check(const struct member_cluster *c, const struct member_access_rules *rules,
+                         struct err *err) {
+    if (!str_eq(c->secret_namespace, rules->secret_namespace))
+        return err_set(err, -EPERM,
+                       "spec.secretRef names a Secret in namespace '%.*s': only those in "
+                       "karmada.clusterNamespace '%.*s' are read",
+                       STR_ARG(c->secret_namespace), STR_ARG(rules->secret_namespace));
+    return 0;
+}
+
 /* ---- the Secret ---- */
 
 struct secret_data {

@@ -39,6 +39,17 @@ uint64_t member_cluster_place(const struct member_cluster *c);
 /* Is there an API server and a Secret? */
 bool member_cluster_has_access(const struct member_cluster *c);
 
+/* Which Secrets may be read for Clusters. */
+struct member_access_rules {
+    struct str
+        secret_namespace; /* where Karmada keeps them: those of other namespaces are refused */
+};
+/* May the Secret that the Cluster names be read for it? Whoever may create a Cluster names any
+ * Secret and any endpoint, and the token of the one is sent to the other. 0, or -EPERM with the
+ * reason. */
+int member_cluster_check(const struct member_cluster *c, const struct member_access_rules *rules,
+                         struct err *err) MUST_CHECK;
+
 /* `secret`: the Secret as JSON. Everything is allocated in the arena. *ret_hash differs where the
  * access does. 0, -EINVAL with what is wrong, or -ENOMEM. */
 int member_cluster_access(const struct member_cluster *c, struct str secret, struct arena *arena,

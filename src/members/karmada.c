@@ -123,12 +123,17 @@ static void leave_place(struct tracked *t) {
 
 /* ---- Secrets ---- */
 
+static int check_secret(const struct tracked *t, struct err *err) {
+    const struct member_cluster *c = &t->cluster;
+    return kube_path_segment(c->secret_namespace) && kube_path_segment(c->secret_name)
+               ? member_cluster_check(c, &t->owner->options.rules, err)
+               : err_set(err, -EINVAL, "spec.secretRef names no Secret");
+}
+
 static void read_secret(struct tracked *t) {
     CLEANUP(strbuf_done) struct strbuf path = {.max = 1024};
-    if (!kube_path_segment(t->cluster.secret_namespace) ||
-        !kube_path_segment(t->cluster.secret_name)) {
-        struct err err;
-        (void)err_set(&err, -EINVAL, "spec.secretRef names no Secret");
+    struct err err;
+    if (check_secret(t, &err) != 0) {
         t->again_ms = INT64_MAX;
         t->is_asked = true;
         take_access_away(t, &err);

@@ -21,14 +21,16 @@
  */
 #pragma once
 
+#include "members/cluster_access.h"
 #include "members/members.h"
 
 struct karmada_members;
 
 struct karmada_members_options {
-    struct members *members;    /* borrowed, as the client, until karmada_members_stop() */
-    struct kube_client *client; /* of Karmada's API server */
-    int64_t stale_after_ms;     /* its silence, after which new Clusters may be unknown; 0: never */
+    struct members *members;          /* borrowed, as the client, until karmada_members_stop() */
+    struct kube_client *client;       /* of Karmada's API server */
+    struct member_access_rules rules; /* borrowed likewise */
+    int64_t stale_after_ms; /* its silence, after which new Clusters may be unknown; 0: never */
     /* How long a first listing of the Clusters that fails is waited for, by who asks whether they
      * are listed; KARMADA_LISTING_MS but in tests. */
     int64_t listing_ms;

@@ -307,7 +307,7 @@ static void services_in_karmadas_server(void **state) {
         "may not watch" TO_BE_FOUND,
         "may not create events in API group events.k8s.io, namespace ours: without it only the "
         "log says which replica leads",
-        "may not get secrets, namespace karmada-cluster: without it member clusters whose Secrets "
+        "may not get secrets, namespace shop-cluster: without it member clusters whose Secrets "
         "are there cannot be asked",
         "may not patch events in API group events.k8s.io, namespace ours: without it only the log "
         "says which replica leads",
@@ -317,6 +317,7 @@ static void services_in_karmadas_server(void **state) {
     f->configuration.extender.listen = "0";
     f->configuration.karmada_server.kubeconfig = "k.yaml";
     f->configuration.karmada_estimators.service_namespace = "shop-system";
+    f->configuration.karmada_cluster_namespace = "shop-cluster";
     f->configuration.estimator.listen = ":1";
     f->configuration.estimator.from_karmada = f->configuration.estimator.services = true;
     f->configuration.leader_election.enabled = true;

@@ -656,6 +656,8 @@ static void test_karmada_estimators(void **state) {
     assert_int_equal(c.karmada_estimators.port, 10352);
     assert_string_equal(c.karmada_estimators.service_prefix, "karmada-scheduler-estimator");
     assert_string_equal(c.karmada_estimators.service_namespace, "karmada-system");
+    assert_string_equal(c.karmada_cluster_namespace, "karmada-cluster");
+    assert_int_equal(set(&c, "karmada-cluster-namespace", "a.b", &err), -EINVAL);
     assert_false(c.karmada_estimators.disable_in_pull_mode);
     assert_false(c.karmada_estimators.insecure_skip_verify);
     assert_int_equal(set(&c, "karmada-estimators-mode", "accurate", &err), -EINVAL);

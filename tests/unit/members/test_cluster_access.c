@@ -92,6 +92,30 @@ static void copies_and_differences(void **state) {
     }
 }
 
+/* Which Secrets Clusters may name. */
+static void checks(void **state) {
+    const struct member_access_rules rules = {.secret_namespace = STR("karmada-cluster")};
+    static const struct {
+        const char *namespace, *text;
+    } cases[] = {
+        {"karmada-cluster", NULL},
+        {"karmada-clusters", "names a Secret in namespace 'karmada-clusters': only those in "
+                             "karmada.clusterNamespace 'karmada-cluster' are read"},
+        {"karmada-cluste", "in namespace 'karmada-cluste'"},
+        {"kube-system", "in namespace 'kube-system'"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct member_cluster c = {.secret_namespace = str_of(cases[i].namespace),
+                                         .secret_name = STR("m1")};
+        struct err err = {0};
+        assert_int_equal(member_cluster_check(&c, &rules, &err),
+                         cases[i].text == NULL ? 0 : -EPERM);
+        if (cases[i].text != NULL)
+            assert_contains(err.text, cases[i].text);
+    }
+}
+
 /* Where numbers are the same cluster's. */
 static void places(void **state) {
 #define PROXY ",\"proxyURL\":\"http://p:1\""
@@ -229,6 +253,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(clusters, setup, teardown),
         cmocka_unit_test_setup_teardown(copies_and_differences, setup, teardown),
+        cmocka_unit_test_setup_teardown(checks, setup, teardown),
         cmocka_unit_test_setup_teardown(places, setup, teardown),
         cmocka_unit_test_setup_teardown(accesses, setup, teardown),
         cmocka_unit_test_setup_teardown(hashes, setup, teardown),

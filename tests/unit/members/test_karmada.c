@@ -37,6 +37,7 @@ struct fixture {
 static void start_karmada(struct fixture *f, int64_t listing_ms) {
     const struct karmada_members_options options = {.members = f->members,
                                                     .client = f->client,
+                                                    .rules = {STR("karmada-cluster")},
                                                     .listing_ms = listing_ms,
                                                     .stale_after_ms = f->stale_after_ms,
                                                     .clock = &f->clock.clock};
@@ -257,6 +258,41 @@ static void a_secret_that_is_gone(void **state) {
     await_state(f, "m1", MEMBER_NO_ACCESS);
     end_log(log, text, sizeof text);
     assert_contains(text, "the Secret 'karmada-cluster/m1' is not there");
+}
+
+static const char *other_ref(const struct api *api, const char *namespace, const char *name) {
+    static char text[400];
+    (void)snprintf(text, sizeof text,
+                   "\"apiEndpoint\":\"%s\",\"secretRef\":{\"namespace\":\"%s\",\"name\":\"%s\"}",
+                   api->url, namespace, name);
+    return text;
+}
+
+/* Ends the log; returns how often it says so. */
+static unsigned end_log_counting(int log, const char *what) {
+    char text[4000];
+    unsigned count = 0;
+    end_log(log, text, sizeof text);
+    for (const char *at = text; (at = strstr(at, what)) != NULL; at++)
+        count++;
+    return count;
+}
+
+/* A Cluster names a Secret of another namespace: it is not even read, and the member whose Secret
+ * it is goes on. */
+static void a_secret_elsewhere(void **state) {
+    struct fixture *f = *state;
+    bring_m1(f);
+    const int log = begin_log();
+    show_cluster(f, "ADDED", "m2", other_ref(&f->member, "kube-system", "m2"));
+    await_state(f, "m2", MEMBER_NO_ACCESS);
+    f->clock.at_ms += 60000;
+    settle(f);
+    assert_int_equal(state_of(f, "m2"), MEMBER_NO_ACCESS);
+    assert_int_equal(state_of(f, "m1"), MEMBER_SYNCED);
+    assert_true(api_is_quiet(&f->karmada));
+    assert_true(api_is_quiet(&f->member));
+    assert_int_equal(end_log_counting(log, "names a Secret in namespace 'kube-system'"), 1);
 }
 
 /* The status of a Cluster, which changes all the time, is nothing to the member. */
@@ -656,6 +692,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(another_token_in_place, setup, teardown),
         cmocka_unit_test_setup_teardown(the_same_token, setup, teardown),
         cmocka_unit_test_setup_teardown(a_secret_that_is_gone, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_secret_elsewhere, setup, teardown),
         cmocka_unit_test_setup_teardown(another_status, setup, teardown),
         cmocka_unit_test_setup_teardown(secrets_are_read_again, setup, teardown),
         cmocka_unit_test_setup_teardown(a_token_that_is_refused, setup, teardown),
