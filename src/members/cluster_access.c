@@ -96,6 +96,8 @@ int member_cluster_check(const struct member_cluster *c, const struct member_acc
                        "spec.secretRef names a Secret in namespace '%.*s': only those in "
                        "karmada.clusterNamespace '%.*s' are read",
                        STR_ARG(c->secret_namespace), STR_ARG(rules->secret_namespace));
+    if (!rules->plain_http && str_has_prefix(c->endpoint, STR("http://")))
+        return err_set(err, -EPERM, "spec.apiEndpoint is http://: no token is sent in clear");
     return 0;
 }
 

@@ -5,8 +5,8 @@
  *
  * As there: a bearer token of the Secret's key `token`, which must not be empty; the CA of its key
  * `caBundle`, which must be there unless the Cluster skips verification; the Cluster's proxy, and
- * headers for the proxy alone. Not as there: bytes in a token or a header that would end its line
- * are refused here, and not by the HTTP library.
+ * headers for the proxy alone. Not as there: no token is sent over http://, and bytes in a token or
+ * a header that would end its line are refused here, and not by the HTTP library.
  *
  * Thread-safe.
  */
@@ -39,10 +39,11 @@ uint64_t member_cluster_place(const struct member_cluster *c);
 /* Is there an API server and a Secret? */
 bool member_cluster_has_access(const struct member_cluster *c);
 
-/* Which Secrets may be read for Clusters. */
+/* Which Secrets may be read for Clusters, and where their tokens may be sent. */
 struct member_access_rules {
-    struct str
-        secret_namespace; /* where Karmada keeps them: those of other namespaces are refused */
+    /* Where Karmada keeps them: those of other namespaces are refused. */
+    struct str secret_namespace;
+    bool plain_http; /* tokens are sent over http://, too; in tests only */
 };
 /* May the Secret that the Cluster names be read for it? Whoever may create a Cluster names any
  * Secret and any endpoint, and the token of the one is sent to the other. 0, or -EPERM with the

@@ -96,18 +96,23 @@ static void copies_and_differences(void **state) {
 static void checks(void **state) {
     const struct member_access_rules rules = {.secret_namespace = STR("karmada-cluster")};
     static const struct {
-        const char *namespace, *text;
+        const char *namespace, *endpoint, *text;
     } cases[] = {
-        {"karmada-cluster", NULL},
-        {"karmada-clusters", "names a Secret in namespace 'karmada-clusters': only those in "
-                             "karmada.clusterNamespace 'karmada-cluster' are read"},
-        {"karmada-cluste", "in namespace 'karmada-cluste'"},
-        {"kube-system", "in namespace 'kube-system'"},
+        {"karmada-cluster", "https://h", NULL},
+        {"karmada-cluster", "h:6443", NULL}, /* which is https */
+        {"karmada-cluster", "http://h", "no token is sent in clear"},
+        {"kube-system", "http://h", "in namespace 'kube-system'"},
+        {"karmada-clusters", "https://h",
+         "names a Secret in namespace 'karmada-clusters': only those in "
+         "karmada.clusterNamespace 'karmada-cluster' are read"},
+        {"karmada-cluste", "https://h", "in namespace 'karmada-cluste'"},
+        {"kube-system", "https://h", "in namespace 'kube-system'"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const struct member_cluster c = {.secret_namespace = str_of(cases[i].namespace),
-                                         .secret_name = STR("m1")};
+                                         .secret_name = STR("m1"),
+                                         .endpoint = str_of(cases[i].endpoint)};
         struct err err = {0};
         assert_int_equal(member_cluster_check(&c, &rules, &err),
                          cases[i].text == NULL ? 0 : -EPERM);

@@ -31,16 +31,18 @@ struct fixture {
     struct karmada_members *from;
     struct clock_fake clock; /* of Secrets */
     int64_t stale_after_ms;
+    bool is_strict; /* as a daemon; the member's fake API server knows no TLS */
     struct api_call watch, secret, calls[KINDS], next[KINDS];
 };
 
 static void start_karmada(struct fixture *f, int64_t listing_ms) {
-    const struct karmada_members_options options = {.members = f->members,
-                                                    .client = f->client,
-                                                    .rules = {STR("karmada-cluster")},
-                                                    .listing_ms = listing_ms,
-                                                    .stale_after_ms = f->stale_after_ms,
-                                                    .clock = &f->clock.clock};
+    const struct karmada_members_options options = {
+        .members = f->members,
+        .client = f->client,
+        .rules = {.secret_namespace = STR("karmada-cluster"), .plain_http = !f->is_strict},
+        .listing_ms = listing_ms,
+        .stale_after_ms = f->stale_after_ms,
+        .clock = &f->clock.clock};
     struct err err;
     assert_int_equal(karmada_members_start(&options, &f->from, &err), 0);
 }
@@ -79,6 +81,14 @@ static int teardown(void **state) {
     api_done(&f->member);
     metrics_reset();
     return 0;
+}
+
+/* With the fixture's settings as they are now. */
+static void start_again(struct fixture *f, int64_t listing_ms) {
+    api_expect(&f->karmada, &f->watch, "GET", CLUSTERS "?watch=1*");
+    karmada_members_free(f->from);
+    api_call_done(&f->watch);
+    start_karmada(f, listing_ms);
 }
 
 static void poll_all(struct fixture *f) {
@@ -295,6 +305,25 @@ static void a_secret_elsewhere(void **state) {
     assert_int_equal(end_log_counting(log, "names a Secret in namespace 'kube-system'"), 1);
 }
 
+/* The Secret is not even read for such an endpoint. */
+static void in_clear(void **state) {
+    struct fixture *f = *state;
+    f->is_strict = true;
+    start_again(f, 0);
+    begin_watch(f);
+    const int log = begin_log();
+    show_cluster(f, "ADDED", "m1", spec_of(&f->member));
+    end_list(f);
+    await_state(f, "m1", MEMBER_NO_ACCESS);
+    f->clock.at_ms += 60000;
+    settle(f);
+    assert_int_equal(state_of(f, "m1"), MEMBER_NO_ACCESS);
+    assert_true(karmada_members_listed(f->from)); /* nothing is waited for */
+    assert_true(api_is_quiet(&f->karmada));
+    assert_true(api_is_quiet(&f->member));
+    assert_int_equal(end_log_counting(log, "no token is sent in clear"), 1);
+}
+
 /* The status of a Cluster, which changes all the time, is nothing to the member. */
 static void another_status(void **state) {
     struct fixture *f = *state;
@@ -436,11 +465,8 @@ static void a_listing_without_end(void **state) {
 static void karmada_is_silent(void **state) {
     enum { STALE_MS = 1500 };
     struct fixture *f = *state;
-    api_expect(&f->karmada, &f->watch, "GET", CLUSTERS "?watch=1*");
-    karmada_members_free(f->from);
-    api_call_done(&f->watch);
     f->stale_after_ms = STALE_MS;
-    start_karmada(f, 0);
+    start_again(f, 0);
     begin_watch(f);
     end_list(f);
     while (members_complete(f->members))
@@ -631,10 +657,7 @@ static void names_of_clusters(void **state) {
 static void a_first_failure_is_waited_for(void **state) {
     enum { LONG_MS = 1000000 };
     struct fixture *f = *state;
-    api_expect(&f->karmada, &f->watch, "GET", CLUSTERS "?watch=1*");
-    karmada_members_free(f->from);
-    api_call_done(&f->watch);
-    start_karmada(f, LONG_MS);
+    start_again(f, LONG_MS);
     api_expect(&f->karmada, &f->watch, "GET", CLUSTERS "?watch=1*");
     api_answer(&f->watch, 503, "", "{}");
     api_expect(&f->karmada, &f->secret, "GET", CLUSTERS "?*"); /* it has failed, and goes on */
@@ -693,6 +716,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(the_same_token, setup, teardown),
         cmocka_unit_test_setup_teardown(a_secret_that_is_gone, setup, teardown),
         cmocka_unit_test_setup_teardown(a_secret_elsewhere, setup, teardown),
+        cmocka_unit_test_setup_teardown(in_clear, setup, teardown),
         cmocka_unit_test_setup_teardown(another_status, setup, teardown),
         cmocka_unit_test_setup_teardown(secrets_are_read_again, setup, teardown),
         cmocka_unit_test_setup_teardown(a_token_that_is_refused, setup, teardown),
