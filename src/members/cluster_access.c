@@ -63,7 +63,8 @@ void member_cluster_decode(struct json_reader *r, struct member_cluster *ret) {
 bool member_cluster_copy(const struct member_cluster *from, struct arena *arena,
                          struct member_cluster *ret) {
     *ret = *from;
-    ret->meta = (struct object_meta){.name = arena_str(arena, from->meta.name)};
+    ret->meta = (struct object_meta){.name = arena_str(arena, from->meta.name),
+                                     .uid = arena_str(arena, from->meta.uid)};
     ret->endpoint = arena_str(arena, from->endpoint);
     ret->secret_namespace = arena_str(arena, from->secret_namespace);
     ret->secret_name = arena_str(arena, from->secret_name);
@@ -73,7 +74,8 @@ bool member_cluster_copy(const struct member_cluster *from, struct arena *arena,
 }
 
 bool member_cluster_same(const struct member_cluster *a, const struct member_cluster *b) {
-    return str_eq(a->endpoint, b->endpoint) && str_eq(a->secret_namespace, b->secret_namespace) &&
+    return str_eq(a->meta.uid, b->meta.uid) && str_eq(a->endpoint, b->endpoint) &&
+           str_eq(a->secret_namespace, b->secret_namespace) &&
            str_eq(a->secret_name, b->secret_name) && str_eq(a->proxy_url, b->proxy_url) &&
            str_eq(a->proxy_headers, b->proxy_headers) &&
            a->insecure_skip_tls_verify == b->insecure_skip_tls_verify && a->pull == b->pull;
@@ -104,6 +106,7 @@ int member_cluster_check(const struct member_cluster *c, const struct member_acc
 /* ---- the Secret ---- */
 
 struct secret_data {
+    struct object_meta meta;
     struct str token, ca; /* base64 */
     bool has_ca;
 };
@@ -131,12 +134,37 @@ static int secret_decode(struct str json, struct arena *arena, struct secret_dat
     json_reader_init(&r, json, arena, SECRET_KIND);
     if (json_object(&r))
         while (json_member(&r, &key)) {
-            if (str_eq(key, STR("data")))
+            if (str_eq(key, STR("metadata")))
+                meta_decode(&r, &ret->meta);
+            else if (str_eq(key, STR("data")))
                 data_decode(&r, ret);
             else
                 (void)json_skip(&r); /* errors stay in r */
         }
     return json_check(&r, err);
+}
+
+/* Karmada names the Secret as the Cluster, and makes the Cluster its owner. So it does with the
+ * Secret for impersonation, the name of which another Cluster may have.
+ * upstream: karmada pkg/util/credential.go, RegisterClusterInControllerPlane (v1.18.1). */
+static int check_owner(const struct member_cluster *c, const struct object_meta *secret,
+                       struct err *err) {
+    if (str_eq(secret->controller_kind, STR("Cluster")) &&
+        str_has_prefix(secret->controller_api, STR(KARMADA_CLUSTER_GROUP "/")))
+        return str_eq(secret->controller_name, c->meta.name) &&
+                       str_eq(secret->controller_uid, c->meta.uid)
+                   ? 0
+                   : err_set(err, -EPERM,
+                             "spec.secretRef names the Secret '%.*s', which belongs to Cluster "
+                             "'%.*s' with the uid '%.*s'",
+                             STR_ARG(c->secret_name), STR_ARG(secret->controller_name),
+                             STR_ARG(secret->controller_uid));
+    return str_eq(c->secret_name, c->meta.name)
+               ? 0
+               : err_set(err, -EPERM,
+                         "spec.secretRef names the Secret '%.*s', which has another name than the "
+                         "Cluster, and does not belong to it",
+                         STR_ARG(c->secret_name));
 }
 
 /* ---- the access ---- */
@@ -247,6 +275,8 @@ int member_cluster_access(const struct member_cluster *c, struct str secret, str
     struct secret_data data;
     *ret = (struct kube_access){.server = NULL};
     int r = secret_decode(secret, arena, &data, err);
+    if (r == 0)
+        r = check_owner(c, &data.meta, err);
     if (r == 0)
         r = use_cluster(c, arena, ret, err);
     if (r == 0)

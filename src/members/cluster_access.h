@@ -28,7 +28,7 @@ struct member_cluster {
 
 /* Reads the Cluster that comes next. Errors stay in the reader. */
 void member_cluster_decode(struct json_reader *r, struct member_cluster *ret);
-/* Copies it, without meta but for the name, into an arena. False: no memory. */
+/* Copies it, of meta name and uid, into an arena. False: no memory. */
 bool member_cluster_copy(const struct member_cluster *from, struct arena *arena,
                          struct member_cluster *ret);
 /* Do both lead to the same access? The Secret aside. */
@@ -52,6 +52,7 @@ int member_cluster_check(const struct member_cluster *c, const struct member_acc
                          struct err *err) MUST_CHECK;
 
 /* `secret`: the Secret as JSON. Everything is allocated in the arena. *ret_hash differs where the
- * access does. 0, -EINVAL with what is wrong, or -ENOMEM. */
+ * access does. 0, -EPERM if the Secret is not the Cluster's own, -EINVAL with what is wrong, or
+ * -ENOMEM. */
 int member_cluster_access(const struct member_cluster *c, struct str secret, struct arena *arena,
                           struct kube_access *ret, uint64_t *ret_hash, struct err *err) MUST_CHECK;

@@ -85,6 +85,10 @@ static void copies_and_differences(void **state) {
     assert_true(member_cluster_same(&c, &copy));
     assert_true(member_cluster_same(&c, &again));
     assert_str(copy.meta.name, "m1");
+    copy.meta.uid = STR("of the next Cluster of this name");
+    assert_false(member_cluster_same(&c, &copy));
+    assert_true(member_cluster_copy(&copy, &arena, &copy));
+    assert_str(copy.meta.uid, "of the next Cluster of this name");
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         const struct member_cluster other = decode(others[i]);
         if (member_cluster_same(&c, &other))
@@ -145,9 +149,10 @@ static void places(void **state) {
 }
 
 static struct kube_access access_of(const char *cluster, const char *secret, uint64_t *ret_hash) {
-    const struct member_cluster c = decode(cluster);
+    struct member_cluster c = decode(cluster);
     struct kube_access access;
     struct err err = {0};
+    c.secret_name = STR("m1");
     if (member_cluster_access(&c, str_of(secret), &arena, &access, ret_hash, &err) != 0)
         fail_msg("%s", err.text);
     return access;
@@ -242,15 +247,60 @@ static void refused(void **state) {
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const struct member_cluster c = decode(cases[i].cluster);
+        struct member_cluster c = decode(cases[i].cluster);
         struct kube_access access;
         struct err err = {0};
         uint64_t hash;
+        c.secret_name = STR("m1");
         assert_int_equal(
             member_cluster_access(&c, str_of(cases[i].secret), &arena, &access, &hash, &err),
             -EINVAL);
         assert_contains(err.text, cases[i].text);
         assert_null(strstr(err.text, "dG9r"));
+    }
+}
+
+#define OWNED(kind, api, name, uid)                                                                \
+    "{\"metadata\":{\"ownerReferences\":[{\"apiVersion\":\"" api "\",\"kind\":\"" kind             \
+    "\",\"name\":\"" name "\",\"uid\":\"" uid                                                      \
+    "\",\"controller\":true}]},\"data\":{\"caBundle\":\"Y2E=\",\"token\":\"dG9r\"}}"
+#define API "cluster.karmada.io/v1alpha1"
+
+/* As RegisterClusterInControllerPlane makes Secrets, and as people do. */
+static void owners(void **state) {
+    static const struct {
+        const char *secret_name, *secret, *text; /* of the refusal */
+    } cases[] = {
+        {"m1", SECRET, NULL},
+        {"m1", OWNED("Cluster", API, "m1", "u1"), NULL},
+        {"m2", OWNED("Cluster", API, "m1", "u1"), NULL},
+        {"m1", OWNED("ExternalSecret", "external-secrets.io/v1", "x", "u2"), NULL},
+        {"m1", OWNED("Cluster", "cluster.x-k8s.io/v1beta1", "x", "u2"), NULL},
+        {"m2", SECRET, "the Secret 'm2', which has another name"},
+        {"m2", OWNED("Secret", API, "m1", "u1"), "the Secret 'm2', which has another name"},
+        {"m2", OWNED("Cluster", "cluster.x-k8s.io/v1beta1", "m1", "u1"), "another name"},
+        /* a Cluster with the name of the Secret for impersonation of another one */
+        {"m1", OWNED("Cluster", API, "m0", "u0"), "belongs to Cluster 'm0' with the uid 'u0'"},
+        {"m1", OWNED("Cluster", API, "m0", "u1"), "belongs to Cluster 'm0'"},
+        {"m1", OWNED("Cluster", API, "m1", "u0"), "belongs to Cluster 'm1' with the uid 'u0'"},
+        {"m2", OWNED("Cluster", API, "m2", "u2"), "belongs to Cluster 'm2'"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct member_cluster c = decode(CLUSTER(ENDPOINT "," SECRET_REF));
+        struct kube_access access;
+        struct err err = {0};
+        uint64_t hash;
+        c.meta.uid = STR("u1");
+        c.secret_name = str_of(cases[i].secret_name);
+        const int r =
+            member_cluster_access(&c, str_of(cases[i].secret), &arena, &access, &hash, &err);
+        if (r != (cases[i].text == NULL ? 0 : -EPERM))
+            fail_msg("case %zu: %d %s", i, r, err.text);
+        if (cases[i].text != NULL) {
+            assert_contains(err.text, cases[i].text);
+            assert_null(access.token);
+        }
     }
 }
 
@@ -263,6 +313,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(accesses, setup, teardown),
         cmocka_unit_test_setup_teardown(hashes, setup, teardown),
         cmocka_unit_test_setup_teardown(refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(owners, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

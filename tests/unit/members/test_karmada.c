@@ -132,8 +132,8 @@ static void show_cluster(struct fixture *f, const char *type, const char *name, 
     strbuf_appendf(&out,
                    "{\"type\":\"%s\",\"object\":{\"kind\":\"Cluster\",\"apiVersion\":"
                    "\"cluster.karmada.io/v1alpha1\",\"metadata\":{\"name\":\"%s\","
-                   "\"resourceVersion\":\"%d\"},\"spec\":{%s}}}\n",
-                   type, name, version++, spec);
+                   "\"uid\":\"of %s\",\"resourceVersion\":\"%d\"},\"spec\":{%s}}}\n",
+                   type, name, name, version++, spec);
     strbuf_append_char(&out, '\0');
     assert_true(api_say(&f->watch, out.p));
 }
@@ -303,6 +303,37 @@ static void a_secret_elsewhere(void **state) {
     assert_true(api_is_quiet(&f->karmada));
     assert_true(api_is_quiet(&f->member));
     assert_int_equal(end_log_counting(log, "names a Secret in namespace 'kube-system'"), 1);
+}
+
+/* A Cluster names the Secret of another member: its token is sent nowhere, and that member goes on.
+ */
+static void a_secret_of_another(void **state) {
+    struct fixture *f = *state;
+    bring_m1(f);
+    const int log = begin_log();
+    show_cluster(f, "ADDED", "m2", other_ref(&f->member, "karmada-cluster", "m1"));
+    await_call(f, &f->karmada, &f->secret, SECRET_PATH);
+    api_answer(&f->secret, 200, "", SECRET_A);
+    settle(f);
+    assert_int_equal(state_of(f, "m2"), MEMBER_NO_ACCESS);
+    assert_int_equal(state_of(f, "m1"), MEMBER_SYNCED);
+    assert_true(api_is_quiet(&f->member));
+    assert_int_equal(end_log_counting(log, "which has another name than the Cluster"), 1);
+}
+
+/* ... which Karmada has made for it, under a name of its own. */
+static void a_secret_that_it_owns(void **state) {
+    struct fixture *f = *state;
+    bring_m1(f);
+    show_cluster(f, "ADDED", "m2", other_ref(&f->member, "karmada-cluster", "m1"));
+    await_call(f, &f->karmada, &f->secret, SECRET_PATH);
+    api_answer(
+        &f->secret, 200, "",
+        "{\"metadata\":{\"ownerReferences\":[{\"apiVersion\":\"cluster.karmada.io/v1alpha1\","
+        "\"kind\":\"Cluster\",\"name\":\"m2\",\"uid\":\"of m2\",\"controller\":true}]},"
+        "\"data\":{\"caBundle\":\"\",\"token\":\"Yg==\"}}");
+    answer_listings(f, &f->member, f->next, "Bearer b");
+    await_state(f, "m2", MEMBER_SYNCED);
 }
 
 /* The Secret is not even read for such an endpoint. */
@@ -716,6 +747,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(the_same_token, setup, teardown),
         cmocka_unit_test_setup_teardown(a_secret_that_is_gone, setup, teardown),
         cmocka_unit_test_setup_teardown(a_secret_elsewhere, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_secret_of_another, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_secret_that_it_owns, setup, teardown),
         cmocka_unit_test_setup_teardown(in_clear, setup, teardown),
         cmocka_unit_test_setup_teardown(another_status, setup, teardown),
         cmocka_unit_test_setup_teardown(secrets_are_read_again, setup, teardown),
