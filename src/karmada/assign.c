@@ -73,6 +73,12 @@ static int by_tier(const void *a, const void *b, void *ctx) {
     return of_x != of_y ? (of_x > of_y) - (of_x < of_y) : (x > y) - (x < y);
 }
 
+static int64_t available_of(const struct assigner *a, uint32_t candidate) {
+    const struct karmada_candidate *c = &a->candidates[candidate];
+    return c->available != KARMADA_NOT_GIVEN ? c->available
+                                             : divide_add(c->allocatable, a->previous[candidate]);
+}
+
 /* Each tier in turn is filled. upstream: assignWorkloadReplicas() */
 static int divide_tiers(struct assigner *a, uint32_t *members, struct err *err) {
     int64_t remaining = a->spec->replicas;
@@ -86,7 +92,7 @@ static int divide_tiers(struct assigner *a, uint32_t *members, struct err *err) 
         int64_t available = 0;
         for (end = i;
              end < a->candidate_count && a->candidates[members[end]].overflow_order == order; end++)
-            available = divide_add(available, a->candidates[members[end]].available);
+            available = divide_add(available, available_of(a, members[end]));
         const struct tier tier = {&members[i], end - i,
                                   remaining < available ? remaining
                                   : available > 0       ? available

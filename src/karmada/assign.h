@@ -18,7 +18,8 @@ struct karmada_assignment {
 /*
  * `candidates` stand in the order in which they were selected, which decides between equal ones. Of
  * a candidate count: cluster (its name; all of it for rules of static weights), allocatable,
- * available and overflow_order (both with `overflow`). Replicas of today are those of
+ * available and overflow_order (both with `overflow`; KARMADA_NOT_GIVEN stands for allocatable and
+ * replicas of today). Replicas of today are those of
  * spec->clusters; clusters that are no candidates any more are passed over.
  *
  * Clusters with 0 replicas are in the answer where there is nothing to divide (no replicas and no

@@ -14,13 +14,14 @@
 #include "model/binding.h"
 #include "model/karmada.h"
 
+enum { KARMADA_NOT_GIVEN = -1 };
 /* A cluster that passed the filters, with what is known of it. */
 struct karmada_candidate {
     struct cluster_traits cluster;
     int64_t score;
     int64_t allocatable;    /* replicas that fit beside those of today */
     int64_t previous;       /* replicas of today */
-    int64_t available;      /* of both */
+    int64_t available;      /* of both; KARMADA_NOT_GIVEN: see karmada_assign() */
     int32_t overflow_order; /* 0: the first affinity; n: its n-th overflow; 1000: none of them */
 };
 

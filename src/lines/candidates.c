@@ -53,8 +53,8 @@ static void traits_member(struct json_reader *r, struct str key, struct cluster_
 
 static void candidate_decode(struct json_reader *r, void *into) {
     struct karmada_candidate *c = into;
-    bool has_available = false;
     struct str key;
+    c->available = KARMADA_NOT_GIVEN;
     if (json_object(r))
         while (json_member(r, &key)) {
             if (str_eq(key, STR("score")))
@@ -63,23 +63,29 @@ static void candidate_decode(struct json_reader *r, void *into) {
                 c->allocatable = json_integer(r, 0, INT64_MAX);
             else if (str_eq(key, STR("previous")))
                 c->previous = json_integer(r, 0, INT64_MAX);
-            else if (str_eq(key, STR("available"))) {
-                has_available = json_peek(r) != JSON_NULL;
+            else if (str_eq(key, STR("available")) && json_peek(r) != JSON_NULL)
                 c->available = json_integer(r, 0, INT64_MAX);
-            } else if (str_eq(key, STR("overflowOrder")))
+            else if (str_eq(key, STR("overflowOrder")))
                 c->overflow_order = (int32_t)json_integer(r, 0, INT32_MAX);
             else
                 traits_member(r, key, &c->cluster);
         }
-    if (!has_available)
-        c->available = saturating_add(c->allocatable, c->previous);
     if (str_empty(c->cluster.name))
         json_fail(r, "name is required");
 }
 
-const struct karmada_candidate *candidates_decode(struct json_reader *r, uint32_t *ret_count) {
+static void selectable_decode(struct json_reader *r, void *into) {
+    struct karmada_candidate *c = into;
+    candidate_decode(r, c);
+    if (c->available == KARMADA_NOT_GIVEN)
+        c->available = saturating_add(c->allocatable, c->previous);
+}
+
+const struct karmada_candidate *candidates_decode(struct json_reader *r, bool to_select,
+                                                  uint32_t *ret_count) {
     const struct karmada_candidate *candidates =
-        json_array_of(r, sizeof *candidates, LIMIT_LINE_CLUSTERS, candidate_decode, ret_count);
+        json_array_of(r, sizeof *candidates, LIMIT_LINE_CLUSTERS,
+                      to_select ? selectable_decode : candidate_decode, ret_count);
     if (candidates != NULL)
         names_refuse_repeated(r, &candidates->cluster.name, sizeof *candidates, *ret_count);
     return candidates;

@@ -5,8 +5,9 @@
  *     {"name": "m1", "provider": "P1", "region": "R1", "zones": ["Z1"], "labels": {},
  *      "score": 100, "allocatable": 7, "previous": 3, "available": 10, "overflowOrder": 0}
  *
- * Only `name` is required, and no two have the same. `available` is allocatable + previous where it
- * is not given. Numbers below zero are refused, but for the score.
+ * Only `name` is required, and no two have the same. Where `available` is not given, it is
+ * allocatable + previous; `assign` takes what its spec.clusters has for previous. Numbers below
+ * zero are refused, but for the score.
  */
 #pragma once
 
@@ -14,8 +15,10 @@
 #include "karmada/karmada.h"
 
 /* Reads the array (or null) that comes next; at most LIMIT_LINE_CLUSTERS. In the reader's arena,
- * strings also in its text. Errors stay in the reader. */
-const struct karmada_candidate *candidates_decode(struct json_reader *r, uint32_t *ret_count);
+ * strings also in its text. Errors stay in the reader. `to_select`: an `available` that is not
+ * given is allocatable and previous; otherwise it is KARMADA_NOT_GIVEN. */
+const struct karmada_candidate *candidates_decode(struct json_reader *r, bool to_select,
+                                                  uint32_t *ret_count);
 
 /* Refuses a list that was just read in which two have the same name. The names are `stride` bytes
  * apart. Sorts, and takes steps of the reader's arena. */

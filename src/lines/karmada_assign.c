@@ -21,7 +21,7 @@ static void question_decode(struct json_reader *r, struct assign_question *q) {
         return;
     while (json_member(r, &key)) {
         if (str_eq(key, STR("candidates")))
-            q->candidates = candidates_decode(r, &q->count);
+            q->candidates = candidates_decode(r, false, &q->count);
         else if (str_eq(key, STR("spec")))
             binding_spec_decode(r, &q->spec);
         else if (str_eq(key, STR("status")))

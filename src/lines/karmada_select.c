@@ -95,7 +95,7 @@ static void select_decode(struct json_reader *r, struct select_question *q) {
         return;
     while (json_member(r, &key)) {
         if (str_eq(key, STR("candidates")))
-            q->candidates = candidates_decode(r, &q->count);
+            q->candidates = candidates_decode(r, true, &q->count);
         else if (str_eq(key, STR("replicas")))
             q->replicas = (int32_t)json_integer(r, 0, INT32_MAX);
         else if (str_eq(key, STR("placement"))) {

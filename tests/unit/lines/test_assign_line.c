@@ -124,6 +124,15 @@ static void static_weights(void **state) {
     "\"placement\":{" TERMS ",\"replicaScheduling\":{\"replicaSchedulingType\":\"Divided\","       \
     "\"replicaDivisionPreference\":\"Aggregated\"}}}"
 
+/* As a caller sends them who leaves `previous` to spec.clusters, where m2 is twice. */
+#define BARE_TIERS                                                                                 \
+    "\"candidates\":[{\"name\":\"m1\",\"allocatable\":5,\"overflowOrder\":1},"                     \
+    "{\"name\":\"m2\",\"allocatable\":1,\"overflowOrder\":0}]"
+#define TWICE_IN_TERMS                                                                             \
+    "\"spec\":{\"replicas\":6,\"clusters\":[{\"name\":\"m2\",\"replicas\":2},"                     \
+    "{\"name\":\"m2\",\"replicas\":1}],\"placement\":{" TERMS                                      \
+    ",\"replicaScheduling\":{\"replicaSchedulingType\":\"Divided\","                               \
+    "\"replicaDivisionPreference\":\"Aggregated\"}}}"
 #define IN_FORCE(name) ",\"status\":{\"schedulerObservingAffinityName\":\"" name "\"}"
 
 /* What m2 can hold is the two that it has and one more; without tiers m1 gets what is new. */
@@ -135,6 +144,8 @@ static void overflow(void **state) {
     expect(TIERS "," IN_TERMS, one_tier);
     expect(TIERS "," IN_TERMS ",\"overflow\":true", filled);
     expect(TIERS "," IN_TERMS IN_FORCE("a") ",\"overflow\":false", one_tier);
+    expect(BARE_TIERS "," IN_TERMS IN_FORCE("a"), filled);
+    expect(BARE_TIERS "," TWICE_IN_TERMS IN_FORCE("a"), ANSWER("\"m1\":2,\"m2\":4"));
     expect(TIERS "," IN_TERMS IN_FORCE("a") ",\"overflow\":null", filled);
 }
 
