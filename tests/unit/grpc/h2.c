@@ -138,8 +138,8 @@ static void see_frame(struct h2_seen *seen, enum h2_type type, unsigned flags, u
         *(ack ? &seen->settings_acks : &seen->settings) += 1;
     else if (type == H2_PING) {
         *(ack ? &seen->ping_acks : &seen->pings) += 1;
-        if (!ack)
-            memcpy(seen->ping, payload.p, sizeof seen->ping);
+        assert_int_equal(payload.n, sizeof seen->ping);
+        memcpy(ack ? seen->ping_ack : seen->ping, payload.p, sizeof seen->ping);
     } else if (type == H2_GOAWAY) {
         seen->goaways++;
         seen->goaway_stream = number(payload.p);

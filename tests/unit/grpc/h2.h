@@ -40,7 +40,7 @@ void h2_call(struct strbuf *out, uint32_t stream, const char *path, struct str m
 
 /* ---- what a server sent ---- */
 
-enum { H2_STREAMS = 64, H2_TEXT = 256, H2_BODY = 64 };
+enum { H2_STREAMS = 512, H2_TEXT = 256, H2_BODY = 64 };
 
 struct h2_answer {
     char status[4], type[64], grpc_status[4], grpc_message[H2_TEXT];
@@ -55,9 +55,9 @@ struct h2_seen {
     struct h2_answer answers[H2_STREAMS];
     unsigned settings, settings_acks, pings, ping_acks, goaways, window_updates;
     uint32_t goaway_stream, goaway_code;
-    char ping[8];
-    struct strbuf left; /* a frame that is not complete */
-    void *inflater;     /* nghttp2's, made on first use */
+    char ping[8], ping_ack[8]; /* what the last one says */
+    struct strbuf left;        /* a frame that is not complete */
+    void *inflater;            /* nghttp2's, made on first use */
 };
 void h2_see(struct h2_seen *seen, struct str bytes);
 void h2_seen_done(struct h2_seen *seen);

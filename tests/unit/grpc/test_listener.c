@@ -1,9 +1,11 @@
-/* The listener on real sockets: who is served, who makes room, and how it ends. */
+/* The listener on real sockets, over plaintext and over TLS: who is served, who makes room, who
+ * stops reading, and how it ends. */
 #include "grpc/listener.h"
 
 #include "base/limits.h"
 #include "unit/grpc/h2.h"
 #include "unit/http/net.h"
+#include "unit/http/pki.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -51,11 +53,15 @@ ssize_t recv(int fd, void *buf, size_t n, int flags) {
 
 static const struct grpc_method methods[] = {{"Echo", echo}, {"Note", note}};
 static const struct grpc_service service = {.path = PATH, .methods = methods, .method_count = 2};
-static const struct http_tls_options plaintext;
+static struct pki pki;
+static char certificate[128], key[128];
+static bool over_tls; /* this test's connections */
 static struct clock_fake fake;
 static struct grpc_listener *listener;
 
 static int set_up(void **state) {
+    const struct http_tls_options tls = {.cert_file = over_tls ? certificate : NULL,
+                                         .key_file = over_tls ? key : NULL};
     struct err err;
     (void)state;
     clock_fake_init(&fake, 1000);
@@ -65,17 +71,23 @@ static int set_up(void **state) {
         .connections = CONNECTIONS,
         .connections_per_address = CONNECTIONS_PER_ADDRESS,
         .service = &service,
-        .tls = &plaintext,
+        .tls = &tls,
     };
     if (grpc_listener_start(&options, &fake.clock, &listener, &err) != 0)
         fail_msg("%s", err.text);
     return 0;
 }
 
+static int set_up_tls(void **state) {
+    over_tls = true;
+    return set_up(state);
+}
+
 static int tear_down(void **state) {
     (void)state;
     grpc_listener_stop(listener, 0);
     listener = NULL;
+    over_tls = false;
     return 0;
 }
 
@@ -85,6 +97,7 @@ struct client {
     struct net net;
     struct h2_seen seen;
     uint32_t stream; /* the next one */
+    bool has_part;   /* a record of TLS that is sent in part */
 };
 
 static void send_bytes(struct client *c, struct strbuf *bytes) {
@@ -128,13 +141,31 @@ static bool is_answered(struct client *c) {
     return str_eq((struct str){answer->body + 5, answer->body_length - 5}, STR("hello"));
 }
 
+/* The server cannot tell a peer that says nothing from one that has yet to begin TLS. */
+static void start_tls(struct client *c) {
+    const struct net_tls tls = {.priorities = "NORMAL", .protocol = "h2"};
+    if (over_tls)
+        assert_true(net_start_tls(&c->net, &tls));
+}
+
 /* A client that is served. */
 static void open_client(struct client *c, const char *from) {
     struct strbuf out = {0};
     open_silently(c, from);
+    start_tls(c);
     h2_preface(&out);
     send_bytes(c, &out);
     assert_true(is_answered(c));
+}
+
+/* The server has looked at all of its connections since. */
+static void ping(struct client *c) {
+    const unsigned acks = c->seen.ping_acks;
+    struct strbuf out = {0};
+    h2_frame(&out, H2_PING, 0, 0, STR("12345678"));
+    send_bytes(c, &out);
+    while (c->seen.ping_acks == acks)
+        assert_true(hear(c));
 }
 
 /* ---- tests ---- */
@@ -220,6 +251,46 @@ static void who_says_nothing_is_hung_up_on(void **state) {
     close_client(&speaks);
 }
 
+/* Handshaken, and nothing after. */
+static void who_begins_tls_and_says_no_more(void **state) {
+    struct client speaks, silent;
+    (void)state;
+    open_silently(&silent, "127.0.0.1");
+    start_tls(&silent);
+    open_client(&speaks, "127.0.0.1");
+    atomic_fetch_add(&fake.at_ms, LIMIT_GRPC_BEGIN_MS);
+    ping(&speaks);
+    ping(&speaks);
+    atomic_fetch_add(&fake.at_ms, 1000);
+    while (hear(&silent))
+        continue;
+    assert_true(is_answered(&speaks));
+    close_client(&silent);
+    close_client(&speaks);
+}
+
+/* Nobody is served over an older TLS, or without h2. */
+static void who_speaks_another_language_is_refused(void **state) {
+    static const struct net_tls others[] = {
+        {.priorities = "NORMAL:-VERS-ALL:+VERS-TLS1.2", .protocol = "h2"},
+        {.priorities = "NORMAL", .protocol = "http/1.1"},
+        {.priorities = "NORMAL"},
+    };
+    struct client other, speaks;
+    (void)state;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        open_silently(&other, "127.0.0.1");
+        if (net_start_tls(&other.net, &others[i])) { /* TLS 1.3: the refusal comes behind it */
+            while (hear(&other))
+                continue;
+            assert_int_equal(other.seen.settings, 0);
+        }
+        close_client(&other);
+    }
+    open_client(&speaks, "127.0.0.1");
+    close_client(&speaks);
+}
+
 static void who_does_not_read_keeps_nobody_waiting(void **state) {
     static char large[12 << 10];
     struct client deaf, other;
@@ -237,32 +308,104 @@ static void who_does_not_read_keeps_nobody_waiting(void **state) {
     close_client(&other);
 }
 
-/* The server has looked at all of its connections since. */
-static void ping(struct client *c) {
-    const unsigned acks = c->seen.ping_acks;
-    struct strbuf out = {0};
-    h2_frame(&out, H2_PING, 0, 0, STR("12345678"));
-    send_bytes(c, &out);
-    while (c->seen.ping_acks == acks)
-        assert_true(hear(c));
+/* Sends what goes without waiting, up to a record of TLS; 0: nothing does. A record that goes in
+ * part counts whole, and the rest of it waits for flush(). */
+static size_t send_now(struct client *c, struct str bytes) {
+    if (c->net.tls == NULL) {
+        const ssize_t n = send(c->net.fd, bytes.p, bytes.n, MSG_DONTWAIT | MSG_NOSIGNAL);
+        return n > 0 ? (size_t)n : 0;
+    }
+    if (c->has_part)
+        return 0;
+    assert_int_equal(fcntl(c->net.fd, F_SETFL, O_NONBLOCK), 0);
+    const ssize_t n = gnutls_record_send(c->net.tls, bytes.p, bytes.n);
+    assert_int_equal(fcntl(c->net.fd, F_SETFL, 0), 0);
+    c->has_part = n == GNUTLS_E_AGAIN;
+    assert_true(c->has_part || n == (ssize_t)bytes.n);
+    return bytes.n;
 }
 
-/* Sends PINGs until the server reads no more of them. */
-static void fill(struct client *deaf, struct client *other) {
-    enum { PINGS = 1000, LOOKS = 3 };
+static void flush(struct client *c) {
+    if (c->has_part)
+        assert_true(gnutls_record_send(c->net.tls, NULL, 0) > 0);
+    c->has_part = false;
+}
+
+enum { PING_BYTES = 17, PINGS = 900 /* less than a record of TLS */ };
+
+/* PINGs that say their numbers. */
+static void number_pings(struct strbuf *out, unsigned from) {
+    char number[16];
+    for (unsigned i = from; i < from + PINGS; i++) {
+        (void)snprintf(number, sizeof number, "%08u", i); /* fits */
+        h2_frame(out, H2_PING, 0, 0, (struct str){number, 8});
+    }
+}
+
+/* Sends PINGs, numbered from 0, until the server reads no more of them. Returns the bytes. */
+static size_t fill(struct client *deaf, struct client *other) {
+    enum { LOOKS = 3 };
     CLEANUP(strbuf_done) struct strbuf out = {0};
-    size_t sent = 0;
-    for (int i = 0; i < PINGS; i++)
-        h2_frame(&out, H2_PING, 0, 0, STR("12345678"));
+    size_t sent = 0, total = 0, n;
     for (int looks = 0; looks < LOOKS; looks++) {
-        ssize_t n;
-        while ((n = send(deaf->net.fd, out.p + sent, out.n - sent, MSG_DONTWAIT | MSG_NOSIGNAL)) >
-               0) {
-            sent = (sent + (size_t)n) % out.n;
-            looks = 0;
-        }
+        do {
+            if (sent == out.n) {
+                sent = 0;
+                strbuf_clear(&out);
+                number_pings(&out, (unsigned)(total / PING_BYTES));
+            }
+            n = send_now(deaf, (struct str){out.p + sent, out.n - sent});
+            sent += n;
+            total += n;
+            looks = n > 0 ? 0 : looks;
+        } while (n > 0);
         ping(other);
     }
+    return total;
+}
+
+/* It stops in the middle of what it is sent, and goes on: nothing is lost, and nothing comes twice.
+ */
+static void who_reads_again_gets_the_rest(void **state) {
+    struct client slow, other;
+    (void)state;
+    open_client(&slow, "127.0.0.1");
+    open_client(&other, "127.0.0.1");
+    const unsigned sent = (unsigned)(fill(&slow, &other) / PING_BYTES);
+    const unsigned whole = over_tls ? sent - PINGS : sent; /* the server has them without flush() */
+    while (slow.seen.ping_acks < sent) {
+        char number[16];
+        if (slow.seen.ping_acks >= whole)
+            flush(&slow);
+        assert_true(hear(&slow));
+        if (slow.seen.ping_acks == 0)
+            continue;
+        (void)snprintf(number, sizeof number, "%08u", slow.seen.ping_acks - 1); /* fits */
+        assert_memory_equal(slow.seen.ping_ack, number, 8);
+    }
+    assert_true(sent > LIMIT_GRPC_OUTPUT / PING_BYTES);
+    close_client(&slow);
+    close_client(&other);
+}
+
+/* More calls than may wait at a time, in one piece: what is left in the socket, or in TLS, is read
+ * when some of them are answered, though nothing more comes. */
+static void calls_in_one_piece_are_all_answered(void **state) {
+    enum { CALLS = LIMIT_GRPC_WAITING * 5 / 2 };
+    struct client c;
+    struct strbuf out = {0};
+    (void)state;
+    open_client(&c, "127.0.0.1");
+    for (uint32_t i = 0; i < CALLS; i++)
+        h2_call(&out, c.stream + 2 * i, PATH "Echo", STR("hello"));
+    send_bytes(&c, &out);
+    for (uint32_t i = 0; i < CALLS; i++, c.stream += 2) {
+        const struct h2_answer *answer = &c.seen.answers[c.stream / 2];
+        while (!answer->ended)
+            assert_true(hear(&c));
+        assert_string_equal(answer->grpc_status, "0");
+    }
+    close_client(&c);
 }
 
 /* Who makes answers and takes none is hung up on. */
@@ -271,7 +414,7 @@ static void who_does_not_read_is_left(void **state) {
     (void)state;
     open_client(&deaf, "127.0.0.1");
     open_client(&other, "127.0.0.1");
-    fill(&deaf, &other);
+    (void)fill(&deaf, &other);
     /* The server ends it with what it has not read: a reset. What is on its way may still move. */
     enum { ROUNDS = 10000 };
     struct pollfd p = {.fd = deaf.net.fd};
@@ -322,6 +465,8 @@ static void who_says_no_more_is_answered(void **state) {
     open_client(&c, "127.0.0.1");
     h2_call(&out, c.stream, PATH "Echo", STR("hello"));
     send_bytes(&c, &out);
+    if (over_tls)
+        assert_int_equal(gnutls_bye(c.net.tls, GNUTLS_SHUT_WR), 0);
     assert_int_equal(shutdown(c.net.fd, SHUT_WR), 0);
     while (hear(&c))
         continue;
@@ -415,8 +560,18 @@ static void the_end_waits_for_nobody_beyond_its_limit(void **state) {
     close_client(&c);
 }
 
+static void make_certificate(void) {
+    pki_init(&pki);
+    pki_make(&pki, &(struct pki_wish){.name = "server", .cn = "server", .for_servers = true});
+    (void)snprintf(certificate, sizeof certificate, "%s", pki_path(&pki, "server.pem")); /* fits */
+    (void)snprintf(key, sizeof key, "%s", pki_path(&pki, "server.key"));                 /* fits */
+}
+
 int main(void) {
-#define LISTENER_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define PLAINTEXT_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define TLS_TEST(f)                                                                                \
+    { #f "_over_tls", f, set_up_tls, tear_down, NULL }
+#define LISTENER_TEST(f) PLAINTEXT_TEST(f), TLS_TEST(f)
     const struct CMUnitTest tests[] = {
         LISTENER_TEST(clients_are_answered_side_by_side),
         LISTENER_TEST(an_address_makes_room_for_itself),
@@ -424,13 +579,20 @@ int main(void) {
         LISTENER_TEST(a_call_under_way_keeps_its_connection),
         LISTENER_TEST(who_says_nothing_is_hung_up_on),
         LISTENER_TEST(who_does_not_read_keeps_nobody_waiting),
+        LISTENER_TEST(who_reads_again_gets_the_rest),
         LISTENER_TEST(who_does_not_read_is_left),
+        LISTENER_TEST(calls_in_one_piece_are_all_answered),
         LISTENER_TEST(who_asks_much_waits_for_itself),
         LISTENER_TEST(who_says_no_more_is_answered),
         LISTENER_TEST(draining_answers_what_is_open),
-        LISTENER_TEST(draining_tells_who_has_just_come),
         LISTENER_TEST(what_is_closed_is_not_heard_of_again),
         LISTENER_TEST(the_end_waits_for_nobody_beyond_its_limit),
+        PLAINTEXT_TEST(draining_tells_who_has_just_come), /* TLS is refused then */
+        TLS_TEST(who_begins_tls_and_says_no_more),
+        TLS_TEST(who_speaks_another_language_is_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    make_certificate();
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    pki_done(&pki);
+    return failed;
 }

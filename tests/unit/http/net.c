@@ -84,20 +84,28 @@ static bool set_up_tls(struct net *net, const struct net_tls *tls) {
         return false;
     if (tls->ca_file != NULL)
         gnutls_session_set_verify_cert(net->tls, NULL, 0);
+    if (tls->protocol != NULL) {
+        const gnutls_datum_t protocol = {(unsigned char *)(uintptr_t)tls->protocol,
+                                         (unsigned)strlen(tls->protocol)};
+        if (gnutls_alpn_set_protocols(net->tls, &protocol, 1, 0) != 0)
+            return false;
+    }
     gnutls_transport_set_int(net->tls, net->fd);
     gnutls_handshake_set_timeout(net->tls, PATIENCE_MS);
     return true;
 }
 
-bool net_open_tls(struct net *net, const char *address, const struct net_tls *tls) {
-    if (!net_open(net, address))
-        return false;
+bool net_start_tls(struct net *net, const struct net_tls *tls) {
     int r = set_up_tls(net, tls) ? GNUTLS_E_AGAIN : GNUTLS_E_INTERNAL_ERROR;
     while (r < 0 && !gnutls_error_is_fatal(r))
         r = gnutls_handshake(net->tls);
     if (r < 0)
         net_close(net);
     return r == 0;
+}
+
+bool net_open_tls(struct net *net, const char *address, const struct net_tls *tls) {
+    return net_open(net, address) && net_start_tls(net, tls);
 }
 
 void net_close(struct net *net) {

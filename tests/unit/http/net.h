@@ -13,6 +13,7 @@ struct net_tls {
     const char *ca_file;              /* what the server must be signed by; NULL: anything goes */
     const char *cert_file, *key_file; /* ours; NULL: none */
     const char *priorities;           /* NULL: "NORMAL" */
+    const char *protocol;             /* of ALPN; NULL: none */
 };
 
 struct net {
@@ -34,6 +35,8 @@ bool net_open(struct net *net, const char *address);
 /* The same, coming from another loopback address, such as "127.0.3.1". */
 bool net_open_from(struct net *net, const char *from, const char *address);
 bool net_open_tls(struct net *net, const char *address, const struct net_tls *tls);
+/* TLS on a connection that has been opened; if it fails, the connection is closed. */
+bool net_start_tls(struct net *net, const struct net_tls *tls);
 void net_close(struct net *net);
 
 /* False: the other side is gone. */
