@@ -446,6 +446,268 @@ static void followers_need_no_target(void **state) {
     file_source_free(source);
 }
 
+/* ---- three followers ---- */
+
+enum { FOLLOWERS = 3 };
+
+/* Which of a load's calls refuses. */
+enum call { CALL_NONE, CALL_BEGIN, CALL_TAKE, CALL_END };
+
+struct one_of_three {
+    enum call refuses;
+    uint32_t taken, ended, given_up;
+};
+
+static int answer(const struct one_of_three *f, enum call call, struct err *err) {
+    static const char *const reasons[] = {"nothing", "not begun", "not taken", "not ended"};
+    return f->refuses == call ? err_set(err, -EINVAL, "%s", reasons[call]) : 0;
+}
+
+static int begin_one(void *ctx, struct err *err) {
+    struct one_of_three *f = ctx;
+    f->taken = 0;
+    return answer(f, CALL_BEGIN, err);
+}
+
+static int take_one(void *ctx, const struct file_object *object, struct err *err) {
+    struct one_of_three *f = ctx;
+    struct json_reader r = file_object_reader(object);
+    const struct str kind = json_peek_member(&r, STR("kind"));
+    assert_true(str_eq(kind, object->type.kind));
+    f->taken++;
+    return str_eq(kind, STR("Node")) ? answer(f, CALL_TAKE, err) : 0;
+}
+
+static int end_one(void *ctx, struct err *err) {
+    struct one_of_three *f = ctx;
+    const int r = answer(f, CALL_END, err);
+    f->ended += r == 0;
+    return r;
+}
+
+static void give_one_up(void *ctx) {
+    struct one_of_three *f = ctx;
+    f->given_up++;
+}
+
+static struct one_of_three three[FOLLOWERS];
+static struct file_follower three_followers[FOLLOWERS];
+
+static void follow_thrice(struct file_source *source) {
+    memset(three, 0, sizeof three);
+    for (int i = 0; i < FOLLOWERS; i++) {
+        three_followers[i] =
+            (struct file_follower){&three[i], begin_one, take_one, end_one, give_one_up, NULL};
+        file_source_follow(source, &three_followers[i]);
+    }
+}
+
+/* Whoever refuses, and at whichever call, before anything is served and after. */
+static void each_follower_can_refuse(void **state) {
+    static const char *const reasons[] = {"nothing", "not begun", "not taken", "not ended"};
+    static const uint32_t taken[] = {3, 0, 2, 3};
+    struct fixture *f = *state;
+    follow_thrice(f->source);
+    put(f, "a.json", STR(LIST(POD("p", "a") "," NODE("a") "," POD("q", "a"))));
+    for (uint32_t loads = 0; loads < 2; loads++) {
+        for (int who = 0; who < FOLLOWERS; who++)
+            for (enum call call = CALL_BEGIN; call <= CALL_END; call++) {
+                const uint32_t given_up = three[0].given_up;
+                three[who].refuses = call;
+                load_badly(f, -EINVAL, reasons[call]);
+                for (int i = 0; i < FOLLOWERS; i++)
+                    assert_int_equal(three[i].given_up, given_up + 1);
+                assert_int_equal(three[FOLLOWERS - 1].ended, loads);
+                /* nothing comes behind what is refused */
+                assert_int_equal(three[who].taken, taken[call]);
+                if (call == CALL_TAKE && who < FOLLOWERS - 1)
+                    assert_int_equal(three[who + 1].taken, 1);
+                three[who].refuses = CALL_NONE;
+            }
+        load_well(f);
+        for (int i = 0; i < FOLLOWERS; i++) {
+            assert_int_equal(three[i].taken, 3);
+            three[i].ended = loads + 1;
+        }
+    }
+}
+
+/* ---- a target by hand ---- */
+
+/* What was asked of it, as a text: begin, each object of each pass, the passes' ends, the end. */
+struct by_hand {
+    bool serves;
+    struct strbuf calls;
+    enum file_pass fails_in;
+    char fails_at; /* the name of an object; 0: nowhere */
+};
+
+static bool by_hand_serves(void *ctx) {
+    const struct by_hand *t = ctx;
+    return t->serves;
+}
+
+static void by_hand_begin(void *ctx) {
+    struct by_hand *t = ctx;
+    strbuf_append_str(&t->calls, STR("begin "));
+}
+
+static int by_hand_read(void *ctx, enum file_pass pass, enum object_kind kind,
+                        struct json_reader *r, struct err *err) {
+    struct by_hand *t = ctx;
+    const struct str json = json_skip(r); /* {"kind":"Node","metadata":{"name":"a"}} */
+    const char name = json.p[json.n - 4];
+    assert_int_equal(kind, OBJECT_NODE);
+    strbuf_appendf(&t->calls, "%s-%c ", (const char *[]){"check", "apply", "undo"}[pass], name);
+    return pass == t->fails_in && name == t->fails_at ? err_set(err, -ENOMEM, "no memory") : 0;
+}
+
+static void by_hand_pass_done(void *ctx) {
+    struct by_hand *t = ctx;
+    strbuf_append_str(&t->calls, STR("done "));
+}
+
+static void by_hand_end(void *ctx) {
+    struct by_hand *t = ctx;
+    t->serves = true;
+    strbuf_append_str(&t->calls, STR("end "));
+}
+
+/* One load, and what it asked of the target. */
+static int load_by_hand(struct file_source *source, struct by_hand *t, const char *calls,
+                        struct err *err) {
+    struct file_source_result result;
+    strbuf_clear(&t->calls);
+    const int r = file_source_load(source, &result, err);
+    strbuf_append_char(&t->calls, '\0');
+    assert_string_equal(t->calls.p, calls);
+    return r;
+}
+
+static void a_target_is_asked_in_order(void **state) {
+    const struct fixture *f = *state;
+    const char *path = f->folder;
+    struct by_hand t = {.serves = false};
+    const struct file_target target = {&t,           by_hand_serves,    by_hand_begin,
+                                       by_hand_read, by_hand_pass_done, by_hand_end};
+    struct file_source *source;
+    struct err err;
+    assert_int_equal(file_source_new(&path, 1, &target, &source, NULL), 0);
+    follow_thrice(source);
+    put(f, "a.json", STR(NODE("a")));
+    put(f, "b.json", STR(NODE("b")));
+    put(f, "c.json", STR(NODE("c")));
+    /* nobody is served: applied at once, and taken back */
+    t.fails_in = FILE_APPLY, t.fails_at = 'b';
+    assert_int_equal(
+        load_by_hand(source, &t, "begin apply-a apply-b done undo-a undo-b undo-c done ", &err),
+        -ENOMEM);
+    assert_false(file_source_changed(source)); /* it is the file's fault, as far as is known */
+    t.fails_at = 0;
+    assert_int_equal(load_by_hand(source, &t, "begin apply-a apply-b apply-c done end ", &err), 0);
+    assert_int_equal(three[1].taken, 3);
+    /* somebody is served: nothing is applied that was not looked at */
+    t.fails_in = FILE_CHECK, t.fails_at = 'b';
+    assert_int_equal(load_by_hand(source, &t, "check-a check-b done ", &err), -ENOMEM);
+    assert_int_equal(three[2].ended, 1);
+    assert_false(file_source_changed(source));
+    t.fails_at = 0;
+    assert_int_equal(load_by_hand(source, &t,
+                                  "check-a check-b check-c done begin "
+                                  "apply-a apply-b apply-c done end ",
+                                  &err),
+                     0);
+    assert_int_equal(three[1].taken, 3); /* in one of the passes */
+    assert_int_equal(three[2].ended, 2);
+    strbuf_done(&t.calls);
+    file_source_free(source);
+}
+
+/* Good files that were applied in part are applied again, though they do not change. */
+static void applied_in_part_is_applied_again(void **state) {
+    const struct fixture *f = *state;
+    const char *path = f->folder;
+    struct by_hand t = {.serves = true, .fails_in = FILE_APPLY, .fails_at = 'b'};
+    const struct file_target target = {&t,           by_hand_serves,    by_hand_begin,
+                                       by_hand_read, by_hand_pass_done, by_hand_end};
+    static const char partly[] = "check-a check-b check-c done begin apply-a apply-b done ";
+    struct file_source *source;
+    struct err err;
+    assert_int_equal(file_source_new(&path, 1, &target, &source, NULL), 0);
+    put(f, "a.json", STR(NODE("a")));
+    put(f, "b.json", STR(NODE("b")));
+    put(f, "c.json", STR(NODE("c")));
+    for (int loads = 0; loads < 2; loads++) {
+        assert_int_equal(load_by_hand(source, &t, partly, &err), -ENOMEM);
+        assert_contains(err.text, "applied in part: ");
+        assert_true(file_source_changed(source));
+    }
+    t.fails_at = 0;
+    assert_int_equal(load_by_hand(source, &t,
+                                  "check-a check-b check-c done begin "
+                                  "apply-a apply-b apply-c done end ",
+                                  &err),
+                     0);
+    assert_false(file_source_changed(source));
+    strbuf_done(&t.calls);
+    file_source_free(source);
+}
+
+/* ---- while it reads ---- */
+
+static struct fixture *rewritten; /* its a.json is written anew by the first object's take */
+static int take_and_rewrite(void *ctx, const struct file_object *object, struct err *err) {
+    if (rewritten != NULL)
+        put(rewritten, "a.json", STR(NODE("other")));
+    rewritten = NULL;
+    return take(ctx, object, err);
+}
+
+static void a_change_while_files_are_read_is_seen_next_time(void **state) {
+    struct fixture *f = *state;
+    struct follower told = {0};
+    struct file_follower follower = {&told, begin, take_and_rewrite, end, give_up, NULL};
+    file_source_follow(f->source, &follower);
+    put(f, "a.json", STR(LIST(NODE("a") "," NODE("b"))));
+    rewritten = f;
+    load_well(f);
+    assert_int_equal(told.nodes, 2);
+    assert_true(file_source_changed(f->source));
+    load_well(f);
+    assert_int_equal(told.nodes, 1);
+    assert_false(file_source_changed(f->source));
+}
+
+/* Each takes 8 KiB of the arena, which is far too small for all of them. */
+static int take_with_arena(void *ctx, const struct file_object *object, struct err *err) {
+    enum { BYTES = 8 << 10 };
+    if (arena_alloc(object->arena, BYTES) == NULL)
+        return err_set(err, -ENOMEM, "no memory left");
+    return take(ctx, object, err);
+}
+
+static void every_document_has_its_own_memory(void **state) {
+    enum { DOCUMENTS = 10000 };
+    const struct fixture *f = *state;
+    const char *path = f->folder;
+    struct follower told = {0};
+    struct file_follower follower = {&told, begin, take_with_arena, end, give_up, NULL};
+    struct file_source_result result;
+    struct file_source *source;
+    struct strbuf text = {0};
+    struct err err;
+    for (int i = 0; i < DOCUMENTS; i++)
+        strbuf_appendf(&text, "---\nkind: Node\nmetadata: {name: n%d}\n", i);
+    put(f, "a.yaml", strbuf_str(&text));
+    strbuf_done(&text);
+    assert_int_equal(file_source_new(&path, 1, NULL, &source, NULL), 0);
+    file_source_follow(source, &follower);
+    if (file_source_load(source, &result, &err) != 0)
+        fail_msg("%s", err.text);
+    assert_int_equal(told.nodes, DOCUMENTS);
+    file_source_free(source);
+}
+
 /* A reading that failed is not tried again until something changes. */
 static void a_failure_is_seen_once_too(void **state) {
     struct fixture *f = *state;
@@ -484,6 +746,11 @@ int main(void) {
         TEST(changes_are_seen_once),
         TEST(a_follower_has_a_say),
         TEST(followers_need_no_target),
+        TEST(each_follower_can_refuse),
+        TEST(a_target_is_asked_in_order),
+        TEST(applied_in_part_is_applied_again),
+        TEST(a_change_while_files_are_read_is_seen_next_time),
+        TEST(every_document_has_its_own_memory),
         TEST(a_failure_is_seen_once_too),
     };
     return cmocka_run_group_tests_name("file source", tests, NULL, NULL);
