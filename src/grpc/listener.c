@@ -1,7 +1,7 @@
 /*
  * The acceptor's thread gives each connection to a worker, in turn. A worker waits for its
  * connections by epoll, level-triggered: for input while the session takes some, for room while it
- * has output. Calls that are complete wait for their turn (grpc/turns.h); while some do, what comes
+ * has output. Calls that are complete wait for their turn (base/turns.h); while some do, what comes
  * is taken every ROUND_NS. Once a second a worker looks at all connections for what is over.
  */
 #include "grpc/listener.h"
@@ -11,9 +11,9 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/mutex.h"
+#include "base/turns.h"
 #include "grpc/session.h"
 #include "grpc/stream.h"
-#include "grpc/turns.h"
 #include "http/slots.h"
 #include "net/acceptor.h"
 #include "net/address.h"
@@ -93,7 +93,7 @@ static int64_t now_ms(const struct grpc_listener *l) {
 static void end_connection(struct connection *c) {
     struct grpc_listener *l = c->worker->listener;
     list_remove(&c->link);
-    turns_leave(&c->turn);
+    turns_leave(&c->worker->turns, &c->turn);
     grpc_session_free(c->session);
     slots_leave(l->slots, c->fd);
     /* Closing alone leaves it in the epoll while a process that is just starting has it, too. */
@@ -242,7 +242,9 @@ static void take_arrived(struct worker *w) {
         list_append(&w->connections, &c->link);
         c->waits_for = EPOLLIN;
         c->slot = slots_start(w->listener->slots, c->fd);
-        if (!turns_join(&w->turns, &c->turn, &c->peer_key) ||
+        const struct address_key caller = address_key_caller(c->peer_key);
+        const struct str owner = {(const char *)caller.bytes, sizeof caller.bytes};
+        if (!turns_join(&w->turns, &c->turn, owner) ||
             epoll_ctl(w->poll_fd, EPOLL_CTL_ADD, c->fd, &event) != 0 ||
             (w->drained && !c->handshaken))
             end_connection(c);
@@ -382,7 +384,7 @@ static int start_worker(struct grpc_listener *l, struct worker *w, struct err *e
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = NULL};
     w->listener = l;
     list_init(&w->connections);
-    turns_init(&w->turns);
+    turns_init(&w->turns, 0);
     list_init(&w->arrived);
     mutex_init(&w->lock);
     w->ticked_ms = now_ms(l);
@@ -506,6 +508,7 @@ static void stop_worker(struct worker *w) {
         (void)close(w->poll_fd);
     if (w->wake_fd >= 0)
         (void)close(w->wake_fd);
+    turns_done(&w->turns);
     mutex_done(&w->lock);
 }
 

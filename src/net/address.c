@@ -222,6 +222,10 @@ struct address_key address_key_network(struct address_key key) {
     return key;
 }
 
+struct address_key address_key_caller(struct address_key key) {
+    return is_v4(&key) ? key : address_key_network(key);
+}
+
 void address_key_text(const struct address_key *key, char text[ADDRESS_TEXT_SIZE]) {
     const bool v4 = is_v4(key);
     if (inet_ntop(v4 ? AF_INET : AF_INET6, key->bytes + (v4 ? 12 : 0), text, ADDRESS_TEXT_SIZE) ==

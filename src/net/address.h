@@ -43,5 +43,8 @@ struct address_key {
 struct address_key address_key(const struct sockaddr *address);
 /* The network it belongs to, as far as one can say: a /24 of IPv4, a /64 of IPv6. */
 struct address_key address_key_network(struct address_key key);
+/* What counts as one caller: an address of IPv4, a /64 of IPv6, all of which may be one caller's.
+ */
+struct address_key address_key_caller(struct address_key key);
 /* "10.0.0.7" or "fd00::1". */
 void address_key_text(const struct address_key *key, char text[ADDRESS_TEXT_SIZE]);

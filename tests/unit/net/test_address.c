@@ -130,11 +130,33 @@ static void test_open(void **state) {
     assert_false(address_is_valid(str_of(long_one)));
 }
 
+static struct address_key caller_of(const char *text) {
+    struct sockaddr_in v4 = {.sin_family = AF_INET};
+    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
+    if (inet_pton(AF_INET, text, &v4.sin_addr) == 1)
+        return address_key_caller(address_key((struct sockaddr *)&v4));
+    assert_int_equal(inet_pton(AF_INET6, text, &v6.sin6_addr), 1);
+    return address_key_caller(address_key((struct sockaddr *)&v6));
+}
+
+static void are_one_caller(const char *a, const char *b, bool wanted) {
+    const struct address_key first = caller_of(a), second = caller_of(b);
+    assert_int_equal(memcmp(&first, &second, sizeof first) == 0, wanted);
+}
+
+static void test_callers(void **state) {
+    (void)state;
+    are_one_caller("fd00:0:0:1::1", "fd00:0:0:1:ffff::2", true);
+    are_one_caller("fd00:0:0:1::1", "fd00:0:0:2::1", false);
+    are_one_caller("10.0.0.1", "10.0.0.1", true);
+    are_one_caller("10.0.0.1", "10.0.0.2", false); /* of one /24 */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_listen), cmocka_unit_test(test_refused),
         cmocka_unit_test(test_in_use), cmocka_unit_test(test_text),
-        cmocka_unit_test(test_open),
+        cmocka_unit_test(test_open),   cmocka_unit_test(test_callers),
     };
     return cmocka_run_group_tests_name("address", tests, NULL, NULL);
 }
