@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/hashmap.h"
 #include "base/random.h"
+#include "base/turns.h"
 #include "kube/client/timers.h"
 
 #include <assert.h>
@@ -23,11 +24,15 @@ enum item_state {
     ITEM_RESTS, /* wants nothing; here only because it must not be written again at once */
 };
 
-/* In one of the lane's heaps, unless it is under way. */
+enum rank { URGENT, COMMON, RANKS };
+
+/* In one of the lane's heaps or lists, unless it is under way. */
 struct write_item {
     struct write_lane *lane;
     struct kube_timer turn; /* only its place is used, and `ctx`: the item */
+    struct turn due[RANKS]; /* it waits in one of them when its time has come */
     enum item_state state;
+    bool urgent;
     uint32_t id;
     unsigned failures;  /* in a row */
     int64_t floor_ms;   /* not before, whoever wants it */
@@ -42,9 +47,11 @@ struct write_lane {
     struct write_queue *queue;
     struct write_lane *next;
     struct write_lane_options options;
-    struct timers waiting; /* by when they have their turn */
-    struct timers resting; /* by when they can be forgotten */
-    int64_t floor_ms;      /* by the pace, or because it was refused */
+    struct timers waiting;   /* by when their time comes */
+    struct turns due[RANKS]; /* by namespace: their time has come */
+    uint64_t begun[RANKS];   /* the number of the last write */
+    struct timers resting;   /* by when they can be forgotten */
+    int64_t floor_ms;        /* by the pace, or because it was refused */
     struct hashmap ids;
     struct write_item **items; /* by id; NULL: the id is free */
     uint32_t *free_ids;        /* ids that had an item and have none now: the first `free_count` */
@@ -61,6 +68,8 @@ struct write_queue {
     int64_t token_us; /* what a write takes of the burst: the time until it is there again */
     int64_t full_us;  /* when the whole burst will be there again */
     unsigned under_way;
+    uint64_t begun;   /* writes, counted */
+    bool urgent_last; /* the last one was */
 };
 
 /* ---- how writes end ---- */
@@ -99,9 +108,22 @@ static struct timers *heap_of(struct write_item *item) {
     return item->state == ITEM_RESTS ? &item->lane->resting : &item->lane->waiting;
 }
 
+static enum rank rank_of(const struct write_item *item) {
+    return item->urgent ? URGENT : COMMON;
+}
+
+static struct turn *due_of(struct write_item *item) {
+    return &item->due[rank_of(item)];
+}
+
+static struct turns *due_list_of(struct write_item *item) {
+    return &item->lane->due[rank_of(item)];
+}
+
 static void take_out(struct write_item *item) {
     if (item->turn.place.waits)
         timers_remove(heap_of(item), &item->turn);
+    turns_give_up(due_of(item));
     item->lane->rest_count -= item->state == ITEM_RESTS;
     item->state = ITEM_UNDER_WAY;
 }
@@ -113,9 +135,27 @@ static void put(struct write_item *item, enum item_state state, int64_t at_ms) {
     timers_add(heap_of(item), &item->turn, at_ms);
 }
 
+static void leave_turns(struct write_item *item) {
+    for (enum rank rank = 0; rank < RANKS; rank++)
+        turns_leave(&item->lane->due[rank], &item->due[rank]);
+}
+
+/* Items of one namespace share its turns; those without one do, too. */
+static bool join_turns(struct write_item *item, struct str name) {
+    const size_t at = str_find(name, '/');
+    const struct str namespace = {name.p, at < name.n ? at : 0};
+    bool good = true;
+    for (enum rank rank = 0; rank < RANKS; rank++)
+        good = good && turns_join(&item->lane->due[rank], &item->due[rank], namespace);
+    if (!good)
+        leave_turns(item);
+    return good;
+}
+
 static void item_free(struct write_item *item) {
     struct write_lane *lane = item->lane;
     take_out(item);
+    leave_turns(item);
     hashmap_remove(&lane->ids, hash_str(write_item_name(item)), item->id);
     lane->items[item->id] = NULL;
     lane->free_ids[lane->free_count++] = item->id;
@@ -134,12 +174,15 @@ static int item_new(struct write_lane *lane, struct str name, struct write_item 
         return -ENOSPC;
     int r = hashmap_reserve(&lane->ids);
     struct write_item *item = r == 0 ? calloc(1, sizeof *item + name.n) : NULL;
-    if (item == NULL)
+    if (item != NULL)
+        item->lane = lane;
+    if (item == NULL || !join_turns(item, name)) {
+        free(item);
         return -ENOMEM;
+    }
     item->id = lane->free_count > 0 ? lane->free_ids[--lane->free_count] : lane->id_count++;
     lane->items[item->id] = item;
     lane->count++;
-    item->lane = lane;
     item->turn.ctx = item;
     item->floor_ms = INT64_MIN;
     item->wanted_ms = INT64_MAX;
@@ -175,9 +218,21 @@ int write_lane_want(struct write_lane *lane, struct str name, int64_t now_ms, in
     else if (item->state == ITEM_RESTS)
         put(item, ITEM_WAITS,
             max(at_ms, item->by_conflict ? item->turn.place.at_ms : item->floor_ms));
-    else if (!item->by_conflict && max(at_ms, item->floor_ms) < item->turn.place.at_ms)
+    else if (item->turn.place.waits && !item->by_conflict &&
+             max(at_ms, item->floor_ms) < item->turn.place.at_ms)
         put(item, ITEM_WAITS, max(at_ms, item->floor_ms));
     return 0;
+}
+
+void write_lane_rank(struct write_lane *lane, struct str name, bool urgent) {
+    struct write_item *item = find(lane, name);
+    if (item == NULL || item->urgent == urgent)
+        return;
+    const bool is_due = turns_waits(due_of(item));
+    turns_give_up(due_of(item));
+    item->urgent = urgent;
+    if (is_due)
+        turns_wait(due_list_of(item), due_of(item));
 }
 
 void write_lane_drop(struct write_lane *lane, struct str name) {
@@ -217,12 +272,23 @@ static void take_token(struct write_queue *q, int64_t now_ms) {
     q->full_us = max(q->full_us, now_ms * US) + q->token_us;
 }
 
-/* When the lane's first item has its turn. The lane's gate is asked only then, and not again before
- * a while if it is shut. */
+/* What has its time now waits for its turn. */
+static void make_due(struct write_lane *lane, int64_t now_ms) {
+    while (lane->waiting.first != NULL && lane->waiting.first->place.at_ms <= now_ms) {
+        struct write_item *item = lane->waiting.first->ctx;
+        timers_remove(&lane->waiting, &item->turn);
+        turns_wait(due_list_of(item), due_of(item));
+    }
+}
+
+/* When the lane's next write may begin. The lane's gate is asked only then, and not again before a
+ * while if it is shut. */
 static int64_t turn_of(struct write_lane *lane, int64_t now_ms, int64_t *ret_limit_ms) {
-    if (lane->waiting.first == NULL)
+    make_due(lane, now_ms);
+    const bool is_due = turns_any(&lane->due[URGENT]) || turns_any(&lane->due[COMMON]);
+    if (!is_due && lane->waiting.first == NULL)
         return INT64_MAX;
-    int64_t at_ms = max(lane->waiting.first->place.at_ms, lane->floor_ms);
+    const int64_t at_ms = max(is_due ? now_ms : lane->waiting.first->place.at_ms, lane->floor_ms);
     if (at_ms > now_ms)
         return at_ms;
     *ret_limit_ms = lane->options.may_write_ms != NULL
@@ -231,38 +297,68 @@ static int64_t turn_of(struct write_lane *lane, int64_t now_ms, int64_t *ret_lim
     return *ret_limit_ms > 0 ? at_ms : now_ms + GATE_MS;
 }
 
-static void begin(struct write_lane *lane, int64_t now_ms, struct write_next *ret) {
-    ret->item = lane->waiting.first->ctx;
+/* A lane with an item of this rank, whose turn it is. */
+struct choice {
+    struct write_lane *lane; /* NULL: there is none */
+    int64_t limit_ms;
+};
+
+/* Lanes take turns: the one that has waited longest since its last write of the rank. */
+static void compare_lane(struct choice choices[RANKS], struct write_lane *lane, int64_t limit_ms) {
+    for (enum rank rank = 0; rank < RANKS; rank++) {
+        const struct write_lane *first = choices[rank].lane;
+        if (turns_any(&lane->due[rank]) &&
+            (first == NULL || lane->begun[rank] < first->begun[rank]))
+            choices[rank] = (struct choice){lane, limit_ms};
+    }
+}
+
+/* Where both ranks wait, they take turns. */
+static enum rank choose_rank(const struct write_queue *q, const struct choice choices[RANKS]) {
+    const bool both = choices[URGENT].lane != NULL && choices[COMMON].lane != NULL;
+    if (both)
+        return q->urgent_last ? COMMON : URGENT;
+    return choices[URGENT].lane != NULL ? URGENT : COMMON;
+}
+
+static void begin(struct write_lane *lane, enum rank rank, int64_t now_ms, struct write_next *ret) {
+    struct write_queue *q = lane->queue;
+    struct turn *turn = turns_next(&lane->due[rank]);
+    ret->item = LIST_ITEM(struct write_item, due[rank], turn);
     ret->item->by_conflict = ret->item->refreshed = false;
     ret->item->wanted_ms = INT64_MAX;
     take_out(ret->item);
     lane->floor_ms = now_ms + lane->options.pace_ms;
-    lane->queue->under_way++;
-    take_token(lane->queue, now_ms);
+    lane->begun[rank] = ++q->begun;
+    q->urgent_last = rank == URGENT;
+    q->under_way++;
+    take_token(q, now_ms);
 }
 
 void write_queue_next(struct write_queue *q, int64_t now_ms, struct write_next *ret) {
-    struct write_lane *first = NULL;
+    struct choice choices[RANKS] = {{NULL, 0}, {NULL, 0}};
     int64_t first_ms = INT64_MAX;
     *ret = (struct write_next){.wait_ms = INT64_MAX};
     if (q->under_way == q->limits.under_way)
         return; /* what ends makes room */
-    int64_t least_ms = max(q->floor_ms, token_ms(q));
+    const int64_t least_ms = max(q->floor_ms, token_ms(q));
     for (struct write_lane *lane = q->lanes; lane != NULL; lane = lane->next) {
-        int64_t limit_ms = INT64_MAX, at_ms = turn_of(lane, now_ms, &limit_ms);
-        if (at_ms >= first_ms)
-            continue;
-        first = lane;
-        first_ms = at_ms;
-        ret->limit_ms = limit_ms;
+        int64_t limit_ms = INT64_MAX;
+        const int64_t at_ms = turn_of(lane, now_ms, &limit_ms);
+        first_ms = at_ms < first_ms ? at_ms : first_ms;
+        if (at_ms <= now_ms)
+            compare_lane(choices, lane, limit_ms);
     }
-    if (first == NULL)
+    if (first_ms == INT64_MAX)
         return;
     first_ms = max(first_ms, least_ms);
-    if (first_ms <= now_ms)
-        begin(first, now_ms, ret);
-    else
+    if (first_ms > now_ms) {
         ret->wait_ms = first_ms - now_ms;
+        return;
+    }
+    const enum rank rank = choose_rank(q, choices);
+    ret->limit_ms = choices[rank].limit_ms;
+    begin(choices[rank].lane, rank, now_ms, ret);
 }
 
 /* ---- ends ---- */
@@ -365,6 +461,8 @@ int write_lane_new(struct write_queue *q, const struct write_lane_options *optio
     lane->queue = q;
     lane->options = *options;
     lane->floor_ms = INT64_MIN;
+    for (enum rank rank = 0; rank < RANKS; rank++)
+        turns_init(&lane->due[rank], 0);
     lane->next = q->lanes;
     q->lanes = lane;
     *ret = lane;
@@ -381,6 +479,8 @@ void write_lane_free(struct write_lane *lane) {
     for (uint32_t id = 0; id < lane->id_count; id++)
         if (lane->items[id] != NULL)
             item_free(lane->items[id]);
+    for (enum rank rank = 0; rank < RANKS; rank++)
+        turns_done(&lane->due[rank]);
     hashmap_done(&lane->ids);
     free(lane->items);
     free(lane->free_ids);

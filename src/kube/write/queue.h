@@ -9,6 +9,11 @@
  * A lane is the objects of one controller. The rules:
  *   - One write of an object at a time; an object that is wanted meanwhile is written again after
  * it.
+ *   - Objects whose time has come take turns by their namespaces ("NAMESPACE/NAME"), and those of
+ * one namespace in the order in which they were wanted; lanes take turns, too. So an object waits
+ * for at most one write of each namespace and lane, and for those of its own.
+ *   - Urgent objects take turns with all others: of two writes that begin while both wait one is
+ * urgent, which keeps half of the limits for them.
  *   - All lanes together: `burst` writes at once, and then `per_second`; `under_way` at the same
  *     time. Within a lane `pace_ms` lie between two writes.
  *   - Nothing begins while the lane's gate is shut: for what only a leader may write.
@@ -79,6 +84,8 @@ void write_lane_free(struct write_lane *lane);
  */
 int write_lane_want(struct write_lane *lane, struct str name, int64_t now_ms,
                     int64_t delay_ms) MUST_CHECK;
+/* Whether its writes are urgent from now on; they are not at first. It wants one. */
+void write_lane_rank(struct write_lane *lane, struct str name, bool urgent);
 /* It wants none any more. What is under way goes on. */
 void write_lane_drop(struct write_lane *lane, struct str name);
 /* The controller has a fresh version of the object: a write that waits because of a conflict need

@@ -221,9 +221,19 @@ static void on_done(void *ctx, const struct kube_result *result) {
 
 /* ---- wishes ---- */
 
-void writer_want(struct write_handle *h, struct str name, int64_t delay_ms) {
+static void want(struct write_handle *h, struct str name, int64_t delay_ms) {
     if (write_lane_want(h->lane, name, now_ms(h->writer), delay_ms) != 0)
         metric_add(&h->writes[DROPPED], 1);
+}
+
+void writer_want(struct write_handle *h, struct str name, int64_t delay_ms) {
+    want(h, name, delay_ms);
+    go_on(h->writer);
+}
+
+void writer_want_by_rank(struct write_handle *h, struct str name, bool urgent) {
+    want(h, name, 0);
+    write_lane_rank(h->lane, name, urgent);
     go_on(h->writer);
 }
 

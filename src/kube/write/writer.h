@@ -87,6 +87,8 @@ void writer_leave(struct write_handle *h);
  * before this returns. What finds no place (`lane.objects`) is counted, and must be wanted again.
  */
 void writer_want(struct write_handle *h, struct str name, int64_t delay_ms);
+/* The same at once; it goes before what is not urgent, or not any more: write_lane_rank(). */
+void writer_want_by_rank(struct write_handle *h, struct str name, bool urgent);
 void writer_drop(struct write_handle *h, struct str name);
 /* There is a fresh version of the object: see write_lane_refresh(). */
 void writer_refresh(struct write_handle *h, struct str name);

@@ -4,6 +4,8 @@
 #include "unit/unit.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 enum { NOW = 1000000 };
 
@@ -356,7 +358,95 @@ static void test_a_server_that_is_busy(void **state) {
     (void)begins("a");
     ends(first, WRITE_BUSY); /* it does not say how long */
     want("b");
-    (void)begins_after(1000, "b");
+    (void)begins_after(1000, "x"); /* its lane has waited longer */
+    (void)begins("b");
+}
+
+static const struct write_lane_options large = {
+    .objects = 100, .retry_ms = 1000, .retry_max_ms = 8000};
+
+static void want_in(struct write_lane *in, const char *name, bool urgent) {
+    assert_int_equal(write_lane_want(in, str_of(name), now, 0), 0);
+    write_lane_rank(in, str_of(name), urgent);
+}
+
+/* Names that begin one after the other, "a/1 b/1"; each ends at once. */
+static void order_is(const char *wanted) {
+    char *names = strdup(wanted), *rest = names;
+    for (char *name; (name = strsep(&rest, " ")) != NULL;)
+        ends(begins(name), WRITE_DONE);
+    free(names);
+}
+
+/* Who has many objects waits for itself. */
+static void test_namespaces_take_turns(void **state) {
+    (void)state;
+    open_queue(2, 20, &large);
+    for (int i = 0; i < 5; i++) {
+        char name[8];
+        (void)snprintf(name, sizeof name, "u/%d", i);
+        want_in(lane, name, false);
+    }
+    order_is("u/0");
+    want_in(lane, "b/0", false);
+    want_in(lane, "b/1", false);
+    want_in(lane, "c", false); /* has none */
+    want_in(lane, "d", false);
+    order_is("u/1 b/0 c u/2 b/1 d u/3 u/4");
+    waits(INT64_MAX);
+}
+
+static void test_lanes_take_turns(void **state) {
+    (void)state;
+    open_queue(2, 20, &large);
+    want_in(lane, "u/0", false);
+    want_in(lane, "u/1", false);
+    want_in(lane, "u/2", false);
+    want_in(other, "b/0", false);
+    want_in(other, "b/1", false);
+    struct write_next next;
+    write_queue_next(queue, now, &next);
+    const bool first = write_item_lane(next.item) == lane;
+    ends(next.item, WRITE_DONE);
+    order_is(first ? "b/0 u/1 b/1 u/2" : "u/0 b/1 u/1 u/2");
+}
+
+/* Each second write is an urgent one, in whichever lane, as long as both kinds wait. */
+static void test_half_is_for_what_is_urgent(void **state) {
+    (void)state;
+    open_queue(2, 20, &large);
+    for (int i = 0; i < 4; i++) {
+        char name[8];
+        (void)snprintf(name, sizeof name, "u/%d", i);
+        want_in(lane, name, false);
+    }
+    order_is("u/0 u/1");
+    want_in(other, "b/0", true);
+    want_in(other, "b/1", true);
+    order_is("b/0 u/2 b/1 u/3");
+    want_in(lane, "u/1", false);
+    want_in(lane, "u/2", true);
+    want_in(lane, "u/3", true);
+    order_is("u/2 u/1 u/3");
+    want_in(lane, "u/1", true);
+    want_in(lane, "u/1", false); /* no more */
+    want_in(lane, "u/0", true);
+    order_is("u/1 u/0");
+    waits(INT64_MAX);
+}
+
+/* Its rank is the object's until it is said otherwise, and does not make it begin. */
+static void test_a_rank_stays(void **state) {
+    (void)state;
+    open_queue(2, 20, &large);
+    want_in(lane, "b/0", true);
+    ends(begins("b/0"), WRITE_FAILED);
+    write_lane_rank(lane, STR("nowhere/0"), true);
+    want_in(lane, "u/1", false);
+    order_is("u/1");
+    assert_int_equal(write_lane_want(lane, STR("u/0"), now, 1000), 0);
+    (void)begins_after(1000, "b/0"); /* in turn */
+    assert_int_equal(write_lane_count(lane), 2);
 }
 
 static void test_a_conflict(void **state) {
@@ -508,6 +598,10 @@ int main(void) {
         TEST(test_a_failure_that_says_how_long),
         TEST(test_jitter),
         TEST(test_a_server_that_is_busy),
+        TEST(test_namespaces_take_turns),
+        TEST(test_lanes_take_turns),
+        TEST(test_half_is_for_what_is_urgent),
+        TEST(test_a_rank_stays),
         TEST(test_a_conflict),
         TEST(test_a_conflict_and_a_later_wish),
         TEST(test_what_is_gone),
