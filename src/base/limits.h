@@ -18,6 +18,9 @@
 #define LIMIT_DEFAULT_CONSTRAINTS 64     /* spread.defaultConstraints of the configuration */
 #define LIMIT_SELECTOR_REQUIREMENTS 1024 /* requirements of a selector written as one string */
 #define LIMIT_SELECTOR_VALUES 4096       /* values of one of them */
+#define LIMIT_SPREAD_GROUP_TEXT                                                                    \
+    (1u << 10) /* bytes of a spread group's selector, which is compared with each Placement of its \
+                  namespace; a longer one is none */
 #define LIMIT_VOLUME_TEXT (16u << 10)    /* a volume's node affinity; a longer one pins nothing */
 #define LIMIT_CLAIMS 1024                /* volume claims of one pod */
 #define LIMIT_RESOURCES                                                                            \

@@ -155,12 +155,8 @@ static int intern_resources(struct fleet_contents *c, const struct placement *fr
 static int copy_group(const struct placement *from, struct placement_record *ret) {
     struct arena work;
     struct selector selector;
-    struct str text;
-    int r = 0;
-    if (!labels_lookup(&from->annotations, STR(PLACEMENT_GROUP_ANNOTATION), &text))
-        return 0;
     arena_init(&work, LIMIT_STATE_OBJECT_ARENA);
-    r = selector_parse(text, &work, &selector, NULL);
+    int r = placement_group_parse(from, &work, &selector, NULL);
     if (r == 0) {
         r = selector_copy(&selector, &ret->arena, &ret->group);
         ret->grouped = r == 0;

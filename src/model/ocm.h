@@ -161,6 +161,12 @@ struct placement {
  * scoreCoordinate.builtIn where that is not set.
  */
 void placement_decode(struct json_reader *r, struct placement *ret);
+/* The selector of annotation PLACEMENT_GROUP_ANNOTATION: which Placements of its namespace it is
+ * spread together with. 0, -ENOENT (there is no annotation), -EINVAL (it is not a selector, or
+ * longer than LIMIT_SPREAD_GROUP_TEXT; there is no group then) or -ENOMEM. `err` says why of
+ * -EINVAL. */
+int placement_group_parse(const struct placement *p, struct arena *arena, struct selector *ret,
+                          struct err *err) MUST_CHECK;
 
 /* ---- PlacementDecision ---- */
 

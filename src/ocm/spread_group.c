@@ -26,12 +26,11 @@ static int count_placement(void *ctx, struct str name) {
 
 int spread_group_count(struct deciding *x, uint32_t **ret) {
     struct selector selector;
-    struct str text;
     struct err err;
     *ret = NULL;
-    if (!labels_lookup(&x->placement->annotations, STR(PLACEMENT_GROUP_ANNOTATION), &text))
+    int r = placement_group_parse(x->placement, x->arena, &selector, &err);
+    if (r == -ENOENT)
         return 0;
-    int r = selector_parse(text, x->arena, &selector, &err);
     if (r == -EINVAL)
         return deciding_warn(x, arena_printf(x->arena,
                                              "annotation " PLACEMENT_GROUP_ANNOTATION

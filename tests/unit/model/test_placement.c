@@ -2,8 +2,10 @@
  * nearest word: the contract of `simulate --placement`. */
 #include "model/ocm.h"
 
+#include "base/limits.h"
 #include "unit/model/decoding.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 static struct placement decode(const char *json) {
@@ -355,6 +357,36 @@ static void groups(void **state) {
             "groupClusterSelector is required");
 }
 
+/* A selector of so many bytes. */
+static int parse_group(uint32_t bytes, struct err *err) {
+    CLEANUP(strbuf_done) struct strbuf json = {0};
+    CLEANUP(arena_done) struct arena arena;
+    struct selector selector;
+    strbuf_append_str(&json, STR("{\"metadata\":{\"name\":\"p\",\"annotations\":{"
+                                 "\"" PLACEMENT_GROUP_ANNOTATION "\":\""));
+    for (uint32_t i = 0; i < bytes; i++)
+        strbuf_append_char(&json, i % 10 == 9 ? ',' : 'a');
+    strbuf_append_str(&json, STR("\"}},\"spec\":{}}"));
+    strbuf_append_char(&json, '\0');
+    const struct placement p = decode(json.p);
+    arena_init(&arena, 1 << 20);
+    return placement_group_parse(&p, &arena, &selector, err);
+}
+
+static void a_spread_group(void **state) {
+    CLEANUP(arena_done) struct arena arena;
+    struct selector selector;
+    struct err err;
+    (void)state;
+    arena_init(&arena, 1 << 20);
+    struct placement p = decode("{\"metadata\":{\"name\":\"p\"},\"spec\":{}}");
+    assert_int_equal(placement_group_parse(&p, &arena, &selector, &err), -ENOENT);
+    assert_int_equal(parse_group(LIMIT_SPREAD_GROUP_TEXT - 1, &err), 0);
+    assert_int_equal(parse_group(LIMIT_SPREAD_GROUP_TEXT, &err), 0);
+    assert_int_equal(parse_group(LIMIT_SPREAD_GROUP_TEXT + 1, &err), -EINVAL);
+    assert_string_equal(err.text, "the selector has 1025 bytes, more than 1024");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         DECODING_TEST(nothing_is_given),
@@ -371,6 +403,7 @@ int main(void) {
         DECODING_TEST(tolerations),
         DECODING_TEST(lengths_of_groups),
         DECODING_TEST(groups),
+        DECODING_TEST(a_spread_group),
     };
     return cmocka_run_group_tests_name("placement", tests, NULL, NULL);
 }
