@@ -73,7 +73,9 @@ static int add_selected(struct grouping *g, const struct placement_group *group,
     struct deciding *x = g->x;
     struct selector selector;
     uint32_t count = 0, rest = 0;
-    int r = match_compile(&group->selector, x->arena, &selector, &x->d->group_problem);
+    int r = deciding_steps(x, 1 + g->rest_count / 4);
+    if (r == 0)
+        r = match_compile(&group->selector, x->arena, &selector, &x->d->group_problem);
     if (r != 0 || x->d->group_problem.n > 0)
         return r;
     memset(flags, 1, g->rest_count);

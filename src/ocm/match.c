@@ -17,6 +17,9 @@ static int compile(const struct label_selector *from, struct arena *arena, struc
 int match_compile(const struct placement_selector *from, struct arena *arena, struct selector *ret,
                   struct str *ret_problem) {
     struct selector labels, claims;
+    if (!steps_take(&arena->steps,
+                    label_selector_steps(&from->labels) + label_selector_steps(&from->claims)))
+        return -E2BIG;
     int r = compile(&from->labels, arena, &labels, ret_problem);
     if (r == 0 && ret_problem->n == 0)
         r = compile(&from->claims, arena, &claims, ret_problem);

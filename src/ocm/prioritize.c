@@ -118,7 +118,8 @@ static int score_add_on(struct scoring *s) {
     const struct fleet_scores *scores = fleet_scores_find(x->view, s->of->resource);
     const uint32_t item = fleet_score_name(x->view, s->of->score);
     const bool is_new = !str_eq(s->named, s->of->resource); /* they come by name */
-    int r = 0;
+    enum { LOOK_UP = 8 };                                   /* steps to find a cluster's score */
+    int r = scores != NULL ? deciding_steps(s->x, (uint64_t)LOOK_UP * x->left_count) : 0;
     s->named = s->of->resource;
     for (uint32_t i = 0; scores != NULL && r == 0 && i < x->left_count; i++) {
         const uint32_t slot = x->left[i];

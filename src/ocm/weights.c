@@ -147,6 +147,8 @@ int decide_weights(struct deciding *x, struct weighed **ret, uint32_t *ret_count
     struct weighed *weighed = arena_array(x->arena, count, sizeof *weighed);
     if (weighed == NULL)
         return -ENOMEM;
+    if (deciding_steps(x, count) != 0)
+        return -E2BIG;
     for (uint32_t i = 0; i < count; i++) {
         const struct placement_prioritizer *of = entries[i].of;
         if (!entries[i].counts || of->weight == 0)

@@ -50,6 +50,12 @@ static const struct list lists[] = {
     {"{" TOLERATE ", decisionStrategy: {groupStrategy: {decisionGroups: [",
      "{groupName: group%u, groupClusterSelector: {labelSelector: {matchLabels: {zone: z1}}}}",
      "]}}}"},
+    {"{" TOLERATE ", decisionStrategy: {groupStrategy: {decisionGroups: [",
+     "{groupName: group%u, groupClusterSelector: {labelSelector: {matchLabels: {zone: none}}}}",
+     "]}}}"},
+    {"{" TOLERATE ", decisionStrategy: {groupStrategy: {decisionGroups: [{groupName: all, "
+     "groupClusterSelector: {}}, ",
+     "{groupName: group%u, groupClusterSelector: {}}", "]}}}"},
 };
 
 static struct str list_text(struct hub *f, const struct list *list, unsigned count) {
