@@ -143,9 +143,10 @@ void fleet_placements_each(const struct fleet_view *v,
                            void (*visit)(void *ctx, struct str namespace, struct str name),
                            void *ctx);
 /* Placements of a namespace that a compiled selector picks by their labels, in no order: `visit`
- * gets their names; one that returns non-zero ends it, and is returned. */
+ * gets their names; one that returns non-zero ends it, and is returned. -E2BIG: the steps, which it
+ * takes for each Placement that it compares, are spent. */
 int fleet_placements_visit(const struct fleet_view *v, struct str namespace,
-                           const struct selector *selector,
+                           const struct selector *selector, struct steps *steps,
                            int (*visit)(void *ctx, struct str name), void *ctx);
 
 struct fleet_decision {

@@ -249,14 +249,17 @@ void fleet_placements_each(const struct fleet_view *v,
 }
 
 int fleet_placements_visit(const struct fleet_view *v, struct str namespace,
-                           const struct selector *selector,
+                           const struct selector *selector, struct steps *steps,
                            int (*visit)(void *ctx, struct str name), void *ctx) {
     const struct fleet_contents *c = v->contents;
+    const uint64_t cost = 1 + selector_cost(selector).steps;
     const uint32_t n = contents_namespace_find(c, namespace);
     uint32_t id = n != FLEET_NONE ? namespace_at(c, n)->placements : FLEET_NONE;
     for (int r; id != FLEET_NONE; id = placement_at(c, id)->in_namespace.next) {
         const struct placement_record *p = placement_at(c, id);
         const struct label_set_ref labels = {&c->strings, &p->labels};
+        if (!steps_take(steps, cost))
+            return -E2BIG;
         if (p->known && selector_matches(selector, label_set_lookup, &labels) &&
             (r = visit(ctx, intern_str(&c->strings, p->name))) != 0)
             return r;

@@ -41,8 +41,8 @@ int spread_group_count(struct deciding *x, uint32_t **ret) {
     struct counting counting = {x, arena_array(x->arena, x->slots, sizeof(uint32_t))};
     if (counting.counts == NULL)
         return -ENOMEM;
-    r = fleet_placements_visit(x->view, x->placement->meta.namespace, &selector, count_placement,
-                               &counting);
+    r = fleet_placements_visit(x->view, x->placement->meta.namespace, &selector, &x->arena->steps,
+                               count_placement, &counting);
     if (r == 0)
         *ret = counting.counts;
     return r;

@@ -1,6 +1,7 @@
 /* Placements in a fleet, and what is decided of them. */
 #include "unit/fleet/fleet_builder.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 #include "model/ocm.h"
@@ -123,7 +124,8 @@ static int visited_are(struct fleet_builder *b, const char *selector, int stop_a
     struct visited v = {.stop_after = stop_after};
     struct selector s;
     assert_int_equal(selector_parse(str_of(selector), &b->arena, &s, NULL), 0);
-    int r = fleet_placements_visit(fleet_look(b), STR("n"), &s, visit, &v);
+    struct steps steps = {0};
+    int r = fleet_placements_visit(fleet_look(b), STR("n"), &s, &steps, visit, &v);
     size_t count = 0;
     for (size_t i = 0; i < v.names.n; i++)
         count += v.names.p[i] == ' ';
@@ -153,6 +155,40 @@ static void by_their_labels(void **state) {
     assert_int_equal(visited_are(&b, "", 2, 2), 17);
     fleet_give(&b, FLEET_PLACEMENTS, "{'metadata':{'name':'q','namespace':'n'}}");
     assert_int_equal(visited_are(&b, "app=web", 0, 1), 0);
+    fleet_builder_close(&b);
+}
+
+/* Steps for each that is compared, whether or not the selector picks it. */
+static int visit_some(struct fleet_builder *b, const struct selector *s, uint64_t max,
+                      uint64_t *ret_used) {
+    struct visited v = {0};
+    struct steps steps = {.max = max};
+    const int r = fleet_placements_visit(fleet_look(b), STR("n"), s, &steps, visit, &v);
+    *ret_used = steps.used;
+    strbuf_done(&v.names);
+    return r;
+}
+
+static void each_comparison_takes_steps(void **state) {
+    CLEANUP(arena_done) struct arena arena;
+    struct fleet_builder b;
+    struct selector short_one, long_one;
+    uint64_t few, many, used;
+    (void)state;
+    arena_init(&arena, 1 << 20);
+    assert_int_equal(selector_parse(STR("a=b"), &arena, &short_one, NULL), 0);
+    assert_int_equal(selector_parse(STR("a=b,!c,!d,!e,!f"), &arena, &long_one, NULL), 0);
+    fleet_builder_open(&b);
+    for (unsigned i = 0; i < 10; i++) {
+        char text[100];
+        (void)snprintf(text, sizeof text, "{'metadata':{'name':'p%u','namespace':'n'}}", i);
+        fleet_give(&b, FLEET_PLACEMENTS, text);
+    }
+    assert_int_equal(visit_some(&b, &short_one, 0, &few), 0);
+    assert_int_equal(visit_some(&b, &long_one, 0, &many), 0);
+    assert_true(few >= 20 && many >= 60);
+    assert_int_equal(visit_some(&b, &long_one, many, &used), 0);
+    assert_int_equal(visit_some(&b, &long_one, many - 1, &used), -E2BIG);
     fleet_builder_close(&b);
 }
 
@@ -296,6 +332,7 @@ int main(void) {
         cmocka_unit_test(what_a_writer_wants),
         cmocka_unit_test(it_decodes_again),
         cmocka_unit_test(by_their_labels),
+        cmocka_unit_test(each_comparison_takes_steps),
         cmocka_unit_test(decisions_by_name),
         cmocka_unit_test(decisions_change),
         cmocka_unit_test(decisions_without_their_placement),
