@@ -21,8 +21,8 @@
 #define LIMIT_SPREAD_GROUP_TEXT                                                                    \
     (1u << 10) /* bytes of a spread group's selector, which is compared with each Placement of its \
                   namespace; a longer one is none */
-#define LIMIT_VOLUME_TEXT (16u << 10)    /* a volume's node affinity; a longer one pins nothing */
-#define LIMIT_CLAIMS 1024                /* volume claims of one pod */
+#define LIMIT_VOLUME_TEXT (16u << 10) /* a volume's node affinity; a longer one pins nothing */
+#define LIMIT_CLAIMS 1024             /* volume claims of one pod */
 #define LIMIT_RESOURCES                                                                            \
     128 /* resources that one container, pod or node names, beside cpu, memory, ephemeral-storage  \
            and pods */
@@ -186,6 +186,13 @@
 #define LIMIT_AUDIT_STEPS (LIMIT_REVIEW_STEPS / 4) /* to try policies that change nothing */
 #define LIMIT_PATCH_BYTES                                                                          \
     (1u << 20) /* what is added to one object; etcd takes 1.5 MiB of the whole */
+
+/* Which Placements a change of a hub's object can change */
+#define LIMIT_GROUP_STEPS                                                                          \
+    20000u /* to compare a Placement with the spread groups of its namespace: a fifth of a         \
+              millisecond. Beyond it, all that have a group are planned again */
+#define LIMIT_CHANGE_STEPS                                                                         \
+    4000000u /* for one event: some milliseconds. Beyond it all Placements are planned again */
 
 /* Questions about fleets that bring their clusters along: a line of `simulate --lines` */
 #define LIMIT_LINE_BYTES (64u << 20)

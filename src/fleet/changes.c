@@ -1,8 +1,10 @@
 #include "fleet/changes.h"
 
+#include "base/limits.h"
 #include "fleet/internal.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 /* Placements as they are found, some of them several times. */
@@ -12,6 +14,8 @@ struct finding {
     uint32_t *ids;
     uint32_t count, cap;
     bool spent; /* the steps are; the arena says so if it is full */
+    struct steps
+        looking; /* for the cluster among decisions: when they are spent, it is not found */
     /* What a Placement must be like. */
     uint32_t set, resource; /* interned; INTERN_NONE: whichever */
     uint32_t slot;          /* of the cluster that has changed; TOPOLOGY_NONE: none has, or nobody
@@ -104,19 +108,34 @@ static void find_users(struct finding *f, uint32_t set) {
 
 /* ---- spread groups ---- */
 
+/* Selectors of a namespace that take too long to be compared with each Placement that changes:
+ * whichever has a group may have it. Once, until one of them has been looked at. */
+static void find_all_grouped(struct finding *f, struct namespace_record *n) {
+    if (atomic_exchange(&n->groups_reported, true))
+        return;
+    for (uint32_t id = n->grouped; id != FLEET_NONE && goes_on(f, 1);
+         id = placement_at(f->c, id)->in_groups.next)
+        find_placement(f, id);
+}
+
 static void find_with_group(struct finding *f, uint32_t id) {
     const struct fleet_contents *c = f->c;
     const struct placement_record *p = placement_at(c, id);
     const struct label_set_ref labels = {&c->strings, &p->labels};
+    struct namespace_record *n = namespace_at(c, p->namespace);
     find_placement(f, id);
     if (!p->known)
         return;
-    for (uint32_t other = namespace_at(c, p->namespace)->placements; other != FLEET_NONE;
-         other = placement_at(c, other)->in_namespace.next) {
+    if (n->group_steps > LIMIT_GROUP_STEPS) {
+        find_all_grouped(f, n);
+        return;
+    }
+    for (uint32_t other = n->grouped; other != FLEET_NONE;
+         other = placement_at(c, other)->in_groups.next) {
         const struct placement_record *o = placement_at(c, other);
-        if (!goes_on(f, o->grouped ? selector_cost(&o->group).steps : 1))
+        if (!goes_on(f, 1 + selector_cost(&o->group).steps))
             return;
-        if (o->grouped && selector_matches(&o->group, label_set_lookup, &labels))
+        if (selector_matches(&o->group, label_set_lookup, &labels))
             find_placement(f, other);
     }
 }
@@ -126,6 +145,7 @@ static void find_with_group(struct finding *f, uint32_t id) {
 static struct finding begin(const struct fleet_view *v, struct arena *arena) {
     return (struct finding){.c = v->contents,
                             .arena = arena,
+                            .looking.max = arena->steps.max / 4,
                             .set = INTERN_NONE,
                             .resource = INTERN_NONE,
                             .slot = TOPOLOGY_NONE};
@@ -151,7 +171,7 @@ static bool has_cluster(struct finding *f, const struct placement_record *p) {
     for (uint32_t id = p->decisions; id != FLEET_NONE;
          id = decision_at(f->c, id)->of_placement.next) {
         const struct fleet_decision *d = &decision_at(f->c, id)->decision;
-        if (!goes_on(f, 1 + d->slot_count))
+        if (!steps_take(&f->looking, 1 + d->slot_count))
             return false;
         for (uint32_t i = 0; i < d->slot_count; i++)
             if (d->slots[i] == f->slot)

@@ -6,6 +6,11 @@
  *
  * The answer is of what is known now. A change is of what was known before it, too: ask before it
  * is applied and after it, and take both.
+ *
+ * Where comparing a Placement with the selectors of all spread groups of its namespace takes more
+ * than LIMIT_GROUP_STEPS, all Placements of the namespace that have a group are answered, and only
+ * once until fleet_placements_visit() has been asked for one of them: until then nobody has seen
+ * what they were told of before.
  */
 #pragma once
 
@@ -13,7 +18,8 @@
 
 struct fleet_placement {
     struct str namespace, name; /* borrowed while the view is open */
-    bool has_it;                /* a cluster has changed that is decided for it */
+    bool has_it; /* a cluster has changed that is decided for it; a quarter of the arena's steps are
+                    for finding out, and when these are spent it is false */
 };
 
 /* Those that have the cluster first, for they may have to move; then by namespace and name, each

@@ -57,12 +57,12 @@ struct fleet_stats fleet_stats(struct fleet *f);
  * Who is told which Placements may have to be decided anew (fleet/changes.h): of what is known
  * before a change and of what is known after it. Called on the watch's thread, under the store's
  * lock: it must not ask the store anything. A ManagedCluster that is applied as it was, but for
- * what no decision depends on, changes none.
+ * what no decision depends on, changes none; a Placement that keeps its labels changes itself only.
  */
 struct fleet_observer {
     void (*changed)(void *ctx, struct str namespace, struct str name);
-    /* Any may have to: a listing has ended (which reports nothing before), or there was no memory
-     * to find out which. */
+    /* Any may have to: a listing has ended (which reports nothing before), or there was no memory,
+     * or there were not enough steps, to find out which. */
     void (*changed_all)(void *ctx);
     void *ctx;
     /* Of an AddOnPlacementScore of ours, which is no part of anybody's question: it comes, changes

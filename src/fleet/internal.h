@@ -40,6 +40,9 @@ struct namespace_record {
     struct shown shown;
     struct label_set labels;
     uint32_t bindings, binding_count, placements; /* heads of lists */
+    uint32_t grouped;             /* head of the list of its Placements that have a spread group */
+    uint64_t group_steps;         /* to compare one Placement with all of their selectors */
+    _Atomic bool groups_reported; /* all of them, since the last look at a group's Placements */
     uint32_t next_unsorted;
     struct str *sets; /* [sets_cap]; owned: names of the bound sets, sorted; borrowed strings */
     uint32_t sets_cap;
@@ -66,7 +69,7 @@ struct placement_record {
     uint32_t name;      /* interned */
     bool known, unsorted;
     struct shown shown;
-    struct links in_namespace;
+    struct links in_namespace, in_groups;
     struct str json, status; /* owned */
     uint32_t version;        /* interned, or INTERN_NONE */
     struct label_set labels;
@@ -219,6 +222,8 @@ void contents_binding_remove(struct fleet_contents *c, struct str namespace, str
 int contents_placement_apply(struct fleet_contents *c, const struct placement *from,
                              struct str json);
 void contents_placement_remove(struct fleet_contents *c, struct str namespace, struct str name);
+/* Is it known, with the same labels? Then applying it changes nothing for other Placements. */
+bool contents_placement_has_labels(const struct fleet_contents *c, const struct placement *from);
 uint32_t contents_placement_make(struct fleet_contents *c, struct str namespace, struct str name);
 uint32_t contents_placement_find(const struct fleet_contents *c, struct str namespace,
                                  struct str name);

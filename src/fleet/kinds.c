@@ -1,6 +1,7 @@
 /*
  * The kinds of a fleet as rows: what decodes, applies and removes their objects.
  */
+#include "base/limits.h"
 #include "fleet/changes.h"
 #include "fleet/internal.h"
 #include "model/injected.h"
@@ -106,10 +107,19 @@ static void report_changed(const struct fleet_contents *c, const struct informer
         return;
     if (object->kind == FLEET_SCORES && injected_resource_read(object->meta.name, &shard))
         return; /* they are no part of anybody's question */
+    object->arena->steps = (struct steps){.max = LIMIT_CHANGE_STEPS};
     if (find_changed(&view, object, &changed) != 0)
         o->changed_all(o->ctx);
+    object->arena->steps = (struct steps){0};
     for (uint32_t i = 0; i < changed.count; i++)
         o->changed(o->ctx, changed.items[i].namespace, changed.items[i].name);
+}
+
+/* A Placement that changes nothing for those whose spread group has it. */
+static void report_alone(const struct fleet_contents *c, const struct informer_object *placement) {
+    const struct object_meta *m = &placement->meta;
+    if (c->observer != NULL && (c->listing >> FLEET_PLACEMENTS & 1) == 0)
+        c->observer->changed(c->observer->ctx, m->namespace, m->name);
 }
 
 static void report_all(struct fleet_contents *c, uint32_t kind) {
@@ -159,9 +169,14 @@ static int apply_binding(void *contents, const struct informer_object *object, s
 }
 
 static int apply_placement(void *contents, const struct informer_object *object, struct err *err) {
-    report_changed(contents, object);
+    const bool same = contents_placement_has_labels(contents, object->decoded);
+    if (!same)
+        report_changed(contents, object);
     const int r = contents_placement_apply(contents, object->decoded, object->json);
-    report_changed(contents, object);
+    if (same)
+        report_alone(contents, object);
+    else
+        report_changed(contents, object);
     return applied(r, object, err);
 }
 

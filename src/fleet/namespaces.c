@@ -36,7 +36,7 @@ uint32_t contents_namespace_make(struct fleet_contents *c, struct str name) {
     }
     struct namespace_record *n = namespace_at(c, id);
     n->name = text;
-    n->bindings = n->placements = FLEET_NONE;
+    n->bindings = n->placements = n->grouped = FLEET_NONE;
     hashmap_insert(&c->namespace_index, name_hash_of(text), id);
     return id;
 }

@@ -34,6 +34,33 @@ static struct list in_namespace(const struct fleet_contents *c, uint32_t namespa
                          &namespace_at(c, namespace)->placements};
 }
 
+/* ---- spread groups ---- */
+
+static struct list in_groups(struct fleet_contents *c, uint32_t namespace) {
+    return (struct list){&c->placements, offsetof(struct placement_record, in_groups),
+                         &namespace_at(c, namespace)->grouped};
+}
+
+static void join_groups(struct fleet_contents *c, uint32_t id) {
+    const struct placement_record *p = placement_at(c, id);
+    const struct list list = in_groups(c, p->namespace);
+    if (!p->grouped)
+        return;
+    list_put(&list, id);
+    namespace_at(c, p->namespace)->group_steps += selector_cost(&p->group).steps;
+}
+
+static void leave_groups(struct fleet_contents *c, uint32_t id) {
+    const struct placement_record *p = placement_at(c, id);
+    const struct list list = in_groups(c, p->namespace);
+    if (!p->grouped)
+        return;
+    list_take(&list, id);
+    namespace_at(c, p->namespace)->group_steps -= selector_cost(&p->group).steps;
+}
+
+/* ---- records ---- */
+
 /* One that is not there yet. */
 static uint32_t make(struct fleet_contents *c, struct pair key) {
     if (hashmap_reserve(&c->placement_index) != 0)
@@ -193,6 +220,7 @@ int contents_placement_apply(struct fleet_contents *c, const struct placement *f
         return r;
     }
     contents_show(c, FLEET_PLACEMENTS, !p->known, &p->shown);
+    leave_groups(c, id);
     contents_placement_empty(c, p);
     p->known = true;
     c->record_bytes += made.json.n + made.status.n;
@@ -207,13 +235,21 @@ int contents_placement_apply(struct fleet_contents *c, const struct placement *f
     p->arena = made.arena;
     p->group = made.group;
     p->grouped = made.grouped;
+    join_groups(c, id);
     return 0;
+}
+
+bool contents_placement_has_labels(const struct fleet_contents *c, const struct placement *from) {
+    const uint32_t id = contents_placement_find(c, from->meta.namespace, from->meta.name);
+    return id != FLEET_NONE && placement_at(c, id)->known &&
+           label_set_is(&c->strings, &placement_at(c, id)->labels, from->meta.labels);
 }
 
 void contents_placement_remove(struct fleet_contents *c, struct str namespace, struct str name) {
     const uint32_t id = contents_placement_find(c, namespace, name);
     if (id == FLEET_NONE)
         return;
+    leave_groups(c, id);
     contents_placement_empty(c, placement_at(c, id));
     contents_placement_settle(c, id);
 }
@@ -254,7 +290,10 @@ int fleet_placements_visit(const struct fleet_view *v, struct str namespace,
     const struct fleet_contents *c = v->contents;
     const uint64_t cost = 1 + selector_cost(selector).steps;
     const uint32_t n = contents_namespace_find(c, namespace);
-    uint32_t id = n != FLEET_NONE ? namespace_at(c, n)->placements : FLEET_NONE;
+    if (n == FLEET_NONE)
+        return 0;
+    uint32_t id = namespace_at(c, n)->placements;
+    namespace_at(c, n)->groups_reported = false; /* what changes from now on is reported again */
     for (int r; id != FLEET_NONE; id = placement_at(c, id)->in_namespace.next) {
         const struct placement_record *p = placement_at(c, id);
         const struct label_set_ref labels = {&c->strings, &p->labels};

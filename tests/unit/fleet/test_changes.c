@@ -2,6 +2,7 @@
  * handler (pkg/placement/controllers/scheduling enqueue_test.go, cluster_event_handler_test.go). */
 #include "fleet/changes.h"
 
+#include "base/limits.h"
 #include "unit/fleet/fleet_builder.h"
 
 #include <errno.h>
@@ -101,7 +102,6 @@ static void of_a_cluster(void **state) {
 /* Those that have it must perhaps move: they come first, whatever their names. */
 static void who_has_the_cluster_comes_first(void **state) {
     struct fleet_builder b;
-    struct fleet_changed changed;
     static const char *const placements[] = {"a", "b", "c", "d"};
     (void)state;
     fleet_builder_open(&b);
@@ -125,10 +125,6 @@ static void who_has_the_cluster_comes_first(void **state) {
     DECIDED("a1", "a", "{'clusterName':'c2'}");
     by_cluster(&b, "c1", "n/b n/d n/a n/c");
     by_cluster(&b, "c2", "n/a n/b n/d n/c");
-    /* however long that takes to find out, the steps bound it */
-    arena.steps = (struct steps){.max = ENOUGH};
-    assert_int_equal(fleet_changed_by_cluster(fleet_look(&b), STR("c1"), &arena, &changed), -E2BIG);
-    arena.steps = (struct steps){0};
     fleet_drop(&b, FLEET_DECISIONS, "n", "d1");
     by_cluster(&b, "c1", "n/b n/a n/c n/d");
     fleet_builder_close(&b);
@@ -286,6 +282,32 @@ static void steps_are_limited(void **state) {
     fleet_builder_close(&b);
 }
 
+/* A cluster is looked for among decisions for a quarter of the steps; then nobody has it. */
+static void looking_for_the_cluster_ends(void **state) {
+    struct fleet_builder b;
+    struct fleet_changed changed;
+    (void)state;
+    fleet_builder_open(&b);
+    set(&b, "one", "");
+    bind(&b, "n", "one");
+    cluster(&b, "c", IN("one"));
+    placement(&b, "n", "p", "", "");
+    fleet_give(&b, FLEET_DECISIONS,
+               "{'metadata':{'name':'d','namespace':'n','labels':{'" PLACEMENT_LABEL
+               "':'p'}},'status':{'decisions':[{'clusterName':'o'},{'clusterName':'o'},{"
+               "'clusterName':'c'}]}}");
+    for (uint64_t quarter = 3; quarter <= 5; quarter++) { /* the object takes 4 */
+        arena.steps = (struct steps){.max = 4 * quarter};
+        assert_int_equal(fleet_changed_by_cluster(fleet_look(&b), STR("c"), &arena, &changed), 0);
+        assert_int_equal(changed.count, 1);
+        assert_int_equal(changed.items[0].has_it, quarter >= 4);
+    }
+    arena.steps = (struct steps){0};
+    assert_int_equal(fleet_changed_by_cluster(fleet_look(&b), STR("c"), &arena, &changed), 0);
+    assert_true(changed.items[0].has_it);
+    fleet_builder_close(&b);
+}
+
 /* ---- who is told ---- */
 
 static struct strbuf told;
@@ -325,13 +347,18 @@ static void an_observer_is_told(void **state) {
     placement(&b, "n", "r", "", "");
     is_told("n/r ");
     placement(&b, "n", "r", "", "'numberOfClusters':1");
-    is_told("n/r n/r ");
+    is_told("n/r "); /* it has its labels still, and changes no other */
     fleet_store.sync_begin(b.c, FLEET_SETS);
     set(&b, "one", "");
     set(&b, "two", "");
     is_told("");
     placement(&b, "n", "r", "", "");
-    is_told("n/r n/r ");
+    is_told("n/r ");
+    fleet_store.sync_begin(b.c, FLEET_PLACEMENTS);
+    placement(&b, "n", "r", "", "");
+    is_told("");
+    fleet_store.sync_abort(b.c, FLEET_PLACEMENTS);
+    is_told("all ");
     fleet_store.sync_end(b.c, FLEET_SETS);
     is_told("all ");
     set(&b, "one", "");
@@ -440,6 +467,84 @@ static void a_decision_that_changes_its_placement(void **state) {
     strbuf_done(&told);
 }
 
+/* What a controller writes into a Placement's status is told to no other; its labels are. */
+static void a_placement_that_keeps_its_labels(void **state) {
+    const struct fleet_observer observer = {.changed = note_changed, .changed_all = note_all};
+    struct fleet_builder b;
+    (void)state;
+    fleet_builder_open(&b);
+    placement(&b, "n", "p", ",'labels':{'a':'b'}", "");
+    placement(&b, "n", "z", GROUP("a=b"), "");
+    b.c->observer = &observer;
+    placement(&b, "n", "p", ",'labels':{'a':'b'}", "'numberOfClusters':1");
+    is_told("n/p ");
+    placement(&b, "n", "p", ",'labels':{'a':'c'}", "");
+    is_told("n/p n/z n/p ");
+    placement(&b, "n", "p", ",'labels':{'a':'b'}", "");
+    is_told("n/p n/p n/z ");
+    fleet_builder_close(&b);
+    strbuf_done(&told);
+}
+
+static struct namespace_record *namespace_of(struct fleet_builder *b, const char *name) {
+    return namespace_at(b->c, contents_namespace_find(b->c, str_of(name)));
+}
+
+static int visit_nobody(void *ctx, struct str name) {
+    (void)ctx;
+    (void)name;
+    return 0;
+}
+
+/* Where it takes too long to compare, whoever has a group is told, once until one looks. */
+static void groups_that_take_too_long(void **state) {
+    const struct fleet_observer observer = {.changed = note_changed, .changed_all = note_all};
+    const struct selector everything = {.count = 0};
+    struct steps steps = {0};
+    struct fleet_builder b;
+    (void)state;
+    fleet_builder_open(&b);
+    placement(&b, "n", "p", ",'labels':{'a':'b'}", "");
+    placement(&b, "n", "x", GROUP("a=other"), "");
+    placement(&b, "n", "y", GROUP("a=b"), "");
+    placement(&b, "n", "z", GROUP("a in ("), "");
+    placement(&b, "m", "w", GROUP("a=b"), "");
+    const uint64_t sum = namespace_of(&b, "n")->group_steps;
+    assert_true(sum >= 2);
+    placement(&b, "n", "x", GROUP("a=other,!c"), "");
+    assert_true(namespace_of(&b, "n")->group_steps > sum);
+    placement(&b, "n", "x", GROUP("a=other"), "");
+    assert_int_equal(namespace_of(&b, "n")->group_steps, sum);
+    namespace_of(&b, "n")->group_steps = LIMIT_GROUP_STEPS;
+    CHANGED(&b, "n/p n/y", fleet_changed_by_placement, STR("n"), STR("p"));
+    CHANGED(&b, "n/p n/y", fleet_changed_by_placement, STR("n"), STR("p"));
+    namespace_of(&b, "n")->group_steps = LIMIT_GROUP_STEPS + 1;
+    CHANGED(&b, "n/p n/x n/y", fleet_changed_by_placement, STR("n"), STR("p"));
+    CHANGED(&b, "n/p", fleet_changed_by_placement, STR("n"), STR("p"));
+    CHANGED(&b, "m/w", fleet_changed_by_placement, STR("m"), STR("w"));
+    assert_int_equal(
+        fleet_placements_visit(fleet_look(&b), STR("m"), &everything, &steps, visit_nobody, NULL),
+        0);
+    CHANGED(&b, "n/p", fleet_changed_by_placement, STR("n"), STR("p"));
+    assert_int_equal(
+        fleet_placements_visit(fleet_look(&b), STR("n"), &everything, &steps, visit_nobody, NULL),
+        0);
+    b.c->observer = &observer;
+    placement(&b, "n", "p", "", ""); /* asked before it and after it */
+    is_told("n/p n/x n/y n/p ");
+    namespace_of(&b, "n")->group_steps = sum;
+    b.c->observer = NULL;
+    fleet_drop(&b, FLEET_PLACEMENTS, "m", "w");
+    fleet_drop(&b, FLEET_PLACEMENTS, "n", "y");
+    fleet_drop(&b, FLEET_PLACEMENTS, "n", "x");
+    assert_int_equal(namespace_of(&b, "n")->group_steps, 0);
+    fleet_drop(&b, FLEET_PLACEMENTS, "n", "z");
+    fleet_drop(&b, FLEET_PLACEMENTS, "n", "p");
+    fleet_is_empty(&b);
+    fleet_builder_close(&b);
+    strbuf_done(&told);
+}
+
 static void note_scored(void *ctx, struct str cluster, struct str resource, struct str item) {
     (void)ctx;
     strbuf_appendf(&told, "%.*s/%.*s:%.*s ", STR_ARG(cluster), STR_ARG(resource), STR_ARG(item));
@@ -504,6 +609,9 @@ int main(void) {
         cmocka_unit_test(a_heartbeat_changes_nothing),
         cmocka_unit_test(a_decision_that_is_the_same),
         cmocka_unit_test(a_decision_that_changes_its_placement),
+        cmocka_unit_test(a_placement_that_keeps_its_labels),
+        cmocka_unit_test(groups_that_take_too_long),
+        cmocka_unit_test(looking_for_the_cluster_ends),
     };
     return cmocka_run_group_tests_name("changes of a fleet", tests, setup, teardown);
 }
