@@ -181,7 +181,7 @@ static int run_rounds(struct plan_work *w, struct rounds *r, uint32_t number, st
             error = plan_trace_round(w, &trace, place, ret);
         ret->selected[ret->selected_count++] = w->feasible[place];
         drop_best(w, leaf);
-        rounds_take(r, leaf, w->left[leaf] > 0);
+        rounds_take(r, leaf);
         if (error == 0)
             error = plan_spend(w, 8 * (1 + w->domains.term_count) + r->looked - looked);
     }
@@ -192,12 +192,13 @@ static int select_clusters(struct plan_work *w, struct plan *ret) {
     const struct plan_question *q = w->question;
     const uint32_t wanted = q->has_number ? q->number : w->feasible_count;
     const uint32_t number = wanted < w->feasible_count ? wanted : w->feasible_count;
+    const struct rounds_candidates candidates = {is_better_leaf, w, w->left};
     struct rounds rounds;
     ret->selected = arena_array_unset(w->arena, number, sizeof *ret->selected);
     if (ret->selected == NULL)
         return -ENOMEM;
     int r = rounds_init(&rounds, &w->domains, w->weight != 0 ? ROUNDS_WEIGHED : ROUNDS_BY_SCORE,
-                        is_better_leaf, w, w->arena);
+                        &candidates, w->arena);
     if (r == 0)
         r = run_rounds(w, &rounds, number, ret);
     if (r != 0)

@@ -28,7 +28,7 @@ static bool is_better(const struct rounds *r, uint32_t a, uint32_t b) {
     const struct rounds_prefix *left = &r->prefixes[a], *right = &r->prefixes[b];
     if (r->order == ROUNDS_BY_SCORE && left->score != right->score)
         return left->score > right->score;
-    return r->better(r->ctx, left->best, right->best);
+    return r->candidates.better(r->candidates.ctx, left->best, right->best);
 }
 
 /* The top of two heaps made one. */
@@ -185,9 +185,9 @@ uint32_t rounds_choices(struct rounds *r, struct rounds_choice *ret) {
 
 /* ---- a round ---- */
 
-void rounds_take(struct rounds *r, uint32_t leaf, bool more) {
+void rounds_take(struct rounds *r, uint32_t leaf) {
     ordered_domains_change(r->domains, leaf, 1);
-    if (!more)
+    if (r->candidates.left[leaf] == 0)
         r->prefixes[leaf].best = PREFIX_NONE;
     for (uint32_t child = leaf; child != PREFIX_ROOT; child = r->domains->tree.parents[child]) {
         const uint32_t parent = r->domains->tree.parents[child];
@@ -228,7 +228,7 @@ static void add_child(struct rounds *r, uint32_t child) {
 static void add_prefix(struct rounds *r, uint32_t prefix) {
     const bool leaf = r->prefixes[prefix].term == r->domains->term_count;
     if (leaf)
-        r->prefixes[prefix].best = prefix;
+        r->prefixes[prefix].best = r->candidates.left[prefix] > 0 ? prefix : PREFIX_NONE;
     else if (r->order == ROUNDS_BY_SCORE)
         find_best(r, prefix);
     if (prefix != PREFIX_ROOT && r->prefixes[prefix].best != PREFIX_NONE)
@@ -258,9 +258,9 @@ static int add_prefixes(struct rounds *r, struct arena *arena) {
 }
 
 int rounds_init(struct rounds *r, struct ordered_domains *domains, enum rounds_order order,
-                rounds_better_fn *better, const void *ctx, struct arena *arena) {
+                const struct rounds_candidates *candidates, struct arena *arena) {
     const struct topology_tree *tree = &domains->tree;
-    *r = (struct rounds){.domains = domains, .order = order, .better = better, .ctx = ctx};
+    *r = (struct rounds){.domains = domains, .order = order, .candidates = *candidates};
     r->prefixes = arena_array_unset(arena, tree->count, sizeof *r->prefixes);
     r->groups = arena_array_unset(arena, tree->count, sizeof *r->groups);
     r->inner = arena_array_unset(arena, tree->count, sizeof *r->inner);

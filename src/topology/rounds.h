@@ -9,10 +9,10 @@
  * equal scores the one with the better candidate; or the caller weighs scores against something
  * else (ROUNDS_WEIGHED) and gets the leaves that can win, each with its score.
  *
- *     rounds_init(&r, &domains, ROUNDS_BY_SCORE, better, ctx, arena);
+ *     rounds_init(&r, &domains, ROUNDS_BY_SCORE, &candidates, arena);
  *     while ((leaf = rounds_best(&r)) != PREFIX_NONE) {
  *         take the leaf's best candidate;
- *         rounds_take(&r, leaf, the leaf has another candidate);
+ *         rounds_take(&r, leaf);
  *     }
  *
  * How: children of one parent with the same count form a group, for they have the same part of the
@@ -35,14 +35,21 @@ typedef bool rounds_better_fn(const void *ctx, uint32_t a, uint32_t b);
 
 enum rounds_order { ROUNDS_BY_SCORE, ROUNDS_WEIGHED };
 
+/* The candidates of leaves. Borrowed; the caller keeps them, and takes them away. */
+struct rounds_candidates {
+    rounds_better_fn *better;
+    const void *ctx;      /* of `better` */
+    const uint32_t *left; /* [domains->tree.count]: how many a leaf has; a leaf without any counts
+                             among its siblings, but is never taken from */
+};
+
 struct rounds_prefix;
 struct rounds_group;
 
 struct rounds {
     struct ordered_domains *domains; /* borrowed; rounds_take() counts in it */
     enum rounds_order order;
-    rounds_better_fn *better;
-    const void *ctx;                /* of `better` */
+    struct rounds_candidates candidates;
     struct rounds_prefix *prefixes; /* [domains->tree.count] */
     struct rounds_group *groups;
     uint32_t free_group;
@@ -66,10 +73,9 @@ static inline int64_t rounds_over(const struct ordered_term *term,
     return count + 1 - ordered_base(term, parent) - term->max_skew;
 }
 
-/* `domains` is settled, and every leaf that is counted in has a candidate. What is made is in the
- * arena. 0 or -ENOMEM. */
+/* `domains` is settled. What is made is in the arena. 0 or -ENOMEM. */
 int rounds_init(struct rounds *r, struct ordered_domains *domains, enum rounds_order order,
-                rounds_better_fn *better, const void *ctx, struct arena *arena) MUST_CHECK;
+                const struct rounds_candidates *candidates, struct arena *arena) MUST_CHECK;
 
 /* ROUNDS_BY_SCORE: the leaf to take from; PREFIX_NONE: hard terms allow none, or none is left. */
 uint32_t rounds_best(const struct rounds *r);
@@ -78,6 +84,6 @@ uint32_t rounds_best(const struct rounds *r);
  * is only the best. ret[domains->tree.count] has room for all. Returns how many. */
 uint32_t rounds_choices(struct rounds *r, struct rounds_choice *ret);
 
-/* Counts one more at a leaf that was the best, or a choice, of this round. `more`: the leaf has
- * another candidate, which `better` already goes by. */
-void rounds_take(struct rounds *r, uint32_t leaf, bool more);
+/* Counts one more at a leaf that was the best, or a choice, of this round. `left` and `better` go
+ * by the leaf's next candidate already. */
+void rounds_take(struct rounds *r, uint32_t leaf);

@@ -19,7 +19,8 @@ struct fixture {
     uint32_t place[SLOTS][LEVELS];
     int64_t worth[SLOTS]; /* of a candidate; the lower slot of two that are worth the same wins */
     int64_t before[SLOTS];
-    bool taken[SLOTS];
+    bool taken[SLOTS], absent[SLOTS]; /* absent: counts in its domains, but is no candidate */
+    uint32_t left[PREFIXES];
 };
 
 /* ---- the rule ---- */
@@ -88,7 +89,7 @@ static uint32_t naive_winner(const struct fixture *f, int64_t weight) {
     uint32_t best = SLOTS;
     int64_t best_first = 0, best_second = 0;
     for (uint32_t i = 0; i < f->count; i++) {
-        if (f->taken[i] || !naive_allowed(f, i))
+        if (f->taken[i] || f->absent[i] || !naive_allowed(f, i))
             continue;
         const int64_t score = naive_score(f, i);
         const int64_t first = weight == 0 ? score : weight * score + f->worth[i];
@@ -108,7 +109,7 @@ static uint32_t naive_winner(const struct fixture *f, int64_t weight) {
 static uint32_t best_of(const struct fixture *f, uint32_t leaf) {
     uint32_t best = SLOTS;
     for (uint32_t i = 0; i < f->count; i++)
-        if (f->leaf_of[i] == leaf && !f->taken[i] &&
+        if (f->leaf_of[i] == leaf && !f->taken[i] && !f->absent[i] &&
             (best == SLOTS || f->worth[i] > f->worth[best]))
             best = i;
     return best;
@@ -144,6 +145,22 @@ static void plant(struct fixture *f) {
         ordered_domains_add(&f->d, slot, f->before[slot]);
     }
     ordered_domains_settle(&f->d);
+}
+
+static void begin(struct fixture *f, enum rounds_order order, struct rounds *ret) {
+    const struct rounds_candidates candidates = {is_better, f, f->left};
+    plant(f);
+    memset(f->taken, 0, sizeof f->taken);
+    memset(f->left, 0, sizeof f->left);
+    for (uint32_t slot = 0; slot < f->count; slot++)
+        f->left[f->leaf_of[slot]] += !f->absent[slot];
+    assert_int_equal(rounds_init(ret, &f->d, order, &candidates, &f->arena), 0);
+}
+
+static void take(struct fixture *f, struct rounds *r, uint32_t slot) {
+    f->taken[slot] = true;
+    f->left[f->leaf_of[slot]]--;
+    rounds_take(r, f->leaf_of[slot]);
 }
 
 /* The winner's slot, or SLOTS. */
@@ -184,18 +201,13 @@ static void expect_skews(const struct fixture *f) {
 
 static void play(struct fixture *f, int64_t weight) {
     struct rounds r;
-    plant(f);
-    memset(f->taken, 0, sizeof f->taken);
-    assert_int_equal(rounds_init(&r, &f->d, weight == 0 ? ROUNDS_BY_SCORE : ROUNDS_WEIGHED,
-                                 is_better, f, &f->arena),
-                     0);
+    begin(f, weight == 0 ? ROUNDS_BY_SCORE : ROUNDS_WEIGHED, &r);
     for (;;) {
         const uint32_t want = naive_winner(f, weight);
         assert_int_equal(winner(f, &r, weight), want);
         if (want == SLOTS)
             break;
-        f->taken[want] = true;
-        rounds_take(&r, f->leaf_of[want], best_of(f, f->leaf_of[want]) != SLOTS);
+        take(f, &r, want);
         expect_skews(f);
     }
 }
@@ -203,6 +215,7 @@ static void play(struct fixture *f, int64_t weight) {
 static void random_question(struct fixture *f, uint64_t *random) {
     static const int64_t spans[] = {1, 1, 3, 10, 400};
     const int64_t span = spans[unit_below(random, 5)];
+    const bool some_absent = unit_below(random, 3) == 0;
     f->count = 1 + unit_below(random, SLOTS);
     f->term_count = unit_below(random, LEVELS + 1);
     for (uint32_t t = 0; t < f->term_count; t++)
@@ -214,6 +227,7 @@ static void random_question(struct fixture *f, uint64_t *random) {
             f->place[i][t] = unit_below(random, 2 + t);
         f->worth[i] = unit_below(random, 4);
         f->before[i] = unit_below(random, 3) == 0 ? unit_below(random, (uint32_t)span) : 0;
+        f->absent[i] = some_absent && unit_below(random, 2) == 0;
     }
 }
 
@@ -249,15 +263,13 @@ static void one_part_for_several_counts(void **state) {
     for (uint32_t i = 0; i < f->count; i++) {
         f->place[i][0] = i;
         f->before[i] = before[i];
+        f->absent[i] = false;
         f->worth[i] = worth[i];
     }
-    plant(f);
-    memset(f->taken, 0, sizeof f->taken);
-    assert_int_equal(rounds_init(&r, &f->d, ROUNDS_BY_SCORE, is_better, f, &f->arena), 0);
+    begin(f, ROUNDS_BY_SCORE, &r);
     for (uint32_t i = 0; i < f->count; i++) {
         assert_int_equal(rounds_best(&r), f->leaf_of[order[i]]);
-        f->taken[order[i]] = true;
-        rounds_take(&r, f->leaf_of[order[i]], false);
+        take(f, &r, order[i]);
     }
     assert_int_equal(rounds_best(&r), PREFIX_NONE);
     play(f, 0);
@@ -288,16 +300,13 @@ static void a_round_does_not_look_at_all_leaves(void **state) {
         f->place[i][0] = i / 2;
         f->place[i][1] = i % 2;
         f->before[i] = f->worth[i] = 0;
+        f->absent[i] = false;
     }
     f->terms[0] = f->terms[1] = (struct ordered_term){.hard = true, .max_skew = 1};
-    plant(f);
-    memset(f->taken, 0, sizeof f->taken);
-    assert_int_equal(rounds_init(&r, &f->d, ROUNDS_BY_SCORE, is_better, f, &f->arena), 0);
+    begin(f, ROUNDS_BY_SCORE, &r);
     const uint64_t before = r.looked;
     for (uint32_t i = 0; i < SLOTS; i++) {
-        const uint32_t slot = best_of(f, rounds_best(&r));
-        f->taken[slot] = true;
-        rounds_take(&r, f->leaf_of[slot], false);
+        take(f, &r, best_of(f, rounds_best(&r)));
     }
     assert_int_equal(rounds_best(&r), PREFIX_NONE);
     assert_in_range(r.looked - before, SLOTS, SLOTS * 4); /* two levels, two groups */
@@ -305,13 +314,14 @@ static void a_round_does_not_look_at_all_leaves(void **state) {
 
 static void memory_may_run_out(void **state) {
     struct fixture *f = *state;
+    const struct rounds_candidates candidates = {is_better, f, f->left};
     struct rounds r;
     uint64_t random = 3;
     random_question(f, &random);
     plant(f);
     struct arena none;
     arena_init(&none, 16);
-    assert_int_equal(rounds_init(&r, &f->d, ROUNDS_BY_SCORE, is_better, f, &none), -12);
+    assert_int_equal(rounds_init(&r, &f->d, ROUNDS_BY_SCORE, &candidates, &none), -12);
     arena_done(&none);
 }
 
