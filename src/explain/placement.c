@@ -58,10 +58,6 @@ static void put_strings(struct rendering *r, struct str name, const struct str *
     json_end_array(&r->w);
 }
 
-static bool passes_filters(const struct ocm_decision *d, uint32_t slot) {
-    return d->verdicts[slot] == OCM_PASS || d->verdicts[slot] == OCM_TOPOLOGY_KEY;
-}
-
 static void put_condition(struct rendering *r, const struct ocm_condition *c, bool with_type) {
     json_begin_object(&r->w);
     if (with_type)
@@ -115,7 +111,7 @@ static void put_scores(struct rendering *r, const struct ocm_scores *scores) {
     json_begin_object(&r->w);
     for (uint32_t i = 0; i < d->available_count; i++) {
         const uint32_t slot = d->available[i];
-        if (!passes_filters(d, slot) || (scores->lacks != NULL && scores->lacks[slot] != 0))
+        if (!ocm_passes_filters(d, slot) || (scores->lacks != NULL && scores->lacks[slot] != 0))
             continue;
         if (r->how->limit == 0 || count < r->how->limit)
             put_integer(r, ocm_cluster_name(d, slot), scores->scores[slot]);

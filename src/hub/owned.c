@@ -280,7 +280,7 @@ int owned_decide(struct looking *x) {
     if (x->fits == NULL || leave_out_foreign(x) != 0)
         return err_set(x->err, -ENOMEM, "no memory for a decision");
     for (uint32_t i = 0; x->d.filtered && i < x->d.available_count; i++)
-        x->fits[x->d.available[i]] = x->d.verdicts[x->d.available[i]] == OCM_PASS;
+        x->fits[x->d.available[i]] = ocm_passes_filters(&x->d, x->d.available[i]);
     if (x->d.has_requeue)
         owned_wake_in(x, x->d.requeue_ms + 1); /* when it is over, and not when it ends */
     x->ret->skewed = x->d.has_spread && x->d.spread.status == OCM_FALSE;

@@ -30,7 +30,7 @@ struct looking {
     uint32_t slots;
     enum owned_doubt doubt;
 
-    uint8_t *fits; /* [slots]: passes all filters */
+    uint8_t *fits; /* [slots]: passes OCM's own filters */
     /* Mode Scores. */
     uint8_t *without;     /* [slots]: is refused, and left out */
     uint32_t *refused_at; /* [slots]: where it is in o->refused, from 1; NULL: nothing is refused */

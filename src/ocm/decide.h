@@ -217,6 +217,11 @@ int ocm_decide(struct fleet_view *view, const struct ocm_question *question, str
 
 struct str ocm_cluster_name(const struct ocm_decision *d, uint32_t slot);
 
+/* Of a cluster that is available: does it pass OCM's own filters, whatever keys it lacks? */
+static inline bool ocm_passes_filters(const struct ocm_decision *d, uint32_t slot) {
+    return d->verdicts[slot] == OCM_PASS || d->verdicts[slot] == OCM_TOPOLOGY_KEY;
+}
+
 /* Appends why a cluster that is available does not pass ("" if it does): "taint
  * key1=value1:NoSelect is not tolerated", "label cloud in (Amazon) does not hold". */
 void ocm_reason(const struct ocm_decision *d, uint32_t slot, struct strbuf *out);

@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdlib.h>
 
 _Static_assert((int)PLACEMENT_TERMS <= (int)ORDERED_TERMS, "a placement has a tree");
 
@@ -161,24 +162,23 @@ static uint32_t best_weighed(struct plan_work *w, struct rounds *r, struct round
     return leaf;
 }
 
-static int run_rounds(struct plan_work *w, struct rounds *r, uint32_t number, struct plan *ret) {
+/* Until `number` are selected. */
+static int run_rounds(struct plan_work *w, struct rounds *r, uint32_t number,
+                      struct plan_trace *trace, struct plan *ret) {
     struct rounds_choice *choices = NULL;
-    struct plan_trace trace;
     int error = 0;
     if (w->weight != 0)
         choices = arena_array_unset(w->arena, w->domains.tree.count, sizeof *choices);
     if (w->weight != 0 && choices == NULL)
         return -ENOMEM;
-    if (w->question->with_rounds)
-        error = plan_trace_begin(w, number, &trace, ret);
     while (error == 0 && ret->selected_count < number) {
         const uint64_t looked = r->looked;
         const uint32_t leaf = choices != NULL ? best_weighed(w, r, choices) : rounds_best(r);
         if (leaf == PREFIX_NONE)
             break;
         const uint32_t place = w->entries[w->begin[leaf]].place;
-        if (w->question->with_rounds)
-            error = plan_trace_round(w, &trace, place, ret);
+        if (trace != NULL)
+            error = plan_trace_round(w, trace, place, ret);
         ret->selected[ret->selected_count++] = w->feasible[place];
         drop_best(w, leaf);
         rounds_take(r, leaf);
@@ -188,19 +188,98 @@ static int run_rounds(struct plan_work *w, struct rounds *r, uint32_t number, st
     return error;
 }
 
-static int select_clusters(struct plan_work *w, struct plan *ret) {
-    const struct plan_question *q = w->question;
-    const uint32_t wanted = q->has_number ? q->number : w->feasible_count;
-    const uint32_t number = wanted < w->feasible_count ? wanted : w->feasible_count;
+/* Among what the leaves have left. */
+static int pick(struct plan_work *w, uint32_t number, struct plan_trace *trace, struct plan *ret) {
     const struct rounds_candidates candidates = {is_better_leaf, w, w->left};
     struct rounds rounds;
+    const int r =
+        rounds_init(&rounds, &w->domains, w->weight != 0 ? ROUNDS_WEIGHED : ROUNDS_BY_SCORE,
+                    &candidates, w->arena);
+    return r == 0 ? run_rounds(w, &rounds, number, trace, ret) : r;
+}
+
+/* ---- the kept ---- */
+
+/* Leaves only members in the heaps. Returns whether there are any. */
+static bool leave_members(struct plan_work *w) {
+    bool any = false;
+    for (uint32_t leaf = 0; leaf < w->domains.tree.count; leaf++) {
+        struct plan_entry *heap = &w->entries[w->begin[leaf]];
+        uint32_t members = 0;
+        for (uint32_t i = 0; i < w->left[leaf]; i++)
+            if (heap[i].member)
+                heap[members++] = heap[i];
+        w->left[leaf] = members;
+        for (uint32_t i = members / 2; i > 0; i--)
+            sift_down(heap, members, i - 1);
+        any = any || members > 0;
+    }
+    return any;
+}
+
+static int keep_feasible(struct plan_work *w, uint32_t number, struct plan *ret) {
+    for (uint32_t t = 0; t < w->domains.term_count; t++)
+        w->terms[t].hard = false;
+    if (plan_spend(w, 2 * (uint64_t)w->feasible_count + w->domains.tree.count) != 0)
+        return -E2BIG;
+    return leave_members(w) ? pick(w, number, NULL, ret) : 0;
+}
+
+static int compare_entries(const void *a, const void *b) {
+    return is_better(a, b) ? -1 : 1; /* no two are equal */
+}
+
+/* Members that lack the key of a hard term. `place` is among all candidates here. */
+static int keep_keyless(struct plan_work *w, uint32_t number, struct plan *ret) {
+    const struct plan_question *q = w->question;
+    const uint32_t lacking = q->candidate_count - w->feasible_count;
+    struct plan_entry *entries = arena_array_unset(w->arena, lacking, sizeof *entries);
+    uint32_t count = 0;
+    if (entries == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < q->candidate_count; i++)
+        if (ret->lacks[i] != 0 && q->members[q->candidates[i]] != 0)
+            entries[count++] = (struct plan_entry){
+                .sum = q->sums != NULL ? q->sums[q->candidates[i]] : 0, .place = i, .member = true};
+    if (w->view->steps != NULL && !steps_take_sort(w->view->steps, count))
+        return -E2BIG;
+    qsort(entries, count, sizeof *entries, compare_entries);
+    for (uint32_t i = 0; i < count && ret->selected_count < number; i++) {
+        ret->selected[ret->selected_count++] = q->candidates[entries[i].place];
+        ret->keyless_count++;
+    }
+    return 0;
+}
+
+static int keep_members(struct plan_work *w, uint32_t number, struct plan *ret) {
+    const uint32_t picked = ret->selected_count;
+    int r = 0;
+    if (w->question->members == NULL || picked == number)
+        return 0;
+    if (picked < w->feasible_count)
+        r = keep_feasible(w, number, ret);
+    if (r == 0 && w->feasible_count < w->question->candidate_count)
+        r = keep_keyless(w, number, ret);
+    ret->kept_count = ret->selected_count - picked;
+    return r;
+}
+
+static int select_clusters(struct plan_work *w, struct plan *ret) {
+    const struct plan_question *q = w->question;
+    const uint32_t wanted = q->has_number ? q->number : q->candidate_count;
+    const uint32_t number = wanted < q->candidate_count ? wanted : q->candidate_count;
+    const uint32_t rounds = number < w->feasible_count ? number : w->feasible_count;
+    struct plan_trace trace;
+    int r = 0;
     ret->selected = arena_array_unset(w->arena, number, sizeof *ret->selected);
     if (ret->selected == NULL)
         return -ENOMEM;
-    int r = rounds_init(&rounds, &w->domains, w->weight != 0 ? ROUNDS_WEIGHED : ROUNDS_BY_SCORE,
-                        &candidates, w->arena);
+    if (q->with_rounds)
+        r = plan_trace_begin(w, rounds, &trace, ret);
     if (r == 0)
-        r = run_rounds(w, &rounds, number, ret);
+        r = pick(w, rounds, q->with_rounds ? &trace : NULL, ret);
+    if (r == 0)
+        r = keep_members(w, number, ret);
     if (r != 0)
         return r;
     ret->unscheduled = q->has_number ? wanted - ret->selected_count : 0;

@@ -17,6 +17,12 @@
  * highest wins, then a member, then the name. Rounds end when enough are selected, or nobody is
  * allowed.
  *
+ * Members stay: a hard term keeps new clusters out, and takes none away that is there, as
+ * DoNotSchedule of Kubernetes evicts nobody. Where fewer are picked than wanted (or no number is
+ * given), rounds go on among the members that are left, without a look at hard terms; the score of
+ * spread is brought to -100..100 over these. Last come, by sum and name, members without the key of
+ * a hard term; they are in no domain and count nowhere. All these are *kept*.
+ *
  * Without terms the order is OCM's own: by sum, then by name.
  */
 #pragma once
@@ -57,8 +63,10 @@ struct plan_round {
 
 /* Arrays are the arena's. */
 struct plan {
-    uint32_t *selected; /* slots, in the order of picking */
+    uint32_t *selected; /* slots, in the order of picking, then the kept */
     uint32_t selected_count;
+    uint32_t kept_count;           /* the last so many of `selected` */
+    uint32_t keyless_count;        /* the last so many of the kept: they lack a hard term's key */
     uint32_t unscheduled;          /* how many fewer than the number; 0 where there is none */
     int64_t skew[PLACEMENT_TERMS]; /* of each term: the fullest above the emptiest sibling, the
                                       largest of all parents */
@@ -66,12 +74,13 @@ struct plan {
                        0: it takes part */
     struct plan_domain *domains; /* every domain of every term, by path; with_domains */
     uint32_t domain_count;
-    struct plan_round *rounds; /* as many as are selected; with_rounds */
+    struct plan_round *rounds; /* as many as are picked, without the kept; with_rounds */
     uint32_t round_count;
 };
 
 /*
- * Steps are those of the view. O(candidates x terms + selected x terms x log(domains)), with a
+ * Steps are those of the view. O(candidates x terms + selected x terms x log(domains) + members
+ * without a key x log(members)), with a
  * weight O(selected x domains), with_rounds O(selected x candidates x terms). 0, -E2BIG (steps) or
  * -ENOMEM.
  */

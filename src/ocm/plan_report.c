@@ -63,7 +63,7 @@ int plan_domains(struct plan_work *w, struct plan *ret) {
     }
     if (r != 0)
         return r;
-    for (uint32_t i = 0; i < ret->selected_count; i++)
+    for (uint32_t i = 0; i < ret->selected_count - ret->keyless_count; i++)
         items[tree->leaf_of[ret->selected[i]]].selected++;
     sum_up(tree, items);
     uint32_t count = 0;

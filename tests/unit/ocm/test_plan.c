@@ -15,9 +15,9 @@
  */
 struct plan_case {
     const char *name, *clusters, *terms;
-    int number;     /* -1: none */
-    int weights[2]; /* the answer is the same for both */
-    const char *selected;
+    int number;           /* -1: none */
+    int weights[2];       /* the answer is the same for both */
+    const char *selected; /* the kept behind "|" */
     uint32_t unscheduled;
     int64_t skew[3];
 };
@@ -97,6 +97,67 @@ static const struct plan_case cases[] = {
     {"no terms", "c:1* x=y; a:0*; b:1; d:2", "", 3, {0, 5}, "d b c", 0, {0}},
     {"no terms, no number", "b:1; a:1*; c:7", "", -1, {0, -3}, "c a b", 0, {0}},
     {"a sum below 0", "a:-2; b:-1; c:-3", "", 2, {0, 1}, "b a", 0, {0}},
+    /* members stay */
+    {"a third zone appears",
+     "a0* z=1; a1* z=1; a2* z=1; b0* z=2; b1* z=2; b2* z=2; c z=3",
+     "z hard 1",
+     6,
+     {0, 2},
+     "a0 b0 c a1 b1 | a2",
+     0,
+     {2}},
+    {"nobody new above minDomains",
+     "a0* z=1; a1* z=1; a2* z=1; a3 z=1; b0 z=2; b1* z=2",
+     "z hard 1 min=3",
+     6,
+     {0, 2},
+     "a0 b1 | a1 a2",
+     2,
+     {3}},
+    {"without a number all of them",
+     "a0* z=1; a1* z=1; a2* z=1; a3 z=1; b z=2",
+     "z hard 1",
+     -1,
+     {0, 2},
+     "a0 b a1 | a2",
+     0,
+     {2}},
+    {"enough are picked", "a0* z=1; a1* z=1; b z=2", "z hard 1", 2, {0, 2}, "a0 b", 0, {0}},
+    {"the emptier zone first",
+     "a0:1* z=1; a1:9* z=1; a2:9* z=1; b0:1* z=2; b1:0* z=2; b2:0 z=2; c z=3",
+     "z hard 1 min=4",
+     4,
+     {0, 2},
+     "a1 b0 c | a2",
+     0,
+     {2}},
+    {"by sum where zones are as full",
+     "a0:1* z=1; a1:2* z=1; b0:3* z=2; b1:3* z=2",
+     "z hard 1 min=3",
+     3,
+     {0, 2},
+     "b0 a1 | b1",
+     0,
+     {2}},
+    {"without the key last, by sum and name",
+     "a* z=1; b:1*; c:2*; d:1*; e:9; f* z=1; g z=2",
+     "z hard 1",
+     6,
+     {0, 2},
+     "a g f | c b d",
+     0,
+     {1}},
+    {"which is in no domain of a soft term above",
+     "a* r=1 z=1; b* r=1; c* r=2",
+     "r soft; z hard 1",
+     3,
+     {0, 2},
+     "a | b c",
+     0,
+     {0, 0}},
+    {"nobody else has it", "a*; b*; c", "z hard 1", 3, {0, 2}, "| a b", 1, {0}},
+    {"more than there is room for", "a*; b*; c*", "z hard 1", 2, {0, 2}, "| a b", 0, {0}},
+    {"soft terms let all in", "a*; b* z=1; c z=1", "z soft", 3, {0, 2}, "a b c", 0, {1}},
     /* who wins among equals */
     {"first the sum", "a:1* z=1; b:2 z=2", "z soft", 1, {0, 1}, "b", 0, {1}},
     {"then a member", "a:2 z=1; b:2* z=2; c:2* z=2", "z soft", 1, {0, 1}, "b", 0, {1}},
@@ -324,7 +385,11 @@ static void run_case(const struct plan_case *c, int weight) {
     q.number = c->number >= 0 ? (uint32_t)c->number : 0;
     q.weight = weight;
     const struct plan plan = small_fleet_plan(&f, &q);
-    small_fleet_names(&f, plan.selected, plan.selected_count, &names);
+    const uint32_t picked = plan.selected_count - plan.kept_count;
+    small_fleet_names(&f, plan.selected, picked, &names);
+    if (plan.kept_count > 0)
+        strbuf_append_str(&names, picked > 0 ? STR(" | ") : STR("| "));
+    small_fleet_names(&f, plan.selected + picked, plan.kept_count, &names);
     strbuf_appendf(&got, "%s, weight %d: %.*s, unscheduled %u, skew", c->name, weight,
                    STR_ARG(strbuf_str(&names)), plan.unscheduled);
     for (uint32_t t = 0; t < 3; t++)
@@ -490,7 +555,7 @@ static void steps_and_memory_end(void **state) {
     struct plan plan = {.unscheduled = 77};
     (void)state;
     small_fleet_init(&f);
-    read_clusters(&f, TWO_REGIONS);
+    read_clusters(&f, TWO_REGIONS "; a2* region=east zone=1a; a3* region=east zone=1a; x*; y*");
     small_fleet_open(&f);
     struct plan_question q = small_fleet_question(&f);
     q.terms = terms;
@@ -500,7 +565,7 @@ static void steps_and_memory_end(void **state) {
     f.steps.max = UINT64_MAX;
     (void)small_fleet_plan(&f, &q); /* columns and the tree are there then */
     f.steps = (struct steps){.max = UINT64_MAX};
-    (void)small_fleet_plan(&f, &q);
+    assert_int_equal(small_fleet_plan(&f, &q).keyless_count, 2);
     const uint64_t used = f.steps.used;
     for (uint64_t max = 1; max <= used; max++) {
         f.steps = (struct steps){.max = max};

@@ -38,6 +38,7 @@ struct naive {
     bool takes_part[CLUSTERS];
     int64_t counts[CLUSTERS]; /* what a cluster adds to its domains now */
     uint32_t selected[CLUSTERS], selected_count, unscheduled;
+    uint32_t picked_count; /* the others that are selected are kept */
     int64_t skew[TERMS];
     struct naive_round rounds[CLUSTERS + 1]; /* the last allows nobody */
 };
@@ -123,15 +124,15 @@ static int64_t floor_div(int64_t x, int64_t y) {
     return x >= 0 ? x / y : -((-x + y - 1) / y);
 }
 
-/* One round: false if nobody is allowed. */
-static bool naive_round(struct naive *n, const bool *picked, struct naive_round *r) {
+/* One round, for clusters or for members that stay: false if nobody is allowed. */
+static bool naive_round(struct naive *n, const bool *picked, bool stays, struct naive_round *r) {
     const struct random_fleet *f = n->f;
     int64_t least = INT64_MAX, most = INT64_MIN;
     *r = (struct naive_round){.picked = CLUSTERS};
     for (uint32_t c = 0; c < f->count; c++) {
-        if (!n->takes_part[c] || picked[c])
+        if (!n->takes_part[c] || picked[c] || (stays && !f->members[c]))
             continue;
-        r->allowed[c] = naive_allows(n, c);
+        r->allowed[c] = stays || naive_allows(n, c);
         r->dropped[c] = !r->allowed[c];
         r->raw[c] = naive_raw(n, c);
         if (r->allowed[c] && r->raw[c] < least)
@@ -169,18 +170,41 @@ static uint32_t number_of(const struct naive *n) {
     return n->f->has_number ? n->f->number : feasible;
 }
 
-static void naive_plan(struct naive *n, const struct random_fleet *f) {
-    bool picked[CLUSTERS] = {false};
-    naive_begin(n, f);
-    const uint32_t number = number_of(n);
+static void naive_rounds(struct naive *n, bool *picked, bool stays, uint32_t number) {
     while (n->selected_count < number) {
         struct naive_round *r = &n->rounds[n->selected_count];
-        if (!naive_round(n, picked, r))
+        if (!naive_round(n, picked, stays, r))
             break;
         picked[r->picked] = true;
         n->counts[r->picked]++;
         n->selected[n->selected_count++] = r->picked;
     }
+}
+
+/* Members that lack a hard term's key: by sum, then name. */
+static void naive_keyless(struct naive *n, bool *picked, uint32_t number) {
+    const struct random_fleet *f = n->f;
+    while (n->selected_count < number) {
+        uint32_t best = CLUSTERS;
+        for (uint32_t c = 0; c < f->count; c++)
+            if (f->members[c] && !n->takes_part[c] && !picked[c] &&
+                (best == CLUSTERS || f->sums[c] > f->sums[best]))
+                best = c;
+        if (best == CLUSTERS)
+            break;
+        picked[best] = true;
+        n->selected[n->selected_count++] = best;
+    }
+}
+
+static void naive_plan(struct naive *n, const struct random_fleet *f) {
+    bool picked[CLUSTERS] = {false};
+    naive_begin(n, f);
+    const uint32_t number = number_of(n);
+    naive_rounds(n, picked, false, number);
+    n->picked_count = n->selected_count;
+    naive_rounds(n, picked, true, f->has_number ? number : CLUSTERS);
+    naive_keyless(n, picked, f->has_number ? number : CLUSTERS);
     n->unscheduled = f->has_number ? number - n->selected_count : 0;
     for (uint32_t t = 0; t < f->term_count; t++)
         for (uint32_t c = 0; c < f->count; c++) {
@@ -296,7 +320,7 @@ static uint32_t cluster_in(const struct small_fleet *fleet, uint32_t slot) {
 
 static void compare_rounds(const struct naive *n, const struct small_fleet *fleet,
                            const struct plan *plan) {
-    assert_int_equal(plan->round_count, n->selected_count);
+    assert_int_equal(plan->round_count, n->picked_count);
     for (uint32_t i = 0; i < plan->round_count; i++) {
         const struct plan_round *got = &plan->rounds[i];
         const struct naive_round *want = &n->rounds[i];
@@ -386,6 +410,7 @@ static void compare(const struct random_fleet *f) {
     q.with_domains = q.with_rounds = true;
     const struct plan plan = small_fleet_plan(&fleet, &q);
     assert_int_equal(plan.selected_count, n.selected_count);
+    assert_int_equal(plan.kept_count, n.selected_count - n.picked_count);
     assert_int_equal(plan.unscheduled, n.unscheduled);
     for (uint32_t i = 0; i < plan.selected_count; i++)
         assert_int_equal(cluster_in(&fleet, plan.selected[i]), n.selected[i]);
@@ -549,7 +574,7 @@ static void what_is_true_of_the_best(void **state) {
         open_fleet(&f, 0, &fleet);
         const struct plan_question q = question(&f, &fleet);
         const struct plan plan = small_fleet_plan(&fleet, &q);
-        for (uint32_t k = 0; k < plan.selected_count; k++)
+        for (uint32_t k = 0; k < plan.selected_count - plan.kept_count; k++)
             selected |= 1u << cluster_in(&fleet, plan.selected[k]);
         against_every_set(&f, selected);
         small_fleet_close(&fleet);
