@@ -7,7 +7,7 @@
 
 const struct line_step line_steps[] = {
     {"plan", "clusters[], sums{}, terms[], number, current[], others[], weight",
-     "selected[], unscheduled, skew[]", line_plan},
+     "selected[], kept[], unscheduled, skew[]", line_plan},
     {"estimate",
      "cluster (an object), requirements, components[], options; or nodes[], pods[], quotas[], "
      "cluster (a name), and wire, componentsWire, requirements or components[]",

@@ -235,13 +235,20 @@ static int make_plan(struct world *w, const struct plan_line *line, struct arena
     return r == 0 ? ocm_plan(&w->view, &q, arena, ret) : r;
 }
 
+static void put_names(const struct world *w, struct str name, const uint32_t *slots, uint32_t count,
+                      struct json_writer *out) {
+    json_key(out, name);
+    json_begin_array(out);
+    for (uint32_t i = 0; i < count; i++)
+        json_put_string(out, topology_name(w->topology, slots[i]));
+    json_end_array(out);
+}
+
 static void put_plan(const struct world *w, const struct plan_line *line, const struct plan *plan,
                      struct json_writer *out) {
-    json_key(out, STR("selected"));
-    json_begin_array(out);
-    for (uint32_t i = 0; i < plan->selected_count; i++)
-        json_put_string(out, topology_name(w->topology, plan->selected[i]));
-    json_end_array(out);
+    const uint32_t picked = plan->selected_count - plan->kept_count;
+    put_names(w, STR("selected"), plan->selected, plan->selected_count, out);
+    put_names(w, STR("kept"), plan->selected + picked, plan->kept_count, out);
     json_key(out, STR("unscheduled"));
     json_put_integer(out, plan->unscheduled);
     json_key(out, STR("skew"));

@@ -18,7 +18,7 @@ cat >"$work/good.jsonl" <<'LINES'
 {"id":{"c":[null]},"step":"range","values":[1,50,100]}
 LINES
 good='{"id":1,"value":0}
-{"id":"b","selected":["c1","c3"],"unscheduled":0,"skew":[0]}
+{"id":"b","selected":["c1","c3"],"kept":[],"unscheduled":0,"skew":[0]}
 {"id":{"c":[null]},"low":1,"high":100}'
 is "a file is answered line by line" "$(lines "$work/good.jsonl")" "$good"
 is "so is standard input" "$(lines - <"$work/good.jsonl")" "$good"

@@ -60,8 +60,10 @@ static void expect_refused(const char *members, const char *sentence) {
 #define HARD(key) TERM(key, "DoNotSchedule")
 #define FOUR                                                                                       \
     "\"clusters\":[" ZONE("a", "1") "," ZONE("b", "1") "," ZONE("c", "2") "," ZONE("d", "2") "]"
-#define ANSWER(selected, unscheduled, skew)                                                        \
-    "{\"id\":1,\"selected\":[" selected "],\"unscheduled\":" unscheduled ",\"skew\":[" skew "]}"
+#define KEEPS(selected, kept, unscheduled, skew)                                                   \
+    "{\"id\":1,\"selected\":[" selected "],\"kept\":[" kept "],\"unscheduled\":" unscheduled       \
+    ",\"skew\":[" skew "]}"
+#define ANSWER(selected, unscheduled, skew) KEEPS(selected, "", unscheduled, skew)
 
 #define PLACE(name, region, zone) CLUSTER(name, "\"region\":\"" region "\",\"zone\":\"" zone "\"")
 #define EAST_A PLACE("c1", "us-east", "us-east-1a") "," PLACE("c2", "us-east", "us-east-1a")
@@ -124,6 +126,8 @@ static void members_and_others(void **state) {
     expect(ONE ",\"others\":[\"a\",\"nobody\",\"a\",\"b\",\"c\"]", ANSWER("\"c\"", "0", "1"));
     expect(FOUR ",\"terms\":[" HARD("zone") "],\"others\":[\"a\",\"a\",\"a\"]",
            ANSWER("\"c\",\"d\"", "0", "1"));
+    expect(BY_ZONE ",\"number\":4,\"others\":[\"a\",\"a\",\"a\"],\"current\":[\"b\",\"a\",\"e\"]",
+           KEEPS("\"c\",\"d\",\"a\",\"b\"", "\"a\",\"b\"", "0", "3"));
     expect_refused(ONE ",\"current\":[7]",
                    "question.current[0]: expected a string, found a number");
     expect_refused(ONE ",\"others\":\"a\"", "question.others: expected an array, found a string");
