@@ -116,8 +116,9 @@ int decide_weights(struct deciding *x, struct weighed **ret, uint32_t *ret_count
 int decide_scores(struct deciding *x, const struct weighed *weighed, uint32_t count) MUST_CHECK;
 /* groups.c */
 int decide_groups(struct deciding *x) MUST_CHECK;
-/* conditions.c: OCM's two; and how even the selection is */
+/* conditions.c: OCM's two */
 int decide_conditions(struct deciding *x) MUST_CHECK;
+/* spread.c: how even the selection is */
 int decide_spread(struct deciding *x) MUST_CHECK;
 /* publish.c */
 int decide_publish(struct deciding *x) MUST_CHECK;
