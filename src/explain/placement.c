@@ -307,7 +307,7 @@ static void put_rest(struct rendering *r) {
     const struct ocm_decision *d = r->d;
     json_key(&r->w, STR("spreadSatisfied"));
     if (d->has_spread)
-        put_condition(r, &d->spread, false);
+        put_condition(r, &d->spread.condition, false);
     else
         json_put_null(&r->w);
     json_key(&r->w, STR("requeueAfterSeconds"));

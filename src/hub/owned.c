@@ -283,7 +283,7 @@ int owned_decide(struct looking *x) {
         x->fits[x->d.available[i]] = ocm_passes_filters(&x->d, x->d.available[i]);
     if (x->d.has_requeue)
         owned_wake_in(x, x->d.requeue_ms + 1); /* when it is over, and not when it ends */
-    x->ret->skewed = x->d.has_spread && x->d.spread.status == OCM_FALSE;
+    x->ret->skewed = x->d.has_spread && x->d.spread.condition.status == OCM_FALSE;
     return wake_for_scores(x);
 }
 
@@ -316,13 +316,13 @@ static int keep_decisions(struct looking *x) {
         owned_spread_condition, OCM_UNKNOWN, STR("NameTooLong"),
         STR("the Placement's name has more than 63 bytes, and PlacementDecisions have it as the "
             "value of a label: decisions stay as they are")};
-    const struct ocm_condition misconfigured[] = {x->d.conditions[0], x->d.spread};
+    const struct ocm_condition misconfigured[] = {x->d.conditions[0], x->d.spread.condition};
     const bool single = is_name_too_long(x) || x->d.cel_unknown;
     const bool ours_alone = single || !x->disabled;
     const struct status_wanted wanted = {.conditions = is_name_too_long(x) ? &too_long
                                                        : x->d.cel_unknown  ? &cel
                                                        : x->disabled       ? misconfigured
-                                                                           : &x->d.spread,
+                                                                           : &x->d.spread.condition,
                                          .condition_count = ours_alone ? 1 : 2};
     x->ret->result = OWNED_KEPT;
     x->ret->kept = why_kept(x);
@@ -416,7 +416,7 @@ static int write_final_status(struct looking *x, const struct layout *layout) {
         groups[g].cluster_count = x->groups[g].count;
     }
     memcpy(conditions, x->d.conditions, sizeof x->d.conditions);
-    conditions[OCM_CONDITIONS] = x->d.spread;
+    conditions[OCM_CONDITIONS] = x->d.spread.condition;
     /* While moves are to come it is not said that what is decided is there. */
     const struct status_wanted wanted = {.has_decision = true,
                                          .selected = x->target_count,

@@ -386,7 +386,7 @@ static int look_at_decisions(struct looking *x) {
     o->asks = false;
     if (!x->is_final)
         return 0; /* moves wait: it is not said yet that what is decided is there */
-    return write_condition(x, x->ret->refused > 0 ? refused_condition(x) : x->d.spread);
+    return write_condition(x, x->ret->refused > 0 ? refused_condition(x) : x->d.spread.condition);
 }
 
 /* ---- a look ---- */
@@ -396,7 +396,7 @@ static int keep(struct looking *x) {
     x->ret->result = OWNED_KEPT;
     if (owned_hub_is_empty(x) || x->d.outcome == OCM_UNTOUCHED)
         return 0;
-    return write_condition(x, x->d.spread);
+    return write_condition(x, x->d.spread.condition);
 }
 
 static int leave_undone(struct looking *x) {

@@ -161,6 +161,7 @@ static int select_clusters(struct deciding *x) {
     int r = d->has_spread ? spread_group_count(x, &others) : 0;
     if (r != 0)
         return r;
+    d->others = others;
     const struct plan_question question = {.terms = d->terms,
                                            .term_count = d->term_count,
                                            .candidates = x->left,

@@ -125,25 +125,40 @@ struct ocm_condition {
 };
 
 /*
- * Are the terms fulfilled by what is selected? Not one of OCM's conditions. The first that fits:
- *   Unknown  Misconfigured  nothing was selected, because of a misconfiguration or an error
- *   False    Skewed         a term's skew is above its maxSkew: it is soft, or the spread group was
- *                           uneven before
- *   False    TooFewDomains  a parent domain has fewer domains of a term than its minDomains
- *   False    Unscheduled    clusters are left that fit, and hard terms forbid all of them
- *   True     Even           none of these
+ * Are the terms fulfilled by the clusters that are selected, or by those that are decided? Not one
+ * of OCM's conditions. The first that fits:
+ *   Unknown  Misconfigured       nothing was selected, because of a misconfiguration or an error
+ *   False    KeyUnknown          none of the clusters that pass OCM's own filters has the key of a
+ *                                term
+ *   Unknown  NoClusters          numberOfClusters is 0
+ *   False    NoClusters          there is no cluster, and the terms are not why
+ *   False    Skewed              a term's skew is above its maxSkew
+ *   False    TooFewDomains       a parent domain has fewer domains of a term than its minDomains
+ *   False    Unscheduled         clusters are left that pass, and hard terms forbid all of them
+ *   False    SpreadGroupInvalid  the selector of the spread group does not parse
+ *   True     Even                none of these
  */
 enum ocm_spread_reason {
     OCM_SPREAD_MISCONFIGURED,
+    OCM_SPREAD_KEY_UNKNOWN,
+    OCM_SPREAD_NOTHING_ASKED,
+    OCM_SPREAD_NO_CLUSTERS,
     OCM_SPREAD_SKEWED,
     OCM_SPREAD_TOO_FEW_DOMAINS,
     OCM_SPREAD_UNSCHEDULED,
+    OCM_SPREAD_GROUP_INVALID,
     OCM_SPREAD_EVEN,
     OCM_SPREAD_REASONS
 };
 extern const struct str ocm_spread_reason_names[OCM_SPREAD_REASONS];
 
-enum { OCM_CONDITIONS = 2 }; /* PlacementMisconfigured, PlacementSatisfied */
+/* PlacementMisconfigured, PlacementSatisfied */
+enum { CONDITION_MISCONFIGURED, CONDITION_SATISFIED, OCM_CONDITIONS };
+
+struct ocm_spread {
+    enum ocm_spread_reason reason;
+    struct ocm_condition condition;
+};
 
 struct ocm_decision {
     const struct placement *placement;
@@ -191,7 +206,9 @@ struct ocm_decision {
     struct ocm_condition
         conditions[OCM_CONDITIONS]; /* not with OCM_UNTOUCHED: upstream writes none */
     bool has_spread;                /* there are terms */
-    struct ocm_condition spread;
+    struct ocm_spread spread;       /* of what is selected */
+    const uint32_t *others;         /* [slot]: how often the spread group has it; NULL: never */
+    struct str group_invalid;       /* why there is no spread group though one is named; "" */
 
     /* The score that says so to OCM, of the selected clusters: 100 each; resource "": the Placement
      * has no annotation PLACEMENT_INJECTED_ANNOTATION. */
@@ -212,6 +229,13 @@ enum { OCM_PUBLISHED_SCORE = 100 };
  */
 int ocm_decide(struct fleet_view *view, const struct ocm_question *question, struct arena *arena,
                struct ocm_decision *ret, struct err *err) MUST_CHECK;
+
+/*
+ * The same condition of other clusters, each once: those that a live hub has decided. O(clusters x
+ * terms) where they are not the selected ones. Steps are the view's. 0, -E2BIG or -ENOMEM.
+ */
+int ocm_spread_judge(const struct ocm_decision *d, const uint32_t *slots, uint32_t count,
+                     struct arena *arena, struct ocm_spread *ret) MUST_CHECK;
 
 /* ---- reading it ---- */
 

@@ -11,15 +11,14 @@ _Static_assert((int)PLACEMENT_TERMS <= (int)ORDERED_TERMS, "a placement has a tr
 
 /* ---- terms, and who takes part ---- */
 
-/* A label whose key looks like a claim's does not exist. */
-static int find_column(struct plan_work *w, const struct placement_term *term,
-                       struct topology_column *ret) {
+int ocm_term_column(struct topology_view *v, const struct placement_term *term, struct arena *arena,
+                    struct topology_column *ret) {
     struct str key = term->key;
     if (term->is_claim)
-        key = claim_key(term->key, w->arena);
+        key = claim_key(term->key, arena);
     else if (str_has_prefix(term->key, STR(CLAIM_PREFIX)))
         key = STR("");
-    return arena_failed(w->arena) ? -ENOMEM : topology_column(w->view, key, ret);
+    return arena_failed(arena) ? -ENOMEM : topology_column(v, key, ret);
 }
 
 static int find_terms(struct plan_work *w) {
@@ -30,7 +29,7 @@ static int find_terms(struct plan_work *w) {
         w->terms[t].hard = q->terms[t].hard;
         w->terms[t].max_skew = q->terms[t].max_skew;
         w->terms[t].min_domains = (uint32_t)q->terms[t].min_domains;
-        r = find_column(w, &q->terms[t], &w->terms[t].column);
+        r = ocm_term_column(w->view, &q->terms[t], w->arena, &w->terms[t].column);
     }
     w->domains.terms = w->terms;
     w->domains.term_count = q->term_count;

@@ -78,6 +78,11 @@ struct plan {
     uint32_t round_count;
 };
 
+/* The values of a term's key; a label whose key looks like a claim's does not exist. 0, -E2BIG
+ * (steps) or -ENOMEM. */
+int ocm_term_column(struct topology_view *v, const struct placement_term *term, struct arena *arena,
+                    struct topology_column *ret) MUST_CHECK;
+
 /*
  * Steps are those of the view. O(candidates x terms + selected x terms x log(domains) + members
  * without a key x log(members)), with a

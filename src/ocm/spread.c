@@ -1,90 +1,272 @@
-/* The condition SpreadSatisfied: how even the clusters of a Placement are by its terms. */
+/*
+ * The condition SpreadSatisfied: how even a set of clusters is by the terms of a decision. The set
+ * is what is selected, or what a live hub has. The reasons are in decide.h, in their order.
+ */
 #include "ocm/internal.h"
 
 const struct str ocm_spread_reason_names[OCM_SPREAD_REASONS] = {
     [OCM_SPREAD_MISCONFIGURED] = {"Misconfigured", 13},
+    [OCM_SPREAD_KEY_UNKNOWN] = {"KeyUnknown", 10},
+    [OCM_SPREAD_NOTHING_ASKED] = {"NoClusters", 10},
+    [OCM_SPREAD_NO_CLUSTERS] = {"NoClusters", 10},
     [OCM_SPREAD_SKEWED] = {"Skewed", 6},
     [OCM_SPREAD_TOO_FEW_DOMAINS] = {"TooFewDomains", 13},
     [OCM_SPREAD_UNSCHEDULED] = {"Unscheduled", 11},
+    [OCM_SPREAD_GROUP_INVALID] = {"SpreadGroupInvalid", 18},
     [OCM_SPREAD_EVEN] = {"Even", 4}};
 
-static void append_key(struct strbuf *text, const struct placement_term *term) {
-    strbuf_append_str(text, text->n > 0 ? STR("; ") : STR(""));
-    strbuf_append_str(text, term->is_claim ? STR("claim ") : STR(""));
-    strbuf_append_str(text, term->key);
+static const enum ocm_status statuses[OCM_SPREAD_REASONS] = {
+    [OCM_SPREAD_MISCONFIGURED] = OCM_UNKNOWN,
+    [OCM_SPREAD_NOTHING_ASKED] = OCM_UNKNOWN,
+    [OCM_SPREAD_EVEN] = OCM_TRUE};
+
+struct judging {
+    const struct ocm_decision *d;
+    struct arena *arena;
+    const uint32_t *slots;
+    uint32_t count;
+    uint32_t passing, lacking; /* clusters that pass OCM's own filters; without a hard term's key */
+    int64_t skew[PLACEMENT_TERMS]; /* of these slots */
+    struct strbuf text;
+};
+
+/* ---- what is counted ---- */
+
+static bool passes(const struct ocm_decision *d, uint32_t slot) {
+    return d->verdicts[slot] == OCM_PASS || d->verdicts[slot] == OCM_TOPOLOGY_KEY;
+}
+
+static void count_passing(struct judging *j) {
+    const struct ocm_decision *d = j->d;
+    for (uint32_t i = 0; d->filtered && i < d->available_count; i++) {
+        j->passing += passes(d, d->available[i]);
+        j->lacking += d->verdicts[d->available[i]] == OCM_TOPOLOGY_KEY;
+    }
+}
+
+static bool is_plan(const struct judging *j) {
+    const struct plan *plan = &j->d->plan;
+    uint8_t *selected = arena_alloc(j->arena, topology_slots(j->d->view->clusters.topology));
+    bool same = selected != NULL && plan->selected_count == j->count;
+    for (uint32_t i = 0; same && i < j->count; i++)
+        selected[plan->selected[i]] = 1;
+    for (uint32_t i = 0; same && i < j->count; i++)
+        same = selected[j->slots[i]] != 0;
+    return same;
+}
+
+/* The skew of each term: a plan that begins with the clusters, and picks nothing. */
+static int measure(struct judging *j) {
+    const struct ocm_decision *d = j->d;
+    const uint32_t slots = topology_slots(d->view->clusters.topology);
+    struct plan plan;
+    if (is_plan(j)) {
+        memcpy(j->skew, d->plan.skew, sizeof j->skew);
+        return 0;
+    }
+    uint32_t *candidates = arena_array(j->arena, d->available_count, sizeof *candidates), count = 0;
+    uint32_t *there = arena_array(j->arena, slots, sizeof *there);
+    if (candidates == NULL || there == NULL)
+        return -ENOMEM;
+    for (uint32_t slot = 0; d->others != NULL && slot < slots; slot++)
+        there[slot] = d->others[slot];
+    for (uint32_t i = 0; i < j->count; i++)
+        there[j->slots[i]]++;
+    for (uint32_t i = 0; i < d->available_count; i++)
+        if (d->verdicts[d->available[i]] == OCM_PASS)
+            candidates[count++] = d->available[i];
+    const struct plan_question question = {.terms = d->terms,
+                                           .term_count = d->term_count,
+                                           .candidates = candidates,
+                                           .candidate_count = count,
+                                           .others = there,
+                                           .has_number = true};
+    int r = ocm_plan(&d->view->clusters, &question, j->arena, &plan);
+    if (r == 0)
+        memcpy(j->skew, plan.skew, sizeof j->skew);
+    return r;
+}
+
+/* ---- sentences ---- */
+
+static void append_kind(struct judging *j, const struct placement_term *term, const char *label) {
+    strbuf_append_str(&j->text, j->text.n > 0 ? STR("; ") : STR(""));
+    strbuf_append_str(&j->text, term->is_claim ? STR("claim ") : str_of(label));
+}
+
+static void append_key(struct judging *j, const struct placement_term *term) {
+    append_kind(j, term, "");
+    strbuf_append_str(&j->text, term->key);
 }
 
 /* Terms whose skew is over, or all. */
-static void append_skews(const struct ocm_decision *d, bool over, struct strbuf *text) {
-    for (uint32_t t = 0; t < d->term_count; t++) {
-        if (over && d->plan.skew[t] <= d->terms[t].max_skew)
+static void append_skews(struct judging *j, bool over) {
+    for (uint32_t t = 0; t < j->d->term_count; t++) {
+        const struct placement_term *term = &j->d->terms[t];
+        if (over && j->skew[t] <= term->max_skew)
             continue;
-        append_key(text, &d->terms[t]);
-        strbuf_appendf(text, ": skew %lld, maxSkew %d", (long long)d->plan.skew[t],
-                       d->terms[t].max_skew);
+        append_key(j, term);
+        strbuf_appendf(&j->text, ": skew %lld, maxSkew %d", (long long)j->skew[t], term->max_skew);
     }
 }
 
 /* Terms of which a parent has fewer domains than minDomains, and how many the first such has. A
  * parent's domains come after it and before the next of its depth or less. */
-static void append_too_few(const struct ocm_decision *d, struct strbuf *text) {
-    for (uint32_t t = 0; t < d->term_count; t++) {
-        const int32_t wanted = d->terms[t].min_domains;
+static void append_too_few(struct judging *j) {
+    const struct plan *plan = &j->d->plan;
+    for (uint32_t t = 0; t < j->d->term_count; t++) {
+        const int32_t wanted = j->d->terms[t].min_domains;
         int32_t found = 0, least = INT32_MAX;
         bool open = t == 0; /* the root has domains of the first term */
-        for (uint32_t i = 0; i <= d->plan.domain_count; i++) {
-            const bool end = i == d->plan.domain_count || d->plan.domains[i].depth <= t;
+        for (uint32_t i = 0; i <= plan->domain_count; i++) {
+            const bool end = i == plan->domain_count || plan->domains[i].depth <= t;
             if (!end) {
-                found += d->plan.domains[i].depth == t + 1;
+                found += plan->domains[i].depth == t + 1;
                 continue;
             }
             least = open && found < least ? found : least;
-            open = i < d->plan.domain_count && d->plan.domains[i].depth == t;
+            open = i < plan->domain_count && plan->domains[i].depth == t;
             found = 0;
         }
         if (least == INT32_MAX || least >= wanted)
             continue;
-        append_key(text, &d->terms[t]);
-        strbuf_appendf(text, ": %d %s%s, minDomains %d", least, least == 1 ? "domain" : "domains",
-                       t > 0 ? " below one parent" : "", wanted);
+        append_key(j, &j->d->terms[t]);
+        strbuf_appendf(&j->text, ": %d %s%s, minDomains %d", least,
+                       least == 1 ? "domain" : "domains", t > 0 ? " below one parent" : "", wanted);
     }
 }
 
-static enum ocm_spread_reason find_reason(const struct deciding *x, struct strbuf *text) {
-    const struct ocm_decision *d = x->d;
+/* "18 of 18 clusters have no label 'regoin'": terms whose key no cluster has that passes OCM's
+ * filters. */
+static int append_unknown_keys(struct judging *j) {
+    const struct ocm_decision *d = j->d;
+    for (uint32_t t = 0; j->passing > 0 && t < d->term_count; t++) {
+        const struct placement_term *term = &d->terms[t];
+        struct topology_column column;
+        bool known = false;
+        int r = ocm_term_column(&d->view->clusters, term, j->arena, &column);
+        if (r != 0)
+            return r;
+        if (d->view->clusters.steps != NULL &&
+            !steps_take(d->view->clusters.steps, d->available_count))
+            return -E2BIG;
+        for (uint32_t i = 0; !known && i < d->available_count; i++)
+            known =
+                passes(d, d->available[i]) && column.domain_of[d->available[i]] != TOPOLOGY_NONE;
+        if (known)
+            continue;
+        strbuf_appendf(&j->text, "%s%u of %u clusters have no %s '%.*s'", j->text.n > 0 ? "; " : "",
+                       j->passing, j->passing, term->is_claim ? "claim" : "label",
+                       STR_ARG(term->key));
+    }
+    return 0;
+}
+
+static void append_no_clusters(struct judging *j) {
+    const struct ocm_decision *d = j->d;
+    if (d->available_count == 0)
+        strbuf_append_str(&j->text, d->conditions[CONDITION_SATISFIED].message);
+    else if (j->passing == 0)
+        strbuf_appendf(&j->text,
+                       "nothing is selected: none of the %u clusters that are available passes the "
+                       "predicates and taints",
+                       d->available_count);
+    else
+        strbuf_appendf(&j->text, "nothing is selected, of %u clusters that pass", j->passing);
+}
+
+static void append_unscheduled(struct judging *j, uint32_t number) {
+    const uint32_t left = j->passing - j->d->plan.selected_count;
+    strbuf_appendf(&j->text,
+                   "%u of %u clusters are not scheduled: DoNotSchedule terms allow none of the %u"
+                   " that are left",
+                   number - j->count, number, left);
+    if (j->lacking > 0)
+        strbuf_appendf(&j->text, "; %u of %u clusters lack the key of a DoNotSchedule term",
+                       j->lacking, j->passing);
+}
+
+/* ---- the reason ---- */
+
+/* Are the terms why there are fewer than were asked for? */
+static bool terms_leave_some_out(const struct judging *j) {
+    const struct plan *plan = &j->d->plan;
+    return plan->unscheduled > 0 && plan->selected_count < j->passing &&
+           j->count < plan->selected_count + plan->unscheduled;
+}
+
+static int find_reason(struct judging *j, enum ocm_spread_reason *ret) {
+    const struct ocm_decision *d = j->d;
+    const struct plan *plan = &d->plan;
+    *ret = OCM_SPREAD_MISCONFIGURED;
     if (d->outcome != OCM_DECIDED) {
-        strbuf_append_str(text, STR("no cluster was selected by these terms"));
-        return OCM_SPREAD_MISCONFIGURED;
+        strbuf_append_str(&j->text, STR("no cluster was selected by these terms"));
+        return 0;
     }
-    append_skews(d, true, text);
-    if (text->n > 0)
-        return OCM_SPREAD_SKEWED;
-    append_too_few(d, text);
-    if (text->n > 0)
-        return OCM_SPREAD_TOO_FEW_DOMAINS;
-    if (d->plan.unscheduled > 0 && d->plan.selected_count < x->left_count) {
-        strbuf_appendf(text,
-                       "%u of %u clusters are not scheduled: DoNotSchedule terms allow none of"
-                       " the %u that are left",
-                       d->plan.unscheduled, d->plan.unscheduled + d->plan.selected_count,
-                       x->left_count - d->plan.selected_count);
-        return OCM_SPREAD_UNSCHEDULED;
+    count_passing(j);
+    int r = append_unknown_keys(j);
+    *ret = OCM_SPREAD_KEY_UNKNOWN;
+    if (r != 0 || j->text.n > 0)
+        return r;
+    const bool left_out = terms_leave_some_out(j);
+    if (j->count == 0 && !left_out) {
+        const bool asked = !d->placement->has_number || d->placement->number > 0;
+        *ret = asked ? OCM_SPREAD_NO_CLUSTERS : OCM_SPREAD_NOTHING_ASKED;
+        if (asked)
+            append_no_clusters(j);
+        else
+            strbuf_append_str(&j->text, STR("numberOfClusters is 0: there is nothing to spread"));
+        return 0;
     }
-    append_skews(d, false, text);
-    return OCM_SPREAD_EVEN;
+    r = measure(j);
+    if (r != 0)
+        return r;
+    append_skews(j, true);
+    *ret = OCM_SPREAD_SKEWED;
+    if (j->text.n > 0)
+        return 0;
+    append_too_few(j);
+    *ret = OCM_SPREAD_TOO_FEW_DOMAINS;
+    if (j->text.n > 0)
+        return 0;
+    if (left_out) {
+        append_unscheduled(j, plan->selected_count + plan->unscheduled);
+        *ret = OCM_SPREAD_UNSCHEDULED;
+        return 0;
+    }
+    append_skews(j, false);
+    *ret = d->group_invalid.n > 0 ? OCM_SPREAD_GROUP_INVALID : OCM_SPREAD_EVEN;
+    return 0;
+}
+
+int ocm_spread_judge(const struct ocm_decision *d, const uint32_t *slots, uint32_t count,
+                     struct arena *arena, struct ocm_spread *ret) {
+    struct judging j = {.d = d, .arena = arena, .slots = slots, .count = count};
+    struct ocm_spread spread = {.reason = OCM_SPREAD_EVEN};
+    int r = find_reason(&j, &spread.reason);
+    if (d->group_invalid.n > 0) {
+        strbuf_append_str(&j.text, STR("; "));
+        strbuf_append_str(&j.text, d->group_invalid);
+    }
+    spread.condition = (struct ocm_condition){STR("SpreadSatisfied"), statuses[spread.reason],
+                                              ocm_spread_reason_names[spread.reason],
+                                              arena_str(arena, strbuf_str(&j.text))};
+    if (r == 0 && (strbuf_failed(&j.text) || arena_failed(arena)))
+        r = -ENOMEM;
+    strbuf_done(&j.text);
+    if (r == 0)
+        *ret = spread;
+    return r;
 }
 
 int decide_spread(struct deciding *x) {
-    static const enum ocm_status statuses[OCM_SPREAD_REASONS] = {
-        [OCM_SPREAD_MISCONFIGURED] = OCM_UNKNOWN, [OCM_SPREAD_EVEN] = OCM_TRUE};
-    struct strbuf text = {0};
+    const struct plan *plan = &x->d->plan;
+    struct ocm_spread spread;
     if (!x->d->has_spread)
         return 0;
-    const enum ocm_spread_reason reason = find_reason(x, &text);
-    x->d->spread = (struct ocm_condition){STR("SpreadSatisfied"), statuses[reason],
-                                          ocm_spread_reason_names[reason],
-                                          arena_str(x->arena, strbuf_str(&text))};
-    const bool failed = strbuf_failed(&text) || arena_failed(x->arena);
-    strbuf_done(&text);
-    return failed ? -ENOMEM : 0;
+    int r = ocm_spread_judge(x->d, plan->selected, plan->selected_count, x->arena, &spread);
+    if (r != 0)
+        return r;
+    x->d->spread = spread;
+    return 0;
 }

@@ -31,11 +31,12 @@ int spread_group_count(struct deciding *x, uint32_t **ret) {
     int r = placement_group_parse(x->placement, x->arena, &selector, &err);
     if (r == -ENOENT)
         return 0;
-    if (r == -EINVAL)
-        return deciding_warn(x, arena_printf(x->arena,
-                                             "annotation " PLACEMENT_GROUP_ANNOTATION
-                                             ": %s: there is no spread group",
-                                             err.text));
+    if (r == -EINVAL) {
+        x->d->group_invalid = arena_printf(
+            x->arena, "annotation " PLACEMENT_GROUP_ANNOTATION ": %s: there is no spread group",
+            err.text);
+        return deciding_warn(x, x->d->group_invalid);
+    }
     if (r != 0)
         return r;
     struct counting counting = {x, arena_array(x->arena, x->slots, sizeof(uint32_t))};

@@ -386,7 +386,8 @@ const cJSON *check_condition(const cJSON *placement, const char *type) {
 static void check_status(struct world *w, const struct wish *wish, const struct truth *t) {
     const cJSON *placement = placement_of(w, wish);
     const cJSON *selected = part(part(placement, "status"), "numberOfSelectedClusters");
-    const struct ocm_condition *all[] = {&t->d.conditions[0], &t->d.conditions[1], &t->d.spread};
+    const struct ocm_condition *all[] = {&t->d.conditions[0], &t->d.conditions[1],
+                                         &t->d.spread.condition};
     if (!cJSON_IsNumber(selected) || selected->valueint != (int)t->d.plan.selected_count)
         world_fail(w, "%s: its status says %d clusters, and there are %u", wish->name,
                    selected != NULL ? selected->valueint : -1, t->d.plan.selected_count);

@@ -440,8 +440,8 @@ void check_scored_quiet(struct world *w, struct wish *wish) {
         } else {
             char status[16], reason[40];
             (void)snprintf(status, sizeof status, "%.*s",
-                           STR_ARG(ocm_status_names[t.d.spread.status]));
-            (void)snprintf(reason, sizeof reason, "%.*s", STR_ARG(t.d.spread.reason));
+                           STR_ARG(ocm_status_names[t.d.spread.condition.status]));
+            (void)snprintf(reason, sizeof reason, "%.*s", STR_ARG(t.d.spread.condition.reason));
             check_groups(w, wish, &t);
             if (count_flags(w, left) > 0)
                 check_condition_is(w, wish, "False", "RefusedClusters");

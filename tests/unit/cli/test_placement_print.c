@@ -58,9 +58,10 @@ static void a_spread_placement(void **state) {
         "pass\n"
         "PlacementSatisfied      False   NotAllDecisionsScheduled  1 cluster decisions "
         "unscheduled\n"
-        "SpreadSatisfied         True    Even                      region: skew 1, maxSkew 1; "
-        "claim "
-        "zone: skew 0, maxSkew 2\n");
+        "SpreadSatisfied         False   Unscheduled               1 of 4 clusters are not "
+        "scheduled: DoNotSchedule terms allow none of the 1 that are left; 1 of 4 clusters lack "
+        "the "
+        "key of a DoNotSchedule term\n");
 }
 
 static void a_plain_placement(void **state) {

@@ -113,7 +113,7 @@ static void a_hard_key_is_needed(void **state) {
                 "{selected: [], unscheduled: 2, filter: {c1: {verdict: TopologyKey, reason: 'no "
                 "claim zone, which a DoNotSchedule term needs'}}, domains: [], terms: [{skew: 0, "
                 "topologyKeyType: Claim}], conditions: [{}, {reason: NoManagedClusterMatched}], "
-                "spreadSatisfied: {status: 'True'}}");
+                "spreadSatisfied: {status: 'False', reason: KeyUnknown}}");
     hub_decides(f, "{" SPREAD(SOFT("zone")) ", " EXACT "}",
                 "{selected: [c1, c2, c3], domains: [{path: [''], feasible: 1}, {path: [a]}, {path: "
                 "[b]}]}");
@@ -307,6 +307,10 @@ static void a_group_that_cannot_be_read(void **state) {
         f, GROUP("app in", "{" SPREAD(SOFT("zone")) "}"),
         "{selected: [c1], warnings: [{$text: '^annotation "
         "placements.evenkeel.io/spread-group: cannot parse .*: there is no spread group$'}]}");
+    hub_decides(f, GROUP("app in", "{" SPREAD(SOFT("zone")) "}"),
+                "{spreadSatisfied: {status: 'False', reason: SpreadGroupInvalid, message: {$text: "
+                "'^zone: skew 0, maxSkew 1; annotation placements.evenkeel.io/spread-group: cannot "
+                "parse .*: there is no spread group$'}}}");
     hub_decides(f, GROUP("app in", "{}"), "{warnings: []}"); /* nobody asks */
 }
 
@@ -333,7 +337,131 @@ static void too_few_domains_below_a_parent(void **state) {
     hub_decides(f,
                 "{" EXACT ", predicates: [{requiredClusterSelector: {labelSelector: "
                 "{matchLabels: {none: none}}}}]}",
+                "{spreadSatisfied: {status: 'False', reason: NoClusters}}");
+}
+
+/* A key that only clusters have that do not pass is as unknown as one that nobody has; of soft
+ * terms, too, and of one term among several. */
+static void a_key_that_no_cluster_has(void **state) {
+    struct hub *f = *state;
+    hub_clusters(f, "c1(zone=a) c2(zone=b) c3(regoin=x,zone=b,!k=v:NoSelect)");
+    hub_decides(f, "{numberOfClusters: 2, " SPREAD(SOFT("regoin")) "}",
+                "{selected: [c1, c2], spreadSatisfied: {status: 'False', reason: KeyUnknown, "
+                "message: \"2 of 2 clusters have no label 'regoin'\"}}");
+    hub_decides(f,
+                "{numberOfClusters: 2, " SPREAD(
+                    HARD("zone", "1") ", " HARD("regoin", "1") ", {topologyKey: dc, "
+                                                               "topologyKeyType: Claim}") "}",
+                "{selected: [], spreadSatisfied: {status: 'False', reason: KeyUnknown, message: "
+                "\"2 of 2 clusters have no label 'regoin'; 2 of 2 clusters have no claim "
+                "'dc'\"}}");
+    hub_decides(f, "{numberOfClusters: 2, " SPREAD(SOFT("zone")) "}",
                 "{spreadSatisfied: {status: 'True', reason: Even}}");
+    /* one has it, and the others are left out */
+    hub_clusters(f, "c4(regoin=x)");
+    hub_decides(f, "{numberOfClusters: 2, " SPREAD(HARD("regoin", "2")) "}",
+                "{selected: [c4], spreadSatisfied: {status: 'False', reason: Unscheduled, message: "
+                "'1 of 2 clusters are not scheduled: DoNotSchedule terms allow none of the 2 that "
+                "are left; 2 of 3 clusters lack the key of a DoNotSchedule term'}}");
+}
+
+static void no_clusters(struct hub *f, const char *spec, const char *status, const char *message) {
+    char expected[300];
+    (void)snprintf(expected, sizeof expected,
+                   "{selected: [], spreadSatisfied: {status: '%s', reason: NoClusters, message: "
+                   "'%s'}}",
+                   status, message);
+    hub_decides(f, spec, expected);
+}
+
+/* It is never even of nothing, and says why there is nothing. */
+static void nothing_is_even_of_no_cluster(void **state) {
+    struct hub *f = *state;
+    hub_object(f, "{kind: ManagedClusterSet, metadata: {name: other}}");
+    no_clusters(f, "{" SPREAD(SOFT("zone")) "}", "False",
+                "All ManagedClusterSets [set1] have no member ManagedCluster");
+    hub_clusters(f, "c1(zone=a) c2(zone=a,!k=v:NoSelect)");
+    no_clusters(f, "{clusterSets: [other], " SPREAD(SOFT("zone")) "}", "False",
+                "None of ManagedClusterSets [other] is bound to placement namespace");
+    no_clusters(f,
+                "{" SPREAD(SOFT("zone")) ", predicates: [{requiredClusterSelector: {labelSelector: "
+                                         "{matchLabels: {none: none}}}}]}",
+                "False",
+                "nothing is selected: none of the 2 clusters that are available passes the "
+                "predicates and taints");
+    no_clusters(f, "{numberOfClusters: 0, " SPREAD(SOFT("zone")) "}", "Unknown",
+                "numberOfClusters is 0: there is nothing to spread");
+}
+
+static void nothing_is_even_where_no_set_is_bound(void **state) {
+    struct hub *f = *state;
+    hub_close(f);
+    hub_open_empty(f);
+    no_clusters(f, "{" SPREAD(SOFT("zone")) "}", "False",
+                "No valid ManagedClusterSetBindings found in placement namespace");
+}
+
+/* ---- how even other clusters are ---- */
+
+/* Two zones of three, and what is decided: names, by reason and message of the condition. */
+static void what_is_decided_is_judged(void **state) {
+    static const struct {
+        const char *decided, *reason, *message;
+    } cases[] = {
+        {"a1 b1", "Even", "zone: skew 0, maxSkew 1"},
+        {"b1 a1", "Even", "zone: skew 0, maxSkew 1"},
+        {"a2 b3", "Even", "zone: skew 0, maxSkew 1"}, /* not the selected ones */
+        {"a1", "Even", "zone: skew 1, maxSkew 1"},    /* the other comes: terms do not forbid it */
+        {"a1 a2", "Skewed", "zone: skew 2, maxSkew 1"},
+        {"a1 a2 a3 b1", "Skewed", "zone: skew 2, maxSkew 1"},
+        {"a1 a2 out", "Skewed", "zone: skew 2, maxSkew 1"}, /* that does not pass counts nowhere */
+        {"", "NoClusters", "nothing is selected, of 6 clusters that pass"},
+    };
+    struct hub *f = *state;
+    hub_clusters(f, "a1(zone=a) a2(zone=a) a3(zone=a) b1(zone=b) b2(zone=b) b3(zone=b) "
+                    "out(zone=b,!k=v:NoSelect)");
+    const struct placement *placement =
+        hub_placement(f, "{numberOfClusters: 2, " EXACT ", " SPREAD(SOFT("zone")) "}");
+    const struct ocm_question question = {.placement = placement};
+    struct fleet_view view;
+    struct ocm_decision d;
+    fleet_view_open(f->fleet, &view);
+    assert_int_equal(ocm_decide(&view, &question, &f->arena, &d, NULL), 0);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ocm_spread spread;
+        uint32_t slots[8], count = 0;
+        char names[40], *rest = names;
+        (void)snprintf(names, sizeof names, "%s", cases[i].decided);
+        for (char *name; (name = strtok_r(rest, " ", &rest)) != NULL;)
+            slots[count++] = topology_slot(view.clusters.topology, str_of(name));
+        print_message("# %s\n", cases[i].decided);
+        assert_int_equal(ocm_spread_judge(&d, slots, count, &f->arena, &spread), 0);
+        assert_str(spread.condition.reason, cases[i].reason);
+        assert_str(spread.condition.message, cases[i].message);
+        assert_int_equal(spread.condition.status == OCM_TRUE, i < 4);
+    }
+    fleet_view_close(&view);
+}
+
+/* What the spread group has counts in what is decided, as in what is selected. */
+static void what_is_decided_counts_with_its_group(void **state) {
+    struct hub *f = *state;
+    hub_clusters(f, "c1(zone=a) c2(zone=a) c3(zone=b) c4(zone=b)");
+    hub_object(f, "{kind: Placement, metadata: {name: other, namespace: ns1, labels: {app: web}}, "
+                  "spec: {}}");
+    hub_decided_by(f, "ns1/other: c1");
+    const struct placement *placement =
+        hub_placement(f, GROUP("app=web", "{numberOfClusters: 1, " SPREAD(HARD("zone", "1")) "}"));
+    const struct ocm_question question = {.placement = placement};
+    struct fleet_view view;
+    struct ocm_decision d;
+    struct ocm_spread spread;
+    fleet_view_open(f->fleet, &view);
+    assert_int_equal(ocm_decide(&view, &question, &f->arena, &d, NULL), 0);
+    const uint32_t slot = topology_slot(view.clusters.topology, STR("c2"));
+    assert_int_equal(ocm_spread_judge(&d, &slot, 1, &f->arena, &spread), 0);
+    assert_str(spread.condition.message, "zone: skew 2, maxSkew 1");
+    fleet_view_close(&view);
 }
 
 static void nothing_is_even_where_nothing_is_decided(void **state) {
@@ -457,6 +585,11 @@ int main(void) {
         HUB_TEST(an_uneven_group_skews),
         HUB_TEST(a_group_that_cannot_be_read),
         HUB_TEST(too_few_domains_below_a_parent),
+        HUB_TEST(a_key_that_no_cluster_has),
+        HUB_TEST(nothing_is_even_of_no_cluster),
+        HUB_TEST(nothing_is_even_where_no_set_is_bound),
+        HUB_TEST(what_is_decided_is_judged),
+        HUB_TEST(what_is_decided_counts_with_its_group),
         HUB_TEST(nothing_is_even_where_nothing_is_decided),
         HUB_TEST(members_are_published),
         HUB_TEST(an_annotation_that_says_nothing),
