@@ -157,7 +157,7 @@ static void forget_another(struct looking *x) {
     if (o->uid != 0 && o->uid != uid) {
         scored_done(o);
         strbuf_clear(&o->target);
-        o->has_target = o->asks = false;
+        o->has_target = o->asks = o->waits = o->denied = false;
         o->disabling = DISABLING_UNKNOWN;
         o->undone = 0;
     }
@@ -225,6 +225,48 @@ static int find_mode(struct looking *x) {
     return 0;
 }
 
+/* ---- what is said of it ---- */
+
+enum {
+    SAID_AFTER_MS = 1000, /* moves that wait for less are not mentioned while it is even */
+    DENIED_MS = 1000,     /* for so long the status may deny what is true */
+};
+
+/* Scores that change let moves wait for a moment, again and again: that need not be written. */
+struct ocm_condition owned_spread_now(struct looking *x) {
+    struct ocm_condition c = x->spread.condition;
+    struct owned *o = x->o;
+    if (x->ret->waiting > 0 && !o->waits)
+        o->waits_since_ms = x->q->now_ms;
+    o->waits = x->ret->waiting > 0;
+    if (!o->waits)
+        return c;
+    const int64_t left = o->waits_since_ms + SAID_AFTER_MS - x->q->now_ms;
+    if (c.status == OCM_TRUE && left > 0) {
+        owned_wake_in(x, left);
+        return c;
+    }
+    c.message = arena_printf(x->arena, "%.*s; moves towards the plan wait", STR_ARG(c.message));
+    return c;
+}
+
+int owned_mend_condition(struct looking *x, const struct ocm_condition *condition) {
+    const struct status_wanted wanted = {.conditions = condition, .condition_count = 1};
+    struct owned *o = x->o;
+    bool denied = false;
+    int r = status_denies(x->state.status, condition, x->arena, &denied, x->err);
+    if (denied && !o->denied)
+        o->denied_since_ms = x->q->now_ms;
+    o->denied = denied;
+    if (r != 0 || !denied)
+        return r;
+    const int64_t left = o->denied_since_ms + DENIED_MS - x->q->now_ms;
+    if (left <= 0)
+        return owned_write_status(x, &wanted);
+    owned_wake_in(x, left);
+    return 0;
+}
+
 /* ---- what is decided ---- */
 
 /* When the next score that counts now ends. */
@@ -283,7 +325,10 @@ int owned_decide(struct looking *x) {
         x->fits[x->d.available[i]] = ocm_passes_filters(&x->d, x->d.available[i]);
     if (x->d.has_requeue)
         owned_wake_in(x, x->d.requeue_ms + 1); /* when it is over, and not when it ends */
-    x->ret->skewed = x->d.has_spread && x->d.spread.condition.status == OCM_FALSE;
+    r = ocm_spread_judge(&x->d, x->d.current, x->d.current_count, x->arena, &x->spread);
+    if (r != 0)
+        return err_set(x->err, r, "cannot judge how even the clusters of a Placement are");
+    x->ret->skewed = x->spread.condition.status == OCM_FALSE;
     return wake_for_scores(x);
 }
 
@@ -416,14 +461,13 @@ static int write_final_status(struct looking *x, const struct layout *layout) {
         groups[g].cluster_count = x->groups[g].count;
     }
     memcpy(conditions, x->d.conditions, sizeof x->d.conditions);
-    conditions[OCM_CONDITIONS] = x->d.spread.condition;
-    /* While moves are to come it is not said that what is decided is there. */
+    conditions[OCM_CONDITIONS] = owned_spread_now(x);
     const struct status_wanted wanted = {.has_decision = true,
                                          .selected = x->target_count,
                                          .groups = groups,
                                          .group_count = x->group_count,
                                          .conditions = conditions,
-                                         .condition_count = OCM_CONDITIONS + x->is_final};
+                                         .condition_count = OCM_CONDITIONS + 1};
     return owned_write_status(x, &wanted);
 }
 
@@ -457,6 +501,12 @@ static int write_decisions(struct looking *x) {
     if (x->doubt == DOUBT_WAIT ||
         (x->doubt == DOUBT_OBJECT && !str_eq(object, progress.doubt.name)))
         return 0;
+    if (x->doubt == DOUBT_NONE) {
+        const struct ocm_condition condition = owned_spread_now(x);
+        r = owned_mend_condition(x, &condition);
+        if (r != 0 || x->ret->write.what != OWNED_NOTHING)
+            return r;
+    }
     if (write.verb == LAYOUT_META && !str_eq(write.existing->placement, x->q->name)) {
         x->o->has_target = false; /* it is chosen when the object's clusters count again */
         x->ret->moves = 0;

@@ -88,6 +88,8 @@ struct owned {
                         unless it is put back no more */
     int64_t undone_ms;
     struct moves moves;
+    bool waits, denied; /* moves wait; the status denies what is true: since then */
+    int64_t waits_since_ms, denied_since_ms;
     bool has_target;
     struct strbuf target; /* clusters that it is on the way to, each with a NUL behind it */
     enum owned_progress progress;
@@ -158,7 +160,7 @@ struct owned_answer {
     enum owned_mode mode;
     enum owned_result result;
     bool own_terms;        /* the terms are the Placement's, not a policy's */
-    bool skewed;           /* SpreadSatisfied is False */
+    bool skewed;           /* SpreadSatisfied is False, or is to be */
     uint32_t waiting;      /* voluntary moves that wait */
     enum owned_wait waits; /* what these wait for ... */
     int64_t waits_ms;      /* ... and how long; INT64_MAX: that is not known */

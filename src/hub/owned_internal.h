@@ -26,6 +26,7 @@ struct looking {
     bool has_ours;         /* anything that mode Scores adds, by its form */
     struct ocm_policy_terms policy;
     struct ocm_decision d;
+    struct ocm_spread spread; /* of what the hub has decided; not of the plan */
     const struct fleet_decision *existing;
     uint32_t slots;
     enum owned_doubt doubt;
@@ -62,6 +63,12 @@ void owned_wake_in(struct looking *x, int64_t ms);
  * was before. Returns whether it is not to be put back. */
 bool owned_note_undone(struct looking *x, bool is_set, bool was_set);
 bool owned_hub_is_empty(const struct looking *x);
+/* The condition of what the hub has decided, and whether moves are to come. After
+ * owned_choose(). */
+struct ocm_condition owned_spread_now(struct looking *x);
+/* A condition that the status denies is written when nothing else is; after a second it goes
+ * first, and then x->ret->write is it. */
+int owned_mend_condition(struct looking *x, const struct ocm_condition *condition) MUST_CHECK;
 
 /* ---- scored.c ---- */
 

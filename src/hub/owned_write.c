@@ -71,6 +71,9 @@ void owned_write_annotations(struct looking *x, bool disable) {
 
 int owned_write_status(struct looking *x, const struct status_wanted *wanted) {
     struct owned_write *to = &x->ret->write;
+    for (uint32_t i = 0; i < wanted->condition_count; i++)
+        if (str_eq(wanted->conditions[i].type, owned_spread_condition))
+            x->ret->skewed = wanted->conditions[i].status == OCM_FALSE;
     int r = status_patch(x->state.status, x->state.version, wanted, x->q->wall_ms, x->arena,
                          &to->body, x->err);
     if (r != 0 || to->body.n == 0)

@@ -81,6 +81,17 @@ static void read_status(struct json_reader *r, struct known_status *ret) {
     }
 }
 
+static int read_known(struct str json, struct arena *arena, struct known_status *ret,
+                      struct err *err) {
+    struct json_reader r;
+    *ret = (struct known_status){.selected = -1};
+    if (json.n == 0)
+        return 0;
+    json_reader_init(&r, json, arena, "Placement.status");
+    read_status(&r, ret);
+    return json_finish(&r, err);
+}
+
 /* ---- is it right? ---- */
 
 static const struct known_condition *find_known(const struct known_status *known, struct str type) {
@@ -108,6 +119,17 @@ static bool conditions_are_right(const struct known_status *known,
             return false;
     }
     return wanted->without.n == 0 || find_known(known, wanted->without) == NULL;
+}
+
+int status_denies(struct str json, const struct ocm_condition *condition, struct arena *arena,
+                  bool *ret, struct err *err) {
+    struct known_status known;
+    int r = read_known(json, arena, &known, err);
+    const struct known_condition *k = r == 0 ? find_known(&known, condition->type) : NULL;
+    *ret = k != NULL && !str_eq(k->status, ocm_status_names[OCM_UNKNOWN]) &&
+           (!str_eq(k->status, ocm_status_names[condition->status]) ||
+            !str_eq(k->reason, condition->reason));
+    return r;
 }
 
 static bool group_is_right(const struct known_group *k, const struct status_group *g,
@@ -194,15 +216,10 @@ static void put_decision(struct json_writer *w, const struct status_wanted *want
 
 int status_patch(struct str json, struct str version, const struct status_wanted *wanted,
                  int64_t now_ms, struct arena *arena, struct strbuf *out, struct err *err) {
-    struct known_status known = {.selected = -1};
-    struct json_reader r;
-    if (json.n > 0) {
-        json_reader_init(&r, json, arena, "Placement.status");
-        read_status(&r, &known);
-        int failed = json_finish(&r, err);
-        if (failed != 0)
-            return failed;
-    }
+    struct known_status known;
+    int failed = read_known(json, arena, &known, err);
+    if (failed != 0)
+        return failed;
     if (decision_is_right(&known, wanted) && conditions_are_right(&known, wanted))
         return 0;
     char now[KUBE_TIME_SIZE];

@@ -286,6 +286,16 @@ static int write_condition(struct looking *x, struct ocm_condition condition) {
     return owned_write_status(x, &wanted);
 }
 
+/* What is there, if nothing of mode Scores stands in its way. */
+static struct ocm_condition condition_now(struct looking *x) {
+    return x->ret->refused > 0 ? refused_condition(x) : owned_spread_now(x);
+}
+
+static int mend_condition(struct looking *x) {
+    const struct ocm_condition condition = condition_now(x);
+    return owned_mend_condition(x, &condition);
+}
+
 static int64_t refused_after(const struct looking *x) {
     int64_t slow = SLOWEST_TIMES * x->q->slowest_ms;
     slow = slow < SLOWEST_MAX_MS ? slow : SLOWEST_MAX_MS;
@@ -326,7 +336,7 @@ static int wait_for_ocm(struct looking *x, const uint32_t *missing, uint32_t cou
         return 0;
     }
     if (waited < PATIENCE_MS)
-        return 0;
+        return mend_condition(x);
     if (waited < after || has_room)
         return write_condition(x, waiting_for_scores());
     return write_condition(x, unknown("Outweighed",
@@ -384,9 +394,7 @@ static int look_at_decisions(struct looking *x) {
     if (o->asks && waited < refused_after(x)) /* otherwise it was something else */
         x->ret->answered_ms = waited + 1;
     o->asks = false;
-    if (!x->is_final)
-        return 0; /* moves wait: it is not said yet that what is decided is there */
-    return write_condition(x, x->ret->refused > 0 ? refused_condition(x) : x->d.spread.condition);
+    return write_condition(x, condition_now(x));
 }
 
 /* ---- a look ---- */
@@ -449,8 +457,10 @@ static int publish(struct looking *x, const uint8_t *has, uint32_t has_count) {
     int r = find_changes(&p);
     if (r != 0)
         return r;
-    if (p.add_count + p.remove_count > 0)
-        return write_item(&p);
+    if (p.add_count + p.remove_count > 0) {
+        r = mend_condition(x);
+        return r == 0 && x->ret->write.what == OWNED_NOTHING ? write_item(&p) : r;
+    }
     if (may_lose(x))
         r = find_heeding(x, &heeds);
     return r == 0 ? inject(x, heeds) : r;

@@ -460,12 +460,14 @@ static void check_held(struct world *w, const struct wish *wish) {
 }
 
 /* A move is a cluster that comes to an object, and one that goes: two writes of decisions at most,
- * or one of these and one of the status; in mode Scores two of items. */
+ * or one of these and one of the status; in mode Scores two of items. The condition is written once
+ * more when the fleet is another, and once when it says that moves wait. */
+enum { CONDITION_WRITES = 2 };
 static void check_count(struct world *w, const struct wish *wish) {
     const uint32_t moves = wish->moves + (wish->changes + 1) / 2;
     if (wish_is_scored(w, wish) && check_is_refusing(w, wish))
         return; /* what is tried costs more */
-    if (w->counted && wish->writes > 2 * moves + wish->structure + 1)
+    if (w->counted && wish->writes > 2 * moves + wish->structure + CONDITION_WRITES)
         world_fail(w, "%s: %u writes for %u moves and %u other changes", wish->name, wish->writes,
                    moves, wish->structure);
 }

@@ -384,7 +384,12 @@ static void voluntary_moves_wait(void **state) {
     played_is(&hub, "p-decision-1: e0 e1 e2 e3");
     clusters("w", 2, "'zone':'west'");
     hub.now_ms = 5000;
-    assert_int_equal(played_settle(&hub), 0);
+    /* the condition is of what is there, and is written once while moves wait */
+    assert_int_equal(played_settle(&hub), 1);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "False Skewed");
+    assert_string_equal(played_text(&hub, "status/conditions/2/message"),
+                        "zone: skew 4, maxSkew 1; moves towards the plan wait");
+    assert_true(hub.answer.skewed);
     assert_int_equal(hub.answer.waiting, 2);
     assert_int_equal(hub.answer.waits, OWNED_WAITS_SETTLE);
     assert_true(hub.answer.waits_ms == 10000);
@@ -402,9 +407,77 @@ static void voluntary_moves_wait(void **state) {
     assert_int_equal(hub.answer.begun.added_count, 2);
     assert_int_equal(hub.answer.begun.removed_count, 2);
     owned_write_done(&write);
-    assert_int_equal(played_settle(&hub), 1);
+    assert_int_equal(played_settle(&hub), 2);
     played_is(&hub, "p-decision-1: e0 e1 w0 w1");
     assert_int_equal(hub.answer.waiting, 0);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "True Even");
+    assert_string_equal(played_text(&hub, "status/conditions/2/message"),
+                        "zone: skew 0, maxSkew 1");
+    assert_false(hub.answer.skewed);
+}
+
+#define BY_SCORE                                                                                   \
+    ",'prioritizerPolicy':{'mode':'Exact','configurations':[{'scoreCoordinate':{'type':'AddOn',"   \
+    "'addOn':{'resourceName':'r','scoreName':'s'}},'weight':1}]}"
+
+static void score(const char *cluster, int value) {
+    char json[200];
+    (void)snprintf(json, sizeof json,
+                   "{'metadata':{'name':'r','namespace':'%s'},'status':{'scores':[{'name':'s',"
+                   "'value':%d}]}}",
+                   cluster, value);
+    fleet_give(&hub.fleet, FLEET_SCORES, json);
+}
+
+/* Where it is even, and only scores move it, waiting for less than a second is not mentioned. */
+static void moves_for_scores_are_mentioned_late(void **state) {
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, OURS, SOFT NUMBER("2") BY_SCORE);
+    (void)played_settle(&hub);
+    for (int i = 0; i < 5; i++) { /* a score that comes and goes */
+        hub.now_ms += 1;
+        score("e5", i % 2 == 0 ? 100 : 0);
+        assert_int_equal(played_settle(&hub), 0);
+        assert_int_equal(hub.answer.waiting, i % 2 == 0);
+    }
+    assert_int_equal(hub.answer.wake_ms, 1000);
+    hub.now_ms += 999;
+    assert_int_equal(played_settle(&hub), 0);
+    hub.now_ms += 1;
+    assert_int_equal(played_settle(&hub), 1);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "True Even");
+    assert_string_equal(played_text(&hub, "status/conditions/2/message"),
+                        "zone: skew 0, maxSkew 1; moves towards the plan wait");
+    score("e6", 101); /* another move waits, and the words are the same */
+    assert_int_equal(played_settle(&hub), 0);
+}
+
+/* While objects are written one after the other the status may deny what is true for a second. */
+static void a_condition_goes_first_after_a_second(void **state) {
+    struct owned_write write;
+    (void)state;
+    clusters("e", 4, "'zone':'east'");
+    played_placement(&hub, OURS, SOFT NUMBER("4"));
+    (void)played_settle(&hub);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "True Even");
+    clusters("w", 4, "'zone':'west'");
+    played_cluster(&hub, "e0", "'zone':'east'", TAINTED);
+    for (int i = 0; i < 2; i++, hub.now_ms += 999) { /* nobody takes the write */
+        assert_true(played_look(&hub, &write));
+        assert_int_equal(write.what, OWNED_DECISION);
+        assert_true(hub.answer.wake_ms <= 1000);
+        owned_write_done(&write);
+    }
+    hub.now_ms = 1000;
+    assert_true(played_look(&hub, &write));
+    assert_int_equal(write.what, OWNED_STATUS);
+    assert_int_equal(played_apply(&hub, &write), 0);
+    owned_write_done(&write);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "False Skewed");
+    assert_true(played_look(&hub, &write));
+    assert_int_equal(write.what, OWNED_DECISION);
+    owned_write_done(&write);
 }
 
 static void no_more_than_so_many_a_minute(void **state) {
@@ -416,7 +489,10 @@ static void no_more_than_so_many_a_minute(void **state) {
     clusters("w", 3, "'zone':'west'");
     (void)played_settle(&hub);
     hub.now_ms = 10000;
-    assert_int_equal(played_settle(&hub), 1);
+    /* an object, and the skew of what is left */
+    assert_int_equal(played_settle(&hub), 2);
+    assert_string_equal(played_text(&hub, "status/conditions/2/message"),
+                        "zone: skew 2, maxSkew 1; moves towards the plan wait");
     assert_int_equal(played_holds(&hub, "w0") + played_holds(&hub, "w1"), 2);
     assert_int_equal(played_holds(&hub, "w2"), 0);
     assert_int_equal(hub.answer.waiting, 1);
@@ -771,6 +847,8 @@ int main(void) {
         TEST(a_binding_that_goes),
         TEST(forced_moves_go_at_once),
         TEST(voluntary_moves_wait),
+        TEST(moves_for_scores_are_mentioned_late),
+        TEST(a_condition_goes_first_after_a_second),
         TEST(no_more_than_so_many_a_minute),
         TEST(forced_moves_let_others_wait),
         TEST(forced_moves_and_hard_terms),

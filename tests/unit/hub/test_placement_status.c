@@ -101,6 +101,66 @@ static void what_differs_is_written(void **state) {
     }
 }
 
+/* A claim is True or False: Unknown claims nothing, and the message is no part of it. */
+static void what_a_status_denies(void **state) {
+    static const struct {
+        const char *conditions;
+        bool denies;
+    } table[] = {
+        {"", false},
+        {OTHER, false},
+        {SPREAD("True", "Even", "x"), false},
+        {"{\"type\":\"SpreadSatisfied\",\"status\":\"True\",\"reason\":\"Even\","
+         "\"message\":\"older\"}",
+         false},
+        {SPREAD("True", "Odd", "x"), true},
+        {SPREAD("False", "Even", "x"), true},
+        {SPREAD("False", "Skewed", "x"), true},
+        {SPREAD("Unknown", "Even", "x"), false},
+        {SPREAD("Unknown", "Undone", "x"), false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        char json[300];
+        struct err err;
+        bool denies = !table[i].denies;
+        (void)snprintf(json, sizeof json, "{\"conditions\":[%s]}", table[i].conditions);
+        assert_int_equal(status_denies(str_of(json), &even, &arena, &denies, &err), 0);
+        assert_int_equal(denies, table[i].denies);
+    }
+}
+
+/* From each condition to each other that differs in one field: a patch comes, and only then. */
+static void one_field_that_differs_is_written(void **state) {
+    static const char *const statuses[] = {"True", "False", "Unknown"},
+                             *const reasons[] = {"Even", "Skewed"},
+                             *const messages[] = {"zone: skew 0", "zone: skew 1"};
+    static const enum ocm_status codes[] = {OCM_TRUE, OCM_FALSE, OCM_UNKNOWN};
+    enum { ALL = 3 * 2 * 2 };
+    (void)state;
+    for (unsigned from = 0; from < ALL; from++)
+        for (unsigned to = 0; to < ALL; to++) {
+            char json[300];
+            (void)snprintf(json, sizeof json,
+                           "{" GROUPS ",\"conditions\":[{\"type\":\"SpreadSatisfied\","
+                           "\"status\":\"%s\",\"reason\":\"%s\",\"message\":\"%s\","
+                           "\"lastTransitionTime\":\"then\"}]}",
+                           statuses[from % 3], reasons[from / 3 % 2], messages[from / 6]);
+            const struct ocm_condition wants = {STR("SpreadSatisfied"), codes[to % 3],
+                                                str_of(reasons[to / 3 % 2]),
+                                                str_of(messages[to / 6])};
+            struct status_wanted wanted = all;
+            wanted.conditions = &wants;
+            assert_int_equal(patch(json, &wanted), 0);
+            assert_int_equal(out.n > 0, from != to);
+            strbuf_append_char(&out, '\0');
+            if (from != to)
+                assert_contains(out.p, messages[to / 6]);
+            assert_int_equal(from != to && strstr(out.p, "\"then\"") != NULL,
+                             from != to && from % 3 == to % 3);
+        }
+}
+
 static void what_is_no_status(void **state) {
     (void)state;
     assert_int_equal(patch("{\"conditions\":7}", &all), -EINVAL);
@@ -120,6 +180,8 @@ int main(void) {
         cmocka_unit_test(conditions),
         cmocka_unit_test(a_condition_goes),
         cmocka_unit_test(what_differs_is_written),
+        cmocka_unit_test(what_a_status_denies),
+        cmocka_unit_test(one_field_that_differs_is_written),
         cmocka_unit_test(what_is_no_status),
     };
     arena_init(&arena, 1 << 20);

@@ -133,10 +133,13 @@ static void a_live_one(void **state) {
     played_ocm(&hub);
     played_is(&hub, "p-decision-1: e0 e1 e2 e3");
     hub.check = ocm_looks;
-    /* for what OCM has decided, at first: four objects, four items, the Placement */
-    assert_int_equal(played_settle(&hub), 4 + 4 + 1);
+    /* for what OCM has decided, at first: four objects, four items, the Placement, its condition */
+    assert_int_equal(played_settle(&hub), 4 + 4 + 1 + 1);
     played_is(&hub, "p-decision-1: e0 e1 e2 e3");
     assert_int_equal(hub.answer.waiting, 2);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "False Skewed");
+    assert_string_equal(played_text(&hub, "status/conditions/0/message"),
+                        "zone: skew 4, maxSkew 1; moves towards the plan wait");
     hub.now_ms += 10000;
     (void)played_settle(&hub);
     played_is(&hub, "p-decision-1: e0 e1 w0 w1");
