@@ -29,6 +29,7 @@ static int read_members(struct str json, struct arena *arena, struct placement_m
         {{"domains", 7}, offsetof(struct placement_members, domains)},
         {{"current", 7}, offsetof(struct placement_members, current)},
         {{"selected", 8}, offsetof(struct placement_members, selected)},
+        {{"keptReasons", 11}, offsetof(struct placement_members, kept_reasons)},
         {{"groups", 6}, offsetof(struct placement_members, groups)},
         {{"conditions", 10}, offsetof(struct placement_members, conditions)},
         {{"warnings", 8}, offsetof(struct placement_members, warnings)},
@@ -210,6 +211,7 @@ static bool print_clusters(const struct placement_rows *rows, struct arena *aren
                            struct strbuf *out) {
     static const char *const headings[] = {"CLUSTER", "DECISION", "SUM", "WHY"};
     static const struct str moves[] = {[PLACEMENT_STAYS] = {"stays", 5},
+                                       [PLACEMENT_KEPT] = {"kept", 4},
                                        [PLACEMENT_ADDED] = {"added", 5},
                                        [PLACEMENT_REMOVED] = {"removed", 7},
                                        [PLACEMENT_LEFT] = {"-", 1}};

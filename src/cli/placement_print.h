@@ -20,17 +20,24 @@ int placement_print(struct str json, struct arena *arena, struct strbuf *out,
 /* The object's members as they stand in it; "" where one is missing. */
 struct placement_members {
     struct str placement, policy, error; /* texts */
-    struct str available, filter, prioritizers, sum, terms, domains, current, selected, groups,
-        conditions, spread, warnings, planner, history; /* JSON */
-    int64_t unscheduled, requeue_after;                 /* requeue_after -1: null */
+    struct str available, filter, prioritizers, sum, terms, domains, current, selected,
+        kept_reasons, groups, conditions, spread, warnings, planner, history; /* JSON */
+    int64_t unscheduled, requeue_after; /* requeue_after -1: null */
     int64_t history_forgotten;
     bool cel_unknown;
 };
 
-enum placement_move { PLACEMENT_STAYS, PLACEMENT_ADDED, PLACEMENT_REMOVED, PLACEMENT_LEFT };
+enum placement_move {
+    PLACEMENT_STAYS,
+    PLACEMENT_KEPT, /* it stays, though a hard term would let no other in */
+    PLACEMENT_ADDED,
+    PLACEMENT_REMOVED,
+    PLACEMENT_LEFT
+};
 
 struct placement_row {
-    struct str cluster, verdict, reason; /* verdict "": it is not available */
+    struct str cluster, verdict; /* verdict "": it is not available */
+    struct str reason;           /* why it does not pass, or is kept */
     enum placement_move move;
     bool has_sum;
     int64_t sum;

@@ -9,7 +9,7 @@
 struct known {
     struct placement_row row;
     uint32_t picked; /* from 1, in the order of picking; 0: it is not selected */
-    bool current, shown;
+    bool current, kept, shown;
 };
 
 struct clusters {
@@ -92,6 +92,21 @@ static void mark(struct clusters *c, struct str json, const char *root, bool sel
             continue;
         known->picked = selected ? place : known->picked;
         known->current = known->current || !selected;
+    }
+}
+
+static void read_kept(struct clusters *c, struct str json) {
+    struct str cluster;
+    begin(c, json, "keptReasons");
+    if (!json_object(c->r))
+        return;
+    while (json_member(c->r, &cluster)) {
+        const struct str reason = json_string(c->r);
+        struct known *known = find(c, cluster);
+        if (known != NULL) {
+            known->kept = true;
+            known->row.reason = reason;
+        }
     }
 }
 
@@ -179,10 +194,11 @@ static struct known **choose(struct clusters *c, struct placement_rows *ret) {
     for (uint32_t i = 0; order != NULL && i < c->count; i++) {
         struct known *known = &c->items[i];
         order[i] = known;
-        known->row.move = known->picked != 0 && known->current ? PLACEMENT_STAYS
-                          : known->picked != 0                 ? PLACEMENT_ADDED
-                          : known->current                     ? PLACEMENT_REMOVED
-                                                               : PLACEMENT_LEFT;
+        known->row.move = known->kept                            ? PLACEMENT_KEPT
+                          : known->picked != 0 && known->current ? PLACEMENT_STAYS
+                          : known->picked != 0                   ? PLACEMENT_ADDED
+                          : known->current                       ? PLACEMENT_REMOVED
+                                                                 : PLACEMENT_LEFT;
         ret->selected += known->picked != 0;
         ret->passed += str_eq(known->row.verdict, STR("Pass"));
         ret->available += known->row.verdict.n > 0;
@@ -200,6 +216,7 @@ void placement_rows_read(const struct placement_members *m, struct arena *arena,
     read_names(&c, m->current, "current");
     mark(&c, m->current, "current", false);
     mark(&c, m->selected, "selected", true);
+    read_kept(&c, m->kept_reasons);
     read_sums(&c, m->sum);
     struct known **order = choose(&c, ret);
     ret->items = arena_array(arena, PLACEMENT_ROWS, sizeof *ret->items);

@@ -230,10 +230,25 @@ static void put_rounds(struct rendering *r) {
     json_end_array(&r->w);
 }
 
+static void put_kept(struct rendering *r) {
+    const struct plan *plan = &r->d->plan;
+    const uint32_t *kept = plan->selected + plan->selected_count - plan->kept_count;
+    put_slots(r, STR("kept"), kept, plan->kept_count);
+    json_key(&r->w, STR("keptReasons"));
+    json_begin_object(&r->w);
+    for (uint32_t i = 0; i < plan->kept_count && (r->how->limit == 0 || i < r->how->limit); i++) {
+        strbuf_clear(&r->text);
+        ocm_kept_reason(r->d, kept[i], r->arena, &r->text);
+        json_put_member(&r->w, ocm_cluster_name(r->d, kept[i]), strbuf_str(&r->text));
+    }
+    json_end_object(&r->w);
+}
+
 static void put_selection(struct rendering *r) {
     const struct ocm_decision *d = r->d;
     put_slots(r, STR("current"), d->current, d->current_count);
     put_slots(r, STR("selected"), d->plan.selected, d->plan.selected_count);
+    put_kept(r);
     json_key(&r->w, STR("moves"));
     json_begin_object(&r->w);
     put_slots(r, STR("add"), d->add, d->add_count);

@@ -13,7 +13,9 @@
  *              "whenUnsatisfiable":"DoNotSchedule","minDomains":0,"skew":1}],
  *    "domains":[{"path":["us-east"],"feasible":1,"selected":1}],
  *    "rounds":[{"picked":"c1","dropped":[],"raw":{"c1":0}}],
- *    "current":["c3"],"selected":["c1"],"moves":{"add":["c1"],"remove":["c3"]},"unscheduled":0,
+ *    "current":["c3"],"selected":["c1"],"kept":["c1"],
+ *    "keptReasons":{"c1":"zone=a is above maxSkew 1: a member stays"},
+ *    "moves":{"add":["c1"],"remove":["c3"]},"unscheduled":0,
  *    "groups":[{"index":0,"name":"","decisions":["name-decision-1"],"clusters":["c1"]}],
  *    "conditions":[{"type":"PlacementMisconfigured","status":"False","reason":"..","message":"."}],
  *    "publish":[],"spreadSatisfied":{"status":"True","reason":"Even","message":"..."},
@@ -21,10 +23,12 @@
  *
  * Scores are those of all clusters that pass OCM's own filters, sums those of clusters whose
  * verdict is Pass. "rounds" is there only if it is asked for, with "final" in a round where spread
- * has a weight. "error" is why there is no answer: a misconfiguration, or a ManagedClusterSet whose
+ * has a weight. "kept" are the last of "selected": hard terms would not let them in, and members
+ * stay. "error" is why there is no answer: a misconfiguration, or a ManagedClusterSet whose
  * selector does not compile; then nothing that is decided today changes.
  *
- * Lists and maps are by name, byte-wise, but "selected" (in the order of picking). With a limit,
+ * Lists and maps are by name, byte-wise, but "selected" (in the order of picking), "kept" and
+ * "keptReasons" (in the same order). With a limit,
  * each of them has so many items at most, and "omitted" says of which there are more:
  * {"available":4900,"filter":4900}.
  */

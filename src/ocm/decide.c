@@ -152,6 +152,14 @@ static void leave_out(struct deciding *x, const uint8_t *lacks) {
     x->left_count = left;
 }
 
+/* What passes has no other cause. */
+static void note_kept(struct deciding *x) {
+    const struct plan *plan = &x->d->plan;
+    const uint32_t picked = plan->selected_count - plan->kept_count;
+    for (uint32_t i = 0; i < plan->kept_count; i++)
+        x->causes[plan->selected[picked + i]] = plan->kept_terms[i];
+}
+
 static int select_clusters(struct deciding *x) {
     struct ocm_decision *d = x->d;
     uint32_t *others = NULL;
@@ -175,8 +183,10 @@ static int select_clusters(struct deciding *x) {
                                            .with_rounds = x->question->with_rounds,
                                            .with_domains = with_domains};
     r = ocm_plan(&x->view->clusters, &question, x->arena, &d->plan);
-    if (r == 0)
+    if (r == 0) {
         leave_out(x, d->plan.lacks);
+        note_kept(x);
+    }
     return r;
 }
 

@@ -250,6 +250,10 @@ static inline bool ocm_passes_filters(const struct ocm_decision *d, uint32_t slo
  * key1=value1:NoSelect is not tolerated", "label cloud in (Amazon) does not hold". */
 void ocm_reason(const struct ocm_decision *d, uint32_t slot, struct strbuf *out);
 struct str ocm_absence_text(enum ocm_absence why);
+/* Appends which hard term would not let a kept cluster in: "zone=a is above maxSkew 1: a member
+ * stays", "no label zone: a member stays". */
+void ocm_kept_reason(const struct ocm_decision *d, uint32_t slot, struct arena *arena,
+                     struct strbuf *out);
 
 /* Why there is no answer: the problem, with the plugin in front, as upstream's condition has it; ""
  * with OCM_DECIDED. In the arena or borrowed. */

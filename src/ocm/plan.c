@@ -199,7 +199,21 @@ static int pick(struct plan_work *w, uint32_t number, struct plan_trace *trace, 
 
 /* ---- the kept ---- */
 
-/* Leaves only members in the heaps. Returns whether there are any. */
+uint32_t plan_forbidding_term(const struct plan_work *w, uint32_t slot) {
+    const struct ordered_count *parent = &w->domains.items[PREFIX_ROOT];
+    uint32_t path[ORDERED_TERMS], t = 0;
+    ordered_domains_path(&w->domains, slot, path);
+    for (; t < w->domains.term_count; t++) {
+        const struct ordered_count *own = &w->domains.items[path[t]];
+        if (w->terms[t].hard && rounds_over(&w->terms[t], parent, own->count) > 0)
+            break;
+        parent = own;
+    }
+    return t;
+}
+
+/* Leaves only members in the heaps, and notes what forbids their leaves. Returns whether there are
+ * any. */
 static bool leave_members(struct plan_work *w) {
     bool any = false;
     for (uint32_t leaf = 0; leaf < w->domains.tree.count; leaf++) {
@@ -209,6 +223,8 @@ static bool leave_members(struct plan_work *w) {
             if (heap[i].member)
                 heap[members++] = heap[i];
         w->left[leaf] = members;
+        if (members > 0)
+            w->shut[leaf] = (uint8_t)plan_forbidding_term(w, w->feasible[heap[0].place]);
         for (uint32_t i = members / 2; i > 0; i--)
             sift_down(heap, members, i - 1);
         any = any || members > 0;
@@ -217,11 +233,21 @@ static bool leave_members(struct plan_work *w) {
 }
 
 static int keep_feasible(struct plan_work *w, uint32_t number, struct plan *ret) {
+    const struct topology_tree *tree = &w->domains.tree;
+    const uint32_t picked = ret->selected_count;
+    w->shut = arena_alloc(w->arena, tree->count);
+    if (w->shut == NULL)
+        return -ENOMEM;
+    if (plan_spend(w, 2 * (uint64_t)w->feasible_count + 2 * tree->count) != 0)
+        return -E2BIG;
+    if (!leave_members(w))
+        return 0;
     for (uint32_t t = 0; t < w->domains.term_count; t++)
         w->terms[t].hard = false;
-    if (plan_spend(w, 2 * (uint64_t)w->feasible_count + w->domains.tree.count) != 0)
-        return -E2BIG;
-    return leave_members(w) ? pick(w, number, NULL, ret) : 0;
+    const int r = pick(w, number, NULL, ret);
+    for (uint32_t i = picked; i < ret->selected_count; i++)
+        ret->kept_terms[i - picked] = w->shut[tree->leaf_of[ret->selected[i]]];
+    return r;
 }
 
 static int compare_entries(const void *a, const void *b) {
@@ -229,7 +255,7 @@ static int compare_entries(const void *a, const void *b) {
 }
 
 /* Members that lack the key of a hard term. `place` is among all candidates here. */
-static int keep_keyless(struct plan_work *w, uint32_t number, struct plan *ret) {
+static int keep_keyless(struct plan_work *w, uint32_t number, uint32_t picked, struct plan *ret) {
     const struct plan_question *q = w->question;
     const uint32_t lacking = q->candidate_count - w->feasible_count;
     struct plan_entry *entries = arena_array_unset(w->arena, lacking, sizeof *entries);
@@ -244,6 +270,7 @@ static int keep_keyless(struct plan_work *w, uint32_t number, struct plan *ret) 
         return -E2BIG;
     qsort(entries, count, sizeof *entries, compare_entries);
     for (uint32_t i = 0; i < count && ret->selected_count < number; i++) {
+        ret->kept_terms[ret->selected_count - picked] = ret->lacks[entries[i].place] - 1;
         ret->selected[ret->selected_count++] = q->candidates[entries[i].place];
         ret->keyless_count++;
     }
@@ -255,10 +282,13 @@ static int keep_members(struct plan_work *w, uint32_t number, struct plan *ret) 
     int r = 0;
     if (w->question->members == NULL || picked == number)
         return 0;
+    ret->kept_terms = arena_array(w->arena, number - picked, sizeof *ret->kept_terms);
+    if (ret->kept_terms == NULL)
+        return -ENOMEM;
     if (picked < w->feasible_count)
         r = keep_feasible(w, number, ret);
     if (r == 0 && w->feasible_count < w->question->candidate_count)
-        r = keep_keyless(w, number, ret);
+        r = keep_keyless(w, number, picked, ret);
     ret->kept_count = ret->selected_count - picked;
     return r;
 }

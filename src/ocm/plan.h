@@ -67,6 +67,7 @@ struct plan {
     uint32_t selected_count;
     uint32_t kept_count;           /* the last so many of `selected` */
     uint32_t keyless_count;        /* the last so many of the kept: they lack a hard term's key */
+    uint8_t *kept_terms;           /* [kept_count]: the hard term that would let nobody in there */
     uint32_t unscheduled;          /* how many fewer than the number; 0 where there is none */
     int64_t skew[PLACEMENT_TERMS]; /* of each term: the fullest above the emptiest sibling, the
                                       largest of all parents */

@@ -24,6 +24,7 @@ struct plan_work {
     uint32_t feasible_count;
     struct plan_entry *entries; /* those of a leaf side by side, as a heap */
     uint32_t *begin, *left;     /* [prefixes]: where a leaf's are, and how many are left */
+    uint8_t *shut; /* [prefixes]: the term that forbids a leaf which has members left */
 };
 
 /* 0 or -E2BIG. */
@@ -35,6 +36,10 @@ static inline int plan_spend(const struct plan_work *w, uint64_t steps) {
 static inline int64_t plan_normalized(int64_t raw, int64_t least, int64_t most) {
     return most == least ? 0 : 200 * (raw - least) / (most - least) - 100;
 }
+
+/* The first hard term that forbids one more in the domains of a cluster; their number: none does.
+ */
+uint32_t plan_forbidding_term(const struct plan_work *w, uint32_t slot);
 
 /* Fills ret->domains, after the last round. 0, -E2BIG or -ENOMEM. */
 int plan_domains(struct plan_work *w, struct plan *ret) MUST_CHECK;

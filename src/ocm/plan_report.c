@@ -87,19 +87,6 @@ int plan_trace_begin(struct plan_work *w, uint32_t rounds, struct plan_trace *tr
     return trace->picked == NULL || ret->rounds == NULL ? -ENOMEM : 0;
 }
 
-static bool is_allowed(const struct plan_work *w, uint32_t slot) {
-    const struct ordered_count *parent = &w->domains.items[PREFIX_ROOT];
-    uint32_t path[ORDERED_TERMS];
-    ordered_domains_path(&w->domains, slot, path);
-    for (uint32_t t = 0; t < w->domains.term_count; t++) {
-        const struct ordered_count *own = &w->domains.items[path[t]];
-        if (w->terms[t].hard && rounds_over(&w->terms[t], parent, own->count) > 0)
-            return false;
-        parent = own;
-    }
-    return true;
-}
-
 static int weigh(const struct plan_work *w, struct plan_round *round) {
     const int64_t *sums = w->question->sums;
     int64_t *final = arena_array_unset(w->arena, round->count, sizeof *final);
@@ -133,7 +120,7 @@ int plan_trace_round(struct plan_work *w, struct plan_trace *trace, uint32_t pic
     for (uint32_t i = 0; i < count; i++) {
         if (trace->picked[i])
             continue;
-        if (is_allowed(w, w->feasible[i])) {
+        if (plan_forbidding_term(w, w->feasible[i]) == w->domains.term_count) {
             slots[round->count] = w->feasible[i];
             raw[round->count++] = ordered_domains_score(&w->domains, w->feasible[i]);
         } else {

@@ -1,4 +1,4 @@
-/* Why a cluster does not pass, in a sentence. */
+/* Why a cluster does not pass, or stays though no other would be let in: in a sentence. */
 #include "ocm/internal.h"
 
 const struct str ocm_verdict_names[OCM_VERDICTS] = {
@@ -52,11 +52,32 @@ static void put_taint(const struct ocm_decision *d, uint32_t slot, struct strbuf
         strbuf_append_str(out, STR(": tolerationSeconds are over"));
 }
 
-static void put_key(const struct ocm_decision *d, uint32_t slot, struct strbuf *out) {
-    const struct placement_term *term = &d->terms[d->causes[slot]];
+static void put_missing(const struct placement_term *term, struct strbuf *out) {
     strbuf_append_str(out, term->is_claim ? STR("no claim ") : STR("no label "));
     strbuf_append_str(out, term->key);
+}
+
+static void put_key(const struct ocm_decision *d, uint32_t slot, struct strbuf *out) {
+    put_missing(&d->terms[d->causes[slot]], out);
     strbuf_append_str(out, STR(", which a DoNotSchedule term needs"));
+}
+
+void ocm_kept_reason(const struct ocm_decision *d, uint32_t slot, struct arena *arena,
+                     struct strbuf *out) {
+    const struct placement_term *term = &d->terms[d->causes[slot]];
+    const struct str key = term->is_claim ? claim_key(term->key, arena) : term->key;
+    struct str value = {0};
+    if (d->verdicts[slot] == OCM_TOPOLOGY_KEY) {
+        put_missing(term, out);
+    } else {
+        (void)topology_label(d->view->clusters.topology, slot, key, &value); /* it has the key */
+        strbuf_append_str(out, term->is_claim ? STR("claim ") : STR(""));
+        strbuf_append_str(out, term->key);
+        strbuf_append_char(out, '=');
+        strbuf_append_str(out, value);
+        strbuf_appendf(out, " is above maxSkew %d", term->max_skew);
+    }
+    strbuf_append_str(out, STR(": a member stays"));
 }
 
 void ocm_reason(const struct ocm_decision *d, uint32_t slot, struct strbuf *out) {

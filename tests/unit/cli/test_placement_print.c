@@ -64,6 +64,22 @@ static void a_spread_placement(void **state) {
         "key of a DoNotSchedule term\n");
 }
 
+static void members_that_stay(void **state) {
+    struct hub *f = *state;
+    hub_clusters(f, "a1(zone=a) a2(zone=a) a3(zone=a) b1(zone=b) c1");
+    hub_decided_by(f, "ns1/placement: a1 a2 a3 c1");
+    const char *const text = print(
+        f, hub_answer(f, "{spreadPolicy: {spreadConstraints: [{topologyKey: zone, topologyKeyType: "
+                         "Label, whenUnsatisfiable: DoNotSchedule}]}, prioritizerPolicy: {mode: "
+                         "Exact, configurations: [{scoreCoordinate: {builtIn: Steady}}]}}"));
+    assert_contains(text, "CLUSTER  DECISION  SUM  WHY\n"
+                          "a1       stays     100  Steady 100\n"
+                          "b1       added       0  Steady 0\n"
+                          "a2       stays     100  Steady 100\n"
+                          "a3       kept      100  zone=a is above maxSkew 1: a member stays\n"
+                          "c1       kept        -  no label zone: a member stays\n");
+}
+
 static void a_plain_placement(void **state) {
     struct hub *f = *state;
     hub_clusters(f, "c1(cloud=Amazon) c2(!k=v:NoSelect@-5)");
@@ -230,13 +246,10 @@ static void the_history(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        HUB_TEST(a_spread_placement),
-        HUB_TEST(a_plain_placement),
-        HUB_TEST(an_error_stands_in_front),
-        HUB_TEST(an_empty_fleet),
-        HUB_TEST(many_clusters),
-        HUB_TEST(what_is_no_answer),
-        HUB_TEST(the_planner),
+        HUB_TEST(a_spread_placement), HUB_TEST(members_that_stay),
+        HUB_TEST(a_plain_placement),  HUB_TEST(an_error_stands_in_front),
+        HUB_TEST(an_empty_fleet),     HUB_TEST(many_clusters),
+        HUB_TEST(what_is_no_answer),  HUB_TEST(the_planner),
         HUB_TEST(the_history),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

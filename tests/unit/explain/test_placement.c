@@ -36,7 +36,7 @@ static struct str member(struct hub *f, struct str json, const char *name) {
 
 static const char members[] =
     "placement eligibleSets available filter celUnknown prioritizers sum policy terms domains "
-    "current selected moves unscheduled groups conditions publish spreadSatisfied "
+    "current selected kept keptReasons moves unscheduled groups conditions publish spreadSatisfied "
     "requeueAfterSeconds warnings error";
 
 static void members_in_their_order(void **state) {
@@ -53,7 +53,8 @@ static void members_in_their_order(void **state) {
         "{scoreCoordinate: {builtIn: Steady}}]}}");
     assert_str(member_names(f, with_rounds),
                "placement eligibleSets available filter celUnknown prioritizers sum policy terms "
-               "domains rounds current selected moves unscheduled groups conditions publish "
+               "domains rounds current selected kept keptReasons moves unscheduled groups "
+               "conditions publish "
                "spreadSatisfied requeueAfterSeconds warnings error");
     hub_expect(f, with_rounds,
                "{domains: [{path: [a], feasible: 1, selected: 1}], rounds: [{picked: c1, dropped: "
@@ -85,7 +86,7 @@ static void the_whole_object(void **state) {
         "null,\"terms\":[{\"topologyKey\":\"zone\",\"topologyKeyType\":\"Label\",\"maxSkew\":1,"
         "\"whenUnsatisfiable\":\"DoNotSchedule\",\"minDomains\":0,\"skew\":0}],\"domains\":[{"
         "\"path\":[\"a\"],\"feasible\":1,\"selected\":1}],\"current\":[\"c3\"],\"selected\":["
-        "\"c1\"],"
+        "\"c1\"],\"kept\":[],\"keptReasons\":{},"
         "\"moves\":{\"add\":[\"c1\"],\"remove\":[\"c3\"]},\"unscheduled\":0,\"groups\":[{\"index\":"
         "0,"
         "\"name\":\"\",\"decisions\":[\"placement-decision-1\"],\"clusters\":[\"c1\"]}],"
@@ -95,6 +96,27 @@ static void the_whole_object(void **state) {
         "\"message\":\"All cluster decisions scheduled\"}],\"publish\":[],\"spreadSatisfied\":{"
         "\"status\":\"True\",\"reason\":\"Even\",\"message\":\"zone: skew 0, maxSkew 1\"},"
         "\"requeueAfterSeconds\":null,\"warnings\":[],\"error\":\"\"}");
+}
+
+static void why_members_stay(void **state) {
+    struct hub *f = *state;
+    hub_clusters(f, "a1(claim:zone=a,tier=x) a2(claim:zone=a,tier=x) a3(claim:zone=a,tier=x) "
+                    "b1(claim:zone=b,tier=x) n1(claim:zone=b)");
+    hub_decided_by(f, "ns1/placement: a1 a2 a3 n1");
+    const char *const placement =
+        "{numberOfClusters: 6, spreadPolicy: {spreadConstraints: [{topologyKey: zone, "
+        "topologyKeyType: Claim, whenUnsatisfiable: DoNotSchedule}, {topologyKey: tier, "
+        "topologyKeyType: Label, maxSkew: 9, whenUnsatisfiable: DoNotSchedule}]}}";
+    hub_decides(f, placement,
+                "{selected: [a1, b1, a2, a3, n1], kept: [a3, n1], keptReasons: {$is: {a3: 'claim "
+                "zone=a is above maxSkew 1: a member stays', n1: 'no label tier: a member "
+                "stays'}}, unscheduled: 1, filter: {a3: {verdict: Pass, reason: ''}, n1: {verdict: "
+                "TopologyKey}}, domains: [{path: [a], selected: 3}, {path: [a, x]}, {path: [b], "
+                "selected: 1}, {path: [b, x]}]}");
+    f->limit = 1;
+    hub_decides(f, placement,
+                "{kept: [a3], keptReasons: {$is: {a3: 'claim zone=a is above maxSkew 1: a member "
+                "stays'}}, omitted: {kept: 1}}");
 }
 
 static void a_part_of_a_second_is_waited_for(void **state) {
@@ -234,6 +256,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         HUB_TEST(members_in_their_order),
         HUB_TEST(the_whole_object),
+        HUB_TEST(why_members_stay),
         HUB_TEST(a_part_of_a_second_is_waited_for),
         HUB_TEST(texts_are_escaped),
         HUB_TEST(a_limit),

@@ -38,7 +38,8 @@ struct naive {
     bool takes_part[CLUSTERS];
     int64_t counts[CLUSTERS]; /* what a cluster adds to its domains now */
     uint32_t selected[CLUSTERS], selected_count, unscheduled;
-    uint32_t picked_count; /* the others that are selected are kept */
+    uint32_t picked_count;         /* the others that are selected are kept */
+    uint32_t kept_terms[CLUSTERS]; /* [cluster] */
     int64_t skew[TERMS];
     struct naive_round rounds[CLUSTERS + 1]; /* the last allows nobody */
 };
@@ -83,15 +84,16 @@ static struct naive_siblings naive_siblings(const struct naive *n, uint32_t c, u
     return s;
 }
 
-static bool naive_allows(const struct naive *n, uint32_t c) {
+/* The first hard term that forbids it; their number: none does. */
+static uint32_t naive_forbids(const struct naive *n, uint32_t c) {
     for (uint32_t t = 0; t < n->f->term_count; t++) {
         const struct placement_term *term = &n->f->terms[t];
         const struct naive_siblings s = naive_siblings(n, c, t);
         const int64_t least = s.domains < term->min_domains ? 0 : s.least;
         if (term->hard && domain_count(n, c, t) + 1 - least > term->max_skew)
-            return false;
+            return t;
     }
-    return true;
+    return n->f->term_count;
 }
 
 static int64_t naive_raw(const struct naive *n, uint32_t c) {
@@ -132,7 +134,7 @@ static bool naive_round(struct naive *n, const bool *picked, bool stays, struct 
     for (uint32_t c = 0; c < f->count; c++) {
         if (!n->takes_part[c] || picked[c] || (stays && !f->members[c]))
             continue;
-        r->allowed[c] = stays || naive_allows(n, c);
+        r->allowed[c] = stays || naive_forbids(n, c) == f->term_count;
         r->dropped[c] = !r->allowed[c];
         r->raw[c] = naive_raw(n, c);
         if (r->allowed[c] && r->raw[c] < least)
@@ -194,6 +196,9 @@ static void naive_keyless(struct naive *n, bool *picked, uint32_t number) {
             break;
         picked[best] = true;
         n->selected[n->selected_count++] = best;
+        for (uint32_t t = f->term_count; t > 0; t--)
+            if (f->terms[t - 1].hard && f->values[best][t - 1] == MISSING)
+                n->kept_terms[best] = t - 1;
     }
 }
 
@@ -203,6 +208,8 @@ static void naive_plan(struct naive *n, const struct random_fleet *f) {
     const uint32_t number = number_of(n);
     naive_rounds(n, picked, false, number);
     n->picked_count = n->selected_count;
+    for (uint32_t c = 0; c < f->count; c++)
+        n->kept_terms[c] = n->takes_part[c] ? naive_forbids(n, c) : 0;
     naive_rounds(n, picked, true, f->has_number ? number : CLUSTERS);
     naive_keyless(n, picked, f->has_number ? number : CLUSTERS);
     n->unscheduled = f->has_number ? number - n->selected_count : 0;
@@ -414,6 +421,8 @@ static void compare(const struct random_fleet *f) {
     assert_int_equal(plan.unscheduled, n.unscheduled);
     for (uint32_t i = 0; i < plan.selected_count; i++)
         assert_int_equal(cluster_in(&fleet, plan.selected[i]), n.selected[i]);
+    for (uint32_t i = 0; i < plan.kept_count; i++)
+        assert_int_equal(plan.kept_terms[i], n.kept_terms[n.selected[n.picked_count + i]]);
     for (uint32_t t = 0; t < f->term_count; t++)
         assert_int_equal(plan.skew[t], n.skew[t]);
     for (uint32_t c = 0; c < f->count; c++)
