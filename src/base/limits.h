@@ -187,6 +187,18 @@
 #define LIMIT_PATCH_BYTES                                                                          \
     (1u << 20) /* what is added to one object; etcd takes 1.5 MiB of the whole */
 
+/* What is kept of a hub's objects that users of namespaces write */
+#define LIMIT_HUB_BYTES                                                                            \
+    (128u << 20) /* of Placements, PlacementDecisions and AddOnPlacementScores; an ordinary        \
+                    Placement takes 2 KB. A namespace has a sixth at most, and less where others   \
+                    have much */
+#define LIMIT_PLACEMENT_TEXT (64u << 10) /* of one Placement, without its status */
+#define LIMIT_PLACEMENT_STATUS                                                                     \
+    (512u << 10) /* of its status, which has some 100 bytes for each decision group */
+#define LIMIT_PLACEMENT_OUTLINE                                                                    \
+    (2u << 10) /* conditions of a Placement of which only the outline is kept */
+#define LIMIT_DECISION_CLUSTERS 100u /* of one PlacementDecision, as OCM has it */
+
 /* Which Placements a change of a hub's object can change */
 #define LIMIT_GROUP_STEPS                                                                          \
     20000u /* to compare a Placement with the spread groups of its namespace: a fifth of a         \

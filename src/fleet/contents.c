@@ -3,6 +3,8 @@
  */
 #include "fleet/internal.h"
 
+#include "base/limits.h"
+
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -45,6 +47,7 @@ int contents_new(void **ret, struct err *err) {
     pool_init(&c->decisions, sizeof(struct decision_record));
     pool_init(&c->resources, sizeof(struct fleet_scores));
     pool_init(&c->scores, sizeof(struct score_record));
+    c->charged_max = LIMIT_HUB_BYTES;
     c->sets_with_selector = c->unsorted_namespaces = c->unsorted_placements = FLEET_NONE;
     const struct topology_options options = {
         .strings = &c->strings, .owner = c, .grow = grow, .freed = freed};

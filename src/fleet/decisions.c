@@ -4,6 +4,8 @@
  */
 #include "fleet/internal.h"
 
+#include "base/limits.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -20,11 +22,12 @@ static void release(struct fleet_contents *c, uint32_t *slots, uint32_t count) {
 }
 
 /* Counts each cluster, and holds its slot. */
-static int hold(struct fleet_contents *c, const struct placement_decision *d, uint32_t **ret) {
-    uint32_t *slots = d->cluster_count > 0 ? malloc(d->cluster_count * sizeof *slots) : NULL;
-    if (d->cluster_count > 0 && slots == NULL)
+static int hold(struct fleet_contents *c, const struct placement_decision *d, uint32_t count,
+                uint32_t **ret) {
+    uint32_t *slots = count > 0 ? malloc(count * sizeof *slots) : NULL;
+    if (count > 0 && slots == NULL)
         return -ENOMEM;
-    for (uint32_t i = 0; i < d->cluster_count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         slots[i] = topology_slot_make(c->clusters, d->clusters[i]);
         if (slots[i] == TOPOLOGY_NONE) {
             release(c, slots, i);
@@ -59,13 +62,16 @@ static uint32_t make(struct fleet_contents *c, struct str namespace, struct str 
     if (id != FLEET_NONE)
         return id;
     const struct pair key = {intern_ref(&c->strings, namespace), intern_ref(&c->strings, name)};
-    if (key.a == INTERN_NONE || key.b == INTERN_NONE || hashmap_reserve(&c->decision_index) != 0 ||
-        (id = pool_take(&c->decisions)) == POOL_NONE) {
+    const uint32_t payer = contents_payer_join(c, namespace);
+    if (key.a == INTERN_NONE || key.b == INTERN_NONE || payer == FLEET_NONE ||
+        hashmap_reserve(&c->decision_index) != 0 || (id = pool_take(&c->decisions)) == POOL_NONE) {
+        contents_payer_leave(c, payer);
         intern_unref(&c->strings, key.a);
         intern_unref(&c->strings, key.b);
         return FLEET_NONE;
     }
     struct decision_record *d = decision_at(c, id);
+    d->payer = payer;
     d->namespace = key.a;
     d->name = key.b;
     d->placement = FLEET_NONE;
@@ -133,6 +139,7 @@ static void leave_placement(struct fleet_contents *c, uint32_t id) {
     const struct list list = of_placement(c, d->placement);
     list_take(&list, id);
     placement_at(c, d->placement)->decision_count--;
+    placement_at(c, d->placement)->too_many -= d->decision.too_large;
     sort_later(c, d->placement);
     d->placement = FLEET_NONE;
     d->decision.placement = STR("");
@@ -158,6 +165,7 @@ static void join_placement(struct fleet_contents *c, uint32_t id, uint32_t place
     placement_at(c, placement)->decision_count++;
     sort_later(c, placement);
     struct decision_record *d = decision_at(c, id);
+    placement_at(c, placement)->too_many += d->decision.too_large;
     d->placement = placement;
     d->decision.placement = intern_str(&c->strings, placement_at(c, placement)->name);
 }
@@ -168,6 +176,8 @@ static void forget(struct fleet_contents *c, uint32_t id) {
     release(c, d->slots, d->decision.slot_count);
     unref_facts(c, d->facts);
     hashmap_remove(&c->decision_index, pair_hash((struct pair){d->namespace, d->name}), id);
+    contents_charge(c, d->payer, &d->charged, 0);
+    contents_payer_leave(c, d->payer);
     intern_unref(&c->strings, d->namespace);
     intern_unref(&c->strings, d->name);
     pool_give(&c->decisions, id);
@@ -183,6 +193,21 @@ static int placement_of(struct fleet_contents *c, const struct object_meta *meta
     return *ret != FLEET_NONE && reserve_sorting(c, *ret) == 0 ? 0 : -ENOMEM;
 }
 
+/* What one takes with so many clusters. */
+static uint64_t bytes_of(const struct placement_decision *decision, uint32_t clusters) {
+    return sizeof(struct decision_record) + decision->meta.name.n + clusters * sizeof(uint32_t);
+}
+
+/* How many of its clusters are kept: all, or none. */
+static uint32_t count_kept(const struct fleet_contents *c, const struct decision_record *d,
+                           const struct placement_decision *decision) {
+    const uint32_t count = decision->cluster_count;
+    return count <= LIMIT_DECISION_CLUSTERS &&
+                   contents_has_room(c, d->payer, d->charged, bytes_of(decision, count))
+               ? count
+               : 0;
+}
+
 int contents_decision_apply(struct fleet_contents *c, const struct placement_decision *decision) {
     const struct object_meta *meta = &decision->meta;
     uint32_t placement = FLEET_NONE, *slots = NULL, facts[DECISION_FACTS];
@@ -190,7 +215,8 @@ int contents_decision_apply(struct fleet_contents *c, const struct placement_dec
     const int named = intern_facts(c, meta, facts);
     const int r = named == 0 ? placement_of(c, meta, &placement) : named;
     const uint32_t id = r == 0 ? make(c, meta->namespace, meta->name) : FLEET_NONE;
-    if (id == FLEET_NONE || hold(c, decision, &slots) != 0) {
+    const uint32_t count = id != FLEET_NONE ? count_kept(c, decision_at(c, id), decision) : 0;
+    if (id == FLEET_NONE || hold(c, decision, count, &slots) != 0) {
         if (named == 0)
             unref_facts(c, facts);
         if (id != FLEET_NONE && is_new)
@@ -201,15 +227,18 @@ int contents_decision_apply(struct fleet_contents *c, const struct placement_dec
     }
     struct decision_record *d = decision_at(c, id);
     uint32_t *before = d->slots, before_count = d->decision.slot_count;
-    if (d->placement != placement) {
+    const bool too_large = count < decision->cluster_count;
+    if (d->placement != placement || d->decision.too_large != too_large) {
         leave_placement(c, id);
+        d->decision.too_large = too_large;
         if (placement != FLEET_NONE)
             join_placement(c, id, placement);
     }
+    contents_charge(c, d->payer, &d->charged, bytes_of(decision, count));
     set_facts(c, d, facts);
     d->slots = slots;
     d->decision.slots = slots;
-    d->decision.slot_count = decision->cluster_count;
+    d->decision.slot_count = count;
     release(c, before, before_count);
     contents_show(c, FLEET_DECISIONS, is_new, &d->shown);
     return 0;

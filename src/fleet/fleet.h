@@ -129,12 +129,18 @@ const struct str *fleet_bindings(const struct fleet_view *v, struct str namespac
 /* ---- Placements, and what is decided ---- */
 
 /* A Placement as JSON that placement_decode() reads: apiVersion, metadata (what identifies it,
- * labels and annotations) and spec. NULL p: it is not known. */
+ * labels and annotations) and spec; or, of one that is too large, the outline. NULL p: it is not
+ * known. */
 struct str fleet_placement_json(const struct fleet_view *v, struct str namespace, struct str name);
 /* What an API server has of it beside that: its status ("": none) as JSON without blanks, and its
  * resourceVersion. Both "" if it is not known. */
 struct fleet_placement_state {
     struct str status, version;
+    /* It cannot be decided: it is, or one of its PlacementDecisions is, longer than the limit of
+     * one, or what is kept of its namespace was when it came. Of its status there are the
+     * conditions then ... */
+    bool too_large;
+    bool status_cut; /* ... or nothing, and it must not be written */
 };
 struct fleet_placement_state fleet_placement_state(const struct fleet_view *v, struct str namespace,
                                                    struct str name);
@@ -153,6 +159,8 @@ struct fleet_decision {
     struct str name;
     const uint32_t *slots; /* as listed; a slot may come twice, and need not be known */
     uint32_t slot_count;
+    bool too_large; /* none are there: more than LIMIT_DECISION_CLUSTERS, or what is kept of the
+                       namespace had no room for them */
     const struct fleet_decision *next; /* of the same Placement */
     struct str version;                /* its resourceVersion */
     /* Its labels of the Placement and of the decision group, and the uid of its controller; ""

@@ -46,6 +46,8 @@ struct namespace_record {
     uint32_t next_unsorted;
     struct str *sets; /* [sets_cap]; owned: names of the bound sets, sorted; borrowed strings */
     uint32_t sets_cap;
+    uint32_t payers; /* decisions and scores that have been charged to it */
+    uint64_t bytes;  /* that are charged: what is kept of its Placements, decisions and scores */
 };
 
 struct set_record {
@@ -69,6 +71,10 @@ struct placement_record {
     uint32_t name;      /* interned */
     bool known, unsorted;
     struct shown shown;
+    bool too_large;    /* `json` is the outline of it only (placement_outline()) */
+    bool status_cut;   /* and of `status` nothing is there */
+    uint32_t too_many; /* decisions of it that are too large */
+    uint64_t charged;
     struct links in_namespace, in_groups;
     struct str json, status; /* owned */
     uint32_t version;        /* interned, or INTERN_NONE */
@@ -90,7 +96,9 @@ struct decision_record {
     uint32_t namespace, name; /* interned */
     uint32_t placement;       /* record; FLEET_NONE: no label names one */
     struct links of_placement;
-    uint32_t *slots;                /* owned */
+    uint32_t *slots; /* owned */
+    uint32_t payer;  /* record of its namespace */
+    uint64_t charged;
     uint32_t facts[DECISION_FACTS]; /* interned, or INTERN_NONE: of the strings in `decision` */
     struct fleet_decision decision;
 };
@@ -107,6 +115,8 @@ struct score_record {
     int64_t valid_until_ms;
     struct score_item *items; /* owned; by number of the name */
     uint32_t item_count;
+    uint32_t payer; /* record of the namespace, which has the cluster's name */
+    uint64_t charged;
     uint32_t version; /* interned; INTERN_NONE: the resource is not one of ours */
 };
 
@@ -127,6 +137,7 @@ struct fleet_contents {
     uint64_t taint_bytes;             /* of all of these */
     uint64_t record_bytes; /* that records own: texts of Placements, slots of decisions, items of
                               scores */
+    uint64_t charged, charged_max; /* to all namespaces; the most: LIMIT_HUB_BYTES */
     struct listing listings[FLEET_KINDS];
     uint32_t *decided; /* [topology_cap()]; owned */
     struct pool namespaces, sets, bindings, placements, decisions, resources, scores;
@@ -199,6 +210,23 @@ void contents_namespace_remove(struct fleet_contents *c, struct str name);
 uint32_t contents_namespace_make(struct fleet_contents *c, struct str name);
 uint32_t contents_namespace_find(const struct fleet_contents *c, struct str name);
 void contents_namespace_settle(struct fleet_contents *c, uint32_t id);
+
+/*
+ * What is kept of a user's objects is charged to their namespace. However many namespaces take what
+ * they can get, something is left for the next one, and each of them has as much as any other. An
+ * object that finds no room is kept as one that is too large.
+ */
+/* The record of a namespace that something will be charged to, which stays until it leaves.
+ * FLEET_NONE: no memory, and fine to leave. */
+uint32_t contents_payer_join(struct fleet_contents *c, struct str namespace);
+void contents_payer_leave(struct fleet_contents *c, uint32_t namespace);
+/* Is there room for an object that takes `bytes`, in the place of one that took `before`? */
+bool contents_has_room(const struct fleet_contents *c, uint32_t namespace, uint64_t before,
+                       uint64_t bytes);
+/* Charges `bytes` in the place of what was charged, which is in *charged, whether or not there is
+ * room. */
+void contents_charge(struct fleet_contents *c, uint32_t namespace, uint64_t *charged,
+                     uint64_t bytes);
 
 /* ---- clusters.c ---- */
 

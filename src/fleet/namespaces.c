@@ -43,12 +43,43 @@ uint32_t contents_namespace_make(struct fleet_contents *c, struct str name) {
 
 void contents_namespace_settle(struct fleet_contents *c, uint32_t id) {
     struct namespace_record *n = namespace_at(c, id);
-    if (n->known || n->unsorted || n->bindings != FLEET_NONE || n->placements != FLEET_NONE)
+    if (n->known || n->unsorted || n->bindings != FLEET_NONE || n->placements != FLEET_NONE ||
+        n->payers > 0)
         return;
     hashmap_remove(&c->namespace_index, name_hash_of(n->name), id);
     intern_unref(&c->strings, n->name);
     free(n->sets);
     pool_give(&c->namespaces, id);
+}
+
+uint32_t contents_payer_join(struct fleet_contents *c, struct str namespace) {
+    const uint32_t id = contents_namespace_make(c, namespace);
+    if (id != FLEET_NONE)
+        namespace_at(c, id)->payers++;
+    return id;
+}
+
+void contents_payer_leave(struct fleet_contents *c, uint32_t namespace) {
+    if (namespace == FLEET_NONE)
+        return;
+    namespace_at(c, namespace)->payers--;
+    contents_namespace_settle(c, namespace);
+}
+
+bool contents_has_room(const struct fleet_contents *c, uint32_t namespace, uint64_t before,
+                       uint64_t bytes) {
+    enum { SHARE = 5 }; /* a namespace may have one in so many bytes of what is left */
+    const uint64_t all = c->charged - before + bytes;
+    const uint64_t own = namespace_at(c, namespace)->bytes - before + bytes;
+    return bytes <= before || (all <= c->charged_max && own <= (c->charged_max - all) / SHARE);
+}
+
+void contents_charge(struct fleet_contents *c, uint32_t namespace, uint64_t *charged,
+                     uint64_t bytes) {
+    struct namespace_record *n = namespace_at(c, namespace);
+    n->bytes += bytes - *charged;
+    c->charged += bytes - *charged;
+    *charged = bytes;
 }
 
 int contents_namespace_apply(struct fleet_contents *c, const struct object_meta *meta) {

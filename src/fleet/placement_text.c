@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/json_reader.h"
+#include "base/json_writer.h"
 #include "base/limits.h"
 #include "model/names.h"
 #include "model/object.h"
@@ -111,6 +112,35 @@ static void put_status(struct json_reader *r, struct strbuf *out) {
         }
 }
 
+static void put_conditions(struct json_reader *r, struct strbuf *out) {
+    struct str key;
+    strbuf_clear(out);
+    if (json_object(r))
+        while (json_member(r, &key)) {
+            const struct str value = json_skip(r);
+            if (!str_eq(key, STR("conditions")))
+                continue;
+            strbuf_clear(out);
+            strbuf_append_str(out, STR("{\"conditions\":"));
+            append_value(out, value);
+            strbuf_append_char(out, '}');
+        }
+}
+
+/* A text of its own, and no longer than it is. */
+static int take_text(struct strbuf *out, bool failed, struct str *ret) {
+    *ret = (struct str){0};
+    if (!failed && out->n == 0)
+        return 0;
+    char *p = failed ? NULL : realloc(out->p, out->n);
+    if (p == NULL) {
+        strbuf_done(out);
+        return -ENOMEM;
+    }
+    *ret = (struct str){p, out->n};
+    return 0;
+}
+
 static int write_text(struct str json, void (*put)(struct json_reader *r, struct strbuf *out),
                       struct str *ret) {
     struct strbuf out = {0};
@@ -121,16 +151,7 @@ static int write_text(struct str json, void (*put)(struct json_reader *r, struct
     put(&r, &out);
     const bool failed = json_failed(&r) || arena_failed(&arena) || strbuf_failed(&out);
     arena_done(&arena);
-    *ret = (struct str){0};
-    if (!failed && out.n == 0)
-        return 0;
-    char *p = failed ? NULL : realloc(out.p, out.n); /* no longer than it is */
-    if (p == NULL) {
-        strbuf_done(&out);
-        return -ENOMEM;
-    }
-    *ret = (struct str){p, out.n};
-    return 0;
+    return take_text(&out, failed, ret);
 }
 
 int placement_text(struct str json, struct str *ret) {
@@ -139,4 +160,71 @@ int placement_text(struct str json, struct str *ret) {
 
 int placement_status_text(struct str json, struct str *ret) {
     return write_text(json, put_status, ret);
+}
+
+int placement_conditions_text(struct str status, struct str *ret, bool *ret_cut) {
+    int r = status.n > 0 ? write_text(status, put_conditions, ret) : 0;
+    *ret_cut = r == 0 && ret->n > LIMIT_PLACEMENT_OUTLINE;
+    if (*ret_cut) {
+        free((void *)(uintptr_t)ret->p);
+        *ret = (struct str){0};
+    }
+    return r;
+}
+
+/* ---- outlines ---- */
+
+enum { OUTLINE_VALUE = 320 }; /* bytes of a key or of a value; longer ones are left out */
+
+static void put_annotation(struct json_writer *w, const struct placement *p, struct str key) {
+    struct str value;
+    if (labels_lookup(&p->annotations, key, &value) && value.n <= OUTLINE_VALUE)
+        json_put_member(w, key, value);
+}
+
+static void put_outlined_metadata(struct json_writer *w, const struct placement *p) {
+    json_key(w, STR("metadata"));
+    json_begin_object(w);
+    json_put_member(w, STR("name"), p->meta.name);
+    json_put_member(w, STR("namespace"), p->meta.namespace);
+    json_put_member(w, STR("uid"), p->meta.uid);
+    if (p->meta.terminating)
+        json_put_member(w, STR("deletionTimestamp"), STR("1970-01-01T00:00:00Z"));
+    json_key(w, STR("annotations"));
+    json_begin_object(w);
+    put_annotation(w, p, STR(PLACEMENT_MODE_ANNOTATION));
+    put_annotation(w, p, STR(PLACEMENT_DISABLE_ANNOTATION));
+    put_annotation(w, p, STR(PLACEMENT_DISABLED_ANNOTATION));
+    put_annotation(w, p, STR(PLACEMENT_INJECTED_ANNOTATION));
+    json_end_object(w);
+    json_end_object(w);
+}
+
+static void put_first_term(struct json_writer *w, const struct placement *p) {
+    json_key(w, STR("spreadPolicy"));
+    json_begin_object(w);
+    json_key(w, STR("spreadConstraints"));
+    json_begin_array(w);
+    json_begin_object(w);
+    json_put_member(w, STR("topologyKey"), p->terms[0].key);
+    json_put_member(w, STR("topologyKeyType"), p->terms[0].is_claim ? STR("Claim") : STR("Label"));
+    json_end_object(w);
+    json_end_array(w);
+    json_end_object(w);
+}
+
+int placement_outline(const struct placement *p, struct str *ret) {
+    struct strbuf out = {0};
+    struct json_writer w = {.out = &out};
+    json_begin_object(&w);
+    json_put_member(&w, STR("apiVersion"), STR(OCM_GROUP "/v1beta1"));
+    json_put_member(&w, STR("kind"), STR(PLACEMENT_KIND));
+    put_outlined_metadata(&w, p);
+    json_key(&w, STR("spec"));
+    json_begin_object(&w);
+    if (p->term_count > 0 && p->terms[0].key.n <= OUTLINE_VALUE)
+        put_first_term(&w, p);
+    json_end_object(&w);
+    json_end_object(&w);
+    return take_text(&out, strbuf_failed(&out), ret);
 }

@@ -7,6 +7,17 @@
 
 #include "base/err.h"
 #include "base/str.h"
+#include "model/ocm.h"
+
+/*
+ * The outline of a Placement that is too large to be kept: an object of the same form with what
+ * identifies it, whose it is (mode, the annotations that switch OCM off) and the first of its
+ * spread terms, so that whoever decodes it finds whether Evenkeel is asked for anything. Likewise.
+ */
+int placement_outline(const struct placement *p, struct str *ret) MUST_CHECK;
+/* A status with nothing but its conditions, "" without; *ret_cut: they are longer than
+ * LIMIT_PLACEMENT_OUTLINE, and *ret is empty. Likewise. */
+int placement_conditions_text(struct str status, struct str *ret, bool *ret_cut) MUST_CHECK;
 
 /* `json` has been decoded before. *ret is the caller's to free(), and never empty. 0 or -ENOMEM. */
 int placement_text(struct str json, struct str *ret) MUST_CHECK;

@@ -117,7 +117,7 @@ void contents_placement_empty(struct fleet_contents *c, struct placement_record 
     p->version = INTERN_NONE;
     p->sets = p->resources = NULL;
     p->set_count = p->resource_count = 0;
-    p->grouped = p->known = false;
+    p->grouped = p->known = p->too_large = p->status_cut = false;
 }
 
 void contents_placement_settle(struct fleet_contents *c, uint32_t id) {
@@ -192,6 +192,80 @@ static int copy_group(const struct placement *from, struct placement_record *ret
     return r == -ENOMEM ? r : 0;
 }
 
+/* About what it takes with this text and this status. */
+static uint64_t bytes_of(const struct placement *from, const struct placement_record *texts) {
+    enum { NAME = 64, LABEL = 96 }; /* that an interned one takes beside its text */
+    const struct labels *labels = &from->meta.labels;
+    uint64_t bytes = sizeof *texts + from->meta.name.n + texts->json.n + texts->status.n;
+    for (uint32_t i = 0; i < labels->count; i++)
+        bytes += LABEL + labels->items[i].key.n + labels->items[i].value.n;
+    for (uint32_t i = 0; i < from->set_count; i++)
+        bytes += NAME + from->sets[i].n;
+    for (uint32_t i = 0; i < from->prioritizer_count; i++)
+        bytes += NAME + from->prioritizers[i].resource.n;
+    return bytes;
+}
+
+static int make_whole(struct fleet_contents *c, const struct placement *from,
+                      struct placement_record *made) {
+    int r = label_set_make(&c->strings, from->meta.labels, &made->labels);
+    if (r == 0)
+        r = intern_all(c, from->sets, from->set_count, &made->sets, &made->set_count);
+    if (r == 0)
+        r = intern_resources(c, from, made);
+    return r == 0 ? copy_group(from, made) : r;
+}
+
+/* Puts the outline, and the conditions, in the place of the texts. */
+static int make_outline(const struct placement *from, struct placement_record *made) {
+    const struct str json = made->json, status = made->status;
+    made->json = made->status = (struct str){0};
+    made->too_large = true;
+    int r = placement_outline(from, &made->json);
+    if (r == 0)
+        r = placement_conditions_text(status, &made->status, &made->status_cut);
+    free((void *)(uintptr_t)json.p);
+    free((void *)(uintptr_t)status.p);
+    return r;
+}
+
+static int make_record(struct fleet_contents *c, const struct placement *from, struct str json,
+                       uint32_t id, struct placement_record *made) {
+    const struct placement_record *before = placement_at(c, id);
+    int r = placement_text(json, &made->json);
+    if (r == 0)
+        r = placement_status_text(json, &made->status);
+    if (r == 0 && from->meta.version.n > 0 &&
+        (made->version = intern_ref(&c->strings, from->meta.version)) == INTERN_NONE)
+        r = -ENOMEM;
+    if (r != 0)
+        return r;
+    made->charged = bytes_of(from, made);
+    if (made->json.n <= LIMIT_PLACEMENT_TEXT && made->status.n <= LIMIT_PLACEMENT_STATUS &&
+        contents_has_room(c, before->namespace, before->charged, made->charged))
+        return make_whole(c, from, made);
+    r = make_outline(from, made);
+    made->charged = sizeof *made + from->meta.name.n + made->json.n + made->status.n;
+    return r;
+}
+
+/* Its place among others stays as it is. */
+static void take_over(struct placement_record *p, const struct placement_record *made) {
+    p->json = made->json;
+    p->status = made->status;
+    p->version = made->version;
+    p->labels = made->labels;
+    p->sets = made->sets;
+    p->set_count = made->set_count;
+    p->resources = made->resources;
+    p->resource_count = made->resource_count;
+    p->arena = made->arena;
+    p->group = made->group;
+    p->grouped = made->grouped;
+    p->too_large = made->too_large;
+    p->status_cut = made->status_cut;
+}
+
 int contents_placement_apply(struct fleet_contents *c, const struct placement *from,
                              struct str json) {
     const uint32_t id = contents_placement_make(c, from->meta.namespace, from->meta.name);
@@ -199,20 +273,7 @@ int contents_placement_apply(struct fleet_contents *c, const struct placement *f
     if (id == FLEET_NONE)
         return -ENOMEM;
     arena_init(&made.arena, LIMIT_STATE_OBJECT_ARENA);
-    int r = placement_text(json, &made.json);
-    if (r == 0)
-        r = placement_status_text(json, &made.status);
-    if (r == 0 && from->meta.version.n > 0 &&
-        (made.version = intern_ref(&c->strings, from->meta.version)) == INTERN_NONE)
-        r = -ENOMEM;
-    if (r == 0)
-        r = label_set_make(&c->strings, from->meta.labels, &made.labels);
-    if (r == 0)
-        r = intern_all(c, from->sets, from->set_count, &made.sets, &made.set_count);
-    if (r == 0)
-        r = intern_resources(c, from, &made);
-    if (r == 0)
-        r = copy_group(from, &made);
+    const int r = make_record(c, from, json, id, &made);
     struct placement_record *p = placement_at(c, id);
     if (r != 0) {
         contents_placement_empty(c, &made);
@@ -224,17 +285,8 @@ int contents_placement_apply(struct fleet_contents *c, const struct placement *f
     contents_placement_empty(c, p);
     p->known = true;
     c->record_bytes += made.json.n + made.status.n;
-    p->json = made.json;
-    p->status = made.status;
-    p->version = made.version;
-    p->labels = made.labels;
-    p->sets = made.sets;
-    p->set_count = made.set_count;
-    p->resources = made.resources;
-    p->resource_count = made.resource_count;
-    p->arena = made.arena;
-    p->group = made.group;
-    p->grouped = made.grouped;
+    contents_charge(c, p->namespace, &p->charged, made.charged);
+    take_over(p, &made);
     join_groups(c, id);
     return 0;
 }
@@ -249,8 +301,10 @@ void contents_placement_remove(struct fleet_contents *c, struct str namespace, s
     const uint32_t id = contents_placement_find(c, namespace, name);
     if (id == FLEET_NONE)
         return;
+    struct placement_record *p = placement_at(c, id);
     leave_groups(c, id);
-    contents_placement_empty(c, placement_at(c, id));
+    contents_placement_empty(c, p);
+    contents_charge(c, p->namespace, &p->charged, 0);
     contents_placement_settle(c, id);
 }
 
@@ -269,7 +323,10 @@ struct fleet_placement_state fleet_placement_state(const struct fleet_view *v, s
         return (struct fleet_placement_state){0};
     const struct placement_record *p = placement_at(c, id);
     return (struct fleet_placement_state){
-        p->status, p->version != INTERN_NONE ? intern_str(&c->strings, p->version) : STR("")};
+        .status = p->status,
+        .version = p->version != INTERN_NONE ? intern_str(&c->strings, p->version) : STR(""),
+        .too_large = p->too_large || p->too_many > 0,
+        .status_cut = p->status_cut};
 }
 
 void fleet_placements_each(const struct fleet_view *v,

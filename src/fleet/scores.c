@@ -78,10 +78,21 @@ static int by_number(const void *a, const void *b) {
     return (left->name > right->name) - (left->name < right->name);
 }
 
+/* What one takes with its items. Names in objects of ours are the same for many clusters. */
+static uint64_t bytes_of(const struct placement_score *from) {
+    enum { NAME = 64, OURS = 16 }; /* that an item takes beside its text, and all of one of ours */
+    uint32_t shard;
+    uint64_t bytes = sizeof(struct score_record);
+    if (injected_resource_read(from->meta.name, &shard))
+        return bytes + (uint64_t)OURS * from->item_count;
+    for (uint32_t i = 0; i < from->item_count; i++)
+        bytes += sizeof(struct score_item) + NAME + from->items[i].name.n;
+    return bytes;
+}
+
 /* The decoder has each name once. */
-static int make_items(struct fleet_contents *c, const struct placement_score *from,
+static int make_items(struct fleet_contents *c, const struct placement_score *from, uint32_t count,
                       struct score_item **ret) {
-    const uint32_t count = from->item_count;
     struct score_item *items = count > 0 ? malloc(count * sizeof *items) : NULL;
     if (count > 0 && items == NULL)
         return -ENOMEM;
@@ -104,9 +115,13 @@ static int make_items(struct fleet_contents *c, const struct placement_score *fr
 static uint32_t make(struct fleet_contents *c, struct pair key) {
     if (hashmap_reserve(&c->score_index) != 0)
         return FLEET_NONE;
-    const uint32_t id = pool_take(&c->scores);
-    if (id == POOL_NONE)
+    const uint32_t payer = contents_payer_join(c, topology_name(c->clusters, key.b));
+    const uint32_t id = payer != FLEET_NONE ? pool_take(&c->scores) : POOL_NONE;
+    if (id == POOL_NONE) {
+        contents_payer_leave(c, payer);
         return FLEET_NONE;
+    }
+    score_at(c, id)->payer = payer;
     score_at(c, id)->resource = key.a;
     score_at(c, id)->slot = key.b;
     score_at(c, id)->version = INTERN_NONE;
@@ -116,26 +131,34 @@ static uint32_t make(struct fleet_contents *c, struct pair key) {
     return id;
 }
 
-static int apply(struct fleet_contents *c, struct pair key, const struct placement_score *from) {
-    struct score_item *items = NULL;
-    uint32_t shard, version = INTERN_NONE;
-    if (make_items(c, from, &items) != 0)
-        return -ENOMEM;
-    if (injected_resource_read(from->meta.name, &shard) && from->meta.version.n > 0)
-        version = intern_ref(&c->strings, from->meta.version); /* without: writes conflict */
-    uint32_t id = find(c, key);
-    const bool is_new = id == FLEET_NONE;
-    if (is_new)
-        id = make(c, key);
-    if (id == FLEET_NONE) {
-        intern_unref(&c->strings, version);
-        free_items(c, items, from->item_count);
-        return -ENOMEM;
-    }
+/* An object that finds no room has no items. */
+static int set_items(struct fleet_contents *c, uint32_t id, const struct placement_score *from) {
     struct score_record *s = score_at(c, id);
+    struct score_item *items = NULL;
+    const uint64_t bytes = bytes_of(from);
+    const bool fits = contents_has_room(c, s->payer, s->charged, bytes);
+    if (make_items(c, from, fits ? from->item_count : 0, &items) != 0)
+        return -ENOMEM;
     free_items(c, s->items, s->item_count);
     s->items = items;
-    s->item_count = from->item_count;
+    s->item_count = fits ? from->item_count : 0;
+    contents_charge(c, s->payer, &s->charged, fits ? bytes : sizeof *s);
+    return 0;
+}
+
+static int apply(struct fleet_contents *c, struct pair key, const struct placement_score *from) {
+    uint32_t shard, version = INTERN_NONE, id = find(c, key);
+    const bool is_new = id == FLEET_NONE;
+    if (is_new && (id = make(c, key)) == FLEET_NONE)
+        return -ENOMEM;
+    if (set_items(c, id, from) != 0) {
+        if (is_new)
+            contents_score_forget(c, id);
+        return -ENOMEM;
+    }
+    if (injected_resource_read(from->meta.name, &shard) && from->meta.version.n > 0)
+        version = intern_ref(&c->strings, from->meta.version); /* without: writes conflict */
+    struct score_record *s = score_at(c, id);
     s->has_end = from->has_end;
     s->valid_until_ms = from->valid_until_ms;
     intern_unref(&c->strings, s->version);
@@ -148,8 +171,13 @@ int contents_score_apply(struct fleet_contents *c, const struct placement_score 
     const struct pair key = {resource_make(c, from->meta.name),
                              topology_slot_make(c->clusters, from->meta.namespace)};
     int r = -ENOMEM;
-    if (key.a != FLEET_NONE && key.b != TOPOLOGY_NONE)
+    if (key.a != FLEET_NONE && key.b != TOPOLOGY_NONE) { /* both stay until this has ended */
+        resource_at(c, key.a)->objects++;
+        topology_hold(c->clusters, key.b);
         r = apply(c, key, from);
+        resource_at(c, key.a)->objects--;
+        topology_unhold(c->clusters, key.b);
+    }
     if (key.a != FLEET_NONE)
         resource_settle(c, key.a);
     if (key.b != TOPOLOGY_NONE)
@@ -169,6 +197,8 @@ void contents_score_forget(struct fleet_contents *c, uint32_t id) {
     free_items(c, score_at(c, id)->items, score_at(c, id)->item_count);
     intern_unref(&c->strings, score_at(c, id)->version);
     hashmap_remove(&c->score_index, pair_hash(key), id);
+    contents_charge(c, score_at(c, id)->payer, &score_at(c, id)->charged, 0);
+    contents_payer_leave(c, score_at(c, id)->payer);
     pool_give(&c->scores, id);
     resource_at(c, key.a)->objects--;
     resource_settle(c, key.a);

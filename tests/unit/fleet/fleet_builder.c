@@ -76,6 +76,7 @@ void fleet_is_empty(struct fleet_builder *b) {
     assert_int_equal(stats.records, 0);
     assert_int_equal(stats.strings, 0);
     assert_int_equal(stats.clusters, 0);
+    assert_int_equal(b->c->charged, 0);
     for (uint32_t slot = 0; slot < topology_slots(b->c->clusters); slot++)
         assert_int_equal(b->c->decided[slot], 0);
 }
