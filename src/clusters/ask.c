@@ -17,6 +17,10 @@ static int read_named(const struct fleet_view *view, const struct asked *asked, 
     if (json.n == 0)
         return err_set(err, -ENOENT, "no Placement '%.*s/%.*s' is known", STR_ARG(asked->namespace),
                        STR_ARG(asked->name));
+    if (fleet_placement_state(view, asked->namespace, asked->name).too_large)
+        return err_set(err, -ENOENT,
+                       "Placement '%.*s/%.*s' or what is decided of it is too large to be decided",
+                       STR_ARG(asked->namespace), STR_ARG(asked->name));
     json_reader_init(&r, json, arena, PLACEMENT_KIND);
     placement_decode(&r, ret);
     return json_finish(&r, err);

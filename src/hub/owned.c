@@ -556,6 +556,21 @@ static int leave(struct looking *x) {
     return r;
 }
 
+/* Only its outline is known, or not all that is decided of it: it keeps what it has. */
+static int keep_too_large(struct looking *x) {
+    const struct ocm_condition condition = {
+        owned_spread_condition, OCM_UNKNOWN, STR("TooLarge"),
+        STR("the Placement or one of its PlacementDecisions is longer than Evenkeel keeps, or all "
+            "of its namespace are together: decisions stay as they are")};
+    const struct status_wanted wanted = {.conditions = &condition, .condition_count = 1};
+    if (x->ret->mode == OWNED_OTHERS)
+        return 0;
+    x->ret->result = OWNED_KEPT;
+    x->ret->kept = "TooLarge";
+    x->ret->has_key = x->ret->mode == OWNED_SCORED;
+    return x->doubt == DOUBT_NONE && !x->state.status_cut ? owned_write_status(x, &wanted) : 0;
+}
+
 /* It may wait for its turn for long, among a thousand others. */
 static void fit_body(struct strbuf *body) {
     char *p = body->n > 0 && !strbuf_failed(body) ? realloc(body->p, body->n) : NULL;
@@ -592,7 +607,9 @@ int owned_look(struct owned *o, const struct owned_question *q, struct arena *ar
     owned_look_for_last(&x);
     ret->write_is_out = o->progress != OWNED_IDLE;
     r = find_mode(&x);
-    if (r == 0 && ret->mode == OWNED_OURS)
+    if (r == 0 && x.state.too_large)
+        r = keep_too_large(&x);
+    else if (r == 0 && ret->mode == OWNED_OURS)
         r = look_at_ours(&x);
     else if (r == 0 && ret->mode == OWNED_LEAVING)
         r = leave(&x);

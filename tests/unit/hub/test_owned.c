@@ -253,6 +253,42 @@ static void names_that_no_label_holds(void **state) {
     }
 }
 
+#define TEN "0123456789"
+#define HUNDRED TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
+#define LONG(annotations)                                                                          \
+    annotations "'long':'" HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED "'"
+
+/* Nothing is decided of an outline, nor of decisions that are not all known; and all of it again
+ * when there is room. */
+static void what_is_too_large_keeps_what_it_has(void **state) {
+    struct fleet_contents *c = hub.fleet.c;
+    const uint64_t room = c->charged_max;
+    (void)state;
+    seven_and_two();
+    played_decision(&hub, "p-decision-1", "e5 e6 gone");
+    c->charged_max = 0;
+    played_placement(&hub, LONG(OURS ","), SOFT NUMBER("2"));
+    assert_int_equal(played_settle(&hub), 1);
+    played_is(&hub, "p-decision-1: e5 e6 gone");
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "Unknown TooLarge");
+    assert_string_equal(played_condition(&hub, "PlacementSatisfied"), "");
+    assert_int_equal(hub.answer.result, OWNED_KEPT);
+    assert_string_equal(hub.answer.kept, "TooLarge");
+    played_placement(&hub, LONG(OWNER "," MARKED ","), SOFT); /* without OCM's annotation */
+    assert_int_equal(played_settle(&hub), 0);
+    played_placement(&hub, LONG(MARKED ","), SOFT); /* it would be left to OCM */
+    assert_int_equal(played_settle(&hub), 0);
+    assert_string_equal(hub.answer.kept, "TooLarge");
+    played_placement(&hub, LONG(""), SOFT); /* nobody asks */
+    assert_int_equal(played_settle(&hub), 0);
+    assert_int_equal(hub.answer.mode, OWNED_OTHERS);
+    assert_null(hub.answer.kept);
+    c->charged_max = room;
+    played_placement(&hub, OURS, SOFT NUMBER("2"));
+    (void)played_settle(&hub);
+    assert_int_equal(hub.answer.result, OWNED_DECIDED);
+}
+
 static void a_misconfigured_one_keeps_what_it_has(void **state) {
     (void)state;
     seven_and_two();
@@ -840,6 +876,7 @@ int main(void) {
         TEST(the_annotation_was_taken_away),
         TEST(expressions_are_not_guessed),
         TEST(names_that_no_label_holds),
+        TEST(what_is_too_large_keeps_what_it_has),
         TEST(a_misconfigured_one_keeps_what_it_has),
         TEST(a_misconfigured_one_of_ocm),
         TEST(a_set_that_does_not_compile),
