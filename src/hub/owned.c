@@ -309,6 +309,11 @@ static int leave_out_foreign(struct looking *x) {
     return 0;
 }
 
+void owned_note_lost(struct looking *x) {
+    for (uint32_t i = 0; x->d.filtered && i < x->d.current_count; i++)
+        x->ret->has_lost = x->ret->has_lost || x->fits[x->d.current[i]] == 0;
+}
+
 int owned_decide(struct looking *x) {
     const struct ocm_question question = {.placement = &x->placement,
                                           .policy = x->policy,
@@ -323,6 +328,7 @@ int owned_decide(struct looking *x) {
         return err_set(x->err, -ENOMEM, "no memory for a decision");
     for (uint32_t i = 0; x->d.filtered && i < x->d.available_count; i++)
         x->fits[x->d.available[i]] = ocm_passes_filters(&x->d, x->d.available[i]);
+    owned_note_lost(x);
     if (x->d.has_requeue)
         owned_wake_in(x, x->d.requeue_ms + 1); /* when it is over, and not when it ends */
     r = ocm_spread_judge(&x->d, x->d.current, x->d.current_count, x->arena, &x->spread);

@@ -160,6 +160,7 @@ struct owned_answer {
     enum owned_mode mode;
     enum owned_result result;
     bool own_terms;        /* the terms are the Placement's, not a policy's */
+    bool has_lost;         /* it has clusters that do not fit any more */
     bool skewed;           /* SpreadSatisfied is False, or is to be */
     uint32_t waiting;      /* voluntary moves that wait */
     enum owned_wait waits; /* what these wait for ... */

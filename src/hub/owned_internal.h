@@ -57,6 +57,8 @@ extern const struct str owned_spread_condition;
 /* Sets doubt. */
 void owned_look_for_last(struct looking *x);
 int owned_decide(struct looking *x) MUST_CHECK;
+/* Looks whether what it has fits still. */
+void owned_note_lost(struct looking *x);
 /* Looks again, at the latest so long from now. */
 void owned_wake_in(struct looking *x, int64_t ms);
 /* Counts how often what we have set is taken away. `is_set` now; `was_set`: where nobody knows what

@@ -63,13 +63,14 @@ static void look(void *ctx) {
     struct placement_decisions *d = ctx;
     planner_lead(d->planner, may_write_ms(d) > 0);
     for (;;) {
-        enum owned_what what;
+        struct planner_offer offer;
         strbuf_clear(&d->name);
-        if (!planner_next(d->planner, &d->name, &what))
+        if (!planner_next(d->planner, &d->name, &offer))
             break;
         /* it was made from what is known now, so a conflict need not be waited for */
-        writer_want(d->writes[lane_of[what]], strbuf_str(&d->name), 0);
-        writer_refresh(d->writes[lane_of[what]], strbuf_str(&d->name));
+        struct write_handle *lane = d->writes[lane_of[offer.what]];
+        writer_want_by_rank(lane, strbuf_str(&d->name), offer.urgent);
+        writer_refresh(lane, strbuf_str(&d->name));
     }
     if (!atomic_load(&d->stopping))
         d->io.timer_start(d->options.client, &d->timer, LOOK_MS);

@@ -62,13 +62,13 @@ void planner_lead(struct planner *p, bool leads) {
     mutex_unlock(&p->mutex);
 }
 
-bool planner_next(struct planner *p, struct strbuf *ret_name, enum owned_what *ret_what) {
+bool planner_next(struct planner *p, struct strbuf *ret_name, struct planner_offer *ret) {
     mutex_lock(&p->mutex);
-    const uint32_t id = planner_take_first(p, READY);
+    const uint32_t id = planner_take_offer(p);
     if (id != POOL_NONE) {
-        planner_record(p, id)->offered = false;
-        *ret_what = planner_record(p, id)->pending.what;
-        strbuf_append_str(ret_name, strbuf_str(&planner_record(p, id)->name));
+        const struct planner_record *r = planner_record(p, id);
+        *ret = (struct planner_offer){r->pending.what, r->urgent};
+        strbuf_append_str(ret_name, strbuf_str(&r->name));
     }
     mutex_unlock(&p->mutex);
     return id != POOL_NONE;
@@ -216,6 +216,12 @@ static void set_wake(struct planner *p, struct planner_record *r, int64_t wait_m
         p->next_wake_ms = r->wake_ms;
 }
 
+/* Until what it needs to leave them is written, and seen. */
+static void note_urgent(struct planner_record *r, const struct owned_answer *a) {
+    const bool writes = a->write.what == OWNED_DECISION || a->write.what == OWNED_SCORE;
+    r->urgent = a->has_lost || (r->urgent && (writes || a->write_is_out));
+}
+
 /* The mutex is held. A write that was taken meanwhile makes the answer one of yesterday. */
 static bool publish(struct planner *p, uint32_t id, struct owned_answer *a, uint64_t takes) {
     struct planner_record *r = planner_record(p, id);
@@ -232,12 +238,11 @@ static bool publish(struct planner *p, uint32_t id, struct owned_answer *a, uint
         planner_set_key(p, id, a->has_key ? &a->key : NULL,
                         a->has_noted_key ? &a->noted_key : NULL);
     const bool is_new = a->write.what != OWNED_NOTHING && !r->offered;
-    if (is_new) {
-        r->offered = true;
-        planner_append(p, READY, id);
-    }
+    note_urgent(r, a);
+    if (is_new)
+        planner_offer(p, id);
     if (a->mode == OWNED_GONE && r->owned.progress != OWNED_UNDER_WAY && !r->news.taken &&
-        !r->dirty && !r->offered)
+        !turns_waits(&r->dirty) && !r->offered)
         planner_drop(p, id);
     return is_new;
 }
@@ -247,7 +252,6 @@ static bool plan_one(struct planner *p, uint32_t id, struct fleet_view *view) {
     struct owned_answer a;
     mutex_lock(&p->mutex);
     struct planner_record *r = planner_record(p, id); /* which stays where it is */
-    r->dirty = false;
     hear_news(r);
     const uint64_t takes = r->takes;
     mutex_unlock(&p->mutex);
@@ -271,7 +275,7 @@ static bool plan_one(struct planner *p, uint32_t id, struct fleet_view *view) {
 /* ---- the thread ---- */
 
 static void forget_all(struct planner *p) {
-    planner_empty_lists(p);
+    p->first_ready = POOL_NONE;
     score_sweep_done(&p->sweep);
     for (POOL_EACH(&p->records, id))
         planner_drop(p, id);
@@ -297,7 +301,7 @@ static void mark_all(struct planner *p) {
     fleet_placements_each(&view, mark_visited, p);
     fleet_view_close(&view);
     mutex_lock(&p->mutex);
-    planner_mark_sweep(p); /* after all of these */
+    planner_mark_sweep(p); /* which waits until all of these are planned */
     mutex_unlock(&p->mutex);
 }
 
@@ -333,7 +337,7 @@ static bool policies_changed(struct planner *p) {
 
 static uint32_t take_dirty(struct planner *p) {
     mutex_lock(&p->mutex);
-    const uint32_t id = p->restart ? POOL_NONE : planner_take_first(p, DIRTY);
+    const uint32_t id = p->restart ? POOL_NONE : planner_take_dirty(p);
     mutex_unlock(&p->mutex);
     return id;
 }
@@ -367,7 +371,7 @@ static enum duty wait_for_duty(struct planner *p) {
         forget_all(p);
     p->restart = false;
     const bool works = ready && p->leads;
-    const bool idle = !works || (!p->all_dirty && p->lists[DIRTY].first == POOL_NONE);
+    const bool idle = !works || (!p->all_dirty && !turns_any(&p->dirty));
     if (!p->stopping && idle && wait_ms > 0)
         (void)condition_wait_until(&p->wake, &p->mutex,
                                    clock_real()->now_ms(clock_real()) + (works ? wait_ms : 100));
@@ -407,7 +411,8 @@ int planner_new(const struct planner_options *options, struct planner **ret, str
     if (p->options.wall_us == NULL)
         p->options.wall_us = kube_wall_us;
     pool_init(&p->records, sizeof(struct planner_record));
-    planner_empty_lists(p);
+    turns_init(&p->dirty, 0);
+    p->first_ready = POOL_NONE;
     p->next_wake_ms = INT64_MAX;
     arena_init(&p->arena, PLAN_BYTES);
     mutex_init(&p->mutex);
@@ -440,6 +445,7 @@ void planner_free(struct planner *p) {
         policies_release(p->held);
     arena_done(&p->arena);
     pool_done(&p->records);
+    turns_done(&p->dirty);
     hashmap_done(&p->index);
     hashmap_done(&p->by_key);
     hashmap_done(&p->by_waiting);

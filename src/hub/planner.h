@@ -7,6 +7,9 @@
  *     the fleet's watch -> planner_changed() -> [thread: a view, owned_look()] -> on_ready()
  *     -> planner_next() -> planner_take() -> planner_ended() -> the watch shows what was written
  *
+ * Placements are planned in turns of their namespaces (base/turns.h): those of one wait for their
+ * own.
+ *
  * While it does not lead it decides nothing. A leader that begins knows nothing of the leader
  * before: it starts from what the hub has.
  *
@@ -69,9 +72,13 @@ void planner_scored(void *ctx, struct str cluster, struct str resource, struct s
 
 /* ---- for the writer ---- */
 
+struct planner_offer {
+    enum owned_what what; /* as it is now */
+    bool urgent;          /* the Placement is on its way from clusters that do not fit any more */
+};
 /* Appends the name of a Placement that has something to be written, "NAMESPACE/NAME", which was not
- * returned before, and says what, as it is now. False: there is none. */
-bool planner_next(struct planner *p, struct strbuf *ret_name, enum owned_what *ret_what);
+ * returned before. False: there is none. */
+bool planner_next(struct planner *p, struct strbuf *ret_name, struct planner_offer *ret);
 /* The write of this Placement, if there still is one: WRITE_NOTHING. */
 void planner_take(struct planner *p, struct str name, struct write *ret);
 /* How the write that was taken last has ended. */

@@ -5,6 +5,7 @@
 #include "base/metrics.h"
 #include "base/mutex.h"
 #include "base/pool.h"
+#include "base/turns.h"
 #include "hub/planner.h"
 #include "hub/score_sweep.h"
 
@@ -40,14 +41,15 @@ struct planner_news {
     int status;
 };
 
-enum planner_list { DIRTY, READY, LISTS }; /* to be planned; to be written */
-
 struct planner_record {
+    uint32_t id;
     struct strbuf name; /* "NAMESPACE/NAME"; "/": the sweep of scores, which is no Placement */
-    bool dirty, offered;
-    bool failed;  /* the last look did */
-    bool planned; /* it was looked at */
-    uint32_t next[LISTS];
+    struct turn dirty;  /* waits there until it is planned */
+    bool offered;       /* it is in the list of what is to be written, by `next` */
+    bool urgent;        /* it is on its way from clusters that do not fit any more */
+    bool failed;        /* the last look did */
+    bool planned;       /* it was looked at */
+    uint32_t next;
     uint64_t takes;             /* counted */
     struct owned_write pending; /* to be taken */
     struct planner_news news;
@@ -65,10 +67,6 @@ struct planner_record {
     int64_t wake_ms; /* INT64_MAX: it does not wait for a time */
 };
 
-struct planner_ends {
-    uint32_t first, last;
-};
-
 struct planner {
     struct planner_options options;
     pthread_t thread;
@@ -77,7 +75,8 @@ struct planner {
     bool stopping, leads, restart, all_dirty;
     struct pool records;                      /* records are freed by the thread alone */
     struct hashmap index, by_key, by_waiting; /* of records */
-    struct planner_ends lists[LISTS];
+    struct turns dirty;                       /* by namespace: to be planned */
+    uint32_t first_ready, last_ready;         /* to be written; POOL_NONE */
     /* The thread's. */
     struct arena arena;
     struct policies *held;
@@ -100,10 +99,12 @@ static inline struct planner_record *planner_record(const struct planner *p, uin
 
 /* POOL_NONE: there is none. */
 uint32_t planner_find(const struct planner *p, struct planner_key key);
-void planner_append(struct planner *p, enum planner_list list, uint32_t id);
-/* POOL_NONE: it is empty. */
-uint32_t planner_take_first(struct planner *p, enum planner_list list);
-void planner_empty_lists(struct planner *p);
+/* It is to be written, and was not before. */
+void planner_offer(struct planner *p, uint32_t id);
+/* The first that is; POOL_NONE: none is. */
+uint32_t planner_take_offer(struct planner *p);
+/* Whose turn it is to be planned; POOL_NONE: nobody's. */
+uint32_t planner_take_dirty(struct planner *p);
 void planner_mark(struct planner *p, uint32_t id);
 /* One that is not known is made. */
 void planner_mark_name(struct planner *p, struct planner_key key);

@@ -37,10 +37,13 @@ static uint32_t make_record(struct planner *p, struct planner_key key) {
     strbuf_append_str(&name, key.name);
     const bool good = !strbuf_failed(&name) && hashmap_reserve(&p->index) == 0;
     const uint32_t id = good ? pool_take(&p->records) : POOL_NONE;
-    if (id == POOL_NONE) {
+    if (id == POOL_NONE || !turns_join(&p->dirty, &planner_record(p, id)->dirty, key.namespace)) {
+        if (id != POOL_NONE)
+            pool_give(&p->records, id);
         strbuf_done(&name);
         return POOL_NONE;
     }
+    planner_record(p, id)->id = id;
     planner_record(p, id)->name = name;
     planner_record(p, id)->wake_ms = INT64_MAX;
     hashmap_insert(&p->index, hash_of(key), id);
@@ -49,38 +52,33 @@ static uint32_t make_record(struct planner *p, struct planner_key key) {
 
 /* ---- lists ---- */
 
-void planner_append(struct planner *p, enum planner_list list, uint32_t id) {
-    struct planner_ends *ends = &p->lists[list];
-    planner_record(p, id)->next[list] = POOL_NONE;
-    if (ends->last == POOL_NONE)
-        ends->first = id;
+void planner_offer(struct planner *p, uint32_t id) {
+    struct planner_record *r = planner_record(p, id);
+    r->offered = true;
+    r->next = POOL_NONE;
+    if (p->first_ready == POOL_NONE)
+        p->first_ready = id;
     else
-        planner_record(p, ends->last)->next[list] = id;
-    ends->last = id;
+        planner_record(p, p->last_ready)->next = id;
+    p->last_ready = id;
 }
 
-uint32_t planner_take_first(struct planner *p, enum planner_list list) {
-    struct planner_ends *ends = &p->lists[list];
-    const uint32_t id = ends->first;
+uint32_t planner_take_offer(struct planner *p) {
+    const uint32_t id = p->first_ready;
     if (id == POOL_NONE)
         return POOL_NONE;
-    ends->first = planner_record(p, id)->next[list];
-    if (ends->first == POOL_NONE)
-        ends->last = POOL_NONE;
+    planner_record(p, id)->offered = false;
+    p->first_ready = planner_record(p, id)->next;
     return id;
 }
 
-void planner_empty_lists(struct planner *p) {
-    for (enum planner_list list = 0; list < LISTS; list++)
-        p->lists[list] = (struct planner_ends){POOL_NONE, POOL_NONE};
+uint32_t planner_take_dirty(struct planner *p) {
+    struct turn *turn = turns_next(&p->dirty);
+    return turn != NULL ? LIST_ITEM(struct planner_record, dirty, turn)->id : POOL_NONE;
 }
 
 void planner_mark(struct planner *p, uint32_t id) {
-    struct planner_record *r = planner_record(p, id);
-    if (r->dirty)
-        return;
-    r->dirty = true;
-    planner_append(p, DIRTY, id);
+    turns_wait(&p->dirty, &planner_record(p, id)->dirty);
     condition_signal(&p->wake);
 }
 
@@ -216,6 +214,7 @@ void planner_drop(struct planner *p, uint32_t id) {
     if (key.name.n > 0)
         placement_history_forget(p->options.history, key.namespace, key.name);
     hashmap_remove(&p->index, hash_of(key), id);
+    turns_leave(&p->dirty, &r->dirty);
     owned_write_done(&r->pending);
     owned_write_done(&r->news.write);
     owned_done(&r->owned);

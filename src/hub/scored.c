@@ -483,6 +483,7 @@ static int take_for_current(struct looking *x, const uint8_t *has, uint32_t has_
             slots[count++] = slot;
     x->d.current = slots;
     x->d.current_count = count;
+    owned_note_lost(x);
     return 0;
 }
 

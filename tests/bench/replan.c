@@ -99,8 +99,8 @@ static uint32_t write_one(void) {
     struct strbuf name = {0};
     struct write write = {.verb = WRITE_NOTHING};
     uint32_t i = UINT32_MAX;
-    enum owned_what what;
-    if (planner_next(planner, &name, &what)) {
+    struct planner_offer offer;
+    if (planner_next(planner, &name, &offer)) {
         i = hub_number(&hub, strbuf_str(&name));
         planner_take(planner, strbuf_str(&name), &write);
         taken_ns = now_ns();

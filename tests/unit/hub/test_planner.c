@@ -66,14 +66,17 @@ static void drop(enum fleet_kind kind, const char *namespace, const char *name) 
     arena_done(&arena);
 }
 
-static void placement(const char *name, const char *version) {
+static void placement_in(const char *namespace, const char *name, const char *version) {
     char text[600];
-    (void)snprintf(
-        text, sizeof text,
-        "{'metadata':{'name':'%s','namespace':'n','uid':'u','resourceVersion':'%s'," OWNER "}," SPEC
-        "}",
-        name, version);
+    (void)snprintf(text, sizeof text,
+                   "{'metadata':{'name':'%s','namespace':'%s','uid':'u','resourceVersion':'%s'"
+                   "," OWNER "}," SPEC "}",
+                   name, namespace, version);
     give(FLEET_PLACEMENTS, text);
+}
+
+static void placement(const char *name, const char *version) {
+    placement_in("n", name, version);
 }
 
 static int setup(void **state) {
@@ -114,11 +117,23 @@ static int teardown(void **state) {
 /* Waits for the next Placement that has something to be written. */
 static void is_offered(const char *wanted) {
     struct strbuf name = {0};
-    enum owned_what what;
-    while (!planner_next(planner, &name, &what))
+    struct planner_offer offer;
+    while (!planner_next(planner, &name, &offer))
         wait_sem(&offered, "nothing is offered");
     assert_str(strbuf_str(&name), wanted);
     strbuf_done(&name);
+}
+
+/* What was offered before it may be offered once more meanwhile. */
+static void is_offered_as(const char *wanted, enum owned_what what, bool urgent) {
+    struct planner_offer offer = {OWNED_NOTHING, false};
+    while (offer.what != what || offer.urgent != urgent) {
+        struct strbuf name = {0};
+        while (!planner_next(planner, &name, &offer))
+            wait_sem(&offered, "it is not offered so");
+        assert_str(strbuf_str(&name), wanted);
+        strbuf_done(&name);
+    }
 }
 
 /* Both, in any order. */
@@ -126,8 +141,8 @@ static void are_offered(const char *a, const char *b) {
     bool seen[2] = {false, false};
     while (!seen[0] || !seen[1]) {
         struct strbuf name = {0};
-        enum owned_what what;
-        while (!planner_next(planner, &name, &what))
+        struct planner_offer offer;
+        while (!planner_next(planner, &name, &offer))
             wait_sem(&offered, "not both are offered");
         seen[0] = seen[0] || str_eq(strbuf_str(&name), str_of(a));
         seen[1] = seen[1] || str_eq(strbuf_str(&name), str_of(b));
@@ -255,13 +270,75 @@ static void nothing_before_all_is_known(void **state) {
     planner_lead(planner, true);
     placement("p", "1");
     struct strbuf name = {0};
-    enum owned_what what;
-    assert_false(planner_next(planner, &name, &what));
+    struct planner_offer offer;
+    assert_false(planner_next(planner, &name, &offer));
     is_taken("n/p", WRITE_NOTHING, "");
     atomic_store(&ready, true);
     planner_changed_all(planner);
     is_offered("n/p");
     strbuf_done(&name);
+}
+
+/* One namespace's Placements wait for their own: that of another is the second, whenever it comes.
+ */
+static void namespaces_take_turns(void **state) {
+    (void)state;
+    enum { MANY = 50 };
+    struct strbuf name = {0};
+    struct planner_offer offer;
+    bool seen = false;
+    int before = 0;
+    give(FLEET_BINDINGS, "{'metadata':{'name':'all','namespace':'quiet'}}");
+    atomic_store(&ready, false); /* nothing is planned meanwhile */
+    planner_lead(planner, true);
+    for (int i = 0; i < MANY; i++) {
+        char text[16];
+        (void)snprintf(text, sizeof text, "p%d", i);
+        placement(text, "1");
+    }
+    placement_in("quiet", "q", "1");
+    atomic_store(&ready, true);
+    planner_changed_all(planner);
+    for (int i = 0; !seen; before += !seen) {
+        strbuf_clear(&name);
+        while (!planner_next(planner, &name, &offer))
+            wait_sem(&offered, "nothing is offered");
+        seen = str_eq(strbuf_str(&name), STR("quiet/q"));
+        assert_true(++i <= MANY + 1);
+        assert_false(offer.urgent);
+    }
+    assert_true(before <= 1);
+    strbuf_done(&name);
+}
+
+/* Until all that it needs to leave a cluster that is gone is written, its writes are urgent. */
+static void moves_from_what_is_lost_are_urgent(void **state) {
+    (void)state;
+    static const char placement_text[] =
+        "{'metadata':{'name':'p','namespace':'n','uid':'u','resourceVersion':'1'"
+        ",'annotations':{'" PLACEMENT_MODE_ANNOTATION "':'Owner','" PLACEMENT_DISABLE_ANNOTATION
+        "':'true'}}," SPEC "}";
+    static const char decision_text[] =
+        "{'metadata':{'name':'p-decision-1','namespace':'n','uid':'d','resourceVersion':'%s',"
+        "'labels':{'" PLACEMENT_LABEL "':'p','" PLACEMENT_GROUP_INDEX_LABEL
+        "':'0','" PLACEMENT_GROUP_NAME_LABEL "':''},'ownerReferences':[{'controller':true,"
+        "'uid':'u'}]},'status':{'decisions':[{'clusterName':'c'}%s]}}";
+    char text[600];
+    planner_lead(planner, true);
+    give(FLEET_PLACEMENTS, placement_text);
+    (void)snprintf(text, sizeof text, decision_text, "1", "");
+    give(FLEET_DECISIONS, text);
+    is_offered_as("n/p", OWNED_STATUS, false);
+    give(FLEET_CLUSTERS, "{'metadata':{'name':'b','labels':{'zone':'a'}}}");
+    is_offered_as("n/p", OWNED_DECISION, false);
+    is_taken("n/p", WRITE_MERGE, "\"b\"");
+    (void)snprintf(text, sizeof text, decision_text, "2", ",{'clusterName':'b'}");
+    ended("n/p", WRITE_DONE, 200);
+    give(FLEET_DECISIONS, text);
+    is_offered_as("n/p", OWNED_STATUS, false);
+    drop(FLEET_CLUSTERS, "", "c");
+    is_offered_as("n/p", OWNED_DECISION, true);
+    is_taken("n/p", WRITE_MERGE, "\"b\"");
 }
 
 /* What it has done is kept while it leads, and as long as there is such a Placement. */
@@ -299,8 +376,10 @@ static void what_it_did_is_kept(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(scores_that_are_seen), TEST(only_a_leader_plans),         TEST(a_change_is_planned),
-        TEST(ends_of_writes),       TEST(nothing_before_all_is_known), TEST(what_it_did_is_kept),
+        TEST(scores_that_are_seen),        TEST(only_a_leader_plans),
+        TEST(a_change_is_planned),         TEST(ends_of_writes),
+        TEST(nothing_before_all_is_known), TEST(what_it_did_is_kept),
+        TEST(namespaces_take_turns),       TEST(moves_from_what_is_lost_are_urgent),
     };
     return cmocka_run_group_tests_name("planner", tests, NULL, NULL);
 }
