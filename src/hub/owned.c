@@ -25,6 +25,7 @@ const struct str owned_spread_condition = {"SpreadSatisfied", 15};
 void owned_write_done(struct owned_write *w) {
     strbuf_done(&w->path);
     strbuf_done(&w->body);
+    strbuf_done(&w->item);
     strbuf_done(&w->object);
     strbuf_done(&w->version);
     strbuf_done(&w->contents);

@@ -44,11 +44,15 @@ enum owned_what {
     OWNED_INJECTION, /* what tells OCM to heed it, in the Placement */
 };
 
-/* Texts are owned by whoever has it: owned_write_done(). */
+/* Texts are owned by whoever has it: owned_write_done(). An item of an AddOnPlacementScore has no
+ * verb, path and body before its turn comes: others' items may come and go until then, and what is
+ * wanted of one object goes in one write (scored_make_write()). */
 struct owned_write {
     enum owned_what what;
     enum write_verb verb;
     struct strbuf path, body;
+    struct strbuf item;     /* with OWNED_SCORE; empty: the write is made already */
+    bool comes;             /* the item does, or it goes */
     struct strbuf object;   /* name of the PlacementDecision; of a score CLUSTER/RESOURCE */
     struct strbuf version;  /* that the object has before the write; empty: there is none */
     struct strbuf contents; /* clusters that the PlacementDecision holds whether or not the write
@@ -190,6 +194,17 @@ struct owned_answer {
  * -ENOMEM, with a sentence; then `mode` is set if it was found out. */
 int owned_look(struct owned *o, const struct owned_question *q, struct arena *arena,
                struct owned_answer *ret, struct err *err) MUST_CHECK;
+
+/* An item that is wanted of an AddOnPlacementScore, to come or to go. */
+struct score_wish {
+    struct str item;
+    bool comes;
+};
+/* Makes the write of an object, "CLUSTER/RESOURCE", as it is in this view, with all wishes, which
+ * are sorted: verb, path, body and version of `to`. One that is not there is created first, without
+ * items. False: there is nothing to be written, or no memory. */
+bool scored_make_write(const struct fleet_view *v, struct str object, struct score_wish *wishes,
+                       uint32_t count, struct owned_write *to);
 
 /* The writer takes the write: path and body are the caller's then. */
 void owned_taken(struct owned *o, struct owned_write *w, int64_t now_ms);

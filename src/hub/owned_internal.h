@@ -98,14 +98,13 @@ int scored_next_of_hard(const struct scored_changes *c, uint32_t *ret) MUST_CHEC
 
 /* ---- scored_write.c ---- */
 
-/* What becomes of the items of an AddOnPlacementScore, which is made if there is none. */
-struct score_edit {
+/* Takes away items of an AddOnPlacementScore. */
+struct score_removal {
     bool (*goes)(const void *ctx, struct str resource, struct str item);
     const void *ctx;
-    struct str comes; /* with OCM_PUBLISHED_SCORE; "": none */
 };
-int scored_write_object(struct looking *x, struct str cluster, struct str resource,
-                        const struct score_edit *edit) MUST_CHECK;
+int scored_write_removal(struct looking *x, const struct fleet_score_object *object,
+                         const struct score_removal *removal) MUST_CHECK;
 /* The item of this cluster, to be there or not. */
 int scored_write_item(struct looking *x, uint32_t slot, bool there) MUST_CHECK;
 /* What of ours the Placement should have, from the document that says so. */
@@ -130,7 +129,7 @@ int owned_write_decision(struct looking *x, const struct layout_write *write,
                          const struct layout_doubt *doubtful) MUST_CHECK;
 
 /* "": all objects of the kind in the namespace. False: a name cannot be part of a path. */
-bool owned_put_path(struct looking *x, enum kind_row row, struct str namespace, struct str name,
+bool owned_put_path(struct arena *arena, enum kind_row row, struct str namespace, struct str name,
                     struct owned_write *w);
 /* Names with a NUL behind each. */
 void owned_put_name(struct strbuf *names, struct str name);

@@ -15,12 +15,12 @@ void owned_put_name(struct strbuf *names, struct str name) {
     strbuf_append_char(names, '\0');
 }
 
-bool owned_put_path(struct looking *x, enum kind_row row, struct str namespace, struct str name,
+bool owned_put_path(struct arena *arena, enum kind_row row, struct str namespace, struct str name,
                     struct owned_write *w) {
     if (!kube_path_segment(namespace) || (name.n > 0 && !kube_path_segment(name)))
         return false;
-    const char *scope = arena_cstr(x->arena, namespace);
-    const char *last = arena_cstr(x->arena, name.n > 0 ? name : STR("x"));
+    const char *scope = arena_cstr(arena, namespace);
+    const char *last = arena_cstr(arena, name.n > 0 ? name : STR("x"));
     if (scope == NULL || last == NULL)
         return false; /* the arena says so */
     kind_object_path(&watched_kinds[row], scope, last, &w->path);
@@ -30,7 +30,7 @@ bool owned_put_path(struct looking *x, enum kind_row row, struct str namespace, 
 }
 
 static bool put_path(struct looking *x, enum kind_row row, struct str name, struct owned_write *w) {
-    return owned_put_path(x, row, x->q->namespace, name, w);
+    return owned_put_path(x->arena, row, x->q->namespace, name, w);
 }
 
 static void begin_metadata(struct json_writer *w, struct str version) {

@@ -75,34 +75,21 @@ bool planner_next(struct planner *p, struct strbuf *ret_name, struct planner_off
 }
 
 void planner_take(struct planner *p, struct str name, struct write *ret) {
+    struct fleet_view view;
+    fleet_view_open(p->options.fleet, &view);
     mutex_lock(&p->mutex);
     const uint32_t id = planner_find(p, planner_key_of(name));
-    struct planner_record *r = id != POOL_NONE ? planner_record(p, id) : NULL;
-    if (r != NULL && p->leads && r->pending.what != OWNED_NOTHING) {
-        ret->verb = r->pending.verb;
-        strbuf_append_str(&ret->path, strbuf_str(&r->pending.path));
-        strbuf_append_str(&ret->body, strbuf_str(&r->pending.body));
-        owned_write_done(&r->news.write);
-        planner_set_waits(
-            p, id, r->pending.what == OWNED_SCORE ? strbuf_str(&r->pending.object) : STR(""));
-        r->news = (struct planner_news){.taken = true, .write = r->pending, .taken_ms = now_ms(p)};
-        r->pending = (struct owned_write){.what = OWNED_NOTHING};
-        r->takes++;
-    }
+    if (id != POOL_NONE && p->leads)
+        planner_take_write(p, id, &view, ret);
     mutex_unlock(&p->mutex);
+    fleet_view_close(&view);
 }
 
 void planner_ended(struct planner *p, struct str name, const struct write_result *result) {
     mutex_lock(&p->mutex);
     const uint32_t id = planner_find(p, planner_key_of(name));
-    if (id != POOL_NONE) {
-        struct planner_news *news = &planner_record(p, id)->news;
-        news->ended = true;
-        news->ended_ms = now_ms(p);
-        news->end = result->end;
-        news->status = result->status;
-        planner_mark(p, id);
-    }
+    if (id != POOL_NONE)
+        planner_end_write(p, id, result);
     mutex_unlock(&p->mutex);
 }
 
@@ -232,8 +219,10 @@ static bool publish(struct planner *p, uint32_t id, struct owned_answer *a, uint
     }
     r->pending = a->write;
     r->planned = true;
+    if (!a->write_is_out && r->written != 0)
+        planner_set_waits(p, id, STR("")); /* it is seen, or waited for no more */
     if (!a->write_is_out)
-        planner_set_waits(p, id, STR(""));
+        planner_set_waits(p, id, a->write.item.n > 0 ? strbuf_str(&a->write.object) : STR(""));
     if (!r->failed || a->has_key)
         planner_set_key(p, id, a->has_key ? &a->key : NULL,
                         a->has_noted_key ? &a->noted_key : NULL);

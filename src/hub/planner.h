@@ -2,7 +2,9 @@
  * Decides the Placements that Evenkeel owns (hub/owned.h) again and again, each when something that
  * it depends on has changed or a time has come, on a thread of its own: a plan takes longer than
  * the thread of watches and Leases may wait. For each Placement the write that comes next is kept
- * until the writer takes it.
+ * until the writer takes it; what was made from an object that has changed meanwhile is planned
+ * again then, and all items that are wanted of one AddOnPlacementScore go in one write
+ * (hub/planner_take.c).
  *
  *     the fleet's watch -> planner_changed() -> [thread: a view, owned_look()] -> on_ready()
  *     -> planner_next() -> planner_take() -> planner_ended() -> the watch shows what was written
@@ -79,7 +81,8 @@ struct planner_offer {
 /* Appends the name of a Placement that has something to be written, "NAMESPACE/NAME", which was not
  * returned before. False: there is none. */
 bool planner_next(struct planner *p, struct strbuf *ret_name, struct planner_offer *ret);
-/* The write of this Placement, if there still is one: WRITE_NOTHING. */
+/* The write of this Placement, if there still is one: WRITE_NOTHING. Opens a view of the fleet: the
+ * caller has none. */
 void planner_take(struct planner *p, struct str name, struct write *ret);
 /* How the write that was taken last has ended. */
 void planner_ended(struct planner *p, struct str name, const struct write_result *result);

@@ -57,10 +57,13 @@ struct planner_record {
     struct injected_key key; /* of its items: planner_scored() finds it by that */
     bool has_noted_key;      /* the one in its annotation, whose items are in use as well */
     struct injected_key noted_key;
-    struct strbuf waits; /* "CLUSTER/RESOURCE" of an AddOnPlacementScore that it has written, and by
-                            that; others that wait for the same are behind the first, which is
-                            indexed */
+    struct strbuf waits; /* "CLUSTER/RESOURCE" of an AddOnPlacementScore that it wants to write, or
+                            has written and not seen; others that wait for the same are behind the
+                            first, which is indexed */
     uint32_t next_waiting; /* POOL_NONE: none */
+    uint64_t written;      /* the version of that object that its last write is about: a hash; 0: it
+                              has none under way or to be seen */
+    uint32_t next_joined;  /* others whose items its write has, until it ends; POOL_NONE: none */
     /* The thread's. */
     struct owned owned;
     struct planner_counts counts;
@@ -111,6 +114,15 @@ void planner_mark_name(struct planner *p, struct planner_key key);
 /* Makes the sweep look at all scores, when it is its turn. */
 void planner_mark_sweep(struct planner *p);
 void planner_drop(struct planner *p, uint32_t id);
+/* Takes what is to be written of this Placement, and for an AddOnPlacementScore what all others
+ * want of it: planner_take.c. */
+void planner_take_write(struct planner *p, uint32_t id, const struct fleet_view *v,
+                        struct write *ret);
+/* Tells it and those that have joined its last write how that has ended. */
+void planner_end_write(struct planner *p, uint32_t id, const struct write_result *result);
+/* The first that waits for this object; the others follow by next_waiting. POOL_NONE: nobody. */
+uint32_t planner_first_waiting(const struct planner *p, struct str object);
+void planner_mark_waiting(struct planner *p, struct str object);
 /* Under which key planner_scored() finds it, and which object it waits for ("": none). */
 void planner_set_key(struct planner *p, uint32_t id, const struct injected_key *key,
                      const struct injected_key *noted);

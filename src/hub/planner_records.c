@@ -46,6 +46,7 @@ static uint32_t make_record(struct planner *p, struct planner_key key) {
     planner_record(p, id)->id = id;
     planner_record(p, id)->name = name;
     planner_record(p, id)->wake_ms = INT64_MAX;
+    planner_record(p, id)->next_waiting = planner_record(p, id)->next_joined = POOL_NONE;
     hashmap_insert(&p->index, hash_of(key), id);
     return id;
 }
@@ -145,6 +146,12 @@ static uint32_t first_waiting(const struct planner *p, struct planner_key object
     return id != HASHMAP_NONE ? id : POOL_NONE;
 }
 
+static void mark_waiting(struct planner *p, struct planner_key object) {
+    uint32_t id = first_waiting(p, object);
+    for (; id != POOL_NONE; id = planner_record(p, id)->next_waiting)
+        planner_mark(p, id);
+}
+
 /* Whoever was first gives its place in the index to the one behind it. */
 static void stop_waiting(struct planner *p, uint32_t id) {
     struct planner_record *r = planner_record(p, id);
@@ -160,11 +167,25 @@ static void stop_waiting(struct planner *p, uint32_t id) {
         if (at != POOL_NONE)
             planner_record(p, at)->next_waiting = r->next_waiting;
     }
+    /* its write will not be seen any more: nobody need wait for it */
+    if (r->written != 0)
+        planner_mark_waiting(p, strbuf_str(&r->waits));
+    r->written = 0;
     strbuf_clear(&r->waits);
+}
+
+uint32_t planner_first_waiting(const struct planner *p, struct str object) {
+    return first_waiting(p, planner_key_of(object));
+}
+
+void planner_mark_waiting(struct planner *p, struct str object) {
+    mark_waiting(p, planner_key_of(object));
 }
 
 void planner_set_waits(struct planner *p, uint32_t id, struct str object) {
     struct planner_record *r = planner_record(p, id);
+    if (str_eq(strbuf_str(&r->waits), object))
+        return;
     if (r->waits.n > 0)
         stop_waiting(p, id);
     if (object.n == 0 || hashmap_reserve(&p->by_waiting) != 0)
@@ -190,12 +211,10 @@ void planner_scored(void *ctx, struct str cluster, struct str resource, struct s
     const struct planner_key object = {cluster, resource};
     struct injected_key key;
     mutex_lock(&p->mutex);
-    uint32_t id = first_waiting(p, object);
-    for (; id != POOL_NONE; id = planner_record(p, id)->next_waiting)
-        planner_mark(p, id);
-    id = injected_key_read(resource, item, &key)
-             ? hashmap_find(&p->by_key, hash_of_key(key), has_key, p, &key)
-             : HASHMAP_NONE;
+    mark_waiting(p, object);
+    uint32_t id = injected_key_read(resource, item, &key)
+                      ? hashmap_find(&p->by_key, hash_of_key(key), has_key, p, &key)
+                      : HASHMAP_NONE;
     if (id != HASHMAP_NONE)
         planner_mark(p, id);
     mutex_unlock(&p->mutex);

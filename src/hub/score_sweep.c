@@ -90,9 +90,9 @@ int score_sweep_look(struct score_sweep *s, struct owned *o, const struct owned_
         struct fleet_score_object found;
         if (fleet_score_object(q->view, cluster, resource, &found) &&
             has_dead(s, q->view, &found) && s->tries < TRIES) {
-            const struct score_edit edit = {.goes = is_dead, .ctx = s, .comes = STR("")};
+            const struct score_removal removal = {.goes = is_dead, .ctx = s};
             s->tries++;
-            return scored_write_object(&x, cluster, resource, &edit);
+            return scored_write_removal(&x, &found, &removal);
         }
         s->at += object.n + 1;
         s->tries = 0;

@@ -6,8 +6,10 @@
 #include "hub/owned_internal.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #define SCORE_API OCM_GROUP "/v1alpha1"
+enum { PATH_BYTES = 4096 }; /* for names that a path has */
 
 /* ---- AddOnPlacementScores ---- */
 
@@ -39,68 +41,135 @@ static void put_item(struct json_writer *w, struct str name, int32_t value) {
     json_end_object(w);
 }
 
-/* All that it has, as whoever applies or replaces a list has to say, but for what comes or goes. */
-static void put_items(const struct fleet_view *v, const struct fleet_score_object *o,
-                      const struct score_edit *edit, struct json_writer *w) {
+static void begin_items(struct json_writer *w, const struct fleet_score_object *o) {
+    begin_object(w, o->cluster, o->resource);
     json_put_member(w, STR("resourceVersion"), o->version);
     json_end_object(w);
     json_key(w, STR("status"));
     json_begin_object(w);
     json_key(w, STR("scores"));
     json_begin_array(w);
-    for (uint32_t i = 0; i < o->item_count; i++) {
-        const struct fleet_score_item has = fleet_score_item(v, o, i);
-        if (!edit->goes(edit->ctx, o->resource, has.name))
-            put_item(w, has.name, has.value);
-    }
-    if (edit->comes.n > 0)
-        put_item(w, edit->comes, OCM_PUBLISHED_SCORE);
+}
+
+static void end_items(struct json_writer *w) {
     json_end_array(w);
     json_end_object(w);
     json_end_object(w);
 }
 
-int scored_write_object(struct looking *x, struct str cluster, struct str resource,
-                        const struct score_edit *edit) {
-    struct owned_write *to = &x->ret->write;
-    struct json_writer w = {.out = &to->body};
-    struct fleet_score_object o;
-    const bool exists = fleet_score_object(x->q->view, cluster, resource, &o);
-    if (!owned_put_path(x, KIND_ADD_ON_PLACEMENT_SCORE, cluster, exists ? resource : STR(""), to))
-        return 0;
-    begin_object(&w, cluster, resource);
-    if (exists) {
-        strbuf_append_str(&to->path, STR("/status"));
-        put_items(x->q->view, &o, edit, &w);
-    } else {
-        put_created(&w);
-    }
+static void put_object(struct owned_write *to, struct str cluster, struct str resource) {
     to->what = OWNED_SCORE;
-    /* what was not applied, or is others', too, does not go because it is applied no more */
-    to->verb = !exists ? WRITE_CREATE : edit->comes.n > 0 ? WRITE_APPLY : WRITE_MERGE;
-    strbuf_append_str(&to->version, o.version);
     strbuf_append_str(&to->object, cluster);
     strbuf_append_char(&to->object, '/');
     strbuf_append_str(&to->object, resource);
+}
+
+int scored_write_removal(struct looking *x, const struct fleet_score_object *o,
+                         const struct score_removal *removal) {
+    struct owned_write *to = &x->ret->write;
+    struct json_writer w = {.out = &to->body};
+    if (!owned_put_path(x->arena, KIND_ADD_ON_PLACEMENT_SCORE, o->cluster, o->resource, to))
+        return 0;
+    strbuf_append_str(&to->path, STR("/status"));
+    begin_items(&w, o);
+    for (uint32_t i = 0; i < o->item_count; i++) {
+        const struct fleet_score_item has = fleet_score_item(x->q->view, o, i);
+        if (!removal->goes(removal->ctx, o->resource, has.name))
+            put_item(&w, has.name, has.value);
+    }
+    end_items(&w);
+    put_object(to, o->cluster, o->resource);
+    to->verb = WRITE_MERGE;
+    strbuf_append_str(&to->version, o->version);
     return strbuf_failed(&to->body) || strbuf_failed(&to->object)
                ? err_set(x->err, -ENOMEM, "no memory for a score")
                : 0;
 }
 
-static bool is_item(const void *ctx, struct str resource, struct str item) {
-    const struct str *wanted = ctx;
-    (void)resource; /* the key is of it */
-    return str_eq(item, *wanted);
-}
-
 int scored_write_item(struct looking *x, uint32_t slot, bool there) {
+    struct owned_write *to = &x->ret->write;
     const struct injected_key key = x->ret->key;
     const struct str resource = arena_printf(x->arena, INJECTED_RESOURCE, key.shard);
     const struct str item = arena_printf(x->arena, INJECTED_SCORE, key.shard, key.number);
-    const struct score_edit edit = {.goes = is_item, .ctx = &item, .comes = there ? item : STR("")};
-    if (resource.n == 0 || item.n == 0)
-        return err_set(x->err, -ENOMEM, "no memory for a score");
-    return scored_write_object(x, ocm_cluster_name(&x->d, slot), resource, &edit);
+    put_object(to, ocm_cluster_name(&x->d, slot), resource);
+    strbuf_append_str(&to->item, item);
+    to->comes = there;
+    return resource.n == 0 || item.n == 0 || strbuf_failed(&to->item) || strbuf_failed(&to->object)
+               ? err_set(x->err, -ENOMEM, "no memory for a score")
+               : 0;
+}
+
+/* ---- all that is wanted of one object ---- */
+
+static int compare_wishes(const void *a, const void *b) {
+    const struct score_wish *left = a, *right = b;
+    return str_cmp(left->item, right->item);
+}
+
+static const struct score_wish *find_wish(const struct score_wish *wishes, uint32_t count,
+                                          struct str item) {
+    const struct score_wish wanted = {.item = item};
+    return count > 0 ? bsearch(&wanted, wishes, count, sizeof *wishes, compare_wishes) : NULL;
+}
+
+/* All that it has, as whoever applies or replaces a list has to say, but for what comes or goes.
+ * Returns how many items another value or none will have. */
+static uint32_t put_wishes(const struct fleet_view *v, const struct fleet_score_object *o,
+                           const struct score_wish *wishes, uint32_t count, struct json_writer *w) {
+    uint32_t changes = 0;
+    for (uint32_t i = 0; i < o->item_count; i++) {
+        const struct fleet_score_item has = fleet_score_item(v, o, i);
+        const struct score_wish *wish = find_wish(wishes, count, has.name);
+        if (wish == NULL)
+            put_item(w, has.name, has.value);
+        else
+            changes += !wish->comes || has.value != OCM_PUBLISHED_SCORE;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (!wishes[i].comes || (i > 0 && str_eq(wishes[i].item, wishes[i - 1].item)))
+            continue;
+        changes += !fleet_score_has(v, o, wishes[i].item);
+        put_item(w, wishes[i].item, OCM_PUBLISHED_SCORE);
+    }
+    return changes;
+}
+
+static bool any_goes(const struct score_wish *wishes, uint32_t count) {
+    bool any = false;
+    for (uint32_t i = 0; i < count; i++)
+        any = any || !wishes[i].comes;
+    return any;
+}
+
+bool scored_make_write(const struct fleet_view *v, struct str object, struct score_wish *wishes,
+                       uint32_t count, struct owned_write *to) {
+    CLEANUP(arena_done) struct arena arena;
+    const size_t slash = str_find(object, '/');
+    const struct str cluster = {object.p, slash},
+                     resource = {object.p + slash + 1, object.n - slash - 1};
+    struct json_writer w = {.out = &to->body};
+    struct fleet_score_object o;
+    uint32_t changes = 1;
+    arena_init(&arena, PATH_BYTES);
+    const bool exists = fleet_score_object(v, cluster, resource, &o);
+    if (!owned_put_path(&arena, KIND_ADD_ON_PLACEMENT_SCORE, cluster, exists ? resource : STR(""),
+                        to))
+        return false;
+    if (exists) {
+        qsort(wishes, count, sizeof *wishes, compare_wishes);
+        strbuf_append_str(&to->path, STR("/status"));
+        begin_items(&w, &o);
+        changes = put_wishes(v, &o, wishes, count, &w);
+        end_items(&w);
+    } else {
+        begin_object(&w, cluster, resource);
+        put_created(&w);
+    }
+    /* what was not applied, or is others', too, does not go because it is applied no more */
+    to->verb = !exists ? WRITE_CREATE : any_goes(wishes, count) ? WRITE_MERGE : WRITE_APPLY;
+    if (exists)
+        strbuf_append_str(&to->version, o.version);
+    return changes > 0 && !strbuf_failed(&to->body) && !strbuf_failed(&to->version);
 }
 
 /* ---- the Placement ---- */
@@ -231,7 +300,7 @@ int scored_write_injection(struct looking *x, struct str document) {
     int r = read_document(x, document, &edited);
     if (r != 0)
         return r;
-    if (!owned_put_path(x, KIND_PLACEMENT, x->q->namespace, x->q->name, to))
+    if (!owned_put_path(x->arena, KIND_PLACEMENT, x->q->namespace, x->q->name, to))
         return 0;
     put_injection(x, &edited, &w);
     to->what = OWNED_INJECTION;

@@ -38,16 +38,19 @@ static bool is_key(const char *resource, const char *name) {
     return injected_key_read(str_of(resource), str_of(name), &key);
 }
 
-/* Items of ours that are in the first and not in the second; the owner of the last of them. */
-static uint32_t count_missing(struct world *w, const struct judged *j, const cJSON *from,
-                              const cJSON *in, struct wish **ret) {
+/* Items of ours that are in the first and not in the second. */
+static uint32_t count_missing(struct world *w, struct judged *j, const cJSON *from,
+                              const cJSON *in) {
     uint32_t count = 0;
     for (const cJSON *item = from != NULL ? from->child : NULL; item; item = item->next) {
         const char *name = text_in(item, "name");
         if (item_in(in, name) != NULL || !is_key(j->name, name))
             continue;
         struct wish *wish = items_owner(w, j->name, name);
-        *ret = wish != NULL ? wish : *ret;
+        if (wish != NULL)
+            j->changed[wish - w->wishes] = 1;
+        j->wish = wish != NULL ? wish : j->wish;
+        j->unknown += wish == NULL;
         count++;
     }
     return count;
@@ -67,24 +70,24 @@ void check_begin_score(struct world *w, const char *path, struct str body, struc
     j->cluster = cluster_number(cluster);
     const cJSON *object = store_find(&w->store, FLEET_SCORES, cluster, j->name);
     j->object = object != NULL ? cJSON_Duplicate(object, true) : NULL;
-    j->comes = count_missing(w, j, scores_in(sent), scores_in(object), &j->wish);
+    j->comes = count_missing(w, j, scores_in(sent), scores_in(object));
+    const uint32_t unknown = j->unknown;
     if (at[0] == '/')
-        j->goes = count_missing(w, j, scores_in(object), scores_in(sent), &j->wish);
-    j->before = check_new_flags(w);
-    if (j->wish != NULL)
-        memcpy(j->before, j->wish->items, w->cluster_count);
+        j->goes = count_missing(w, j, scores_in(object), scores_in(sent));
+    j->unknown = unknown;
     cJSON_Delete(sent);
 }
 
-/* What is not ours, or another Placement's, stays as it is. */
+/* What is not ours, or a Placement's that it is not about, stays as it is. */
 static void check_others(struct world *w, const struct judged *j, const cJSON *after) {
     const cJSON *before = scores_in(j->object);
     for (const cJSON *item = before != NULL ? before->child : NULL; item; item = item->next) {
         const char *name = text_in(item, "name");
         const cJSON *now = item_in(scores_in(after), name);
         const struct wish *owner = items_owner(w, j->name, name);
-        const bool may_go = is_key(j->name, name) &&
-                            (owner == NULL || owner == j->wish || !wish_is_scored(w, owner));
+        const bool may_go =
+            is_key(j->name, name) &&
+            (owner == NULL || j->changed[owner - w->wishes] != 0 || !wish_is_scored(w, owner));
         if (now == NULL ? !may_go : !cJSON_Compare(item, now, true))
             world_fail(w, "%s of c%04u: its item %s was changed", j->name, j->cluster, name);
     }
@@ -167,9 +170,37 @@ static void count_item(struct world *w, const struct judged *j) {
     note_refused(w, j);
 }
 
-void check_score(struct world *w, struct judged *j, const cJSON *after) {
+/* Its item has come or gone by the write. */
+static void check_item(struct world *w, const struct judged *j) {
     struct wish *wish = j->wish;
-    uint32_t shard;
+    if (j->comes > 0 && j->fair && !wish_is_scored(w, wish))
+        world_fail(w, "%s is not in mode Scores, and c%04u gets its item", wish->name, j->cluster);
+    if (!wish_is_scored(w, wish)) {
+        happen(w, SWEPT);
+        if (j->fair && j->goes > 0 && mentions(placement_of(w, wish), wish))
+            world_fail(w, "%s heeds its items still, and one was taken", wish->name);
+        return;
+    }
+    if (!j->fair)
+        wish->unfair = true;
+    check_items_skew(w, j);
+    count_item(w, j);
+}
+
+static void check_item_of(struct world *w, const struct judged *j, struct wish *wish) {
+    struct judged one = *j;
+    one.wish = wish;
+    one.comes = wish->items[j->cluster] != 0;
+    one.goes = !one.comes;
+    one.before = check_new_flags(w);
+    memcpy(one.before, wish->items, w->cluster_count);
+    one.before[j->cluster] = !one.comes;
+    check_item(w, &one);
+    free(one.before);
+}
+
+void check_score(struct world *w, struct judged *j, const cJSON *after) {
+    uint32_t shard, changed = 0;
     if (j->stale)
         happen(w, STALE_WRITE_LANDED);
     if (!injected_resource_read(str_of(j->name), &shard) || shard >= SHARDS)
@@ -179,24 +210,19 @@ void check_score(struct world *w, struct judged *j, const cJSON *after) {
         happen(w, MADE_SCORE_OBJECT);
         return;
     }
-    if (j->comes > 0 && wish == NULL && j->fair)
+    if (j->unknown > 0 && j->fair)
         world_fail(w, "%s of c%04u gets an item of no Placement", j->name, j->cluster);
-    if (j->comes > 0 && wish != NULL && j->fair && !wish_is_scored(w, wish))
-        world_fail(w, "%s is not in mode Scores, and c%04u gets its item", wish->name, j->cluster);
     if (j->fair && j->comes + j->goes == 0)
         world_fail(w, "a write of %s of c%04u changes nothing", j->name, j->cluster);
-    if (wish == NULL || !wish_is_scored(w, wish)) {
-        happen(w, SWEPT);
-        if (wish != NULL && j->fair && j->goes > 0 && mentions(placement_of(w, wish), wish))
-            world_fail(w, "%s heeds its items still, and one was taken", wish->name);
-        return;
+    for (unsigned i = 0; i < w->wish_count; i++) {
+        changed += j->changed[i];
+        if (j->changed[i] != 0)
+            check_item_of(w, j, &w->wishes[i]);
     }
-    if (j->comes + j->goes > 1)
-        world_fail(w, "%s: %u items are written at once", wish->name, j->comes + j->goes);
-    if (!j->fair)
-        wish->unfair = true;
-    check_items_skew(w, j);
-    count_item(w, j);
+    if (changed == 0)
+        happen(w, SWEPT);
+    if (changed > 1)
+        happen(w, WROTE_ITEMS);
 }
 
 /* ---- what is added to a Placement ---- */

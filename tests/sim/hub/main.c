@@ -77,6 +77,7 @@ const char *const happening_names[HAPPENINGS] = {
     [MADE_SCORE_OBJECT] = "Evenkeel: made an AddOnPlacementScore",
     [WROTE_ITEM] = "Evenkeel: wrote an item",
     [TOOK_ITEM] = "Evenkeel: took an item away",
+    [WROTE_ITEMS] = "Evenkeel: wrote items of several Placements at once",
     [SWEPT] = "Evenkeel: swept an object",
     [INJECTED] = "Evenkeel: had OCM heed scores",
     [GATED] = "Evenkeel: put a gate in",

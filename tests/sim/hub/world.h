@@ -105,7 +105,8 @@ enum happening {
     MADE_SCORE_OBJECT,
     WROTE_ITEM,
     TOOK_ITEM,
-    SWEPT, /* items of no Placement */
+    WROTE_ITEMS, /* of several Placements at once */
+    SWEPT,       /* items of no Placement */
     INJECTED,
     GATED,
     TOOK_INJECTION,
@@ -375,8 +376,9 @@ struct judged {
     /* Of an AddOnPlacementScore. */
     bool is_score;
     uint32_t cluster;
-    uint32_t comes, goes; /* items of ours */
-    uint32_t item_count;  /* of the wish, before */
+    uint32_t comes, goes;        /* items of ours: of all, or of the wish */
+    uint8_t changed[PLACEMENTS]; /* an item of that wish comes or goes */
+    uint32_t unknown;            /* items of none that come */
 };
 void check_begin_write(struct world *w, const char *path, struct str body, struct judged *ret);
 /* `status` of the answer. Frees what the first made. */

@@ -181,6 +181,9 @@ bool played_look(struct played_hub *h, struct owned_write *write) {
     if (h->answer.answered_ms > h->answered)
         h->answered = h->answer.answered_ms;
     *write = h->answer.write;
+    struct score_wish wish = {strbuf_str(&write->item), write->comes};
+    if (wish.item.n > 0)
+        assert_true(scored_make_write(view, strbuf_str(&write->object), &wish, 1, write));
     h->answer.write = (struct owned_write){.what = OWNED_NOTHING};
     return write->what != OWNED_NOTHING;
 }
