@@ -2,11 +2,13 @@
 
 #include "base/intern.h"
 #include "base/pool.h"
+#include "volumes/zone_labels.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* What one object says: of a claim the volume's name, of a volume its node affinity as JSON. */
+/* What one object says: of a claim the volume's name, of a volume its node affinity as JSON, or a
+ * list of what its labels ask for in the same form, behind which that one comes. */
 struct statement {
     struct hash128 key; /* of the object */
     uint32_t text;      /* interned */
@@ -119,6 +121,22 @@ static void spec_decode(struct json_reader *r, uint32_t book, struct str *ret) {
     }
 }
 
+/* Puts what the volume's labels ask for before its node affinity, which may not be readable. */
+static void add_zone_labels(const struct labels *labels, struct arena *arena, struct str *text) {
+    CLEANUP(strbuf_done) struct strbuf list = {0};
+    struct json_writer w = {.out = &list};
+    json_begin_array(&w);
+    if (zone_labels_write(labels, &w) == 0)
+        return;
+    if (!str_empty(*text))
+        json_put_raw(&w, *text);
+    json_end_array(&w);
+    if (strbuf_failed(&list))
+        arena->failed = true;
+    else
+        *text = arena_str(arena, strbuf_str(&list));
+}
+
 /* Into the text that is kept; "": it says nothing. */
 static void decode(struct json_reader *r, struct informer_object *ret) {
     struct str *text = arena_alloc(ret->arena, sizeof *text);
@@ -134,6 +152,8 @@ static void decode(struct json_reader *r, struct informer_object *ret) {
         else
             (void)json_skip(r); /* not ours; errors stay in r */
     }
+    if (ret->kind == VOLUMES)
+        add_zone_labels(&ret->meta.labels, ret->arena, text);
 }
 
 static int forget_object(void *contents, const struct informer_object *gone, struct err *err) {
@@ -266,6 +286,27 @@ int volume_pins(void *volumes, struct str namespace, const struct cache_may_run 
                              ret_count);
 }
 
+/* Appends one affinity, if it can be read and asks for something: otherwise it pins nothing. */
+static void read_one(struct json_reader *r, struct node_affinity *found, uint32_t *count) {
+    found[*count] = (struct node_affinity){0}; /* one before may have been read in part */
+    volume_affinity_decode(r, &found[*count]);
+    *count += !json_failed(r) && found[*count].required;
+}
+
+/* What one text asks for: a list, or a node affinity alone. 0 or -ENOMEM. */
+static int read_text(struct str text, struct arena *arena, struct node_affinity *found,
+                     uint32_t *count) {
+    struct json_reader reader;
+    struct err why;
+    json_reader_init(&reader, text, arena, "spec.nodeAffinity");
+    if (text.p[0] != '[')
+        read_one(&reader, found, count);
+    else if (json_array(&reader))
+        while (json_element(&reader))
+            read_one(&reader, found, count);
+    return json_finish(&reader, &why) == -ENOMEM ? -ENOMEM : 0;
+}
+
 int volume_affinities(struct informer *volumes, struct str namespace, const struct str *claims,
                       uint32_t claim_count, struct arena *arena, const struct node_affinity **ret,
                       uint32_t *ret_count) {
@@ -278,22 +319,15 @@ int volume_affinities(struct informer *volumes, struct str namespace, const stru
     if (!steps_take_sort(&arena->steps, 2 * (uint64_t)claim_count))
         return -E2BIG;
     int r = copy_texts(volumes, namespace, claims, claim_count, arena, &texts, &count);
-    struct node_affinity *found = r == 0 ? arena_array(arena, count, sizeof *found) : NULL;
+    const uint32_t most = count * (ZONE_LABELS + 1);
+    struct node_affinity *found = r == 0 ? arena_array(arena, most, sizeof *found) : NULL;
     if (found == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < count; i++) {
-        struct json_reader reader;
-        struct err why;
         if (!steps_take_bytes(&arena->steps, texts[i].n))
             return -E2BIG;
-        found[*ret_count] = (struct node_affinity){0}; /* one before may have been read in part */
-        json_reader_init(&reader, texts[i], arena, "spec.nodeAffinity");
-        volume_affinity_decode(&reader, &found[*ret_count]);
-        r = json_finish(&reader, &why);
-        if (r == -ENOMEM)
-            return r;
-        /* what does not parse, or asks for nothing, pins nothing */
-        *ret_count += r == 0 && found[*ret_count].required;
+        if (read_text(texts[i], arena, found, ret_count) != 0)
+            return -ENOMEM;
     }
     if (steps_spent(&arena->steps))
         return -E2BIG; /* terms without steps read as invalid ones */

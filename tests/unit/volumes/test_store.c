@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/metrics.h"
+#include "model/topology.h"
 #include "unit/http/fixture.h"
 #include "unit/kube/api.h"
 #include "unit/kube/watch/stream.h"
@@ -190,6 +191,95 @@ static void bad_affinities(void **state) {
     leave(f, "null", "");
     leave(f, "bad worse empty null", "");
     leave(f, "bad worse empty null good", "x");
+}
+
+/* A volume of the claim "a" with labels, and nodes that may have it or not. The cases are those of
+ * upstream volumezone/volume_zone_test.go, and what its Filter() says of their neighbours. */
+static void zones_and_regions_by_label(void **state) {
+#define ZONE TOPOLOGY_NAME_ZONE
+#define REGION TOPOLOGY_NAME_REGION
+#define IS(key, value) "\"" key "\":\"" value "\""
+    static const struct {
+        const char *volume, *node;
+        bool may;
+    } cases[] = {
+        {IS(ZONE, "a"), IS(ZONE, "a"), true},
+        {IS(ZONE, "a"), IS(ZONE, "b"), false},
+        {IS(ZONE, "a"), "", true}, /* a cluster without zones */
+        {IS(ZONE, "a"), IS("disk", "ssd"), true},
+        {IS(ZONE, "a"), IS(REGION, "r"), false},
+        {IS(ZONE, "a"), IS(OLD_ZONE_LABEL, "a"), false}, /* new labels are not sought among old */
+        {IS(ZONE, "a__b"), IS(ZONE, "a"), true},
+        {IS(ZONE, "a__b"), IS(ZONE, "b"), true},
+        {IS(ZONE, "a__b"), IS(ZONE, "c"), false},
+        {IS(ZONE, "a__b"), IS(ZONE, "a__b"), false},
+        {IS(ZONE, "a_b"), IS(ZONE, "a_b"), true},
+        {IS(ZONE, "a__"), IS(ZONE, "b"), true}, /* a list that is none */
+        {IS(ZONE, ""), IS(ZONE, "b"), true},
+        {IS(ZONE, "__a"), IS(ZONE, "b"), true},
+        {IS(REGION, "r"), IS(REGION, "r"), true},
+        {IS(REGION, "r"), IS(REGION, "s"), false},
+        {IS(REGION, "r") "," IS(ZONE, "a"), IS(REGION, "r") "," IS(ZONE, "a"), true},
+        {IS(REGION, "r") "," IS(ZONE, "a"), IS(REGION, "r") "," IS(ZONE, "b"), false},
+        {IS(REGION, "r") "," IS(ZONE, "a"), IS(REGION, "s") "," IS(ZONE, "a"), false},
+        {IS(OLD_ZONE_LABEL, "a"), IS(OLD_ZONE_LABEL, "a"), true},
+        {IS(OLD_ZONE_LABEL, "a"), IS(ZONE, "a"), true},
+        {IS(OLD_ZONE_LABEL, "a"), IS(ZONE, "b"), false},
+        {IS(OLD_ZONE_LABEL, "a"), IS(OLD_ZONE_LABEL, "b") "," IS(ZONE, "a"), false},
+        {IS(OLD_ZONE_LABEL, "a__b"), IS(ZONE, "b"), true},
+        {IS(OLD_REGION_LABEL, "r"), IS(REGION, "r"), true},
+        {IS(OLD_REGION_LABEL, "r"), IS(REGION, "s"), false},
+        {IS(OLD_REGION_LABEL, "r"), IS(ZONE, "r"), false},
+        {IS("zone", "a"), IS("zone", "b") "," IS(ZONE, "b"), true},
+    };
+    struct fixture *f = *state;
+    const struct str name = STR("a");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        for (int with_affinity = 0; with_affinity < 2; with_affinity++) {
+            CLEANUP(strbuf_done) struct strbuf volume = {0}, node = {0};
+            const struct node_affinity *found;
+            struct json_reader reader;
+            uint32_t count;
+            strbuf_appendf(&volume,
+                           "{\"kind\":\"PersistentVolume\",\"apiVersion\":\"v1\",\"metadata\":{"
+                           "\"name\":\"pv\",\"labels\":{%s}},\"spec\":{%s}}",
+                           cases[i].volume, with_affinity ? AFFINITY("x") : "");
+            strbuf_append_char(&volume, '\0');
+            LOAD(f, CLAIM("a", "1", "pv"), volume.p);
+            arena_reset(&f->arena);
+            strbuf_appendf(&node, "{%s}", cases[i].node);
+            json_reader_init(&reader, strbuf_str(&node), &f->arena, "labels");
+            const struct labels labels = labels_decode(&reader);
+            assert_int_equal(
+                volume_affinities(f->volumes, STR("shop"), &name, 1, &f->arena, &found, &count), 0);
+            const uint32_t by_labels = count - (uint32_t)with_affinity;
+            bool may = true;
+            for (uint32_t k = 0; k < by_labels; k++)
+                may = may && node_affinity_matches(&found[k], STR("node"), labels_lookup, &labels);
+            if (may != cases[i].may)
+                fail_msg("a volume with %s, a node with %s", cases[i].volume, cases[i].node);
+            if (with_affinity)
+                assert_str(found[by_labels].terms[0].expressions[0].values[0], "x");
+        }
+}
+
+/* Labels count though the affinity beside them cannot be read, and not of claims. */
+static void labels_beside_what_is_bad(void **state) {
+    struct fixture *f = *state;
+#define LABELLED(kind, spec)                                                                       \
+    "{\"kind\":\"" kind "\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"o\",\"namespace\":"     \
+    "\"shop\",\"labels\":{" IS(ZONE, "z") "}},\"spec\":{" spec "}}"
+    LOAD(f, LABELLED("PersistentVolumeClaim", "\"volumeName\":\"pv\""), VOLUME("pv", "1", "x"));
+    leave(f, "o", "x");
+    LOAD(f, CLAIM("a", "1", "pv"),
+         "{\"kind\":\"PersistentVolume\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"pv\","
+         "\"labels\":{" IS(ZONE, "z") "}},\"spec\":{\"nodeAffinity\":{\"required\":7}}}");
+    const struct str name = STR("a");
+    const struct node_affinity *found;
+    uint32_t count;
+    assert_int_equal(
+        volume_affinities(f->volumes, STR("shop"), &name, 1, &f->arena, &found, &count), 0);
+    assert_int_equal(count, 1);
 }
 
 /* A volume whose affinity is as long as may be, one byte less and one byte more. */
@@ -473,6 +563,8 @@ int main(void) {
         TEST(only_these_kinds),
         TEST(only_their_members),
         TEST(bad_affinities),
+        TEST(zones_and_regions_by_label),
+        TEST(labels_beside_what_is_bad),
         TEST(the_longest_affinity),
         TEST(files_have_all_there_is),
         TEST(nobody_to_ask),

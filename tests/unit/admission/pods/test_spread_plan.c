@@ -139,6 +139,10 @@ static const struct row {
     {"... and a key on nodes of other zones only", "a b x,+rack=1 y,+rack=2", HARD("rack"),
      MOUNTS("zone1"), SPREAD_VOLUMES},
     {"... as a preference", ZONES, SOFT("zone"), MOUNTS("zone1"), SPREAD_INJECTED},
+    {"a volume of one zone by its label",
+     "a,+" TOPOLOGY_NAME_ZONE "=z1 x,+" TOPOLOGY_NAME_ZONE "=z2", HARD(TOPOLOGY_NAME_ZONE),
+     MOUNTS("labelled"), SPREAD_VOLUMES},
+    {"... and the cluster has no zones", "a x", HARD("zone"), MOUNTS("labelled"), SPREAD_INJECTED},
     {"... in which the pod must be anyway", ZONES, HARD("zone"),
      IN("zone", "zone1") "," MOUNTS("zone1"), SPREAD_INJECTED},
     {"a volume that may be anywhere", ZONES, HARD("zone"), MOUNTS("anywhere"), SPREAD_INJECTED},
@@ -292,6 +296,10 @@ static struct informer *make_volumes(struct arena *arena) {
         {"PersistentVolume", "{\"metadata\":{\"name\":\"pv-3\"},\"spec\":{\"nodeAffinity\":{"
                              "\"required\":{\"nodeSelectorTerms\":[{\"matchExpressions\":[{\"key\":"
                              "\"zone\",\"operator\":\"In\",\"values\":[\"zone9\"]}]}]}}}}"},
+        {"PersistentVolumeClaim", "{\"metadata\":{\"name\":\"labelled\",\"namespace\":\"shop\"},"
+                                  "\"spec\":{\"volumeName\":\"pv-4\"}}"},
+        {"PersistentVolume", "{\"metadata\":{\"name\":\"pv-4\",\"labels\":{\"" TOPOLOGY_NAME_ZONE
+                             "\":\"z1\"}},\"spec\":{}}"},
     };
     struct informer *store;
     assert_int_equal(informer_new(&volume_store, NULL, &store, NULL), 0);
