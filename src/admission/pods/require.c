@@ -517,7 +517,7 @@ static int plan_bare(struct judged *j) {
     }
     bare.pod.constraints = kept;
     bare.pod.constraint_count = count;
-    int r = spread_plan(&bare, &fates);
+    int r = spread_plan(&bare, &fates, NULL);
     j->bare = r == 0 ? fates : NULL;
     return r;
 }

@@ -219,18 +219,41 @@ static int inject(const struct injection *in, struct patch *patch, struct err *e
 
 /* ---- what is said of it ---- */
 
+/* Does a hard constraint keep the pod from nodes for good? That leaves pods pending when the others
+ * are full, though it is what the policy says. */
+static bool is_narrow(enum spread_fate fate, const struct spread_reach *reach) {
+    enum spread_form form = spread_form(fate);
+    return reach->lacking > 0 && (form == SPREAD_WHOLE || form == SPREAD_WITHOUT_MIN_DOMAINS);
+}
+
+/* Adds a warning about constraint i, for which there is room; `text` is its end, and then empty. */
+static void add_warning(const struct pod_question *q, uint32_t i, struct strbuf *text,
+                        struct str *warnings, struct admission_outcome *ret) {
+    struct arena *arena = q->head.arena;
+    warnings[ret->warning_count++] = arena_printf(
+        arena, "policy '%.*s': the constraint on '%.*s' %.*s", STR_ARG(q->policy->name),
+        STR_ARG(q->policy->spread[i].topology_key), STR_ARG(strbuf_str(text)));
+    arena->failed = arena->failed || strbuf_failed(text);
+    strbuf_clear(text);
+}
+
 static int warn(const struct pod_question *q, const enum spread_fate *fates,
-                struct admission_outcome *ret) {
-    struct str *warnings = arena_array(q->head.arena, q->policy->spread_count, sizeof *warnings);
+                const struct spread_reach *reach, struct admission_outcome *ret) {
+    const uint32_t count = q->policy->spread_count;
+    struct str *warnings = arena_array(q->head.arena, 2 * (size_t)count, sizeof *warnings);
     CLEANUP(strbuf_done) struct strbuf text = {0};
-    for (uint32_t i = 0; warnings != NULL && i < q->policy->spread_count; i++) {
-        if (spread_excuse(fates[i]) == NULL)
-            continue;
-        strbuf_clear(&text);
-        strbuf_appendf(&text, "policy '%.*s': the constraint on '%.*s' %s",
-                       STR_ARG(q->policy->name), STR_ARG(q->policy->spread[i].topology_key),
-                       spread_excuse(fates[i]));
-        warnings[ret->warning_count++] = arena_str(q->head.arena, strbuf_str(&text));
+    for (uint32_t i = 0; warnings != NULL && i < count; i++) {
+        if (spread_excuse(fates[i]) != NULL) {
+            strbuf_append_str(&text, str_of(spread_excuse(fates[i])));
+            add_warning(q, i, &text, warnings, ret);
+        }
+        if (is_narrow(fates[i], &reach[i])) {
+            strbuf_appendf(&text,
+                           "keeps the pod from %u of the %u nodes that it may use: they lack that "
+                           "label",
+                           reach[i].lacking, reach[i].allowed);
+            add_warning(q, i, &text, warnings, ret);
+        }
     }
     ret->warnings = warnings;
     return strbuf_failed(&text) || arena_failed(q->head.arena) ? -ENOMEM : 0;
@@ -363,6 +386,7 @@ static int run(const struct admission_question *question, struct patch *patch,
                struct admission_outcome *ret, struct err *err) {
     const struct pod_question *q = pod_question(question);
     struct pod_group group;
+    struct spread_reach *reach;
     enum spread_fate *fates;
     if (q->policy == NULL || q->policy->spread_count == 0)
         return 0;
@@ -377,12 +401,12 @@ static int run(const struct admission_question *question, struct patch *patch,
         return arena_failed(q->head.arena) ? no_memory(err) : 0;
     }
     uint32_t *places = arena_array(q->head.arena, q->policy->spread_count, sizeof *places);
-    r = places == NULL ? -ENOMEM : spread_plan(q, &fates);
+    r = places == NULL ? -ENOMEM : spread_plan(q, &fates, &reach);
     if (r == 0)
         r = spread_renew(q, &group, fates, places);
     if (r == -E2BIG)
         return err_set(err, r, "no steps left to look at the pod's own terms and constraints");
-    if (r != 0 || note(q, fates, ret) != 0 || warn(q, fates, ret) != 0)
+    if (r != 0 || note(q, fates, ret) != 0 || warn(q, fates, reach, ret) != 0)
         return no_memory(err);
     const struct injection in = {
         q, fates, places, q->policy->spread_count, &group, count_injected(q->policy, fates)};

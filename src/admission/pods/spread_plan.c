@@ -87,8 +87,9 @@ enum spread_form spread_form(enum spread_fate fate) {
 struct plan {
     const struct pod_question *q;
     const struct policy *policy;
-    enum spread_fate *fates; /* [policy->spread_count] */
-    bool unit_together;      /* the pod is the first of a unit that is to be in one domain */
+    enum spread_fate *fates;    /* [policy->spread_count] */
+    struct spread_reach *reach; /* likewise */
+    bool unit_together;         /* the pod is the first of a unit that is to be in one domain */
     struct own_terms terms;
     struct pod_nodes *nodes; /* NULL: nothing is known of them */
 };
@@ -307,7 +308,9 @@ static int judge_key(struct plan *p, uint32_t i) {
         p->fates[i] = SPREAD_CONTRADICTED;
         return 0;
     }
-    return pod_nodes_require(p->nodes, key);
+    p->reach[i].allowed = p->nodes->by_terms;
+    r = pod_nodes_lack(p->nodes, key, NODE_BY_TERMS, &p->reach[i].lacking);
+    return r == 0 ? pod_nodes_require(p->nodes, key) : r;
 }
 
 static int require_own_keys(const struct plan *p) {
@@ -417,14 +420,18 @@ static int judge_with_what_is_known(struct plan *p) {
     return r == 0 ? look_at_nodes(p, &question) : r;
 }
 
-int spread_plan(const struct pod_question *q, enum spread_fate **ret) {
+int spread_plan(const struct pod_question *q, enum spread_fate **ret,
+                struct spread_reach **ret_reach) {
     const struct policy *policy = q->policy;
     struct plan plan = {.q = q, .policy = policy};
     bool hard = false;
     plan.fates = arena_array(q->head.arena, policy->spread_count, sizeof *plan.fates);
-    if (plan.fates == NULL)
+    plan.reach = arena_array(q->head.arena, policy->spread_count, sizeof *plan.reach);
+    if (plan.fates == NULL || plan.reach == NULL)
         return -ENOMEM;
     *ret = plan.fates;
+    if (ret_reach != NULL)
+        *ret_reach = plan.reach;
     for (uint32_t i = 0; i < policy->spread_count; i++) {
         if (has_own(&q->pod, policy->spread[i].topology_key))
             plan.fates[i] = SPREAD_OWN;

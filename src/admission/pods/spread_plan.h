@@ -64,6 +64,13 @@ static inline bool spread_is_injected(enum spread_fate fate) {
     return spread_form(fate) != SPREAD_NOT;
 }
 
-/* One fate for each of the policy's constraints, in the question's arena. 0, -E2BIG (the review's
- * steps are spent) or -ENOMEM. */
-int spread_plan(const struct pod_question *q, enum spread_fate **ret) MUST_CHECK;
+/* Of the nodes that the pod's own terms allow, how many a hard constraint refuses for good, because
+ * they lack its key. Zeroed: the constraint is not hard, or nothing is known. */
+struct spread_reach {
+    uint32_t lacking, allowed;
+};
+
+/* One fate for each of the policy's constraints, and what each reaches (may be NULL), in the
+ * question's arena. 0, -E2BIG (the review's steps are spent) or -ENOMEM. */
+int spread_plan(const struct pod_question *q, enum spread_fate **ret,
+                struct spread_reach **ret_reach) MUST_CHECK;

@@ -97,7 +97,7 @@ static int plan_anew(const struct pod_question *q, const uint32_t *places, enum 
             kept[count++] = pod->constraints[i];
     bare.pod.constraints = kept;
     bare.pod.constraint_count = count;
-    return spread_plan(&bare, ret);
+    return spread_plan(&bare, ret, NULL);
 }
 
 /* Decides about one of ours: never is it made harder than it is. */

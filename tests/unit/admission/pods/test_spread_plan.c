@@ -273,6 +273,7 @@ static const struct unit_row {
 };
 
 static const char *mode = "Enforce";    /* of the policy that is asked about */
+static struct str narrow_warning;       /* of nodes that lack a key; in the cluster's arena */
 static const struct unit_row *unit_row; /* that is asked about; NULL: none */
 
 /* Claims of the namespace that are bound to a volume of the zone of that name, to one that may be
@@ -350,7 +351,14 @@ static struct spread_tally plan_of(struct cluster *c, const struct row *row,
                                   .object = arena_str(&c->arena, strbuf_str(&text))};
     (void)admit_object(&admitted_pods, &options.head, &review, &c->arena, ret_patch, &answer);
     informer_free(volumes);
-    *ret_warnings = answer.warning_count;
+    *ret_warnings = 0;
+    for (uint32_t i = 0; i < answer.warning_count; i++) {
+        bool narrow =
+            memmem(answer.warnings[i].p, answer.warnings[i].n, "keeps the pod from", 18) != NULL;
+        if (narrow)
+            narrow_warning = answer.warnings[i];
+        *ret_warnings += !narrow;
+    }
     return tally;
 }
 
@@ -761,6 +769,43 @@ static void keys_that_no_node_has_together(void **state) {
         check_two(&cases[i]);
 }
 
+/* A hard key leaves the nodes that have it, and its author may not know how few these are. */
+static void a_warning_says_how_many_nodes_lack_the_key(void **state) {
+#define NARROW(nodes)                                                                              \
+    "evenkeel: policy 'p': the constraint on 'rack' keeps the pod from " nodes                     \
+    ": they lack that label"
+    static const struct {
+        struct row row;
+        const char *warning;
+    } cases[] = {
+        {{"one of four has it", "a,+rack=1 b x y", HARD("rack"), "", SPREAD_INJECTED},
+         NARROW("3 of the 4 nodes that it may use")},
+        {{"all have it", "a,+rack=1 b,+rack=1", HARD("rack"), "", SPREAD_INJECTED}, ""},
+        {{"... that the pod may use", "a,+rack=1 b,! x", HARD("rack"), IN("zone", "zone1"),
+          SPREAD_INJECTED},
+         ""},
+        {{"as a preference", "a,+rack=1 b x y", SOFT("rack"), "", SPREAD_INJECTED}, ""},
+        {{"beside a volume", "a,+rack=1 b", HARD("rack"), MOUNTS("zone1"), SPREAD_INJECTED},
+         NARROW("1 of the 2 nodes that it may use")},
+        {{"without minDomains", "a,+rack=1 b,+rack=2 x", THREE("rack"), IN("node", "a"),
+          SPREAD_FEWER_DOMAINS},
+         ""},
+        {{"nothing is known", "", HARD("rack"), "", SPREAD_INJECTED}, ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct cluster c;
+        cluster_open(&c);
+        sync(&c, cache_sync_begin);
+        cluster_nodes(&c, cases[i].row.nodes);
+        sync(&c, cache_sync_end);
+        narrow_warning = STR("");
+        assert_int_equal(fate_of(&c, &cases[i].row), cases[i].row.want);
+        assert_str(narrow_warning, cases[i].warning);
+        cluster_close(&c);
+    }
+}
+
 /* A policy that binds does not yield to what any author can write: a constraint that each node is a
  * domain of. It does where the pod's own would be left with too few domains. */
 static void a_policy_that_binds_yields_to_less(void **state) {
@@ -934,6 +979,7 @@ int main(void) {
                                        cmocka_unit_test(terms_of_others_spend_nothing_of_ours),
                                        cmocka_unit_test(keys_that_no_node_has_together),
                                        cmocka_unit_test(a_policy_that_binds_yields_to_less),
+                                       cmocka_unit_test(a_warning_says_how_many_nodes_lack_the_key),
                                        cmocka_unit_test(pods_that_run_make_no_key_yield),
                                        cmocka_unit_test(taints_that_pass),
                                        cmocka_unit_test(each_fate_is_told),
