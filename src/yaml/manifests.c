@@ -92,14 +92,46 @@ uint64_t manifests_fingerprint(const struct manifests *files) {
 }
 
 /* A large list of JSON is not to go through the YAML parser; `{kind: Pod}` is YAML. */
-static bool is_json(const struct manifest_file *file) {
-    struct str text = str_trim(strbuf_str(&file->bytes));
-    if (str_has_suffix(str_of(file->path), STR(".json")) || (text.n > 0 && text.p[0] == '['))
+static bool looks_like_json(struct str text) {
+    text = str_trim(text);
+    if (text.n > 0 && text.p[0] == '[')
         return true;
     if (text.n == 0 || text.p[0] != '{')
         return false;
     text = str_trim((struct str){text.p + 1, text.n - 1});
     return text.n > 0 && (text.p[0] == '"' || text.p[0] == '}');
+}
+
+/* Cuts the first document off. A line that begins with three hyphens ends it: no JSON text has such
+ * a line inside. */
+static struct str cut_document(struct str *rest) {
+    static const char divider[] = "\n---";
+    const char *end = memmem(rest->p, rest->n, divider, sizeof divider - 1);
+    const struct str document = {rest->p, end != NULL ? (size_t)(end - rest->p) : rest->n};
+    const size_t cut = document.n + (end != NULL ? sizeof divider - 1 : 0);
+    *rest = (struct str){rest->p + cut, rest->n - cut};
+    return document;
+}
+
+/* Finds the documents of a file of JSON; none if it is YAML. */
+static int find_json(struct manifest_file *file, struct err *err) {
+    const bool is_one = str_has_suffix(str_of(file->path), STR(".json"));
+    struct str *documents = NULL, rest = strbuf_str(&file->bytes);
+    uint32_t cap = 0;
+    size_t count = 0;
+    do {
+        const struct str document = is_one ? rest : cut_document(&rest);
+        if (is_one || looks_like_json(document)) {
+            documents = arena_push(&file->yaml, documents, count, &cap, sizeof *documents);
+            if (documents == NULL)
+                return err_set(err, -ENOMEM, "no memory to read '%s'", file->path);
+            documents[count++] = document;
+        } else if (count == 0 || !str_empty(str_trim(document)))
+            return 0;
+    } while (!is_one && rest.n > 0);
+    file->documents = documents;
+    file->document_count = count;
+    return 0;
 }
 
 /* Brings the file's documents, as JSON texts, into memory; takes its bytes off `left`. */
@@ -109,15 +141,9 @@ static int read_file(struct manifest_file *file, const char *what, size_t *left,
     if (r != 0)
         return r;
     *left -= file->bytes.n;
-    if (is_json(file)) {
-        struct str *whole = arena_alloc(&file->yaml, sizeof *whole);
-        if (whole == NULL)
-            return err_set(err, -ENOMEM, "no memory to read '%s'", file->path);
-        *whole = strbuf_str(&file->bytes);
-        file->documents = whole;
-        file->document_count = 1;
-        return 0;
-    }
+    r = find_json(file, err);
+    if (r != 0 || file->document_count > 0)
+        return r;
     struct yaml_json json;
     bool is_small = file->bytes.n <= LIMIT_CONFIG_BYTES; /* lines cost 8 bytes a value */
     r = yaml_to_json(strbuf_str(&file->bytes), is_small, &file->yaml, &json, err);
