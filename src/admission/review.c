@@ -2,6 +2,7 @@
 
 #include "base/base64.h"
 #include "base/json_reader.h"
+#include "base/table.h"
 #include "model/names.h"
 
 #include <errno.h>
@@ -144,6 +145,14 @@ static struct str cut(struct str text) {
     return (struct str){text.p, i};
 }
 
+/* Texts quote what the user wrote, and are read in terminals. */
+static void put_readable(struct json_writer *w, struct str text) {
+    CLEANUP(strbuf_done) struct strbuf readable = {0};
+    table_text(text, &readable);
+    json_put_text(w, strbuf_str(&readable));
+    w->out->failed |= strbuf_failed(&readable);
+}
+
 static void put_patch(const struct review_answer *answer, struct json_writer *w) {
     struct strbuf patch = {0}, encoded = {0};
     struct json_writer inner = {.out = &patch};
@@ -162,7 +171,7 @@ static void put_denial(const struct review_answer *answer, struct json_writer *w
     json_key(w, STR("code"));
     json_put_integer(w, answer->code);
     json_key(w, STR("message"));
-    json_put_text(w, answer->message);
+    put_readable(w, answer->message);
     json_end_object(w);
 }
 
@@ -171,7 +180,7 @@ static void put_notes(const struct review_answer *answer, struct json_writer *w)
         json_key(w, STR("warnings"));
         json_begin_array(w);
         for (uint32_t i = 0; i < answer->warning_count; i++)
-            json_put_text(w, cut(answer->warnings[i]));
+            put_readable(w, cut(answer->warnings[i]));
         json_end_array(w);
     }
     if (answer->annotation_count > 0) {

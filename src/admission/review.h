@@ -55,5 +55,6 @@ void review_warn(struct review_answer *answer, struct str warning);
 void review_fail(struct review_answer *answer, struct str warning);
 void review_annotate(struct review_answer *answer, struct str key, struct str value);
 
-/* Appends the AdmissionReview that answers. 0 or -ENOMEM. */
+/* Appends the AdmissionReview that answers. In what the user is shown, control characters become
+ * '?'. 0 or -ENOMEM. */
 int review_encode(const struct review_answer *answer, struct strbuf *out) MUST_CHECK;

@@ -165,6 +165,16 @@ static void long_warnings_are_cut_between_characters(void **state) {
     strbuf_done(&wanted);
 }
 
+/* What an annotation brings must not move the cursor of whoever reads the warning. */
+static void controls_are_not_shown(void **state) {
+    struct review_answer denied = {.uid = STR("1"), .code = 422, .message = STR("no '\x1b[2J'")},
+                         warned = {.uid = STR("1"), .allowed = true};
+    (void)state;
+    review_warn(&warned, STR("is '\x1b[31m\r\n\t\x7f\xc3\xa4'"));
+    answers(&warned, "true,\"warnings\":[\"is '?[31m????\xc3\xa4'\"]");
+    answers(&denied, "false,\"status\":{\"code\":422,\"message\":\"no '?[2J'\"}");
+}
+
 static void too_many_notes_are_dropped(void **state) {
     (void)state;
     struct review_answer answer = {.uid = STR("1"), .allowed = true};
@@ -186,6 +196,7 @@ int main(void) {
         DECODING_TEST(a_patch_in_base64),
         DECODING_TEST(notes),
         DECODING_TEST(long_warnings_are_cut_between_characters),
+        DECODING_TEST(controls_are_not_shown),
         DECODING_TEST(too_many_notes_are_dropped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
