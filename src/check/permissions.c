@@ -24,6 +24,7 @@ enum need_of {
     NEED_OF_UNITS,         /* who stands behind controllers of units, where pods are validated */
     NEED_OF_LEAVING_NODES, /* data.labelLeavingNodes */
     NEED_OF_DECISIONS,     /* ocm.enabled */
+    NEED_OF_SCORES,        /* ocm.scores */
     NEED_OF_MEMBERS,       /* estimator.fromKarmada */
     NEED_OF_SERVICES,      /* estimator.services */
     NEED_OF_ESTIMATORS,    /* karmada.estimators.mode */
@@ -70,9 +71,9 @@ static const struct need needs[] = {
      "without it no Placement is decided"},
     {NEED_OF_DECISIONS, "patch", OCM_GROUP, "placements", SEVERITY_ERROR,
      "without it OCM does not leave Placements to Evenkeel"},
-    {NEED_OF_DECISIONS, "create", OCM_GROUP, "addonplacementscores", SEVERITY_WARNING,
+    {NEED_OF_SCORES, "create", OCM_GROUP, "addonplacementscores", SEVERITY_WARNING,
      "without it mode Scores decides nothing"},
-    {NEED_OF_DECISIONS, "patch", OCM_GROUP, "addonplacementscores/status", SEVERITY_WARNING,
+    {NEED_OF_SCORES, "patch", OCM_GROUP, "addonplacementscores/status", SEVERITY_WARNING,
      "without it mode Scores decides nothing"},
     {NEED_OF_DECISIONS, "patch", OCM_GROUP, "placements/status", SEVERITY_ERROR,
      "without it Placements do not say what became of them"},
@@ -126,6 +127,8 @@ static bool is_needed(const struct configuration *c, enum need_of of) {
         return pods && c->data.label_leaving_nodes;
     case NEED_OF_DECISIONS:
         return purpose_is_wanted(c, PURPOSE_OCM);
+    case NEED_OF_SCORES:
+        return purpose_is_wanted(c, PURPOSE_OCM) && c->ocm.scores;
     case NEED_OF_MEMBERS:
         return purpose_is_wanted(c, PURPOSE_MEMBERS);
     case NEED_OF_SERVICES:
@@ -222,6 +225,7 @@ static enum server_role server_of_need(const struct check *c, const struct need 
     case NEED_OF_LEADERS:
         return c->role; /* its own Leases are listed */
     case NEED_OF_DECISIONS:
+    case NEED_OF_SCORES:
         return purpose_server(c->configuration, PURPOSE_OCM);
     case NEED_OF_MEMBERS:
         return purpose_server(c->configuration, PURPOSE_MEMBERS);

@@ -273,6 +273,10 @@ static bool estimators_certificate_in_plaintext(const struct configuration *c) {
            !c->karmada_estimators.insecure_skip_verify;
 }
 
+static bool scores_are_not_written(const struct configuration *c) {
+    return c->ocm.enabled && c->ocm.mode == OCM_SCORES && !c->ocm.scores;
+}
+
 static bool unused_karmada(const struct configuration *c) {
     return server_is_set(&c->karmada_server) && !server_is_used(c, SERVER_KARMADA);
 }
@@ -510,6 +514,10 @@ static const struct rule rules[] = {
       .advice = "set hub.kubeconfig, hub.inCluster, kubernetes.kubeconfig or "
                 "kubernetes.inCluster, or remove it",
       .missing = true}},
+    {scores_are_not_written,
+     {.path = "ocm.scores",
+      .text = "mode: Scores decides by scores, which are not written",
+      .advice = "remove it, or set another mode"}},
     {hub_is_this_cluster,
      {.path = "hub.inCluster",
       .text = "kubernetes.inCluster names the same API server",

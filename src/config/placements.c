@@ -6,6 +6,6 @@ void configuration_reviews_placements(const struct configuration *c,
         [OCM_OWNER] = PLACEMENT_OWNER, [OCM_SCORES] = PLACEMENT_SCORES, [OCM_OFF] = PLACEMENT_OFF};
     ret->mode = c->ocm.enabled ? modes[c->ocm.mode] : PLACEMENT_OFF;
     ret->owns = c->ocm.enabled;
-    ret->inject_scores = c->ocm.enabled;
+    ret->inject_scores = c->ocm.enabled && c->ocm.scores;
     ret->shards = c->ocm.shards;
 }

@@ -467,6 +467,15 @@ static const struct field fields[] = {
              "nothing. `Owner`: Evenkeel writes their PlacementDecisions, and OCM's controller "
              "leaves them alone. `Scores`: OCM's controller decides, by scores that Evenkeel "
              "publishes. `Off`: they are left to OCM."},
+    {.path = "ocm.scores",
+     .flag = "ocm-scores",
+     .type = FIELD_BOOL,
+     MEMBER(ocm.scores),
+     .initial = true,
+     .help =
+         "Placements may have mode `Scores`. `false`: AddOnPlacementScores are never written, so "
+         "that the right to is not needed, and a Placement whose annotation asks for `Scores` is "
+         "left to OCM."},
     {.path = "ocm.writesPerSecond",
      .flag = "ocm-writes-per-second",
      .type = FIELD_NUMBER,

@@ -206,7 +206,8 @@ static int find_mode(struct looking *x) {
     const bool asked = given && str_eq(mode, STR("Owner"));
     const bool wanted = asked || (!given && x->q->settings->mode == PLACEMENT_OWNER);
     const bool scored =
-        given ? str_eq(mode, STR("Scores")) : x->q->settings->mode == PLACEMENT_SCORES;
+        !x->q->settings->without_scores &&
+        (given ? str_eq(mode, STR("Scores")) : x->q->settings->mode == PLACEMENT_SCORES);
     x->ret->mode = OWNED_OTHERS;
     if (!wanted && !scored && !x->marked)
         return 0;

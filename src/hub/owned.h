@@ -113,6 +113,7 @@ void owned_done(struct owned *o);
 
 struct owned_settings {
     enum placement_mode mode; /* of Placements without annotation */
+    bool without_scores;      /* mode Scores leaves a Placement to OCM */
     struct move_limits moves;
     uint32_t shards;                      /* of scores */
     int64_t refused_after_ms, refused_ms; /* when a cluster counts as refused, and for how long */

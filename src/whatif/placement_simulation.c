@@ -51,7 +51,8 @@ int placement_simulation_run(const struct configuration *c, const char *path,
     configuration_reviews_placements(c, &known);
     if (!c->ocm.enabled)
         known.mode = PLACEMENT_SCORES;
-    known.inject_scores = known.owns = true;
+    known.inject_scores = c->ocm.scores;
+    known.owns = true;
     placement_decide(&known, &ret->review, clock_seed(), arena, &admission);
     ret->kind = &admitted_placements;
     ret->result = admission.result;

@@ -160,6 +160,14 @@ static void warn_of_spread(const struct placement_question *q, const struct want
                     "and empties the decisions of a Placement that has it");
 }
 
+static void warn_of_no_scores(const struct placement_question *q, struct admission_outcome *ret) {
+    if (placement_options(q)->owns)
+        add_warning(
+            q, ret,
+            "spec.spreadPolicy: mode Scores is off here (ocm.scores): Open Cluster Management "
+            "decides without its terms; with mode Owner Evenkeel does");
+}
+
 /* OCM decides without hard terms until somebody leads. */
 static void warn_of_waiting(const struct placement_question *q, const struct wanted *wanted,
                             struct admission_outcome *ret) {
@@ -211,6 +219,8 @@ static int run(const struct admission_question *question, struct patch *patch,
         r = give_to_owner(q, patch, ret, err);
     else if (r == 0 && !wanted.inject)
         warn_of_spread(q, &wanted, ret);
+    if (r == 0 && mode == PLACEMENT_SCORES && has_terms && !injects)
+        warn_of_no_scores(q, ret);
     return r;
 }
 

@@ -392,6 +392,24 @@ static void of_a_hub_that_decides(void **state) {
     f->configuration.leader_election.name = NULL;
 }
 
+/* Two rights less, and the right to read scores, which OCM's prioritizers use, stays. */
+static void of_a_hub_without_scores(void **state) {
+    struct checking *f = *state;
+    const char *wanted[sizeof of_ocm / sizeof of_ocm[0]];
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof of_ocm / sizeof of_ocm[0]; i++)
+        if (strstr(of_ocm[i], "without it mode Scores") == NULL)
+            wanted[count++] = of_ocm[i];
+    assert_int_equal(count, sizeof of_ocm / sizeof of_ocm[0] - 2);
+    decide_placements(f);
+    f->role = SERVER_HUB;
+    f->configuration.hub.in_cluster = true;
+    f->configuration.ocm.scores = false;
+    check(f, REFUSED);
+    expect(f, wanted, count);
+    f->configuration.leader_election.name = NULL;
+}
+
 static void of_a_cluster_that_is_the_hub(void **state) {
     struct checking *f = *state;
     decide_placements(f);
@@ -521,6 +539,7 @@ int main(void) {
         TEST(of_the_hub_only_clusters_are_asked_for),
         TEST(services_in_karmadas_server),
         TEST(of_a_hub_that_decides),
+        TEST(of_a_hub_without_scores),
         TEST(of_a_cluster_that_is_the_hub),
         TEST(nothing_of_the_hub_is_asked_of_the_cluster),
         TEST(bindings_are_asked_for_where_they_are_configured),

@@ -1088,6 +1088,8 @@ static void test_check(void **state) {
         {OCM "true}",
          "ocm.enabled: Placements and their decisions are on an API server, and none is "
          "configured; set hub.kubeconfig"},
+        {OCM "true, mode: Scores, scores: false}\nkubernetes: {inCluster: true}",
+         "ocm.scores: mode: Scores decides by scores"},
         {OCM "true}\nstate: {paths: [s]}", "ocm.enabled: Placements and their decisions are on an"},
         {OCM "true}\nhub: {kubeconfig: a}\nstate: {paths: [s]}", NULL},
         {OCM "true, mode: Scores}\nhub: {kubeconfig: a}", NULL},

@@ -60,7 +60,11 @@ static const char *ask(struct fixture *f, const char *body) {
 
 static void scores_take_a_publisher(void **state) {
     struct fixture *f = *state;
-    assert_string_equal(ask(f, REVIEW("CREATE", PLACEMENT, "null")), ANSWER("\"allowed\":true"));
+    assert_string_equal(
+        ask(f, REVIEW("CREATE", PLACEMENT, "null")),
+        ANSWER("\"allowed\":true,\"warnings\":[\"evenkeel: spec.spreadPolicy: mode Scores is off "
+               "here (ocm.scores): Open Cluster Management decides without its terms; with mode "
+               "Owner Evenkeel does\"]"));
     f->webhook.placements.known.inject_scores = true;
     assert_contains(ask(f, REVIEW("CREATE", PLACEMENT, "null")), "\"patchType\":\"JSONPatch\"");
     assert_int_equal(f->response.status, 200);

@@ -745,6 +745,22 @@ static void terms_go(void **state) {
     played_is(&hub, "p-decision-1: e0 e1 w0 w1"); /* Steady */
 }
 
+/* ocm.scores is off: OCM decides what asks for Scores, and nothing of ours is left behind. */
+static void without_scores(void **state) {
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, SCORED "," DRAWN_GATED, HARD NUMBER("4") PRIORITIZER GATE);
+    hub.check = ocm_looks;
+    (void)played_settle(&hub);
+    hub.settings.without_scores = true;
+    (void)played_settle(&hub);
+    assert_int_equal(hub.answer.mode, OWNED_OTHERS);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "");
+    assert_null(cJSON_GetObjectItemCaseSensitive(
+        cJSON_GetObjectItemCaseSensitive(hub.placement, "spec"), "predicates"));
+    played_is(&hub, "p-decision-1: e0 e1 w0 w1");
+}
+
 /* As the webhook leaves it, or another replica that was stopped then. */
 static void terms_have_gone(void **state) {
     (void)state;
@@ -965,6 +981,7 @@ int main(void) {
         TEST(a_cluster_without_a_namespace),
         TEST(a_full_object),
         TEST(terms_go),
+        TEST(without_scores),
         TEST(terms_have_gone),
         TEST(to_mode_owner_and_back),
         TEST(to_mode_owner_with_expressions),

@@ -434,6 +434,9 @@ static void nobody_publishes(void **state) {
     struct reviewed *f = *state;
     f->options.inject_scores = false;
     reviewed_becomes(f, PLACEMENT(MODE("Scores"), HARD), NULL, PLACEMENT(MODE("Scores"), HARD));
+    assert_int_equal(f->answer.warning_count, 1);
+    assert_contains(arena_cstr(&f->arena, f->answer.warnings[0]), "mode Scores is off here");
+    f->options.owns = false; /* nothing else decides here, either: OCM is expected to */
     reviewed_becomes(f, PLACEMENT(MODE("Scores"), HARD), PLAIN(""),
                      PLACEMENT(MODE("Scores"), HARD));
     /* what is live stays; what is copied, or is not asked for any more, does not */
