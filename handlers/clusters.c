@@ -20,6 +20,7 @@ static void put_error(struct http_response *response, int status, const char *te
     struct json_writer w = {&response->text, false};
     strbuf_clear(&response->text);
     response->status = status;
+    response->retry_after_s = status == 503 ? 1 : 0;
     response->content_type = "application/json";
     json_begin_object(&w);
     json_put_member(&w, STR("error"), str_of(text));
@@ -114,7 +115,6 @@ static bool may_ask(const struct clusters *c, const struct clusters_question *q,
     if (c->is_ready(c->ctx))
         return true;
     put_error(response, 503, EXTENDER_NOT_READY);
-    response->retry_after_s = 1;
     return false;
 }
 

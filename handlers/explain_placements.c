@@ -142,6 +142,7 @@ static void put_history(struct json_writer *w, const struct placement_told *told
 static void refuse(struct http_response *response, int r, const struct err *err) {
     const bool busy = r == -ENOMEM || r == -E2BIG;
     strbuf_clear(&response->text);
+    response->retry_after_s = busy ? 1 : 0;
     http_answer_text(response, r == -ENOENT ? 404 : busy ? 503 : 500, "%s", err->text);
 }
 

@@ -2,6 +2,7 @@
  * GET /explain/placements/NAMESPACE/NAME, called without a listener: a Placement by its name, with
  * what the planner has done, and everything that is refused.
  */
+#include "base/time.h"
 #include "clusters/state.h"
 #include "handlers/explain.h"
 #include "unit/unit.h"
@@ -32,6 +33,7 @@ struct fixture {
     struct http_response response;
     bool ready, from_elsewhere;
     size_t arena_bytes;
+    uint64_t steps_used; /* before the question */
     cJSON *answer;
 };
 
@@ -70,6 +72,7 @@ static int teardown(void **state) {
 static const char *ask(struct fixture *f, const char *path, const char *query) {
     struct arena arena;
     arena_init(&arena, f->arena_bytes);
+    arena.steps.used = f->steps_used;
     const struct http_request request = {.path = str_of(path),
                                          .query = str_of(query),
                                          .arena = &arena,
@@ -104,6 +107,7 @@ static void refused(struct fixture *f, const char *path, const char *query, int 
                     const char *part) {
     assert_contains(ask(f, path, query), part);
     assert_int_equal(f->response.status, status);
+    assert_int_equal(f->response.retry_after_s, status == 503);
 }
 
 static void a_placement_by_its_name(void **state) {
@@ -170,6 +174,39 @@ static void the_leader_tells(void **state) {
     assert_contains(member(f, "history"), "\"reason\":null,\"result\":\"Kept\",\"add\":[]");
 }
 
+/* What is left of a wait is from when it was said, by a clock that may have been set back since. */
+static void a_wait_gets_shorter(void **state) {
+    enum { WAIT_S = 7000 };
+    struct fixture *f = *state;
+    struct owned_answer a = {.mode = OWNED_OURS,
+                             .result = OWNED_DECIDED,
+                             .uid = STR("u"),
+                             .waiting = 1,
+                             .waits = OWNED_WAITS_SETTLE,
+                             .waits_ms = WAIT_S * 1000};
+    static const struct {
+        int ago_s;
+        int64_t least, most; /* it may take 60 s to be asked */
+    } cases[] = {{-3600, WAIT_S, WAIT_S},
+                 {0, WAIT_S - 60, WAIT_S},
+                 {1000, WAIT_S - 1060, WAIT_S - 1000},
+                 {WAIT_S + 1, 0, 0}};
+    placement_history_lead(f->history, true);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        placement_history_look(f->history, STR("n"), STR("p"), &a,
+                               kube_wall_us() / 1000 - cases[i].ago_s * 1000);
+        ask_well(f, "");
+        const cJSON *planner = cJSON_GetObjectItemCaseSensitive(f->answer, "planner");
+        const cJSON *left = cJSON_GetObjectItemCaseSensitive(planner, "waitSeconds");
+        assert_true(cJSON_IsNumber(left));
+        assert_in_range(left->valueint, cases[i].least, cases[i].most);
+    }
+    a.waits_ms = INT64_MAX;
+    placement_history_look(f->history, STR("n"), STR("p"), &a, kube_wall_us() / 1000);
+    ask_well(f, "");
+    assert_contains(member(f, "planner"), "\"waitSeconds\":null");
+}
+
 static void names_that_were_not_kept(void **state) {
     struct fixture *f = *state;
     char text[254];
@@ -187,10 +224,18 @@ static void names_that_were_not_kept(void **state) {
     placement_history_look(f->history, STR("n"), STR("p"), &a, 1);
     ask_well(f, "");
     assert_contains(member(f, "history"), "\"omitted\":{\"add\":1}");
+    const struct owned_answer other = {.mode = OWNED_OURS,
+                                       .result = OWNED_DECIDED,
+                                       .uid = STR("u"),
+                                       .moves = 4,
+                                       .begun = {names, names, 2, 3}};
+    placement_history_look(f->history, STR("n"), STR("p"), &other, 1);
+    ask_well(f, "");
+    assert_contains(member(f, "history"), "\"omitted\":{\"remove\":1}");
     for (int i = 0; i < 100; i++)
         placement_history_look(f->history, STR("n"), STR("p"), &a, 1);
     ask_well(f, "");
-    assert_string_equal(member(f, "historyForgotten"), "81");
+    assert_string_equal(member(f, "historyForgotten"), "82");
 }
 
 static void what_is_refused(void **state) {
@@ -213,7 +258,6 @@ static void what_is_refused(void **state) {
     f->from_elsewhere = false;
     f->ready = false;
     refused(f, "/explain/placements/n/p", "", 503, "not ready");
-    assert_int_equal(f->response.retry_after_s, 1);
     f->clusters.known.fleet = NULL;
     refused(f, "/explain/placements/n/p", "", 404, "no fleet is known here");
     f->explain.clusters = NULL;
@@ -229,18 +273,30 @@ static void short_of_memory(void **state) {
         answered = f->response.status == 200;
         if (!answered) {
             assert_int_equal(f->response.status, 503);
+            assert_int_equal(f->response.retry_after_s, 1);
             assert_contains(text, "memory");
         }
     }
     assert_true(answered);
 }
 
+static void out_of_steps(void **state) {
+    struct fixture *f = *state;
+    f->steps_used = LIMIT_CLUSTERS_STEPS / 2;
+    ask_well(f, "");
+    f->steps_used = LIMIT_CLUSTERS_STEPS;
+    refused(f, "/explain/placements/n/p", "", 503, "");
+    assert_true(f->response.text.n > 1);
+    refused(f, "/explain/placements/n/q", "", 404, "no Placement 'n/q' is known");
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(a_placement_by_its_name), TEST(who_does_not_lead_has_no_history),
-        TEST(the_leader_tells),        TEST(names_that_were_not_kept),
-        TEST(what_is_refused),         TEST(short_of_memory),
+        TEST(a_placement_by_its_name),  TEST(who_does_not_lead_has_no_history),
+        TEST(the_leader_tells),         TEST(a_wait_gets_shorter),
+        TEST(names_that_were_not_kept), TEST(what_is_refused),
+        TEST(short_of_memory),          TEST(out_of_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
