@@ -251,13 +251,33 @@ static void what_runs_out_leaves_no_trace(void **state) {
     }
 }
 
+/* Each name takes a step, known or not. */
+static void names_take_steps(void **state) {
+    enum { NAMES = 1000 };
+    struct fixture *f = *state;
+    uint64_t used[2];
+    for (int many = 0; many < 2; many++) {
+        CLEANUP(strbuf_done) struct strbuf body = {0};
+        strbuf_appendf(&body, "{%s,'clusterNames':['m1'", BINDING(PODS));
+        for (int i = 0; many && i < NAMES; i++)
+            strbuf_append_str(&body, STR(",'m1'"));
+        strbuf_append_str(&body, STR("]}"));
+        strbuf_append_char(&body, '\0');
+        read_question(f, body.p);
+        f->arena.steps.used = 0;
+        ask_well(f, (struct binding_asked){.verb = BINDING_FILTER});
+        used[many] = f->arena.steps.used;
+    }
+    assert_in_range(used[1] - used[0], NAMES, NAMES + NAMES / 10);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(names_say_who_takes_part),      TEST(who_needs_estimators),
         TEST(estimates_are_found_by_name),   TEST(one_member_was_asked),
         TEST(each_verb_has_its_answer),      TEST(lists_are_limited),
-        TEST(what_runs_out_leaves_no_trace),
+        TEST(what_runs_out_leaves_no_trace), TEST(names_take_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,90 @@
+/* What the nodes and pods of state files leave for a binding, as Karmada's estimator counts it. */
+#include "whatif/member_nodes.h"
+
+#include "unit/whatif/files.h"
+
+#include <errno.h>
+
+#define BY(group, kind, object)                                                                    \
+    "{'apiVersion':'" group "','kind':'" kind "','metadata':{'name':'" object                      \
+    "'},'status':{'allocatable':{'cpu':'8','memory':'8Gi','pods':'20'}}}"
+
+/* Replicas of two cpus each; -errno where the files cannot be read. */
+static int64_t replicas_in(const char *state_text, struct err *err) {
+    const struct file_with state_file = file_with(state_text);
+    const char *const paths[] = {state_file.path};
+    struct binding binding;
+    struct configuration c;
+    struct json_reader r;
+    struct arena arena;
+    int64_t replicas = 0;
+    static const char text[] =
+        "{\"apiVersion\":\"work.karmada.io/v1alpha2\",\"kind\":\"ResourceBinding\",\"metadata\":{"
+        "\"name\":\"b\"},\"spec\":{\"resource\":{\"apiVersion\":\"apps/v1\",\"kind\":"
+        "\"Deployment\",\"name\":\"w\"},\"replicas\":1,\"replicaRequirements\":{"
+        "\"resourceRequest\":{\"cpu\":\"2\"}}}}";
+    arena_init(&arena, 16 << 20);
+    json_reader_init(&r, str_of(text), &arena, "binding");
+    binding_read(&r, &binding);
+    assert_int_equal(json_finish(&r, err), 0);
+    configuration_init(&c);
+    c.state.paths = paths;
+    c.state.path_count = 1;
+    const int code = member_nodes_replicas(&c, &binding.spec, &arena, &replicas, err);
+    c.state.paths = NULL;
+    c.state.path_count = 0;
+    configuration_done(&c);
+    arena_done(&arena);
+    (void)unlink(state_file.path);
+    return code != 0 ? code : replicas;
+}
+
+static void nodes_and_pods_of_the_core_group_count(void **state) {
+    static const struct {
+        const char *state;
+        int64_t replicas;
+    } cases[] = {
+        {LIST(""), 0},
+        {LIST(NODE("a", "x", "20")), 4},
+        {LIST(NODE("a", "x", "3")), 3},
+        {LIST(NODE("a", "x", "20") "," NODE("b", "y", "20")), 8},
+        /* a pod of one cpu leaves room for three of two */
+        {LIST(NODE("a", "x", "20") "," POD("p", "a", "", "")), 3},
+        {LIST(POD("p", "a", "", "") "," NODE("a", "x", "20")), 3},
+        {LIST(NODE("a", "x", "20") "," POD("p", "b", "", "")), 4},
+        {LIST(NODE("a", "x", "20") "," POD("p", "a", "", "},'status':{'phase':'Succeeded'")), 4},
+        /* things of the same kind that are none */
+        {LIST(NODE("a", "x", "20") "," BY("example.com/v1", "Node", "c")), 4},
+        {LIST(BY("v1", "ConfigMap", "c")), 0},
+        {LIST(NODE("a", "x",
+                   "20") ",{'apiVersion':'metrics.k8s.io/v1beta1','kind':'Pod','metadata':{'name':"
+                         "'p','namespace':'shop'},'spec':{'nodeName':'a','containers':[{'name':'c',"
+                         "'resources':{'requests':{'cpu':'7'}}}]}}"),
+         4},
+    };
+    struct err err = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const int64_t replicas = replicas_in(cases[i].state, &err);
+        if (replicas != cases[i].replicas)
+            fail_msg("case %zu: %lld: %s", i, (long long)replicas, err.text);
+    }
+}
+
+static void bad_objects_are_named(void **state) {
+    struct err err = {0};
+    (void)state;
+    assert_int_equal(
+        replicas_in(LIST("{'apiVersion':'v1','kind':'Node','metadata':{'name':5}}"), &err),
+        -EINVAL);
+    assert_contains(err.text, "name");
+    assert_int_equal(replicas_in("{", &err), -EINVAL);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nodes_and_pods_of_the_core_group_count),
+        cmocka_unit_test(bad_objects_are_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
