@@ -161,6 +161,7 @@ static void forget_another(struct looking *x) {
         o->has_target = o->asks = o->waits = o->denied = false;
         o->disabling = DISABLING_UNKNOWN;
         o->undone = 0;
+        o->warned = false;
     }
     o->uid = uid;
 }
@@ -351,12 +352,12 @@ bool owned_hub_is_empty(const struct looking *x) {
     return x->existing != NULL && fleet_lacks_all(x->q->view);
 }
 
-static const char *why_kept(const struct looking *x) {
-    return is_name_too_long(x)             ? "NameTooLong"
-           : owned_hub_is_empty(x)         ? "NoClustersKnown"
-           : x->d.cel_unknown              ? "CELNotEvaluated"
-           : x->d.outcome == OCM_UNTOUCHED ? "ClusterSetInvalid"
-                                           : "Misconfigured";
+const char *owned_why_kept(const struct looking *x) {
+    return is_name_too_long(x)                                ? "NameTooLong"
+           : owned_hub_is_empty(x)                            ? "NoClustersKnown"
+           : x->d.cel_unknown && x->ret->mode != OWNED_SCORED ? "CELNotEvaluated"
+           : x->d.outcome == OCM_UNTOUCHED                    ? "ClusterSetInvalid"
+                                                              : "Misconfigured";
 }
 
 /* Decisions stay; conditions say why: OCM's own only where OCM does not write them. */
@@ -369,16 +370,16 @@ static int keep_decisions(struct looking *x) {
         owned_spread_condition, OCM_UNKNOWN, STR("NameTooLong"),
         STR("the Placement's name has more than 63 bytes, and PlacementDecisions have it as the "
             "value of a label: decisions stay as they are")};
-    const struct ocm_condition misconfigured[] = {x->d.conditions[0], x->d.spread.condition};
+    const struct ocm_condition misconfigured[] = {x->d.conditions[0], x->spread.condition};
     const bool single = is_name_too_long(x) || x->d.cel_unknown;
     const bool ours_alone = single || !x->disabled;
     const struct status_wanted wanted = {.conditions = is_name_too_long(x) ? &too_long
                                                        : x->d.cel_unknown  ? &cel
                                                        : x->disabled       ? misconfigured
-                                                                           : &x->d.spread.condition,
+                                                                           : &x->spread.condition,
                                          .condition_count = ours_alone ? 1 : 2};
     x->ret->result = OWNED_KEPT;
-    x->ret->kept = why_kept(x);
+    x->ret->kept = owned_why_kept(x);
     if (owned_hub_is_empty(x) || (x->d.outcome == OCM_UNTOUCHED && !single))
         return 0;
     return x->doubt == DOUBT_NONE ? owned_write_status(x, &wanted) : 0;
@@ -629,6 +630,7 @@ int owned_look(struct owned *o, const struct owned_question *q, struct arena *ar
         o->disabling = DISABLING_UNKNOWN;
         o->undone = 0;
     }
+    ret->leaves_none = ret->moves > 0 && x.target_count == 0;
     if (r == 0 && (arena_failed(arena) || x.no_memory))
         r = err_set(err, -ENOMEM, "no memory for a Placement");
     if (r != 0) {

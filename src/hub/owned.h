@@ -92,6 +92,7 @@ struct owned {
                         unless it is put back no more */
     int64_t undone_ms;
     struct moves moves;
+    bool warned;        /* of a key that is unknown */
     bool waits, denied; /* moves wait; the status denies what is true: since then */
     int64_t waits_since_ms, denied_since_ms;
     bool has_target;
@@ -176,6 +177,8 @@ struct owned_answer {
     bool first;            /* they are its first decision */
     bool undone;           /* from now on OCM's annotation is not put back any more */
     bool left_undone;      /* it is not put back: OCM decides */
+    bool leaves_none;      /* after them no cluster is left */
+    struct str warning;    /* KeyUnknown, from now on: its sentence; arena; "": nothing is new */
     const char *kept;      /* with OWNED_KEPT: why, one word; static */
     struct str uid;        /* the Placement's; arena */
     struct str note;       /* for people, about the moves that begin, or `undone`; arena */

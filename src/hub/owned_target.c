@@ -356,6 +356,8 @@ static int find_target(struct looking *x) {
         return r;
     if (c.forced || c.add_count == 0)
         move_forced(&c, slots);
+    else if (x->spread.reason == OCM_SPREAD_KEY_UNKNOWN)
+        hold(x, 0, INT64_MAX); /* what is wanted is not what was meant */
     else
         move_some(&c, slots);
     return 0;

@@ -69,13 +69,30 @@ void owned_write_annotations(struct looking *x, bool disable) {
     json_end_object(&w);
 }
 
-int owned_write_status(struct looking *x, const struct status_wanted *wanted) {
-    struct owned_write *to = &x->ret->write;
+static const struct ocm_condition *find_spread(const struct status_wanted *wanted) {
     for (uint32_t i = 0; i < wanted->condition_count; i++)
         if (str_eq(wanted->conditions[i].type, owned_spread_condition))
-            x->ret->skewed = wanted->conditions[i].status == OCM_FALSE;
+            return &wanted->conditions[i];
+    return NULL;
+}
+
+/* Once, when it is to be written: who begins to lead finds it written. */
+static void warn_of_key(struct looking *x, const struct ocm_condition *c, bool writes) {
+    const bool unknown = str_eq(c->reason, ocm_spread_reason_names[OCM_SPREAD_KEY_UNKNOWN]);
+    if (unknown && writes && !x->o->warned)
+        x->ret->warning = c->message;
+    x->o->warned = unknown;
+}
+
+int owned_write_status(struct looking *x, const struct status_wanted *wanted) {
+    struct owned_write *to = &x->ret->write;
+    const struct ocm_condition *spread = find_spread(wanted);
     int r = status_patch(x->state.status, x->state.version, wanted, x->q->wall_ms, x->arena,
                          &to->body, x->err);
+    if (r == 0 && spread != NULL) {
+        x->ret->skewed = spread->status == OCM_FALSE;
+        warn_of_key(x, spread, to->body.n > 0);
+    }
     if (r != 0 || to->body.n == 0)
         return r;
     if (!put_path(x, KIND_PLACEMENT, x->q->name, to))

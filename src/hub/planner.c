@@ -23,6 +23,12 @@ const struct event_reason planner_reasons[PLANNER_REASONS] = {
     [PLANNER_MOVED] = {"Moved", EVENT_NORMAL, PLACEMENT_KIND,
                        "the Placement moves to or from clusters; the note has the reason and the "
                        "first of them"},
+    [PLANNER_EMPTIED] = {"Emptied", EVENT_WARNING, PLACEMENT_KIND,
+                         "the Placement moves away from all clusters that it has; the note has the "
+                         "reason and the first of them"},
+    [PLANNER_KEY_UNKNOWN] = {"KeyUnknown", EVENT_WARNING, PLACEMENT_KIND,
+                             "no cluster that passes OCM's filters has the label or claim of a "
+                             "term; the note has the key"},
     [PLANNER_UNDONE] = {"Undone", EVENT_WARNING, PLACEMENT_KIND,
                         "what Evenkeel has set was taken away more than three times in an hour, "
                         "OCM's disable annotation or what mode Scores adds: Evenkeel leaves the "
@@ -105,19 +111,27 @@ static void hear_news(struct planner_record *r) {
     *news = (struct planner_news){.taken = false};
 }
 
-static void record_event(const struct planner *p, const struct owned_question *q,
-                         const struct owned_answer *a) {
-    const enum planner_reason which = a->undone  ? PLANNER_UNDONE
-                                      : a->first ? PLANNER_SPREAD
-                                                 : PLANNER_MOVED;
+static void record_event(const struct planner *p, const struct owned_question *q, struct str uid,
+                         enum planner_reason which, struct str note) {
     const struct event_reason *reason = &planner_reasons[which];
-    const struct event event = {.regarding = {STR(OCM_GROUP "/v1beta1"), STR(PLACEMENT_KIND),
-                                              q->namespace, q->name, a->uid},
-                                .type = reason->type,
-                                .reason = str_of(reason->name),
-                                .note = a->note};
+    const struct event event = {
+        .regarding = {STR(OCM_GROUP "/v1beta1"), STR(PLACEMENT_KIND), q->namespace, q->name, uid},
+        .type = reason->type,
+        .reason = str_of(reason->name),
+        .note = note};
+    (void)event_record(p->options.events, &event); /* Events may be lost */
+}
+
+static void record_events(const struct planner *p, const struct owned_question *q,
+                          const struct owned_answer *a) {
+    const enum planner_reason which = a->undone        ? PLANNER_UNDONE
+                                      : a->leaves_none ? PLANNER_EMPTIED
+                                      : a->first       ? PLANNER_SPREAD
+                                                       : PLANNER_MOVED;
     if (a->moves > 0 || a->undone)
-        (void)event_record(p->options.events, &event); /* Events may be lost */
+        record_event(p, q, a->uid, which, a->note);
+    if (a->warning.n > 0)
+        record_event(p, q, a->uid, PLANNER_KEY_UNKNOWN, a->warning);
 }
 
 /* Keys of all that are known; false: not all have been looked at, or there is no memory. */
@@ -192,7 +206,7 @@ static int look(struct planner *p, struct planner_record *r, struct fleet_view *
         LOG_W("a Placement cannot be planned", LOG_STR("placement", strbuf_str(&r->name)),
               LOG_STR("err", str_of(err.text)));
     else
-        record_event(p, &q, ret);
+        record_events(p, &q, ret);
     return result;
 }
 

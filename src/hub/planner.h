@@ -54,7 +54,14 @@ struct planner_options {
 };
 
 /* The reasons of its Events, for the documents. */
-enum planner_reason { PLANNER_SPREAD, PLANNER_MOVED, PLANNER_UNDONE, PLANNER_REASONS };
+enum planner_reason {
+    PLANNER_SPREAD,
+    PLANNER_MOVED,
+    PLANNER_EMPTIED,
+    PLANNER_KEY_UNKNOWN,
+    PLANNER_UNDONE,
+    PLANNER_REASONS
+};
 extern const struct event_reason planner_reasons[PLANNER_REASONS];
 
 /* Does not lead at first. 0 or -errno. */

@@ -402,9 +402,10 @@ static int look_at_decisions(struct looking *x) {
 /* What cannot be decided stays. */
 static int keep(struct looking *x) {
     x->ret->result = OWNED_KEPT;
+    x->ret->kept = owned_why_kept(x);
     if (owned_hub_is_empty(x) || x->d.outcome == OCM_UNTOUCHED)
         return 0;
-    return write_condition(x, x->d.spread.condition);
+    return write_condition(x, x->spread.condition);
 }
 
 static int leave_undone(struct looking *x) {

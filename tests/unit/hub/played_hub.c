@@ -56,7 +56,12 @@ static void show(struct played_hub *h, enum fleet_kind kind, cJSON *object) {
     cJSON_DeleteItemFromObjectCaseSensitive(metadata_of(object), "resourceVersion");
     assert_non_null(cJSON_AddStringToObject(metadata_of(object), "resourceVersion", version));
     char *text = cJSON_PrintUnformatted(object);
-    fleet_give(&h->fleet, kind, text);
+    struct strbuf quoted = {0}; /* where ' stands for itself */
+    for (const char *p = text; *p != '\0'; p++)
+        strbuf_append_str(&quoted, *p == '\'' ? STR("\\u0027") : (struct str){p, 1});
+    strbuf_append_char(&quoted, '\0');
+    fleet_give(&h->fleet, kind, quoted.p);
+    strbuf_done(&quoted);
     free(text);
 }
 

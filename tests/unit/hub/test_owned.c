@@ -46,6 +46,19 @@ static void seven_and_two(void) {
     clusters("w", 2, "'zone':'west'");
 }
 
+#define BY_SCORE                                                                                   \
+    ",'prioritizerPolicy':{'mode':'Exact','configurations':[{'scoreCoordinate':{'type':'AddOn',"   \
+    "'addOn':{'resourceName':'r','scoreName':'s'}},'weight':1}]}"
+
+static void score(const char *cluster, int value) {
+    char json[200];
+    (void)snprintf(json, sizeof json,
+                   "{'metadata':{'name':'r','namespace':'%s'},'status':{'scores':[{'name':'s',"
+                   "'value':%d}]}}",
+                   cluster, value);
+    fleet_give(&hub.fleet, FLEET_SCORES, json);
+}
+
 static void first_decision(void **state) {
     (void)state;
     seven_and_two();
@@ -289,6 +302,82 @@ static void what_is_too_large_keeps_what_it_has(void **state) {
     assert_int_equal(hub.answer.result, OWNED_DECIDED);
 }
 
+#define BY_KEY(key, rest)                                                                          \
+    "'spreadPolicy':{'spreadConstraints':[{'topologyKey':'" key "','topologyKeyType':'Label'" rest \
+    "}]}"
+#define HARD_TERM ",'whenUnsatisfiable':'DoNotSchedule'"
+
+/* A misspelt key of a hard term takes no cluster away; it warns once. */
+static void a_hard_key_that_nobody_has(void **state) {
+    struct owned_write write;
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, OURS, BY_KEY("zone", HARD_TERM) NUMBER("4"));
+    (void)played_settle(&hub);
+    played_is(&hub, "p-decision-1: e0 e1 w0 w1");
+    played_placement(&hub, OURS, BY_KEY("zoen", HARD_TERM) NUMBER("4"));
+    assert_true(played_look(&hub, &write));
+    assert_int_equal(write.what, OWNED_STATUS);
+    assert_str(hub.answer.warning, "9 of 9 clusters have no label 'zoen'");
+    owned_write_done(&write);
+    assert_int_equal(played_settle(&hub), 1);
+    assert_str(hub.answer.warning, "");
+    played_is(&hub, "p-decision-1: e0 e1 w0 w1");
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "False KeyUnknown");
+    assert_true(hub.answer.skewed);
+    played_cluster(&hub, "e0", "'zone':'east'", TAINTED);
+    assert_true(played_look(&hub, &write)); /* 8 of 8 now, which is no news */
+    assert_str(hub.answer.warning, "");
+    owned_write_done(&write);
+    (void)played_settle(&hub);
+    played_is(&hub, "p-decision-1: e1 w0 w1"); /* what does not pass goes, as OCM has it */
+    owned_done(&hub.owned);
+    hub.owned = (struct owned){.progress = OWNED_IDLE};
+    assert_int_equal(played_settle(&hub), 0);
+    assert_str(hub.answer.warning, "");
+    /* spelt right again */
+    played_placement(&hub, OURS, BY_KEY("zone", HARD_TERM) NUMBER("4"));
+    (void)played_settle(&hub);
+    played_is(&hub, "p-decision-1: e1 w0 w1 e2");
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "True Even");
+    played_placement(&hub, OURS, BY_KEY("zoen", HARD_TERM) NUMBER("4"));
+    assert_true(played_look(&hub, &write));
+    assert_str(hub.answer.warning, "8 of 8 clusters have no label 'zoen'");
+    owned_write_done(&write);
+}
+
+/* One that is new has nothing to keep: it gets the empty object, and a whole status. */
+static void a_new_one_by_a_key_that_nobody_has(void **state) {
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, OWNER, BY_KEY("zoen", HARD_TERM) NUMBER("4"));
+    assert_int_equal(played_settle(&hub), 3);
+    played_is(&hub, "p-decision-1:");
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "False KeyUnknown");
+    assert_string_equal(played_condition(&hub, "PlacementSatisfied"),
+                        "False NoManagedClusterMatched");
+}
+
+/* Nothing moves for a soft term whose key is misspelt, but what must move does. */
+static void a_soft_key_that_nobody_has(void **state) {
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, OURS, BY_KEY("zone", "") NUMBER("2") BY_SCORE);
+    (void)played_settle(&hub);
+    played_is(&hub, "p-decision-1: e0 w0");
+    score("e5", 100);
+    played_placement(&hub, OURS, BY_KEY("zoen", "") NUMBER("2") BY_SCORE);
+    assert_int_equal(played_settle(&hub), 1);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "False KeyUnknown");
+    hub.now_ms = 3600000;
+    assert_int_equal(played_settle(&hub), 0);
+    played_is(&hub, "p-decision-1: e0 w0");
+    assert_int_equal(hub.answer.waiting, 0);
+    played_cluster(&hub, "w0", "'zone':'west'", TAINTED);
+    (void)played_settle(&hub);
+    played_is(&hub, "p-decision-1: e0 e5");
+}
+
 static void a_misconfigured_one_keeps_what_it_has(void **state) {
     (void)state;
     seven_and_two();
@@ -450,19 +539,6 @@ static void voluntary_moves_wait(void **state) {
     assert_string_equal(played_text(&hub, "status/conditions/2/message"),
                         "zone: skew 0, maxSkew 1");
     assert_false(hub.answer.skewed);
-}
-
-#define BY_SCORE                                                                                   \
-    ",'prioritizerPolicy':{'mode':'Exact','configurations':[{'scoreCoordinate':{'type':'AddOn',"   \
-    "'addOn':{'resourceName':'r','scoreName':'s'}},'weight':1}]}"
-
-static void score(const char *cluster, int value) {
-    char json[200];
-    (void)snprintf(json, sizeof json,
-                   "{'metadata':{'name':'r','namespace':'%s'},'status':{'scores':[{'name':'s',"
-                   "'value':%d}]}}",
-                   cluster, value);
-    fleet_give(&hub.fleet, FLEET_SCORES, json);
 }
 
 /* Where it is even, and only scores move it, waiting for less than a second is not mentioned. */
@@ -815,14 +891,17 @@ static void nothing_is_left(void **state) {
     played_placement(&hub, OURS, SOFT NUMBER("0"));
     assert_true(played_look(&hub, &write));
     assert_int_equal(hub.answer.moves, 2);
+    assert_true(hub.answer.leaves_none);
     owned_write_done(&write);
     assert_true(played_look(&hub, &write));
     assert_int_equal(hub.answer.moves, 0);
+    assert_false(hub.answer.leaves_none);
     owned_write_done(&write);
     assert_int_equal(played_settle(&hub), 2);
     played_is(&hub, "p-decision-1:");
     assert_string_equal(played_condition(&hub, "PlacementSatisfied"),
                         "False NoManagedClusterMatched");
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "Unknown NoClusters");
 }
 
 static void what_is_gone(void **state) {
@@ -877,6 +956,9 @@ int main(void) {
         TEST(expressions_are_not_guessed),
         TEST(names_that_no_label_holds),
         TEST(what_is_too_large_keeps_what_it_has),
+        TEST(a_hard_key_that_nobody_has),
+        TEST(a_new_one_by_a_key_that_nobody_has),
+        TEST(a_soft_key_that_nobody_has),
         TEST(a_misconfigured_one_keeps_what_it_has),
         TEST(a_misconfigured_one_of_ocm),
         TEST(a_set_that_does_not_compile),

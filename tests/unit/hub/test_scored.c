@@ -490,6 +490,28 @@ static void the_key_of_another(void **state) {
     assert_string_equal(played_text(&hub, "spec/prioritizerPolicy/configurations/1/weight"), "");
 }
 
+/* A misspelt key of a hard term takes no item away, and so no cluster. */
+static void a_hard_key_that_nobody_has(void **state) {
+    (void)state;
+    seven_and_two();
+    hub.check = ocm_looks;
+    played_placement(&hub, SCORED "," DRAWN_GATED, HARD NUMBER("4") PRIORITIZER GATE);
+    (void)played_settle(&hub);
+    played_is(&hub, "p-decision-1: e0 e1 w0 w1");
+    cJSON *terms = cJSON_GetObjectItemCaseSensitive(
+        cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(hub.placement, "spec"),
+                                         "spreadPolicy"),
+        "spreadConstraints");
+    cJSON_SetValuestring(
+        cJSON_GetObjectItemCaseSensitive(cJSON_GetArrayItem(terms, 0), "topologyKey"), "zoen");
+    give_placement();
+    assert_int_equal(played_settle(&hub), 1);
+    played_ocm(&hub);
+    played_is(&hub, "p-decision-1: e0 e1 w0 w1");
+    played_published(&hub, "e0 e1 w0 w1");
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "False KeyUnknown");
+}
+
 /* ---- clusters that OCM does not select ---- */
 
 static void a_cluster_is_refused(void **state) {
@@ -969,6 +991,7 @@ int main(void) {
         TEST(a_score_without_an_answer),
         TEST(voluntary_and_soft),
         TEST(the_key_of_another),
+        TEST(a_hard_key_that_nobody_has),
         TEST(a_cluster_is_refused),
         TEST(a_refused_one_is_tried_again),
         TEST(a_refused_one_is_selected),
