@@ -32,14 +32,10 @@ struct judging {
 
 /* ---- what is counted ---- */
 
-static bool passes(const struct ocm_decision *d, uint32_t slot) {
-    return d->verdicts[slot] == OCM_PASS || d->verdicts[slot] == OCM_TOPOLOGY_KEY;
-}
-
 static void count_passing(struct judging *j) {
     const struct ocm_decision *d = j->d;
     for (uint32_t i = 0; d->filtered && i < d->available_count; i++) {
-        j->passing += passes(d, d->available[i]);
+        j->passing += ocm_passes_filters(d, d->available[i]);
         j->lacking += d->verdicts[d->available[i]] == OCM_TOPOLOGY_KEY;
     }
 }
@@ -110,6 +106,29 @@ static void append_skews(struct judging *j, bool over) {
     }
 }
 
+enum { KEPT_SHOWN = 5 };
+
+/* "; kept: c1, c2 and 3 more": those of the clusters that a hard term would not add. */
+static int append_kept(struct judging *j) {
+    const struct plan *plan = &j->d->plan;
+    const uint32_t *kept = plan->selected + plan->selected_count - plan->kept_count;
+    uint8_t *there = arena_alloc(j->arena, topology_slots(j->d->view->clusters.topology));
+    uint32_t count = 0;
+    if (there == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < j->count; i++)
+        there[j->slots[i]] = 1;
+    for (uint32_t i = 0; i < plan->kept_count; i++) {
+        if (there[kept[i]] == 0 || ++count > KEPT_SHOWN)
+            continue;
+        strbuf_append_str(&j->text, count == 1 ? STR("; kept: ") : STR(", "));
+        strbuf_append_str(&j->text, ocm_cluster_name(j->d, kept[i]));
+    }
+    if (count > KEPT_SHOWN)
+        strbuf_appendf(&j->text, " and %u more", count - KEPT_SHOWN);
+    return 0;
+}
+
 /* Terms of which a parent has fewer domains than minDomains, and how many the first such has. A
  * parent's domains come after it and before the next of its depth or less. */
 static void append_too_few(struct judging *j) {
@@ -151,8 +170,8 @@ static int append_unknown_keys(struct judging *j) {
             !steps_take(d->view->clusters.steps, d->available_count))
             return -E2BIG;
         for (uint32_t i = 0; !known && i < d->available_count; i++)
-            known =
-                passes(d, d->available[i]) && column.domain_of[d->available[i]] != TOPOLOGY_NONE;
+            known = ocm_passes_filters(d, d->available[i]) &&
+                    column.domain_of[d->available[i]] != TOPOLOGY_NONE;
         if (known)
             continue;
         strbuf_appendf(&j->text, "%s%u of %u clusters have no %s '%.*s'", j->text.n > 0 ? "; " : "",
@@ -224,7 +243,7 @@ static int find_reason(struct judging *j, enum ocm_spread_reason *ret) {
     append_skews(j, true);
     *ret = OCM_SPREAD_SKEWED;
     if (j->text.n > 0)
-        return 0;
+        return append_kept(j);
     append_too_few(j);
     *ret = OCM_SPREAD_TOO_FEW_DOMAINS;
     if (j->text.n > 0)

@@ -365,6 +365,22 @@ static void a_key_that_no_cluster_has(void **state) {
                 "are left; 2 of 3 clusters lack the key of a DoNotSchedule term'}}");
 }
 
+/* A domain that appears evicts nobody: what is above maxSkew since then is named. */
+static void kept_clusters_are_named(void **state) {
+    struct hub *f = *state;
+    hub_clusters(f, "a1(zone=a) a2(zone=a) b1(zone=b) b2(zone=b) c1(zone=c)");
+    hub_decided_by(f, "ns1/placement: a1 a2 b1 b2");
+    hub_decides(f, "{" EXACT ", " SPREAD(HARD("zone", "1")) "}",
+                "{selected: [a1, b1, c1, a2, b2], spreadSatisfied: {status: 'True', reason: "
+                "Even}}");
+    hub_clusters(f, "d1(zone=d) a3(zone=a) a4(zone=a) a5(zone=a) a6(zone=a) a7(zone=a) "
+                    "a8(zone=a)");
+    hub_decided_by(f, "ns1/placement: a3 a4 a5 a6 a7 a8");
+    hub_decides(f, "{" EXACT ", " SPREAD(HARD("zone", "1")) "}",
+                "{spreadSatisfied: {status: 'False', reason: Skewed, message: 'zone: skew 7, "
+                "maxSkew 1; kept: a3, a4, a5, a6, a7 and 1 more'}}");
+}
+
 static void no_clusters(struct hub *f, const char *spec, const char *status, const char *message) {
     char expected[300];
     (void)snprintf(expected, sizeof expected,
@@ -586,6 +602,7 @@ int main(void) {
         HUB_TEST(a_group_that_cannot_be_read),
         HUB_TEST(too_few_domains_below_a_parent),
         HUB_TEST(a_key_that_no_cluster_has),
+        HUB_TEST(kept_clusters_are_named),
         HUB_TEST(nothing_is_even_of_no_cluster),
         HUB_TEST(nothing_is_even_where_no_set_is_bound),
         HUB_TEST(what_is_decided_is_judged),
