@@ -344,7 +344,7 @@ int owned_decide(struct looking *x) {
 /* A PlacementDecision names its Placement in a label, whose values end there. */
 enum { LABEL_VALUE_MAX = 63 };
 
-static bool is_name_too_long(const struct looking *x) {
+bool owned_name_is_too_long(const struct looking *x) {
     return x->q->name.n > LABEL_VALUE_MAX;
 }
 
@@ -353,35 +353,39 @@ bool owned_hub_is_empty(const struct looking *x) {
 }
 
 const char *owned_why_kept(const struct looking *x) {
-    return is_name_too_long(x)                                ? "NameTooLong"
+    return owned_name_is_too_long(x)                          ? "NameTooLong"
            : owned_hub_is_empty(x)                            ? "NoClustersKnown"
            : x->d.cel_unknown && x->ret->mode != OWNED_SCORED ? "CELNotEvaluated"
            : x->d.outcome == OCM_UNTOUCHED                    ? "ClusterSetInvalid"
                                                               : "Misconfigured";
 }
 
+struct ocm_condition owned_kept_condition(const struct looking *x) {
+    static const struct {
+        const char *word, *message;
+    } table[] = {
+        {"NameTooLong", "the Placement's name has more than 63 bytes, and PlacementDecisions have "
+                        "it as the value of a label"},
+        {"NoClustersKnown", "the hub has no cluster, no ManagedClusterSet or no binding at all"},
+        {"CELNotEvaluated", "a predicate has a celSelector, which Owner mode does not evaluate"},
+        {"ClusterSetInvalid", "the selector of a ManagedClusterSet does not compile"},
+    };
+    const char *word = owned_why_kept(x);
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        if (strcmp(word, table[i].word) == 0)
+            return (struct ocm_condition){
+                owned_spread_condition, OCM_UNKNOWN, str_of(word),
+                arena_printf(x->arena, "%s: decisions stay as they are", table[i].message)};
+    return x->spread.condition; /* Misconfigured */
+}
+
 /* Decisions stay; conditions say why: OCM's own only where OCM does not write them. */
 static int keep_decisions(struct looking *x) {
-    const struct ocm_condition cel = {
-        owned_spread_condition, OCM_UNKNOWN, STR("CELNotEvaluated"),
-        STR("a predicate has a celSelector, which Owner mode does not evaluate: decisions stay as "
-            "they are")};
-    const struct ocm_condition too_long = {
-        owned_spread_condition, OCM_UNKNOWN, STR("NameTooLong"),
-        STR("the Placement's name has more than 63 bytes, and PlacementDecisions have it as the "
-            "value of a label: decisions stay as they are")};
-    const struct ocm_condition misconfigured[] = {x->d.conditions[0], x->spread.condition};
-    const bool single = is_name_too_long(x) || x->d.cel_unknown;
-    const bool ours_alone = single || !x->disabled;
-    const struct status_wanted wanted = {.conditions = is_name_too_long(x) ? &too_long
-                                                       : x->d.cel_unknown  ? &cel
-                                                       : x->disabled       ? misconfigured
-                                                                           : &x->spread.condition,
-                                         .condition_count = ours_alone ? 1 : 2};
+    const struct ocm_condition both[] = {owned_kept_condition(x), x->d.conditions[0]};
     x->ret->result = OWNED_KEPT;
     x->ret->kept = owned_why_kept(x);
-    if (owned_hub_is_empty(x) || (x->d.outcome == OCM_UNTOUCHED && !single))
-        return 0;
+    const bool ours_alone = strcmp(x->ret->kept, "Misconfigured") != 0 || !x->disabled;
+    const struct status_wanted wanted = {.conditions = both, .condition_count = ours_alone ? 1 : 2};
     return x->doubt == DOUBT_NONE ? owned_write_status(x, &wanted) : 0;
 }
 
@@ -389,7 +393,7 @@ static int keep_decisions(struct looking *x) {
  * that consumers wait for. */
 static bool cannot_decide(const struct looking *x) {
     const bool bad = x->d.outcome != OCM_DECIDED || x->d.group_problem.n > 0;
-    return is_name_too_long(x) || x->d.cel_unknown || x->d.outcome == OCM_UNTOUCHED ||
+    return owned_name_is_too_long(x) || x->d.cel_unknown || x->d.outcome == OCM_UNTOUCHED ||
            x->d.group_count == 0 || owned_hub_is_empty(x) || (bad && x->existing != NULL);
 }
 

@@ -67,6 +67,9 @@ bool owned_note_undone(struct looking *x, bool is_set, bool was_set);
 bool owned_hub_is_empty(const struct looking *x);
 /* Of one that cannot be decided, for owned_answer.kept. */
 const char *owned_why_kept(const struct looking *x);
+/* The condition of that word. */
+struct ocm_condition owned_kept_condition(const struct looking *x);
+bool owned_name_is_too_long(const struct looking *x);
 /* The condition of what the hub has decided, and whether moves are to come. After
  * owned_choose(). */
 struct ocm_condition owned_spread_now(struct looking *x);

@@ -121,14 +121,24 @@ static bool conditions_are_right(const struct known_status *known,
     return wanted->without.n == 0 || find_known(known, wanted->without) == NULL;
 }
 
-int status_denies(struct str json, const struct ocm_condition *condition, struct arena *arena,
-                  bool *ret, struct err *err) {
+int status_find(struct str json, struct str type, struct arena *arena, struct status_condition *ret,
+                struct err *err) {
     struct known_status known;
     int r = read_known(json, arena, &known, err);
-    const struct known_condition *k = r == 0 ? find_known(&known, condition->type) : NULL;
-    *ret = k != NULL && !str_eq(k->status, ocm_status_names[OCM_UNKNOWN]) &&
-           (!str_eq(k->status, ocm_status_names[condition->status]) ||
-            !str_eq(k->reason, condition->reason));
+    const struct known_condition *k = r == 0 ? find_known(&known, type) : NULL;
+    *ret = (struct status_condition){STR(""), STR(""), STR("")};
+    if (k != NULL)
+        *ret = (struct status_condition){k->status, k->reason, k->message};
+    return r;
+}
+
+int status_denies(struct str json, const struct ocm_condition *condition, struct arena *arena,
+                  bool *ret, struct err *err) {
+    struct status_condition k;
+    int r = status_find(json, condition->type, arena, &k, err);
+    *ret = k.status.n > 0 && !str_eq(k.status, ocm_status_names[OCM_UNKNOWN]) &&
+           (!str_eq(k.status, ocm_status_names[condition->status]) ||
+            !str_eq(k.reason, condition->reason));
     return r;
 }
 

@@ -38,6 +38,13 @@ int status_patch(struct str json, struct str version, const struct status_wanted
                  int64_t now_ms, struct arena *arena, struct strbuf *out,
                  struct err *err) MUST_CHECK;
 
+struct status_condition {
+    struct str status, reason, message; /* all "": there is none of the type */
+};
+/* 0 or -EINVAL. */
+int status_find(struct str json, struct str type, struct arena *arena, struct status_condition *ret,
+                struct err *err) MUST_CHECK;
+
 /* Does the status claim another thing than this condition? It does if it has one of the type that
  * is not Unknown and has another status or reason; the message does not matter. 0 or -EINVAL. */
 int status_denies(struct str json, const struct ocm_condition *condition, struct arena *arena,

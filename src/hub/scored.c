@@ -261,6 +261,13 @@ static struct ocm_condition waiting_for_scores(void) {
                    "OCM has not decided by all scores yet: it is slow, or does not run");
 }
 
+/* By OCM, which judges what nobody here does: a CEL expression that does not compile, say. */
+static struct ocm_condition misconfigured(struct looking *x, struct str message) {
+    return (struct ocm_condition){
+        owned_spread_condition, OCM_UNKNOWN, ocm_spread_reason_names[OCM_SPREAD_MISCONFIGURED],
+        arena_printf(x->arena, "OCM does not decide it: %.*s", STR_ARG(message))};
+}
+
 static struct ocm_condition refused_condition(struct looking *x) {
     struct strbuf text = {0};
     enum { SHOWN = 5 };
@@ -327,6 +334,13 @@ static int wait_for_ocm(struct looking *x, const uint32_t *missing, uint32_t cou
     if (waited < PATIENCE_MS)
         owned_wake_in(x, PATIENCE_MS - waited);
     owned_wake_in(x, waited < after ? after - waited : after);
+    struct status_condition ocms;
+    int r = status_find(x->state.status, x->d.conditions[CONDITION_MISCONFIGURED].type, x->arena,
+                        &ocms, x->err);
+    if (r != 0)
+        return r;
+    if (waited >= PATIENCE_MS && str_eq(ocms.status, ocm_status_names[OCM_TRUE]))
+        return write_condition(x, misconfigured(x, ocms.message));
     const bool is_over = waited >= after && (is_alive(x) || waited >= SILENT_TIMES * after);
     if (is_over && has_room && count > 0) {
         for (uint32_t i = 0; i < count; i++)
@@ -403,9 +417,7 @@ static int look_at_decisions(struct looking *x) {
 static int keep(struct looking *x) {
     x->ret->result = OWNED_KEPT;
     x->ret->kept = owned_why_kept(x);
-    if (owned_hub_is_empty(x) || x->d.outcome == OCM_UNTOUCHED)
-        return 0;
-    return write_condition(x, x->spread.condition);
+    return write_condition(x, owned_kept_condition(x));
 }
 
 static int leave_undone(struct looking *x) {
@@ -500,7 +512,7 @@ int scored_look(struct looking *x) {
         r = owned_decide(x);
     if (r != 0)
         return r;
-    if (x->d.outcome != OCM_DECIDED || owned_hub_is_empty(x))
+    if (x->d.outcome != OCM_DECIDED || owned_hub_is_empty(x) || owned_name_is_too_long(x))
         return x->doubt == DOUBT_NONE ? keep(x) : 0;
     const uint8_t *has = find_published(x, &has_count);
     if (has == NULL)

@@ -416,8 +416,11 @@ static void a_set_that_does_not_compile(void **state) {
                "{'metadata':{'name':'all'},'spec':{'clusterSelector':{'selectorType':"
                "'LabelSelector','labelSelector':{'matchExpressions':[{'key':'a','operator':'In'}]}"
                "}}}");
-    assert_int_equal(played_settle(&hub), 0);
+    assert_int_equal(played_settle(&hub), 1);
     assert_int_equal(hub.answer.result, OWNED_KEPT);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "Unknown ClusterSetInvalid");
+    assert_string_equal(played_condition(&hub, "PlacementSatisfied"), "True AllDecisionsScheduled");
+    played_is(&hub, "p-decision-1: e0 w0");
 }
 
 /* Clusters, sets or bindings that are gone all at once take no decision along. */
@@ -427,7 +430,8 @@ static void a_hub_that_says_nothing(void **state) {
     played_placement(&hub, OURS, SOFT NUMBER("2"));
     (void)played_settle(&hub);
     fleet_drop(&hub.fleet, FLEET_BINDINGS, "n", "all");
-    assert_int_equal(played_settle(&hub), 0);
+    assert_int_equal(played_settle(&hub), 1);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "Unknown NoClustersKnown");
     fleet_give(&hub.fleet, FLEET_BINDINGS, "{'metadata':{'name':'all','namespace':'n'}}");
     fleet_drop(&hub.fleet, FLEET_SETS, NULL, "all");
     assert_int_equal(played_settle(&hub), 0);

@@ -512,6 +512,58 @@ static void a_hard_key_that_nobody_has(void **state) {
     assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "False KeyUnknown");
 }
 
+/* What OCM cannot compile is no slowness of OCM's, and refuses no cluster. */
+static void what_ocm_calls_misconfigured(void **state) {
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, SCORED "," DRAWN, SOFT NUMBER("2") PRIORITIZER);
+    (void)played_settle(&hub);
+    cJSON *status = cJSON_GetObjectItemCaseSensitive(hub.placement, "status");
+    if (status == NULL)
+        status = cJSON_AddObjectToObject(hub.placement, "status");
+    cJSON_DeleteItemFromObjectCaseSensitive(status, "conditions");
+    cJSON_AddItemToObjectCS(
+        status, "conditions",
+        cJSON_Parse("[{\"type\":\"PlacementMisconfigured\",\"status\":\"True\",\"reason\":"
+                    "\"Misconfigured\",\"message\":\"Predicate:no overload\"}]"));
+    give_placement();
+    (void)played_settle(&hub);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "");
+    hub.now_ms += 5000;
+    assert_int_equal(played_settle(&hub), 1);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "Unknown Misconfigured");
+    assert_string_equal(played_text(&hub, "status/conditions/1/message"),
+                        "OCM does not decide it: Predicate:no overload");
+    hub.now_ms += 3600000;
+    assert_int_equal(played_settle(&hub), 0);
+    assert_int_equal(hub.owned.refused_count, 0);
+}
+
+/* 63 bytes are the value of a label, and 64 are none: OCM cannot make its decisions either. */
+static void names_that_no_label_holds(void **state) {
+    char name[65] = "", json[700];
+    (void)state;
+    seven_and_two();
+    for (size_t n = 63; n <= 64; n++) {
+        memset(name, 'p', n);
+        (void)snprintf(json, sizeof json,
+                       "{'metadata':{'name':'%s','namespace':'n','uid':'u','annotations':{" SCORED
+                       "}},'spec':{" SOFT "}}",
+                       name);
+        fleet_give(&hub.fleet, FLEET_PLACEMENTS, json);
+        struct fleet_view *view = (struct fleet_view *)(uintptr_t)fleet_look(&hub.fleet);
+        const struct owned_question q = {
+            .view = view, .namespace = STR("n"), .name = str_of(name), .settings = &hub.settings};
+        struct owned_answer a;
+        struct err err;
+        assert_int_equal(owned_look(&hub.owned, &q, &hub.arena, &a, &err), 0);
+        strbuf_append_char(&a.write.body, '\0');
+        assert_int_equal(a.write.what == OWNED_STATUS, n == 64);
+        assert_int_equal(strstr(a.write.body.p, "\"NameTooLong\"") != NULL, n == 64);
+        owned_write_done(&a.write);
+    }
+}
+
 /* ---- clusters that OCM does not select ---- */
 
 static void a_cluster_is_refused(void **state) {
@@ -963,7 +1015,8 @@ static void an_empty_hub(void **state) {
     hub.check = ocm_looks;
     (void)played_settle(&hub);
     fleet_drop(&hub.fleet, FLEET_BINDINGS, "n", "all");
-    assert_int_equal(played_settle(&hub), 0);
+    assert_int_equal(played_settle(&hub), 1);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "Unknown NoClustersKnown");
     played_published(&hub, "e0 e1 w0 w1");
 }
 
@@ -992,6 +1045,8 @@ int main(void) {
         TEST(voluntary_and_soft),
         TEST(the_key_of_another),
         TEST(a_hard_key_that_nobody_has),
+        TEST(what_ocm_calls_misconfigured),
+        TEST(names_that_no_label_holds),
         TEST(a_cluster_is_refused),
         TEST(a_refused_one_is_tried_again),
         TEST(a_refused_one_is_selected),
