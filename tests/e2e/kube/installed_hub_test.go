@@ -29,6 +29,7 @@ const (
 	exampleHub     = "docs/examples/fleet/hub.yaml"
 	ocmDisabled    = "cluster.open-cluster-management.io/experimental-scheduling-disable"
 	disabledByOurs = "placements.evenkeel.io/disabled-ocm"
+	injectedByOurs = "placements.evenkeel.io/injected"
 )
 
 // TestInstalledOnHub types what the guide says for a hub of Open Cluster Management: OCM's own placement controller
@@ -346,8 +347,8 @@ func (h *hubHost) spreadSatisfied(t *testing.T) (found map[string]any) {
 	return found
 }
 
-// leftBehind: installed again it takes the Placement over where it is, and moves what is uneven; uninstalled without
-// a word the decisions stay; and what the guide has for this gives the Placement back.
+// leftBehind: installed again it takes the Placement over where it is, and moves what is uneven, and one in mode Scores
+// gets what tells OCM; uninstalled without a word the decisions stay; and what the guide has for this gives both back.
 func (h *hubHost) leftBehind(t *testing.T) {
 	lines := linesOf(h.typed(t, ocmGuide, "ocm.enabled=true"))
 	h.shell(t, lines[slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "helm install") })])
@@ -356,13 +357,30 @@ func (h *hubHost) leftBehind(t *testing.T) {
 		return condition != nil && h.annotations(t)[disabledByOurs] == "true", fmt.Errorf("%v", condition)
 	})
 	h.untilSimulated(t, 5)
+	h.shell(t, "sed 's/name: web,/name: scored,/' docs/examples/fleet/web.yaml | kubectl create -f -\n"+
+		"kubectl annotate placement scored -n shop placements.evenkeel.io/mode=Scores --overwrite")
+	h.until("one in mode Scores has a gate and a condition", func(ctx context.Context) (bool, error) {
+		said, err := h.tryShell("set +x; kubectl get placement scored -n shop -o json")
+		return strings.Contains(said, injectedByOurs) && strings.Contains(said, ".exists(s, s.name ==") &&
+			strings.Contains(said, `"SpreadSatisfied"`), err
+	})
 	end := h.unmoved(t)
 	h.shell(t, "helm uninstall evenkeel --namespace evenkeel --wait")
 	h.until("its pods are gone", func(ctx context.Context) (bool, error) { return h.ocmPods(t) == 0, nil })
 	if h.annotations(t)[ocmDisabled] != "true" {
 		t.Error("it has not left the Placement behind")
 	}
-	h.shell(t, h.typed(t, ocmGuide, "while read -r namespace name"))
+	h.shell(t, h.typed(t, ocmGuide, "while read -r placement"))
 	end()
+	if condition := h.spreadSatisfied(t); condition != nil {
+		t.Errorf("the Placement still has %v", condition)
+	}
+	said := h.shell(t, "set +x; kubectl get placement scored -n shop -o json")
+	for _, ours := range []string{injectedByOurs, disabledByOurs, ocmDisabled, "evenkeel-0", ".exists(s,", "SpreadSatisfied"} {
+		if strings.Contains(said, ours) {
+			t.Errorf("%s is left in the Placement of mode Scores: %s", ours, said)
+		}
+	}
+	h.shell(t, "kubectl delete placement scored -n shop")
 	h.goesOn(t, 3)
 }
