@@ -176,7 +176,7 @@ is "other clusters alone by their kubeconfigs" \
     '[false,{"allowedSubjects":["system:karmada-scheduler"],"certFile":"/etc/evenkeel/tls/server.crt","clientCAFile":"/etc/evenkeel/client-ca/server-ca.crt","keyFile":"/etc/evenkeel/tls/server.key","listen":":20352","members":["member1=/etc/evenkeel/members/member1-kubeconfig/kubeconfig","member2=/etc/evenkeel/members/all-kubeconfigs/two.yaml","member3=/etc/evenkeel/members/all-kubeconfigs/three.yaml#admin@member3"],"unready":"Error"}]'
 is "Karmada is asked by a kubeconfig of its own" \
     "$(estimator_setting '[.kubernetes.inCluster, .estimator.fromKarmada, .estimator.members, .karmada]' --values $values/estimator-karmada.yaml)" \
-    '[true,true,["host"],{"context":"karmada-apiserver","kubeconfig":"/etc/evenkeel/karmada/karmada.config"}]'
+    '[true,true,["host"],{"clusterNamespace":"karmada-cluster","context":"karmada-apiserver","kubeconfig":"/etc/evenkeel/karmada/karmada.config"}]'
 services=(--values "$values/estimator-karmada.yaml" --set estimator.services=true)
 is "Services in its API server lead to the one of the release, and one replica writes them" \
     "$(estimator_setting '[.estimator.services, .estimator.serviceHost, .karmada.estimators, .leaderElection]' "${services[@]}")" \

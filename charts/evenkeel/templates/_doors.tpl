@@ -529,7 +529,7 @@ namespaced:
 {{- if $e.fromKarmada -}}
 {{- $mounts = append $mounts (dict "path" "/etc/evenkeel/karmada" "secret" .secretName) -}}
 {{- $door = merge $door (dict "fromKarmada" true) -}}
-{{- $karmada = dict "kubeconfig" (printf "/etc/evenkeel/karmada/%s" .key) -}}
+{{- $karmada = dict "kubeconfig" (printf "/etc/evenkeel/karmada/%s" .key) "clusterNamespace" .clusterNamespace -}}
 {{- with .context }}{{ $_ := set $karmada "context" . }}{{ end -}}
 {{- if $e.services -}}
 {{- $name := include "evenkeel.doorName" (dict "root" $ "door" "estimator") -}}
