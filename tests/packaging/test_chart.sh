@@ -125,8 +125,13 @@ rights() { # FILE...
 }
 documents_rights() { rights docs/examples/kubernetes/rbac-hub.yaml docs/examples/kubernetes/rbac-ocm.yaml; }
 check "there are rights to compare" test "$(documents_rights | wc -l)" -ge 20
-render evenkeel evenkeel --values $values/ocm.yaml --show-only templates/rbac.yaml >"$work/hub"
+render evenkeel evenkeel --values $values/ocm.yaml --set config.ocm.scores=true --show-only templates/rbac.yaml >"$work/hub"
 is "a hub has the rights of the documents" "$(rights "$work/hub")" "$(documents_rights)"
+of_scores='cluster.open-cluster-management.io addonplacementscores'
+score_rights() { render evenkeel evenkeel --values $values/ocm.yaml "$@" --show-only templates/rbac.yaml >"$work/hub" && rights "$work/hub" | sed -n "s|^$of_scores||p" | paste -sd,; }
+is "where no mode Scores is asked for it writes no scores" "$(score_rights)" ' get, list, watch'
+is "and has all other rights" "$(rights "$work/hub")" "$(documents_rights | grep -vxF -e "$of_scores create" -e "$of_scores/status patch")"
+is "with mode Scores it does" "$(score_rights --set config.ocm.mode=Scores)" ' create, get, list, watch,/status patch'
 render evenkeel evenkeel --values $values/ocm-placements.yaml --show-only templates/rbac.yaml >"$work/hub"
 is "and where Placements are asked about that to its own configuration" \
     "$(rights "$work/hub" | grep -vxFf <(documents_rights) | paste -sd,)$(sed -n '/- evenkeel.evenkeel/p' "$work/hub")" \
@@ -147,9 +152,11 @@ is "its Lease is the one that is granted, and laid out" \
 is "no listener is on" "$(hub_setting '[.webhook.listen, .extender.listen]')" '["0","0"]'
 is "pods are nobody's business" "$(hub_setting '[.webhook.listen, .webhook.pods, .extender.listen, .ocm.enabled]' --set placements.enabled=true)" '[":9443",false,"0",true]'
 is "settings of a hub are its door's" \
-    "$(hub_setting .ocm --set config.ocm.settleAfter=1m --set config.ocm.mode=Off)" '{"enabled":true,"mode":"Off","settleAfter":"1m"}'
+    "$(hub_setting .ocm --set config.ocm.settleAfter=1m --set config.ocm.mode=Off)" '{"enabled":true,"mode":"Off","scores":false,"settleAfter":"1m"}'
+is "its configuration says what it may" \
+    "$(hub_setting .ocm.scores; hub_setting .ocm.scores --set config.ocm.mode=Scores; hub_setting .ocm.scores --set config.ocm.scores=true)" $'false\ntrue\ntrue'
 is "and no other door's" \
-    "$(hub_setting .ocm --set webhook.enabled=true --set config.ocm.mode=Off; jq -c .ocm "$parts/configuration-2")" $'{"enabled":true,"mode":"Off"}\nnull'
+    "$(hub_setting .ocm --set webhook.enabled=true --set config.ocm.mode=Off; jq -c .ocm "$parts/configuration-2")" $'{"enabled":true,"mode":"Off","scores":false}\nnull'
 is "nothing of a hub is left where the door is off" \
     "$(render evenkeel evenkeel | grep -v '^ ' | grep -c cluster-management; render evenkeel evenkeel --show-only templates/rbac.yaml | grep -c cluster-management || true)" $'0\n0'
 

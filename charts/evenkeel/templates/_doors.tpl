@@ -405,6 +405,8 @@ extenders:
 
 {{/* The hub is the cluster that it is installed in. Nothing of pods is asked about, so nothing of theirs is watched. */}}
 {{- define "evenkeel.ocm" -}}
+{{- $settings := dig "ocm" dict (default dict .Values.config) | default dict -}}
+{{- $scores := ternary $settings.scores (eq (default "Owner" $settings.mode) "Scores") (hasKey $settings "scores") -}}
 {{- $at := dict "root" . "door" "ocm" -}}
 {{- $p := .Values.placements -}}
 {{- $c := $p.certificates -}}
@@ -423,7 +425,7 @@ singleReady: false
 service: {type: ClusterIP}
 {{- end }}
 configuration:
-  ocm: {{ merge (dict "enabled" true) (dig "ocm" dict (default dict .Values.config) | default dict) | toJson }}
+  ocm: {{ merge (dict "enabled" true "scores" $scores) $settings | toJson }}
   {{- if $p.enabled }}
   webhook:
     listen: ":{{ $p.port }}"
@@ -449,10 +451,12 @@ rules:
   verbs: [get, list, watch]
 - apiGroups: [cluster.open-cluster-management.io]
   resources: [addonplacementscores]
-  verbs: [get, list, watch, create] # create: in mode Scores, evenkeel-0 and on, in the namespaces of clusters
+  verbs: [get, list, watch{{ if $scores }}, create{{ end }}] # create: evenkeel-0 and on, in the namespaces of clusters
+{{- if $scores }}
 - apiGroups: [cluster.open-cluster-management.io]
   resources: [addonplacementscores/status]
   verbs: [patch]
+{{- end }}
 - apiGroups: [cluster.open-cluster-management.io]
   resources: [placements]
   verbs: [get, list, watch, patch] # patch: its annotations; in mode Scores its prioritizers and predicates
