@@ -105,7 +105,7 @@ struct configuration {
     struct {                /* ocm: decides Placements of Open Cluster Management, at the hub */
         bool enabled;       /* includes fleet.clusters */
         enum ocm_mode mode; /* of Placements with terms whose annotation names none */
-        bool scores;        /* AddOnPlacementScores may be written: there is a mode Scores */
+        bool scores;        /* there is mode Scores, which writes AddOnPlacementScores */
         uint32_t writes_per_second, writes_in_flight; /* at the hub */
         int64_t settle_after_ms;                      /* a voluntary move waits for so long */
         uint32_t moves_per_minute;                    /* voluntary ones of one Placement; 0: none */

@@ -472,10 +472,9 @@ static const struct field fields[] = {
      .type = FIELD_BOOL,
      MEMBER(ocm.scores),
      .initial = true,
-     .help =
-         "Placements may have mode `Scores`. `false`: AddOnPlacementScores are never written, so "
-         "that the right to is not needed, and a Placement whose annotation asks for `Scores` is "
-         "left to OCM."},
+     .help = "Placements may have mode `Scores`. `false`: nothing is published in "
+             "AddOnPlacementScores, so that the right to is not needed, and a Placement whose "
+             "annotation asks for `Scores` is left to OCM."},
     {.path = "ocm.writesPerSecond",
      .flag = "ocm-writes-per-second",
      .type = FIELD_NUMBER,
