@@ -168,6 +168,33 @@ static void verbs_answer_placements_and_bindings(void **state) {
     }
 }
 
+/* A state takes the place of all that is known, for both kinds. */
+static void a_state_is_all_that_is_known(void **state) {
+#define STATE_OF(api, kind, name)                                                                  \
+    "\"state\":{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":[{\"apiVersion\":\"" api         \
+    "\",\"kind\":\"" kind "\",\"metadata\":{\"name\":\"" name "\"}}]}"
+    struct fixture *f = *state;
+    expect(f, clusters_filter,
+           "{" BINDING "," STATE_OF("cluster.karmada.io/v1alpha1", "Cluster", "m9") "}", 200,
+           "\"failedClusters\":{\"m9\":");
+    assert_null(strstr(f->response.text.p, "\"m1\""));
+    expect(f, clusters_filter, "{" BINDING "}", 200, "\"failedClusters\":{\"m1\":");
+    expect(f, clusters_filter,
+           "{" PLACEMENT
+           "," STATE_OF("cluster.open-cluster-management.io/v1", "ManagedCluster", "a") "}",
+           200, "\"clusterNames\":[");
+    f->clusters.karmada = NULL;
+    f->clusters.known.fleet = NULL;
+    f->ready = false;
+    expect(f, clusters_filter,
+           "{" BINDING "," STATE_OF("cluster.karmada.io/v1alpha1", "Cluster", "m9") "}", 200,
+           "\"failedClusters\":{\"m9\":");
+    expect(f, clusters_select,
+           "{" PLACEMENT
+           "," STATE_OF("cluster.open-cluster-management.io/v1", "ManagedCluster", "a") "}",
+           200, "\"placement\":\"default/p\"");
+}
+
 /* ---- when ---- */
 
 static void a_question_says_its_time(void **state) {
@@ -197,11 +224,17 @@ static void out_of_steps(void **state) {
     }
 }
 
-/* Whatever the memory that there is, the answer is whole or says so. */
+#define NAMES                                                                                      \
+    "\"a\",\"b\",\"c\",\"d\",\"e\",\"f\",\"g\",\"h\",\"i\",\"j\",\"k\",\"l\",\"m\",\"n\","         \
+    "\"o\",\"p\",\"q\",\"r\",\"s\",\"t\",\"u\",\"v\",\"w\",\"x\",\"y\",\"z\","
+
+/* Whatever the memory that there is, the answer is whole or says so: also where the question alone
+ * takes more than there is. */
 static void short_of_memory(void **state) {
-    static const char *const bodies[] = {"{" PLACEMENT "}", "{" BINDING "}",
-                                         "{" PLACEMENT ",\"state\":" KARMADA "}",
-                                         "{" BINDING ",\"state\":" KARMADA "}"};
+    static const char *const bodies[] = {
+        "{" PLACEMENT "}", "{" BINDING "}", "{" PLACEMENT ",\"state\":" KARMADA "}",
+        "{" BINDING ",\"state\":" KARMADA "}",
+        "{" BINDING ",\"clusterNames\":[" NAMES NAMES NAMES NAMES "\"a\"]}"};
     struct fixture *f = *state;
     for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++)
         for (int v = 0; v < 3; v++) {
@@ -232,6 +265,7 @@ int main(void) {
         TEST(names_count_once),
         TEST(steps_belong_to_verbs),
         TEST(verbs_answer_placements_and_bindings),
+        TEST(a_state_is_all_that_is_known),
         TEST(a_question_says_its_time),
         TEST(out_of_steps),
         TEST(short_of_memory),

@@ -229,6 +229,28 @@ static void removed(void **state) {
         reviewed_becomes(f, rows[i].object, rows[i].old, rows[i].want);
         assert_int_equal(f->answer.warning_count, 0);
     }
+    /* what the user has put beside a gate of ours stays, whatever stands behind it */
+    static const char *const labels[] = {
+        "{\"matchLabels\":{\"a\":\"b\"}}",
+        "{\"matchLabels\":{\"a\":\"b\"},\"matchExpressions\":[]}",
+        "{\"matchExpressions\":null,\"matchLabels\":{\"a\":\"b\"},\"x\":{}}",
+        "{\"matchLabels\":{},\"matchExpressions\":[{\"key\":\"a\",\"operator\":\"Exists\"}]}",
+    };
+    for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++) {
+        CLEANUP(strbuf_done) struct strbuf gated = {0}, without = {0};
+        strbuf_appendf(&gated,
+                       PLACEMENT(NOTE(ALL_ADDED),
+                                 SOFT ",\"predicates\":[{\"requiredClusterSelector\":{"
+                                      "\"claimSelector\":%s,\"celSelector\":{"
+                                      "\"celExpressions\":[" GATE "]}}}]," POLICY(OURS)) "%c",
+                       labels[i], '\0');
+        strbuf_appendf(&without,
+                       PLACEMENT(NOTE(ADDED("\\\"prioritizerPolicy\\\",\\\"score\\\"")),
+                                 SOFT ",\"predicates\":[{\"requiredClusterSelector\":{"
+                                      "\"claimSelector\":%s}}]," POLICY(OURS)) "%c",
+                       labels[i], '\0');
+        reviewed_becomes(f, gated.p, GATED(""), without.p);
+    }
     /* builtIn: Spread comes back where it was; what OCM does then is said */
     reviewed_becomes(
         f,
