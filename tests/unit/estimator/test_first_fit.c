@@ -209,10 +209,48 @@ static void alike_sets_are_placed_at_once(void **state) {
     assert_int_equal(sets, INT32_MAX);
 }
 
+/* A request for pods is no other one than that of its pod, and has a column to look into all the
+ * same; a resource that two components ask for has one. */
+static void every_request_has_a_column(void **state) {
+    const struct demand first[] = {{.name = STR("cpu"), .amount = 2, .scheduled = true},
+                                   {.name = STR("pods"), .amount = 3, .scheduled = true}},
+                        second[] = {{.name = STR("cpu"), .amount = 1, .scheduled = true},
+                                    {.name = STR("disk"), .amount = 1, .scheduled = false},
+                                    {.name = STR("memory"), .amount = 1, .scheduled = true}};
+    const struct component_demand items[] = {{.demands = {.items = first, .count = 2}},
+                                             {.demands = {.items = second, .count = 3}}};
+    const struct estimator_question q = {.set = {.items = items, .count = 2}};
+    struct first_fit fit = {.arena = &arena};
+    struct placed_component component;
+    (void)state;
+    assert_int_equal(first_fit_columns(&fit, &q, false), 0);
+    assert_int_equal(fit.width, 4); /* a pod; cpu, memory, pods */
+    assert_int_equal(first_fit_column(&fit, STR("cpu")), 1);
+    assert_int_equal(first_fit_column(&fit, STR("memory")), 2);
+    assert_int_equal(first_fit_column(&fit, STR("pods")), 3);
+    assert_true(first_fit_column(&fit, STR("disk")) == UINT32_MAX);
+    assert_int_equal(first_fit_needs(&fit, &items[0].demands, &component), 0);
+    assert_int_equal(component.need_count, 3);
+    for (uint32_t i = 0; i < component.need_count; i++)
+        assert_true(component.needs[i].column < fit.width);
+    assert_int_equal(first_fit_needs(&fit, &items[1].demands, &component), 0);
+    assert_int_equal(component.need_count, 3);
+    const int64_t room[] = {10, 9, 4, 5};
+    assert_int_equal(first_fit_divide(room, &component), 4);
+    /* pods alone */
+    const struct estimator_question pods = {.demands = {.items = first + 1, .count = 1}};
+    assert_int_equal(first_fit_columns(&fit, &pods, true), 0);
+    assert_int_equal(fit.width, 2);
+    assert_int_equal(first_fit_column(&fit, STR("pods")), 1);
+    assert_int_equal(first_fit_columns(&fit, &pods, false), 0);
+    assert_int_equal(fit.width, 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(as_upstream_walks, set_up, tear_down),
         cmocka_unit_test_setup_teardown(as_many_as_a_number_holds, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(every_request_has_a_column, set_up, tear_down),
         cmocka_unit_test_setup_teardown(alike_sets_are_placed_at_once, set_up, tear_down),
     };
     return cmocka_run_group_tests_name("First fit", tests, NULL, NULL);

@@ -41,6 +41,10 @@ static void count_replicas(void *ctx, const struct grpc_request *q,
     (void)ctx;
     assert_int_equal(wire_replicas_decode(q->message, q->arena, &question, &err), 0);
     assert_str(q->object, "kind=Deployment, name=a/b");
+    /* field 1, the cluster, comes first: nothing of another question stands before it */
+    assert_true(q->message.n >= question.cluster.n + 2 && q->message.p[0] == 0x0a);
+    assert_int_equal(q->message.p[1], question.cluster.n);
+    assert_memory_equal(q->message.p + 2, question.cluster.p, question.cluster.n);
     if (!str_to_i64((struct str){question.cluster.p + 1, question.cluster.n - 1}, &number)) {
         response->status = GRPC_UNKNOWN;
         (void)err_set(&response->err, -1, "cluster name does not match");

@@ -9,8 +9,10 @@
     "{'apiVersion':'" group "','kind':'" kind "','metadata':{'name':'" object                      \
     "'},'status':{'allocatable':{'cpu':'8','memory':'8Gi','pods':'20'}}}"
 
-/* Replicas of two cpus each; -errno where the files cannot be read. */
-static int64_t replicas_in(const char *state_text, struct err *err) {
+#define REQUEST "'resourceRequest':{'cpu':'2'}"
+
+/* Replicas with such requirements; -errno where the files cannot be read. */
+static int64_t replicas_with(const char *state_text, const char *requirements, struct err *err) {
     const struct file_with state_file = file_with(state_text);
     const char *const paths[] = {state_file.path};
     struct binding binding;
@@ -18,11 +20,14 @@ static int64_t replicas_in(const char *state_text, struct err *err) {
     struct json_reader r;
     struct arena arena;
     int64_t replicas = 0;
-    static const char text[] =
-        "{\"apiVersion\":\"work.karmada.io/v1alpha2\",\"kind\":\"ResourceBinding\",\"metadata\":{"
-        "\"name\":\"b\"},\"spec\":{\"resource\":{\"apiVersion\":\"apps/v1\",\"kind\":"
-        "\"Deployment\",\"name\":\"w\"},\"replicas\":1,\"replicaRequirements\":{"
-        "\"resourceRequest\":{\"cpu\":\"2\"}}}}";
+    char text[1024];
+    (void)snprintf(text, sizeof text,
+                   "{'apiVersion':'work.karmada.io/v1alpha2','kind':'ResourceBinding','metadata':{"
+                   "'name':'b'},'spec':{'resource':{'apiVersion':'apps/v1','kind':'Deployment',"
+                   "'name':'w'},'replicas':1,'replicaRequirements':{%s}}}",
+                   requirements); /* fits */
+    for (char *p = text; *p != '\0'; p++)
+        *p = *p == '\'' ? '"' : *p;
     arena_init(&arena, 16 << 20);
     json_reader_init(&r, str_of(text), &arena, "binding");
     binding_read(&r, &binding);
@@ -37,6 +42,10 @@ static int64_t replicas_in(const char *state_text, struct err *err) {
     arena_done(&arena);
     (void)unlink(state_file.path);
     return code != 0 ? code : replicas;
+}
+
+static int64_t replicas_in(const char *state_text, struct err *err) {
+    return replicas_with(state_text, REQUEST, err);
 }
 
 static void nodes_and_pods_of_the_core_group_count(void **state) {
@@ -71,6 +80,48 @@ static void nodes_and_pods_of_the_core_group_count(void **state) {
     }
 }
 
+/* A cordon is a taint beside the node's others; each is to be tolerated. */
+static void cordons_and_taints_keep_replicas_off(void **state) {
+#define TAINTED(name, spec)                                                                        \
+    "{'apiVersion':'v1','kind':'Node','metadata':{'name':'" name "'},'spec':{" spec                \
+    "},'status':{'allocatable':{'cpu':'8','memory':'8Gi','pods':'20'}}}"
+#define TAINT(key, effect) "{'key':'" key "','effect':'" effect "'}"
+#define TOLERATES(key) "{'key':'" key "','operator':'Exists'}"
+#define CORDON "node.kubernetes.io/unschedulable"
+    static const struct {
+        const char *spec, *tolerations;
+        int64_t replicas;
+    } cases[] = {
+        {TAINTED("a", ""), "", 4},
+        {TAINTED("a", "'unschedulable':true"), "", 0},
+        {TAINTED("a", "'unschedulable':true"), TOLERATES(CORDON), 4},
+        {TAINTED("a", "'unschedulable':true"), TOLERATES("x"), 0},
+        {TAINTED("a", "'taints':[" TAINT("x", "NoSchedule") "]"), TOLERATES(CORDON), 0},
+        {TAINTED("a", "'unschedulable':true,'taints':[" TAINT("x", "NoSchedule") "]"),
+         TOLERATES(CORDON), 0},
+        {TAINTED("a", "'unschedulable':true,'taints':[" TAINT("x", "NoSchedule") "]"),
+         TOLERATES("x"), 0},
+        {TAINTED("a", "'unschedulable':true,'taints':[" TAINT("x", "NoSchedule") "]"),
+         TOLERATES("x") "," TOLERATES(CORDON), 4},
+        {TAINTED("a", "'unschedulable':true,'taints':[" TAINT("x", "NoSchedule") "," TAINT(
+                          "y", "NoExecute") "]"),
+         TOLERATES("x") "," TOLERATES(CORDON), 0},
+        {TAINTED("a", "'unschedulable':true,'taints':[" TAINT("x", "PreferNoSchedule") "]"),
+         TOLERATES(CORDON), 4},
+    };
+    struct err err = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char list[1024], requirements[512];
+        (void)snprintf(list, sizeof list, LIST("%s"), cases[i].spec); /* fits */
+        (void)snprintf(requirements, sizeof requirements,
+                       REQUEST ",'nodeClaim':{'tolerations':[%s]}", cases[i].tolerations);
+        const int64_t replicas = replicas_with(list, requirements, &err);
+        if (replicas != cases[i].replicas)
+            fail_msg("case %zu: %lld: %s", i, (long long)replicas, err.text);
+    }
+}
+
 static void bad_objects_are_named(void **state) {
     struct err err = {0};
     (void)state;
@@ -84,6 +135,7 @@ static void bad_objects_are_named(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nodes_and_pods_of_the_core_group_count),
+        cmocka_unit_test(cordons_and_taints_keep_replicas_off),
         cmocka_unit_test(bad_objects_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
