@@ -251,6 +251,30 @@ static void what_runs_out_leaves_no_trace(void **state) {
     }
 }
 
+/* However far the answer has come when memory runs out. */
+static void short_memory_leaves_no_trace(void **state) {
+    struct fixture *f = *state;
+    bool answered = false;
+    unsigned refused = 0;
+    read_question(f, "{" BINDING(DIVIDED) "}");
+    for (size_t bytes = 64; !answered; bytes += bytes / 16 + 16) {
+        CLEANUP(arena_done) struct arena small;
+        const struct binding_asked asked = {
+            .question = &f->q, .verb = BINDING_SELECT, .options = &f->options, .with_plan = true};
+        arena_init(&small, bytes);
+        strbuf_clear(&f->out);
+        strbuf_append_str(&f->out, STR("before"));
+        const int r = clusters_ask_binding(f->state.karmada, &asked, &small, &f->out, &f->err);
+        answered = r == 0;
+        assert_true(answered || r == -ENOMEM);
+        assert_true(answered == (f->out.n > strlen("before")));
+        assert_memory_equal(f->out.p, "before", strlen("before"));
+        refused += !answered;
+        assert_true(bytes < 1 << 20);
+    }
+    assert_true(refused > 10);
+}
+
 /* Each name takes a step, known or not. */
 static void names_take_steps(void **state) {
     enum { NAMES = 1000 };
@@ -278,6 +302,7 @@ int main(void) {
         TEST(estimates_are_found_by_name),   TEST(one_member_was_asked),
         TEST(each_verb_has_its_answer),      TEST(lists_are_limited),
         TEST(what_runs_out_leaves_no_trace), TEST(names_take_steps),
+        TEST(short_memory_leaves_no_trace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
