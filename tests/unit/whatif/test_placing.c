@@ -27,7 +27,8 @@
          POD("elsewhere", "b", OWNED("ReplicaSet", "r"), ""))
 /* clang-format on */
 #define WEB                                                                                        \
-    "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'web','namespace':'shop','labels':{'app':" \
+    "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'web','namespace':'shop','uid':'u','"      \
+    "labels':{'app':"                                                                              \
     "'web'}},'spec':{'containers':[{'name':'c','resources':{'requests':{'cpu':'1'}}}],"            \
     "'topologySpreadConstraints':[{'maxSkew':1,'topologyKey':'" ZONE                               \
     "','whenUnsatisfiable':'DoNotSchedule','labelSelector':{'matchLabels':{'app':'web'}}}]}}"
@@ -117,6 +118,19 @@ static void pods_of_lost_nodes_move(void **state) {
     }
 }
 
+/* Two nodes of two labels, in either order. */
+static void each_without_counts(void **state) {
+    static const char *const orders[][2] = {{"name=a", ZONE "=y"}, {ZONE "=y", "name=a"}};
+    struct fixture *f = *state;
+    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
+        run_well(f, STATE("20"), NULL, 0, orders[i], 2);
+        assert_int_equal(f->result.lost_nodes, 2);
+        assert_int_equal(f->result.count, 3); /* "elsewhere", too */
+        assert_int_equal(f->result.pending, 3);
+        assert_int_equal(f->result.domain_count, 0);
+    }
+}
+
 static void without_names_nodes_that_are_there(void **state) {
     static const struct {
         const char *without[2], *words;
@@ -192,6 +206,13 @@ static void the_cause_is_the_constraint(void **state) {
         "','whenUnsatisfiable':'DoNotSchedule','minDomains':9,'labelSelector':{'matchLabels':{"    \
         "'app':'" label "'}}}]")
 
+/* A replica that would be the second of its kind on b. */
+#define BY_NAME                                                                                    \
+    "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'r','namespace':'shop','labels':{'app':"   \
+    "'s'}},'spec':{'containers':[{'name':'c'}],'topologySpreadConstraints':[{'maxSkew':1,"         \
+    "'topologyKey':'name','whenUnsatisfiable':'DoNotSchedule','minDomains':9,'labelSelector':{"    \
+    "'matchLabels':{'app':'s'}}}]}}"
+
 /* Of several pods that cannot be placed the first one's cause is told; where no constraint is in
  * its way, that of the first replica. */
 static void the_first_cause_is_told(void **state) {
@@ -203,6 +224,12 @@ static void the_first_cause_is_told(void **state) {
              POD("f", "b", ",'labels':{'app':'f'}", "") ","
              POD("s", "b", ",'labels':{'app':'s'}", "") ","
              MOVES("first", "f", ZONE, "1") "," MOVES("second", "s", "name", "1"));
+    static const char second_of[] =
+        LIST(NODE("a", "x", "20") "," NODE("b", "y", "20") ","
+             POD("f", "b", ",'labels':{'app':'f'}", "") ","
+             POD("s", "b", ",'labels':{'app':'s'}", "") ","
+             POD("nowhere", "a", OWNED("ReplicaSet", "r"), ",'nodeSelector':{'name':'a'}") ","
+             MOVES("second", "f", ZONE, "1"));
     static const char nowhere[] =
         LIST(NODE("a", "x", "20") "," NODE("b", "y", "20") "," NODE("c", "z", "0") ","
              POD("first", "a", OWNED("ReplicaSet", "r"), ",'nodeSelector':{'name':'a'}") ","
@@ -212,6 +239,15 @@ static void the_first_cause_is_told(void **state) {
     run_well(f, two_of, NULL, 0, without, 1);
     assert_int_equal(f->result.pending, 2);
     assert_contains(f->result.cause.p, "the constraint on " ZONE);
+    run_well(f, two_of, BY_NAME, 1, without, 1); /* its own cause is another one */
+    assert_int_equal(f->result.pending, 3);
+    assert_contains(f->result.cause.p, "the constraint on " ZONE);
+    run_well(f, second_of, NULL, 0, without, 1); /* the first one's: no constraint */
+    assert_int_equal(f->result.pending, 2);
+    assert_str(f->result.cause, "");
+    run_well(f, second_of, BY_NAME, 1, without, 1);
+    assert_int_equal(f->result.pending, 3);
+    assert_contains(f->result.cause.p, "the constraint on name");
     run_well(f, nowhere, WEB, 2, without, 1);
     assert_int_equal(f->result.pending, 3);
     assert_contains(f->result.cause.p, "the constraint on " ZONE);
@@ -221,9 +257,13 @@ static void the_first_cause_is_told(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(pods_of_lost_nodes_move),  TEST(without_names_nodes_that_are_there),
-        TEST(each_counts_for_the_next), TEST(replicas_are_spread),
-        TEST(moved_pods_are_not_added), TEST(the_cause_is_the_constraint),
+        TEST(pods_of_lost_nodes_move),
+        TEST(each_without_counts),
+        TEST(without_names_nodes_that_are_there),
+        TEST(each_counts_for_the_next),
+        TEST(replicas_are_spread),
+        TEST(moved_pods_are_not_added),
+        TEST(the_cause_is_the_constraint),
         TEST(the_first_cause_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
