@@ -48,6 +48,26 @@ static void put_slots(struct rendering *r, struct str name, const uint32_t *slot
     json_end_array(&r->w);
 }
 
+/* Slots, by name, and the names of strangers among them. */
+static void put_current(struct rendering *r, struct str name, const uint32_t *slots,
+                        uint32_t count) {
+    const struct ocm_decision *d = r->d;
+    const uint32_t n = shown(r, name, count + d->stranger_count);
+    uint32_t slot = 0, stranger = 0;
+    json_key(&r->w, name);
+    json_begin_array(&r->w);
+    while (slot + stranger < n) {
+        const bool is_slot =
+            stranger == d->stranger_count ||
+            (slot < count && str_cmp(ocm_cluster_name(d, slots[slot]), d->strangers[stranger]) < 0);
+        if (is_slot)
+            put_name(r, slots[slot++]);
+        else
+            json_put_string(&r->w, d->strangers[stranger++]);
+    }
+    json_end_array(&r->w);
+}
+
 static void put_strings(struct rendering *r, struct str name, const struct str *items,
                         uint32_t count) {
     const uint32_t n = shown(r, name, count);
@@ -246,13 +266,15 @@ static void put_kept(struct rendering *r) {
 
 static void put_selection(struct rendering *r) {
     const struct ocm_decision *d = r->d;
-    put_slots(r, STR("current"), d->current, d->current_count);
-    put_slots(r, STR("selected"), d->plan.selected, d->plan.selected_count);
+    put_current(r, STR("current"), d->current, d->current_count);
+    const bool untouched = d->outcome == OCM_UNTOUCHED; /* then they stay, too */
+    (untouched ? put_current : put_slots)(r, STR("selected"), d->plan.selected,
+                                          d->plan.selected_count);
     put_kept(r);
     json_key(&r->w, STR("moves"));
     json_begin_object(&r->w);
     put_slots(r, STR("add"), d->add, d->add_count);
-    put_slots(r, STR("remove"), d->remove, d->remove_count);
+    (untouched ? put_slots : put_current)(r, STR("remove"), d->remove, d->remove_count);
     json_end_object(&r->w);
     put_integer(r, STR("unscheduled"), d->plan.unscheduled);
 }

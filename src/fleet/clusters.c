@@ -80,6 +80,8 @@ bool contents_cluster_is(const struct fleet_contents *c, const struct managed_cl
 int contents_cluster_apply(struct fleet_contents *c, const struct managed_cluster *cluster) {
     const struct candidate candidate = {.name = cluster->meta.name, .labels = cluster->properties};
     const struct cluster_taint *taints;
+    const uint32_t before = topology_slot(c->clusters, candidate.name);
+    const bool was_known = before != TOPOLOGY_NONE && topology_is_known(c->clusters, before);
     if (copy_taints(cluster, &taints) != 0)
         return -ENOMEM;
     if (topology_apply(c->clusters, &candidate) != 0) {
@@ -98,6 +100,8 @@ int contents_cluster_apply(struct fleet_contents *c, const struct managed_cluste
                                    .terminating = cluster->meta.terminating,
                                    .accepted = cluster->accepted,
                                    .inputs = inputs_of(cluster)};
+    if (!was_known)
+        contents_decisions_meet(c, topology_slot(c->clusters, candidate.name));
     return 0;
 }
 

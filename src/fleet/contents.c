@@ -47,6 +47,8 @@ int contents_new(void **ret, struct err *err) {
     pool_init(&c->decisions, sizeof(struct decision_record));
     pool_init(&c->resources, sizeof(struct fleet_scores));
     pool_init(&c->scores, sizeof(struct score_record));
+    pool_init(&c->strangers, sizeof(struct stranger_record));
+    c->with_strangers = FLEET_NONE;
     c->charged_max = LIMIT_HUB_BYTES;
     c->sets_with_selector = c->unsorted_namespaces = c->unsorted_placements = FLEET_NONE;
     const struct topology_options options = {
@@ -63,7 +65,7 @@ static void free_records(struct fleet_contents *c) {
     for (POOL_EACH(&c->scores, id))
         free(score_at(c, id)->items);
     for (POOL_EACH(&c->decisions, id))
-        free(decision_at(c, id)->slots);
+        contents_decision_empty(decision_at(c, id));
     for (POOL_EACH(&c->placements, id))
         contents_placement_empty(c, placement_at(c, id));
     for (POOL_EACH(&c->sets, id))
@@ -82,10 +84,10 @@ void contents_free(void *contents) {
         return;
     free_records(c);
     struct pool *pools[] = {&c->namespaces, &c->sets,      &c->bindings, &c->placements,
-                            &c->decisions,  &c->resources, &c->scores};
+                            &c->decisions,  &c->resources, &c->scores,   &c->strangers};
     struct hashmap *indexes[] = {&c->namespace_index, &c->set_index,      &c->binding_index,
                                  &c->placement_index, &c->decision_index, &c->resource_index,
-                                 &c->score_index};
+                                 &c->score_index,     &c->stranger_index};
     for (size_t i = 0; i < sizeof pools / sizeof pools[0]; i++)
         pool_done(pools[i]);
     for (size_t i = 0; i < sizeof indexes / sizeof indexes[0]; i++)
@@ -93,6 +95,7 @@ void contents_free(void *contents) {
     topology_free(c->clusters);
     free(c->cluster_of);
     free(c->decided);
+    free(c->strange);
     free(c->sorting);
     intern_done(&c->strings);
     free(c);
@@ -112,7 +115,7 @@ struct fleet_stats contents_stats(const struct fleet_contents *c) {
     for (POOL_EACH(&c->placements, id))
         stats.placements += placement_at(c, id)->known;
     stats.records = c->namespaces.count + c->sets.count + c->bindings.count + c->placements.count +
-                    c->decisions.count + c->resources.count + c->scores.count;
+                    c->decisions.count + c->resources.count + c->scores.count + c->strangers.count;
     return stats;
 }
 

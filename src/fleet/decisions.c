@@ -1,6 +1,6 @@
 /*
  * PlacementDecisions: which clusters are decided, of which Placement, and how often each cluster
- * is. A cluster that is not known gets a slot by being named.
+ * is. A name that no cluster has is a stranger's (strangers.c) until one comes.
  */
 #include "fleet/internal.h"
 
@@ -9,36 +9,130 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* ---- slots ---- */
+/* ---- clusters ---- */
 
-static void release(struct fleet_contents *c, uint32_t *slots, uint32_t count) {
-    c->record_bytes -= count * sizeof *slots;
-    for (uint32_t i = 0; i < count; i++) {
-        c->decided[slots[i]]--;
-        topology_unhold(c->clusters, slots[i]);
-        topology_settle(c->clusters, slots[i]);
+/* What an object lists. */
+struct listed {
+    uint32_t *slots;
+    struct fleet_stranger *strangers;
+    uint32_t slot_count, stranger_count;
+};
+
+static void release(struct fleet_contents *c, const struct listed *l) {
+    c->record_bytes -= l->slot_count * sizeof *l->slots + l->stranger_count * sizeof *l->strangers;
+    for (uint32_t i = 0; i < l->slot_count; i++) {
+        c->decided[l->slots[i]]--;
+        topology_unhold(c->clusters, l->slots[i]);
+        topology_settle(c->clusters, l->slots[i]);
     }
-    free(slots);
+    for (uint32_t i = 0; i < l->stranger_count; i++)
+        contents_stranger_take(c, l->strangers[i].id);
+    free(l->slots);
+    free(l->strangers);
 }
 
-/* Counts each cluster, and holds its slot. */
-static int hold(struct fleet_contents *c, const struct placement_decision *d, uint32_t count,
-                uint32_t **ret) {
-    uint32_t *slots = count > 0 ? malloc(count * sizeof *slots) : NULL;
-    if (count > 0 && slots == NULL)
+static void hold_slot(struct fleet_contents *c, uint32_t slot) {
+    topology_hold(c->clusters, slot);
+    c->decided[slot]++;
+    c->record_bytes += sizeof slot;
+}
+
+static int add_stranger(struct fleet_contents *c, struct str name, uint32_t place, uint32_t room,
+                        struct listed *l) {
+    if (l->strangers == NULL)
+        l->strangers = malloc(room * sizeof *l->strangers);
+    const uint32_t id = l->strangers != NULL ? contents_stranger_add(c, name) : FLEET_NONE;
+    if (id == FLEET_NONE)
         return -ENOMEM;
-    for (uint32_t i = 0; i < count; i++) {
-        slots[i] = topology_slot_make(c->clusters, d->clusters[i]);
-        if (slots[i] == TOPOLOGY_NONE) {
-            release(c, slots, i);
-            return -ENOMEM;
-        }
-        c->record_bytes += sizeof *slots;
-        topology_hold(c->clusters, slots[i]);
-        c->decided[slots[i]]++;
-    }
-    *ret = slots;
+    l->strangers[l->stranger_count++] =
+        (struct fleet_stranger){contents_stranger_name(c, id), id, place};
+    c->record_bytes += sizeof *l->strangers;
     return 0;
+}
+
+/* Counts each cluster, and holds its slot; of the first `count`. */
+static int hold(struct fleet_contents *c, const struct placement_decision *d, uint32_t count,
+                struct listed *ret) {
+    struct listed l = {.slots = count > 0 ? malloc(count * sizeof *l.slots) : NULL};
+    int r = count > 0 && l.slots == NULL ? -ENOMEM : 0;
+    for (uint32_t i = 0; r == 0 && i < count; i++) {
+        const uint32_t slot = topology_slot(c->clusters, d->clusters[i]);
+        if (slot == TOPOLOGY_NONE) {
+            r = add_stranger(c, d->clusters[i], i, count - i, &l);
+            continue;
+        }
+        hold_slot(c, slot);
+        l.slots[l.slot_count++] = slot;
+    }
+    if (r == 0)
+        *ret = l;
+    else
+        release(c, &l);
+    return r;
+}
+
+static struct list with_strangers(struct fleet_contents *c) {
+    return (struct list){&c->decisions, offsetof(struct decision_record, with_strangers),
+                         &c->with_strangers};
+}
+
+/* Takes the list over, in the place of the one before. */
+static void set_listed(struct fleet_contents *c, uint32_t id, const struct listed *l) {
+    struct decision_record *d = decision_at(c, id);
+    const struct list list = with_strangers(c);
+    const struct listed before = {d->slots, d->strangers, d->decision.slot_count,
+                                  d->decision.stranger_count};
+    if (before.stranger_count > 0)
+        list_take(&list, id);
+    if (l->stranger_count > 0)
+        list_put(&list, id);
+    d->slots = l->slots;
+    d->strangers = l->strangers;
+    d->decision.slots = l->slots;
+    d->decision.slot_count = l->slot_count;
+    d->decision.strangers = l->strangers;
+    d->decision.stranger_count = l->stranger_count;
+    release(c, &before);
+}
+
+void contents_decision_empty(struct decision_record *d) {
+    free(d->slots);
+    free(d->strangers);
+}
+
+/* Puts a slot wherever the name of a stranger stands. */
+static void meet(struct fleet_contents *c, uint32_t id, uint32_t stranger, uint32_t slot) {
+    struct decision_record *d = decision_at(c, id);
+    const uint32_t count = d->decision.stranger_count;
+    const struct list list = with_strangers(c);
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct fleet_stranger s = d->strangers[i];
+        if (s.id != stranger) {
+            d->strangers[left++] = s;
+            continue;
+        }
+        const uint32_t at = s.place - left, after = d->decision.slot_count - at;
+        memmove(d->slots + at + 1, d->slots + at, after * sizeof *d->slots);
+        d->slots[at] = slot;
+        d->decision.slot_count++;
+        hold_slot(c, slot);
+        c->record_bytes -= sizeof s;
+        contents_stranger_take(c, stranger);
+    }
+    d->decision.stranger_count = left;
+    if (left == 0)
+        list_take(&list, id);
+}
+
+void contents_decisions_meet(struct fleet_contents *c, uint32_t slot) {
+    const uint32_t stranger = contents_stranger_find(c, topology_name(c->clusters, slot));
+    if (stranger == FLEET_NONE)
+        return;
+    for (uint32_t id = c->with_strangers, next; id != FLEET_NONE; id = next) {
+        next = decision_at(c, id)->with_strangers.next;
+        meet(c, id, stranger, slot);
+    }
 }
 
 /* ---- records ---- */
@@ -173,7 +267,7 @@ static void join_placement(struct fleet_contents *c, uint32_t id, uint32_t place
 static void forget(struct fleet_contents *c, uint32_t id) {
     struct decision_record *d = decision_at(c, id);
     leave_placement(c, id);
-    release(c, d->slots, d->decision.slot_count);
+    set_listed(c, id, &(struct listed){.slots = NULL});
     unref_facts(c, d->facts);
     hashmap_remove(&c->decision_index, pair_hash((struct pair){d->namespace, d->name}), id);
     contents_charge(c, d->payer, &d->charged, 0);
@@ -193,9 +287,17 @@ static int placement_of(struct fleet_contents *c, const struct object_meta *meta
     return *ret != FLEET_NONE && reserve_sorting(c, *ret) == 0 ? 0 : -ENOMEM;
 }
 
-/* What one takes with so many clusters. */
-static uint64_t bytes_of(const struct placement_decision *decision, uint32_t clusters) {
-    return sizeof(struct decision_record) + decision->meta.name.n + clusters * sizeof(uint32_t);
+/* What one takes with the first `count` of its clusters. */
+static uint64_t bytes_of(const struct fleet_contents *c, const struct placement_decision *decision,
+                         uint32_t count) {
+    enum { NAME = 96 }; /* that the name of a stranger takes beside its text */
+    uint64_t bytes = sizeof(struct decision_record) + decision->meta.name.n;
+    for (uint32_t i = 0; i < count; i++)
+        bytes +=
+            sizeof(uint32_t) + (topology_slot(c->clusters, decision->clusters[i]) == TOPOLOGY_NONE
+                                    ? NAME + decision->clusters[i].n
+                                    : 0);
+    return bytes;
 }
 
 /* How many of its clusters are kept: all, or none. */
@@ -203,20 +305,21 @@ static uint32_t count_kept(const struct fleet_contents *c, const struct decision
                            const struct placement_decision *decision) {
     const uint32_t count = decision->cluster_count;
     return count <= LIMIT_DECISION_CLUSTERS &&
-                   contents_has_room(c, d->payer, d->charged, bytes_of(decision, count))
+                   contents_has_room(c, d->payer, d->charged, bytes_of(c, decision, count))
                ? count
                : 0;
 }
 
 int contents_decision_apply(struct fleet_contents *c, const struct placement_decision *decision) {
     const struct object_meta *meta = &decision->meta;
-    uint32_t placement = FLEET_NONE, *slots = NULL, facts[DECISION_FACTS];
+    uint32_t placement = FLEET_NONE, facts[DECISION_FACTS];
+    struct listed listed;
     const bool is_new = contents_decision_find(c, meta->namespace, meta->name) == FLEET_NONE;
     const int named = intern_facts(c, meta, facts);
     const int r = named == 0 ? placement_of(c, meta, &placement) : named;
     const uint32_t id = r == 0 ? make(c, meta->namespace, meta->name) : FLEET_NONE;
     const uint32_t count = id != FLEET_NONE ? count_kept(c, decision_at(c, id), decision) : 0;
-    if (id == FLEET_NONE || hold(c, decision, count, &slots) != 0) {
+    if (id == FLEET_NONE || hold(c, decision, count, &listed) != 0) {
         if (named == 0)
             unref_facts(c, facts);
         if (id != FLEET_NONE && is_new)
@@ -226,7 +329,6 @@ int contents_decision_apply(struct fleet_contents *c, const struct placement_dec
         return -ENOMEM;
     }
     struct decision_record *d = decision_at(c, id);
-    uint32_t *before = d->slots, before_count = d->decision.slot_count;
     const bool too_large = count < decision->cluster_count;
     if (d->placement != placement || d->decision.too_large != too_large) {
         leave_placement(c, id);
@@ -234,12 +336,9 @@ int contents_decision_apply(struct fleet_contents *c, const struct placement_dec
         if (placement != FLEET_NONE)
             join_placement(c, id, placement);
     }
-    contents_charge(c, d->payer, &d->charged, bytes_of(decision, count));
+    contents_charge(c, d->payer, &d->charged, bytes_of(c, decision, count));
     set_facts(c, d, facts);
-    d->slots = slots;
-    d->decision.slots = slots;
-    d->decision.slot_count = count;
-    release(c, before, before_count);
+    set_listed(c, id, &listed);
     contents_show(c, FLEET_DECISIONS, is_new, &d->shown);
     return 0;
 }
@@ -249,13 +348,19 @@ bool contents_decision_is(const struct fleet_contents *c,
     const uint32_t id = contents_decision_find(c, decision->meta.namespace, decision->meta.name);
     struct str placement = STR("");
     (void)labels_lookup(&decision->meta.labels, STR(PLACEMENT_LABEL), &placement);
-    if (id == FLEET_NONE || decision_at(c, id)->decision.slot_count != decision->cluster_count ||
-        !str_eq(decision_at(c, id)->decision.placement, placement))
+    if (id == FLEET_NONE || !str_eq(decision_at(c, id)->decision.placement, placement))
         return false;
-    for (uint32_t i = 0; i < decision->cluster_count; i++)
-        if (!str_eq(topology_name(c->clusters, decision_at(c, id)->slots[i]),
-                    decision->clusters[i]))
+    const struct fleet_decision *d = &decision_at(c, id)->decision;
+    if (d->slot_count + d->stranger_count != decision->cluster_count)
+        return false;
+    for (uint32_t i = 0, stranger = 0; i < decision->cluster_count; i++) {
+        const bool strange = stranger < d->stranger_count && d->strangers[stranger].place == i;
+        const struct str name = strange ? d->strangers[stranger].name
+                                        : topology_name(c->clusters, d->slots[i - stranger]);
+        if (!str_eq(name, decision->clusters[i]))
             return false;
+        stranger += strange;
+    }
     return true;
 }
 

@@ -4,8 +4,10 @@
  * been decided of them, scores, and the labels of namespaces. Filled from state files, or by
  * watches; read through a view, which stands still.
  *
- * A slot is a cluster's, or is held by a PlacementDecision or an AddOnPlacementScore that names a
- * cluster which is not known. Per slot there is, beside what the topology has, a struct
+ * A slot is a cluster's; it stays while PlacementDecisions name the cluster, though it is gone. A
+ * name in a PlacementDecision that is no cluster's is a *stranger*, which has no slot until a
+ * cluster of that name comes. An AddOnPlacementScore holds a slot of the name of its namespace. Per
+ * slot there is, beside what the topology has, a struct
  * fleet_cluster, and how many decisions of all Placements name it.
  *
  * Threads: one writer at a time, under the store's lock; views from any thread.
@@ -111,6 +113,10 @@ const struct fleet_cluster *fleet_cluster(const struct fleet_view *v, uint32_t s
  * one that lists it twice counts twice. */
 const uint32_t *fleet_decided(const struct fleet_view *v);
 
+/* How often PlacementDecisions name each stranger, by its id; 0 where there is none. NULL: there
+ * are no strangers. */
+const uint32_t *fleet_strangers(const struct fleet_view *v, uint32_t *ret_count);
+
 /* ---- sets and bindings ---- */
 
 struct fleet_set {
@@ -155,10 +161,19 @@ int fleet_placements_visit(const struct fleet_view *v, struct str namespace,
                            const struct selector *selector, struct steps *steps,
                            int (*visit)(void *ctx, struct str name), void *ctx);
 
+/* A name among decisions that no cluster has. */
+struct fleet_stranger {
+    struct str name;
+    uint32_t id;    /* the same for all of this name: below fleet_strangers() */
+    uint32_t place; /* among all that the object lists */
+};
+
 struct fleet_decision {
     struct str name;
     const uint32_t *slots; /* as listed; a slot may come twice, and need not be known */
     uint32_t slot_count;
+    const struct fleet_stranger *strangers; /* as listed; a name may come twice */
+    uint32_t stranger_count;
     bool too_large; /* none are there: more than LIMIT_DECISION_CLUSTERS, or what is kept of the
                        namespace had no room for them */
     const struct fleet_decision *next; /* of the same Placement */

@@ -96,8 +96,10 @@ struct decision_record {
     uint32_t namespace, name; /* interned */
     uint32_t placement;       /* record; FLEET_NONE: no label names one */
     struct links of_placement;
-    uint32_t *slots; /* owned */
-    uint32_t payer;  /* record of its namespace */
+    uint32_t *slots;                  /* owned; with room for all that it lists */
+    struct fleet_stranger *strangers; /* owned; NULL: none */
+    struct links with_strangers;      /* while it has some */
+    uint32_t payer;                   /* record of its namespace */
     uint64_t charged;
     uint32_t facts[DECISION_FACTS]; /* interned, or INTERN_NONE: of the strings in `decision` */
     struct fleet_decision decision;
@@ -127,6 +129,10 @@ struct fleet_scores { /* a resource's record */
     uint32_t objects;
 };
 
+struct stranger_record {
+    uint32_t name; /* interned */
+};
+
 struct fleet_contents {
     uint64_t serial;                       /* no other contents have it */
     const struct fleet_observer *observer; /* borrowed; NULL: nobody is told */
@@ -140,9 +146,12 @@ struct fleet_contents {
     uint64_t charged, charged_max; /* to all namespaces; the most: LIMIT_HUB_BYTES */
     struct listing listings[FLEET_KINDS];
     uint32_t *decided; /* [topology_cap()]; owned */
-    struct pool namespaces, sets, bindings, placements, decisions, resources, scores;
+    uint32_t *strange; /* [strange_cap]; owned: by number of a stranger, how often it is decided */
+    uint32_t strange_cap;
+    uint32_t with_strangers; /* head of the list of decisions that have some */
+    struct pool namespaces, sets, bindings, placements, decisions, resources, scores, strangers;
     struct hashmap namespace_index, set_index, binding_index, placement_index, decision_index,
-        resource_index, score_index;
+        resource_index, score_index, stranger_index;
     uint32_t sets_with_selector;                       /* head of a list */
     uint32_t unsorted_namespaces, unsorted_placements; /* heads of lists */
     struct fleet_decision **sorting; /* [sorting_cap]; owned: room for those of one Placement */
@@ -267,6 +276,20 @@ bool contents_decision_is(const struct fleet_contents *c,
 uint32_t contents_decision_find(const struct fleet_contents *c, struct str namespace,
                                 struct str name);
 void contents_decision_remove(struct fleet_contents *c, struct str namespace, struct str name);
+/* Frees what a record owns, and nothing else: for the end of all. */
+void contents_decision_empty(struct decision_record *d);
+/* A cluster has come: decisions that name it have its slot from now on. O(decisions with strangers)
+ * if there are strangers of this name. */
+void contents_decisions_meet(struct fleet_contents *c, uint32_t slot);
+
+/* ---- strangers.c ---- */
+
+/* Finds or makes the number of a name, and counts it; FLEET_NONE: no memory. */
+uint32_t contents_stranger_add(struct fleet_contents *c, struct str name);
+/* One time less. */
+void contents_stranger_take(struct fleet_contents *c, uint32_t id);
+uint32_t contents_stranger_find(const struct fleet_contents *c, struct str name);
+struct str contents_stranger_name(const struct fleet_contents *c, uint32_t id);
 
 /* ---- scores.c ---- */
 

@@ -85,7 +85,8 @@ static int find_contents(struct stepping *s, const struct layout_object *o, uint
     const struct fleet_decision *d = o->existing;
     uint32_t seen = 0;
     *ret = (struct contents){
-        .slots = arena_array(s->arena, (size_t)o->count + d->slot_count, sizeof *ret->slots)};
+        .slots = arena_array(s->arena, (size_t)o->count + d->slot_count, sizeof *ret->slots),
+        .removed = change == ALL_CHANGES ? d->stranger_count : 0};
     if (ret->slots == NULL)
         return -ENOMEM;
     mark(s, d->slots, d->slot_count, 1);

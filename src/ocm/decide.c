@@ -86,16 +86,43 @@ static int prepare(struct deciding *x) {
     return r == 0 ? deciding_steps(x, x->slots) : r;
 }
 
+static int compare_names(const void *a, const void *b) {
+    return str_cmp(*(const struct str *)a, *(const struct str *)b);
+}
+
+static int read_strangers(struct deciding *x, const struct fleet_decision *first, uint32_t listed) {
+    struct str *names = arena_array(x->arena, listed, sizeof *names);
+    uint32_t count = 0, unique = 0;
+    if (names == NULL)
+        return -ENOMEM;
+    if (!steps_take_sort(&x->arena->steps, listed))
+        return -E2BIG;
+    for (const struct fleet_decision *d = first; d != NULL; d = d->next)
+        for (uint32_t i = 0; i < d->stranger_count; i++)
+            names[count++] = d->strangers[i].name;
+    if (count > 1)
+        qsort(names, count, sizeof *names, compare_names);
+    for (uint32_t i = 0; i < count; i++)
+        if (unique == 0 || !str_eq(names[unique - 1], names[i]))
+            names[unique++] = names[i];
+    x->d->strangers = names;
+    x->d->stranger_count = unique;
+    return 0;
+}
+
 /* What is decided of the Placement today. */
 static int read_current(struct deciding *x) {
     const struct object_meta *meta = &x->placement->meta;
     const struct fleet_decision *first = fleet_decisions(x->view, meta->namespace, meta->name);
-    uint32_t listed = 0, count = 0;
+    uint32_t listed = 0, strange = 0, count = 0;
     int r = 0;
     for (const struct fleet_decision *d = first; r == 0 && d != NULL; d = d->next) {
         listed += d->slot_count;
+        strange += d->stranger_count;
         r = deciding_steps(x, 1 + d->slot_count);
     }
+    if (r == 0 && strange > 0)
+        r = read_strangers(x, first, strange);
     uint32_t *current = arena_array(x->arena, listed, sizeof *current);
     if (r == 0 && current == NULL)
         r = -ENOMEM;

@@ -195,8 +195,12 @@ struct ocm_decision {
     uint32_t term_count;
     int32_t spread_weight;   /* of `builtIn: Spread`; 0: first mode */
     struct plan plan;        /* selected, unscheduled, skew, domains, rounds */
-    const uint32_t *current; /* slots of what is decided today, by name; unknown clusters too */
+    const uint32_t *current; /* slots of what is decided today, by name; of clusters that are gone,
+                                too */
     uint32_t current_count;
+    const struct str *strangers; /* names decided today that no cluster has, by name, each once:
+                                    they are current, and removed by any decision */
+    uint32_t stranger_count;
     const uint32_t *add, *remove; /* by name */
     uint32_t add_count, remove_count;
     const uint32_t *selected_by_name; /* [plan.selected_count] */

@@ -30,12 +30,38 @@ struct scoring {
 
 /* ---- Balance ---- */
 
+/* How often others name the stranger that they name most often. */
+static int count_strangers(struct deciding *x, uint32_t *ret) {
+    const struct object_meta *meta = &x->placement->meta;
+    uint32_t count, *left;
+    const uint32_t *named = fleet_strangers(x->view, &count);
+    *ret = 0;
+    if (named == NULL)
+        return 0;
+    left = arena_array_unset(x->arena, count, sizeof *left);
+    if (left == NULL)
+        return -ENOMEM;
+    if (deciding_steps(x, count / 4) != 0)
+        return -E2BIG;
+    memcpy(left, named, count * sizeof *left);
+    for (const struct fleet_decision *d = fleet_decisions(x->view, meta->namespace, meta->name);
+         d != NULL; d = d->next)
+        for (uint32_t i = 0; i < d->stranger_count; i++)
+            left[d->strangers[i].id]--;
+    for (uint32_t i = 0; i < count; i++)
+        *ret = left[i] > *ret ? left[i] : *ret;
+    return 0;
+}
+
 /* The more decisions of other Placements name a cluster, the lower its score; those of clusters
  * that are no candidates count for the maximum, too. */
 static int score_balance(struct scoring *s) {
-    const struct deciding *x = s->x;
+    struct deciding *x = s->x;
     const uint32_t *decided = fleet_decided(x->view);
-    uint32_t most = 0;
+    uint32_t most;
+    int r = count_strangers(x, &most);
+    if (r != 0)
+        return r;
     for (uint32_t slot = 0; slot < x->slots; slot++) {
         const uint32_t count = decided[slot] - x->decided[slot];
         most = count > most ? count : most;

@@ -49,6 +49,8 @@ static void decode_again(const struct fleet_contents *c, const struct placement 
     struct placement kept;
     struct json_reader r;
     struct arena arena;
+    if (fleet_placement_state(&view, whole->meta.namespace, whole->meta.name).too_large)
+        return; /* the outline is there */
     arena_init(&arena, ARENA_BYTES);
     json_reader_init(&r, fleet_placement_json(&view, whole->meta.namespace, whole->meta.name),
                      &arena, "Placement");
@@ -126,7 +128,7 @@ static void ask_about_names(struct fleet_view *v, struct str namespace, struct s
 static void ask(struct fleet_contents *c) {
     struct fleet_view v = {.contents = c};
     struct arena arena;
-    uint64_t decided = 0, named = 0;
+    uint64_t decided = 0, named = 0, strange = 0, counted = 0;
     contents_sort(c);
     require(!contents_unsorted(c));
     topology_view_open(c->clusters, &v.clusters);
@@ -134,6 +136,7 @@ static void ask(struct fleet_contents *c) {
     for (POOL_EACH(&c->decisions, id)) {
         const struct decision_record *d = pool_at(&c->decisions, id);
         named += d->decision.slot_count;
+        strange += d->decision.stranger_count;
         ask_about_names(&v, intern_str(&c->strings, d->namespace), d->decision.name, &arena);
     }
     for (POOL_EACH(&c->placements, id)) {
@@ -146,6 +149,9 @@ static void ask(struct fleet_contents *c) {
     for (uint32_t slot = 0; slot < topology_slots(c->clusters); slot++)
         decided += c->decided[slot];
     require(decided == named);
+    for (POOL_EACH(&c->strangers, id))
+        counted += c->strange[id];
+    require(counted == strange);
     arena_done(&arena);
     topology_view_close(&v.clusters);
 }

@@ -188,7 +188,7 @@ static void a_decision_of_too_many_clusters(void **state) {
     for (unsigned i = 0; i < 2; i++) { /* one object, again and again */
         for (unsigned count = 99; count <= 101; count++) {
             give_decision(&b, "p", count);
-            assert_int_equal(decision(&b)->slot_count, count <= 100 ? count : 0);
+            assert_int_equal(decision(&b)->stranger_count, count <= 100 ? count : 0);
             assert_int_equal(decision(&b)->too_large, count > 100);
             assert_int_equal(is_too_large(&b, "n", "p"), count > 100);
         }

@@ -291,6 +291,7 @@ static void looking_for_the_cluster_ends(void **state) {
     set(&b, "one", "");
     bind(&b, "n", "one");
     cluster(&b, "c", IN("one"));
+    cluster(&b, "o", "");
     placement(&b, "n", "p", "", "");
     fleet_give(&b, FLEET_DECISIONS,
                "{'metadata':{'name':'d','namespace':'n','labels':{'" PLACEMENT_LABEL

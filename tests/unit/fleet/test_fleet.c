@@ -86,11 +86,12 @@ static void all_kinds_from_files(void **state) {
     assert_str(bound[1], "t");
     assert_true(fleet_placement_json(&v, STR("ns"), STR("p")).n > 0);
     const struct fleet_decision *d = fleet_decisions(&v, STR("ns"), STR("p"));
-    assert_int_equal(d->slot_count, 2);
+    assert_int_equal(d->slot_count, 1);
+    assert_int_equal(d->stranger_count, 1);
     assert_int_equal(d->slots[0], slot);
     assert_null(d->next);
-    assert_int_equal(fleet_decided(&v)[d->slots[1]], 1);
-    assert_str(topology_name(v.clusters.topology, d->slots[1]), "gone");
+    assert_int_equal(fleet_strangers(&v, &count)[d->strangers[0].id], 1);
+    assert_str(d->strangers[0].name, "gone");
     assert_int_equal(
         fleet_score_of(fleet_scores_find(&v, STR("r")), slot, fleet_score_name(&v, STR("x"))).value,
         -5);

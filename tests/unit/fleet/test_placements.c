@@ -214,14 +214,22 @@ static void decisions_are(struct fleet_builder *b, const char *placement, const 
     for (const struct fleet_decision *d = fleet_decisions(v, STR("n"), str_of(placement));
          d != NULL; d = d->next) {
         strbuf_appendf(&got, "%s%.*s=", got.n > 0 ? " " : "", STR_ARG(d->name));
-        for (uint32_t i = 0; i < d->slot_count; i++)
-            strbuf_append_str(&got, topology_name(b->c->clusters, d->slots[i]));
+        for (uint32_t i = 0, stranger = 0; i < d->slot_count + d->stranger_count; i++)
+            if (stranger < d->stranger_count && d->strangers[stranger].place == i)
+                strbuf_append_str(&got, d->strangers[stranger++].name);
+            else
+                strbuf_append_str(&got, topology_name(b->c->clusters, d->slots[i - stranger]));
     }
     assert_str(strbuf_str(&got), wanted);
 }
 
 static void decided_is(struct fleet_builder *b, const char *name, uint32_t wanted) {
-    assert_int_equal(fleet_decided(fleet_look(b))[fleet_slot(b, name)], wanted);
+    uint32_t count;
+    const uint32_t stranger = contents_stranger_find(b->c, str_of(name));
+    if (stranger != FLEET_NONE)
+        assert_int_equal(fleet_strangers(fleet_look(b), &count)[stranger], wanted);
+    else
+        assert_int_equal(fleet_decided(fleet_look(b))[fleet_slot(b, name)], wanted);
 }
 
 static void decisions_by_name(void **state) {
@@ -259,7 +267,7 @@ static void decisions_change(void **state) {
     decisions_are(&b, "p", "d1=bc d2=b");
     decided_is(&b, "b", 2);
     decided_is(&b, "c", 1);
-    assert_int_equal(topology_slot(b.c->clusters, STR("a")), TOPOLOGY_NONE);
+    assert_int_equal(contents_stranger_find(b.c, STR("a")), FLEET_NONE);
     decide(&b, "d1", "q", "bc"); /* of another Placement */
     decisions_are(&b, "p", "d2=b");
     decisions_are(&b, "q", "d1=bc");
@@ -294,6 +302,58 @@ static void decisions_without_their_placement(void **state) {
     json_is(&b, "p", "{'metadata':{'name':'p','namespace':'n'}}");
     decisions_are(&b, "p", "");
     fleet_drop(&b, FLEET_PLACEMENTS, "n", "p");
+    fleet_is_empty(&b);
+    fleet_builder_close(&b);
+}
+
+static void cluster(struct fleet_builder *b, const char *name) {
+    char text[100];
+    (void)snprintf(text, sizeof text, "{'metadata':{'name':'%s'}}", name);
+    fleet_give(b, FLEET_CLUSTERS, text);
+}
+
+/* Names that no cluster has make no slot, and get one, at their places, when a cluster comes. */
+static void strangers_meet_their_clusters(void **state) {
+    struct fleet_builder b;
+    uint32_t count;
+    (void)state;
+    fleet_builder_open(&b);
+    assert_null(fleet_strangers(fleet_look(&b), &count));
+    cluster(&b, "m");
+    decide(&b, "d1", "p", "abmacb");
+    decide(&b, "d2", "p", "a");
+    decide(&b, "d3", "p", "m");
+    assert_int_equal(topology_slots(b.c->clusters), 1);
+    decided_is(&b, "a", 3);
+    decided_is(&b, "b", 2);
+    decided_is(&b, "m", 2);
+    static const char *const coming[] = {"c", "a", "b"};
+    for (int i = 0; i < 3; i++) {
+        cluster(&b, coming[i]);
+        assert_int_equal(topology_slots(b.c->clusters), 2 + i);
+        assert_int_equal(contents_stranger_find(b.c, str_of(coming[i])), FLEET_NONE);
+        decisions_are(&b, "p", "d1=abmacb d2=a d3=m");
+        decided_is(&b, "a", 3);
+        decided_is(&b, "b", 2);
+        decided_is(&b, "c", 1);
+    }
+    assert_null(fleet_strangers(fleet_look(&b), &count));
+    fleet_drop(&b, FLEET_CLUSTERS, NULL, "a"); /* its slot stays as long as it is decided */
+    decisions_are(&b, "p", "d1=abmacb d2=a d3=m");
+    decided_is(&b, "a", 3);
+    cluster(&b, "a");
+    decided_is(&b, "a", 3);
+    fleet_drop(&b, FLEET_CLUSTERS, NULL, "a");
+    decide(&b, "d1", "p", "xb");
+    decide(&b, "d2", "p", "xa"); /* nobody has named it for a moment */
+    decisions_are(&b, "p", "d1=xb d2=xa d3=m");
+    fleet_drop(&b, FLEET_DECISIONS, "n", "d1");
+    fleet_drop(&b, FLEET_DECISIONS, "n", "d2");
+    fleet_drop(&b, FLEET_DECISIONS, "n", "d3");
+    assert_int_equal(b.c->record_bytes, 0);
+    fleet_drop(&b, FLEET_CLUSTERS, NULL, "b");
+    fleet_drop(&b, FLEET_CLUSTERS, NULL, "c");
+    fleet_drop(&b, FLEET_CLUSTERS, NULL, "m");
     fleet_is_empty(&b);
     fleet_builder_close(&b);
 }
@@ -337,6 +397,7 @@ int main(void) {
         cmocka_unit_test(decisions_change),
         cmocka_unit_test(decisions_without_their_placement),
         cmocka_unit_test(many_decisions_of_one),
+        cmocka_unit_test(strangers_meet_their_clusters),
     };
     return cmocka_run_group_tests_name("placements of a fleet", tests, NULL, NULL);
 }

@@ -224,6 +224,16 @@ static void the_annotation_was_taken_away(void **state) {
     assert_int_equal(hub.owned.undone, 0);
 }
 
+/* A name that no cluster has goes from an object that is right otherwise. */
+static void a_name_that_no_cluster_has(void **state) {
+    (void)state;
+    seven_and_two();
+    played_decision(&hub, "p-decision-1", "e0 gone w0");
+    played_placement(&hub, OURS, SOFT NUMBER("2"));
+    (void)played_settle(&hub);
+    played_is(&hub, "p-decision-1: e0 w0");
+}
+
 /* ---- what cannot be decided ---- */
 
 static void expressions_are_not_guessed(void **state) {
@@ -959,6 +969,7 @@ int main(void) {
         TEST(the_annotation_was_taken_away),
         TEST(expressions_are_not_guessed),
         TEST(names_that_no_label_holds),
+        TEST(a_name_that_no_cluster_has),
         TEST(what_is_too_large_keeps_what_it_has),
         TEST(a_hard_key_that_nobody_has),
         TEST(a_new_one_by_a_key_that_nobody_has),
