@@ -5,9 +5,12 @@
 #include "hub/planner.h"
 
 #include "fleet/internal.h"
+#include "unit/hub/planner_inside.h"
 #include "unit/kube/api.h"
 #include "unit/unit.h"
 
+#include <cJSON.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -278,6 +281,231 @@ static void nothing_before_all_is_known(void **state) {
     strbuf_done(&name);
 }
 
+/* ---- many that share few objects ---- */
+
+enum { CLUSTERS = 4, SHARDS = 4, SHARERS = 100, IN_FLIGHT = 16, WANTED = 4096 };
+
+/* An AddOnPlacementScore on the hub. */
+struct scored_object {
+    char name[64];
+    unsigned version, items; /* version 0: there is none */
+};
+
+struct sent {
+    char name[32]; /* the Placement's */
+    struct write write;
+};
+
+static struct {
+    struct scored_object objects[CLUSTERS * SHARDS];
+    unsigned version, writes, conflicts, items;
+    char wanted[WANTED][32];
+    unsigned wanted_first, wanted_count;
+    struct sent sent[IN_FLIGHT];
+    unsigned sent_count;
+} hub;
+
+static struct scored_object *object_named(const char *name) {
+    for (int i = 0; i < CLUSTERS * SHARDS; i++)
+        if (hub.objects[i].name[0] == '\0' || strcmp(hub.objects[i].name, name) == 0) {
+            (void)snprintf(hub.objects[i].name, sizeof hub.objects[i].name, "%s", name);
+            return &hub.objects[i];
+        }
+    fail_msg("one object more than there should be: %s", name);
+    return NULL;
+}
+
+/* As an API server does: whoever names another version than the object's has a conflict. */
+static int land(const struct write *w) {
+    cJSON *body = cJSON_ParseWithLength(w->body.p, w->body.n);
+    cJSON *meta = cJSON_GetObjectItem(body, "metadata");
+    const char *version = cJSON_GetStringValue(cJSON_GetObjectItem(meta, "resourceVersion"));
+    char name[64], text[16];
+    (void)snprintf(name, sizeof name, "%s/%s",
+                   cJSON_GetStringValue(cJSON_GetObjectItem(meta, "namespace")),
+                   cJSON_GetStringValue(cJSON_GetObjectItem(meta, "name")));
+    struct scored_object *o = object_named(name);
+    const unsigned made_from = version != NULL ? (unsigned)strtoul(version, NULL, 10) : 0;
+    hub.writes++;
+    if (made_from != o->version) {
+        hub.conflicts++;
+        cJSON_Delete(body);
+        return 409;
+    }
+    o->version = ++hub.version;
+    const cJSON *scores = cJSON_GetObjectItem(cJSON_GetObjectItem(body, "status"), "scores");
+    hub.items += (unsigned)cJSON_GetArraySize(scores) - o->items;
+    o->items = (unsigned)cJSON_GetArraySize(scores);
+    (void)snprintf(text, sizeof text, "%u", o->version);
+    cJSON_DeleteItemFromObject(meta, "resourceVersion");
+    (void)cJSON_AddStringToObject(meta, "resourceVersion", text);
+    char *json = cJSON_PrintUnformatted(body);
+    give(FLEET_SCORES, json);
+    free(json);
+    cJSON_Delete(body);
+    return 200;
+}
+
+static void note_offers(void) {
+    struct planner_offer offer;
+    struct strbuf name = {0};
+    for (; planner_next(planner, &name, &offer); strbuf_clear(&name)) {
+        if (offer.what != OWNED_SCORE)
+            continue;
+        assert_true(hub.wanted_count < WANTED);
+        char *at = hub.wanted[(hub.wanted_first + hub.wanted_count++) % WANTED];
+        (void)snprintf(at, sizeof hub.wanted[0], "%.*s", (int)name.n, name.p);
+    }
+    strbuf_done(&name);
+}
+
+static void send_some(void) {
+    while (hub.wanted_count > 0 && hub.sent_count < IN_FLIGHT) {
+        struct sent *s = &hub.sent[hub.sent_count];
+        *s = (struct sent){.write = {.verb = WRITE_NOTHING}};
+        memcpy(s->name, hub.wanted[hub.wanted_first], sizeof s->name);
+        hub.wanted_first = (hub.wanted_first + 1) % WANTED;
+        hub.wanted_count--;
+        planner_take(planner, str_of(s->name), &s->write);
+        hub.sent_count += s->write.verb != WRITE_NOTHING;
+    }
+}
+
+static void land_first(void) {
+    struct sent s = hub.sent[0];
+    memmove(hub.sent, hub.sent + 1, --hub.sent_count * sizeof s);
+    const int status = land(&s.write);
+    ended(s.name, status == 200 ? WRITE_DONE : WRITE_CONFLICT, status);
+    strbuf_done(&s.write.path);
+    strbuf_done(&s.write.body);
+}
+
+/* A hundred Placements want an item in each of four clusters. */
+static void items_of_one_object_go_together(void **state) {
+    (void)state;
+    char text[700];
+    memset(&hub, 0, sizeof hub);
+    for (int i = 1; i < CLUSTERS; i++) {
+        (void)snprintf(text, sizeof text, "{'metadata':{'name':'c%d','labels':{'zone':'a'}}}", i);
+        give(FLEET_CLUSTERS, text);
+    }
+    planner_lead(planner, true);
+    for (int i = 0; i < SHARERS; i++) {
+        (void)snprintf(text, sizeof text,
+                       "{'metadata':{'name':'p%d','namespace':'n','uid':'u%d','resourceVersion':"
+                       "'1','annotations':{'" PLACEMENT_MODE_ANNOTATION "':'Scores'}}," SPEC "}",
+                       i, i);
+        give(FLEET_PLACEMENTS, text);
+    }
+    while (hub.items < CLUSTERS * SHARERS) {
+        note_offers();
+        send_some();
+        if (hub.sent_count > 0)
+            land_first();
+        else
+            wait_sem(&offered, "nobody wants to write, and not all is written");
+    }
+    assert_true(50 * hub.conflicts <= hub.writes);
+    assert_true(hub.writes <= 10 * CLUSTERS * SHARDS);
+}
+
+/* ---- who waits for one object ---- */
+
+enum { WAITERS = 3 };
+
+/* Placements of one shard, so that they want items of one object. Returns the next uid to try. */
+static unsigned place_waiters(int from, int to, unsigned uid) {
+    for (int i = from; i < to; i++) {
+        char text[700];
+        do
+            (void)snprintf(text, sizeof text, "w%u", uid++);
+        while (injected_key_of(str_of(text), SHARDS).shard != 0);
+        (void)snprintf(text, sizeof text,
+                       "{'metadata':{'name':'w%d','namespace':'n','uid':'w%u','resourceVersion':"
+                       "'1','annotations':{'" PLACEMENT_MODE_ANNOTATION "':'Scores'}}," SPEC "}",
+                       i, uid - 1);
+        give(FLEET_PLACEMENTS, text);
+        (void)snprintf(text, sizeof text, "n/w%d", i);
+        is_offered(text);
+    }
+    return uid;
+}
+
+static void are_all_gone(void) {
+    const int64_t until_ms = clock_real()->now_ms(clock_real()) + 10000;
+    while (planner_inside_count(planner) > 0) {
+        assert_true(clock_real()->now_ms(clock_real()) < until_ms);
+        (void)sched_yield();
+    }
+    planner_inside_is_empty(planner);
+}
+
+/* Whichever goes, the others are planned when the object is seen. */
+static void one_that_waits_goes(int gone) {
+    char names[WAITERS][8];
+    struct strbuf name = {0};
+    struct planner_offer offer;
+    planner_lead(planner, true);
+    const unsigned uid = place_waiters(0, WAITERS, 0);
+    is_taken("n/w1", WRITE_CREATE, "AddOnPlacementScore");
+    is_taken("n/w0", WRITE_NOTHING, ""); /* w1's write is all of theirs */
+    is_taken("n/w2", WRITE_NOTHING, "");
+    (void)place_waiters(WAITERS, WAITERS + 1, uid);
+    is_taken("n/w3", WRITE_NOTHING, ""); /* it waits until that is seen */
+    drop(FLEET_PLACEMENTS, "n", "w3");
+    ended("n/w1", WRITE_DONE, 201);
+    placement("y", "1");
+    is_offered("n/y"); /* and they have been told */
+    for (int i = 0; i < WAITERS; i++)
+        (void)snprintf(names[i], sizeof names[i], "w%d", i);
+    drop(FLEET_PLACEMENTS, "n", names[gone]);
+    placement("z", "1");
+    is_offered("n/z"); /* it is planned, which was before */
+    assert_false(planner_next(planner, &name, &offer));
+    give(FLEET_SCORES, "{'metadata':{'name':'evenkeel-0','namespace':'c','resourceVersion':'7'},"
+                       "'status':{}}");
+    char others[2][32];
+    for (int i = 0, n = 0; i < WAITERS; i++)
+        if (i != gone)
+            (void)snprintf(others[n++], sizeof others[0], "n/%s", names[i]);
+    are_offered(others[0], others[1]);
+    is_taken(others[1], WRITE_APPLY, "\"resourceVersion\":\"7\"");
+    ended(others[1], WRITE_BUSY, 429); /* there is nothing to be seen: they try again */
+    are_offered(others[0], others[1]);
+    is_taken(others[0], WRITE_APPLY, "\"resourceVersion\":\"7\"");
+    ended(others[0], WRITE_DONE, 200);
+    for (int i = 0; i < WAITERS; i++)
+        if (i != gone)
+            drop(FLEET_PLACEMENTS, "n", names[i]);
+    drop(FLEET_PLACEMENTS, "n", "y");
+    drop(FLEET_PLACEMENTS, "n", "z");
+    are_all_gone();
+    strbuf_done(&name);
+}
+
+static void the_first_that_waits_goes(void **state) {
+    (void)state;
+    one_that_waits_goes(0);
+}
+
+static void the_second_that_waits_goes(void **state) {
+    (void)state;
+    one_that_waits_goes(1);
+}
+
+static void the_third_that_waits_goes(void **state) {
+    (void)state;
+    one_that_waits_goes(2);
+}
+
+static void who_does_not_lead_counts_nothing(void **state) {
+    (void)state;
+    planner_lead(planner, true);
+    (void)place_waiters(0, WAITERS, 0);
+    planner_lead(planner, false);
+    are_all_gone();
+}
+
 /* One namespace's Placements wait for their own: that of another is the second, whenever it comes.
  */
 static void namespaces_take_turns(void **state) {
@@ -375,10 +603,19 @@ static void what_it_did_is_kept(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(scores_that_are_seen),        TEST(only_a_leader_plans),
-        TEST(a_change_is_planned),         TEST(ends_of_writes),
-        TEST(nothing_before_all_is_known), TEST(what_it_did_is_kept),
-        TEST(namespaces_take_turns),       TEST(moves_from_what_is_lost_are_urgent),
+        TEST(scores_that_are_seen),
+        TEST(only_a_leader_plans),
+        TEST(a_change_is_planned),
+        TEST(ends_of_writes),
+        TEST(nothing_before_all_is_known),
+        TEST(what_it_did_is_kept),
+        TEST(namespaces_take_turns),
+        TEST(who_does_not_lead_counts_nothing),
+        TEST(the_first_that_waits_goes),
+        TEST(the_second_that_waits_goes),
+        TEST(the_third_that_waits_goes),
+        TEST(items_of_one_object_go_together),
+        TEST(moves_from_what_is_lost_are_urgent),
     };
     return cmocka_run_group_tests_name("planner", tests, NULL, NULL);
 }
