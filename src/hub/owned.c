@@ -11,6 +11,7 @@
 /* A write that was answered and is not seen, or not answered at all, is forgotten after that. One
  * that was answered and may have taken a cluster away is not: its object stays in doubt. */
 enum { FORGET_MS = 30000 };
+enum { SAY_STEPS = 100000 }; /* for a condition */
 enum { CANNOT_MS = 600000 }; /* a cluster where no score can be made is left out for so long */
 
 const char *const owned_reason_names[MOVED_REASONS] = {[MOVED_INFEASIBLE] = "infeasible",
@@ -584,6 +585,23 @@ static int keep_too_large(struct looking *x) {
     return x->doubt == DOUBT_NONE && !x->state.status_cut ? owned_write_status(x, &wanted) : 0;
 }
 
+/* What takes more steps than it may says so, with the little that this takes. */
+static void say_too_many_steps(struct looking *x) {
+    const struct ocm_condition condition = {
+        owned_spread_condition, OCM_UNKNOWN, STR("TooManySteps"),
+        STR("the Placement takes more steps to decide than it may: it has too many predicates, "
+            "prioritizers or groups for so many clusters; decisions stay as they are")};
+    const struct status_wanted wanted = {.conditions = &condition, .condition_count = 1};
+    const bool is_ours = x->ret->mode == OWNED_OURS || x->ret->mode == OWNED_SCORED;
+    struct err *const reported = x->err;
+    struct err ignored;
+    x->arena->steps = (struct steps){.max = SAY_STEPS};
+    x->err = &ignored;
+    if (is_ours && x->doubt == DOUBT_NONE && owned_write_status(x, &wanted) != 0)
+        owned_write_done(&x->ret->write);
+    x->err = reported;
+}
+
 /* It may wait for its turn for long, among a thousand others. */
 static void fit_body(struct strbuf *body) {
     char *p = body->n > 0 && !strbuf_failed(body) ? realloc(body->p, body->n) : NULL;
@@ -641,6 +659,8 @@ int owned_look(struct owned *o, const struct owned_question *q, struct arena *ar
         ret->result = OWNED_FAILED;
         owned_write_done(&ret->write);
     }
+    if (r == -E2BIG)
+        say_too_many_steps(&x);
     fit_body(&ret->write.body);
     return r;
 }

@@ -10,11 +10,16 @@
 #include <stdlib.h>
 
 enum {
-    VIEW_MS = 10,     /* for so long a view may hold up the watch, and one plan longer */
-    POLL_MS = 1000,   /* how often it is looked whether policies have changed */
-    RETRY_MS = 60000, /* after a plan that failed */
+    VIEW_MS = 5,            /* for so long a view may hold up the watch, and one plan longer */
+    POLL_MS = 1000,         /* how often it is looked whether policies have changed */
+    RETRY_MS = 60000,       /* after a plan that failed; doubles */
+    RETRY_MAX_MS = 3600000, /* ... up to this */
     PLAN_BYTES = 256 << 20,
-    PLAN_STEPS = 100000000,
+    /* 25 ms where a step takes 5 ns, and 20 ms where keys of clusters are sorted for the first
+     * time, at 20 ns a step: with both nobody waits for longer than 50 ms. */
+    PLAN_STEPS = 5000000,
+    KEY_STEPS = 1000000,
+    TURN_STEPS = 100000, /* of a plan; a namespace whose plans take more loses turns for it */
 };
 
 const struct event_reason planner_reasons[PLANNER_REASONS] = {
@@ -174,9 +179,9 @@ static int sweep(struct planner *p, struct planner_record *r, const struct owned
 }
 
 static int look(struct planner *p, struct planner_record *r, struct fleet_view *view,
-                struct owned_answer *ret) {
+                struct owned_answer *ret, uint64_t *ret_steps) {
     const struct planner_key key = planner_key_of(strbuf_str(&r->name));
-    struct steps steps = {.max = PLAN_STEPS};
+    struct steps steps = {.max = KEY_STEPS};
     struct owned_question q = {.view = view,
                                .wall_ms = p->options.wall_us() / 1000,
                                .now_ms = now_ms(p),
@@ -195,6 +200,7 @@ static int look(struct planner *p, struct planner_record *r, struct fleet_view *
     const int result = key.name.n > 0 ? owned_look(&r->owned, &q, &p->arena, ret, &err)
                                       : sweep(p, r, &q, ret, &err);
     view->clusters.steps = NULL;
+    *ret_steps = steps.used + p->arena.steps.used;
     planner_metrics_look(&p->metrics, ret, clock_ns(p->options.clock) - before_ns);
     if (key.name.n > 0)
         placement_history_look(p->options.history, key.namespace, key.name, ret, q.wall_ms);
@@ -237,7 +243,7 @@ static bool publish(struct planner *p, uint32_t id, struct owned_answer *a, uint
         planner_set_waits(p, id, STR("")); /* it is seen, or waited for no more */
     if (!a->write_is_out)
         planner_set_waits(p, id, a->write.item.n > 0 ? strbuf_str(&a->write.object) : STR(""));
-    if (!r->failed || a->has_key)
+    if (r->failures == 0 || a->has_key)
         planner_set_key(p, id, a->has_key ? &a->key : NULL,
                         a->has_noted_key ? &a->noted_key : NULL);
     const bool is_new = a->write.what != OWNED_NOTHING && !r->offered;
@@ -250,26 +256,35 @@ static bool publish(struct planner *p, uint32_t id, struct owned_answer *a, uint
     return is_new;
 }
 
+static int64_t retry_ms(uint32_t failures) {
+    int64_t ms = RETRY_MS;
+    for (uint32_t i = 1; i < failures && ms < RETRY_MAX_MS; i++)
+        ms *= 2;
+    return ms < RETRY_MAX_MS ? ms : RETRY_MAX_MS;
+}
+
 /* Returns whether there is something new to be written. */
 static bool plan_one(struct planner *p, uint32_t id, struct fleet_view *view) {
     struct owned_answer a;
+    uint64_t steps;
     mutex_lock(&p->mutex);
     struct planner_record *r = planner_record(p, id); /* which stays where it is */
     hear_news(r);
     const uint64_t takes = r->takes;
     mutex_unlock(&p->mutex);
-    const int result = look(p, r, view, &a);
+    const int result = look(p, r, view, &a, &steps);
     const struct planner_counts counts = {.owned = a.mode == OWNED_OURS,
                                           .scored = a.mode == OWNED_SCORED,
                                           .own_terms = a.own_terms,
                                           .skewed = a.skewed,
                                           .waiting = a.waiting,
                                           .refused = a.refused};
-    r->failed = result != 0;
+    r->failures = result != 0 ? r->failures + 1 : 0;
     planner_metrics_replace(&p->metrics, &r->counts, &counts);
     r->counts = counts;
-    set_wake(p, r, result != 0 && result != -EINVAL ? RETRY_MS : a.wake_ms);
+    set_wake(p, r, result != 0 && result != -EINVAL ? retry_ms(r->failures) : a.wake_ms);
     mutex_lock(&p->mutex);
+    turns_charge(&p->dirty, &r->dirty, steps);
     const bool is_new = publish(p, id, &a, takes);
     mutex_unlock(&p->mutex);
     return is_new;
@@ -414,7 +429,7 @@ int planner_new(const struct planner_options *options, struct planner **ret, str
     if (p->options.wall_us == NULL)
         p->options.wall_us = kube_wall_us;
     pool_init(&p->records, sizeof(struct planner_record));
-    turns_init(&p->dirty, 0);
+    turns_init(&p->dirty, TURN_STEPS);
     p->first_ready = POOL_NONE;
     p->next_wake_ms = INT64_MAX;
     arena_init(&p->arena, PLAN_BYTES);

@@ -47,9 +47,9 @@ struct planner_record {
     struct turn dirty;  /* waits there until it is planned */
     bool offered;       /* it is in the list of what is to be written, by `next` */
     bool urgent;        /* it is on its way from clusters that do not fit any more */
-    bool failed;        /* the last look did */
     bool planned;       /* it was looked at */
     uint32_t next;
+    uint32_t failures;          /* of its last looks, in a row */
     uint64_t takes;             /* counted */
     struct owned_write pending; /* to be taken */
     struct planner_news news;

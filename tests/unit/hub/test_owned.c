@@ -6,6 +6,7 @@
 
 #include "unit/hub/played_hub.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 #define OWNER "'" PLACEMENT_MODE_ANNOTATION "':'Owner'"
@@ -918,6 +919,47 @@ static void nothing_is_left(void **state) {
     assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "Unknown NoClusters");
 }
 
+/* However few steps there are: what is ours says that they were too few, and is decided with
+ * enough.
+ */
+static void too_many_steps(void **state) {
+    (void)state;
+    struct owned_write said = {.what = OWNED_NOTHING};
+    unsigned told = 0;
+    int r = -E2BIG;
+    seven_and_two();
+    played_placement(&hub, OURS, SOFT NUMBER("4"));
+    struct fleet_view *view = (struct fleet_view *)(uintptr_t)fleet_look(&hub.fleet);
+    const struct owned_question q = {.view = view,
+                                     .namespace = STR("n"),
+                                     .name = STR("p"),
+                                     .wall_ms = 1800000000000,
+                                     .settings = &hub.settings};
+    for (uint64_t max = 1; r != 0; max++) {
+        struct err err = {0};
+        arena_reset(&hub.arena);
+        hub.arena.steps = (struct steps){.max = max};
+        r = owned_look(&hub.owned, &q, &hub.arena, &hub.answer, &err);
+        if (r == -E2BIG && hub.answer.mode == OWNED_OURS) {
+            owned_write_done(&said);
+            said = hub.answer.write;
+            assert_int_equal(said.what, OWNED_STATUS);
+            assert_true(err.text[0] != '\0');
+            told++;
+        } else {
+            owned_write_done(&hub.answer.write);
+        }
+        assert_true(max < 1000000);
+    }
+    hub.arena.steps = (struct steps){.max = 0};
+    assert_true(told > 0);
+    assert_int_equal(played_apply(&hub, &said), 0);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "Unknown TooManySteps");
+    owned_write_done(&said);
+    (void)played_settle(&hub);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "True Even");
+}
+
 static void what_is_gone(void **state) {
     struct owned_write write;
     (void)state;
@@ -996,6 +1038,7 @@ int main(void) {
         TEST(hard_terms_and_another_controller),
         TEST(a_name_that_is_taken),
         TEST(nothing_is_left),
+        TEST(too_many_steps),
         TEST(what_is_gone),
         TEST(times_to_look_again),
     };
