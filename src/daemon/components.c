@@ -431,6 +431,20 @@ static void stop_owned_placements(struct server *s) {
     owned_placements_stop(s->owned_placements);
 }
 
+static bool owns_placements(void *ctx) {
+    const struct server *s = ctx;
+    return s->owned_placements != NULL;
+}
+
+/* A replica that is rolled out must be able to lead: a list that was only tried is none. Pods do
+ * not wait for another server. */
+static bool can_decide_placements(void *ctx) {
+    const struct server *s = ctx;
+    const bool is_another =
+        configuration_serves_pods(s->configuration) && server_is_used(s->configuration, SERVER_HUB);
+    return is_another || known_fleet_synced(s->fleet);
+}
+
 /* ---- member clusters ---- */
 
 static int start_members(struct server *s, struct err *err) {
@@ -957,7 +971,13 @@ static const struct server_component components[] = {
                 .wanted = keeps_clusters,
                 .bad_text = "not heard: the clusters are those that it listed last; see the log",
                 .advice = true}}},
-    {.name = "owned placements", .start = start_owned_placements, .stop = stop_owned_placements},
+    {.name = "owned placements",
+     .start = start_owned_placements,
+     .stop = stop_owned_placements,
+     .ready = {{.name = "placements",
+                .good = can_decide_placements,
+                .wanted = owns_placements,
+                .bad_text = "not all lists of the hub are known: none can be decided"}}},
     {.name = "members",
      .start = start_members,
      .poll = poll_members,

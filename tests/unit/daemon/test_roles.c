@@ -264,16 +264,32 @@ static void a_hub_whose_placements_are_reviewed(void **state) {
         api_call_done(&calls[i]);
 }
 
+/* A replica that could decide nothing is not ready, whatever else it serves. */
+static void a_replica_without_lists(void **state) {
+    struct fixture *f = *state;
+    decide_placements(f);
+    f->configuration.ops.listen = "127.0.0.1:0";
+    f->configuration.extender.listen = "127.0.0.1:0";
+    f->configuration.extender.insecure = true;
+    f->configuration.kubernetes.kubeconfig = f->kubeconfig;
+    start(f);
+    assert_int_equal(readiness(f), 503);
+    assert_contains(f->text.p, "[-] placements: not all lists of the hub are known");
+}
+
 /* Pods of one server, Placements of another: each has its own writer, recorder and policies. */
 static void a_hub_beside_a_cluster(void **state) {
     struct fixture *f = *state;
     decide_placements(f);
+    f->configuration.ops.listen = "127.0.0.1:0";
     f->configuration.webhook.listen = "127.0.0.1:0";
     f->configuration.webhook.certificates.mode = CERTIFICATES_SECRET;
     f->configuration.webhook.certificates.namespace = "fleets";
     f->configuration.kubernetes.kubeconfig = f->kubeconfig;
     f->configuration.hub.kubeconfig = f->hub_kubeconfig;
     start(f);
+    (void)readiness(f);
+    assert_null(strstr(f->text.p, "placements:")); /* pods do not wait for another server */
     is_asked_for_placements(&f->hub);
     struct writer *writers[] = {servers_writer(f->server.servers, SERVER_CLUSTER),
                                 servers_writer(f->server.servers, SERVER_HUB)};
@@ -348,6 +364,7 @@ int main(void) {
         TEST(a_hub_that_is_decided),
         TEST(a_hub_that_is_this_cluster),
         TEST(a_hub_whose_placements_are_reviewed),
+        TEST(a_replica_without_lists),
         TEST(a_hub_beside_a_cluster),
         TEST(a_hub_whose_kubeconfig_is_missing),
         TEST(services_of_estimators),
