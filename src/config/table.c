@@ -482,7 +482,9 @@ static const struct field fields[] = {
      .min = 1,
      .max = 10000,
      .initial = 50,
-     .help = "Objects written at the hub; after a pause as many may come at once."},
+     .help =
+         "Objects written at the hub; after a pause as many may come at once. Namespaces take "
+         "turns, and half is kept for Placements that leave clusters which do not fit any more."},
     {.path = "ocm.writesInFlight",
      .flag = "ocm-writes-in-flight",
      .type = FIELD_NUMBER,
