@@ -187,6 +187,24 @@ static void note_kept(struct deciding *x) {
         x->causes[plan->selected[picked + i]] = plan->kept_terms[i];
 }
 
+enum { REACHABLE_TRIES = 8 };
+
+/* Bars what is above, until nothing is; after several times all new clusters. */
+static int plan_reachable(struct deciding *x, struct plan_question *q) {
+    struct plan *plan = &x->d->plan;
+    uint8_t *barred = arena_alloc(x->arena, x->slots);
+    int r = barred == NULL ? -ENOMEM : 0;
+    q->barred = barred;
+    for (uint32_t tries = 0; r == 0 && plan->above_count > 0; tries++) {
+        for (uint32_t i = 0; i < plan->above_count; i++)
+            barred[plan->above[i]] = 1;
+        for (uint32_t i = 0; tries >= REACHABLE_TRIES && i < x->left_count; i++)
+            barred[x->left[i]] = q->members[x->left[i]] == 0;
+        r = ocm_plan(&x->view->clusters, q, x->arena, plan);
+    }
+    return r;
+}
+
 static int select_clusters(struct deciding *x) {
     struct ocm_decision *d = x->d;
     uint32_t *others = NULL;
@@ -197,19 +215,22 @@ static int select_clusters(struct deciding *x) {
     if (r != 0)
         return r;
     d->others = others;
-    const struct plan_question question = {.terms = d->terms,
-                                           .term_count = d->term_count,
-                                           .candidates = x->left,
-                                           .candidate_count = x->left_count,
-                                           .sums = d->sums,
-                                           .members = x->members,
-                                           .others = others,
-                                           .has_number = x->placement->has_number,
-                                           .number = (uint32_t)x->placement->number,
-                                           .weight = d->spread_weight,
-                                           .with_rounds = x->question->with_rounds,
-                                           .with_domains = with_domains};
+    struct plan_question question = {.terms = d->terms,
+                                     .term_count = d->term_count,
+                                     .candidates = x->left,
+                                     .candidate_count = x->left_count,
+                                     .sums = d->sums,
+                                     .members = x->question->members != NULL ? x->question->members
+                                                                             : x->members,
+                                     .others = others,
+                                     .has_number = x->placement->has_number,
+                                     .number = (uint32_t)x->placement->number,
+                                     .weight = d->spread_weight,
+                                     .with_rounds = x->question->with_rounds,
+                                     .with_domains = with_domains};
     r = ocm_plan(&x->view->clusters, &question, x->arena, &d->plan);
+    if (r == 0 && x->question->reachable && d->plan.above_count > 0)
+        r = plan_reachable(x, &question);
     if (r == 0) {
         leave_out(x, d->plan.lacks);
         note_kept(x);

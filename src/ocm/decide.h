@@ -56,6 +56,11 @@ struct ocm_question {
     struct ocm_policy_terms policy;
     int64_t now_ms; /* since 1970: what validUntil and tolerationSeconds are compared with */
     bool with_rounds, with_domains; /* plan.rounds and plan.domains are wanted */
+    /* No new cluster is selected whose domain is above a hard term with what is kept: what can be
+     * reached from today's decisions while no write does that. */
+    bool reachable;
+    /* By slot, 1: it is a member for the terms; NULL: those that PlacementDecisions name. */
+    const uint8_t *members;
     /* Only these clusters take part, if `has_names`; others are not available. */
     bool has_names;
     const struct str *names; /* in any order, each any number of times */

@@ -69,6 +69,13 @@ static int find_domains(struct plan_work *w) {
     return r == 0 ? plan_spend(w, w->feasible_count + w->domains.tree.count) : r;
 }
 
+int plan_begin(struct plan_work *w, struct plan *ret) {
+    int r = find_terms(w);
+    if (r == 0)
+        r = find_feasible(w, ret);
+    return r == 0 ? find_domains(w) : r;
+}
+
 /* ---- the candidates of a leaf: a heap, whose first is the best ---- */
 
 /* Without what spread says of them. */
@@ -104,6 +111,7 @@ static void sift_down(struct plan_entry *heap, uint32_t count, uint32_t at) {
 /* Puts each beside the others of its leaf. Nothing is sorted: of a large fleet few are selected. */
 static int make_heaps(struct plan_work *w) {
     const struct plan_question *q = w->question;
+    const uint8_t *barred = q->barred;
     const struct topology_tree *tree = &w->domains.tree;
     w->entries = arena_array_unset(w->arena, w->feasible_count, sizeof *w->entries);
     w->begin = arena_array(w->arena, tree->count, sizeof *w->begin);
@@ -119,6 +127,8 @@ static int make_heaps(struct plan_work *w) {
     }
     for (uint32_t i = 0; i < w->feasible_count; i++) {
         const uint32_t slot = w->feasible[i], leaf = tree->leaf_of[slot];
+        if (barred != NULL && barred[slot] != 0)
+            continue;
         w->entries[w->begin[leaf] + w->left[leaf]++] = (struct plan_entry){
             .sum = q->sums != NULL ? q->sums[slot] : 0,
             .place = i,
@@ -293,6 +303,41 @@ static int keep_members(struct plan_work *w, uint32_t number, struct plan *ret) 
     return r;
 }
 
+int64_t plan_above(const struct plan_work *w, uint32_t slot) {
+    const struct ordered_count *parent = &w->domains.items[PREFIX_ROOT];
+    int64_t most = INT64_MIN;
+    uint32_t path[ORDERED_TERMS];
+    ordered_domains_path(&w->domains, slot, path);
+    for (uint32_t t = 0; t < w->domains.term_count; t++) {
+        const struct ordered_count *own = &w->domains.items[path[t]];
+        const int64_t above = rounds_over(&w->terms[t], parent, own->count) - 1;
+        if (w->question->terms[t].hard && above > most)
+            most = above;
+        parent = own;
+    }
+    return most;
+}
+
+/* Members that are kept make a domain fuller after new clusters were picked there. */
+static int find_above(struct plan_work *w, struct plan *ret) {
+    const uint8_t *members = w->question->members;
+    const uint32_t picked = ret->selected_count - ret->kept_count;
+    if (ret->kept_count == ret->keyless_count)
+        return 0;
+    ret->above = arena_array_unset(w->arena, picked, sizeof *ret->above);
+    uint32_t *found = arena_array(w->arena, w->domains.tree.count, sizeof *found); /* of a leaf */
+    if (ret->above == NULL || found == NULL)
+        return -ENOMEM;
+    for (uint32_t i = picked; i > 0; i--) {
+        const uint32_t slot = ret->selected[i - 1], leaf = w->domains.tree.leaf_of[slot];
+        if (members[slot] != 0 || plan_above(w, slot) <= (int64_t)found[leaf])
+            continue;
+        found[leaf]++;
+        ret->above[ret->above_count++] = slot;
+    }
+    return plan_spend(w, (uint64_t)picked * (1 + w->domains.term_count) + w->domains.tree.count);
+}
+
 static int select_clusters(struct plan_work *w, struct plan *ret) {
     const struct plan_question *q = w->question;
     const uint32_t wanted = q->has_number ? q->number : q->candidate_count;
@@ -309,6 +354,8 @@ static int select_clusters(struct plan_work *w, struct plan *ret) {
         r = pick(w, rounds, q->with_rounds ? &trace : NULL, ret);
     if (r == 0)
         r = keep_members(w, number, ret);
+    if (r == 0)
+        r = find_above(w, ret);
     if (r != 0)
         return r;
     ret->unscheduled = q->has_number ? wanted - ret->selected_count : 0;
@@ -320,11 +367,7 @@ int ocm_plan(struct topology_view *v, const struct plan_question *q, struct aren
              struct plan *ret) {
     struct plan_work w = {.view = v, .question = q, .arena = arena};
     struct plan plan = {0};
-    int r = find_terms(&w);
-    if (r == 0)
-        r = find_feasible(&w, &plan);
-    if (r == 0)
-        r = find_domains(&w);
+    int r = plan_begin(&w, &plan);
     if (r == 0)
         r = make_heaps(&w);
     if (r == 0)

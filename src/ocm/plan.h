@@ -39,6 +39,7 @@ struct plan_question {
     const int64_t *sums;    /* of all prioritizers; by slot, within +-2^61 */
     const uint8_t *members; /* by slot; 1: it is decided today */
     const uint32_t *others; /* by slot: how often the spread group has it */
+    const uint8_t *barred;  /* by slot; 1: it is in its domains, and is not selected */
     bool has_number;        /* false: as many as there are */
     uint32_t number;
     int32_t weight; /* of `builtIn: Spread`; 0: first mode. Without terms it means nothing */
@@ -65,10 +66,14 @@ struct plan_round {
 struct plan {
     uint32_t *selected; /* slots, in the order of picking, then the kept */
     uint32_t selected_count;
-    uint32_t kept_count;           /* the last so many of `selected` */
-    uint32_t keyless_count;        /* the last so many of the kept: they lack a hard term's key */
-    uint8_t *kept_terms;           /* [kept_count]: the hard term that would let nobody in there */
-    uint32_t unscheduled;          /* how many fewer than the number; 0 where there is none */
+    uint32_t kept_count;    /* the last so many of `selected` */
+    uint32_t keyless_count; /* the last so many of the kept: they lack a hard term's key */
+    uint8_t *kept_terms;    /* [kept_count]: the hard term that would let nobody in there */
+    uint32_t unscheduled;   /* how many fewer than the number; 0 where there is none */
+    /* New ones of `selected` whose domain is above a hard term with the kept: so many that it would
+       not be without them, or all that there are. */
+    uint32_t *above;
+    uint32_t above_count;
     int64_t skew[PLACEMENT_TERMS]; /* of each term: the fullest above the emptiest sibling, the
                                       largest of all parents */
     uint8_t *lacks; /* [candidate_count]: the hard term whose key the candidate has not, from 1;

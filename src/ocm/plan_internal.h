@@ -37,6 +37,13 @@ static inline int64_t plan_normalized(int64_t raw, int64_t least, int64_t most) 
     return most == least ? 0 : 200 * (raw - least) / (most - least) - 100;
 }
 
+/* Terms, who takes part, and domains with what is in them before the rounds; sets ret->lacks. 0,
+ * -E2BIG or -ENOMEM. */
+int plan_begin(struct plan_work *w, struct plan *ret) MUST_CHECK;
+
+/* By how much a cluster's fullest domain is over maxSkew of a hard term; 0 or less: it is not. */
+int64_t plan_above(const struct plan_work *w, uint32_t slot);
+
 /* The first hard term that forbids one more in the domains of a cluster; their number: none does.
  */
 uint32_t plan_forbidding_term(const struct plan_work *w, uint32_t slot);

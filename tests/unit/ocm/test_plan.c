@@ -499,6 +499,42 @@ static void who_lacks_a_key(void **state) {
     small_fleet_close(&f);
 }
 
+/* With the kept, zone 1 has four: two above maxSkew, and two new ones are there. Zone 2 has two,
+ * one of which is new. */
+static void new_ones_that_are_above(void **state) {
+    struct small_fleet f;
+    struct placement_term terms[PLACEMENT_TERMS];
+    uint8_t barred[SMALL_FLEET] = {0};
+    CLEANUP(strbuf_done) struct strbuf got = {0}, above = {0};
+    (void)state;
+    small_fleet_init(&f);
+    read_clusters(&f, "a:1* z=1; b:1* z=1; x:9 z=1; y:8 z=1; c z=2");
+    small_fleet_open(&f);
+    struct plan_question q = small_fleet_question(&f);
+    q.terms = terms;
+    q.term_count = read_terms("z hard 1", terms);
+    struct plan plan = small_fleet_plan(&f, &q);
+    small_fleet_names(&f, plan.selected, plan.selected_count, &got);
+    assert_str(strbuf_str(&got), "x c y a b");
+    small_fleet_names(&f, plan.above, plan.above_count, &above);
+    assert_str(strbuf_str(&above), "y x");
+    for (uint32_t i = 0; i < plan.above_count; i++)
+        barred[plan.above[i]] = 1;
+    q.barred = barred;
+    plan = small_fleet_plan(&f, &q);
+    strbuf_clear(&got);
+    small_fleet_names(&f, plan.selected, plan.selected_count, &got);
+    assert_str(strbuf_str(&got), "a c b");
+    assert_int_equal(plan.above_count, 0);
+    /* zone 1 exists for the others, though nobody of it may come */
+    memset(barred, 1, sizeof barred);
+    barred[f.slots[2]] = 0;
+    plan = small_fleet_plan(&f, &q);
+    assert_int_equal(plan.selected_count, 1);
+    assert_int_equal(plan.skew[0], 1);
+    small_fleet_close(&f);
+}
+
 /* Candidates need not be all clusters of the fleet, and arrays may be left out. */
 static void only_candidates_are_selected(void **state) {
     struct small_fleet f;
@@ -595,6 +631,7 @@ int main(void) {
         cmocka_unit_test(rounds_of_the_worked_example),
         cmocka_unit_test(domains_are_told_by_path),
         cmocka_unit_test(who_lacks_a_key),
+        cmocka_unit_test(new_ones_that_are_above),
         cmocka_unit_test(only_candidates_are_selected),
         cmocka_unit_test(keys_of_claims_and_labels_do_not_mix),
         cmocka_unit_test(steps_and_memory_end),
