@@ -5,7 +5,9 @@
  *
  * A move replaces one selected cluster by another. Moves are forced, and go at once, when the
  * number of clusters changes or a selected one does not fit any more. All others are voluntary:
- *   - What is wanted must be the same for `settle_ms`; whenever it changes, that begins again.
+ *   - What is wanted must be the same for `settle_ms`; whenever it changes, that begins again. For
+ *     moves that make it more even that is the *shape*, how many clusters are in each domain: their
+ *     names may change all the time. All others wait until the names stay the same.
  *   - Within any 60 s at most `per_minute` of them begin; as many as that leaves go, the others
  *     wait.
  */
@@ -21,21 +23,28 @@ struct move_limits {
     uint32_t per_minute; /* 0: none ever */
 };
 
-/* Of one Placement; all zero at first. */
-struct moves {
-    bool waiting;    /* something is wanted */
-    uint64_t wanted; /* what: a hash of the clusters */
-    int64_t since_ms;
-    uint32_t begun;  /* moves that count for the minute */
-    int64_t last_ms; /* when the last of them began */
+/* What is wanted. */
+struct moves_wish {
+    uint64_t shape, names; /* hashes */
+    uint32_t count;        /* moves ... */
+    uint32_t even;         /* ... the first so many of which make it more even */
 };
 
-/* How many of `count` voluntary moves may begin now; `wanted` says which are meant. *ret_wait_ms:
- * when to ask again if none may or not all; INT64_MAX: never. Without any (0) nothing is wanted any
- * more. */
-uint32_t moves_allowed(struct moves *m, const struct move_limits *limits, uint64_t wanted,
-                       uint32_t count, int64_t now_ms, int64_t *ret_wait_ms);
-/* After that: must what is wanted stay the same for longer? */
+/* Of one Placement; all zero at first. */
+struct moves {
+    bool waiting; /* something is wanted */
+    bool levels;  /* something that makes it more even */
+    uint64_t shape, names;
+    int64_t shape_ms, names_ms; /* since when they are the same */
+    uint32_t begun;             /* moves that count for the minute */
+    int64_t last_ms;            /* when the last of them began */
+};
+
+/* How many voluntary moves may begin now, the first ones. *ret_wait_ms: when to ask again if none
+ * may or not all; INT64_MAX: never. Where `count` is 0 nothing is wanted any more. */
+uint32_t moves_allowed(struct moves *m, const struct move_limits *limits,
+                       const struct moves_wish *wish, int64_t now_ms, int64_t *ret_wait_ms);
+/* After that: must what is wanted stay the same for longer, before the first may begin? */
 bool moves_settle(const struct moves *m, const struct move_limits *limits, int64_t now_ms);
 /* So many begin. */
 void moves_begin(struct moves *m, uint32_t count, int64_t now_ms);

@@ -323,6 +323,8 @@ int owned_decide(struct looking *x) {
                                           .policy = x->policy,
                                           .now_ms = x->q->wall_ms,
                                           .with_domains = true,
+                                          .reachable = true,
+                                          .members = x->members,
                                           .without = x->without};
     int r = ocm_decide(x->q->view, &question, x->arena, &x->d, x->err);
     if (r != 0)
@@ -501,7 +503,7 @@ static int write_decisions(struct looking *x) {
     if (r != 0)
         return r;
     r = layout_make(&question, x->arena, &layout);
-    if (r == 0 && layout.count + layout.unwanted_count > 1 && owned_has_hard_terms(x))
+    if (r == 0 && layout.count + layout.unwanted_count > 1)
         progress.holds = owned_holds;
     if (r == 0)
         r = layout_next(&progress, x->arena, &write);

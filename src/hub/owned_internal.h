@@ -33,16 +33,18 @@ struct looking {
 
     uint8_t *fits; /* [slots]: passes OCM's own filters */
     /* Mode Scores. */
+    const uint8_t
+        *members;         /* [slots]: who has an item, once OCM heeds them; NULL: who is decided */
     uint8_t *without;     /* [slots]: is refused, and left out */
     uint32_t *refused_at; /* [slots]: where it is in o->refused, from 1; NULL: nothing is refused */
     bool at_once;         /* nothing was decided by us before: all moves begin */
     const uint32_t *decisions; /* OCM's; d.current is what was decided here before */
     uint32_t decision_count;
     struct injected injected; /* what the Placement's annotation says */
-    /* By term, of what is there, once it was asked for. */
-    bool has_skew;
-    int64_t skew_now[PLACEMENT_TERMS];
-    bool no_memory; /* for a skew: the look fails */
+    /* Of what is there, once it was asked for. */
+    uint8_t *has;                      /* [slots]; NULL: not yet */
+    int64_t skew_now[PLACEMENT_TERMS]; /* by term */
+    bool no_memory;                    /* for a skew: the look fails */
     /* What is decided, at last or for the time being. */
     const uint32_t *target;
     uint32_t target_count;
@@ -119,7 +121,9 @@ int scored_write_injection(struct looking *x, struct str document) MUST_CHECK;
 
 /* Sets target and groups. */
 int owned_choose(struct looking *x) MUST_CHECK;
-/* For struct layout_progress: its ctx is the look. */
+/* May a write make these of what is there now? It adds none to a domain that is then above a hard
+ * term, and makes no hard term's skew worse that is above maxSkew; and it takes none that fits
+ * where fewer than are decided would be left. For struct layout_progress: its ctx is the look. */
 bool owned_holds(void *ctx, const uint8_t *selected);
 bool owned_has_hard_terms(const struct looking *x);
 

@@ -4,6 +4,7 @@
  */
 #include "base/hash.h"
 #include "hub/owned_internal.h"
+#include "ocm/plan_counts.h"
 
 #include <errno.h>
 
@@ -14,7 +15,11 @@ struct changing {
     uint32_t *add, *remove;
     uint32_t add_count, remove_count;
     uint32_t infeasible; /* that many of `remove`, the first ones */
+    uint32_t even; /* that many of `add`, and of the others of `remove`, the first ones, are to
+                      come and to go for evenness */
     bool forced;
+    struct plan_counts *counts; /* of what is there now and fits, and of what is chosen so far */
+    struct moves_wish wish;
 };
 
 static int no_memory(struct looking *x) {
@@ -30,31 +35,46 @@ bool owned_has_hard_terms(const struct looking *x) {
     return any;
 }
 
-/* The skew of each term with these clusters: a plan that begins with them and picks nothing. It
- * takes the look's steps. */
-static int skew_of(struct looking *x, const uint8_t *selected, int64_t ret[PLACEMENT_TERMS]) {
-    struct arena work;
-    struct plan plan;
-    arena_init(&work, x->arena->max);
-    work.steps = x->arena->steps;
-    uint32_t *candidates = arena_array(&work, x->slots, sizeof *candidates), count = 0;
-    uint32_t *others = arena_array(&work, x->slots, sizeof *others);
-    int r = candidates == NULL || others == NULL ? -ENOMEM : 0;
-    for (uint32_t slot = 0; r == 0 && slot < x->slots; slot++) {
-        others[slot] = selected[slot];
+/* Of none of ours: what the spread group has. */
+static int make_counts(struct looking *x, struct arena *arena, struct plan_counts **ret) {
+    uint32_t *candidates = arena_array(arena, x->slots, sizeof *candidates), count = 0;
+    if (candidates == NULL)
+        return -ENOMEM;
+    for (uint32_t slot = 0; slot < x->slots; slot++)
         if (x->fits[slot] != 0)
             candidates[count++] = slot;
-    }
     const struct plan_question question = {.terms = x->d.terms,
                                            .term_count = x->d.term_count,
                                            .candidates = candidates,
                                            .candidate_count = count,
-                                           .others = others,
-                                           .has_number = true};
+                                           .others = x->d.others};
+    return plan_counts_new(&x->q->view->clusters, &question, arena, ret);
+}
+
+/* What is counted of a set of clusters. */
+struct counted {
+    int64_t skew[PLACEMENT_TERMS];
+    bool above; /* one that is not there now is in a domain above a hard term */
+};
+
+/* It takes the look's steps. */
+static int count_set(struct looking *x, const uint8_t *selected, struct counted *ret) {
+    struct arena work;
+    struct plan_counts *counts;
+    arena_init(&work, x->arena->max);
+    work.steps = x->arena->steps;
+    int r = steps_take(&work.steps, 4 * (uint64_t)x->slots) ? 0 : -E2BIG;
     if (r == 0)
-        r = ocm_plan(&x->q->view->clusters, &question, &work, &plan);
+        r = make_counts(x, &work, &counts);
+    for (uint32_t slot = 0; r == 0 && slot < x->slots; slot++)
+        if (selected[slot] != 0)
+            plan_counts_change(counts, slot, 1);
+    ret->above = false;
+    for (uint32_t slot = 0; r == 0 && slot < x->slots; slot++)
+        if (selected[slot] != 0 && x->has[slot] == 0)
+            ret->above = ret->above || plan_counts_above(counts, slot);
     if (r == 0)
-        memcpy(ret, plan.skew, sizeof plan.skew);
+        plan_counts_skews(counts, ret->skew);
     x->arena->steps = work.steps;
     arena_done(&work);
     if (r == -ENOMEM)
@@ -62,32 +82,52 @@ static int skew_of(struct looking *x, const uint8_t *selected, int64_t ret[PLACE
     return r;
 }
 
-/* Of what our objects have now, once a look. */
-static int find_skew_now(struct looking *x) {
-    uint8_t *has = x->has_skew ? NULL : arena_alloc(x->arena, x->slots);
-    if (x->has_skew)
+/* What our objects have now, once a look. */
+static int find_now(struct looking *x) {
+    struct counted now;
+    if (x->has != NULL)
         return 0;
-    if (has == NULL)
+    x->has = arena_alloc(x->arena, x->slots);
+    if (x->has == NULL)
         return -ENOMEM; /* the arena says so */
     for (uint32_t i = 0; i < x->d.current_count; i++)
-        has[x->d.current[i]] = 1;
-    int r = skew_of(x, has, x->skew_now);
-    x->has_skew = r == 0;
+        x->has[x->d.current[i]] = 1;
+    const int r = count_set(x, x->has, &now);
+    if (r == 0)
+        memcpy(x->skew_now, now.skew, sizeof now.skew);
+    else
+        x->has = NULL;
     return r;
+}
+
+/* Is no hard term violated, or none more than now? */
+static bool skews_hold(const struct looking *x, const int64_t skew[PLACEMENT_TERMS]) {
+    bool hold = true;
+    for (uint32_t t = 0; t < x->d.term_count; t++)
+        hold = hold && (!x->d.terms[t].hard || skew[t] <= x->d.terms[t].max_skew ||
+                        skew[t] <= x->skew_now[t]);
+    return hold;
+}
+
+/* Would too few that fit be left, because some are taken away? */
+static bool takes_too_many(const struct looking *x, const uint8_t *selected) {
+    uint32_t left = 0, taken = 0;
+    for (uint32_t slot = 0; slot < x->slots; slot++) {
+        left += selected[slot] != 0 && x->fits[slot] != 0;
+        taken += selected[slot] == 0 && x->has[slot] != 0 && x->fits[slot] != 0;
+    }
+    return taken > 0 && left < x->d.plan.selected_count;
 }
 
 /* What cannot be counted, because the steps are spent, does not hold. */
 bool owned_holds(void *ctx, const uint8_t *selected) {
     struct looking *x = ctx;
-    int64_t then[PLACEMENT_TERMS] = {0};
-    if (find_skew_now(x) != 0 || skew_of(x, selected, then) != 0)
+    struct counted then;
+    if (find_now(x) != 0 || takes_too_many(x, selected))
         return false;
-    bool holds = true;
-    for (uint32_t t = 0; t < x->d.term_count; t++) {
-        const struct placement_term *term = &x->d.terms[t];
-        holds = holds && (!term->hard || then[t] <= term->max_skew || then[t] <= x->skew_now[t]);
-    }
-    return holds;
+    if (!owned_has_hard_terms(x))
+        return true;
+    return count_set(x, selected, &then) == 0 && !then.above && skews_hold(x, then.skew);
 }
 
 /* ---- the target that was set before ---- */
@@ -117,9 +157,9 @@ static bool are_selected(const struct changing *c, const uint32_t *slots, uint32
 
 /* What was even once may break a hard term, now that clusters have come or gone. */
 static bool target_holds(struct looking *x, const uint32_t *slots, uint32_t count) {
-    uint8_t *flags = owned_has_hard_terms(x) ? arena_alloc(x->arena, x->slots) : NULL;
+    uint8_t *flags = arena_alloc(x->arena, x->slots);
     if (flags == NULL)
-        return !owned_has_hard_terms(x); /* the arena says so */
+        return false; /* the arena says so */
     for (uint32_t i = 0; i < count; i++)
         flags[slots[i]] = 1;
     return owned_holds(x, flags);
@@ -178,6 +218,8 @@ static int find_changes(struct changing *c) {
     return 0;
 }
 
+/* ---- which of the changes make it more even ---- */
+
 static uint64_t hash_of_wanted(const struct looking *x) {
     uint64_t sum = 0; /* their order does not matter */
     for (uint32_t i = 0; i < x->d.plan.selected_count; i++)
@@ -185,19 +227,70 @@ static uint64_t hash_of_wanted(const struct looking *x) {
     return sum;
 }
 
+static void count_all(struct changing *c, const uint32_t *slots, uint32_t count, int by) {
+    for (uint32_t i = 0; i < count; i++)
+        plan_counts_change(c->counts, slots[i], by);
+}
+
+/* Those of domains that are to have more (`sign` 1), or less (-1), come first; else the order
+ * stays. Returns how many these are. */
+static uint32_t put_first(const struct changing *c, uint32_t *slots, uint32_t count, int64_t *diffs,
+                          int sign, uint32_t *rest) {
+    uint32_t first = 0, others = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t *diff = &diffs[plan_counts_leaf(c->counts, slots[i])];
+        if (*diff * sign > 0) {
+            *diff -= sign;
+            slots[first++] = slots[i];
+        } else {
+            rest[others++] = slots[i];
+        }
+    }
+    if (others > 0)
+        memcpy(slots + first, rest, others * sizeof *slots);
+    return first;
+}
+
+/* Where the shape stays, it is for scores alone that one domain has more and another less. */
+static int find_wish(struct changing *c) {
+    struct looking *x = c->x;
+    const uint32_t fit = c->remove_count - c->infeasible;
+    uint32_t *const remove = c->remove + c->infeasible;
+    int64_t *diffs = arena_array(x->arena, plan_counts_leaves(c->counts), sizeof *diffs);
+    uint32_t *rest = arena_array(x->arena, (size_t)c->add_count + fit, sizeof *rest);
+    if (diffs == NULL || rest == NULL)
+        return no_memory(x);
+    const uint64_t now = plan_counts_shape(c->counts);
+    count_all(c, c->add, c->add_count, 1);
+    count_all(c, remove, fit, -1);
+    c->wish = (struct moves_wish){
+        .shape = plan_counts_shape(c->counts), .names = hash_of_wanted(x), .count = c->add_count};
+    count_all(c, remove, fit, 1);
+    count_all(c, c->add, c->add_count, -1);
+    for (uint32_t i = 0; i < c->add_count; i++)
+        diffs[plan_counts_leaf(c->counts, c->add[i])]++;
+    for (uint32_t i = 0; i < fit; i++)
+        diffs[plan_counts_leaf(c->counts, remove[i])]--;
+    if (now == c->wish.shape)
+        return 0;
+    const uint32_t come = put_first(c, c->add, c->add_count, diffs, 1, rest);
+    const uint32_t go = put_first(c, remove, fit, diffs, -1, rest);
+    c->wish.even = c->even = come < go ? come : go;
+    return 0;
+}
+
 /* Without them it would be less even, by importance of the terms; otherwise it was for scores. */
 static enum owned_reason reason_of(struct changing *c) {
-    int64_t now[PLACEMENT_TERMS] = {0};
     struct looking *x = c->x;
     if (c->infeasible > 0)
         return MOVED_INFEASIBLE;
     if (x->d.current_count != x->d.plan.selected_count)
         return MOVED_SIZE;
-    if (skew_of(x, c->has, now) != 0)
+    if (find_now(x) != 0)
         return MOVED_SCORE;
     for (uint32_t t = 0; t < x->d.term_count; t++)
-        if (now[t] != x->d.plan.skew[t])
-            return now[t] > x->d.plan.skew[t] ? MOVED_SPREAD : MOVED_SCORE;
+        if (x->skew_now[t] != x->d.plan.skew[t])
+            return x->skew_now[t] > x->d.plan.skew[t] ? MOVED_SPREAD : MOVED_SCORE;
     return MOVED_SCORE;
 }
 
@@ -238,64 +331,100 @@ static void note_moves(struct changing *c, uint32_t added, uint32_t removed) {
 
 /* ---- some of the moves ---- */
 
-/* What is selected, with the first so many changes. Returns false if hard terms forbid it. */
-static bool mix(struct changing *c, uint32_t added, uint32_t removed, uint32_t *slots,
-                uint32_t *ret_count) {
+/* What is there, with the first so many changes. Returns how many. */
+static uint32_t mix(struct changing *c, uint32_t added, uint32_t removed, uint32_t *slots) {
     struct looking *x = c->x;
-    uint8_t *flags = arena_alloc(x->arena, x->slots);
-    *ret_count = 0;
-    if (flags == NULL)
-        return false; /* the arena says so */
-    for (uint32_t i = 0; i < x->d.current_count; i++)
-        flags[x->d.current[i]] = 1;
+    uint8_t *gone = arena_alloc(x->arena, x->slots);
+    uint32_t count = 0;
+    if (gone == NULL)
+        return 0; /* the arena says so */
     for (uint32_t i = 0; i < removed; i++)
-        flags[c->remove[i]] = 0;
+        gone[c->remove[i]] = 1;
     for (uint32_t i = 0; i < x->d.current_count; i++)
-        if (flags[x->d.current[i]] != 0)
-            slots[(*ret_count)++] = x->d.current[i];
-    for (uint32_t i = 0; i < added; i++) {
-        flags[c->add[i]] = 1;
-        slots[(*ret_count)++] = c->add[i];
-    }
-    return !owned_has_hard_terms(x) || owned_holds(x, flags);
+        if (gone[x->d.current[i]] == 0)
+            slots[count++] = x->d.current[i];
+    for (uint32_t i = 0; i < added; i++)
+        slots[count++] = c->add[i];
+    return count;
 }
 
-enum { TRIES = 32 };
+/* Moves an item forward to a place; those between keep their order. */
+static void bring(uint32_t *items, uint32_t from, uint32_t to) {
+    const uint32_t item = items[from];
+    memmove(items + to + 1, items + to, (from - to) * sizeof *items);
+    items[to] = item;
+}
 
 /* ---- moves that must be made ---- */
 
-static void rotate(uint32_t *items, uint32_t count) {
-    if (count < 2)
-        return;
-    const uint32_t first = items[0];
-    memmove(items, items + 1, (count - 1) * sizeof *items);
-    items[count - 1] = first;
+/* Brings so many to the front that hard terms let in one after the other. Returns how many it
+ * found; they are counted. */
+static uint32_t choose_added(struct changing *c, uint32_t wanted) {
+    uint32_t taken = 0;
+    bool again = true;
+    while (again && taken < wanted) {
+        again = false;
+        for (uint32_t i = taken; i < c->add_count && taken < wanted; i++) {
+            plan_counts_change(c->counts, c->add[i], 1);
+            if (!steps_take(&c->x->arena->steps, 2 * PLACEMENT_TERMS) ||
+                plan_counts_above(c->counts, c->add[i])) {
+                plan_counts_change(c->counts, c->add[i], -1);
+                continue;
+            }
+            bring(c->add, i, taken++);
+            again = true;
+        }
+    }
+    return taken;
+}
+
+/* The one in the fullest domains among remove[from..to); they are not empty. */
+static uint32_t fullest(const struct changing *c, uint32_t from, uint32_t to) {
+    uint32_t best = from;
+    int64_t least = INT64_MAX;
+    for (uint32_t i = from; i < to; i++) {
+        const int64_t score = plan_counts_score(c->counts, c->remove[i]);
+        if (!steps_take(&c->x->arena->steps, PLACEMENT_TERMS))
+            break;
+        if (score < least) {
+            least = score;
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* Brings so many behind those that do not fit, of the fullest domains each time. */
+static void choose_removed(struct changing *c, uint32_t wanted) {
+    for (uint32_t i = 0; i < wanted && wanted < c->remove_count - c->infeasible; i++) {
+        const uint32_t at = c->infeasible + i;
+        bring(c->remove, fullest(c, at, c->remove_count), at);
+        plan_counts_change(c->counts, c->remove[at], -1);
+    }
 }
 
 /* What does not fit goes, and as many come or go as the number asks for; the other changes of the
- * plan are voluntary and come later. All together where hard terms allow none that was tried. */
+ * plan are voluntary and come later. All together where hard terms do not let in enough. */
 static void move_forced(struct changing *c, uint32_t *slots) {
     struct looking *x = c->x;
     const uint32_t number = x->d.plan.selected_count, fit = x->d.current_count - c->infeasible;
-    uint32_t added = fit < number ? number - fit : 0, mixed = 0;
-    uint32_t removed = c->infeasible + (fit > number ? fit - number : 0);
-    bool some = x->existing != NULL && added < c->add_count && !x->at_once;
+    const uint32_t more = fit < number ? number - fit : 0, less = fit > number ? fit - number : 0;
+    uint32_t added = c->add_count, removed = c->remove_count;
+    bool some = x->existing != NULL && more < c->add_count && !x->at_once;
     int64_t never;
-    for (uint32_t tries = 0; some && !mix(c, added, removed, slots, &mixed); tries++) {
-        rotate(c->add, c->add_count);
-        rotate(c->remove + c->infeasible, c->remove_count - c->infeasible);
-        some = tries < TRIES;
-    }
-    if (!some) {
-        added = c->add_count;
-        removed = c->remove_count;
-        (void)moves_allowed(&x->o->moves, &x->q->settings->moves, 0, 0, x->q->now_ms,
-                            &never); /* nothing waits any more */
+    if (some && choose_added(c, more) == more) {
+        choose_removed(c, less);
+        added = more;
+        removed = c->infeasible + less;
+    } else {
+        some = false;
+        (void)moves_allowed(&x->o->moves, &x->q->settings->moves, &(struct moves_wish){0},
+                            x->q->now_ms, &never); /* nothing waits any more */
     }
     x->ret->waiting = c->add_count - added;
     x->ret->waits = x->ret->waiting > 0 ? OWNED_WAITS_SETTLE : OWNED_WAITS_NOT;
+    x->target_count = some ? mix(c, added, removed, slots) : number;
     x->target = some ? slots : x->d.plan.selected;
-    x->target_count = number;
     if (added + removed > 0) {
         note_moves(c, added, removed);
         set_target(x, x->target, x->target_count);
@@ -313,21 +442,47 @@ static void hold(struct looking *x, uint32_t waiting, int64_t wait_ms) {
         x->ret->wake_ms = wait_ms;
 }
 
+enum { TRIES = 32 };
+
+/* Exchanges one more, after `made` others: of the first `to` of both lists. */
+static bool exchange(struct changing *c, uint32_t made, uint32_t to) {
+    struct looking *x = c->x;
+    uint32_t *const remove = c->remove + c->infeasible;
+    const uint32_t at = fullest(c, c->infeasible + made, c->infeasible + to) - c->infeasible;
+    int64_t skew[PLACEMENT_TERMS];
+    plan_counts_change(c->counts, remove[at], -1);
+    for (uint32_t i = made; i < to && i < made + TRIES; i++) {
+        plan_counts_change(c->counts, c->add[i], 1);
+        plan_counts_skews(c->counts, skew);
+        if (!plan_counts_above(c->counts, c->add[i]) && skews_hold(x, skew)) {
+            bring(c->add, i, made);
+            bring(remove, at, made);
+            return true;
+        }
+        plan_counts_change(c->counts, c->add[i], -1);
+        if (!steps_take(&x->arena->steps, 2 * (uint64_t)plan_counts_leaves(c->counts)))
+            break;
+    }
+    plan_counts_change(c->counts, remove[at], 1);
+    return false;
+}
+
 /* As many as may begin; of those that hard terms allow. If they allow none of these but all of
  * them, all begin where no other has in the last minute. */
 static void move_some(struct changing *c, uint32_t *slots) {
     struct looking *x = c->x;
     int64_t wait_ms;
     const uint32_t count = c->add_count;
-    const uint32_t allowed = moves_allowed(&x->o->moves, &x->q->settings->moves, hash_of_wanted(x),
-                                           count, x->q->now_ms, &wait_ms);
-    uint32_t moves = allowed, mixed = 0;
+    const uint32_t allowed =
+        moves_allowed(&x->o->moves, &x->q->settings->moves, &c->wish, x->q->now_ms, &wait_ms);
+    uint32_t moves = allowed == count ? count : 0;
     x->ret->waits = moves_settle(&x->o->moves, &x->q->settings->moves, x->q->now_ms)
                         ? OWNED_WAITS_SETTLE
                         : OWNED_WAITS_MINUTE;
-    if (allowed < count)
-        for (uint32_t tries = 0; moves > 0 && !mix(c, moves, moves, slots, &mixed); tries++)
-            moves = tries < TRIES ? moves - 1 : 0;
+    const uint32_t among = allowed <= c->even ? c->even : count;
+    if (allowed < count && find_now(x) == 0)
+        while (moves < allowed && exchange(c, moves, among))
+            moves++;
     if (moves == 0 && allowed > 0 && x->o->moves.begun == 0)
         moves = count;
     x->ret->waits_ms = wait_ms;
@@ -342,10 +497,21 @@ static void move_some(struct changing *c, uint32_t *slots) {
         x->ret->waits = OWNED_WAITS_NOT;
         set_target(x, x->d.plan.selected, x->d.plan.selected_count);
     } else {
+        const uint32_t mixed = mix(c, moves, moves, slots);
         set_target(x, slots, mixed);
     }
     if (moves < count && wait_ms < x->ret->wake_ms)
         x->ret->wake_ms = wait_ms;
+}
+
+/* Counts what is there now, and finds what of the changes is for evenness. */
+static int count_changes(struct changing *c) {
+    struct looking *x = c->x;
+    const int r = make_counts(x, x->arena, &c->counts);
+    if (r != 0)
+        return err_set(x->err, r, "too many clusters to find a Placement's moves");
+    count_all(c, x->d.current, x->d.current_count, 1);
+    return find_wish(c);
 }
 
 static int find_target(struct looking *x) {
@@ -353,6 +519,9 @@ static int find_target(struct looking *x) {
     uint32_t *slots = arena_array(x->arena, x->slots, sizeof *slots);
     int r = slots == NULL ? no_memory(x) : find_changes(&c);
     if (r != 0 || go_on(&c, slots))
+        return r;
+    r = count_changes(&c);
+    if (r != 0)
         return r;
     if (c.forced || c.add_count == 0)
         move_forced(&c, slots);

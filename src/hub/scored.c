@@ -508,16 +508,18 @@ int scored_look(struct looking *x) {
         return 0;
     }
     int r = leave_out_refused(x);
-    if (r == 0)
-        r = owned_decide(x);
     if (r != 0)
         return r;
-    if (x->d.outcome != OCM_DECIDED || owned_hub_is_empty(x) || owned_name_is_too_long(x))
-        return x->doubt == DOUBT_NONE ? keep(x) : 0;
     const uint8_t *has = find_published(x, &has_count);
     if (has == NULL)
         return err_set(x->err, arena_failed(x->arena) ? -ENOMEM : -E2BIG,
                        "too many clusters to look for scores");
+    x->members = had_own_key(x) ? has : NULL;
+    r = owned_decide(x);
+    if (r != 0)
+        return r;
+    if (x->d.outcome != OCM_DECIDED || owned_hub_is_empty(x) || owned_name_is_too_long(x))
+        return x->doubt == DOUBT_NONE ? keep(x) : 0;
     if (take_for_current(x, has, has_count) != 0)
         return err_set(x->err, -ENOMEM, "no memory for the scores of a Placement");
     x->ret->result = OWNED_DECIDED;

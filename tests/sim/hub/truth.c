@@ -75,6 +75,7 @@ bool truth_answer(struct world *w, const struct wish *wish, bool with_terms, con
                   struct truth *t) {
     const struct ocm_question q = {.placement = &t->placement,
                                    .now_ms = w->wall_ms + world_now(w),
+                                   .reachable = true,
                                    .without = without != NULL ? by_slot(w, t, without) : NULL};
     struct err err = {0};
     if (!with_terms)

@@ -681,6 +681,91 @@ static void forced_moves_and_hard_terms(void **state) {
     assert_int_equal(hub.answer.waiting, 1); /* e5 */
 }
 
+/* A plan from nothing would have d0 and two of each other zone. */
+static void another_zone_evicts_nobody(void **state) {
+    struct owned_write write;
+    (void)state;
+    clusters("a", 5, "'zone':'a'");
+    clusters("b", 5, "'zone':'b'");
+    clusters("c", 5, "'zone':'c'");
+    played_placement(&hub, OURS, HARD("1") NUMBER("12"));
+    (void)played_settle(&hub);
+    played_is(&hub, "p-decision-1: a0 a1 a2 a3 b0 b1 b2 b3 c0 c1 c2 c3");
+    clusters("d", 1, "'zone':'d'");
+    assert_int_equal(played_settle(&hub), 1); /* the condition */
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "False Skewed");
+    hub.now_ms = 10000;
+    assert_true(played_look(&hub, &write)); /* one comes as one goes */
+    assert_int_equal(hub.answer.begun.added_count, 1);
+    assert_int_equal(hub.answer.begun.removed_count, 1);
+    assert_int_equal(hub.answer.why, MOVED_SPREAD);
+    owned_write_done(&write);
+    (void)played_settle(&hub);
+    assert_int_equal(played_holds(&hub, "d0"), 1);
+    assert_number(&hub, 12);
+    clusters("d", 4, "'zone':'d'");
+    (void)played_settle(&hub);
+    hub.now_ms = 20000;
+    (void)played_settle(&hub);
+    assert_number(&hub, 12);
+    assert_int_equal(played_holds(&hub, "d1") + played_holds(&hub, "d2"), 2);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "True Even");
+    assert_int_equal(hub.answer.waiting, 0);
+}
+
+/* The plan would have x0, the best of all, in the place of one that is kept. */
+static void none_comes_where_it_is_too_full(void **state) {
+    (void)state;
+    clusters("a", 5, "'zone':'a'");
+    clusters("b", 1, "'zone':'b'");
+    played_placement(&hub, OURS, SOFT NUMBER("6") BY_SCORE);
+    (void)played_settle(&hub);
+    played_placement(&hub, OURS, HARD("1") NUMBER("6") BY_SCORE);
+    clusters("x", 1, "'zone':'a'");
+    score("x0", 100);
+    (void)played_settle(&hub);
+    hub.now_ms = 100000;
+    (void)played_settle(&hub);
+    played_is(&hub, "p-decision-1: a0 a1 a2 a3 a4 b0");
+    assert_int_equal(hub.answer.waiting, 0);
+    clusters("b", 4, "'zone':'b'");
+    (void)played_settle(&hub);
+    hub.now_ms = 200000;
+    (void)played_settle(&hub);
+    assert_int_equal(played_holds(&hub, "x0"), 1);
+    assert_number(&hub, 6);
+}
+
+/* The best one of a zone is another every second: the move that evenness needs does not wait, those
+ * for scores alone do. */
+static void scores_that_change_all_the_time(void **state) {
+    char name[8];
+    unsigned west = 0;
+    (void)state;
+    clusters("e", 6, "'zone':'east'");
+    played_placement(&hub, OURS, SOFT NUMBER("4") BY_SCORE);
+    (void)played_settle(&hub);
+    clusters("w", 6, "'zone':'west'");
+    for (unsigned s = 0; s <= 12; s++) {
+        assert_int_equal(west, s <= 10 ? 0 : 2);
+        hub.now_ms = 1000 * s;
+        for (unsigned i = 0; i < 6; i++) {
+            (void)snprintf(name, sizeof name, "w%u", i);
+            score(name, (int)((s + i) % 6));
+            name[0] = 'e';
+            score(name, (int)((s + i) % 5));
+        }
+        (void)played_settle(&hub);
+        west = 0;
+        for (unsigned i = 0; i < 6; i++) {
+            (void)snprintf(name, sizeof name, "w%u", i);
+            west += played_holds(&hub, name);
+        }
+        assert_number(&hub, 4);
+    }
+    assert_int_equal(hub.answer.waits, OWNED_WAITS_SETTLE);
+}
+
 /* What was even when it was chosen is not, once there is another zone. */
 static void a_target_that_is_even_no_more(void **state) {
     struct owned_write write;
@@ -1028,6 +1113,9 @@ int main(void) {
         TEST(no_more_than_so_many_a_minute),
         TEST(forced_moves_let_others_wait),
         TEST(forced_moves_and_hard_terms),
+        TEST(another_zone_evicts_nobody),
+        TEST(none_comes_where_it_is_too_full),
+        TEST(scores_that_change_all_the_time),
         TEST(a_target_that_is_even_no_more),
         TEST(two_hundred_and_fifty),
         TEST(nothing_is_written_twice),

@@ -1,18 +1,22 @@
 /*
  * Random fleets that change, with decision groups that are cut anew each time, so that clusters
  * change their objects: one that is selected before and after a change is in some object all the
- * while, and in the end there is what is decided.
+ * while, and in the end there is what is decided. Members stay at each write, and no hard term is
+ * broken by one that comes.
  */
 #include "unit/hub/played_hub.h"
 
 #include <stdio.h>
 
-enum { CLUSTERS = 18, ROUNDS = 60 };
+enum { CLUSTERS = 18, ZONES = 3, ROUNDS = 60 };
 
 static struct played_hub hub;
 static uint64_t seed;
 static bool known[CLUSTERS], missing[CLUSTERS]; /* in no object after some write of the round */
+static bool tainted[CLUSTERS], held[CLUSTERS];  /* held: before the write that is looked at */
 static int zone_of[CLUSTERS];
+static int number; /* of clusters; -1: none */
+static bool is_hard;
 
 static const char *name_at(unsigned i) {
     static char name[8];
@@ -20,9 +24,39 @@ static const char *name_at(unsigned i) {
     return name;
 }
 
-static void note_missing(struct played_hub *h) {
+/* By the terms alone: maxSkew 1, of zones in which some cluster fits. */
+static bool is_above(const unsigned *count, const bool *exists, int zone) {
+    unsigned least = CLUSTERS;
+    for (int z = 0; z < ZONES; z++)
+        least = exists[z] && count[z] < least ? count[z] : least;
+    return count[zone] > least + 1;
+}
+
+/* No write takes one away that fits where fewer than asked for are left; none adds to a zone that
+ * is then above the hard term. */
+static void members_stay(struct played_hub *h) {
+    unsigned count[ZONES] = {0}, left = 0;
+    bool exists[ZONES] = {false}, now[CLUSTERS];
+    for (unsigned i = 0; i < CLUSTERS; i++) {
+        now[i] = played_holds(h, name_at(i)) > 0;
+        exists[zone_of[i]] = exists[zone_of[i]] || (known[i] && !tainted[i]);
+        count[zone_of[i]] += now[i] && known[i] && !tainted[i];
+        left += now[i] && known[i] && !tainted[i];
+    }
+    for (unsigned i = 0; i < CLUSTERS; i++) {
+        if (held[i] && !now[i] && known[i] && !tainted[i] &&
+            (number < 0 || left < (unsigned)number))
+            fail_msg("%s was taken away, %u of %d are left", name_at(i), left, number);
+        if (is_hard && !held[i] && now[i] && is_above(count, exists, zone_of[i]))
+            fail_msg("%s came to zone %d, which is above maxSkew", name_at(i), zone_of[i]);
+        held[i] = now[i];
+    }
+}
+
+static void note_write(struct played_hub *h) {
     for (unsigned i = 0; i < CLUSTERS; i++)
         missing[i] = missing[i] || played_holds(h, name_at(i)) == 0;
+    members_stay(h);
 }
 
 static void change_cluster(void) {
@@ -34,25 +68,26 @@ static void change_cluster(void) {
         return;
     }
     if (!known[i])
-        zone_of[i] = (int)(unit_random(&seed) % 3);
+        zone_of[i] = (int)(unit_random(&seed) % ZONES);
     known[i] = true;
     (void)snprintf(labels, sizeof labels, "'zone':'z%d'", zone_of[i]);
-    played_cluster(
-        &hub, name_at(i), labels,
-        unit_random(&seed) % 4 == 0 ? "'spec':{'taints':[{'key':'a','effect':'NoSelect'}]}" : "");
+    tainted[i] = unit_random(&seed) % 4 == 0;
+    played_cluster(&hub, name_at(i), labels,
+                   tainted[i] ? "'spec':{'taints':[{'key':'a','effect':'NoSelect'}]}" : "");
 }
 
 static void change_placement(bool hard) {
-    char spec[500], number[40] = "";
-    if (unit_random(&seed) % 3 != 0)
-        (void)snprintf(number, sizeof number, ",'numberOfClusters':%u",
-                       (unsigned)(unit_random(&seed) % CLUSTERS));
+    char spec[500], text[40] = "";
+    is_hard = hard;
+    number = unit_random(&seed) % 3 != 0 ? (int)(unit_random(&seed) % CLUSTERS) : -1;
+    if (number >= 0)
+        (void)snprintf(text, sizeof text, ",'numberOfClusters':%d", number);
     (void)snprintf(spec, sizeof spec,
                    "'spreadPolicy':{'spreadConstraints':[{'topologyKey':'zone','topologyKeyType':"
                    "'Label'%s}]},'decisionStrategy':{'groupStrategy':{'clustersPerDecisionGroup':"
                    "%u}}%s",
                    hard ? ",'whenUnsatisfiable':'DoNotSchedule'" : "",
-                   3 + (unsigned)(unit_random(&seed) % 8), number);
+                   3 + (unsigned)(unit_random(&seed) % 8), text);
     played_placement(
         &hub, "'" PLACEMENT_MODE_ANNOTATION "':'Owner','" PLACEMENT_DISABLE_ANNOTATION "':'true'",
         spec);
@@ -72,12 +107,13 @@ static void is_as_decided(void) {
     json_reader_init(&r, fleet_placement_json(view, STR("n"), STR("p")), &arena, "Placement");
     placement_decode(&r, &p);
     assert_int_equal(json_finish(&r, &err), 0);
-    const struct ocm_question q = {.placement = &p, .now_ms = 1800000000000 + hub.now_ms};
+    const struct ocm_question q = {
+        .placement = &p, .now_ms = 1800000000000 + hub.now_ms, .reachable = true};
     assert_int_equal(ocm_decide(view, &q, &arena, &d, &err), 0);
-    unsigned held = 0;
+    unsigned count = 0;
     for (unsigned i = 0; i < CLUSTERS; i++)
-        held += played_holds(&hub, name_at(i));
-    assert_int_equal(held, d.plan.selected_count); /* each in one object */
+        count += played_holds(&hub, name_at(i));
+    assert_int_equal(count, d.plan.selected_count); /* each in one object */
     for (uint32_t i = 0; i < d.plan.selected_count; i++) {
         char name[8] = "";
         const struct str selected = ocm_cluster_name(&d, d.plan.selected[i]);
@@ -113,8 +149,10 @@ static void fleets_that_change(void **state) {
     seed = unit_seed();
     for (int fleet = 0; fleet < 12; fleet++) {
         played_open(&hub);
-        hub.check = note_missing;
+        hub.check = note_write;
         memset(known, 0, sizeof known);
+        memset(held, 0, sizeof held);
+        memset(tainted, 0, sizeof tainted);
         change_placement(fleet % 2 == 0);
         for (int round = 0; round < ROUNDS; round++)
             one_round(fleet % 2 == 0);
