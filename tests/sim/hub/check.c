@@ -225,6 +225,49 @@ static void check_hard_term(struct world *w, const struct judged *j, const uint8
     happen(w, BROKE_HARD_TERM);
 }
 
+/* Is the zone of a cluster above maxSkew 1, among those that have a cluster which fits? */
+static bool is_above(const struct world *w, const struct wish *wish, const uint8_t *held,
+                     unsigned cluster) {
+    enum { MOST = 64 };
+    int held_in[MOST] = {0}, least = INT32_MAX;
+    bool exists[MOST] = {false};
+    const struct cluster *own = &w->clusters[cluster];
+    for (unsigned i = 0; i < w->cluster_count; i++) {
+        const struct cluster *c = &w->clusters[i];
+        const unsigned zone = (unsigned)c->region * w->zones + (unsigned)c->zone;
+        const bool sibling = !(wish->terms & TERM_REGION_SOFT) || c->region == own->region;
+        if (!sibling || !check_fits(w, wish, i))
+            continue;
+        exists[zone] = true;
+        held_in[zone] += held[i] > 0;
+    }
+    for (unsigned zone = 0; zone < MOST; zone++)
+        least = exists[zone] && held_in[zone] < least ? held_in[zone] : least;
+    return held_in[(unsigned)own->region * w->zones + (unsigned)own->zone] > least + 1;
+}
+
+/* No write takes one that fits where fewer than asked for are left, whatever key it lacks; none
+ * adds to a zone that is then above the hard term. Several objects cannot change at once. */
+static void check_members_stay(struct world *w, const struct judged *j, const uint8_t *after) {
+    const struct wish *wish = j->wish;
+    const bool taken_in = j->object != NULL && label_of(j->object, PLACEMENT_LABEL)[0] == '\0';
+    unsigned left = 0;
+    if (!j->fair || taken_in || j->objects > 1)
+        return;
+    for (unsigned i = 0; i < w->cluster_count; i++)
+        left += after[i] > 0 && w->clusters[i].object != NULL && !w->clusters[i].tainted;
+    for (unsigned i = 0; i < w->cluster_count && !w->failed; i++) {
+        const bool fits = w->clusters[i].object != NULL && !w->clusters[i].tainted;
+        const bool few = wish->number < 0 || left < (unsigned)wish->number;
+        if (j->before[i] > 0 && after[i] == 0 && fits && few)
+            world_fail(w, "%s: c%04u is taken away, and %u of %d are left", wish->name, i, left,
+                       wish->number);
+        if ((wish->terms & TERM_ZONE_HARD) && j->before[i] == 0 && after[i] > 0 &&
+            is_above(w, wish, after, i))
+            world_fail(w, "%s: c%04u comes to a zone that is above maxSkew", wish->name, i);
+    }
+}
+
 /* Clusters that are in one of both and not in the other. */
 static uint32_t count_changes(const struct world *w, const cJSON *before, const cJSON *after) {
     uint8_t *flags = check_new_flags(w);
@@ -289,6 +332,7 @@ static void judge(struct world *w, const struct judged *j) {
     (void)check_count_held(w, j->wish, held);
     check_emptied(w, j, held);
     check_hard_term(w, j, held);
+    check_members_stay(w, j, held);
     note_missing(w, j, held);
     free(held);
 }

@@ -73,10 +73,12 @@ static const uint8_t *by_slot(struct world *w, const struct truth *t, const uint
 
 bool truth_answer(struct world *w, const struct wish *wish, bool with_terms, const uint8_t *without,
                   struct truth *t) {
-    const struct ocm_question q = {.placement = &t->placement,
-                                   .now_ms = w->wall_ms + world_now(w),
-                                   .reachable = true,
-                                   .without = without != NULL ? by_slot(w, t, without) : NULL};
+    const struct ocm_question q = {
+        .placement = &t->placement,
+        .now_ms = w->wall_ms + world_now(w),
+        .reachable = true,
+        .members = with_terms && without != NULL ? by_slot(w, t, wish->items) : NULL,
+        .without = without != NULL ? by_slot(w, t, without) : NULL};
     struct err err = {0};
     if (!with_terms)
         t->placement.term_count = 0;
