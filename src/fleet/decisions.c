@@ -339,6 +339,7 @@ int contents_decision_apply(struct fleet_contents *c, const struct placement_dec
     contents_charge(c, d->payer, &d->charged, bytes_of(c, decision, count));
     set_facts(c, d, facts);
     set_listed(c, id, &listed);
+    d->decision.reasons = decision->reasons;
     contents_show(c, FLEET_DECISIONS, is_new, &d->shown);
     return 0;
 }

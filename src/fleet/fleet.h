@@ -181,6 +181,7 @@ struct fleet_decision {
     /* Its labels of the Placement and of the decision group, and the uid of its controller; ""
      * without. */
     struct str placement, group_index, group_name, owner_uid;
+    uint64_t reasons; /* of its clusters, in their order: placement_reasons_add() */
 };
 /* The PlacementDecisions in a namespace whose label names the Placement, whatever they are called
  * and whether or not it is known, by name. NULL: none. */

@@ -160,6 +160,7 @@ static void forget_another(struct looking *x) {
         scored_done(o);
         strbuf_clear(&o->target);
         o->has_target = o->asks = o->waits = o->denied = false;
+        o->reasons = 0;
         o->disabling = DISABLING_UNKNOWN;
         o->undone = 0;
         o->warned = false;
@@ -487,6 +488,37 @@ static int write_final_status(struct looking *x, const struct layout *layout) {
     return owned_write_status(x, &wanted);
 }
 
+/* Reasons alone are written once the same ones were wanted for so long: labels flap, and which
+ * cluster is a kept one changes with scores. */
+enum { REASONS_MS = 1500 };
+
+static int write_reasons(struct looking *x, const struct layout *layout) {
+    struct owned *o = x->o;
+    const struct layout_object *object;
+    uint64_t wanted;
+    int r = owned_find_reasons(x, layout, &object, &wanted);
+    if (r != 0)
+        return err_set(x->err, r, "cannot make the reasons of PlacementDecisions");
+    if (object == NULL) {
+        o->reasons = 0;
+        return 0;
+    }
+    if (o->reasons != wanted)
+        o->reasons_ms = x->q->now_ms;
+    o->reasons = wanted;
+    const int64_t left = o->reasons_ms + REASONS_MS - x->q->now_ms;
+    if (left > 0) {
+        owned_wake_in(x, left);
+        return 0;
+    }
+    const struct layout_write write = {.verb = LAYOUT_CLUSTERS,
+                                       .object = object,
+                                       .existing = object->existing,
+                                       .slots = object->slots,
+                                       .count = object->count};
+    return owned_write_decision(x, &write, NULL);
+}
+
 static int write_decisions(struct looking *x) {
     const struct layout_question question = {.placement = x->q->name,
                                              .groups = x->groups,
@@ -509,8 +541,14 @@ static int write_decisions(struct looking *x) {
         r = layout_next(&progress, x->arena, &write);
     if (r != 0)
         return err_set(x->err, r, "no memory for PlacementDecisions");
-    if (write.verb == LAYOUT_RIGHT)
-        return x->doubt == DOUBT_NONE ? write_final_status(x, &layout) : 0;
+    if (write.verb == LAYOUT_RIGHT && x->doubt != DOUBT_NONE)
+        return 0;
+    if (write.verb == LAYOUT_RIGHT) {
+        r = write_final_status(x, &layout);
+        const bool stays = x->spread.reason == OCM_SPREAD_KEY_UNKNOWN;
+        return r != 0 || stays || x->ret->write.what != OWNED_NOTHING ? r
+                                                                      : write_reasons(x, &layout);
+    }
     const struct str object =
         write.verb == LAYOUT_DELETE ? write.existing->name : write.object->name;
     const bool doubted = progress.doubt.name.n > 0;

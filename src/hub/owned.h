@@ -92,7 +92,9 @@ struct owned {
                         unless it is put back no more */
     int64_t undone_ms;
     struct moves moves;
-    bool warned;        /* of a key that is unknown */
+    bool warned;      /* of a key that is unknown */
+    uint64_t reasons; /* that are wanted, and not there, since reasons_ms; a hash; 0: none are */
+    int64_t reasons_ms;
     bool waits, denied; /* moves wait; the status denies what is true: since then */
     int64_t waits_since_ms, denied_since_ms;
     bool has_target;

@@ -132,6 +132,10 @@ bool owned_has_hard_terms(const struct looking *x);
 void owned_write_annotations(struct looking *x, bool disable);
 /* Nothing, if the status is right. */
 int owned_write_status(struct looking *x, const struct status_wanted *wanted) MUST_CHECK;
+/* The first object whose reasons are not those that would be written now; NULL: there is none.
+ * *ret_wanted: a hash of all that would be. Objects are as they are to be but for that. */
+int owned_find_reasons(struct looking *x, const struct layout *layout,
+                       const struct layout_object **ret, uint64_t *ret_wanted) MUST_CHECK;
 /* `doubtful`: what the object surely holds by now, if its last write is in doubt; NULL: it is not.
  */
 int owned_write_decision(struct looking *x, const struct layout_write *write,

@@ -4,6 +4,7 @@
 #include "hub/owned_internal.h"
 #include "hub/placement_status.h"
 
+#include "base/hash.h"
 #include "base/json_writer.h"
 #include "kube/client/path.h"
 #include "model/kinds.h"
@@ -151,35 +152,79 @@ static void put_meta(struct looking *x, const struct layout_write *write, struct
     json_end_object(w);
 }
 
-/* "spread by region=us-east, zone=1a": the domain that it stands for. */
-static int put_reason(struct looking *x, const struct topology_column *columns, uint32_t slot,
-                      struct json_writer *w) {
-    struct strbuf text = {0};
-    strbuf_append_str(&text, STR("spread by "));
-    for (uint32_t t = 0; t < x->d.term_count; t++) {
-        const uint32_t domain = columns[t].domain_of[slot];
-        strbuf_append_str(&text, t > 0 ? STR(", ") : STR(""));
-        strbuf_append_str(&text, x->d.terms[t].key);
-        strbuf_append_char(&text, '=');
-        if (domain != TOPOLOGY_NONE)
-            strbuf_append_str(&text, topology_value(&x->q->view->clusters, &columns[t], domain));
+/* What reasons are made of. */
+struct reasons {
+    struct looking *x;
+    struct topology_column columns[PLACEMENT_TERMS];
+    uint8_t *kept; /* [slots] */
+    struct strbuf text;
+};
+
+static int begin_reasons(struct looking *x, struct reasons *ret) {
+    const struct plan *plan = &x->d.plan;
+    int r = 0;
+    *ret = (struct reasons){.x = x, .kept = arena_alloc(x->arena, x->slots)};
+    for (uint32_t t = 0; r == 0 && t < x->d.term_count; t++)
+        r = ocm_term_column(&x->q->view->clusters, &x->d.terms[t], x->arena, &ret->columns[t]);
+    for (uint32_t i = 0; ret->kept != NULL && i < plan->kept_count; i++)
+        ret->kept[plan->selected[plan->selected_count - 1 - i]] = 1;
+    return r == 0 && ret->kept == NULL ? -ENOMEM : r;
+}
+
+/* "spread by region=us-east, zone=1a": the domain that it stands for; "kept: zone=1a is above
+ * maxSkew 1: a member stays". */
+static struct str make_reason(struct reasons *s, uint32_t slot) {
+    const struct ocm_decision *d = &s->x->d;
+    strbuf_clear(&s->text);
+    if (s->kept[slot] != 0) {
+        strbuf_append_str(&s->text, STR("kept: "));
+        ocm_kept_reason(d, slot, s->x->arena, &s->text);
+        return strbuf_str(&s->text);
     }
-    json_put_member(w, STR("reason"), strbuf_str(&text));
-    const bool failed = strbuf_failed(&text);
-    strbuf_done(&text);
+    strbuf_append_str(&s->text, STR("spread by "));
+    for (uint32_t t = 0; t < d->term_count; t++) {
+        const uint32_t domain = s->columns[t].domain_of[slot];
+        strbuf_append_str(&s->text, t > 0 ? STR(", ") : STR(""));
+        strbuf_append_str(&s->text, d->terms[t].key);
+        strbuf_append_char(&s->text, '=');
+        if (domain != TOPOLOGY_NONE)
+            strbuf_append_str(&s->text,
+                              topology_value(&s->x->q->view->clusters, &s->columns[t], domain));
+    }
+    return strbuf_str(&s->text);
+}
+
+static int end_reasons(struct reasons *s) {
+    const bool failed = strbuf_failed(&s->text);
+    strbuf_done(&s->text);
     return failed ? -ENOMEM : 0;
+}
+
+int owned_find_reasons(struct looking *x, const struct layout *layout,
+                       const struct layout_object **ret, uint64_t *ret_wanted) {
+    struct reasons s;
+    int r = begin_reasons(x, &s);
+    *ret = NULL;
+    *ret_wanted = 0;
+    for (uint32_t i = 0; r == 0 && i < layout->count; i++) {
+        const struct layout_object *o = &layout->objects[i];
+        uint64_t wanted = 0;
+        if (!steps_take(&x->arena->steps, (uint64_t)o->count * x->d.term_count))
+            r = -E2BIG;
+        for (uint32_t k = 0; r == 0 && k < o->count; k++)
+            wanted = placement_reasons_add(wanted, make_reason(&s, o->slots[k]));
+        if (*ret == NULL && wanted != o->existing->reasons)
+            *ret = o;
+        *ret_wanted = hash_mix(*ret_wanted, wanted);
+    }
+    const int failed = end_reasons(&s);
+    return r == 0 ? failed : r;
 }
 
 static int put_clusters(struct looking *x, const struct layout_write *write,
                         struct json_writer *w) {
-    struct topology_column columns[PLACEMENT_TERMS];
-    struct topology_view *view = &x->q->view->clusters;
-    int r = 0;
-    for (uint32_t t = 0; r == 0 && t < x->d.term_count; t++) {
-        const struct placement_term *term = &x->d.terms[t];
-        r = topology_column(view, term->is_claim ? claim_key(term->key, x->arena) : term->key,
-                            &columns[t]);
-    }
+    struct reasons s;
+    int r = begin_reasons(x, &s);
     begin_metadata(w, write->existing->version);
     json_end_object(w);
     json_key(w, STR("status"));
@@ -189,12 +234,13 @@ static int put_clusters(struct looking *x, const struct layout_write *write,
     for (uint32_t i = 0; r == 0 && i < write->count; i++) {
         json_begin_object(w);
         json_put_member(w, STR("clusterName"), ocm_cluster_name(&x->d, write->slots[i]));
-        r = put_reason(x, columns, write->slots[i], w);
+        json_put_member(w, STR("reason"), make_reason(&s, write->slots[i]));
         json_end_object(w);
     }
     json_end_array(w);
     json_end_object(w);
-    return r;
+    const int failed = end_reasons(&s);
+    return r == 0 ? failed : r;
 }
 
 /* Only if it is still the object that was seen. upstream: apimachinery meta/v1 DeleteOptions. */

@@ -1,8 +1,28 @@
 #include "model/ocm.h"
 
+struct decided {
+    struct str cluster, reason;
+};
+
 static void decision_decode(struct json_reader *r, void *into) {
-    static const struct json_string_field fields[] = {{{"clusterName", 11}, 0}};
-    json_strings_of(r, fields, 1, into);
+    static const struct json_string_field fields[] = {
+        {{"clusterName", 11}, offsetof(struct decided, cluster)},
+        {{"reason", 6}, offsetof(struct decided, reason)}};
+    json_strings_of(r, fields, sizeof fields / sizeof fields[0], into);
+}
+
+static void decisions_decode(struct json_reader *r, struct placement_decision *ret) {
+    uint32_t count;
+    const struct decided *items =
+        json_array_of(r, sizeof *items, UINT32_MAX, decision_decode, &count);
+    struct str *clusters = arena_array(r->arena, count, sizeof *clusters);
+    ret->reasons = 0;
+    ret->cluster_count = clusters != NULL ? count : 0; /* the arena says so */
+    for (uint32_t i = 0; i < ret->cluster_count; i++) {
+        clusters[i] = items[i].cluster;
+        ret->reasons = placement_reasons_add(ret->reasons, items[i].reason);
+    }
+    ret->clusters = clusters;
 }
 
 static void status_decode(struct json_reader *r, struct placement_decision *ret) {
@@ -11,8 +31,7 @@ static void status_decode(struct json_reader *r, struct placement_decision *ret)
         return;
     while (json_member(r, &key)) {
         if (str_eq(key, STR("decisions")))
-            ret->clusters = json_array_of(r, sizeof *ret->clusters, UINT32_MAX, decision_decode,
-                                          &ret->cluster_count);
+            decisions_decode(r, ret);
         else
             (void)json_skip(r); /* not ours; errors stay in r */
     }

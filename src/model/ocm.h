@@ -14,6 +14,7 @@
  */
 #pragma once
 
+#include "base/hash.h"
 #include "model/injected.h"
 #include "model/names.h"
 #include "model/object.h"
@@ -174,7 +175,12 @@ struct placement_decision {
     struct object_meta meta;    /* its label PLACEMENT_LABEL says of which Placement */
     const struct str *clusters; /* status.decisions[].clusterName, as listed */
     uint32_t cluster_count;
+    uint64_t reasons; /* a hash of status.decisions[].reason: placement_reasons_add() of each */
 };
+/* Begins with 0. */
+static inline uint64_t placement_reasons_add(uint64_t reasons, struct str reason) {
+    return hash_mix(reasons, hash_str(reason));
+}
 void placement_decision_decode(struct json_reader *r, struct placement_decision *ret);
 
 /* ---- AddOnPlacementScore ---- */

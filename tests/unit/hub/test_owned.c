@@ -786,6 +786,92 @@ static void a_target_that_is_even_no_more(void **state) {
     played_is(&hub, "p-decision-1: a0 a1 b0 c0");
 }
 
+/* ---- reasons ---- */
+
+static void has_reasons(const char *of, bool has) {
+    char *text = cJSON_PrintUnformatted(hub.decisions[0]);
+    assert_int_equal(strstr(text, of) != NULL, has);
+    free(text);
+}
+
+/* A label that changes is one write, and no move, once it has stayed as it is for a moment. */
+static void reasons_follow_labels(void **state) {
+    (void)state;
+    clusters("e", 2, "'zone':'east'");
+    played_placement(&hub, OURS, SOFT);
+    (void)played_settle(&hub);
+    has_reasons("\"spread by zone=east\"", true);
+    hub.now_ms = 10000;
+    assert_int_equal(played_settle(&hub), 0);
+    played_cluster(&hub, "e1", "'zone':'north'", "");
+    assert_int_equal(played_settle(&hub), 0);
+    assert_int_equal(hub.answer.wake_ms, 1500);
+    hub.now_ms += 1499;
+    played_cluster(&hub, "e1", "'zone':'south'", ""); /* and another */
+    assert_int_equal(played_settle(&hub), 0);
+    hub.now_ms += 1499;
+    assert_int_equal(played_settle(&hub), 0);
+    hub.now_ms += 1;
+    assert_int_equal(played_settle(&hub), 1);
+    assert_int_equal(hub.answer.moves, 0);
+    has_reasons("\"spread by zone=east\"", true);
+    has_reasons("\"spread by zone=south\"", true);
+    has_reasons("north", false);
+    /* what a reason does not say */
+    played_cluster(&hub, "e1", "'zone':'south','other':'x'", "");
+    hub.now_ms += 60000;
+    assert_int_equal(played_settle(&hub), 0);
+    hub.now_ms += 60000;
+    assert_int_equal(played_settle(&hub), 0);
+}
+
+static void reasons_follow_terms(void **state) {
+    (void)state;
+    clusters("e", 2, "'zone':'east','rack':'r'");
+    played_placement(&hub, OURS, SOFT);
+    (void)played_settle(&hub);
+    played_placement(&hub, OURS, BY_KEY("rack", ""));
+    (void)played_settle(&hub);
+    hub.now_ms += 1500;
+    assert_int_equal(played_settle(&hub), 1);
+    has_reasons("\"spread by rack=r\"", true);
+    has_reasons("zone", false);
+}
+
+/* What OCM has decided alike before has no reasons. */
+static void reasons_where_ocm_was_first(void **state) {
+    (void)state;
+    clusters("e", 2, "'zone':'east'");
+    played_decision(&hub, "p-decision-1", "e0 e1");
+    played_placement(&hub, OWNER, SOFT);
+    (void)played_settle(&hub);
+    has_reasons("spread by", false);
+    hub.now_ms += 1500;
+    assert_int_equal(played_settle(&hub), 1);
+    has_reasons("\"spread by zone=east\"", true);
+    played_is(&hub, "p-decision-1: e0 e1");
+}
+
+static void reasons_of_the_kept(void **state) {
+    (void)state;
+    clusters("e", 3, "'zone':'east'");
+    played_placement(&hub, OURS, HARD("1") NUMBER("3"));
+    (void)played_settle(&hub);
+    clusters("w", 1, "'zone':'west'");
+    played_cluster(&hub, "w0", "'zone':'west'", TAINTED);
+    clusters("x", 1, "'zone':'x'");
+    played_placement(&hub, OURS, HARD("1") NUMBER("4"));
+    (void)played_settle(&hub);
+    hub.now_ms += 1500;
+    (void)played_settle(&hub);
+    played_is(&hub, "p-decision-1: e0 e1 e2 x0");
+    has_reasons("{\"clusterName\":\"e2\",\"reason\":\"kept: zone=east is above maxSkew 1: a "
+                "member stays\"}",
+                true);
+    has_reasons("{\"clusterName\":\"e0\",\"reason\":\"spread by zone=east\"}", true);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "False Skewed");
+}
+
 /* ---- many objects ---- */
 
 static unsigned held[2]; /* 250 selected ones: bits by number of what was ever missing */
@@ -1117,6 +1203,10 @@ int main(void) {
         TEST(none_comes_where_it_is_too_full),
         TEST(scores_that_change_all_the_time),
         TEST(a_target_that_is_even_no_more),
+        TEST(reasons_follow_labels),
+        TEST(reasons_follow_terms),
+        TEST(reasons_where_ocm_was_first),
+        TEST(reasons_of_the_kept),
         TEST(two_hundred_and_fifty),
         TEST(nothing_is_written_twice),
         TEST(an_answer_is_lost),

@@ -86,6 +86,10 @@ static void decisions(void **state) {
     assert_str(d.clusters[0], "c2");
     assert_str(d.clusters[1], "c1");
     assert_str(d.clusters[2], "c2");
+    uint64_t reasons = placement_reasons_add(0, STR(""));
+    reasons = placement_reasons_add(reasons, STR("x"));
+    assert_true(d.reasons != placement_reasons_add(reasons, STR("x")));
+    assert_true(d.reasons == placement_reasons_add(reasons, STR("")));
     const char *empty[] = {"{\"metadata\":{\"name\":\"d\"}}",
                            "{\"metadata\":{\"name\":\"d\"},\"status\":null}",
                            "{\"metadata\":{\"name\":\"d\"},\"status\":{\"decisions\":null}}",
