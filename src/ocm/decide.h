@@ -51,6 +51,12 @@ void ocm_terms_find(const struct placement *placement, const struct ocm_policy_t
 /* What is to be said of a word that nobody knows. In the arena. */
 struct str ocm_unknown_mode_text(struct str word, struct arena *arena);
 
+/* Why the selector of the spread group does not parse; "": it does, or there is none. In the arena,
+ * which says whether there was no memory. */
+struct str ocm_group_invalid(const struct placement *placement, struct arena *arena);
+/* What is to be said where two terms have one key; "": none have. In the arena. */
+struct str ocm_key_twice(const struct ocm_terms *terms, struct arena *arena);
+
 struct ocm_question {
     const struct placement *placement;
     struct ocm_policy_terms policy;

@@ -24,6 +24,22 @@ static int count_placement(void *ctx, struct str name) {
     return r;
 }
 
+static struct str describe_invalid(const struct err *err, struct arena *arena) {
+    return arena_printf(arena,
+                        "annotation " PLACEMENT_GROUP_ANNOTATION ": %s: there is no spread group",
+                        err->text);
+}
+
+struct str ocm_group_invalid(const struct placement *placement, struct arena *arena) {
+    struct selector selector;
+    struct str text;
+    struct err err;
+    if (!labels_lookup(&placement->annotations, STR(PLACEMENT_GROUP_ANNOTATION), &text) ||
+        selector_parse(text, arena, &selector, &err) != -EINVAL)
+        return STR("");
+    return describe_invalid(&err, arena);
+}
+
 int spread_group_count(struct deciding *x, uint32_t **ret) {
     struct selector selector;
     struct err err;
@@ -32,9 +48,7 @@ int spread_group_count(struct deciding *x, uint32_t **ret) {
     if (r == -ENOENT)
         return 0;
     if (r == -EINVAL) {
-        x->d->group_invalid = arena_printf(
-            x->arena, "annotation " PLACEMENT_GROUP_ANNOTATION ": %s: there is no spread group",
-            err.text);
+        x->d->group_invalid = describe_invalid(&err, x->arena);
         return deciding_warn(x, x->d->group_invalid);
     }
     if (r != 0)

@@ -72,6 +72,13 @@ static int find_terms(struct placement_question *q, struct review_answer *answer
         warn(answer, ocm_unknown_mode_text(q->terms.unknown_mode, arena), arena);
     if (q->terms.warning.n > 0)
         warn(answer, q->terms.warning, arena);
+    if (q->terms.count > 0) {
+        const struct str of_terms[] = {ocm_key_twice(&q->terms, arena),
+                                       ocm_group_invalid(&q->placement, arena)};
+        for (size_t i = 0; i < sizeof of_terms / sizeof of_terms[0]; i++)
+            if (of_terms[i].n > 0)
+                warn(answer, of_terms[i], arena);
+    }
     return 0;
 }
 
