@@ -154,6 +154,103 @@ static void policies_and_others(void **state) {
     assert_false(hub.answer.own_terms);
 }
 
+/* ---- whose it is, and the first write, as a table ---- */
+
+struct situation {
+    enum placement_mode by_default, annotated; /* UNSET: there is no annotation */
+    bool disabled, marked, own, by_policy, empty, has_objects;
+};
+
+/* Written from docs/guides/ocm.md, "Owner mode" and "Scores mode". */
+static enum owned_mode whose(const struct situation *s) {
+    const enum placement_mode mode = s->annotated != PLACEMENT_UNSET ? s->annotated : s->by_default;
+    const bool has_terms = s->own || s->by_policy;
+    if (has_terms && mode == PLACEMENT_SCORES && !s->disabled)
+        return OWNED_SCORED;
+    if (has_terms && mode == PLACEMENT_OWNER) {
+        const bool somebody_else_disabled_ocm = s->disabled && !s->marked;
+        if (!somebody_else_disabled_ocm || s->own || s->annotated == PLACEMENT_OWNER)
+            return OWNED_OURS;
+    }
+    return s->marked ? OWNED_LEAVING : OWNED_OTHERS;
+}
+
+static enum owned_what first_write(const struct situation *s) {
+    const bool lost = s->empty && s->has_objects; /* decisions stay, and the condition says so */
+    switch (whose(s)) {
+    case OWNED_OURS:
+        if (lost)
+            return OWNED_STATUS;
+        if (!s->disabled)
+            return OWNED_ANNOTATIONS;
+        return s->has_objects ? OWNED_STATUS : OWNED_DECISION; /* an empty one, if need be */
+    case OWNED_SCORED:
+        if (s->marked)
+            return OWNED_ANNOTATIONS;
+        if (lost)
+            return OWNED_STATUS;
+        return s->empty ? OWNED_INJECTION : OWNED_SCORE;
+    case OWNED_LEAVING:
+        return OWNED_ANNOTATIONS;
+    case OWNED_OTHERS:
+    case OWNED_GONE:
+        break;
+    }
+    return OWNED_NOTHING;
+}
+
+static void play_situation(const struct situation *s) {
+    static const struct placement_term term = {.key = {"zone", 4}, .max_skew = 1};
+    static const struct policy policy = {.name = {"by-zone", 7},
+                                         .mode = POLICY_ENFORCE,
+                                         .placement_terms = &term,
+                                         .placement_term_count = 1};
+    static const char *const words[] = {
+        [PLACEMENT_SCORES] = "Scores", [PLACEMENT_OWNER] = "Owner", [PLACEMENT_OFF] = "Off"};
+    char annotations[300] = "'a':'b'", mode[100] = "";
+    struct owned_write write;
+    if (s->annotated != PLACEMENT_UNSET)
+        (void)snprintf(mode, sizeof mode, ",'" PLACEMENT_MODE_ANNOTATION "':'%s'",
+                       words[s->annotated]);
+    (void)snprintf(annotations, sizeof annotations, "'a':'b'%s%s%s", mode,
+                   s->disabled ? "," DISABLED : "", s->marked ? "," MARKED : "");
+    fleet_give(&hub.fleet, FLEET_NAMESPACES, "{'metadata':{'name':'n'}}");
+    hub.settings.mode = s->by_default;
+    hub.policies = (struct policy_list){&policy, s->by_policy};
+    if (!s->empty)
+        seven_and_two();
+    if (s->has_objects)
+        played_decision(&hub, "p-decision-1", "e0 w0");
+    played_placement(&hub, annotations, s->own ? SOFT NUMBER("2") : "'numberOfClusters':2");
+    (void)played_look(&hub, &write);
+    if (hub.answer.mode != whose(s) || write.what != first_write(s))
+        fail_msg("default %d, annotation %d, disabled %d, marked %d, own %d, policy %d, empty %d, "
+                 "objects %d: mode %d, not %d; write %d, not %d",
+                 s->by_default, s->annotated, s->disabled, s->marked, s->own, s->by_policy,
+                 s->empty, s->has_objects, hub.answer.mode, whose(s), write.what, first_write(s));
+    owned_write_done(&write);
+}
+
+static void every_situation(void **state) {
+    static const enum placement_mode modes[] = {PLACEMENT_UNSET, PLACEMENT_OFF, PLACEMENT_OWNER,
+                                                PLACEMENT_SCORES};
+    (void)state;
+    for (unsigned i = 0; i < 4 * 4 * 64; i++) {
+        const unsigned flags = i / 16;
+        const struct situation s = {.by_default = modes[i % 4],
+                                    .annotated = modes[i / 4 % 4],
+                                    .disabled = flags & 1,
+                                    .marked = flags & 2,
+                                    .own = flags & 4,
+                                    .by_policy = flags & 8,
+                                    .empty = flags & 16,
+                                    .has_objects = flags & 32};
+        play_situation(&s);
+        played_close(&hub);
+        played_open(&hub);
+    }
+}
+
 /* What we have set goes, and what somebody else has set stays. */
 static void leaving(void **state) {
     (void)state;
@@ -1177,6 +1274,7 @@ int main(void) {
         TEST(hard_terms_leave_some_out),
         TEST(placements_of_others),
         TEST(policies_and_others),
+        TEST(every_situation),
         TEST(leaving),
         TEST(the_annotation_is_taken_away),
         TEST(the_annotation_was_taken_away),
