@@ -11,6 +11,7 @@
  * has it, worse than every other node (upstream: PodTopologySpread's score ignores such nodes).
  */
 #include "engine/counted.h"
+#include "engine/priority.h"
 #include "engine/spread.h"
 #include "topology/rounds.h"
 
@@ -414,7 +415,8 @@ static void ordered_restore(const struct evaluation *e, void *state, const struc
 /* What the candidates below a leaf of the tree share: worked out once, because a division takes
  * longer than a look. */
 struct leaf_score {
-    int64_t raw, normalized;
+    int64_t raw;
+    int32_t normalized;
     bool known;
 };
 
@@ -425,21 +427,49 @@ static bool is_worst(const struct ordered_state *s, uint32_t slot) {
     return s->all_keys && ordered_domains_lack(&s->domains, slot, true, &missing);
 }
 
-/* NULL: it is worse than all others. */
+/* The leaf's, or `worst`. */
 static struct leaf_score *score_of(const struct ordered_state *s, struct leaf_score *leaves,
-                                   uint32_t slot) {
+                                   struct leaf_score *worst, uint32_t slot) {
     if (is_worst(s, slot))
-        return NULL;
+        return worst;
     struct leaf_score *leaf = &leaves[s->domains.tree.leaf_of[slot]];
     if (!leaf->known)
-        *leaf = (struct leaf_score){ordered_domains_score(&s->domains, slot), 0, true};
+        leaf->raw = ordered_domains_score(&s->domains, slot);
     return leaf;
 }
 
-/* The lowest raw score gives 0 and the highest 100; all are alike where they are the same. */
-static int64_t normalize(int64_t raw, int64_t least, int64_t most) {
-    return most == least ? ENGINE_MAX_NORMALIZED
-                         : ENGINE_MAX_NORMALIZED * (raw - least) / (most - least);
+/* The lowest raw score gives 0 and the highest 100; all are alike where they are the same. Between
+ * them the distance counts, but no two share a step as long as there are steps: of raw scores the
+ * first key has the highest bits, so by distance the later keys would be lost. `worst` shares its
+ * step with none, however many there are. */
+static int normalize(struct arena *arena, struct leaf_score *leaves, uint32_t leaf_count,
+                     struct leaf_score *worst) {
+    const uint32_t most = leaf_count + 1;
+    int64_t *scores = arena_array(arena, most, sizeof *scores);
+    int32_t *steps = arena_array(arena, most, sizeof *steps);
+    struct leaf_score **known = arena_array(arena, most, sizeof *known);
+    int64_t least = INT64_MAX, best = INT64_MIN;
+    uint32_t count = 0;
+    if (scores == NULL || steps == NULL || known == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < most; i++) {
+        struct leaf_score *leaf = i < leaf_count ? &leaves[i] : worst;
+        if (!leaf->known)
+            continue;
+        known[count] = leaf;
+        scores[count++] = leaf->raw;
+        least = leaf->raw < least ? leaf->raw : least;
+        best = leaf->raw > best ? leaf->raw : best;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        scores[i] -= least;
+    if (best > least)
+        priorities_of(scores, count, best - least, ENGINE_MAX_NORMALIZED, steps);
+    for (uint32_t i = 0; i < count; i++) {
+        const bool shares = worst->known && known[i] != worst && steps[i] == 0;
+        known[i]->normalized = best > least ? steps[i] + shares : ENGINE_MAX_NORMALIZED;
+    }
+    return 0;
 }
 
 static int ordered_score(struct evaluation *e, int64_t *raw, int64_t *normalized, struct err *err) {
@@ -451,29 +481,22 @@ static int ordered_score(struct evaluation *e, int64_t *raw, int64_t *normalized
     if (r != 0)
         return r;
     const uint32_t leaf_count = s->domains.tree.count;
+    struct leaf_score worst = {.raw = LACKING};
     struct leaf_score *leaves = arena_array(e->arena, leaf_count, sizeof *leaves);
     if (leaves == NULL)
         return -ENOMEM;
-    int64_t least = INT64_MAX, most = INT64_MIN;
     for (uint32_t i = 0; i < e->count; i++) {
         if (e->slots[i] == TOPOLOGY_NONE)
             continue;
-        const struct leaf_score *leaf = score_of(s, leaves, e->slots[i]);
-        raw[i] = leaf != NULL ? leaf->raw : LACKING;
-        least = raw[i] < least ? raw[i] : least;
-        most = raw[i] > most ? raw[i] : most;
+        struct leaf_score *leaf = score_of(s, leaves, &worst, e->slots[i]);
+        leaf->known = true;
+        raw[i] = leaf->raw;
     }
-    for (uint32_t i = 0; i < leaf_count; i++)
-        if (leaves[i].known)
-            leaves[i].normalized = normalize(leaves[i].raw, least, most);
-    for (uint32_t i = 0; i < e->count; i++) {
-        normalized[i] = 0;
-        if (e->slots[i] == TOPOLOGY_NONE)
-            continue;
-        const struct leaf_score *leaf = score_of(s, leaves, e->slots[i]);
-        normalized[i] = leaf != NULL ? leaf->normalized : normalize(LACKING, least, most);
-    }
-    return 0;
+    r = normalize(e->arena, leaves, leaf_count, &worst);
+    for (uint32_t i = 0; r == 0 && i < e->count; i++)
+        normalized[i] =
+            e->slots[i] == TOPOLOGY_NONE ? 0 : score_of(s, leaves, &worst, e->slots[i])->normalized;
+    return r;
 }
 
 static uint32_t ordered_weight(const struct engine_options *options) {

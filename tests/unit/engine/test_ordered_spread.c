@@ -308,6 +308,57 @@ static void parts_are_rounded_down(void **state) {
         assert_int_equal(result.columns[0].normalized[i], normalized[i]);
 }
 
+/* By distance the last keys would be lost: a raw score has 6 bits for each of them, and there are
+ * 101 steps. */
+static void later_keys_reach_the_priority(void **state) {
+    struct fixture *f = *state;
+    static const char nodes[] = "i j k l m";
+    (void)add_rule(f, "1/k0/nil,soft 1/k1/nil,soft 1/k2/nil,soft 1/k3/nil,soft");
+    cluster_nodes(&f->c, "i,+k0=1,+k1=1,+k2=1,+k3=1 j,+k0=1,+k1=1,+k2=1,+k3=2 "
+                         "k,+k0=1,+k1=1,+k2=2,+k3=1 l,+k0=1,+k1=2,+k2=1,+k3=1 "
+                         "m,+k0=2,+k1=1,+k2=1,+k3=1");
+    cluster_pods(&f->c, "i:1");
+    struct asked asked;
+    ask_for(&asked, nodes);
+    const struct score_result result = score(f, &asked.candidates);
+    for (uint32_t i = 1; i < 5; i++) {
+        assert_true(result.columns[0].normalized[i] > result.columns[0].normalized[i - 1]);
+        assert_true(result.priorities[i] > result.priorities[i - 1]);
+    }
+    assert_int_equal(result.columns[0].normalized[0], 0);
+    assert_int_equal(result.columns[0].normalized[4], 100);
+}
+
+/* A node that the rule has worse than all shares the score of none, also where there are more raw
+ * scores than steps. */
+static void the_worst_shares_its_score_with_none(void **state) {
+    enum { DOMAINS = 53, FULL = 2 * DOMAINS, ALL = FULL + 1 };
+    struct fixture *f = *state;
+    struct str names[ALL];
+    char text[160];
+    struct ordered_rule *rule = add_rule(f, "1/k/nil,soft 1/node/nil,soft");
+    rule->all_keys = true;
+    for (int i = 0; i < ALL; i++) {
+        (void)snprintf(text, sizeof text, "n%d", i); /* these fit */
+        names[i] = arena_str(&f->c.arena, str_of(text));
+        (void)snprintf(text, sizeof text, i < FULL ? "n%d,+k=%d" : "n%d", i, i / 2);
+        cluster_nodes(&f->c, text);
+        for (int pod = 0; i < FULL && i % 2 == 0 && pod < i / 2; pod++) {
+            (void)snprintf(text, sizeof text,
+                           "{\"metadata\":{\"name\":\"p%d-%d\",\"namespace\":\"default\","
+                           "\"labels\":{\"foo\":\"\"}},\"spec\":{\"nodeName\":\"n%d\"}}",
+                           i, pod, i);
+            cluster_apply_json(&f->c, OBJECT_POD, text);
+        }
+    }
+    const struct candidates candidates = {.names = names, .count = ALL};
+    const struct score_result result = score(f, &candidates);
+    assert_int_equal(result.columns[0].normalized[FULL], 0);
+    assert_int_equal(result.columns[0].raw[FULL - 2], 0);
+    for (int i = 0; i < FULL; i++)
+        assert_true(result.columns[0].normalized[i] > 0);
+}
+
 static void all_equal_score_the_most(void **state) {
     struct fixture *f = *state;
     (void)add_rule(f, "1/node/nil,soft");
@@ -495,6 +546,8 @@ int main(void) {
         TEST(nodes_that_policies_exclude_do_not_count),
         TEST(terms_take_six_bits_each),
         TEST(parts_are_rounded_down),
+        TEST(later_keys_reach_the_priority),
+        TEST(the_worst_shares_its_score_with_none),
         TEST(all_equal_score_the_most),
         TEST(the_first_rule_that_fits_is_used),
         TEST(the_group_is_the_rules_selector_in_the_namespace),
