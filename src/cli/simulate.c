@@ -55,7 +55,8 @@ static const struct option_spec specs[] = {
     [SPEC_ADMIT] = {"admit", 0, NULL,
                     "what the webhook would make of the pod on its creation, instead; policies "
                     "come with --policy, Fluid's datasets with --state. Without it, the pod is "
-                    "placed as it is in the file: of policies only their weights count. With "
+                    "placed as it is in the file: of policies only the order of their keys and "
+                    "their weights count. With "
                     "--placement the same of a Placement, as if scores were published"},
     [SPEC_PLACEMENT] = {"placement", 0, "FILE",
                         "a Placement of Open Cluster Management, YAML or JSON: which clusters of "
