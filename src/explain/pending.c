@@ -337,6 +337,22 @@ static const char *say_sentence(const struct pending_question *q, struct str sen
     return meaning->kind;
 }
 
+/* Nodes that pass now were refused for what is not judged, or the cluster has changed. Returns the
+ * kind of the first such reason; NULL: no node passes, or all reasons are judged. */
+static const char *kind_of_unjudged(const struct pending_question *q, const struct tallies *t) {
+    static const char *const unjudged[] = {"Volume", "UnboundClaim", "ClaimMissing", "Other"};
+    uint32_t counts[256] = {0}; /* a reason is a byte */
+    if (q->now == NULL || count_now(q, counts) == 0)
+        return NULL;
+    for (uint32_t i = 0; i < t->count; i++) {
+        const char *kind = reason_meaning(t->items[i].reason)->kind;
+        for (size_t k = 0; k < sizeof unjudged / sizeof unjudged[0]; k++)
+            if (str_eq(str_of(kind), str_of(unjudged[k])))
+                return kind;
+    }
+    return NULL;
+}
+
 static const char *say_reasons(const struct pending_question *q, const struct tallies *t,
                                struct strbuf *out) {
     const char *kind = say_nearest(q, out);
@@ -346,6 +362,8 @@ static const char *say_reasons(const struct pending_question *q, const struct ta
     if (has_kind(t, "Volume"))
         say_claims(q->pod, out);
     say_now(q, out);
+    if (kind == NULL)
+        kind = kind_of_unjudged(q, t);
     return kind != NULL ? kind : reason_meaning(t->items[0].reason)->kind;
 }
 

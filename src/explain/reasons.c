@@ -53,8 +53,13 @@ static const struct reason_meaning meanings[] = {
 };
 
 static const struct reason_meaning other = {"", "Other", NULL, false};
+/* A rule's reason has the same beginning, and an end of its own. */
+static const struct reason_meaning flat_spread = {"over maxSkew on ", "TopologySpread", NULL, true};
 
 const struct reason_meaning *reason_meaning(struct str reason) {
+    if (str_has_prefix(reason, str_of(flat_spread.text)) &&
+        !str_has_suffix(reason, STR(" (ordered)")))
+        return &flat_spread;
     for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++)
         if (str_has_prefix(reason, str_of(meanings[i].text)))
             return &meanings[i];

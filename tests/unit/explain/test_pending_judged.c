@@ -203,6 +203,7 @@ static void reasons_of_constraints(void **state) {
         bool said;
     } rows[] = {
         {"over maxSkew on zone (ordered)", "SpreadRule", true},
+        {"over maxSkew on zone", "TopologySpread", true},
         {"no label zone", "SpreadKeyMissing", true},
         {"node(s) didn't match pod topology spread constraints (missing required label)",
          "SpreadKeyMissing", true},
@@ -377,6 +378,25 @@ static void what_has_changed(void **state) {
     expect(f, "Resources", "Pending: of 4 nodes 4 Insufficient cpu");
 }
 
+/* Of nodes that pass now kube-scheduler must have had something to say that is not judged. */
+static void the_kind_is_of_the_nodes_that_pass_now(void **state) {
+#define THREE_TAINTS "0/4 nodes are available: 3 node(s) had untolerated taint {a: b}, "
+#define AND_TAINTS "Pending: of 4 nodes 3 with a taint that the pod does not tolerate, 1 "
+    struct fixture *f = *state;
+    uint8_t reasons[] = {0, 3, 3, 3};
+    tried(f, THREE_TAINTS "1 node(s) had volume node affinity conflict.");
+    judge(f, reasons, NULL, 0);
+    expect(f, "Volume",
+           AND_TAINTS "out of reach of the pod's PersistentVolume; judged now, 1 of 4" SINCE);
+    tried(f, THREE_TAINTS "1 cannot allocate all claims.");
+    expect(f, "Other", AND_TAINTS "cannot allocate all claims; judged now, 1 of 4" SINCE);
+    tried(f, THREE_TAINTS "1 Insufficient cpu."); /* then it is the cluster that has changed */
+    expect(f, "Taint", AND_TAINTS "Insufficient cpu; judged now, 1 of 4" SINCE);
+    reasons[0] = 3;
+    tried(f, THREE_TAINTS "1 node(s) had volume node affinity conflict.");
+    expect(f, "Taint", AND_TAINTS "out of reach of the pod's PersistentVolume");
+}
+
 #define WAITS                                                                                      \
     "Pending: no scheduler has tried it since it was created at 2026-01-02T03:04:05Z: it waits "   \
     "for schedulerName default-scheduler, which may not exist, not run or be busy"
@@ -471,6 +491,7 @@ int main(void) {
         TEST(claims),
         TEST(datasets),
         TEST(what_has_changed),
+        TEST(the_kind_is_of_the_nodes_that_pass_now),
         TEST(not_tried),
         TEST(reasons_that_are_shown),
         TEST(the_sixteenth_reason),
