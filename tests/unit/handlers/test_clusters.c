@@ -164,9 +164,24 @@ static void verbs_answer_placements_and_bindings(void **state) {
         expect(f, verbs[v], "[]", 400, "question");
         expect(f, verbs[v], "{" BINDING ",\"state\":{\"kind\":\"List\",\"items\":5}}", 400,
                "state");
+        if (v < 3)
+            expect(f, verbs[v], "{" PLACEMENT ",\"state\":{\"kind\":\"List\",\"items\":5}}", 400,
+                   "state");
         expect(f, verbs[v], "", 400, "question");
     }
 }
+
+/* A cluster of a set that the namespace may use. */
+#define HUB_STATE                                                                                  \
+    "\"state\":{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":[{\"apiVersion\":\"cluster."     \
+    "open-"                                                                                        \
+    "cluster-management.io/v1\",\"kind\":\"ManagedCluster\",\"metadata\":{\"name\":\"a\"}},{"      \
+    "\"apiVersion\":\"cluster.open-cluster-management.io/"                                         \
+    "v1beta2\",\"kind\":\"ManagedClusterSet\","                                                    \
+    "\"metadata\":{\"name\":\"all\"},\"spec\":{\"clusterSelector\":{\"selectorType\":"             \
+    "\"LabelSelector\",\"labelSelector\":{}}}},{\"apiVersion\":\"cluster.open-cluster-management." \
+    "io/v1beta2\",\"kind\":\"ManagedClusterSetBinding\",\"metadata\":{\"name\":\"all\","           \
+    "\"namespace\":\"default\"},\"spec\":{\"clusterSet\":\"all\"}}]}"
 
 /* A state takes the place of all that is known, for both kinds. */
 static void a_state_is_all_that_is_known(void **state) {
@@ -179,20 +194,15 @@ static void a_state_is_all_that_is_known(void **state) {
            "\"failedClusters\":{\"m9\":");
     assert_null(strstr(f->response.text.p, "\"m1\""));
     expect(f, clusters_filter, "{" BINDING "}", 200, "\"failedClusters\":{\"m1\":");
-    expect(f, clusters_filter,
-           "{" PLACEMENT
-           "," STATE_OF("cluster.open-cluster-management.io/v1", "ManagedCluster", "a") "}",
-           200, "\"clusterNames\":[");
+    expect(f, clusters_filter, "{" PLACEMENT "," HUB_STATE "}", 200, "\"clusterNames\":[\"a\"]");
+    expect(f, clusters_filter, "{" PLACEMENT "}", 200, "\"clusterNames\":[]");
     f->clusters.karmada = NULL;
     f->clusters.known.fleet = NULL;
     f->ready = false;
     expect(f, clusters_filter,
            "{" BINDING "," STATE_OF("cluster.karmada.io/v1alpha1", "Cluster", "m9") "}", 200,
            "\"failedClusters\":{\"m9\":");
-    expect(f, clusters_select,
-           "{" PLACEMENT
-           "," STATE_OF("cluster.open-cluster-management.io/v1", "ManagedCluster", "a") "}",
-           200, "\"placement\":\"default/p\"");
+    expect(f, clusters_select, "{" PLACEMENT "," HUB_STATE "}", 200, "\"selected\":[\"a\"]");
 }
 
 /* ---- when ---- */

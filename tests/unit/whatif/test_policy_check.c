@@ -114,8 +114,11 @@ static void a_workload_counts_once(void **state) {
 /* A workload's own pods make room for it; those of others do not, before it or behind it. */
 static void pods_of_others_stay(void **state) {
     /* four places for five pods, of which one is on a node that is full */
-    static const char full[] = LIST(NODES("2") "," DB("d1", "a") "," DB("d2", "b") "," WEB(
-        "w1", "a") "," WEB("w2", "b") "," WEB("w3", "b"));
+    /* clang-format off */
+    static const char full[] =
+        LIST(NODES("2") "," WEB("w1", "a") "," WEB("w2", "b") "," WEB("w3", "b") ","
+             DB("d1", "a") "," DB("d2", "b"));
+    /* clang-format on */
     struct fixture *f = *state;
     run_well(f, full, POLICY("p", "'pods':{" SPREAD("") "}"));
     assert_int_equal(f->result.workload_count, 2);
