@@ -151,6 +151,22 @@ static void whoever_would_be_pending_is_harmed(void **state) {
     assert_str(workload(f, 0, "web")->constraints[0].topology_key, ZONE);
 }
 
+/* The policy can do what it asks for; it is the pods that suffer. b takes one of four. */
+static void harm_alone_is_not_sound(void **state) {
+    /* clang-format off */
+    static const char pods[] =
+        LIST(NODE("a", "x", "20") "," NODE("b", "y", "1") "," SHOP ","
+             WEB("w1", "a") "," WEB("w2", "a") "," WEB("w3", "a") "," WEB("w4", "a"));
+    /* clang-format on */
+    struct fixture *f = *state;
+    run_well(f, pods, POLICY("p", "'pods':{" SPREAD("") "}"));
+    assert_true(f->result.policies[0].verdict.reasons[POLICY_EFFECTIVE] == POLICY_NODES_SUIT);
+    assert_int_equal(workload(f, 0, "web")->pending_without, 0);
+    assert_int_equal(workload(f, 0, "web")->pending_with, 1); /* 2 and 1: one more is 3 and 1 */
+    assert_int_equal(f->result.policies[0].harmed, 1);
+    assert_false(f->result.sound);
+}
+
 /* What only prefers keeps nobody from a node. */
 static void preferences_are_not_placed(void **state) {
     static const char pods[] = LIST(NODES("20") "," WEB("w1", "a"));
@@ -212,6 +228,7 @@ int main(void) {
         TEST(a_workload_counts_once),
         TEST(pods_of_others_stay),
         TEST(whoever_would_be_pending_is_harmed),
+        TEST(harm_alone_is_not_sound),
         TEST(preferences_are_not_placed),
         TEST(the_cluster_has_policies_too),
         TEST(what_cannot_be_checked_is_refused),

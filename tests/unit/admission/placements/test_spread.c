@@ -213,6 +213,13 @@ static void removed(void **state) {
         /* hard terms become soft ones */
         {PLACEMENT(NOTE(ALL_ADDED), SOFT "," ONLY_GATE "," POLICY(OURS)), GATED(""),
          PLACEMENT(NOTE(ADDED("\\\"prioritizerPolicy\\\",\\\"score\\\"")), SOFT "," POLICY(OURS))},
+        /* ... also where selectors that select nothing stand beside the gate */
+        {PLACEMENT(NOTE(ALL_ADDED),
+                   SOFT ",\"predicates\":[{\"requiredClusterSelector\":{\"labelSelector\":{"
+                        "\"matchLabels\":{},\"matchExpressions\":[]},\"claimSelector\":null,"
+                        "\"celSelector\":{\"celExpressions\":[" GATE "]}}}]," POLICY(OURS)),
+         GATED(""),
+         PLACEMENT(NOTE(ADDED("\\\"prioritizerPolicy\\\",\\\"score\\\"")), SOFT "," POLICY(OURS))},
         /* expressions of the user's stay */
         {PLACEMENT(NOTE(ADDED("\\\"score\\\",\\\"gate\\\"")),
                    "\"predicates\":[{\"requiredClusterSelector\":{\"celSelector\":{"
