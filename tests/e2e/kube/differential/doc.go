@@ -30,6 +30,9 @@
 //     adapted from testdata/templates: pods in the shape of what well-known charts and operators
 //     make, which are handed on as an API server does, with defaults, managedFields and what its own
 //     plugins add. Each of these is also asked about as it stands (TestTemplates);
+//   - workloads that those plugins, with VolumeZone, place with and without what the webhook adds: no
+//     node is allowed that is refused without, and what is Pending is so for what the guide states,
+//     each reason counted (TestInjection; a quarter of the cases);
 //   - where kube-scheduler's plugins let patched pods go, in every small cluster, against a model of
 //     the policy (TestPlacement);
 //   - label selectors, selector strings, node affinity, tolerations and quantities: the functions

@@ -116,6 +116,16 @@ func informersOf(objects *Objects) (informers.SharedInformerFactory, error) {
 			return nil, err
 		}
 	}
+	for _, claim := range objects.Claims {
+		if err := factory.Core().V1().PersistentVolumeClaims().Informer().GetIndexer().Add(claim); err != nil {
+			return nil, err
+		}
+	}
+	for _, volume := range objects.Volumes {
+		if err := factory.Core().V1().PersistentVolumes().Informer().GetIndexer().Add(volume); err != nil {
+			return nil, err
+		}
+	}
 	for _, owner := range objects.Owners {
 		var into cache.SharedIndexInformer
 		switch owner.(type) {

@@ -3,6 +3,7 @@ package intree
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -39,8 +40,8 @@ type Verdict struct {
 }
 
 // NewFilters makes the plugins with their default arguments, but for addedAffinity (nil: none), and
-// feature gates. The objects are borrowed as long as the filters live.
-func NewFilters(ctx context.Context, objects *Objects, added *corev1.NodeAffinity) (*Filters, error) {
+// feature gates; and those that are named, too. The objects are borrowed as long as the filters live.
+func NewFilters(ctx context.Context, objects *Objects, added *corev1.NodeAffinity, more ...string) (*Filters, error) {
 	registerMetrics()
 	snapshot, err := takeSnapshot(ctx, objects)
 	if err != nil {
@@ -50,7 +51,7 @@ func NewFilters(ctx context.Context, objects *Objects, added *corev1.NodeAffinit
 	if err != nil {
 		return nil, err
 	}
-	profile, err := filterProfile(added)
+	profile, err := filterProfile(added, more)
 	if err != nil {
 		return nil, err
 	}
@@ -65,12 +66,12 @@ func NewFilters(ctx context.Context, objects *Objects, added *corev1.NodeAffinit
 }
 
 // filterProfile is the default profile less every plugin that is not asked here.
-func filterProfile(added *corev1.NodeAffinity) (*config.KubeSchedulerProfile, error) {
+func filterProfile(added *corev1.NodeAffinity, more []string) (*config.KubeSchedulerProfile, error) {
 	profile := &config.KubeSchedulerProfile{SchedulerName: "differential", Plugins: &config.Plugins{
 		QueueSort: config.PluginSet{Enabled: []config.Plugin{{Name: names.PrioritySort}}},
 		Bind:      config.PluginSet{Enabled: []config.Plugin{{Name: names.DefaultBinder}}},
 	}}
-	for _, name := range append(FilterPlugins, names.NodeResourcesBalancedAllocation, names.ImageLocality) {
+	for _, name := range slices.Concat(FilterPlugins, []string{names.NodeResourcesBalancedAllocation, names.ImageLocality}, more) {
 		profile.Plugins.MultiPoint.Enabled = append(profile.Plugins.MultiPoint.Enabled,
 			config.Plugin{Name: name, Weight: ScorePlugins[name]})
 	}

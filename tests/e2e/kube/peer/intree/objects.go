@@ -21,6 +21,9 @@ type Objects struct {
 	Owners []runtime.Object
 	// Namespaces are what podAffinity selects by labels.
 	Namespaces []*corev1.Namespace
+	// Claims and Volumes are what VolumeZone looks at.
+	Claims  []*corev1.PersistentVolumeClaim
+	Volumes []*corev1.PersistentVolume
 }
 
 // Read reads what `kubectl get ... -o json` prints: Lists, one or more. Kinds that topology spread
