@@ -120,6 +120,11 @@ static int read_current(struct deciding *x) {
         listed += d->slot_count;
         strange += d->stranger_count;
         r = deciding_steps(x, 1 + d->slot_count);
+        if (r == 0 && d->too_large)
+            r = deciding_warn(
+                x, arena_printf(x->arena,
+                                "PlacementDecision '%.*s' is too large: its clusters do not count",
+                                STR_ARG(d->name)));
     }
     if (r == 0 && strange > 0)
         r = read_strangers(x, first, strange);

@@ -209,6 +209,27 @@ static void selectors_of_sets(void **state) {
                 "c3, c4]}");
 }
 
+/* An object of more clusters than OCM writes into one. */
+static void a_decision_that_is_too_large(void **state) {
+    struct hub *f = *state;
+    for (unsigned count = 100; count <= 101; count++) {
+        CLEANUP(strbuf_done) struct strbuf text = {0};
+        strbuf_append_str(&text, STR("{kind: PlacementDecision, metadata: {name: big, namespace: "
+                                     "ns1, labels: {cluster.open-cluster-management.io/placement: "
+                                     "placement}}, status: {decisions: ["));
+        for (unsigned i = 0; i < count; i++)
+            strbuf_appendf(&text, "%s{clusterName: c1, reason: ''}", i > 0 ? ", " : "");
+        strbuf_append_str(&text, STR("]}}"));
+        strbuf_append_char(&text, '\0');
+        hub_object(f, text.p);
+        hub_clusters(f, "c1");
+        hub_decides(f, "{}",
+                    count == 100 ? "{current: [c1], warnings: []}"
+                                 : "{current: [], warnings: [\"PlacementDecision 'big' is too "
+                                   "large: its clusters do not count\"]}");
+    }
+}
+
 /* Upstream gives up before it schedules, and writes nothing. */
 static void a_bad_set_changes_nothing(void **state) {
     struct hub *f = *state;
@@ -425,6 +446,7 @@ int main(void) {
         cmocka_unit_test(bindings_and_sets),
         HUB_TEST(sets_without_clusters),
         HUB_TEST(selectors_of_sets),
+        HUB_TEST(a_decision_that_is_too_large),
         HUB_TEST(a_bad_set_changes_nothing),
         HUB_TEST(satisfied),
         HUB_TEST(upstreams_groups),
