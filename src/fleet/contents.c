@@ -48,7 +48,7 @@ int contents_new(void **ret, struct err *err) {
     pool_init(&c->resources, sizeof(struct fleet_scores));
     pool_init(&c->scores, sizeof(struct score_record));
     pool_init(&c->strangers, sizeof(struct stranger_record));
-    c->with_strangers = FLEET_NONE;
+    pool_init(&c->mentions, sizeof(struct mention));
     c->charged_max = LIMIT_HUB_BYTES;
     c->sets_with_selector = c->unsorted_namespaces = c->unsorted_placements = FLEET_NONE;
     const struct topology_options options = {
@@ -83,8 +83,9 @@ void contents_free(void *contents) {
     if (c == NULL)
         return;
     free_records(c);
-    struct pool *pools[] = {&c->namespaces, &c->sets,      &c->bindings, &c->placements,
-                            &c->decisions,  &c->resources, &c->scores,   &c->strangers};
+    struct pool *pools[] = {&c->namespaces, &c->sets,      &c->bindings,
+                            &c->placements, &c->decisions, &c->resources,
+                            &c->scores,     &c->strangers, &c->mentions};
     struct hashmap *indexes[] = {&c->namespace_index, &c->set_index,      &c->binding_index,
                                  &c->placement_index, &c->decision_index, &c->resource_index,
                                  &c->score_index,     &c->stranger_index};

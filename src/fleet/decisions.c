@@ -15,6 +15,7 @@
 struct listed {
     uint32_t *slots;
     struct fleet_stranger *strangers;
+    uint32_t *mentions; /* [stranger_count] */
     uint32_t slot_count, stranger_count;
 };
 
@@ -26,9 +27,10 @@ static void release(struct fleet_contents *c, const struct listed *l) {
         topology_settle(c->clusters, l->slots[i]);
     }
     for (uint32_t i = 0; i < l->stranger_count; i++)
-        contents_stranger_take(c, l->strangers[i].id);
+        contents_stranger_take(c, l->strangers[i].id, l->mentions[i]);
     free(l->slots);
     free(l->strangers);
+    free(l->mentions);
 }
 
 static void hold_slot(struct fleet_contents *c, uint32_t slot) {
@@ -37,28 +39,35 @@ static void hold_slot(struct fleet_contents *c, uint32_t slot) {
     c->record_bytes += sizeof slot;
 }
 
-static int add_stranger(struct fleet_contents *c, struct str name, uint32_t place, uint32_t room,
-                        struct listed *l) {
+/* `room`: for so many at most. */
+static int add_stranger(struct fleet_contents *c, const struct fleet_stranger *from,
+                        uint32_t decision, uint32_t room, struct listed *l) {
     if (l->strangers == NULL)
         l->strangers = malloc(room * sizeof *l->strangers);
-    const uint32_t id = l->strangers != NULL ? contents_stranger_add(c, name) : FLEET_NONE;
+    if (l->mentions == NULL)
+        l->mentions = malloc(room * sizeof *l->mentions);
+    if (l->strangers == NULL || l->mentions == NULL)
+        return -ENOMEM;
+    const uint32_t id =
+        contents_stranger_add(c, from->name, decision, &l->mentions[l->stranger_count]);
     if (id == FLEET_NONE)
         return -ENOMEM;
     l->strangers[l->stranger_count++] =
-        (struct fleet_stranger){contents_stranger_name(c, id), id, place};
+        (struct fleet_stranger){contents_stranger_name(c, id), id, from->place};
     c->record_bytes += sizeof *l->strangers;
     return 0;
 }
 
-/* Counts each cluster, and holds its slot; of the first `count`. */
-static int hold(struct fleet_contents *c, const struct placement_decision *d, uint32_t count,
-                struct listed *ret) {
+/* Counts each cluster, and holds its slot; of the first `count`, for the record of that number. */
+static int hold(struct fleet_contents *c, const struct placement_decision *d, uint32_t id,
+                uint32_t count, struct listed *ret) {
     struct listed l = {.slots = count > 0 ? malloc(count * sizeof *l.slots) : NULL};
     int r = count > 0 && l.slots == NULL ? -ENOMEM : 0;
     for (uint32_t i = 0; r == 0 && i < count; i++) {
         const uint32_t slot = topology_slot(c->clusters, d->clusters[i]);
         if (slot == TOPOLOGY_NONE) {
-            r = add_stranger(c, d->clusters[i], i, count - i, &l);
+            const struct fleet_stranger stranger = {.name = d->clusters[i], .place = i};
+            r = add_stranger(c, &stranger, id, count - i, &l);
             continue;
         }
         hold_slot(c, slot);
@@ -71,23 +80,14 @@ static int hold(struct fleet_contents *c, const struct placement_decision *d, ui
     return r;
 }
 
-static struct list with_strangers(struct fleet_contents *c) {
-    return (struct list){&c->decisions, offsetof(struct decision_record, with_strangers),
-                         &c->with_strangers};
-}
-
 /* Takes the list over, in the place of the one before. */
 static void set_listed(struct fleet_contents *c, uint32_t id, const struct listed *l) {
     struct decision_record *d = decision_at(c, id);
-    const struct list list = with_strangers(c);
-    const struct listed before = {d->slots, d->strangers, d->decision.slot_count,
+    const struct listed before = {d->slots, d->strangers, d->mentions, d->decision.slot_count,
                                   d->decision.stranger_count};
-    if (before.stranger_count > 0)
-        list_take(&list, id);
-    if (l->stranger_count > 0)
-        list_put(&list, id);
     d->slots = l->slots;
     d->strangers = l->strangers;
+    d->mentions = l->mentions;
     d->decision.slots = l->slots;
     d->decision.slot_count = l->slot_count;
     d->decision.strangers = l->strangers;
@@ -98,17 +98,19 @@ static void set_listed(struct fleet_contents *c, uint32_t id, const struct liste
 void contents_decision_empty(struct decision_record *d) {
     free(d->slots);
     free(d->strangers);
+    free(d->mentions);
 }
 
 /* Puts a slot wherever the name of a stranger stands. */
 static void meet(struct fleet_contents *c, uint32_t id, uint32_t stranger, uint32_t slot) {
     struct decision_record *d = decision_at(c, id);
     const uint32_t count = d->decision.stranger_count;
-    const struct list list = with_strangers(c);
     uint32_t left = 0;
     for (uint32_t i = 0; i < count; i++) {
         const struct fleet_stranger s = d->strangers[i];
+        const uint32_t mention = d->mentions[i];
         if (s.id != stranger) {
+            d->mentions[left] = mention;
             d->strangers[left++] = s;
             continue;
         }
@@ -118,21 +120,16 @@ static void meet(struct fleet_contents *c, uint32_t id, uint32_t stranger, uint3
         d->decision.slot_count++;
         hold_slot(c, slot);
         c->record_bytes -= sizeof s;
-        contents_stranger_take(c, stranger);
+        contents_stranger_take(c, stranger, mention);
     }
     d->decision.stranger_count = left;
-    if (left == 0)
-        list_take(&list, id);
 }
 
 void contents_decisions_meet(struct fleet_contents *c, uint32_t slot) {
-    const uint32_t stranger = contents_stranger_find(c, topology_name(c->clusters, slot));
-    if (stranger == FLEET_NONE)
-        return;
-    for (uint32_t id = c->with_strangers, next; id != FLEET_NONE; id = next) {
-        next = decision_at(c, id)->with_strangers.next;
+    const struct str name = topology_name(c->clusters, slot);
+    const uint32_t stranger = contents_stranger_find(c, name);
+    for (uint32_t id; (id = contents_stranger_decision(c, name)) != FLEET_NONE;)
         meet(c, id, stranger, slot);
-    }
 }
 
 /* ---- records ---- */
@@ -319,7 +316,7 @@ int contents_decision_apply(struct fleet_contents *c, const struct placement_dec
     const int r = named == 0 ? placement_of(c, meta, &placement) : named;
     const uint32_t id = r == 0 ? make(c, meta->namespace, meta->name) : FLEET_NONE;
     const uint32_t count = id != FLEET_NONE ? count_kept(c, decision_at(c, id), decision) : 0;
-    if (id == FLEET_NONE || hold(c, decision, count, &listed) != 0) {
+    if (id == FLEET_NONE || hold(c, decision, id, count, &listed) != 0) {
         if (named == 0)
             unref_facts(c, facts);
         if (id != FLEET_NONE && is_new)

@@ -98,7 +98,7 @@ struct decision_record {
     struct links of_placement;
     uint32_t *slots;                  /* owned; with room for all that it lists */
     struct fleet_stranger *strangers; /* owned; NULL: none */
-    struct links with_strangers;      /* while it has some */
+    uint32_t *mentions;               /* owned: those of its strangers, in their order */
     uint32_t payer;                   /* record of its namespace */
     uint64_t charged;
     uint32_t facts[DECISION_FACTS]; /* interned, or INTERN_NONE: of the strings in `decision` */
@@ -130,7 +130,14 @@ struct fleet_scores { /* a resource's record */
 };
 
 struct stranger_record {
-    uint32_t name; /* interned */
+    uint32_t name;     /* interned */
+    uint32_t mentions; /* head of a list */
+};
+
+/* Of a stranger in a PlacementDecision. */
+struct mention {
+    uint32_t decision; /* record */
+    struct links of_stranger;
 };
 
 struct fleet_contents {
@@ -148,8 +155,8 @@ struct fleet_contents {
     uint32_t *decided; /* [topology_cap()]; owned */
     uint32_t *strange; /* [strange_cap]; owned: by number of a stranger, how often it is decided */
     uint32_t strange_cap;
-    uint32_t with_strangers; /* head of the list of decisions that have some */
-    struct pool namespaces, sets, bindings, placements, decisions, resources, scores, strangers;
+    struct pool namespaces, sets, bindings, placements, decisions, resources, scores, strangers,
+        mentions;
     struct hashmap namespace_index, set_index, binding_index, placement_index, decision_index,
         resource_index, score_index, stranger_index;
     uint32_t sets_with_selector;                       /* head of a list */
@@ -278,16 +285,19 @@ uint32_t contents_decision_find(const struct fleet_contents *c, struct str names
 void contents_decision_remove(struct fleet_contents *c, struct str namespace, struct str name);
 /* Frees what a record owns, and nothing else: for the end of all. */
 void contents_decision_empty(struct decision_record *d);
-/* A cluster has come: decisions that name it have its slot from now on. O(decisions with strangers)
- * if there are strangers of this name. */
+/* A cluster has come: decisions that name it have its slot from now on. O(clusters of these). */
 void contents_decisions_meet(struct fleet_contents *c, uint32_t slot);
 
 /* ---- strangers.c ---- */
 
-/* Finds or makes the number of a name, and counts it; FLEET_NONE: no memory. */
-uint32_t contents_stranger_add(struct fleet_contents *c, struct str name);
+/* Finds or makes the number of a name, and counts it; FLEET_NONE: no memory. *ret_mention is for
+ * contents_stranger_take(). */
+uint32_t contents_stranger_add(struct fleet_contents *c, struct str name, uint32_t decision,
+                               uint32_t *ret_mention);
 /* One time less. */
-void contents_stranger_take(struct fleet_contents *c, uint32_t id);
+void contents_stranger_take(struct fleet_contents *c, uint32_t id, uint32_t mention);
+/* A PlacementDecision that names it; FLEET_NONE: there is no such stranger any more. */
+uint32_t contents_stranger_decision(const struct fleet_contents *c, struct str name);
 uint32_t contents_stranger_find(const struct fleet_contents *c, struct str name);
 struct str contents_stranger_name(const struct fleet_contents *c, uint32_t id);
 

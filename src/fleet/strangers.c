@@ -43,33 +43,66 @@ static bool make_room(struct fleet_contents *c) {
     return true;
 }
 
-uint32_t contents_stranger_add(struct fleet_contents *c, struct str name) {
-    uint32_t id = contents_stranger_find(c, name);
-    if (id == FLEET_NONE) {
-        const uint32_t text = intern_ref(&c->strings, name);
-        id = text != INTERN_NONE && make_room(c) ? pool_take(&c->strangers) : POOL_NONE;
-        if (id == POOL_NONE) {
-            intern_unref(&c->strings, text);
-            return FLEET_NONE;
-        }
-        stranger_at(c, id)->name = text;
-        c->strange[id] = 0;
-        hashmap_insert(&c->stranger_index, name_hash_of(text), id);
+static struct mention *mention_at(const struct fleet_contents *c, uint32_t id) {
+    return pool_at(&c->mentions, id);
+}
+
+static struct list mentions_of(const struct fleet_contents *c, uint32_t id) {
+    return (struct list){&c->mentions, offsetof(struct mention, of_stranger),
+                         &stranger_at(c, id)->mentions};
+}
+
+static uint32_t make(struct fleet_contents *c, struct str name) {
+    const uint32_t text = intern_ref(&c->strings, name);
+    const uint32_t id = text != INTERN_NONE && make_room(c) ? pool_take(&c->strangers) : POOL_NONE;
+    if (id == POOL_NONE) {
+        intern_unref(&c->strings, text);
+        return FLEET_NONE;
     }
-    c->strange[id]++;
+    *stranger_at(c, id) = (struct stranger_record){text, FLEET_NONE};
+    c->strange[id] = 0;
+    hashmap_insert(&c->stranger_index, name_hash_of(text), id);
     return id;
+}
+
+uint32_t contents_stranger_add(struct fleet_contents *c, struct str name, uint32_t decision,
+                               uint32_t *ret_mention) {
+    uint32_t id = contents_stranger_find(c, name);
+    const uint32_t mention = pool_take(&c->mentions);
+    if (mention != POOL_NONE && id == FLEET_NONE)
+        id = make(c, name);
+    if (mention == POOL_NONE || id == FLEET_NONE) {
+        if (mention != POOL_NONE)
+            pool_give(&c->mentions, mention);
+        return FLEET_NONE;
+    }
+    const struct list list = mentions_of(c, id);
+    mention_at(c, mention)->decision = decision;
+    list_put(&list, mention);
+    c->strange[id]++;
+    *ret_mention = mention;
+    return id;
+}
+
+uint32_t contents_stranger_decision(const struct fleet_contents *c, struct str name) {
+    const uint32_t id = contents_stranger_find(c, name);
+    return id != FLEET_NONE ? mention_at(c, stranger_at(c, id)->mentions)->decision : FLEET_NONE;
 }
 
 /* When the last has gone, so has what they took. */
 static void shrink(struct fleet_contents *c) {
     pool_done(&c->strangers);
+    pool_done(&c->mentions);
     hashmap_done(&c->stranger_index);
     free(c->strange);
     c->strange = NULL;
     c->strange_cap = 0;
 }
 
-void contents_stranger_take(struct fleet_contents *c, uint32_t id) {
+void contents_stranger_take(struct fleet_contents *c, uint32_t id, uint32_t mention) {
+    const struct list list = mentions_of(c, id);
+    list_take(&list, mention);
+    pool_give(&c->mentions, mention);
     if (--c->strange[id] > 0)
         return;
     const uint32_t name = stranger_at(c, id)->name;
