@@ -23,6 +23,7 @@
 static struct fleet *fleet;
 static struct planner *planner;
 static struct placement_history *history;
+static struct policy_source *policies;
 static struct fleet_observer observer;
 static sem_t offered;
 static _Atomic bool ready;
@@ -88,7 +89,9 @@ static int setup(void **state) {
     atomic_store(&ready, true);
     assert_int_equal(fleet_new(&fleet, NULL), 0);
     assert_int_equal(placement_history_new(&history, NULL), 0);
+    assert_int_equal(policy_source_new(NULL, 0, &policies, NULL), 0);
     const struct planner_options options = {.fleet = fleet,
+                                            .policies = policies,
                                             .history = history,
                                             .settings = {.moves = {10000, 10}, .shards = 4},
                                             .is_ready = is_ready,
@@ -112,6 +115,7 @@ static int teardown(void **state) {
     planner_stop(planner);
     planner_free(planner);
     placement_history_free(history);
+    policy_source_free(policies);
     fleet_free(fleet);
     (void)sem_destroy(&offered);
     return 0;
@@ -506,6 +510,49 @@ static void who_does_not_lead_counts_nothing(void **state) {
     are_all_gone();
 }
 
+/* Terms that only a policy has, which comes when the Placement is there, and changes, and goes. */
+static void terms_of_policies(void **state) {
+    (void)state;
+#define POLICY(version, key)                                                                       \
+    "{\"metadata\":{\"name\":\"by\",\"uid\":\"y\",\"resourceVersion\":\"" version                  \
+    "\"},\"spec\":{\"placements\":{\"spread\":[{\"topologyKey\":\"" key                            \
+    "\",\"topologyKeyType\":\"Label\"}]}}}"
+    struct placement_told told;
+    struct arena arena;
+    arena_init(&arena, 1 << 20);
+    give(FLEET_NAMESPACES, "{'metadata':{'name':'n'}}");
+    planner_lead(planner, true);
+    give(FLEET_PLACEMENTS, "{'metadata':{'name':'p','namespace':'n','uid':'u','resourceVersion':'1'"
+                           "," OWNER "},'spec':{}}");
+    placement("z", "1");
+    is_offered("n/z"); /* p was planned before it, and has no terms */
+    is_taken("n/p", WRITE_NOTHING, "");
+    assert_int_equal(policy_live_apply(policies, STR(POLICY("1", "zone")), NULL), 0);
+    while (true) { /* z is planned again, too */
+        struct strbuf name = {0};
+        struct planner_offer offer;
+        while (!planner_next(planner, &name, &offer))
+            wait_sem(&offered, "a policy's terms do not count");
+        const bool is_p = str_eq(strbuf_str(&name), STR("n/p"));
+        strbuf_done(&name);
+        if (is_p)
+            break;
+    }
+    is_taken("n/p", WRITE_MERGE, PLACEMENT_DISABLE_ANNOTATION);
+    ended("n/p", WRITE_BUSY, 429);
+    are_offered("n/p", "n/p");
+    assert_int_equal(policy_live_remove(policies, STR("by"), NULL), 0);
+    const int64_t until_ms = clock_real()->now_ms(clock_real()) + 10000;
+    do { /* it is looked whether policies have changed each second */
+        assert_true(clock_real()->now_ms(clock_real()) < until_ms);
+        (void)sched_yield();
+        arena_reset(&arena);
+        assert_int_equal(placement_history_read(history, STR("n"), STR("p"), &arena, &told), 0);
+    } while (told.is_seen && strcmp(told.standing.mode, "Owner") == 0);
+    is_taken("n/p", WRITE_NOTHING, "");
+    arena_done(&arena);
+}
+
 /* One namespace's Placements wait for their own: that of another is the second, whenever it comes.
  */
 static void namespaces_take_turns(void **state) {
@@ -610,6 +657,7 @@ int main(void) {
         TEST(nothing_before_all_is_known),
         TEST(what_it_did_is_kept),
         TEST(namespaces_take_turns),
+        TEST(terms_of_policies),
         TEST(who_does_not_lead_counts_nothing),
         TEST(the_first_that_waits_goes),
         TEST(the_second_that_waits_goes),
