@@ -357,6 +357,7 @@ void write_queue_next(struct write_queue *q, int64_t now_ms, struct write_next *
         return;
     }
     const enum rank rank = choose_rank(q, choices);
+    assert(choices[rank].lane != NULL); /* what has its time now is in one of the lists */
     ret->limit_ms = choices[rank].limit_ms;
     begin(choices[rank].lane, rank, now_ms, ret);
 }
