@@ -122,8 +122,10 @@ int scored_write_injection(struct looking *x, struct str document) MUST_CHECK;
 /* Sets target and groups. */
 int owned_choose(struct looking *x) MUST_CHECK;
 /* May a write make these of what is there now? It adds none to a domain that is then above a hard
- * term, and makes no hard term's skew worse that is above maxSkew; and it takes none that fits
- * where fewer than are decided would be left. For struct layout_progress: its ctx is the look. */
+ * term, and makes no hard term's skew worse that is above maxSkew. */
+bool owned_terms_hold(struct looking *x, const uint8_t *selected);
+/* And takes none that fits where fewer than are decided would be left. For struct layout_progress:
+ * its ctx is the look. */
 bool owned_holds(void *ctx, const uint8_t *selected);
 bool owned_has_hard_terms(const struct looking *x);
 

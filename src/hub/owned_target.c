@@ -120,14 +120,18 @@ static bool takes_too_many(const struct looking *x, const uint8_t *selected) {
 }
 
 /* What cannot be counted, because the steps are spent, does not hold. */
-bool owned_holds(void *ctx, const uint8_t *selected) {
-    struct looking *x = ctx;
+bool owned_terms_hold(struct looking *x, const uint8_t *selected) {
     struct counted then;
-    if (find_now(x) != 0 || takes_too_many(x, selected))
+    if (find_now(x) != 0)
         return false;
     if (!owned_has_hard_terms(x))
         return true;
     return count_set(x, selected, &then) == 0 && !then.above && skews_hold(x, then.skew);
+}
+
+bool owned_holds(void *ctx, const uint8_t *selected) {
+    struct looking *x = ctx;
+    return find_now(x) == 0 && !takes_too_many(x, selected) && owned_terms_hold(x, selected);
 }
 
 /* ---- the target that was set before ---- */

@@ -121,7 +121,7 @@ static uint32_t one_that_holds(struct ordering *o, const uint32_t *slots, uint32
         if (slot == TOPOLOGY_NONE)
             break;
         flags[slot] ^= 1;
-        if (owned_holds(x, flags))
+        if (owned_terms_hold(x, flags))
             return slot;
         flags[slot] ^= 1;
         domain_of(o, slot)->tried = true;
@@ -131,14 +131,48 @@ static uint32_t one_that_holds(struct ordering *o, const uint32_t *slots, uint32
     return TOPOLOGY_NONE;
 }
 
+/* Would OCM, which has room for all items but one, leave out the new one, or one that is to go? It
+ * takes the highest sums, then the first by name. */
+static bool leaves_nobody_wanted_out(const struct scored_changes *c, uint32_t added) {
+    const struct looking *x = c->x;
+    uint32_t last = added;
+    for (uint32_t slot = 0; slot < x->slots; slot++) {
+        if (c->has[slot] == 0 || x->fits[slot] == 0)
+            continue;
+        const int64_t sum = x->d.sums[slot], least = x->d.sums[last];
+        if (sum < least || (sum == least && str_cmp(ocm_cluster_name(&x->d, slot),
+                                                    ocm_cluster_name(&x->d, last)) > 0))
+            last = slot;
+    }
+    bool goes = last == added;
+    for (uint32_t i = 0; i < c->remove_count; i++)
+        goes = goes || c->remove[i] == last;
+    return goes;
+}
+
+/* One comes before another goes, so that OCM has never fewer than it is asked for, if OCM has room
+ * for it, or leaves out one that it may. */
+static uint32_t one_that_comes(struct ordering *o) {
+    const struct scored_changes *c = o->changes;
+    const uint32_t target = c->x->target_count;
+    bool wait = c->has_count > target;
+    for (uint32_t i = 0; i < c->remove_count; i++) /* OCM has room when these are gone */
+        wait = wait || (c->has_count == target && c->x->fits[c->remove[i]] == 0);
+    if (wait)
+        return TOPOLOGY_NONE;
+    const uint32_t slot = one_that_holds(o, c->add, c->add_count, false);
+    const bool may = slot == TOPOLOGY_NONE || c->has_count < target || !c->x->d.summed ||
+                     leaves_nobody_wanted_out(c, slot);
+    return may ? slot : TOPOLOGY_NONE;
+}
+
 /*
- * One comes where OCM has room for it, otherwise one goes; so there is never more than one too few,
- * unless evenness asks for more. Where one is asked for, it goes when the next one is there: of
+ * One comes where OCM has room for it, or leaves it out until another goes; otherwise one goes, and
+ * there is one too few for a moment. Where one is asked for, it goes when the next one is there: of
  * the two OCM takes one, and one is always even. Where no order is even at each moment, it is the
  * plan's.
  */
 int scored_next_of_hard(const struct scored_changes *c, uint32_t *ret) {
-    const uint32_t target = c->x->target_count;
     struct ordering o;
     const struct placement *p = &c->x->placement;
     *ret = c->add_count > 0 ? c->add[0] : TOPOLOGY_NONE;
@@ -147,8 +181,7 @@ int scored_next_of_hard(const struct scored_changes *c, uint32_t *ret) {
     if (!begin(c, &o))
         return err_set(c->x->err, arena_failed(c->x->arena) ? -ENOMEM : -E2BIG,
                        "too many clusters to find which score comes next");
-    uint32_t slot =
-        c->has_count < target ? one_that_holds(&o, c->add, c->add_count, false) : TOPOLOGY_NONE;
+    uint32_t slot = one_that_comes(&o);
     for (uint32_t i = 0; i <= o.mask; i++)
         o.domains[i].tried = false;
     if (slot == TOPOLOGY_NONE)

@@ -351,6 +351,26 @@ static void in_the_fullest_domain(void **state) {
 }
 
 /* Of several that go the one whose loss hard terms bear; soft ones have no say. */
+/* The prioritizer Steady, which is on, has OCM leave out the one that comes until another goes. */
+static void one_comes_before_another_goes(void **state) {
+    (void)state;
+    clusters("w", 2, "'zone':'west'");
+    clusters("e", 2, "'zone':'east'");
+    played_placement(&hub, SCORED "," DRAWN_GATED, HARD NUMBER("3") PRIORITIZER GATE);
+    hub.check = ocm_looks;
+    (void)played_settle(&hub);
+    played_is(&hub, "p-decision-1: e0 e1 w0");
+    watch_skew();
+    clusters("n", 1, "'zone':'north'");
+    (void)played_settle(&hub);
+    hub.now_ms += 10000;
+    (void)played_settle(&hub);
+    assert_int_equal(played_holds(&hub, "n0"), 1);
+    assert_int_equal(played_published_count(&hub), 3);
+    assert_int_equal(least_published, 3);
+    assert_int_equal(most_published, 4);
+}
+
 static void in_an_order_that_holds(void **state) {
     struct owned_write write;
     (void)state;
@@ -1037,6 +1057,7 @@ int main(void) {
         TEST(in_the_fullest_domain),
         TEST(groups_are_for_ocm),
         TEST(a_cluster_fails),
+        TEST(one_comes_before_another_goes),
         TEST(in_an_order_that_holds),
         TEST(soft_terms_have_no_say),
         TEST(ocm_fills_up),
