@@ -446,6 +446,24 @@ static void check_status(struct world *w, const struct wish *wish, const struct 
     }
 }
 
+/* By an own count of what the objects have: zones of hard terms, whose maxSkew is 1. */
+static void check_claim(struct world *w, const struct wish *wish) {
+    const cJSON *c = check_condition(placement_of(w, wish), SPREAD_CONDITION);
+    uint8_t *held = check_new_flags(w);
+    (void)check_count_held(w, wish, held);
+    const int skew = check_hard_skew(w, wish, held, NULL);
+    uint32_t count = 0;
+    for (unsigned i = 0; i < w->cluster_count; i++)
+        count += held[i] > 0;
+    free(held);
+    if (c == NULL || strcmp(text_in(c, "status"), "True") != 0)
+        return;
+    if (count == 0)
+        world_fail(w, "%s: it is even of no cluster", wish->name);
+    if ((wish->terms & TERM_ZONE_HARD) && skew > 1)
+        world_fail(w, "%s: it is even, and the skew of its zones is %d", wish->name, skew);
+}
+
 void check_groups(struct world *w, const struct wish *wish, const struct truth *t) {
     const struct store_kind *k = &w->store.kinds[FLEET_DECISIONS];
     uint32_t *group_of = calloc(w->cluster_count, sizeof *group_of),
@@ -528,6 +546,8 @@ void check_quiet(struct world *w) {
         if (!wish->exists)
             continue;
         check_annotations(w, wish);
+        if ((wish_is_ours(w, wish) || wish_is_scored(w, wish)) && !lacks_clusters(w))
+            check_claim(w, wish);
         if (wish_is_ours(w, wish) && !lacks_clusters(w))
             check_decided(w, wish);
         if (wish_is_ours(w, wish))
