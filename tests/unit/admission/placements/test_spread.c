@@ -70,6 +70,11 @@ static void created(void **state) {
          PLACEMENT(NOTE(ADDED("\\\"score\\\",\\\"predicates\\\",\\\"gate\\\"")),
                    "\"spreadPolicy\":{\"spreadConstraints\":[" TERM("ScheduleAnyway") "," TERM(
                        "DoNotSchedule") "]}," POLICY(OURS) "," ONLY_GATE)},
+        {PLACEMENT("", "\"spreadPolicy\":{\"spreadConstraints\":[" TERM("DoNotSchedule") "," TERM(
+                           "ScheduleAnyway") "]}," POLICY("")),
+         PLACEMENT(NOTE(ADDED("\\\"score\\\",\\\"predicates\\\",\\\"gate\\\"")),
+                   "\"spreadPolicy\":{\"spreadConstraints\":[" TERM("DoNotSchedule") "," TERM(
+                       "ScheduleAnyway") "]}," POLICY(OURS) "," ONLY_GATE)},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const bool twice = i + 2 >= sizeof rows / sizeof rows[0]; /* both are of one key */
@@ -170,6 +175,15 @@ static void outweighs_within_limits(void **state) {
         reviewed_again(f, arena_str(&f->arena, got), NULL);
         assert_int_equal(f->answer.warning_count, warnings);
     }
+    /* 31,000 are outweighed by 32 entries, and by no fewer */
+    CLEANUP(strbuf_done) struct strbuf most = {0};
+    strbuf_append_str(&most, STR("{\"spec\":{" SOFT ",\"prioritizerPolicy\":{\"mode\":\"Exact\","
+                                 "\"configurations\":[" OURS_OF("x", "a", "5")));
+    for (uint32_t i = 0; i < 15; i++)
+        strbuf_append_str(&most, STR("," OURS_OF("x", "a", "10")));
+    strbuf_append_str(&most, STR("]}}}"));
+    (void)reviewed_admit(f, strbuf_str(&most), NULL);
+    assert_int_equal(f->answer.warning_count, 0);
     /* behind a gate it needs no more than one */
     CLEANUP(strbuf_done) struct strbuf text = {0};
     strbuf_appendf(&text, "{\"spec\":{" HARD "," POLICY("%s") "}}", BUILT_IN("Balance", "10"));
