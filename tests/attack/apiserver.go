@@ -25,10 +25,11 @@ type apiServer struct {
 	watchers map[string]map[chan struct{}]bool // told that there are more changes
 	listed   map[string]int                    // first pages asked for
 	watched  map[string]int
-	others   []string // "POST /api/v1/namespaces/..." and GETs of single objects
-	noWatch  bool     // no watch lists, as older servers
-	endless  string   // the list that has no end from now on; "": none has
-	adding   bool     // it has, and the watch after it has none
+	others   []string          // "POST /api/v1/namespaces/..." and GETs of single objects
+	noWatch  bool              // no watch lists, as older servers
+	endless  string            // the list that has no end from now on; "": none has
+	adding   bool              // it has, and the watch after it has none
+	objects  map[place]*stored // of a hub: what can be written
 	server   *http.Server
 	address  string
 }
@@ -48,7 +49,7 @@ const token = "token-of-evenkeel"
 func newAPIServer(c *cluster, a *authority) (*apiServer, error) {
 	s := &apiServer{lists: map[string][]item{}, changes: map[string][]change{},
 		watchers: map[string]map[chan struct{}]bool{}, listed: map[string]int{}, watched: map[string]int{},
-		noWatch: c.noWatchList, version: 1000}
+		noWatch: c.noWatchList, version: 1000, objects: map[place]*stored{}}
 	for list, objects := range c.objects {
 		for _, o := range objects {
 			s.lists[list] = append(s.lists[list], s.encoded(o))
@@ -87,7 +88,11 @@ func (s *apiServer) encoded(o object) item {
 func (s *apiServer) tell(list, event string, o object) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	told := s.encoded(o)
+	s.spread(list, event, s.encoded(o))
+}
+
+// spread does that with what is encoded, and needs the mutex.
+func (s *apiServer) spread(list, event string, told item) {
 	kept := s.lists[list]
 	if event != "ADDED" {
 		kept = nil
@@ -132,6 +137,9 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	query := r.URL.Query()
 	known := s.isList(r.URL.Path)
+	if !known && s.takeWrite(w, r) {
+		return
+	}
 	switch {
 	case r.Method == http.MethodGet && known && query.Get("watch") != "":
 		if query.Get("sendInitialEvents") != "" && s.noWatch {
