@@ -47,6 +47,9 @@ func startDaemon(binary, folder string, s *scene, a *authority, kubeconfig strin
 	if s.hub {
 		arguments = append(arguments, "--fleet-clusters", "--hub-kubeconfig", kubeconfig)
 	}
+	if s.placements {
+		arguments = append(arguments, "--ocm", "--hub-kubeconfig", kubeconfig)
+	}
 	if !s.openDoors {
 		ca := write(folder, "clients.crt", a.pem)
 		arguments = append(arguments, "--extender-client-ca-file", ca, "--webhook-client-ca-file", ca,

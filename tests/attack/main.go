@@ -115,6 +115,7 @@ type scene struct {
 	files       int                   // that the daemon may have open; 0: as many as we may
 	openDoors   bool                  // no client CA at extender and webhook
 	hub         bool                  // the API server is a fleet's hub, too
+	placements  bool                  // and Placements are decided there: reviews and questions are of these
 	estimator   bool                  // the API server is a member cluster, too
 	relists     bool                  // pods are listed again: that is the attack
 	prepare     func(*cluster)        // before the daemon starts

@@ -22,6 +22,8 @@ type stage struct {
 	relists    int // of pods, before the attack
 	deadline   time.Time
 	notes      []string // what an attack got, gathered while it went on
+	late       []string // the same of waits, which a machine that is busy may have made longer
+	bobs       int      // Placements of bob's so far
 
 	start func(folder string) (*daemon, error) // a replica more, as the first
 	base  int                                  // MiB that were resident before the attack
@@ -72,6 +74,12 @@ func openStage(s *scene, binary, folder string) (*stage, error) {
 	review := st.bystanders[0]
 	if s.validates {
 		review.url += "/validate"
+	}
+	if s.placements {
+		p := tenantPlacement("bob", "reviewed", bobsNumber)
+		review.url, review.body = "https://"+st.daemon.webhook+"/webhooks/v1/placements", placementReview(p)
+		st.bystanders[1].url = "https://" + st.daemon.extender + "/clusters/v1/select"
+		st.bystanders[1].body = encode(object{"placement": p})
 	}
 	if s.estimator {
 		st.bystanders[1] = st.estimates()
@@ -170,7 +178,8 @@ func (st *stage) play(s *scene, r *result) {
 	if s.after != nil {
 		r.faults = append(r.faults, s.after(st)...)
 	}
-	r.faults = append(r.faults, st.notes...)
+	r.faults = append(append(r.faults, st.notes...), st.late...)
+	r.slow += len(st.late)
 	close(stop)
 	all.Wait()
 	st.judge(s, r)

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+)
+
+// What U writes into its own namespace of a hub, and how long the Placements of another tenant, bob, wait for that.
+
+const (
+	bobsNumber  = 3
+	bobsLimit   = time.Second // beside three times what it takes when nobody attacks
+	tenantTime  = 6 * time.Second
+	quietTrials = 5
+	bobsPause   = 300 * time.Millisecond // four writes a Placement, of 50 a second for all
+)
+
+// bobWaits creates a Placement of bob's and returns after what time its clusters were decided; false: not within the limit.
+func (st *stage) bobWaits(limit time.Duration) (time.Duration, bool) {
+	st.bobs++
+	name := fmt.Sprintf("bob-%d", st.bobs)
+	began := time.Now()
+	st.api.put(placementsList, tenantPlacement("bob", name, bobsNumber))
+	for time.Since(began) < limit {
+		text := st.api.status(decisionsList, "bob", name+"-decision-1")
+		if bytes.Count(text, []byte(`"clusterName"`)) == bobsNumber {
+			return time.Since(began), true
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+	return limit, false
+}
+
+// bobIsServed begins an attack, and goes on creating Placements of bob's until the time is over. None may wait for much
+// longer than before.
+func (st *stage) bobIsServed(during time.Duration, attack func(over <-chan struct{})) error {
+	var quiet time.Duration
+	for range quietTrials {
+		waited, decided := st.bobWaits(attackTime)
+		if !decided {
+			return fmt.Errorf("nobody attacks, and a Placement was not decided in %v", waited)
+		}
+		quiet = max(quiet, waited)
+	}
+	over, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		attack(over)
+	}()
+	var most time.Duration
+	count, decided := 0, true
+	for until := time.Now().Add(during * time.Duration(slack)); decided && time.Now().Before(until); count++ {
+		var waited time.Duration
+		waited, decided = st.bobWaits(max(time.Until(until), st.bobMay(quiet)))
+		most = max(most, waited)
+		time.Sleep(bobsPause)
+	}
+	close(over)
+	<-ended
+	st.figure = fmt.Sprintf("a Placement of another tenant waited %.0f ms, the longest of %d %.0f ms", ms(quiet), count, ms(most))
+	if !decided {
+		st.late = append(st.late, fmt.Sprintf("another tenant's Placement was not decided in %.1f s", most.Seconds()))
+	} else if most > st.bobMay(quiet) {
+		st.late = append(st.late, fmt.Sprintf("another tenant's Placement waited %.0f ms, %.0f before", ms(most), ms(quiet)))
+	}
+	return nil
+}
+
+func (st *stage) bobMay(quiet time.Duration) time.Duration {
+	return (slower*quiet + max(bobsLimit, 10*patience)) * time.Duration(slack)
+}
+
+// changes touches objects in turn until it is over, with a pause behind each.
+func (st *stage) changes(over <-chan struct{}, list string, objects []object, pause time.Duration) {
+	for n := 0; ; n++ {
+		for _, o := range objects {
+			select {
+			case <-over:
+				return
+			case <-time.After(pause):
+			}
+			metadata := o["metadata"].(object)
+			st.api.change(list, "u", metadata["name"].(string), object{"metadata": object{"labels": object{"n": fmt.Sprint(n)}}})
+		}
+	}
+}
+
+func (st *stage) putAll(list string, objects []object) {
+	for _, o := range objects {
+		st.api.put(list, o)
+	}
+}
+
+// ---- many Placements ----
+
+func manyPlacements(st *stage) error {
+	var all []object
+	for i := range 1000 {
+		all = append(all, tenantPlacement("u", fmt.Sprintf("many-%d", i), 30))
+	}
+	return st.bobIsServed(tenantTime, func(over <-chan struct{}) {
+		st.putAll(placementsList, all)
+		st.changes(over, placementsList, all, time.Millisecond)
+	})
+}
