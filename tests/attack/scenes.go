@@ -63,6 +63,8 @@ var scenes = []scene{
 	{name: "preempt", story: "N asks what evicting 20,000 pods would help", openDoors: true, prepare: manyKeys, attack: preempts},
 	{name: "placements", story: "U creates 1,000 Placements in its namespace of a hub, and changes them all the time", placements: true,
 		prepare: tenantFleet(300, "u", "bob"), attack: manyPlacements},
+	{name: "spread-groups", story: "U has 500 Placements with spread groups of 1,000 requirements", placements: true,
+		prepare: tenantFleet(300, "u", "bob"), attack: spreadGroups},
 	{name: "fleet", story: "who may ask about fleets asks for 10,000 terms, of a million names, over 20,000 domains", attack: fleetQuestions, rssBudget: 512},
 	{name: "divide", story: "the same asks for searches, divisions and estimates that have no end", attack: karmadaQuestions, rssBudget: 512},
 	{name: "h2-resets", story: "N opens calls of an estimator and resets them", estimator: true, openDoors: true, attack: rapidResets},

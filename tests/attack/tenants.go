@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -102,5 +103,30 @@ func manyPlacements(st *stage) error {
 	return st.bobIsServed(tenantTime, func(over <-chan struct{}) {
 		st.putAll(placementsList, all)
 		st.changes(over, placementsList, all, time.Millisecond)
+	})
+}
+
+// ---- spread groups ----
+
+// groupSelector has so many requirements, which every Placement of U's meets.
+func groupSelector(requirements int) string {
+	var list []string
+	for i := range requirements {
+		list = append(list, fmt.Sprintf("!a%d", i))
+	}
+	return strings.Join(list, ",")
+}
+
+func spreadGroups(st *stage) error {
+	selector := groupSelector(1000)
+	var all []object
+	for i := range 500 {
+		p := tenantPlacement("u", fmt.Sprintf("group-%d", i), 3)
+		p["metadata"].(object)["annotations"].(object)["placements.evenkeel.io/spread-group"] = selector
+		all = append(all, p)
+	}
+	return st.bobIsServed(tenantTime, func(over <-chan struct{}) {
+		st.putAll(placementsList, all)
+		st.changes(over, placementsList, all, 10*time.Millisecond)
 	})
 }
