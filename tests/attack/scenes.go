@@ -65,6 +65,8 @@ var scenes = []scene{
 		prepare: tenantFleet(300, "u", "bob"), attack: manyPlacements},
 	{name: "spread-groups", story: "U has 500 Placements with spread groups of 1,000 requirements", placements: true,
 		prepare: tenantFleet(300, "u", "bob"), attack: spreadGroups},
+	{name: "forged-decisions", story: "U writes PlacementDecisions that name 300,000 clusters", placements: true,
+		prepare: tenantFleet(300, "u", "bob"), attack: forgedDecisions, after: forgedAreForgotten},
 	{name: "fleet", story: "who may ask about fleets asks for 10,000 terms, of a million names, over 20,000 domains", attack: fleetQuestions, rssBudget: 512},
 	{name: "divide", story: "the same asks for searches, divisions and estimates that have no end", attack: karmadaQuestions, rssBudget: 512},
 	{name: "h2-resets", story: "N opens calls of an estimator and resets them", estimator: true, openDoors: true, attack: rapidResets},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -11,8 +12,10 @@ import (
 
 const (
 	bobsNumber  = 3
+	otherMiB    = 10          // that his own Placements may take, and buffers in which large objects were read
 	bobsLimit   = time.Second // beside three times what it takes when nobody attacks
 	tenantTime  = 6 * time.Second
+	givenBack   = 10 // per cent that may stay when all of it is deleted
 	quietTrials = 5
 	bobsPause   = 300 * time.Millisecond // four writes a Placement, of 50 a second for all
 )
@@ -44,6 +47,7 @@ func (st *stage) bobIsServed(during time.Duration, attack func(over <-chan struc
 		}
 		quiet = max(quiet, waited)
 	}
+	st.base = st.daemon.rss()
 	over, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -129,4 +133,52 @@ func spreadGroups(st *stage) error {
 		st.putAll(placementsList, all)
 		st.changes(over, placementsList, all, 10*time.Millisecond)
 	})
+}
+
+// ---- forged decisions ----
+
+const (
+	forgedObjects = 10
+	forgedEach    = 30000
+)
+
+func forgedDecision(i int) object {
+	var text bytes.Buffer
+	text.WriteString(`{"decisions":[`)
+	for n := range forgedEach {
+		if n > 0 {
+			text.WriteByte(',')
+		}
+		fmt.Fprintf(&text, `{"clusterName":"forged-%d-%d","reason":""}`, i, n)
+	}
+	text.WriteString("]}")
+	return object{"apiVersion": ocmGroup + "/v1beta1", "kind": "PlacementDecision",
+		"metadata": object{"name": fmt.Sprintf("forged-%d", i), "namespace": "u", "labels": object{ocmGroup + "/placement": "forged"}},
+		"status":   json.RawMessage(text.Bytes())}
+}
+
+func forgedDecisions(st *stage) error {
+	return st.bobIsServed(tenantTime, func(<-chan struct{}) {
+		for i := range forgedObjects {
+			st.api.put(decisionsList, forgedDecision(i))
+		}
+	})
+}
+
+func forgedAreForgotten(st *stage) []string {
+	for i := range forgedObjects {
+		st.api.remove(decisionsList, "u", fmt.Sprintf("forged-%d", i))
+	}
+	return st.memoryIsGivenBack()
+}
+
+// memoryIsGivenBack when what U wrote is deleted.
+func (st *stage) memoryIsGivenBack() []string {
+	most, now := st.base+st.base*givenBack/100+otherMiB, 0
+	for until := time.Now().Add(attackTime * time.Duration(slack)); time.Now().Before(until); time.Sleep(100 * time.Millisecond) {
+		if now = st.daemon.rss(); now <= most*slack {
+			return nil
+		}
+	}
+	return []string{fmt.Sprintf("it has %d MiB when all of it is deleted, and had %d before", now, st.base)}
 }
