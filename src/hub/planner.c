@@ -241,7 +241,7 @@ static bool publish(struct planner *p, uint32_t id, struct owned_answer *a, uint
     r->planned = true;
     if (!a->write_is_out && r->written != 0)
         planner_set_waits(p, id, STR("")); /* it is seen, or waited for no more */
-    if (!a->write_is_out)
+    if (!a->write_is_out || a->write.item.n > 0)
         planner_set_waits(p, id, a->write.item.n > 0 ? strbuf_str(&a->write.object) : STR(""));
     if (r->failures == 0 || a->has_key)
         planner_set_key(p, id, a->has_key ? &a->key : NULL,
@@ -251,7 +251,7 @@ static bool publish(struct planner *p, uint32_t id, struct owned_answer *a, uint
     if (is_new)
         planner_offer(p, id);
     if (a->mode == OWNED_GONE && r->owned.progress != OWNED_UNDER_WAY && !r->news.taken &&
-        !turns_waits(&r->dirty) && !r->offered)
+        !r->joined && !turns_waits(&r->dirty) && !r->offered)
         planner_drop(p, id);
     return is_new;
 }

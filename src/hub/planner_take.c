@@ -61,11 +61,10 @@ static void put_write(const struct owned_write *made, struct write *ret) {
 
 /* Is a write of this object under way, or not seen? */
 static bool is_out(const struct planner *p, struct str object, uint64_t version) {
-    bool out = false;
     uint32_t id = planner_first_waiting(p, object);
-    for (; id != POOL_NONE; id = planner_record(p, id)->next_waiting)
-        out = out || planner_record(p, id)->written == version;
-    return out;
+    while (id != POOL_NONE && planner_record(p, id)->written != version)
+        id = planner_record(p, id)->next_waiting;
+    return id != POOL_NONE;
 }
 
 /* Those that want an item of the object to come or to go, and this one first; no more come than
@@ -79,7 +78,7 @@ static uint32_t gather(const struct planner *p, uint32_t first, uint32_t item_co
     item_count += wishes[0].comes;
     for (; id != POOL_NONE && count < WISHES; id = planner_record(p, id)->next_waiting) {
         const struct planner_record *r = planner_record(p, id);
-        const bool wants = r->pending.what == OWNED_SCORE && r->pending.item.n > 0;
+        const bool wants = r->pending.what == OWNED_SCORE && r->pending.item.n > 0 && !r->joined;
         if (id == first || !wants || (r->pending.comes && item_count >= LIMIT_SCORE_ITEMS))
             continue;
         item_count += r->pending.comes;
@@ -89,12 +88,13 @@ static uint32_t gather(const struct planner *p, uint32_t first, uint32_t item_co
     return count;
 }
 
-/* All of them have the write from now on; the first has it to be told. */
+/* All of them have the write from now on. The first is told of its end, and passes it on. */
 static void join_write(struct planner *p, const uint32_t *ids, uint32_t count, struct str version) {
     for (uint32_t i = 0; i < count; i++) {
         struct planner_record *r = planner_record(p, ids[i]);
         strbuf_append_str(&r->pending.version, version);
         r->next_joined = i + 1 < count ? ids[i + 1] : POOL_NONE;
+        r->joined = true;
         note_taken(p, r);
     }
 }
@@ -113,7 +113,7 @@ static void take_items(struct planner *p, uint32_t first, const struct fleet_vie
     const uint32_t count = gather(p, first, item_count, ids, wishes);
     if (scored_make_write(v, object, wishes, count, &made)) {
         put_write(&made, ret);
-        r->written = number;
+        r->written = r->waits.n > 0 ? number : 0;
         join_write(p, ids, count, version);
     } else { /* they have what they want, or there is no memory */
         for (uint32_t i = 0; i < count; i++)
@@ -126,14 +126,18 @@ void planner_take_write(struct planner *p, uint32_t id, const struct fleet_view 
                         struct write *ret) {
     struct planner_record *r = planner_record(p, id);
     const bool is_item = r->pending.what == OWNED_SCORE && r->pending.item.n > 0;
+    if (r->joined)
+        return; /* the end of that write has it planned again */
     if (is_item) {
         take_items(p, id, v, ret);
     } else if (r->pending.what != OWNED_NOTHING && !is_current(r, v)) {
         owned_write_done(&r->pending);
         planner_mark(p, id);
     } else if (r->pending.what != OWNED_NOTHING) {
-        if (r->pending.what == OWNED_SCORE)
+        if (r->pending.what == OWNED_SCORE) { /* of the sweep */
             planner_set_waits(p, id, strbuf_str(&r->pending.object));
+            r->written = r->waits.n > 0 ? hash_str(strbuf_str(&r->pending.version)) | 1 : 0;
+        }
         put_write(&r->pending, ret);
         note_taken(p, r);
     }
@@ -148,6 +152,7 @@ static void end_one(struct planner *p, uint32_t id, const struct write_result *r
     r->news.end = result->end;
     r->news.status = result->status;
     r->next_joined = POOL_NONE;
+    r->joined = false;
     planner_mark(p, id);
 }
 
