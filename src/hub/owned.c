@@ -296,18 +296,27 @@ static int wake_for_scores(struct looking *x) {
     return 0;
 }
 
-/* Clusters that only objects of another controller name are not ours to move. */
-static int leave_out_foreign(struct looking *x) {
+/* Marks the clusters that objects of this Placement have. Those that only objects of another
+ * controller name, such as a Placement of the same name that is gone, are not ours to move. */
+static const uint8_t *find_own(struct looking *x, bool *ret_foreign) {
     const struct str uid = x->placement.meta.uid;
-    uint8_t *ours = arena_alloc(x->arena, x->slots);
+    uint8_t *own = arena_alloc(x->arena, x->slots);
+    *ret_foreign = false;
+    for (const struct fleet_decision *d = x->existing; own != NULL && d != NULL; d = d->next) {
+        const bool foreign = layout_is_foreign(d, uid);
+        *ret_foreign = *ret_foreign || foreign;
+        for (uint32_t i = 0; !foreign && i < d->slot_count; i++)
+            own[d->slots[i]] = 1;
+    }
+    return own; /* NULL: the arena says so */
+}
+
+static int leave_out_foreign(struct looking *x, const uint8_t *own) {
     uint32_t *current = arena_array(x->arena, x->d.current_count, sizeof *current), count = 0;
-    if (ours == NULL || current == NULL)
+    if (current == NULL)
         return -ENOMEM;
-    for (const struct fleet_decision *d = x->existing; d != NULL; d = d->next)
-        for (uint32_t i = 0; !layout_is_foreign(d, uid) && i < d->slot_count; i++)
-            ours[d->slots[i]] = 1;
     for (uint32_t i = 0; i < x->d.current_count; i++)
-        if (ours[x->d.current[i]] != 0)
+        if (own[x->d.current[i]] != 0)
             current[count++] = x->d.current[i];
     x->d.current = current;
     x->d.current_count = count;
@@ -320,18 +329,23 @@ void owned_note_lost(struct looking *x) {
 }
 
 int owned_decide(struct looking *x) {
+    bool foreign;
+    const uint8_t *own = find_own(x, &foreign);
+    if (own == NULL)
+        return err_set(x->err, -ENOMEM, "no memory for a decision");
     const struct ocm_question question = {.placement = &x->placement,
                                           .policy = x->policy,
                                           .now_ms = x->q->wall_ms,
                                           .with_domains = true,
                                           .reachable = true,
-                                          .members = x->members,
+                                          .members =
+                                              x->members == NULL && foreign ? own : x->members,
                                           .without = x->without};
     int r = ocm_decide(x->q->view, &question, x->arena, &x->d, x->err);
     if (r != 0)
         return r;
     x->fits = arena_alloc(x->arena, x->slots);
-    if (x->fits == NULL || leave_out_foreign(x) != 0)
+    if (x->fits == NULL || leave_out_foreign(x, own) != 0)
         return err_set(x->err, -ENOMEM, "no memory for a decision");
     for (uint32_t i = 0; x->d.filtered && i < x->d.available_count; i++)
         x->fits[x->d.available[i]] = ocm_passes_filters(&x->d, x->d.available[i]);

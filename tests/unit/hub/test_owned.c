@@ -811,6 +811,20 @@ static void another_zone_evicts_nobody(void **state) {
     assert_int_equal(hub.answer.waiting, 0);
 }
 
+/* A Placement that was made anew has no members: its predecessor's clusters are not kept. */
+static void decisions_of_another_keep_nobody(void **state) {
+    (void)state;
+    clusters("a", 5, "'zone':'a'");
+    clusters("b", 1, "'zone':'b'");
+    played_decision(&hub, "old-decision-1", "a0 a1 a2 a3");
+    played_own(&hub, "old-decision-1");
+    played_placement(&hub, OURS, HARD("1") NUMBER("4"));
+    (void)played_settle(&hub);
+    assert_int_equal(played_holds(&hub, "b0"), 1);
+    assert_int_equal(hub.answer.begun.added_count, 0);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "False Unscheduled");
+}
+
 /* The plan would have x0, the best of all, in the place of one that is kept. */
 static void none_comes_where_it_is_too_full(void **state) {
     (void)state;
@@ -1137,13 +1151,13 @@ static void hard_terms_and_another_controller(void **state) {
                                            "{'scoreCoordinate':{'type':'AddOn','addOn':{"
                                            "'resourceName':'r','scoreName':'s'}},'weight':1}]}");
     (void)played_settle(&hub);
-    played_is(&hub, "other: e2 e3 e4; p-decision-1: e2 w0");
+    played_is(&hub, "other: e2 e3 e4; p-decision-1: e0 w0");
     fleet_give(&hub.fleet, FLEET_SCORES,
                "{'metadata':{'name':'r','namespace':'e5'},'status':{'scores':[{'name':'s',"
                "'value':100}]}}");
     played_cluster(&hub, "w0", "'zone':'west'", TAINTED);
     (void)played_settle(&hub);
-    played_is(&hub, "other: e2 e3 e4; p-decision-1: e2 w1");
+    played_is(&hub, "other: e2 e3 e4; p-decision-1: e0 w1");
     assert_int_equal(hub.answer.waiting, 1); /* e5 */
 }
 
@@ -1299,6 +1313,7 @@ int main(void) {
         TEST(forced_moves_let_others_wait),
         TEST(forced_moves_and_hard_terms),
         TEST(another_zone_evicts_nobody),
+        TEST(decisions_of_another_keep_nobody),
         TEST(none_comes_where_it_is_too_full),
         TEST(scores_that_change_all_the_time),
         TEST(a_target_that_is_even_no_more),
