@@ -235,7 +235,29 @@ static int find_mode(struct looking *x) {
 enum {
     SAID_AFTER_MS = 1000, /* moves that wait for less are not mentioned while it is even */
     DENIED_MS = 1000,     /* for so long the status may deny what is true */
+    SAY_AGAIN_MS = 60000, /* between two writes that change a message alone */
 };
+
+/* Which clusters are kept changes with their scores, and with it the message: where nothing else is
+ * new, it is written once a minute at most. */
+static void hold_message(struct looking *x, struct ocm_condition *c) {
+    struct status_condition there;
+    struct err ignored; /* whoever makes the patch reads the status, too */
+    struct owned *o = x->o;
+    const uint64_t said = hash_str(c->message);
+    const int64_t left = o->said_ms + SAY_AGAIN_MS - x->q->now_ms;
+    if (status_find(x->state.status, c->type, x->arena, &there, &ignored) != 0 ||
+        !str_eq(there.status, ocm_status_names[c->status]) || !str_eq(there.reason, c->reason) ||
+        str_eq(there.message, c->message) || said == o->said)
+        return;
+    if (o->said != 0 && left > 0) {
+        c->message = there.message;
+        owned_wake_in(x, left);
+        return;
+    }
+    o->said = said;
+    o->said_ms = x->q->now_ms;
+}
 
 /* Scores that change let moves wait for a moment, again and again: that need not be written. */
 struct ocm_condition owned_spread_now(struct looking *x) {
@@ -244,14 +266,12 @@ struct ocm_condition owned_spread_now(struct looking *x) {
     if (x->ret->waiting > 0 && !o->waits)
         o->waits_since_ms = x->q->now_ms;
     o->waits = x->ret->waiting > 0;
-    if (!o->waits)
-        return c;
-    const int64_t left = o->waits_since_ms + SAID_AFTER_MS - x->q->now_ms;
-    if (c.status == OCM_TRUE && left > 0) {
+    const int64_t left = o->waits ? o->waits_since_ms + SAID_AFTER_MS - x->q->now_ms : 0;
+    if (o->waits && c.status == OCM_TRUE && left > 0)
         owned_wake_in(x, left);
-        return c;
-    }
-    c.message = arena_printf(x->arena, "%.*s; moves towards the plan wait", STR_ARG(c.message));
+    else if (o->waits)
+        c.message = arena_printf(x->arena, "%.*s; moves towards the plan wait", STR_ARG(c.message));
+    hold_message(x, &c);
     return c;
 }
 

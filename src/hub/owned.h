@@ -97,6 +97,9 @@ struct owned {
     int64_t reasons_ms;
     bool waits, denied; /* moves wait; the status denies what is true: since then */
     int64_t waits_since_ms, denied_since_ms;
+    uint64_t
+        said; /* the message of SpreadSatisfied that alone was new at said_ms; a hash; 0: none */
+    int64_t said_ms;
     bool has_target;
     struct strbuf target; /* clusters that it is on the way to, each with a NUL behind it */
     enum owned_progress progress;

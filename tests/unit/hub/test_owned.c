@@ -811,6 +811,30 @@ static void another_zone_evicts_nobody(void **state) {
     assert_int_equal(hub.answer.waiting, 0);
 }
 
+/* Which members are above the hard term changes each second, and nothing else does. */
+static void the_names_of_kept_ones_are_written_seldom(void **state) {
+    char name[8];
+    int writes = 0;
+    (void)state;
+    clusters("a", 5, "'zone':'a'");
+    clusters("b", 1, "'zone':'b'");
+    played_placement(&hub, OURS, SOFT NUMBER("6") BY_SCORE);
+    (void)played_settle(&hub);
+    played_placement(&hub, OURS, HARD("1") NUMBER("6") BY_SCORE);
+    (void)played_settle(&hub);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "False Skewed");
+    for (unsigned second = 0; second < 50; second++) {
+        for (unsigned i = 0; i < 5; i++) {
+            (void)snprintf(name, sizeof name, "a%u", i);
+            score(name, (int)((second + i) % 5));
+        }
+        hub.now_ms += 1000;
+        writes += (int)played_settle(&hub);
+    }
+    assert_in_range(writes, 0, 2);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "False Skewed");
+}
+
 /* A Placement that was made anew has no members: its predecessor's clusters are not kept. */
 static void decisions_of_another_keep_nobody(void **state) {
     (void)state;
@@ -1313,6 +1337,7 @@ int main(void) {
         TEST(forced_moves_let_others_wait),
         TEST(forced_moves_and_hard_terms),
         TEST(another_zone_evicts_nobody),
+        TEST(the_names_of_kept_ones_are_written_seldom),
         TEST(decisions_of_another_keep_nobody),
         TEST(none_comes_where_it_is_too_full),
         TEST(scores_that_change_all_the_time),
