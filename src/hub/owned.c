@@ -376,6 +376,7 @@ int owned_decide(struct looking *x) {
     if (r != 0)
         return err_set(x->err, r, "cannot judge how even the clusters of a Placement are");
     x->ret->skewed = x->spread.condition.status == OCM_FALSE;
+    x->ret->plan_skewed = x->d.has_spread && x->d.spread.condition.status == OCM_FALSE;
     return wake_for_scores(x);
 }
 

@@ -173,6 +173,7 @@ struct owned_answer {
     bool own_terms;        /* the terms are the Placement's, not a policy's */
     bool has_lost;         /* it has clusters that do not fit any more */
     bool skewed;           /* SpreadSatisfied is False, or is to be */
+    bool plan_skewed;      /* it will be when all moves are made */
     uint32_t waiting;      /* voluntary moves that wait */
     enum owned_wait waits; /* what these wait for ... */
     int64_t waits_ms;      /* ... and how long; INT64_MAX: that is not known */

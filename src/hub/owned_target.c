@@ -286,7 +286,7 @@ static int find_wish(struct changing *c) {
 /* Without them it would be less even, by importance of the terms; otherwise it was for scores. */
 static enum owned_reason reason_of(struct changing *c) {
     struct looking *x = c->x;
-    if (c->infeasible > 0)
+    if (c->infeasible > 0 || x->d.stranger_count > 0)
         return MOVED_INFEASIBLE;
     if (x->d.current_count != x->d.plan.selected_count)
         return MOVED_SIZE;
@@ -300,20 +300,24 @@ static enum owned_reason reason_of(struct changing *c) {
 
 enum { SHOWN = 5 };
 
-static void put_names(struct looking *x, struct strbuf *text, const char *what,
-                      const uint32_t *slots, uint32_t count) {
+static void put_names(struct strbuf *text, const char *what, const struct str *names,
+                      uint32_t count) {
     for (uint32_t i = 0; i < count && i < SHOWN; i++) {
         strbuf_append_str(text, i > 0 ? STR(", ") : str_of(what));
-        strbuf_append_str(text, ocm_cluster_name(&x->d, slots[i]));
+        strbuf_append_str(text, names[i]);
     }
     if (count > SHOWN)
         strbuf_appendf(text, " and %u more", count - SHOWN);
 }
 
-static const struct str *names_of(struct looking *x, const uint32_t *slots, uint32_t count) {
-    struct str *names = arena_array(x->arena, count, sizeof *names);
+/* The names of slots, and then others. */
+static const struct str *names_of(struct looking *x, const uint32_t *slots, uint32_t count,
+                                  const struct str *others, uint32_t other_count) {
+    struct str *names = arena_array(x->arena, (size_t)count + other_count, sizeof *names);
     for (uint32_t i = 0; names != NULL && i < count; i++)
         names[i] = ocm_cluster_name(&x->d, slots[i]);
+    for (uint32_t i = 0; names != NULL && i < other_count; i++)
+        names[count + i] = others[i];
     return names; /* NULL: the arena has failed, and with it the look */
 }
 
@@ -325,11 +329,16 @@ static void note_moves(struct changing *c, uint32_t added, uint32_t removed) {
     x->ret->first = x->existing == NULL || x->at_once;
     x->ret->why = x->ret->first ? MOVED_SIZE : reason_of(c);
     strbuf_appendf(&text, "%s:", owned_reason_names[x->ret->why]);
-    put_names(x, &text, " to ", c->add, added);
-    put_names(x, &text, " from ", c->remove, removed);
+    /* clusters that are gone from the hub have no slot, and leave with any move */
+    const uint32_t strangers = x->d.stranger_count, left = removed + strangers;
+    const struct str *to = names_of(x, c->add, added, NULL, 0);
+    const struct str *from = names_of(x, c->remove, removed, x->d.strangers, strangers);
+    if (to != NULL && from != NULL) {
+        put_names(&text, " to ", to, added);
+        put_names(&text, " from ", from, left);
+    }
     x->ret->note = arena_str(x->arena, strbuf_str(&text));
-    x->ret->begun = (struct owned_moves){names_of(x, c->add, added),
-                                         names_of(x, c->remove, removed), added, removed};
+    x->ret->begun = (struct owned_moves){to, from, added, left};
     strbuf_done(&text);
 }
 

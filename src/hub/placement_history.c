@@ -220,7 +220,7 @@ static const char *result_of(const struct owned_answer *a) {
     case OWNED_NOT_DECIDED:
         break;
     case OWNED_DECIDED:
-        return a->skewed ? "Skewed" : "Decided";
+        return a->plan_skewed ? "Skewed" : "Decided";
     case OWNED_KEPT:
         return "Kept";
     case OWNED_FAILED:

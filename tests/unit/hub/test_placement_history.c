@@ -101,7 +101,7 @@ static void how_it_stands(void **state) {
     assert_null(s->kept);
     assert_null(s->waits);
     assert_int_equal(s->wall_ms, 5);
-    a.skewed = true;
+    a.plan_skewed = true;
     a.waiting = 3;
     a.waits = OWNED_WAITS_SETTLE;
     a.waits_ms = 7000;
