@@ -381,8 +381,12 @@ func selection(w *world) {
 		{"nine-hard", "7", "7", zones(hard), "s0 s1 s2 t0 t1", "False Unscheduled"},
 		{"nine-hard-2", "7", "7", zones(`,"maxSkew":2` + hard), "s0 s1 s2 s3 t0 t1", "False Unscheduled"},
 	} {
-		w.place(c.name, fmt.Sprintf(`{`+inOrder+`"numberOfClusters":%s,"predicates":[{"requiredClusterSelector":{"labelSelector":`+
-			`{"matchLabels":{"uc":%q}}}}],%s}`, c.number, c.uc, c.terms))
+		annotations := map[string]any{modeAnnotation: w.mode}
+		if w.mode == "Owner" { // or OCM might be first, and its clusters would be kept
+			annotations[clusterv1beta1.PlacementDisableAnnotation], annotations[disabledAnnotation] = "true", "true"
+		}
+		w.placeAs(c.name, fmt.Sprintf(`{`+inOrder+`"numberOfClusters":%s,"predicates":[{"requiredClusterSelector":{"labelSelector":`+
+			`{"matchLabels":{"uc":%q}}}}],%s}`, c.number, c.uc, c.terms), annotations)
 		w.has(c.name, c.clusters)
 		w.condition(c.name, c.condition)
 		w.equals(c.name)
