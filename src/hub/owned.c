@@ -700,6 +700,15 @@ static int leave_scores(struct looking *x) {
     return r == 0 && x->ret->write.what == OWNED_NOTHING ? scored_leave(x, &clean) : r;
 }
 
+/* What could not be counted, or not to the end, must not be taken for an answer. */
+static int end_of_counts(struct looking *x) {
+    if (arena_failed(x->arena) || x->failed == -ENOMEM)
+        return err_set(x->err, -ENOMEM, "no memory for a Placement");
+    if (x->failed != 0 || steps_spent(&x->arena->steps))
+        return err_set(x->err, -E2BIG, "the moves of a Placement take more steps than they may");
+    return 0;
+}
+
 int owned_look(struct owned *o, const struct owned_question *q, struct arena *arena,
                struct owned_answer *ret, struct err *err) {
     struct looking x = {.o = o, .q = q, .arena = arena, .ret = ret, .err = err};
@@ -728,8 +737,8 @@ int owned_look(struct owned *o, const struct owned_question *q, struct arena *ar
         o->undone = 0;
     }
     ret->leaves_none = ret->moves > 0 && x.target_count == 0;
-    if (r == 0 && (arena_failed(arena) || x.no_memory))
-        r = err_set(err, -ENOMEM, "no memory for a Placement");
+    if (r == 0)
+        r = end_of_counts(&x);
     if (r != 0) {
         ret->result = OWNED_FAILED;
         owned_write_done(&ret->write);

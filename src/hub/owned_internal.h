@@ -44,7 +44,7 @@ struct looking {
     /* Of what is there, once it was asked for. */
     uint8_t *has;                      /* [slots]; NULL: not yet */
     int64_t skew_now[PLACEMENT_TERMS]; /* by term */
-    bool no_memory;                    /* for a skew: the look fails */
+    int failed;                        /* -ENOMEM or -E2BIG, of a count: so does the look */
     /* What is decided, at last or for the time being. */
     const uint32_t *target;
     uint32_t target_count;
@@ -122,7 +122,8 @@ int scored_write_injection(struct looking *x, struct str document) MUST_CHECK;
 /* Sets target and groups. */
 int owned_choose(struct looking *x) MUST_CHECK;
 /* May a write make these of what is there now? It adds none to a domain that is then above a hard
- * term, and makes no hard term's skew worse that is above maxSkew. */
+ * term, and makes no hard term's skew worse that is above maxSkew. Where that cannot be counted,
+ * looking.failed is set. */
 bool owned_terms_hold(struct looking *x, const uint8_t *selected);
 /* And takes none that fits where fewer than are decided would be left. For struct layout_progress:
  * its ctx is the look. */

@@ -57,7 +57,7 @@ struct counted {
     bool above; /* one that is not there now is in a domain above a hard term */
 };
 
-/* It takes the look's steps. */
+/* Takes the look's steps, in memory of its own. What fails here fails the look. */
 static int count_set(struct looking *x, const uint8_t *selected, struct counted *ret) {
     struct arena work;
     struct plan_counts *counts;
@@ -77,8 +77,8 @@ static int count_set(struct looking *x, const uint8_t *selected, struct counted 
         plan_counts_skews(counts, ret->skew);
     x->arena->steps = work.steps;
     arena_done(&work);
-    if (r == -ENOMEM)
-        x->no_memory = true;
+    if (r != 0 && x->failed == 0)
+        x->failed = r;
     return r;
 }
 
@@ -119,7 +119,6 @@ static bool takes_too_many(const struct looking *x, const uint8_t *selected) {
     return taken > 0 && left < x->d.plan.selected_count;
 }
 
-/* What cannot be counted, because the steps are spent, does not hold. */
 bool owned_terms_hold(struct looking *x, const uint8_t *selected) {
     struct counted then;
     if (find_now(x) != 0)
@@ -175,7 +174,7 @@ static bool go_on(struct changing *c, uint32_t *slots) {
     uint32_t count;
     const bool good = read_target(x, slots, &count) && count == x->d.plan.selected_count;
     if (!good || are_selected(c, slots, count) || !target_holds(x, slots, count)) {
-        x->o->has_target = false;
+        x->o->has_target = x->o->has_target && x->failed != 0; /* then nobody knows */
         return false;
     }
     x->target = slots;

@@ -15,8 +15,8 @@ enum {
     RETRY_MS = 60000,       /* after a plan that failed; doubles */
     RETRY_MAX_MS = 3600000, /* ... up to this */
     PLAN_BYTES = 256 << 20,
-    /* 25 ms where a step takes 5 ns, and 20 ms where keys of clusters are sorted for the first
-     * time, at 20 ns a step: with both nobody waits for longer than 50 ms. */
+    /* 25 ms where a step takes 5 ns; and 20 ms for columns, trees and the order of clusters, which
+     * only who asks for them first pays, at 20 ns a step: nobody waits for longer than 50 ms. */
     PLAN_STEPS = 5000000,
     KEY_STEPS = 1000000,
     TURN_STEPS = 100000, /* of a plan; a namespace whose plans take more loses turns for it */

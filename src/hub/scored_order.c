@@ -125,8 +125,8 @@ static uint32_t one_that_holds(struct ordering *o, const uint32_t *slots, uint32
             return slot;
         flags[slot] ^= 1;
         domain_of(o, slot)->tried = true;
-        if (x->fits[slot] == 0)
-            break; /* there are no steps left */
+        if (x->failed != 0 || x->fits[slot] == 0)
+            break; /* nobody knows */
     }
     return TOPOLOGY_NONE;
 }
@@ -186,6 +186,8 @@ int scored_next_of_hard(const struct scored_changes *c, uint32_t *ret) {
         o.domains[i].tried = false;
     if (slot == TOPOLOGY_NONE)
         slot = one_that_holds(&o, c->remove, c->remove_count, true);
+    if (c->x->failed != 0)
+        return err_set(c->x->err, c->x->failed, "cannot find which score comes next");
     if (slot == TOPOLOGY_NONE && c->remove_count > 0)
         slot = c->remove[0];
     *ret = slot != TOPOLOGY_NONE ? slot : *ret;

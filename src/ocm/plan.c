@@ -276,7 +276,7 @@ static int keep_keyless(struct plan_work *w, uint32_t number, uint32_t picked, s
         if (ret->lacks[i] != 0 && q->members[q->candidates[i]] != 0)
             entries[count++] = (struct plan_entry){
                 .sum = q->sums != NULL ? q->sums[q->candidates[i]] : 0, .place = i, .member = true};
-    if (w->view->steps != NULL && !steps_take_sort(w->view->steps, count))
+    if (!steps_take_sort(&w->arena->steps, count))
         return -E2BIG;
     qsort(entries, count, sizeof *entries, compare_entries);
     for (uint32_t i = 0; i < count && ret->selected_count < number; i++) {

@@ -90,10 +90,9 @@ int ocm_term_column(struct topology_view *v, const struct placement_term *term, 
                     struct topology_column *ret) MUST_CHECK;
 
 /*
- * Steps are those of the view. O(candidates x terms + selected x terms x log(domains) + members
- * without a key x log(members)), with a
- * weight O(selected x domains), with_rounds O(selected x candidates x terms). 0, -E2BIG (steps) or
- * -ENOMEM.
+ * Its steps are the arena's; what the view builds takes the view's. O(candidates x terms + selected
+ * x terms x log(domains) + members without a key x log(members)), with a weight O(selected x
+ * domains), with_rounds O(selected x candidates x terms). 0, -E2BIG (steps) or -ENOMEM.
  */
 int ocm_plan(struct topology_view *v, const struct plan_question *q, struct arena *arena,
              struct plan *ret) MUST_CHECK;

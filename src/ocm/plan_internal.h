@@ -27,9 +27,9 @@ struct plan_work {
     uint8_t *shut; /* [prefixes]: the term that forbids a leaf which has members left */
 };
 
-/* 0 or -E2BIG. */
+/* Takes the arena's steps: the view's are for the columns that it builds. 0 or -E2BIG. */
 static inline int plan_spend(const struct plan_work *w, uint64_t steps) {
-    return w->view->steps == NULL || steps_take(w->view->steps, steps) ? 0 : -E2BIG;
+    return steps_take(&w->arena->steps, steps) ? 0 : -E2BIG;
 }
 
 /* A score of spread, among those from least to most, as -100..100. */

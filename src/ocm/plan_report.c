@@ -70,7 +70,7 @@ int plan_domains(struct plan_work *w, struct plan *ret) {
     for (uint32_t i = 0; i < tree->count; i++)
         if (items[i].depth != 0)
             items[count++] = items[i];
-    if (w->view->steps != NULL && !steps_take_sort(w->view->steps, (uint64_t)count * 4))
+    if (!steps_take_sort(&w->arena->steps, (uint64_t)count * 4))
         return -E2BIG;
     qsort(items, count, sizeof *items, compare_domains);
     ret->domains = items;

@@ -166,8 +166,7 @@ static int append_unknown_keys(struct judging *j) {
         int r = ocm_term_column(&d->view->clusters, term, j->arena, &column);
         if (r != 0)
             return r;
-        if (d->view->clusters.steps != NULL &&
-            !steps_take(d->view->clusters.steps, d->available_count))
+        if (!steps_take(&j->arena->steps, d->available_count))
             return -E2BIG;
         for (uint32_t i = 0; !known && i < d->available_count; i++)
             known = ocm_passes_filters(d, d->available[i]) &&

@@ -598,18 +598,18 @@ static void steps_and_memory_end(void **state) {
     q.term_count = read_terms("region soft; zone hard 1", terms);
     q.with_rounds = q.with_domains = true;
     q.weight = 1;
-    f.steps.max = UINT64_MAX;
-    (void)small_fleet_plan(&f, &q); /* columns and the tree are there then */
-    f.steps = (struct steps){.max = UINT64_MAX};
+    (void)small_fleet_plan(&f, &q);     /* columns and the tree are there then */
+    f.steps = (struct steps){.max = 1}; /* of what the view builds: nothing of the plan's own */
+    f.arena.steps = (struct steps){.max = UINT64_MAX};
     assert_int_equal(small_fleet_plan(&f, &q).keyless_count, 2);
-    const uint64_t used = f.steps.used;
+    const uint64_t used = f.arena.steps.used;
     for (uint64_t max = 1; max <= used; max++) {
-        f.steps = (struct steps){.max = max};
+        f.arena.steps = (struct steps){.max = max};
         assert_int_equal(ocm_plan(&f.view, &q, &f.arena, &plan), max < used ? -E2BIG : 0);
         if (max < used)
             assert_int_equal(plan.unscheduled, 77);
     }
-    f.steps.max = 0;
+    f.arena.steps.max = 0;
     arena_reset(&f.arena);
     (void)small_fleet_plan(&f, &q);
     const size_t enough = arena_used(&f.arena);
