@@ -3,6 +3,8 @@
  * one.
  */
 #include "fleet/internal.h"
+
+#include "base/limits.h"
 #include "model/injected.h"
 
 #include <errno.h>
@@ -131,12 +133,16 @@ static uint32_t make(struct fleet_contents *c, struct pair key) {
     return id;
 }
 
-/* An object that finds no room has no items. */
+/* An object that finds no room has no items; but of ours, which are written as a whole, all that we
+ * write are known. */
 static int set_items(struct fleet_contents *c, uint32_t id, const struct placement_score *from) {
     struct score_record *s = score_at(c, id);
     struct score_item *items = NULL;
     const uint64_t bytes = bytes_of(from);
-    const bool fits = contents_has_room(c, s->payer, s->charged, bytes);
+    uint32_t shard;
+    const bool is_ours = injected_resource_read(from->meta.name, &shard);
+    const bool fits = (is_ours && from->item_count <= LIMIT_SCORE_ITEMS) ||
+                      contents_has_room(c, s->payer, s->charged, bytes);
     if (make_items(c, from, fits ? from->item_count : 0, &items) != 0)
         return -ENOMEM;
     free_items(c, s->items, s->item_count);

@@ -241,6 +241,23 @@ static void scores_without_room(void **state) {
     fleet_builder_close(&b);
 }
 
+/* Whoever writes one item of ours writes all that are known: none is cut. */
+static void ours_have_room(void **state) {
+    struct fleet_builder b;
+    struct fleet_score_object o;
+    (void)state;
+    fleet_builder_open(&b);
+    b.c->charged_max = 1;
+    fleet_give(&b, FLEET_SCORES,
+               "{'metadata':{'name':'evenkeel-1','namespace':'c','resourceVersion':'5'},"
+               "'status':{'scores':[{'name':'s','value':7}]}}");
+    assert_true(fleet_score_object(fleet_look(&b), STR("c"), STR("evenkeel-1"), &o));
+    assert_int_equal(o.item_count, 1);
+    fleet_drop(&b, FLEET_SCORES, "c", "evenkeel-1");
+    fleet_is_empty(&b);
+    fleet_builder_close(&b);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_placement_that_is_too_long),
@@ -249,6 +266,7 @@ int main(void) {
         cmocka_unit_test(the_share_is_exact),
         cmocka_unit_test(a_decision_of_too_many_clusters),
         cmocka_unit_test(scores_without_room),
+        cmocka_unit_test(ours_have_room),
     };
     return cmocka_run_group_tests_name("what is kept of a fleet", tests, NULL, NULL);
 }
