@@ -344,7 +344,10 @@ static int leave_out_foreign(struct looking *x, const uint8_t *own) {
 }
 
 void owned_note_lost(struct looking *x) {
-    for (uint32_t i = 0; x->d.filtered && i < x->d.current_count; i++)
+    x->ret->has_lost = x->ret->has_lost || x->d.stranger_count > 0;
+    if (!x->d.filtered && x->d.outcome != OCM_DECIDED)
+        return; /* nobody knows what fits */
+    for (uint32_t i = 0; i < x->d.current_count; i++)
         x->ret->has_lost = x->ret->has_lost || x->fits[x->d.current[i]] == 0;
 }
 

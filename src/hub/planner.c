@@ -226,7 +226,8 @@ static void set_wake(struct planner *p, struct planner_record *r, int64_t wait_m
 /* Until what it needs to leave them is written, and seen. */
 static void note_urgent(struct planner_record *r, const struct owned_answer *a) {
     const bool writes = a->write.what == OWNED_DECISION || a->write.what == OWNED_SCORE;
-    r->urgent = a->has_lost || (r->urgent && (writes || a->write_is_out));
+    const bool lost = a->has_lost && a->result == OWNED_DECIDED;
+    r->urgent = lost || (r->urgent && (writes || a->write_is_out));
 }
 
 /* The mutex is held. A write that was taken meanwhile makes the answer one of yesterday. */
