@@ -195,10 +195,13 @@ static void append_no_clusters(struct judging *j) {
 
 static void append_unscheduled(struct judging *j, uint32_t number) {
     const uint32_t left = j->passing - j->d->plan.selected_count;
+    const uint32_t unscheduled = j->d->plan.unscheduled;
     strbuf_appendf(&j->text,
                    "%u of %u clusters are not scheduled: DoNotSchedule terms allow none of the %u"
                    " that are left",
-                   number - j->count, number, left);
+                   unscheduled, number, left);
+    if (number - j->count > unscheduled)
+        strbuf_appendf(&j->text, "; on their way: %u", number - j->count - unscheduled);
     if (j->lacking > 0)
         strbuf_appendf(&j->text, "; %u of %u clusters lack the key of a DoNotSchedule term",
                        j->lacking, j->passing);
