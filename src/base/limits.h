@@ -197,7 +197,9 @@
     (512u << 10) /* of its status, which has some 100 bytes for each decision group */
 #define LIMIT_PLACEMENT_OUTLINE                                                                    \
     (2u << 10) /* conditions of a Placement of which only the outline is kept */
-#define LIMIT_DECISION_CLUSTERS 100u /* of one PlacementDecision, as OCM has it */
+#define LIMIT_DECISION_CLUSTERS                                                                    \
+    200u /* of one PlacementDecision: twice what OCM has, for what comes may be there before what  \
+            goes */
 
 /* Which Placements a change of a hub's object can change */
 #define LIMIT_GROUP_STEPS                                                                          \

@@ -4,7 +4,8 @@
  * whatever comes and goes around it: a cluster that is in no object for a moment loses its
  * workloads. (OCM itself sorts clusters by name and cuts them anew each time: issue ocm#1346.)
  *
- * Objects are called `<placement>-decision-<n>` and hold OCM_DECISION_CLUSTERS clusters at most.
+ * Objects are called `<placement>-decision-<n>` and hold OCM_DECISION_CLUSTERS clusters at most; on
+ * the way there up to LIMIT_DECISION_CLUSTERS, since what comes may be there before what goes.
  * Each is of one decision group. An object that exists stays with the group that most of its
  * clusters are in now; free places are taken by name, then objects of which no cluster is left are
  * used again, then new ones are made, with the smallest numbers that no object has. One that has

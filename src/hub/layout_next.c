@@ -1,6 +1,7 @@
 /*
  * The write that comes next on the way to a layout.
  */
+#include "base/limits.h"
 #include "hub/layout.h"
 
 #include <errno.h>
@@ -71,7 +72,7 @@ static bool may_leave(const struct stepping *s, uint32_t slot) {
     return s->place[slot] == 0 || s->arrived[slot] != 0;
 }
 
-/* Which of its clusters an object is to have next. */
+/* Which of its clusters an object is to have next: never more than are read of one. */
 struct contents {
     uint32_t *slots;
     uint32_t count, added, removed;
@@ -84,6 +85,8 @@ static int find_contents(struct stepping *s, const struct layout_object *o, uint
                          struct contents *ret) {
     const struct fleet_decision *d = o->existing;
     uint32_t seen = 0;
+    const uint32_t room =
+        d->slot_count < LIMIT_DECISION_CLUSTERS ? LIMIT_DECISION_CLUSTERS - d->slot_count : 0;
     *ret = (struct contents){
         .slots = arena_array(s->arena, (size_t)o->count + d->slot_count, sizeof *ret->slots),
         .removed = change == ALL_CHANGES ? d->stranger_count : 0};
@@ -92,7 +95,7 @@ static int find_contents(struct stepping *s, const struct layout_object *o, uint
     mark(s, d->slots, d->slot_count, 1);
     for (uint32_t i = 0; i < o->count; i++) {
         const bool is_new = s->marks[o->slots[i]] == 0;
-        if (is_new && change != ALL_CHANGES && seen++ != change)
+        if (is_new && (ret->added == room || (change != ALL_CHANGES && seen++ != change)))
             continue;
         ret->added += is_new;
         ret->slots[ret->count++] = o->slots[i];

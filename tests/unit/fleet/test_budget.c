@@ -186,19 +186,19 @@ static void a_decision_of_too_many_clusters(void **state) {
     give(&b, "n", "p", 0, 0);
     give(&b, "n", "q", 0, 0);
     for (unsigned i = 0; i < 2; i++) { /* one object, again and again */
-        for (unsigned count = 99; count <= 101; count++) {
+        for (unsigned count = 199; count <= 201; count++) {
             give_decision(&b, "p", count);
-            assert_int_equal(decision(&b)->stranger_count, count <= 100 ? count : 0);
-            assert_int_equal(decision(&b)->too_large, count > 100);
-            assert_int_equal(is_too_large(&b, "n", "p"), count > 100);
+            assert_int_equal(decision(&b)->stranger_count, count <= 200 ? count : 0);
+            assert_int_equal(decision(&b)->too_large, count > 200);
+            assert_int_equal(is_too_large(&b, "n", "p"), count > 200);
         }
-        give_decision(&b, "q", 101);
+        give_decision(&b, "q", 201);
         assert_false(is_too_large(&b, "n", "p"));
         assert_true(is_too_large(&b, "n", "q"));
         give_decision(&b, "q", 1);
         assert_false(is_too_large(&b, "n", "q"));
     }
-    give_decision(&b, "q", 101);
+    give_decision(&b, "q", 201);
     b.c->charged_max = b.c->charged; /* there is no room */
     give_decision(&b, "q", 2);
     assert_true(is_too_large(&b, "n", "q"));

@@ -256,6 +256,39 @@ static void added_before_removed(void **state) {
     arena_done(&b.arena);
 }
 
+/* 130 of the first stay until they are elsewhere: of 40 that come 10 find room, then the others. */
+static void no_object_holds_more_than_is_read(void **state) {
+    static struct board b;
+    (void)state;
+    init(&b);
+    object(&b, "p-decision-1", "0", 0, 190);
+    object(&b, "p-decision-2", "1", 0, 0);
+    object(&b, "p-decision-3", "2", 0, 0);
+    object(&b, "p-decision-4", "3", 0, 0);
+    group(&b, 0, 60);
+    for (uint32_t s = 300; s < 340; s++)
+        b.group_slots[0][b.groups[0].count++] = s;
+    group(&b, 60, 110);
+    group(&b, 110, 160);
+    group(&b, 160, 190);
+    bool right = false;
+    for (unsigned writes = 0; writes < 10 && !right; writes++) {
+        const struct layout_write w = next(&b, sure, NULL);
+        right = w.verb == LAYOUT_RIGHT;
+        if (right)
+            continue;
+        assert_int_equal(w.verb, LAYOUT_CLUSTERS);
+        assert_true(w.count <= 200);
+        assert_int_equal(w.count == 200, writes == 0);
+        struct fleet_decision *d = &b.decisions[w.existing - b.decisions];
+        memcpy(b.slots[w.existing - b.decisions], w.slots, w.count * sizeof *w.slots);
+        d->slot_count = w.count;
+    }
+    assert_true(right);
+    assert_int_equal(b.decisions[0].slot_count, 100);
+    arena_done(&b.arena);
+}
+
 static void objects_are_made_labelled_and_deleted(void **state) {
     static struct board b;
     (void)state;
@@ -453,6 +486,7 @@ int main(void) {
         cmocka_unit_test(foreign_objects),
         cmocka_unit_test(groups_that_change_places),
         cmocka_unit_test(added_before_removed),
+        cmocka_unit_test(no_object_holds_more_than_is_read),
         cmocka_unit_test(objects_are_made_labelled_and_deleted),
         cmocka_unit_test(hard_terms_hold_in_between),
         cmocka_unit_test(hard_terms_split_a_write),
