@@ -106,7 +106,14 @@ static void known_free(void *contents) {
 
 /* ---- the two kinds ---- */
 
-/* What it says, in the arena. */
+/* Reads a volume's node affinity; "" if it is no object: a list is the form of what labels ask. */
+static struct str affinity_text(struct json_reader *r) {
+    const bool is_object = json_peek(r) == JSON_OBJECT;
+    const struct str text = json_skip(r);
+    return is_object ? text : (struct str){0};
+}
+
+/* Reads what the object says, in the arena. */
 static void spec_decode(struct json_reader *r, uint32_t book, struct str *ret) {
     struct str key;
     if (!json_object(r))
@@ -115,7 +122,7 @@ static void spec_decode(struct json_reader *r, uint32_t book, struct str *ret) {
         if (book == CLAIMS && str_eq(key, STR("volumeName")))
             *ret = json_null(r) ? (struct str){0} : json_string(r);
         else if (book == VOLUMES && str_eq(key, STR("nodeAffinity")))
-            *ret = json_null(r) ? (struct str){0} : json_skip(r);
+            *ret = affinity_text(r);
         else
             (void)json_skip(r); /* not ours; errors stay in r */
     }
@@ -286,6 +293,8 @@ int volume_pins(void *volumes, struct str namespace, const struct cache_may_run 
                              ret_count);
 }
 
+enum { AFFINITIES = ZONE_LABELS + 1 }; /* that one text asks for, at most */
+
 /* Appends one affinity, if it can be read and asks for something: otherwise it pins nothing. */
 static void read_one(struct json_reader *r, struct node_affinity *found, uint32_t *count) {
     found[*count] = (struct node_affinity){0}; /* one before may have been read in part */
@@ -302,7 +311,7 @@ static int read_text(struct str text, struct arena *arena, struct node_affinity 
     if (text.p[0] != '[')
         read_one(&reader, found, count);
     else if (json_array(&reader))
-        while (json_element(&reader))
+        for (uint32_t i = 0; i < AFFINITIES && json_element(&reader); i++)
             read_one(&reader, found, count);
     return json_finish(&reader, &why) == -ENOMEM ? -ENOMEM : 0;
 }
@@ -319,7 +328,7 @@ int volume_affinities(struct informer *volumes, struct str namespace, const stru
     if (!steps_take_sort(&arena->steps, 2 * (uint64_t)claim_count))
         return -E2BIG;
     int r = copy_texts(volumes, namespace, claims, claim_count, arena, &texts, &count);
-    const uint32_t most = count * (ZONE_LABELS + 1);
+    const uint32_t most = count * AFFINITIES;
     struct node_affinity *found = r == 0 ? arena_array(arena, most, sizeof *found) : NULL;
     if (found == NULL)
         return -ENOMEM;

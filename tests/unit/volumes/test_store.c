@@ -193,6 +193,21 @@ static void bad_affinities(void **state) {
     leave(f, "bad worse empty null good", "x");
 }
 
+/* A list of affinities is no affinity, however many there are. */
+static void a_list_for_an_affinity(void **state) {
+    struct fixture *f = *state;
+#define GOOD                                                                                       \
+    "{\"required\":{\"nodeSelectorTerms\":[{\"matchExpressions\":[{\"key\":\"zone\","              \
+    "\"operator\":\"In\",\"values\":[\"x\"]}]}]}}"
+    LOAD(f, CLAIM("one", "1", "one"), CLAIM("six", "1", "six"), CLAIM("good", "1", "good"),
+         ASKING("one", "[" GOOD "]"),
+         ASKING("six", "[" GOOD "," GOOD "," GOOD "," GOOD "," GOOD "," GOOD "]"),
+         VOLUME("good", "1", "y"));
+    leave(f, "one", "");
+    leave(f, "six", "");
+    leave(f, "one six good", "y");
+}
+
 /* A volume of the claim "a" with labels, and nodes that may have it or not. The cases are those of
  * upstream volumezone/volume_zone_test.go, and what its Filter() says of their neighbours. */
 static void zones_and_regions_by_label(void **state) {
@@ -563,6 +578,7 @@ int main(void) {
         TEST(only_these_kinds),
         TEST(only_their_members),
         TEST(bad_affinities),
+        TEST(a_list_for_an_affinity),
         TEST(zones_and_regions_by_label),
         TEST(labels_beside_what_is_bad),
         TEST(the_longest_affinity),
