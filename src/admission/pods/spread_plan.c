@@ -242,23 +242,31 @@ static int changes_own(const struct plan *p, struct str key, bool *ret) {
     return r;
 }
 
-/* A policy with mode Require yields to less, or a pod could free itself of it by a constraint on
- * a key that each node has: to a constraint that would lose domains to a key as fine as its own or
- * finer, or would be left with fewer than its minDomains. */
+/* Would the key take too much from a hard constraint for a policy with mode Require? It yields to
+ * less than others, or a pod's author could free himself of it by a constraint on a key that each
+ * node has, or by tolerations: to a constraint that would lose domains to a key as fine as its own
+ * or finer, or would be left with fewer than its minDomains. */
+static int takes_much(const struct plan *p, struct str from, int64_t min_domains, struct str key,
+                      bool *ret) {
+    struct domain_loss loss;
+    *ret = false;
+    if (min_domains <= 1 && str_eq(from, TOPOLOGY_KEY_HOSTNAME))
+        return 0;
+    int r = pod_nodes_loss(p->nodes, from, key, &loss);
+    *ret = r == 0 && loss.kept < loss.reached &&
+           (loss.kept <= loss.others ||
+            ((int64_t)loss.kept < min_domains && (int64_t)loss.reached >= min_domains));
+    return r;
+}
+
 static int takes_own_domains(const struct plan *p, struct str key, bool *ret) {
     const struct pod *pod = &p->q->pod;
     int r = 0;
     *ret = false;
     for (uint32_t k = 0; r == 0 && !*ret && k < pod->constraint_count; k++) {
         const struct spread_constraint *own = &pod->constraints[k];
-        struct domain_loss loss;
-        if (!own->hard ||
-            (own->min_domains <= 1 && str_eq(own->topology_key, TOPOLOGY_KEY_HOSTNAME)))
-            continue;
-        r = pod_nodes_loss(p->nodes, own->topology_key, key, &loss);
-        *ret = r == 0 && loss.kept < loss.reached &&
-               (loss.kept <= loss.others || ((int64_t)loss.kept < own->min_domains &&
-                                             (int64_t)loss.reached >= own->min_domains));
+        if (own->hard)
+            r = takes_much(p, own->topology_key, own->min_domains, key, ret);
     }
     return r;
 }
@@ -266,13 +274,18 @@ static int takes_own_domains(const struct plan *p, struct str key, bool *ret) {
 /* Would the key take whole domains from the policy's hard constraints before number i? */
 static int takes_domains(const struct plan *p, uint32_t i, bool *ret) {
     const struct policy_spread *spread = p->policy->spread;
+    struct str key = spread[i].topology_key;
     int r = 0;
     *ret = false;
     for (uint32_t k = 0; r == 0 && !*ret && k < i; k++) {
         struct domain_loss loss;
         if (!is_hard(p, k))
             continue;
-        r = pod_nodes_loss(p->nodes, spread[k].topology_key, spread[i].topology_key, &loss);
+        if (p->policy->mode == POLICY_REQUIRE) {
+            r = takes_much(p, spread[k].topology_key, spread[k].min_domains, key, ret);
+            continue;
+        }
+        r = pod_nodes_loss(p->nodes, spread[k].topology_key, key, &loss);
         *ret = r == 0 && loss.kept < loss.reached;
     }
     return r;

@@ -807,7 +807,8 @@ static void a_warning_says_how_many_nodes_lack_the_key(void **state) {
 }
 
 /* A policy that binds does not yield to what any author can write: a constraint that each node is a
- * domain of. It does where the pod's own would be left with too few domains. */
+ * domain of, or a toleration of everything. It does where a constraint before it would be left with
+ * too few domains. */
 static void a_policy_that_binds_yields_to_less(void **state) {
     static const struct two_keys cases[] = {
         {"the pod's own is on nodes, of which one has a rack",
@@ -839,6 +840,27 @@ static void a_policy_that_binds_yields_to_less(void **state) {
          {0},
          SPREAD_CONTRADICTED,
          SPREAD_INJECTED},
+        {"the policy's own is on nodes, of which one has no zone and is tolerated",
+         "a x c,!,-zone",
+         HARD("kubernetes.io/hostname") "," HARD("zone"),
+         "\"tolerations\":[{\"operator\":\"Exists\"}]",
+         {0},
+         SPREAD_INJECTED,
+         SPREAD_INJECTED},
+        {"... and asks for three",
+         "a x c,!,-zone",
+         THREE("kubernetes.io/hostname") "," HARD("zone"),
+         "\"tolerations\":[{\"operator\":\"Exists\"}]",
+         {0},
+         SPREAD_INJECTED,
+         SPREAD_CONTRADICTED},
+        {"the policy's own is on zones, of which one has racks",
+         "a,+rack=1 x o",
+         HARD("zone") "," HARD("rack"),
+         "",
+         {0},
+         SPREAD_INJECTED,
+         SPREAD_CONTRADICTED},
     };
     (void)state;
     mode = "Require";
