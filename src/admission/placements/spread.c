@@ -106,14 +106,16 @@ static int edit_annotation(const struct placement_question *q, const struct want
                : patch_add(patch, injected_path, 3, value, err);
 }
 
+/* Appends a warning; there are few. */
 static void add_warning(const struct placement_question *q, struct admission_outcome *ret,
                         const char *text) {
-    struct str *warning = arena_array(q->head.arena, 1, sizeof *warning);
-    if (warning == NULL)
+    struct str *warnings = arena_array(q->head.arena, ret->warning_count + 1, sizeof *warnings);
+    if (warnings == NULL)
         return; /* the arena says so */
-    *warning = str_of(text);
-    ret->warnings = warning;
-    ret->warning_count = 1;
+    for (uint32_t i = 0; i < ret->warning_count; i++)
+        warnings[i] = ret->warnings[i];
+    warnings[ret->warning_count++] = str_of(text);
+    ret->warnings = warnings;
 }
 
 static struct str note_of(const struct wanted *wanted, struct arena *arena) {

@@ -480,6 +480,11 @@ static void nobody_publishes(void **state) {
     reviewed_becomes(f, PLACEMENT(MODE("Scores"), HARD), NULL, PLACEMENT(MODE("Scores"), HARD));
     assert_int_equal(f->answer.warning_count, 1);
     assert_contains(arena_cstr(&f->arena, f->answer.warnings[0]), "mode Scores is off here");
+    reviewed_becomes(f, PLACEMENT(MODE("Scores"), SOFT "," POLICY(BUILT_IN("Spread", "2"))), NULL,
+                     PLACEMENT(MODE("Scores"), SOFT "," POLICY(BUILT_IN("Spread", "2"))));
+    assert_int_equal(f->answer.warning_count, 2);
+    assert_contains(arena_cstr(&f->arena, f->answer.warnings[0]), "does not know builtIn Spread");
+    assert_contains(arena_cstr(&f->arena, f->answer.warnings[1]), "mode Scores is off here");
     f->options.owns = false; /* nothing else decides here, either: OCM is expected to */
     reviewed_becomes(f, PLACEMENT(MODE("Scores"), HARD), PLAIN(""),
                      PLACEMENT(MODE("Scores"), HARD));
