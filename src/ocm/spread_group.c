@@ -32,12 +32,10 @@ static struct str describe_invalid(const struct err *err, struct arena *arena) {
 
 struct str ocm_group_invalid(const struct placement *placement, struct arena *arena) {
     struct selector selector;
-    struct str text;
     struct err err;
-    if (!labels_lookup(&placement->annotations, STR(PLACEMENT_GROUP_ANNOTATION), &text) ||
-        selector_parse(text, arena, &selector, &err) != -EINVAL)
-        return STR("");
-    return describe_invalid(&err, arena);
+    return placement_group_parse(placement, arena, &selector, &err) == -EINVAL
+               ? describe_invalid(&err, arena)
+               : STR("");
 }
 
 int spread_group_count(struct deciding *x, uint32_t **ret) {

@@ -3,6 +3,7 @@
  * built-in prioritizers of one name are merged, the last counts, and an AddOn counts as often as it
  * is listed; `Spread` with a weight is a misconfiguration (pkg/placement schedule.go, v1.2.0).
  */
+#include "base/limits.h"
 #include "unit/admission/placements/reviewed.h"
 
 static int setup(void **state) {
@@ -579,6 +580,14 @@ static void terms_that_nobody_can_have_meant(void **state) {
         assert_int_equal(f->answer.warning_count, rows[i].warning != NULL);
         if (rows[i].warning != NULL)
             assert_contains(arena_cstr(&f->arena, f->answer.warnings[0]), rows[i].warning);
+    }
+    const int most = LIMIT_SPREAD_GROUP_TEXT;
+    for (int bytes = most; bytes <= most + 1; bytes++) {
+        CLEANUP(strbuf_done) struct strbuf text = {0};
+        strbuf_appendf(&text, PLACEMENT(MODE("Owner") "," GROUPED("a=b%*s"), SOFT), bytes - 3, "");
+        strbuf_append_char(&text, '\0');
+        reviewed_becomes(f, text.p, NULL, text.p);
+        assert_int_equal(f->answer.warning_count, bytes > most);
     }
 }
 
