@@ -163,7 +163,7 @@ static bool find_meta(const struct stepping *s, struct layout_write *ret) {
     return false;
 }
 
-enum { HOLDS = 2, BEST_RANK = 3, SINGLE_CHANGES = 256 };
+enum { HOLDS = 2, BEST_RANK = 3, SINGLE_CHANGES = 64 };
 
 /* Prefers a write after which hard terms hold, then one that adds. */
 static void offer(struct stepping *s, const struct layout_write *write, bool adds,
