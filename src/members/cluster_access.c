@@ -3,6 +3,7 @@
 #include "base/base64.h"
 #include "base/hash.h"
 #include "base/json_reader.h"
+#include "model/kinds.h"
 #include "model/names.h"
 
 #include <errno.h>
@@ -149,7 +150,7 @@ static int secret_decode(struct str json, struct arena *arena, struct secret_dat
  * upstream: karmada pkg/util/credential.go, RegisterClusterInControllerPlane (v1.18.1). */
 static int check_owner(const struct member_cluster *c, const struct object_meta *secret,
                        struct err *err) {
-    if (str_eq(secret->controller_kind, STR("Cluster")) &&
+    if (str_eq(secret->controller_kind, str_of(watched_kinds[KIND_MEMBER_CLUSTER].kind)) &&
         str_has_prefix(secret->controller_api, STR(KARMADA_CLUSTER_GROUP "/")))
         return str_eq(secret->controller_name, c->meta.name) &&
                        str_eq(secret->controller_uid, c->meta.uid)
