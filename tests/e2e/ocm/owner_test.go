@@ -387,6 +387,11 @@ func selection(w *world) {
 		}
 		w.placeAs(c.name, fmt.Sprintf(`{`+inOrder+`"numberOfClusters":%s,"predicates":[{"requiredClusterSelector":{"labelSelector":`+
 			`{"matchLabels":{"uc":%q}}}}],%s}`, c.number, c.uc, c.terms), annotations)
+		// In mode Scores OCM decides first, by name, and what it has taken stays.
+		if kept := map[string]string{"three-hard": "a0 a1 a2 b0", "nine-hard": "s0 s1 s2 s3 s4 t0 t1",
+			"nine-hard-2": "s0 s1 s2 s3 s4 t0 t1"}[c.name]; kept != "" && w.mode == "Scores" {
+			c.clusters, c.condition = kept, "False Skewed"
+		}
 		w.has(c.name, c.clusters)
 		w.condition(c.name, c.condition)
 		w.equals(c.name)
