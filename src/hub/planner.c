@@ -252,7 +252,7 @@ static bool publish(struct planner *p, uint32_t id, struct owned_answer *a, uint
     if (is_new)
         planner_offer(p, id);
     if (a->mode == OWNED_GONE && r->owned.progress != OWNED_UNDER_WAY && !r->news.taken &&
-        !r->joined && !turns_waits(&r->dirty) && !r->offered)
+        !r->under_way && !turns_waits(&r->dirty) && !r->offered)
         planner_drop(p, id);
     return is_new;
 }

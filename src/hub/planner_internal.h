@@ -63,8 +63,8 @@ struct planner_record {
     uint32_t next_waiting; /* POOL_NONE: none */
     uint64_t written;      /* the version of that object that its last write is about: a hash; 0: it
                               has none under way or to be seen */
-    bool joined;           /* its item is in a write of several that has not ended: it stays */
-    uint32_t next_joined;  /* the next of these; POOL_NONE: none */
+    bool under_way;        /* a write of it has not ended: it stays, and takes no other */
+    uint32_t next_joined;  /* the next whose item is in the same write; POOL_NONE: none */
     /* The thread's. */
     struct owned owned;
     struct planner_counts counts;

@@ -49,6 +49,7 @@ static void note_taken(struct planner *p, struct planner_record *r) {
         .taken = true, .write = r->pending, .taken_ms = p->options.clock->now_ms(p->options.clock)};
     r->pending = (struct owned_write){.what = OWNED_NOTHING};
     r->takes++;
+    r->under_way = true;
 }
 
 static void put_write(const struct owned_write *made, struct write *ret) {
@@ -78,7 +79,7 @@ static uint32_t gather(const struct planner *p, uint32_t first, uint32_t item_co
     item_count += wishes[0].comes;
     for (; id != POOL_NONE && count < WISHES; id = planner_record(p, id)->next_waiting) {
         const struct planner_record *r = planner_record(p, id);
-        const bool wants = r->pending.what == OWNED_SCORE && r->pending.item.n > 0 && !r->joined;
+        const bool wants = r->pending.what == OWNED_SCORE && r->pending.item.n > 0 && !r->under_way;
         if (id == first || !wants || (r->pending.comes && item_count >= LIMIT_SCORE_ITEMS))
             continue;
         item_count += r->pending.comes;
@@ -94,7 +95,6 @@ static void join_write(struct planner *p, const uint32_t *ids, uint32_t count, s
         struct planner_record *r = planner_record(p, ids[i]);
         strbuf_append_str(&r->pending.version, version);
         r->next_joined = i + 1 < count ? ids[i + 1] : POOL_NONE;
-        r->joined = true;
         note_taken(p, r);
     }
 }
@@ -126,7 +126,7 @@ void planner_take_write(struct planner *p, uint32_t id, const struct fleet_view 
                         struct write *ret) {
     struct planner_record *r = planner_record(p, id);
     const bool is_item = r->pending.what == OWNED_SCORE && r->pending.item.n > 0;
-    if (r->joined)
+    if (r->under_way)
         return; /* the end of that write has it planned again */
     if (is_item) {
         take_items(p, id, v, ret);
@@ -152,7 +152,7 @@ static void end_one(struct planner *p, uint32_t id, const struct write_result *r
     r->news.end = result->end;
     r->news.status = result->status;
     r->next_joined = POOL_NONE;
-    r->joined = false;
+    r->under_way = false;
     planner_mark(p, id);
 }
 
