@@ -285,7 +285,8 @@ uint32_t contents_decision_find(const struct fleet_contents *c, struct str names
 void contents_decision_remove(struct fleet_contents *c, struct str namespace, struct str name);
 /* Frees what a record owns, and nothing else: for the end of all. */
 void contents_decision_empty(struct decision_record *d);
-/* A cluster has come: decisions that name it have its slot from now on. O(clusters of these). */
+/* A name has a slot now, from a cluster or a score: decisions that name it have it from now on.
+ * O(clusters of these). */
 void contents_decisions_meet(struct fleet_contents *c, uint32_t slot);
 
 /* ---- strangers.c ---- */

@@ -180,6 +180,7 @@ int contents_score_apply(struct fleet_contents *c, const struct placement_score 
     if (key.a != FLEET_NONE && key.b != TOPOLOGY_NONE) { /* both stay until this has ended */
         resource_at(c, key.a)->objects++;
         topology_hold(c->clusters, key.b);
+        contents_decisions_meet(c, key.b);
         r = apply(c, key, from);
         resource_at(c, key.a)->objects--;
         topology_unhold(c->clusters, key.b);

@@ -358,6 +358,29 @@ static void strangers_meet_their_clusters(void **state) {
     fleet_builder_close(&b);
 }
 
+/* A score makes a slot for its namespace, with or without a cluster: the name is no stranger's then,
+ * or it would be counted at both places. */
+static void strangers_meet_scores(void **state) {
+    struct fleet_builder b;
+    uint32_t count;
+    (void)state;
+    fleet_builder_open(&b);
+    decide(&b, "d1", "p", "ab");
+    fleet_give(&b, FLEET_SCORES, "{'metadata':{'name':'r','namespace':'a'},'status':{'scores':[]}}");
+    decide(&b, "d2", "p", "a");
+    assert_int_equal(contents_stranger_find(b.c, STR("a")), FLEET_NONE);
+    decisions_are(&b, "p", "d1=ab d2=a");
+    decided_is(&b, "a", 2);
+    decided_is(&b, "b", 1);
+    fleet_drop(&b, FLEET_SCORES, "a", "r");
+    decided_is(&b, "a", 2);
+    fleet_drop(&b, FLEET_DECISIONS, "n", "d1");
+    fleet_drop(&b, FLEET_DECISIONS, "n", "d2");
+    assert_null(fleet_strangers(fleet_look(&b), &count));
+    fleet_is_empty(&b);
+    fleet_builder_close(&b);
+}
+
 /* More than there is room for at first, in whatever order they come. */
 static void many_decisions_of_one(void **state) {
     enum { MANY = 1000 };
@@ -398,6 +421,7 @@ int main(void) {
         cmocka_unit_test(decisions_without_their_placement),
         cmocka_unit_test(many_decisions_of_one),
         cmocka_unit_test(strangers_meet_their_clusters),
+        cmocka_unit_test(strangers_meet_scores),
     };
     return cmocka_run_group_tests_name("placements of a fleet", tests, NULL, NULL);
 }

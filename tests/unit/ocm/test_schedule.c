@@ -4,6 +4,8 @@
  */
 #include "unit/hub.h"
 
+#include "base/limits.h"
+
 #include <stdio.h>
 
 /* ---- schedule_test.go ---- */
@@ -209,10 +211,11 @@ static void selectors_of_sets(void **state) {
                 "c3, c4]}");
 }
 
-/* An object of more clusters than OCM writes into one. */
+/* An object of more clusters than come while some that go are still in it. */
 static void a_decision_that_is_too_large(void **state) {
     struct hub *f = *state;
-    for (unsigned count = 100; count <= 101; count++) {
+    const unsigned most = LIMIT_DECISION_CLUSTERS;
+    for (unsigned count = most; count <= most + 1; count++) {
         CLEANUP(strbuf_done) struct strbuf text = {0};
         strbuf_append_str(&text, STR("{kind: PlacementDecision, metadata: {name: big, namespace: "
                                      "ns1, labels: {cluster.open-cluster-management.io/placement: "
@@ -224,7 +227,7 @@ static void a_decision_that_is_too_large(void **state) {
         hub_object(f, text.p);
         hub_clusters(f, "c1");
         hub_decides(f, "{}",
-                    count == 100 ? "{current: [c1], warnings: []}"
+                    count == most ? "{current: [c1], warnings: []}"
                                  : "{current: [], warnings: [\"PlacementDecision 'big' is too "
                                    "large: its clusters do not count\"]}");
     }
