@@ -33,6 +33,8 @@ ifeq ($(origin CC),default)
 CC := gcc
 endif
 CLANG := clang-14
+# Remembers what was compiled, for another clone or flavour; make works without it.
+CCACHE := $(shell command -v ccache)
 OWN_ARCH = $(eval OWN_ARCH := $$(shell dpkg --print-architecture))$(OWN_ARCH)
 
 # ---- sources ----
@@ -146,7 +148,7 @@ all: ## build build/evenkeel (the default)
 DEPS := build-essential pkg-config libmicrohttpd-dev libgnutls28-dev libssl-dev \
 	libcurl4-openssl-dev libyaml-dev libcjson-dev libprotobuf-c-dev protobuf-c-compiler libnghttp2-dev \
 	curl jq openssl
-DEPS_TEST := $(DEPS) libcmocka-dev
+DEPS_TEST := $(DEPS) libcmocka-dev ccache
 DEPS_E2E := $(DEPS) iproute2 nftables procps prometheus
 DEPS_ARM64 := $(DEPS) gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
 DEPS_PACKAGING := $(DEPS) util-linux prometheus lintian systemd
@@ -395,12 +397,12 @@ $(GENERATED)/%.pb-c.c $(GENERATED)/%.pb-c.h &: src/%.proto
 
 $(GENERATED)/%.o: $(GENERATED)/%.c $(BUILD)/flags
 	@echo '  cc    $<'
-	@$(CC) $(ALL_CFLAGS) $(lib_cflags) $(if $(WERROR),-Werror) -MMD -MP -c -o $@ $<
+	@$(CCACHE) $(CC) $(ALL_CFLAGS) $(lib_cflags) $(if $(WERROR),-Werror) -MMD -MP -c -o $@ $<
 
 $(OBJ)/%.o: %.c $(BUILD)/flags | $(MESSAGES:%=%.h)
 	@mkdir -p $(@D)
 	@echo '  cc    $<'
-	@$(CC) $(ALL_CFLAGS) $(lib_cflags) $(if $(WERROR),-Werror) $(FILE_FLAGS) -MMD -MP -c -o $@ $<
+	@$(CCACHE) $(CC) $(ALL_CFLAGS) $(lib_cflags) $(if $(WERROR),-Werror) $(FILE_FLAGS) -MMD -MP -c -o $@ $<
 
 $(LIB): $(LIB_OBJECTS) $(BUILD)/sources
 	@rm -f $@
