@@ -320,7 +320,7 @@ int volume_affinities(struct informer *volumes, struct str namespace, const stru
                       uint32_t claim_count, struct arena *arena, const struct node_affinity **ret,
                       uint32_t *ret_count) {
     struct str *texts;
-    uint32_t count;
+    uint32_t count = 0;
     *ret = NULL;
     *ret_count = 0;
     if (volumes == NULL || claim_count == 0)
