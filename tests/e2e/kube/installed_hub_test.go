@@ -358,6 +358,8 @@ func (h *hubHost) leftBehind(t *testing.T) {
 		return condition != nil && h.annotations(t)[disabledByOurs] == "true", fmt.Errorf("%v", condition)
 	})
 	h.untilSimulated(t, 5)
+	// where scores are written; OCM's registration makes them, which does not run here
+	h.shell(t, "kubectl get managedclusters -o jsonpath='{.items[*].metadata.name}' | xargs -n 1 kubectl create namespace")
 	h.shell(t, "sed 's/name: web,/name: scored,/' docs/examples/fleet/web.yaml | kubectl create -f -\n"+
 		"kubectl annotate placement scored -n shop placements.evenkeel.io/mode=Scores --overwrite")
 	h.until("one in mode Scores has a gate and a condition", func(ctx context.Context) (bool, error) {
