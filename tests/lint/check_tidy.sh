@@ -3,22 +3,30 @@
 #
 # A file that passed is not looked at again until its preprocessed text, the configuration or the
 # flags (TIDY_FLAGS) change: the user's cache holds one empty file for each checksum that passed, for
-# every clone. ALL=1 looks at every file again.
+# every clone. tests/lint/green names a commit in which every file passed: its files need not be
+# looked at on a new machine, either. ALL=1 looks at every file again.
 . "$(dirname "$0")/common.sh"
 : "${TIDY_FLAGS:?is set by make lint}"
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/evenkeel/tidy
+export tidy_top=${tidy_top:-$PWD} tidy_version=${tidy_version:-$(clang-tidy-14 --version)}
+
+# The checksum of all that a file's verdict depends on. Comments count, for they can hold NOLINT.
+checksum() { # file
+    local flags
+    read -ra flags <<<"$TIDY_FLAGS"
+    {
+        echo "$tidy_version"
+        printf '%s ' "$1" "${flags[@]//$tidy_top/}"
+        echo
+        cat .clang-tidy tests/.clang-tidy
+        clang-14 "${flags[@]}" -E -C "$1"
+    } 2>&1 | sha256sum | cut -d ' ' -f 1
+}
 
 tidy_one() { # file
     local flags key
     read -ra flags <<<"$TIDY_FLAGS"
-    # Comments are kept, for they can hold NOLINT.
-    key=$({
-        clang-tidy-14 --version
-        echo "$1 ${TIDY_FLAGS//$PWD/}"
-        cat .clang-tidy tests/.clang-tidy
-        clang-14 "${flags[@]}" -E -C "$1"
-    } 2>&1 | sha256sum) || true
-    key=$cache/${key%% *}
+    key=$cache/$(checksum "$1")
     if [ -e "$key" ] && [ -z "${ALL:-}" ]; then
         touch "$key"
         return 0
@@ -32,10 +40,37 @@ tidy_one() { # file
     touch "$key"
 }
 
-if [ "${1:-}" = --one ]; then
+# Remembers the files of a commit as passed, with that commit's own flags.
+remember() { # commit
+    local tree known=$cache/$1
+    [ ! -e "$known" ] && git cat-file -e "$1^{commit}" 2>/dev/null || return 0
+    tree=$(mktemp -d)
+    git archive "$1" | tar -x -C "$tree"
+    ln -s "$PWD/build" "$tree/build" # what is made from messages' definitions
+    # shellcheck disable=SC2016 # make expands it
+    TIDY_FLAGS=$(make -s -C "$tree" CC=clang-14 --eval 'tidy-flags: ; @echo $(LINT_FLAGS)' tidy-flags)
+    (
+        cd "$tree"
+        export TIDY_FLAGS tidy_top=$tree
+        c_files '*.c' | xargs -r -P "$jobs" -n 1 "$self" --checksum
+    ) | (cd "$cache" && xargs -r touch)
+    rm -r "$tree"
+    touch "$known"
+}
+
+self=$PWD/tests/lint/check_tidy.sh
+case ${1:-} in
+--one)
     tidy_one "$2"
     exit
-fi
+    ;;
+--checksum)
+    cd "$tidy_top"
+    checksum "$2"
+    exit
+    ;;
+esac
 mkdir -p "$cache"
 find "$cache" -type f -mtime +30 -delete
-c_files '*.c' | xargs -r -P "$jobs" -n 1 "$0" --one
+(remember "$(<tests/lint/green)")
+c_files '*.c' | xargs -r -P "$jobs" -n 1 "$self" --one

@@ -116,6 +116,8 @@ func (h *host) killed(t *testing.T) {
 			t.Errorf("begun %v after nobody was sent there: %v", f.begun.Sub(left), f.err)
 		case strings.Contains(text, "connection refused"):
 			refused++
+		case f.begun.After(killed) && slices.ContainsFunc(cut, func(how string) bool { return strings.Contains(text, how) }):
+			refused++ // its connection waited to be accepted while the kernel ended the process
 		case slices.ContainsFunc(cut, func(how string) bool { return strings.Contains(text, how) }):
 			underWay++
 		default:
