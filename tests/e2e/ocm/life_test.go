@@ -65,12 +65,11 @@ func upsAndDowns(w *world) {
 	}
 }
 
-func (w *world) score(cluster string, value int64) {
-	w.t.Helper()
+func (w *world) score(cluster string, value int64) error {
 	api := w.h.Clusters.ClusterV1alpha1().AddOnPlacementScores(w.name + "-" + cluster)
 	_, err := api.Patch(w.t.Context(), "dr", types.MergePatchType, fmt.Appendf(nil, `{"status":{"scores":[{"name":"s","value":%d}]}}`, value),
 		metav1.PatchOptions{}, "status")
-	w.must(err)
+	return err
 }
 
 // primaryAndBackup: the primary goes down, the backup takes over, and stays when the primary is back; a score that
@@ -97,7 +96,7 @@ func primaryAndBackup(w *world) {
 	w.has("best", "x0")
 	w.equals("dr")
 	w.has("dr", "x1")
-	w.score("x0", -100)
+	w.must(w.score("x0", -100))
 	w.has("best", "x1")
 	w.equals("best")
 }
