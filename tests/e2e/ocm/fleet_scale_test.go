@@ -323,6 +323,10 @@ func (f *fleet) start() {
 		most = (f.number+4)*f.placements + fleetShards*f.size.clusters
 	}
 	f.report("start", took, writes, most)
+	if f.size.mode == "Scores" {
+		good, conflicts := scoreWrites(f.t, f.replica)
+		checkScoreWrites(f.t, took, good, conflicts)
+	}
 	f.t.Logf("%-18s %7.1f s of it to make them", "", made.Seconds())
 	f.reportObjects()
 }
