@@ -439,12 +439,19 @@ static int keep_as_it_is(struct looking *x) {
         x, unknown("NotInjected", "the Placement is too large to be told to heed scores"));
 }
 
+/* OCM may have decided so before it was told to: then it has nothing to write, and what it has
+ * decided is judged as it is. */
 static int wait_to_gate(struct looking *x) {
+    uint32_t *missing = arena_array(x->arena, x->target_count, sizeof *missing);
+    if (missing == NULL)
+        return err_set(x->err, -ENOMEM, "no memory for decisions");
+    if (x->decision_count == x->target_count && find_missing(x, missing) == 0)
+        return write_condition(x, condition_now(x));
     const int64_t waited = x->q->now_ms - x->o->asked_ms;
     if (waited >= PATIENCE_MS)
         return write_condition(x, waiting_for_scores());
     owned_wake_in(x, PATIENCE_MS - waited);
-    return 0;
+    return mend_condition(x);
 }
 
 static int inject(struct looking *x, bool gate) {

@@ -166,8 +166,9 @@ static void a_live_one_with_hard_terms(void **state) {
     played_placement(&hub, SCORED, HARD NUMBER("4"));
     played_ocm(&hub);
     played_is(&hub, "p-decision-1: e0 e1 e2 e3");
-    /* for what OCM has decided, at first: four objects, four items, the Placement */
-    assert_int_equal(played_settle(&hub), 4 + 4 + 1);
+    /* for what OCM has decided, at first: four objects, four items, the Placement, its condition */
+    assert_int_equal(played_settle(&hub), 4 + 4 + 1 + 1);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "False Skewed");
     assert_string_equal(gate_of_first(), "");
     hub.now_ms += 10000;
     (void)played_settle(&hub);
@@ -187,7 +188,8 @@ static void a_live_one_with_hard_terms(void **state) {
     assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "True Even");
 }
 
-/* Where OCM has nothing to write it shows nothing, and has as long as one that refuses. */
+/* Where OCM has nothing to write it shows nothing, and has as long as one that refuses. That it is
+ * even is said at once. */
 static void a_live_one_that_is_even(void **state) {
     (void)state;
     seven_and_two();
@@ -195,6 +197,7 @@ static void a_live_one_that_is_even(void **state) {
     played_decision(&hub, "p-decision-1", "e0 e1 w0 w1");
     (void)played_settle(&hub);
     played_published(&hub, "e0 e1 w0 w1");
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "True Even");
     hub.now_ms += 29999;
     (void)played_settle(&hub);
     assert_string_equal(gate_of_first(), "");
