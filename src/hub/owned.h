@@ -110,6 +110,8 @@ struct owned {
     int64_t asked_ms;  /* since when */
     uint64_t versions; /* of its decisions, when the last write was wanted: a hash */
     uint64_t inputs;   /* of the cluster that it is about */
+    bool behind;       /* OCM's status lags behind its decisions, since behind_ms */
+    int64_t behind_ms;
     struct owned_refused *refused; /* owned */
     uint32_t refused_count, refused_cap;
 };

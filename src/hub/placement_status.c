@@ -132,6 +132,13 @@ int status_find(struct str json, struct str type, struct arena *arena, struct st
     return r;
 }
 
+int status_selected(struct str json, struct arena *arena, int64_t *ret, struct err *err) {
+    struct known_status known;
+    int r = read_known(json, arena, &known, err);
+    *ret = r == 0 ? known.selected : -1;
+    return r;
+}
+
 int status_denies(struct str json, const struct ocm_condition *condition, struct arena *arena,
                   bool *ret, struct err *err) {
     struct status_condition k;

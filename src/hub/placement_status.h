@@ -45,6 +45,9 @@ struct status_condition {
 int status_find(struct str json, struct str type, struct arena *arena, struct status_condition *ret,
                 struct err *err) MUST_CHECK;
 
+/* numberOfSelectedClusters; -1: it is not given. 0 or -EINVAL. */
+int status_selected(struct str json, struct arena *arena, int64_t *ret, struct err *err) MUST_CHECK;
+
 /* Does the status claim another thing than this condition? It does if it has one of the type that
  * is not Unknown and has another status or reason; the message does not matter. 0 or -EINVAL. */
 int status_denies(struct str json, const struct ocm_condition *condition, struct arena *arena,

@@ -34,6 +34,7 @@ enum {
     REFUSED_MAX_MS = 6 * 3600000, /* a cluster is left out, at the longest */
     TIMES_MAX = 10,
     SILENT_TIMES = 10, /* who says nothing for so many times as long has refused, too */
+    STATUS_MS = 500,   /* OCM's status may come so much later than its decisions */
 };
 
 /* ---- what is there ---- */
@@ -293,6 +294,23 @@ static int write_condition(struct looking *x, struct ocm_condition condition) {
     return owned_write_status(x, &wanted);
 }
 
+/* OCM writes a Placement's status after its decisions. A write of ours in between would come too
+ * late, or make OCM's too late: it waits for OCM's, though not for long. */
+static int wait_for_status(struct looking *x, bool *ret_waits) {
+    struct owned *o = x->o;
+    int64_t selected;
+    int r = status_selected(x->state.status, x->arena, &selected, x->err);
+    const bool behind = (selected > 0 ? selected : 0) != x->decision_count;
+    if (behind && !o->behind)
+        o->behind_ms = x->q->now_ms;
+    o->behind = behind;
+    const int64_t left = o->behind_ms + STATUS_MS - x->q->now_ms;
+    *ret_waits = r == 0 && behind && left > 0;
+    if (*ret_waits)
+        owned_wake_in(x, left);
+    return r;
+}
+
 /* What is there, if nothing of mode Scores stands in its way. */
 static struct ocm_condition condition_now(struct looking *x) {
     return x->ret->refused > 0 ? refused_condition(x) : owned_spread_now(x);
@@ -473,7 +491,7 @@ static int inject(struct looking *x, bool gate) {
 
 static int publish(struct looking *x, const uint8_t *has, uint32_t has_count) {
     struct scored_changes p = {.x = x, .has = has, .has_count = has_count};
-    bool heeds = true;
+    bool heeds = true, waits;
     int r = find_changes(&p);
     if (r != 0)
         return r;
@@ -483,7 +501,9 @@ static int publish(struct looking *x, const uint8_t *has, uint32_t has_count) {
     }
     if (may_lose(x))
         r = find_heeding(x, &heeds);
-    return r == 0 ? inject(x, heeds) : r;
+    if (r == 0)
+        r = wait_for_status(x, &waits);
+    return r == 0 && !waits ? inject(x, heeds) : r;
 }
 
 /* What was decided before: once OCM heeds its items, these, for OCM fills up what has gone before

@@ -365,6 +365,16 @@ static uint32_t let_pass(struct played_hub *h, const struct fleet_view *view,
     return count;
 }
 
+void played_number(struct played_hub *h, unsigned selected) {
+    cJSON *status = need(h->placement, "status");
+    const cJSON *number = cJSON_GetObjectItemCaseSensitive(status, "numberOfSelectedClusters");
+    if (number != NULL && number->valueint == (int)selected)
+        return;
+    cJSON_DeleteItemFromObjectCaseSensitive(status, "numberOfSelectedClusters");
+    assert_non_null(cJSON_AddNumberToObject(status, "numberOfSelectedClusters", selected));
+    show(h, FLEET_PLACEMENTS, h->placement);
+}
+
 void played_ocm(struct played_hub *h) {
     struct fleet_view *view = (struct fleet_view *)(uintptr_t)fleet_look(&h->fleet);
     struct placement p;
@@ -395,7 +405,9 @@ void played_ocm(struct played_hub *h) {
         strbuf_append_str(&selected, ocm_cluster_name(&d, d.selected_by_name[i]));
     }
     strbuf_append_char(&selected, '\0');
+    const uint32_t count = d.plan.selected_count;
     played_decision(h, "p-decision-1", selected.p);
+    played_number(h, count);
     strbuf_done(&selected);
 }
 

@@ -56,6 +56,8 @@ int played_apply(struct played_hub *h, const struct owned_write *write);
 /* Looks and writes until nothing is to be written. Returns how many writes that took. */
 unsigned played_settle(struct played_hub *h);
 
+/* OCM writes into the status how many clusters it has selected. */
+void played_number(struct played_hub *h, unsigned selected);
 /* OCM's controller looks once, unless the Placement is disabled: with its own rules, gates of ours
  * and all. */
 void played_ocm(struct played_hub *h);

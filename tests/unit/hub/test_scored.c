@@ -195,6 +195,7 @@ static void a_live_one_that_is_even(void **state) {
     seven_and_two();
     played_placement(&hub, SCORED, HARD NUMBER("4"));
     played_decision(&hub, "p-decision-1", "e0 e1 w0 w1");
+    played_number(&hub, 4);
     (void)played_settle(&hub);
     played_published(&hub, "e0 e1 w0 w1");
     assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "True Even");
@@ -207,6 +208,31 @@ static void a_live_one_that_is_even(void **state) {
     (void)played_settle(&hub);
     assert_string_not_equal(gate_of_first(), "");
     assert_int_equal(fewest, 4);
+}
+
+/* OCM writes its status after its decisions: a write of ours waits for that, for half a second. */
+static void the_status_comes_later(void **state) {
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, SCORED, SOFT NUMBER("4"));
+    played_decision(&hub, "p-decision-1", "e0 e1 w0 w1");
+    assert_int_equal(played_settle(&hub), 4 + 4);
+    assert_int_equal(hub.answer.wake_ms, 500);
+    hub.now_ms += 499;
+    assert_int_equal(played_settle(&hub), 0);
+    assert_int_equal(hub.answer.wake_ms, 1);
+    played_number(&hub, 4);
+    assert_int_equal(played_settle(&hub), 1 + 1);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "True Even");
+
+    played_decision(&hub, "p-decision-1", "e0 e1 e2");
+    assert_int_equal(played_settle(&hub), 0);
+    hub.now_ms += 500; /* OCM is slow, or has ended in between */
+    (void)played_settle(&hub);
+    assert_int_equal(hub.answer.wake_ms, 1000); /* it may decide once more */
+    hub.now_ms += 1000;
+    assert_int_equal(played_settle(&hub), 1);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "False Skewed");
 }
 
 /* A gate that somebody has taken away is put back at once: OCM has seen those scores. */
@@ -1051,6 +1077,7 @@ int main(void) {
         TEST(a_live_one),
         TEST(a_live_one_with_hard_terms),
         TEST(a_live_one_that_is_even),
+        TEST(the_status_comes_later),
         TEST(a_gate_is_taken_away),
         TEST(another_leader_and_no_ocm),
         TEST(a_mark_of_mode_owner),
