@@ -8,10 +8,11 @@
  *     plan -> items, one write at a time -> what the Placement lacks -> OCM decides -> as planned?
  *
  * Hard terms hold once OCM heeds them, because it sees its scores in the order of their writes: one
- * comes only where there is room for it (hub/scored_order.c); only a decision that it makes while
- * it sees them come may lack one and have a later one. The Placement is another watch of OCM's, so
- * one that is live gets its gate after the prioritizer, when OCM is seen to have its items. Without
- * hard terms what comes is added before what goes.
+ * comes only where there is room for it (hub/scored_order.c); a decision that it makes while it
+ * sees them come may lack one and have a later one, so one that fits goes a moment after another
+ * has come. The Placement is another watch of OCM's, so one that is live gets its gate after the
+ * prioritizer, when OCM is seen to have its items. Without hard terms what comes is added before
+ * what goes.
  *
  * A cluster that OCM does not select within a time, though it has its item, fewer are selected than
  * asked for and nothing else is under way, is refused: something that is not known here is against
@@ -35,6 +36,7 @@ enum {
     TIMES_MAX = 10,
     SILENT_TIMES = 10, /* who says nothing for so many times as long has refused, too */
     STATUS_MS = 500,   /* OCM's status may come so much later than its decisions */
+    HEED_MS = 250,     /* within which OCM ends a decision that it has begun */
 };
 
 /* ---- what is there ---- */
@@ -199,11 +201,23 @@ static bool is_full(struct looking *x, uint32_t slot) {
            o.item_count >= LIMIT_SCORE_ITEMS;
 }
 
+/* OCM reads the items one by one while it decides: an item that goes just after another one has
+ * come may leave it with neither. */
+static bool wait_for_heed(struct looking *x) {
+    const struct owned *o = x->o;
+    const int64_t left = o->last_ms + HEED_MS - x->q->now_ms;
+    const bool waits = o->last.what == OWNED_SCORE && o->last.comes && left > 0;
+    if (waits)
+        owned_wake_in(x, left);
+    return waits;
+}
+
 static int write_item(struct scored_changes *p) {
     struct looking *x = p->x;
+    const bool hard = owned_has_hard_terms(x);
     uint32_t slot = p->add_count > 0 ? p->add[0] : p->remove[0];
-    int r = owned_has_hard_terms(x) ? scored_next_of_hard(p, &slot) : 0;
-    if (r != 0)
+    int r = hard ? scored_next_of_hard(p, &slot) : 0;
+    if (r != 0 || (hard && p->has[slot] != 0 && x->fits[slot] != 0 && wait_for_heed(x)))
         return r;
     begin_writing(x);
     if (p->has[slot] == 0 && is_full(x, slot)) {
