@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 )
 
 const (
@@ -58,6 +60,19 @@ func whileMovesWait(w *world) {
 	}
 }
 
+// placeKnowing who decides a Placement first: Evenkeel in mode Owner, and in mode Scores OCM, which takes these.
+func (w *world) placeKnowing(name, spec, ocms string) {
+	w.t.Helper()
+	if w.mode == "Owner" {
+		w.placeAs(name, spec, map[string]any{modeAnnotation: w.mode, disabledAnnotation: "true",
+			clusterv1beta1.PlacementDisableAnnotation: "true"})
+		return
+	}
+	w.placeAs(name, spec, map[string]any{modeAnnotation: "Off"})
+	w.has(name, ocms)
+	w.patchPlacement(name, `{"metadata":{"annotations":{"`+modeAnnotation+`":"`+w.mode+`"}}}`)
+}
+
 // ofNothing it is never even.
 func ofNothing(w *world) {
 	w.clusters("zone=a", "a0", "a1")
@@ -69,15 +84,21 @@ func ofNothing(w *world) {
 		w.must(err)
 	}
 	const term = `"spreadPolicy":{"spreadConstraints":[{"topologyKey":%q,"topologyKeyType":%q%s}]}`
-	for _, c := range []struct{ name, spec, clusters, condition string }{
-		{"unbound", `"clusterSets":["elsewhere"],` + zones(hard), "", "False NoClusters"},
-		{"nobodys", fmt.Sprintf(term, "data-center", "Claim", hard), "", "False KeyUnknown"},
-		{"nobodys-soft", fmt.Sprintf(term, "data-center", "Claim", ""), "a0 a1 b0 b1", "False KeyUnknown"},
-		{"a-claim", fmt.Sprintf(term, "rack", "Label", hard), "", "False KeyUnknown"},
+	const all = "a0 a1 b0 b1"
+	for _, c := range []struct{ name, spec, clusters, ocms, condition string }{
+		{"unbound", `"clusterSets":["elsewhere"],` + zones(hard), "", "", "False NoClusters"},
+		{"nobodys", fmt.Sprintf(term, "data-center", "Claim", hard), "", all, "False KeyUnknown"},
+		{"nobodys-soft", fmt.Sprintf(term, "data-center", "Claim", ""), all, all, "False KeyUnknown"},
+		{"a-claim", fmt.Sprintf(term, "rack", "Label", hard), "", all, "False KeyUnknown"},
 	} {
-		w.place(c.name, `{`+inOrder+`"numberOfClusters":4,`+c.spec+`}`)
+		w.placeKnowing(c.name, `{`+inOrder+`"numberOfClusters":4,`+c.spec+`}`, c.ocms)
 		w.conditionSoon(c.name, c.condition)
-		w.has(c.name, c.clusters)
+		if w.mode == "Owner" {
+			w.has(c.name, c.clusters)
+		} else {
+			w.has(c.name, c.ocms) // which are members by then, and stay
+		}
+		w.quiet(c.name, time.Second)
 	}
 }
 
@@ -112,8 +133,8 @@ func misspeltKey(w *world) {
 
 // wrongWords that are typed have words of their own.
 func wrongWords(w *world) {
-	w.clusters("zone=a", "a0", "a1")
-	w.clusters("zone=b", "b0", "b1")
+	w.cluster("a0", "zone=a") // what OCM decides by itself is even, too
+	w.cluster("b0", "zone=b")
 	w.placeAs("group", `{`+inOrder+`"numberOfClusters":2,`+zones("")+`}`,
 		map[string]any{modeAnnotation: w.mode, "placements.evenkeel.io/spread-group": "a in (b"})
 	w.conditionSoon("group", "False SpreadGroupInvalid")

@@ -55,7 +55,7 @@ func TestScoreWrites(t *testing.T) {
 	replica := startOwner(t, h, dir, "evenkeel")
 	began := time.Now()
 	for i := range placements {
-		w.place(fmt.Sprintf("p%03d", i), fmt.Sprintf(`{`+inOrder+`"numberOfClusters":%d,%s}`, clusters, zones(hard)))
+		w.place(fmt.Sprintf("p%03d", i), fmt.Sprintf(`{`+inOrder+`"numberOfClusters":%d,%s}`, clusters, zones("")))
 	}
 	w.until("all are decided", func() bool {
 		list, err := h.Clusters.ClusterV1beta1().Placements(w.name).List(t.Context(), metav1.ListOptions{})
