@@ -169,6 +169,9 @@
  * of its plan. An API server takes some 15,000; each write has all of them. */
 #define LIMIT_SCORE_ITEMS 4096
 
+/* AddOnPlacementScores that could not be written, and are remembered. */
+#define LIMIT_DENIED_OBJECTS 16384
+
 /* Work for one object */
 #define LIMIT_ENGINE_STEPS                                                                         \
     1000000u /* of one call of the extender, while writers wait: look-ups, comparisons and sums */

@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "explain/placement_answer.h"
+#include "hub/denied_objects.h"
 #include "hub/owned_internal.h"
 #include "hub/placement_status.h"
 
@@ -52,12 +53,12 @@ void owned_ended(struct owned *o, enum write_end end, int status, int64_t now_ms
     if (o->progress != OWNED_UNDER_WAY)
         return; /* it has been seen already */
     o->last_ms = now_ms;
-    const bool cannot = end == WRITE_GONE || status == 403 || status == 422;
-    if (o->last.what == OWNED_SCORE && o->last.version.n == 0 && cannot) {
+    const bool cannot = is_denial(status) || (end == WRITE_GONE && o->last.version.n == 0);
+    if (o->last.what == OWNED_SCORE && o->last.comes && cannot) {
         /* it has no namespace, say: the others need not wait for it */
         const struct str object = strbuf_str(&o->last.object);
         scored_refuse(o, (struct str){object.p, str_find(object, '/')}, o->inputs, now_ms,
-                      CANNOT_MS);
+                      o->last.version.n == 0 ? CANNOT_MS : DENIAL_MS);
     }
     if (end == WRITE_DONE || end == WRITE_CONFLICT) /* there is another version to be seen */
         o->progress = OWNED_ANSWERED;

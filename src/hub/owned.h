@@ -77,9 +77,10 @@ enum owned_disabling {
     DISABLING_UNDONE, /* somebody has taken it away */
 };
 
-/* A cluster that OCM does not select though it was asked to. */
+/* A cluster that OCM does not select though it was asked to, or whose score cannot be written. */
 struct owned_refused {
     struct strbuf name;
+    bool unwritable;  /* that OCM selects it for other reasons does not end the refusal */
     uint64_t inputs;  /* of the cluster then: another number, and it is forgotten */
     int64_t until_ms; /* then it is tried again */
     uint32_t times;   /* that it was refused: twice as long each time */
@@ -136,6 +137,9 @@ struct owned_question {
     const struct owned_settings *settings;
     /* Of OCM's answers to scores, of any Placement: the slowest, and when the last was seen. */
     int64_t slowest_ms, answered_ms;
+    /* Returns for how long nobody is to write this AddOnPlacementScore; NULL: any may be tried. */
+    int64_t (*denied_ms)(void *ctx, struct str object);
+    void *ctx;
 };
 
 enum owned_mode {

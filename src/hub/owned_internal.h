@@ -85,7 +85,8 @@ int owned_mend_condition(struct looking *x, const struct ocm_condition *conditio
 int scored_look(struct looking *x) MUST_CHECK;
 /* One that is not, and has something of that. *ret_done: there is nothing left of it. */
 int scored_leave(struct looking *x, bool *ret_done) MUST_CHECK;
-/* That cluster is left out for so long, and for twice as long the next time. */
+/* Leaves out a cluster whose score cannot be written for so long, and for twice as long the next
+ * time. */
 void scored_refuse(struct owned *o, struct str cluster, uint64_t inputs, int64_t now_ms,
                    int64_t for_ms);
 void scored_done(struct owned *o);

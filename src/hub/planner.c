@@ -178,6 +178,14 @@ static int sweep(struct planner *p, struct planner_record *r, const struct owned
     return score_sweep_look(&p->sweep, &r->owned, q, &p->arena, ret, err);
 }
 
+static int64_t denied_ms(void *ctx, struct str object) {
+    struct planner *p = ctx;
+    mutex_lock(&p->mutex);
+    const int64_t left_ms = denied_objects_left_ms(&p->denied, object, now_ms(p));
+    mutex_unlock(&p->mutex);
+    return left_ms;
+}
+
 static int look(struct planner *p, struct planner_record *r, struct fleet_view *view,
                 struct owned_answer *ret, uint64_t *ret_steps) {
     const struct planner_key key = planner_key_of(strbuf_str(&r->name));
@@ -187,7 +195,9 @@ static int look(struct planner *p, struct planner_record *r, struct fleet_view *
                                .now_ms = now_ms(p),
                                .settings = &p->options.settings,
                                .slowest_ms = p->slowest_ms,
-                               .answered_ms = p->answered_ms};
+                               .answered_ms = p->answered_ms,
+                               .denied_ms = denied_ms,
+                               .ctx = p};
     struct err err = {0};
     if (p->held != NULL)
         q.policies.items = policies_items(p->held, &q.policies.count);
@@ -431,6 +441,7 @@ int planner_new(const struct planner_options *options, struct planner **ret, str
         p->options.wall_us = kube_wall_us;
     pool_init(&p->records, sizeof(struct planner_record));
     turns_init(&p->dirty, TURN_STEPS);
+    denied_objects_init(&p->denied);
     p->first_ready = POOL_NONE;
     p->next_wake_ms = INT64_MAX;
     arena_init(&p->arena, PLAN_BYTES);
@@ -465,6 +476,7 @@ void planner_free(struct planner *p) {
     arena_done(&p->arena);
     pool_done(&p->records);
     turns_done(&p->dirty);
+    denied_objects_done(&p->denied);
     hashmap_done(&p->index);
     hashmap_done(&p->by_key);
     hashmap_done(&p->by_waiting);

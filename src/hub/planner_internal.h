@@ -6,6 +6,7 @@
 #include "base/mutex.h"
 #include "base/pool.h"
 #include "base/turns.h"
+#include "hub/denied_objects.h"
 #include "hub/planner.h"
 #include "hub/score_sweep.h"
 
@@ -81,6 +82,7 @@ struct planner {
     struct hashmap index, by_key, by_waiting; /* of records */
     struct turns dirty;                       /* by namespace: to be planned */
     uint32_t first_ready, last_ready;         /* to be written; POOL_NONE */
+    struct denied_objects denied;
     /* The thread's. */
     struct arena arena;
     struct policies *held;

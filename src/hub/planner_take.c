@@ -110,6 +110,11 @@ static void take_items(struct planner *p, uint32_t first, const struct fleet_vie
     const uint64_t number = hash_str(version) | 1;
     if (is_out(p, object, number))
         return; /* it is planned again when the object is seen, or after a while */
+    if (denied_objects_left_ms(&p->denied, object, p->options.clock->now_ms(p->options.clock)) >
+        0) {
+        planner_mark(p, first); /* the plan goes around the object, or waits */
+        return;
+    }
     const uint32_t count = gather(p, first, item_count, ids, wishes);
     if (scored_make_write(v, object, wishes, count, &made)) {
         put_write(&made, ret);
@@ -156,8 +161,18 @@ static void end_one(struct planner *p, uint32_t id, const struct write_result *r
     planner_mark(p, id);
 }
 
+/* All Placements that want the object wait for it together. */
+static void note_denial(struct planner *p, struct str object, const struct write_result *result) {
+    if (is_denial(result->status))
+        denied_objects_add(&p->denied, object, p->options.clock->now_ms(p->options.clock));
+    else if (result->end == WRITE_DONE)
+        denied_objects_remove(&p->denied, object);
+}
+
 void planner_end_write(struct planner *p, uint32_t id, const struct write_result *result) {
     struct planner_record *r = planner_record(p, id);
+    if (r->written != 0)
+        note_denial(p, strbuf_str(&r->waits), result);
     const bool is_another = result->end == WRITE_DONE || result->end == WRITE_CONFLICT;
     if (r->written != 0 && !is_another) { /* there is no other version to wait for */
         r->written = 0;

@@ -103,17 +103,20 @@ static struct owned_refused *make_refused(struct owned *o, struct str cluster) {
     return r;
 }
 
-/* `known`: of that cluster, if it was refused before. */
-static void refuse(struct owned *o, struct owned_refused *known, struct str cluster,
-                   uint64_t inputs, int64_t now_ms, int64_t for_ms) {
+/* `known`: of that cluster, if it was refused before. Returns NULL without memory. */
+static struct owned_refused *refuse(struct owned *o, struct owned_refused *known,
+                                    struct str cluster, uint64_t inputs, int64_t now_ms,
+                                    int64_t for_ms) {
     struct owned_refused *r = known != NULL ? known : make_refused(o, cluster);
     if (r == NULL)
-        return;
+        return NULL;
     const int64_t longer = for_ms << (r->times < TIMES_MAX ? r->times : TIMES_MAX);
     r->inputs = inputs;
     r->until_ms =
         now_ms + (longer < REFUSED_MAX_MS || for_ms > REFUSED_MAX_MS ? longer : REFUSED_MAX_MS);
     r->times++;
+    r->unwritable = false;
+    return r;
 }
 
 void scored_refuse(struct owned *o, struct str cluster, uint64_t inputs, int64_t now_ms,
@@ -122,16 +125,19 @@ void scored_refuse(struct owned *o, struct str cluster, uint64_t inputs, int64_t
     for (uint32_t i = 0; known == NULL && i < o->refused_count; i++)
         if (str_eq(strbuf_str(&o->refused[i].name), cluster))
             known = &o->refused[i];
-    refuse(o, known, cluster, inputs, now_ms, for_ms);
+    struct owned_refused *r = refuse(o, known, cluster, inputs, now_ms, for_ms);
+    if (r != NULL)
+        r->unwritable = true;
 }
 
 static void refuse_slot(struct looking *x, uint32_t slot) {
     const uint32_t place = x->refused_at != NULL ? x->refused_at[slot] : 0;
-    refuse(x->o, place > 0 ? &x->o->refused[place - 1] : NULL, ocm_cluster_name(&x->d, slot),
-           fleet_cluster(x->q->view, slot)->inputs, x->q->now_ms, x->q->settings->refused_ms);
+    (void)refuse(x->o, place > 0 ? &x->o->refused[place - 1] : NULL, ocm_cluster_name(&x->d, slot),
+                 fleet_cluster(x->q->view, slot)->inputs, x->q->now_ms, x->q->settings->refused_ms);
 }
 
-/* Those whose time is not over are left out; one that has changed, or is selected, is forgotten. */
+/* Clusters whose time is not over are left out. A cluster that has changed is forgotten, and so is
+ * one that OCM selects after all. */
 static int leave_out_refused(struct looking *x) {
     struct owned *o = x->o;
     const struct topology *t = x->q->view->clusters.topology;
@@ -150,7 +156,7 @@ static int leave_out_refused(struct looking *x) {
         struct owned_refused *r = &o->refused[i];
         const uint32_t slot = topology_slot(t, strbuf_str(&r->name));
         const bool is_known = slot != TOPOLOGY_NONE && topology_is_known(t, slot);
-        if (!is_known || selected[slot] != 0 ||
+        if (!is_known || (selected[slot] != 0 && !r->unwritable) ||
             fleet_cluster(x->q->view, slot)->inputs != r->inputs) {
             strbuf_done(&r->name);
             continue;
@@ -193,6 +199,15 @@ static void begin_writing(struct looking *x) {
     x->o->versions = hash_of_versions(x);
 }
 
+/* For how long nobody is to write the AddOnPlacementScore of that cluster. */
+static int64_t denied_ms(struct looking *x, uint32_t slot) {
+    const struct str cluster = ocm_cluster_name(&x->d, slot);
+    return x->q->denied_ms == NULL
+               ? 0
+               : x->q->denied_ms(x->q->ctx, arena_printf(x->arena, "%.*s/" INJECTED_RESOURCE,
+                                                         STR_ARG(cluster), x->ret->key.shard));
+}
+
 /* Others have too many items in that cluster. */
 static bool is_full(struct looking *x, uint32_t slot) {
     struct fleet_score_object o;
@@ -212,16 +227,37 @@ static bool wait_for_heed(struct looking *x) {
     return waits;
 }
 
+/* Without hard terms items go in any order, so an object that is denied holds up no other. */
+static uint32_t next_of_soft(const struct scored_changes *p) {
+    struct looking *x = p->x;
+    if (p->add_count > 0)
+        return p->add[0];
+    for (uint32_t i = 0; i < p->remove_count && steps_take(&x->arena->steps, 1); i++)
+        if (denied_ms(x, p->remove[i]) == 0)
+            return p->remove[i];
+    return p->remove[0];
+}
+
 static int write_item(struct scored_changes *p) {
     struct looking *x = p->x;
     const bool hard = owned_has_hard_terms(x);
-    uint32_t slot = p->add_count > 0 ? p->add[0] : p->remove[0];
-    int r = hard ? scored_next_of_hard(p, &slot) : 0;
+    uint32_t slot = TOPOLOGY_NONE;
+    int r = 0;
+    if (hard)
+        r = scored_next_of_hard(p, &slot);
+    else
+        slot = next_of_soft(p);
     if (r != 0 || (hard && p->has[slot] != 0 && x->fits[slot] != 0 && wait_for_heed(x)))
         return r;
+    const int64_t denied = denied_ms(x, slot);
+    if (p->has[slot] != 0 && denied > 0) {
+        owned_wake_in(x, denied);
+        return 0;
+    }
     begin_writing(x);
-    if (p->has[slot] == 0 && is_full(x, slot)) {
-        refuse_slot(x, slot);
+    if (p->has[slot] == 0 && (denied > 0 || is_full(x, slot))) {
+        scored_refuse(x->o, ocm_cluster_name(&x->d, slot), fleet_cluster(x->q->view, slot)->inputs,
+                      x->q->now_ms, denied > 0 ? denied : x->q->settings->refused_ms);
         owned_wake_in(x, 0); /* to plan without it */
         return 0;
     }

@@ -168,6 +168,11 @@ void played_unlabel(struct played_hub *h, const char *name) {
 
 /* ---- looks and writes ---- */
 
+static int64_t denied_ms(void *ctx, struct str object) {
+    const struct played_hub *h = ctx;
+    return h->denied != NULL && str_eq(object, str_of(h->denied)) ? h->denied_ms : 0;
+}
+
 bool played_look(struct played_hub *h, struct owned_write *write) {
     struct fleet_view *view = (struct fleet_view *)(uintptr_t)fleet_look(&h->fleet);
     const struct owned_question q = {.view = view,
@@ -178,7 +183,9 @@ bool played_look(struct played_hub *h, struct owned_write *write) {
                                      .now_ms = h->now_ms,
                                      .settings = &h->settings,
                                      .slowest_ms = h->slowest_ms,
-                                     .answered_ms = h->answered_ms};
+                                     .answered_ms = h->answered_ms,
+                                     .denied_ms = denied_ms,
+                                     .ctx = h};
     struct err err = {0};
     arena_reset(&h->arena);
     if (owned_look(&h->owned, &q, &h->arena, &h->answer, &err) != 0)

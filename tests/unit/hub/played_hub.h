@@ -19,6 +19,8 @@ struct played_hub {
     cJSON *scores[PLAYED_SCORES];     /* AddOnPlacementScores; NULL: free */
     const char *refused;              /* a cluster that OCM selects never; NULL: none */
     const char *without_namespace;    /* a cluster where no object can be made; NULL: none */
+    const char *denied; /* an AddOnPlacementScore that is not to be written for denied_ms; NULL */
+    int64_t denied_ms;
     unsigned version, writes;
     struct owned_settings settings;
     struct owned owned;

@@ -502,6 +502,41 @@ static void the_third_that_waits_goes(void **state) {
     one_that_waits_goes(2);
 }
 
+/* All three want to heed their scores instead, without an item in the one cluster. */
+static void give_up_the_object(int from, int to) {
+    unsigned seen = 0;
+    while (seen != (1u << to) - (1u << from)) {
+        struct strbuf name = {0};
+        struct planner_offer offer;
+        while (!planner_next(planner, &name, &offer))
+            wait_sem(&offered, "a Placement waits for an object that is denied");
+        strbuf_append_char(&name, '\0');
+        const int i = name.p[3] - '0'; /* "n/w1" */
+        struct write w = {.verb = WRITE_NOTHING};
+        planner_take(planner, str_of(name.p), &w);
+        strbuf_append_char(&w.body, '\0');
+        assert_null(strstr(w.body.p, "AddOnPlacementScore\",\"metadata"));
+        seen |= w.verb == WRITE_MERGE ? 1u << i : 0;
+        strbuf_done(&name);
+        strbuf_done(&w.path);
+        strbuf_done(&w.body);
+    }
+}
+
+/* One denial is that of all Placements, also of one that comes later. */
+static void a_denied_object_is_not_tried_again(void **state) {
+    (void)state;
+    give(FLEET_SCORES, "{'metadata':{'name':'evenkeel-0','namespace':'c','resourceVersion':'7'},"
+                       "'status':{}}");
+    planner_lead(planner, true);
+    const unsigned uid = place_waiters(0, WAITERS, 0);
+    is_taken("n/w1", WRITE_APPLY, "\"resourceVersion\":\"7\"");
+    ended("n/w1", WRITE_REFUSED, 403);
+    give_up_the_object(0, WAITERS);
+    (void)place_waiters(WAITERS, WAITERS + 1, uid);
+    is_taken("n/w3", WRITE_MERGE, PLACEMENT_INJECTED_ANNOTATION);
+}
+
 static void who_does_not_lead_counts_nothing(void **state) {
     (void)state;
     planner_lead(planner, true);
@@ -659,6 +694,7 @@ int main(void) {
         TEST(namespaces_take_turns),
         TEST(terms_of_policies),
         TEST(who_does_not_lead_counts_nothing),
+        TEST(a_denied_object_is_not_tried_again),
         TEST(the_first_that_waits_goes),
         TEST(the_second_that_waits_goes),
         TEST(the_third_that_waits_goes),

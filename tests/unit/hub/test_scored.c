@@ -829,6 +829,59 @@ static void a_cluster_without_a_namespace(void **state) {
     played_published(&hub, "e1 e2 w0 w1");
 }
 
+/* The Placement's object in a cluster. */
+static const char *object_in(const char *cluster) {
+    static char text[64];
+    (void)snprintf(text, sizeof text, "%s/" INJECTED_RESOURCE, cluster,
+                   injected_key_of(STR("u"), 4).shard);
+    return text;
+}
+
+/* The plan goes around an object that was denied to another Placement, until it may be tried. */
+static void an_object_is_denied_to_others(void **state) {
+    (void)state;
+    seven_and_two();
+    hub.denied = object_in("e0");
+    hub.denied_ms = 10000;
+    hub.check = ocm_looks;
+    played_placement(&hub, SCORED "," DRAWN, SOFT NUMBER("4") PRIORITIZER);
+    assert_int_equal(played_settle(&hub), 0); /* the next look plans without it */
+    (void)played_settle(&hub);
+    played_published(&hub, "e1 e2 w0 w1");
+    assert_int_equal(hub.answer.wake_ms, 10000);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "False RefusedClusters");
+    hub.denied = NULL;
+    hub.now_ms += 10000;
+    (void)played_settle(&hub);
+    assert_int_equal(hub.answer.refused, 0);
+}
+
+/* An item that is to go waits for its object; with soft terms the others go meanwhile. */
+static void an_item_stays_in_a_denied_object(void **state) {
+    (void)state;
+    for (int hard = 0; hard < 2; hard++) {
+        teardown(state);
+        (void)setup(state);
+        seven_and_two();
+        hub.check = ocm_looks;
+        played_placement(&hub, hard ? SCORED "," DRAWN_GATED : SCORED "," DRAWN,
+                         hard ? HARD NUMBER("4") PRIORITIZER GATE : SOFT NUMBER("4") PRIORITIZER);
+        (void)played_settle(&hub);
+        played_published(&hub, "e0 e1 w0 w1");
+        hub.denied = object_in("e1"); /* the first that would go, with hard terms */
+        hub.denied_ms = 20000;
+        cJSON *spec = cJSON_GetObjectItemCaseSensitive(hub.placement, "spec");
+        cJSON_SetNumberValue(cJSON_GetObjectItemCaseSensitive(spec, "numberOfClusters"), 1);
+        give_placement();
+        (void)played_settle(&hub);
+        played_published(&hub, hard ? "e0 e1 w0 w1" : "e0 e1");
+        assert_int_equal(hub.answer.wake_ms, 20000);
+        hub.denied = NULL;
+        (void)played_settle(&hub);
+        played_published(&hub, "e0");
+    }
+}
+
 /* An object that has too many items takes no more, and the plan goes around it. */
 static void a_full_object(void **state) {
     const struct injected_key key = injected_key_of(STR("u"), 4);
@@ -1122,6 +1175,8 @@ int main(void) {
         TEST(twice_as_long),
         TEST(how_long_ocm_takes),
         TEST(outweighed),
+        TEST(an_object_is_denied_to_others),
+        TEST(an_item_stays_in_a_denied_object),
         TEST(a_cluster_without_a_namespace),
         TEST(a_full_object),
         TEST(terms_go),

@@ -1,0 +1,35 @@
+/*
+ * AddOnPlacementScores that the API server does not let us write, with 403 or 422. All Placements
+ * that want an item of such an object share one time before which nobody tries it again; the time
+ * doubles with each denial. Not thread-safe.
+ */
+#pragma once
+
+#include "base/hashmap.h"
+#include "base/pool.h"
+#include "base/str.h"
+
+enum {
+    DENIAL_MS = 10000, /* after the first denial; doubles */
+    DENIAL_MAX_MS = 600000
+};
+
+struct denied_objects {
+    struct pool objects;
+    struct hashmap index;
+};
+
+void denied_objects_init(struct denied_objects *d);
+void denied_objects_done(struct denied_objects *d);
+
+static inline bool is_denial(int status) {
+    return status == 403 || status == 422;
+}
+
+/* A write of the object, "CLUSTER/RESOURCE", was denied. A denial of a write that began before the
+ * last one was known counts once. An object that finds no memory or no room is not kept. */
+void denied_objects_add(struct denied_objects *d, struct str object, int64_t now_ms);
+/* A write of the object has succeeded. */
+void denied_objects_remove(struct denied_objects *d, struct str object);
+/* Returns for how long nobody is to write the object; 0: it may be tried. */
+int64_t denied_objects_left_ms(const struct denied_objects *d, struct str object, int64_t now_ms);
