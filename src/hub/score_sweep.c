@@ -80,8 +80,8 @@ int score_sweep_look(struct score_sweep *s, struct owned *o, const struct owned_
     *ret = (struct owned_answer){.mode = OWNED_OTHERS, .wake_ms = INT64_MAX};
     owned_look_for_last(&x);
     ret->write_is_out = o->progress != OWNED_IDLE;
-    if (x.doubt != DOUBT_NONE)
-        return 0;
+    if (x.doubt != DOUBT_NONE || q->settings->without_scores)
+        return 0; /* without scores there is no right to write them, either */
     while (s->at < names.n) {
         const struct str object = str_of(names.p + s->at);
         const size_t slash = str_find(object, '/');

@@ -1,6 +1,7 @@
 /*
  * Items of AddOnPlacementScores of ours that belong to no Placement any more: it was deleted, has
- * lost its terms, or is in another mode. They go, one object at a time; the objects stay.
+ * lost its terms, or is in another mode. They go, one object at a time; the objects stay. Where
+ * scores are off (ocm.scores) nothing is swept: there is no right to write them.
  *
  * A sweep begins by finding all objects with other keys than those in use, once; then each look is
  * about the next of these, with the keys that are in use by then. Not thread-safe.

@@ -14,6 +14,7 @@ static struct score_sweep sweep;
 static struct owned owned;
 static struct arena arena;
 static struct owned_answer answer;
+static bool without_scores;
 
 static int setup(void **state) {
     (void)state;
@@ -21,6 +22,7 @@ static int setup(void **state) {
     arena_init(&arena, 1 << 20);
     sweep = (struct score_sweep){.again = false};
     owned = (struct owned){.progress = OWNED_IDLE};
+    without_scores = false;
     return 0;
 }
 
@@ -61,7 +63,7 @@ static void begin(void) {
 
 /* The path of the write that comes next; "". */
 static const char *next(void) {
-    static const struct owned_settings settings = {.shards = 4};
+    const struct owned_settings settings = {.shards = 4, .without_scores = without_scores};
     const struct owned_question q = {.view = view(), .settings = &settings};
     struct err err;
     owned_write_done(&answer.write);
@@ -138,6 +140,16 @@ static void without_keys(void **state) {
     assert_int_equal(answer.wake_ms, 0);
 }
 
+/* Where scores are off there is no right to write them: nothing is tried, and nothing waits. */
+static void where_scores_are_off(void **state) {
+    (void)state;
+    without_scores = true;
+    object("a", "evenkeel-3", "7", ITEM(DEAD, "100"));
+    begin();
+    assert_string_equal(next(), "");
+    assert_true(answer.wake_ms == INT64_MAX);
+}
+
 /* A Placement that comes while there is still much to sweep keeps what is published for it. */
 static void one_that_comes_meanwhile(void **state) {
     (void)state;
@@ -157,10 +169,8 @@ static void one_that_comes_meanwhile(void **state) {
 int main(void) {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(only_what_is_dead),
-        TEST(one_that_cannot_be_written),
-        TEST(without_keys),
-        TEST(one_that_comes_meanwhile),
+        TEST(only_what_is_dead),    TEST(one_that_cannot_be_written), TEST(without_keys),
+        TEST(where_scores_are_off), TEST(one_that_comes_meanwhile),
     };
     return cmocka_run_group_tests_name("sweeping scores", tests, NULL, NULL);
 }
