@@ -456,31 +456,52 @@ static void hold(struct looking *x, uint32_t waiting, int64_t wait_ms) {
 
 enum { TRIES = 32 };
 
-/* Exchanges one more, after `made` others: of the first `to` of both lists. */
-static bool exchange(struct changing *c, uint32_t made, uint32_t to) {
+/* Exchanges remove[at] for the first of add[made..to) that hard terms let in. `tries` is what is
+ * left of the skews that may be counted, which costs more than the rest. */
+static bool exchange_one(struct changing *c, uint32_t at, uint32_t made, uint32_t to,
+                         uint32_t *tries) {
     struct looking *x = c->x;
     uint32_t *const remove = c->remove + c->infeasible;
-    const uint32_t at = fullest(c, c->infeasible + made, c->infeasible + to) - c->infeasible;
+    const uint64_t leaves = plan_counts_leaves(c->counts);
     int64_t skew[PLACEMENT_TERMS];
     plan_counts_change(c->counts, remove[at], -1);
-    for (uint32_t i = made; i < to && i < made + TRIES; i++) {
+    for (uint32_t i = made; i < to && i<made + TRIES && * tries> 0; i++) {
         plan_counts_change(c->counts, c->add[i], 1);
-        plan_counts_skews(c->counts, skew);
-        if (!plan_counts_above(c->counts, c->add[i]) && skews_hold(x, skew)) {
+        const bool above = plan_counts_above(c->counts, c->add[i]);
+        if (!above)
+            plan_counts_skews(c->counts, skew);
+        if (!above && skews_hold(x, skew)) {
             bring(c->add, i, made);
             bring(remove, at, made);
             return true;
         }
         plan_counts_change(c->counts, c->add[i], -1);
-        if (!steps_take(&x->arena->steps, 2 * (uint64_t)plan_counts_leaves(c->counts)))
+        *tries -= !above;
+        if (!steps_take(&x->arena->steps, above ? 2 * PLACEMENT_TERMS : 2 * leaves))
             break;
     }
     plan_counts_change(c->counts, remove[at], 1);
     return false;
 }
 
-/* As many as may begin; of those that hard terms allow. If they allow none of these but all of
- * them, all begin where no other has in the last minute. */
+/* Exchanges one more, after `made` others, of the first `to` of both lists: one of the fullest
+ * domains if hard terms allow it, otherwise the next that can be had. */
+static bool exchange(struct changing *c, uint32_t made, uint32_t to) {
+    const uint32_t *const remove = c->remove + c->infeasible;
+    const uint32_t first = fullest(c, c->infeasible + made, c->infeasible + to) - c->infeasible;
+    const uint32_t leaf = plan_counts_leaf(c->counts, remove[first]);
+    uint32_t tries = TRIES;
+    if (exchange_one(c, first, made, to, &tries))
+        return true;
+    tries = TRIES;
+    for (uint32_t at = made; at < to && at < made + TRIES && tries > 0; at++)
+        if (plan_counts_leaf(c->counts, remove[at]) != leaf && /* the others are alike */
+            exchange_one(c, at, made, to, &tries))
+            return true;
+    return false;
+}
+
+/* As many as may begin; of those that hard terms allow, one after the other. */
 static void move_some(struct changing *c, uint32_t *slots) {
     struct looking *x = c->x;
     int64_t wait_ms;
@@ -495,8 +516,6 @@ static void move_some(struct changing *c, uint32_t *slots) {
     if (allowed < count && find_now(x) == 0)
         while (moves < allowed && exchange(c, moves, among))
             moves++;
-    if (moves == 0 && allowed > 0 && x->o->moves.begun == 0)
-        moves = count;
     x->ret->waits_ms = wait_ms;
     if (moves == 0) {
         hold(x, count, wait_ms);

@@ -730,6 +730,43 @@ static void no_more_than_so_many_a_minute(void **state) {
     assert_int_equal(played_holds(&hub, "w2"), 1);
 }
 
+/* The cluster that would go first is exchanged for the one that is wanted least, and hard terms
+ * forbid all others in its place: so others go first, and no more than may. */
+static void an_exchange_that_cannot_be_had_yet(void **state) {
+    enum { EACH = 40 };
+    char name[16];
+    (void)state;
+    hub.settings.moves.per_minute = 2;
+    for (int i = 0; i < EACH; i++) {
+        (void)snprintf(name, sizeof name, "a%02d", i);
+        played_cluster(&hub, name, "'zone':'a'", "");
+        (void)snprintf(name, sizeof name, "b%02d", i);
+        played_cluster(&hub, name, "'zone':'b'", "");
+    }
+    played_placement(&hub, OURS,
+                     HARD("1") NUMBER("80") ",'prioritizerPolicy':{'mode':'Exact','configurations'"
+                                            ":[{'scoreCoordinate':{'type':'AddOn','addOn':{"
+                                            "'resourceName':'r','scoreName':'s'}},'weight':1}]}");
+    (void)played_settle(&hub);
+    played_cluster(&hub, "x00", "'zone':'a'", "");
+    score("x00", 50);
+    for (int i = 0; i < EACH; i++) {
+        (void)snprintf(name, sizeof name, "y%02d", i);
+        played_cluster(&hub, name, "'zone':'b'", "");
+        score(name, 50);
+        (void)snprintf(name, sizeof name, "a%02d", i);
+        if (i < EACH - 1)
+            score(name, 100);
+    }
+    (void)played_settle(&hub);
+    assert_int_equal(hub.answer.waiting, EACH + 1);
+    hub.now_ms = 10000;
+    (void)played_settle(&hub);
+    assert_int_equal(hub.answer.waiting, EACH - 1);
+    assert_int_equal(played_holds(&hub, "a39"), 1);
+    assert_int_equal(played_holds(&hub, "y00") + played_holds(&hub, "y01"), 2);
+}
+
 /* A cluster that does not fit and a number that changes take no other move with them. */
 static void forced_moves_let_others_wait(void **state) {
     (void)state;
@@ -1334,6 +1371,7 @@ int main(void) {
         TEST(moves_for_scores_are_mentioned_late),
         TEST(a_condition_goes_first_after_a_second),
         TEST(no_more_than_so_many_a_minute),
+        TEST(an_exchange_that_cannot_be_had_yet),
         TEST(forced_moves_let_others_wait),
         TEST(forced_moves_and_hard_terms),
         TEST(another_zone_evicts_nobody),
