@@ -209,19 +209,20 @@ static int find_mode(struct looking *x) {
         labels_lookup(&x->placement.annotations, STR(PLACEMENT_MODE_ANNOTATION), &mode);
     const bool asked = given && str_eq(mode, STR("Owner"));
     const bool wanted = asked || (!given && x->q->settings->mode == PLACEMENT_OWNER);
-    const bool scored =
-        !x->q->settings->without_scores &&
-        (given ? str_eq(mode, STR("Scores")) : x->q->settings->mode == PLACEMENT_SCORES);
+    const bool by_scores =
+        given ? str_eq(mode, STR("Scores")) : x->q->settings->mode == PLACEMENT_SCORES;
+    const bool scored = by_scores && !x->q->settings->without_scores;
     x->ret->mode = OWNED_OTHERS;
-    if (!wanted && !scored && !x->marked)
+    if (!wanted && !by_scores && !x->marked)
         return 0;
-    int r = wanted || scored ? placement_policy_terms(x->q->view, x->q->policies,
-                                                      &x->placement.meta, x->arena, &x->policy)
-                             : 0;
+    int r = wanted || by_scores ? placement_policy_terms(x->q->view, x->q->policies,
+                                                         &x->placement.meta, x->arena, &x->policy)
+                                : 0;
     if (r != 0)
         return err_set(x->err, r, "no memory for the policies of a Placement");
     const bool has_terms = x->placement.term_count > 0 || x->policy.count > 0;
     x->ret->own_terms = x->placement.term_count > 0;
+    x->scores_off = by_scores && !scored && has_terms;
     if (scored && has_terms && !x->disabled)
         x->ret->mode = OWNED_SCORED;
     else if (!wanted || !has_terms)
@@ -690,17 +691,29 @@ static void fit_body(struct strbuf *body) {
     body->cap = body->n;
 }
 
-/* Of a Placement that was in mode Scores: our condition, and what the webhook has not taken away.
+/* The condition of a Placement that OCM decides: none, but where mode Scores is asked for in vain.
  */
-static int leave_scores(struct looking *x) {
-    const struct status_wanted wanted = {.without = owned_spread_condition};
+static int write_left_condition(struct looking *x) {
+    const struct ocm_condition off = {
+        owned_spread_condition, OCM_UNKNOWN, STR("ScoresOff"),
+        STR("mode Scores is off here (ocm.scores), so OCM decides without the spread terms: set "
+            "ocm.scores, or the mode Owner")};
+    const struct status_wanted wanted = {.without = owned_spread_condition},
+                               told = {.conditions = &off, .condition_count = 1};
     const struct str status = x->state.status;
-    bool clean;
+    if (x->scores_off)
+        return owned_write_status(x, &told);
     const bool has_condition = status.n > 0 && memmem(status.p, status.n, owned_spread_condition.p,
                                                       owned_spread_condition.n) != NULL;
-    if (x->disabled || (!x->has_ours && !has_condition) || x->doubt != DOUBT_NONE)
+    return x->has_ours || has_condition ? owned_write_status(x, &wanted) : 0;
+}
+
+/* Takes away what mode Scores had added, where the webhook has not. */
+static int leave_scores(struct looking *x) {
+    bool clean;
+    if (x->disabled || x->doubt != DOUBT_NONE)
         return 0;
-    int r = owned_write_status(x, &wanted);
+    int r = write_left_condition(x);
     return r == 0 && x->ret->write.what == OWNED_NOTHING ? scored_leave(x, &clean) : r;
 }
 

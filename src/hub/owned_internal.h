@@ -24,6 +24,7 @@ struct looking {
     struct fleet_placement_state state;
     bool disabled, marked; /* OCM's annotation is "true"; we have set it */
     bool has_ours;         /* anything that mode Scores adds, by its form */
+    bool scores_off;       /* the Placement asks for mode Scores, which is off here */
     struct ocm_policy_terms policy;
     struct ocm_decision d;
     struct ocm_spread spread; /* of what the hub has decided; not of the plan */

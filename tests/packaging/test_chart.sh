@@ -393,6 +393,9 @@ is "where it is one nothing is said of it" \
     "$(notes "${hub[@]}" --api-versions cluster.open-cluster-management.io/v1beta1 | grep -c 'not in this cluster' || true)" 0
 like "what decides a new Placement first" "$(notes "${hub[@]}")" "placements.enabled=true spares"
 is "until it is asked about" "$(notes "${hub[@]}" --set placements.enabled=true | grep -c 'spares' || true)" 0
+like "what a Placement that asks for mode Scores gets" "$(notes "${hub[@]}")" "reason ScoresOff.*config.ocm.scores=true"
+is "until it has that mode" \
+    "$(notes "${hub[@]}" --set config.ocm.scores=true | grep -c ScoresOff || true) $(notes "${hub[@]}" --set config.ocm.mode=Scores | grep -c ScoresOff || true)" '0 0'
 is "nothing of it without a hub" "$(notes | grep -ci placement || true)" 0
 estimating=(--set webhook.enabled=false --set estimator.enabled=true --set 'estimator.members[0].name=a')
 like "where karmada-scheduler looks for estimators" "$(notes "${estimating[@]}")" \

@@ -403,10 +403,16 @@ extenders:
 
 {{/* ---- ocm, with the webhook about Placements ---- */}}
 
+{{/* May Placements have mode Scores? "true" or "false". */}}
+{{- define "evenkeel.scores" -}}
+{{- $settings := dig "ocm" dict (default dict .Values.config) | default dict -}}
+{{- ternary $settings.scores (eq (default "Owner" $settings.mode) "Scores") (hasKey $settings "scores") -}}
+{{- end }}
+
 {{/* The hub is the cluster that it is installed in. Nothing of pods is asked about, so nothing of theirs is watched. */}}
 {{- define "evenkeel.ocm" -}}
 {{- $settings := dig "ocm" dict (default dict .Values.config) | default dict -}}
-{{- $scores := ternary $settings.scores (eq (default "Owner" $settings.mode) "Scores") (hasKey $settings "scores") -}}
+{{- $scores := eq (include "evenkeel.scores" .) "true" -}}
 {{- $at := dict "root" . "door" "ocm" -}}
 {{- $p := .Values.placements -}}
 {{- $c := $p.certificates -}}

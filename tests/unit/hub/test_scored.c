@@ -936,7 +936,8 @@ static void terms_go(void **state) {
     played_is(&hub, "p-decision-1: e0 e1 w0 w1"); /* Steady */
 }
 
-/* ocm.scores is off: OCM decides what asks for Scores, and nothing of ours is left behind. */
+/* ocm.scores is off: OCM decides what asks for Scores, a condition says so, and nothing else of
+ * ours is left behind. */
 static void without_scores(void **state) {
     (void)state;
     seven_and_two();
@@ -946,10 +947,30 @@ static void without_scores(void **state) {
     hub.settings.without_scores = true;
     (void)played_settle(&hub);
     assert_int_equal(hub.answer.mode, OWNED_OTHERS);
-    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "");
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "Unknown ScoresOff");
     assert_null(cJSON_GetObjectItemCaseSensitive(
         cJSON_GetObjectItemCaseSensitive(hub.placement, "spec"), "predicates"));
     played_is(&hub, "p-decision-1: e0 e1 w0 w1");
+    assert_int_equal(played_settle(&hub), 0);
+    cJSON *annotations = cJSON_GetObjectItemCaseSensitive(
+        cJSON_GetObjectItemCaseSensitive(hub.placement, "metadata"), "annotations");
+    cJSON_SetValuestring(cJSON_GetObjectItemCaseSensitive(annotations, PLACEMENT_MODE_ANNOTATION),
+                         "Off");
+    give_placement();
+    assert_int_equal(played_settle(&hub), 1);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "");
+}
+
+/* A Placement without terms asks for nothing that could be off. */
+static void without_scores_and_terms(void **state) {
+    (void)state;
+    seven_and_two();
+    hub.settings.without_scores = true;
+    played_placement(&hub, SCORED, "'numberOfClusters':4");
+    assert_int_equal(played_settle(&hub), 0);
+    played_placement(&hub, SCORED, SOFT NUMBER("4"));
+    assert_int_equal(played_settle(&hub), 1);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "Unknown ScoresOff");
 }
 
 /* As the webhook leaves it, or another replica that was stopped then. */
@@ -1181,6 +1202,7 @@ int main(void) {
         TEST(a_full_object),
         TEST(terms_go),
         TEST(without_scores),
+        TEST(without_scores_and_terms),
         TEST(terms_have_gone),
         TEST(to_mode_owner_and_back),
         TEST(to_mode_owner_with_expressions),
