@@ -57,7 +57,8 @@ static const struct option_spec specs[] = {
                     "come with --policy, Fluid's datasets with --state. Without it, the pod is "
                     "placed as it is in the file: of policies only the order of their keys and "
                     "their weights count. With "
-                    "--placement the same of a Placement, as if scores were published"},
+                    "--placement the same of a Placement, as if scores were published unless "
+                    "ocm.scores is false"},
     [SPEC_PLACEMENT] = {"placement", 0, "FILE",
                         "a Placement of Open Cluster Management, YAML or JSON: which clusters of "
                         "--state it should have, why, and what would move, by its spreadPolicy or "

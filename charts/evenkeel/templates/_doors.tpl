@@ -457,7 +457,7 @@ rules:
   verbs: [get, list, watch]
 - apiGroups: [cluster.open-cluster-management.io]
   resources: [addonplacementscores]
-  verbs: [get, list, watch{{ if $scores }}, create{{ end }}] # create: evenkeel-0 and on, in the namespaces of clusters
+  verbs: [get, list, watch{{ if $scores }}, create] # create: evenkeel-0 and on, in the namespaces of clusters{{ else }}]{{ end }}
 {{- if $scores }}
 - apiGroups: [cluster.open-cluster-management.io]
   resources: [addonplacementscores/status]
