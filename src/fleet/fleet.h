@@ -199,6 +199,7 @@ const struct fleet_scores *fleet_scores_find(const struct fleet_view *v, struct 
 
 struct fleet_score {
     bool has_object; /* the cluster has an AddOnPlacementScore of the resource */
+    bool too_large;  /* ... which found no room, and has no item here */
     bool has_end;
     int64_t valid_until_ms;
     bool has_item;

@@ -117,6 +117,7 @@ struct score_record {
     int64_t valid_until_ms;
     struct score_item *items; /* owned; by number of the name */
     uint32_t item_count;
+    bool too_large; /* it has items, and there was no room for them */
     uint32_t payer; /* record of the namespace, which has the cluster's name */
     uint64_t charged;
     uint32_t version; /* interned; INTERN_NONE: the resource is not one of ours */

@@ -148,6 +148,7 @@ static int set_items(struct fleet_contents *c, uint32_t id, const struct placeme
     free_items(c, s->items, s->item_count);
     s->items = items;
     s->item_count = fits ? from->item_count : 0;
+    s->too_large = !fits;
     contents_charge(c, s->payer, &s->charged, fits ? bytes : sizeof *s);
     return 0;
 }
@@ -242,8 +243,10 @@ struct fleet_score fleet_score_of(const struct fleet_scores *s, uint32_t slot, u
     if (id == FLEET_NONE)
         return (struct fleet_score){.has_object = false};
     const struct score_record *object = score_at(s->contents, id);
-    struct fleet_score ret = {
-        .has_object = true, .has_end = object->has_end, .valid_until_ms = object->valid_until_ms};
+    struct fleet_score ret = {.has_object = true,
+                              .too_large = object->too_large,
+                              .has_end = object->has_end,
+                              .valid_until_ms = object->valid_until_ms};
     const uint32_t low = place_of(object, score);
     ret.has_item = low < object->item_count && object->items[low].name == score;
     ret.value = ret.has_item ? object->items[low].value : 0;

@@ -11,10 +11,11 @@
 
 enum { BEST = 100 };
 
-/* A score object whose time is over. */
-struct expired {
+/* A score object that does not count, because its time is over or it is too large. */
+struct uncounted {
     uint32_t rank; /* of the cluster's name */
     uint32_t slot;
+    bool too_large;
     struct str resource;
 };
 
@@ -23,8 +24,8 @@ struct scoring {
     const struct weighed *of;
     int32_t *scores; /* [slots], zeroed */
     uint8_t *lacks;  /* NULL, or made by the prioritizer */
-    struct expired *expired;
-    uint32_t expired_count, expired_cap;
+    struct uncounted *uncounted;
+    uint32_t uncounted_count, uncounted_cap;
     struct str named; /* the resource whose objects have been looked at for an end */
 };
 
@@ -129,13 +130,14 @@ static int score_resource(struct scoring *s) {
 
 /* ---- AddOn ---- */
 
-static int add_expired(struct scoring *s, uint32_t slot) {
-    struct expired *items =
-        arena_push(s->x->arena, s->expired, s->expired_count, &s->expired_cap, sizeof *s->expired);
+static int add_uncounted(struct scoring *s, uint32_t slot, bool too_large) {
+    struct uncounted *items = arena_push(s->x->arena, s->uncounted, s->uncounted_count,
+                                         &s->uncounted_cap, sizeof *s->uncounted);
     if (items == NULL)
         return -ENOMEM;
-    s->expired = items;
-    items[s->expired_count++] = (struct expired){s->x->order.rank_of[slot], slot, s->of->resource};
+    s->uncounted = items;
+    items[s->uncounted_count++] =
+        (struct uncounted){s->x->order.rank_of[slot], slot, too_large, s->of->resource};
     return 0;
 }
 
@@ -152,8 +154,8 @@ static int score_add_on(struct scoring *s) {
         const struct fleet_score score = fleet_score_of(scores, slot, item);
         const bool over =
             score.has_object && score.has_end && x->question->now_ms > score.valid_until_ms;
-        if (over && is_new)
-            r = add_expired(s, slot);
+        if ((over || score.too_large) && is_new)
+            r = add_uncounted(s, slot, !over);
         if (!over && score.has_object && score.has_item)
             s->scores[slot] = score.value;
     }
@@ -182,26 +184,29 @@ bool prioritizer_find(struct str name, enum prioritizer_kind *ret) {
     return false;
 }
 
-static int compare_expired(const void *a, const void *b) {
-    const struct expired *left = a, *right = b;
+static int compare_uncounted(const void *a, const void *b) {
+    const struct uncounted *left = a, *right = b;
     if (left->rank != right->rank)
         return left->rank < right->rank ? -1 : 1;
     return str_cmp(left->resource, right->resource);
 }
 
-static int warn_of_expired(struct scoring *s) {
+static int warn_of_uncounted(struct scoring *s) {
     struct deciding *x = s->x;
     int r = 0;
-    if (s->expired_count == 0)
+    if (s->uncounted_count == 0)
         return 0;
-    if (!steps_take_sort(&x->arena->steps, s->expired_count))
+    if (!steps_take_sort(&x->arena->steps, s->uncounted_count))
         return -E2BIG;
-    qsort(s->expired, s->expired_count, sizeof *s->expired, compare_expired);
-    for (uint32_t i = 0; r == 0 && i < s->expired_count; i++) {
-        const struct str text[] = {STR("AddOnPlacementScores "),
-                                   topology_name(x->topology, s->expired[i].slot), STR("/"),
-                                   s->expired[i].resource, STR(" expired")};
-        r = deciding_warn(x, deciding_join(x, text, 5));
+    qsort(s->uncounted, s->uncounted_count, sizeof *s->uncounted, compare_uncounted);
+    for (uint32_t i = 0; r == 0 && i < s->uncounted_count; i++) {
+        const struct uncounted *u = &s->uncounted[i];
+        const struct str cluster = topology_name(x->topology, u->slot);
+        const struct str expired[] = {STR("AddOnPlacementScores "), cluster, STR("/"), u->resource,
+                                      STR(" expired")},
+                         large[] = {STR("scores of cluster "), cluster, STR(": object '"),
+                                    u->resource, STR("' is too large: none of them counts")};
+        r = deciding_warn(x, deciding_join(x, u->too_large ? large : expired, 5));
     }
     return r;
 }
@@ -236,5 +241,5 @@ int decide_scores(struct deciding *x, const struct weighed *weighed, uint32_t co
     x->d->prioritizer_count = count;
     x->d->sums = sums;
     x->d->summed = true;
-    return warn_of_expired(&s);
+    return warn_of_uncounted(&s);
 }

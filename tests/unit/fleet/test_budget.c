@@ -233,11 +233,13 @@ static void scores_without_room(void **state) {
         fleet_give(&b, FLEET_SCORES, SCORES("{'name':'s','value':7}"));
         assert_true(score(&b).has_object);
         assert_int_equal(score(&b).has_item, more >= 0);
+        assert_int_equal(score(&b).too_large, more < 0);
     }
     fleet_give(&b, FLEET_SCORES, SCORES("{'name':'s','value':7},{'name':'t','value':8}"));
     assert_true(score(&b).has_object && !score(&b).has_item);
     fleet_give(&b, FLEET_SCORES, SCORES("{'name':'s','value':9}"));
     assert_int_equal(score(&b).value, 9);
+    assert_false(score(&b).too_large);
     fleet_builder_close(&b);
 }
 

@@ -5,6 +5,8 @@
  */
 #include "unit/hub.h"
 
+#include "fleet/internal.h"
+
 #include <stdio.h>
 
 /* ---- each of them ---- */
@@ -174,6 +176,24 @@ static void each_expired_object_has_a_warning(void **state) {
                 "weight: 0}]}}",
                 "{warnings: ['AddOnPlacementScores c1/a expired', 'AddOnPlacementScores c1/b "
                 "expired', 'AddOnPlacementScores c2/a expired']}");
+}
+
+/* What finds no room says so, but for one whose time is over: that does not count in OCM, either.
+ */
+static void each_object_without_room_has_a_warning(void **state) {
+    struct hub *f = *state;
+    hub_clusters(f, "c1 c2 c3 c4");
+    struct fleet_contents *c = informer_write(fleet_informer(f->fleet));
+    c->charged_max = 0; /* there is no room */
+    informer_write_done(fleet_informer(f->fleet));
+    hub_scored(f, "c2/test: score1=40");
+    hub_scored(f, "c1/test: score2=30");
+    hub_scored(f, "c3/test: score1=40 until=-1");
+    hub_decides(f, ADD_ON,
+                "{prioritizers: [{scores: {$is: {c1: 0, c2: 0, c3: 0, c4: 0}}}], warnings: ["
+                "\"scores of cluster c1: object 'test' is too large: none of them counts\", "
+                "\"scores of cluster c2: object 'test' is too large: none of them counts\", "
+                "'AddOnPlacementScores c3/test expired']}");
 }
 
 /* ---- weights ---- */
@@ -362,6 +382,7 @@ int main(void) {
         HUB_TEST(add_on),
         HUB_TEST(an_expired_score_is_0),
         HUB_TEST(each_expired_object_has_a_warning),
+        HUB_TEST(each_object_without_room_has_a_warning),
         HUB_TEST(which_are_asked),
         HUB_TEST(misconfigured_weights),
         HUB_TEST(a_name_that_is_no_label_value),
