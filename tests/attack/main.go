@@ -37,6 +37,9 @@ var patience time.Duration
 // So many times as much memory and time may everything take.
 var slack int
 
+// Attacks that take long are as large as they can be.
+var full bool
+
 func main() {
 	binary := flag.String("evenkeel", "build/evenkeel", "the binary to attack")
 	pattern := flag.String("run", "", "only scenes whose name matches this regular expression")
@@ -45,6 +48,7 @@ func main() {
 	seed := flag.Int64("seed", time.Now().UnixNano(), "what the mutations follow from")
 	flag.DurationVar(&patience, "patience", 20*time.Millisecond, "a wait that hurts nobody; more on a machine that others use")
 	flag.IntVar(&slack, "slack", 1, "so many times as much memory and time is allowed: for a binary with sanitizers")
+	flag.BoolVar(&full, "full", false, "what takes long is done at full size")
 	verbose := flag.Bool("v", false, "keep the daemon's log and say where it is")
 	flag.Usage = func() {
 		fmt.Fprint(os.Stderr, usage)

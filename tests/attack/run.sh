@@ -17,7 +17,9 @@ mkdir -p "$top/build/attack"
 cd "$top/tests/attack"
 timeout -k 5 600 go build -buildvcs=false -o "$top/build/attack/attack" . || die "The attacks did not compile."
 cd "$top"
-timeout -k 10 900 build/attack/attack -evenkeel "$EVENKEEL" "$@" | tee build/attack/log
+size=()
+[ "${LONG:-}" != 1 ] || size=(-full)
+timeout -k 10 1200 build/attack/attack -evenkeel "$EVENKEEL" "${size[@]}" "$@" | tee build/attack/log
 if [ "${LONG:-}" = 1 ]; then
     say "mutated bodies, with sanitizers"
     # clang 14's sanitizers cannot stand as much address randomisation as new kernels are set to

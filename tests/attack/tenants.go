@@ -135,6 +135,124 @@ func spreadGroups(st *stage) error {
 	})
 }
 
+// ---- bytes ----
+
+const uploadPause = 20 * time.Millisecond
+
+const largeCount = 200 // of 60 kB: each may be kept, and not all of them
+
+// hugeCount is how many have 1.3 MB. All of them, 300 MB, are more than a list may be.
+func hugeCount() int {
+	if full {
+		return 230
+	}
+	return 60
+}
+
+// specOf spreads as tenantPlacement does, with a list more.
+func specOf(list string, items []object) json.RawMessage {
+	spec := tenantPlacement("u", "p", 3)["spec"].(object)
+	spec[list] = items
+	return encode(spec)
+}
+
+// largePlacements have tolerations of a kilobyte each.
+func largePlacements(kilobytes int) json.RawMessage {
+	var tolerations []object
+	for n := range kilobytes {
+		tolerations = append(tolerations, object{"key": fmt.Sprintf("k%d", n), "operator": "Equal", "value": strings.Repeat("v", 1024)})
+	}
+	return specOf("tolerations", tolerations)
+}
+
+func fillNamespace(st *stage) error {
+	huge, large := largePlacements(1200), largePlacements(55)
+	return st.bobIsServed(2*tenantTime, func(<-chan struct{}) {
+		for i := range hugeCount() + largeCount {
+			p := tenantPlacement("u", fmt.Sprintf("large-%d", i), 3)
+			p["spec"] = huge
+			if i >= hugeCount() {
+				p["spec"] = large
+			}
+			st.api.put(placementsList, p)
+			time.Sleep(uploadPause) // an API server takes no more than some 60 MB a second
+		}
+	})
+}
+
+// aReplicaDecides has a new replica list what U has written: once it says that it is ready, it decides as before.
+func aReplicaDecides(st *stage) (faults []string) {
+	faults = st.memoryIsBounded(st.daemon)
+	if err := st.daemon.end(); err != nil {
+		faults = append(faults, err.Error())
+	}
+	again, err := st.restarted()
+	if err != nil {
+		return append(faults, "a new replica: "+err.Error())
+	}
+	st.daemon = again
+	if waited, decided := st.bobWaits(attackTime); !decided || waited > st.bobMay(0) {
+		faults = append(faults, fmt.Sprintf("a new replica is ready, and another tenant's Placement was not decided in %.1f s", waited.Seconds()))
+	}
+	faults = append(faults, st.memoryIsBounded(again)...)
+	for i := range hugeCount() + largeCount {
+		st.api.remove(placementsList, "u", fmt.Sprintf("large-%d", i))
+	}
+	return append(faults, st.memoryIsGivenBack()...)
+}
+
+func (st *stage) memoryIsBounded(d *daemon) []string {
+	if grown := d.peak() - st.base; grown > largeRSS*slack {
+		return []string{fmt.Sprintf("Placements of one tenant took %d MiB, %d are allowed", grown, largeRSS*slack)}
+	}
+	return nil
+}
+
+// memoryIsGivenBack when what U wrote is deleted.
+func (st *stage) memoryIsGivenBack() []string {
+	most, now := st.base+st.base*givenBack/100+otherMiB, 0
+	for until := time.Now().Add(attackTime * time.Duration(slack)); time.Now().Before(until); time.Sleep(100 * time.Millisecond) {
+		if now = st.daemon.rss(); now <= most*slack {
+			return nil
+		}
+	}
+	return []string{fmt.Sprintf("it has %d MiB when all of it is deleted, and had %d before", now, st.base)}
+}
+
+// ---- costly plans ----
+
+const (
+	costlyCount = 5  // of 12,000 predicates, 1.2 MB
+	fewerCount  = 60 // of 600, as many as may be kept
+)
+
+// costlyPredicates are met by no cluster.
+func costlyPredicates(count int) json.RawMessage {
+	var predicates []object
+	for n := range count {
+		predicates = append(predicates, object{"requiredClusterSelector": object{"labelSelector": object{"matchLabels": object{
+			"zone": fmt.Sprintf("n%d", n)}}}})
+	}
+	return specOf("predicates", predicates)
+}
+
+func costlyPlans(st *stage) error {
+	most, fewer := costlyPredicates(12000), costlyPredicates(600)
+	var all []object
+	for i := range costlyCount + fewerCount {
+		p := tenantPlacement("u", fmt.Sprintf("costly-%d", i), 3)
+		p["spec"] = most
+		if i >= costlyCount {
+			p["spec"] = fewer
+		}
+		all = append(all, p)
+	}
+	return st.bobIsServed(tenantTime, func(over <-chan struct{}) {
+		st.putAll(placementsList, all)
+		st.changes(over, placementsList, all, 10*time.Millisecond)
+	})
+}
+
 // ---- forged decisions ----
 
 const (
@@ -170,15 +288,4 @@ func forgedAreForgotten(st *stage) []string {
 		st.api.remove(decisionsList, "u", fmt.Sprintf("forged-%d", i))
 	}
 	return st.memoryIsGivenBack()
-}
-
-// memoryIsGivenBack when what U wrote is deleted.
-func (st *stage) memoryIsGivenBack() []string {
-	most, now := st.base+st.base*givenBack/100+otherMiB, 0
-	for until := time.Now().Add(attackTime * time.Duration(slack)); time.Now().Before(until); time.Sleep(100 * time.Millisecond) {
-		if now = st.daemon.rss(); now <= most*slack {
-			return nil
-		}
-	}
-	return []string{fmt.Sprintf("it has %d MiB when all of it is deleted, and had %d before", now, st.base)}
 }
