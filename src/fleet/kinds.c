@@ -4,6 +4,7 @@
 #include "base/limits.h"
 #include "fleet/changes.h"
 #include "fleet/internal.h"
+#include "fleet/placement_text.h"
 #include "model/injected.h"
 
 #include <stdlib.h>
@@ -19,9 +20,20 @@
     }
 DECODER(decode_cluster, managed_cluster, managed_cluster_decode)
 DECODER(decode_set, cluster_set, cluster_set_decode)
-DECODER(decode_placement, placement, placement_decode)
 DECODER(decode_decision, placement_decision, placement_decision_decode)
 DECODER(decode_score, placement_score, placement_score_decode)
+
+/* One of which the outline is kept only is not decoded whole. */
+static void decode_placement(struct json_reader *r, struct informer_object *ret) {
+    struct placement *object = ret->decoded = arena_alloc(r->arena, sizeof *object);
+    if (object == NULL)
+        return;
+    if (placement_text_is_long(ret->json))
+        placement_decode_outline(r, object);
+    else
+        placement_decode(r, object);
+    ret->meta = object->meta;
+}
 
 static void decode_binding(struct json_reader *r, struct informer_object *ret) {
     cluster_set_binding_decode(r, &ret->meta);

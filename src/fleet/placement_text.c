@@ -87,7 +87,7 @@ static void put_object(struct json_reader *r, struct strbuf *out) {
     struct str key;
     strbuf_append_char(out, '{');
     if (json_object(r))
-        while (json_member(r, &key)) {
+        while (!strbuf_failed(out) && json_member(r, &key)) {
             if (str_eq(key, STR("metadata"))) {
                 put_name(out, &first, key);
                 put_metadata(r, out);
@@ -141,29 +141,38 @@ static int take_text(struct strbuf *out, bool failed, struct str *ret) {
     return 0;
 }
 
-static int write_text(struct str json, void (*put)(struct json_reader *r, struct strbuf *out),
-                      struct str *ret) {
-    struct strbuf out = {0};
+static int write_text(struct str json, size_t max,
+                      void (*put)(struct json_reader *r, struct strbuf *out), struct str *ret) {
+    struct strbuf out = {.max = max};
     struct arena arena;
-    struct json_reader r;
+    struct json_reader reader;
     arena_init(&arena, LIMIT_STATE_OBJECT_ARENA);
-    json_reader_init(&r, json, &arena, PLACEMENT_KIND);
-    put(&r, &out);
-    const bool failed = json_failed(&r) || arena_failed(&arena) || strbuf_failed(&out);
+    json_reader_init(&reader, json, &arena, PLACEMENT_KIND);
+    put(&reader, &out);
+    const bool too_long = strbuf_failed(&out) && !out.no_memory;
+    const bool failed = json_failed(&reader) || arena_failed(&arena) || strbuf_failed(&out);
     arena_done(&arena);
-    return take_text(&out, failed, ret);
+    const int r = take_text(&out, failed, ret);
+    return too_long ? -E2BIG : r;
 }
 
 int placement_text(struct str json, struct str *ret) {
-    return write_text(json, put_object, ret);
+    return write_text(json, LIMIT_PLACEMENT_TEXT, put_object, ret);
+}
+
+bool placement_text_is_long(struct str json) {
+    struct str text = {0};
+    const int r = json.n > LIMIT_PLACEMENT_TEXT ? placement_text(json, &text) : 0;
+    free((void *)(uintptr_t)text.p);
+    return r == -E2BIG;
 }
 
 int placement_status_text(struct str json, struct str *ret) {
-    return write_text(json, put_status, ret);
+    return write_text(json, 0, put_status, ret);
 }
 
 int placement_conditions_text(struct str status, struct str *ret, bool *ret_cut) {
-    int r = status.n > 0 ? write_text(status, put_conditions, ret) : 0;
+    int r = status.n > 0 ? write_text(status, 0, put_conditions, ret) : 0;
     *ret_cut = r == 0 && ret->n > LIMIT_PLACEMENT_OUTLINE;
     if (*ret_cut) {
         free((void *)(uintptr_t)ret->p);

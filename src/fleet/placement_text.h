@@ -19,7 +19,10 @@ int placement_outline(const struct placement *p, struct str *ret) MUST_CHECK;
  * LIMIT_PLACEMENT_OUTLINE, and *ret is empty. Likewise. */
 int placement_conditions_text(struct str status, struct str *ret, bool *ret_cut) MUST_CHECK;
 
-/* `json` has been decoded before. *ret is the caller's to free(), and never empty. 0 or -ENOMEM. */
+/* `json` is a good text. *ret is the caller's to free(), and never empty. 0, -ENOMEM, or -E2BIG: it
+ * would be longer than LIMIT_PLACEMENT_TEXT, which takes no memory to find out. */
 int placement_text(struct str json, struct str *ret) MUST_CHECK;
+/* Whatever `json` is. */
+bool placement_text_is_long(struct str json);
 /* Its status, without blanks; "" and NULL if it has none. Likewise. */
 int placement_status_text(struct str json, struct str *ret) MUST_CHECK;

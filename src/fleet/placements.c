@@ -232,8 +232,9 @@ static int make_outline(const struct placement *from, struct placement_record *m
 static int make_record(struct fleet_contents *c, const struct placement *from, struct str json,
                        uint32_t id, struct placement_record *made) {
     const struct placement_record *before = placement_at(c, id);
-    int r = placement_text(json, &made->json);
-    if (r == 0)
+    int r = from->is_outline ? -E2BIG : placement_text(json, &made->json);
+    const bool too_long = r == -E2BIG;
+    if (r == 0 || too_long)
         r = placement_status_text(json, &made->status);
     if (r == 0 && from->meta.version.n > 0 &&
         (made->version = intern_ref(&c->strings, from->meta.version)) == INTERN_NONE)
@@ -241,7 +242,7 @@ static int make_record(struct fleet_contents *c, const struct placement *from, s
     if (r != 0)
         return r;
     made->charged = bytes_of(from, made);
-    if (made->json.n <= LIMIT_PLACEMENT_TEXT && made->status.n <= LIMIT_PLACEMENT_STATUS &&
+    if (!too_long && made->status.n <= LIMIT_PLACEMENT_STATUS &&
         contents_has_room(c, before->namespace, before->charged, made->charged))
         return make_whole(c, from, made);
     r = make_outline(from, made);

@@ -137,6 +137,20 @@ static void spec_decode(struct json_reader *r, struct placement *p,
     }
 }
 
+static void outlined_spec_decode(struct json_reader *r, struct placement *p) {
+    struct str key;
+    if (!json_object(r))
+        return;
+    while (json_member(r, &key)) {
+        if (str_eq(key, STR("numberOfClusters")))
+            number_decode(r, p);
+        else if (str_eq(key, STR("spreadPolicy")))
+            spread_decode(r, p);
+        else
+            (void)json_skip(r); /* errors stay in r */
+    }
+}
+
 /* The version's warning comes first. */
 static void warn_of_version(struct json_reader *r, struct placement_warnings *warnings) {
     struct str *items = arena_array(r->arena, (size_t)warnings->count + 1, sizeof *items);
@@ -149,10 +163,11 @@ static void warn_of_version(struct json_reader *r, struct placement_warnings *wa
     warnings->count++;
 }
 
-void placement_decode(struct json_reader *r, struct placement *ret) {
+static void decode(struct json_reader *r, bool is_outline, struct placement *ret) {
     struct placement_warnings warnings = {0};
     struct str key, version = {0};
-    *ret = (struct placement){.group_length = {.is_text = true, .text = STR("100%")}};
+    *ret = (struct placement){.group_length = {.is_text = true, .text = STR("100%")},
+                              .is_outline = is_outline};
     if (!json_object(r))
         return;
     while (json_member(r, &key)) {
@@ -160,6 +175,8 @@ void placement_decode(struct json_reader *r, struct placement *ret) {
             version = json_string(r);
         else if (str_eq(key, STR("metadata")))
             meta_decode_annotated(r, &ret->meta, &ret->annotations);
+        else if (str_eq(key, STR("spec")) && is_outline)
+            outlined_spec_decode(r, ret);
         else if (str_eq(key, STR("spec")))
             spec_decode(r, ret, &warnings);
         else
@@ -171,4 +188,12 @@ void placement_decode(struct json_reader *r, struct placement *ret) {
         warn_of_version(r, &warnings);
     ret->warnings = warnings.items;
     ret->warning_count = warnings.count;
+}
+
+void placement_decode(struct json_reader *r, struct placement *ret) {
+    decode(r, false, ret);
+}
+
+void placement_decode_outline(struct json_reader *r, struct placement *ret) {
+    decode(r, true, ret);
 }

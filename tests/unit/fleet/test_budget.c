@@ -82,6 +82,23 @@ static void a_placement_that_is_too_long(void **state) {
     fleet_builder_close(&b);
 }
 
+/* One that is too long is read only as far as its outline: its predicates may be anything. */
+static void only_the_outline_is_read(void **state) {
+    CLEANUP(strbuf_done) struct strbuf text = {0};
+    struct fleet_builder b;
+    (void)state;
+    fleet_builder_open(&b);
+    strbuf_appendf(&text, "{'metadata':{'name':'p','namespace':'n'},'spec':{'predicates':7," TERM
+                          ",'fill':'");
+    for (size_t i = 0; i < LIMIT_PLACEMENT_TEXT; i++)
+        strbuf_append_char(&text, 'x');
+    strbuf_appendf(&text, "'}}");
+    strbuf_append_char(&text, '\0');
+    fleet_give(&b, FLEET_PLACEMENTS, text.p);
+    assert_true(is_too_large(&b, "n", "p"));
+    fleet_builder_close(&b);
+}
+
 /* Conditions with so many bytes. */
 static void give_conditions(struct fleet_builder *b, size_t bytes) {
     CLEANUP(strbuf_done) struct strbuf text = {0};
@@ -263,6 +280,7 @@ static void ours_have_room(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_placement_that_is_too_long),
+        cmocka_unit_test(only_the_outline_is_read),
         cmocka_unit_test(conditions_that_are_too_long),
         cmocka_unit_test(a_namespace_has_a_share),
         cmocka_unit_test(the_share_is_exact),

@@ -72,6 +72,28 @@ static void sets_number_and_annotations(void **state) {
     refused("{\"spec\":{\"clusterSets\":[1]}}", "doc.spec.clusterSets[0]: expected a string");
 }
 
+static void outlines(void **state) {
+    struct placement p;
+    (void)state;
+    struct json_reader r = decoding_reader(
+        "{\"metadata\":{\"name\":\"p\",\"labels\":{\"app\":\"web\"},\"annotations\":{\"a\":\"b\"}},"
+        "\"spec\":{\"predicates\":7,\"tolerations\":7,\"clusterSets\":7,\"numberOfClusters\":4,"
+        "\"spreadPolicy\":{\"spreadConstraints\":[{\"topologyKey\":\"zone\","
+        "\"topologyKeyType\":\"Claim\"}]}}}");
+    placement_decode_outline(&r, &p);
+    decoding_good(&r);
+    assert_true(p.is_outline);
+    assert_str(p.meta.name, "p");
+    assert_int_equal(p.meta.labels.count + p.annotations.count, 2);
+    assert_int_equal(p.number, 4);
+    assert_int_equal(p.term_count, 1);
+    assert_str(p.terms[0].key, "zone");
+    r = decoding_reader("{\"spec\":{\"numberOfClusters\":-1}}");
+    placement_decode_outline(&r, &p);
+    decoding_refused(&r, "doc.spec.numberOfClusters: -1 is negative");
+    assert_false(decode("{\"spec\":{\"numberOfClusters\":4}}").is_outline);
+}
+
 static void predicates_match_all_unless_they_say_more(void **state) {
     (void)state;
     struct placement p = decode(
@@ -392,6 +414,7 @@ int main(void) {
         DECODING_TEST(nothing_is_given),
         DECODING_TEST(everything_is_null),
         DECODING_TEST(sets_number_and_annotations),
+        DECODING_TEST(outlines),
         DECODING_TEST(predicates_match_all_unless_they_say_more),
         DECODING_TEST(gates),
         DECODING_TEST(prioritizers),
