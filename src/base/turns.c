@@ -84,13 +84,24 @@ bool turns_waits(const struct turn *turn) {
     return !list_empty(&turn->waiting);
 }
 
+static bool is_free(const struct turns *t, const struct turn_owner *owner) {
+    return t->quantum == 0 || owner->debt < t->quantum;
+}
+
+bool turns_any_free(const struct turns *t) {
+    struct list *at = t->waiting.next;
+    while (at != &t->waiting && !is_free(t, LIST_ITEM(struct turn_owner, waiting, at)))
+        at = at->next;
+    return at != &t->waiting;
+}
+
 /* The first owner that has not lost its turn. One that waits alone has lost nothing. */
 static struct turn_owner *next_owner(struct turns *t) {
     for (;;) {
         struct turn_owner *owner = LIST_ITEM(struct turn_owner, waiting, t->waiting.next);
         if (t->waiting.next == t->waiting.previous)
             owner->debt = 0;
-        if (t->quantum == 0 || owner->debt < t->quantum)
+        if (is_free(t, owner))
             return owner;
         owner->debt -= t->quantum;
         list_remove(&owner->waiting);

@@ -11,6 +11,7 @@
 
 enum {
     VIEW_MS = 5,            /* for so long a view may hold up the watch, and one plan longer */
+    REST_MS = 50,           /* the watch has as much time afterwards, up to this */
     POLL_MS = 1000,         /* how often it is looked whether policies have changed */
     RETRY_MS = 60000,       /* after a plan that failed; doubles */
     RETRY_MAX_MS = 3600000, /* ... up to this */
@@ -364,11 +365,25 @@ static bool policies_changed(struct planner *p) {
     return changed;
 }
 
+/* May somebody be planned now? The mutex is held. */
+static bool has_turn(const struct planner *p) {
+    return now_ms(p) < p->rest_until_ms ? turns_any_free(&p->dirty) : turns_any(&p->dirty);
+}
+
 static uint32_t take_dirty(struct planner *p) {
     mutex_lock(&p->mutex);
-    const uint32_t id = p->restart ? POOL_NONE : planner_take_dirty(p);
+    const uint32_t id = !p->restart && has_turn(p) ? planner_take_dirty(p) : POOL_NONE;
     mutex_unlock(&p->mutex);
     return id;
+}
+
+/* A watch that waits for the view has the lock once, and then reads its next event: without a rest
+ * it shows one event for each plan, and a namespace whose plans are long would hold up the events
+ * of everybody. Others, whose plans are short, need not wait for the rest to end. */
+static void begin_rest(struct planner *p, int64_t until_ms) {
+    const int64_t now = now_ms(p), over_ms = now - until_ms;
+    if (over_ms > 0)
+        p->rest_until_ms = now + (over_ms < REST_MS ? over_ms : REST_MS);
 }
 
 static void plan_some(struct planner *p) {
@@ -383,6 +398,7 @@ static void plan_some(struct planner *p) {
         is_new = plan_one(p, id, &view);
     } while (!is_new && now_ms(p) < until_ms); /* a write waits for no other plan */
     fleet_view_close(&view);
+    begin_rest(p, until_ms);
     if (is_new)
         p->options.on_ready(p->options.ctx);
 }
@@ -393,6 +409,7 @@ enum duty { DUTY_STOP, DUTY_NOTHING, DUTY_ALL, DUTY_SOME };
 static enum duty wait_for_duty(struct planner *p) {
     const bool ready = p->options.is_ready(p->options.ctx);
     const int64_t now = now_ms(p);
+    const int64_t rest_ms = p->rest_until_ms - now;
     int64_t wait_ms = p->next_wake_ms - now < POLL_MS ? p->next_wake_ms - now : POLL_MS;
     enum duty duty = DUTY_NOTHING;
     mutex_lock(&p->mutex);
@@ -400,7 +417,9 @@ static enum duty wait_for_duty(struct planner *p) {
         forget_all(p);
     p->restart = false;
     const bool works = ready && p->leads;
-    const bool idle = !works || (!p->all_dirty && !turns_any(&p->dirty));
+    const bool idle = !works || (!p->all_dirty && !has_turn(p));
+    if (rest_ms > 0 && rest_ms < wait_ms)
+        wait_ms = rest_ms;
     if (!p->stopping && idle && wait_ms > 0)
         (void)condition_wait_until(&p->wake, &p->mutex,
                                    clock_real()->now_ms(clock_real()) + (works ? wait_ms : 100));

@@ -87,6 +87,7 @@ struct planner {
     struct arena arena;
     struct policies *held;
     int64_t next_wake_ms, slowest_ms, answered_ms;
+    int64_t rest_until_ms; /* until then those who have lost a turn are not planned */
     struct score_sweep sweep;
     struct planner_metrics metrics;
 };

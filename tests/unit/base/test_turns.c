@@ -138,12 +138,34 @@ static void who_waits_alone_owes_nothing(void **state) {
     assert_order("01", false);
 }
 
+/* Whether anybody else waits or not: nothing is taken. */
+static void who_has_a_turn_to_take(void **state) {
+    (void)state;
+    join(0, "a");
+    join(1, "b");
+    assert_false(turns_any_free(&turns));
+    turns_wait(&turns, &all[0]);
+    turns_charge(&turns, &all[0], QUANTUM - 1);
+    assert_true(turns_any_free(&turns));
+    turns_charge(&turns, &all[0], QUANTUM + 1);
+    assert_false(turns_any_free(&turns));
+    turns_wait(&turns, &all[1]);
+    assert_true(turns_any_free(&turns));
+    assert_order("1", false);
+    assert_false(turns_any_free(&turns));
+    assert_order("0", false); /* it waits alone */
+    turns_wait(&turns, &all[0]);
+    assert_true(turns_any_free(&turns));
+    assert_order("0", false);
+}
+
 int main(void) {
 #define TURNS_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TURNS_TEST(owners_take_turns),          TURNS_TEST(nobody_waits_twice),
         TURNS_TEST(who_leaves_waits_no_more),   TURNS_TEST(who_gives_up_waits_no_more),
         TURNS_TEST(who_costs_much_loses_turns), TURNS_TEST(who_waits_alone_owes_nothing),
+        TURNS_TEST(who_has_a_turn_to_take),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,9 +16,9 @@
 #include <stdio.h>
 
 #define OWNER "'annotations':{'" PLACEMENT_MODE_ANNOTATION "':'Owner'}"
-#define SPEC                                                                                       \
-    "'spec':{'spreadPolicy':{'spreadConstraints':[{'topologyKey':'zone','topologyKeyType':"        \
-    "'Label'}]}}"
+#define TERMS                                                                                      \
+    "'spreadPolicy':{'spreadConstraints':[{'topologyKey':'zone','topologyKeyType':'Label'}]}"
+#define SPEC "'spec':{" TERMS "}"
 
 static struct fleet *fleet;
 static struct planner *planner;
@@ -83,8 +83,16 @@ static void placement(const char *name, const char *version) {
     placement_in("n", name, version);
 }
 
-static int setup(void **state) {
-    (void)state;
+/* Time stands still, but for what the next plan takes. */
+static struct clock_fake frozen;
+static _Atomic int64_t next_plan_ms;
+
+static int64_t begin_plan(void) {
+    frozen.at_ms += atomic_exchange(&next_plan_ms, 0);
+    return 1000000;
+}
+
+static int set_up(bool is_frozen) {
     assert_int_equal(sem_init(&offered, 0, 0), 0);
     atomic_store(&ready, true);
     assert_int_equal(fleet_new(&fleet, NULL), 0);
@@ -94,8 +102,11 @@ static int setup(void **state) {
                                             .policies = policies,
                                             .history = history,
                                             .settings = {.moves = {10000, 10}, .shards = 4},
+                                            .clock = is_frozen ? &frozen.clock : NULL,
+                                            .wall_us = is_frozen ? begin_plan : NULL,
                                             .is_ready = is_ready,
                                             .on_ready = on_ready};
+    clock_fake_init(&frozen, 1000);
     assert_int_equal(planner_new(&options, &planner, NULL), 0);
     observer = (struct fleet_observer){.changed = planner_changed,
                                        .changed_all = planner_changed_all,
@@ -107,6 +118,16 @@ static int setup(void **state) {
     give(FLEET_BINDINGS, "{'metadata':{'name':'all','namespace':'n'}}");
     give(FLEET_CLUSTERS, "{'metadata':{'name':'c','labels':{'zone':'a'}}}");
     return 0;
+}
+
+static int setup(void **state) {
+    (void)state;
+    return set_up(false);
+}
+
+static int setup_frozen(void **state) {
+    (void)state;
+    return set_up(true);
 }
 
 static int teardown(void **state) {
@@ -682,6 +703,45 @@ static void what_it_did_is_kept(void **state) {
     arena_done(&arena);
 }
 
+/* Its plan costs as many steps as several turns have: 1,500 clusters, 500 predicates. */
+static void dear_placement(const char *name) {
+    CLEANUP(strbuf_done) struct strbuf text = {0};
+    strbuf_appendf(&text,
+                   "{'metadata':{'name':'%s','namespace':'n','uid':'u','resourceVersion':'1'," OWNER
+                   "},'spec':{'predicates':[",
+                   name);
+    for (unsigned i = 0; i < 500; i++)
+        strbuf_appendf(&text,
+                       "%s{'requiredClusterSelector':{'labelSelector':{'matchLabels':{'zone':'%u'"
+                       "}}}}",
+                       i > 0 ? "," : "", i);
+    strbuf_appendf(&text, "]," TERMS "}}%c", '\0');
+    give(FLEET_PLACEMENTS, text.p);
+}
+
+/* A plan of 30 ms holds up the watch for 25 ms more than it may. For so long no other plan of the
+ * namespace is made, but those of others. */
+static void the_watch_has_its_time(void **state) {
+    char text[100];
+    (void)state;
+    for (unsigned i = 0; i < 1500; i++) {
+        (void)snprintf(text, sizeof text, "{'metadata':{'name':'c%u','labels':{'zone':'a'}}}", i);
+        give(FLEET_CLUSTERS, text);
+    }
+    dear_placement("p");
+    dear_placement("q");
+    atomic_store(&next_plan_ms, 30);
+    planner_lead(planner, true);
+    is_offered("n/p");
+    placement_in("m", "other", "1");
+    is_offered("m/other");
+    frozen.at_ms += 24;
+    placement_in("m", "another", "1");
+    is_offered("m/another");
+    frozen.at_ms++;
+    is_offered("n/q");
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
@@ -700,6 +760,7 @@ int main(void) {
         TEST(the_third_that_waits_goes),
         TEST(items_of_one_object_go_together),
         TEST(moves_from_what_is_lost_are_urgent),
+        cmocka_unit_test_setup_teardown(the_watch_has_its_time, setup_frozen, teardown),
     };
     return cmocka_run_group_tests_name("planner", tests, NULL, NULL);
 }
