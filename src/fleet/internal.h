@@ -240,8 +240,8 @@ void contents_payer_leave(struct fleet_contents *c, uint32_t namespace);
 /* Is there room for an object that takes `bytes`, in the place of one that took `before`? */
 bool contents_has_room(const struct fleet_contents *c, uint32_t namespace, uint64_t before,
                        uint64_t bytes);
-/* Charges `bytes` in the place of what was charged, which is in *charged, whether or not there is
- * room. */
+/* Charges `bytes` in the place of what was charged, which is in *charged, if there is room; else
+ * that stays as it is: an outline that finds no room is kept, and takes nobody else's. */
 void contents_charge(struct fleet_contents *c, uint32_t namespace, uint64_t *charged,
                      uint64_t bytes);
 

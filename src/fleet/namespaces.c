@@ -77,6 +77,8 @@ bool contents_has_room(const struct fleet_contents *c, uint32_t namespace, uint6
 void contents_charge(struct fleet_contents *c, uint32_t namespace, uint64_t *charged,
                      uint64_t bytes) {
     struct namespace_record *n = namespace_at(c, namespace);
+    if (!contents_has_room(c, namespace, *charged, bytes))
+        return;
     n->bytes += bytes - *charged;
     c->charged += bytes - *charged;
     *charged = bytes;

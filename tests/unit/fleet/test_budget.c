@@ -179,17 +179,22 @@ static void the_share_is_exact(void **state) {
     fleet_builder_close(&b);
 }
 
-static void give_decision(struct fleet_builder *b, const char *placement, unsigned clusters) {
+static void give_named(struct fleet_builder *b, const char *name, const char *placement,
+                       unsigned clusters) {
     CLEANUP(strbuf_done) struct strbuf text = {0};
     strbuf_appendf(&text,
-                   "{'metadata':{'name':'d','namespace':'n','labels':{'" PLACEMENT_LABEL
+                   "{'metadata':{'name':'%s','namespace':'n','labels':{'" PLACEMENT_LABEL
                    "':'%s'}},'status':{'decisions':[",
-                   placement);
+                   name, placement);
     for (unsigned i = 0; i < clusters; i++)
         strbuf_appendf(&text, "%s{'clusterName':'c%u'}", i > 0 ? "," : "", i);
     strbuf_appendf(&text, "]}}");
     strbuf_append_char(&text, '\0');
     fleet_give(b, FLEET_DECISIONS, text.p);
+}
+
+static void give_decision(struct fleet_builder *b, const char *placement, unsigned clusters) {
+    give_named(b, "d", placement, clusters);
 }
 
 static const struct fleet_decision *decision(struct fleet_builder *b) {
@@ -224,6 +229,34 @@ static void a_decision_of_too_many_clusters(void **state) {
     assert_false(is_too_large(&b, "n", "q"));
     drop(&b, "n", "p");
     drop(&b, "n", "q");
+    fleet_is_empty(&b);
+    fleet_builder_close(&b);
+}
+
+/* However many objects of a namespace find no room, what is kept of them is not taken from others.
+ */
+static void what_finds_no_room_takes_none(void **state) {
+    enum { MANY = 1000 };
+    struct fleet_builder b;
+    char name[20];
+    (void)state;
+    fleet_builder_open(&b);
+    b.c->charged_max = 60000;
+    for (unsigned i = 0; i < MANY; i++) {
+        (void)snprintf(name, sizeof name, "d%u", i);
+        give_named(&b, name, "p", i % 2 == 0 ? 1 : 201);
+    }
+    assert_in_range(b.c->charged, 60000 / 6 - 1000, 60000 / 6);
+    give(&b, "other", "p", 1000, 0);
+    assert_false(is_too_large(&b, "other", "p"));
+    give(&b, "other", "p", 5000, 0);
+    assert_false(is_too_large(&b, "other", "p"));
+    for (unsigned i = 0; i < MANY; i++) {
+        (void)snprintf(name, sizeof name, "d%u", i);
+        fleet_drop(&b, FLEET_DECISIONS, "n", name);
+    }
+    drop(&b, "other", "p");
+    assert_int_equal(b.c->charged, 0);
     fleet_is_empty(&b);
     fleet_builder_close(&b);
 }
@@ -285,6 +318,7 @@ int main(void) {
         cmocka_unit_test(a_namespace_has_a_share),
         cmocka_unit_test(the_share_is_exact),
         cmocka_unit_test(a_decision_of_too_many_clusters),
+        cmocka_unit_test(what_finds_no_room_takes_none),
         cmocka_unit_test(scores_without_room),
         cmocka_unit_test(ours_have_room),
     };
