@@ -252,6 +252,7 @@ void changes_take_injection(struct world *w) {
         annotate(object, PLACEMENT_INJECTED_ANNOTATION, NULL);
     store_touch(&w->store, FLEET_PLACEMENTS, object);
     wish->taken++;
+    wish->opened = true;
     changes_note(w, wish);
     world_trace(w, "somebody takes our prioritizer from %s", wish->name);
     happen(w, INJECTION_TAKEN);

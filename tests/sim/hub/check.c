@@ -49,6 +49,10 @@ uint8_t *check_new_flags(const struct world *w) {
     return flags;
 }
 
+bool check_is_member(const struct world *w, unsigned cluster) {
+    return w->clusters[cluster].object != NULL && !w->clusters[cluster].tainted;
+}
+
 bool check_fits(const struct world *w, const struct wish *wish, unsigned cluster) {
     const struct cluster *c = &w->clusters[cluster];
     return c->object != NULL && !c->tainted && (c->has_zone || !(wish->terms & TERM_ZONE_HARD));
@@ -252,7 +256,7 @@ static void check_members_stay(struct world *w, const struct judged *j, const ui
     const struct wish *wish = j->wish;
     const bool taken_in = j->object != NULL && label_of(j->object, PLACEMENT_LABEL)[0] == '\0';
     unsigned left = 0;
-    if (!j->fair || taken_in || j->objects > 1)
+    if (!j->fair || taken_in)
         return;
     for (unsigned i = 0; i < w->cluster_count; i++)
         left += after[i] > 0 && w->clusters[i].object != NULL && !w->clusters[i].tainted;
@@ -262,8 +266,8 @@ static void check_members_stay(struct world *w, const struct judged *j, const ui
         if (j->before[i] > 0 && after[i] == 0 && fits && few)
             world_fail(w, "%s: c%04u is taken away, and %u of %d are left", wish->name, i, left,
                        wish->number);
-        if ((wish->terms & TERM_ZONE_HARD) && j->before[i] == 0 && after[i] > 0 &&
-            is_above(w, wish, after, i))
+        if ((wish->terms & TERM_ZONE_HARD) && j->objects <= 1 && j->before[i] == 0 &&
+            after[i] > 0 && is_above(w, wish, after, i))
             world_fail(w, "%s: c%04u comes to a zone that is above maxSkew", wish->name, i);
     }
 }

@@ -149,6 +149,37 @@ static void check_items_skew(struct world *w, const struct judged *j) {
     free(left);
 }
 
+/* Of these [clusters] flags: how many are of clusters that may be selected, whatever key they lack.
+ */
+static int count_members(const struct world *w, const uint8_t *flags) {
+    int count = 0;
+    for (unsigned i = 0; i < w->cluster_count; i++)
+        count += flags[i] > 0 && check_is_member(w, i);
+    return count;
+}
+
+static bool is_hard(const struct wish *wish) {
+    return wish->terms & TERM_ZONE_HARD;
+}
+
+/* No item of one that may be selected goes where fewer than asked for are left; or one fewer, where
+ * no other order keeps a hard term. */
+static void check_items_stay(struct world *w, const struct judged *j) {
+    const struct wish *wish = j->wish;
+    const unsigned c = j->cluster;
+    if (!j->fair || j->goes == 0 || !mentions(placement_of(w, wish), wish) ||
+        !check_is_member(w, c) || wish_refuses(w, wish, c) ||
+        w->clusters[c].namespace != NAMESPACE_THERE)
+        return;
+    uint8_t *left_out = check_new_flags(w);
+    find_left_out(w, wish, left_out);
+    const int left = count_members(w, wish->items), least = wish->number - is_hard(wish);
+    if (left_out[c] == 0 && (wish->number < 0 || left < least))
+        world_fail(w, "%s: the item of c%04u is taken away, and %d of %d are left", wish->name, c,
+                   left, wish->number);
+    free(left_out);
+}
+
 static void note_refused(struct world *w, const struct judged *j) {
     struct wish *wish = j->wish;
     const bool refuses = wish_refuses(w, wish, j->cluster);
@@ -184,6 +215,7 @@ static void check_item(struct world *w, const struct judged *j) {
     if (!j->fair)
         wish->unfair = true;
     check_items_skew(w, j);
+    check_items_stay(w, j);
     count_item(w, j);
 }
 
@@ -340,6 +372,18 @@ static bool refuses_any(const struct world *w, const struct wish *wish) {
     return any;
 }
 
+/* OCM takes none that may be selected away where fewer than asked for are left; or one fewer, as
+ * our items ask for it. */
+static void check_decided_stay(struct world *w, const struct ocm_step *step, const uint8_t *after) {
+    const struct wish *wish = step->wish;
+    const int left = count_members(w, after), least = wish->number - is_hard(wish);
+    for (unsigned i = 0; i < w->cluster_count; i++)
+        if (step->before[i] > 0 && after[i] == 0 && check_is_member(w, i) && !w->clusters[i].late &&
+            !wish_refuses(w, wish, i) && (wish->number < 0 || left < least))
+            world_fail(w, "%s: OCM takes c%04u away, and %d of %d are left", wish->name, i, left,
+                       wish->number);
+}
+
 static void check_ocm_decided(struct world *w, const struct ocm_step *step, const uint8_t *after) {
     struct wish *wish = step->wish;
     bool had = false, has = false, can = false;
@@ -351,6 +395,8 @@ static void check_ocm_decided(struct world *w, const struct ocm_step *step, cons
     /* of one that is asked for, a refused one may take the place */
     if (had && !has && can && step->number != 0 && !refuses_any(w, wish))
         world_fail(w, "%s: OCM empties its decisions, and clusters fit", wish->name);
+    if (!refuses_any(w, wish) && !wish->opened)
+        check_decided_stay(w, step, after);
     if (!step->gated || !injected_key_eq(step->gate, wish->key) ||
         !(wish->terms & TERM_ZONE_HARD) || wish->was_cut || step->fits > step->number ||
         refuses_any(w, wish))
@@ -361,11 +407,22 @@ static void check_ocm_decided(struct world *w, const struct ocm_step *step, cons
         world_fail(w, "%s: OCM takes the skew from %d to %d", wish->name, was, is);
 }
 
+/* Before there is a gate, OCM may add clusters that have no item, for which a hard term has no
+ * room: these go when the gate comes. */
+static void note_opened(const struct world *w, const struct ocm_step *step, const uint8_t *after) {
+    struct wish *wish = step->wish;
+    bool adds = false;
+    for (unsigned i = 0; i < w->cluster_count; i++)
+        adds = adds || (after[i] > 0 && step->before[i] == 0 && wish->items[i] == 0);
+    wish->opened = !step->gated && (wish->opened || (wish_is_scored(w, wish) && adds));
+}
+
 void check_end_ocm(struct world *w, struct ocm_step *step) {
     uint8_t *after = check_new_flags(w);
     (void)check_count_held(w, step->wish, after);
     if (wish_is_scored(w, step->wish) && !step->wish->unfair)
         check_ocm_decided(w, step, after);
+    note_opened(w, step, after);
     step->wish->was_cut = step->fits > step->number;
     free(after);
     free(step->before);

@@ -159,6 +159,7 @@ struct wish {
     uint8_t *items;          /* [clusters]; owned: who has one */
     uint8_t *tried;          /* [clusters]; owned: a refused one that has had one */
     bool was_cut;            /* OCM saw more items than it takes, and took some of them */
+    bool opened;             /* somebody has taken its gate: OCM selects others until it is back */
     bool unfair; /* what OCM sees was written for another state, until it has answered to all */
     /* Of a round. */
     uint8_t *had_items, *left_out; /* [clusters]; owned: at its beginning */
@@ -403,6 +404,8 @@ bool wish_refuses(const struct world *w, const struct wish *wish, unsigned clust
 uint32_t check_count_held(const struct world *w, const struct wish *wish, uint8_t *ret);
 int check_hard_skew(const struct world *w, const struct wish *wish, const uint8_t *held,
                     const uint8_t *without);
+/* May it be selected, whatever key it lacks? */
+bool check_is_member(const struct world *w, unsigned cluster);
 bool check_fits(const struct world *w, const struct wish *wish, unsigned cluster);
 void check_groups(struct world *w, const struct wish *wish, const struct truth *t);
 const cJSON *check_condition(const cJSON *placement, const char *type);
