@@ -207,6 +207,19 @@ static void change_spec(struct world *w, struct wish *wish) {
     store_touch(&w->store, FLEET_PLACEMENTS, object);
 }
 
+static void delete_placement(struct world *w, struct wish *wish) {
+    store_remove(&w->store, FLEET_PLACEMENTS, placement_of(w, wish));
+    wish->exists = false;
+    happen(w, PLACEMENT_DELETED);
+    changes_note(w, wish);
+}
+
+void changes_end_placements(struct world *w) {
+    for (unsigned i = 0; i < w->wish_count; i++)
+        if (w->wishes[i].exists)
+            delete_placement(w, &w->wishes[i]);
+}
+
 void changes_placement(struct world *w) {
     struct wish *wish = &w->wishes[world_below(w, w->wish_count)];
     if (wish->theirs)
@@ -215,9 +228,7 @@ void changes_placement(struct world *w) {
         make_placement(w, wish);
         happen(w, PLACEMENT_MADE);
     } else if (world_chance(w, 100)) {
-        store_remove(&w->store, FLEET_PLACEMENTS, placement_of(w, wish));
-        wish->exists = false;
-        happen(w, PLACEMENT_DELETED);
+        delete_placement(w, wish);
     } else {
         change_spec(w, wish);
     }

@@ -563,3 +563,15 @@ void check_quiet(struct world *w) {
         check_count(w, wish);
     }
 }
+
+void check_gone(struct world *w) {
+    const struct store_kind *k = &w->store.kinds[FLEET_DECISIONS];
+    for (uint32_t i = 0; i < k->count; i++)
+        if (strcmp(owner_uid_of(k->objects[i]), FOREIGN_UID) != 0)
+            world_fail(w, "all Placements are gone, and %s is there", name_of(k->objects[i]));
+    for (unsigned i = 0; i < REPLICAS; i++) {
+        const char *what = w->replicas[i] != NULL ? replica_keeps(w->replicas[i]) : NULL;
+        if (what != NULL)
+            world_fail(w, "all Placements are gone, and %u keeps %s", i, what);
+    }
+}

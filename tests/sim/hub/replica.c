@@ -305,6 +305,28 @@ int64_t replica_left_out(const struct replica *r, const struct wish *wish, uint8
     return next_ms;
 }
 
+const char *replica_keeps(const struct replica *r) {
+    const struct planner *p = r->plans;
+    const struct planner_metrics *m = &p->metrics;
+    const struct {
+        const struct metric *gauge;
+        const char *name;
+    } gauges[] = {{&m->placements[0][0], "a Placement in mode Owner, by a policy"},
+                  {&m->placements[0][1], "a Placement in mode Owner"},
+                  {&m->placements[1][0], "a Placement in mode Scores, by a policy"},
+                  {&m->placements[1][1], "a Placement in mode Scores"},
+                  {&m->waiting, "moves that wait"},
+                  {&m->skewed, "skewed Placements"},
+                  {&m->refused, "refused clusters"}};
+    for (unsigned i = 0; i < sizeof gauges / sizeof gauges[0]; i++)
+        if (gauges[i].gauge->value != 0)
+            return gauges[i].name;
+    for (POOL_EACH(&p->records, id))
+        if (planner_key_of(strbuf_str(&planner_record(p, id)->name)).name.n > 0)
+            return "a record";
+    return NULL;
+}
+
 /* ---- the process ---- */
 
 static bool is_synced(void *ctx) {

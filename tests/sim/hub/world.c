@@ -252,6 +252,16 @@ static void play_change(struct world *w) {
     come_to_rest(w);
 }
 
+/* Nothing is counted or kept of Placements that are gone. */
+static void play_end(struct world *w) {
+    w->counted = false;
+    check_begin_round(w);
+    changes_end_placements(w);
+    come_to_rest(w);
+    if (!w->failed)
+        check_gone(w);
+}
+
 /* ---- life ---- */
 
 static unsigned some_clusters(struct world *w) {
@@ -319,6 +329,8 @@ bool world_run(struct world *w, uint64_t seed, unsigned clusters, unsigned round
         else
             play_storm(w);
     }
+    if (!w->failed)
+        play_end(w);
     done(w);
     return !w->failed;
 }

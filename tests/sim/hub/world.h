@@ -271,6 +271,8 @@ bool replica_target(const struct replica *r, const struct wish *wish, uint8_t *r
 /* [clusters]: those that it leaves out of a Placement, for they are refused. Returns when the first
  * of them is tried again, or was a moment ago; INT64_MAX: there is none. */
 int64_t replica_left_out(const struct replica *r, const struct wish *wish, uint8_t *ret);
+/* What it counts or keeps of Placements; NULL: nothing. */
+const char *replica_keeps(const struct replica *r);
 /* Up to this version of the store it has seen all, and planned since; 0: it has not planned. */
 uint64_t replica_version(const struct replica *r);
 
@@ -356,6 +358,8 @@ cJSON *changes_spec_of(const struct wish *wish);
 /* Makes the first ones. */
 void changes_begin_placement(struct world *w, unsigned i);
 void changes_placement(struct world *w);
+/* All of them go. */
+void changes_end_placements(struct world *w);
 void changes_take_annotation(struct world *w);
 void changes_take_injection(struct world *w);
 /* A Placement, or its PlacementDecisions, are not any more what they were. */
@@ -391,6 +395,8 @@ void check_begin_round(struct world *w);
 void check_forget_round(const struct world *w, const struct wish *wish);
 /* All is quiet. */
 void check_quiet(struct world *w);
+/* ... and there is no Placement. */
+void check_gone(struct world *w);
 void check_done(struct world *w);
 
 /* Is it to be decided by Evenkeel, in mode Owner? */
