@@ -459,11 +459,24 @@ func (j *judge) uneven(groups []*group) (wrong []string) {
 	return wrong
 }
 
-// ignoresTerms: with nodeAffinityPolicy Ignore zones count that the pods may not use, so nothing can hold.
+// ignoresTerms: with nodeAffinityPolicy or nodeTaintsPolicy Ignore zones count that the pods may not use, so
+// nothing can hold.
 func (j *judge) ignoresTerms(g *group, want wanted) bool {
-	tolerated := j.zonesOf(g, func(pod *v1.Pod, n *v1.Node) bool { return j.tolerates(pod, n, false) })
 	usable := j.zonesOf(g, func(pod *v1.Pod, n *v1.Node) bool { return j.reaches(pod, n, false) })
-	return want.NodeAffinityPolicy == "Ignore" && len(usable) < len(tolerated)
+	counted := usable
+	switch {
+	case want.NodeAffinityPolicy == "Ignore":
+		counted = j.zonesOf(g, func(pod *v1.Pod, n *v1.Node) bool { return j.tolerates(pod, n, false) })
+	case want.NodeTaintsPolicy == "Ignore":
+		counted = j.zonesOf(g, fits)
+	}
+	return len(usable) < len(counted)
+}
+
+// fits says whether the pod's own terms let it onto the node, whatever its taints are.
+func fits(pod *v1.Pod, n *v1.Node) bool {
+	good, err := nodeaffinity.GetRequiredNodeAffinity(pod).Match(n)
+	return err == nil && good
 }
 
 // keysOf are the keys of hard constraints that some node has together which the group may use: its own, and
@@ -571,10 +584,7 @@ var harmExcuses = []excuse{
 		}},
 	{reason: "nodeTaintsPolicy Ignore has zones count whose nodes are all tainted: they hold the fewest pods for ever",
 		excuses: func(j *judge, g *group) (int, bool) {
-			counted := j.zonesOf(g, func(pod *v1.Pod, n *v1.Node) bool {
-				fits, err := nodeaffinity.GetRequiredNodeAffinity(pod).Match(n)
-				return err == nil && fits
-			})
+			counted := j.zonesOf(g, fits)
 			usable := j.zonesOf(g, func(pod *v1.Pod, n *v1.Node) bool { return j.reaches(pod, n, true) })
 			return min(g.shape.count(), len(usable)), g.policy.name == "taints" && len(usable) < len(counted)
 		}},
