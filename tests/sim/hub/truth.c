@@ -71,14 +71,26 @@ static const uint8_t *by_slot(struct world *w, const struct truth *t, const uint
     return slots;
 }
 
+/* [slots]: those that it has: by items in mode Scores; in mode Owner by its own objects, for those
+ * of others do not count. */
+static const uint8_t *find_members(struct world *w, const struct wish *wish,
+                                   const struct truth *t) {
+    if (wish_is_scored(w, wish))
+        return by_slot(w, t, wish->items);
+    uint8_t *held = check_new_flags(w);
+    (void)check_count_held(w, wish, held);
+    const uint8_t *slots = by_slot(w, t, held);
+    free(held);
+    return slots;
+}
+
 bool truth_answer(struct world *w, const struct wish *wish, bool with_terms, const uint8_t *without,
                   struct truth *t) {
-    const struct ocm_question q = {
-        .placement = &t->placement,
-        .now_ms = w->wall_ms + world_now(w),
-        .reachable = true,
-        .members = with_terms && without != NULL ? by_slot(w, t, wish->items) : NULL,
-        .without = without != NULL ? by_slot(w, t, without) : NULL};
+    const struct ocm_question q = {.placement = &t->placement,
+                                   .now_ms = w->wall_ms + world_now(w),
+                                   .reachable = true,
+                                   .members = with_terms ? find_members(w, wish, t) : NULL,
+                                   .without = without != NULL ? by_slot(w, t, without) : NULL};
     struct err err = {0};
     if (!with_terms)
         t->placement.term_count = 0;
