@@ -87,6 +87,7 @@ static void set_mode(const struct wish *wish, cJSON *object) {
 void changes_note(struct world *w, struct wish *wish) {
     wish->changed_version = w->edited_version = w->store.version;
     wish->unfair = true;
+    wish->complete = false;
 }
 
 /* What the webhook adds to a new Placement in mode Scores, under a key that is nobody's. */
@@ -263,7 +264,7 @@ void changes_take_injection(struct world *w) {
         annotate(object, PLACEMENT_INJECTED_ANNOTATION, NULL);
     store_touch(&w->store, FLEET_PLACEMENTS, object);
     wish->taken++;
-    wish->opened = true;
+    wish->opened = wish->freed = true;
     changes_note(w, wish);
     world_trace(w, "somebody takes our prioritizer from %s", wish->name);
     happen(w, INJECTION_TAKEN);

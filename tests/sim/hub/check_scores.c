@@ -167,9 +167,9 @@ static bool is_hard(const struct wish *wish) {
 static void check_items_stay(struct world *w, const struct judged *j) {
     const struct wish *wish = j->wish;
     const unsigned c = j->cluster;
-    if (!j->fair || j->goes == 0 || !mentions(placement_of(w, wish), wish) ||
-        !check_is_member(w, c) || wish_refuses(w, wish, c) ||
-        w->clusters[c].namespace != NAMESPACE_THERE)
+    if (!j->fair || j->goes == 0 || (is_hard(wish) && !wish->complete) ||
+        !mentions(placement_of(w, wish), wish) || !check_is_member(w, c) ||
+        wish_refuses(w, wish, c) || w->clusters[c].namespace != NAMESPACE_THERE)
         return;
     uint8_t *left_out = check_new_flags(w);
     find_left_out(w, wish, left_out);
@@ -216,6 +216,7 @@ static void check_item(struct world *w, const struct judged *j) {
         wish->unfair = true;
     check_items_skew(w, j);
     check_items_stay(w, j);
+    wish->complete = wish->complete || count_members(w, wish->items) >= wish->number;
     count_item(w, j);
 }
 
@@ -395,7 +396,7 @@ static void check_ocm_decided(struct world *w, const struct ocm_step *step, cons
     /* of one that is asked for, a refused one may take the place */
     if (had && !has && can && step->number != 0 && !refuses_any(w, wish))
         world_fail(w, "%s: OCM empties its decisions, and clusters fit", wish->name);
-    if (!refuses_any(w, wish) && !wish->opened)
+    if (!refuses_any(w, wish) && !wish->opened && (wish->complete || !is_hard(wish)))
         check_decided_stay(w, step, after);
     if (!step->gated || !injected_key_eq(step->gate, wish->key) ||
         !(wish->terms & TERM_ZONE_HARD) || wish->was_cut || step->fits > step->number ||
@@ -407,14 +408,15 @@ static void check_ocm_decided(struct world *w, const struct ocm_step *step, cons
         world_fail(w, "%s: OCM takes the skew from %d to %d", wish->name, was, is);
 }
 
-/* Before there is a gate, OCM may add clusters that have no item, for which a hard term has no
- * room: these go when the gate comes. */
+/* Before OCM is told all, it may add clusters that have no item, for which there may be no room:
+ * these go when it is. */
 static void note_opened(const struct world *w, const struct ocm_step *step, const uint8_t *after) {
     struct wish *wish = step->wish;
+    const bool told = mentions(placement_of(w, wish), wish) && (step->gated || !is_hard(wish));
     bool adds = false;
     for (unsigned i = 0; i < w->cluster_count; i++)
         adds = adds || (after[i] > 0 && step->before[i] == 0 && wish->items[i] == 0);
-    wish->opened = !step->gated && (wish->opened || (wish_is_scored(w, wish) && adds));
+    wish->opened = !told && (wish->opened || (wish_is_scored(w, wish) && adds));
 }
 
 void check_end_ocm(struct world *w, struct ocm_step *step) {
@@ -489,12 +491,14 @@ static void check_left_out(struct world *w, const struct wish *wish, const uint8
 }
 
 /* What must be at once is done at once, and better moves follow: an item comes or goes twice at
- * most, and none for nothing; unless clusters are refused: those that it tries cost more. */
+ * most, and none for nothing; unless clusters are refused: those that it tries cost more; or what
+ * OCM has decided before it is told again counts, too. */
 static void check_item_writes(struct world *w, const struct wish *wish) {
     uint32_t changed = 0;
     for (unsigned i = 0; i < w->cluster_count; i++)
         changed += wish->items[i] != wish->had_items[i];
-    if (w->counted && !check_is_refusing(w, wish) && wish->item_writes > 2 * changed)
+    if (w->counted && !wish->freed && !check_is_refusing(w, wish) &&
+        wish->item_writes > 2 * changed)
         world_fail(w, "%s: %u writes of items, and %u have changed", wish->name, wish->item_writes,
                    changed);
 }

@@ -433,6 +433,10 @@ bool replica_is_fresh(const struct replica *r) {
     return r->planned && has_seen_all(r);
 }
 
+bool replica_is_idle(const struct replica *r) {
+    return replica_is_fresh(r) && strand_waits(r->planner);
+}
+
 /* What it does next: a timer, a watch or, with neither, its planner. */
 struct due {
     int64_t at_ms;
@@ -468,6 +472,6 @@ void replica_step(struct replica *r) {
         timer->fn(timer->ctx);
     } else {
         strand_run(r->planner);
-        r->planned = true;
+        r->planned = r->planned || strand_waits(r->planner);
     }
 }

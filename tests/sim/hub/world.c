@@ -171,7 +171,7 @@ static bool is_settled(struct world *w) {
     since_ms = since_ms > w->scores_end_ms ? since_ms : w->scores_end_ms;
     bool settled = world_now(w) - since_ms >= QUIET_MS && actors_are_idle(w);
     for (unsigned i = 0; i < REPLICAS; i++)
-        settled = settled && w->replicas[i] != NULL && replica_is_fresh(w->replicas[i]);
+        settled = settled && w->replicas[i] != NULL && replica_is_idle(w->replicas[i]);
     return settled && !calls_under_way() && what_comes(w) == NULL;
 }
 
@@ -206,7 +206,7 @@ static bool has_leader(const struct world *w) {
 static bool is_still(const struct world *w) {
     bool still = has_leader(w) && !calls_under_way() && world_now(w) - w->last_write_ms >= STILL_MS;
     for (unsigned i = 0; i < REPLICAS; i++)
-        still = still && (w->replicas[i] == NULL || replica_is_fresh(w->replicas[i]));
+        still = still && (w->replicas[i] == NULL || replica_is_idle(w->replicas[i]));
     return still;
 }
 
@@ -274,9 +274,14 @@ static unsigned some_clusters(struct world *w) {
     return (unsigned)world_between(w, 1000, MOST_CLUSTERS);
 }
 
+/* Of 1000 unlocks; of a seed, by its number. */
+static const unsigned seed_pauses[] = {0, 20, 200, 500};
+
 static void begin(struct world *w, unsigned clusters) {
     clock_fake_init(&w->clock, world_between(w, 1, 1000000000));
     strand_use_clock(&w->clock.clock);
+    strand_pause_at_unlocks(seed_pauses[w->seed % (sizeof seed_pauses / sizeof seed_pauses[0])],
+                            w->seed);
     w->wall_ms = 1800000000000;
     arena_init(&w->arena, 256u << 20);
     w->cluster_count = clusters > 0 ? clusters : some_clusters(w);

@@ -159,8 +159,10 @@ struct wish {
     uint8_t *items;          /* [clusters]; owned: who has one */
     uint8_t *tried;          /* [clusters]; owned: a refused one that has had one */
     bool was_cut;            /* OCM saw more items than it takes, and took some of them */
-    bool opened;             /* somebody has taken its gate: OCM selects others until it is back */
-    bool unfair; /* what OCM sees was written for another state, until it has answered to all */
+    bool opened;   /* OCM is not told all, and has selected others than those that have items */
+    bool complete; /* it has had as many items as it asks for, since it was changed */
+    bool freed;    /* of a round: somebody has taken what tells OCM */
+    bool unfair;   /* what OCM sees was written for another state, until it has answered to all */
     /* Of a round. */
     uint8_t *had_items, *left_out; /* [clusters]; owned: at its beginning */
     uint32_t item_writes;
@@ -263,6 +265,8 @@ bool replica_is_paused(const struct replica *r);
 bool replica_leads(const struct replica *r);
 /* It has seen all there is, and planned since. */
 bool replica_is_fresh(const struct replica *r);
+/* ... and is not in the middle of the next plan. */
+bool replica_is_idle(const struct replica *r);
 /* Is there a Placement in mode Scores whose answer of OCM's it waits for? But for those that OCM
  * may answer otherwise for ever. */
 bool replica_asks(const struct replica *r);
