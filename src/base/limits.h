@@ -199,7 +199,7 @@
 #define LIMIT_PLACEMENT_STATUS                                                                     \
     (512u << 10) /* of its status, which has some 100 bytes for each decision group */
 #define LIMIT_PLACEMENT_OUTLINE                                                                    \
-    (2u << 10) /* conditions of a Placement of which only the outline is kept */
+    (2u << 10) /* conditions of a Placement of which only the outline is kept, and labels */
 #define LIMIT_DECISION_CLUSTERS                                                                    \
     200u /* of one PlacementDecision: twice what OCM has, for what comes may be there before what  \
             goes */

@@ -191,7 +191,26 @@ static void put_annotation(struct json_writer *w, const struct placement *p, str
         json_put_member(w, key, value);
 }
 
+struct labels placement_outline_labels(const struct placement *p) {
+    const struct labels *labels = &p->meta.labels;
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < labels->count; i++)
+        bytes += labels->items[i].key.n + labels->items[i].value.n;
+    return bytes <= LIMIT_PLACEMENT_OUTLINE ? *labels : (struct labels){0};
+}
+
+static void put_labels(struct json_writer *w, const struct labels *labels) {
+    if (labels->count == 0)
+        return;
+    json_key(w, STR("labels"));
+    json_begin_object(w);
+    for (uint32_t i = 0; i < labels->count; i++)
+        json_put_member(w, labels->items[i].key, labels->items[i].value);
+    json_end_object(w);
+}
+
 static void put_outlined_metadata(struct json_writer *w, const struct placement *p) {
+    const struct labels labels = placement_outline_labels(p);
     json_key(w, STR("metadata"));
     json_begin_object(w);
     json_put_member(w, STR("name"), p->meta.name);
@@ -199,6 +218,7 @@ static void put_outlined_metadata(struct json_writer *w, const struct placement 
     json_put_member(w, STR("uid"), p->meta.uid);
     if (p->meta.terminating)
         json_put_member(w, STR("deletionTimestamp"), STR("1970-01-01T00:00:00Z"));
+    put_labels(w, &labels);
     json_key(w, STR("annotations"));
     json_begin_object(w);
     put_annotation(w, p, STR(PLACEMENT_MODE_ANNOTATION));

@@ -11,10 +11,13 @@
 
 /*
  * The outline of a Placement that is too large to be kept: an object of the same form with what
- * identifies it, whose it is (mode, the annotations that switch OCM off) and the first of its
- * spread terms, so that whoever decodes it finds whether Evenkeel is asked for anything. Likewise.
+ * identifies it, labels, whose it is (mode, the annotations that switch OCM off) and the first of
+ * its spread terms, so that whoever decodes it finds whether Evenkeel is asked for anything, by the
+ * Placement or by a policy that selects it. Likewise.
  */
 int placement_outline(const struct placement *p, struct str *ret) MUST_CHECK;
+/* Labels of it: all, or none if they are longer than LIMIT_PLACEMENT_OUTLINE together. */
+struct labels placement_outline_labels(const struct placement *p);
 /* A status with nothing but its conditions, "" without; *ret_cut: they are longer than
  * LIMIT_PLACEMENT_OUTLINE, and *ret is empty. Likewise. */
 int placement_conditions_text(struct str status, struct str *ret, bool *ret_cut) MUST_CHECK;

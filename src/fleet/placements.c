@@ -192,13 +192,20 @@ static int copy_group(const struct placement *from, struct placement_record *ret
     return r == -ENOMEM ? r : 0;
 }
 
-/* About what it takes with this text and this status. */
-static uint64_t bytes_of(const struct placement *from, const struct placement_record *texts) {
-    enum { NAME = 64, LABEL = 96 }; /* that an interned one takes beside its text */
-    const struct labels *labels = &from->meta.labels;
+/* About what it takes with this text, this status and these labels. */
+static uint64_t bytes_of_outline(const struct placement *from, const struct placement_record *texts,
+                                 struct labels labels) {
+    enum { LABEL = 96 }; /* that one takes beside its text */
     uint64_t bytes = sizeof *texts + from->meta.name.n + texts->json.n + texts->status.n;
-    for (uint32_t i = 0; i < labels->count; i++)
-        bytes += LABEL + labels->items[i].key.n + labels->items[i].value.n;
+    for (uint32_t i = 0; i < labels.count; i++)
+        bytes += LABEL + labels.items[i].key.n + labels.items[i].value.n;
+    return bytes;
+}
+
+/* The same with all labels, and the rest. */
+static uint64_t bytes_of(const struct placement *from, const struct placement_record *texts) {
+    enum { NAME = 64 }; /* that an interned one takes beside its text */
+    uint64_t bytes = bytes_of_outline(from, texts, from->meta.labels);
     for (uint32_t i = 0; i < from->set_count; i++)
         bytes += NAME + from->sets[i].n;
     for (uint32_t i = 0; i < from->prioritizer_count; i++)
@@ -216,14 +223,20 @@ static int make_whole(struct fleet_contents *c, const struct placement *from,
     return r == 0 ? copy_group(from, made) : r;
 }
 
-/* Puts the outline, and the conditions, in the place of the texts. */
-static int make_outline(const struct placement *from, struct placement_record *made) {
+/* Puts the outline, and the conditions, in the place of the texts. Policies and spread groups find
+ * it by its labels as before. */
+static int make_outline(struct fleet_contents *c, const struct placement *from,
+                        struct placement_record *made) {
     const struct str json = made->json, status = made->status;
+    const struct labels labels = placement_outline_labels(from);
     made->json = made->status = (struct str){0};
     made->too_large = true;
     int r = placement_outline(from, &made->json);
     if (r == 0)
         r = placement_conditions_text(status, &made->status, &made->status_cut);
+    if (r == 0)
+        r = label_set_make(&c->strings, labels, &made->labels);
+    made->charged = bytes_of_outline(from, made, labels);
     free((void *)(uintptr_t)json.p);
     free((void *)(uintptr_t)status.p);
     return r;
@@ -245,9 +258,7 @@ static int make_record(struct fleet_contents *c, const struct placement *from, s
     if (!too_long && made->status.n <= LIMIT_PLACEMENT_STATUS &&
         contents_has_room(c, before->namespace, before->charged, made->charged))
         return make_whole(c, from, made);
-    r = make_outline(from, made);
-    made->charged = sizeof *made + from->meta.name.n + made->json.n + made->status.n;
-    return r;
+    return make_outline(c, from, made);
 }
 
 /* Its place among others stays as it is. */

@@ -65,11 +65,13 @@ static void a_placement_that_is_too_long(void **state) {
     assert_int_equal(state_of(&b, "n", "p").status.n, LIMIT_PLACEMENT_STATUS);
     give(&b, "n", "p", LIMIT_PLACEMENT_TEXT - text + 1, 0);
     assert_true(is_too_large(&b, "n", "p"));
-    is_json(fleet_placement_json(fleet_look(&b), STR("n"), STR("p")),
-            "{'apiVersion':'cluster.open-cluster-management.io/v1beta1','kind':'Placement',"
-            "'metadata':{'name':'p','namespace':'n','uid':'u','annotations':{" MODE "}},"
-            "'spec':{'spreadPolicy':{'spreadConstraints':[{'topologyKey':'zone',"
-            "'topologyKeyType':'Claim'}]}}}");
+    is_json(
+        fleet_placement_json(fleet_look(&b), STR("n"), STR("p")),
+        "{'apiVersion':'cluster.open-cluster-management.io/v1beta1','kind':'Placement',"
+        "'metadata':{'name':'p','namespace':'n','uid':'u','labels':{'a':'b'},'annotations':{" MODE
+        "}},"
+        "'spec':{'spreadPolicy':{'spreadConstraints':[{'topologyKey':'zone',"
+        "'topologyKeyType':'Claim'}]}}}");
     is_json(state_of(&b, "n", "p").status, "{'conditions':[" CONDITION "]}");
     assert_false(state_of(&b, "n", "p").status_cut);
     assert_str(state_of(&b, "n", "p").version, "7");
@@ -79,6 +81,53 @@ static void a_placement_that_is_too_long(void **state) {
     assert_true(is_too_large(&b, "n", "p"));
     drop(&b, "n", "p");
     fleet_is_empty(&b);
+    fleet_builder_close(&b);
+}
+
+/* What labels an outline has, with one whose value has so many bytes. */
+static struct str labels_with(struct fleet_builder *b, size_t bytes) {
+    CLEANUP(strbuf_done) struct strbuf text = {0};
+    strbuf_appendf(&text, "{'metadata':{'name':'p','namespace':'n','annotations':{'fill':'");
+    for (size_t i = 0; i < LIMIT_PLACEMENT_TEXT; i++)
+        strbuf_append_char(&text, 'x');
+    strbuf_appendf(&text, "'},'labels':{'a':'b','c':'");
+    for (size_t i = 0; i < bytes; i++)
+        strbuf_append_char(&text, 'x');
+    strbuf_appendf(&text, "'}}}%c", '\0');
+    fleet_give(b, FLEET_PLACEMENTS, text.p);
+    assert_true(is_too_large(b, "n", "p"));
+    return fleet_placement_json(fleet_look(b), STR("n"), STR("p"));
+}
+
+static int count_visited(void *ctx, struct str name) {
+    (void)name;
+    ++*(int *)ctx;
+    return 0;
+}
+
+/* Who selects a Placement by its labels finds it when it is too large, too. */
+static void labels_stay(void **state) {
+    struct fleet_builder b;
+    struct arena arena;
+    struct selector selector;
+    (void)state;
+    fleet_builder_open(&b);
+    arena_init(&arena, 1 << 20);
+    assert_int_equal(selector_parse(STR("a=b"), &arena, &selector, NULL), 0);
+    for (int more = -1; more <= 1; more++) {
+        struct steps steps = {.max = 1000};
+        int visited = 0;
+        const struct str json = labels_with(&b, LIMIT_PLACEMENT_OUTLINE - 3 + (size_t)(long)more);
+        const bool stay = more <= 0;
+        assert_int_equal(memmem(json.p, json.n, "\"a\":\"b\"", 7) != NULL, stay);
+        assert_int_equal(fleet_placements_visit(fleet_look(&b), STR("n"), &selector, &steps,
+                                                count_visited, &visited),
+                         0);
+        assert_int_equal(visited, stay);
+    }
+    drop(&b, "n", "p");
+    fleet_is_empty(&b);
+    arena_done(&arena);
     fleet_builder_close(&b);
 }
 
@@ -313,6 +362,7 @@ static void ours_have_room(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_placement_that_is_too_long),
+        cmocka_unit_test(labels_stay),
         cmocka_unit_test(only_the_outline_is_read),
         cmocka_unit_test(conditions_that_are_too_long),
         cmocka_unit_test(a_namespace_has_a_share),
