@@ -6,6 +6,7 @@
 #include "kube/watch/feed.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +31,7 @@ struct informer {
     void *next; /* owned: of the reading of files under way, or NULL */
     struct file_follower follower;
     struct arena arena; /* of the object that a watch shows; its client's thread's */
+    uint64_t most_kept; /* bytes, since memory was given back; likewise */
     struct mutex mutex; /* of which feeds are started, and of `stopped` */
     bool stopped;
     struct mutex waiting; /* of informer_wait() */
@@ -333,18 +335,35 @@ static int watch_apply(void *ctx, struct str json, struct err *err) {
     return r;
 }
 
+/* Has so much been removed that its memory should be given back? malloc() keeps it otherwise: it is
+ * between blocks that stay. */
+static bool has_shrunk(struct informer *i) {
+    enum { AT_LEAST = 1 << 20, PART = 16 };
+    const uint64_t kept = kept_bytes(i);
+    if (kept > i->most_kept)
+        i->most_kept = kept;
+    if (i->most_kept - kept < AT_LEAST || i->most_kept - kept < i->most_kept / PART)
+        return false;
+    i->most_kept = kept;
+    return true;
+}
+
 static int watch_remove(void *ctx, struct str json, struct err *err) {
     const struct kind_feed *f = ctx;
     struct informer *i = f->informer;
     struct informer_object gone = {.kind = f->kind, .arena = &i->arena};
+    bool shrunk = false;
     int r = object_key_decode(json, &i->arena, &gone.meta, err);
     if (r == 0) {
         change_begin(i);
         r = i->store->kinds[f->kind].remove(i->now, &gone, err);
         count_change(i);
+        shrunk = has_shrunk(i);
         change_end(i);
     }
     arena_reset(&i->arena);
+    if (shrunk)
+        (void)malloc_trim(0); /* there may be nothing to give */
     return r;
 }
 
