@@ -1,5 +1,6 @@
 #include "clusters/ask.h"
 
+#include "base/json_writer.h"
 #include "model/names.h"
 
 #include <errno.h>
@@ -17,13 +18,34 @@ static int read_named(const struct fleet_view *view, const struct asked *asked, 
     if (json.n == 0)
         return err_set(err, -ENOENT, "no Placement '%.*s/%.*s' is known", STR_ARG(asked->namespace),
                        STR_ARG(asked->name));
-    if (fleet_placement_state(view, asked->namespace, asked->name).too_large)
-        return err_set(err, -ENOENT,
-                       "Placement '%.*s/%.*s' or what is decided of it is too large to be decided",
-                       STR_ARG(asked->namespace), STR_ARG(asked->name));
     json_reader_init(&r, json, arena, PLACEMENT_KIND);
     placement_decode(&r, ret);
     return json_finish(&r, err);
+}
+
+static bool is_too_large(const struct fleet_view *view, const struct asked *asked) {
+    return fleet_placement_state(view, asked->namespace, asked->name).too_large;
+}
+
+/* Nothing can be decided of a Placement that is not kept as a whole. */
+static int put_too_large(const struct asked *asked, struct arena *arena, struct strbuf *out) {
+    struct json_writer w = {.out = out};
+    json_begin_object(&w);
+    json_put_member(
+        &w, STR("placement"),
+        arena_printf(arena, "%.*s/%.*s", STR_ARG(asked->namespace), STR_ARG(asked->name)));
+    json_key(&w, STR("spreadSatisfied"));
+    json_begin_object(&w);
+    json_put_member(&w, STR("status"), STR("Unknown"));
+    json_put_member(&w, STR("reason"), STR("TooLarge"));
+    json_put_member(&w, STR("message"), STR(FLEET_TOO_LARGE ": decisions stay as they are"));
+    json_end_object(&w);
+    json_put_member(&w, STR("error"),
+                    STR(FLEET_TOO_LARGE ". Make it smaller: 64 KiB without status, 512 KiB of "
+                                        "status and 200 clusters in a PlacementDecision fit; or "
+                                        "have fewer objects in the namespace"));
+    json_end_object(&w);
+    return arena_failed(arena) ? -ENOMEM : 0;
 }
 
 static int ask(const struct clusters_known *known, const struct asked *asked, struct arena *arena,
@@ -42,7 +64,9 @@ static int ask(const struct clusters_known *known, const struct asked *asked, st
         r = read_named(&view, asked, arena, &named, err);
         request.placement = &named;
     }
-    if (r == 0)
+    if (r == 0 && asked->request.placement == NULL && is_too_large(&view, asked))
+        r = put_too_large(asked, arena, out);
+    else if (r == 0)
         r = placement_answer(&view, &request, arena, out, err);
     fleet_view_close(&view);
     if (held != NULL)

@@ -140,6 +140,9 @@ const struct str *fleet_bindings(const struct fleet_view *v, struct str namespac
 struct str fleet_placement_json(const struct fleet_view *v, struct str namespace, struct str name);
 /* What an API server has of it beside that: its status ("": none) as JSON without blanks, and its
  * resourceVersion. Both "" if it is not known. */
+#define FLEET_TOO_LARGE                                                                            \
+    "the Placement or one of its PlacementDecisions is longer than Evenkeel keeps, or all of its " \
+    "namespace are together"
 struct fleet_placement_state {
     struct str status, version;
     /* It cannot be decided: it is, or one of its PlacementDecisions is, longer than the limit of

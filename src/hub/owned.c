@@ -652,10 +652,8 @@ static int leave(struct looking *x) {
 
 /* Only its outline is known, or not all that is decided of it: it keeps what it has. */
 static int keep_too_large(struct looking *x) {
-    const struct ocm_condition condition = {
-        owned_spread_condition, OCM_UNKNOWN, STR("TooLarge"),
-        STR("the Placement or one of its PlacementDecisions is longer than Evenkeel keeps, or all "
-            "of its namespace are together: decisions stay as they are")};
+    const struct ocm_condition condition = {owned_spread_condition, OCM_UNKNOWN, STR("TooLarge"),
+                                            STR(FLEET_TOO_LARGE ": decisions stay as they are")};
     const struct status_wanted wanted = {.conditions = &condition, .condition_count = 1};
     if (x->ret->mode == OWNED_OTHERS)
         return 0;

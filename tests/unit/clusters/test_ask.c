@@ -127,6 +127,33 @@ static void a_toleration_lasts_a_minute(void **state) {
     expect(f, later, PLACEMENT_SELECT, soon_ms, "selected", two);
 }
 
+/* A Placement that is not kept as a whole is answered with why nothing is decided of it. */
+static void one_that_is_too_large(void **state) {
+    enum { LONG = 64 << 10 };
+    struct fixture *f = *state;
+    struct strbuf text = {0};
+    strbuf_append_str(&text,
+                      STR("{'apiVersion':'v1','kind':'List','items':[{'apiVersion':"
+                          "'cluster.open-cluster-management.io/v1beta1','kind':'Placement',"
+                          "'metadata':{'name':'large','namespace':'n','annotations':{'a':'"));
+    for (int i = 0; i < LONG; i++)
+        strbuf_append_char(&text, 'x');
+    strbuf_append_str(&text, STR("'}},'spec':{'numberOfClusters':1}}]}"));
+    strbuf_append_char(&text, '\0');
+    clusters_state_done(&f->state);
+    read_state(text.p, &f->state);
+    strbuf_done(&text);
+    f->known = (struct clusters_known){f->state.fleet, f->state.policies};
+    assert_int_equal(
+        clusters_ask_by_name(&f->known, STR("n"), STR("large"), 0, 0, &f->arena, &f->out, &f->err),
+        0);
+    assert_string_equal(member_of(&f->out, "placement"), "'n/large'");
+    assert_string_equal(member_of(&f->out, "spreadSatisfied.status"), "'Unknown'");
+    assert_string_equal(member_of(&f->out, "spreadSatisfied.reason"), "'TooLarge'");
+    assert_contains(member_of(&f->out, "error"), "Make it smaller");
+    assert_string_equal(member_of(&f->out, "selected"), "none"); /* it is not known */
+}
+
 static void rounds_and_limits_are_wished_for(void **state) {
     struct fixture *f = *state;
     expect(f, "{'placement':" PLACEMENT("p", "{}") "}", PLACEMENT_SELECT, 0, "rounds", "none");
@@ -208,7 +235,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(names_say_who_takes_part),         TEST(a_toleration_lasts_a_minute),
         TEST(rounds_and_limits_are_wished_for), TEST(policies_are_heeded),
-        TEST(a_placement_by_its_name),          TEST(steps_bound_a_question),
+        TEST(a_placement_by_its_name),          TEST(one_that_is_too_large),
+        TEST(steps_bound_a_question),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
