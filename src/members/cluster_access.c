@@ -97,7 +97,8 @@ int member_cluster_check(const struct member_cluster *c, const struct member_acc
     if (!str_eq(c->secret_namespace, rules->secret_namespace))
         return err_set(err, -EPERM,
                        "spec.secretRef names a Secret in namespace '%.*s': only those in "
-                       "karmada.clusterNamespace '%.*s' are read",
+                       "karmada.clusterNamespace '%.*s' are read; set karmada.clusterNamespace if "
+                       "Karmada keeps its Secrets elsewhere",
                        STR_ARG(c->secret_namespace), STR_ARG(rules->secret_namespace));
     if (!rules->plain_http && str_has_prefix(c->endpoint, STR("http://")))
         return err_set(err, -EPERM, "spec.apiEndpoint is http://: no token is sent in clear");
@@ -164,7 +165,7 @@ static int check_owner(const struct member_cluster *c, const struct object_meta 
                ? 0
                : err_set(err, -EPERM,
                          "spec.secretRef names the Secret '%.*s', which has another name than the "
-                         "Cluster, and does not belong to it",
+                         "Cluster, and no Cluster as its controlling owner (controller: true)",
                          STR_ARG(c->secret_name));
 }
 

@@ -108,7 +108,8 @@ static void checks(void **state) {
         {"kube-system", "http://h", "in namespace 'kube-system'"},
         {"karmada-clusters", "https://h",
          "names a Secret in namespace 'karmada-clusters': only those in "
-         "karmada.clusterNamespace 'karmada-cluster' are read"},
+         "karmada.clusterNamespace 'karmada-cluster' are read; set karmada.clusterNamespace if "
+         "Karmada keeps its Secrets elsewhere"},
         {"karmada-cluste", "https://h", "in namespace 'karmada-cluste'"},
         {"kube-system", "https://h", "in namespace 'kube-system'"},
     };
@@ -276,7 +277,9 @@ static void owners(void **state) {
         {"m2", OWNED("Cluster", API, "m1", "u1"), NULL},
         {"m1", OWNED("ExternalSecret", "external-secrets.io/v1", "x", "u2"), NULL},
         {"m1", OWNED("Cluster", "cluster.x-k8s.io/v1beta1", "x", "u2"), NULL},
-        {"m2", SECRET, "the Secret 'm2', which has another name"},
+        {"m2", SECRET,
+         "the Secret 'm2', which has another name than the Cluster, and no Cluster as its "
+         "controlling owner (controller: true)"},
         {"m2", OWNED("Secret", API, "m1", "u1"), "the Secret 'm2', which has another name"},
         {"m2", OWNED("Cluster", "cluster.x-k8s.io/v1beta1", "m1", "u1"), "another name"},
         /* a Cluster with the name of the Secret for impersonation of another one */
