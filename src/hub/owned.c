@@ -57,8 +57,8 @@ void owned_ended(struct owned *o, enum write_end end, int status, int64_t now_ms
     if (o->last.what == OWNED_SCORE && o->last.comes && cannot) {
         /* it has no namespace, say: the others need not wait for it */
         const struct str object = strbuf_str(&o->last.object);
-        scored_refuse(o, (struct str){object.p, str_find(object, '/')}, o->inputs, now_ms,
-                      o->last.version.n == 0 ? CANNOT_MS : DENIAL_MS);
+        (void)scored_refuse(o, (struct str){object.p, str_find(object, '/')}, o->inputs, now_ms,
+                            o->last.version.n == 0 ? CANNOT_MS : DENIAL_MS);
     }
     if (end == WRITE_DONE || end == WRITE_CONFLICT) /* there is another version to be seen */
         o->progress = OWNED_ANSWERED;

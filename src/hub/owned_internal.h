@@ -87,8 +87,8 @@ int scored_look(struct looking *x) MUST_CHECK;
 /* One that is not, and has something of that. *ret_done: there is nothing left of it. */
 int scored_leave(struct looking *x, bool *ret_done) MUST_CHECK;
 /* Leaves out a cluster whose score cannot be written for so long, and for twice as long the next
- * time. */
-void scored_refuse(struct owned *o, struct str cluster, uint64_t inputs, int64_t now_ms,
+ * time. Returns false without memory: then the cluster takes part. */
+bool scored_refuse(struct owned *o, struct str cluster, uint64_t inputs, int64_t now_ms,
                    int64_t for_ms);
 void scored_done(struct owned *o);
 

@@ -143,7 +143,7 @@ static void record_events(const struct planner *p, const struct owned_question *
 /* Keys of all that are known; false: not all have been looked at, or there is no memory. */
 static bool find_keys(struct planner *p, uint64_t **ret, uint32_t *ret_count) {
     mutex_lock(&p->mutex);
-    bool good = !p->all_dirty;
+    bool good = !p->all_dirty && p->again_ms == INT64_MAX;
     *ret_count = 0;
     *ret = malloc((2 * p->records.count + 1) * sizeof **ret);
     for (POOL_EACH(&p->records, id)) {
@@ -416,6 +416,10 @@ static enum duty wait_for_duty(struct planner *p) {
     if (p->restart)
         forget_all(p);
     p->restart = false;
+    if (p->again_ms <= now) {
+        p->again_ms = INT64_MAX;
+        p->all_dirty = true;
+    }
     const bool works = ready && p->leads;
     const bool idle = !works || (!p->all_dirty && !has_turn(p));
     if (rest_ms > 0 && rest_ms < wait_ms)
@@ -462,7 +466,7 @@ int planner_new(const struct planner_options *options, struct planner **ret, str
     turns_init(&p->dirty, TURN_STEPS);
     denied_objects_init(&p->denied);
     p->first_ready = POOL_NONE;
-    p->next_wake_ms = INT64_MAX;
+    p->next_wake_ms = p->again_ms = INT64_MAX;
     arena_init(&p->arena, PLAN_BYTES);
     mutex_init(&p->mutex);
     condition_init(&p->wake);

@@ -83,6 +83,7 @@ struct planner {
     struct turns dirty;                       /* by namespace: to be planned */
     uint32_t first_ready, last_ready;         /* to be written; POOL_NONE */
     struct denied_objects denied;
+    int64_t again_ms; /* when all are marked again, because there was no memory; INT64_MAX: not */
     /* The thread's. */
     struct arena arena;
     struct policies *held;

@@ -83,13 +83,15 @@ void planner_mark(struct planner *p, uint32_t id) {
     condition_signal(&p->wake);
 }
 
+enum { MEMORY_MS = 1000 }; /* until a Placement that found no memory is tried again */
+
 void planner_mark_name(struct planner *p, struct planner_key key) {
     uint32_t id = planner_find(p, key);
     id = id == POOL_NONE ? make_record(p, key) : id;
     if (id != POOL_NONE)
         planner_mark(p, id);
-    else
-        p->all_dirty = true; /* there is no memory: tried again */
+    else if (p->again_ms == INT64_MAX)
+        p->again_ms = p->options.clock->now_ms(p->options.clock) + MEMORY_MS;
 }
 
 void planner_mark_sweep(struct planner *p) {

@@ -119,7 +119,7 @@ static struct owned_refused *refuse(struct owned *o, struct owned_refused *known
     return r;
 }
 
-void scored_refuse(struct owned *o, struct str cluster, uint64_t inputs, int64_t now_ms,
+bool scored_refuse(struct owned *o, struct str cluster, uint64_t inputs, int64_t now_ms,
                    int64_t for_ms) {
     struct owned_refused *known = NULL;
     for (uint32_t i = 0; known == NULL && i < o->refused_count; i++)
@@ -128,12 +128,21 @@ void scored_refuse(struct owned *o, struct str cluster, uint64_t inputs, int64_t
     struct owned_refused *r = refuse(o, known, cluster, inputs, now_ms, for_ms);
     if (r != NULL)
         r->unwritable = true;
+    return r != NULL;
 }
 
-static void refuse_slot(struct looking *x, uint32_t slot) {
+static bool refuse_slot(struct looking *x, uint32_t slot) {
     const uint32_t place = x->refused_at != NULL ? x->refused_at[slot] : 0;
-    (void)refuse(x->o, place > 0 ? &x->o->refused[place - 1] : NULL, ocm_cluster_name(&x->d, slot),
-                 fleet_cluster(x->q->view, slot)->inputs, x->q->now_ms, x->q->settings->refused_ms);
+    return refuse(x->o, place > 0 ? &x->o->refused[place - 1] : NULL, ocm_cluster_name(&x->d, slot),
+                  fleet_cluster(x->q->view, slot)->inputs, x->q->now_ms,
+                  x->q->settings->refused_ms) != NULL;
+}
+
+enum { MEMORY_MS = 1000 }; /* until a refusal that found no memory is tried again */
+
+/* Plans at once without the clusters that were refused. */
+static void plan_without(struct looking *x, bool are_noted) {
+    owned_wake_in(x, are_noted ? 0 : MEMORY_MS);
 }
 
 /* Clusters whose time is not over are left out. A cluster that has changed is forgotten, and so is
@@ -256,9 +265,9 @@ static int write_item(struct scored_changes *p) {
     }
     begin_writing(x);
     if (p->has[slot] == 0 && (denied > 0 || is_full(x, slot))) {
-        scored_refuse(x->o, ocm_cluster_name(&x->d, slot), fleet_cluster(x->q->view, slot)->inputs,
-                      x->q->now_ms, denied > 0 ? denied : x->q->settings->refused_ms);
-        owned_wake_in(x, 0); /* to plan without it */
+        plan_without(x, scored_refuse(x->o, ocm_cluster_name(&x->d, slot),
+                                      fleet_cluster(x->q->view, slot)->inputs, x->q->now_ms,
+                                      denied > 0 ? denied : x->q->settings->refused_ms));
         return 0;
     }
     x->o->inputs = fleet_cluster(x->q->view, slot)->inputs;
@@ -411,10 +420,11 @@ static int wait_for_ocm(struct looking *x, const uint32_t *missing, uint32_t cou
         return write_condition(x, misconfigured(x, ocms.message));
     const bool is_over = waited >= after && (is_alive(x) || waited >= SILENT_TIMES * after);
     if (is_over && has_room && count > 0) {
+        bool are_noted = true;
         for (uint32_t i = 0; i < count; i++)
-            refuse_slot(x, missing[i]);
+            are_noted = refuse_slot(x, missing[i]) && are_noted;
         o->asks = false;
-        owned_wake_in(x, 0); /* to plan without them */
+        plan_without(x, are_noted);
         return 0;
     }
     if (waited < PATIENCE_MS)
