@@ -16,7 +16,8 @@
  * before: it starts from what the hub has.
  *
  * Threads: all calls from any thread. The planner's mutex is taken under the fleet's lock, and
- * never the other way round; it is held for a moment only.
+ * never the other way round. A look that plans does not hold it; making a write of one
+ * AddOnPlacementScore and walking all Placements whose time has come do.
  *
  * In mode Scores it is told of items that came or went (planner_scored()), and sweeps away those of
  * Placements that are no more (hub/score_sweep.h).
