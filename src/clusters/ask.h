@@ -24,8 +24,8 @@ int clusters_ask(const struct clusters_known *known, const struct clusters_quest
                  struct err *err) MUST_CHECK;
 
 /* The same of PLACEMENT_SELECT, of a Placement that is known, by its name; `limit` of the lists: 0:
- * none. -ENOENT: it is not known; -EINVAL: it cannot be read. A Placement that is too large to be kept
- * has an answer with "placement", "spreadSatisfied" and "error" alone. */
+ * none. -ENOENT: it is not known; -EINVAL: it cannot be read. A Placement that is too large to be
+ * kept has an answer with "placement", "spreadSatisfied" and "error" alone. */
 int clusters_ask_by_name(const struct clusters_known *known, struct str namespace, struct str name,
                          uint32_t limit, int64_t now_ms, struct arena *arena, struct strbuf *out,
                          struct err *err) MUST_CHECK;
