@@ -90,7 +90,7 @@ case $mode in
     ;;
 -hub) shift ;;
 esac
-test_flags 'cases|seed|number' "$@"
+test_flags 'cases|seed|number|steps' "$@"
 case $mode in
 -hub) run_hub ;;
 *) ask ;;

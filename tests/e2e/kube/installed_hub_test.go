@@ -365,7 +365,7 @@ func (h *hubHost) leftBehind(t *testing.T) {
 	h.until("one in mode Scores has a gate and a condition", func(ctx context.Context) (bool, error) {
 		said, err := h.tryShell("set +x; kubectl get placement scored -n shop -o json")
 		return strings.Contains(said, injectedByOurs) && strings.Contains(said, ".exists(s, s.name ==") &&
-			strings.Contains(said, `"SpreadSatisfied"`), err
+			strings.Contains(said, `"SpreadSatisfied"`), fmt.Errorf("%w, %s", err, said)
 	})
 	end := h.unmoved(t)
 	h.shell(t, "helm uninstall evenkeel --namespace evenkeel --wait")

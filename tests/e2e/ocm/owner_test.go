@@ -165,6 +165,11 @@ func (w *world) difference(ctx context.Context, name string) (string, error) {
 	if err := w.h.SaveState(ctx, state); err != nil {
 		return "", err
 	}
+	return w.differenceIn(ctx, name, state)
+}
+
+// differenceIn asks about a state that was saved.
+func (w *world) differenceIn(ctx context.Context, name, state string) (string, error) {
 	d, err := w.h.Read(ctx, w.name, name)
 	if err != nil {
 		return "", err
