@@ -170,20 +170,7 @@ func (w *world) difference(ctx context.Context, name string) (string, error) {
 
 // differenceIn asks about a state that was saved.
 func (w *world) differenceIn(ctx context.Context, name, state string) (string, error) {
-	d, err := w.h.Read(ctx, w.name, name)
-	if err != nil {
-		return "", err
-	}
-	text, err := json.Marshal(map[string]any{"apiVersion": clusterv1beta1.GroupVersion.String(), "kind": "Placement",
-		"metadata": map[string]any{"name": name, "namespace": w.name}, "spec": d.Placement.Spec})
-	if err != nil {
-		return "", err
-	}
-	file := filepath.Join(w.dir, name+".json")
-	if err := os.WriteFile(file, text, 0o644); err != nil {
-		return "", err
-	}
-	a, err := evenkeel.Run(setting(w.t, "EVENKEEL"), append(evenkeel.Files(file, state), "--now", time.Now().Format(time.RFC3339))...)
+	d, a, err := w.simulated(ctx, name, state)
 	if err != nil {
 		return "", err
 	}
@@ -198,6 +185,25 @@ func (w *world) differenceIn(ctx context.Context, name, state string) (string, e
 		return fmt.Sprintf("the status has %d groups, simulate %d", len(d.Placement.Status.DecisionGroups), len(a.Groups)), nil
 	}
 	return differentGroups(d, a.Groups), nil
+}
+
+// simulated returns what is decided of a Placement now, and what simulate makes of a state.
+func (w *world) simulated(ctx context.Context, name, state string) (*hub.Decision, *answer.Answer, error) {
+	d, err := w.h.Read(ctx, w.name, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	text, err := json.Marshal(map[string]any{"apiVersion": clusterv1beta1.GroupVersion.String(), "kind": "Placement",
+		"metadata": map[string]any{"name": name, "namespace": w.name}, "spec": d.Placement.Spec})
+	if err != nil {
+		return nil, nil, err
+	}
+	file := filepath.Join(w.dir, name+".json")
+	if err := os.WriteFile(file, text, 0o644); err != nil {
+		return nil, nil, err
+	}
+	a, err := evenkeel.Run(setting(w.t, "EVENKEEL"), append(evenkeel.Files(file, state), "--now", time.Now().Format(time.RFC3339))...)
+	return d, a, err
 }
 
 // differentGroups compares clusters and names of groups: a PlacementDecision keeps its number when it

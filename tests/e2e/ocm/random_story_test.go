@@ -94,16 +94,29 @@ func (l *look) inputs(p *clusterv1beta1.Placement) string {
 	return all.String()
 }
 
-// skews of the terms, as contract 2 step 7 has them, and the keys that no cluster has that fits.
-func (l *look) skews(p *clusterv1beta1.Placement) (skews []int, unknown []string) {
-	terms := p.Spec.SpreadPolicy.SpreadConstraints
+// unknown are the keys of terms that no cluster has that fits.
+func (l *look) unknown(p *clusterv1beta1.Placement) (keys []string) {
 	fits := l.fits(p)
-	for _, term := range terms {
+	for _, term := range p.Spec.SpreadPolicy.SpreadConstraints {
 		has := func(name string) bool { return l.clusters[name].Labels[term.TopologyKey] != "" }
 		if len(fits) > 0 && !slices.ContainsFunc(fits, has) {
-			unknown = append(unknown, term.TopologyKey)
+			keys = append(keys, term.TopologyKey)
 		}
 	}
+	return keys
+}
+
+func (l *look) names(placement string) (names []string) {
+	for _, d := range l.decided[placement] {
+		names = append(names, d.ClusterName)
+	}
+	return names
+}
+
+// skews of the terms with these clusters, as contract 2 step 7 has them.
+func (l *look) skews(p *clusterv1beta1.Placement, decided []string) (skews []int) {
+	terms := p.Spec.SpreadPolicy.SpreadConstraints
+	fits := l.fits(p)
 	counted := slices.DeleteFunc(slices.Clone(fits), func(name string) bool {
 		return slices.ContainsFunc(terms, func(term clusterv1beta1.SpreadConstraintsTerm) bool {
 			return term.WhenUnsatisfiable == clusterv1beta1.DoNotSchedule && l.clusters[name].Labels[term.TopologyKey] == ""
@@ -120,7 +133,7 @@ func (l *look) skews(p *clusterv1beta1.Placement) (skews []int, unknown []string
 				siblings[parent] = map[string]int{}
 			}
 			n := 0
-			if slices.ContainsFunc(l.decided[p.Name], func(d clusterv1beta1.ClusterDecision) bool { return d.ClusterName == name }) {
+			if slices.Contains(decided, name) {
 				n = 1
 			}
 			siblings[parent][l.clusters[name].Labels[terms[i].TopologyKey]] += n
@@ -135,7 +148,19 @@ func (l *look) skews(p *clusterv1beta1.Placement) (skews []int, unknown []string
 		}
 		skews = append(skews, skew)
 	}
-	return skews, unknown
+	return skews
+}
+
+// mayNotBe says whether the plan breaks a hard term, because of the clusters that it keeps: no write adds a cluster where that
+// is so, though the plan would have it in place of another one, or beside them.
+func (l *look) mayNotBe(p *clusterv1beta1.Placement, plan []string) bool {
+	skews := l.skews(p, plan)
+	for i, term := range p.Spec.SpreadPolicy.SpreadConstraints {
+		if term.WhenUnsatisfiable == clusterv1beta1.DoNotSchedule && skews[i] > max(int(term.MaxSkew), 1) {
+			return true
+		}
+	}
+	return false
 }
 
 // lie says what is not true of a Placement's condition; "": nothing.
@@ -144,7 +169,7 @@ func (l *look) lie(p *clusterv1beta1.Placement) string {
 	if c == nil {
 		return "there is no condition"
 	}
-	skews, unknown := l.skews(p)
+	skews, unknown := l.skews(p, l.names(p.Name)), l.unknown(p)
 	skewed := false
 	for i, term := range p.Spec.SpreadPolicy.SpreadConstraints {
 		skewed = skewed || skews[i] > max(int(term.MaxSkew), 1)
@@ -179,7 +204,7 @@ func (l *look) lie(p *clusterv1beta1.Placement) string {
 // wrongReason of a decision of Evenkeel's: the domain that it names is where the cluster is. Where nobody has a key,
 // decisions are left as they were.
 func (l *look) wrongReason(p *clusterv1beta1.Placement) string {
-	if _, unknown := l.skews(p); len(unknown) > 0 {
+	if len(l.unknown(p)) > 0 {
 		return ""
 	}
 	for _, d := range l.decided[p.Name] {
@@ -248,12 +273,14 @@ func (o *watcher) watchFor(during time.Duration) {
 type story struct {
 	*world
 	*watcher
-	dice     *rand.Rand
-	names    []string // of clusters
-	made     int
-	placed   []string
-	replicas []*evenkeel.Replica
-	start    func() *evenkeel.Replica
+	dice  *rand.Rand
+	names []string // of clusters
+	made  int
+	// Times that a plan could not be reached, for no write adds above a hard term.
+	unreachable int
+	placed      []string
+	replicas    []*evenkeel.Replica
+	start       func() *evenkeel.Replica
 }
 
 func (s *story) oneOf(all ...string) string { return all[s.dice.IntN(len(all))] }
@@ -366,6 +393,29 @@ func (s *story) killLeader() {
 	s.excused = time.Now().Add(2 * storyLease)
 }
 
+// isPlanned says whether a Placement is as simulated, or else what differs. Where nobody has a key only what must move does.
+func (s *story) isPlanned(ctx context.Context, l *look, name, state string) (string, error) {
+	text, err := s.differenceIn(ctx, name, state)
+	if text == "" || err != nil {
+		return "", err
+	}
+	p := l.placements[name]
+	if len(l.unknown(p)) > 0 {
+		return "", nil
+	}
+	d, a, err := s.simulated(ctx, name, state)
+	if err != nil {
+		return "", err
+	}
+	fits := l.fits(p)
+	lost := slices.ContainsFunc(d.Clusters(), func(name string) bool { return !slices.Contains(fits, name) })
+	if !lost && l.mayNotBe(p, a.Selected) {
+		s.unreachable++
+		return "", nil
+	}
+	return name + ": " + text, nil
+}
+
 // quietMoment waits until all is as simulated; then all conditions and reasons are true.
 func (s *story) quietMoment() {
 	s.t.Helper()
@@ -376,13 +426,13 @@ func (s *story) quietMoment() {
 		if err := s.h.SaveState(ctx, state); err != nil {
 			return false, err
 		}
-		for _, name := range s.placed {
-			text, err := s.differenceIn(ctx, name, state)
-			if last = name + ": " + text; text != "" || err != nil {
+		l, err := s.look(ctx)
+		for i := 0; i < len(s.placed) && err == nil; i++ {
+			if last, err = s.isPlanned(ctx, l, s.placed[i], state); last != "" {
 				return false, err
 			}
 		}
-		return true, nil
+		return err == nil, err
 	})
 	if err != nil {
 		s.t.Fatalf("%v; %s", err, last)
@@ -438,8 +488,8 @@ func (s *story) play(steps int) {
 			s.t.Fatalf("step %d: %s", step, strings.Join(events, ", "))
 		}
 	}
-	s.t.Logf("%s: %d steps and %d leaders killed in %v; a condition was not true for %v at most, a look took %v at most", s.mode, steps,
-		kills, time.Since(began).Round(time.Second), s.longest.Round(time.Millisecond), s.slowest.Round(time.Millisecond))
+	s.t.Logf("%s: %d steps and %d leaders killed in %v; a condition was not true for %v at most, a look took %v at most; %d times a plan may not be", s.mode, steps,
+		kills, time.Since(began).Round(time.Second), s.longest.Round(time.Millisecond), s.slowest.Round(time.Millisecond), s.unreachable)
 }
 
 // TestRandomStory: clusters come and go, fall ill and are called otherwise, Placements are edited, leaders die; conditions and
