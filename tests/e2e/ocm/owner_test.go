@@ -93,11 +93,13 @@ func (w *world) cluster(name, labels string) {
 	}
 	c := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: w.name + "-" + name, Labels: all}}
 	c.Spec.HubAcceptsClient = true
-	_, err := w.h.Clusters.ClusterV1().ManagedClusters().Create(w.t.Context(), c, metav1.CreateOptions{})
-	w.must(err)
-	if w.mode == "Scores" { // as OCM's registration controller does
+	// OCM's registration controller makes the namespace. It is there first here: a cluster whose scores cannot be written
+	// is left out for ten minutes, or until it changes.
+	if w.mode == "Scores" {
 		w.must(w.h.CreateNamespace(w.t.Context(), c.Name))
 	}
+	_, err := w.h.Clusters.ClusterV1().ManagedClusters().Create(w.t.Context(), c, metav1.CreateOptions{})
+	w.must(err)
 }
 
 func (w *world) clusters(labels string, names ...string) {
