@@ -42,17 +42,16 @@ tidy_one() { # file
 
 # Remembers the files of a commit as passed, with that commit's own flags.
 remember() { # commit
-    local tree known=$cache/$1
+    local tree flags known=$cache/$1
     [ ! -e "$known" ] && git cat-file -e "$1^{commit}" 2>/dev/null || return 0
     tree=$(mktemp -d)
     git archive "$1" | tar -x -C "$tree"
     ln -s "$PWD/build" "$tree/build" # what is made from messages' definitions
     # shellcheck disable=SC2016 # make expands it
-    TIDY_FLAGS=$(make -s -C "$tree" CC=clang-14 --eval 'tidy-flags: ; @echo $(LINT_FLAGS)' tidy-flags)
+    flags=$(make -s -C "$tree" CC=clang-14 --eval 'tidy-flags: ; @echo $(LINT_FLAGS)' tidy-flags)
     (
         cd "$tree"
-        export TIDY_FLAGS tidy_top=$tree
-        c_files '*.c' | xargs -r -P "$jobs" -n 1 "$self" --checksum
+        c_files '*.c' | TIDY_FLAGS=$flags tidy_top=$tree xargs -r -P "$jobs" -n 1 "$self" --checksum
     ) | (cd "$cache" && xargs -r touch)
     rm -r "$tree"
     touch "$known"
@@ -65,12 +64,12 @@ case ${1:-} in
     exit
     ;;
 --checksum)
-    cd "$tidy_top"
+    cd "${tidy_top:-.}"
     checksum "$2"
     exit
     ;;
 esac
 mkdir -p "$cache"
 find "$cache" -type f -mtime +30 -delete
-(remember "$(<tests/lint/green)")
+remember "$(<tests/lint/green)"
 c_files '*.c' | xargs -r -P "$jobs" -n 1 "$self" --one
