@@ -183,6 +183,15 @@ static void a_placement_without_decision_groups(void **state) {
            {OPENAPI, 200, SCHEMA("\"spreadPolicy\":{}", "\"spreadPolicy\":{}")});
 }
 
+/* Whole names of members count: another one that ends alike is not it. */
+static void a_member_that_only_ends_alike(void **state) {
+    EXPECT(*state,
+           "error ocm: Placements have no spec.spreadPolicy here: spread terms are dropped before "
+           "they are stored, and only those of TopologyPolicies count\n" HAS_VERSION,
+           {V1}, {V1BETA2}, {V1BETA1}, {V1ALPHA1}, {GOOD_DEPLOYMENT},
+           {OPENAPI, 200, SCHEMA("\"my-spreadPolicy\":{}", "\"decisionGroups\":{}")});
+}
+
 static void what_cannot_be_seen(void **state) {
     EXPECT(*state, "warning ocm: which kinds are served cannot be seen: the API server says 403\n",
            {GROUP "v1", 403, "{}"});
@@ -252,6 +261,7 @@ int main(void) {
         TEST(kinds_that_are_missing_are_named),
         TEST(a_placement_without_spread_policy),
         TEST(a_placement_without_decision_groups),
+        TEST(a_member_that_only_ends_alike),
         TEST(what_cannot_be_seen),
         TEST(a_schema_that_cannot_be_seen),
         TEST(a_version_that_is_not_known),
