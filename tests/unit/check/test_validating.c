@@ -172,6 +172,10 @@ static void nobody_asks_when_gates_go(void **state) {
         /* another webhook's rules are not ours */
         {LIST(RULED_SERVICE(RULES(RULE("\"CREATE\"")), OUR) "," SERVICE("/a")), GATES},
         {LIST(RULED_SERVICE(RULES(RULE("\"CREATE\"") "," RULE("\"UPDATE\"")), OUR)), ""},
+        /* in any order */
+        {LIST(RULED_SERVICE(RULES(RULE("\"UPDATE\"") "," RULE("\"CREATE\"")), OUR)), ""},
+        {LIST(RULED_SERVICE(RULES(RULE("\"UPDATE\",\"CREATE\"")), OUR)), ""},
+        {LIST(RULED_SERVICE(RULES(RULE("\"*\",\"CREATE\"")), OUR)), ""},
         {LIST(RULED_SERVICE(RULES(RULE("\"CREATE\"")), OUR) "," SERVICE(OUR)), ""},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -208,6 +212,13 @@ static void the_configuration_s_own_names_are_tried(void **state) {
     c->configuration.webhook.certificates.validating = names;
     c->configuration.webhook.certificates.validating_count = 1;
     expect(c, &(struct shown){TWO, NULL, LIST(SERVICE("/webhooks/v1/pods/validate"))}, "");
+    expect(c, &(struct shown){TWO, NULL, LIST("")}, "mode Require (gold, jade) " NOBODY);
+    /* one that is shown is enough, whatever follows it */
+    static const char *const more[] = {"ours", "hidden"};
+    c->configuration.webhook.certificates.validating = more;
+    c->configuration.webhook.certificates.validating_count = 2;
+    c->findings.count = 0;
+    expect(c, &(struct shown){TWO, NULL, LIST(SERVICE(OUR))}, "");
     expect(c, &(struct shown){TWO, NULL, LIST("")}, "mode Require (gold, jade) " NOBODY);
 }
 
