@@ -235,6 +235,18 @@ static void removed(void **state) {
                         "\"celSelector\":{\"celExpressions\":[" GATE "]}}}]," POLICY(OURS)),
          GATED(""),
          PLACEMENT(NOTE(ADDED("\\\"prioritizerPolicy\\\",\\\"score\\\"")), SOFT "," POLICY(OURS))},
+        /* an empty predicate, which the user has put in the place of ours, stays */
+        {PLACEMENT(NOTE(ALL_ADDED), SOFT ",\"predicates\":[{}]," POLICY(OURS)), GATED(""),
+         PLACEMENT(NOTE(ADDED("\\\"prioritizerPolicy\\\",\\\"score\\\"")),
+                   SOFT ",\"predicates\":[{}]," POLICY(OURS))},
+        /* ... and what is unknown beside the gate's list */
+        {PLACEMENT(NOTE(ADDED("\\\"score\\\",\\\"gate\\\"")),
+                   SOFT ",\"predicates\":[{\"requiredClusterSelector\":{\"celSelector\":{\"x\":1,"
+                        "\"celExpressions\":[" GATE "]}}}]," POLICY(OURS)),
+         PLACEMENT(NOTE(ADDED("\\\"score\\\",\\\"gate\\\"")), HARD "," POLICY(OURS)),
+         PLACEMENT(NOTE(ADDED("\\\"score\\\"")),
+                   SOFT ",\"predicates\":[{\"requiredClusterSelector\":{\"celSelector\":{\"x\":1}}}"
+                        "]," POLICY(OURS))},
         /* expressions of the user's stay */
         {PLACEMENT(NOTE(ADDED("\\\"score\\\",\\\"gate\\\"")),
                    "\"predicates\":[{\"requiredClusterSelector\":{\"celSelector\":{"
@@ -418,6 +430,21 @@ static void copies(void **state) {
         NULL,
         PLACEMENT("", "\"predicates\":[{\"requiredClusterSelector\":{}}],\"prioritizerPolicy\":{"
                       "\"mode\":\"Additive\"}"));
+    /* one of them is enough, alone or beside the Placement's own */
+    static const char *const gates[] = {ALIEN, ALIEN "," GATE, GATE "," ALIEN, GATE "," GATE};
+    for (size_t i = 0; i < sizeof gates / sizeof gates[0]; i++) {
+        CLEANUP(strbuf_done) struct strbuf object = {0};
+        strbuf_appendf(&object,
+                       PLACEMENT(NOTE(ADDED("\\\"score\\\",\\\"gate\\\"")), HARD
+                                 ",\"predicates\":[{\"requiredClusterSelector\":{\"celSelector\":{"
+                                 "\"celExpressions\":[\"a\",%s]}}}]," POLICY(OURS)) "%c",
+                       gates[i], '\0');
+        reviewed_becomes(f, object.p, NULL,
+                         PLACEMENT(NOTE(ADDED("\\\"score\\\",\\\"gate\\\"")),
+                                   HARD ",\"predicates\":[{\"requiredClusterSelector\":{"
+                                        "\"celSelector\":{\"celExpressions\":[\"a\"," GATE
+                                        "]}}}]," POLICY(OURS)));
+    }
     /* nearly a gate is the user's own */
     static const char *const theirs[] = {
         "\"managedCluster.scores(\\\"evenkeel-1\\\").exists(s, s.name == \\\"s2-00000001\\\" && "
@@ -500,6 +527,22 @@ static void nobody_publishes(void **state) {
                      PLACEMENT("", SOFT "," POLICY(BUILT_IN("Spread", "2"))));
     assert_int_equal(f->answer.warning_count, 1);
     assert_contains(arena_cstr(&f->arena, f->answer.warnings[0]), "does not know builtIn Spread");
+}
+
+/* Scores will be published, but not before somebody leads: until then a gate selects nothing. */
+static void nobody_leads(void **state) {
+    struct reviewed *f = *state;
+    f->options.is_waiting = true;
+    reviewed_becomes(f, PLACEMENT("", HARD "," POLICY("")), NULL,
+                     PLACEMENT(NOTE(ADDED("\\\"score\\\"")), HARD "," POLICY(OURS)));
+    assert_int_equal(f->answer.warning_count, 1);
+    assert_contains(arena_cstr(&f->arena, f->answer.warnings[0]),
+                    "no replica of Evenkeel leads at the moment");
+    /* soft terms need no gate; the gate that a live one has stays */
+    reviewed_becomes(f, PLACEMENT("", SOFT "," POLICY("")), NULL, UNGATED);
+    assert_int_equal(f->answer.warning_count, 0);
+    reviewed_becomes(f, GATED(""), GATED(""), GATED(""));
+    assert_int_equal(f->answer.warning_count, 0);
 }
 
 #define GIVEN DISABLED ",\"placements.evenkeel.io/disabled-ocm\":\"true\""
@@ -750,6 +793,7 @@ int main(void) {
         TEST(copies),
         TEST(left_alone),
         TEST(nobody_publishes),
+        TEST(nobody_leads),
         TEST(owned),
         TEST(unknown_modes),
         TEST(terms_that_nobody_can_have_meant),
