@@ -144,6 +144,30 @@ static void bound_and_not_known(void **state) {
     fleet_builder_close(&b);
 }
 
+/* A cluster, a binding and its set: nothing can be decided without one of each. */
+static void what_a_decision_needs(void **state) {
+    struct fleet_builder b;
+    (void)state;
+    fleet_builder_open(&b);
+    assert_true(fleet_lacks_all(fleet_look(&b)));
+    fleet_give(&b, FLEET_CLUSTERS, "{'metadata':{'name':'c'}}");
+    assert_true(fleet_lacks_all(fleet_look(&b)));
+    bind(&b, "n", "s");
+    assert_true(fleet_lacks_all(fleet_look(&b))); /* the set is only bound */
+    fleet_give(&b, FLEET_SETS, "{'metadata':{'name':'s'}}");
+    assert_false(fleet_lacks_all(fleet_look(&b)));
+    fleet_drop(&b, FLEET_BINDINGS, "n", "s");
+    assert_true(fleet_lacks_all(fleet_look(&b)));
+    bind(&b, "n", "s");
+    fleet_drop(&b, FLEET_CLUSTERS, NULL, "c");
+    assert_true(fleet_lacks_all(fleet_look(&b)));
+    fleet_give(&b, FLEET_CLUSTERS, "{'metadata':{'name':'c'}}");
+    assert_false(fleet_lacks_all(fleet_look(&b)));
+    fleet_drop(&b, FLEET_SETS, NULL, "s");
+    assert_true(fleet_lacks_all(fleet_look(&b)));
+    fleet_builder_close(&b);
+}
+
 static void namespaces(void **state) {
     struct fleet_builder b;
     struct label_set_ref labels;
@@ -178,6 +202,7 @@ int main(void) {
         cmocka_unit_test(sets),
         cmocka_unit_test(a_selector_that_does_not_compile),
         cmocka_unit_test(bound_and_not_known),
+        cmocka_unit_test(what_a_decision_needs),
         cmocka_unit_test(namespaces),
     };
     return cmocka_run_group_tests_name("sets of a fleet", tests, NULL, NULL);
