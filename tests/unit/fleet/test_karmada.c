@@ -141,6 +141,30 @@ static void a_listing_without_end(void **state) {
     karmada_store.close(contents);
 }
 
+/* All that a listing does not show is gone at its end, and all that one without end has brought. */
+static void a_listing_takes_all_that_it_should(void **state) {
+    void *contents = NULL;
+    (void)state;
+    assert_int_equal(karmada_store.open(&contents, NULL), 0);
+    karmada_store.sync_begin(contents, 0);
+    give(contents, STR("a"), 1);
+    give(contents, STR("b"), 1);
+    give(contents, STR("c"), 1);
+    karmada_store.sync_end(contents, 0);
+    assert_int_equal(karmada_store.kinds[0].count(contents), 3);
+    karmada_store.sync_begin(contents, 0);
+    give(contents, STR("b"), 1);
+    karmada_store.sync_end(contents, 0);
+    assert_int_equal(karmada_store.kinds[0].count(contents), 1);
+    karmada_store.sync_begin(contents, 0);
+    give(contents, STR("d"), 1);
+    give(contents, STR("e"), 1);
+    give(contents, STR("f"), 1);
+    karmada_store.sync_abort(contents, 0);
+    assert_int_equal(karmada_store.kinds[0].count(contents), 1);
+    karmada_store.close(contents);
+}
+
 static int setup(void **state) {
     (void)state;
     assert_return_code(mkstemps(path, 5), 0);
@@ -157,6 +181,7 @@ int main(void) {
         cmocka_unit_test(from_files),
         cmocka_unit_test(one_by_one),
         cmocka_unit_test(a_listing_without_end),
+        cmocka_unit_test(a_listing_takes_all_that_it_should),
     };
     return cmocka_run_group_tests_name("Karmada's clusters", tests, setup, teardown);
 }
