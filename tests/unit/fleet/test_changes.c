@@ -157,6 +157,25 @@ static void of_a_cluster_by_selectors(void **state) {
     fleet_builder_close(&b);
 }
 
+/* A cluster may be in several sets, and a namespace may have all of them. */
+static void each_placement_comes_once(void **state) {
+    struct fleet_builder b;
+    (void)state;
+    fleet_builder_open(&b);
+    placement(&b, "ns", "p1", "", "");
+    placement(&b, "ns", "p2", "", "");
+    placement(&b, "ns", "p3", "", "'clusterSets':['one','eu']");
+    set(&b, "one", "");
+    set(&b, "eu", BY_SELECTOR("'region':'eu'"));
+    set(&b, "all", BY_SELECTOR(""));
+    bind(&b, "ns", "one");
+    bind(&b, "ns", "eu");
+    bind(&b, "ns", "all");
+    cluster(&b, "c", IN("one") ",'region':'eu'");
+    by_cluster(&b, "c", "ns/p1 ns/p2 ns/p3");
+    fleet_builder_close(&b);
+}
+
 static void of_a_set_and_a_binding(void **state) {
     struct fleet_builder b;
     (void)state;
@@ -600,6 +619,7 @@ int main(void) {
         cmocka_unit_test(of_a_cluster),
         cmocka_unit_test(who_has_the_cluster_comes_first),
         cmocka_unit_test(of_a_cluster_by_selectors),
+        cmocka_unit_test(each_placement_comes_once),
         cmocka_unit_test(of_a_set_and_a_binding),
         cmocka_unit_test(of_a_score),
         cmocka_unit_test(of_a_placement_and_its_decisions),
