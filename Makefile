@@ -442,7 +442,8 @@ $(SIM): $(SIM_SOURCES:%.c=$(OBJ)/%.o) $(LIB)
 # Threads, and what they wait for, are played: tests/sim/hub/strand.h.
 SIM_HUB_WRAPS := pthread_create pthread_join clock_real condition_wait condition_wait_until \
 	condition_signal condition_broadcast planner_new mutex_lock mutex_unlock rwlock_read \
-	rwlock_read_done rwlock_write
+	rwlock_read_done rwlock_write owned_look planner_lead write_lane_new write_lane_free \
+	write_lane_want write_lane_rank write_queue_next write_item_end
 $(SIM_HUB): $(SIM_HUB_SOURCES:%.c=$(OBJ)/%.o) $(LIB)
 	@echo '  link  $@'
 	@$(CC) $(ALL_LDFLAGS) $(SIM_HUB_WRAPS:%=-Wl,--wrap=%) -o $@ $^ $(lib_libs)

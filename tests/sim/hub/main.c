@@ -63,6 +63,7 @@ const char *const happening_names[HAPPENINGS] = {
     [ITEM_TAKEN] = "score: an item taken by somebody",
     [ITEM_THEIRS] = "score: an item of somebody else's",
     [ITEM_DEAD] = "score: an item of no Placement, by somebody",
+    [CROWD_CHANGED] = "crowd: a Placement changed, made or deleted",
     [NAMESPACE_LATE] = "cluster: its namespace comes later",
     [OCM_WROTE] = "OCM: wrote",
     [OCM_WROTE_OVER] = "OCM: wrote though it is disabled",
@@ -85,6 +86,8 @@ const char *const happening_names[HAPPENINGS] = {
     [FOUND_REFUSED] = "Evenkeel: found a refused cluster",
     [TRIED_AGAIN] = "Evenkeel: tried a refused cluster again",
     [BROKE_ITEMS] = "Evenkeel: broke a hard term of scores for a moment",
+    [PLANNED_BEFORE] = "Evenkeel: planned one of the crowd while one of n waited",
+    [WRITTEN_BEFORE] = "Evenkeel: wrote for the crowd while a write of n waited",
     [LARGE_FLEET] = "a fleet of 1,000 to 5,000 clusters",
 };
 

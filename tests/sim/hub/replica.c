@@ -372,6 +372,7 @@ static bool begin(struct replica *r) {
         return false;
     r->planner = strand_take_new();
     r->plans = newest_planner;
+    fair_use(w, r->number, r->plans);
     return informer_watch(fleet_informer(r->fleet), &watching, NULL) == 0;
 }
 

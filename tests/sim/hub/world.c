@@ -14,6 +14,7 @@ enum {
     STILL_MS = 35000,   /* longer than a move waits, and a lost write is in doubt */
     STILL_TRIES = 1200,
     STORM_MS = 40000,
+    CROWD_MS = 5000,
     MOST_STEPS = 20000000,
 };
 
@@ -48,7 +49,7 @@ void happen(struct world *w, enum happening what) {
 
 /* ---- what is due next ---- */
 
-enum actor { NOBODY, CALLS_ACT, OCM_ACTS, COLLECTOR_ACTS, REPLICA_ACTS };
+enum actor { NOBODY, CALLS_ACT, OCM_ACTS, COLLECTOR_ACTS, CROWD_ACTS, REPLICA_ACTS };
 
 static void offer(int64_t at_ms, enum actor actor, int64_t *next_ms, enum actor *next) {
     if (at_ms < *next_ms) {
@@ -63,6 +64,7 @@ static int64_t find_next(struct world *w, enum actor *ret) {
     offer(calls_at_ms(), CALLS_ACT, &next_ms, ret);
     offer(w->ocm_ms, OCM_ACTS, &next_ms, ret);
     offer(w->collect_ms, COLLECTOR_ACTS, &next_ms, ret);
+    offer(w->crowd_ms, CROWD_ACTS, &next_ms, ret);
     for (int i = 0; i < REPLICAS; i++)
         offer(w->replicas[i] != NULL ? replica_at_ms(w->replicas[i]) : w->revive_ms[i],
               REPLICA_ACTS + i, &next_ms, ret);
@@ -99,6 +101,8 @@ static void step(struct world *w, enum actor actor, int64_t at_ms) {
         ocm_step(w);
     else if (actor == COLLECTOR_ACTS)
         collect_step(w);
+    else if (actor == CROWD_ACTS)
+        crowd_step(w);
     else
         act_replica(w, actor - REPLICA_ACTS);
     note_leader(w);
@@ -178,6 +182,7 @@ static bool is_settled(struct world *w) {
 /* Nothing goes wrong any more: all must come to rest, and stay so. */
 static void come_to_rest(struct world *w) {
     const int64_t until_ms = world_now(w) + REST_MINUTES * MINUTE_MS;
+    crowd_work(w, false);
     w->last_write_ms = world_now(w);
     while (!w->failed && !is_settled(w)) {
         if (world_now(w) > until_ms)
@@ -226,7 +231,9 @@ static void play_changes(struct world *w) {
 static void play_storm(struct world *w) {
     w->counted = false;
     w->hostility = (unsigned)world_between(w, 5, 250);
+    crowd_work(w, true);
     play_changes(w);
+    crowd_work(w, false);
     for (int i = 0; i < STILL_TRIES && !w->failed && !is_still(w); i++)
         play_for(w, 100);
     check_begin_round(w);
@@ -246,9 +253,12 @@ static void play_change(struct world *w) {
     w->counted = true;
     w->hostility = 0;
     check_begin_round(w);
+    crowd_work(w, true);
     changes_single(w);
     for (unsigned i = 0; i < w->wish_count; i++)
         check_scored_round(w, &w->wishes[i]); /* what somebody has taken is put back */
+    if (w->crowd_count > 0)
+        play_for(w, CROWD_MS);
     come_to_rest(w);
 }
 
@@ -257,6 +267,7 @@ static void play_end(struct world *w) {
     w->counted = false;
     check_begin_round(w);
     changes_end_placements(w);
+    crowd_end(w);
     come_to_rest(w);
     if (!w->failed)
         check_gone(w);
@@ -301,6 +312,7 @@ static void begin(struct world *w, unsigned clusters) {
     w->store.changed = truth_changed;
     w->store.ctx = w;
     changes_begin(w);
+    crowd_begin(w);
     for (unsigned i = 0; i < REPLICAS; i++)
         w->revive_ms[i] = world_now(w) + world_between(w, 0, 5000);
     w->ocm_ms = w->collect_ms = world_now(w);

@@ -13,6 +13,8 @@
  *     actors.c    the garbage collector, and namespaces of clusters
  *     changes.c   what people and clusters do; changes_placements.c  ... to Placements
  *     scores.c    AddOnPlacementScores of Evenkeel's: whose items there are
+ *     crowd.c     Placements of another namespace, which always want something
+ *     fair.c      how long namespace n waits for these
  *     check.c     what must be true after every write, and when all is quiet
  *     check_scores.c  the same of mode Scores
  *
@@ -33,6 +35,7 @@
 enum {
     REPLICAS = 2,
     PLACEMENTS = 5,
+    MOST_CROWD = 60, /* Placements of the crowd */
     MOST_CLUSTERS = 5000,
     SHARDS = 4, /* of scores */
     TRACE_LINES = 60,
@@ -90,6 +93,7 @@ enum happening {
     ITEM_TAKEN,           /* likewise, an item of it */
     ITEM_THEIRS,          /* somebody writes an item of his own into it */
     ITEM_DEAD,            /* likewise, one that looks like ours and is no Placement's */
+    CROWD_CHANGED,        /* a Placement of the crowd */
     NAMESPACE_LATE,       /* a cluster comes, and its namespace does not yet */
     OCM_WROTE,
     OCM_WROTE_OVER, /* after it was disabled */
@@ -110,9 +114,11 @@ enum happening {
     INJECTED,
     GATED,
     TOOK_INJECTION,
-    FOUND_REFUSED, /* a cluster that only a user's CEL keeps out */
-    TRIED_AGAIN,   /* such a one */
-    BROKE_ITEMS,   /* a hard term, as BROKE_HARD_TERM */
+    FOUND_REFUSED,  /* a cluster that only a user's CEL keeps out */
+    TRIED_AGAIN,    /* such a one */
+    BROKE_ITEMS,    /* a hard term, as BROKE_HARD_TERM */
+    PLANNED_BEFORE, /* one of the crowd, while one of n waited */
+    WRITTEN_BEFORE, /* likewise */
     LARGE_FLEET,
     HAPPENINGS
 };
@@ -214,6 +220,8 @@ struct world {
     int64_t scores_end_ms;      /* no score ends after that */
     int64_t last_write_ms;      /* of any replica but to Leases: when it was sent */
     int64_t ocm_ms, collect_ms; /* when these act next */
+    int64_t crowd_ms;           /* likewise; INT64_MAX: it rests */
+    unsigned crowd_count;       /* Placements that it may have; 0: there is no crowd */
     unsigned leader;            /* number of who led last, + 1; 0 */
     int64_t led_since_ms;
     struct replica *replicas[REPLICAS]; /* NULL: it is dead */
@@ -243,6 +251,7 @@ static inline bool world_chance(struct world *w, unsigned per_mille) {
 }
 
 #define NAMESPACE "n"
+#define CROWD_NAMESPACE "crowd"
 
 /* ---- replica.c ---- */
 
@@ -368,6 +377,24 @@ void changes_take_annotation(struct world *w);
 void changes_take_injection(struct world *w);
 /* A Placement, or its PlacementDecisions, are not any more what they were. */
 void changes_note(struct world *w, struct wish *wish);
+
+/* ---- crowd.c ---- */
+
+/* Makes it, in some seeds. */
+void crowd_begin(struct world *w);
+/* It begins to change its Placements, or leaves them as they are. */
+void crowd_work(struct world *w, bool works);
+void crowd_step(struct world *w);
+/* All of them go. */
+void crowd_end(struct world *w);
+/* All is quiet: it has what it asks for. */
+void crowd_check_quiet(struct world *w);
+
+/* ---- fair.c ---- */
+
+struct planner;
+/* The planner of the replica of this number. Borrowed. */
+void fair_use(struct world *w, unsigned number, const struct planner *p);
 
 /* ---- check.c ---- */
 
