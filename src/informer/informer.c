@@ -321,7 +321,8 @@ static int decode_event(struct informer *i, struct informer_object *object, stru
 static int watch_apply(void *ctx, struct str json, struct err *err) {
     struct kind_feed *f = ctx;
     struct informer *i = f->informer;
-    struct informer_object object = {.kind = f->kind, .json = json, .arena = &i->arena};
+    struct informer_object object = {
+        .kind = f->kind, .json = json, .arena = &i->arena, .is_stored = true};
     int r = decode_event(i, &object, err);
     if (r == 0) {
         change_begin(i);

@@ -40,7 +40,8 @@ struct informer_object {
                                 Of an object that is gone: name, namespace and uid */
     struct str json;         /* all of it; "": it is gone */
     struct arena *arena;
-    void *decoded; /* from the decoder, in the arena */
+    bool is_stored; /* by an API server, which may have taken what a file may not have */
+    void *decoded;  /* from the decoder, in the arena */
 };
 
 struct informer_kind {

@@ -24,7 +24,7 @@ void fleet_builder_close(struct fleet_builder *b) {
 
 int fleet_try(struct fleet_builder *b, enum fleet_kind kind, const char *json) {
     const struct informer_kind *row = &fleet_store.kinds[kind];
-    struct informer_object object = {.kind = kind, .arena = &b->arena};
+    struct informer_object object = {.kind = kind, .arena = &b->arena, .is_stored = true};
     struct json_reader r;
     struct err err;
     end_view(b);

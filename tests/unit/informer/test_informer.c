@@ -38,6 +38,7 @@ struct shelf {
 static atomic_int shelves;     /* that are open */
 static atomic_int aborted;     /* listings */
 static _Atomic uint64_t taken; /* by what is kept, as the store says */
+static atomic_bool stored;     /* the last node that was decoded, by an API server */
 static int refusal;            /* what apply() answers to an object named "refused" */
 
 static int open_shelf(void **ret, struct err *err) {
@@ -58,6 +59,7 @@ static void close_shelf(void *contents) {
 static void decode_node(struct json_reader *r, struct informer_object *ret) {
     struct node node;
     node_decode(r, &node);
+    atomic_store(&stored, ret->is_stored);
     ret->meta = node.meta;
     ret->decoded = arena_cstr(ret->arena, node.meta.name);
 }
@@ -215,6 +217,7 @@ static void files_have_all_there_is(void **state) {
              &err),
         0);
     has(f->informer, "a b", 1);
+    assert_false(atomic_load(&stored));
     assert_int_equal(informer_changes(f->informer), changes + 1);
     assert_int_equal(load(f, NODE("c", "4"), &err), 0);
     has(f->informer, "c", 0);
@@ -336,6 +339,7 @@ static void watches_keep_it_right(void **state) {
     assert_true(api_say(&s.calls[NODES], STREAM EVENT("ADDED", NODE("a", "1"))
                                              EVENT("ADDED", NODE("b", "2")) MARKER("3")));
     nodes_become(2);
+    assert_true(atomic_load(&stored));
     while (!informer_heard(i, NODES, &heard))
         sched_yield();
     assert_false(informer_listed(i)); /* one of two */
