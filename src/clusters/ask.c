@@ -19,7 +19,7 @@ static int read_named(const struct fleet_view *view, const struct asked *asked, 
         return err_set(err, -ENOENT, "no Placement '%.*s/%.*s' is known", STR_ARG(asked->namespace),
                        STR_ARG(asked->name));
     json_reader_init(&r, json, arena, PLACEMENT_KIND);
-    placement_decode(&r, ret);
+    placement_decode_as(&r, (struct placement_reading){.is_stored = true}, ret);
     return json_finish(&r, err);
 }
 
@@ -27,8 +27,9 @@ static bool is_too_large(const struct fleet_view *view, const struct asked *aske
     return fleet_placement_state(view, asked->namespace, asked->name).too_large;
 }
 
-/* Nothing can be decided of a Placement that is not kept as a whole. */
-static int put_too_large(const struct asked *asked, struct arena *arena, struct strbuf *out) {
+/* The answer for a Placement of which nothing can be decided. */
+static int put_undecided(const struct asked *asked, struct str reason, struct str message,
+                         struct str error, struct arena *arena, struct strbuf *out) {
     struct json_writer w = {.out = out};
     json_begin_object(&w);
     json_put_member(
@@ -37,15 +38,29 @@ static int put_too_large(const struct asked *asked, struct arena *arena, struct 
     json_key(&w, STR("spreadSatisfied"));
     json_begin_object(&w);
     json_put_member(&w, STR("status"), STR("Unknown"));
-    json_put_member(&w, STR("reason"), STR("TooLarge"));
-    json_put_member(&w, STR("message"), STR(FLEET_TOO_LARGE ": decisions stay as they are"));
+    json_put_member(&w, STR("reason"), reason);
+    json_put_member(&w, STR("message"), message);
     json_end_object(&w);
-    json_put_member(&w, STR("error"),
-                    STR(FLEET_TOO_LARGE ". Make it smaller: 64 KiB without status, 512 KiB of "
-                                        "status and 200 clusters in a PlacementDecision fit; or "
-                                        "have fewer objects in the namespace"));
+    json_put_member(&w, STR("error"), error);
     json_end_object(&w);
     return arena_failed(arena) ? -ENOMEM : 0;
+}
+
+static int put_too_large(const struct asked *asked, struct arena *arena, struct strbuf *out) {
+    return put_undecided(
+        asked, STR("TooLarge"), STR(FLEET_TOO_LARGE ": decisions stay as they are"),
+        STR(FLEET_TOO_LARGE ". Make it smaller: 64 KiB without status, 512 KiB of status and 200 "
+                            "clusters in a PlacementDecision fit; or have fewer objects in the "
+                            "namespace"),
+        arena, out);
+}
+
+static int put_negative(const struct asked *asked, int32_t number, struct arena *arena,
+                        struct strbuf *out) {
+    return put_undecided(
+        asked, ocm_spread_reason_names[OCM_SPREAD_MISCONFIGURED],
+        arena_printf(arena, OCM_NEGATIVE_NUMBER ": decisions stay as they are", number),
+        arena_printf(arena, OCM_NEGATIVE_NUMBER, number), arena, out);
 }
 
 static int ask(const struct clusters_known *known, const struct asked *asked, struct arena *arena,
@@ -66,6 +81,8 @@ static int ask(const struct clusters_known *known, const struct asked *asked, st
     }
     if (r == 0 && asked->request.placement == NULL && is_too_large(&view, asked))
         r = put_too_large(asked, arena, out);
+    else if (r == 0 && request.placement->number < 0)
+        r = put_negative(asked, request.placement->number, arena, out);
     else if (r == 0)
         r = placement_answer(&view, &request, arena, out, err);
     fleet_view_close(&view);

@@ -28,10 +28,10 @@ static void decode_placement(struct json_reader *r, struct informer_object *ret)
     struct placement *object = ret->decoded = arena_alloc(r->arena, sizeof *object);
     if (object == NULL)
         return;
-    if (placement_text_is_long(ret->json))
-        placement_decode_outline(r, object);
-    else
-        placement_decode(r, object);
+    placement_decode_as(r,
+                        (struct placement_reading){.is_outline = placement_text_is_long(ret->json),
+                                                   .is_stored = ret->is_stored},
+                        object);
     ret->meta = object->meta;
 }
 

@@ -164,7 +164,7 @@ static void forget_another(struct looking *x) {
         o->reasons = 0;
         o->disabling = DISABLING_UNKNOWN;
         o->undone = 0;
-        o->warned = false;
+        o->warned = o->warned_number = false;
     }
     o->uid = uid;
 }
@@ -181,7 +181,7 @@ static int read_placement(struct looking *x, bool *ret_found) {
     if (json.n == 0)
         return 0;
     json_reader_init(&r, json, x->arena, PLACEMENT_KIND);
-    placement_decode(&r, &x->placement);
+    placement_decode_as(&r, (struct placement_reading){.is_stored = true}, &x->placement);
     int failed = json_finish(&r, x->err);
     if (failed != 0)
         return failed;
@@ -663,6 +663,27 @@ static int keep_too_large(struct looking *x) {
     return x->doubt == DOUBT_NONE && !x->state.status_cut ? owned_write_status(x, &wanted) : 0;
 }
 
+/* OCM's controller crashes at such a number: nothing moves, and it is said. */
+static int keep_negative(struct looking *x) {
+    struct owned_answer *ret = x->ret;
+    const struct ocm_condition condition = {
+        owned_spread_condition, OCM_UNKNOWN, ocm_spread_reason_names[OCM_SPREAD_MISCONFIGURED],
+        arena_printf(x->arena, OCM_NEGATIVE_NUMBER ": decisions stay as they are",
+                     x->placement.number)};
+    const struct status_wanted wanted = {.conditions = &condition, .condition_count = 1};
+    ret->result = OWNED_KEPT;
+    ret->kept = "Misconfigured";
+    ret->has_key = ret->mode == OWNED_SCORED;
+    if (x->doubt != DOUBT_NONE)
+        return 0;
+    const int r = owned_write_status(x, &wanted);
+    ret->crashes = r == 0 && ret->write.what != OWNED_NOTHING && !x->o->warned_number;
+    x->o->warned_number = true;
+    if (ret->crashes)
+        ret->warning = condition.message;
+    return r;
+}
+
 /* What takes more steps than it may says so, with the little that this takes. */
 static void say_too_many_steps(struct looking *x) {
     const struct ocm_condition condition = {
@@ -737,8 +758,12 @@ int owned_look(struct owned *o, const struct owned_question *q, struct arena *ar
     owned_look_for_last(&x);
     ret->write_is_out = o->progress != OWNED_IDLE;
     r = find_mode(&x);
+    o->warned_number = o->warned_number && x.placement.number < 0;
     if (r == 0 && x.state.too_large)
         r = keep_too_large(&x);
+    else if (r == 0 && x.placement.number < 0 &&
+             (ret->mode == OWNED_OURS || ret->mode == OWNED_SCORED))
+        r = keep_negative(&x);
     else if (r == 0 && ret->mode == OWNED_OURS)
         r = look_at_ours(&x);
     else if (r == 0 && ret->mode == OWNED_LEAVING)

@@ -93,8 +93,9 @@ struct owned {
                         unless it is put back no more */
     int64_t undone_ms;
     struct moves moves;
-    bool warned;      /* of a key that is unknown */
-    uint64_t reasons; /* that are wanted, and not there, since reasons_ms; a hash; 0: none are */
+    bool warned;        /* of a key that is unknown */
+    bool warned_number; /* of a negative number of clusters */
+    uint64_t reasons;   /* that are wanted, and not there, since reasons_ms; a hash; 0: none are */
     int64_t reasons_ms;
     bool waits, denied; /* moves wait; the status denies what is true: since then */
     int64_t waits_since_ms, denied_since_ms;
@@ -190,7 +191,9 @@ struct owned_answer {
     bool undone;           /* from now on OCM's annotation is not put back any more */
     bool left_undone;      /* it is not put back: OCM decides */
     bool leaves_none;      /* after them no cluster is left */
-    struct str warning;    /* KeyUnknown, from now on: its sentence; arena; "": nothing is new */
+    struct str warning;    /* KeyUnknown, or a number that crashes OCM, from now on: its sentence;
+                              arena; "": nothing is new */
+    bool crashes;          /* the warning is of that number */
     const char *kept;      /* with OWNED_KEPT: why, one word; static */
     struct str uid;        /* the Placement's; arena */
     struct str note;       /* for people, about the moves that begin, or `undone`; arena */

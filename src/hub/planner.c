@@ -35,6 +35,9 @@ const struct event_reason planner_reasons[PLANNER_REASONS] = {
     [PLANNER_KEY_UNKNOWN] = {"KeyUnknown", EVENT_WARNING, PLACEMENT_KIND,
                              "no cluster that passes OCM's filters has the label or claim of a "
                              "term; the note has the key"},
+    [PLANNER_MISCONFIGURED] = {"Misconfigured", EVENT_WARNING, PLACEMENT_KIND,
+                               "numberOfClusters is negative, which crashes OCM's placement "
+                               "controller; decisions stay as they are"},
     [PLANNER_UNDONE] = {"Undone", EVENT_WARNING, PLACEMENT_KIND,
                         "what Evenkeel has set was taken away more than three times in an hour, "
                         "OCM's disable annotation or what mode Scores adds: Evenkeel leaves the "
@@ -137,7 +140,8 @@ static void record_events(const struct planner *p, const struct owned_question *
     if (a->moves > 0 || a->undone)
         record_event(p, q, a->uid, which, a->note);
     if (a->warning.n > 0)
-        record_event(p, q, a->uid, PLANNER_KEY_UNKNOWN, a->warning);
+        record_event(p, q, a->uid, a->crashes ? PLANNER_MISCONFIGURED : PLANNER_KEY_UNKNOWN,
+                     a->warning);
 }
 
 /* Keys of all that are known; false: not all have been looked at, or there is no memory. */

@@ -103,15 +103,15 @@ static void toleration_decode(struct json_reader *r, void *into) {
 
 /* ---- the Placement ---- */
 
-static void number_decode(struct json_reader *r, struct placement *p) {
+static void number_decode(struct json_reader *r, struct placement *p, bool may_be_negative) {
     p->has_number = !json_null(r);
     p->number = p->has_number ? (int32_t)json_integer(r, INT32_MIN, INT32_MAX) : 0;
-    if (p->number < 0)
+    if (p->number < 0 && !may_be_negative)
         json_fail(r, "%d is negative, which would crash Open Cluster Management's controller",
                   p->number);
 }
 
-static void spec_decode(struct json_reader *r, struct placement *p,
+static void spec_decode(struct json_reader *r, struct placement *p, bool is_stored,
                         struct placement_warnings *warnings) {
     struct str key;
     if (!json_object(r))
@@ -120,7 +120,7 @@ static void spec_decode(struct json_reader *r, struct placement *p,
         if (str_eq(key, STR("clusterSets")))
             p->sets = strings_decode(r, &p->set_count);
         else if (str_eq(key, STR("numberOfClusters")))
-            number_decode(r, p);
+            number_decode(r, p, is_stored);
         else if (str_eq(key, STR("predicates")))
             p->predicates = placement_predicates_decode(r, &p->predicate_count);
         else if (str_eq(key, STR("prioritizerPolicy")))
@@ -137,13 +137,13 @@ static void spec_decode(struct json_reader *r, struct placement *p,
     }
 }
 
-static void outlined_spec_decode(struct json_reader *r, struct placement *p) {
+static void outlined_spec_decode(struct json_reader *r, struct placement *p, bool is_stored) {
     struct str key;
     if (!json_object(r))
         return;
     while (json_member(r, &key)) {
         if (str_eq(key, STR("numberOfClusters")))
-            number_decode(r, p);
+            number_decode(r, p, is_stored);
         else if (str_eq(key, STR("spreadPolicy")))
             spread_decode(r, p);
         else
@@ -163,11 +163,12 @@ static void warn_of_version(struct json_reader *r, struct placement_warnings *wa
     warnings->count++;
 }
 
-static void decode(struct json_reader *r, bool is_outline, struct placement *ret) {
+void placement_decode_as(struct json_reader *r, struct placement_reading how,
+                         struct placement *ret) {
     struct placement_warnings warnings = {0};
     struct str key, version = {0};
     *ret = (struct placement){.group_length = {.is_text = true, .text = STR("100%")},
-                              .is_outline = is_outline};
+                              .is_outline = how.is_outline};
     if (!json_object(r))
         return;
     while (json_member(r, &key)) {
@@ -175,10 +176,10 @@ static void decode(struct json_reader *r, bool is_outline, struct placement *ret
             version = json_string(r);
         else if (str_eq(key, STR("metadata")))
             meta_decode_annotated(r, &ret->meta, &ret->annotations);
-        else if (str_eq(key, STR("spec")) && is_outline)
-            outlined_spec_decode(r, ret);
+        else if (str_eq(key, STR("spec")) && how.is_outline)
+            outlined_spec_decode(r, ret, how.is_stored);
         else if (str_eq(key, STR("spec")))
-            spec_decode(r, ret, &warnings);
+            spec_decode(r, ret, how.is_stored, &warnings);
         else
             (void)json_skip(r); /* not ours; errors stay in r */
     }
@@ -191,9 +192,5 @@ static void decode(struct json_reader *r, bool is_outline, struct placement *ret
 }
 
 void placement_decode(struct json_reader *r, struct placement *ret) {
-    decode(r, false, ret);
-}
-
-void placement_decode_outline(struct json_reader *r, struct placement *ret) {
-    decode(r, true, ret);
+    placement_decode_as(r, (struct placement_reading){.is_outline = false}, ret);
 }

@@ -141,7 +141,7 @@ struct placement {
     const struct str *sets; /* spec.clusterSets */
     uint32_t set_count;
     bool has_number;
-    int32_t number; /* numberOfClusters, >= 0: a negative one is an error of the reader */
+    int32_t number; /* numberOfClusters; negative only where an API server has stored it */
     const struct placement_predicate *predicates;
     uint32_t predicate_count;
     struct str mode; /* of prioritizerPolicy, as written; "" is Additive */
@@ -163,9 +163,17 @@ struct placement {
  * scoreCoordinate.builtIn where that is not set.
  */
 void placement_decode(struct json_reader *r, struct placement *ret);
-/* The same of the metadata, and of what an outline has of the spec: 12,000 predicates are passed
- * over in a tenth of the time that decoding takes, and in none of its memory. */
-void placement_decode_outline(struct json_reader *r, struct placement *ret);
+/* How a Placement is read. */
+struct placement_reading {
+    /* Only what an outline has of the spec is read: 12,000 predicates are passed over in a tenth of
+     * the time that decoding takes, and in none of its memory. */
+    bool is_outline;
+    /* An API server has stored it: numberOfClusters may be negative, and then nothing may be
+     * decided of it. */
+    bool is_stored;
+};
+void placement_decode_as(struct json_reader *r, struct placement_reading how,
+                         struct placement *ret);
 /* The selector of annotation PLACEMENT_GROUP_ANNOTATION: which Placements of its namespace it is
  * spread together with. 0, -ENOENT (there is no annotation), -EINVAL (it is not a selector, or
  * longer than LIMIT_SPREAD_GROUP_TEXT; there is no group then) or -ENOMEM. `err` says why of

@@ -161,6 +161,10 @@ enum ocm_spread_reason {
     OCM_SPREAD_EVEN,
     OCM_SPREAD_REASONS
 };
+/* With the number: %d. */
+#define OCM_NEGATIVE_NUMBER                                                                        \
+    "numberOfClusters is %d, and a negative one crashes Open Cluster Management's controller"
+
 extern const struct str ocm_spread_reason_names[OCM_SPREAD_REASONS];
 
 /* PlacementMisconfigured, PlacementSatisfied */

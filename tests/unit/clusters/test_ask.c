@@ -4,6 +4,7 @@
  */
 #include "clusters/ask.h"
 
+#include "fleet/internal.h"
 #include "unit/clusters/state.h"
 
 #include <errno.h>
@@ -154,6 +155,32 @@ static void one_that_is_too_large(void **state) {
     assert_string_equal(member_of(&f->out, "selected"), "none"); /* it is not known */
 }
 
+/* As a watch does it. */
+static void take_stored(struct fixture *f, char *json) {
+    struct informer *informer = fleet_informer(f->state.fleet);
+    const struct informer_kind *kind = &fleet_store.kinds[FLEET_PLACEMENTS];
+    struct informer_object object = {
+        .kind = FLEET_PLACEMENTS, .json = str_of(json), .arena = &f->arena, .is_stored = true};
+    struct json_reader r;
+    json_reader_init(&r, object.json, &f->arena, "object");
+    kind->decode(&r, &object);
+    assert_int_equal(json_finish(&r, &f->err), 0);
+    assert_int_equal(kind->apply(informer_write(informer), &object, &f->err), 0);
+    informer_write_done(informer);
+}
+
+static void one_that_would_crash_ocm(void **state) {
+    struct fixture *f = *state;
+    char *json = with_quotes(PLACEMENT("negative", "{'numberOfClusters':-7}"));
+    take_stored(f, json);
+    free(json);
+    assert_int_equal(clusters_ask_by_name(&f->known, STR("n"), STR("negative"), 0, 0, &f->arena,
+                                          &f->out, &f->err),
+                     0);
+    assert_string_equal(member_of(&f->out, "spreadSatisfied.reason"), "'Misconfigured'");
+    assert_contains(member_of(&f->out, "error"), "numberOfClusters is -7");
+}
+
 static void rounds_and_limits_are_wished_for(void **state) {
     struct fixture *f = *state;
     expect(f, "{'placement':" PLACEMENT("p", "{}") "}", PLACEMENT_SELECT, 0, "rounds", "none");
@@ -236,7 +263,7 @@ int main(void) {
         TEST(names_say_who_takes_part),         TEST(a_toleration_lasts_a_minute),
         TEST(rounds_and_limits_are_wished_for), TEST(policies_are_heeded),
         TEST(a_placement_by_its_name),          TEST(one_that_is_too_large),
-        TEST(steps_bound_a_question),
+        TEST(one_that_would_crash_ocm),         TEST(steps_bound_a_question),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

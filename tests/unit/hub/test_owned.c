@@ -410,6 +410,39 @@ static void what_is_too_large_keeps_what_it_has(void **state) {
     assert_int_equal(hub.answer.result, OWNED_DECIDED);
 }
 
+/* OCM's controller crashes at it; it is said once, and nothing moves. */
+static void a_negative_number(void **state) {
+    struct owned_write write;
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, OURS, SOFT NUMBER("2"));
+    (void)played_settle(&hub);
+    played_is(&hub, "p-decision-1: e0 w0");
+    played_placement(&hub, OURS, SOFT NUMBER("-1"));
+    assert_true(played_look(&hub, &write));
+    assert_int_equal(write.what, OWNED_STATUS);
+    assert_true(hub.answer.crashes);
+    assert_contains(hub.answer.warning.p, "numberOfClusters is -1, and a negative one crashes");
+    owned_write_done(&write);
+    assert_int_equal(played_settle(&hub), 1);
+    assert_false(hub.answer.crashes); /* that was said */
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "Unknown Misconfigured");
+    assert_int_equal(hub.answer.result, OWNED_KEPT);
+    played_is(&hub, "p-decision-1: e0 w0");
+    fleet_give(&hub.fleet, FLEET_PLACEMENTS,
+               "{'metadata':{'name':'p','namespace':'n','uid':'another','annotations':{" OURS
+               "}},'spec':{" SOFT NUMBER("-1") "}}");
+    assert_true(played_look(&hub, &write));
+    assert_true(hub.answer.crashes);
+    owned_write_done(&write);
+    played_placement(&hub, OURS, SOFT NUMBER("2"));
+    (void)played_settle(&hub);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "True Even");
+    played_placement(&hub, "", "'numberOfClusters':-1"); /* nobody asks */
+    (void)played_settle(&hub);
+    assert_false(hub.answer.crashes);
+}
+
 #define BY_KEY(key, rest)                                                                          \
     "'spreadPolicy':{'spreadConstraints':[{'topologyKey':'" key "','topologyKeyType':'Label'" rest \
     "}]}"
@@ -1358,6 +1391,7 @@ int main(void) {
         TEST(names_that_no_label_holds),
         TEST(a_name_that_no_cluster_has),
         TEST(what_is_too_large_keeps_what_it_has),
+        TEST(a_negative_number),
         TEST(a_hard_key_that_nobody_has),
         TEST(a_new_one_by_a_key_that_nobody_has),
         TEST(a_soft_key_that_nobody_has),

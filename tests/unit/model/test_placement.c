@@ -16,6 +16,14 @@ static struct placement decode(const char *json) {
     return p;
 }
 
+static struct placement decode_stored(const char *json) {
+    struct placement p;
+    struct json_reader r = decoding_reader(json);
+    placement_decode_as(&r, (struct placement_reading){.is_stored = true}, &p);
+    decoding_good(&r);
+    return p;
+}
+
 static void refused(const char *json, const char *words) {
     struct placement p;
     struct json_reader r = decoding_reader(json);
@@ -67,12 +75,14 @@ static void sets_number_and_annotations(void **state) {
     assert_int_equal(p.number, 0);
     assert_int_equal(decode("{\"spec\":{\"numberOfClusters\":2147483647}}").number, INT32_MAX);
     refused("{\"spec\":{\"numberOfClusters\":-1}}", "doc.spec.numberOfClusters: -1 is negative");
+    assert_int_equal(decode_stored("{\"spec\":{\"numberOfClusters\":-1}}").number, -1);
     refused("{\"spec\":{\"numberOfClusters\":2147483648}}", "is not between");
     refused("{\"spec\":{\"numberOfClusters\":\"3\"}}", "expected a number");
     refused("{\"spec\":{\"clusterSets\":[1]}}", "doc.spec.clusterSets[0]: expected a string");
 }
 
 static void outlines(void **state) {
+    static const struct placement_reading outline = {.is_outline = true};
     struct placement p;
     (void)state;
     struct json_reader r = decoding_reader(
@@ -80,7 +90,7 @@ static void outlines(void **state) {
         "\"spec\":{\"predicates\":7,\"tolerations\":7,\"clusterSets\":7,\"numberOfClusters\":4,"
         "\"spreadPolicy\":{\"spreadConstraints\":[{\"topologyKey\":\"zone\","
         "\"topologyKeyType\":\"Claim\"}]}}}");
-    placement_decode_outline(&r, &p);
+    placement_decode_as(&r, outline, &p);
     decoding_good(&r);
     assert_true(p.is_outline);
     assert_str(p.meta.name, "p");
@@ -89,7 +99,7 @@ static void outlines(void **state) {
     assert_int_equal(p.term_count, 1);
     assert_str(p.terms[0].key, "zone");
     r = decoding_reader("{\"spec\":{\"numberOfClusters\":-1}}");
-    placement_decode_outline(&r, &p);
+    placement_decode_as(&r, outline, &p);
     decoding_refused(&r, "doc.spec.numberOfClusters: -1 is negative");
     assert_false(decode("{\"spec\":{\"numberOfClusters\":4}}").is_outline);
 }
