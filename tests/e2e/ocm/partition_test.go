@@ -24,7 +24,7 @@ func partitioned(w *world, dir string, arguments ...string) {
 	direct := startOwner(w.t, w.h, dir, "direct", arguments...)
 
 	since := len(w.history.Of("p"))
-	link.Slow(200 * time.Millisecond)
+	link.Slow(time.Second) // longer than a busy machine takes to see the move begin
 	w.patchCluster("b0", taint)
 	w.patchCluster("a0", taint)
 	w.until("the move has begun", func() bool { return len(w.history.Of("p")) > since })
