@@ -44,8 +44,8 @@ bool turns_waits(const struct turn *turn);
 static inline bool turns_any(const struct turns *t) {
     return !list_empty(&t->waiting);
 }
-/* Does an item wait of an owner that has a turn to take, because it has not cost a quantum more than
- * turns that it has lost? O(owners that wait). */
+/* Does an item wait of an owner that has a turn to take, because it has not cost a quantum more
+ * than turns that it has lost? O(owners that wait). */
 bool turns_any_free(const struct turns *t);
 /* The item whose turn it is; it waits no more. NULL: none waits. */
 struct turn *turns_next(struct turns *t);

@@ -358,15 +358,16 @@ static void strangers_meet_their_clusters(void **state) {
     fleet_builder_close(&b);
 }
 
-/* A score makes a slot for its namespace, with or without a cluster: the name is no stranger's then,
- * or it would be counted at both places. */
+/* A score makes a slot for its namespace, with or without a cluster: the name is no stranger's
+ * then, or it would be counted at both places. */
 static void strangers_meet_scores(void **state) {
     struct fleet_builder b;
     uint32_t count;
     (void)state;
     fleet_builder_open(&b);
     decide(&b, "d1", "p", "ab");
-    fleet_give(&b, FLEET_SCORES, "{'metadata':{'name':'r','namespace':'a'},'status':{'scores':[]}}");
+    fleet_give(&b, FLEET_SCORES,
+               "{'metadata':{'name':'r','namespace':'a'},'status':{'scores':[]}}");
     decide(&b, "d2", "p", "a");
     assert_int_equal(contents_stranger_find(b.c, STR("a")), FLEET_NONE);
     decisions_are(&b, "p", "d1=ab d2=a");

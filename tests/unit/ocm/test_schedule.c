@@ -228,8 +228,8 @@ static void a_decision_that_is_too_large(void **state) {
         hub_clusters(f, "c1");
         hub_decides(f, "{}",
                     count == most ? "{current: [c1], warnings: []}"
-                                 : "{current: [], warnings: [\"PlacementDecision 'big' is too "
-                                   "large: its clusters do not count\"]}");
+                                  : "{current: [], warnings: [\"PlacementDecision 'big' is too "
+                                    "large: its clusters do not count\"]}");
     }
 }
 
