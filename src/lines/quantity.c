@@ -80,7 +80,7 @@ static void put_pair(struct json_writer *w, const struct wrapped_quantity pair[2
     put_sum(w, STR("add"), pair, false, wrap);
     put_sum(w, STR("sub"), pair, true, wrap);
     json_key(w, STR("cmp"));
-    json_put_integer(w, (a > b) - (a < b));
+    json_put_integer(w, wrap ? wrapped_quantity_compare(&pair[0], &pair[1]) : (a > b) - (a < b));
 }
 
 /* The protobuf message Quantity, in hex: its field 1 is the text. */

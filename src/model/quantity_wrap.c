@@ -1,15 +1,133 @@
 #include "model/quantity_wrap.h"
 
-static const int64_t NANO = 1000000000;
+#include <string.h>
+
+enum { BASE = 1000000000, BASE_DIGITS = 9, NANO_DIGITS = 9 };
+
+/* ---- limbs ---- */
+
+/* times x limbs + more, in place; what does not fit becomes the largest number, and false. */
+static bool limbs_grow(uint32_t *limbs, uint32_t times, uint32_t more) {
+    uint64_t carry = more;
+    for (size_t i = 0; i < WRAPPED_LIMBS; i++) {
+        carry += (uint64_t)limbs[i] * times;
+        limbs[i] = (uint32_t)(carry % BASE);
+        carry /= BASE;
+    }
+    for (size_t i = 0; carry > 0 && i < WRAPPED_LIMBS; i++)
+        limbs[i] = BASE - 1;
+    return carry == 0;
+}
+
+static void limbs_add(uint32_t *to, const uint32_t *limbs) {
+    uint32_t carry = 0;
+    for (size_t i = 0; i < WRAPPED_LIMBS; i++) {
+        const uint32_t sum = to[i] + limbs[i] + carry;
+        carry = sum >= BASE;
+        to[i] = sum % BASE;
+    }
+    for (size_t i = 0; carry > 0 && i < WRAPPED_LIMBS; i++)
+        to[i] = BASE - 1;
+}
+
+/* `from` is not the smaller one. */
+static void limbs_subtract(uint32_t *from, const uint32_t *limbs) {
+    uint32_t borrow = 0;
+    for (size_t i = 0; i < WRAPPED_LIMBS; i++) {
+        const uint32_t less = limbs[i] + borrow;
+        borrow = from[i] < less;
+        from[i] += (borrow ? BASE : 0) - less;
+    }
+}
+
+static int limbs_compare(const uint32_t *a, const uint32_t *b) {
+    for (size_t i = WRAPPED_LIMBS; i-- > 0;)
+        if (a[i] != b[i])
+            return a[i] < b[i] ? -1 : 1;
+    return 0;
+}
+
+/* Returns the rest. */
+static uint32_t limbs_divide(uint32_t *limbs, uint32_t by) {
+    uint64_t rest = 0;
+    for (size_t i = WRAPPED_LIMBS; i-- > 0;) {
+        rest = rest * BASE + limbs[i];
+        limbs[i] = (uint32_t)(rest / by);
+        rest %= by;
+    }
+    return (uint32_t)rest;
+}
+
+static bool is_zero(const struct wrapped_quantity *q) {
+    static const uint32_t zero[WRAPPED_LIMBS];
+    return limbs_compare(q->limbs, zero) == 0;
+}
+
+/* ---- reading ---- */
+
+static void take_nano(struct wrapped_quantity *q, __int128 nano) {
+    unsigned __int128 left = nano < 0 ? -(unsigned __int128)nano : (unsigned __int128)nano;
+    for (size_t i = 0; left > 0; i++, left /= BASE)
+        q->limbs[i] = (uint32_t)(left % BASE);
+}
+
+/* The power of ten that the suffix of a decimal number stands for. */
+static int64_t suffix_exponent(struct str suffix) {
+    const int64_t limit = BASE;
+    int64_t exponent = 0;
+    struct quantity_amount one = {.scale = 0};
+    if (suffix.n > 1 && str_to_i64((struct str){suffix.p + 1, suffix.n - 1}, &exponent))
+        return exponent > limit ? limit : exponent < -limit ? -limit : exponent;
+    const char text[] = {'1', suffix.n > 0 ? suffix.p[0] : '\0'};
+    (void)quantity_short_amount((struct str){text, suffix.n > 0 ? 2 : 1}, &one); /* it is short */
+    return one.scale;
+}
+
+static size_t count_digits(struct str s) {
+    size_t n = 0;
+    while (n < s.n && s.p[n] >= '0' && s.p[n] <= '9')
+        n++;
+    return n;
+}
+
+/* A decimal number that can be parsed. What is below a nano makes it round up. */
+static void take_text(struct wrapped_quantity *q, struct str text) {
+    size_t at = text.p[0] == '-' || text.p[0] == '+';
+    const size_t whole = count_digits((struct str){text.p + at, text.n - at});
+    size_t end = at + whole;
+    if (end < text.n && text.p[end] == '.')
+        end += 1 + count_digits((struct str){text.p + end + 1, text.n - end - 1});
+    int64_t places =
+        (int64_t)whole + NANO_DIGITS + suffix_exponent((struct str){text.p + end, text.n - end});
+    bool rest = false, fits = true;
+    for (; fits && at < end; at++) {
+        if (text.p[at] == '.')
+            continue;
+        if (places > 0)
+            fits = limbs_grow(q->limbs, 10, (uint32_t)(text.p[at] - '0'));
+        else
+            rest |= text.p[at] != '0';
+        places--;
+    }
+    for (; fits && places > 0; places--)
+        fits = limbs_grow(q->limbs, 10, 0);
+    (void)limbs_grow(q->limbs, 1, fits && rest); /* the largest number, if it does not fit */
+}
 
 int wrapped_quantity_parse(struct str text, struct wrapped_quantity *ret, struct err *err) {
     struct wrapped_quantity q = {.is_short = false};
     int r = quantity_parse(text, &q.exact, err);
-    if (r == 0) {
-        q.is_short = quantity_short_amount(text, &q.amount);
-        *ret = q;
-    }
-    return r;
+    if (r != 0)
+        return r;
+    const __int128 nano = q.exact.nano;
+    q.is_short = quantity_short_amount(text, &q.amount);
+    q.is_negative = nano < 0;
+    if (nano < QUANTITY_MAX_NANO && nano > -QUANTITY_MAX_NANO)
+        take_nano(&q, nano);
+    else
+        take_text(&q, text); /* binary ones are far below */
+    *ret = q;
+    return 0;
 }
 
 /* ---- values ---- */
@@ -50,26 +168,33 @@ static int64_t scaled_down(int64_t digits, int exponent) {
 
 /* Upstream cuts binary quantities down to this before it counts in nano. */
 static bool is_largest_binary(const struct quantity *q) {
-    const __int128 largest = (__int128)INT64_MAX * NANO;
+    const __int128 largest = (__int128)INT64_MAX * BASE;
     return q->format == QUANTITY_BINARY_SI && (q->nano >= largest || q->nano <= -largest);
+}
+
+/* The lowest 64 bits of so many units of `unit` nano, a power of ten up to the base. */
+static uint64_t low_units(const uint32_t *limbs, uint32_t unit) {
+    uint64_t units = 0;
+    for (size_t i = WRAPPED_LIMBS; i-- > 1;)
+        units = units * BASE + limbs[i];
+    return units * (BASE / unit) + limbs[0] / unit;
 }
 
 /* upstream: scaledValue(). Only what is not below 2^63 - 1 is divided before it is cut to 64 bits;
  * negative numbers always are below. */
-static int64_t long_value(const struct quantity *q, int scale) {
-    if (is_largest_binary(q))
-        return scaled_up(q->nano > 0 ? INT64_MAX : -INT64_MAX, -scale);
-    const int64_t unit = power_of_ten(scale + 9);
-    if (q->nano < INT64_MAX) {
-        const int64_t low = low_bits(q->nano);
-        return low / unit + (low % unit != 0);
-    }
-    return low_bits(q->nano / unit + (q->nano % unit != 0));
+static int64_t long_value(const struct wrapped_quantity *q, int scale) {
+    if (is_largest_binary(&q->exact))
+        return scaled_up(q->is_negative ? -INT64_MAX : INT64_MAX, -scale);
+    const uint32_t unit = (uint32_t)power_of_ten(scale + NANO_DIGITS);
+    if (!q->is_negative)
+        return (int64_t)(low_units(q->limbs, unit) + (q->limbs[0] % unit != 0));
+    const int64_t low = (int64_t)-low_units(q->limbs, 1);
+    return low / unit + (low % unit != 0);
 }
 
 int64_t wrapped_quantity_value(const struct wrapped_quantity *q, int scale) {
     if (!q->is_short)
-        return long_value(&q->exact, scale);
+        return long_value(q, scale);
     const int up = q->amount.scale - scale;
     return up < 0 ? scaled_down(q->amount.digits, -up) : scaled_up(q->amount.digits, up);
 }
@@ -80,34 +205,65 @@ static struct wrapped_quantity negated(const struct wrapped_quantity *q) {
     struct wrapped_quantity n = *q;
     n.exact.nano = -n.exact.nano;
     n.amount.digits = -n.amount.digits;
+    n.is_negative = !n.is_negative;
     return n;
+}
+
+/* Neither is 0. */
+static void add_limbs(struct wrapped_quantity *to, const struct wrapped_quantity *q) {
+    if (to->is_negative == q->is_negative) {
+        limbs_add(to->limbs, q->limbs);
+    } else if (limbs_compare(to->limbs, q->limbs) >= 0) {
+        limbs_subtract(to->limbs, q->limbs);
+    } else {
+        struct wrapped_quantity larger = *q;
+        limbs_subtract(larger.limbs, to->limbs);
+        memcpy(to->limbs, larger.limbs, sizeof to->limbs);
+        to->is_negative = q->is_negative;
+    }
+    to->exact.nano += q->exact.nano;
+    to->is_short = false;
 }
 
 struct wrapped_quantity wrapped_quantity_add(const struct wrapped_quantity *a,
                                              const struct wrapped_quantity *b, bool subtract) {
     const struct wrapped_quantity other = subtract ? negated(b) : *b;
     struct wrapped_quantity sum = *a;
-    if (a->exact.nano == 0)
+    if (is_zero(a))
         sum = other;
-    else if (b->exact.nano != 0)
-        sum = (struct wrapped_quantity){
-            .exact = {.nano = a->exact.nano + other.exact.nano, .format = a->exact.format}};
+    else if (!is_zero(b))
+        add_limbs(&sum, &other);
     sum.exact.as_typed = false;
     return sum;
 }
 
+int wrapped_quantity_compare(const struct wrapped_quantity *a, const struct wrapped_quantity *b) {
+    if (a->is_negative != b->is_negative)
+        return a->is_negative ? -1 : 1;
+    const int compared = limbs_compare(a->limbs, b->limbs);
+    return a->is_negative ? -compared : compared;
+}
+
 /* ---- text ---- */
 
-static void format_decimal(__int128 mantissa, int exponent, bool with_exponent,
+static void append_limbs(const uint32_t *limbs, struct strbuf *out) {
+    size_t i = WRAPPED_LIMBS - 1;
+    while (i > 0 && limbs[i] == 0)
+        i--;
+    strbuf_appendf(out, "%u", limbs[i]);
+    while (i-- > 0)
+        strbuf_appendf(out, "%0*u", BASE_DIGITS, limbs[i]);
+}
+
+/* Digits x 10^exponent, of which there is one that is not 0. */
+static void format_decimal(struct str digits, int exponent, bool with_exponent,
                            struct strbuf *out) {
     static const char suffixes[][2] = {"n", "u", "m", "", "k", "M", "G", "T", "P", "E"};
-    while (mantissa % 10 == 0) {
-        mantissa /= 10;
+    for (; digits.n > 0 && digits.p[digits.n - 1] == '0'; digits.n--)
         exponent++;
-    }
+    strbuf_append_str(out, digits);
     for (; exponent % 3 != 0; exponent--)
-        mantissa *= 10;
-    quantity_append_digits(mantissa, out);
+        strbuf_append_char(out, '0');
     const int power = exponent / 3 + 3;
     if (with_exponent && exponent != 0)
         strbuf_appendf(out, "e%d", exponent);
@@ -115,27 +271,43 @@ static void format_decimal(__int128 mantissa, int exponent, bool with_exponent,
         strbuf_append_str(out, str_of(suffixes[power]));
 }
 
-static void format_binary(__int128 units, struct strbuf *out) {
+static void format_binary(const uint32_t *limbs, struct strbuf *out) {
     static const char suffixes[][3] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
+    uint32_t units[WRAPPED_LIMBS], divided[WRAPPED_LIMBS];
     size_t power = 0;
-    for (; units % 1024 == 0; power++)
-        units /= 1024;
-    quantity_append_digits(units, out);
+    memcpy(divided, limbs, sizeof divided);
+    (void)limbs_divide(divided, BASE); /* they are whole units */
+    memcpy(units, divided, sizeof units);
+    for (; limbs_divide(divided, 1024) == 0; power++)
+        memcpy(units, divided, sizeof units);
+    append_limbs(units, out);
     if (power < sizeof suffixes / sizeof suffixes[0])
         strbuf_append_str(out, str_of(suffixes[power]));
 }
 
+/* Below 1Ki, or with a fraction, there is no binary suffix for it. */
+static bool prints_binary(const struct wrapped_quantity *q) {
+    static const uint32_t kibi[WRAPPED_LIMBS] = {0, 1024};
+    return q->exact.format == QUANTITY_BINARY_SI && q->limbs[0] == 0 &&
+           limbs_compare(q->limbs, kibi) >= 0;
+}
+
 void wrapped_quantity_format(const struct wrapped_quantity *q, struct strbuf *out) {
-    const struct quantity *exact = &q->exact;
-    const __int128 kibi = (__int128)1024 * NANO;
-    const bool binary = exact->format == QUANTITY_BINARY_SI && exact->nano % NANO == 0 &&
-                        (exact->nano >= kibi || exact->nano <= -kibi);
-    if (exact->nano == 0)
+    CLEANUP(strbuf_done) struct strbuf digits = {0};
+    if (is_zero(q)) {
         strbuf_append_char(out, '0');
-    else if (binary)
-        format_binary(exact->nano / NANO, out);
+        return;
+    }
+    if (q->is_short && !prints_binary(q)) {
+        quantity_append_digits(q->amount.digits, &digits);
+    } else {
+        if (q->is_negative)
+            strbuf_append_char(out, '-');
+        append_limbs(q->limbs, &digits);
+    }
+    if (prints_binary(q))
+        format_binary(q->limbs, out);
     else
-        format_decimal(q->is_short ? q->amount.digits : exact->nano,
-                       q->is_short ? q->amount.scale : -9,
-                       exact->format == QUANTITY_DECIMAL_EXPONENT, out);
+        format_decimal(strbuf_str(&digits), q->is_short ? q->amount.scale : -NANO_DIGITS,
+                       q->exact.format == QUANTITY_DECIMAL_EXPONENT, out);
 }

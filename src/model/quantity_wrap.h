@@ -5,17 +5,21 @@
  * which the lowest 64 bits are returned. upstream: k8s.io/apimachinery pkg/api/resource
  * quantity.go, amount.go, scale_int.go.
  *
- * Exact up to QUANTITY_MAX_NANO. Beyond it long numbers, sums and comparisons saturate there, while
- * Kubernetes counts on; short ones alone stay exact. Values, no memory: thread-safe.
+ * Exact up to 10^135. Beyond it long numbers, sums and comparisons saturate there, while Kubernetes
+ * counts on; short ones alone stay exact. Values, no memory: thread-safe.
  */
 #pragma once
 
 #include "model/quantity.h"
 
+enum { WRAPPED_LIMBS = 16 };
+
 struct wrapped_quantity {
-    struct quantity exact; /* its format is that of the wrapped one, too */
+    struct quantity exact; /* saturated; its format is that of the wrapped one, too */
     bool is_short;
     struct quantity_amount amount; /* if it is short */
+    bool is_negative;
+    uint32_t limbs[WRAPPED_LIMBS]; /* nano without the sign: to the base 10^9, the lowest first */
 };
 
 /* As quantity_parse(). */
@@ -28,6 +32,9 @@ int64_t wrapped_quantity_value(const struct wrapped_quantity *q, int scale);
 /* a + b, or a - b. The format is a's, or b's if a is 0. upstream: Add(), Sub(). */
 struct wrapped_quantity wrapped_quantity_add(const struct wrapped_quantity *a,
                                              const struct wrapped_quantity *b, bool subtract);
+
+/* < 0, 0 or > 0. upstream: Cmp(). */
+int wrapped_quantity_compare(const struct wrapped_quantity *a, const struct wrapped_quantity *b);
 
 /*
  * Appends the canonical text. Unlike quantity_format() it loses a power of ten or of two for which

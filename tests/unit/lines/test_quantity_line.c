@@ -94,6 +94,10 @@ static void two_are_added_subtracted_and_compared(void **state) {
     expect(",\"a\":\"3357058600e-9\",\"b\":\"935M\",\"wrap\":true", true,
            "\"add\":\"935000003357058600e-9\",\"sub\":\"-934999996642941400e-9\","
            "\"subFormat\":\"DecimalExponent\",\"cmp\":-1");
+    expect(",\"a\":\"1e30\",\"b\":\"1e31\",\"wrap\":true", true,
+           "\"add\":\"11e30\",\"sub\":\"-9e30\",\"subFormat\":\"DecimalExponent\",\"cmp\":-1");
+    expect(",\"a\":\"1e30\",\"b\":\"1e31\"", true,
+           "\"add\":\"20e27\",\"sub\":\"0\",\"subFormat\":\"DecimalExponent\",\"cmp\":0");
     expect(",\"a\":\"1Gi\",\"b\":\"1Mi\"", true,
            "\"add\":\"1025Mi\",\"sub\":\"1023Mi\",\"subFormat\":\"BinarySI\",\"cmp\":1");
     expect(",\"a\":\"1\",\"b\":\"1000m\"", true,

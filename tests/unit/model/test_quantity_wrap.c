@@ -1,6 +1,8 @@
 /*
  * Quantities that wrap around. Expectations were printed by k8s.io/apimachinery v0.36.3:
- * Value(), MilliValue() and String() of what ParseQuantity() returns; Add(), Sub(), Cmp().
+ * Value(), MilliValue() and String() of what ParseQuantity() returns; Add(), Sub(), Cmp(). Those of
+ * numbers beyond 10^28 were computed with big integers after its scaledValue() and
+ * AsCanonicalBytes().
  */
 #include "model/quantity_wrap.h"
 
@@ -65,6 +67,31 @@ static const struct row {
     {"1000E", 0, 0, "1"},
     {"1000000E", 0, 0, "1"},
     {"1000e18", 0, 0, "1e21"},
+    /* beyond what a struct quantity holds */
+    {"1e100", 0, 0, "10e99"},
+    {"10000000000000000000000000001", 4477988020393345025, -4570789518076017688,
+     "10000000000000000000000000001"},
+    {"-10000000000000000000000000001", -68739955, -68739956139, "-10000000000000000000000000001"},
+    {"99999999999999999999999999999999999999", 687399551400673279, 4870020673419869208,
+     "99999999999999999999999999999999999999"},
+    {"-99999999999999999999999999999999999999", -6450984251, -6450984252742,
+     "-99999999999999999999999999999999999999"},
+    {"12345678901234567890123456789.0000000001", 5097733592125636886, 6432227781800638985,
+     "12345678901234567890123456789000000001n"},
+    {"9999999999999999999999999999.9999999999", 4477988020393345024, -4570789518076018688, "10"},
+    {"-12345678901234567890123456789.5", 4302749292, 4302749291489,
+     "-12345678901234567890123456789500m"},
+    {"1234567890123456789012E", -6345494403488940032, 185557867145723904,
+     "1234567890123456789012E"},
+    {"12345678901234567890e20", 101249670220611584, 9015949852063825920, "1234567890123456789e21"},
+    {"-12345678901234567890E+20", 6994426160, 6994426159690, "-1234567890123456789e21"},
+    {"12345678901234567890123456789012345678901234567890n", -4657922801415066570,
+     9103449233449988083, "12345678901234567890123456789012345678901234567890n"},
+    {"123456789012345678901234567890123456789012345e-10", -5685899923994517638,
+     -4302749291975740593, "12345678901234567890123456789012345678901235e-9"},
+    {"18446744073709551617000000000001", 1000000000001, 1000000000001000,
+     "18446744073709551617000000000001"},
+    {"12345678901234567890e110", 0, 0, "1234567890123456789e111"},
 };
 
 static void values_are_upstreams(void **state) {
@@ -104,6 +131,21 @@ static void sums_keep_the_format(void **state) {
         {"1Ki", "1Ki", "2Ki", "0", QUANTITY_BINARY_SI},
         {"+1", "0", "1", "1", QUANTITY_DECIMAL_SI}, /* not as typed any more */
         {"9Ei", "9Ei", "18446744073709551614", "0", QUANTITY_BINARY_SI},
+        {"1Ki", "1024e30", "1000000000000000000000000000001Ki", "-999999999999999999999999999999Ki",
+         QUANTITY_BINARY_SI},
+        {"1e30", "1e-9", "1000000000000000000000000000000000000001e-9",
+         "999999999999999999999999999999999999999e-9", QUANTITY_DECIMAL_EXPONENT},
+        {"1e28", "1e28", "20e27", "0", QUANTITY_DECIMAL_EXPONENT},
+        {"123456789012345678901234567890", "0.5", "123456789012345678901234567890500m",
+         "123456789012345678901234567889500m", QUANTITY_DECIMAL_SI},
+        {"-1e100", "1",
+         "-9999999999999999999999999999999999999999999999999999999999999999999999999999999999999999"
+         "999999999999",
+         "-1000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+         "0000000000001",
+         QUANTITY_DECIMAL_EXPONENT},
+        {"1", "99999999999999999999999999999999", "100", "-99999999999999999999999999999998",
+         QUANTITY_DECIMAL_SI},
     };
     (void)state;
     for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++) {
@@ -115,6 +157,40 @@ static void sums_keep_the_format(void **state) {
         assert_int_equal(sub.exact.format, sums[i].format);
         assert_false(add.exact.as_typed || sub.exact.as_typed);
     }
+}
+
+static void what_is_larger_compares_as_larger(void **state) {
+    static const char *const rising[] = {
+        "-1e200",
+        "-1e31",
+        "-10000000000000000000000000000.000000001",
+        "-1e28",
+        "-1",
+        "0",
+        "1n",
+        "1e28",
+        "10000000000000000000000000000.0000000001",
+        "99999999999999999999999999999",
+        "1e31",
+        "1e200",
+    };
+    const size_t count = sizeof rising / sizeof rising[0];
+    (void)state;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < count; k++) {
+            const struct wrapped_quantity a = parsed(rising[i]), b = parsed(rising[k]);
+            assert_int_equal(wrapped_quantity_compare(&a, &b), (i > k) - (i < k));
+        }
+}
+
+/* There is an end to what is counted, too. */
+static void what_is_too_large_stays_there(void **state) {
+    const struct wrapped_quantity a = parsed("1e200"), b = parsed("1e300");
+    const struct wrapped_quantity sum = wrapped_quantity_add(&a, &b, false);
+    (void)state;
+    assert_int_equal(wrapped_quantity_compare(&a, &b), 0);
+    assert_int_equal(wrapped_quantity_compare(&sum, &b), 0);
+    assert_text(&b, "1e300"); /* it is short */
 }
 
 static void an_unreadable_one_leaves_what_was_there(void **state) {
@@ -130,6 +206,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_are_upstreams),
         cmocka_unit_test(sums_keep_the_format),
+        cmocka_unit_test(what_is_larger_compares_as_larger),
+        cmocka_unit_test(what_is_too_large_stays_there),
         cmocka_unit_test(an_unreadable_one_leaves_what_was_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
