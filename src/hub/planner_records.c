@@ -70,6 +70,8 @@ uint32_t planner_take_offer(struct planner *p) {
         return POOL_NONE;
     planner_record(p, id)->offered = false;
     p->first_ready = planner_record(p, id)->next;
+    if (planner_record(p, id)->pending.what == OWNED_NOTHING)
+        planner_mark(p, id); /* it may be gone, and was kept only because it was offered */
     return id;
 }
 
