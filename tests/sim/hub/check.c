@@ -530,7 +530,7 @@ static void check_held(struct world *w, const struct wish *wish) {
 /* A move is a cluster that comes to an object, and one that goes: two writes of decisions at most,
  * or one of these and one of the status; in mode Scores two of items. The condition is written once
  * more when the fleet is another, and once when it says that moves wait. */
-enum { CONDITION_WRITES = 3 }; /* a look that pauses may tell what was there before */
+enum { CONDITION_WRITES = 2 };
 static void check_count(struct world *w, const struct wish *wish) {
     const uint32_t moves = wish->moves + (wish->changes + 1) / 2;
     if (wish_is_scored(w, wish) && (wish->freed || check_is_refusing(w, wish)))

@@ -525,6 +525,15 @@ static bool has_any_of(const struct world *w, const struct wish *wish, const uin
     return any && !(wish->terms & TERM_ZONE_HARD);
 }
 
+/* Its condition never says that all is well. */
+static void check_fills_up(struct world *w, const struct wish *wish) {
+    const cJSON *c = check_condition(placement_of(w, wish), SPREAD_CONDITION);
+    const char *reason = c != NULL ? text_in(c, "reason") : "none";
+    if (strcmp(reason, "Outweighed") != 0 && strcmp(reason, "RefusedClusters") != 0)
+        world_fail(w, "%s: OCM fills up with what is left out, and its condition is %s", wish->name,
+                   reason);
+}
+
 void check_scored_quiet(struct world *w, struct wish *wish) {
     uint8_t *left = check_new_flags(w);
     struct truth t;
@@ -547,6 +556,8 @@ void check_scored_quiet(struct world *w, struct wish *wish) {
                     check_condition_is(w, wish, "False", "RefusedClusters");
                 else
                     check_condition_is(w, wish, status, reason);
+            } else {
+                check_fills_up(w, wish);
             }
         }
     }
