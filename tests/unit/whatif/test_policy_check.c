@@ -143,7 +143,7 @@ static void whoever_would_be_pending_is_harmed(void **state) {
     assert_int_equal(f->result.others, 1);
     assert_int_equal(workload(f, 0, "web")->pending_without, 0);
     assert_int_equal(workload(f, 0, "web")->pending_with, 1);
-    assert_contains(workload(f, 0, "web")->reason.p, "2 nodes: ");
+    assert_str_contains(workload(f, 0, "web")->reason, "2 nodes: ");
     assert_true(workload(f, 0, "web")->harmed);
     assert_int_equal(f->result.policies[0].harmed, 1);
     assert_false(f->result.sound);
