@@ -252,7 +252,7 @@ static void put_rounds(struct rendering *r) {
 
 static void put_kept(struct rendering *r) {
     const struct plan *plan = &r->d->plan;
-    const uint32_t *kept = plan->selected + plan->selected_count - plan->kept_count;
+    const uint32_t *kept = ocm_plan_kept(plan);
     put_slots(r, STR("kept"), kept, plan->kept_count);
     json_key(&r->w, STR("keptReasons"));
     json_begin_object(&r->w);

@@ -167,7 +167,7 @@ static int begin_reasons(struct looking *x, struct reasons *ret) {
     for (uint32_t t = 0; r == 0 && t < x->d.term_count; t++)
         r = ocm_term_column(&x->q->view->clusters, &x->d.terms[t], x->arena, &ret->columns[t]);
     for (uint32_t i = 0; ret->kept != NULL && i < plan->kept_count; i++)
-        ret->kept[plan->selected[plan->selected_count - 1 - i]] = 1;
+        ret->kept[ocm_plan_kept(plan)[i]] = 1;
     return r == 0 && ret->kept == NULL ? -ENOMEM : r;
 }
 

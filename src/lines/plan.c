@@ -246,9 +246,8 @@ static void put_names(const struct world *w, struct str name, const uint32_t *sl
 
 static void put_plan(const struct world *w, const struct plan_line *line, const struct plan *plan,
                      struct json_writer *out) {
-    const uint32_t picked = plan->selected_count - plan->kept_count;
     put_names(w, STR("selected"), plan->selected, plan->selected_count, out);
-    put_names(w, STR("kept"), plan->selected + picked, plan->kept_count, out);
+    put_names(w, STR("kept"), ocm_plan_kept(plan), plan->kept_count, out);
     json_key(out, STR("unscheduled"));
     json_put_integer(out, plan->unscheduled);
     json_key(out, STR("skew"));

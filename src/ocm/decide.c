@@ -187,9 +187,9 @@ static void leave_out(struct deciding *x, const uint8_t *lacks) {
 /* What passes has no other cause. */
 static void note_kept(struct deciding *x) {
     const struct plan *plan = &x->d->plan;
-    const uint32_t picked = plan->selected_count - plan->kept_count;
+    const uint32_t *kept = ocm_plan_kept(plan);
     for (uint32_t i = 0; i < plan->kept_count; i++)
-        x->causes[plan->selected[picked + i]] = plan->kept_terms[i];
+        x->causes[kept[i]] = plan->kept_terms[i];
 }
 
 enum { REACHABLE_TRIES = 8 };

@@ -84,6 +84,11 @@ struct plan {
     uint32_t round_count;
 };
 
+/* The kept: [kept_count]; NULL where there is none. */
+static inline const uint32_t *ocm_plan_kept(const struct plan *plan) {
+    return plan->kept_count > 0 ? plan->selected + plan->selected_count - plan->kept_count : NULL;
+}
+
 /* The values of a term's key; a label whose key looks like a claim's does not exist. 0, -E2BIG
  * (steps) or -ENOMEM. */
 int ocm_term_column(struct topology_view *v, const struct placement_term *term, struct arena *arena,

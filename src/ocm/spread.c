@@ -111,7 +111,7 @@ enum { KEPT_SHOWN = 5 };
 /* "; kept: c1, c2 and 3 more": those of the clusters that a hard term would not add. */
 static int append_kept(struct judging *j) {
     const struct plan *plan = &j->d->plan;
-    const uint32_t *kept = plan->selected + plan->selected_count - plan->kept_count;
+    const uint32_t *kept = ocm_plan_kept(plan);
     uint8_t *there = arena_alloc(j->arena, topology_slots(j->d->view->clusters.topology));
     uint32_t count = 0;
     if (there == NULL)
