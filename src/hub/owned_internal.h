@@ -44,6 +44,7 @@ struct looking {
     struct injected injected; /* what the Placement's annotation says */
     /* Of what is there, once it was asked for. */
     uint8_t *has;                      /* [slots]; NULL: not yet */
+    struct plan_counts *now;           /* between calls, of these */
     int64_t skew_now[PLACEMENT_TERMS]; /* by term */
     int failed;                        /* -ENOMEM or -E2BIG, of a count: so does the look */
     /* What is decided, at last or for the time being. */

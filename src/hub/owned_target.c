@@ -51,53 +51,53 @@ static int make_counts(struct looking *x, struct arena *arena, struct plan_count
     return plan_counts_new(&x->q->view->clusters, &question, arena, ret);
 }
 
+/* Counts what our objects have now, once a look. */
+static int find_now(struct looking *x) {
+    if (x->has != NULL)
+        return 0;
+    uint8_t *has = arena_alloc(x->arena, x->slots);
+    int r = has == NULL ? -ENOMEM : make_counts(x, x->arena, &x->now);
+    if (r != 0) {
+        x->failed = x->failed != 0 ? x->failed : r;
+        return r;
+    }
+    for (uint32_t i = 0; i < x->d.current_count; i++) {
+        const uint32_t slot = x->d.current[i];
+        plan_counts_change(x->now, slot, has[slot] == 0);
+        has[slot] = 1;
+    }
+    plan_counts_skews(x->now, x->skew_now);
+    x->has = has;
+    return 0;
+}
+
 /* What is counted of a set of clusters. */
 struct counted {
     int64_t skew[PLACEMENT_TERMS];
     bool above; /* one that is not there now is in a domain above a hard term */
 };
 
-/* Takes the look's steps, in memory of its own. What fails here fails the look. */
-static int count_set(struct looking *x, const uint8_t *selected, struct counted *ret) {
-    struct arena work;
-    struct plan_counts *counts;
-    arena_init(&work, x->arena->max);
-    work.steps = x->arena->steps;
-    int r = steps_take(&work.steps, 4 * (uint64_t)x->slots) ? 0 : -E2BIG;
-    if (r == 0)
-        r = make_counts(x, &work, &counts);
-    for (uint32_t slot = 0; r == 0 && slot < x->slots; slot++)
-        if (selected[slot] != 0)
-            plan_counts_change(counts, slot, 1);
-    ret->above = false;
-    for (uint32_t slot = 0; r == 0 && slot < x->slots; slot++)
-        if (selected[slot] != 0 && x->has[slot] == 0)
-            ret->above = ret->above || plan_counts_above(counts, slot);
-    if (r == 0)
-        plan_counts_skews(counts, ret->skew);
-    x->arena->steps = work.steps;
-    arena_done(&work);
-    if (r != 0 && x->failed == 0)
-        x->failed = r;
-    return r;
+/* Makes of what is there now the set (sign 1), or of the set what is there now (-1). */
+static void change_now(struct looking *x, const uint8_t *selected, int sign) {
+    for (uint32_t slot = 0; slot < x->slots; slot++)
+        if ((selected[slot] != 0) != (x->has[slot] != 0))
+            plan_counts_change(x->now, slot, selected[slot] != 0 ? sign : -sign);
 }
 
-/* What our objects have now, once a look. */
-static int find_now(struct looking *x) {
-    struct counted now;
-    if (x->has != NULL)
-        return 0;
-    x->has = arena_alloc(x->arena, x->slots);
-    if (x->has == NULL)
-        return -ENOMEM; /* the arena says so */
-    for (uint32_t i = 0; i < x->d.current_count; i++)
-        x->has[x->d.current[i]] = 1;
-    const int r = count_set(x, x->has, &now);
-    if (r == 0)
-        memcpy(x->skew_now, now.skew, sizeof now.skew);
-    else
-        x->has = NULL;
-    return r;
+/* What fails here fails the look. */
+static int count_set(struct looking *x, const uint8_t *selected, struct counted *ret) {
+    if (!steps_take(&x->arena->steps, 4 * (uint64_t)x->slots)) {
+        x->failed = x->failed != 0 ? x->failed : -E2BIG;
+        return -E2BIG;
+    }
+    change_now(x, selected, 1);
+    ret->above = false;
+    for (uint32_t slot = 0; slot < x->slots; slot++)
+        if (selected[slot] != 0 && x->has[slot] == 0)
+            ret->above = ret->above || plan_counts_above(x->now, slot);
+    plan_counts_skews(x->now, ret->skew);
+    change_now(x, selected, -1);
+    return 0;
 }
 
 /* Is no hard term violated, or none more than now? */
