@@ -95,6 +95,10 @@ struct layout_progress {
     /* Would hard terms hold (or be violated no more than now) with these clusters? [slots], 1: in
      * some object that is not foreign. NULL: there are none. */
     bool (*holds)(void *ctx, const uint8_t *selected);
+    /* [slots]: for each cluster the first that hard terms take as they take it: where they would
+     * not hold with the change of the other, they would not with its own. Is the arena's; NULL: no
+     * memory. Without this function none are alike. */
+    const uint32_t *(*alike)(void *ctx);
     void *ctx;
 };
 

@@ -15,6 +15,7 @@ struct stepping {
     uint8_t *in;      /* [slots]: it is in some object that is not foreign */
     uint32_t *times;  /* [slots]: in how many */
     uint8_t *marks;   /* [slots]: of one object; all 0 between calls */
+    uint8_t *picked;  /* [slots]: its change is part of the write; all 0 between objects */
 };
 
 /* ---- what there is ---- */
@@ -78,24 +79,24 @@ struct contents {
     uint32_t count, added, removed;
 };
 
-enum { ALL_CHANGES = UINT32_MAX };
+static uint32_t room_of(const struct fleet_decision *d) {
+    return d->slot_count < LIMIT_DECISION_CLUSTERS ? LIMIT_DECISION_CLUSTERS - d->slot_count : 0;
+}
 
-/* With all changes, or with one of them: those that add come before those that remove. */
-static int find_contents(struct stepping *s, const struct layout_object *o, uint32_t change,
+/* With all changes, or with those that are picked. */
+static int find_contents(struct stepping *s, const struct layout_object *o, bool all,
                          struct contents *ret) {
     const struct fleet_decision *d = o->existing;
-    uint32_t seen = 0;
-    const uint32_t room =
-        d->slot_count < LIMIT_DECISION_CLUSTERS ? LIMIT_DECISION_CLUSTERS - d->slot_count : 0;
+    const uint32_t room = room_of(d);
     *ret = (struct contents){
         .slots = arena_array(s->arena, (size_t)o->count + d->slot_count, sizeof *ret->slots),
-        .removed = change == ALL_CHANGES ? d->stranger_count : 0};
+        .removed = all ? d->stranger_count : 0};
     if (ret->slots == NULL)
         return -ENOMEM;
     mark(s, d->slots, d->slot_count, 1);
     for (uint32_t i = 0; i < o->count; i++) {
         const bool is_new = s->marks[o->slots[i]] == 0;
-        if (is_new && (ret->added == room || (change != ALL_CHANGES && seen++ != change)))
+        if (is_new && (ret->added == room || !(all || s->picked[o->slots[i]] != 0)))
             continue;
         ret->added += is_new;
         ret->slots[ret->count++] = o->slots[i];
@@ -106,7 +107,7 @@ static int find_contents(struct stepping *s, const struct layout_object *o, uint
         if (s->marks[slot] == 2)
             continue;
         s->marks[slot] = 2;
-        if (may_leave(s, slot) && (change == ALL_CHANGES || seen++ == change))
+        if (may_leave(s, slot) && (all || s->picked[slot] != 0))
             ret->removed++;
         else
             ret->slots[ret->count++] = slot;
@@ -163,7 +164,7 @@ static bool find_meta(const struct stepping *s, struct layout_write *ret) {
     return false;
 }
 
-enum { HOLDS = 2, BEST_RANK = 3, SINGLE_CHANGES = 64 };
+enum { HOLDS = 2, BEST_RANK = 3, MOST_TRIES = 1024 };
 
 /* Prefers a write after which hard terms hold, then one that adds. */
 static void offer(struct stepping *s, const struct layout_write *write, bool adds,
@@ -176,48 +177,126 @@ static void offer(struct stepping *s, const struct layout_write *write, bool add
     }
 }
 
-/* Returns whether the object has such a change; -ENOMEM. */
-static int offer_change(struct stepping *s, const struct layout_object *o, uint32_t change,
-                        struct layout_write *best, int *best_rank) {
+static int offer_changes(struct stepping *s, const struct layout_object *o, bool all,
+                         struct layout_write *best, int *best_rank) {
     struct contents c;
-    if (find_contents(s, o, change, &c) != 0)
+    if (find_contents(s, o, all, &c) != 0)
         return -ENOMEM;
     const struct layout_write write = {LAYOUT_CLUSTERS, o, o->existing, c.slots, c.count};
-    if (c.added == 0 && c.removed == 0)
-        return 0;
-    offer(s, &write, c.added > 0, best, best_rank);
-    return 1;
+    if (c.added > 0 || c.removed > 0)
+        offer(s, &write, c.added > 0, best, best_rank);
+    return 0;
 }
 
 static int offer_clusters(struct stepping *s, struct layout_write *best, int *best_rank) {
     const struct layout *l = s->p->layout;
     for (uint32_t i = 0; i < l->count && *best_rank < BEST_RANK; i++)
-        if (offer_change(s, &l->objects[i], ALL_CHANGES, best, best_rank) < 0)
+        if (offer_changes(s, &l->objects[i], true, best, best_rank) != 0)
             return -ENOMEM;
     return 0;
 }
 
-/* One cluster of an object after the other, as long as none does. */
-static int offer_single(struct stepping *s, const struct layout_object *o, uint32_t *left,
-                        struct layout_write *best, int *best_rank) {
-    int r = 1;
-    for (uint32_t k = 0; r > 0 && *best_rank<HOLDS && * left> 0; k++, --*left)
-        r = offer_change(s, o, k, best, best_rank);
-    return r < 0 ? r : 0;
+/* ---- a part of an object's changes ---- */
+
+/* Looks for changes that hold together, one after the other. */
+struct picking {
+    struct stepping *s;
+    const uint32_t *alike; /* [slots], as layout_progress.alike says; NULL: none are */
+    uint32_t *failed;      /* [2 * slots], by the kind of a cluster and of its change: how many were
+                              picked when it did not hold, + 1 */
+    uint32_t picked, tries;
+    /* Of one object. */
+    uint32_t *changes; /* slots; those that add come first */
+    uint32_t add_count, count;
+    uint32_t room; /* for those that add */
+};
+
+static int begin_picking(struct picking *k, struct stepping *s) {
+    const struct layout_progress *p = s->p;
+    const uint32_t slots = p->question->slots;
+    *k = (struct picking){.s = s, .tries = MOST_TRIES};
+    if (p->alike != NULL)
+        k->alike = p->alike(p->ctx);
+    k->failed = arena_array(s->arena, 2 * (size_t)slots, sizeof *k->failed);
+    s->picked = arena_alloc(s->arena, slots);
+    return arena_failed(s->arena) || (p->alike != NULL && k->alike == NULL) ? -ENOMEM : 0;
+}
+
+static int find_changes(struct picking *k, const struct layout_object *o) {
+    struct stepping *s = k->s;
+    const struct fleet_decision *d = o->existing;
+    k->changes = arena_array(s->arena, (size_t)o->count + d->slot_count, sizeof *k->changes);
+    k->add_count = 0;
+    k->room = room_of(d);
+    if (k->changes == NULL)
+        return -ENOMEM;
+    mark(s, d->slots, d->slot_count, 1);
+    for (uint32_t i = 0; i < o->count; i++)
+        if (s->marks[o->slots[i]] == 0)
+            k->changes[k->add_count++] = o->slots[i];
+    k->count = k->add_count;
+    mark(s, o->slots, o->count, 0);
+    for (uint32_t i = 0; i < d->slot_count; i++)
+        if (s->marks[d->slots[i]] != 0 && may_leave(s, d->slots[i]))
+            k->changes[k->count++] = d->slots[i];
+    mark(s, d->slots, d->slot_count, 0);
+    return 0;
+}
+
+/* Picks a change if hard terms hold with it and with those that are picked. */
+static bool pick(struct picking *k, uint32_t slot, bool adds) {
+    struct stepping *s = k->s;
+    const uint8_t was = s->in[slot];
+    const bool elsewhere = s->times[slot] > 1;
+    uint32_t *failed = &k->failed[2 * (size_t)(k->alike != NULL ? k->alike[slot] : slot) + adds];
+    if (s->picked[slot] != 0 || (adds && k->room == 0))
+        return false;
+    if (k->tries == 0 || (!elsewhere && *failed == k->picked + 1))
+        return false;
+    k->tries--;
+    s->in[slot] = adds || elsewhere;
+    if (!s->p->holds(s->p->ctx, s->in)) {
+        s->in[slot] = was;
+        *failed = elsewhere ? *failed : k->picked + 1;
+        return false;
+    }
+    s->picked[slot] = 1;
+    k->picked++;
+    k->room -= adds;
+    return true;
+}
+
+/* As many of an object's changes as hold together. */
+static int offer_some(struct picking *k, const struct layout_object *o, struct layout_write *best,
+                      int *best_rank) {
+    struct stepping *s = k->s;
+    if (find_changes(k, o) != 0)
+        return -ENOMEM;
+    for (bool again = true; again;) {
+        again = false;
+        for (uint32_t i = 0; i < k->count; i++)
+            again = pick(k, k->changes[i], i < k->add_count) || again;
+    }
+    for (uint32_t i = 0; i < k->count; i++)
+        s->in[k->changes[i]] = s->times[k->changes[i]] > 0;
+    const int r = offer_changes(s, o, false, best, best_rank);
+    for (uint32_t i = 0; i < k->count; i++)
+        s->picked[k->changes[i]] = 0;
+    return r;
 }
 
 /* Of what is not wanted, too: it gives its clusters away before it is deleted. */
-static int offer_singles(struct stepping *s, struct layout_write *best, int *best_rank) {
+static int offer_parts(struct stepping *s, struct layout_write *best, int *best_rank) {
     const struct layout *l = s->p->layout;
     struct layout_object *unwanted = arena_array(s->arena, l->unwanted_count, sizeof *unwanted);
-    uint32_t left = SINGLE_CHANGES;
-    int r = unwanted == NULL ? -ENOMEM : 0;
-    for (uint32_t i = 0; r == 0 && i < l->count; i++)
-        r = offer_single(s, &l->objects[i], &left, best, best_rank);
-    for (uint32_t i = 0; r == 0 && i < l->unwanted_count; i++) {
+    struct picking k;
+    int r = begin_picking(&k, s);
+    for (uint32_t i = 0; r == 0 && i < l->count && *best_rank < HOLDS; i++)
+        r = offer_some(&k, &l->objects[i], best, best_rank);
+    for (uint32_t i = 0; r == 0 && i < l->unwanted_count && *best_rank < HOLDS; i++) {
         unwanted[i] =
             (struct layout_object){.existing = l->unwanted[i], .name = l->unwanted[i]->name};
-        r = offer_single(s, &unwanted[i], &left, best, best_rank);
+        r = offer_some(&k, &unwanted[i], best, best_rank);
     }
     return r;
 }
@@ -246,6 +325,6 @@ int layout_next(const struct layout_progress *p, struct arena *arena, struct lay
     if (r == 0)
         offer_deletions(&s, ret, &rank);
     if (r == 0 && rank >= 0 && rank < HOLDS)
-        r = offer_singles(&s, ret, &rank);
+        r = offer_parts(&s, ret, &rank);
     return r;
 }

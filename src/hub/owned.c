@@ -575,8 +575,10 @@ static int write_decisions(struct looking *x) {
     if (r != 0)
         return r;
     r = layout_make(&question, x->arena, &layout);
-    if (r == 0 && layout.count + layout.unwanted_count > 1)
+    if (r == 0 && layout.count + layout.unwanted_count > 1) {
         progress.holds = owned_holds;
+        progress.alike = owned_alike;
+    }
     if (r == 0)
         r = layout_next(&progress, x->arena, &write);
     if (r != 0)

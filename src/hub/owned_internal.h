@@ -131,6 +131,8 @@ bool owned_terms_hold(struct looking *x, const uint8_t *selected);
 /* And takes none that fits where fewer than are decided would be left. For struct layout_progress:
  * its ctx is the look. */
 bool owned_holds(void *ctx, const uint8_t *selected);
+/* layout_progress.alike. */
+const uint32_t *owned_alike(void *ctx);
 bool owned_has_hard_terms(const struct looking *x);
 
 /* ---- owned_write.c ---- */

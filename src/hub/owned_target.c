@@ -133,6 +133,22 @@ bool owned_holds(void *ctx, const uint8_t *selected) {
     return find_now(x) == 0 && !takes_too_many(x, selected) && owned_terms_hold(x, selected);
 }
 
+/* Those that fit are alike in one domain, and those that do not. */
+const uint32_t *owned_alike(void *ctx) {
+    const struct looking *x = ctx;
+    if (find_now(ctx) != 0)
+        return NULL;
+    const uint32_t leaves = plan_counts_leaves(x->now), kinds = leaves + 1;
+    uint32_t *ret = arena_array(x->arena, x->slots, sizeof *ret);
+    uint32_t *first = arena_array(x->arena, kinds, sizeof *first); /* + 1 */
+    for (uint32_t slot = 0; ret != NULL && first != NULL && slot < x->slots; slot++) {
+        const uint32_t kind = x->fits[slot] != 0 ? plan_counts_leaf(x->now, slot) : leaves;
+        first[kind] = first[kind] != 0 ? first[kind] : slot + 1;
+        ret[slot] = first[kind] - 1;
+    }
+    return first != NULL ? ret : NULL;
+}
+
 /* ---- the target that was set before ---- */
 
 /* Slots of the names; false: one is not known any more, or does not fit. */

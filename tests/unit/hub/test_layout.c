@@ -1,5 +1,6 @@
 /* Which objects hold which clusters, and in which order that is written. The form of objects is
  * upstream's (scheduling_controller.go generateDecision()): names, at most 100 clusters each. */
+#include "base/limits.h"
 #include "hub/layout.h"
 
 #include "unit/unit.h"
@@ -202,15 +203,19 @@ static void groups_that_change_places(void **state) {
 
 /* ---- writes ---- */
 
-static struct layout_write next(struct board *b, struct layout_doubt doubt,
-                                bool (*holds)(void *ctx, const uint8_t *selected)) {
+static struct layout_write next_of(struct board *b, struct layout_progress p) {
     const struct layout_question q = question(b);
-    const struct layout_progress p = {
-        .question = &q, .layout = &b->layout, .doubt = doubt, .holds = holds};
     struct layout_write write;
+    p.question = &q;
+    p.layout = &b->layout;
     lay(b);
     assert_int_equal(layout_next(&p, &b->arena, &write), 0);
     return write;
+}
+
+static struct layout_write next(struct board *b, struct layout_doubt doubt,
+                                bool (*holds)(void *ctx, const uint8_t *selected)) {
+    return next_of(b, (struct layout_progress){.doubt = doubt, .holds = holds});
 }
 
 static const struct layout_doubt sure;
@@ -404,12 +409,69 @@ static void hard_terms_split_a_deletion(void **state) {
     b.slots[0][1] = 12;
     b.decisions[0].slot_count = 2;
     w = next(&b, sure, balanced);
-    writes(&w, "zzz", "1 2");
-    b.slots[1][0] = 1;
-    b.slots[1][1] = 2;
-    b.decisions[1].slot_count = 2;
+    writes(&w, "zzz", "2"); /* two of three */
+    b.slots[1][0] = 2;
+    b.decisions[1].slot_count = 1;
     b.decisions[0].slot_count = 1;
     assert_int_equal(next(&b, sure, balanced).verb, LAYOUT_DELETE);
+    arena_done(&b.arena);
+}
+
+enum { HALF = SLOTS / 2 };
+static uint32_t asked;
+
+/* As many of the lower half as of the upper, but for one. */
+static bool halves(void *ctx, const uint8_t *selected) {
+    int surplus = 0;
+    (void)ctx;
+    asked++;
+    for (uint32_t s = 0; s < SLOTS; s++)
+        surplus += s < HALF ? selected[s] : -selected[s];
+    return surplus >= -1 && surplus <= 1;
+}
+
+static const uint32_t *by_half(void *ctx) {
+    static uint32_t first[SLOTS];
+    (void)ctx;
+    for (uint32_t s = 0; s < SLOTS; s++)
+        first[s] = s < HALF ? 0 : HALF;
+    return first;
+}
+
+/* 80 of one half come before 5 of the other: pairs are found, and as many as hold go at once. */
+static void hard_terms_let_in_as_many_as_hold(void **state) {
+    static struct board b;
+    (void)state;
+    init(&b);
+    object(&b, "p-decision-1", "0", 0, 0);
+    group(&b, 0, 80);
+    for (uint32_t s = 0; s < 5; s++)
+        b.group_slots[0][b.groups[0].count++] = HALF + s;
+    asked = 0;
+    const struct layout_progress p = {.holds = halves, .alike = by_half};
+    const struct layout_write w = next_of(&b, p);
+    writes(&w, "p-decision-1", "0 1 2 3 4 5 200 201 202 203 204");
+    assert_true(asked < 40); /* where one of a half may not come, the next need not be tried */
+    arena_done(&b.arena);
+}
+
+/* No more are in an object than are read of it, those that are still to leave it among them. */
+static void parts_are_not_larger_than_an_object(void **state) {
+    static struct board b;
+    (void)state;
+    init(&b);
+    enum { EACH = LIMIT_DECISION_CLUSTERS / 2 - 1 };
+    object(&b, "p-decision-1", "0", 0, EACH);
+    for (uint32_t s = 0; s < EACH; s++)
+        b.slots[0][b.decisions[0].slot_count++] = HALF + s;
+    group(&b, EACH, EACH + 5);
+    for (uint32_t s = EACH; s < EACH + 5; s++)
+        b.group_slots[0][b.groups[0].count++] = HALF + s;
+    const struct layout_write w = next(&b, sure, halves);
+    assert_int_equal(w.verb, LAYOUT_CLUSTERS);
+    assert_int_equal(w.slots[0], EACH);
+    assert_int_equal(w.slots[1], HALF + EACH);
+    assert_true(w.count <= LIMIT_DECISION_CLUSTERS && w.slots[2] < EACH);
     arena_done(&b.arena);
 }
 
@@ -491,6 +553,8 @@ int main(void) {
         cmocka_unit_test(hard_terms_hold_in_between),
         cmocka_unit_test(hard_terms_split_a_write),
         cmocka_unit_test(hard_terms_split_a_deletion),
+        cmocka_unit_test(hard_terms_let_in_as_many_as_hold),
+        cmocka_unit_test(parts_are_not_larger_than_an_object),
         cmocka_unit_test(objects_without_the_label),
         cmocka_unit_test(objects_of_another_controller),
     };
