@@ -13,7 +13,6 @@
  * that was answered and may have taken a cluster away is not: its object stays in doubt. */
 enum { FORGET_MS = 30000 };
 enum { SAY_STEPS = 100000 }; /* for a condition */
-enum { CANNOT_MS = 600000 }; /* a cluster where no score can be made is left out for so long */
 
 const char *const owned_reason_names[MOVED_REASONS] = {[MOVED_INFEASIBLE] = "infeasible",
                                                        [MOVED_SIZE] = "size",
@@ -58,7 +57,7 @@ void owned_ended(struct owned *o, enum write_end end, int status, int64_t now_ms
         /* it has no namespace, say: the others need not wait for it */
         const struct str object = strbuf_str(&o->last.object);
         (void)scored_refuse(o, (struct str){object.p, str_find(object, '/')}, o->inputs, now_ms,
-                            o->last.version.n == 0 ? CANNOT_MS : DENIAL_MS);
+                            DENIAL_MS);
     }
     if (end == WRITE_DONE || end == WRITE_CONFLICT) /* there is another version to be seen */
         o->progress = OWNED_ANSWERED;

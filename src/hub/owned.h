@@ -81,6 +81,7 @@ enum owned_disabling {
 struct owned_refused {
     struct strbuf name;
     bool unwritable;  /* that OCM selects it for other reasons does not end the refusal */
+    bool is_due;      /* its time is over, and the plan has it again: it will be tried */
     uint64_t inputs;  /* of the cluster then: another number, and it is forgotten */
     int64_t until_ms; /* then it is tried again */
     uint32_t times;   /* that it was refused: twice as long each time */

@@ -138,6 +138,14 @@ static bool refuse_slot(struct looking *x, uint32_t slot) {
                   x->q->settings->refused_ms) != NULL;
 }
 
+static void find_due(struct looking *x) {
+    for (uint32_t i = 0; x->refused_at != NULL && i < x->d.plan.selected_count; i++) {
+        const uint32_t place = x->refused_at[x->d.plan.selected[i]];
+        if (place > 0)
+            x->o->refused[place - 1].is_due = true;
+    }
+}
+
 enum { MEMORY_MS = 1000 }; /* until a refusal that found no memory is tried again */
 
 /* Plans at once without the clusters that were refused. */
@@ -145,9 +153,16 @@ static void plan_without(struct looking *x, bool are_noted) {
     owned_wake_in(x, are_noted ? 0 : MEMORY_MS);
 }
 
-/* Clusters whose time is not over are left out. A cluster that has changed is forgotten, and so is
- * one that OCM selects after all. */
-static int leave_out_refused(struct looking *x) {
+/* Is it of no use any more? The cluster has changed, OCM selects it after all, or it has its item.
+ */
+static bool is_past(const struct looking *x, const struct owned_refused *r, uint32_t slot,
+                    const uint8_t *has, const uint8_t *selected) {
+    return (r->unwritable ? has : selected)[slot] != 0 ||
+           fleet_cluster(x->q->view, slot)->inputs != r->inputs;
+}
+
+/* Clusters whose time is not over are left out. `has`: which have the Placement's item. */
+static int leave_out_refused(struct looking *x, const uint8_t *has) {
     struct owned *o = x->o;
     const struct topology *t = x->q->view->clusters.topology;
     uint32_t left = 0;
@@ -165,8 +180,7 @@ static int leave_out_refused(struct looking *x) {
         struct owned_refused *r = &o->refused[i];
         const uint32_t slot = topology_slot(t, strbuf_str(&r->name));
         const bool is_known = slot != TOPOLOGY_NONE && topology_is_known(t, slot);
-        if (!is_known || (selected[slot] != 0 && !r->unwritable) ||
-            fleet_cluster(x->q->view, slot)->inputs != r->inputs) {
+        if (!is_known || is_past(x, r, slot, has, selected)) {
             strbuf_done(&r->name);
             continue;
         }
@@ -175,6 +189,7 @@ static int leave_out_refused(struct looking *x) {
             x->ret->refused++;
             owned_wake_in(x, r->until_ms - x->q->now_ms);
         }
+        r->is_due = false;
         o->refused[left++] = *r;
         x->refused_at[slot] = left;
     }
@@ -328,20 +343,25 @@ static struct ocm_condition misconfigured(struct looking *x, struct str message)
         arena_printf(x->arena, "OCM does not decide it: %.*s", STR_ARG(message))};
 }
 
+/* It is left out; or it was, and the next write will show whether it still need be. */
+static bool is_refused(const struct looking *x, const struct owned_refused *r) {
+    return r->until_ms > x->q->now_ms || (r->unwritable && r->is_due);
+}
+
 static struct ocm_condition refused_condition(struct looking *x) {
     struct strbuf text = {0};
     enum { SHOWN = 5 };
-    uint32_t shown = 0;
+    uint32_t count = 0;
     strbuf_append_str(&text, STR("left out, because OCM does not select them, or their scores "
                                  "cannot be written: "));
-    for (uint32_t i = 0; i < x->o->refused_count && shown < SHOWN; i++) {
-        if (x->o->refused[i].until_ms <= x->q->now_ms)
+    for (uint32_t i = 0; i < x->o->refused_count; i++) {
+        if (!is_refused(x, &x->o->refused[i]) || count++ >= SHOWN)
             continue;
-        strbuf_append_str(&text, shown++ > 0 ? STR(", ") : STR(""));
+        strbuf_append_str(&text, count > 1 ? STR(", ") : STR(""));
         strbuf_append_str(&text, strbuf_str(&x->o->refused[i].name));
     }
-    if (x->ret->refused > shown)
-        strbuf_appendf(&text, " and %u more", x->ret->refused - shown);
+    if (count > SHOWN)
+        strbuf_appendf(&text, " and %u more", count - SHOWN);
     struct ocm_condition c = {owned_spread_condition, OCM_FALSE, STR("RefusedClusters"),
                               arena_str(x->arena, strbuf_str(&text))};
     strbuf_done(&text);
@@ -402,6 +422,16 @@ static void begin_asking(struct looking *x) {
         o->versions = hash_of_versions(x);
 }
 
+/* Does OCM select a cluster by itself that is left out here? What else it selects is no sign. */
+static bool takes_refused(const struct looking *x) {
+    for (uint32_t i = 0; x->refused_at != NULL && i < x->decision_count; i++) {
+        const uint32_t place = x->refused_at[x->decisions[i]];
+        if (place > 0 && is_refused(x, &x->o->refused[place - 1]))
+            return true;
+    }
+    return false;
+}
+
 /* OCM has what it needs, and has not done it. */
 static int wait_for_ocm(struct looking *x, const uint32_t *missing, uint32_t count) {
     struct owned *o = x->o;
@@ -429,6 +459,8 @@ static int wait_for_ocm(struct looking *x, const uint32_t *missing, uint32_t cou
     }
     if (waited < PATIENCE_MS)
         return mend_condition(x);
+    if (takes_refused(x))
+        return write_condition(x, refused_condition(x));
     if (waited < after || has_room)
         return write_condition(x, waiting_for_scores());
     return write_condition(x, unknown("Outweighed",
@@ -594,13 +626,13 @@ int scored_look(struct looking *x) {
         owned_write_annotations(x, false);
         return 0;
     }
-    int r = leave_out_refused(x);
-    if (r != 0)
-        return r;
     const uint8_t *has = find_published(x, &has_count);
     if (has == NULL)
         return err_set(x->err, arena_failed(x->arena) ? -ENOMEM : -E2BIG,
                        "too many clusters to look for scores");
+    int r = leave_out_refused(x, has);
+    if (r != 0)
+        return r;
     x->members = had_own_key(x) ? has : NULL;
     r = owned_decide(x);
     if (r != 0)
@@ -610,6 +642,7 @@ int scored_look(struct looking *x) {
     if (take_for_current(x, has, has_count) != 0)
         return err_set(x->err, -ENOMEM, "no memory for the scores of a Placement");
     x->ret->result = OWNED_DECIDED;
+    find_due(x);
     r = owned_choose(x);
     if (r != 0 || x->doubt != DOUBT_NONE)
         return r;

@@ -94,7 +94,7 @@ func (w *world) cluster(name, labels string) {
 	c := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: w.name + "-" + name, Labels: all}}
 	c.Spec.HubAcceptsClient = true
 	// OCM's registration controller makes the namespace. It is there first here: a cluster whose scores cannot be written
-	// is left out for ten minutes, or until it changes.
+	// is left out for ten seconds or longer, or until it changes.
 	if w.mode == "Scores" {
 		w.must(w.h.CreateNamespace(w.t.Context(), c.Name))
 	}

@@ -827,6 +827,30 @@ static void a_cluster_without_a_namespace(void **state) {
     (void)played_settle(&hub);
     played_is(&hub, "p-decision-1: e1 e2 w0 w1");
     played_published(&hub, "e1 e2 w0 w1");
+    assert_int_equal(hub.answer.refused, 1);
+    assert_int_equal(hub.answer.wake_ms, 10000); /* it may come late */
+    hub.without_namespace = NULL;
+    hub.now_ms += 10000;
+    (void)played_settle(&hub);
+    assert_int_equal(hub.answer.refused, 0);
+}
+
+/* OCM fills up by itself with a cluster that has no item because it can have none. */
+static void a_left_out_cluster_that_ocm_selects(void **state) {
+    (void)state;
+    clusters("e", 3, "'zone':'east'");
+    clusters("w", 1, "'zone':'west'");
+    hub.without_namespace = "w0";
+    played_placement(&hub, SCORED "," DRAWN, SOFT NUMBER("2") PRIORITIZER);
+    (void)played_settle(&hub);
+    played_published(&hub, "e0 e1");
+    played_decision(&hub, "p-decision-1", "e0 w0");
+    for (int i = 0; i < 40; i++) {
+        hub.now_ms += 1000;
+        (void)played_settle(&hub);
+        if (i >= 5)
+            assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "False RefusedClusters");
+    }
 }
 
 /* The Placement's object in a cluster. */
@@ -1199,6 +1223,7 @@ int main(void) {
         TEST(an_object_is_denied_to_others),
         TEST(an_item_stays_in_a_denied_object),
         TEST(a_cluster_without_a_namespace),
+        TEST(a_left_out_cluster_that_ocm_selects),
         TEST(a_full_object),
         TEST(terms_go),
         TEST(without_scores),
