@@ -302,7 +302,8 @@ static void count_write(struct world *w, const struct judged *j, const cJSON *af
     wish->writes++;
     wish->changes += changes;
     wish->structure += changes == 0 && !is_status;
-    wish->relabelled = wish->relabelled || (changes == 0 && !is_status);
+    /* its last cluster goes with the object, which the status does not name any more, either */
+    wish->relabelled = wish->relabelled || (!is_status && (changes == 0 || after == NULL));
     if (is_status) {
         wish->structure += wish->relabelled; /* which the status says, too */
         wish->relabelled = false;
