@@ -86,6 +86,7 @@ func (c *injectionCase) check(binary, folder string, counts *injectionCounts) er
 	counts.add("with a hard constraint of their own", len(own) > 0)
 	counts.add("beside volumes", len(c.cluster.Claims) > 0)
 	counts.add("with a replica refused without", without < len(c.replicas))
+	counts.add("with fewer Pending than without", with > without)
 	if with >= without {
 		return nil
 	}

@@ -139,6 +139,16 @@ var reliefs = []struct {
 			pod.Spec.Affinity.PodAntiAffinity = nil
 		}
 	}},
+	{"less preference", func(c *injectionCase, pod *corev1.Pod) {
+		own := len(constraintsOf(c.replicas[0]))
+		kept := slices.Clone(constraintsOf(pod)[:min(own, len(constraintsOf(pod)))])
+		for _, one := range constraintsOf(pod)[len(kept):] {
+			if one.WhenUnsatisfiable == corev1.DoNotSchedule {
+				kept = append(kept, one)
+			}
+		}
+		pod.Spec.TopologySpreadConstraints = kept
+	}},
 }
 
 const roomRelief, oneKey = 1, "one hard key at a time"
