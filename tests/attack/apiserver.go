@@ -30,8 +30,10 @@ type apiServer struct {
 	endless  string            // the list that has no end from now on; "": none has
 	adding   bool              // it has, and the watch after it has none
 	objects  map[place]*stored // of a hub: what can be written
-	server   *http.Server
-	address  string
+
+	writes, conflicts map[string]int // by the daemon, by list
+	server            *http.Server
+	address           string
 }
 
 type item struct {
@@ -49,6 +51,7 @@ const token = "token-of-evenkeel"
 func newAPIServer(c *cluster, a *authority) (*apiServer, error) {
 	s := &apiServer{lists: map[string][]item{}, changes: map[string][]change{},
 		watchers: map[string]map[chan struct{}]bool{}, listed: map[string]int{}, watched: map[string]int{},
+		writes: map[string]int{}, conflicts: map[string]int{},
 		noWatch: c.noWatchList, version: 1000, objects: map[place]*stored{}}
 	for list, objects := range c.objects {
 		for _, o := range objects {

@@ -18,6 +18,7 @@ const (
 	bindingsList   = "/apis/" + ocmGroup + "/v1beta2/managedclustersetbindings"
 	placementsList = "/apis/" + ocmGroup + "/v1beta1/placements"
 	decisionsList  = "/apis/" + ocmGroup + "/v1beta1/placementdecisions"
+	scoresList     = "/apis/" + ocmGroup + "/v1alpha1/addonplacementscores"
 )
 
 // place is where an object is: its list over all namespaces, and its name there.
@@ -193,6 +194,7 @@ func (s *apiServer) takeWrite(w http.ResponseWriter, r *http.Request) bool {
 	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
+	s.writes[p.list]++
 	switch {
 	case r.Method == http.MethodPost && p.name == "":
 		s.create(w, p, body)
@@ -211,6 +213,7 @@ func (s *apiServer) takeWrite(w http.ResponseWriter, r *http.Request) bool {
 func (s *apiServer) create(w http.ResponseWriter, p place, o object) {
 	p.name, _ = o["metadata"].(object)["name"].(string)
 	if s.objects[p] != nil {
+		s.conflicts[p.list]++
 		refuse(w, 409, "AlreadyExists")
 		return
 	}
@@ -227,6 +230,7 @@ func (s *apiServer) isStale(w http.ResponseWriter, p place, metadata any) bool {
 	if !given || wanted == s.objects[p].version {
 		return false
 	}
+	s.conflicts[p.list]++
 	refuse(w, 409, "Conflict")
 	return true
 }

@@ -65,6 +65,8 @@ var scenes = []scene{
 		prepare: tenantFleet(300, "u", "bob"), attack: manyPlacements},
 	{name: "spread-groups", story: "U has 500 Placements with spread groups of 1,000 requirements", placements: true,
 		prepare: tenantFleet(300, "u", "bob"), attack: spreadGroups},
+	{name: "scored-placements", story: "U has 100 Placements of mode Scores (400 with LONG=1) on four clusters", placements: true,
+		prepare: tenantFleet(scoredClusters, "u", "bob"), attack: scoredPlacements, after: scoresAreWritten},
 	{name: "large-placements", story: "U has 100 MB of Placements (300 with LONG=1), and a replica starts anew", placements: true,
 		prepare: tenantFleet(300, "u", "bob"), attack: fillNamespace, after: aReplicaDecides},
 	{name: "costly-plans", story: "U has Placements of 12,000 predicates on a fleet of 5,000 clusters", placements: true,

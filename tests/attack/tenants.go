@@ -135,6 +135,63 @@ func spreadGroups(st *stage) error {
 	})
 }
 
+// ---- scores ----
+
+const scoredClusters = 4
+
+func scoredCount() int {
+	if full {
+		return 400
+	}
+	return 100
+}
+
+// scoredPlacements are of mode Scores: each has an item in the one object of every cluster.
+func scoredPlacements(st *stage) error {
+	var all []object
+	for i := range scoredCount() {
+		p := tenantPlacement("u", fmt.Sprintf("scored-%d", i), scoredClusters)
+		p["metadata"].(object)["annotations"].(object)["placements.evenkeel.io/mode"] = "Scores"
+		all = append(all, p)
+	}
+	return st.bobIsServed(2*tenantTime, func(over <-chan struct{}) {
+		st.putAll(placementsList, all)
+		<-over
+	})
+}
+
+// scoresAreWritten once for each: all items are there, and hardly a write was of what had changed meanwhile.
+func scoresAreWritten(st *stage) (faults []string) {
+	items := 0
+	for until := time.Now().Add(attackTime * time.Duration(slack)); time.Now().Before(until); time.Sleep(100 * time.Millisecond) {
+		if items = st.api.scoreItems(); items == scoredClusters*scoredCount() {
+			break
+		}
+	}
+	if items != scoredClusters*scoredCount() {
+		faults = append(faults, fmt.Sprintf("%d of %d items of scores are there", items, scoredClusters*scoredCount()))
+	}
+	writes, conflicts := st.api.count(st.api.writes, scoresList), st.api.count(st.api.conflicts, scoresList)
+	st.figure += fmt.Sprintf("; %d writes of scores, %d conflicts", writes, conflicts)
+	if conflicts*100 > mostConflicts*writes {
+		faults = append(faults, fmt.Sprintf("%d of %d writes of scores were conflicts", conflicts, writes))
+	}
+	return faults
+}
+
+const mostConflicts = 2 // per cent of the writes
+
+func (s *apiServer) scoreItems() (items int) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	for p, k := range s.objects {
+		if p.list == scoresList {
+			items += bytes.Count(k.status, []byte(`"value":100`))
+		}
+	}
+	return items
+}
+
 // ---- bytes ----
 
 const uploadPause = 20 * time.Millisecond
