@@ -8,6 +8,7 @@
 #include "growth/fleet.h"
 #include "growth/growth.h"
 #include "growth/hub.h"
+#include "growth/karmada.h"
 #include "growth/kept.h"
 #include "growth/work.h"
 #include "unit/handlers/torture.h"
@@ -605,6 +606,12 @@ static void hubs(void **state) {
     assert_int_equal(check_rows("hub", HUB_GROWTH_LISTS, hub_growth_name, hub_growth_work), 0);
 }
 
+static void clusters_of_karmada(void **state) {
+    (void)state;
+    assert_int_equal(
+        check_rows("karmada", KARMADA_GROWTH_LISTS, karmada_growth_name, karmada_growth_work), 0);
+}
+
 static void estimates(void **state) {
     (void)state;
     assert_int_equal(check_rows("estimate", ESTIMATES_GROWTH_LISTS, estimates_growth_name,
@@ -645,6 +652,7 @@ int main(void) {
         cmocka_unit_test(workers_of_a_dataset),
         cmocka_unit_test(fleets),
         cmocka_unit_test(hubs),
+        cmocka_unit_test(clusters_of_karmada),
         cmocka_unit_test(estimates),
         cmocka_unit_test(lines_of_fleets),
         cmocka_unit_test(what_is_kept),
