@@ -22,8 +22,6 @@ _Noreturn void _fail(const char *file, int line);
 #define assert_str(got, want) unit_assert_str((got), (want), __FILE__, __LINE__)
 /* A C string must contain another. */
 #define assert_contains(text, part) unit_assert_contains((text), (part), __FILE__, __LINE__)
-/* The same of a struct str, which no zero byte ends. */
-#define assert_str_contains(got, part) unit_assert_str_contains((got), (part), __FILE__, __LINE__)
 
 static inline void unit_assert_str(struct str got, const char *want, const char *file, int line) {
     if (str_eq(got, str_of(want)))
@@ -37,14 +35,6 @@ static inline void unit_assert_contains(const char *text, const char *part, cons
     if (strstr(text, part) != NULL)
         return;
     print_error("'%s' does not contain '%s'\n", text, part);
-    _fail(file, line);
-}
-
-static inline void unit_assert_str_contains(struct str got, const char *part, const char *file,
-                                            int line) {
-    if (got.n > 0 && memmem(got.p, got.n, part, strlen(part)) != NULL)
-        return;
-    print_error("'%.*s' does not contain '%s'\n", (int)got.n, got.n > 0 ? got.p : "", part);
     _fail(file, line);
 }
 

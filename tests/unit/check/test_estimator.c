@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "estimator/wire.h"
 #include "grpc/listener.h"
-#include "unit/unit.h"
+#include "unit/str_contains.h"
 
 #include <errno.h>
 #include <semaphore.h>

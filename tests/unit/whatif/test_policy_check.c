@@ -4,6 +4,7 @@
  */
 #include "whatif/policy_check.h"
 
+#include "unit/str_contains.h"
 #include "unit/whatif/files.h"
 
 #define ZONE "topology.kubernetes.io/zone"
