@@ -95,10 +95,11 @@ struct layout_progress {
     /* Would hard terms hold (or be violated no more than now) with these clusters? [slots], 1: in
      * some object that is not foreign. NULL: there are none. */
     bool (*holds)(void *ctx, const uint8_t *selected);
-    /* [slots]: for each cluster the first that hard terms take as they take it: where they would
-     * not hold with the change of the other, they would not with its own. Is the arena's; NULL: no
-     * memory. Without this function none are alike. */
+    /* Returns [slots], in the arena: for each cluster the first one that hard terms treat the same
+     * way. If a change of the first breaks a term, the same change of the cluster breaks it, too.
+     * Returns NULL without memory. No function: no two clusters are the same. */
     const uint32_t *(*alike)(void *ctx);
+    uint32_t tries; /* holds() may be asked so often about parts of writes; each call takes steps */
     void *ctx;
 };
 

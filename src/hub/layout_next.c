@@ -164,7 +164,7 @@ static bool find_meta(const struct stepping *s, struct layout_write *ret) {
     return false;
 }
 
-enum { HOLDS = 2, BEST_RANK = 3, MOST_TRIES = 1024 };
+enum { HOLDS = 2, BEST_RANK = 3 };
 
 /* Prefers a write after which hard terms hold, then one that adds. */
 static void offer(struct stepping *s, const struct layout_write *write, bool adds,
@@ -205,16 +205,15 @@ struct picking {
     uint32_t *failed;      /* [2 * slots], by the kind of a cluster and of its change: how many were
                               picked when it did not hold, + 1 */
     uint32_t picked, tries;
-    /* Of one object. */
-    uint32_t *changes; /* slots; those that add come first */
+    uint32_t *changes; /* slots of the object at hand; those that add come first */
     uint32_t add_count, count;
-    uint32_t room; /* for those that add */
+    uint32_t room; /* for clusters that the object at hand has not yet */
 };
 
 static int begin_picking(struct picking *k, struct stepping *s) {
     const struct layout_progress *p = s->p;
     const uint32_t slots = p->question->slots;
-    *k = (struct picking){.s = s, .tries = MOST_TRIES};
+    *k = (struct picking){.s = s, .tries = p->tries};
     if (p->alike != NULL)
         k->alike = p->alike(p->ctx);
     k->failed = arena_array(s->arena, 2 * (size_t)slots, sizeof *k->failed);

@@ -577,6 +577,7 @@ static int write_decisions(struct looking *x) {
     if (r == 0 && layout.count + layout.unwanted_count > 1) {
         progress.holds = owned_holds;
         progress.alike = owned_alike;
+        progress.tries = owned_tries(x);
     }
     if (r == 0)
         r = layout_next(&progress, x->arena, &write);

@@ -131,8 +131,11 @@ bool owned_terms_hold(struct looking *x, const uint8_t *selected);
 /* And takes none that fits where fewer than are decided would be left. For struct layout_progress:
  * its ctx is the look. */
 bool owned_holds(void *ctx, const uint8_t *selected);
-/* layout_progress.alike. */
+/* For layout_progress, too. Clusters that do not fit are alike; so are those of one domain that
+ * fit. */
 const uint32_t *owned_alike(void *ctx);
+/* How often owned_holds() may be called without spending more than half of the steps left. */
+uint32_t owned_tries(const struct looking *x);
 bool owned_has_hard_terms(const struct looking *x);
 
 /* ---- owned_write.c ---- */

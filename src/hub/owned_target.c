@@ -71,6 +71,8 @@ static int find_now(struct looking *x) {
     return 0;
 }
 
+enum { MOST_TRIES = 1024 };
+
 /* What is counted of a set of clusters. */
 struct counted {
     int64_t skew[PLACEMENT_TERMS];
@@ -84,9 +86,20 @@ static void change_now(struct looking *x, const uint8_t *selected, int sign) {
             plan_counts_change(x->now, slot, selected[slot] != 0 ? sign : -sign);
 }
 
-/* What fails here fails the look. */
+static uint64_t steps_of_count(const struct looking *x) {
+    return 4 * (uint64_t)x->slots;
+}
+
+uint32_t owned_tries(const struct looking *x) {
+    const struct steps *s = &x->arena->steps;
+    const uint64_t left = s->max > s->used ? s->max - s->used : 0;
+    const uint64_t tries = left / 2 / (steps_of_count(x) + 1);
+    return s->max == 0 || tries > MOST_TRIES ? MOST_TRIES : (uint32_t)tries;
+}
+
+/* Counts a set of clusters. A failure is kept in x->failed, and fails the look. */
 static int count_set(struct looking *x, const uint8_t *selected, struct counted *ret) {
-    if (!steps_take(&x->arena->steps, 4 * (uint64_t)x->slots)) {
+    if (!steps_take(&x->arena->steps, steps_of_count(x))) {
         x->failed = x->failed != 0 ? x->failed : -E2BIG;
         return -E2BIG;
     }
@@ -133,7 +146,6 @@ bool owned_holds(void *ctx, const uint8_t *selected) {
     return find_now(x) == 0 && !takes_too_many(x, selected) && owned_terms_hold(x, selected);
 }
 
-/* Those that fit are alike in one domain, and those that do not. */
 const uint32_t *owned_alike(void *ctx) {
     const struct looking *x = ctx;
     if (find_now(ctx) != 0)

@@ -215,7 +215,7 @@ static struct layout_write next_of(struct board *b, struct layout_progress p) {
 
 static struct layout_write next(struct board *b, struct layout_doubt doubt,
                                 bool (*holds)(void *ctx, const uint8_t *selected)) {
-    return next_of(b, (struct layout_progress){.doubt = doubt, .holds = holds});
+    return next_of(b, (struct layout_progress){.doubt = doubt, .holds = holds, .tries = 1000});
 }
 
 static const struct layout_doubt sure;
@@ -448,7 +448,7 @@ static void hard_terms_let_in_as_many_as_hold(void **state) {
     for (uint32_t s = 0; s < 5; s++)
         b.group_slots[0][b.groups[0].count++] = HALF + s;
     asked = 0;
-    const struct layout_progress p = {.holds = halves, .alike = by_half};
+    const struct layout_progress p = {.holds = halves, .alike = by_half, .tries = 1000};
     const struct layout_write w = next_of(&b, p);
     writes(&w, "p-decision-1", "0 1 2 3 4 5 200 201 202 203 204");
     assert_true(asked < 40); /* where one of a half may not come, the next need not be tried */

@@ -1296,6 +1296,33 @@ static void nothing_is_left(void **state) {
     assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "Unknown NoClusters");
 }
 
+/* Names follow regions, and no two clusters are alike: the search for a write that keeps the hard
+ * term asks about cluster after cluster, and must leave steps for the write. */
+static void a_search_leaves_steps(void **state) {
+    enum { CLUSTERS = 400, LOOKS = 12, STEPS = 400000 };
+    char name[16], labels[64];
+    struct owned_write write;
+    (void)state;
+    for (unsigned i = 0; i < CLUSTERS; i++) {
+        (void)snprintf(name, sizeof name, "c%03u", i);
+        (void)snprintf(labels, sizeof labels, "'region':'r%u','zone':'z%u'", i / (CLUSTERS / 2), i);
+        played_cluster(&hub, name, labels, "");
+    }
+    played_placement(&hub, OURS,
+                     "'spreadPolicy':{'spreadConstraints':[{'topologyKey':'region',"
+                     "'topologyKeyType':'Label','whenUnsatisfiable':'DoNotSchedule'},"
+                     "{'topologyKey':'zone','topologyKeyType':'Label'}]}");
+    hub.arena.steps = (struct steps){.max = STEPS};
+    for (int i = 0; i < LOOKS; i++) {
+        assert_true(played_look(&hub, &write)); /* fails the test without steps */
+        assert_int_equal(write.what, OWNED_DECISION);
+        assert_int_equal(played_apply(&hub, &write), 0);
+        owned_taken(&hub.owned, &write, hub.now_ms);
+        owned_ended(&hub.owned, WRITE_DONE, 200, hub.now_ms);
+        owned_write_done(&write);
+    }
+}
+
 /* However few steps there are: what is ours says that they were too few, and is decided with
  * enough.
  */
@@ -1427,6 +1454,7 @@ int main(void) {
         TEST(hard_terms_and_another_controller),
         TEST(a_name_that_is_taken),
         TEST(nothing_is_left),
+        TEST(a_search_leaves_steps),
         TEST(too_many_steps),
         TEST(what_is_gone),
         TEST(times_to_look_again),
