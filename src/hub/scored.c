@@ -138,6 +138,7 @@ static bool refuse_slot(struct looking *x, uint32_t slot) {
                   x->q->settings->refused_ms) != NULL;
 }
 
+/* Marks refused clusters that the plan has again: they will be tried. */
 static void find_due(struct looking *x) {
     for (uint32_t i = 0; x->refused_at != NULL && i < x->d.plan.selected_count; i++) {
         const uint32_t place = x->refused_at[x->d.plan.selected[i]];

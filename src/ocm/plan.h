@@ -84,7 +84,7 @@ struct plan {
     uint32_t round_count;
 };
 
-/* The kept: [kept_count]; NULL where there is none. */
+/* Returns the kept clusters, [kept_count], the plan's; NULL if the plan keeps none. */
 static inline const uint32_t *ocm_plan_kept(const struct plan *plan) {
     return plan->kept_count > 0 ? plan->selected + plan->selected_count - plan->kept_count : NULL;
 }
