@@ -30,10 +30,10 @@ type apiServer struct {
 	endless  string            // the list that has no end from now on; "": none has
 	adding   bool              // it has, and the watch after it has none
 	objects  map[place]*stored // of a hub: what can be written
+	server   *http.Server
+	address  string
 
-	writes, conflicts map[string]int // by the daemon, by list
-	server            *http.Server
-	address           string
+	writes, conflicts map[string]int // of the daemon, by list
 }
 
 type item struct {

@@ -194,7 +194,9 @@ func (s *apiServer) takeWrite(w http.ResponseWriter, r *http.Request) bool {
 	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	s.writes[p.list]++
+	if r.Method != http.MethodGet {
+		s.writes[p.list]++
+	}
 	switch {
 	case r.Method == http.MethodPost && p.name == "":
 		s.create(w, p, body)

@@ -160,7 +160,7 @@ func scoredPlacements(st *stage) error {
 	})
 }
 
-// scoresAreWritten once for each: all items are there, and hardly a write was of what had changed meanwhile.
+// scoresAreWritten looks whether all items are there, and how many writes the API server refused as conflicts.
 func scoresAreWritten(st *stage) (faults []string) {
 	items := 0
 	for until := time.Now().Add(attackTime * time.Duration(slack)); time.Now().Before(until); time.Sleep(100 * time.Millisecond) {

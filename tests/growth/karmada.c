@@ -6,7 +6,6 @@
 #include "unit/unit.h"
 
 #include <errno.h>
-#include <string.h>
 
 enum {
     OBJECT_BYTES = 1536 << 10, /* what etcd takes of one */

@@ -141,8 +141,8 @@ var reliefs = []struct {
 	}},
 	{"less preference", func(c *injectionCase, pod *corev1.Pod) {
 		own := len(constraintsOf(c.replicas[0]))
-		kept := slices.Clone(constraintsOf(pod)[:min(own, len(constraintsOf(pod)))])
-		for _, one := range constraintsOf(pod)[len(kept):] {
+		kept := slices.Clone(constraintsOf(pod)[:own])
+		for _, one := range constraintsOf(pod)[own:] {
 			if one.WhenUnsatisfiable == corev1.DoNotSchedule {
 				kept = append(kept, one)
 			}
