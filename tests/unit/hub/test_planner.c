@@ -28,9 +28,21 @@ static struct fleet_observer observer;
 static sem_t offered;
 static _Atomic bool ready;
 
+static _Atomic unsigned asked; /* how often it was asked whether all is known */
+
 static bool is_ready(void *ctx) {
     (void)ctx;
-    return atomic_load(&ready);
+    const bool yes = atomic_load(&ready);
+    atomic_fetch_add(&asked, 1);
+    return yes;
+}
+
+/* Nothing is planned from here on: a plan that had begun has ended. */
+static void pause_planner(void) {
+    atomic_store(&ready, false);
+    const unsigned before = atomic_load(&asked);
+    while (atomic_load(&asked) - before < 2) /* the first may have been answered already */
+        (void)sched_yield();
 }
 
 static void on_ready(void *ctx) {
@@ -619,8 +631,8 @@ static void namespaces_take_turns(void **state) {
     bool seen = false;
     int before = 0;
     give(FLEET_BINDINGS, "{'metadata':{'name':'all','namespace':'quiet'}}");
-    atomic_store(&ready, false); /* nothing is planned meanwhile */
     planner_lead(planner, true);
+    pause_planner();
     for (int i = 0; i < MANY; i++) {
         char text[16];
         (void)snprintf(text, sizeof text, "p%d", i);
