@@ -5,10 +5,17 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The domains of one key that the pod is kept from. */
+/* Who is in a domain? */
+enum {
+    OTHERS_WE_AVOID = 1 << 0, /* other pods that the pod's own terms mean */
+    AVOID_US = 1 << 1,        /* pods of any group whose terms mean the pod */
+    OUR_GROUP = 1 << 2,       /* which the pod's own terms keep apart by this key */
+};
+
+/* The domains of one key. */
 struct kept_from {
     struct topology_column column;
-    bool *domains; /* [column.domains] */
+    uint8_t *domains; /* [column.domains], of the above */
 };
 
 struct search {
@@ -16,7 +23,8 @@ struct search {
     struct arena *arena;
     struct cache_meant meant;
     uint32_t *key_of_meant;       /* [meant.count] */
-    struct cache_meaning meaning; /* marked with their keys; UINT32_MAX: does not count */
+    uint32_t from_others;         /* so many of `meant` mean others, the rest the pod's group */
+    struct cache_meaning meaning; /* marked with their keys */
     struct kept_from *keys;
     uint32_t key_count;
     bool any;
@@ -44,7 +52,7 @@ static int make_key(struct search *s, struct str key) {
     return made->domains == NULL ? -ENOMEM : 0;
 }
 
-static int make_keys(struct search *s, const struct own_terms *own) {
+static int make_keys(struct search *s) {
     uint32_t cap = s->meant.count + s->meaning.count, count = 0;
     struct key_use *uses = arena_array(s->arena, cap, sizeof *uses);
     s->keys = arena_array(s->arena, cap, sizeof *s->keys);
@@ -56,9 +64,7 @@ static int make_keys(struct search *s, const struct own_terms *own) {
         uses[count++] = (struct key_use){s->meant.terms[t].topology_key, &s->key_of_meant[t]};
     for (uint32_t t = 0; t < s->meaning.count; t++) {
         struct meaning_term *term = &s->meaning.terms[t];
-        term->mark = UINT32_MAX;
-        if (!own_terms_have(own, TERM_APART, term->term->topology_key))
-            uses[count++] = (struct key_use){term->term->topology_key, &term->mark};
+        uses[count++] = (struct key_use){term->term->topology_key, &term->mark};
     }
     if (count > 1)
         qsort(uses, count, sizeof *uses, compare_uses);
@@ -73,26 +79,30 @@ static int make_keys(struct search *s, const struct own_terms *own) {
 
 /* ---- who keeps it away ---- */
 
-static void keep_from(struct search *s, uint32_t key, uint32_t slot) {
+static void is_there(struct search *s, uint32_t key, uint32_t slot, uint8_t who) {
     uint32_t domain = s->keys[key].column.domain_of[slot];
     if (domain == TOPOLOGY_NONE)
         return;
-    s->keys[key].domains[domain] = true;
-    s->any = true;
+    s->keys[key].domains[domain] |= who;
+    s->any = s->any || who != OUR_GROUP;
+}
+
+/* Of a domain with pods of the group we need not know who avoids us there: they do, too. */
+static bool is_kept_by_others(uint8_t who) {
+    return (who & OTHERS_WE_AVOID) != 0 || ((who & AVOID_US) != 0 && (who & OUR_GROUP) == 0);
 }
 
 static void meant_is_there(void *ctx, uint32_t slot, const bool *means) {
     struct search *s = ctx;
     for (uint32_t t = 0; t < s->meant.count; t++)
         if (means[t])
-            keep_from(s, s->key_of_meant[t], slot);
+            is_there(s, s->key_of_meant[t], slot, t < s->from_others ? OTHERS_WE_AVOID : OUR_GROUP);
 }
 
 static void meaning_is_there(void *ctx, uint32_t slot, const struct meaning_term *terms,
                              uint32_t count) {
     for (uint32_t t = 0; t < count; t++)
-        if (terms[t].mark != UINT32_MAX)
-            keep_from(ctx, terms[t].mark, slot);
+        is_there(ctx, terms[t].mark, slot, AVOID_US);
 }
 
 static int find(struct search *s, const struct pod_nodes_question *question) {
@@ -100,10 +110,11 @@ static int find(struct search *s, const struct pod_nodes_question *question) {
         cache_meant_open(s->view, question->away.items, question->away.count, s->arena, &s->meant);
     if (r == 0)
         r = cache_meaning_open(s->view, &question->pod, 1u << POD_APART, s->arena, &s->meaning);
-    if (r != 0 || s->meant.count + s->meaning.count == 0)
+    s->from_others = question->from_others;
+    if (r != 0 || s->from_others + s->meaning.count == 0)
         return r;
     s->key_of_meant = arena_array(s->arena, s->meant.count, sizeof *s->key_of_meant);
-    r = s->key_of_meant == NULL ? -ENOMEM : make_keys(s, question->own);
+    r = s->key_of_meant == NULL ? -ENOMEM : make_keys(s);
     if (r != 0 || s->key_count == 0)
         return r;
     if (s->meant.count > 0)
@@ -124,8 +135,8 @@ static int mark(const struct search *s, uint32_t slots, const bool **ret) {
     for (uint32_t k = 0; k < s->key_count; k++)
         for (uint32_t slot = 0; slot < slots; slot++) {
             uint32_t domain = s->keys[k].column.domain_of[slot];
-            kept_away[slot] =
-                kept_away[slot] || (domain != TOPOLOGY_NONE && s->keys[k].domains[domain]);
+            kept_away[slot] = kept_away[slot] || (domain != TOPOLOGY_NONE &&
+                                                  is_kept_by_others(s->keys[k].domains[domain]));
         }
     *ret = kept_away;
     return 0;

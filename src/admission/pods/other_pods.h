@@ -4,8 +4,8 @@
  * look at either when it counts domains, so one that is wholly out of reach would hold the fewest
  * pods for as long as the others run.
  *
- * Where the pod's own podAntiAffinity keeps its group apart by a key, terms of others on that key
- * are left out: the group's pods have the same.
+ * The pod's own group is no other: what pods of others say does not count in a domain where pods of
+ * the group are, if the pod's own podAntiAffinity keeps them apart by that key.
  */
 #pragma once
 

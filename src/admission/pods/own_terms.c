@@ -97,6 +97,7 @@ static int divide(const struct pod_question *q, const struct division *d,
     const uint32_t count = d->terms->term_count;
     struct found_keys found[OWN_TERMS] = {{NULL, 0}};
     struct pod_affinity_term *other_terms = arena_array(arena, count, sizeof *other_terms);
+    struct pod_affinity_term *group_terms = arena_array(arena, count, sizeof *group_terms);
     const enum own_term kinds[] = {d->own, d->unit, d->others};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         found[kinds[i]].items = arena_array(arena, count, sizeof(struct str));
@@ -109,14 +110,19 @@ static int divide(const struct pod_question *q, const struct division *d,
             return r;
         if (kind == d->others)
             other_terms[found[kind].count] = d->terms->terms[i];
+        else if (kind == d->own)
+            group_terms[found[kind].count] = d->terms->terms[i];
         if (kind != OWN_TERMS && found[kind].items != NULL) /* it has room */
             found[kind].items[found[kind].count++] = d->terms->terms[i].topology_key;
     }
     if (!steps_take_sort(&arena->steps, count))
         return -E2BIG;
-    if (d->others == TERM_FROM_OTHERS)
+    if (d->others == TERM_FROM_OTHERS) {
         ret->from_others =
             (struct pod_affinity){.terms = other_terms, .term_count = found[d->others].count};
+        ret->from_group =
+            (struct pod_affinity){.terms = group_terms, .term_count = found[d->own].count};
+    }
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         struct found_keys *f = &found[kinds[i]];
         ret->keys[kinds[i]].items = f->items;

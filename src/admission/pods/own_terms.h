@@ -22,6 +22,7 @@ struct own_terms {
         uint32_t count;
     } keys[OWN_TERMS];
     struct pod_affinity from_others; /* the terms of TERM_FROM_OTHERS; in the arena */
+    struct pod_affinity from_group;  /* likewise, of TERM_APART */
 };
 
 /* 0, -E2BIG (the review's steps are spent) or -ENOMEM. */

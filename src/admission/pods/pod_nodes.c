@@ -42,6 +42,10 @@ static int ask_others(const struct pod_question *q, struct pod_nodes_question *r
                                   .labels = q->pod.meta.labels};
     int r = pod_terms_add(&ret->away, POD_APART, &ret->own->from_others, q->pod.meta.namespace,
                           q->head.arena, NULL);
+    ret->from_others = ret->away.count;
+    if (r == 0)
+        r = pod_terms_add(&ret->away, POD_APART, &ret->own->from_group, q->pod.meta.namespace,
+                          q->head.arena, NULL);
     return r == -EINVAL ? 0 : r;
 }
 

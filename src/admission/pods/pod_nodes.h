@@ -29,7 +29,8 @@ struct pod_nodes_question {
     struct feasibility_question *volumes;
     uint32_t volume_count;
     const struct own_terms *own; /* borrowed */
-    struct pod_terms away;       /* of own->from_others */
+    struct pod_terms away;       /* of own->from_others, and then of own->from_group */
+    uint32_t from_others;        /* so many of `away` are the former */
     struct meant_pod pod;        /* for the terms of those that run */
 };
 

@@ -461,6 +461,14 @@ static void pods_that_run(void **state) {
           POD_TERMS("podAntiAffinity", TERM("node", OWN)), SPREAD_INJECTED},
          {RUNS("1", "a", WEB, "," POD_TERMS("podAntiAffinity", TERM("node", OWN))),
           RUNS("2", "b", WEB, "," POD_TERMS("podAntiAffinity", TERM("node", OWN)))}},
+        {{"its like are one a node, and others say the same on all of a zone", ZONES, HARD("zone"),
+          POD_TERMS("podAntiAffinity", TERM("node", OWN)), SPREAD_OTHERS},
+         {RUNS("1", "a", DB, "," POD_TERMS("podAntiAffinity", TERM("node", OWN))),
+          RUNS("2", "b", DB, "," POD_TERMS("podAntiAffinity", TERM("node", OWN)))}},
+        {{"... and one of its like is on one of the nodes", ZONES, HARD("zone"),
+          POD_TERMS("podAntiAffinity", TERM("node", OWN)), SPREAD_INJECTED},
+         {RUNS("1", "a", DB, "," POD_TERMS("podAntiAffinity", TERM("node", OWN))),
+          RUNS("2", "b", WEB, "")}},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
