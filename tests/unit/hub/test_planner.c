@@ -443,7 +443,8 @@ static void items_of_one_object_go_together(void **state) {
             wait_sem(&offered, "nobody wants to write, and not all is written");
     }
     assert_true(50 * hub.conflicts <= hub.writes);
-    assert_true(hub.writes <= 10 * CLUSTERS * SHARDS);
+    /* Alone each item takes a write. How many go together depends on how the threads run. */
+    assert_true(hub.writes <= CLUSTERS * SHARERS * 6 / 10);
 }
 
 /* ---- who waits for one object ---- */
