@@ -480,13 +480,11 @@ func fits(pod *v1.Pod, n *v1.Node) bool {
 }
 
 // keysOf are the keys of hard constraints that some node has together which the group may use: its own, and
-// of the policy's the first ones. One that would keep the group out of a domain of those before it is none.
+// of the policy's the first ones. One that would keep the group out of a domain of those before it is none,
+// nor is one that a node lacks which counts for the pods' own.
 func (j *judge) keysOf(g *group) (keys []string) {
-	for _, own := range g.pod(g.shape.pods - 1).Spec.TopologySpreadConstraints {
-		if own.WhenUnsatisfiable == v1.DoNotSchedule {
-			keys = append(keys, own.TopologyKey)
-		}
-	}
+	own := j.ownKeysOf(g)
+	keys = slices.Clone(own)
 	for _, want := range g.policy.spread {
 		if !want.isHard() {
 			continue
@@ -495,11 +493,29 @@ func (j *judge) keysOf(g *group) (keys []string) {
 		loses := func(key string) bool {
 			return key != hostKey && len(j.domainsOf(g, key, more)) < len(j.domainsOf(g, key, keys))
 		}
-		if len(j.domainsOf(g, want.TopologyKey, more)) > 0 && !slices.ContainsFunc(keys, loses) {
+		if len(j.domainsOf(g, want.TopologyKey, more)) > 0 && !slices.ContainsFunc(keys, loses) &&
+			(len(own) == 0 || !j.someLack(g, want.TopologyKey, keys)) {
 			keys = more
 		}
 	}
 	return keys
+}
+
+func (j *judge) ownKeysOf(g *group) (keys []string) {
+	for _, own := range g.pod(g.shape.pods - 1).Spec.TopologySpreadConstraints {
+		if own.WhenUnsatisfiable == v1.DoNotSchedule {
+			keys = append(keys, own.TopologyKey)
+		}
+	}
+	return keys
+}
+
+// someLack the key, of the nodes with other keys that kube-scheduler counts for the group: it ignores taints.
+func (j *judge) someLack(g *group, key string, keys []string) bool {
+	pod := g.pod(g.shape.pods - 1)
+	return slices.ContainsFunc(j.nodes, func(n v1.Node) bool {
+		return hasKeys(&n, keys) && n.Labels[key] == "" && fits(pod, &n)
+	})
 }
 
 // domainsOf a key that the group may use by its own terms, on nodes that have other keys, too.
