@@ -299,6 +299,22 @@ static int contradicts_earlier(const struct plan *p, uint32_t i, bool *ret) {
     return r == 0 && !*ret ? takes_domains(p, i, ret) : r;
 }
 
+/* Of the nodes with the keys of all hard constraints, volumes or other pods may take some: domains
+ * that stay at none, or all that are left. */
+static int judge_unseen_with_keys(struct plan *p, uint32_t i, uint32_t by_terms) {
+    const uint8_t marks = NODE_HAS_KEYS | NODE_BY_TERMS;
+    struct str key = p->policy->spread[i].topology_key;
+    uint32_t by_volumes = 0, by_all = 0;
+    if (p->nodes->usable == 0)
+        return 0;
+    int r = pod_nodes_domains(p->nodes, key, marks | NODE_BY_VOLUMES, &by_volumes);
+    if (r == 0)
+        r = pod_nodes_domains(p->nodes, key, NODE_HAS_KEYS | NODE_USABLE, &by_all);
+    if (r == 0 && by_all < by_terms)
+        p->fates[i] = by_volumes < by_terms ? SPREAD_VOLUMES : SPREAD_OTHERS;
+    return r;
+}
+
 /* A node must have the keys of all hard constraints, or it is refused: those of the pod's own come
  * first, and then the policy's as far as there is a node that has them all. */
 static int judge_key(struct plan *p, uint32_t i) {
@@ -321,6 +337,9 @@ static int judge_key(struct plan *p, uint32_t i) {
         p->fates[i] = SPREAD_CONTRADICTED;
         return 0;
     }
+    r = judge_unseen_with_keys(p, i, usable);
+    if (r != 0 || !is_hard(p, i))
+        return r;
     p->reach[i].allowed = p->nodes->by_terms;
     r = pod_nodes_lack(p->nodes, key, NODE_BY_TERMS, &p->reach[i].lacking);
     return r == 0 ? pod_nodes_require(p->nodes, key) : r;
