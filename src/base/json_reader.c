@@ -465,22 +465,38 @@ static bool member_name(struct json_reader *r, struct str *ret_key) {
     return true;
 }
 
+/* The value that comes next is the caller's to read. */
+static inline bool begin_value(struct json_reader *r) {
+    blanks(r);
+    r->value = r->p;
+    return true;
+}
+
+/* Passes over the last member's or element's value if nobody has read it. */
+static inline void pass_over(struct json_reader *r) {
+    if (r->p == r->value)
+        (void)json_skip(r); /* errors stay in r */
+}
+
 bool json_member(struct json_reader *r, struct str *ret_key) {
+    pass_over(r);
     if (json_failed(r) || arena_failed(r->arena))
         return false;
     if (r->p < r->end && *r->p == '}') {
         leave(r);
         return false;
     }
-    return plain_member(r, ret_key) || (step(r, '}') && member_name(r, ret_key));
+    return (plain_member(r, ret_key) || (step(r, '}') && member_name(r, ret_key))) &&
+           begin_value(r);
 }
 
 bool json_element(struct json_reader *r) {
+    pass_over(r);
     if (!step(r, ']'))
         return false;
     if (r->depth <= JSON_PATH_LEVELS)
         r->indexes[r->depth - 1]++;
-    return true;
+    return begin_value(r);
 }
 
 struct str json_string(struct json_reader *r) {
@@ -628,11 +644,9 @@ struct str json_peek_member(const struct json_reader *r, struct str name) {
     struct str key;
     if (json_peek(&ahead) != JSON_OBJECT || !json_object(&ahead))
         return (struct str){0};
-    while (json_member(&ahead, &key)) {
+    while (json_member(&ahead, &key)) /* a broken document is reported by the real pass */
         if (str_eq(key, name) && json_peek(&ahead) == JSON_STRING)
             return json_string(&ahead);
-        (void)json_skip(&ahead); /* a broken document is reported by the real pass */
-    }
     return (struct str){0};
 }
 
@@ -715,7 +729,5 @@ void json_strings_of(struct json_reader *r, const struct json_string_field *fiel
             i++;
         if (i < field_count)
             *(struct str *)((char *)into + fields[i].offset) = json_string(r);
-        else
-            (void)json_skip(r); /* not asked for; errors stay in r */
     }
 }

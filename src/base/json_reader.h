@@ -7,10 +7,9 @@
  *         while (json_member(r, &key))
  *             if (str_eq(key, STR("name")))
  *                 pod->name = json_string(r);
- *             else
- *                 json_skip(r);
  *
- * After json_member() or json_element() returned true, exactly one value must be read or skipped.
+ * After json_member() or json_element() returned true, the caller may read one value; the next call
+ * passes over a value that nobody has read.
  * As Go's decoder does, every typed read takes `null` for "absent": an empty string, zero, false, a
  * container not entered.
  *
@@ -44,6 +43,7 @@ enum { JSON_PATH_LEVELS = 24 }; /* how deep an error can name its path */
 
 struct json_reader {
     const char *begin, *p, *end;
+    const char *value; /* where the last member's or element's value begins */
     struct arena *arena;
     const char *root; /* how an error names the document, e.g. "Pod" */
     uint32_t depth;

@@ -107,6 +107,55 @@ static void test_empty_containers(void **state) {
     }
 }
 
+/* Values of each kind, at each place of an object and of an array, in one that is read and in one
+ * that is not. */
+static void test_unread_values_are_passed_over(void **state) {
+    static const char *const values[] = {"null", "true", "-1.5e3",          "\"}]\\\"\"",
+                                         "[]",   "{}",   "[[1],{\"a\":2}]", "{\"a\":{\"a\":[]}}"};
+    (void)state;
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        char text[256];
+        (void)snprintf(
+            text, sizeof text,
+            "{ \"x\" : %s ,\"in\":{\"x\":%s,\"n\":1,\"y\": %s},\"of\":[%s, 2 ,%s ],\"y\":%s }",
+            values[i], values[i], values[i], values[i], values[i], values[i]);
+        struct str key = {0};
+        int64_t n = 0, second = 0, members = 0, elements = 0;
+        start(str_of(text));
+        assert_true(json_object(&r));
+        for (; json_member(&r, &key); members++)
+            if (str_eq(key, STR("in")) && json_object(&r)) {
+                for (; json_member(&r, &key); members++)
+                    if (str_eq(key, STR("n")))
+                        n = json_integer(&r, 0, 9);
+            } else if (str_eq(key, STR("of")) && json_array(&r)) {
+                for (; json_element(&r); elements++)
+                    if (elements == 1)
+                        second = json_integer(&r, 0, 9);
+            }
+        expect_end();
+        assert_int_equal(members, 7);
+        assert_int_equal(elements, 3);
+        assert_int_equal(n, 1);
+        assert_int_equal(second, 2);
+    }
+}
+
+/* It is not a value of JSON, or it has no end. */
+static void test_unread_values_are_checked(void **state) {
+    static const char *const texts[] = {"{\"a\":nul}",     "{\"a\":}",           "{\"a\":[1,}",
+                                        "{\"a\":\"\\x\"}", "{\"a\":01,\"b\":1}", "{\"a\":1"};
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct str key = {0};
+        start(str_of(texts[i]));
+        assert_true(json_object(&r));
+        while (json_member(&r, &key))
+            continue;
+        assert_int_not_equal(json_finish(&r, NULL), 0);
+    }
+}
+
 static void test_null_means_absent(void **state) {
     (void)state;
     start(STR("[null,null,null,null,null,null,null]"));
@@ -415,6 +464,8 @@ int main(void) {
         cmocka_unit_test(test_peek),
         cmocka_unit_test(test_a_typical_decoder),
         cmocka_unit_test(test_empty_containers),
+        cmocka_unit_test(test_unread_values_are_passed_over),
+        cmocka_unit_test(test_unread_values_are_checked),
         cmocka_unit_test(test_null_means_absent),
         cmocka_unit_test(test_null_is_consumed_only_if_there),
         cmocka_unit_test(test_plain_strings_point_into_the_text),
