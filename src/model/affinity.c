@@ -63,8 +63,6 @@ static void term_decode(struct json_reader *r, void *into) {
             expressions_decode(r, false, term);
         else if (str_eq(key, STR("matchFields")))
             expressions_decode(r, true, term);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -77,8 +75,6 @@ void node_selector_decode(struct json_reader *r, struct node_affinity *affinity)
         if (str_eq(key, STR("nodeSelectorTerms")))
             affinity->terms = json_array_of(r, sizeof(struct node_selector_term), UINT32_MAX,
                                             term_decode, &affinity->term_count);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -92,8 +88,6 @@ static void only_member(struct json_reader *r, struct str name,
         while (json_member(r, &key)) {
             if (str_eq(key, name))
                 inside(r, affinity);
-            else
-                (void)json_skip(r); /* not ours; errors stay in r */
         }
 }
 
@@ -107,8 +101,6 @@ static void preferred_decode(struct json_reader *r, void *into) {
             preferred->weight = json_integer(r, INT32_MIN, INT32_MAX);
         else if (str_eq(key, STR("preference")))
             term_decode(r, &preferred->term);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -122,8 +114,6 @@ void node_affinity_decode_all(struct json_reader *r, struct node_affinity *affin
         else if (str_eq(key, STR("preferredDuringSchedulingIgnoredDuringExecution")))
             affinity->preferred = json_array_of(r, sizeof *affinity->preferred, UINT32_MAX,
                                                 preferred_decode, &affinity->preferred_count);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 

@@ -38,8 +38,6 @@ static void target_decode(struct json_reader *r, void *into) {
             target->name = json_string(r);
         else if (str_eq(key, STR("replicas")))
             target->replicas = replicas_decode(r);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -57,8 +55,6 @@ static void suspension_decode(struct json_reader *r, struct binding_spec *spec) 
     while (json_member(r, &key)) {
         if (str_eq(key, STR("scheduling")))
             spec->suspended = json_bool(r);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -92,8 +88,6 @@ static void member_decode(struct json_reader *r, struct str key, struct binding_
         ret->has_reschedule = time_decode(r, &ret->reschedule_ms);
     else if (str_eq(key, STR("suspension")))
         suspension_decode(r, ret);
-    else
-        (void)json_skip(r); /* not ours; errors stay in r */
 }
 
 void binding_spec_decode(struct json_reader *r, struct binding_spec *ret) {
@@ -128,8 +122,6 @@ void binding_status_decode(struct json_reader *r, struct binding_status *ret) {
             ret->observed_generation = json_null(r) ? 0 : json_integer(r, INT64_MIN, INT64_MAX);
         else if (str_eq(key, STR("conditions")))
             ret->conditions = raw_decode(r);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -172,8 +164,6 @@ void binding_decode(struct json_reader *r, struct binding *ret) {
             binding_spec_decode(r, &ret->spec);
         else if (str_eq(key, STR("status")))
             binding_status_decode(r, &ret->status);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
     if (ret->cluster_wide)
         ret->meta.namespace = (struct str){0};

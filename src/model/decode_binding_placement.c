@@ -116,8 +116,6 @@ static void field_selector_member(struct json_reader *r, struct cluster_affinity
     while (json_member(r, &key)) {
         if (str_eq(key, STR("matchExpressions")))
             expressions = label_expressions_decode(r, &count);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
     if (!json_failed(r) && !arena_failed(r->arena))
         compile_fields(r, expressions, count, ret);
@@ -190,8 +188,6 @@ static void spread_decode(struct json_reader *r, void *into) {
             spread->max = json_null(r) ? 0 : json_integer(r, 0, INT64_MAX);
         else if (str_eq(key, STR("minGroups")))
             spread->min = json_null(r) ? 0 : json_integer(r, 0, INT64_MAX);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
     if (spread->field != SPREAD_LABEL)
         spread->label = (struct str){0};
@@ -209,8 +205,6 @@ static void weight_decode(struct json_reader *r, void *into) {
             cluster_affinity_decode(r, &weight->target);
         else if (str_eq(key, STR("weight")))
             weight->weight = json_null(r) ? 0 : json_integer(r, INT64_MIN, INT64_MAX);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -234,8 +228,6 @@ static void weights_decode(struct json_reader *r, struct replica_scheduling *ret
                                          &ret->weight_count);
         else if (str_eq(key, STR("dynamicWeight")))
             ret->dynamic = enum_decode(r, dynamic, 2, 1);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -265,8 +257,6 @@ static void replica_scheduling_decode(struct json_reader *r, struct replica_sche
             ret->preference = enum_decode(r, preferences, 3, 2);
         else if (str_eq(key, STR("weightPreference")))
             weights_decode(r, ret);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
     ret->division = division_of(ret);
 }
@@ -292,7 +282,5 @@ void cluster_placement_decode(struct json_reader *r, struct cluster_placement *r
                                         &ret->spread_count);
         else if (str_eq(key, STR("replicaScheduling")))
             replica_scheduling_decode(r, &ret->replicas);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }

@@ -66,8 +66,6 @@ static void claim_decode(struct json_reader *r, struct replica_requirements *ret
             ret->claim.node_selector = labels_decode(r);
         else if (str_eq(key, STR("tolerations")))
             ret->tolerations = tolerations_decode(r);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -86,8 +84,6 @@ void replica_requirements_decode(struct json_reader *r, struct replica_requireme
             ret->namespace = json_string(r);
         else if (str_eq(key, STR("priorityClassName")))
             ret->priority_class = json_string(r);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -103,8 +99,6 @@ static void component_decode(struct json_reader *r, void *into) {
             component->replicas = replicas_decode(r);
         else if (str_eq(key, STR("replicaRequirements")))
             replica_requirements_decode(r, &component->requirements);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 

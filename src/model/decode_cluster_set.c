@@ -25,8 +25,6 @@ static void selector_decode(struct json_reader *r, bool legacy, struct cluster_s
             type_decode(r, legacy, &ret->type);
         else if (str_eq(key, STR("labelSelector")))
             ret->selector = label_selector_decode(r);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -37,8 +35,6 @@ static void spec_decode(struct json_reader *r, bool legacy, struct cluster_set *
     while (json_member(r, &key)) {
         if (str_eq(key, STR("clusterSelector")))
             selector_decode(r, legacy, ret);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -53,8 +49,6 @@ void cluster_set_decode(struct json_reader *r, struct cluster_set *ret) {
             meta_decode(r, &ret->meta);
         else if (str_eq(key, STR("spec")))
             spec_decode(r, legacy, ret);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -66,8 +60,6 @@ void cluster_set_binding_decode(struct json_reader *r, struct object_meta *ret) 
     while (json_member(r, &key)) {
         if (str_eq(key, STR("metadata")))
             meta_decode(r, ret);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
     if (str_empty(ret->namespace))
         ret->namespace = STR("default"); /* as kubectl reads it */

@@ -46,8 +46,6 @@ static void kinds_decode(struct json_reader *r, struct str group_version, struct
             while (json_member(r, &key)) {
                 if (str_eq(key, STR("kind")))
                     kind = json_string(r);
-                else
-                    (void)json_skip(r); /* not ours; errors stay in r */
             }
         karmada_api *items =
             arena_push(r->arena, served->items, served->count, &served->cap, sizeof *items);
@@ -69,8 +67,6 @@ static void group_decode(struct json_reader *r, struct served *served) {
             (void)json_string(r); /* it was read before; errors stay in r */
         else if (str_eq(key, STR("resources")))
             kinds_decode(r, group_version, served);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 

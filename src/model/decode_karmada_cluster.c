@@ -46,8 +46,6 @@ static void summary_decode(struct json_reader *r, struct summary *s, struct karm
             amounts_decode(r, KARMADA_ALLOCATED, s);
         else if (str_eq(key, STR("allocatableModelings")))
             karmada_modelings_decode(r, &ret->models);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -175,8 +173,6 @@ static void spec_decode(struct json_reader *r, struct karmada_cluster *ret) {
             ret->taints = taints_decode(r, &ret->taint_count);
         else if (str_eq(key, STR("resourceModels")))
             karmada_models_decode(r, &ret->models);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
     if (ret->zone_count > 0 || str_empty(zone))
         return;
@@ -198,8 +194,6 @@ static void status_decode(struct json_reader *r, struct summary *summary,
             summary_decode(r, summary, ret);
         else if (str_eq(key, STR("apiEnablements")))
             karmada_apis_decode(r, ret);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -216,8 +210,6 @@ void karmada_cluster_decode(struct json_reader *r, struct karmada_cluster *ret) 
             spec_decode(r, ret);
         else if (str_eq(key, STR("status")))
             status_decode(r, &summary, ret);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
     gather(r, &summary, ret);
     karmada_models_finish(r, &ret->models);

@@ -28,8 +28,6 @@ static void range_decode(struct json_reader *r, void *into) {
             range->name = json_string(r);
         else if (str_eq(key, STR("min")))
             min = amount_decode(r, NULL);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
     range->nano = min.nano;
     range->amount =
@@ -76,8 +74,6 @@ static void model_decode(struct json_reader *r, void *into) {
             model->grade = json_integer(r, 0, INT64_MAX);
         else if (str_eq(key, STR("ranges")))
             ranges_decode(r, model);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -91,8 +87,6 @@ static void modeling_decode(struct json_reader *r, void *into) {
             modeling->grade = json_integer(r, 0, INT64_MAX);
         else if (str_eq(key, STR("count")))
             modeling->count = json_integer(r, INT64_MIN, INT64_MAX);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 

@@ -112,8 +112,6 @@ static void resources_decode(struct json_reader *r, struct amount_list *ret) {
     while (json_member(r, &key))
         if (str_eq(key, STR("requests")))
             amounts_decode(r, ret);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
 }
 
 static void containers_decode(struct json_reader *r, struct amount_list *into,
@@ -129,8 +127,6 @@ static void containers_decode(struct json_reader *r, struct amount_list *into,
         while (json_member(r, &key))
             if (str_eq(key, STR("resources")))
                 resources_decode(r, &own);
-            else
-                (void)json_skip(r); /* not ours; errors stay in r */
         merge(r, into, &own, one);
     }
 }
@@ -148,8 +144,6 @@ static void spec_decode(struct json_reader *r, struct karmada_pod *pod, struct r
             containers_decode(r, &requests->most, raise);
         else if (str_eq(key, STR("overhead")))
             amounts_decode(r, &requests->overhead);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -169,8 +163,6 @@ static void condition_decode(struct json_reader *r, struct karmada_pod *pod, boo
             reason = json_string(r);
         else if (str_eq(key, STR("lastTransitionTime")))
             has_transition = time_decode(r, &transition_ms);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
     if (*seen || !str_eq(type, STR("PodScheduled")))
         return;
@@ -193,8 +185,7 @@ static void status_decode(struct json_reader *r, struct karmada_pod *pod) {
             if (json_array(r))
                 while (json_element(r))
                     condition_decode(r, pod, &seen);
-        } else
-            (void)json_skip(r); /* not ours; errors stay in r */
+        }
     }
 }
 
@@ -211,8 +202,6 @@ void karmada_pod_decode(struct json_reader *r, struct karmada_pod *ret) {
             spec_decode(r, ret, &requests);
         else if (str_eq(key, STR("status")))
             status_decode(r, ret);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
     merge(r, &requests.containers, &requests.most, raise);
     merge(r, &requests.containers, &requests.overhead, add);

@@ -12,9 +12,7 @@ static bool peek_created(const struct json_reader *r, int64_t *ret_ms) {
         return false;
     while (json_member(&ahead, &key))
         if (str_eq(key, STR("creationTimestamp")))
-            found = time_decode(&ahead, ret_ms);
-        else
-            (void)json_skip(&ahead); /* what is broken is reported by the real pass */
+            found = time_decode(&ahead, ret_ms); /* what is broken is reported by the real pass */
     return found;
 }
 
@@ -27,8 +25,6 @@ static void spec_decode(struct json_reader *r, struct karmada_workload *workload
             workload->selector = label_selector_decode(r);
         else if (str_eq(key, STR("template")))
             workload->template = pod_template_decode(r);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -43,7 +39,5 @@ void karmada_workload_decode(struct json_reader *r, struct karmada_workload *ret
             meta_decode(r, &ret->meta);
         } else if (str_eq(key, STR("spec")))
             spec_decode(r, ret);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }

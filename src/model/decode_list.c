@@ -48,9 +48,7 @@ static struct object_type peek_type(const struct json_reader *r) {
                            : str_eq(key, STR("apiVersion")) ? &api
                                                             : NULL;
         if (into != NULL && into->n == 0 && json_peek(&ahead) == JSON_STRING)
-            *into = json_string(&ahead);
-        else
-            (void)json_skip(&ahead); /* a broken document is reported by the real pass */
+            *into = json_string(&ahead); /* a broken document is reported by the real pass */
     }
     return object_type_of(api, kind);
 }
@@ -132,8 +130,6 @@ static void walk_list(struct json_reader *r, struct list *list, struct walk *wal
             walk_items(r, list, walk);
         else if (list->presumed && str_eq(key, STR("kind")) && json_peek(r) == JSON_STRING)
             confirm_list(r, list);
-        else
-            (void)json_skip(r); /* apiVersion, kind, metadata; errors stay in r */
     }
     walk->levels--;
 }
@@ -159,7 +155,6 @@ static struct object_type document_type(const struct json_reader *r, bool *ret_p
             *ret_presumed = items_of_ours(&ahead);
             break;
         }
-        (void)json_skip(&ahead); /* a broken document is reported by the real pass */
     }
     return *ret_presumed ? (struct object_type){.kind = STR("List")} : peek_type(r);
 }

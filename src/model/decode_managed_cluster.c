@@ -29,8 +29,6 @@ static void taint_decode(struct json_reader *r, void *into) {
             t->taint.effect = effect_decode(r);
         else if (str_eq(key, STR("timeAdded")))
             (void)time_decode(r, &t->added_ms); /* null: not given */
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -107,9 +105,7 @@ static void amounts_decode(struct json_reader *r, struct cluster_amount *cpu,
         struct cluster_amount *amount = str_eq(key, STR("cpu"))      ? cpu
                                         : str_eq(key, STR("memory")) ? memory
                                                                      : NULL;
-        if (amount == NULL)
-            (void)json_skip(r); /* not ours; errors stay in r */
-        else
+        if (amount != NULL)
             *amount = (struct cluster_amount){true, quantity_decode_double(r)};
     }
 }
@@ -124,8 +120,6 @@ static void spec_decode(struct json_reader *r, struct managed_cluster *ret) {
                 json_array_of(r, sizeof *ret->taints, UINT32_MAX, taint_decode, &ret->taint_count);
         else if (str_eq(key, STR("hubAcceptsClient")))
             ret->accepted = json_bool(r);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -142,8 +136,6 @@ static void status_decode(struct json_reader *r, struct managed_cluster *ret,
             amounts_decode(r, &ret->cpu_allocatable, &ret->memory_allocatable);
         else if (str_eq(key, STR("capacity")))
             amounts_decode(r, &ret->cpu_capacity, &ret->memory_capacity);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -160,8 +152,6 @@ void managed_cluster_decode(struct json_reader *r, struct managed_cluster *ret) 
             spec_decode(r, ret);
         else if (str_eq(key, STR("status")))
             status_decode(r, ret, &claims);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
     ret->properties = ret->meta.labels;
     if (claims.count > 0 && sort_claims(r, &claims))

@@ -20,8 +20,6 @@ static void owner_decode(struct json_reader *r, struct owner *owner) {
             owner->uid = json_string(r);
         else if (str_eq(key, STR("controller")))
             owner->controller = json_bool(r);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -64,8 +62,6 @@ void meta_decode_annotated(struct json_reader *r, struct object_meta *ret,
             owners_decode(r, ret);
         else if (ret_annotations != NULL && str_eq(key, STR("annotations")))
             *ret_annotations = labels_decode(r);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
 }
 
 void meta_decode(struct json_reader *r, struct object_meta *ret) {

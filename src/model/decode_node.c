@@ -10,8 +10,6 @@ static void spec_decode(struct json_reader *r, struct node *node) {
             node->taints = taints_decode(r, &node->taint_count);
         else if (str_eq(key, STR("unschedulable")))
             node->unschedulable = json_bool(r);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -28,8 +26,6 @@ static void image_decode(struct json_reader *r, struct node *node, struct node_i
             names = strings_decode(r, &count);
         else if (str_eq(key, STR("sizeBytes")))
             size = json_integer(r, INT64_MIN, INT64_MAX);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     for (uint32_t i = 0; i < count && node->image_count < LIMIT_NODE_IMAGES; i++) {
         struct node_image *grown =
             arena_push(r->arena, *images, node->image_count, cap, sizeof *grown);
@@ -59,8 +55,6 @@ static void status_decode(struct json_reader *r, struct node *node) {
             node->allocatable = allocatable_decode(r);
         else if (str_eq(key, STR("images")))
             images_decode(r, node);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -76,7 +70,5 @@ void node_decode(struct json_reader *r, struct node *ret) {
             spec_decode(r, ret);
         else if (str_eq(key, STR("status")))
             status_decode(r, ret);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }

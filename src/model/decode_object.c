@@ -68,8 +68,6 @@ static void key_decode(struct json_reader *r, struct object_meta *ret) {
     while (json_member(r, &key)) {
         if (str_eq(key, STR("metadata")))
             json_strings_of(r, fields, sizeof fields / sizeof fields[0], ret);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 

@@ -36,8 +36,6 @@ static void term_decode(struct json_reader *r, struct placement_term *t, bool of
                 when_decode(r, t);
             else if (of_question && str_eq(key, STR("minDomains")))
                 t->min_domains = (int32_t)json_integer(r, 0, INT32_MAX);
-            else
-                (void)json_skip(r); /* not ours; errors stay in r */
         }
     if (str_empty(t->key))
         json_fail(r, "topologyKey is required");
@@ -66,8 +64,6 @@ static void spread_decode(struct json_reader *r, struct placement *p) {
     while (json_member(r, &key)) {
         if (str_eq(key, STR("spreadConstraints")))
             p->terms = placement_terms_decode(r, false, &p->term_count);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -96,8 +92,7 @@ static void toleration_decode(struct json_reader *r, void *into) {
         else if (str_eq(key, STR("tolerationSeconds"))) {
             t->has_seconds = !json_null(r);
             t->seconds = t->has_seconds ? json_integer(r, INT64_MIN, INT64_MAX) : 0;
-        } else
-            (void)json_skip(r); /* not ours; errors stay in r */
+        }
     }
 }
 
@@ -132,8 +127,6 @@ static void spec_decode(struct json_reader *r, struct placement *p, bool is_stor
                                            &p->toleration_count);
         else if (str_eq(key, STR("decisionStrategy")))
             placement_strategy_decode(r, p);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -146,8 +139,6 @@ static void outlined_spec_decode(struct json_reader *r, struct placement *p, boo
             number_decode(r, p, is_stored);
         else if (str_eq(key, STR("spreadPolicy")))
             spread_decode(r, p);
-        else
-            (void)json_skip(r); /* errors stay in r */
     }
 }
 
@@ -180,8 +171,6 @@ void placement_decode_as(struct json_reader *r, struct placement_reading how,
             outlined_spec_decode(r, ret, how.is_stored);
         else if (str_eq(key, STR("spec")))
             spec_decode(r, ret, how.is_stored, &warnings);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
     if (str_empty(ret->meta.namespace))
         ret->meta.namespace = STR("default"); /* as kubectl reads it */

@@ -15,8 +15,6 @@ static struct label_selector claims_decode(struct json_reader *r) {
     while (json_member(r, &key)) {
         if (str_eq(key, STR("matchExpressions")))
             s.expressions = label_expressions_decode(r, &s.expression_count);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
     return s;
 }
@@ -47,8 +45,6 @@ static void cel_expressions_decode(struct json_reader *r, struct placement_predi
     while (json_element(r)) {
         const bool is_text = json_peek(r) == JSON_STRING;
         const bool is_gate = is_text && gate_read(json_string(r), &key);
-        if (!is_text)
-            (void)json_skip(r); /* errors stay in r */
         p->is_gated = p->is_gated || is_gate;
         p->gate = is_gate ? key : p->gate;
         p->has_cel = p->has_cel || !is_gate;
@@ -62,8 +58,6 @@ static void cel_decode(struct json_reader *r, struct placement_predicate *p) {
     while (json_member(r, &key)) {
         if (str_eq(key, STR("celExpressions")))
             cel_expressions_decode(r, p);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -88,8 +82,6 @@ static void predicate_decode(struct json_reader *r, void *into) {
     while (json_member(r, &key)) {
         if (str_eq(key, STR("requiredClusterSelector")))
             required_selector_decode(r, p);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -122,8 +114,7 @@ static void group_decode(struct json_reader *r, void *into) {
             } else if (str_eq(key, STR("groupClusterSelector"))) {
                 selects = json_peek(r) == JSON_OBJECT;
                 group_selector_decode(r, g);
-            } else
-                (void)json_skip(r); /* not ours; errors stay in r */
+            }
         }
     if (str_empty(g->name))
         json_fail(r, "groupName is required");
@@ -168,8 +159,6 @@ static void group_strategy_decode(struct json_reader *r, struct placement *p) {
         else if (str_eq(key, STR("decisionGroups")))
             p->groups =
                 json_array_of(r, sizeof *p->groups, UINT32_MAX, group_decode, &p->group_count);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -180,7 +169,5 @@ void placement_strategy_decode(struct json_reader *r, struct placement *p) {
     while (json_member(r, &key)) {
         if (str_eq(key, STR("groupStrategy")))
             group_strategy_decode(r, p);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }

@@ -32,8 +32,6 @@ static void status_decode(struct json_reader *r, struct placement_decision *ret)
     while (json_member(r, &key)) {
         if (str_eq(key, STR("decisions")))
             decisions_decode(r, ret);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -47,8 +45,6 @@ void placement_decision_decode(struct json_reader *r, struct placement_decision 
             meta_decode(r, &ret->meta);
         else if (str_eq(key, STR("status")))
             status_decode(r, ret);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
     if (str_empty(ret->meta.namespace))
         ret->meta.namespace = STR("default"); /* as kubectl reads it */

@@ -24,8 +24,7 @@ static void add_on_decode(struct json_reader *r, struct placement_prioritizer *p
         } else if (str_eq(key, STR("scoreName"))) {
             score = given;
             p->score = json_string(r);
-        } else
-            (void)json_skip(r); /* not ours; errors stay in r */
+        }
     }
     if (!resource)
         json_fail(r, "resourceName is required");
@@ -52,8 +51,6 @@ static void coordinate_decode(struct json_reader *r, struct placement_prioritize
             p->built_in = json_string(r);
         else if (str_eq(key, STR("addOn")))
             add_on_decode(r, p);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -71,8 +68,6 @@ static void configuration_decode(struct json_reader *r, void *into) {
             c->name = json_string(r);
         else if (str_eq(key, STR("weight")))
             c->prioritizer.weight = json_null(r) ? 1 : (int32_t)json_integer(r, -MOST, MOST);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -130,7 +125,5 @@ void placement_prioritizers_decode(struct json_reader *r, struct placement *p,
             p->mode = json_string(r);
         else if (str_eq(key, STR("configurations")))
             configurations_decode(r, p, w);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }

@@ -19,8 +19,6 @@ static void item_decode(struct json_reader *r, void *into) {
             i->item.name = json_string(r);
         else if (str_eq(key, STR("value")))
             i->item.value = (int32_t)json_integer(r, INT32_MIN, INT32_MAX);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -61,8 +59,6 @@ static void status_decode(struct json_reader *r, struct placement_score *ret) {
             items_decode(r, ret);
         else if (str_eq(key, STR("validUntil")))
             ret->has_end = time_decode(r, &ret->valid_until_ms);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -76,8 +72,6 @@ void placement_score_decode(struct json_reader *r, struct placement_score *ret) 
             meta_decode(r, &ret->meta);
         else if (str_eq(key, STR("status")))
             status_decode(r, ret);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
     if (str_empty(ret->meta.namespace))
         ret->meta.namespace = STR("default"); /* as kubectl reads it */

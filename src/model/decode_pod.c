@@ -17,8 +17,6 @@ static struct volume volume_decode(struct json_reader *r) {
             json_strings_of(r, name_field, 1, &volume.claim);
         else if (str_eq(key, STR("image")))
             json_strings_of(r, reference_field, 1, &volume.image);
-        else
-            (void)json_skip(r); /* errors stay in r */
     return volume;
 }
 
@@ -88,8 +86,6 @@ static void affinities_decode(struct json_reader *r, enum pod_detail detail, str
             pod->beside = pod_affinity_decode(r, preferences);
         else if (str_eq(key, STR("podAntiAffinity")))
             pod->apart = pod_affinity_decode(r, preferences);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -133,8 +129,6 @@ static void spec_decode(struct json_reader *r, enum pod_detail detail, struct po
             pod->constraints = spread_constraints_decode(r, &pod->constraint_count);
         else if (str_eq(key, STR("schedulingGates")))
             gates_decode(r, pod);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -166,8 +160,6 @@ void pod_decode(struct json_reader *r, enum pod_detail detail, struct pod *ret) 
             spec_decode(r, detail, ret, &requests);
         else if (str_eq(key, STR("status")))
             status_decode(r, ret, &requests);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
     requests_finish(r, &requests, detail == POD_RUNNING, &ret->requests);
     for (uint32_t i = 0; detail == POD_SCORED && i < requests_containers(&requests); i++) {

@@ -46,8 +46,6 @@ static void expression_decode(struct json_reader *r, struct scopes *scopes) {
             scope->op = json_string(r);
         else if (str_eq(key, STR("values")))
             scope->values = json_string_array(r, UINT32_MAX, &scope->value_count);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -60,8 +58,7 @@ static void selector_decode(struct json_reader *r, struct scopes *scopes) {
             if (json_array(r))
                 while (json_element(r))
                     expression_decode(r, scopes);
-        } else
-            (void)json_skip(r); /* not ours; errors stay in r */
+        }
     }
 }
 
@@ -75,8 +72,6 @@ static void spec_decode(struct json_reader *r, struct quota *quota) {
             names_decode(r, &names);
         else if (str_eq(key, STR("scopeSelector")))
             selector_decode(r, &selected);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
     for (uint32_t i = 0; i < selected.count; i++) {
         struct quota_scope *scope = add_scope(r, &names);
@@ -130,8 +125,6 @@ static void status_decode(struct json_reader *r, struct read_amounts *all) {
             amounts_decode(r, true, all);
         else if (str_eq(key, STR("used")))
             amounts_decode(r, false, all);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -180,8 +173,6 @@ void quota_decode(struct json_reader *r, struct quota *ret) {
             spec_decode(r, ret);
         else if (str_eq(key, STR("status")))
             status_decode(r, &all);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
     gather(r, &all, ret);
 }

@@ -210,8 +210,6 @@ static bool requests_member(struct json_reader *r, struct amounts *ret) {
     while (json_member(r, &key))
         if (str_eq(key, STR("requests")))
             amounts_decode(r, ret);
-        else
-            (void)json_skip(r); /* limits and claims; errors stay in r */
     return true;
 }
 
@@ -227,8 +225,6 @@ static void port_decode(struct json_reader *r, struct host_port *ret) {
             ret->ip = json_string(r);
         else if (str_eq(key, STR("protocol")))
             ret->protocol = json_string(r);
-        else
-            (void)json_skip(r); /* not the host's; errors stay in r */
     }
     if (ret->ip.n == 0)
         ret->ip = STR("0.0.0.0");
@@ -270,8 +266,6 @@ static void container_decode(struct json_reader *r, void *into) {
             ports_decode(r, c);
         else if (str_eq(key, STR("restartPolicy")))
             c->always = str_eq(json_string(r), STR("Always"));
-        else
-            (void)json_skip(r); /* asks nothing of the node; errors stay in r */
     }
 }
 
@@ -287,8 +281,6 @@ static void status_decode(struct json_reader *r, void *into) {
             s->reported = requests_member(r, &s->actuated);
         else if (str_eq(key, STR("allocatedResources")))
             amounts_decode(r, &s->allocated);
-        else
-            (void)json_skip(r); /* says nothing of resources; errors stay in r */
     }
 }
 

@@ -11,9 +11,9 @@ static void spec_decode(struct json_reader *r, enum object_kind kind, struct wor
     if (!json_object(r))
         return;
     while (json_member(r, &key)) {
-        if (!str_eq(key, STR("selector"))) {
-            (void)json_skip(r); /* not ours; errors stay in r */
-        } else if (selects_with_map(kind)) {
+        if (!str_eq(key, STR("selector")))
+            continue;
+        if (selects_with_map(kind)) {
             workload->selector.match_labels = labels_decode(r);
             workload->selector.present = workload->selector.match_labels.count > 0;
         } else {
@@ -32,8 +32,6 @@ void workload_decode(struct json_reader *r, enum object_kind kind, struct worklo
             meta_decode(r, &ret->meta);
         else if (str_eq(key, STR("spec")))
             spec_decode(r, kind, ret);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
     if (ret->meta.namespace.n == 0)
         ret->meta.namespace = STR("default"); /* as kubectl reads it */

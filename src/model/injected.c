@@ -134,8 +134,6 @@ void injected_read(struct str text, struct arena *arena, struct injected *ret) {
                 read.weight = (int32_t)json_integer(&r, -INJECTED_WEIGHT, INJECTED_WEIGHT);
             else if (str_eq(member, STR("added")))
                 read_added(&r, &read);
-            else
-                (void)json_skip(&r); /* not ours; errors stay in r */
         }
     *ret = (struct injected){.valid = false};
     if (json_finish(&r, &unsaid) == 0 && injected_key_read(resource, score, &read.key))

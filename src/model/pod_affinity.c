@@ -24,8 +24,6 @@ static void term_decode(struct json_reader *r, void *into) {
             term->match_keys = strings_decode(r, &term->match_key_count);
         else if (str_eq(key, STR("mismatchLabelKeys")))
             term->mismatch_keys = strings_decode(r, &term->mismatch_key_count);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -40,8 +38,6 @@ static void preferred_decode(struct json_reader *r, void *into) {
             weight = json_integer(r, INT32_MIN, INT32_MAX);
         else if (str_eq(key, STR("podAffinityTerm")))
             term_decode(r, term);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
     term->weight = weight;
 }
@@ -58,8 +54,6 @@ struct pod_affinity pod_affinity_decode(struct json_reader *r, bool preferences)
         else if (preferences && str_eq(key, STR("preferredDuringSchedulingIgnoredDuringExecution")))
             affinity.preferred = json_array_of(r, sizeof *affinity.preferred, UINT32_MAX,
                                                preferred_decode, &affinity.preferred_count);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
     return affinity;
 }

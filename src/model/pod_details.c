@@ -205,8 +205,6 @@ static int read_part(struct str pod, struct str part, member_fn *member, void *i
             found = str_eq(key, part);
             if (found)
                 read_object(&r, member, into);
-            else
-                (void)json_skip(&r); /* not ours; errors stay in r */
         }
     return json_check(&r, err);
 }

@@ -30,8 +30,6 @@ static void member_decode(struct json_reader *r, struct str key, struct spread_c
         c->honor_taints = choice(r, STR("Honor"), STR("Ignore"), false);
     else if (str_eq(key, STR("matchLabelKeys")))
         c->match_label_keys = strings_decode(r, &c->match_label_key_count);
-    else
-        (void)json_skip(r); /* not ours; errors stay in r */
 }
 
 void spread_constraint_decode(struct json_reader *r, void *into) {
