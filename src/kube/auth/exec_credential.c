@@ -82,8 +82,6 @@ static void read_status(struct json_reader *r, struct exec_credential *c) {
             c->key = json_string(r);
         else if (str_eq(key, STR("expirationTimestamp")))
             c->expires_ms = read_expiry(r);
-        else
-            (void)json_skip(r); /* errors stay in r */
     }
 }
 
@@ -104,8 +102,6 @@ static void read_answer(struct json_reader *r, struct header *h, struct exec_cre
         } else if (str_eq(key, STR("status"))) {
             h->has_status = json_peek(r) == JSON_OBJECT;
             read_status(r, c);
-        } else {
-            (void)json_skip(r); /* errors stay in r */
         }
     }
 }

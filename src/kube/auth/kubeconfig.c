@@ -54,8 +54,6 @@ static void read_entries(struct json_reader *r, struct str member, struct kubeco
                     entry.name = json_string(r);
                 else if (str_eq(key, member))
                     entry.json = json_skip(r);
-                else
-                    (void)json_skip(r); /* errors stay in r */
             }
         for (uint32_t i = 0; i < entries->count; i++)
             if (str_eq(entries->items[i].name, entry.name)) {
@@ -91,8 +89,6 @@ static void read_config(struct json_reader *r, struct kubeconfig_file *file) {
             struct str kind = json_string(r);
             if (kind.n > 0 && !str_eq(kind, STR("Config")))
                 json_fail(r, "it is a %.*s, not a kubeconfig", STR_ARG(kind));
-        } else {
-            (void)json_skip(r); /* errors stay in r */
         }
     }
 }
@@ -250,8 +246,6 @@ static int read_context(struct kubeconfig *k, const struct kubeconfig_entry *ent
                 ret->namespace = entry_text(&e);
                 if (ret->namespace != NULL && !dns_label_valid(str_of(ret->namespace)))
                     json_fail(&e.r, "'%s' cannot be the name of a namespace", ret->namespace);
-            } else {
-                (void)json_skip(&e.r); /* errors stay in it */
             }
         }
     return entry_check(&e, err);

@@ -90,8 +90,6 @@ static const char *read_extensions(struct entry_reader *e) {
                     name = json_string(&e->r);
                 else if (str_eq(key, STR("extension")))
                     value = json_skip(&e->r);
-                else
-                    (void)json_skip(&e->r); /* errors stay in it */
             }
         if (str_eq(name, STR(EXEC_EXTENSION)) && value.n > 0)
             found = arena_cstr(e->arena, value);
@@ -114,8 +112,6 @@ static void read_member(struct entry_reader *e, struct str key, struct kube_acce
         access->proxy_url = read_proxy(e);
     else if (str_eq(key, STR("extensions")))
         access->exec.cluster_config = read_extensions(e);
-    else
-        (void)json_skip(&e->r); /* errors stay in it */
 }
 
 int kubeconfig_read_cluster(const struct kubeconfig_entry *entry, struct arena *scratch,

@@ -43,8 +43,6 @@ static struct kube_exec_env read_variable(struct entry_reader *e) {
                 variable.name = entry_text(e);
             else if (str_eq(key, STR("value")))
                 variable.value = entry_text(e);
-            else
-                (void)json_skip(&e->r); /* errors stay in it */
         }
     if (variable.name == NULL || strchr(variable.name, '=') != NULL)
         json_fail(&e->r, "a variable needs a name, without '='");
@@ -102,8 +100,6 @@ static void read_exec(struct entry_reader *e, struct user *user) {
             exec->provide_cluster_info = json_bool(&e->r);
         else if (str_eq(key, STR("interactiveMode")))
             user->interactive_mode = entry_text(e);
-        else
-            (void)json_skip(&e->r); /* errors stay in it */
     }
     if (exec->command == NULL)
         json_fail(&e->r, "it names no command");
@@ -126,8 +122,6 @@ static void read_auth_provider(struct entry_reader *e, struct user *user) {
         while (json_member(&e->r, &key)) {
             if (str_eq(key, STR("name")))
                 user->auth_provider = json_string(&e->r);
-            else
-                (void)json_skip(&e->r); /* errors stay in it */
         }
 }
 
@@ -139,8 +133,6 @@ static void read_other_member(struct entry_reader *e, struct str key, struct use
     else if (str_eq(key, STR("as")) || str_eq(key, STR("as-uid")) ||
              str_eq(key, STR("as-groups")) || str_eq(key, STR("as-user-extra")))
         user->impersonates |= says_something(e);
-    else
-        (void)json_skip(&e->r); /* errors stay in it */
 }
 
 static void read_member(struct entry_reader *e, struct str key, struct user *user) {

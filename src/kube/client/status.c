@@ -26,8 +26,6 @@ static void read_details(struct json_reader *r, struct kube_status *status) {
             if (json_array(r))
                 while (json_element(r))
                     read_cause(r, status);
-        } else {
-            (void)json_skip(r); /* errors stay in r */
         }
     }
 }
@@ -48,8 +46,6 @@ static bool read_members(struct json_reader *r, struct kube_status *status) {
             status->code = (int)json_integer(r, 0, 999);
         else if (str_eq(key, STR("details")))
             read_details(r, status);
-        else
-            (void)json_skip(r); /* errors stay in r */
     }
     return is_status && json_check(r, NULL) == 0;
 }

@@ -17,8 +17,6 @@ static void read_metadata(struct json_reader *r, struct lease_record *record) {
             record->uid = json_string(r);
         else if (str_eq(key, STR("resourceVersion")))
             record->version = json_string(r);
-        else
-            (void)json_skip(r); /* errors stay in r */
     }
 }
 
@@ -37,8 +35,6 @@ static void read_spec(struct json_reader *r, struct lease_record *record) {
             record->renew_time = json_string(r);
         else if (str_eq(key, STR("leaseTransitions")))
             record->transitions = json_integer(r, 0, INT32_MAX);
-        else
-            (void)json_skip(r); /* errors stay in r */
     }
 }
 
@@ -56,8 +52,6 @@ int lease_record_read(struct str json, struct arena *arena, struct lease_record 
                 read_metadata(&r, &record);
             else if (str_eq(key, STR("spec")))
                 read_spec(&r, &record);
-            else
-                (void)json_skip(&r); /* errors stay in r */
         }
     int e = json_finish(&r, err);
     if (e == 0 && !str_eq(kind, STR(LEASE_KIND)))

@@ -37,8 +37,6 @@ static void read_port(struct json_reader *r, struct external_service_seen *s) {
             s->port = read_number(r);
         else if (str_eq(key, STR("targetPort")))
             s->target_port = read_number(r);
-        else
-            (void)json_skip(r);
 }
 
 static void read_ports(struct json_reader *r, struct external_service_seen *s) {
@@ -61,8 +59,6 @@ static void read_spec(struct json_reader *r, struct external_service_seen *s) {
             s->host = json_string(r);
         else if (str_eq(key, STR("ports")))
             read_ports(r, s);
-        else
-            (void)json_skip(r);
     if (!str_eq(type, STR(TYPE)))
         s->host = STR("");
 }
@@ -80,8 +76,6 @@ int external_service_read(struct str object, struct arena *arena, struct externa
                 meta_decode(&r, &meta);
             else if (str_eq(key, STR("spec")))
                 read_spec(&r, ret);
-            else
-                (void)json_skip(&r);
     }
     const int result = object_finish(&r, &meta, err);
     if (result != 0)

@@ -14,8 +14,6 @@ static void read_annotations(struct json_reader *r, struct tls_secret *s) {
     while (json_member(r, &key))
         if (str_eq(key, STR(CERTIFICATES_ANNOTATION)))
             s->ours = str_eq(json_string(r), STR(MARKED));
-        else
-            (void)json_skip(r); /* errors stay in r, here and below */
 }
 
 static void read_metadata(struct json_reader *r, struct tls_secret *s) {
@@ -29,8 +27,6 @@ static void read_metadata(struct json_reader *r, struct tls_secret *s) {
             s->version = json_string(r);
         else if (str_eq(key, STR("annotations")))
             read_annotations(r, s);
-        else
-            (void)json_skip(r);
 }
 
 static struct str *text_of(struct tls_secret *s, struct str key) {
@@ -47,9 +43,7 @@ static void read_data(struct json_reader *r, struct arena *arena, struct tls_sec
         return;
     while (json_member(r, &key)) {
         struct str *text = text_of(s, key);
-        if (text == NULL)
-            (void)json_skip(r);
-        else if (!base64_decode(json_string(r), arena, text))
+        if (text != NULL && !base64_decode(json_string(r), arena, text))
             json_fail(r, "malformed base64");
     }
 }
@@ -66,8 +60,6 @@ int tls_secret_read(struct str object, struct arena *arena, struct tls_secret *r
                 read_metadata(&r, &s);
             else if (str_eq(key, STR("data")))
                 read_data(&r, arena, &s);
-            else
-                (void)json_skip(&r);
     }
     int result = json_finish(&r, err);
     if (result != 0)

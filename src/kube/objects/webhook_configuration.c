@@ -107,8 +107,6 @@ static void read_client(struct json_reader *r, struct webhook_entry *e) {
         } else if (str_eq(key, STR("caBundle"))) {
             if (!base64_decode(json_string(r), r->arena, &e->bundle))
                 e->bundle = STR("");
-        } else {
-            (void)json_skip(r);
         }
 }
 
@@ -122,8 +120,6 @@ static void read_entry(struct json_reader *r, void *into) {
             e->name = json_string(r);
         else if (str_eq(key, STR("clientConfig")))
             read_client(r, e);
-        else
-            (void)json_skip(r);
 }
 
 /* ---- the configuration ---- */
@@ -141,8 +137,6 @@ static void read_metadata(struct json_reader *r, struct str self, struct webhook
             struct manager last = read_writer(r, self);
             c->writer = last.name;
             c->writer_owns_bundle = last.owns_bundle;
-        } else {
-            (void)json_skip(r);
         }
 }
 
@@ -159,8 +153,6 @@ int webhook_configuration_read(struct str object, struct str self, struct arena 
             else if (str_eq(key, STR("webhooks")))
                 c.entries = json_array_of(&r, sizeof *c.entries, WEBHOOK_ENTRIES_MAX, read_entry,
                                           &c.entry_count);
-            else
-                (void)json_skip(&r);
     }
     int result = json_finish(&r, err);
     if (result == 0)

@@ -50,8 +50,6 @@ static void read_annotations(struct json_reader *r, struct head *head) {
     while (json_member(r, &key))
         if (str_eq(key, STR(INITIAL_EVENTS_END_ANNOTATION)))
             head->initial_end = str_eq(json_string(r), STR("true"));
-        else
-            (void)json_skip(r); /* errors stay in r */
 }
 
 static void read_metadata(struct json_reader *json, bool bookmark, struct head *head) {
@@ -63,8 +61,6 @@ static void read_metadata(struct json_reader *json, bool bookmark, struct head *
             head->version = json_string(json);
         else if (bookmark && str_eq(key, STR("annotations")))
             read_annotations(json, head);
-        else
-            (void)json_skip(json); /* errors stay in json */
 }
 
 /* Reads as far as it must, which is not far: an API server writes metadata first. */
@@ -179,8 +175,6 @@ static bool parse_event(struct reflector *r, struct str line, struct event *ret)
             event.type = json_string(&json);
         else if (str_eq(key, STR("object")))
             event.object = json_skip(&json);
-        else
-            (void)json_skip(&json); /* errors stay in json */
     if (json_finish(&json, NULL) != 0 || event.type.n == 0 || event.object.n == 0)
         return false;
     *ret = event;
@@ -309,8 +303,6 @@ static void read_list_meta(struct json_reader *json, struct str *ret_version,
             *ret_version = json_string(json);
         else if (str_eq(key, STR("continue")))
             *ret_token = json_string(json);
-        else
-            (void)json_skip(json); /* errors stay in json */
 }
 
 enum problem reflector_read_page(struct reflector *r, struct str *ret_version,
@@ -330,8 +322,6 @@ enum problem reflector_read_page(struct reflector *r, struct str *ret_version,
             } else if (str_eq(key, STR("items"))) {
                 items = true;
                 problem = read_items(r, &json);
-            } else {
-                (void)json_skip(&json); /* errors stay in json */
             }
         }
     struct err err;
