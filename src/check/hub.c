@@ -51,11 +51,8 @@ static bool enter_members(struct json_reader *r, const struct str *path, size_t 
         bool found = false;
         if (!json_object(r))
             return false;
-        while (!found && json_member(r, &key)) {
+        while (!found && json_member(r, &key))
             found = str_has_suffix(key, path[i]) && (path[i].p[0] == '.' || key.n == path[i].n);
-            if (!found)
-                (void)json_skip(r); /* errors end the loop */
-        }
         if (!found)
             return false;
     }
@@ -75,9 +72,7 @@ static int lists_resource(struct str body, struct arena *arena, struct str wante
     if (!json_object(&r))
         return -1;
     while (json_member(&r, &key))
-        if (!str_eq(key, STR("resources")))
-            (void)json_skip(&r); /* errors stay in r */
-        else if (json_array(&r))
+        if (str_eq(key, STR("resources")) && json_array(&r))
             while (json_element(&r)) {
                 struct str name = {0};
                 json_strings_of(&r, fields, 1, &name);

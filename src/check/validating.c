@@ -38,13 +38,10 @@ static void read_items(struct check *c, struct json_reader *r, item_fn *item) {
     struct str key;
     if (!json_object(r))
         return;
-    while (json_member(r, &key)) {
-        if (!str_eq(key, STR("items")))
-            (void)json_skip(r); /* errors stay in r, here and below */
-        else if (!json_null(r) && json_array(r))
+    while (json_member(r, &key))
+        if (str_eq(key, STR("items")) && json_array(r))
             while (json_element(r))
                 item(c, r);
-    }
 }
 
 static int read_page(void *ctx, struct strbuf *page, struct err *err) {
@@ -109,8 +106,6 @@ static bool asks_us(struct json_reader *r) {
         } else if (str_eq(key, STR("url"))) {
             struct str said = json_null(r) ? (struct str){0} : json_string(r);
             path = said.n > 0 ? said : path;
-        } else {
-            (void)json_skip(r);
         }
     return str_has_suffix(path, STR(VALIDATING_PATH));
 }
@@ -136,8 +131,6 @@ static bool rules_have(struct json_reader *r, struct str operation) {
         for (bool more = json_object(r); more && json_member(r, &key);)
             if (str_eq(key, STR("operations")))
                 has = has_operation(r, operation) || has;
-            else
-                (void)json_skip(r);
     return has;
 }
 
@@ -151,8 +144,6 @@ static void note_webhook(struct check *c, struct json_reader *r) {
             is_ours = asks_us(r);
         else if (str_eq(key, STR("rules")))
             has_updates = rules_have(r, STR("UPDATE"));
-        else
-            (void)json_skip(r);
     c->asked = c->asked || is_ours;
     c->asked_updates = c->asked_updates || (is_ours && has_updates);
 }
@@ -162,9 +153,7 @@ static void note_configuration(struct check *c, struct json_reader *r) {
     if (!json_object(r))
         return;
     while (json_member(r, &key))
-        if (!str_eq(key, STR("webhooks")))
-            (void)json_skip(r);
-        else if (!json_null(r) && json_array(r))
+        if (str_eq(key, STR("webhooks")) && json_array(r))
             while (json_element(r))
                 note_webhook(c, r);
 }

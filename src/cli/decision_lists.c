@@ -62,8 +62,6 @@ static struct str cell_refused(struct json_reader *r, struct arena *arena) {
                         reason = json_string(r);
                     else if (str_eq(key, STR("nodes")))
                         nodes = json_integer(r, 0, INT64_MAX);
-                    else
-                        (void)json_skip(r); /* errors stay in r */
                 }
             strbuf_appendf(&text, "%s%lld %.*s", text.n > 0 ? ", " : "", (long long)nodes,
                            STR_ARG(reason_words(reason)));
@@ -99,8 +97,6 @@ static void read_reported(struct json_reader *r, struct reported *ret) {
                 ret->reports = json_skip(r);
             else if (str_eq(key, STR("domainReportsLeftOut")))
                 ret->left_out = json_integer(r, 0, INT64_MAX);
-            else
-                (void)json_skip(r); /* errors stay in r */
         }
 }
 
@@ -167,8 +163,6 @@ int print_counts(struct str list, struct arena *arena, struct strbuf *out, struc
                         strbuf_append_str(out, STR(": "));
                     } else if (str_eq(key, STR("pods"))) {
                         say_counts(&r, out);
-                    } else {
-                        (void)json_skip(&r); /* of a newer server; errors stay in r */
                     }
                 }
             strbuf_append_char(out, '\n');
@@ -229,8 +223,6 @@ static struct str cell_holders(struct json_reader *r, struct arena *arena) {
                         node = json_string(r);
                     else if (str_eq(key, STR("bytes")))
                         bytes = json_integer(r, 0, INT64_MAX);
-                    else
-                        (void)json_skip(r); /* errors stay in r */
                 }
             strbuf_appendf(&text, "%s%.*s", text.n > 0 ? ", " : "", STR_ARG(node));
             if (bytes >= 0)
@@ -268,8 +260,6 @@ static void say_score(struct json_reader *r, struct str algorithm, struct strbuf
                 raw = json_integer(r, INT64_MIN, INT64_MAX);
             else if (str_eq(key, STR("normalized")))
                 normalized = json_integer(r, INT64_MIN, INT64_MAX);
-            else
-                (void)json_skip(r); /* of a newer server; errors stay in r */
         }
     strbuf_appendf(out, "%s%.*s %lld (raw %lld)", out->n > 0 ? ", " : "", STR_ARG(algorithm),
                    (long long)normalized, (long long)raw);
@@ -305,8 +295,6 @@ static void say_nearness(struct json_reader *r, struct strbuf *out) {
                         raw = json_integer(r, INT64_MIN, INT64_MAX);
                     else if (str_eq(key, STR("leaving")))
                         leaving = json_string(r);
-                    else
-                        (void)json_skip(r); /* errors stay in r */
                 }
             strbuf_appendf(out, "; %.*s: %.*s (raw %lld)%s%.*s", STR_ARG(dataset), STR_ARG(tier),
                            (long long)raw, leaving.n > 0 ? ", " : "", STR_ARG(leaving));
@@ -322,8 +310,6 @@ static void say_scores(struct str member, struct json_reader *r, struct strbuf *
         say_score(r, member, out);
     else if (kind == JSON_ARRAY && str_eq(member, STR("data")))
         say_nearness(r, out);
-    else
-        (void)json_skip(r); /* of a newer server, or a total; errors stay in r */
 }
 
 static const struct column score_columns[] = {

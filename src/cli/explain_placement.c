@@ -28,16 +28,12 @@ static int glance_at(struct str document, struct arena *arena, struct glance *re
     if (json_object(&r))
         while (json_member(&r, &key)) {
             ret->is_object = ret->is_object || str_eq(key, STR("placement"));
-            if (!str_eq(key, STR("planner")) || json_peek(&r) != JSON_OBJECT) {
-                (void)json_skip(&r); /* errors stay in r */
+            if (!str_eq(key, STR("planner")) || json_peek(&r) != JSON_OBJECT)
                 continue;
-            }
             if (json_object(&r))
                 while (json_member(&r, &inner)) {
                     if (str_eq(inner, STR("leads")))
                         ret->leads = json_bool(&r);
-                    else
-                        (void)json_skip(&r); /* likewise */
                 }
         }
     return json_finish(&r, err);

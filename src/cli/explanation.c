@@ -25,7 +25,7 @@ static bool any_item(struct str list, bool (*wanted)(const struct json_reader *)
     bool found = false;
     json_reader_init(&r, list, arena, "Explanation.decisions");
     if (json_array(&r))
-        for (; !found && json_element(&r); (void)json_skip(&r)) /* errors stay in r */
+        while (!found && json_element(&r))
             found = wanted(&r);
     return found;
 }
@@ -163,8 +163,6 @@ static void read_replica(struct json_reader *r, struct row_replica *ret) {
                 ret->error = json_string(r);
             else if (str_eq(key, STR("answered")))
                 ret->answered = json_bool(r);
-            else
-                (void)json_skip(r); /* errors stay in r */
         }
 }
 

@@ -85,8 +85,6 @@ static void read_decision(struct json_reader *r, void *into) {
             const struct member *member = member_of(key);
             if (member != NULL)
                 read_member(r, member, d);
-            else
-                (void)json_skip(r); /* of a newer server; errors stay in r */
         }
 }
 

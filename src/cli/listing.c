@@ -133,8 +133,6 @@ static void read_members(struct listing_rows *rows, struct json_reader *r) {
                 rows->cells[column] = how->columns[column].cell(r, rows->table.arena);
             else if (how->others != NULL)
                 how->others(member, r, &others);
-            else
-                (void)json_skip(r); /* of a newer server; errors stay in r */
         }
     if (how->others != NULL)
         rows->cells[how->count - 1] = arena_str(rows->table.arena, strbuf_str(&others));

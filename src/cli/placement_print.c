@@ -64,8 +64,6 @@ static int read_members(struct str json, struct arena *arena, struct placement_m
                 m->history_forgotten = json_integer(&r, 0, INT64_MAX);
             else if (str_eq(key, STR("requeueAfterSeconds")) && !json_null(&r))
                 m->requeue_after = json_integer(&r, 0, INT64_MAX);
-            else if (!str_eq(key, STR("requeueAfterSeconds")))
-                (void)json_skip(&r); /* not shown; errors stay in r */
         }
     return json_finish(&r, err);
 }
@@ -142,8 +140,6 @@ static int read_planner(struct str json, struct arena *arena, struct planner *p,
                 p->waiting = json_integer(&r, 0, INT64_MAX);
             else if (str_eq(key, STR("waitSeconds")))
                 p->wait_s = json_integer(&r, 0, INT64_MAX);
-            else
-                (void)json_skip(&r); /* not shown; errors stay in r */
         }
     return json_finish(&r, err);
 }
@@ -264,8 +260,6 @@ static void read_domain(struct json_reader *r, void *into) {
             d->feasible = json_integer(r, 0, INT64_MAX);
         } else if (str_eq(key, STR("selected"))) {
             d->selected = json_integer(r, 0, INT64_MAX);
-        } else {
-            (void)json_skip(r); /* not ours; errors stay in r */
         }
     }
 }
@@ -357,8 +351,6 @@ static struct str cell_omitted(struct json_reader *r, struct arena *arena) {
                 added = json_integer(r, 0, INT64_MAX);
             else if (str_eq(key, STR("remove")))
                 removed = json_integer(r, 0, INT64_MAX);
-            else
-                (void)json_skip(r); /* not ours; errors stay in r */
         }
     return arena_printf(arena, "(not kept: %lld added, %lld removed)", (long long)added,
                         (long long)removed);

@@ -57,8 +57,6 @@ static void read_filter(struct clusters *c, struct str json) {
                     row.verdict = json_string(c->r);
                 else if (str_eq(key, STR("reason")))
                     row.reason = json_string(c->r);
-                else
-                    (void)json_skip(c->r); /* not ours; errors stay in r */
             }
         add(c, row);
     }
@@ -167,8 +165,6 @@ static void read_prioritizers(struct clusters *c, struct str json) {
                 weight = json_integer(c->r, INT64_MIN, INT64_MAX);
             else if (str_eq(key, STR("scores")))
                 read_scores(c, name, weight);
-            else
-                (void)json_skip(c->r); /* not ours; errors stay in r */
         }
     }
 }

@@ -123,8 +123,6 @@ static void read_domain(struct reading *g) {
             domain->nodes = number(&g->r);
         else if (str_eq(name, STR("pods")))
             domain->pods = number(&g->r);
-        else
-            (void)json_skip(&g->r); /* of a newer version; errors stay in r */
     if (key->domain_count > 1 && str_cmp(domain[-1].name, domain->name) >= 0)
         json_fail(&g->r, "domains must be in the order of their names, each once");
 }
@@ -166,15 +164,13 @@ static void read_elsewhere(struct reading *g, const struct evenness_result *resu
     uint32_t i = 0;
     if (!json_object(&g->r))
         return;
-    while (json_member(&g->r, &name)) {
-        (void)json_skip(&g->r); /* the number is known; errors stay in r */
+    while (json_member(&g->r, &name)) /* the number is known */
         for (bool found = false; !found && i < result->count; i++) {
             struct evenness_count *count = &key->counts[result->first + i];
             found = str_eq(key->domains[count->domain].name, name);
             if (found)
                 count->feasible = 0;
         }
-    }
 }
 
 static enum evenness_state state_named(struct json_reader *r) {
@@ -221,8 +217,6 @@ static void read_workload(struct reading *g) {
             result->best = number(&g->r);
         else if (str_eq(name, STR("state")))
             result->state = state_named(&g->r);
-        else
-            (void)json_skip(&g->r); /* of a newer version; errors stay in r */
     if (group.p != NULL || !built_in_workload(w->kind, &w->group))
         w->group = group;
     key->totals[result->state]++;
@@ -243,8 +237,6 @@ static void read_members(struct reading *g, struct str *ret_more) {
             g->report->not_measured = number(&g->r);
         else if (str_eq(name, STR("continue")))
             *ret_more = json_string(&g->r);
-        else if (!str_eq(name, STR("domains")) && !str_eq(name, STR("workloads")))
-            (void)json_skip(&g->r); /* of a newer version; errors stay in r */
 }
 
 int evenness_read(struct str json, struct arena *arena, struct evenness_report *ret,

@@ -28,7 +28,6 @@ void admission_subject_of(const struct review *review, struct arena *arena,
                 json_strings_of(&r, fields, sizeof fields / sizeof fields[0], &names);
                 break;
             }
-            (void)json_skip(&r); /* what is malformed has been told already */
         }
     *ret = (struct admission_subject){
         .meta = {.name = names.name,

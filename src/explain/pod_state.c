@@ -21,8 +21,6 @@ static void spec_decode(struct json_reader *r, struct pod_state *s) {
             else if (str_eq(key, STR("schedulingGates")))
                 s->gates = json_array_of(r, sizeof *s->gates, LIMIT_EXPLAINED_GATES, gate_item,
                                          &s->gate_count);
-            else
-                (void)json_skip(r); /* errors stay in r */
         }
 }
 
@@ -60,8 +58,6 @@ static void status_decode(struct json_reader *r, struct pod_state *s) {
                 s->nominated_node = json_string(r);
             else if (str_eq(key, STR("conditions")))
                 conditions_decode(r, s);
-            else
-                (void)json_skip(r); /* errors stay in r */
         }
 }
 
@@ -84,8 +80,6 @@ int pod_state_decode(struct str text, struct arena *arena, struct pod_state *ret
                 spec_decode(&r, ret);
             else if (str_eq(key, STR("status")))
                 status_decode(&r, ret);
-            else
-                (void)json_skip(&r); /* errors stay in r */
         }
     return json_finish(&r, err);
 }

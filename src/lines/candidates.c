@@ -47,8 +47,6 @@ static void traits_member(struct json_reader *r, struct str key, struct cluster_
         cluster->zones = json_string_array(r, UINT32_MAX, &cluster->zone_count);
     else if (str_eq(key, STR("labels")))
         cluster->labels = labels_decode(r);
-    else
-        (void)json_skip(r); /* not ours; errors stay in r */
 }
 
 static void candidate_decode(struct json_reader *r, void *into) {

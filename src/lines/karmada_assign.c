@@ -33,8 +33,7 @@ static void question_decode(struct json_reader *r, struct assign_question *q) {
         else if (str_eq(key, STR("overflow"))) {
             q->has_overflow = json_peek(r) != JSON_NULL;
             q->overflow = json_bool(r);
-        } else
-            (void)json_skip(r); /* not ours; errors stay in r */
+        }
     }
 }
 

@@ -87,8 +87,7 @@ static void line_decode(struct json_reader *r, struct available_line *line) {
             line->begin = r->p;
             estimates_decode(r, NULL, 0);
             line->estimates = (struct str){line->begin, (size_t)(r->p - line->begin)};
-        } else
-            (void)json_skip(r); /* not ours; errors stay in r */
+        }
     }
 }
 

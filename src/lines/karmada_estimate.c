@@ -29,8 +29,6 @@ static void assumed_decode(struct json_reader *r, void *into) {
             assumed->namespace = json_string(r);
         else if (str_eq(key, STR("components")))
             assumed->components = components_decode(r, &assumed->component_count);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -83,8 +81,6 @@ static void member_decode(struct json_reader *r, struct str key, struct estimate
                                      &line->quota_count);
     else if (str_eq(key, STR("options")))
         karmada_options_decode(r, &line->options);
-    else
-        (void)json_skip(r); /* not ours; errors stay in r */
 }
 
 /* Is it asked by nodes? A message on the wire always is. */

@@ -47,8 +47,6 @@ static void line_decode(struct json_reader *r, struct schedule_line *line) {
             karmada_options_decode(r, &line->options);
         else if (str_eq(key, STR("enableEmptyWorkloadPropagation")))
             line->empty_propagation = json_bool(r);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 

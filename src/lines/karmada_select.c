@@ -28,8 +28,6 @@ static void item_decode(struct json_reader *r, void *into) {
                 item->value = json_integer(r, 0, INT64_MAX);
             else if (str_eq(key, STR("weight")))
                 item->weight = json_integer(r, INT64_MIN, INT64_MAX);
-            else
-                (void)json_skip(r); /* not ours; errors stay in r */
         }
     if (str_empty(item->name))
         json_fail(r, "name is required");
@@ -54,8 +52,6 @@ static void groups_decode(struct json_reader *r, struct groups_question *q) {
             q->max = json_integer(r, 0, INT64_MAX);
         else if (str_eq(key, STR("target")))
             q->target = json_integer(r, 0, INT64_MAX);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -103,8 +99,6 @@ static void select_decode(struct json_reader *r, struct select_question *q) {
             cluster_placement_decode(r, &q->placement);
         } else if (str_eq(key, STR("options")))
             karmada_options_decode(r, &q->options);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 

@@ -81,8 +81,6 @@ static int read_step(struct str text, struct arena *arena, struct line_question 
         while (json_member(&r, &key)) {
             if (str_eq(key, STR("step")))
                 ret->step = step_decode(&r);
-            else
-                (void)json_skip(&r); /* it was read before */
         }
     return json_finish(&r, err);
 }

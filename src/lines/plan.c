@@ -48,8 +48,6 @@ static void cluster_decode(struct json_reader *r, void *into) {
                 c->labels = labels_decode(r);
             else if (str_eq(key, STR("claims")))
                 c->claims = labels_decode(r);
-            else
-                (void)json_skip(r); /* not ours; errors stay in r */
         }
     if (str_empty(c->name))
         json_fail(r, "name is required");
@@ -93,8 +91,7 @@ static void line_decode(struct json_reader *r, struct plan_line *line) {
         else if (str_eq(key, STR("number"))) {
             line->has_number = !json_null(r);
             line->number = line->has_number ? (uint32_t)json_integer(r, 0, INT32_MAX) : 0;
-        } else
-            (void)json_skip(r); /* not ours; errors stay in r */
+        }
     }
 }
 

@@ -29,8 +29,6 @@ static void question_decode(struct json_reader *r, struct quantity_question *q) 
                 q->b = text_decode(r);
             else if (str_eq(key, STR("wrap")))
                 q->wrap = json_bool(r);
-            else
-                (void)json_skip(r); /* not ours; errors stay in r */
         }
 }
 

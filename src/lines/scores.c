@@ -34,8 +34,6 @@ static void normalise_decode(struct json_reader *r, struct normalise_question *q
                 q->min = number_decode(r);
             else if (str_eq(key, STR("max")))
                 q->max = number_decode(r);
-            else
-                (void)json_skip(r); /* not ours; errors stay in r */
         }
 }
 
@@ -84,8 +82,6 @@ static void range_decode(struct json_reader *r, struct range_question *q) {
                 q->low = number_decode(r);
             else if (str_eq(key, STR("high")))
                 q->high = number_decode(r);
-            else
-                (void)json_skip(r); /* not ours; errors stay in r */
         }
 }
 

@@ -59,8 +59,6 @@ static void question_decode(struct json_reader *r, struct wire_question *q) {
                 q->bytes = hex_decode(r);
             else if (str_eq(key, STR("epoch")))
                 q->epoch = epoch_decode(r);
-            else
-                (void)json_skip(r); /* not ours; errors stay in r */
         }
 }
 

@@ -169,10 +169,8 @@ static bool has_member(struct str object, struct str wanted, struct arena *arena
     bool found = false;
     json_reader_init(&r, object, arena, POD_KIND);
     if (json_object(&r))
-        while (json_member(&r, &key)) {
+        while (json_member(&r, &key))
             found = found || str_eq(key, wanted);
-            (void)json_skip(&r); /* it was read before */
-        }
     return found;
 }
 

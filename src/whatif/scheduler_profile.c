@@ -19,11 +19,9 @@ static struct str name_in_pod(struct str pod, struct arena *arena) {
     struct str key, name = scheduler_of(STR(""));
     json_reader_init(&r, pod, arena, POD_KIND);
     if (json_object(&r))
-        while (json_member(&r, &key)) {
+        while (json_member(&r, &key))
             if (str_eq(key, STR("spec")) && json_peek(&r) == JSON_OBJECT)
                 name = scheduler_name(&r);
-            (void)json_skip(&r); /* the pod has been decoded without an error */
-        }
     return name;
 }
 
@@ -34,16 +32,11 @@ static void args_decode(struct json_reader *r, struct str *added) {
     if (!json_object(r))
         return;
     while (json_member(r, &key)) {
-        if (!ours || !str_eq(key, STR("args")) || !json_object(r)) {
-            if (!ours || !str_eq(key, STR("args")))
-                (void)json_skip(r); /* errors stay in r */
+        if (!ours || !str_eq(key, STR("args")) || !json_object(r))
             continue;
-        }
         while (json_member(r, &key))
             if (str_eq(key, STR("addedAffinity")))
                 *added = json_skip(r);
-            else
-                (void)json_skip(r); /* errors stay in r */
     }
 }
 
@@ -54,10 +47,8 @@ static int profile_decode(struct str profile, struct arena *arena, struct str *r
     json_reader_init(&r, profile, arena, "profile");
     if (json_object(&r))
         while (json_member(&r, &key)) {
-            if (!str_eq(key, STR("pluginConfig"))) {
-                (void)json_skip(&r); /* errors stay in r */
+            if (!str_eq(key, STR("pluginConfig")))
                 continue;
-            }
             if (json_array(&r))
                 while (json_element(&r))
                     args_decode(&r, ret);
