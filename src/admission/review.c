@@ -59,8 +59,6 @@ static void request_decode(struct json_reader *r, struct review *review) {
             user_decode(r, review);
         else if (str_eq(key, STR("dryRun")))
             review->dry_run = json_bool(r);
-        else
-            (void)json_skip(r); /* not needed; errors stay in r */
     }
 }
 
@@ -100,8 +98,6 @@ int review_decode(struct str body, struct arena *arena, struct review *ret, stru
                 kind = json_string(&r);
             else if (str_eq(key, STR("request")))
                 request_decode(&r, &review);
-            else
-                (void)json_skip(&r); /* not needed; errors stay in r */
         }
     int failed = json_finish(&r, err);
     if (failed == 0)

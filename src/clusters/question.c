@@ -63,8 +63,6 @@ static void read_member(struct json_reader *r, struct str key, struct clusters_q
         ret->with_rounds = json_bool(r);
     } else if (str_eq(key, STR("limit"))) {
         ret->limit = (uint32_t)json_integer(r, 0, UINT32_MAX);
-    } else {
-        (void)json_skip(r); /* errors stay in r */
     }
 }
 

@@ -39,8 +39,6 @@ static void decode_ports(struct json_reader *r, uint16_t port, struct service *r
                 p.port = json_integer(r, INT32_MIN, INT32_MAX);
             else if (str_eq(key, STR("targetPort")))
                 decode_target(r, &p);
-            else
-                (void)json_skip(r);
         if (p.port == port && !ret->has_port) {
             ret->has_port = true;
             ret->found = p;
@@ -59,8 +57,6 @@ static void decode_spec(struct json_reader *r, uint16_t port, struct service *re
             ret->external_name = json_string(r);
         else if (str_eq(key, STR("ports")))
             decode_ports(r, port, ret);
-        else
-            (void)json_skip(r);
 }
 
 static int decode_service(struct str json, uint16_t port, struct arena *arena, struct service *ret,
@@ -72,8 +68,6 @@ static int decode_service(struct str json, uint16_t port, struct arena *arena, s
         while (json_member(&r, &key))
             if (str_eq(key, STR("spec")))
                 decode_spec(&r, port, ret);
-            else
-                (void)json_skip(&r);
     }
     return json_finish(&r, err);
 }

@@ -14,10 +14,8 @@ static struct str peek_name(const struct json_reader *r) {
     struct str key;
     if (json_object(&ahead))
         while (json_member(&ahead, &key)) {
-            if (!str_eq(key, STR("metadata"))) {
-                (void)json_skip(&ahead); /* a broken node is reported by the real pass */
+            if (!str_eq(key, STR("metadata")))
                 continue;
-            }
             static const struct json_string_field name_field[] = {{{"name", 4}, 0}};
             struct str name = {0};
             json_strings_of(&ahead, name_field, 1, &name);
@@ -82,10 +80,8 @@ static void node_list_decode(struct json_reader *r, struct args_members *args) {
     if (args->nodes == NULL)
         args->nodes = arena_alloc(r->arena, 0); /* a list without items is one of no nodes */
     while (json_member(r, &key)) {
-        if (!str_eq(key, STR("items"))) {
-            (void)json_skip(r); /* list metadata; errors stay in r */
+        if (!str_eq(key, STR("items")))
             continue;
-        }
         uint32_t count;
         const struct named_node *items =
             json_array_of(r, sizeof *items, LIMIT_NODE_NAMES, node_item, &count);
@@ -109,8 +105,6 @@ static void args_member(struct json_reader *r, struct str key, void *into) {
         args->names.names = json_string_array(r, LIMIT_NODE_NAMES, &args->names.count);
     } else if (str_eq_nocase(key, STR("Nodes"))) {
         node_list_decode(r, args);
-    } else {
-        (void)json_skip(r); /* unknown members are allowed; errors stay in r */
     }
 }
 
@@ -144,8 +138,6 @@ static void victim_decode(struct json_reader *r, void *into) {
             victim->uid = json_string(r);
         else if (str_eq(key, STR("metadata")))
             meta_decode(r, victim);
-        else
-            (void)json_skip(r); /* spec and status of a whole Pod; errors stay in r */
     }
 }
 
@@ -160,8 +152,6 @@ static struct extender_victims victims_decode(struct json_reader *r, struct str 
                                                  victim_decode, &v.preemption.victim_count);
         else if (str_eq_nocase(key, STR("NumPDBViolations")))
             v.pdb_violations = json_integer(r, INT64_MIN, INT64_MAX);
-        else
-            (void)json_skip(r); /* unknown members are allowed; errors stay in r */
     }
     return v;
 }
@@ -196,8 +186,6 @@ static void preemption_member(struct json_reader *r, struct str key, void *into)
     if (str_eq_nocase(key, STR("NodeNameToMetaVictims")) ||
         str_eq_nocase(key, STR("NodeNameToVictims")))
         victim_map_decode(r, into);
-    else
-        (void)json_skip(r); /* unknown members are allowed; errors stay in r */
 }
 
 int extender_preemption_decode(struct str body, struct arena *arena,
@@ -246,8 +234,6 @@ int extender_binding_decode(struct str body, struct arena *arena, struct extende
             struct str *value = binding_member(&binding, key);
             if (value != NULL)
                 *value = json_string(&r);
-            else
-                (void)json_skip(&r); /* errors stay in r */
         }
     int failed = json_finish(&r, err);
     if (failed != 0)

@@ -75,8 +75,7 @@ static void put_metadata(struct json_reader *r, struct strbuf *out) {
             } else if (is_one_of(key, names)) {
                 put_name(out, &first, key);
                 append_value(out, json_skip(r));
-            } else
-                (void)json_skip(r); /* a good text */
+            }
         }
     strbuf_append_char(out, '}');
 }
@@ -94,8 +93,7 @@ static void put_object(struct json_reader *r, struct strbuf *out) {
             } else if (is_one_of(key, names)) {
                 put_name(out, &first, key);
                 append_value(out, json_skip(r));
-            } else
-                (void)json_skip(r); /* a good text */
+            }
         }
     strbuf_append_char(out, '}');
 }

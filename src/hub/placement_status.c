@@ -58,8 +58,6 @@ static void read_group(struct json_reader *r, void *into) {
             g->name = json_string(r);
         else if (str_eq(key, STR("decisions")))
             g->objects = json_string_array(r, UINT32_MAX, &g->object_count);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -76,8 +74,6 @@ static void read_status(struct json_reader *r, struct known_status *ret) {
         else if (str_eq(key, STR("decisionGroups")))
             ret->groups =
                 json_array_of(r, sizeof *ret->groups, UINT32_MAX, read_group, &ret->group_count);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 

@@ -188,8 +188,6 @@ static void read_annotations(struct json_reader *r, struct edited *ret) {
     while (json_member(r, &key)) {
         if (str_eq(key, STR(PLACEMENT_INJECTED_ANNOTATION)))
             ret->annotation = json_string(r);
-        else
-            (void)json_skip(r); /* errors stay in r */
     }
 }
 
@@ -200,8 +198,6 @@ static void read_metadata(struct json_reader *r, struct edited *ret) {
     while (json_member(r, &key)) {
         if (str_eq(key, STR("annotations")))
             read_annotations(r, ret);
-        else
-            (void)json_skip(r); /* errors stay in r */
     }
 }
 
@@ -228,8 +224,6 @@ static void read_spec(struct json_reader *r, struct edited *ret) {
             read_policy(r, ret);
         else if (str_eq(key, STR("predicates")))
             ret->predicates = json_skip(r); /* errors stay in r */
-        else
-            (void)json_skip(r); /* they do */
     }
 }
 
@@ -244,8 +238,6 @@ static int read_document(struct looking *x, struct str document, struct edited *
                 read_metadata(&r, ret);
             else if (str_eq(key, STR("spec")))
                 read_spec(&r, ret);
-            else
-                (void)json_skip(&r); /* errors stay in r */
         }
     return json_finish(&r, x->err);
 }

@@ -150,8 +150,6 @@ static struct condition read_condition(struct str json, struct arena *arena) {
             c.observes = c.observes || str_eq(key, STR("observedGeneration"));
             if (into != NULL && json_peek(&r) == JSON_STRING)
                 *into = json_string(&r);
-            else
-                (void)json_skip(&r); /* not ours */
         }
     return c;
 }

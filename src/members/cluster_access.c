@@ -19,8 +19,6 @@ static void secret_ref_decode(struct json_reader *r, struct member_cluster *ret)
             ret->secret_namespace = json_string(r);
         else if (str_eq(key, STR("name")))
             ret->secret_name = json_string(r);
-        else
-            (void)json_skip(r); /* errors stay in r */
     }
 }
 
@@ -41,8 +39,6 @@ static void spec_decode(struct json_reader *r, struct member_cluster *ret) {
             ret->insecure_skip_tls_verify = json_bool(r);
         else if (str_eq(key, STR("syncMode")))
             ret->pull = str_eq(json_string(r), STR("Pull"));
-        else
-            (void)json_skip(r); /* errors stay in r */
     }
 }
 
@@ -56,8 +52,6 @@ void member_cluster_decode(struct json_reader *r, struct member_cluster *ret) {
             meta_decode(r, &ret->meta);
         else if (str_eq(key, STR("spec")))
             spec_decode(r, ret);
-        else
-            (void)json_skip(r); /* errors stay in r */
     }
 }
 
@@ -123,8 +117,7 @@ static void data_decode(struct json_reader *r, struct secret_data *ret) {
         else if (str_eq(key, STR("caBundle"))) {
             ret->ca = json_string(r);
             ret->has_ca = true;
-        } else
-            (void)json_skip(r); /* errors stay in r */
+        }
     }
 }
 
@@ -140,8 +133,6 @@ static int secret_decode(struct str json, struct arena *arena, struct secret_dat
                 meta_decode(&r, &ret->meta);
             else if (str_eq(key, STR("data")))
                 data_decode(&r, ret);
-            else
-                (void)json_skip(&r); /* errors stay in r */
         }
     return json_check(&r, err);
 }

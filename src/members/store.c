@@ -237,10 +237,8 @@ static struct str peek_selector(const struct json_reader *r) {
     if (!json_object(&ahead))
         return selector;
     while (json_member(&ahead, &key)) {
-        if (!str_eq(key, STR("spec")) || json_peek(&ahead) != JSON_OBJECT) {
-            (void)json_skip(&ahead);
+        if (!str_eq(key, STR("spec")) || json_peek(&ahead) != JSON_OBJECT)
             continue;
-        }
         if (!json_object(&ahead))
             break;
         while (json_member(&ahead, &key)) {

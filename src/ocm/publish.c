@@ -18,8 +18,6 @@ int decide_publish(struct deciding *x) {
                 name = json_string(&r);
             else if (str_eq(key, STR("resource")))
                 resource = json_string(&r);
-            else
-                (void)json_skip(&r); /* what was added; errors stay in r */
         }
     if (arena_failed(x->arena))
         return -ENOMEM;

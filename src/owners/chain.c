@@ -44,8 +44,6 @@ bool owner_chain_next(struct str object, const struct owner_ref *ref, struct are
     while (is_object && json_member(&r, &key))
         if (str_eq(key, STR("metadata")))
             meta_decode(&r, &meta);
-        else
-            (void)json_skip(&r); /* errors stay in r */
     if (json_finish(&r, NULL) != 0 || str_empty(meta.controller_kind))
         return false;
     *ret = (struct owner_ref){ref->namespace, meta.controller_api, meta.controller_kind,

@@ -194,10 +194,7 @@ static bool find_resource(struct str list, struct str kind, struct str name, str
     if (!json_object(&r))
         return false;
     while (json_member(&r, &key)) {
-        bool is_list = str_eq(key, STR("resources"));
-        if (!is_list)
-            (void)json_skip(&r); /* errors stay in r */
-        else if (json_array(&r))
+        if (str_eq(key, STR("resources")) && json_array(&r))
             found |= find_among(&r, kind, name, ret_name);
     }
     return json_finish(&r, NULL) == 0 && found;
@@ -228,8 +225,6 @@ static struct str read_selector(struct owner_lookup *l) {
     while (is_object && json_member(&r, &key))
         if (str_eq(key, STR("status")))
             json_strings_of(&r, field, 1, &selector);
-        else
-            (void)json_skip(&r); /* errors stay in r */
     bool good = json_finish(&r, NULL) == 0 && selector.n <= LIMIT_OWNER_TEXT;
     return good ? selector : STR("");
 }

@@ -102,9 +102,7 @@ static void read_document(struct json_reader *r, struct policy_batch *p) {
     }
     if (json_object(r))
         while (json_member(r, &key)) {
-            if (!str_eq(key, STR("items")))
-                (void)json_skip(r); /* apiVersion, kind, metadata; errors stay in r */
-            else if (json_array(r))
+            if (str_eq(key, STR("items")) && json_array(r))
                 while (json_element(r))
                     read_policy(r, typed ? KIND : (struct str){0}, p);
         }
@@ -156,8 +154,6 @@ static struct str name_of(struct str object, struct arena *arena) {
         while (json_member(&r, &key)) {
             if (str_eq(key, STR("metadata")))
                 json_strings_of(&r, name_field, 1, &name);
-            else
-                (void)json_skip(&r); /* errors stay in r */
         }
     return json_finish(&r, NULL) == 0 ? arena_str(arena, name) : (struct str){0};
 }

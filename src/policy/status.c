@@ -34,8 +34,6 @@ static void read_condition(struct json_reader *r, struct policy_status *status) 
             c.since = json_string(r);
         else if (str_eq(key, STR("observedGeneration")))
             c.observed = number(r);
-        else
-            (void)json_skip(r); /* errors stay in r */
     }
     for (int i = 0; i < POLICY_CONDITIONS; i++)
         if (str_eq(type, condition_types[i]))
@@ -56,11 +54,10 @@ static void read_status(struct json_reader *r, struct policy_status *status) {
             status->reviews = json_skip(r); /* errors stay in r */
         } else if (str_eq(key, STR("uneven")) && json_peek(r) == JSON_OBJECT) {
             status->uneven = json_skip(r); /* errors stay in r */
-        } else if (!str_eq(key, STR("conditions")))
-            (void)json_skip(r); /* errors stay in r */
-        else if (json_array(r))
+        } else if (str_eq(key, STR("conditions")) && json_array(r)) {
             while (json_element(r))
                 read_condition(r, status);
+        }
     }
 }
 
@@ -73,8 +70,6 @@ static void read_generation(struct json_reader *r, struct policy_status *status)
             status->generation = number(r);
         else if (str_eq(key, STR("uid")))
             status->uid = json_string(r);
-        else
-            (void)json_skip(r); /* errors stay in r */
     }
 }
 
@@ -89,8 +84,6 @@ void policy_status_read(struct str object, struct arena *arena, struct policy_st
                 read_generation(&r, &status);
             else if (str_eq(key, STR("status")))
                 read_status(&r, &status);
-            else
-                (void)json_skip(&r); /* errors stay in r */
         }
     *ret = json_finish(&r, NULL) == 0 ? status
                                       : (struct policy_status){.uid = status.uid,

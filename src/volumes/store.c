@@ -123,8 +123,6 @@ static void spec_decode(struct json_reader *r, uint32_t book, struct str *ret) {
             *ret = json_null(r) ? (struct str){0} : json_string(r);
         else if (book == VOLUMES && str_eq(key, STR("nodeAffinity")))
             *ret = affinity_text(r);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -156,8 +154,6 @@ static void decode(struct json_reader *r, struct informer_object *ret) {
             meta_decode(r, &ret->meta);
         else if (str_eq(key, STR("spec")))
             spec_decode(r, ret->kind, text);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
     if (ret->kind == VOLUMES)
         add_zone_labels(&ret->meta.labels, ret->arena, text);

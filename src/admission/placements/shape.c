@@ -19,8 +19,6 @@ static void read_coordinate(struct json_reader *r, struct shape_configuration *c
             built_in = json_string(r);
         else if (str_eq(key, STR("addOn")))
             json_strings_of(r, names, 2, add_on);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
     resource = add_on[0];
     score = add_on[1];
@@ -42,8 +40,6 @@ static void read_configuration(struct json_reader *list, void *into) {
                 read_coordinate(&r, c);
             else if (str_eq(key, STR("weight")))
                 c->weight = json_null(&r) ? 1 : (int32_t)json_integer(&r, INT32_MIN, INT32_MAX);
-            else
-                (void)json_skip(&r); /* not ours; errors stay in r */
         }
     if (json_failed(&r))
         json_fail(list, "%s", r.error.text);
@@ -58,8 +54,6 @@ static void read_policy(struct json_reader *r, struct placement_shape *s) {
         else if (str_eq(key, STR("configurations")))
             s->configurations = json_array_of(r, sizeof *s->configurations, UINT32_MAX,
                                               read_configuration, &s->configuration_count);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -85,7 +79,6 @@ static void read_cel(struct json_reader *r, struct shape_predicate *p) {
                                            &p->expression_count);
         } else {
             p->cel_is_alone = false;
-            (void)json_skip(r); /* not ours; errors stay in r */
         }
     }
 }
@@ -96,10 +89,8 @@ static bool is_empty(struct json_reader *r) {
     bool empty = true;
     if (json_peek(r) == JSON_ARRAY) {
         (void)json_array(r); /* it is one: peeked at */
-        while (json_element(r)) {
+        while (json_element(r))
             empty = false;
-            (void)json_skip(r); /* errors stay in r */
-        }
         return empty;
     }
     if (!json_object(r))
@@ -134,8 +125,6 @@ static void read_predicate(struct json_reader *list, void *into) {
         while (json_member(&r, &key)) {
             if (str_eq(key, STR("requiredClusterSelector")))
                 read_selector(&r, p);
-            else
-                (void)json_skip(&r); /* not ours; errors stay in r */
         }
     if (json_failed(&r))
         json_fail(list, "%s", r.error.text);
@@ -157,8 +146,6 @@ static void read_annotations(struct json_reader *r, struct placement_shape *s) {
         } else if (str_eq(key, STR(PLACEMENT_INJECTED_ANNOTATION))) {
             s->has_annotation = true;
             s->annotation = json_string(r);
-        } else {
-            (void)json_skip(r); /* not ours; errors stay in r */
         }
     }
 }
@@ -170,8 +157,6 @@ static void read_metadata(struct json_reader *r, struct placement_shape *s) {
     while (json_member(r, &key)) {
         if (str_eq(key, STR("annotations")))
             read_annotations(r, s);
-        else
-            (void)json_skip(r); /* not ours; errors stay in r */
     }
 }
 
@@ -188,8 +173,6 @@ static void read_spec(struct json_reader *r, struct placement_shape *s) {
             s->has_predicates = json_peek(r) == JSON_ARRAY;
             s->predicates = json_array_of(r, sizeof *s->predicates, UINT32_MAX, read_predicate,
                                           &s->predicate_count);
-        } else {
-            (void)json_skip(r); /* not ours; errors stay in r */
         }
     }
 }
@@ -206,8 +189,6 @@ int placement_shape(struct str object, struct arena *arena, struct placement_sha
                 read_metadata(&r, ret);
             else if (str_eq(key, STR("spec")))
                 read_spec(&r, ret);
-            else
-                (void)json_skip(&r); /* not ours; errors stay in r */
         }
     if (ret->has_annotation)
         injected_read(ret->annotation, arena, &ret->injected);
@@ -221,17 +202,13 @@ int placement_number(struct str object, struct arena *arena, int64_t *ret, struc
     json_reader_init(&r, object, arena, PLACEMENT_KIND);
     if (json_object(&r))
         while (json_member(&r, &key)) {
-            if (!str_eq(key, STR("spec"))) {
-                (void)json_skip(&r); /* not asked for; errors stay in r */
+            if (!str_eq(key, STR("spec")))
                 continue;
-            }
             if (!json_object(&r))
                 continue;
             while (json_member(&r, &key)) {
                 if (str_eq(key, STR("numberOfClusters")))
                     *ret = json_integer(&r, INT64_MIN, INT64_MAX);
-                else
-                    (void)json_skip(&r); /* not asked for; errors stay in r */
             }
         }
     return json_finish(&r, err);

@@ -31,10 +31,8 @@ static void read_items(struct json_reader *r, struct spread_written *w) {
     struct str key;
     if (!json_object(r))
         return;
-    while (json_member(r, &key)) {
+    while (json_member(r, &key))
         note_item(w, key);
-        (void)json_skip(r); /* errors stay in r */
-    }
 }
 
 /* Goes into the members of these names, one within the other. */
@@ -50,8 +48,7 @@ static void read_path(struct json_reader *r, const struct str *path, struct spre
         if (str_eq(key, *path)) {
             w->known = w->known || str_eq(key, STR("f:spec"));
             read_path(r, path + 1, w); /* as deep as the path is long */
-        } else
-            (void)json_skip(r); /* errors stay in r */
+        }
 }
 
 static void read_managers(struct json_reader *r, struct spread_written *w) {
@@ -70,8 +67,6 @@ static void read_metadata(struct json_reader *r, struct spread_written *w) {
     while (json_member(r, &key))
         if (str_eq(key, STR("managedFields")))
             read_managers(r, w);
-        else
-            (void)json_skip(r); /* errors stay in r */
 }
 
 int spread_written_read(struct str object, struct arena *arena, struct spread_written *ret) {
@@ -85,8 +80,6 @@ int spread_written_read(struct str object, struct arena *arena, struct spread_wr
     while (is_object && json_member(&r, &key))
         if (str_eq(key, STR("metadata")))
             read_metadata(&r, ret);
-        else
-            (void)json_skip(&r); /* errors stay in r */
     int failed = json_finish(&r, NULL);
     if (arena_failed(arena))
         return -ENOMEM;

@@ -56,8 +56,6 @@ static void read_preferred(struct json_reader *r, struct fluid_tiers *tiers) {
                 name = json_string(r);
             else if (str_eq(key, STR("weight")))
                 tier.weight = (int32_t)json_integer(r, INT32_MIN, INT32_MAX);
-            else
-                (void)json_skip(r); /* unknown, as upstream */
     }
     tier.name = arena_cstr(r->arena, name);
     if (tier.name == NULL)
@@ -97,10 +95,8 @@ static int parse_tiers(struct str args, struct arena *arena, struct fluid_tiers 
     if (json_object(&r)) {
         while (json_member(&r, &key)) {
             bool preferred = str_eq(key, STR("preferred"));
-            if (!preferred && !str_eq(key, STR("required"))) {
-                (void)json_skip(&r);
+            if (!preferred && !str_eq(key, STR("required")))
                 continue;
-            }
             if (json_array(&r)) {
                 while (json_element(&r))
                     if (preferred)
@@ -142,10 +138,8 @@ static void read_plugins(struct json_reader *r, struct fluid_profile *p) {
         return;
     while (json_member(r, &mount)) {
         bool serverless = str_eq(mount, STR("serverless"));
-        if (!serverless && !str_eq(mount, STR("serverful"))) {
-            (void)json_skip(r);
+        if (!serverless && !str_eq(mount, STR("serverful")))
             continue;
-        }
         struct fluid_chain *chains = p->chains[serverless ? FLUID_SERVERLESS : FLUID_SERVERFUL];
         if (json_object(r)) {
             while (json_member(r, &key))
@@ -153,8 +147,6 @@ static void read_plugins(struct json_reader *r, struct fluid_profile *p) {
                     read_chain(r, &chains[true]);
                 else if (str_eq(key, STR("withoutDataset")))
                     read_chain(r, &chains[false]);
-                else
-                    (void)json_skip(r);
         }
     }
 }
@@ -173,8 +165,6 @@ static void read_config(struct json_reader *r, struct arguments *arguments) {
                 name = json_string(r);
             else if (str_eq(key, STR("args")))
                 args = json_string(r);
-            else
-                (void)json_skip(r);
     }
     if (str_eq(name, STR("NodeAffinityWithCache")))
         arguments->tiers = args;
@@ -199,8 +189,7 @@ int fluid_profile_parse(struct str yaml, struct arena *arena, struct fluid_profi
                 if (json_array(&r))
                     while (json_element(&r))
                         read_config(&r, &arguments);
-            } else
-                (void)json_skip(&r);
+            }
     }
     code = json_finish(&r, err);
     if (code != 0)
