@@ -207,23 +207,23 @@ stop_server INT
 run check config docs/examples/evenkeel.yaml
 is "check config: the annotated example has no error" "$code" 0
 
-# The one in the README is what people copy.
-sed -n '/^apiVersion: kubescheduler/,/^```$/p' README.md | sed '/^```$/d' >"$work/scheduler.yaml"
+# The one in the guide is what people copy.
+sed -n '/^apiVersion: kubescheduler/,/^```$/p' docs/guides/kube-scheduler.md | sed '/^```$/,$d' >"$work/scheduler.yaml"
 run check kube-scheduler-config "$work/scheduler.yaml"
-is "check kube-scheduler-config: the README's has no error" "$code" 0
+is "check kube-scheduler-config: the guide's has no error" "$code" 0
 unlike "... and no warning" "$out" '(error|warning) '
 bad_scheduler() { # NAME LINE-AND-FIELD SED-SCRIPT
     sed -E "$3" "$work/scheduler.yaml" >"$work/scheduler-bad.yaml"
     run check kube-scheduler-config "$work/scheduler-bad.yaml"
     like "check kube-scheduler-config: $1" "$code $out" "^1 .*error +$2 "
 }
-bad_scheduler "an unknown field" '5 +extenders\[0\]\.filterverb' 's/filterVerb/filterverb/'
-bad_scheduler "whole nodes" '10 +extenders\[0\]\.nodeCacheCapable' 's/nodeCacheCapable: true/nodeCacheCapable: false/'
-bad_scheduler "no weight" '8 +extenders\[0\]\.weight' 's/weight: 2/weight: 0/'
-bad_scheduler "a number for a timeout" '12 +extenders\[0\]\.httpTimeout' 's/httpTimeout: 1s/httpTimeout: 1/'
+bad_scheduler "an unknown field" '7 +extenders\[0\]\.filterverb' 's/filterVerb/filterverb/'
+bad_scheduler "whole nodes" '13 +extenders\[0\]\.nodeCacheCapable' 's/nodeCacheCapable: true/nodeCacheCapable: false/'
+bad_scheduler "no weight" '11 +extenders\[0\]\.weight' 's/weight: 2/weight: 0/'
+bad_scheduler "a number for a timeout" '15 +extenders\[0\]\.httpTimeout' 's/httpTimeout: 1s/httpTimeout: 1/'
 sed 's/https:/http:/' "$work/scheduler.yaml" >"$work/scheduler-plain.yaml"
 run check kube-scheduler-config "$work/scheduler-plain.yaml"
-like "check kube-scheduler-config: plain HTTP" "$out" '(error|warning) +4 +extenders\[0\]\.urlPrefix +plain http'
+like "check kube-scheduler-config: plain HTTP" "$out" '(error|warning) +6 +extenders\[0\]\.urlPrefix +plain http'
 run check kube-scheduler-config nothing
 like "check kube-scheduler-config: no such file" "$code $out$err" "^1 .*cannot open 'nothing'"
 

@@ -16,7 +16,7 @@ import (
 // The others are in tests/packaging/test_alerts_fire.sh. The steps are one story, as in TestInstalled.
 func TestAlerts(t *testing.T) {
 	h := newHost(t)
-	h.shell(t, h.typed(t, "README.md", "helm install"))
+	h.shell(t, h.typed(t, "docs/guides/install.md", "helm install"))
 	h.rolledOut(t, "evenkeel-webhook")
 	h.shell(t, "kubectl apply -f docs/examples/three-regions/policy.yaml\nkubectl create namespace shop")
 	h.untilTrusted(t)

@@ -31,17 +31,17 @@ func (h *host) staticDoor(t *testing.T) {
 		return err == nil, err
 	})
 
-	text, err := os.ReadFile(filepath.Join(h.top, "README.md"))
+	text, err := os.ReadFile(filepath.Join(h.top, "docs/guides/kube-scheduler.md"))
 	h.must(err)
 	_, block, ok := strings.Cut(string(text), "```yaml\napiVersion: kubescheduler.config.k8s.io/v1")
 	block, _, _ = strings.Cut(block, "```")
 	if !ok {
-		t.Fatal("README has no KubeSchedulerConfiguration")
+		t.Fatal("the guide has no KubeSchedulerConfiguration")
 	}
 	file := func(name string) string { return filepath.Join(files, "evenkeel", name) }
-	config := "apiVersion: kubescheduler.config.k8s.io/v1" + strings.NewReplacer("https://evenkeel.example.com:8443", "https://10.96.0.77",
-		"caFile: ca.crt", "caFile: "+file("ca.crt"), "client.crt", file("tls.crt"), "client.key", file("tls.key")).Replace(block) +
-		"clientConnection: {kubeconfig: " + kubeconfig + "}\nleaderElection: {leaderElect: false}\n"
+	config := "apiVersion: kubescheduler.config.k8s.io/v1" +
+		here.Replace(strings.Replace(block, "https://evenkeel.example.com:8443", "https://10.96.0.77", 1)) +
+		"leaderElection: {leaderElect: false}\n"
 	h.must(os.WriteFile(file("scheduler.yaml"), []byte(config), 0o600))
 	h.startScheduler(file("scheduler.yaml"))
 

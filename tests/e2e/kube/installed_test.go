@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestInstalled types what README and the guides say into a shell, on an empty cluster whose pods run: API
+// TestInstalled types what the guides say into a shell, on an empty cluster whose pods run: API
 // server, kube-controller-manager, kube-scheduler and kube-proxy are Kubernetes' own, and a small kubelet starts
 // the containers of the image that was pushed. So the chart's arguments, files, ports, rights and probes are
 // proven together. The steps are one story: each needs those before it. Nothing runs
@@ -17,7 +17,7 @@ import (
 func TestInstalled(t *testing.T) {
 	h := newHost(t)
 	h.story(t, []storyStep{
-		{"readme", h.readme},
+		{"four-commands", h.fourCommands},
 		{"webhook", h.webhookDoor},
 		{"rolling", h.rolling},
 		{"killed", h.killed},
@@ -27,11 +27,11 @@ func TestInstalled(t *testing.T) {
 	})
 }
 
-// readme: the commands of README's "Install it", as they stand there and nothing in between, up to the first
-// decision that is explained. There are four of them at most; what a line does by `&&`, `|` or `$(...)` counts, too.
-func (h *host) readme(t *testing.T) {
+// fourCommands: those of the guide of that name, as they stand there and nothing in between, up to the first
+// decision that is explained. There are four at most; what a line does by `&&`, `|` or `$(...)` counts, too.
+func (h *host) fourCommands(t *testing.T) {
 	count, explained := 0, false
-	for _, line := range linesOf(h.typed(t, "README.md", "helm install")) {
+	for _, line := range linesOf(h.typed(t, "docs/guides/install.md", "helm install")) {
 		count += commandsIn(line)
 		said := h.shell(t, line)
 		if t.Logf("%s", said); explainedFirst.MatchString(said) {
@@ -43,7 +43,7 @@ func (h *host) readme(t *testing.T) {
 		t.Errorf("after %d commands a decision is explained: %t", count, explained)
 	}
 	// Into a folder of PATH that is the test's.
-	asking := strings.ReplaceAll(h.typed(t, "README.md", "kubectl evenkeel topology"), "/usr/local/bin/", h.dir+"/")
+	asking := strings.ReplaceAll(h.typed(t, "docs/guides/install.md", "kubectl evenkeel topology"), "/usr/local/bin/", h.dir+"/")
 	said := h.shell(t, "PATH=$PATH:"+h.dir+"\n"+asking)
 	t.Logf("%s", said)
 }

@@ -24,7 +24,7 @@ import (
 const (
 	repository = "../../.." // its top
 	machines   = 3          // nodes, each in a zone of its own
-	release    = "evenkeel" // what README and the guides call it, and its namespace
+	release    = "evenkeel" // what the guides call it, and its namespace
 )
 
 // host is a machine with a cluster of its own, and what a user types on it.
