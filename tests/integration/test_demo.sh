@@ -39,5 +39,9 @@ is "daemon and simulate agree in it" \
 like "where a Placement should be" "$(step 12)" 'CLUSTER +DECISION.*east-b1 +added.*DOMAIN +SELECTED.*SpreadSatisfied +True'
 like "... and what a policy adds" "$(step 13)" 'policy two-clouds: .* -> east-a1, hangzhou-e1, east-b1'
 like "a binding of Karmada's" "$(step 14)" 'm3 +7 +6 +100 +selected'
+# README's lines of the demo, the indented ones of its blocks without a language.
+of_readme() { awk '/^```/ { inside = !inside; plain = $0 == "```"; next } inside && plain && /^ /' README.md; }
+check "README shows lines of the demo" test "$(of_readme | wc -l)" -ge 10
+is "... and each is one of it, in order" "$(diff -Z <(of_readme) <(echo "$out") | grep '^<' || true)" ''
 like "it stops its server" "$(step 15)" 'stopped; exit code 0'
 finish_tests

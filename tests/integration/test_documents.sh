@@ -5,8 +5,26 @@
 
 documents=(README.md docs/*.md docs/guides/*.md)
 example=docs/examples/three-regions
-is "README shows what simulate says" \
-    "$(sed -n '/^NODE  .*VERDICT/,/^not judged/p' README.md)" \
+
+# README: each answer below a command is that of the command, and each command of a shell block ends well.
+shown() { awk '/^```/ { inside = !inside; plain = $0 == "```"; next } inside && plain && /^[^ ]/' README.md; }
+answered() {
+    shown | sed -n 's/^\$ //p' | while read -r line; do
+        echo "\$ $line"
+        eval "${line/#build\/evenkeel/"$evenkeel"}"
+    done
+}
+refused() {
+    grep '^build/evenkeel ' README.md | while read -r line; do
+        eval "${line/#build\/evenkeel/"$evenkeel"}" >/dev/null || echo "$line"
+    done
+}
+check "README shows answers" test "$(shown | wc -l)" -ge 6
+is "... and they are what the commands say" "$(shown)" "$(answered)"
+check "README has a command for each who asks" test "$(grep -c '^build/evenkeel ' README.md)" -ge 4
+is "... and each ends well" "$(refused)" ''
+is "the guide of explain shows what simulate says" \
+    "$(sed -n '/^NODE  .*VERDICT/,/^not judged/p' docs/guides/explain.md)" \
     "$("$evenkeel" simulate --state $example/state.json --pod $example/pod.json | sed -n '1,/^not judged/p')"
 is "the guide of fleets shows what simulate says" \
     "$(awk '/^```$/ && on { fences++; next } /<!-- simulate/ { on = 1 } fences == 1' docs/guides/ocm.md)" \

@@ -1,5 +1,5 @@
 /*
- * Numbers in README.md and docs/ that the program decides: each sentence, with the number put in
+ * Numbers in docs/ that the program decides: each sentence, with the number put in
  * from the limit that it tells of, must stand in its document. (Settings and their defaults are
  * held by test_configuration_docs.c; names of environment variables and of files by
  * tests/integration/test_documents.sh.)
@@ -65,7 +65,6 @@ static void test_limits_are_told_as_they_are(void **state) {
         const char *document, *sentence;
         unsigned long long numbers[2];
     } rows[] = {
-        {"README.md", "the last # decisions", {LIMIT_DECISIONS}},
         {"docs/architecture.md", "Any label key can be one; # are kept", {LIMIT_COLUMNS}},
         {"docs/architecture.md", "a buffer of # bytes on the stack", {LIMIT_DECISION_BYTES}},
         {"docs/architecture.md", "one pass over # hashes", {LIMIT_DECISIONS}},
