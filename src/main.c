@@ -13,13 +13,14 @@ static const struct main_command {
     const char *name, *summary;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"serve", "answer kube-scheduler and API servers over HTTPS (the daemon)", cmd_serve},
+    {"serve", "the daemon: webhook, extender, estimator, Placements of a fleet", cmd_serve},
     {"estimator", "answer karmada-scheduler over gRPC, in the place of its estimator",
      cmd_estimator},
-    {"explain", "ask the daemon why a pod is where it is", cmd_explain},
-    {"simulate", "admit, filter and score one pod offline, with the same code", cmd_simulate},
-    {"topology", "show how even workloads are, and what they are spread over", cmd_topology},
-    {"check", "look for mistakes in configuration files, and at a cluster", cmd_check},
+    {"explain", "ask the daemon why a pod or a Placement is where it is", cmd_explain},
+    {"simulate", "say where a pod, a Placement or a binding of Karmada would go", cmd_simulate},
+    {"topology", "show how even workloads are, and list nodes or clusters of a fleet",
+     cmd_topology},
+    {"check", "look for mistakes in configuration, policies, a cluster", cmd_check},
     {"certs", "make, show and check certificates", cmd_certs},
     {"remote", "run a command for kubectl evenkeel, with files from standard input", cmd_remote},
     {"completion", "print completion for bash or zsh", cmd_completion},

@@ -24,7 +24,7 @@ helped() { # COMMAND WORD...: its help, all of it on standard output, names itse
         grep -qF -- "$word" <<<"$out" || { echo "no '$word' in: $out"; return 1; }
     done
 }
-check "help" helped '' COMMAND serve estimator simulate topology check certs version
+check "help" helped '' COMMAND fleet Placement binding serve estimator simulate topology check certs version
 check "help serve" helped serve --state --extender-listen --shutdown-delay 'Exit codes' 'Example'
 check "help serve: what kube-scheduler may call" helped serve /extender/v1/filter /extender/v1/prioritize \
     /extender/v1/preempt /extender/v1/bind filterVerb prioritizeVerb preemptVerb bindVerb
@@ -60,8 +60,8 @@ wrong() { # NAME PATTERN ARGUMENT...
     fi
 }
 wrong "no command" '^Evenkeel .*usage: evenkeel COMMAND'
-wrong "an unknown command" "^evenkeel: unknown command 'sevre'; did you mean 'serve'\?.*serve +answer kube-scheduler" sevre
-wrong "... that is like none" "^evenkeel: unknown command 'frobnicate'[^;?]*serve +answer kube-scheduler" frobnicate
+wrong "an unknown command" "^evenkeel: unknown command 'sevre'; did you mean 'serve'\?.*serve +the daemon" sevre
+wrong "... that is like none" "^evenkeel: unknown command 'frobnicate'[^;?]*serve +the daemon" frobnicate
 wrong "an unknown flag" "^evenkeel serve: unknown option '--extender-listne'; did you mean --extender-listen\?.*Try 'evenkeel serve --help'" \
     serve --extender-listne 127.0.0.1:0
 wrong "a flag without its value" "option '--pod' needs a value: --pod FILE.*Try " simulate --state "$state" --pod
