@@ -29,7 +29,7 @@ struct namespace_record {
     uint64_t label_bytes;                 /* of its classes */
     uint32_t cut_pods;                    /* of those that are not terminating */
     bool known;                           /* a Namespace object said so */
-    bool fresh;                           /* no listing that has ended has shown it yet */
+    bool fresh;                           /* added since the last complete list */
     uint32_t generation;
     struct label_set labels; /* while known */
 };
@@ -178,7 +178,7 @@ struct workload_record {
     uint32_t namespace, next, previous; /* a Service: in the namespace's list */
     uint32_t generation, owner;
     uint8_t kind;
-    bool fresh; /* no listing that has ended has shown it yet */
+    bool fresh; /* added since the last complete list */
     struct arena arena;
     struct label_selector selector;
 };

@@ -90,7 +90,8 @@ static int read_document(struct str json, struct arena *arena, struct placement 
     return json_finish(&r, err);
 }
 
-/* One that is refused for nothing but a negative number is no mistake of the file. */
+/* A negative numberOfClusters makes no bad file: the webhook's answer to such a question is a
+ * refusal. */
 static bool is_negative(struct str json, struct arena *arena) {
     int64_t number;
     struct err unsaid;

@@ -67,7 +67,7 @@ static int64_t summary_replicas(const struct karmada_cluster *cluster,
     return least;
 }
 
-/* What is assumed, and the pods that are free beside it. */
+/* Sums the assumed workloads, and computes how many pods are left. */
 static int take_assumed(const struct karmada_cluster *cluster, const struct estimator_question *q,
                         struct arena *arena, struct component_set *ret_assumed, int64_t *ret_pods) {
     *ret_assumed = (struct component_set){0};

@@ -63,8 +63,8 @@ struct fleet_stats fleet_stats(struct fleet *f);
  */
 struct fleet_observer {
     void (*changed)(void *ctx, struct str namespace, struct str name);
-    /* Any may have to: a listing has ended (which reports nothing before), or there was no memory,
-     * or there were not enough steps, to find out which. */
+    /* Every Placement may need a new decision: a listing ended, which reports nothing before, or
+     * memory or steps ran out while looking for the affected ones. */
     void (*changed_all)(void *ctx);
     void *ctx;
     /* Of an AddOnPlacementScore of ours, which is no part of anybody's question: it comes, changes

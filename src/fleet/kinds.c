@@ -85,8 +85,9 @@ static const struct placement_score_item *find_item(const struct placement_score
                              : NULL;
 }
 
-/* Items of an AddOnPlacementScore of ours that a change changes. Called before it; `now` NULL: it
- * goes. Who is told looks when this has ended. */
+/* Reports the items of an AddOnPlacementScore of ours that a change adds, changes or removes. Call
+ * it before applying the change; `now` is NULL for a deletion. Observers look at the store only
+ * after the change. */
 static void report_score(const struct fleet_contents *c, const struct object_meta *m,
                          const struct placement_score *now) {
     const struct fleet_view v = {.contents = c};

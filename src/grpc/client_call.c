@@ -195,7 +195,7 @@ void grpc_client_call_end(struct grpc_client_call *call) {
     else
         reply(call,
               &(struct grpc_reply){.from_server = true, .message = strbuf_str(&call->message)});
-    /* Of a request that the server does not want to the end, the stream would stay. */
+    /* If the server answered before it read the whole request, the stream stays open: reset it. */
     if (call->request.p != NULL)
         (void)nghttp2_submit_rst_stream(call->client->http2, NGHTTP2_FLAG_NONE, call->stream,
                                         NGHTTP2_CANCEL);

@@ -90,8 +90,8 @@ struct planner_offer {
 /* Appends the name of a Placement that has something to be written, "NAMESPACE/NAME", which was not
  * returned before. False: there is none. */
 bool planner_next(struct planner *p, struct strbuf *ret_name, struct planner_offer *ret);
-/* The write of this Placement, if there still is one: WRITE_NOTHING. Opens a view of the fleet: the
- * caller has none. */
+/* Returns the Placement's pending write; WRITE_NOTHING if none is needed any more. Opens a view of
+ * the fleet: the caller must hold none. */
 void planner_take(struct planner *p, struct str name, struct write *ret);
 /* How the write that was taken last has ended. */
 void planner_ended(struct planner *p, struct str name, const struct write_result *result);

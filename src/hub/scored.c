@@ -478,8 +478,8 @@ static bool is_gated(const struct looking *x) {
     return any;
 }
 
-/* Would a gate take clusters from it, in the eyes of an OCM that has not seen its items? A
- * Placement is another watch of OCM's than its scores. */
+/* Would adding the gate now remove clusters? OCM watches Placements and scores separately, and may
+ * not have seen our scores yet. */
 static bool may_lose(const struct looking *x) {
     const bool was_gated = had_own_key(x) && x->injected.gated; /* somebody takes it away */
     return owned_has_hard_terms(x) && x->decision_count > 0 && !is_gated(x) && !was_gated;

@@ -72,8 +72,8 @@ int members_use_cluster(struct members *m, const char *kubeconfig, const char *c
 struct informer *members_of_files(const struct members *m);
 /* Registers the metric, and begins to list and watch. */
 void members_start(struct members *m);
-/* About once a second: begins with more of them, and again, after a pause, with those that could
- * not be watched, which has been logged then; ends those that have gone. */
+/* Call it about once a second. Starts pending members, retries after a pause those that could not
+ * be watched, which the log has said, and stops those that were removed. */
 void members_poll(struct members *m);
 /* Asks nothing any more, and none is held any more. NULL is fine. */
 void members_stop(struct members *m);

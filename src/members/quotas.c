@@ -47,7 +47,7 @@ static void copy_values(struct block *b, const struct quota_scope *from, struct 
     }
 }
 
-/* Without a place for it only its size is worked out. */
+/* With b->at == NULL only the size is computed. */
 static void copy_quota(struct block *b, const struct estimator_quota *from,
                        struct estimator_quota *ret) {
     struct quota_room *rooms = block_take(b, from->room_count * sizeof *rooms);

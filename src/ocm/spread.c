@@ -129,8 +129,8 @@ static int append_kept(struct judging *j) {
     return 0;
 }
 
-/* Terms of which a parent has fewer domains than minDomains, and how many the first such has. A
- * parent's domains come after it and before the next of its depth or less. */
+/* Lists the terms whose minDomains a parent does not meet, with the fewest domains that were found.
+ * The plan's domains are a tree in pre-order: a parent's domains come right after the parent. */
 static void append_too_few(struct judging *j) {
     const struct plan *plan = &j->d->plan;
     for (uint32_t t = 0; t < j->d->term_count; t++) {

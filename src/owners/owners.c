@@ -235,7 +235,8 @@ static struct str keep(struct owner_lookup *l) {
     if (l->body.n > 0)
         text = l->asks == OWNER_KIND ? read_plural(l) : read_selector(l);
     bool in_vain = str_empty(text) && (l->asks == OWNER_SELECTOR || l->failed);
-    if (l->asks == OWNER_KIND && l->failed) /* of this one only: others may be luckier */
+    /* Remember the failure for this owner only: the kind may be readable for others. */
+    if (l->asks == OWNER_KIND && l->failed)
         owners_remember(l->question.owners, OWNER_SELECTOR, &l->ref, text, IN_VAIN_MS);
     else
         owners_remember(l->question.owners, l->asks, &l->ref, text,

@@ -13,7 +13,7 @@ struct statement {
     struct hash128 key; /* of the object */
     uint32_t text;      /* interned */
     uint32_t generation;
-    bool fresh; /* no listing that has ended has shown it yet */
+    bool fresh; /* added since the last complete list */
 };
 
 /* All objects of one kind that say something. */
