@@ -14,9 +14,9 @@
 #include "base/turns.h"
 #include "grpc/session.h"
 #include "grpc/stream.h"
-#include "http/slots.h"
 #include "net/acceptor.h"
 #include "net/address.h"
+#include "net/slots.h"
 
 #include <errno.h>
 #include <stdatomic.h>

@@ -3,7 +3,7 @@
  * which wait for many at a time. What a connection may cost is bounded by its session
  * (grpc/session.h); how long one may take to begin, here: LIMIT_GRPC_BEGIN_MS for the handshake
  * and the first bytes. There are LIMIT_GRPC_CONNECTIONS at most; who has most of them makes room
- * for newcomers, and clients that have shown a certificate keep theirs (http/slots.h).
+ * for newcomers, and clients that have shown a certificate keep theirs (net/slots.h).
  *
  * Handlers run on these threads, so they must not block.
  *

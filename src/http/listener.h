@@ -16,11 +16,11 @@
 #include "http/exchange.h"
 #include "http/http.h"
 #include "http/router.h"
-#include "http/slots.h"
 #include "http/stats.h"
 #include "http/tls_client.h"
 #include "net/acceptor.h"
 #include "net/address.h"
+#include "net/slots.h"
 #include "net/watchdog.h"
 
 #include <microhttpd.h>

@@ -10,8 +10,8 @@
 #include "base/metrics.h"
 #include "http/body.h"
 #include "http/http.h"
-#include "http/slots.h"
 #include "http/slow.h"
+#include "net/slots.h"
 
 enum { STATS_LABELS = 128, STATS_CODES = 12 };
 

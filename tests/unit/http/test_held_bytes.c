@@ -1,7 +1,7 @@
 /* Whose connection goes when the bytes of a listener are used up: that of the network, the address
  * and the connection that hold most by their client's doing. */
 #include "http/listener.h"
-#include "unit/http/numbered.h"
+#include "unit/net/numbered.h"
 
 enum { MANY = 8 };
 

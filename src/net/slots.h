@@ -4,7 +4,7 @@
  * A connection is a stranger's until a client certificate has been accepted on it; then it is
  * *verified* and never closed for another. Some slots are for verified connections only. When there
  * is no slot for a new connection, a stranger's goes: of the address that has most, in the network
- * that has most (see http/shares.h), the one that has waited longest for a request. If none of that
+ * that has most (see net/shares.h), the one that has waited longest for a request. If none of that
  * address waits, one with a request under way goes, but only if the newcomer has less than that
  * address or network even then. So a flood ends its own connections, a client with few connections
  * keeps them, and a newcomer gets in that has little: a probe, an API server, a client that still

@@ -1,4 +1,4 @@
-#include "http/shares.h"
+#include "net/shares.h"
 
 #include "base/hash.h"
 

@@ -2,7 +2,7 @@
  * Who has most, beside a list that says it in the plainest way: random connections of addresses in
  * IPv4 and IPv6, some of which share a network, and some of which have the same last bytes.
  */
-#include "http/shares.h"
+#include "net/shares.h"
 
 #include "unit/unit.h"
 

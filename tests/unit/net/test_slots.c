@@ -1,5 +1,5 @@
 /* Whose connection goes when there are too many. */
-#include "unit/http/numbered.h"
+#include "unit/net/numbered.h"
 
 #include <errno.h>
 #include <pthread.h>

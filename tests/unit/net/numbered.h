@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "http/slots.h"
+#include "net/slots.h"
 #include "unit/unit.h"
 
 #include <arpa/inet.h>

@@ -1,6 +1,6 @@
 /* Who waits for a connection, and who is refused at once. */
 #include "base/clock.h"
-#include "unit/http/numbered.h"
+#include "unit/net/numbered.h"
 
 #include <fcntl.h>
 #include <pthread.h>

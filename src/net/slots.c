@@ -1,9 +1,9 @@
-#include "http/slots.h"
+#include "net/slots.h"
 
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/mutex.h"
-#include "http/shares.h"
+#include "net/shares.h"
 
 #include <assert.h>
 #include <limits.h>
