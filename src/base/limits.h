@@ -244,7 +244,7 @@
 #define LIMIT_OTHER_DESCRIPTORS 512 /* files open beside connections: mostly to API servers */
 #define LIMIT_FREE_DESCRIPTORS                                                                     \
     128 /* when no more are left, listeners with more than a few connections make room first */
-#define LIMIT_HTTP_RESERVED_PART                                                                   \
+#define LIMIT_RESERVED_PART                                                                        \
     4 /* one in so many connections is for verified clients, where certificates are asked for */
 #define LIMIT_HTTP_HEADER_MS 5000 /* (config) TLS handshake and headers */
 #define LIMIT_HTTP_REQUEST_MS                                                                      \

@@ -416,8 +416,7 @@ static int open_slots(struct grpc_listener *l, struct err *err) {
     const struct slots_limits limits = {
         .connections = l->most,
         .per_address = l->most_per_address,
-        .reserved =
-            l->tls != NULL && tls_wants_client(l->tls) ? l->most / LIMIT_HTTP_RESERVED_PART : 0,
+        .reserved = l->tls != NULL && tls_wants_client(l->tls) ? l->most / LIMIT_RESERVED_PART : 0,
         .scarce_fd = slots_scarce_fd(),
     };
     l->slots = slots_new(&limits);

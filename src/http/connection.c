@@ -30,7 +30,7 @@ bool connection_is_gone(const struct connection *c) {
 
 static void open_connection(struct http_listener *l, struct MHD_Connection *mhd, void **context) {
     struct connection *c = calloc(1, sizeof *c);
-    struct slot *slot = slots_start(l->slots, descriptor_of(mhd));
+    struct slot *slot = slots_start(l->door.slots, descriptor_of(mhd));
     *context = c;
     if (c == NULL)
         return; /* its first request is closed without an answer */
@@ -50,7 +50,7 @@ static void open_connection(struct http_listener *l, struct MHD_Connection *mhd,
     if (c->session != NULL && tls_wants_client(l->tls))
         gnutls_certificate_server_set_request(c->session, GNUTLS_CERT_REQUEST);
     watchdog_watch(l->watchdog, &c->deadline, descriptor_of(mhd), l->options.limits.header_ms);
-    metric_add(&l->stats->connections.metric, 1); /* one that is counted has its deadline */
+    (void)door_count(&l->door, 1); /* one that is counted has its deadline */
 }
 
 static void close_connection(struct http_listener *l, struct connection *c) {
@@ -60,7 +60,7 @@ static void close_connection(struct http_listener *l, struct connection *c) {
         return;
     watchdog_forget(l->watchdog, &c->deadline);
     list_remove(&c->receiving);
-    metric_add(&l->stats->connections.metric, -1);
+    (void)door_count(&l->door, -1);
     tls_pair_unref(c->pair);
     tls_client_done(&c->client);
     free(c);
@@ -73,7 +73,7 @@ void connection_on_notify(void *listener, struct MHD_Connection *mhd, void **con
         open_connection(l, mhd, context);
         return;
     }
-    slots_leave(l->slots, descriptor_of(mhd)); /* which is still open here */
+    slots_leave(l->door.slots, descriptor_of(mhd)); /* which is still open here */
     close_connection(l, *context);
 }
 

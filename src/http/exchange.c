@@ -27,7 +27,7 @@ void exchange_begin(struct connection *c, const char *uri) {
     }
     c->used = true;
     if (!c->verified)
-        slots_busy(c->listener->slots, c->slot);
+        slots_busy(c->listener->door.slots, c->slot);
     metric_add(&c->listener->stats->in_flight.metric, 1);
     x->phase = EXCHANGE_HEADERS;
     x->target = str_of(uri);
@@ -83,7 +83,7 @@ static bool check_client(struct connection *c) {
         tls_client_check(c->listener->tls, c->listener->options.services, c->session, &c->client);
     x->request.client = str_of(c->client.name);
     if (status == 0 && !c->verified)
-        slots_verified(c->listener->slots, c->slot);
+        slots_verified(c->listener->door.slots, c->slot);
     if (status == 0) {
         c->verified = true;
         x->last = x->last || time(NULL) >= c->client.reconnects;
@@ -167,22 +167,14 @@ static void answer_too_large(struct connection *c) {
 
 bool exchange_make_room(struct connection *c, size_t n, size_t wanted) {
     struct byte_budget *budget = &c->listener->budget;
-    struct slots_entry entry;
-    char text[ADDRESS_TEXT_SIZE];
     for (;;) {
-        const size_t leaving = slots_leaving_bytes(c->listener->slots);
+        const size_t leaving = slots_leaving_bytes(c->listener->door.slots);
         const size_t most = budget->max / LIMIT_HTTP_LEAVING_PART;
         const size_t used = atomic_load_explicit(&budget->used, memory_order_relaxed);
         if (used + n <= budget->max + (leaving < most ? leaving : most))
             return true;
-        if (leaving >= most || !slots_evict_holder(c->listener->slots, c->slot, wanted, &entry))
+        if (leaving >= most || !door_evict_holder(&c->listener->door, c->slot, wanted))
             return false;
-        address_key_text(&entry.whose, text);
-        metric_add(&c->listener->stats->evicted[SLOTS_BYTES].metric, 1);
-        LOG_W("connection closed: what it held is needed for others",
-              LOG_CSTR("listener", c->listener->options.name), LOG_CSTR("peer", text),
-              LOG_CSTR("advice", "large bodies or answers were sent or read slowly; let only those "
-                                 "in that must be: clientCAFile, a NetworkPolicy"));
     }
 }
 
@@ -380,7 +372,7 @@ void exchange_end(struct connection *c) {
     *x = (struct exchange){.phase = EXCHANGE_NONE};
     metric_add(&c->listener->stats->in_flight.metric, -1);
     if (!c->verified)
-        slots_idle(c->listener->slots, c->slot);
+        slots_idle(c->listener->door.slots, c->slot);
     listener_waited_for(c->listener);
 }
 

@@ -85,9 +85,8 @@ static void hand_over(struct http_listener *l, int fd, const struct sockaddr *pe
     listener_wait_for(l); /* until its first request, or its end */
     if (MHD_add_connection(l->daemon, fd, peer, length) == MHD_YES)
         return;
-    slots_leave(l->slots, fd);
+    door_turn_back(&l->door, fd);
     listener_waited_for(l);
-    LOG_W("connection refused: no memory", LOG_CSTR("listener", l->options.name));
 }
 
 /* On the acceptor's thread. */
@@ -95,34 +94,8 @@ static void on_accepted(void *listener, int accepted, const struct sockaddr *pee
                         socklen_t length) {
     struct http_listener *l = listener;
     const int fd = take_turn(l, accepted);
-    const struct slots_entry entry = slots_enter(l->slots, fd, peer);
-    char text[ADDRESS_TEXT_SIZE];
-    if (l->scarce_fd > 0 && fd >= l->scarce_fd)
-        LOG_W("few files may still be opened", LOG_CSTR("listener", l->options.name),
-              LOG_CSTR("advice", "raise the limit of open files (ulimit -n, LimitNOFILE=) or lower "
-                                 "limits.connections"));
-    if (entry.evicted) {
-        address_key_text(&entry.whose, text);
-        metric_add(&l->stats->evicted[entry.reason].metric, 1);
-        LOG_W("connection closed to make room for another", LOG_CSTR("listener", l->options.name),
-              LOG_CSTR("peer", text));
-    }
-    if (entry.admitted) {
+    if (door_admit(&l->door, fd, peer))
         hand_over(l, fd, peer, length);
-        return;
-    }
-    (void)close(fd); /* nothing was read or written */
-    address_text(peer, text);
-    metric_add(&l->stats->refused[entry.reason].metric, 1);
-    LOG_W("connection refused: too many are open", LOG_CSTR("listener", l->options.name),
-          LOG_CSTR("peer", text), LOG_INT("limit", l->options.limits.connections),
-          LOG_INT("limit_per_address", l->options.limits.connections_per_address));
-}
-
-/* On the watchdog's thread, under its mutex. */
-static void on_deadline(void *listener) {
-    struct http_listener *l = listener;
-    metric_add(&l->stats->deadline_closes.metric, 1);
 }
 
 /* ---- starting ---- */
@@ -213,7 +186,7 @@ static void release(struct http_listener *l) {
     large_free(l->large);
     watchdog_stop(l->watchdog);
     stats_free(l->stats);
-    slots_free(l->slots);
+    door_close(&l->door);
     free(l->receiving);
     tls_close(l->tls);
     condition_done(&l->idle);
@@ -239,19 +212,18 @@ static struct http_listener *make(const struct http_listener_options *options,
 /* What the connections of a listener are counted and dealt out by. */
 static int open_books(struct http_listener *l, struct err *err) {
     const struct http_limits *limits = &l->options.limits;
-    l->scarce_fd = slots_scarce_fd();
-    const struct slots_limits slots = {
+    const struct door_options door = {
+        .listener = l->options.name,
         .connections = limits->connections,
         .per_address = limits->connections_per_address,
-        .reserved = l->tls != NULL && tls_wants_client(l->tls)
-                        ? limits->connections / LIMIT_HTTP_RESERVED_PART
-                        : 0,
-        .scarce_fd = l->scarce_fd,
+        .asks_for_certificates = l->tls != NULL && tls_wants_client(l->tls),
     };
+    const int r = door_open(&l->door, &door, err);
+    if (r != 0)
+        return r;
     l->stats = stats_new(l->options.name, l->options.services, &l->budget);
-    l->slots = slots_new(&slots);
     l->receiving = calloc(l->options.threads, sizeof *l->receiving);
-    if (l->stats == NULL || l->slots == NULL || l->receiving == NULL)
+    if (l->stats == NULL || l->receiving == NULL)
         return err_set(err, -ENOMEM, "out of memory");
     for (unsigned i = 0; i < l->options.threads; i++)
         list_init(&l->receiving[i]);
@@ -266,7 +238,7 @@ static int start(struct http_listener *l, struct err *err) {
     if (r == 0)
         r = open_books(l, err);
     if (r == 0)
-        r = watchdog_start(l->clock, on_deadline, l, &l->watchdog, err);
+        r = watchdog_start(l->clock, door_count_late, &l->door, &l->watchdog, err);
     if (r == 0 && options->large_threads > 0)
         r = large_start(options->large_threads, &l->large, err);
     if (r == 0)
@@ -349,6 +321,6 @@ void http_listener_stop(struct http_listener *l, unsigned drain_ms) {
     const unsigned waited = large_stop(l->large);
     if (deferrals_give_up(l) + waited > 0)
         wait_until_idle(l, LAST_WORD_MS); /* for those answers to leave */
-    slots_close_all(l->slots);
+    slots_close_all(l->door.slots);
     release(l);
 }

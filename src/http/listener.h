@@ -20,7 +20,7 @@
 #include "http/tls_client.h"
 #include "net/acceptor.h"
 #include "net/address.h"
-#include "net/slots.h"
+#include "net/door.h"
 #include "net/watchdog.h"
 
 #include <microhttpd.h>
@@ -32,15 +32,14 @@ struct http_listener {
     char address[ADDRESS_TEXT_SIZE];
     struct router router;
     struct byte_budget budget;
-    struct tls *tls;               /* owned; NULL: plain HTTP */
-    struct stats *stats;           /* owned */
-    struct slots *slots;           /* owned */
+    struct tls *tls;     /* owned; NULL: plain HTTP */
+    struct stats *stats; /* owned */
+    struct door door;
     struct watchdog *watchdog;     /* owned */
     struct acceptor *acceptor;     /* owned; NULL once stopping */
     struct large_questions *large; /* owned; NULL: nobody is for them */
     struct MHD_Daemon *daemon;     /* owned */
     char complaint[256];           /* libmicrohttpd's last message while starting */
-    int scarce_fd;                 /* from this descriptor on few are left; 0: none */
     unsigned turn;                 /* connections accepted so far; the acceptor's thread */
     struct list *receiving;        /* owned; for each worker its connections of this name */
     _Atomic unsigned workers;      /* that have one of those */

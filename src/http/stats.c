@@ -73,7 +73,7 @@ static void add_familiar(struct stats_verb *verb) {
     }
 }
 
-static void add_connections(struct stats *stats, const char *listener) {
+static void add_totals(struct stats *stats, const char *listener) {
     char labels[STATS_LABELS];
     (void)snprintf(labels, sizeof labels, "listener=\"%s\"", listener);
     add(&stats->in_flight,
@@ -81,15 +81,6 @@ static void add_connections(struct stats *stats, const char *listener) {
                         .help = "Requests whose first line has arrived and whose answer has not "
                                 "left.",
                         .kind = METRIC_GAUGE},
-        labels);
-    add(&stats->connections,
-        (struct metric){
-            .name = "evenkeel_http_connections", .help = "Open connections.", .kind = METRIC_GAUGE},
-        labels);
-    add(&stats->deadline_closes,
-        (struct metric){.name = "evenkeel_http_deadline_closes_total",
-                        .help = "Connections closed because headers, a body, the reading of an "
-                                "answer or the next request took too long."},
         labels);
     add(&stats->body_bytes,
         (struct metric){.name = "evenkeel_http_request_body_bytes_total",
@@ -112,25 +103,6 @@ static void add_held(struct stats *stats, const char *listener, struct byte_budg
                         .read = read_held,
                         .ctx = budget},
         labels);
-}
-
-static void add_limits(struct stats *stats, const char *listener) {
-    static const char *const reasons[] = {
-        [SLOTS_ALL] = "all", [SLOTS_ADDRESS] = "address", [SLOTS_BYTES] = "bytes"};
-    char labels[STATS_LABELS];
-    for (size_t i = 0; i < SLOTS_EVICTIONS; i++) {
-        (void)snprintf(labels, sizeof labels, "listener=\"%s\",reason=\"%s\"", listener,
-                       reasons[i]);
-        if (i < SLOTS_REASONS)
-            add(&stats->refused[i],
-                (struct metric){.name = "evenkeel_http_connections_refused_total",
-                                .help = "New connections closed because of a limit."},
-                labels);
-        add(&stats->evicted[i],
-            (struct metric){.name = "evenkeel_http_connections_evicted_total",
-                            .help = "Connections closed to make room for another."},
-            labels);
-    }
 }
 
 static void add_slow(struct stats *stats, const char *listener) {
@@ -170,8 +142,7 @@ struct stats *stats_new(const char *listener, const struct http_service *service
         for (size_t i = 0; i < s->routes->count; i++)
             add_name(stats, s->routes->rows[i].name, s->routes->rows[i].path);
     add_name(stats, "other", NULL);
-    add_connections(stats, listener);
-    add_limits(stats, listener);
+    add_totals(stats, listener);
     add_slow(stats, listener);
     add_held(stats, listener, budget);
     bool webhook = strcmp(listener, "webhook") == 0;
@@ -187,15 +158,9 @@ void stats_free(struct stats *stats) {
     if (stats == NULL)
         return;
     metric_unregister(&stats->in_flight.metric);
-    metric_unregister(&stats->connections.metric);
     metric_unregister(&stats->held.metric);
-    for (size_t i = 0; i < SLOTS_REASONS; i++)
-        metric_unregister(&stats->refused[i].metric);
-    for (size_t i = 0; i < SLOTS_EVICTIONS; i++)
-        metric_unregister(&stats->evicted[i].metric);
     for (size_t i = 0; i < SLOW_CAUSES; i++)
         metric_unregister(&stats->slow[i].metric);
-    metric_unregister(&stats->deadline_closes.metric);
     metric_unregister(&stats->body_bytes.metric);
     for (size_t i = 0; i < stats->verb_count; i++) {
         metric_unregister(&stats->verbs[i].duration.metric);

@@ -1,7 +1,7 @@
 /*
- * The metrics of one listener: requests and their durations by verb, and its connections. Verbs are
- * the names of the routes, and "other" for requests without a route. Codes outside the usual set
- * count as "other". So no label depends on what a client sends.
+ * The metrics of one listener's requests, by verb. Verbs are the names of the routes, and "other"
+ * for requests without a route. Codes outside the usual set count as "other". So no label depends
+ * on what a client sends. Connections are counted by net/door.h.
  *
  * Threads: counting from any thread; new and free from the owner's.
  */
@@ -11,7 +11,6 @@
 #include "http/body.h"
 #include "http/http.h"
 #include "http/slow.h"
-#include "net/slots.h"
 
 enum { STATS_LABELS = 128, STATS_CODES = 12 };
 
@@ -32,8 +31,7 @@ struct stats_verb {
 };
 
 struct stats {
-    struct stats_series in_flight, connections, deadline_closes, body_bytes, held;
-    struct stats_series refused[SLOTS_REASONS], evicted[SLOTS_EVICTIONS];
+    struct stats_series in_flight, body_bytes, held;
     struct stats_series slow[SLOW_CAUSES];
     size_t verb_count;
     struct stats_verb verbs[]; /* the last is "other" */

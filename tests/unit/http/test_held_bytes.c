@@ -137,7 +137,7 @@ static void beyond_the_budget(void **state) {
         begin_with(from, 3);
         hold((const size_t[]){rows[i].leaving, 0, 0}, 3);
         ask(1, 1, from[0]);
-        listener.slots = slots;
+        listener.door.slots = slots;
         listener.budget = (struct byte_budget){.max = 400, .used = 400};
         asker.slot = held[1];
         assert_true(exchange_make_room(&asker, rows[i].beyond, rows[i].beyond));

@@ -15,13 +15,20 @@ enum { FIRST_FD = 1 << 20 };
 
 static struct slots *slots; /* between begin() and end() */
 
+static inline struct sockaddr_storage peer_of(int number, const char *from) {
+    struct sockaddr_storage peer = {.ss_family = AF_INET6};
+    struct sockaddr_in *v4 = (struct sockaddr_in *)&peer;
+    struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&peer;
+    if (inet_pton(AF_INET6, from, &v6->sin6_addr) == 1)
+        return peer;
+    *v4 = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons((in_port_t)number)};
+    assert_int_equal(inet_pton(AF_INET, from, &v4->sin_addr), 1);
+    return peer;
+}
+
 static inline struct slots_entry enter(int number, const char *from) {
-    struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons((in_port_t)number)};
-    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
-    if (inet_pton(AF_INET, from, &v4.sin_addr) == 1)
-        return slots_enter(slots, FIRST_FD + number, (struct sockaddr *)&v4);
-    assert_int_equal(inet_pton(AF_INET6, from, &v6.sin6_addr), 1);
-    return slots_enter(slots, FIRST_FD + number, (struct sockaddr *)&v6);
+    const struct sockaddr_storage peer = peer_of(number, from);
+    return slots_enter(slots, FIRST_FD + number, (const struct sockaddr *)&peer);
 }
 
 /* Enters and is served, waiting for a request. */
