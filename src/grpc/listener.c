@@ -16,7 +16,7 @@
 #include "grpc/stream.h"
 #include "net/acceptor.h"
 #include "net/address.h"
-#include "net/slots.h"
+#include "net/door.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -24,6 +24,8 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
+
+#define NAME "estimator" /* in the log and in metrics */
 
 enum {
     TICK_MS = 1000,
@@ -74,9 +76,7 @@ struct grpc_listener {
     struct acceptor *acceptor;
     struct worker *workers;
     unsigned worker_count, next;
-    struct slots *slots;
-    unsigned most, most_per_address; /* connections */
-    _Atomic unsigned connections;
+    struct door door;
     _Atomic bool draining, stopping;
     char address[ADDRESS_TEXT_SIZE];
     struct metric metric;
@@ -95,12 +95,12 @@ static void end_connection(struct connection *c) {
     list_remove(&c->link);
     turns_leave(&c->worker->turns, &c->turn);
     grpc_session_free(c->session);
-    slots_leave(l->slots, c->fd);
+    slots_leave(l->door.slots, c->fd);
     /* Closing alone leaves it in the epoll while a process that is just starting has it, too. */
     (void)epoll_ctl(c->worker->poll_fd, EPOLL_CTL_DEL, c->fd, NULL); /* it may not be there */
     grpc_stream_close(c->stream);
     free(c);
-    if (atomic_fetch_sub(&l->connections, 1) > 1 || !atomic_load(&l->draining))
+    if (door_count(&l->door, -1) > 0 || !atomic_load(&l->draining))
         return;
     mutex_lock(&l->lock);
     condition_signal(&l->idle);
@@ -124,13 +124,13 @@ static bool shake_hands(struct connection *c) {
         return true;
     }
     if (r != 0) {
-        LOG_D("a handshake failed", LOG_CSTR("listener", "estimator"), LOG_CSTR("peer", c->peer),
+        LOG_D("a handshake failed", LOG_CSTR("listener", NAME), LOG_CSTR("peer", c->peer),
               LOG_CSTR("err", err.text));
         return false;
     }
     c->handshaken = true;
     if (tls_wants_client(c->worker->listener->tls))
-        slots_verified(c->worker->listener->slots, c->slot);
+        slots_verified(c->worker->listener->door.slots, c->slot);
     return true;
 }
 
@@ -146,8 +146,8 @@ static void receive(struct connection *c) {
         c->ended = n <= 0;
         c->heard = c->heard || n > 0;
         if (n > 0 && grpc_session_receive(c->session, (struct str){piece, (size_t)n}, &err) != 0) {
-            LOG_D("a connection is ended", LOG_CSTR("listener", "estimator"),
-                  LOG_CSTR("peer", c->peer), LOG_CSTR("err", err.text));
+            LOG_D("a connection is ended", LOG_CSTR("listener", NAME), LOG_CSTR("peer", c->peer),
+                  LOG_CSTR("err", err.text));
             c->ended = true;
         }
     }
@@ -173,9 +173,9 @@ static void tell_slot(struct connection *c) {
         return;
     c->busy = busy;
     if (busy)
-        slots_busy(c->worker->listener->slots, c->slot);
+        slots_busy(c->worker->listener->door.slots, c->slot);
     else
-        slots_idle(c->worker->listener->slots, c->slot);
+        slots_idle(c->worker->listener->door.slots, c->slot);
 }
 
 /* Sends what there is, and waits for what comes next. False: the connection is to end. */
@@ -241,7 +241,7 @@ static void take_arrived(struct worker *w) {
         list_remove(&c->link);
         list_append(&w->connections, &c->link);
         c->waits_for = EPOLLIN;
-        c->slot = slots_start(w->listener->slots, c->fd);
+        c->slot = slots_start(w->listener->door.slots, c->fd);
         const struct address_key caller = address_key_caller(c->peer_key);
         const struct str owner = {(const char *)caller.bytes, sizeof caller.bytes};
         if (!turns_join(&w->turns, &c->turn, owner) ||
@@ -263,13 +263,18 @@ static void look_at_all(struct worker *w, bool drains) {
     for (struct list *at = w->connections.next, *next; at != &w->connections; at = next) {
         struct connection *c = LIST_ITEM(struct connection, link, at);
         next = at->next;
-        if (is_late(c, at_ms) || (drains && !c->handshaken)) {
+        const bool late = is_late(c, at_ms);
+        if (late)
+            door_count_late(&w->listener->door);
+        if (late || (drains && !c->handshaken)) {
             end_connection(c);
             continue;
         }
         if (!c->handshaken)
             continue;
         const bool stuck = !grpc_session_tick(c->session);
+        if (stuck)
+            door_count_late(&w->listener->door);
         if (drains)
             grpc_session_shutdown(c->session);
         if (stuck || !go_on(c))
@@ -334,39 +339,19 @@ static struct connection *new_connection(struct grpc_listener *l, struct worker 
     return c;
 }
 
-/* False: there are too many, which is logged. */
-static bool is_admitted(struct grpc_listener *l, int fd, const struct sockaddr *peer) {
-    const struct slots_entry entry = slots_enter(l->slots, fd, peer);
-    char text[ADDRESS_TEXT_SIZE];
-    if (entry.evicted) {
-        address_key_text(&entry.whose, text);
-        LOG_W("connection closed to make room for another", LOG_CSTR("listener", "estimator"),
-              LOG_CSTR("peer", text));
-    }
-    if (entry.admitted)
-        return true;
-    address_text(peer, text);
-    LOG_W("connection refused: too many are open", LOG_CSTR("listener", "estimator"),
-          LOG_CSTR("peer", text), LOG_INT("limit", l->most),
-          LOG_INT("limit_per_address", l->most_per_address));
-    return false;
-}
-
 static void on_accepted(void *ctx, int fd, const struct sockaddr *peer, socklen_t peer_length) {
     struct grpc_listener *l = ctx;
     struct worker *w = &l->workers[l->next++ % l->worker_count];
     (void)peer_length;
-    if (!is_admitted(l, fd, peer)) {
+    if (!door_admit(&l->door, fd, peer))
+        return;
+    struct connection *c = new_connection(l, w, fd, peer);
+    if (c == NULL) {
+        door_turn_back(&l->door, fd);
         (void)close(fd); /* nothing was read or written */
         return;
     }
-    struct connection *c = new_connection(l, w, fd, peer);
-    if (c == NULL) {
-        slots_leave(l->slots, fd);
-        (void)close(fd); /* there is no memory */
-        return;
-    }
-    atomic_fetch_add(&l->connections, 1);
+    (void)door_count(&l->door, 1);
     mutex_lock(&w->lock);
     list_append(&w->arrived, &c->link);
     mutex_unlock(&w->lock);
@@ -374,11 +359,6 @@ static void on_accepted(void *ctx, int fd, const struct sockaddr *peer, socklen_
 }
 
 /* ---- life ---- */
-
-static double read_connections(void *ctx) {
-    const struct grpc_listener *l = ctx;
-    return atomic_load(&l->connections);
-}
 
 static int start_worker(struct grpc_listener *l, struct worker *w, struct err *err) {
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = NULL};
@@ -412,27 +392,38 @@ static int start_workers(struct grpc_listener *l, unsigned count, struct err *er
     return 0;
 }
 
-static int open_slots(struct grpc_listener *l, struct err *err) {
-    const struct slots_limits limits = {
-        .connections = l->most,
-        .per_address = l->most_per_address,
-        .reserved = l->tls != NULL && tls_wants_client(l->tls) ? l->most / LIMIT_RESERVED_PART : 0,
-        .scarce_fd = slots_scarce_fd(),
+/* The door's gauge has a name of the estimator's, too. */
+static int open_door(struct grpc_listener *l, const struct grpc_listener_options *options,
+                     struct err *err) {
+    const unsigned most = options->connections, of_one = options->connections_per_address;
+    const struct door_options door = {
+        .listener = NAME,
+        .connections = most > 0 ? most : LIMIT_GRPC_CONNECTIONS,
+        .per_address = of_one > 0 ? of_one : LIMIT_GRPC_CONNECTIONS_PER_ADDRESS,
+        .asks_for_certificates = l->tls != NULL && tls_wants_client(l->tls),
     };
-    l->slots = slots_new(&limits);
-    return l->slots != NULL ? 0 : err_set(err, -ENOMEM, "no memory for a listener");
+    const int r = door_open(&l->door, &door, err);
+    if (r != 0)
+        return r;
+    l->metric = (struct metric){.name = "evenkeel_estimator_connections",
+                                .labels = "",
+                                .help = "Connections of the estimator's listener.",
+                                .kind = METRIC_GAUGE,
+                                .same_as = &l->door.connections};
+    metric_register(&l->metric);
+    return 0;
 }
 
 static int open_all(struct grpc_listener *l, const struct grpc_listener_options *options,
                     struct err *err) {
     int fd, r = 0;
     if (l->tls_options.cert_file != NULL) {
-        r = tls_open(&l->tls_options, "estimator", &l->tls, err);
+        r = tls_open(&l->tls_options, NAME, &l->tls, err);
         if (r == 0)
             r = grpc_credentials_new(l->tls, &l->credentials, err);
     }
     if (r == 0)
-        r = open_slots(l, err);
+        r = open_door(l, options, err);
     if (r == 0)
         r = start_workers(l, options->threads, err);
     if (r == 0)
@@ -453,17 +444,7 @@ int grpc_listener_start(const struct grpc_listener_options *options, struct cloc
     l->service = options->service;
     l->tls_options = *options->tls;
     l->clock = clock;
-    l->most = options->connections > 0 ? options->connections : LIMIT_GRPC_CONNECTIONS;
-    l->most_per_address = options->connections_per_address > 0 ? options->connections_per_address
-                                                               : LIMIT_GRPC_CONNECTIONS_PER_ADDRESS;
     l->budget.max = LIMIT_GRPC_ALL_BYTES;
-    l->metric = (struct metric){.name = "evenkeel_estimator_connections",
-                                .labels = "",
-                                .help = "Connections of the estimator's listener.",
-                                .kind = METRIC_GAUGE,
-                                .read = read_connections,
-                                .ctx = l};
-    metric_register(&l->metric);
     mutex_init(&l->lock);
     condition_init(&l->idle);
     const int r = open_all(l, options, err);
@@ -517,7 +498,7 @@ void grpc_listener_stop(struct grpc_listener *l, int64_t limit_ms) {
     const int64_t until_ms = clock_real()->now_ms(clock_real()) + limit_ms;
     grpc_listener_drain(l);
     mutex_lock(&l->lock);
-    while (atomic_load(&l->connections) > 0 && condition_wait_until(&l->idle, &l->lock, until_ms))
+    while (door_count(&l->door, 0) > 0 && condition_wait_until(&l->idle, &l->lock, until_ms))
         continue;
     mutex_unlock(&l->lock);
     atomic_store(&l->stopping, true);
@@ -525,10 +506,10 @@ void grpc_listener_stop(struct grpc_listener *l, int64_t limit_ms) {
     for (unsigned i = 0; i < l->worker_count; i++)
         stop_worker(&l->workers[i]);
     free(l->workers);
-    slots_free(l->slots);
     grpc_credentials_free(l->credentials);
     tls_close(l->tls);
-    metric_unregister(&l->metric);
+    metric_unregister(&l->metric); /* it shows the door's */
+    door_close(&l->door);
     condition_done(&l->idle);
     mutex_done(&l->lock);
     free(l);

@@ -7,7 +7,8 @@
  *
  * Handlers run on these threads, so they must not block.
  *
- * Metric: evenkeel_estimator_connections.
+ * Metrics: evenkeel_estimator_connections, and those of its door (net/door.h) as listener
+ * "estimator".
  */
 #pragma once
 

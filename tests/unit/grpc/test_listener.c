@@ -4,6 +4,7 @@
 
 #include "base/limits.h"
 #include "unit/grpc/h2.h"
+#include "unit/http/fixture.h"
 #include "unit/http/net.h"
 #include "unit/http/pki.h"
 
@@ -16,6 +17,13 @@
 #include <unistd.h>
 
 #define PATH "/test.Service/"
+
+#define OPEN "evenkeel_http_connections{listener=\"estimator\"}"
+#define LATE "evenkeel_http_deadline_closes_total{listener=\"estimator\"}"
+#define REFUSED(reason)                                                                            \
+    "evenkeel_http_connections_refused_total{listener=\"estimator\",reason=\"" reason "\"}"
+#define EVICTED(reason)                                                                            \
+    "evenkeel_http_connections_evicted_total{listener=\"estimator\",reason=\"" reason "\"}"
 
 enum { CONNECTIONS = 8, CONNECTIONS_PER_ADDRESS = 4 };
 
@@ -189,6 +197,8 @@ static void an_address_makes_room_for_itself(void **state) {
         open_client(&c[i], "127.0.0.1");
     while (hear(&c[0])) /* which has waited longest */
         continue;
+    metric_becomes(EVICTED("address"), 1);
+    metric_becomes(EVICTED("all"), 0);
     for (int i = 1; i <= CONNECTIONS_PER_ADDRESS; i++)
         assert_true(is_answered(&c[i]));
     for (int i = 0; i <= CONNECTIONS_PER_ADDRESS; i++)
@@ -207,6 +217,8 @@ static void who_has_most_makes_room_for_others(void **state) {
     }
     while (hear(&many[0]))
         continue;
+    metric_becomes(EVICTED("all"), 1);
+    metric_becomes(EVICTED("address"), 0);
     for (int i = 0; i <= CONNECTIONS - CONNECTIONS_PER_ADDRESS; i++) {
         assert_true(is_answered(&few[i]));
         close_client(&few[i]);
@@ -215,17 +227,23 @@ static void who_has_most_makes_room_for_others(void **state) {
         close_client(&many[i]);
 }
 
+/* A client with a call under way, which the server knows of. */
+static void open_busy(struct client *c, const char *from) {
+    struct strbuf out = {0};
+    open_client(c, from);
+    h2_request(&out, c->stream, PATH "Echo", NULL);
+    h2_frame(&out, H2_PING, 0, 0, STR("12345678")); /* whose answer says that the call is known */
+    send_bytes(c, &out);
+    while (c->seen.ping_acks == 0)
+        assert_true(hear(c));
+}
+
 /* One with a call under way is not idle: others of its address go before it. */
 static void a_call_under_way_keeps_its_connection(void **state) {
     struct client c[CONNECTIONS_PER_ADDRESS + 1];
     struct strbuf out = {0};
     (void)state;
-    open_client(&c[0], "127.0.0.1");
-    h2_request(&out, c[0].stream, PATH "Echo", NULL);
-    h2_frame(&out, H2_PING, 0, 0, STR("12345678")); /* whose answer says that the call is known */
-    send_bytes(&c[0], &out);
-    while (c[0].seen.ping_acks == 0)
-        assert_true(hear(&c[0]));
+    open_busy(&c[0], "127.0.0.1");
     for (int i = 1; i <= CONNECTIONS_PER_ADDRESS; i++)
         open_client(&c[i], "127.0.0.1");
     while (hear(&c[1]))
@@ -238,6 +256,64 @@ static void a_call_under_way_keeps_its_connection(void **state) {
         close_client(&c[i]);
 }
 
+static void expect_refused(const char *from) {
+    struct client c;
+    open_silently(&c, from);
+    while (hear(&c))
+        continue;
+    close_client(&c);
+}
+
+/* All that could go have a call under way. */
+static void who_finds_no_room_is_refused(void **state) {
+    struct client of_one[CONNECTIONS_PER_ADDRESS], of_many[CONNECTIONS];
+    (void)state;
+    for (int i = 0; i < CONNECTIONS_PER_ADDRESS; i++)
+        open_busy(&of_one[i], "127.0.0.1");
+    expect_refused("127.0.0.1");
+    metric_becomes(REFUSED("address"), 1);
+    metric_becomes(REFUSED("all"), 0);
+    for (int i = 0; i < CONNECTIONS_PER_ADDRESS; i++)
+        close_client(&of_one[i]);
+    metric_becomes(OPEN, 0);
+    for (int i = 0; i < CONNECTIONS; i++) {
+        char from[32];
+        (void)snprintf(from, sizeof from, "127.0.%d.1", i); /* fits */
+        open_busy(&of_many[i], from);
+    }
+    expect_refused("127.0.100.1"); /* it would have as much as anybody */
+    metric_becomes(REFUSED("all"), 1);
+    metric_becomes(REFUSED("address"), 1);
+    for (int i = 0; i < CONNECTIONS; i++)
+        close_client(&of_many[i]);
+}
+
+/* The same counters as those of HTTP's listeners. */
+static void silent_connections_are_counted(void **state) {
+    enum { MORE = 3 };
+    struct client c[CONNECTIONS_PER_ADDRESS + MORE];
+    (void)state;
+    for (int i = 0; i < CONNECTIONS_PER_ADDRESS + MORE; i++)
+        open_silently(&c[i], "127.0.0.1");
+    for (int i = 0; i < MORE; i++)
+        while (hear(&c[i]))
+            continue;
+    metric_becomes(EVICTED("address"), MORE);
+    metric_becomes(OPEN, CONNECTIONS_PER_ADDRESS);
+    assert_int_equal((int)metric_now("evenkeel_estimator_connections"), CONNECTIONS_PER_ADDRESS);
+    assert_int_equal((int)metric_now(LATE), 0);
+    atomic_fetch_add(&fake.at_ms, LIMIT_GRPC_BEGIN_MS + 1);
+    for (int i = MORE; i < CONNECTIONS_PER_ADDRESS + MORE; i++)
+        while (hear(&c[i]))
+            continue;
+    metric_becomes(LATE, CONNECTIONS_PER_ADDRESS);
+    metric_becomes(OPEN, 0);
+    assert_int_equal((int)metric_now("evenkeel_estimator_connections"), 0);
+    assert_int_equal((int)metric_now(REFUSED("address")), 0);
+    for (int i = 0; i < CONNECTIONS_PER_ADDRESS + MORE; i++)
+        close_client(&c[i]);
+}
+
 static void who_says_nothing_is_hung_up_on(void **state) {
     struct client speaks, silent;
     (void)state;
@@ -246,6 +322,7 @@ static void who_says_nothing_is_hung_up_on(void **state) {
     atomic_fetch_add(&fake.at_ms, LIMIT_GRPC_BEGIN_MS + 1);
     while (hear(&silent)) /* the server's settings */
         continue;
+    metric_becomes(LATE, 1);
     assert_true(is_answered(&speaks));
     close_client(&silent);
     close_client(&speaks);
@@ -264,6 +341,7 @@ static void who_begins_tls_and_says_no_more(void **state) {
     atomic_fetch_add(&fake.at_ms, 1000);
     while (hear(&silent))
         continue;
+    metric_becomes(LATE, 1);
     assert_true(is_answered(&speaks));
     close_client(&silent);
     close_client(&speaks);
@@ -418,6 +496,7 @@ static void who_does_not_read_is_left(void **state) {
     open_client(&deaf, "127.0.0.1");
     open_client(&other, "127.0.0.1");
     (void)fill(&deaf, &other);
+    assert_int_equal((int)metric_now(LATE), 0);
     /* The server ends it with what it has not read: a reset. What is on its way may still move. */
     enum { ROUNDS = 10000 };
     struct pollfd p = {.fd = deaf.net.fd};
@@ -426,6 +505,7 @@ static void who_does_not_read_is_left(void **state) {
         atomic_fetch_add(&fake.at_ms, LIMIT_GRPC_SEND_MS);
         ping(&other);
     }
+    metric_becomes(LATE, 1);
     close_client(&deaf);
     close_client(&other);
 }
@@ -580,6 +660,8 @@ int main(void) {
         LISTENER_TEST(an_address_makes_room_for_itself),
         LISTENER_TEST(who_has_most_makes_room_for_others),
         LISTENER_TEST(a_call_under_way_keeps_its_connection),
+        LISTENER_TEST(who_finds_no_room_is_refused),
+        LISTENER_TEST(silent_connections_are_counted),
         LISTENER_TEST(who_says_nothing_is_hung_up_on),
         LISTENER_TEST(who_does_not_read_keeps_nobody_waiting),
         LISTENER_TEST(who_reads_again_gets_the_rest),
