@@ -61,6 +61,7 @@ lonely_ops=$ops
 start_daemon estimator --extender-listen 0 --state "$work/state.json" --estimator-listen 127.0.0.1:0 --estimator-member here \
     --estimator-member "lost=$work/kubeconfig"
 estimator_ops=$ops
+estimator_at=$(sed -nE 's/.*msg=serving.*estimator=([^ ]*).*/\1/p' "$log")
 
 # ---- Prometheus ----
 
@@ -155,6 +156,22 @@ slowness() {
 }
 slowness >"$work/slow" 2>&1 &
 children+=($!)
+# A caller that opens more connections than an address may have, again and again.
+crowd() {
+    local i connection
+    while true; do
+        (
+            ulimit -n 2048
+            for ((i = 0; i < 1010; i++)); do
+                # shellcheck disable=SC2034  # left open
+                exec {connection}<>"/dev/tcp/${estimator_at%:*}/${estimator_at##*:}"
+            done
+        )
+        sleep 1
+    done
+}
+crowd >"$work/crowd" 2>&1 &
+children+=($!)
 
 # ---- alerts ----
 
@@ -171,6 +188,8 @@ logs_of=lonely names EvenkeelDataTooOld 'pods.*[Cc]onnect|[Cc]onnect.*pods'
 fires EvenkeelMembersNotSynced 'job="evenkeel-estimator",state="syncing"'
 names EvenkeelMembersNotSynced 'role=lost .*[Cc]onnect'
 is "... of the member that is there it says nothing" "$(ask 'ALERTS{alertname="EvenkeelMembersNotSynced",state!="syncing"}')" ''
+fires EvenkeelConnectionsTurnedAway 'job="evenkeel-estimator",listener="estimator"'
+names EvenkeelConnectionsTurnedAway 'connection closed to make room for another.*listener=estimator peer=127.0.0.1'
 fires EvenkeelNoLeader 'name=~".*evenkeel-webhook.*"'
 fires EvenkeelCertificateExpires 'listener="webhook"'
 fires EvenkeelWorkloadsUneven 'topology_key="topology.kubernetes.io/zone"'

@@ -95,6 +95,12 @@
   summary: Member clusters are not estimated
   description: "{{ "{{ $value }}" }} member clusters are {{ "{{ $labels.state }}" }}: karmada-scheduler learns nothing of them."
 {{- end }}
+- alert: EvenkeelConnectionsTurnedAway
+  expr: sum by (job, listener) (rate(evenkeel_http_connections_refused_total{ {{- $of }}}[5m])) + sum by (job, listener) (rate(evenkeel_http_connections_evicted_total{ {{- $of }}}[5m])) > 0
+  for: 10m
+  labels: {severity: warning}
+  summary: A listener has too many connections, and refuses or closes some
+  description: "{{ "{{ $value }}" }} connections a second of the {{ "{{ $labels.listener }}" }} are refused, or closed to make room for others."
 - alert: EvenkeelDataTooOld
   expr: ((max by (job, resource) (evenkeel_watch_age_seconds{ {{- $of }}}) > 180) or (min by (job, resource) (evenkeel_watch_age_seconds{ {{- $of }}}) < 0)) unless on (job, resource) (max by (job, resource) (evenkeel_watch_absent{ {{- $of }}}) == 1)
   for: 1m
