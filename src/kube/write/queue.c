@@ -1,8 +1,8 @@
 #include "kube/write/queue.h"
 
+#include "base/back_off.h"
 #include "base/hash.h"
 #include "base/hashmap.h"
-#include "base/random.h"
 #include "base/turns.h"
 #include "kube/client/timers.h"
 
@@ -364,15 +364,10 @@ void write_queue_next(struct write_queue *q, int64_t now_ms, struct write_next *
 
 /* ---- ends ---- */
 
-static int64_t back_off_ms(struct write_item *item) {
+static int64_t wait_of(struct write_item *item) {
     const struct write_lane_options *o = &item->lane->options;
-    int64_t wait_ms = o->retry_ms;
-    for (unsigned i = 0; i < item->failures && wait_ms < o->retry_max_ms; i++)
-        wait_ms *= 2;
-    wait_ms = wait_ms < o->retry_max_ms ? wait_ms : o->retry_max_ms;
-    item->failures++;
-    int64_t most_ms = wait_ms * o->jitter_percent / 100;
-    return wait_ms + (int64_t)random_below(&item->lane->queue->random, (uint64_t)most_ms + 1);
+    const struct back_off b = {o->retry_ms, o->retry_max_ms, o->jitter_percent};
+    return back_off_ms(&b, item->failures++, &item->lane->queue->random);
 }
 
 static void end_well(struct write_item *item, int64_t now_ms, int64_t again_ms) {
@@ -388,7 +383,7 @@ static void end_badly(struct write_item *item, int64_t now_ms, enum write_end en
                       int64_t retry_after_ms) {
     struct write_lane *lane = item->lane;
     struct write_queue *q = lane->queue;
-    int64_t at_ms = now_ms + max(back_off_ms(item), retry_after_ms);
+    int64_t at_ms = now_ms + max(wait_of(item), retry_after_ms);
     item->floor_ms = at_ms;
     if (end == WRITE_BUSY) {
         q->floor_ms = max(q->floor_ms, now_ms + max(retry_after_ms, BUSY_MS));
@@ -415,7 +410,7 @@ void write_item_end(struct write_item *item, int64_t now_ms, enum write_end end,
         lane->queue->full_us -= lane->queue->token_us; /* its token was not used */
         end_well(item, now_ms, 0);
     } else if (end == WRITE_GONE && item->wanted_ms == INT64_MAX) {
-        item->floor_ms = now_ms + back_off_ms(item);
+        item->floor_ms = now_ms + wait_of(item);
         put(item, ITEM_RESTS, item->floor_ms + lane->options.retry_max_ms);
     } else {
         end_badly(item, now_ms, end, retry_after_ms);
