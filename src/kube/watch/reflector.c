@@ -14,6 +14,7 @@
  * ever, while a listing says so. Watches shorter than a second are backed off from even if they
  * bring something, and a Retry-After counts up to RETRY_AFTER_MS.
  */
+#include "base/back_off.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/random.h"
@@ -238,18 +239,14 @@ static void forgive(struct reflector *r, int64_t now_ms) {
         r->failures = r->quick = 0;
 }
 
-/* Doubling from BACKOFF_MS, with as much again at random; the server's own wish is the least,
- * within reason: a wrong one must not stop us for days. */
+/* The server's own wish is the least, within reason: a wrong one must not stop us for days. */
 static void back_off(struct reflector *r, int64_t now_ms) {
+    static const struct back_off b = {BACKOFF_MS, BACKOFF_MAX_MS, .jitter_percent = 100};
     forgive(r, now_ms);
-    int64_t delay_ms = BACKOFF_MAX_MS;
-    if (r->failures < 6 && (BACKOFF_MS << r->failures) < BACKOFF_MAX_MS)
-        delay_ms = BACKOFF_MS << r->failures;
-    delay_ms += (int64_t)random_below(&r->random, (uint64_t)delay_ms);
+    int64_t delay_ms = back_off_ms(&b, r->failures++, &r->random);
     int64_t wish_ms = r->retry_after_ms < RETRY_AFTER_MS ? r->retry_after_ms : RETRY_AFTER_MS;
     if (delay_ms < wish_ms)
         delay_ms = wish_ms;
-    r->failures++;
     r->wait_until_ms = r->troubled_ms = now_ms + delay_ms;
 }
 
