@@ -5,6 +5,8 @@
  */
 #include "grpc/dial_internal.h"
 
+#include "base/back_off.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <sys/epoll.h>
@@ -68,13 +70,12 @@ void grpc_peer_disconnect(struct grpc_peer *p) {
     p->lookup = NULL;
 }
 
+/* Addresses are tried in turn: the pause is doubled when each has failed once more. */
 static int64_t pause_ms(const struct grpc_peer *p) {
+    static const struct back_off b = {LIMIT_GRPC_REDIAL_MS, LIMIT_GRPC_REDIAL_MAX_MS,
+                                      .jitter_percent = 0};
     const unsigned failures = p->report.failures; /* only this thread changes it */
-    int64_t pause = LIMIT_GRPC_REDIAL_MS;
-    for (unsigned i = p->address_count; i < failures && pause < LIMIT_GRPC_REDIAL_MAX_MS;
-         i += (unsigned)p->address_count)
-        pause *= 2;
-    return pause < LIMIT_GRPC_REDIAL_MAX_MS ? pause : LIMIT_GRPC_REDIAL_MAX_MS;
+    return back_off_ms(&b, failures > 0 ? (failures - 1) / (unsigned)p->address_count : 0, NULL);
 }
 
 static void begin_address(struct grpc_peer *p);
