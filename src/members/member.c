@@ -1,5 +1,6 @@
 #include "members/member.h"
 
+#include "base/back_off.h"
 #include "base/limits.h"
 #include "base/log.h"
 
@@ -69,11 +70,8 @@ bool member_is_starting(struct member *m, int64_t now_ms) {
 }
 
 void member_put_off(struct member *m, int64_t now_ms) {
-    enum { FIRST_PAUSE_MS = 1000, LONGEST_PAUSE_MS = 60000 };
-    m->pause_ms = m->pause_ms == 0 ? FIRST_PAUSE_MS : 2 * m->pause_ms;
-    if (m->pause_ms > LONGEST_PAUSE_MS)
-        m->pause_ms = LONGEST_PAUSE_MS;
-    m->begin_ms = now_ms + m->pause_ms;
+    static const struct back_off b = {.first_ms = 1000, .longest_ms = 60000};
+    m->begin_ms = now_ms + back_off_ms(&b, m->failures++, NULL);
     atomic_store(&m->tried, true);
 }
 

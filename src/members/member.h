@@ -32,7 +32,7 @@ struct member {
     struct member *next;        /* owned: what takes its place when that is listed; NULL: none */
     int64_t begin_ms;           /* when it may be tried again to begin */
     int64_t begun_ms;           /* when it began */
-    int64_t pause_ms;           /* after the next failure */
+    unsigned failures;          /* to begin */
     bool is_of_files;
     bool is_fixed;            /* it was there from the start, and stays */
     _Atomic bool begun;       /* its watches are */
