@@ -6,6 +6,7 @@
  */
 #include "kube/auth/exec_plugin.h"
 
+#include "base/back_off.h"
 #include "base/limits.h"
 #include "base/mutex.h"
 #include "base/secret.h"
@@ -74,7 +75,8 @@ struct exec_plugin {
     int64_t early_ms, expires_ms;
     int64_t refused_ms; /* when a 401 made it run; INT64_MIN: never */
     struct err failure; /* of the last run; code 0: it went well */
-    int64_t not_before_ms, backoff_ms;
+    int64_t not_before_ms;
+    unsigned failures; /* since it answered */
 };
 
 /* ---- the plugin's thread ---- */
@@ -269,7 +271,7 @@ static void take_answer(struct exec_plugin *p) {
     p->early_ms =
         life_ms < EARLY_FROM_MS || life_ms == NEVER ? p->expires_ms : p->expires_ms - early_ms;
     p->failure.code = 0;
-    p->backoff_ms = 0;
+    p->failures = 0;
     reload_ok(&p->reload);
 }
 
@@ -278,11 +280,9 @@ static bool usable(const struct exec_plugin *p, int64_t now_ms) {
 }
 
 static void take_failure(struct exec_plugin *p, int64_t now_ms) {
+    static const struct back_off b = {BACKOFF_MS, BACKOFF_MAX_MS, .jitter_percent = 0};
     p->failure = p->result.err;
-    p->backoff_ms = p->backoff_ms == 0                   ? BACKOFF_MS
-                    : p->backoff_ms < BACKOFF_MAX_MS / 2 ? p->backoff_ms * 2
-                                                         : BACKOFF_MAX_MS;
-    p->not_before_ms = p->result.ended_ms + p->backoff_ms;
+    p->not_before_ms = p->result.ended_ms + back_off_ms(&b, p->failures++, NULL);
     if (usable(p, now_ms))
         reload_refused(&p->reload, &p->failure);
     else
