@@ -1,0 +1,134 @@
+/*
+ * Reads JSON objects by rows. A row says how a member is called, what it holds and where in a
+ * struct it goes; members without a row are passed over. The reader's rules hold: errors stay in
+ * the reader, null counts as absent, texts are in the document or in the reader's arena.
+ *
+ *     static const struct json_field term_fields[] = {
+ *         JSON_TEXT("key", struct term, key),
+ *         JSON_INTEGER("maxSkew", struct term, max_skew, 1, INT32_MAX, .absent = 1),
+ *         JSON_CALL("selector", struct term, selector, selector_decode),
+ *     };
+ *     json_fields(r, &JSON_ROWS(term_fields), term);
+ *
+ * A member that is given twice counts as it was given last. Rows are searched in their order, so
+ * put frequent members first; an object costs members times rows comparisons.
+ */
+#pragma once
+
+#include "base/json_reader.h"
+
+#include <stddef.h>
+
+/* Reads one value into the struct's member. */
+typedef void json_read_fn(struct json_reader *r, void *into);
+
+enum json_field_kind {
+    JSON_KIND_TEXT,    /* struct str */
+    JSON_KIND_FLAG,    /* bool */
+    JSON_KIND_INTEGER, /* of 4 or 8 bytes */
+    JSON_KIND_WORD,    /* the number of a word: bool, or an integer or enum of 4 bytes */
+    JSON_KIND_TIME,    /* int64_t: a date-time, as milliseconds since 1970; null changes nothing */
+    JSON_KIND_TEXTS,   /* struct str *, and their count */
+    JSON_KIND_OBJECT,  /* an object with rows of its own */
+    JSON_KIND_LIST,    /* an array of structs with rows, or a function, of their own; their count */
+    JSON_KIND_RAW,     /* struct str: the bytes as they stand in the text, of null, too */
+    JSON_KIND_CALL,    /* whatever a function reads */
+};
+
+struct json_field;
+struct json_rows {
+    const struct json_field *fields;
+    size_t count;
+};
+
+struct json_field {
+    struct str name;
+    enum json_field_kind kind;
+    size_t at, size; /* of the struct's member, in bytes */
+    size_t count_at; /* TEXTS, LIST: where the uint32_t count is */
+    int64_t min, max;
+    size_t given; /* 1 + where a bool is that says whether the value was another than null; or 0 */
+    int64_t absent; /* INTEGER, WORD: what null means; and TIME, too: what an item of a list has
+                       when the member is missing, which else changes nothing */
+    const char *const *words; /* see json_word() */
+    uint32_t word_count;
+    uint32_t most;         /* TEXTS, LIST: more items are an error */
+    size_t item_size;      /* LIST */
+    struct json_rows rows; /* OBJECT, LIST */
+    json_read_fn *read;    /* CALL; LIST: reads an item, instead of rows */
+};
+
+#define JSON_ROWS(fields) ((const struct json_rows){fields, sizeof(fields) / sizeof(fields)[0]})
+/* For rows within static rows. */
+#define JSON_SUB_ROWS(fields)                                                                      \
+    { fields, sizeof(fields) / sizeof(fields)[0] }
+
+#define JSON_FIELD_AT(text, type, member)                                                          \
+    .name = {text, sizeof(text) - 1}, .at = offsetof(type, member),                                \
+    .size = sizeof(((type *)NULL)->member)
+#define JSON_TEXT(text, type, member)                                                              \
+    { JSON_FIELD_AT(text, type, member), .kind = JSON_KIND_TEXT }
+/* Into a struct str of its own, which `into` is. */
+#define JSON_TEXT_ALONE(text)                                                                      \
+    { .name = {text, sizeof(text) - 1}, .kind = JSON_KIND_TEXT }
+#define JSON_FLAG(text, type, member)                                                              \
+    { JSON_FIELD_AT(text, type, member), .kind = JSON_KIND_FLAG }
+#define JSON_RAW(text, type, member)                                                               \
+    { JSON_FIELD_AT(text, type, member), .kind = JSON_KIND_RAW }
+#define JSON_INTEGER(text, type, member, least, greatest, ...)                                     \
+    {                                                                                              \
+        JSON_FIELD_AT(text, type, member), .kind = JSON_KIND_INTEGER, .min = (least),              \
+                                           .max = (greatest), __VA_ARGS__                          \
+    }
+#define JSON_WORD(text, type, member, list, ...)                                                   \
+    {                                                                                              \
+        JSON_FIELD_AT(text, type, member), .kind = JSON_KIND_WORD, .words = (list),                \
+                                           .word_count = sizeof(list) / sizeof(list)[0],           \
+                                           __VA_ARGS__                                             \
+    }
+#define JSON_TEXTS(text, type, member, count, limit)                                               \
+    {                                                                                              \
+        JSON_FIELD_AT(text, type, member), .kind = JSON_KIND_TEXTS, .most = (limit),               \
+                                           .count_at = offsetof(type, count)                       \
+    }
+#define JSON_TIME(text, type, member, ...)                                                         \
+    { JSON_FIELD_AT(text, type, member), .kind = JSON_KIND_TIME, __VA_ARGS__ }
+#define JSON_GIVEN(type, member) .given = 1 + offsetof(type, member)
+/* Rows of an object within, which set members of the same struct ... */
+#define JSON_WITHIN(text, fields)                                                                  \
+    { .name = {text, sizeof(text) - 1}, .kind = JSON_KIND_OBJECT, .rows = JSON_SUB_ROWS(fields) }
+/* ... or of a struct within. */
+#define JSON_OBJECT_AT(text, type, member, fields)                                                 \
+    { JSON_FIELD_AT(text, type, member), .kind = JSON_KIND_OBJECT, .rows = JSON_SUB_ROWS(fields) }
+#define JSON_LIST(text, type, member, count, limit, fields)                                        \
+    {                                                                                              \
+        JSON_FIELD_AT(text, type, member),                                                         \
+            .kind = JSON_KIND_LIST, .most = (limit), .count_at = offsetof(type, count),            \
+            .item_size = sizeof(*((type *)NULL)->member), .rows = JSON_SUB_ROWS(fields)            \
+    }
+#define JSON_LIST_BY(text, type, member, count, limit, function)                                   \
+    {                                                                                              \
+        JSON_FIELD_AT(text, type, member),                                                         \
+            .kind = JSON_KIND_LIST, .most = (limit), .count_at = offsetof(type, count),            \
+            .item_size = sizeof(*((type *)NULL)->member), .read = (function)                       \
+    }
+#define JSON_CALL(text, type, member, function)                                                    \
+    { JSON_FIELD_AT(text, type, member), .kind = JSON_KIND_CALL, .read = (function) }
+/* The function gets the whole struct. */
+#define JSON_CALL_WHOLE(text, function)                                                            \
+    { .name = {text, sizeof(text) - 1}, .kind = JSON_KIND_CALL, .read = (function) }
+
+/* Reads an object (or null) into the struct at `into`; what has no member stays as it is. */
+void json_fields(struct json_reader *r, const struct json_rows *rows, void *into);
+
+/*
+ * Reads a string that must be one of `words`, letter by letter, and returns its number; null counts
+ * as `absent`. Any other word is an error of the reader, with the nearest of the list if one is
+ * near ("'BuildIn': did you mean 'BuiltIn'?"), and with the whole list otherwise. Where the empty
+ * word counts, too, it is the last.
+ */
+uint32_t json_word(struct json_reader *r, const char *const *words, uint32_t count,
+                   uint32_t absent);
+
+/* Reads a date-time, as milliseconds since 1970. False: it was null, or an error. */
+bool json_time(struct json_reader *r, int64_t *ret_ms);
