@@ -1,7 +1,7 @@
 #include "admission/review.h"
 
 #include "base/base64.h"
-#include "base/json_reader.h"
+#include "base/json_fields.h"
 #include "base/table.h"
 #include "model/names.h"
 
@@ -14,18 +14,18 @@
 /* ---- decoding ---- */
 
 static void resource_decode(struct json_reader *r, struct review *review) {
-    static const struct json_string_field fields[] = {
-        {{"group", 5}, offsetof(struct review, group)},
-        {{"resource", 8}, offsetof(struct review, resource)},
+    static const struct json_field fields[] = {
+        JSON_TEXT("group", struct review, group),
+        JSON_TEXT("resource", struct review, resource),
     };
-    json_strings_of(r, fields, sizeof fields / sizeof fields[0], review);
+    json_fields(r, &JSON_ROWS(fields), review);
 }
 
 static void user_decode(struct json_reader *r, struct review *review) {
-    static const struct json_string_field fields[] = {
-        {{"username", 8}, offsetof(struct review, user)},
+    static const struct json_field fields[] = {
+        JSON_TEXT("username", struct review, user),
     };
-    json_strings_of(r, fields, sizeof fields / sizeof fields[0], review);
+    json_fields(r, &JSON_ROWS(fields), review);
 }
 
 static struct str object_text(struct json_reader *r) {

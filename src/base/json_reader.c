@@ -717,17 +717,3 @@ struct str *json_string_array(struct json_reader *r, uint32_t limit, uint32_t *r
     *ret_count = count;
     return items;
 }
-
-void json_strings_of(struct json_reader *r, const struct json_string_field *fields,
-                     size_t field_count, void *into) {
-    struct str key;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        size_t i = 0;
-        while (i < field_count && !str_eq(key, fields[i].name))
-            i++;
-        if (i < field_count)
-            *(struct str *)((char *)into + fields[i].offset) = json_string(r);
-    }
-}

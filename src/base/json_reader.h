@@ -103,15 +103,6 @@ void *json_array_of(struct json_reader *r, size_t item_size, uint32_t limit,
 /* The same for strings, which may be many: quicker, and sized from the text. */
 struct str *json_string_array(struct json_reader *r, uint32_t limit, uint32_t *ret_count);
 
-/* Reads an object (or null) whose named members are strings, into struct str fields at these
- * offsets; skips the rest. */
-struct json_string_field {
-    struct str name;
-    size_t offset;
-};
-void json_strings_of(struct json_reader *r, const struct json_string_field *fields,
-                     size_t field_count, void *into);
-
 /* Bytes from the start of the text to where the reader stands. */
 static inline size_t json_offset(const struct json_reader *r) {
     return (size_t)(r->p - r->begin);

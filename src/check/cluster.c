@@ -1,6 +1,6 @@
 #include "check/cluster.h"
 
-#include "base/json_reader.h"
+#include "base/json_fields.h"
 #include "base/limits.h"
 #include "base/time.h"
 #include "check/hub.h"
@@ -66,11 +66,13 @@ static const char *advice_for(const struct err *err) {
 }
 
 static bool check_version(struct check *c) {
-    static const struct json_string_field fields[] = {{{"gitVersion", 10}, 0},
-                                                      {{"minor", 5}, sizeof(struct str)}};
+    struct version {
+        struct str whole, minor;
+    } said = {.whole = {0}};
+    static const struct json_field fields[] = {JSON_TEXT("gitVersion", struct version, whole),
+                                               JSON_TEXT("minor", struct version, minor)};
     CLEANUP(strbuf_done) struct strbuf body = {.max = LIMIT_KUBE_BODY};
     struct err err = {0};
-    struct str said[2] = {{0}};
     struct json_reader r;
     int status = ask(c, "GET", "/version", STR(""), &body, &err);
     if (status < 0) {
@@ -89,16 +91,17 @@ static bool check_version(struct check *c) {
         return true;
     }
     json_reader_init(&r, strbuf_str(&body), c->arena, "version");
-    json_strings_of(&r, fields, 2, said);
+    json_fields(&r, &JSON_ROWS(fields), &said);
     int64_t minor = 0;
-    while (said[1].n > 0 && (said[1].p[said[1].n - 1] < '0' || said[1].p[said[1].n - 1] > '9'))
-        said[1].n--; /* "31+" */
-    if (str_to_i64(said[1], &minor) && minor < OLDEST_MINOR)
+    while (said.minor.n > 0 &&
+           (said.minor.p[said.minor.n - 1] < '0' || said.minor.p[said.minor.n - 1] > '9'))
+        said.minor.n--; /* "31+" */
+    if (str_to_i64(said.minor, &minor) && minor < OLDEST_MINOR)
         SAY(c, SEVERITY_WARNING, "server", "upgrade the cluster",
-            "Kubernetes %.*s is older than what Evenkeel is tried with (1.%d)", STR_ARG(said[0]),
+            "Kubernetes %.*s is older than what Evenkeel is tried with (1.%d)", STR_ARG(said.whole),
             OLDEST_MINOR);
     else
-        SAY(c, SEVERITY_INFO, "server", "", "Kubernetes %.*s answers", STR_ARG(said[0]));
+        SAY(c, SEVERITY_INFO, "server", "", "Kubernetes %.*s answers", STR_ARG(said.whole));
     return true;
 }
 

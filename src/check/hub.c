@@ -1,6 +1,6 @@
 #include "check/hub.h"
 
-#include "base/json_reader.h"
+#include "base/json_fields.h"
 #include "base/limits.h"
 #include "config/purposes.h"
 #include "model/names.h"
@@ -64,7 +64,7 @@ static bool enter_members(struct json_reader *r, const struct str *path, size_t 
 /* Has the list of resources of a group's version one of that name? 1, 0, or -1: it cannot be read.
  */
 static int lists_resource(struct str body, struct arena *arena, struct str wanted) {
-    static const struct json_string_field fields[] = {{{"name", 4}, 0}};
+    static const struct json_field fields[] = {JSON_TEXT_ALONE("name")};
     struct json_reader r;
     struct str key;
     bool found = false;
@@ -75,7 +75,7 @@ static int lists_resource(struct str body, struct arena *arena, struct str wante
         if (str_eq(key, STR("resources")) && json_array(&r))
             while (json_element(&r)) {
                 struct str name = {0};
-                json_strings_of(&r, fields, 1, &name);
+                json_fields(&r, &JSON_ROWS(fields), &name);
                 found = found || str_eq(name, wanted);
             }
     return json_failed(&r) ? -1 : found;
@@ -193,12 +193,12 @@ static void check_placement(struct check *c) {
 /* The image of the first container. */
 static struct str image_of(struct str body, struct arena *arena) {
     const struct str path[] = {STR("spec"), STR("template"), STR("spec"), STR("containers")};
-    static const struct json_string_field fields[] = {{{"image", 5}, 0}};
+    static const struct json_field fields[] = {JSON_TEXT_ALONE("image")};
     struct json_reader r;
     struct str image = {0};
     json_reader_init(&r, body, arena, "deployment");
     if (enter_members(&r, path, sizeof path / sizeof path[0]) && json_array(&r) && json_element(&r))
-        json_strings_of(&r, fields, 1, &image);
+        json_fields(&r, &JSON_ROWS(fields), &image);
     return json_failed(&r) ? (struct str){0} : image;
 }
 

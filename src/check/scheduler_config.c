@@ -1,6 +1,6 @@
 #include "check/scheduler_config.h"
 
-#include "base/json_reader.h"
+#include "base/json_fields.h"
 #include "config/fields.h"
 #include "model/names.h"
 
@@ -164,8 +164,8 @@ static int64_t read_percentage(struct field_source *s, const char *path, struct 
 }
 
 static void read_plugin_name(struct json_reader *r, void *into) {
-    static const struct json_string_field member = {{"name", 4}, 0};
-    json_strings_of(r, &member, 1, into);
+    static const struct json_field member = JSON_TEXT_ALONE("name");
+    json_fields(r, &(const struct json_rows){&member, 1}, into);
 }
 
 /* Is one of these plugins in the list at `path` of the profile? An empty name is none. */

@@ -1,6 +1,6 @@
 #include "check/validating.h"
 
-#include "base/json_reader.h"
+#include "base/json_fields.h"
 #include "base/limits.h"
 #include "kube/client/list.h"
 #include "kube/objects/webhook_configuration.h"
@@ -89,9 +89,9 @@ static void note_policy(struct check *c, struct json_reader *r) {
 /* ---- configurations ---- */
 
 static struct str string_member(struct json_reader *r, struct str name) {
-    const struct json_string_field fields[] = {{name, 0}};
+    const struct json_field fields[] = {{.name = name, .kind = JSON_KIND_TEXT}};
     struct str said = {0};
-    json_strings_of(r, fields, 1, &said);
+    json_fields(r, &JSON_ROWS(fields), &said);
     return said;
 }
 

@@ -1,6 +1,6 @@
 #include "explain/admission_record.h"
 
-#include "base/json_reader.h"
+#include "base/json_fields.h"
 #include "explain/admission.h"
 #include "explain/ages.h"
 
@@ -12,11 +12,11 @@ struct names {
 
 void admission_subject_of(const struct review *review, struct arena *arena,
                           struct admission_subject *ret) {
-    static const struct json_string_field fields[] = {
-        {{"name", 4}, offsetof(struct names, name)},
-        {{"generateName", 12}, offsetof(struct names, generate_name)},
-        {{"namespace", 9}, offsetof(struct names, namespace)},
-        {{"uid", 3}, offsetof(struct names, uid)},
+    static const struct json_field fields[] = {
+        JSON_TEXT("name", struct names, name),
+        JSON_TEXT("generateName", struct names, generate_name),
+        JSON_TEXT("namespace", struct names, namespace),
+        JSON_TEXT("uid", struct names, uid),
     };
     struct names names = {0};
     struct json_reader r;
@@ -25,7 +25,7 @@ void admission_subject_of(const struct review *review, struct arena *arena,
     if (json_object(&r))
         while (json_member(&r, &key)) {
             if (str_eq(key, STR("metadata"))) {
-                json_strings_of(&r, fields, sizeof fields / sizeof fields[0], &names);
+                json_fields(&r, &JSON_ROWS(fields), &names);
                 break;
             }
         }

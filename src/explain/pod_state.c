@@ -1,13 +1,13 @@
 #include "explain/pod_state.h"
 
-#include "base/json_reader.h"
+#include "base/json_fields.h"
 #include "model/names.h"
 
 #include <stddef.h>
 
 static void gate_item(struct json_reader *r, void *into) {
-    static const struct json_string_field name = {{"name", 4}, 0};
-    json_strings_of(r, &name, 1, into);
+    static const struct json_field name = JSON_TEXT_ALONE("name");
+    json_fields(r, &(const struct json_rows){&name, 1}, into);
 }
 
 static void spec_decode(struct json_reader *r, struct pod_state *s) {
@@ -29,16 +29,15 @@ struct condition {
 };
 
 static void conditions_decode(struct json_reader *r, struct pod_state *s) {
-    static const struct json_string_field fields[] = {
-        {{"type", 4}, offsetof(struct condition, type)},
-        {{"status", 6}, offsetof(struct condition, status)},
-        {{"reason", 6}, offsetof(struct condition, reason)},
-        {{"message", 7}, offsetof(struct condition, message)},
-        {{"lastTransitionTime", 18}, offsetof(struct condition, since)}};
+    static const struct json_field fields[] = {
+        JSON_TEXT("type", struct condition, type), JSON_TEXT("status", struct condition, status),
+        JSON_TEXT("reason", struct condition, reason),
+        JSON_TEXT("message", struct condition, message),
+        JSON_TEXT("lastTransitionTime", struct condition, since)};
     if (json_array(r))
         while (json_element(r)) {
             struct condition c = {0};
-            json_strings_of(r, fields, sizeof fields / sizeof fields[0], &c);
+            json_fields(r, &JSON_ROWS(fields), &c);
             if (!str_eq(c.type, STR("PodScheduled")))
                 continue;
             s->status = c.status;
@@ -62,12 +61,11 @@ static void status_decode(struct json_reader *r, struct pod_state *s) {
 }
 
 int pod_state_decode(struct str text, struct arena *arena, struct pod_state *ret, struct err *err) {
-    static const struct json_string_field meta[] = {
-        {{"namespace", 9}, offsetof(struct pod_state, namespace)},
-        {{"name", 4}, offsetof(struct pod_state, name)},
-        {{"uid", 3}, offsetof(struct pod_state, uid)},
-        {{"creationTimestamp", 17}, offsetof(struct pod_state, created)},
-        {{"deletionTimestamp", 17}, offsetof(struct pod_state, deleted)}};
+    static const struct json_field meta[] = {
+        JSON_TEXT("namespace", struct pod_state, namespace),
+        JSON_TEXT("name", struct pod_state, name), JSON_TEXT("uid", struct pod_state, uid),
+        JSON_TEXT("creationTimestamp", struct pod_state, created),
+        JSON_TEXT("deletionTimestamp", struct pod_state, deleted)};
     struct json_reader r;
     struct str key;
     *ret = (struct pod_state){0};
@@ -75,7 +73,7 @@ int pod_state_decode(struct str text, struct arena *arena, struct pod_state *ret
     if (json_object(&r))
         while (json_member(&r, &key)) {
             if (str_eq(key, STR("metadata")))
-                json_strings_of(&r, meta, sizeof meta / sizeof meta[0], ret);
+                json_fields(&r, &JSON_ROWS(meta), ret);
             else if (str_eq(key, STR("spec")))
                 spec_decode(&r, ret);
             else if (str_eq(key, STR("status")))

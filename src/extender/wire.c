@@ -1,6 +1,6 @@
 #include "extender/wire.h"
 
-#include "base/json_reader.h"
+#include "base/json_fields.h"
 #include "base/json_writer.h"
 #include "extender/name_lists.h"
 
@@ -16,9 +16,9 @@ static struct str peek_name(const struct json_reader *r) {
         while (json_member(&ahead, &key)) {
             if (!str_eq(key, STR("metadata")))
                 continue;
-            static const struct json_string_field name_field[] = {{{"name", 4}, 0}};
+            static const struct json_field name_field[] = {JSON_TEXT_ALONE("name")};
             struct str name = {0};
-            json_strings_of(&ahead, name_field, 1, &name);
+            json_fields(&ahead, &JSON_ROWS(name_field), &name);
             return json_failed(&ahead) ? (struct str){0} : name;
         }
     return (struct str){0};

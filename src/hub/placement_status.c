@@ -1,6 +1,6 @@
 #include "hub/placement_status.h"
 
-#include "base/json_reader.h"
+#include "base/json_fields.h"
 #include "base/json_writer.h"
 #include "base/time.h"
 
@@ -30,17 +30,17 @@ struct known_status {
 };
 
 static void read_condition(struct json_reader *r, void *into) {
-    static const struct json_string_field fields[] = {
-        {{"type", 4}, offsetof(struct known_condition, type)},
-        {{"status", 6}, offsetof(struct known_condition, status)},
-        {{"reason", 6}, offsetof(struct known_condition, reason)},
-        {{"message", 7}, offsetof(struct known_condition, message)},
-        {{"lastTransitionTime", 18}, offsetof(struct known_condition, changed_at)}};
+    static const struct json_field fields[] = {
+        JSON_TEXT("type", struct known_condition, type),
+        JSON_TEXT("status", struct known_condition, status),
+        JSON_TEXT("reason", struct known_condition, reason),
+        JSON_TEXT("message", struct known_condition, message),
+        JSON_TEXT("lastTransitionTime", struct known_condition, changed_at)};
     struct known_condition *c = into;
     const char *from;
     (void)json_peek(r); /* leaves the blanks behind */
     from = r->p;
-    json_strings_of(r, fields, sizeof fields / sizeof fields[0], c);
+    json_fields(r, &JSON_ROWS(fields), c);
     c->json = (struct str){from, (size_t)(r->p - from)};
 }
 

@@ -6,7 +6,7 @@
 /* ---- values ---- */
 
 static uint32_t option_word(struct json_reader *r, const char *const words[KARMADA_WORDS]) {
-    return word_decode(r, words, KARMADA_WORDS, 0);
+    return json_word(r, words, KARMADA_WORDS, 0);
 }
 
 static void missing_decode(struct json_reader *r, struct karmada_options *o) {
@@ -19,15 +19,15 @@ static void no_constraint_decode(struct json_reader *r, struct karmada_options *
 
 static void compat_decode(struct json_reader *r, struct karmada_options *o) {
     enum { EMPTY = KARMADA_WORDS - 1 };
-    o->compat = word_decode(r, karmada_compat_words, KARMADA_WORDS, EMPTY) == EMPTY ? COMPAT_NONE
-                                                                                    : COMPAT_1_18_1;
+    o->compat = json_word(r, karmada_compat_words, KARMADA_WORDS, EMPTY) == EMPTY ? COMPAT_NONE
+                                                                                  : COMPAT_1_18_1;
 }
 
 static void models_decode(struct json_reader *r, struct karmada_options *o) {
     if (json_peek(r) == JSON_NUMBER)
         o->models = (enum estimator_models)json_integer(r, MODELS_FIRST, MODELS_THIRD);
     else
-        o->models = word_decode(r, karmada_models_words, KARMADA_MODELS, MODELS_THIRD);
+        o->models = json_word(r, karmada_models_words, KARMADA_MODELS, MODELS_THIRD);
 }
 
 static void budget_decode(struct json_reader *r, struct karmada_options *o) {

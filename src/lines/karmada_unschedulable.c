@@ -37,7 +37,7 @@ static void member_decode(struct json_reader *r, struct str key, struct unschedu
     else if (str_eq(key, STR("wire")))
         line->wire = hex_decode(r);
     else if (str_eq(key, STR("now")))
-        line->has_now = time_decode(r, &q->now_ms);
+        line->has_now = json_time(r, &q->now_ms);
     else if (str_eq(key, STR("cluster")))
         line->cluster = json_string(r);
 }

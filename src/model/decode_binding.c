@@ -1,5 +1,6 @@
 #include "model/decode_binding.h"
 
+#include "base/json_fields.h"
 #include "model/fields.h"
 #include "model/names.h"
 
@@ -18,14 +19,14 @@ static struct str value_end(const struct json_reader *r, const char *begin) {
 /* ---- spec ---- */
 
 static void resource_decode(struct json_reader *r, struct binding_spec *spec) {
-    static const struct json_string_field fields[] = {
-        {{"apiVersion", 10}, offsetof(struct binding_spec, resource_api)},
-        {{"kind", 4}, offsetof(struct binding_spec, resource_kind)},
-        {{"namespace", 9}, offsetof(struct binding_spec, resource_namespace)},
-        {{"name", 4}, offsetof(struct binding_spec, resource_name)},
-        {{"uid", 3}, offsetof(struct binding_spec, resource_uid)},
+    static const struct json_field fields[] = {
+        JSON_TEXT("apiVersion", struct binding_spec, resource_api),
+        JSON_TEXT("kind", struct binding_spec, resource_kind),
+        JSON_TEXT("namespace", struct binding_spec, resource_namespace),
+        JSON_TEXT("name", struct binding_spec, resource_name),
+        JSON_TEXT("uid", struct binding_spec, resource_uid),
     };
-    json_strings_of(r, fields, sizeof fields / sizeof fields[0], spec);
+    json_fields(r, &JSON_ROWS(fields), spec);
 }
 
 static void target_decode(struct json_reader *r, void *into) {
@@ -42,10 +43,10 @@ static void target_decode(struct json_reader *r, void *into) {
 }
 
 static void eviction_decode(struct json_reader *r, void *into) {
-    static const struct json_string_field fields[] = {
-        {{"fromCluster", 11}, offsetof(struct eviction_task, from)},
+    static const struct json_field fields[] = {
+        JSON_TEXT("fromCluster", struct eviction_task, from),
     };
-    json_strings_of(r, fields, sizeof fields / sizeof fields[0], into);
+    json_fields(r, &JSON_ROWS(fields), into);
 }
 
 static void suspension_decode(struct json_reader *r, struct binding_spec *spec) {
@@ -85,7 +86,7 @@ static void member_decode(struct json_reader *r, struct str key, struct binding_
     else if (str_eq(key, STR("schedulerName")))
         ret->scheduler = json_string(r);
     else if (str_eq(key, STR("rescheduleTriggeredAt")))
-        ret->has_reschedule = time_decode(r, &ret->reschedule_ms);
+        ret->has_reschedule = json_time(r, &ret->reschedule_ms);
     else if (str_eq(key, STR("suspension")))
         suspension_decode(r, ret);
 }
@@ -115,7 +116,7 @@ void binding_status_decode(struct json_reader *r, struct binding_status *ret) {
         return;
     while (json_member(r, &key)) {
         if (str_eq(key, STR("lastScheduledTime")))
-            ret->has_scheduled = time_decode(r, &ret->scheduled_ms);
+            ret->has_scheduled = json_time(r, &ret->scheduled_ms);
         else if (str_eq(key, STR("schedulerObservingAffinityName")))
             ret->observed_affinity = json_string(r);
         else if (str_eq(key, STR("schedulerObservedGeneration")))

@@ -181,7 +181,7 @@ static void spread_decode(struct json_reader *r, void *into) {
         return;
     while (json_member(r, &key)) {
         if (str_eq(key, STR("spreadByField")))
-            spread->field = fields[word_decode(r, words, WORDS, WORDS - 1)];
+            spread->field = fields[json_word(r, words, WORDS, WORDS - 1)];
         else if (str_eq(key, STR("spreadByLabel")))
             spread->label = json_string(r);
         else if (str_eq(key, STR("maxGroups")))
@@ -210,7 +210,7 @@ static void weight_decode(struct json_reader *r, void *into) {
 
 static struct str enum_decode(struct json_reader *r, const char *const *words, uint32_t count,
                               uint32_t absent) {
-    return str_of(words[word_decode(r, words, count, absent)]);
+    return str_of(words[json_word(r, words, count, absent)]);
 }
 
 static void weights_decode(struct json_reader *r, struct replica_scheduling *ret) {

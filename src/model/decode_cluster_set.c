@@ -12,8 +12,8 @@ static void type_decode(struct json_reader *r, bool legacy, enum cluster_set_sel
         [CLUSTER_SET_BY_SELECTOR] = "LabelSelector",
     };
     enum { TYPES = sizeof types / sizeof types[0] };
-    *ret = (enum cluster_set_selector)word_decode(r, legacy ? legacy_types : types, TYPES,
-                                                  CLUSTER_SET_BY_LABEL);
+    *ret = (enum cluster_set_selector)json_word(r, legacy ? legacy_types : types, TYPES,
+                                                CLUSTER_SET_BY_LABEL);
 }
 
 static void selector_decode(struct json_reader *r, bool legacy, struct cluster_set *ret) {

@@ -162,7 +162,7 @@ static void condition_decode(struct json_reader *r, struct karmada_pod *pod, boo
         else if (str_eq(key, STR("reason")))
             reason = json_string(r);
         else if (str_eq(key, STR("lastTransitionTime")))
-            has_transition = time_decode(r, &transition_ms);
+            has_transition = json_time(r, &transition_ms);
     }
     if (*seen || !str_eq(type, STR("PodScheduled")))
         return;

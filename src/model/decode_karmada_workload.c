@@ -12,7 +12,7 @@ static bool peek_created(const struct json_reader *r, int64_t *ret_ms) {
         return false;
     while (json_member(&ahead, &key))
         if (str_eq(key, STR("creationTimestamp")))
-            found = time_decode(&ahead, ret_ms); /* what is broken is reported by the real pass */
+            found = json_time(&ahead, ret_ms); /* what is broken is reported by the real pass */
     return found;
 }
 

@@ -1,5 +1,6 @@
 #include "model/ocm.h"
 
+#include "base/json_fields.h"
 #include "model/fields.h"
 #include "model/quantity.h"
 
@@ -10,7 +11,7 @@
 static struct str effect_decode(struct json_reader *r) {
     static const char *const effects[] = {"NoSelect", "PreferNoSelect", "NoSelectIfNew"};
     enum { EFFECTS = sizeof effects / sizeof effects[0] };
-    const uint32_t effect = word_decode(r, effects, EFFECTS, EFFECTS);
+    const uint32_t effect = json_word(r, effects, EFFECTS, EFFECTS);
     return effect < EFFECTS ? str_of(effects[effect]) : (struct str){0};
 }
 
@@ -28,7 +29,7 @@ static void taint_decode(struct json_reader *r, void *into) {
         else if (str_eq(key, STR("effect")))
             t->taint.effect = effect_decode(r);
         else if (str_eq(key, STR("timeAdded")))
-            (void)time_decode(r, &t->added_ms); /* null: not given */
+            (void)json_time(r, &t->added_ms); /* null: not given */
     }
 }
 
@@ -45,11 +46,11 @@ struct claims {
 };
 
 static void claim_decode(struct json_reader *r, void *into) {
-    static const struct json_string_field fields[] = {
-        {{"name", 4}, offsetof(struct claim, name)},
-        {{"value", 5}, offsetof(struct claim, value)},
+    static const struct json_field fields[] = {
+        JSON_TEXT("name", struct claim, name),
+        JSON_TEXT("value", struct claim, value),
     };
-    json_strings_of(r, fields, sizeof fields / sizeof fields[0], into);
+    json_fields(r, &JSON_ROWS(fields), into);
 }
 
 static int by_name(const void *a, const void *b) {

@@ -1,5 +1,7 @@
 #include "model/object.h"
 
+#include "base/json_fields.h"
+
 #include <errno.h>
 #include <stddef.h>
 
@@ -57,17 +59,17 @@ int object_decode(struct str json, enum object_kind kind, enum pod_detail detail
 }
 
 static void key_decode(struct json_reader *r, struct object_meta *ret) {
-    static const struct json_string_field fields[] = {
-        {{"name", 4}, offsetof(struct object_meta, name)},
-        {{"namespace", 9}, offsetof(struct object_meta, namespace)},
-        {{"uid", 3}, offsetof(struct object_meta, uid)},
+    static const struct json_field fields[] = {
+        JSON_TEXT("name", struct object_meta, name),
+        JSON_TEXT("namespace", struct object_meta, namespace),
+        JSON_TEXT("uid", struct object_meta, uid),
     };
     struct str key;
     if (!json_object(r))
         return;
     while (json_member(r, &key)) {
         if (str_eq(key, STR("metadata")))
-            json_strings_of(r, fields, sizeof fields / sizeof fields[0], ret);
+            json_fields(r, &JSON_ROWS(fields), ret);
     }
 }
 

@@ -10,13 +10,13 @@
 static void key_type_decode(struct json_reader *r, struct placement_term *t) {
     static const char *const types[] = {"Label", "Claim"};
     enum { TYPES = sizeof types / sizeof types[0], CLAIM = 1 };
-    t->is_claim = word_decode(r, types, TYPES, TYPES) == CLAIM;
+    t->is_claim = json_word(r, types, TYPES, TYPES) == CLAIM;
 }
 
 static void when_decode(struct json_reader *r, struct placement_term *t) {
     static const char *const words[] = {"ScheduleAnyway", "DoNotSchedule"};
     enum { WORDS = sizeof words / sizeof words[0], HARD = 1 };
-    t->hard = word_decode(r, words, WORDS, WORDS) == HARD;
+    t->hard = json_word(r, words, WORDS, WORDS) == HARD;
 }
 
 static void term_decode(struct json_reader *r, struct placement_term *t, bool of_question) {
@@ -72,7 +72,7 @@ static void spread_decode(struct json_reader *r, struct placement *p) {
 static struct str effect_decode(struct json_reader *r) {
     static const char *const effects[] = {"NoSelect", "PreferNoSelect", "NoSelectIfNew", ""};
     enum { EFFECTS = sizeof effects / sizeof effects[0] };
-    return str_of(effects[word_decode(r, effects, EFFECTS, EFFECTS - 1)]);
+    return str_of(effects[json_word(r, effects, EFFECTS, EFFECTS - 1)]);
 }
 
 static void toleration_decode(struct json_reader *r, void *into) {

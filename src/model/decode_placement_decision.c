@@ -1,14 +1,15 @@
 #include "model/ocm.h"
 
+#include "base/json_fields.h"
+
 struct decided {
     struct str cluster, reason;
 };
 
 static void decision_decode(struct json_reader *r, void *into) {
-    static const struct json_string_field fields[] = {
-        {{"clusterName", 11}, offsetof(struct decided, cluster)},
-        {{"reason", 6}, offsetof(struct decided, reason)}};
-    json_strings_of(r, fields, sizeof fields / sizeof fields[0], into);
+    static const struct json_field fields[] = {JSON_TEXT("clusterName", struct decided, cluster),
+                                               JSON_TEXT("reason", struct decided, reason)};
+    json_fields(r, &JSON_ROWS(fields), into);
 }
 
 static void decisions_decode(struct json_reader *r, struct placement_decision *ret) {

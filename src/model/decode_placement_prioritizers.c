@@ -35,8 +35,7 @@ static void add_on_decode(struct json_reader *r, struct placement_prioritizer *p
 static enum prioritizer_type type_decode(struct json_reader *r) {
     static const char *const types[] = {"BuiltIn", "AddOn", ""};
     enum { TYPES = sizeof types / sizeof types[0], ADD_ON = 1 };
-    return word_decode(r, types, TYPES, TYPES) == ADD_ON ? PRIORITIZER_ADD_ON
-                                                         : PRIORITIZER_BUILT_IN;
+    return json_word(r, types, TYPES, TYPES) == ADD_ON ? PRIORITIZER_ADD_ON : PRIORITIZER_BUILT_IN;
 }
 
 static void coordinate_decode(struct json_reader *r, struct placement_prioritizer *p) {

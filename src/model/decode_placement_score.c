@@ -58,7 +58,7 @@ static void status_decode(struct json_reader *r, struct placement_score *ret) {
         if (str_eq(key, STR("scores")))
             items_decode(r, ret);
         else if (str_eq(key, STR("validUntil")))
-            ret->has_end = time_decode(r, &ret->valid_until_ms);
+            ret->has_end = json_time(r, &ret->valid_until_ms);
     }
 }
 

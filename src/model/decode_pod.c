@@ -1,22 +1,24 @@
 #include "model/object.h"
 
+#include "base/json_fields.h"
+
 /* Of a volume the name of its claim, or the image, if that is what it is. */
 struct volume {
     struct str claim, image;
 };
 
 static struct volume volume_decode(struct json_reader *r) {
-    static const struct json_string_field name_field[] = {{{"claimName", 9}, 0}},
-                                          reference_field[] = {{{"reference", 9}, 0}};
+    static const struct json_field name_field[] = {JSON_TEXT_ALONE("claimName")},
+                                   reference_field[] = {JSON_TEXT_ALONE("reference")};
     struct volume volume = {{0}, {0}};
     struct str key;
     if (!json_object(r))
         return volume;
     while (json_member(r, &key))
         if (str_eq(key, STR("persistentVolumeClaim")))
-            json_strings_of(r, name_field, 1, &volume.claim);
+            json_fields(r, &JSON_ROWS(name_field), &volume.claim);
         else if (str_eq(key, STR("image")))
-            json_strings_of(r, reference_field, 1, &volume.image);
+            json_fields(r, &JSON_ROWS(reference_field), &volume.image);
     return volume;
 }
 
@@ -91,13 +93,13 @@ static void affinities_decode(struct json_reader *r, enum pod_detail detail, str
 
 /* Kueue is of those that add nodeSelectors before they take their gate away. */
 static void gates_decode(struct json_reader *r, struct pod *pod) {
-    static const struct json_string_field name_field[] = {{{"name", 4}, 0}};
+    static const struct json_field name_field[] = {JSON_TEXT_ALONE("name")};
     pod->has_gates = pod->gated = false;
     if (json_null(r) || !json_array(r))
         return;
     while (json_element(r)) {
         struct str name = {0};
-        json_strings_of(r, name_field, 1, &name); /* errors stay in r */
+        json_fields(r, &JSON_ROWS(name_field), &name); /* errors stay in r */
         pod->has_gates = true;
         pod->gated = pod->gated || str_has_prefix(name, STR("kueue.x-k8s.io/"));
     }

@@ -1,5 +1,6 @@
 #include "model/policy.h"
 
+#include "base/json_fields.h"
 #include "model/fields.h"
 
 #include <errno.h>
@@ -107,7 +108,7 @@ static enum policy_locality_mode locality_mode_decode(struct json_reader *r) {
     /* YAML makes a false of Off */
     if (json_peek(r) == JSON_BOOL || str_eq(json_string(&ahead), STR("Off")))
         json_fail(r, "expected 'Preferred', 'Required' or 'Disabled', which was 'Off'");
-    return (enum policy_locality_mode)(POLICY_LOCALITY_PREFERRED + word_decode(r, words, 3, 0));
+    return (enum policy_locality_mode)(POLICY_LOCALITY_PREFERRED + json_word(r, words, 3, 0));
 }
 
 static void keep_off_decode(struct json_reader *r, struct policy *policy) {
@@ -122,7 +123,7 @@ static void keep_off_decode(struct json_reader *r, struct policy *policy) {
     if (json_object(r))
         while (json_member(r, &key)) {
             if (str_eq(key, STR("mode")))
-                mode = word_decode(r, words, 3, 0);
+                mode = json_word(r, words, 3, 0);
             else if (str_eq(key, STR("weight")))
                 weight = (int32_t)json_integer(r, 1, 100);
             else
@@ -210,13 +211,13 @@ static void term_decode(struct json_reader *r, void *into) {
             if (str_eq(key, STR("topologyKey")))
                 t->key = json_string(r);
             else if (str_eq(key, STR("topologyKeyType")))
-                t->is_claim = word_decode(r, types, 2, 0) == 1;
+                t->is_claim = json_word(r, types, 2, 0) == 1;
             else if (str_eq(key, STR("maxSkew")))
                 t->max_skew = json_null(r) ? 1 : (int32_t)json_integer(r, 1, INT32_MAX);
             else if (str_eq(key, STR("minDomains")))
                 t->min_domains = json_null(r) ? 0 : (int32_t)json_integer(r, 1, INT32_MAX);
             else if (str_eq(key, STR("whenUnsatisfiable")))
-                t->hard = word_decode(r, actions, 2, 0) == 1;
+                t->hard = json_word(r, actions, 2, 0) == 1;
             else
                 unknown(r);
         }
@@ -356,7 +357,7 @@ static enum policy_mode mode_decode(struct json_reader *r) {
     const char *words[POLICY_MODES];
     for (int i = 0; i < POLICY_MODES; i++)
         words[i] = policy_mode_names[i].p;
-    return (enum policy_mode)word_decode(r, words, POLICY_MODES, POLICY_ENFORCE);
+    return (enum policy_mode)json_word(r, words, POLICY_MODES, POLICY_ENFORCE);
 }
 
 static void spec_decode(struct json_reader *r, struct policy *policy) {
@@ -385,9 +386,9 @@ static void spec_decode(struct json_reader *r, struct policy *policy) {
 }
 
 static struct str name_decode(struct json_reader *r) {
-    static const struct json_string_field name_field[] = {{{"name", 4}, 0}};
+    static const struct json_field name_field[] = {JSON_TEXT_ALONE("name")};
     struct str name = {0};
-    json_strings_of(r, name_field, 1, &name);
+    json_fields(r, &JSON_ROWS(name_field), &name);
     return name;
 }
 

@@ -2,6 +2,7 @@
  * What a pod requests, from its spec and status. Container statuses are matched by name through a
  * sorted array, and lists of amounts are sorted, so the work is O(n log n) of what a user writes.
  */
+#include "base/json_fields.h"
 #include "base/limits.h"
 #include "model/labels.h"
 #include "model/names.h"
@@ -382,9 +383,9 @@ struct condition {
 
 /* Is a resize pending that the node cannot grant? upstream: IsPodResizeInfeasible(). */
 static bool resize_infeasible(struct sum *s) {
-    static const struct json_string_field fields[] = {
-        {{"type", 4}, offsetof(struct condition, type)},
-        {{"reason", 6}, offsetof(struct condition, reason)},
+    static const struct json_field fields[] = {
+        JSON_TEXT("type", struct condition, type),
+        JSON_TEXT("reason", struct condition, reason),
     };
     struct json_reader r;
     if (s->infeasible >= 0)
@@ -397,7 +398,7 @@ static bool resize_infeasible(struct sum *s) {
         return false;
     while (json_element(&r)) {
         struct condition condition = {{0}, {0}};
-        json_strings_of(&r, fields, 2, &condition);
+        json_fields(&r, &JSON_ROWS(fields), &condition);
         if (str_eq(condition.type, STR("PodResizePending"))) {
             s->infeasible = str_eq(condition.reason, STR("Infeasible"));
             break;

@@ -1,6 +1,6 @@
 #include "model/pod_details.h"
 
-#include "base/json_reader.h"
+#include "base/json_fields.h"
 
 #include <stddef.h>
 
@@ -97,13 +97,13 @@ struct reading {
 };
 
 static bool volume_member(struct json_reader *r, struct str key, void *into) {
-    static const struct json_string_field claim_name[] = {
-        {{"claimName", 9}, offsetof(struct pod_volume, claim)}};
+    static const struct json_field claim_name[] = {
+        JSON_TEXT("claimName", struct pod_volume, claim)};
     struct pod_volume *volume = into;
     if (str_eq(key, STR("name")))
         volume->name = json_string(r);
     else if (str_eq(key, STR("persistentVolumeClaim")))
-        json_strings_of(r, claim_name, 1, volume);
+        json_fields(r, &JSON_ROWS(claim_name), volume);
     else
         return false;
     return true;

@@ -1,5 +1,6 @@
 #include "model/taint.h"
 
+#include "base/json_fields.h"
 #include "model/selector.h"
 
 #include <stddef.h>
@@ -27,12 +28,12 @@ const struct toleration passing_taint_tolerations[PASSING_TAINTS] = {
 #undef EXISTS
 
 static void taint_decode(struct json_reader *r, void *into) {
-    static const struct json_string_field fields[] = {
-        {{"key", 3}, offsetof(struct taint, key)},
-        {{"value", 5}, offsetof(struct taint, value)},
-        {{"effect", 6}, offsetof(struct taint, effect)},
+    static const struct json_field fields[] = {
+        JSON_TEXT("key", struct taint, key),
+        JSON_TEXT("value", struct taint, value),
+        JSON_TEXT("effect", struct taint, effect),
     };
-    json_strings_of(r, fields, sizeof fields / sizeof fields[0], into);
+    json_fields(r, &JSON_ROWS(fields), into);
 }
 
 const struct taint *taints_decode(struct json_reader *r, uint32_t *ret_count) {
@@ -40,13 +41,13 @@ const struct taint *taints_decode(struct json_reader *r, uint32_t *ret_count) {
 }
 
 static void toleration_decode(struct json_reader *r, void *into) {
-    static const struct json_string_field fields[] = {
-        {{"key", 3}, offsetof(struct toleration, key)},
-        {{"operator", 8}, offsetof(struct toleration, op)},
-        {{"value", 5}, offsetof(struct toleration, value)},
-        {{"effect", 6}, offsetof(struct toleration, effect)},
+    static const struct json_field fields[] = {
+        JSON_TEXT("key", struct toleration, key),
+        JSON_TEXT("operator", struct toleration, op),
+        JSON_TEXT("value", struct toleration, value),
+        JSON_TEXT("effect", struct toleration, effect),
     };
-    json_strings_of(r, fields, sizeof fields / sizeof fields[0], into);
+    json_fields(r, &JSON_ROWS(fields), into);
 }
 
 struct tolerations tolerations_decode(struct json_reader *r) {

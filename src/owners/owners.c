@@ -9,7 +9,7 @@
  */
 #include "owners/owners.h"
 
-#include "base/json_reader.h"
+#include "base/json_fields.h"
 #include "base/limits.h"
 #include "base/metrics.h"
 #include "kube/client/lookup_places.h"
@@ -160,12 +160,12 @@ static struct owner_lookup *lookup_new(const struct owner_question *question,
 
 /* ---- what was brought ---- */
 
-static const struct json_string_field name_and_kind[] = {{{"name", 4}, 0},
-                                                         {{"kind", 4}, sizeof(struct str)}};
-
 struct resource {
     struct str name, kind;
 };
+
+static const struct json_field name_and_kind[] = {JSON_TEXT("name", struct resource, name),
+                                                  JSON_TEXT("kind", struct resource, kind)};
 
 /* The elements of an array. */
 static bool find_among(struct json_reader *r, struct str kind, struct str name,
@@ -173,7 +173,7 @@ static bool find_among(struct json_reader *r, struct str kind, struct str name,
     bool found = false;
     while (json_element(r)) {
         struct resource resource = {{0}, {0}};
-        json_strings_of(r, name_and_kind, 2, &resource);
+        json_fields(r, &JSON_ROWS(name_and_kind), &resource);
         bool is_it = str_empty(name)
                          ? str_eq(resource.kind, kind) && str_find(resource.name, '/') == SIZE_MAX
                          : str_eq(resource.name, name);
@@ -217,14 +217,14 @@ static struct str read_plural(struct owner_lookup *l) {
 
 /* status.selector of a Scale, "" if it says none. */
 static struct str read_selector(struct owner_lookup *l) {
-    static const struct json_string_field field[] = {{{"selector", 8}, 0}};
+    static const struct json_field field[] = {JSON_TEXT_ALONE("selector")};
     struct json_reader r;
     struct str key, selector = {0};
     json_reader_init(&r, l->body, &l->arena, "Scale");
     bool is_object = json_object(&r);
     while (is_object && json_member(&r, &key))
         if (str_eq(key, STR("status")))
-            json_strings_of(&r, field, 1, &selector);
+            json_fields(&r, &JSON_ROWS(field), &selector);
     bool good = json_finish(&r, NULL) == 0 && selector.n <= LIMIT_OWNER_TEXT;
     return good ? selector : STR("");
 }

@@ -1,5 +1,6 @@
 #include "policy/batch.h"
 
+#include "base/json_fields.h"
 #include "base/limits.h"
 #include "model/names.h"
 #include "yaml/manifests.h"
@@ -146,14 +147,14 @@ int policy_batch_read(const char *const *paths, size_t count, struct policy_batc
 
 /* "" when there is none. */
 static struct str name_of(struct str object, struct arena *arena) {
-    static const struct json_string_field name_field[] = {{{"name", 4}, 0}};
+    static const struct json_field name_field[] = {JSON_TEXT_ALONE("name")};
     struct json_reader r;
     struct str key, name = {0};
     json_reader_init(&r, object, arena, "policy");
     if (json_object(&r))
         while (json_member(&r, &key)) {
             if (str_eq(key, STR("metadata")))
-                json_strings_of(&r, name_field, 1, &name);
+                json_fields(&r, &JSON_ROWS(name_field), &name);
         }
     return json_finish(&r, NULL) == 0 ? arena_str(arena, name) : (struct str){0};
 }

@@ -1,15 +1,17 @@
 #include "admission/placements/shape.h"
 
-#include "base/json_reader.h"
+#include "base/json_fields.h"
 #include "model/ocm.h"
 
 /* ---- prioritizers ---- */
 
 static void read_coordinate(struct json_reader *r, struct shape_configuration *c) {
-    struct str key, resource = {0}, score = {0}, built_in = {0};
-    const struct json_string_field names[] = {{{"resourceName", 12}, 0},
-                                              {{"scoreName", 9}, sizeof(struct str)}};
-    struct str add_on[2] = {{0}, {0}};
+    struct add_on {
+        struct str resource, score;
+    } add_on = {.score = {0}};
+    static const struct json_field names[] = {JSON_TEXT("resourceName", struct add_on, resource),
+                                              JSON_TEXT("scoreName", struct add_on, score)};
+    struct str key, built_in = {0};
     if (!json_object(r))
         return;
     while (json_member(r, &key)) {
@@ -18,11 +20,9 @@ static void read_coordinate(struct json_reader *r, struct shape_configuration *c
         else if (str_eq(key, STR("builtIn")))
             built_in = json_string(r);
         else if (str_eq(key, STR("addOn")))
-            json_strings_of(r, names, 2, add_on);
+            json_fields(r, &JSON_ROWS(names), &add_on);
     }
-    resource = add_on[0];
-    score = add_on[1];
-    c->is_ours = c->is_add_on && injected_key_read(resource, score, &c->key);
+    c->is_ours = c->is_add_on && injected_key_read(add_on.resource, add_on.score, &c->key);
     if (!c->is_add_on)
         c->built_in = built_in;
 }

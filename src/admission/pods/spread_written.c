@@ -1,13 +1,13 @@
 #include "admission/pods/spread_written.h"
 
-#include "base/json_reader.h"
+#include "base/json_fields.h"
 #include "model/names.h"
 
 #include <errno.h>
 
 /* k:{"topologyKey":"zone","whenUnsatisfiable":"DoNotSchedule"} */
 static void note_item(struct spread_written *w, struct str key) {
-    static const struct json_string_field field[] = {{{"topologyKey", 11}, 0}};
+    static const struct json_field field[] = {JSON_TEXT_ALONE("topologyKey")};
     struct json_reader r;
     struct str topology_key = {0};
     if (str_eq(key, STR(".")))
@@ -17,7 +17,7 @@ static void note_item(struct spread_written *w, struct str key) {
         return;
     }
     json_reader_init(&r, (struct str){key.p + 2, key.n - 2}, w->arena, "managedFields");
-    json_strings_of(&r, field, 1, &topology_key);
+    json_fields(&r, &JSON_ROWS(field), &topology_key);
     if (json_finish(&r, NULL) != 0 || str_empty(topology_key)) {
         w->strange = true;
         return;

@@ -1,7 +1,7 @@
 #include "kube/client/list.h"
 
 #include "base/arena.h"
-#include "base/json_reader.h"
+#include "base/json_fields.h"
 #include "base/limits.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static bool is_plain(struct str token) {
 /* metadata.continue of a list; "" on its last page. In place of that of the page before. */
 static int read_token(struct str page, const char *path, char ret[static TOKEN_SIZE],
                       struct err *err) {
-    static const struct json_string_field fields[] = {{{"continue", 8}, 0}};
+    static const struct json_field fields[] = {JSON_TEXT_ALONE("continue")};
     CLEANUP(arena_done) struct arena arena;
     struct json_reader r;
     struct str key, token = {0};
@@ -33,7 +33,7 @@ static int read_token(struct str page, const char *path, char ret[static TOKEN_S
     if (json_object(&r))
         while (json_member(&r, &key)) {
             if (str_eq(key, STR("metadata")))
-                json_strings_of(&r, fields, 1, &token);
+                json_fields(&r, &JSON_ROWS(fields), &token);
         }
     int failed = json_finish(&r, err);
     if (failed != 0)

@@ -1,14 +1,14 @@
 #include "kube/client/status.h"
 
-#include "base/json_reader.h"
+#include "base/json_fields.h"
 #include "model/names.h"
 
 #include <stdio.h>
 
 static void read_cause(struct json_reader *r, struct kube_status *status) {
-    static const struct json_string_field fields[] = {{{"reason", 6}, 0}};
+    static const struct json_field fields[] = {JSON_TEXT_ALONE("reason")};
     struct str reason = {0};
-    json_strings_of(r, fields, 1, &reason);
+    json_fields(r, &JSON_ROWS(fields), &reason);
     if (str_eq(reason, STR("ResourceVersionTooLarge")))
         status->version_too_large = true;
 }

@@ -4,7 +4,7 @@
  */
 #include "kube/objects/binding.h"
 
-#include "base/json_reader.h"
+#include "base/json_fields.h"
 #include "base/json_writer.h"
 #include "base/limits.h"
 #include "base/random.h"
@@ -145,8 +145,8 @@ struct seen {
 };
 
 static int read_pod(struct attempt *a, struct str body, struct seen *ret) {
-    static const struct json_string_field uid[] = {{{"uid", 3}, 0}};
-    static const struct json_string_field node[] = {{{"nodeName", 8}, 0}};
+    static const struct json_field uid[] = {JSON_TEXT_ALONE("uid")};
+    static const struct json_field node[] = {JSON_TEXT_ALONE("nodeName")};
     struct json_reader r;
     struct str key;
     json_reader_init(&r, body, &a->arena, POD_KIND);
@@ -154,9 +154,9 @@ static int read_pod(struct attempt *a, struct str body, struct seen *ret) {
         return err_set(&a->last, -EINVAL, "the API server's answer is no pod");
     while (json_member(&r, &key))
         if (str_eq(key, STR("metadata")))
-            json_strings_of(&r, uid, 1, &ret->uid);
+            json_fields(&r, &JSON_ROWS(uid), &ret->uid);
         else if (str_eq(key, STR("spec")))
-            json_strings_of(&r, node, 1, &ret->node);
+            json_fields(&r, &JSON_ROWS(node), &ret->node);
     return json_finish(&r, &a->last);
 }
 

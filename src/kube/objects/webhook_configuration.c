@@ -1,7 +1,7 @@
 #include "kube/objects/webhook_configuration.h"
 
 #include "base/base64.h"
-#include "base/json_reader.h"
+#include "base/json_fields.h"
 #include "base/json_writer.h"
 #include "model/names.h"
 
@@ -74,20 +74,22 @@ static struct str host_of(struct str url) {
 }
 
 static struct str read_service(struct json_reader *r) {
-    static const struct json_string_field fields[] = {{{"name", 4}, 0},
-                                                      {{"namespace", 9}, sizeof(struct str)}};
-    struct str said[2] = {{0}};
-    json_strings_of(r, fields, 2, said);
-    if (said[0].n == 0 || said[0].n > 253 || said[1].n > 253)
+    struct service {
+        struct str name, namespace;
+    } said = {.name = {0}};
+    static const struct json_field fields[] = {JSON_TEXT("name", struct service, name),
+                                               JSON_TEXT("namespace", struct service, namespace)};
+    json_fields(r, &JSON_ROWS(fields), &said);
+    if (said.name.n == 0 || said.name.n > 253 || said.namespace.n > 253)
         return STR("");
     char text[520];
     size_t n = 0;
-    memcpy(text, said[0].p, said[0].n);
-    n += said[0].n;
+    memcpy(text, said.name.p, said.name.n);
+    n += said.name.n;
     text[n++] = '.';
-    if (said[1].n > 0)
-        memcpy(text + n, said[1].p, said[1].n);
-    n += said[1].n;
+    if (said.namespace.n > 0)
+        memcpy(text + n, said.namespace.p, said.namespace.n);
+    n += said.namespace.n;
     memcpy(text + n, ".svc", 4);
     return arena_str(r->arena, (struct str){text, n + 4});
 }

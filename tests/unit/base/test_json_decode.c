@@ -1,5 +1,5 @@
 /* The reader's helpers for decoders: arrays of items and objects of strings. */
-#include "base/json_reader.h"
+#include "base/json_fields.h"
 
 #include "unit/unit.h"
 
@@ -10,13 +10,13 @@ struct port {
     int64_t number;
 };
 
-static const struct json_string_field port_fields[] = {
-    {{"name", 4}, offsetof(struct port, name)},
-    {{"protocol", 8}, offsetof(struct port, protocol)},
+static const struct json_field port_fields[] = {
+    JSON_TEXT("name", struct port, name),
+    JSON_TEXT("protocol", struct port, protocol),
 };
 
 static void read_port(struct json_reader *r, void *into) {
-    json_strings_of(r, port_fields, 2, into);
+    json_fields(r, &JSON_ROWS(port_fields), into);
 }
 
 static void read_number(struct json_reader *r, void *into) {
