@@ -68,6 +68,8 @@ struct json_field {
     .size = sizeof(((type *)NULL)->member)
 #define JSON_TEXT(text, type, member)                                                              \
     { JSON_FIELD_AT(text, type, member), .kind = JSON_KIND_TEXT }
+#define JSON_TEXT_GIVEN(text, type, member, flag)                                                  \
+    { JSON_FIELD_AT(text, type, member), .kind = JSON_KIND_TEXT, JSON_GIVEN(type, flag) }
 /* Into a struct str of its own, which `into` is. */
 #define JSON_TEXT_ALONE(text)                                                                      \
     { .name = {text, sizeof(text) - 1}, .kind = JSON_KIND_TEXT }

@@ -1,51 +1,40 @@
 #include "model/ocm.h"
 
-#include "base/json_fields.h"
+#include "model/fields.h"
 
 struct decided {
     struct str cluster, reason;
 };
 
-static void decision_decode(struct json_reader *r, void *into) {
-    static const struct json_field fields[] = {JSON_TEXT("clusterName", struct decided, cluster),
-                                               JSON_TEXT("reason", struct decided, reason)};
-    json_fields(r, &JSON_ROWS(fields), into);
-}
-
-static void decisions_decode(struct json_reader *r, struct placement_decision *ret) {
+/* As it is read. */
+struct read_decision {
+    struct object_meta meta;
+    struct decided *items;
     uint32_t count;
-    const struct decided *items =
-        json_array_of(r, sizeof *items, UINT32_MAX, decision_decode, &count);
-    struct str *clusters = arena_array(r->arena, count, sizeof *clusters);
-    ret->reasons = 0;
-    ret->cluster_count = clusters != NULL ? count : 0; /* the arena says so */
-    for (uint32_t i = 0; i < ret->cluster_count; i++) {
-        clusters[i] = items[i].cluster;
-        ret->reasons = placement_reasons_add(ret->reasons, items[i].reason);
-    }
-    ret->clusters = clusters;
-}
+};
 
-static void status_decode(struct json_reader *r, struct placement_decision *ret) {
-    struct str key;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("decisions")))
-            decisions_decode(r, ret);
-    }
-}
+static const struct json_field decided_fields[] = {
+    JSON_TEXT("clusterName", struct decided, cluster),
+    JSON_TEXT("reason", struct decided, reason),
+};
+static const struct json_field status_fields[] = {
+    JSON_LIST("decisions", struct read_decision, items, count, UINT32_MAX, decided_fields),
+};
+static const struct json_field fields[] = {
+    JSON_CALL("metadata", struct read_decision, meta, meta_read),
+    JSON_WITHIN("status", status_fields),
+};
 
 void placement_decision_decode(struct json_reader *r, struct placement_decision *ret) {
-    struct str key;
-    *ret = (struct placement_decision){0};
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("metadata")))
-            meta_decode(r, &ret->meta);
-        else if (str_eq(key, STR("status")))
-            status_decode(r, ret);
+    struct read_decision read = {.count = 0};
+    json_fields(r, &JSON_ROWS(fields), &read);
+    struct str *clusters =
+        read.count > 0 ? arena_array(r->arena, read.count, sizeof *clusters) : NULL;
+    *ret = (struct placement_decision){.meta = read.meta, .clusters = clusters};
+    ret->cluster_count = clusters != NULL ? read.count : 0; /* the arena says so */
+    for (uint32_t i = 0; i < ret->cluster_count; i++) {
+        clusters[i] = read.items[i].cluster;
+        ret->reasons = placement_reasons_add(ret->reasons, read.items[i].reason);
     }
     if (str_empty(ret->meta.namespace))
         ret->meta.namespace = STR("default"); /* as kubectl reads it */

@@ -9,18 +9,26 @@ struct placed_item {
     uint32_t place; /* in the text */
 };
 
-static void item_decode(struct json_reader *r, void *into) {
-    struct placed_item *i = into;
-    struct str key;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("name")))
-            i->item.name = json_string(r);
-        else if (str_eq(key, STR("value")))
-            i->item.value = (int32_t)json_integer(r, INT32_MIN, INT32_MAX);
-    }
-}
+/* As it is read. */
+struct read_score {
+    struct placement_score score;
+    struct placed_item *items;
+    uint32_t count;
+};
+
+static const struct json_field item_fields[] = {
+    JSON_TEXT("name", struct placed_item, item.name),
+    JSON_INTEGER("value", struct placed_item, item.value, INT32_MIN, INT32_MAX, .absent = 0),
+};
+static const struct json_field status_fields[] = {
+    JSON_LIST("scores", struct read_score, items, count, UINT32_MAX, item_fields),
+    JSON_TIME("validUntil", struct read_score, score.valid_until_ms,
+              JSON_GIVEN(struct read_score, score.has_end)),
+};
+static const struct json_field fields[] = {
+    JSON_CALL("metadata", struct read_score, score.meta, meta_read),
+    JSON_WITHIN("status", status_fields),
+};
 
 static int by_name_and_place(const void *a, const void *b) {
     const struct placed_item *left = a, *right = b;
@@ -28,51 +36,34 @@ static int by_name_and_place(const void *a, const void *b) {
     return order != 0 ? order : (left->place > right->place) - (left->place < right->place);
 }
 
-static void items_decode(struct json_reader *r, struct placement_score *ret) {
-    uint32_t count, kept = 0;
-    struct placed_item *placed = json_array_of(r, sizeof *placed, UINT32_MAX, item_decode, &count);
-    struct placement_score_item *items = arena_array(r->arena, count, sizeof *items);
-    ret->items = NULL;
-    ret->item_count = 0;
-    if (placed == NULL || items == NULL)
+/* By name; of those with one name the last. */
+static void gather(struct json_reader *r, struct read_score *read) {
+    struct placed_item *placed = read->items;
+    uint32_t kept = 0;
+    if (placed == NULL)
         return;
-    if (!steps_take_sort(&r->arena->steps, count)) {
+    struct placement_score_item *items = arena_array(r->arena, read->count, sizeof *items);
+    if (items == NULL)
+        return; /* the arena says so */
+    if (!steps_take_sort(&r->arena->steps, read->count)) {
         json_fail(r, "too many scores");
         return;
     }
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < read->count; i++)
         placed[i].place = i;
-    qsort(placed, count, sizeof *placed, by_name_and_place);
-    for (uint32_t i = 0; i < count; i++)
-        if (i + 1 == count || !str_eq(placed[i].item.name, placed[i + 1].item.name))
+    qsort(placed, read->count, sizeof *placed, by_name_and_place);
+    for (uint32_t i = 0; i < read->count; i++)
+        if (i + 1 == read->count || !str_eq(placed[i].item.name, placed[i + 1].item.name))
             items[kept++] = placed[i].item;
-    ret->items = items;
-    ret->item_count = kept;
-}
-
-static void status_decode(struct json_reader *r, struct placement_score *ret) {
-    struct str key;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("scores")))
-            items_decode(r, ret);
-        else if (str_eq(key, STR("validUntil")))
-            ret->has_end = json_time(r, &ret->valid_until_ms);
-    }
+    read->score.items = items;
+    read->score.item_count = kept;
 }
 
 void placement_score_decode(struct json_reader *r, struct placement_score *ret) {
-    struct str key;
-    *ret = (struct placement_score){0};
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("metadata")))
-            meta_decode(r, &ret->meta);
-        else if (str_eq(key, STR("status")))
-            status_decode(r, ret);
-    }
+    struct read_score read = {.count = 0};
+    json_fields(r, &JSON_ROWS(fields), &read);
+    gather(r, &read);
+    *ret = read.score;
     if (str_empty(ret->meta.namespace))
         ret->meta.namespace = STR("default"); /* as kubectl reads it */
 }

@@ -1,8 +1,16 @@
-/* Amounts as CRDs write them. Errors stay in the reader. */
+/*
+ * What objects of the API share, as functions for rows (base/json_fields.h), and amounts. Errors
+ * stay in the reader.
+ */
 #pragma once
 
 #include "base/json_fields.h"
 #include "model/quantity.h"
+
+void meta_read(struct json_reader *r, void *into);           /* struct object_meta */
+void labels_read(struct json_reader *r, void *into);         /* struct labels */
+void label_selector_read(struct json_reader *r, void *into); /* struct label_selector */
+void tolerations_read(struct json_reader *r, void *into);    /* struct tolerations */
 
 /*
  * Reads a quantity as quantity_decode() does. One that cannot be read leaves an error whose code is
