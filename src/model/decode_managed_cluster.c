@@ -8,30 +8,19 @@
 
 /* ---- taints ---- */
 
-static struct str effect_decode(struct json_reader *r) {
+static void effect_read(struct json_reader *r, void *into) {
     static const char *const effects[] = {"NoSelect", "PreferNoSelect", "NoSelectIfNew"};
     enum { EFFECTS = sizeof effects / sizeof effects[0] };
     const uint32_t effect = json_word(r, effects, EFFECTS, EFFECTS);
-    return effect < EFFECTS ? str_of(effects[effect]) : (struct str){0};
+    *(struct str *)into = effect < EFFECTS ? str_of(effects[effect]) : (struct str){0};
 }
 
-static void taint_decode(struct json_reader *r, void *into) {
-    struct cluster_taint *t = into;
-    struct str key;
-    t->added_ms = INT64_MIN;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("key")))
-            t->taint.key = json_string(r);
-        else if (str_eq(key, STR("value")))
-            t->taint.value = json_string(r);
-        else if (str_eq(key, STR("effect")))
-            t->taint.effect = effect_decode(r);
-        else if (str_eq(key, STR("timeAdded")))
-            (void)json_time(r, &t->added_ms); /* null: not given */
-    }
-}
+static const struct json_field taint_fields[] = {
+    JSON_TEXT("key", struct cluster_taint, taint.key),
+    JSON_TEXT("value", struct cluster_taint, taint.value),
+    JSON_CALL("effect", struct cluster_taint, taint.effect, effect_read),
+    JSON_TIME("timeAdded", struct cluster_taint, added_ms, .absent = INT64_MIN),
+};
 
 /* ---- claims ---- */
 
@@ -45,13 +34,10 @@ struct claims {
     uint32_t count;
 };
 
-static void claim_decode(struct json_reader *r, void *into) {
-    static const struct json_field fields[] = {
-        JSON_TEXT("name", struct claim, name),
-        JSON_TEXT("value", struct claim, value),
-    };
-    json_fields(r, &JSON_ROWS(fields), into);
-}
+static const struct json_field claim_fields[] = {
+    JSON_TEXT("name", struct claim, name),
+    JSON_TEXT("value", struct claim, value),
+};
 
 static int by_name(const void *a, const void *b) {
     const struct claim *left = a, *right = b;
@@ -97,65 +83,52 @@ static struct labels claims_as_labels(const struct claims *claims, struct arena 
 
 /* ---- the object ---- */
 
-static void amounts_decode(struct json_reader *r, struct cluster_amount *cpu,
-                           struct cluster_amount *memory) {
-    struct str key;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        struct cluster_amount *amount = str_eq(key, STR("cpu"))      ? cpu
-                                        : str_eq(key, STR("memory")) ? memory
-                                                                     : NULL;
-        if (amount != NULL)
-            *amount = (struct cluster_amount){true, quantity_decode_double(r)};
-    }
+struct read_amounts {
+    struct cluster_amount cpu, memory;
+};
+
+/* As it is read. */
+struct read_cluster {
+    struct managed_cluster cluster;
+    struct read_amounts allocatable, capacity;
+    struct claims claims;
+};
+
+static void amount_read(struct json_reader *r, void *into) {
+    *(struct cluster_amount *)into = (struct cluster_amount){true, quantity_decode_double(r)};
 }
 
-static void spec_decode(struct json_reader *r, struct managed_cluster *ret) {
-    struct str key;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("taints")))
-            ret->taints =
-                json_array_of(r, sizeof *ret->taints, UINT32_MAX, taint_decode, &ret->taint_count);
-        else if (str_eq(key, STR("hubAcceptsClient")))
-            ret->accepted = json_bool(r);
-    }
-}
-
-static void status_decode(struct json_reader *r, struct managed_cluster *ret,
-                          struct claims *claims) {
-    struct str key;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("clusterClaims")))
-            claims->items =
-                json_array_of(r, sizeof *claims->items, UINT32_MAX, claim_decode, &claims->count);
-        else if (str_eq(key, STR("allocatable")))
-            amounts_decode(r, &ret->cpu_allocatable, &ret->memory_allocatable);
-        else if (str_eq(key, STR("capacity")))
-            amounts_decode(r, &ret->cpu_capacity, &ret->memory_capacity);
-    }
-}
+static const struct json_field amounts_fields[] = {
+    JSON_CALL("cpu", struct read_amounts, cpu, amount_read),
+    JSON_CALL("memory", struct read_amounts, memory, amount_read),
+};
+static const struct json_field spec_fields[] = {
+    JSON_LIST("taints", struct read_cluster, cluster.taints, cluster.taint_count, UINT32_MAX,
+              taint_fields),
+    JSON_FLAG("hubAcceptsClient", struct read_cluster, cluster.accepted),
+};
+static const struct json_field status_fields[] = {
+    JSON_LIST("clusterClaims", struct read_cluster, claims.items, claims.count, UINT32_MAX,
+              claim_fields),
+    JSON_OBJECT_AT("allocatable", struct read_cluster, allocatable, amounts_fields),
+    JSON_OBJECT_AT("capacity", struct read_cluster, capacity, amounts_fields),
+};
+static const struct json_field cluster_fields[] = {
+    JSON_CALL("metadata", struct read_cluster, cluster.meta, meta_read),
+    JSON_WITHIN("spec", spec_fields),
+    JSON_WITHIN("status", status_fields),
+};
 
 void managed_cluster_decode(struct json_reader *r, struct managed_cluster *ret) {
-    struct claims claims = {0};
-    struct str key;
-    *ret = (struct managed_cluster){0};
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("metadata")))
-            meta_decode(r, &ret->meta);
-        else if (str_eq(key, STR("spec")))
-            spec_decode(r, ret);
-        else if (str_eq(key, STR("status")))
-            status_decode(r, ret, &claims);
-    }
+    struct read_cluster read = {.claims = {.count = 0}};
+    json_fields(r, &JSON_ROWS(cluster_fields), &read);
+    *ret = read.cluster;
+    ret->cpu_allocatable = read.allocatable.cpu;
+    ret->memory_allocatable = read.allocatable.memory;
+    ret->cpu_capacity = read.capacity.cpu;
+    ret->memory_capacity = read.capacity.memory;
     ret->properties = ret->meta.labels;
-    if (claims.count > 0 && sort_claims(r, &claims))
+    if (read.claims.count > 0 && sort_claims(r, &read.claims))
         ret->properties =
-            labels_merge(ret->meta.labels, claims_as_labels(&claims, r->arena), r->arena);
+            labels_merge(ret->meta.labels, claims_as_labels(&read.claims, r->arena), r->arena);
 }

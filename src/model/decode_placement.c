@@ -7,140 +7,136 @@
 
 /* ---- spread policy ---- */
 
-static void key_type_decode(struct json_reader *r, struct placement_term *t) {
-    static const char *const types[] = {"Label", "Claim"};
-    enum { TYPES = sizeof types / sizeof types[0], CLAIM = 1 };
-    t->is_claim = json_word(r, types, TYPES, TYPES) == CLAIM;
-}
+static const char *const key_types[] = {"Label", "Claim"};
+static const char *const when[] = {"ScheduleAnyway", "DoNotSchedule"};
 
-static void when_decode(struct json_reader *r, struct placement_term *t) {
-    static const char *const words[] = {"ScheduleAnyway", "DoNotSchedule"};
-    enum { WORDS = sizeof words / sizeof words[0], HARD = 1 };
-    t->hard = json_word(r, words, WORDS, WORDS) == HARD;
-}
+/* As it is read. */
+struct read_term {
+    struct placement_term term;
+    bool typed;
+};
 
-static void term_decode(struct json_reader *r, struct placement_term *t, bool of_question) {
-    bool typed = false;
-    struct str key;
-    t->max_skew = 1;
-    if (json_object(r))
-        while (json_member(r, &key)) {
-            if (str_eq(key, STR("topologyKey"))) {
-                t->key = json_string(r);
-            } else if (str_eq(key, STR("topologyKeyType"))) {
-                typed = json_peek(r) != JSON_NULL;
-                key_type_decode(r, t);
-            } else if (str_eq(key, STR("maxSkew")))
-                t->max_skew = json_null(r) ? 1 : (int32_t)json_integer(r, 1, INT32_MAX);
-            else if (str_eq(key, STR("whenUnsatisfiable")))
-                when_decode(r, t);
-            else if (of_question && str_eq(key, STR("minDomains")))
-                t->min_domains = (int32_t)json_integer(r, 0, INT32_MAX);
-        }
-    if (str_empty(t->key))
+#define OWN_TERM_FIELDS                                                                            \
+    JSON_TEXT("topologyKey", struct read_term, term.key),                                          \
+        JSON_WORD("topologyKeyType", struct read_term, term.is_claim, key_types,                   \
+                  JSON_GIVEN(struct read_term, typed)),                                            \
+        JSON_INTEGER("maxSkew", struct read_term, term.max_skew, 1, INT32_MAX, .absent = 1),       \
+        JSON_WORD("whenUnsatisfiable", struct read_term, term.hard, when, .absent = 0)
+static const struct json_field own_term_fields[] = {OWN_TERM_FIELDS};
+static const struct json_field term_fields[] = {
+    OWN_TERM_FIELDS,
+    JSON_INTEGER("minDomains", struct read_term, term.min_domains, 0, INT32_MAX, .absent = 0),
+};
+
+static void term_decode(struct json_reader *r, struct placement_term *ret, bool of_question) {
+    struct read_term read = {.term.max_skew = 1};
+    json_fields(r, of_question ? &JSON_ROWS(term_fields) : &JSON_ROWS(own_term_fields), &read);
+    *ret = read.term;
+    if (str_empty(ret->key))
         json_fail(r, "topologyKey is required");
-    if (!typed && !of_question)
+    if (!read.typed && !of_question)
         json_fail(r, "topologyKeyType is required: Label or Claim");
 }
 
-static void own_term_decode(struct json_reader *r, void *into) {
+static void own_term_read(struct json_reader *r, void *into) {
     term_decode(r, into, false);
 }
 
-static void any_term_decode(struct json_reader *r, void *into) {
+static void term_of_question_read(struct json_reader *r, void *into) {
     term_decode(r, into, true);
 }
 
 const struct placement_term *placement_terms_decode(struct json_reader *r, bool of_question,
                                                     uint32_t *ret_count) {
     return json_array_of(r, sizeof(struct placement_term), PLACEMENT_TERMS,
-                         of_question ? any_term_decode : own_term_decode, ret_count);
+                         of_question ? term_of_question_read : own_term_read, ret_count);
 }
 
-static void spread_decode(struct json_reader *r, struct placement *p) {
-    struct str key;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("spreadConstraints")))
-            p->terms = placement_terms_decode(r, false, &p->term_count);
-    }
-}
+static const struct json_field spread_fields[] = {
+    JSON_LIST_BY("spreadConstraints", struct placement, terms, term_count, PLACEMENT_TERMS,
+                 own_term_read),
+};
 
 /* ---- tolerations ---- */
 
-static struct str effect_decode(struct json_reader *r) {
+static void effect_read(struct json_reader *r, void *into) {
     static const char *const effects[] = {"NoSelect", "PreferNoSelect", "NoSelectIfNew", ""};
     enum { EFFECTS = sizeof effects / sizeof effects[0] };
-    return str_of(effects[json_word(r, effects, EFFECTS, EFFECTS - 1)]);
+    *(struct str *)into = str_of(effects[json_word(r, effects, EFFECTS, EFFECTS - 1)]);
 }
 
-static void toleration_decode(struct json_reader *r, void *into) {
-    struct placement_toleration *t = into;
-    struct str key;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("key")))
-            t->toleration.key = json_string(r);
-        else if (str_eq(key, STR("operator")))
-            t->toleration.op = json_string(r);
-        else if (str_eq(key, STR("value")))
-            t->toleration.value = json_string(r);
-        else if (str_eq(key, STR("effect")))
-            t->toleration.effect = effect_decode(r);
-        else if (str_eq(key, STR("tolerationSeconds"))) {
-            t->has_seconds = !json_null(r);
-            t->seconds = t->has_seconds ? json_integer(r, INT64_MIN, INT64_MAX) : 0;
-        }
-    }
-}
+static const struct json_field toleration_fields[] = {
+    JSON_TEXT("key", struct placement_toleration, toleration.key),
+    JSON_TEXT("operator", struct placement_toleration, toleration.op),
+    JSON_TEXT("value", struct placement_toleration, toleration.value),
+    JSON_CALL("effect", struct placement_toleration, toleration.effect, effect_read),
+    JSON_INTEGER("tolerationSeconds", struct placement_toleration, seconds, INT64_MIN, INT64_MAX,
+                 JSON_GIVEN(struct placement_toleration, has_seconds)),
+};
 
 /* ---- the Placement ---- */
 
-static void number_decode(struct json_reader *r, struct placement *p, bool may_be_negative) {
+/* As it is read. */
+struct reading {
+    struct placement placement;
+    struct placement_warnings warnings;
+    struct str version;
+    struct placement_reading how;
+};
+
+static void number_read(struct json_reader *r, void *into) {
+    struct reading *x = into;
+    struct placement *p = &x->placement;
     p->has_number = !json_null(r);
     p->number = p->has_number ? (int32_t)json_integer(r, INT32_MIN, INT32_MAX) : 0;
-    if (p->number < 0 && !may_be_negative)
+    if (p->number < 0 && !x->how.is_stored)
         json_fail(r, "%d is negative, which would crash Open Cluster Management's controller",
                   p->number);
 }
 
-static void spec_decode(struct json_reader *r, struct placement *p, bool is_stored,
-                        struct placement_warnings *warnings) {
-    struct str key;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("clusterSets")))
-            p->sets = strings_decode(r, &p->set_count);
-        else if (str_eq(key, STR("numberOfClusters")))
-            number_decode(r, p, is_stored);
-        else if (str_eq(key, STR("predicates")))
-            p->predicates = placement_predicates_decode(r, &p->predicate_count);
-        else if (str_eq(key, STR("prioritizerPolicy")))
-            placement_prioritizers_decode(r, p, warnings);
-        else if (str_eq(key, STR("spreadPolicy")))
-            spread_decode(r, p);
-        else if (str_eq(key, STR("tolerations")))
-            p->tolerations = json_array_of(r, sizeof *p->tolerations, UINT32_MAX, toleration_decode,
-                                           &p->toleration_count);
-        else if (str_eq(key, STR("decisionStrategy")))
-            placement_strategy_decode(r, p);
-    }
+static void predicates_read(struct json_reader *r, void *into) {
+    struct placement *p = into;
+    p->predicates = placement_predicates_decode(r, &p->predicate_count);
 }
 
-static void outlined_spec_decode(struct json_reader *r, struct placement *p, bool is_stored) {
-    struct str key;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("numberOfClusters")))
-            number_decode(r, p, is_stored);
-        else if (str_eq(key, STR("spreadPolicy")))
-            spread_decode(r, p);
-    }
+static void prioritizers_read(struct json_reader *r, void *into) {
+    struct reading *x = into;
+    placement_prioritizers_decode(r, &x->placement, &x->warnings);
 }
+
+static void strategy_read(struct json_reader *r, void *into) {
+    placement_strategy_decode(r, into);
+}
+
+#define OUTLINE_FIELDS                                                                             \
+    JSON_CALL_WHOLE("numberOfClusters", number_read),                                              \
+        JSON_OBJECT_AT("spreadPolicy", struct reading, placement, spread_fields)
+static const struct json_field outline_fields[] = {OUTLINE_FIELDS};
+static const struct json_field spec_fields[] = {
+    OUTLINE_FIELDS,
+    JSON_TEXTS("clusterSets", struct reading, placement.sets, placement.set_count, UINT32_MAX),
+    JSON_CALL("predicates", struct reading, placement, predicates_read),
+    JSON_CALL_WHOLE("prioritizerPolicy", prioritizers_read),
+    JSON_LIST("tolerations", struct reading, placement.tolerations, placement.toleration_count,
+              UINT32_MAX, toleration_fields),
+    JSON_CALL("decisionStrategy", struct reading, placement, strategy_read),
+};
+
+static void meta_and_annotations_read(struct json_reader *r, void *into) {
+    struct placement *p = into;
+    meta_decode_annotated(r, &p->meta, &p->annotations);
+}
+
+static void spec_read(struct json_reader *r, void *into) {
+    struct reading *x = into;
+    json_fields(r, x->how.is_outline ? &JSON_ROWS(outline_fields) : &JSON_ROWS(spec_fields), x);
+}
+
+static const struct json_field placement_fields[] = {
+    JSON_TEXT("apiVersion", struct reading, version),
+    JSON_CALL("metadata", struct reading, placement, meta_and_annotations_read),
+    JSON_CALL_WHOLE("spec", spec_read),
+};
 
 /* The version's warning comes first. */
 static void warn_of_version(struct json_reader *r, struct placement_warnings *warnings) {
@@ -156,28 +152,17 @@ static void warn_of_version(struct json_reader *r, struct placement_warnings *wa
 
 void placement_decode_as(struct json_reader *r, struct placement_reading how,
                          struct placement *ret) {
-    struct placement_warnings warnings = {0};
-    struct str key, version = {0};
-    *ret = (struct placement){.group_length = {.is_text = true, .text = STR("100%")},
-                              .is_outline = how.is_outline};
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("apiVersion")))
-            version = json_string(r);
-        else if (str_eq(key, STR("metadata")))
-            meta_decode_annotated(r, &ret->meta, &ret->annotations);
-        else if (str_eq(key, STR("spec")) && how.is_outline)
-            outlined_spec_decode(r, ret, how.is_stored);
-        else if (str_eq(key, STR("spec")))
-            spec_decode(r, ret, how.is_stored, &warnings);
-    }
+    struct reading x = {.placement = {.group_length = {.is_text = true, .text = STR("100%")},
+                                      .is_outline = how.is_outline},
+                        .how = how};
+    json_fields(r, &JSON_ROWS(placement_fields), &x);
+    if (str_eq(x.version, STR(V1ALPHA1)))
+        warn_of_version(r, &x.warnings);
+    *ret = x.placement;
+    ret->warnings = x.warnings.items;
+    ret->warning_count = x.warnings.count;
     if (str_empty(ret->meta.namespace))
         ret->meta.namespace = STR("default"); /* as kubectl reads it */
-    if (str_eq(version, STR(V1ALPHA1)))
-        warn_of_version(r, &warnings);
-    ret->warnings = warnings.items;
-    ret->warning_count = warnings.count;
 }
 
 void placement_decode(struct json_reader *r, struct placement *ret) {

@@ -10,65 +10,59 @@ struct configuration {
     struct str name;
 };
 
-static void add_on_decode(struct json_reader *r, struct placement_prioritizer *p) {
-    bool resource = false, score = false;
-    struct str key;
-    if (!json_object(r))
+/* scoreCoordinate.addOn, as it is read. */
+struct read_add_on {
+    struct str resource, score;
+    bool has_resource, has_score;
+};
+
+static const struct json_field add_on_fields[] = {
+    JSON_TEXT_GIVEN("resourceName", struct read_add_on, resource, has_resource),
+    JSON_TEXT_GIVEN("scoreName", struct read_add_on, score, has_score),
+};
+
+static void add_on_read(struct json_reader *r, void *into) {
+    struct placement_prioritizer *p = into;
+    struct read_add_on read = {.has_resource = false};
+    if (json_null(r))
         return;
+    json_fields(r, &JSON_ROWS(add_on_fields), &read);
     p->has_add_on = true;
-    while (json_member(r, &key)) {
-        const bool given = json_peek(r) != JSON_NULL;
-        if (str_eq(key, STR("resourceName"))) {
-            resource = given;
-            p->resource = json_string(r);
-        } else if (str_eq(key, STR("scoreName"))) {
-            score = given;
-            p->score = json_string(r);
-        }
-    }
-    if (!resource)
+    p->resource = read.resource;
+    p->score = read.score;
+    if (!read.has_resource)
         json_fail(r, "resourceName is required");
-    if (!score)
+    if (!read.has_score)
         json_fail(r, "scoreName is required");
 }
 
-static enum prioritizer_type type_decode(struct json_reader *r) {
+static void type_read(struct json_reader *r, void *into) {
     static const char *const types[] = {"BuiltIn", "AddOn", ""};
     enum { TYPES = sizeof types / sizeof types[0], ADD_ON = 1 };
-    return json_word(r, types, TYPES, TYPES) == ADD_ON ? PRIORITIZER_ADD_ON : PRIORITIZER_BUILT_IN;
+    struct placement_prioritizer *p = into;
+    p->type =
+        json_word(r, types, TYPES, TYPES) == ADD_ON ? PRIORITIZER_ADD_ON : PRIORITIZER_BUILT_IN;
 }
 
-static void coordinate_decode(struct json_reader *r, struct placement_prioritizer *p) {
-    struct str key;
-    if (!json_object(r))
-        return;
-    p->has_coordinate = true;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("type")))
-            p->type = type_decode(r);
-        else if (str_eq(key, STR("builtIn")))
-            p->built_in = json_string(r);
-        else if (str_eq(key, STR("addOn")))
-            add_on_decode(r, p);
-    }
+static const struct json_field coordinate_fields[] = {
+    JSON_CALL_WHOLE("type", type_read),
+    JSON_TEXT("builtIn", struct placement_prioritizer, built_in),
+    JSON_CALL_WHOLE("addOn", add_on_read),
+};
+
+static void coordinate_read(struct json_reader *r, void *into) {
+    struct placement_prioritizer *p = into;
+    p->has_coordinate = p->has_coordinate || json_peek(r) == JSON_OBJECT;
+    json_fields(r, &JSON_ROWS(coordinate_fields), p);
 }
 
-static void configuration_decode(struct json_reader *r, void *into) {
-    enum { MOST = 10 };
-    struct configuration *c = into;
-    struct str key;
-    c->prioritizer.weight = 1;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("scoreCoordinate")))
-            coordinate_decode(r, &c->prioritizer);
-        else if (str_eq(key, STR("name")))
-            c->name = json_string(r);
-        else if (str_eq(key, STR("weight")))
-            c->prioritizer.weight = json_null(r) ? 1 : (int32_t)json_integer(r, -MOST, MOST);
-    }
-}
+enum { WEIGHT_MOST = 10 };
+static const struct json_field configuration_fields[] = {
+    JSON_CALL("scoreCoordinate", struct configuration, prioritizer, coordinate_read),
+    JSON_TEXT("name", struct configuration, name),
+    JSON_INTEGER("weight", struct configuration, prioritizer.weight, -WEIGHT_MOST, WEIGHT_MOST,
+                 .absent = 1),
+};
 
 static void warn(struct json_reader *r, struct placement_warnings *w, struct str sentence) {
     struct str *items = arena_push(r->arena, w->items, w->count, &w->cap, sizeof *items);
@@ -96,33 +90,46 @@ static void use_name(struct json_reader *r, uint32_t index, struct configuration
     }
 }
 
-static void configurations_decode(struct json_reader *r, struct placement *p,
-                                  struct placement_warnings *w) {
+static void configuration_read(struct json_reader *r, void *into) {
+    struct configuration *c = into;
+    c->prioritizer.weight = 1;
+    json_fields(r, &JSON_ROWS(configuration_fields), c);
+}
+
+/* A policy, while it is read. */
+struct read_policy {
+    struct placement *placement;
+    struct placement_warnings *warnings;
+    struct str mode;
+};
+
+static void configurations_read(struct json_reader *r, void *into) {
+    const struct read_policy *policy = into;
+    struct placement *p = policy->placement;
     uint32_t count;
     struct configuration *read =
-        json_array_of(r, sizeof *read, UINT32_MAX, configuration_decode, &count);
+        json_array_of(r, sizeof *read, UINT32_MAX, configuration_read, &count);
     struct placement_prioritizer *items = arena_array(r->arena, count, sizeof *items);
-    w->count = p->prioritizer_count = 0; /* of a member that stood before it twice */
+    policy->warnings->count = p->prioritizer_count = 0; /* of a member that stood before it twice */
     if (read == NULL || items == NULL)
         return;
     for (uint32_t i = 0; i < count; i++) {
         if (!str_empty(read[i].name))
-            use_name(r, i, &read[i], w);
+            use_name(r, i, &read[i], policy->warnings);
         items[i] = read[i].prioritizer;
     }
     p->prioritizers = items;
     p->prioritizer_count = count;
 }
 
+static const struct json_field policy_fields[] = {
+    JSON_TEXT("mode", struct read_policy, mode),
+    JSON_CALL_WHOLE("configurations", configurations_read),
+};
+
 void placement_prioritizers_decode(struct json_reader *r, struct placement *p,
                                    struct placement_warnings *w) {
-    struct str key;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("mode")))
-            p->mode = json_string(r);
-        else if (str_eq(key, STR("configurations")))
-            configurations_decode(r, p, w);
-    }
+    struct read_policy read = {.placement = p, .warnings = w, .mode = p->mode};
+    json_fields(r, &JSON_ROWS(policy_fields), &read);
+    p->mode = read.mode;
 }
