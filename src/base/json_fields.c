@@ -88,12 +88,13 @@ static void read_list(struct json_reader *r, const struct json_field *field, cha
             read_item(r, field, items + count * field->item_size);
             count++;
         }
-    *(void **)(into + field->at) = items;
+    memcpy(into + field->at, &items, sizeof items); /* whatever it points to */
     *(uint32_t *)(into + field->count_at) = count;
 }
 
 static void read_field(struct json_reader *r, const struct json_field *field, char *into) {
     void *at = into + field->at;
+    const struct str *texts;
     if (field->given > 0)
         *(bool *)(into + field->given - 1) = json_peek(r) != JSON_NULL;
     switch (field->kind) {
@@ -115,8 +116,8 @@ static void read_field(struct json_reader *r, const struct json_field *field, ch
         (void)json_time(r, at); /* null changes nothing */
         break;
     case JSON_KIND_TEXTS:
-        *(struct str **)at =
-            json_string_array(r, field->most, (uint32_t *)(into + field->count_at));
+        texts = json_string_array(r, field->most, (uint32_t *)(into + field->count_at));
+        memcpy(at, &texts, sizeof texts); /* the member's are const, mostly */
         break;
     case JSON_KIND_OBJECT:
         json_fields(r, &field->rows, at);

@@ -63,30 +63,47 @@ struct json_field {
 #define JSON_SUB_ROWS(fields)                                                                      \
     { fields, sizeof(fields) / sizeof(fields)[0] }
 
-#define JSON_FIELD_AT(text, type, member)                                                          \
+/* The struct's member; a row whose kind cannot be kept there does not compile. */
+#define JSON_MEMBER(type, member) (((type *)NULL)->member)
+#define JSON_HOLDS(type, member, other)                                                            \
+    __builtin_types_compatible_p(__typeof__(JSON_MEMBER(type, member)), other)
+#define JSON_HAS_BYTES(type, member, bytes) (sizeof JSON_MEMBER(type, member) == (bytes))
+#define JSON_FIELD_AT(text, type, member) JSON_FIELD_IF(true, text, type, member)
+#define JSON_FIELD_IF(fits, text, type, member)                                                    \
     .name = {text, sizeof(text) - 1}, .at = offsetof(type, member),                                \
-    .size = sizeof(((type *)NULL)->member)
+    .size = sizeof JSON_MEMBER(type, member) + 0 * sizeof(char[(fits) ? 1 : -1])
 #define JSON_TEXT(text, type, member)                                                              \
-    { JSON_FIELD_AT(text, type, member), .kind = JSON_KIND_TEXT }
+    {                                                                                              \
+        JSON_FIELD_IF(JSON_HOLDS(type, member, struct str), text, type, member),                   \
+            .kind = JSON_KIND_TEXT                                                                 \
+    }
 #define JSON_TEXT_GIVEN(text, type, member, flag)                                                  \
-    { JSON_FIELD_AT(text, type, member), .kind = JSON_KIND_TEXT, JSON_GIVEN(type, flag) }
+    {                                                                                              \
+        JSON_FIELD_IF(JSON_HOLDS(type, member, struct str), text, type, member),                   \
+            .kind = JSON_KIND_TEXT, JSON_GIVEN(type, flag)                                         \
+    }
 /* Into a struct str of its own, which `into` is. */
 #define JSON_TEXT_ALONE(text)                                                                      \
     { .name = {text, sizeof(text) - 1}, .kind = JSON_KIND_TEXT }
 #define JSON_FLAG(text, type, member)                                                              \
-    { JSON_FIELD_AT(text, type, member), .kind = JSON_KIND_FLAG }
+    { JSON_FIELD_IF(JSON_HOLDS(type, member, bool), text, type, member), .kind = JSON_KIND_FLAG }
 #define JSON_RAW(text, type, member)                                                               \
-    { JSON_FIELD_AT(text, type, member), .kind = JSON_KIND_RAW }
+    {                                                                                              \
+        JSON_FIELD_IF(JSON_HOLDS(type, member, struct str), text, type, member),                   \
+            .kind = JSON_KIND_RAW                                                                  \
+    }
 #define JSON_INTEGER(text, type, member, least, greatest, ...)                                     \
     {                                                                                              \
-        JSON_FIELD_AT(text, type, member), .kind = JSON_KIND_INTEGER, .min = (least),              \
-                                           .max = (greatest), __VA_ARGS__                          \
+        JSON_FIELD_IF(JSON_HAS_BYTES(type, member, 4) || JSON_HAS_BYTES(type, member, 8), text,    \
+                      type, member),                                                               \
+            .kind = JSON_KIND_INTEGER, .min = (least), .max = (greatest), __VA_ARGS__              \
     }
 #define JSON_WORD(text, type, member, list, ...)                                                   \
     {                                                                                              \
-        JSON_FIELD_AT(text, type, member), .kind = JSON_KIND_WORD, .words = (list),                \
-                                           .word_count = sizeof(list) / sizeof(list)[0],           \
-                                           __VA_ARGS__                                             \
+        JSON_FIELD_IF(JSON_HOLDS(type, member, bool) || JSON_HAS_BYTES(type, member, 4), text,     \
+                      type, member),                                                               \
+            .kind = JSON_KIND_WORD, .words = (list), .word_count = sizeof(list) / sizeof(list)[0], \
+            __VA_ARGS__                                                                            \
     }
 #define JSON_TEXTS(text, type, member, count, limit)                                               \
     {                                                                                              \
@@ -94,7 +111,10 @@ struct json_field {
                                            .count_at = offsetof(type, count)                       \
     }
 #define JSON_TIME(text, type, member, ...)                                                         \
-    { JSON_FIELD_AT(text, type, member), .kind = JSON_KIND_TIME, __VA_ARGS__ }
+    {                                                                                              \
+        JSON_FIELD_IF(JSON_HOLDS(type, member, int64_t), text, type, member),                      \
+            .kind = JSON_KIND_TIME, __VA_ARGS__                                                    \
+    }
 #define JSON_GIVEN(type, member) .given = 1 + offsetof(type, member)
 /* Rows of an object within, which set members of the same struct ... */
 #define JSON_WITHIN(text, fields)                                                                  \
