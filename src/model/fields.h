@@ -1,6 +1,7 @@
 /*
- * What objects of the API share, as functions for rows (base/json_fields.h), and amounts. Errors
- * stay in the reader.
+ * Parts that many kinds of objects have: metadata, labels, selectors, tolerations, amounts. The
+ * *_read() functions are for rows (base/json_fields.h). Errors stay in the reader; texts are in
+ * the document or in the reader's arena. Not thread-safe, as the reader is not.
  */
 #pragma once
 

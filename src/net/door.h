@@ -38,11 +38,12 @@ void door_close(struct door *d);
 
 /* For a descriptor that has just been accepted. False: it is refused, and has been closed. */
 bool door_admit(struct door *d, int fd, const struct sockaddr *peer) MUST_CHECK;
-/* One that was admitted has found no memory. The caller closes it. */
+/* Takes back the admission of a connection for which there is no memory, and logs it. The caller
+ * closes the descriptor. */
 void door_turn_back(struct door *d, int fd);
 /* As slots_evict_holder(). */
 bool door_evict_holder(struct door *d, const struct slot *slot, size_t wanted);
-/* So many connections more are open, or fewer. Returns how many are. */
+/* Adds `change` to the number of open connections, and returns the new number. */
 int64_t door_count(struct door *d, int64_t change);
 /* A connection is closed because its time is up. For watchdog_start(), too. */
 void door_count_late(void *door);

@@ -299,8 +299,8 @@ static int contradicts_earlier(const struct plan *p, uint32_t i, bool *ret) {
     return r == 0 && !*ret ? takes_domains(p, i, ret) : r;
 }
 
-/* Of the nodes with the keys of all hard constraints, volumes or other pods may take some: domains
- * that stay at none, or all that are left. */
+/* Volumes or other pods may take nodes that have the keys of all hard constraints. A domain that
+ * loses all such nodes would stay at none, and a pod that loses all of them would stay Pending. */
 static int judge_unseen_with_keys(struct plan *p, uint32_t i, uint32_t by_terms) {
     const uint8_t marks = NODE_HAS_KEYS | NODE_BY_TERMS;
     struct str key = p->policy->spread[i].topology_key;
