@@ -122,12 +122,14 @@ struct json_field {
 /* ... or of a struct within. */
 #define JSON_OBJECT_AT(text, type, member, fields)                                                 \
     { JSON_FIELD_AT(text, type, member), .kind = JSON_KIND_OBJECT, .rows = JSON_SUB_ROWS(fields) }
+#define JSON_LIST_PARTS(text, type, member, count, limit, fields)                                  \
+    JSON_FIELD_AT(text, type, member),                                                             \
+        .kind = JSON_KIND_LIST, .most = (limit), .count_at = offsetof(type, count),                \
+        .item_size = sizeof(*((type *)NULL)->member), .rows = JSON_SUB_ROWS(fields)
 #define JSON_LIST(text, type, member, count, limit, fields)                                        \
-    {                                                                                              \
-        JSON_FIELD_AT(text, type, member),                                                         \
-            .kind = JSON_KIND_LIST, .most = (limit), .count_at = offsetof(type, count),            \
-            .item_size = sizeof(*((type *)NULL)->member), .rows = JSON_SUB_ROWS(fields)            \
-    }
+    { JSON_LIST_PARTS(text, type, member, count, limit, fields) }
+#define JSON_LIST_GIVEN(text, type, member, count, limit, fields, flag)                            \
+    { JSON_LIST_PARTS(text, type, member, count, limit, fields), JSON_GIVEN(type, flag) }
 #define JSON_LIST_BY(text, type, member, count, limit, function)                                   \
     {                                                                                              \
         JSON_FIELD_AT(text, type, member),                                                         \
@@ -136,6 +138,11 @@ struct json_field {
     }
 #define JSON_CALL(text, type, member, function)                                                    \
     { JSON_FIELD_AT(text, type, member), .kind = JSON_KIND_CALL, .read = (function) }
+#define JSON_CALL_GIVEN(text, type, member, function, flag)                                        \
+    {                                                                                              \
+        JSON_FIELD_AT(text, type, member), .kind = JSON_KIND_CALL, .read = (function),             \
+                                           JSON_GIVEN(type, flag)                                  \
+    }
 /* The function gets the whole struct. */
 #define JSON_CALL_WHOLE(text, function)                                                            \
     { .name = {text, sizeof(text) - 1}, .kind = JSON_KIND_CALL, .read = (function) }

@@ -1,4 +1,4 @@
-#include "model/decode_binding.h"
+#include "model/binding.h"
 
 #include "base/json_fields.h"
 #include "model/fields.h"
@@ -18,85 +18,58 @@ static struct str value_end(const struct json_reader *r, const char *begin) {
 
 /* ---- spec ---- */
 
-static void resource_decode(struct json_reader *r, struct binding_spec *spec) {
-    static const struct json_field fields[] = {
-        JSON_TEXT("apiVersion", struct binding_spec, resource_api),
-        JSON_TEXT("kind", struct binding_spec, resource_kind),
-        JSON_TEXT("namespace", struct binding_spec, resource_namespace),
-        JSON_TEXT("name", struct binding_spec, resource_name),
-        JSON_TEXT("uid", struct binding_spec, resource_uid),
-    };
-    json_fields(r, &JSON_ROWS(fields), spec);
+static void requirements_read(struct json_reader *r, void *into) {
+    replica_requirements_decode(r, into);
 }
 
-static void target_decode(struct json_reader *r, void *into) {
-    struct target_cluster *target = into;
-    struct str key;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("name")))
-            target->name = json_string(r);
-        else if (str_eq(key, STR("replicas")))
-            target->replicas = replicas_decode(r);
-    }
+static void components_read(struct json_reader *r, void *into) {
+    struct binding_spec *spec = into;
+    spec->components = components_decode(r, &spec->component_count);
 }
 
-static void eviction_decode(struct json_reader *r, void *into) {
-    static const struct json_field fields[] = {
-        JSON_TEXT("fromCluster", struct eviction_task, from),
-    };
-    json_fields(r, &JSON_ROWS(fields), into);
-}
-
-static void suspension_decode(struct json_reader *r, struct binding_spec *spec) {
-    struct str key;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("scheduling")))
-            spec->suspended = json_bool(r);
-    }
-}
-
-static void placement_member(struct json_reader *r, struct binding_spec *spec) {
+static void placement_read(struct json_reader *r, void *into) {
+    struct binding_spec *spec = into;
     spec->has_placement = json_peek(r) != JSON_NULL;
     const char *begin = value_begin(r);
     cluster_placement_decode(r, &spec->placement);
     spec->placement_text = spec->has_placement ? value_end(r, begin) : (struct str){0};
 }
 
-static void member_decode(struct json_reader *r, struct str key, struct binding_spec *ret) {
-    if (str_eq(key, STR("resource")))
-        resource_decode(r, ret);
-    else if (str_eq(key, STR("replicas")))
-        ret->replicas = replicas_decode(r);
-    else if (str_eq(key, STR("replicaRequirements")))
-        replica_requirements_decode(r, &ret->requirements);
-    else if (str_eq(key, STR("components")))
-        ret->components = components_decode(r, &ret->component_count);
-    else if (str_eq(key, STR("clusters")))
-        ret->clusters =
-            json_array_of(r, sizeof *ret->clusters, UINT32_MAX, target_decode, &ret->cluster_count);
-    else if (str_eq(key, STR("placement")))
-        placement_member(r, ret);
-    else if (str_eq(key, STR("gracefulEvictionTasks")))
-        ret->evictions = json_array_of(r, sizeof *ret->evictions, UINT32_MAX, eviction_decode,
-                                       &ret->eviction_count);
-    else if (str_eq(key, STR("schedulerName")))
-        ret->scheduler = json_string(r);
-    else if (str_eq(key, STR("rescheduleTriggeredAt")))
-        ret->has_reschedule = json_time(r, &ret->reschedule_ms);
-    else if (str_eq(key, STR("suspension")))
-        suspension_decode(r, ret);
-}
+static const struct json_field resource_fields[] = {
+    JSON_TEXT("apiVersion", struct binding_spec, resource_api),
+    JSON_TEXT("kind", struct binding_spec, resource_kind),
+    JSON_TEXT("namespace", struct binding_spec, resource_namespace),
+    JSON_TEXT("name", struct binding_spec, resource_name),
+    JSON_TEXT("uid", struct binding_spec, resource_uid),
+};
+static const struct json_field target_fields[] = {
+    JSON_TEXT("name", struct target_cluster, name),
+    JSON_INTEGER("replicas", struct target_cluster, replicas, 0, INT32_MAX, .absent = 0),
+};
+static const struct json_field eviction_fields[] = {
+    JSON_TEXT("fromCluster", struct eviction_task, from),
+};
+static const struct json_field suspension_fields[] = {
+    JSON_FLAG("scheduling", struct binding_spec, suspended),
+};
+static const struct json_field spec_fields[] = {
+    JSON_WITHIN("resource", resource_fields),
+    JSON_INTEGER("replicas", struct binding_spec, replicas, 0, INT32_MAX, .absent = 0),
+    JSON_CALL("replicaRequirements", struct binding_spec, requirements, requirements_read),
+    JSON_CALL_WHOLE("components", components_read),
+    JSON_LIST("clusters", struct binding_spec, clusters, cluster_count, UINT32_MAX, target_fields),
+    JSON_CALL_WHOLE("placement", placement_read),
+    JSON_LIST("gracefulEvictionTasks", struct binding_spec, evictions, eviction_count, UINT32_MAX,
+              eviction_fields),
+    JSON_TEXT("schedulerName", struct binding_spec, scheduler),
+    JSON_TIME("rescheduleTriggeredAt", struct binding_spec, reschedule_ms,
+              JSON_GIVEN(struct binding_spec, has_reschedule)),
+    JSON_WITHIN("suspension", suspension_fields),
+};
 
 void binding_spec_decode(struct json_reader *r, struct binding_spec *ret) {
-    struct str key;
     *ret = (struct binding_spec){0};
-    if (json_object(r))
-        while (json_member(r, &key))
-            member_decode(r, key, ret);
+    json_fields(r, &JSON_ROWS(spec_fields), ret);
 }
 
 bool binding_is_workload(const struct binding_spec *spec) {
@@ -105,25 +78,22 @@ bool binding_is_workload(const struct binding_spec *spec) {
 
 /* ---- status ---- */
 
-static struct str raw_decode(struct json_reader *r) {
-    return json_null(r) ? (struct str){0} : json_skip(r);
+static void conditions_read(struct json_reader *r, void *into) {
+    *(struct str *)into = json_null(r) ? (struct str){0} : json_skip(r);
 }
 
+static const struct json_field status_fields[] = {
+    JSON_TIME("lastScheduledTime", struct binding_status, scheduled_ms,
+              JSON_GIVEN(struct binding_status, has_scheduled)),
+    JSON_TEXT("schedulerObservingAffinityName", struct binding_status, observed_affinity),
+    JSON_INTEGER("schedulerObservedGeneration", struct binding_status, observed_generation,
+                 INT64_MIN, INT64_MAX, .absent = 0),
+    JSON_CALL("conditions", struct binding_status, conditions, conditions_read),
+};
+
 void binding_status_decode(struct json_reader *r, struct binding_status *ret) {
-    struct str key;
     *ret = (struct binding_status){0};
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("lastScheduledTime")))
-            ret->has_scheduled = json_time(r, &ret->scheduled_ms);
-        else if (str_eq(key, STR("schedulerObservingAffinityName")))
-            ret->observed_affinity = json_string(r);
-        else if (str_eq(key, STR("schedulerObservedGeneration")))
-            ret->observed_generation = json_null(r) ? 0 : json_integer(r, INT64_MIN, INT64_MAX);
-        else if (str_eq(key, STR("conditions")))
-            ret->conditions = raw_decode(r);
-    }
+    json_fields(r, &JSON_ROWS(status_fields), ret);
 }
 
 /* ---- the object ---- */
@@ -150,22 +120,34 @@ static void applied_placement(struct binding *binding) {
     binding->applied_placement = text.p != NULL ? text : STR("");
 }
 
+static void kind_read(struct json_reader *r, void *into) {
+    *(bool *)into = str_eq(json_string(r), STR(CLUSTER_RESOURCE_BINDING_KIND));
+}
+
+static void metadata_read(struct json_reader *r, void *into) {
+    struct binding *binding = into;
+    binding->generation = peek_generation(r);
+    meta_decode_annotated(r, &binding->meta, &binding->annotations);
+}
+
+static void spec_read(struct json_reader *r, void *into) {
+    binding_spec_decode(r, into);
+}
+
+static void status_read(struct json_reader *r, void *into) {
+    binding_status_decode(r, into);
+}
+
+static const struct json_field binding_fields[] = {
+    JSON_CALL("kind", struct binding, cluster_wide, kind_read),
+    JSON_CALL_WHOLE("metadata", metadata_read),
+    JSON_CALL("spec", struct binding, spec, spec_read),
+    JSON_CALL("status", struct binding, status, status_read),
+};
+
 void binding_decode(struct json_reader *r, struct binding *ret) {
-    struct str key;
     *ret = (struct binding){0};
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("kind"))) {
-            ret->cluster_wide = str_eq(json_string(r), STR(CLUSTER_RESOURCE_BINDING_KIND));
-        } else if (str_eq(key, STR("metadata"))) {
-            ret->generation = peek_generation(r);
-            meta_decode_annotated(r, &ret->meta, &ret->annotations);
-        } else if (str_eq(key, STR("spec")))
-            binding_spec_decode(r, &ret->spec);
-        else if (str_eq(key, STR("status")))
-            binding_status_decode(r, &ret->status);
-    }
+    json_fields(r, &JSON_ROWS(binding_fields), ret);
     if (ret->cluster_wide)
         ret->meta.namespace = (struct str){0};
     else if (str_empty(ret->meta.namespace))

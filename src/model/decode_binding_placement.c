@@ -1,5 +1,5 @@
 /* What a binding says of which clusters: its copy of a policy's placement. */
-#include "model/decode_binding.h"
+#include "model/binding.h"
 
 #include "model/fields.h"
 
@@ -43,7 +43,8 @@ static bool is_invalid(struct json_reader *r, int failed, const struct err *err)
     return failed != 0;
 }
 
-static void label_selector_member(struct json_reader *r, struct cluster_affinity *ret) {
+static void affinity_labels_read(struct json_reader *r, void *into) {
+    struct cluster_affinity *ret = into;
     struct err err;
     ret->label_selector = label_selector_decode(r);
     if (json_failed(r) || arena_failed(r->arena) || !ret->label_selector.present)
@@ -107,128 +108,118 @@ static void compile_fields(struct json_reader *r, const struct label_expression 
     ret->fields = (struct selector){.items = others, .count = other_count};
 }
 
-static void field_selector_member(struct json_reader *r, struct cluster_affinity *ret) {
-    struct str key;
-    uint32_t count = 0;
-    const struct label_expression *expressions = NULL;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("matchExpressions")))
-            expressions = label_expressions_decode(r, &count);
-    }
-    if (!json_failed(r) && !arena_failed(r->arena))
-        compile_fields(r, expressions, count, ret);
+/* A fieldSelector, as it is read. */
+struct read_fields {
+    const struct label_expression *expressions;
+    uint32_t count;
+};
+
+static void expressions_read(struct json_reader *r, void *into) {
+    struct read_fields *read = into;
+    read->expressions = label_expressions_decode(r, &read->count);
 }
 
-/* False: `key` is no member of a cluster affinity. */
-static bool affinity_member(struct json_reader *r, struct str key, struct cluster_affinity *ret) {
-    if (str_eq(key, STR("affinityName")))
-        ret->name = json_string(r);
-    else if (str_eq(key, STR("labelSelector")))
-        label_selector_member(r, ret);
-    else if (str_eq(key, STR("fieldSelector")))
-        field_selector_member(r, ret);
-    else if (str_eq(key, STR("clusterNames")))
-        ret->names = names_decode(r, &ret->name_count);
-    else if (str_eq(key, STR("exclude")))
-        ret->excluded = names_decode(r, &ret->excluded_count);
-    else
-        return false;
-    return true;
+static void affinity_fields_read(struct json_reader *r, void *into) {
+    static const struct json_field fields[] = {
+        JSON_CALL_WHOLE("matchExpressions", expressions_read)};
+    struct read_fields read = {.count = 0};
+    const bool given = json_peek(r) != JSON_NULL;
+    json_fields(r, &JSON_ROWS(fields), &read);
+    if (given && !json_failed(r) && !arena_failed(r->arena))
+        compile_fields(r, read.expressions, read.count, into);
 }
+
+static void names_read(struct json_reader *r, void *into) {
+    struct cluster_affinity *ret = into;
+    ret->names = names_decode(r, &ret->name_count);
+}
+
+static void excluded_read(struct json_reader *r, void *into) {
+    struct cluster_affinity *ret = into;
+    ret->excluded = names_decode(r, &ret->excluded_count);
+}
+
+static const struct json_field affinity_fields[] = {
+    JSON_TEXT("affinityName", struct cluster_affinity, name),
+    JSON_CALL_WHOLE("labelSelector", affinity_labels_read),
+    JSON_CALL_WHOLE("fieldSelector", affinity_fields_read),
+    JSON_CALL_WHOLE("clusterNames", names_read),
+    JSON_CALL_WHOLE("exclude", excluded_read),
+};
 
 void cluster_affinity_decode(struct json_reader *r, struct cluster_affinity *ret) {
-    struct str key;
     *ret = (struct cluster_affinity){0};
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key))
-        if (!affinity_member(r, key, ret))
-            (void)json_skip(r); /* not ours; errors stay in r */
+    json_fields(r, &JSON_ROWS(affinity_fields), ret);
 }
 
-static void overflow_decode(struct json_reader *r, void *into) {
+static void affinity_read(struct json_reader *r, void *into) {
     cluster_affinity_decode(r, into);
 }
 
-static void term_decode(struct json_reader *r, void *into) {
-    struct affinity_term *term = into;
-    struct str key;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("overflowAffinities"))) {
-            term->has_overflow = json_peek(r) != JSON_NULL;
-            term->overflow = json_array_of(r, sizeof *term->overflow, UINT32_MAX, overflow_decode,
-                                           &term->overflow_count);
-        } else if (!affinity_member(r, key, &term->affinity))
-            (void)json_skip(r); /* not ours; errors stay in r */
-    }
-}
+static const struct json_field term_fields[] = {
+    JSON_TEXT("affinityName", struct affinity_term, affinity.name),
+    JSON_CALL("labelSelector", struct affinity_term, affinity, affinity_labels_read),
+    JSON_CALL("fieldSelector", struct affinity_term, affinity, affinity_fields_read),
+    JSON_CALL("clusterNames", struct affinity_term, affinity, names_read),
+    JSON_CALL("exclude", struct affinity_term, affinity, excluded_read),
+    JSON_LIST_GIVEN("overflowAffinities", struct affinity_term, overflow, overflow_count,
+                    UINT32_MAX, affinity_fields, has_overflow),
+};
 
 /* ---- spread ---- */
 
-static void spread_decode(struct json_reader *r, void *into) {
+static void field_read(struct json_reader *r, void *into) {
     static const char *const words[] = {"provider", "region", "zone", "cluster", ""};
     static const enum spread_field fields[] = {SPREAD_PROVIDER, SPREAD_REGION, SPREAD_ZONE,
                                                SPREAD_CLUSTER, SPREAD_LABEL};
     enum { WORDS = sizeof words / sizeof words[0] };
+    *(enum spread_field *)into = fields[json_word(r, words, WORDS, WORDS - 1)];
+}
+
+static const struct json_field spread_fields[] = {
+    JSON_CALL("spreadByField", struct cluster_spread, field, field_read),
+    JSON_TEXT("spreadByLabel", struct cluster_spread, label),
+    JSON_INTEGER("maxGroups", struct cluster_spread, max, 0, INT64_MAX, .absent = 0),
+    JSON_INTEGER("minGroups", struct cluster_spread, min, 0, INT64_MAX, .absent = 0),
+};
+
+static void spread_read(struct json_reader *r, void *into) {
     struct cluster_spread *spread = into;
-    struct str key;
     spread->field = SPREAD_LABEL;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("spreadByField")))
-            spread->field = fields[json_word(r, words, WORDS, WORDS - 1)];
-        else if (str_eq(key, STR("spreadByLabel")))
-            spread->label = json_string(r);
-        else if (str_eq(key, STR("maxGroups")))
-            spread->max = json_null(r) ? 0 : json_integer(r, 0, INT64_MAX);
-        else if (str_eq(key, STR("minGroups")))
-            spread->min = json_null(r) ? 0 : json_integer(r, 0, INT64_MAX);
-    }
+    json_fields(r, &JSON_ROWS(spread_fields), spread);
     if (spread->field != SPREAD_LABEL)
         spread->label = (struct str){0};
 }
 
 /* ---- replicas ---- */
 
-static void weight_decode(struct json_reader *r, void *into) {
-    struct static_weight *weight = into;
-    struct str key;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("targetCluster")))
-            cluster_affinity_decode(r, &weight->target);
-        else if (str_eq(key, STR("weight")))
-            weight->weight = json_null(r) ? 0 : json_integer(r, INT64_MIN, INT64_MAX);
-    }
-}
+static const struct json_field weight_fields[] = {
+    JSON_CALL("targetCluster", struct static_weight, target, affinity_read),
+    JSON_INTEGER("weight", struct static_weight, weight, INT64_MIN, INT64_MAX, .absent = 0),
+};
 
 static struct str enum_decode(struct json_reader *r, const char *const *words, uint32_t count,
                               uint32_t absent) {
     return str_of(words[json_word(r, words, count, absent)]);
 }
 
-static void weights_decode(struct json_reader *r, struct replica_scheduling *ret) {
-    static const char *const dynamic[] = {"AvailableReplicas", ""};
-    struct str key;
+static void dynamic_read(struct json_reader *r, void *into) {
+    static const char *const words[] = {"AvailableReplicas", ""};
+    *(struct str *)into = enum_decode(r, words, 2, 1);
+}
+
+static void weights_read(struct json_reader *r, void *into) {
+    static const struct json_field fields[] = {
+        JSON_LIST("staticWeightList", struct replica_scheduling, weights, weight_count, UINT32_MAX,
+                  weight_fields),
+        JSON_CALL("dynamicWeight", struct replica_scheduling, dynamic, dynamic_read),
+    };
+    struct replica_scheduling *ret = into;
     ret->has_weights = json_peek(r) != JSON_NULL;
     ret->dynamic = (struct str){0};
     ret->weights = NULL;
     ret->weight_count = 0;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("staticWeightList")))
-            ret->weights = json_array_of(r, sizeof *ret->weights, UINT32_MAX, weight_decode,
-                                         &ret->weight_count);
-        else if (str_eq(key, STR("dynamicWeight")))
-            ret->dynamic = enum_decode(r, dynamic, 2, 1);
-    }
+    json_fields(r, &JSON_ROWS(fields), ret);
 }
 
 /* upstream: newAssignState() */
@@ -242,45 +233,47 @@ static enum division division_of(const struct replica_scheduling *replicas) {
     return str_empty(replicas->dynamic) ? DIVISION_STATIC : DIVISION_DYNAMIC;
 }
 
-static void replica_scheduling_decode(struct json_reader *r, struct replica_scheduling *ret) {
-    static const char *const types[] = {"Duplicated", "Divided"};
-    static const char *const preferences[] = {"Aggregated", "Weighted", ""};
-    struct str key;
+static void type_read(struct json_reader *r, void *into) {
+    static const char *const words[] = {"Duplicated", "Divided"};
+    *(struct str *)into = enum_decode(r, words, 2, 1);
+}
+
+static void preference_read(struct json_reader *r, void *into) {
+    static const char *const words[] = {"Aggregated", "Weighted", ""};
+    *(struct str *)into = enum_decode(r, words, 3, 2);
+}
+
+static const struct json_field scheduling_fields[] = {
+    JSON_CALL("replicaSchedulingType", struct replica_scheduling, type, type_read),
+    JSON_CALL("replicaDivisionPreference", struct replica_scheduling, preference, preference_read),
+    JSON_CALL_WHOLE("weightPreference", weights_read),
+};
+
+static void scheduling_read(struct json_reader *r, void *into) {
+    struct replica_scheduling *ret = into;
+    const bool given = json_peek(r) != JSON_NULL;
     *ret = (struct replica_scheduling){.division = DIVISION_NONE};
-    if (!json_object(r))
-        return;
-    ret->type = STR("Divided"); /* the CRD's default */
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("replicaSchedulingType")))
-            ret->type = enum_decode(r, types, 2, 1);
-        else if (str_eq(key, STR("replicaDivisionPreference")))
-            ret->preference = enum_decode(r, preferences, 3, 2);
-        else if (str_eq(key, STR("weightPreference")))
-            weights_decode(r, ret);
-    }
-    ret->division = division_of(ret);
+    if (given)
+        ret->type = STR("Divided"); /* the CRD's default */
+    json_fields(r, &JSON_ROWS(scheduling_fields), ret);
+    if (given)
+        ret->division = division_of(ret);
 }
 
 /* ---- the placement ---- */
 
+static const struct json_field placement_fields[] = {
+    JSON_CALL_GIVEN("clusterAffinity", struct cluster_placement, affinity, affinity_read,
+                    has_affinity),
+    JSON_LIST("clusterAffinities", struct cluster_placement, affinities, affinity_count, UINT32_MAX,
+              term_fields),
+    JSON_CALL("clusterTolerations", struct cluster_placement, tolerations, tolerations_read),
+    JSON_LIST_BY("spreadConstraints", struct cluster_placement, spread, spread_count, UINT32_MAX,
+                 spread_read),
+    JSON_CALL("replicaScheduling", struct cluster_placement, replicas, scheduling_read),
+};
+
 void cluster_placement_decode(struct json_reader *r, struct cluster_placement *ret) {
-    struct str key;
     *ret = (struct cluster_placement){0};
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("clusterAffinity"))) {
-            ret->has_affinity = json_peek(r) != JSON_NULL;
-            cluster_affinity_decode(r, &ret->affinity);
-        } else if (str_eq(key, STR("clusterAffinities")))
-            ret->affinities = json_array_of(r, sizeof *ret->affinities, UINT32_MAX, term_decode,
-                                            &ret->affinity_count);
-        else if (str_eq(key, STR("clusterTolerations")))
-            ret->tolerations = tolerations_decode(r);
-        else if (str_eq(key, STR("spreadConstraints")))
-            ret->spread = json_array_of(r, sizeof *ret->spread, UINT32_MAX, spread_decode,
-                                        &ret->spread_count);
-        else if (str_eq(key, STR("replicaScheduling")))
-            replica_scheduling_decode(r, &ret->replicas);
-    }
+    json_fields(r, &JSON_ROWS(placement_fields), ret);
 }

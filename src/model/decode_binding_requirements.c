@@ -1,5 +1,5 @@
 /* What a replica needs, and the components of a workload that has several kinds of pods. */
-#include "model/decode_binding.h"
+#include "model/binding.h"
 
 #include "model/fields.h"
 
@@ -37,7 +37,8 @@ static void gather(struct json_reader *r, struct written_request *all, uint32_t 
     ret->request_count = count;
 }
 
-static void requests_decode(struct json_reader *r, struct replica_requirements *ret) {
+static void requests_read(struct json_reader *r, void *into) {
+    struct replica_requirements *ret = into;
     struct written_request *all = NULL;
     uint32_t count = 0, cap = 0;
     struct str key;
@@ -55,53 +56,41 @@ static void requests_decode(struct json_reader *r, struct replica_requirements *
     gather(r, all, count, ret);
 }
 
-static void claim_decode(struct json_reader *r, struct replica_requirements *ret) {
-    struct str key;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("hardNodeAffinity")))
-            node_selector_decode(r, &ret->claim);
-        else if (str_eq(key, STR("nodeSelector")))
-            ret->claim.node_selector = labels_decode(r);
-        else if (str_eq(key, STR("tolerations")))
-            ret->tolerations = tolerations_decode(r);
-    }
+static void hard_affinity_read(struct json_reader *r, void *into) {
+    node_selector_decode(r, into);
 }
+
+static const struct json_field claim_fields[] = {
+    JSON_CALL("hardNodeAffinity", struct replica_requirements, claim, hard_affinity_read),
+    JSON_CALL("nodeSelector", struct replica_requirements, claim.node_selector, labels_read),
+    JSON_CALL("tolerations", struct replica_requirements, tolerations, tolerations_read),
+};
+static const struct json_field requirements_fields[] = {
+    JSON_WITHIN("nodeClaim", claim_fields),
+    JSON_CALL_WHOLE("resourceRequest", requests_read),
+    JSON_TEXT("namespace", struct replica_requirements, namespace),
+    JSON_TEXT("priorityClassName", struct replica_requirements, priority_class),
+};
 
 void replica_requirements_decode(struct json_reader *r, struct replica_requirements *ret) {
-    struct str key;
-    *ret = (struct replica_requirements){0};
-    if (!json_object(r))
-        return;
-    ret->given = true;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("nodeClaim")))
-            claim_decode(r, ret);
-        else if (str_eq(key, STR("resourceRequest")))
-            requests_decode(r, ret);
-        else if (str_eq(key, STR("namespace")))
-            ret->namespace = json_string(r);
-        else if (str_eq(key, STR("priorityClassName")))
-            ret->priority_class = json_string(r);
-    }
+    *ret = (struct replica_requirements){.given = json_peek(r) == JSON_OBJECT};
+    json_fields(r, &JSON_ROWS(requirements_fields), ret);
 }
 
-static void component_decode(struct json_reader *r, void *into) {
-    struct component *component = into;
-    struct str key;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("name")))
-            component->name = json_string(r);
-        else if (str_eq(key, STR("replicas")))
-            component->replicas = replicas_decode(r);
-        else if (str_eq(key, STR("replicaRequirements")))
-            replica_requirements_decode(r, &component->requirements);
-    }
+static void requirements_read(struct json_reader *r, void *into) {
+    replica_requirements_decode(r, into);
+}
+
+static const struct json_field component_fields[] = {
+    JSON_TEXT("name", struct component, name),
+    JSON_INTEGER("replicas", struct component, replicas, 0, INT32_MAX, .absent = 0),
+    JSON_CALL("replicaRequirements", struct component, requirements, requirements_read),
+};
+
+static void component_read(struct json_reader *r, void *into) {
+    json_fields(r, &JSON_ROWS(component_fields), into);
 }
 
 const struct component *components_decode(struct json_reader *r, uint32_t *ret_count) {
-    return json_array_of(r, sizeof(struct component), UINT32_MAX, component_decode, ret_count);
+    return json_array_of(r, sizeof(struct component), UINT32_MAX, component_read, ret_count);
 }
