@@ -119,6 +119,11 @@ struct json_field {
 /* Rows of an object within, which set members of the same struct ... */
 #define JSON_WITHIN(text, fields)                                                                  \
     { .name = {text, sizeof(text) - 1}, .kind = JSON_KIND_OBJECT, .rows = JSON_SUB_ROWS(fields) }
+#define JSON_WITHIN_GIVEN(text, fields, type, flag)                                                \
+    {                                                                                              \
+        .name = {text, sizeof(text) - 1}, .kind = JSON_KIND_OBJECT, .rows = JSON_SUB_ROWS(fields), \
+        JSON_GIVEN(type, flag)                                                                     \
+    }
 /* ... or of a struct within. */
 #define JSON_OBJECT_AT(text, type, member, fields)                                                 \
     { JSON_FIELD_AT(text, type, member), .kind = JSON_KIND_OBJECT, .rows = JSON_SUB_ROWS(fields) }

@@ -32,22 +32,35 @@ static void amounts_decode(struct json_reader *r, enum karmada_amount which, str
     }
 }
 
-static void summary_decode(struct json_reader *r, struct summary *s, struct karmada_cluster *ret) {
-    struct str key;
-    ret->has_summary = json_peek(r) != JSON_NULL;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("allocatable")))
-            amounts_decode(r, KARMADA_ALLOCATABLE, s);
-        else if (str_eq(key, STR("allocating")))
-            amounts_decode(r, KARMADA_ALLOCATING, s);
-        else if (str_eq(key, STR("allocated")))
-            amounts_decode(r, KARMADA_ALLOCATED, s);
-        else if (str_eq(key, STR("allocatableModelings")))
-            karmada_modelings_decode(r, &ret->models);
-    }
+/* A Cluster, while it is read. */
+struct read_cluster {
+    struct karmada_cluster cluster;
+    struct summary summary;
+    struct str zone; /* the older name of one zone */
+};
+
+static void allocatable_read(struct json_reader *r, void *into) {
+    amounts_decode(r, KARMADA_ALLOCATABLE, into);
 }
+
+static void allocating_read(struct json_reader *r, void *into) {
+    amounts_decode(r, KARMADA_ALLOCATING, into);
+}
+
+static void allocated_read(struct json_reader *r, void *into) {
+    amounts_decode(r, KARMADA_ALLOCATED, into);
+}
+
+static void modelings_read(struct json_reader *r, void *into) {
+    karmada_modelings_decode(r, into);
+}
+
+static const struct json_field summary_fields[] = {
+    JSON_CALL("allocatable", struct read_cluster, summary, allocatable_read),
+    JSON_CALL("allocating", struct read_cluster, summary, allocating_read),
+    JSON_CALL("allocated", struct read_cluster, summary, allocated_read),
+    JSON_CALL("allocatableModelings", struct read_cluster, cluster.models, modelings_read),
+};
 
 static int by_name(const void *a, const void *b) {
     const struct amount *left = a, *right = b;
@@ -154,26 +167,43 @@ static void name_fields(struct json_reader *r, struct karmada_cluster *ret) {
 
 /* ---- the object ---- */
 
-static void spec_decode(struct json_reader *r, struct karmada_cluster *ret) {
-    struct str key, zone = {0};
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("provider")))
-            ret->provider = json_string(r);
-        else if (str_eq(key, STR("region")))
-            ret->region = json_string(r);
-        else if (str_eq(key, STR("zone")))
-            zone = json_string(r);
-        else if (str_eq(key, STR("zones")))
-            ret->zones = strings_decode(r, &ret->zone_count);
-        else if (str_eq(key, STR("syncMode")))
-            ret->pull = str_eq(json_string(r), STR("Pull"));
-        else if (str_eq(key, STR("taints")))
-            ret->taints = taints_decode(r, &ret->taint_count);
-        else if (str_eq(key, STR("resourceModels")))
-            karmada_models_decode(r, &ret->models);
-    }
+static void mode_read(struct json_reader *r, void *into) {
+    *(bool *)into = str_eq(json_string(r), STR("Pull"));
+}
+
+static void taints_read(struct json_reader *r, void *into) {
+    struct karmada_cluster *cluster = into;
+    cluster->taints = taints_decode(r, &cluster->taint_count);
+}
+
+static void models_read(struct json_reader *r, void *into) {
+    karmada_models_decode(r, into);
+}
+
+static void apis_read(struct json_reader *r, void *into) {
+    karmada_apis_decode(r, into);
+}
+
+static const struct json_field spec_fields[] = {
+    JSON_TEXT("provider", struct read_cluster, cluster.provider),
+    JSON_TEXT("region", struct read_cluster, cluster.region),
+    JSON_TEXT("zone", struct read_cluster, zone),
+    JSON_TEXTS("zones", struct read_cluster, cluster.zones, cluster.zone_count, UINT32_MAX),
+    JSON_CALL("syncMode", struct read_cluster, cluster.pull, mode_read),
+    JSON_CALL("taints", struct read_cluster, cluster, taints_read),
+    JSON_CALL("resourceModels", struct read_cluster, cluster.models, models_read),
+};
+static const struct json_field status_fields[] = {
+    JSON_WITHIN_GIVEN("resourceSummary", summary_fields, struct read_cluster, cluster.has_summary),
+    JSON_CALL("apiEnablements", struct read_cluster, cluster, apis_read),
+};
+static const struct json_field cluster_fields[] = {
+    JSON_CALL("metadata", struct read_cluster, cluster.meta, meta_read),
+    JSON_WITHIN("spec", spec_fields),
+    JSON_WITHIN("status", status_fields),
+};
+
+static void use_zone(struct json_reader *r, struct karmada_cluster *ret, struct str zone) {
     if (ret->zone_count > 0 || str_empty(zone))
         return;
     struct str *zones = arena_alloc(r->arena, sizeof *zones);
@@ -184,34 +214,12 @@ static void spec_decode(struct json_reader *r, struct karmada_cluster *ret) {
     ret->zone_count = 1;
 }
 
-static void status_decode(struct json_reader *r, struct summary *summary,
-                          struct karmada_cluster *ret) {
-    struct str key;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("resourceSummary")))
-            summary_decode(r, summary, ret);
-        else if (str_eq(key, STR("apiEnablements")))
-            karmada_apis_decode(r, ret);
-    }
-}
-
 void karmada_cluster_decode(struct json_reader *r, struct karmada_cluster *ret) {
-    struct summary summary = {0};
-    struct str key;
-    *ret = (struct karmada_cluster){0};
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("metadata")))
-            meta_decode(r, &ret->meta);
-        else if (str_eq(key, STR("spec")))
-            spec_decode(r, ret);
-        else if (str_eq(key, STR("status")))
-            status_decode(r, &summary, ret);
-    }
-    gather(r, &summary, ret);
+    struct read_cluster read = {.zone = {0}};
+    json_fields(r, &JSON_ROWS(cluster_fields), &read);
+    *ret = read.cluster;
+    use_zone(r, ret, read.zone);
+    gather(r, &read.summary, ret);
     karmada_models_finish(r, &ret->models);
     name_fields(r, ret);
 }

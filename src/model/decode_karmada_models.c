@@ -64,39 +64,34 @@ static void ranges_decode(struct json_reader *r, struct karmada_model *model) {
     model->range_count = kept;
 }
 
-static void model_decode(struct json_reader *r, void *into) {
-    struct karmada_model *model = into;
-    struct str key;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("grade")))
-            model->grade = json_integer(r, 0, INT64_MAX);
-        else if (str_eq(key, STR("ranges")))
-            ranges_decode(r, model);
-    }
+static void ranges_read(struct json_reader *r, void *into) {
+    ranges_decode(r, into);
 }
 
-static void modeling_decode(struct json_reader *r, void *into) {
-    struct karmada_modeling *modeling = into;
-    struct str key;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("grade")))
-            modeling->grade = json_integer(r, 0, INT64_MAX);
-        else if (str_eq(key, STR("count")))
-            modeling->count = json_integer(r, INT64_MIN, INT64_MAX);
-    }
+static const struct json_field model_fields[] = {
+    JSON_INTEGER("grade", struct karmada_model, grade, 0, INT64_MAX, .absent = 0),
+    JSON_CALL_WHOLE("ranges", ranges_read),
+};
+static const struct json_field modeling_fields[] = {
+    JSON_INTEGER("grade", struct karmada_modeling, grade, 0, INT64_MAX, .absent = 0),
+    JSON_INTEGER("count", struct karmada_modeling, count, INT64_MIN, INT64_MAX, .absent = 0),
+};
+
+static void model_read(struct json_reader *r, void *into) {
+    json_fields(r, &JSON_ROWS(model_fields), into);
+}
+
+static void modeling_read(struct json_reader *r, void *into) {
+    json_fields(r, &JSON_ROWS(modeling_fields), into);
 }
 
 void karmada_models_decode(struct json_reader *r, struct karmada_models *ret) {
-    ret->items = json_array_of(r, sizeof *ret->items, LIMIT_MODELS, model_decode, &ret->count);
+    ret->items = json_array_of(r, sizeof *ret->items, LIMIT_MODELS, model_read, &ret->count);
 }
 
 void karmada_modelings_decode(struct json_reader *r, struct karmada_models *ret) {
-    ret->modelings = json_array_of(r, sizeof *ret->modelings, LIMIT_MODELS, modeling_decode,
-                                   &ret->modeling_count);
+    ret->modelings =
+        json_array_of(r, sizeof *ret->modelings, LIMIT_MODELS, modeling_read, &ret->modeling_count);
 }
 
 /* ---- nodes of each grade ---- */
