@@ -73,28 +73,38 @@ static void read_item(struct json_reader *r, const struct json_field *field, cha
     json_fields(r, &field->rows, item);
 }
 
-static void read_list(struct json_reader *r, const struct json_field *field, char *into) {
+/* Reads the items of a row's list; NULL when there are none, or after an error. */
+static void *read_items(struct json_reader *r, const struct json_field *list, uint32_t *ret_count) {
     char *items = NULL;
     uint32_t count = 0, cap = 0;
-    if (json_array(r))
-        while (json_element(r)) {
-            if (count == field->most) {
-                json_fail(r, "more than %u items", field->most);
-                break;
-            }
-            items = arena_push(r->arena, items, count, &cap, field->item_size);
-            if (items == NULL)
-                break; /* the arena says so */
-            read_item(r, field, items + count * field->item_size);
-            count++;
+    *ret_count = 0;
+    if (!json_array(r))
+        return NULL;
+    while (json_element(r)) {
+        if (count == list->most) {
+            json_fail(r, "more than %u items", list->most);
+            return NULL;
         }
-    memcpy(into + field->at, &items, sizeof items); /* whatever it points to */
-    *(uint32_t *)(into + field->count_at) = count;
+        items = arena_push(r->arena, items, count, &cap, list->item_size);
+        if (items == NULL)
+            return NULL; /* the arena says so */
+        read_item(r, list, items + count * list->item_size);
+        count++;
+    }
+    *ret_count = count;
+    return items;
+}
+
+void *json_array_of(struct json_reader *r, size_t item_size, uint32_t limit, json_read_fn *item,
+                    uint32_t *ret_count) {
+    const struct json_field list = {.item_size = item_size, .most = limit, .read = item};
+    return read_items(r, &list, ret_count);
 }
 
 static void read_field(struct json_reader *r, const struct json_field *field, char *into) {
     void *at = into + field->at;
     const struct str *texts;
+    void *items;
     if (field->given > 0)
         *(bool *)(into + field->given - 1) = json_peek(r) != JSON_NULL;
     switch (field->kind) {
@@ -123,7 +133,8 @@ static void read_field(struct json_reader *r, const struct json_field *field, ch
         json_fields(r, &field->rows, at);
         break;
     case JSON_KIND_LIST:
-        read_list(r, field, into);
+        items = read_items(r, field, (uint32_t *)(into + field->count_at));
+        memcpy(at, &items, sizeof items); /* whatever it points to */
         break;
     case JSON_KIND_RAW:
         *(struct str *)at = json_skip(r);

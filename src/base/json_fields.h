@@ -156,6 +156,13 @@ struct json_field {
 void json_fields(struct json_reader *r, const struct json_rows *rows, void *into);
 
 /*
+ * Reads an array (or null) of at most `limit` items: `item` reads one into its zeroed place. The
+ * items are in the arena; NULL when there are none.
+ */
+void *json_array_of(struct json_reader *r, size_t item_size, uint32_t limit, json_read_fn *item,
+                    uint32_t *ret_count);
+
+/*
  * Reads a string that must be one of `words`, letter by letter, and returns its number; null counts
  * as `absent`. Any other word is an error of the reader, with the nearest of the list if one is
  * near ("'BuildIn': did you mean 'BuiltIn'?"), and with the whole list otherwise. Where the empty

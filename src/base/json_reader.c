@@ -650,28 +650,6 @@ struct str json_peek_member(const struct json_reader *r, struct str name) {
     return (struct str){0};
 }
 
-void *json_array_of(struct json_reader *r, size_t item_size, uint32_t limit,
-                    void (*item)(struct json_reader *r, void *into), uint32_t *ret_count) {
-    char *items = NULL;
-    uint32_t count = 0, cap = 0;
-    *ret_count = 0;
-    if (!json_array(r))
-        return NULL;
-    while (json_element(r)) {
-        if (count == limit) {
-            json_fail(r, "more than %u items", limit);
-            return NULL;
-        }
-        items = arena_push(r->arena, items, count, &cap, item_size);
-        if (items == NULL)
-            return NULL;
-        item(r, items + count * item_size);
-        count++;
-    }
-    *ret_count = count;
-    return items;
-}
-
 /* The elements that come next, as far as they are quick to read. Stands behind the last of them. */
 static uint32_t quick_elements(struct json_reader *r, struct str *items, uint32_t room) {
     const char *at = r->p, *after;

@@ -93,14 +93,8 @@ void json_check_type(struct json_reader *r, struct str api_version, struct str k
  * where it is. Costs a skip over the members before it. */
 struct str json_peek_member(const struct json_reader *r, struct str name);
 
-/*
- * Reads an array (or null) of at most `limit` items: `item` reads one into its zeroed place. The
- * items are in the arena; NULL when there are none.
- */
-void *json_array_of(struct json_reader *r, size_t item_size, uint32_t limit,
-                    void (*item)(struct json_reader *r, void *into), uint32_t *ret_count);
-
-/* The same for strings, which may be many: quicker, and sized from the text. */
+/* Reads an array (or null) of at most `limit` strings, in the arena; NULL when there are none.
+ * Sized from the text. */
 struct str *json_string_array(struct json_reader *r, uint32_t limit, uint32_t *ret_count);
 
 /* Bytes from the start of the text to where the reader stands. */

@@ -1,6 +1,6 @@
 #include "cli/placement_print.h"
 
-#include "base/json_reader.h"
+#include "base/json_fields.h"
 #include "base/table.h"
 #include "cli/listing.h"
 

@@ -1,5 +1,6 @@
 #include "explain/question.h"
 
+#include "base/json_fields.h"
 #include "model/names.h"
 
 #include <errno.h>

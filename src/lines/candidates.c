@@ -1,5 +1,6 @@
 #include "lines/candidates.h"
 
+#include "base/json_fields.h"
 #include "base/limits.h"
 
 #include <stdlib.h>

@@ -6,6 +6,7 @@
  */
 #include "lines/karmada_estimate.h"
 
+#include "base/json_fields.h"
 #include "lines/hex.h"
 #include "lines/karmada_nodes.h"
 #include "lines/karmada_options.h"

@@ -1,6 +1,7 @@
 /* The step `schedule`: all that Karmada's scheduler decides of a binding. */
 #include "karmada/schedule.h"
 
+#include "base/json_fields.h"
 #include "base/limits.h"
 #include "lines/candidates.h"
 #include "lines/karmada_options.h"

@@ -2,6 +2,7 @@
  */
 #include "karmada/select.h"
 
+#include "base/json_fields.h"
 #include "base/limits.h"
 #include "lines/candidates.h"
 #include "lines/karmada_options.h"

@@ -4,6 +4,7 @@
  */
 #include "ocm/plan.h"
 
+#include "base/json_fields.h"
 #include "base/limits.h"
 #include "lines/steps.h"
 #include "model/ocm.h"

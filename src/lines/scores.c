@@ -2,6 +2,7 @@
  * range. */
 #include "ocm/score_range.h"
 
+#include "base/json_fields.h"
 #include "lines/steps.h"
 
 #include <errno.h>

@@ -1,5 +1,7 @@
 #include "model/affinity.h"
 
+#include "base/json_fields.h"
+
 #include <errno.h>
 
 static int field_compile(const struct label_expression *from, struct arena *arena,

@@ -2,6 +2,7 @@
  * What a Placement says of which clusters: predicates, and decision groups, which divide those that
  * were selected.
  */
+#include "base/json_fields.h"
 #include "model/decode_placement.h"
 #include "model/injected.h"
 

@@ -1,6 +1,6 @@
 #include "model/pod_affinity.h"
 
-#include "base/json_reader.h"
+#include "base/json_fields.h"
 
 #include <errno.h>
 #include <stdlib.h>

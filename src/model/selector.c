@@ -1,5 +1,7 @@
 #include "model/selector.h"
 
+#include "base/json_fields.h"
+
 #include <errno.h>
 #include <stdlib.h>
 

@@ -1,5 +1,7 @@
 #include "model/topology.h"
 
+#include "base/json_fields.h"
+
 #include <stdint.h>
 
 /* One of two words, or null for the default. */
