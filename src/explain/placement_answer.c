@@ -4,23 +4,6 @@
 
 #include <errno.h>
 
-/* ---- policies ---- */
-
-int placement_policy_terms(const struct fleet_view *view, struct policy_list policies,
-                           const struct object_meta *placement, struct arena *arena,
-                           struct ocm_policy_terms *ret) {
-    struct policy_namespace namespace;
-    *ret = (struct ocm_policy_terms){0};
-    if (policies.count == 0)
-        return 0;
-    int r = policy_namespace_of_fleet(view, placement->namespace, arena, &namespace);
-    if (r != 0)
-        return r;
-    return policy_terms_of_placement(policies, &namespace, placement, arena, ret);
-}
-
-/* ---- the answer ---- */
-
 static int render(const struct ocm_decision *d, const struct placement_request *request,
                   struct arena *arena, struct strbuf *out) {
     switch (request->verb) {
@@ -46,8 +29,8 @@ int placement_answer(struct fleet_view *view, const struct placement_request *re
                                     .name_count = request->name_count};
     const size_t before = out->n;
     struct ocm_decision d;
-    int r = placement_policy_terms(view, request->policies, &request->placement->meta, arena,
-                                   &question.policy);
+    int r = policy_terms_in_fleet(view, request->policies, &request->placement->meta, arena,
+                                  &question.policy);
     if (r == 0)
         r = ocm_decide(view, &question, arena, &d, err);
     else

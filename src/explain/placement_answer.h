@@ -26,16 +26,6 @@ struct placement_request {
     struct placement_rendering how; /* with PLACEMENT_SELECT */
 };
 
-/*
- * The terms that policies have for a Placement: those of the first that matches it and has any; of
- * one with mode Audit nothing but a warning, and the policies behind it do not count. Where that
- * depends on labels of a namespace that is not known, there are none, and a warning. In the arena
- * or borrowed from the policies. 0 or -ENOMEM.
- */
-int placement_policy_terms(const struct fleet_view *view, struct policy_list policies,
-                           const struct object_meta *placement, struct arena *arena,
-                           struct ocm_policy_terms *ret) MUST_CHECK;
-
 /* Appends the answer. 0, -E2BIG (arena->steps are spent) or -ENOMEM, with a sentence; then `out` is
  * as it was. That `out` is full is asked of it. */
 int placement_answer(struct fleet_view *view, const struct placement_request *request,

@@ -1,10 +1,10 @@
 #include "hub/owned.h"
 
 #include "base/hash.h"
-#include "explain/placement_answer.h"
 #include "hub/denied_objects.h"
 #include "hub/owned_internal.h"
 #include "hub/placement_status.h"
+#include "policy/match.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -214,8 +214,8 @@ static int find_mode(struct looking *x) {
     x->ret->mode = OWNED_OTHERS;
     if (!wanted && !by_scores && !x->marked)
         return 0;
-    int r = wanted || by_scores ? placement_policy_terms(x->q->view, x->q->policies,
-                                                         &x->placement.meta, x->arena, &x->policy)
+    int r = wanted || by_scores ? policy_terms_in_fleet(x->q->view, x->q->policies,
+                                                        &x->placement.meta, x->arena, &x->policy)
                                 : 0;
     if (r != 0)
         return err_set(x->err, r, "no memory for the policies of a Placement");

@@ -180,3 +180,16 @@ int policy_terms_of_placement(struct policy_list policies, const struct policy_n
                                          enforced->name, STR("")};
     return arena_failed(arena) ? -ENOMEM : 0;
 }
+
+int policy_terms_in_fleet(const struct fleet_view *view, struct policy_list policies,
+                          const struct object_meta *placement, struct arena *arena,
+                          struct ocm_policy_terms *ret) {
+    struct policy_namespace namespace;
+    *ret = (struct ocm_policy_terms){0};
+    if (policies.count == 0)
+        return 0;
+    int r = policy_namespace_of_fleet(view, placement->namespace, arena, &namespace);
+    if (r != 0)
+        return r;
+    return policy_terms_of_placement(policies, &namespace, placement, arena, ret);
+}

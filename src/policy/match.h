@@ -78,6 +78,15 @@ int policy_terms_of_placement(struct policy_list policies, const struct policy_n
                               const struct object_meta *placement, struct arena *arena,
                               struct ocm_policy_terms *ret) MUST_CHECK;
 
+/*
+ * The same for a Placement of a fleet, whose namespaces the view has: the terms of the first policy
+ * that matches it and has any. If the mode of that policy is Audit there is a warning instead, and
+ * later policies do not count.
+ */
+int policy_terms_in_fleet(const struct fleet_view *view, struct policy_list policies,
+                          const struct object_meta *placement, struct arena *arena,
+                          struct ocm_policy_terms *ret) MUST_CHECK;
+
 /* Keys of the policy's terms for people: "region, zone". In the arena. */
 struct str policy_placement_keys(const struct policy *policy, struct arena *arena);
 /* What a policy with mode Audit would do, for whoever looks at the Placement: "policy 'p' (Audit)
