@@ -4,7 +4,7 @@
 #include "base/str.h"
 #include "base/suggest.h"
 #include "cli/commands.h"
-#include "cli/listing.h"
+#include "cli/terminal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ int main(int argc, char **argv) {
         return help(stdout);
     if (str_eq(name, STR("--version")))
         return cmd_version(1, argv + 1);
-    listing_use_terminal();
+    terminal_use();
     for (size_t i = 0; i < COMMANDS; i++)
         if (str_eq(name, str_of(commands[i].name)))
             return commands[i].run(argc - 1, argv + 1);

@@ -2,7 +2,7 @@
 
 #include "base/json_writer.h"
 #include "base/table.h"
-#include "cli/listing.h"
+#include "cli/terminal.h"
 
 /* "policy", and "notes": {plugin, note}, as in an explanation. */
 static void put_annotations(const struct review_answer *answer, struct json_writer *w) {
@@ -61,7 +61,7 @@ bool admission_simulation_print_table(const struct admission_simulation *t, stru
         [ADMISSION_FAILED] = {"unchanged, with a warning", 25},
     };
     struct table table;
-    listing_table(&table, headings, sizeof headings / sizeof headings[0], arena);
+    terminal_table_init(&table, headings, sizeof headings / sizeof headings[0], arena);
     bool partly = t->result == ADMISSION_FAILED && t->patch.count > 0;
     row(&table, t->kind == &admitted_pods ? STR("the pod is") : STR("the Placement is"),
         partly ? STR("patched, with a warning") : results[t->result]);

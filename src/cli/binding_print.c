@@ -2,6 +2,7 @@
 
 #include "base/json_reader.h"
 #include "cli/listing.h"
+#include "cli/terminal.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -231,7 +232,7 @@ static bool print_clusters(const struct rows *rows, struct arena *arena, struct 
     uint32_t shown = 0;
     if (rows->count == 0)
         return true;
-    listing_table(&t, headings, 5, arena);
+    terminal_table_init(&t, headings, 5, arena);
     t.right_aligned = 7 << 1;
     for (int place = 0; place < 4; place++)
         for (uint32_t i = 0; i < rows->count && shown < CLUSTERS_SHOWN; i++)
@@ -294,7 +295,7 @@ static int print_groups(struct str json, struct arena *arena, struct strbuf *out
     struct str level;
     uint32_t shown = 0, others = 0;
     json_reader_init(&r, json.n > 0 ? json : STR("null"), arena, "groups");
-    listing_table(&t, headings, 5, arena);
+    terminal_table_init(&t, headings, 5, arena);
     t.right_aligned = 3 << 2;
     if (json_object(&r))
         while (json_member(&r, &level)) {

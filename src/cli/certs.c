@@ -14,8 +14,8 @@
 #include "certs/host.h"
 #include "certs/inspect.h"
 #include "cli/commands.h"
-#include "cli/listing.h"
 #include "cli/options.h"
+#include "cli/terminal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,7 +150,7 @@ static bool describe_folder(const struct folder_request *request,
     CLEANUP(arena_done) struct arena arena;
     arena_init(&arena, 1 << 16);
     struct table table;
-    listing_table(&table, headings, 3, &arena);
+    terminal_table_init(&table, headings, 3, &arena);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         table_cell(&table, str_of(rows[i].file));
         table_cell(&table, str_of(rows[i].what));

@@ -1,11 +1,10 @@
 #include "cli/listing.h"
 
 #include "base/limits.h"
+#include "cli/terminal.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 /* ---- cells ---- */
 
@@ -44,24 +43,6 @@ struct str cell_names(struct json_reader *r, struct arena *arena) {
 
 /* ---- rows ---- */
 
-static uint32_t width; /* set before anything is printed */
-
-void listing_use_terminal(void) {
-    struct winsize size;
-    width = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-}
-
-uint32_t listing_width(void) {
-    return width;
-}
-
-void listing_table(struct table *t, const char *const *headings, uint32_t columns,
-                   struct arena *arena) {
-    table_init(t, headings, columns, arena);
-    t->width = width;
-    t->fits = width > 0;
-}
-
 void listing_begin(struct listing_rows *rows, const struct listing *how, struct arena *arena) {
     uint32_t columns = 0, numbers = 0;
     assert(how->count <= TABLE_COLUMNS);
@@ -73,7 +54,7 @@ void listing_begin(struct listing_rows *rows, const struct listing *how, struct 
         }
     if (how->title != NULL)
         rows->headings[0] = how->title;
-    listing_table(&rows->table, rows->headings, columns, arena);
+    terminal_table_init(&rows->table, rows->headings, columns, arena);
     rows->table.right_aligned = numbers;
 }
 

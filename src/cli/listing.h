@@ -63,14 +63,6 @@ struct listing_rows {
     struct str cells[TABLE_COLUMNS]; /* of this row; .p is NULL where there is none yet */
 };
 
-/* From now on no line is wider than the terminal that standard output is, if it is one. Once, at
- * the start of the program: tests print as into a file, wherever they run. */
-void listing_use_terminal(void);
-/* Its columns; 0: lines may be as long as they like. */
-uint32_t listing_width(void);
-/* table_init() of a table that keeps to it. */
-void listing_table(struct table *t, const char *const *headings, uint32_t columns,
-                   struct arena *arena);
 /* `rows` must not move until it is rendered. */
 void listing_begin(struct listing_rows *rows, const struct listing *how, struct arena *arena);
 /* A cell of this row, by its member. The text is borrowed until the table is rendered. */

@@ -3,6 +3,7 @@
 #include "base/json_fields.h"
 #include "base/table.h"
 #include "cli/listing.h"
+#include "cli/terminal.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -214,7 +215,7 @@ static bool print_clusters(const struct placement_rows *rows, struct arena *aren
     struct table t;
     if (rows->count == 0)
         return true;
-    listing_table(&t, headings, 4, arena);
+    terminal_table_init(&t, headings, 4, arena);
     t.right_aligned = 1 << 2;
     for (uint32_t i = 0; i < rows->count; i++) {
         const struct placement_row *row = &rows->items[i];
@@ -287,7 +288,7 @@ static int print_domains(struct str json, struct arena *arena, struct strbuf *ou
         most = domains[i].selected > most ? domains[i].selected : most;
     if (count == 0)
         return 0;
-    listing_table(&t, headings, 4, arena);
+    terminal_table_init(&t, headings, 4, arena);
     t.right_aligned = 3 << 1;
     for (uint32_t i = 0; i < count && i < DOMAINS_SHOWN; i++) {
         table_cell(&t, domains[i].name);

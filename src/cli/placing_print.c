@@ -2,6 +2,7 @@
 
 #include "cli/decision_lists.h"
 #include "cli/simulation_print.h"
+#include "cli/terminal.h"
 
 /* ---- for programs ---- */
 
@@ -69,7 +70,7 @@ static struct str bar_of(const struct placed_domain *d, int64_t most, int64_t ro
 /* What a terminal has left for the bars behind the other columns. */
 static int64_t room_for_bars(const struct placing *p) {
     int64_t key = sizeof "TOPOLOGY KEY" - 1, domain = sizeof "DOMAIN" - 1;
-    const int64_t width = listing_width();
+    const int64_t width = terminal_width();
     for (uint32_t i = 0; i < p->domain_count; i++) {
         key = (int64_t)p->domains[i].key.n > key ? (int64_t)p->domains[i].key.n : key;
         domain = (int64_t)p->domains[i].value.n > domain ? (int64_t)p->domains[i].value.n : domain;

@@ -2,7 +2,7 @@
 
 #include "base/json_writer.h"
 #include "base/table.h"
-#include "cli/listing.h"
+#include "cli/terminal.h"
 
 static const struct str condition_names[POLICY_CONDITIONS] = {
     [POLICY_READY] = {"ready", 5},
@@ -141,7 +141,7 @@ static bool put_policies(const struct policy_check *check, struct arena *arena,
                                            "SHADOWED", "WORKLOADS", "INJECTED", "SOFTENED",
                                            "SKIPPED",  "HARMED"};
     struct table t;
-    listing_table(&t, headings, sizeof headings / sizeof headings[0], arena);
+    terminal_table_init(&t, headings, sizeof headings / sizeof headings[0], arena);
     t.right_aligned = 0x1fu << 5;
     for (uint32_t i = 0; i < check->policy_count; i++) {
         const struct checked_policy *p = &check->policies[i];
@@ -171,7 +171,7 @@ static bool put_workloads(const struct policy_check *check, struct arena *arena,
     static const char *const headings[] = {"NAMESPACE", "WORKLOAD", "PODS",
                                            "POLICY",    "PENDING",  "CHANGES"};
     struct table t;
-    listing_table(&t, headings, sizeof headings / sizeof headings[0], arena);
+    terminal_table_init(&t, headings, sizeof headings / sizeof headings[0], arena);
     t.right_aligned = 1u << 2;
     for (uint32_t i = 0; i < check->workload_count; i++) {
         const struct checked_workload *w = &check->workloads[i];

@@ -6,8 +6,8 @@
 #include "base/suggest.h"
 #include "base/table.h"
 #include "candidates/list.h"
-#include "cli/listing.h"
 #include "cli/options.h"
+#include "cli/terminal.h"
 #include "cli/workloads.h"
 #include "daemon/servers.h"
 #include "model/karmada.h"
@@ -185,7 +185,7 @@ static bool print_table(const struct candidates_shown *l, struct strbuf *out) {
     for (uint32_t k = 0; k < l->key_count; k++)
         headings[columns++] = l->keys[k];
     headings[columns++] = "TAINTS";
-    listing_table(&table, headings, columns, l->arena);
+    terminal_table_init(&table, headings, columns, l->arena);
     for (uint32_t i = 0; i < l->count; i++) {
         table_cell(&table, l->items[i].candidate.name);
         if (kinds)

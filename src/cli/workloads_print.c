@@ -1,6 +1,6 @@
 /* Workloads and their domains for people. */
 #include "base/table.h"
-#include "cli/listing.h"
+#include "cli/terminal.h"
 #include "cli/workloads_internal.h"
 #include "evenness/render.h"
 
@@ -27,7 +27,7 @@ static bool print_domains(const struct selection *s, struct strbuf *out) {
     const struct evenness_key *key = &s->report->keys[s->key];
     uint32_t most = 0;
     struct table t;
-    listing_table(&t, headings, 4, s->arena);
+    terminal_table_init(&t, headings, 4, s->arena);
     t.right_aligned = 6;
     t.widest = NAME_SHOWN;
     for (uint32_t d = 0; d < key->domain_count; d++)
@@ -87,7 +87,7 @@ static bool print_workloads(const struct selection *s, struct strbuf *out) {
     static const char *const headings[] = {"NAMESPACE", "NAME", "KIND",  "PODS",
                                            "SKEW",      "BEST", "STATE", "DOMAINS"};
     struct table t;
-    listing_table(&t, headings, 8, s->arena);
+    terminal_table_init(&t, headings, 8, s->arena);
     t.right_aligned = 7 << 3;
     t.width = t.fits ? t.width : 160;
     t.narrowest = 40;
@@ -136,7 +136,7 @@ static bool print_workload(const struct selection *s, uint32_t number, struct st
     if (result->state != EVENNESS_UNKNOWN)
         strbuf_appendf(out, "skew %u, best %u; ", result->skew, result->best);
     strbuf_appendf(out, "%s\n\n", meaning(result));
-    listing_table(&t, headings, 3, s->arena);
+    terminal_table_init(&t, headings, 3, s->arena);
     t.right_aligned = 2;
     t.widest = NAME_SHOWN;
     for (uint32_t i = 0; i < result->count; i++)

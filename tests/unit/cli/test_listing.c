@@ -1,5 +1,6 @@
 /* Tables of columns with names: rows of JSON and rows of the program look the same. */
 #include "cli/listing.h"
+#include "cli/terminal.h"
 
 #include "unit/cli/printing.h"
 
@@ -105,9 +106,9 @@ static void no_line_is_wider_than_the_terminal(void **state) {
     assert_int_equal(ioctl(terminal, TIOCSWINSZ, &size), 0);
     (void)fflush(stdout);
     assert_int_equal(dup2(side, STDOUT_FILENO), STDOUT_FILENO);
-    listing_use_terminal();
+    terminal_use();
     assert_int_equal(dup2(before, STDOUT_FILENO), STDOUT_FILENO);
-    assert_int_equal(listing_width(), 30);
+    assert_int_equal(terminal_width(), 30);
     prints(f, &listing, json,
            "\nNAME     COUNT  ALLOWED  OTHER\n"
            "a-name-      1  no\n"
@@ -116,7 +117,7 @@ static void no_line_is_wider_than_the_terminal(void **state) {
            "0-colum\n"
            "ns-inde\n"
            "ed\n");
-    listing_use_terminal(); /* whatever the tests print to */
+    terminal_use(); /* whatever the tests print to */
     (void)close(terminal), (void)close(side), (void)close(before);
 }
 
