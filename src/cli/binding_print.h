@@ -5,9 +5,6 @@
  */
 #pragma once
 
-#include "base/arena.h"
-#include "base/err.h"
+#include "cli/answer.h"
 
-/* Appends it. 0, -EINVAL if the text is no such object, or -ENOMEM. */
-int binding_print(struct str json, struct arena *arena, struct strbuf *out,
-                  struct err *err) MUST_CHECK;
+answer_print_fn binding_print;

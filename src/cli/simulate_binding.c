@@ -4,7 +4,6 @@
 #include "cli/binding_print.h"
 #include "whatif/binding_simulation.h"
 
-/* The table is made of the same object that -o json prints. */
 int simulate_binding(struct simulate_request *request, const struct configuration *c,
                      struct arena *arena) {
     CLEANUP(strbuf_done) struct strbuf json = {.max = LIMIT_STATE_BYTES};
@@ -24,7 +23,7 @@ int simulate_binding(struct simulate_request *request, const struct configuratio
         strbuf_append_str(&out, strbuf_str(&json));
         strbuf_append_char(&out, '\n');
     } else if (r == 0) {
-        r = binding_print(strbuf_str(&json), arena, &out, &err);
+        r = answer_print(strbuf_str(&json), binding_print, arena, &out, &err);
     }
     if (r == 0)
         return simulate_print(&out, !strbuf_failed(&json));
