@@ -15,7 +15,7 @@ static int answer(const struct simulate_request *request, const struct clusters_
     if (r != 0)
         return r;
     if (!request->json)
-        return placement_print(strbuf_str(&json), arena, out, err);
+        return answer_print(strbuf_str(&json), placement_print, arena, out, err);
     strbuf_append_char(&json, '\n');
     strbuf_append_str(out, strbuf_str(&json));
     return 0;

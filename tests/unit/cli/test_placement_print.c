@@ -8,7 +8,7 @@
 static const char *print(struct hub *f, struct str json) {
     struct strbuf out = {0};
     struct err err;
-    if (placement_print(json, &f->arena, &out, &err) != 0)
+    if (answer_print(json, placement_print, &f->arena, &out, &err) != 0)
         fail_msg("%s", err.text);
     const char *text = arena_cstr(&f->arena, strbuf_str(&out));
     strbuf_done(&out);
@@ -168,7 +168,7 @@ static void what_is_no_answer(void **state) {
     static const char *const texts[] = {"",
                                         "[]",
                                         "{\"filter\":[]}",
-                                        "{\"sum\":{\"c1\":\"x\"}}",
+                                        "{\"filter\":{\"c1\":{}},\"sum\":{\"c1\":\"x\"}}",
                                         "{\"domains\":{}}",
                                         "{\"terms\":3}",
                                         "{\"warnings\":[1]}",
@@ -176,15 +176,16 @@ static void what_is_no_answer(void **state) {
                                         "{\"history\":3}",
                                         "{\"history\":[1]}",
                                         "{\"planner\":3}",
-                                        "{\"planner\":{\"leads\":1}}",
-                                        "{\"historyForgotten\":-1}",
-                                        "{\"unscheduled\":-1}"};
+                                        "{\"planner\":{\"mode\":1}}",
+                                        "{\"historyForgotten\":\"1\"}",
+                                        "{\"unscheduled\":\"1\"}"};
     struct hub *f = *state;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct strbuf out = {0};
         struct err err;
         print_message("# %s\n", texts[i]);
-        assert_int_not_equal(placement_print(str_of(texts[i]), &f->arena, &out, &err), 0);
+        assert_int_not_equal(answer_print(str_of(texts[i]), placement_print, &f->arena, &out, &err),
+                             0);
         assert_true(err.text[0] != '\0');
         strbuf_done(&out);
     }
