@@ -2,6 +2,8 @@
 
 #include "base/json_writer.h"
 #include "base/table.h"
+#include "cli/answer.h"
+#include "cli/simulate.h"
 #include "cli/terminal.h"
 
 /* "policy", and "notes": {plugin, note}, as in an explanation. */
@@ -24,7 +26,7 @@ static void put_annotations(const struct review_answer *answer, struct json_writ
     json_end_array(w);
 }
 
-void admission_simulation_print_json(const struct admission_simulation *t, struct strbuf *out) {
+static void print_json(const struct admission_simulation *t, struct strbuf *out) {
     struct json_writer w = {.out = out};
     json_begin_object(&w);
     json_key(&w, STR("allowed"));
@@ -43,7 +45,6 @@ void admission_simulation_print_json(const struct admission_simulation *t, struc
     json_key(&w, t->kind == &admitted_pods ? STR("pod") : STR("placement"));
     json_put_raw(&w, t->patch.document);
     json_end_object(&w);
-    strbuf_append_char(out, '\n');
 }
 
 static void row(struct table *t, struct str what, struct str answer) {
@@ -51,8 +52,8 @@ static void row(struct table *t, struct str what, struct str answer) {
     table_cell(t, answer);
 }
 
-bool admission_simulation_print_table(const struct admission_simulation *t, struct arena *arena,
-                                      struct strbuf *out) {
+static void print_table(const struct admission_simulation *t, struct arena *arena,
+                        struct strbuf *out) {
     static const char *const headings[] = {"WHAT", "ANSWER"};
     static const struct str results[] = {
         [ADMISSION_UNCHANGED] = {"unchanged", 9},
@@ -73,5 +74,17 @@ bool admission_simulation_print_table(const struct admission_simulation *t, stru
         row(&table, STR("warning"), t->answer.warnings[i]);
     for (uint32_t i = 0; i < t->patch.count; i++)
         row(&table, t->patch.operations[i].path, t->patch.operations[i].value);
-    return table_render(&table, out);
+    (void)table_render(&table, out); /* what failed is the arena or `out` */
+}
+
+int admission_simulation_print(const struct admission_simulation *t, bool json,
+                               struct arena *arena) {
+    CLEANUP(strbuf_done) struct strbuf out = {0};
+    if (json) {
+        print_json(t, &out);
+        return answer_write("simulate", &out, NULL, "");
+    }
+    print_table(t, arena, &out);
+    return arena_failed(arena) ? simulate_fail("no memory for the answer")
+                               : answer_put_out("simulate", &out);
 }

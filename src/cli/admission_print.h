@@ -5,9 +5,8 @@
 
 #include "whatif/admission_simulation.h"
 
-/* Appends {"allowed":true,"code":200,"message":"","policy":"...","notes":[{plugin,note}],
- * "warnings":[],"patch":[...],"pod":{...}}: the pod as it would be stored. */
-void admission_simulation_print_json(const struct admission_simulation *t, struct strbuf *out);
-/* Appends the same for people. Returns false if there was no memory. */
-bool admission_simulation_print_table(const struct admission_simulation *t, struct arena *arena,
-                                      struct strbuf *out);
+/* Prints, with `json` {"allowed":true,"code":200,"message":"","policy":"...","notes":[{plugin,
+ * note}],"warnings":[],"patch":[...],"pod":{...}}: the pod as it would be stored; else the same for
+ * people. Returns the exit status. */
+int admission_simulation_print(const struct admission_simulation *t, bool json,
+                               struct arena *arena);

@@ -1,9 +1,11 @@
 #include "cli/answer.h"
 
+#include "base/limits.h"
 #include "base/table.h"
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Names of a list that a line shows; and members that are searched one by one. */
@@ -301,12 +303,42 @@ void value_say_each(const struct value *list, const char *form, uint32_t most, s
         value_say(item, form, out);
 }
 
-int answer_print(struct str json, answer_print_fn *print, struct arena *arena, struct strbuf *out,
-                 struct err *err) {
+int answer_print(struct str json, answer_print_fn *print, struct strbuf *out, struct err *err) {
+    CLEANUP(arena_done) struct arena arena;
     struct answer a;
-    int r = answer_read(&a, json, arena, err);
+    arena_init(&arena, LIMIT_STATE_BYTES);
+    int r = answer_read(&a, json, &arena, err);
     if (r != 0)
         return r;
     print(a.root, out);
     return answer_check(&a, out, err);
+}
+
+static int fail(const char *command, const char *why) {
+    (void)fprintf(stderr, "evenkeel %s: %s\n", command, why); /* nowhere to report to */
+    return EXIT_FAILURE;
+}
+
+int answer_put_out(const char *command, const struct strbuf *out) {
+    if (strbuf_failed(out))
+        return fail(command, "no memory for the answer");
+    if (fwrite(out->p, 1, out->n, stdout) != out->n || fflush(stdout) != 0)
+        return fail(command, "cannot write to standard output");
+    return EXIT_SUCCESS;
+}
+
+int answer_write(const char *command, struct strbuf *json, answer_print_fn *print,
+                 const char *note) {
+    CLEANUP(strbuf_done) struct strbuf out = {0};
+    struct err err;
+    if (print == NULL) {
+        strbuf_append_char(json, '\n');
+        return answer_put_out(command, json);
+    }
+    if (strbuf_failed(json))
+        return fail(command, "no memory for the answer");
+    if (answer_print(strbuf_str(json), print, &out, &err) != 0)
+        return fail(command, err.text);
+    strbuf_append_str(&out, str_of(note));
+    return answer_put_out(command, &out);
 }

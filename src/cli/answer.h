@@ -85,5 +85,13 @@ void value_say_each(const struct value *list, const char *form, uint32_t most, s
 /* Appends the answer for people. Has no errors of its own: the answer has them. */
 typedef void answer_print_fn(const struct value *root, struct strbuf *out);
 /* answer_read(), `print` and answer_check(). */
-int answer_print(struct str json, answer_print_fn *print, struct arena *arena, struct strbuf *out,
+int answer_print(struct str json, answer_print_fn *print, struct strbuf *out,
                  struct err *err) MUST_CHECK;
+
+/* Writes a text to standard output. Returns the exit status: 1 if it failed, which has been
+ * reported as the command's. */
+int answer_put_out(const char *command, const struct strbuf *out);
+/* Writes an answer there, with `note` behind it; `print` NULL: the JSON, to which a line break is
+ * added. Returns as above. */
+int answer_write(const char *command, struct strbuf *json, answer_print_fn *print,
+                 const char *note);

@@ -149,6 +149,6 @@ int explained_placement_print(struct str json, const struct subject *subject, st
     struct glance glance;
     int r = glance_at(json, arena, &glance, err);
     if (r == 0 && glance.is_object)
-        r = answer_print(json, placement_print, arena, out, err);
+        r = answer_print(json, placement_print, out, err);
     return r == 0 ? explanation_print(json, subject, arena, out, err) : r;
 }

@@ -1,7 +1,7 @@
 #include "cli/placing_print.h"
 
-#include "cli/decision_lists.h"
-#include "cli/simulation_print.h"
+#include "base/json_writer.h"
+#include "cli/answer_table.h"
 #include "cli/terminal.h"
 
 /* ---- for programs ---- */
@@ -46,61 +46,74 @@ void placing_print_json(const struct placing_question *q, const struct placing *
     engine_put_not_judged(q->pods.filters, &p->unknown, &text);
     json_put_member(&w, STR("notJudged"), strbuf_str(&text));
     json_end_object(&w);
-    strbuf_append_char(out, '\n');
 }
 
-/* ---- for people ---- */
+/* ---- bars ---- */
 
 enum { BAR = 60, BAR_LEAST = 10 };
 
+struct bars {
+    int64_t most, room; /* pods in a domain, and columns that are left */
+};
+
 /* '#' for each pod that was there, '+' for each that came; scaled where they are too many. */
-static struct str bar_of(const struct placed_domain *d, int64_t most, int64_t room,
-                         struct arena *arena) {
-    int64_t scale = most > room ? (most + room - 1) / room : 1;
-    struct strbuf bar = {.max = 4 * BAR};
-    for (int64_t i = 0; i < d->before; i += scale)
+static struct str cell_bar(const struct value *domain, const void *ctx) {
+    CLEANUP(strbuf_done) struct strbuf bar = {.max = 4 * BAR};
+    const struct bars *bars = ctx;
+    const int64_t scale = bars->most > bars->room ? (bars->most + bars->room - 1) / bars->room : 1;
+    const int64_t before = value_number(value_at(domain, "before"));
+    const int64_t added = value_number(value_at(domain, "added"));
+    for (int64_t i = 0; i < before; i += scale)
         strbuf_append_char(&bar, '#');
-    for (int64_t i = 0; i < d->added; i += scale)
+    for (int64_t i = 0; i < added; i += scale)
         strbuf_append_char(&bar, '+');
-    struct str kept = arena_str(arena, strbuf_str(&bar));
-    strbuf_done(&bar);
-    return kept;
+    return arena_str(domain->of->arena, strbuf_str(&bar));
 }
 
-/* What a terminal has left for the bars behind the other columns. */
-static int64_t room_for_bars(const struct placing *p) {
-    int64_t key = sizeof "TOPOLOGY KEY" - 1, domain = sizeof "DOMAIN" - 1;
-    const int64_t width = terminal_width();
-    for (uint32_t i = 0; i < p->domain_count; i++) {
-        key = (int64_t)p->domains[i].key.n > key ? (int64_t)p->domains[i].key.n : key;
-        domain = (int64_t)p->domains[i].value.n > domain ? (int64_t)p->domains[i].value.n : domain;
+static int64_t longer(int64_t longest, const struct value *text) {
+    const int64_t n = (int64_t)value_text(text).n;
+    return n > longest ? n : longest;
+}
+
+/* The fullest domain, and what a terminal has left for bars behind the other columns. */
+static struct bars measure(const struct value *domains) {
+    struct bars bars = {.most = 0, .room = BAR};
+    int64_t key = sizeof "TOPOLOGY KEY" - 1, name = sizeof "DOMAIN" - 1;
+    for (const struct value *d = domains->first; d != NULL; d = d->next) {
+        const int64_t pods =
+            value_number(value_at(d, "before")) + value_number(value_at(d, "added"));
+        bars.most = pods > bars.most ? pods : bars.most;
+        key = longer(key, value_at(d, "topologyKey"));
+        name = longer(name, value_at(d, "domain"));
     }
-    const int64_t left = width - key - domain - (int64_t)sizeof "    BEFORE  ADDED  ";
-    return width == 0 || left > BAR ? BAR : left < BAR_LEAST ? BAR_LEAST : left;
+    const int64_t left =
+        (int64_t)terminal_width() - key - name - (int64_t)sizeof "    BEFORE  ADDED  ";
+    if (terminal_width() > 0 && left <= BAR)
+        bars.room = left < BAR_LEAST ? BAR_LEAST : left;
+    return bars;
 }
 
-static bool put_bars(const struct placing *p, struct arena *arena, struct strbuf *out) {
-    struct listing_rows rows;
-    int64_t most = 0;
-    for (uint32_t i = 0; i < p->domain_count; i++)
-        if (p->domains[i].before + p->domains[i].added > most)
-            most = p->domains[i].before + p->domains[i].added;
-    listing_begin(&rows, &bar_listing, arena);
-    for (uint32_t i = 0; i < p->domain_count; i++) {
-        listing_put(&rows, "topologyKey", p->domains[i].key);
-        listing_put(&rows, "domain", p->domains[i].value);
-        listing_put_number(&rows, "before", p->domains[i].before);
-        listing_put_number(&rows, "added", p->domains[i].added);
-        listing_put(&rows, "bar", bar_of(&p->domains[i], most, room_for_bars(p), arena));
-        listing_end_row(&rows);
-    }
-    strbuf_append_char(out, '\n');
-    return listing_render(&rows, out);
+static void put_domains(const struct value *root, struct strbuf *out) {
+    const struct value *domains = value_list(root, "domains", JSON_ARRAY);
+    const struct bars bars = measure(domains);
+    const struct answer_column columns[] = {
+        COLUMN("TOPOLOGY KEY", "{topologyKey}"), COLUMN("DOMAIN", "{domain}"),
+        NUMBER("BEFORE", "{#before}", "-"),      NUMBER("ADDED", "{#added}", "-"),
+        CELL("PODS", cell_bar, &bars),
+    };
+    const struct answer_table table = {COLUMNS(columns)};
+    answer_table_put(&table, domains, out);
 }
 
-static bool is_equal(const struct placed_pod *a, const struct placed_pod *b) {
-    return a->from.n == 0 && b->from.n == 0 && a->total == b->total && str_eq(a->node, b->node) &&
-           str_eq(a->reason, b->reason) && str_eq(a->namespace, b->namespace);
+/* ---- pods ---- */
+
+/* Have both become the same, so that one line is enough? */
+static bool is_equal(const struct value *a, const struct value *b) {
+    static const char *const members[] = {"from", "total", "node", "reason", "namespace"};
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
+        if (!str_eq(value_at(a, members[i])->text, value_at(b, members[i])->text))
+            return false;
+    return value_at(a, "from")->text.n == 0;
 }
 
 /* What is behind the last '-': the number of a replica. */
@@ -111,44 +124,40 @@ static struct str number_of(struct str name) {
     return (struct str){name.p + at, name.n - at};
 }
 
-/* One line for `count` pods, which have all become the same: "shop/web-replica-5 to 8". */
-static void put_pods(struct listing_rows *rows, const struct placed_pod *pod, uint32_t count,
-                     struct arena *arena) {
-    const struct str last = count > 1 ? number_of(pod[count - 1].name) : STR("");
-    listing_put(rows, "pod",
-                arena_printf(arena, "%.*s/%.*s%s%.*s", STR_ARG(pod->namespace), STR_ARG(pod->name),
-                             count > 1 ? " to " : "", STR_ARG(last)));
-    if (pod->from.n > 0)
-        listing_put(rows, "from", pod->from);
-    if (pod->node.n > 0) {
-        listing_put(rows, "node", pod->node);
-        listing_put_number(rows, "total", pod->total);
-    }
-    listing_put(rows, "reason", pod->reason);
-    listing_end_row(rows);
+/* Of pods that follow each other and are equal: "shop/web-replica-5 to 8". */
+static struct str cell_pods(const struct value *pod, const void *ctx) {
+    const struct value *last = pod;
+    const struct str name = value_cell(pod, "{~namespace}/{~name}");
+    (void)ctx;
+    while (last->next != NULL && is_equal(pod, last->next))
+        last = last->next;
+    return last == pod ? name
+                       : arena_printf(pod->of->arena, "%.*s to %.*s", STR_ARG(name),
+                                      STR_ARG(number_of(value_text(value_at(last, "name")))));
 }
 
-bool placing_print_table(const struct placing_question *q, const struct placing *p,
-                         struct arena *arena, struct strbuf *out) {
-    struct listing_rows rows;
-    listing_begin(&rows, &placed_listing, arena);
-    for (uint32_t i = 0, n; i < p->count; i += n) {
-        for (n = 1; i + n < p->count && is_equal(&p->pods[i], &p->pods[i + n]);)
-            n++;
-        put_pods(&rows, &p->pods[i], n, arena);
-    }
-    bool good = listing_render(&rows, out);
-    if (p->domain_count > 0)
-        good = put_bars(p, arena, out) && good;
-    strbuf_appendf(out, "\n%u placed, %u Pending", p->count - p->pending, p->pending);
-    if (p->lost_nodes > 0)
-        strbuf_appendf(out, "; without %u nodes", p->lost_nodes);
-    strbuf_append_char(out, '\n');
-    simulation_print_cause(p->cause, out);
-    strbuf_append_str(out, STR("not judged: "));
-    engine_put_not_judged(q->pods.filters, &p->unknown, out);
-    strbuf_append_char(out, '\n');
-    if (p->count > p->pending && !p->constrained)
-        strbuf_append_str(out, str_of(simulation_unconstrained));
-    return good;
+static const struct answer_column pod_columns[] = {
+    CELL("POD", cell_pods, NULL),        COLUMN("FROM", "{from}", "-"),
+    COLUMN("NODE", "{node}", "Pending"), NUMBER("TOTAL", "[{?node}{#total}|-]"),
+    COLUMN("REASON", "{reason}"),
+};
+static const struct answer_table pod_table = {COLUMNS(pod_columns), .is_first = true};
+
+void placing_print(const struct value *root, struct strbuf *out) {
+    const struct value *pods = value_list(root, "pods", JSON_ARRAY);
+    const struct value **items = answer_items(pods, 0, NULL);
+    uint32_t count = 0;
+    for (const struct value *pod = pods->first, *first = pod; items != NULL && pod != NULL;
+         pod = pod->next)
+        if (pod == first || !is_equal(first, pod))
+            items[count++] = first = pod;
+    if (items != NULL)
+        answer_table_put_items(&pod_table, root->of, items, count, out);
+    put_domains(root, out);
+    strbuf_appendf(out, "\n%lld placed, ",
+                   (long long)(pods->count - value_number(value_at(root, "pending"))));
+    value_say(root,
+              "{0pending} Pending[{?lostNodes}; without {#lostNodes} nodes]\n"
+              "[Pending because of {cause}\n]not judged: {~notJudged}\n",
+              out);
 }

@@ -3,13 +3,13 @@
  */
 #pragma once
 
+#include "cli/answer.h"
 #include "whatif/placing.h"
 
 /* {"pods":[{namespace,name,from,node,total,reason}],"pending":N,"cause","lostNodes":N,
  * "domains":[{topologyKey,domain,before,added}],"notJudged"} */
 void placing_print_json(const struct placing_question *q, const struct placing *p,
                         struct strbuf *out);
-/* A table of pods, those that follow each other and are equal in one line, and a bar for each
- * domain. Returns false if there is no memory. */
-bool placing_print_table(const struct placing_question *q, const struct placing *p,
-                         struct arena *arena, struct strbuf *out);
+/* The same for people: pods, those that follow each other and are equal in one line, and a bar for
+ * each domain. */
+answer_print_fn placing_print;

@@ -239,15 +239,6 @@ int simulate_fail(const char *why) {
     return 1;
 }
 
-int simulate_print(struct strbuf *out, bool good) {
-    good = good && !strbuf_failed(out);
-    bool printed = good && fwrite(out->p, 1, out->n, stdout) == out->n && fflush(stdout) == 0;
-    strbuf_done(out);
-    if (!printed)
-        return simulate_fail(good ? "cannot write to standard output" : "no memory for the answer");
-    return 0;
-}
-
 int simulate_read(const struct configuration *c, bool with_volumes, struct simulation_state *ret,
                   struct err *err) {
     int r = simulation_read(c, with_volumes, ret, err);

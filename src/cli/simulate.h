@@ -45,9 +45,6 @@ simulate_mode_fn simulate_lines;           /* steps of scheduling fleets, a ques
 
 /* Prints why there is no answer; returns the exit code. */
 int simulate_fail(const char *why);
-/* Prints and releases the answer; `good` is false when there was no memory to write it. Returns the
- * exit code. */
-int simulate_print(struct strbuf *out, bool good);
 /* simulation_read(); besides, a state without nodes is reported on stderr, and answered. */
 int simulate_read(const struct configuration *c, bool with_volumes, struct simulation_state *ret,
                   struct err *err) MUST_CHECK;

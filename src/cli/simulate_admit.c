@@ -5,14 +5,10 @@
 static int admit(const struct simulate_request *request, const struct configuration *c,
                  const struct simulation_state *state, struct arena *arena) {
     struct admission_simulation result;
-    struct strbuf out = {0};
     struct err err;
     if (admission_simulation_run(c, state, request->pod, arena, &result, &err) != 0)
         return simulate_fail(err.text);
-    if (!request->json)
-        return simulate_print(&out, admission_simulation_print_table(&result, arena, &out));
-    admission_simulation_print_json(&result, &out);
-    return simulate_print(&out, true);
+    return admission_simulation_print(&result, request->json, arena);
 }
 
 int simulate_admit(struct simulate_request *request, const struct configuration *c,

@@ -5,7 +5,6 @@
 int simulate_admit_placement(struct simulate_request *request, const struct configuration *c,
                              struct arena *arena) {
     struct admission_simulation result;
-    struct strbuf out = {0};
     struct err err;
     if (c->state.path_count == 0 &&
         (c->kubernetes.kubeconfig != NULL || c->kubernetes.in_cluster)) {
@@ -16,8 +15,5 @@ int simulate_admit_placement(struct simulate_request *request, const struct conf
     if (placement_simulation_run(c, request->placement, request->previous, arena, &result, &err) !=
         0)
         return simulate_fail(err.text);
-    if (!request->json)
-        return simulate_print(&out, admission_simulation_print_table(&result, arena, &out));
-    admission_simulation_print_json(&result, &out);
-    return simulate_print(&out, true);
+    return admission_simulation_print(&result, request->json, arena);
 }

@@ -7,7 +7,6 @@
 int simulate_binding(struct simulate_request *request, const struct configuration *c,
                      struct arena *arena) {
     CLEANUP(strbuf_done) struct strbuf json = {.max = LIMIT_STATE_BYTES};
-    struct strbuf out = {.max = LIMIT_STATE_BYTES};
     const struct binding_simulation how = {
         .path = request->binding,
         .member = str_of(request->member),
@@ -18,15 +17,7 @@ int simulate_binding(struct simulate_request *request, const struct configuratio
         (void)simulate_fail("--binding reads files, and no API server: give --state FILE or DIR");
         return 2;
     }
-    int r = binding_simulation_run(c, &how, arena, &json, &err);
-    if (r == 0 && request->json) {
-        strbuf_append_str(&out, strbuf_str(&json));
-        strbuf_append_char(&out, '\n');
-    } else if (r == 0) {
-        r = answer_print(strbuf_str(&json), binding_print, arena, &out, &err);
-    }
-    if (r == 0)
-        return simulate_print(&out, !strbuf_failed(&json));
-    strbuf_done(&out);
-    return simulate_fail(err.text);
+    if (binding_simulation_run(c, &how, arena, &json, &err) != 0)
+        return simulate_fail(err.text);
+    return answer_write("simulate", &json, request->json ? NULL : binding_print, "");
 }

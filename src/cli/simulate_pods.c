@@ -8,9 +8,15 @@
 #include <errno.h>
 #include <stdio.h>
 
-static int print_placed(const struct simulate_request *request, struct strbuf *out, bool good,
-                        bool is_pending) {
-    int status = simulate_print(out, good);
+/* The note on pods to which no spread constraint was applied. */
+static const char unconstrained[] =
+    "no spread constraint applies: the pod has none, and none comes by default; those that a\n"
+    "TopologyPolicy gives it on its creation are shown by --admit\n";
+
+static int print_placed(const struct simulate_request *request, struct strbuf *json,
+                        answer_print_fn *print, bool is_constrained, bool is_pending) {
+    const int status = answer_write("simulate", json, request->json ? NULL : print,
+                                    is_constrained ? "" : unconstrained);
     return status == 0 && request->strict && is_pending ? 3 : status;
 }
 
@@ -24,16 +30,14 @@ static int place(const struct simulate_request *request, const struct configurat
         .scheduler_path = request->scheduler,
         .filters = request->filters != 0 ? request->filters : (uint32_t)FILTERS_ALL};
     struct simulation result;
-    struct strbuf out = {0};
+    CLEANUP(strbuf_done) struct strbuf json = {0};
     struct err err;
     if (simulation_run(&question, arena, &result, &err) != 0)
         return simulate_fail(err.text);
-    bool good = true;
-    if (!request->json)
-        good = simulation_print_table(&question, &result, arena, &out);
-    else
-        simulation_print_json(&question, &result, arena, &out);
-    return print_placed(request, &out, good, simulation_best(&result) == UINT32_MAX);
+    simulation_print_json(&question, &result, arena, &json);
+    return print_placed(request, &json, simulation_print,
+                        result.scored.count == 0 || simulation_is_constrained(&result),
+                        simulation_best(&result) == UINT32_MAX);
 }
 
 static int place_all(const struct simulate_request *request, const struct configuration *c,
@@ -49,16 +53,13 @@ static int place_all(const struct simulate_request *request, const struct config
         .without = request->without,
         .without_count = request->without_count};
     struct placing result;
-    struct strbuf out = {0};
+    CLEANUP(strbuf_done) struct strbuf json = {0};
     struct err err;
     if (placing_run(&question, arena, &result, &err) != 0)
         return simulate_fail(err.text);
-    bool good = true;
-    if (!request->json)
-        good = placing_print_table(&question, &result, arena, &out);
-    else
-        placing_print_json(&question, &result, &out);
-    return print_placed(request, &out, good, result.pending > 0);
+    placing_print_json(&question, &result, &json);
+    return print_placed(request, &json, placing_print,
+                        result.count == result.pending || result.constrained, result.pending > 0);
 }
 
 /* As many as the workload in the file wants, if nobody says. */

@@ -1,10 +1,8 @@
 #include "cli/simulation_print.h"
 
-#include "base/table.h"
-#include "cli/decision_lists.h"
+#include "base/json_writer.h"
+#include "cli/answer_table.h"
 #include "explain/scores.h"
-
-#include <stdlib.h>
 
 /* ---- for programs ---- */
 
@@ -64,79 +62,42 @@ void simulation_print_json(const struct simulation_question *q, const struct sim
     json_put_member(&w, STR("cause"), cause_of(s, arena));
     put_not_judged(&w, q->filters, &s->filter.unknown);
     json_end_object(&w);
-    strbuf_append_char(out, '\n');
 }
 
 /* ---- for people ---- */
 
-const char simulation_unconstrained[] =
-    "no spread constraint applies: the pod has none, and none comes by default; those that a\n"
-    "TopologyPolicy gives it on its creation are shown by --admit\n";
-
-void simulation_print_cause(struct str cause, struct strbuf *out) {
-    strbuf_append_str(out, cause.n > 0 ? STR("Pending because of ") : STR(""));
-    table_text(cause, out);
-    strbuf_append_str(out, cause.n > 0 ? STR("\n") : STR(""));
-}
-
-/* One line of the table: a node and, if it was scored, where. */
-struct line {
-    uint32_t filtered, scored; /* scored: UINT32_MAX if it was not */
+static const struct answer_column columns[] = {
+    COLUMN("NODE", "{@}"),
+    COLUMN("VERDICT", "{verdict}"),
+    NUMBER("PRIORITY", "{#^score.@.priority}", "-"),
+    NUMBER("NORMALIZED", "{#^score.@.normalized}", "-"),
+    NUMBER("RAW", "{#^score.@.raw}", "-"),
+    NUMBER("TOTAL", "{#^score.@.total}", "-"),
+    COLUMN("REASON", "{reason}"),
 };
+static const struct answer_table nodes = {COLUMNS(columns), .is_first = true};
 
-static int64_t rank(const struct simulation *s, const struct line *line) {
-    if (s->filter.verdicts[line->filtered] != VERDICT_PASS)
-        return -1 - s->filter.verdicts[line->filtered];
-    return line->scored == UINT32_MAX ? 0 : s->score.totals[line->scored];
+/* The total of a node that passes; less than 0 for the others, by how they were refused. */
+static int64_t rank(const struct value *node) {
+    const struct str verdict = value_text(value_at(node, "verdict"));
+    int number = 0;
+    while (number < VERDICT_UNRESOLVABLE && !str_eq(verdict, str_of(verdict_names[number])))
+        number++;
+    return number == VERDICT_PASS ? value_number(value_at(node, "^score.@.total")) : -1 - number;
 }
 
-static int compare_lines(const void *a, const void *b, void *ctx) {
-    const struct simulation *s = ctx;
-    const struct line *x = a, *y = b;
-    int64_t left = rank(s, x), right = rank(s, y);
+static int by_rank(const void *a, const void *b) {
+    const struct value *x = *(const struct value *const *)a, *y = *(const struct value *const *)b;
+    const int64_t left = rank(x), right = rank(y);
     if (left != right)
         return left > right ? -1 : 1;
-    return (x->filtered > y->filtered) - (x->filtered < y->filtered);
+    return (x->at > y->at) - (x->at < y->at);
 }
 
-static void put_line(struct listing_rows *rows, const struct simulation *s,
-                     const struct line *line) {
-    const uint32_t node = line->filtered, i = line->scored;
-    listing_put(rows, "node", s->filtered.names[node]);
-    listing_put(rows, "verdict", str_of(verdict_names[s->filter.verdicts[node]]));
-    if (i != UINT32_MAX && s->score.column_count > 0) {
-        listing_put_number(rows, "priority", s->score.priorities[i]);
-        listing_put_number(rows, "normalized", s->score.columns[0].normalized[i]);
-        listing_put_number(rows, "raw", s->score.columns[0].raw[i]);
-    }
-    if (i != UINT32_MAX)
-        listing_put_number(rows, "total", s->score.totals[i]);
-    listing_put(rows, "reason", s->filter.reason_texts[s->filter.reasons[node]]);
-    listing_end_row(rows);
-}
-
-bool simulation_print_table(const struct simulation_question *q, const struct simulation *s,
-                            struct arena *arena, struct strbuf *out) {
-    struct line *lines = arena_array(arena, s->filtered.count, sizeof *lines);
-    struct listing_rows rows;
-    if (lines == NULL)
-        return false;
-    bool same = s->scored.names == s->filtered.names; /* otherwise: those that passed, in order */
-    for (uint32_t i = 0, next = 0; i < s->filtered.count; i++) {
-        bool scored = same || s->filter.verdicts[i] == VERDICT_PASS;
-        lines[i] = (struct line){i, scored ? next++ : UINT32_MAX};
-    }
-    struct simulation copy = *s;
-    qsort_r(lines, s->filtered.count, sizeof *lines, compare_lines, &copy);
-    listing_begin(&rows, &verdict_listing, arena);
-    for (uint32_t i = 0; i < s->filtered.count; i++)
-        put_line(&rows, s, &lines[i]);
-    bool good = listing_render(&rows, out);
-    simulation_print_cause(cause_of(s, arena), out);
-    strbuf_append_str(out, STR("not judged: "));
-    engine_put_not_judged(q->filters, &s->filter.unknown, out);
-    strbuf_append_char(out, '\n');
-    if (s->scored.count > 0 && !simulation_is_constrained(s))
-        strbuf_append_str(out, str_of(simulation_unconstrained));
-    return good;
+void simulation_print(const struct value *root, struct strbuf *out) {
+    const struct value *filter = value_list(root, "filter", JSON_OBJECT);
+    const struct value **items = answer_items(filter, 0, by_rank);
+    if (items != NULL)
+        answer_table_put_items(&nodes, root->of, items, filter->count, out);
+    value_say(root, "[Pending because of {cause}\n]not judged: {~notJudged}\n", out);
 }
