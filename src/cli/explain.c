@@ -5,6 +5,7 @@
 #include "cli/explanation.h"
 #include "cli/merged.h"
 #include "cli/options.h"
+#include "cli/placement_print.h"
 #include "explain/subject.h"
 #include "kube/client/client.h"
 #include "model/kinds.h"
@@ -370,25 +371,32 @@ static int answer_decisions(const struct request *request, struct replicas *all,
 
 /* ---- printing ---- */
 
-static int print(const struct request *request, struct str answer, struct arena *arena,
-                 struct err *err) {
-    CLEANUP(strbuf_done) struct strbuf out = {0};
-    int r = 0;
-    if (request->json) {
-        strbuf_append_str(&out, answer);
-        strbuf_append_char(&out, '\n');
-    } else if (asks(request, "recent")) {
-        r = explanation_print_list(answer, arena, &out, err);
-    } else if (explained_is_placement(&request->subject)) {
-        r = explained_placement_print(answer, &request->subject, arena, &out, err);
-    } else {
-        r = explanation_print(answer, &request->subject, arena, &out, err);
+static void print_answer(const struct request *request, const struct value *root,
+                         struct strbuf *out) {
+    if (asks(request, "recent")) {
+        explanation_print_list(root, out);
+        return;
     }
-    if (r == 0 && strbuf_failed(&out))
-        r = err_set(err, -ENOMEM, "no memory for the answer");
-    if (r == 0 && (fwrite(out.p, 1, out.n, stdout) != out.n || fflush(stdout) != 0))
-        r = err_set(err, -EIO, "cannot write to standard output");
-    return r;
+    if (explained_is_placement(&request->subject) && value_is(value_at(root, "placement")))
+        placement_print(root, out);
+    explanation_print(root, &request->subject, out);
+}
+
+/* Returns the exit status. */
+static int print(const struct request *request, struct strbuf *json) {
+    CLEANUP(strbuf_done) struct strbuf out = {0};
+    CLEANUP(arena_done) struct arena arena;
+    struct answer answer;
+    struct err err;
+    arena_init(&arena, LIMIT_STATE_BYTES);
+    if (request->json)
+        return answer_write("explain", json, NULL, "");
+    int r = answer_read(&answer, strbuf_str(json), &arena, &err);
+    if (r == 0) {
+        print_answer(request, answer.root, &out);
+        r = answer_check(&answer, &out, &err);
+    }
+    return r == 0 ? answer_put_out("explain", &out) : fail(err.text);
 }
 
 static int explain(const struct request *request) {
@@ -401,11 +409,9 @@ static int explain(const struct request *request) {
     if (r == 0)
         r = asks(request, "what-if") ? answer_what_if(request, &all, &arena, &answer, &err)
                                      : answer_decisions(request, &all, &arena, &answer, &err);
-    if (r == 0)
-        r = print(request, strbuf_str(&answer), &arena, &err);
     replicas_done(&all);
     arena_done(&arena);
-    return r == 0 ? 0 : fail(err.text);
+    return r == 0 ? print(request, &answer) : fail(err.text);
 }
 
 /* ---- the command line ---- */

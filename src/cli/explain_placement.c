@@ -2,8 +2,6 @@
 
 #include "base/json_reader.h"
 #include "base/json_writer.h"
-#include "cli/explanation.h"
-#include "cli/placement_print.h"
 #include "model/kinds.h"
 
 #include <errno.h>
@@ -142,13 +140,4 @@ int explained_placement_merge(const struct explained_placement *p, struct str de
         r = put_members(decisions, true, arena, &w, err);
     json_end_object(&w);
     return r == 0 && strbuf_failed(out) ? err_set(err, -ENOMEM, "no memory for the answer") : r;
-}
-
-int explained_placement_print(struct str json, const struct subject *subject, struct arena *arena,
-                              struct strbuf *out, struct err *err) {
-    struct glance glance;
-    int r = glance_at(json, arena, &glance, err);
-    if (r == 0 && glance.is_object)
-        r = answer_print(json, placement_print, out, err);
-    return r == 0 ? explanation_print(json, subject, arena, out, err) : r;
 }

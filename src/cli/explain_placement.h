@@ -32,6 +32,3 @@ int explained_placement_consider(struct explained_placement *best, const char *s
  * above. */
 int explained_placement_merge(const struct explained_placement *p, struct str decisions,
                               struct arena *arena, struct strbuf *out, struct err *err) MUST_CHECK;
-/* The same document for people: as placement_print() and explanation_print() have it. */
-int explained_placement_print(struct str json, const struct subject *subject, struct arena *arena,
-                              struct strbuf *out, struct err *err) MUST_CHECK;

@@ -1,18 +1,14 @@
 /*
- * The answers of /explain as tables for people, which `evenkeel explain` prints.
+ * The answers of /explain as tables for people, which `evenkeel explain` prints: an answer of one
+ * daemon, or several in one document (cli/merged.h).
  */
 #pragma once
 
-#include "base/arena.h"
-#include "base/err.h"
-#include "base/str.h"
+#include "cli/answer.h"
 #include "explain/subject.h"
 
 /* Appends why the object is as it is, if that is known, and every decision with all its members.
- * `json` is an answer of /explain, or several in one document (cli/merged.h). `subject`: what was
- * asked about; nameless for a what-if. 0, -EINVAL if it is not such an answer, or -ENOMEM. */
-int explanation_print(struct str json, const struct subject *subject, struct arena *arena,
-                      struct strbuf *out, struct err *err) MUST_CHECK;
-/* Appends a line for each decision. Errors as above. */
-int explanation_print_list(struct str json, struct arena *arena, struct strbuf *out,
-                           struct err *err) MUST_CHECK;
+ * `subject`: what was asked about; nameless for a what-if. */
+void explanation_print(const struct value *root, const struct subject *subject, struct strbuf *out);
+/* Appends a line for each decision. */
+answer_print_fn explanation_print_list;

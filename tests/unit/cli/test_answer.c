@@ -1,10 +1,14 @@
 /* Answers as trees, and the lines and tables that forms make of them. */
 #include "cli/answer_table.h"
+#include "cli/terminal.h"
 
 #include "unit/cli/printing.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 static const char json[] =
     "{\"name\":\"a\\u001bb\",\"empty\":\"\",\"none\":null,\"n\":-3,\"zero\":0,\"yes\":true,"
@@ -12,7 +16,7 @@ static const char json[] =
     "\"rows\":[{\"name\":\"y.z\",\"n\":7},{\"n\":1,\"name\":\"\"},{\"name\":\"x\",\"word\":\"w\"}],"
     "\"map\":{\"y.z\":{\"n\":5},\"\":{\"n\":6}}}";
 
-static const struct value *read(struct printing *f, struct answer *a, const char *text) {
+static const struct value *tree(struct printing *f, struct answer *a, const char *text) {
     if (answer_read(a, str_of(text), &f->arena, &f->err) != 0)
         fail_msg("%s", f->err.text);
     return a->root;
@@ -39,7 +43,7 @@ static void forms(void **state) {
     };
     struct printing *f = *state;
     struct answer a;
-    const struct value *root = read(f, &a, json);
+    const struct value *root = tree(f, &a, json);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         strbuf_clear(&f->out);
         print_message("# %s\n", rows[i].form);
@@ -53,7 +57,7 @@ static void forms(void **state) {
 static void labels(void **state) {
     struct printing *f = *state;
     struct answer a;
-    const struct value *root = read(f, &a, json), *list = value_at(root, "list");
+    const struct value *root = tree(f, &a, json), *list = value_at(root, "list");
     assert_str(value_join(list, "{@} [{#^map.@.n}|-] [{#^rows.@.n}|-] {<@}", "; "),
                "x - - list; y.z 5 7 list");
     assert_str(value_join(value_at(root, "map"), "[{@}|none] {#n}", ", "), "y.z 5, none 6");
@@ -71,7 +75,7 @@ static void many_members(void **state) {
     for (int i = 0; i < 40; i++)
         strbuf_appendf(&text, "%s{\"name\":\"c%d\",\"n\":%d}", i > 0 ? "," : "", i * 7 % 40, i);
     strbuf_append(&text, "]}", 3);
-    const struct value *list = value_at(read(f, &a, text.p), "list");
+    const struct value *list = value_at(tree(f, &a, text.p), "list");
     for (int i = 0; i < 40; i++) {
         char name[16];
         (void)snprintf(name, sizeof name, "c%d", i * 7 % 40);
@@ -92,11 +96,11 @@ static void another_kind(void **state) {
         struct answer a;
         strbuf_clear(&f->out);
         print_message("# %s\n", forms[i]);
-        value_say(read(f, &a, json), forms[i], &f->out);
+        value_say(tree(f, &a, json), forms[i], &f->out);
         assert_int_equal(answer_check(&a, &f->out, &f->err), -EINVAL);
     }
     struct answer a;
-    assert_int_equal(value_list(read(f, &a, json), "rows", JSON_OBJECT)->kind, JSON_NULL);
+    assert_int_equal(value_list(tree(f, &a, json), "rows", JSON_OBJECT)->kind, JSON_NULL);
     value_say(a.root, "{n}", &f->out); /* the first error stays */
     assert_int_equal(answer_check(&a, &f->out, &f->err), -EINVAL);
     assert_string_equal(f->err.text, "answer: 'rows' is not an object");
@@ -137,7 +141,7 @@ static void draws(struct printing *f, const struct answer_table *how, const char
                   const char *want) {
     struct answer a;
     strbuf_clear(&f->out);
-    answer_table_put(how, value_at(read(f, &a, json), path), &f->out);
+    answer_table_put(how, value_at(tree(f, &a, json), path), &f->out);
     assert_int_equal(answer_check(&a, &f->out, &f->err), 0);
     assert_str(strbuf_str(&f->out), want);
 }
@@ -161,6 +165,35 @@ static void tables(void **state) {
     draws(*state, &first, "nothing", "TITLE  N  LOUD  MORE\n");
 }
 
+/* Standard output is a terminal of 30 columns for a moment. */
+static void no_line_is_wider_than_the_terminal(void **state) {
+    struct printing *f = *state;
+    const struct winsize size = {.ws_row = 10, .ws_col = 30};
+    static const char long_name[] =
+        "{\"rows\":[{\"name\":\"a-name-of-more-than-30-columns-indeed\",\"n\":1}]}";
+    static const struct answer_table table = {COLUMNS(columns)};
+    struct answer a;
+    const int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), before = dup(STDOUT_FILENO);
+    assert_int_equal(grantpt(terminal), 0);
+    assert_int_equal(unlockpt(terminal), 0);
+    const int side = open(ptsname(terminal), O_RDWR | O_NOCTTY | O_CLOEXEC);
+    assert_int_equal(ioctl(terminal, TIOCSWINSZ, &size), 0);
+    (void)fflush(stdout);
+    assert_int_equal(dup2(side, STDOUT_FILENO), STDOUT_FILENO);
+    terminal_use();
+    assert_int_equal(dup2(before, STDOUT_FILENO), STDOUT_FILENO);
+    assert_int_equal(terminal_width(), 30);
+    answer_table_put(&table, value_at(tree(f, &a, long_name), "rows"), &f->out);
+    assert_str(strbuf_str(&f->out), "\n"
+                                    "NAME          N  LOUD  MORE\n"
+                                    "a-name-of-mo  1    no  1 of it\n"
+                                    "re-than-30-c\n"
+                                    "olumns-indee\n"
+                                    "d\n");
+    terminal_use(); /* whatever the tests print to */
+    (void)close(terminal), (void)close(side), (void)close(before);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, printing_setup, printing_teardown)
 
 int main(void) {
@@ -172,6 +205,7 @@ int main(void) {
         TEST(what_is_no_answer),
         TEST(no_memory),
         TEST(tables),
+        TEST(no_line_is_wider_than_the_terminal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

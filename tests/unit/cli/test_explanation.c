@@ -8,16 +8,25 @@
 
 static const struct subject nameless; /* nothing was asked about by name */
 
-static void prints(struct printing *f, const char *json, const char *want) {
+static int print(struct printing *f, struct str json, const struct subject *subject) {
+    struct answer a;
     strbuf_clear(&f->out);
-    if (explanation_print(str_of(json), &nameless, &f->arena, &f->out, &f->err) != 0)
+    int r = answer_read(&a, json, &f->arena, &f->err);
+    if (r != 0)
+        return r;
+    explanation_print(a.root, subject, &f->out);
+    return answer_check(&a, &f->out, &f->err);
+}
+
+static void prints(struct printing *f, const char *json, const char *want) {
+    if (print(f, str_of(json), &nameless) != 0)
         fail_msg("%s", f->err.text);
     assert_str(strbuf_str(&f->out), want);
 }
 
 static void lists(struct printing *f, const char *json, const char *want) {
     strbuf_clear(&f->out);
-    if (explanation_print_list(str_of(json), &f->arena, &f->out, &f->err) != 0)
+    if (answer_print(str_of(json), explanation_print_list, &f->out, &f->err) != 0)
         fail_msg("%s", f->err.text);
     assert_str(strbuf_str(&f->out), want);
 }
@@ -60,8 +69,7 @@ static void a_pending_pod(void **state) {
             "answered") ",\"name\":\"p\",\"uid\":\"u1\",\"dataAges\":{\"nodes\":5,\"pods\":1},"
                         "\"candidates\":2,\"knownNodes\":5,\"passed\":2,"
                         "\"patch\":[{\"path\":\"/spec\",\"valueBytes\":2000}]}]}";
-    strbuf_clear(&f->out);
-    if (explanation_print(str_of(json), &web, &f->arena, &f->out, &f->err) != 0)
+    if (print(f, str_of(json), &web) != 0)
         fail_msg("%s", f->err.text);
     assert_str(strbuf_str(&f->out),
                "pod n/p: Pending: ?[1mtaint\n"
@@ -218,8 +226,7 @@ static void what_only_we_know(void **state) {
         char json[1000];
         (void)snprintf(json, sizeof json, "{" REPLICA ",\"decisions\":[{%s}]}",
                        rows[i].decision); /* fits */
-        strbuf_clear(&f->out);
-        if (explanation_print(str_of(json), &nameless, &f->arena, &f->out, &f->err) != 0)
+        if (print(f, str_of(json), &nameless) != 0)
             fail_msg("%s", f->err.text);
         if (str_has_suffix(strbuf_str(&f->out), str_of(note)) != rows[i].noted)
             fail_msg("%s:\n%.*s", rows[i].decision, (int)f->out.n, f->out.p);
@@ -276,9 +283,8 @@ static void answers_that_are_none(void **state) {
                                       "{\"decisions\":[{\"notes\":[\"x\"]}]}"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         f->err = (struct err){0};
-        assert_int_equal(explanation_print(str_of(bad[i]), &nameless, &f->arena, &f->out, &f->err),
-                         -EINVAL);
-        assert_contains(f->err.text, "Explanation");
+        assert_int_equal(print(f, str_of(bad[i]), &nameless), -EINVAL);
+        assert_contains(f->err.text, "answer");
     }
 }
 
@@ -289,8 +295,7 @@ static void out_of_memory(void **state) {
     for (size_t bytes = 1; bytes < 32 << 10; bytes += 100) {
         arena_done(&f->arena);
         arena_init(&f->arena, bytes);
-        strbuf_clear(&f->out);
-        int r = explanation_print(json, &nameless, &f->arena, &f->out, &f->err);
+        int r = print(f, json, &nameless);
         assert_true(r == 0 || r == -ENOMEM);
         refused += r != 0;
     }
