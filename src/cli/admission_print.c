@@ -82,7 +82,7 @@ int admission_simulation_print(const struct admission_simulation *t, bool json,
     CLEANUP(strbuf_done) struct strbuf out = {0};
     if (json) {
         print_json(t, &out);
-        return answer_write("simulate", &out, NULL, "");
+        return answer_write("simulate", &out, NULL, NULL, "");
     }
     print_table(t, arena, &out);
     return arena_failed(arena) ? simulate_fail("no memory for the answer")

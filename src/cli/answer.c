@@ -303,13 +303,15 @@ void value_say_each(const struct value *list, const char *form, uint32_t most, s
         value_say(item, form, out);
 }
 
-int answer_print(struct str json, answer_print_fn *print, struct strbuf *out, struct err *err) {
+int answer_print(struct str json, answer_print_fn *print, const void *ctx, struct strbuf *out,
+                 struct err *err) {
     CLEANUP(arena_done) struct arena arena;
     struct answer a;
     arena_init(&arena, LIMIT_STATE_BYTES);
     int r = answer_read(&a, json, &arena, err);
     if (r != 0)
         return r;
+    a.ctx = ctx;
     print(a.root, out);
     return answer_check(&a, out, err);
 }
@@ -327,7 +329,7 @@ int answer_put_out(const char *command, const struct strbuf *out) {
     return EXIT_SUCCESS;
 }
 
-int answer_write(const char *command, struct strbuf *json, answer_print_fn *print,
+int answer_write(const char *command, struct strbuf *json, answer_print_fn *print, const void *ctx,
                  const char *note) {
     CLEANUP(strbuf_done) struct strbuf out = {0};
     struct err err;
@@ -337,7 +339,7 @@ int answer_write(const char *command, struct strbuf *json, answer_print_fn *prin
     }
     if (strbuf_failed(json))
         return fail(command, "no memory for the answer");
-    if (answer_print(strbuf_str(json), print, &out, &err) != 0)
+    if (answer_print(strbuf_str(json), print, ctx, &out, &err) != 0)
         return fail(command, err.text);
     strbuf_append_str(&out, str_of(note));
     return answer_put_out(command, &out);

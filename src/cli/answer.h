@@ -48,6 +48,7 @@ struct answer {
     struct arena *arena; /* borrowed, as the JSON is */
     struct value *root;
     struct value missing;
+    const void *ctx;  /* of a printer */
     struct err error; /* the first */
 };
 
@@ -82,10 +83,11 @@ struct str value_join(const struct value *list, const char *form, const char *be
 /* value_say() of each of the first `most` items. */
 void value_say_each(const struct value *list, const char *form, uint32_t most, struct strbuf *out);
 
-/* Appends the answer for people. Has no errors of its own: the answer has them. */
+/* Appends the answer for people; root->of->ctx is what the caller gave. Has no errors of its own:
+ * the answer has them. */
 typedef void answer_print_fn(const struct value *root, struct strbuf *out);
 /* answer_read(), `print` and answer_check(). */
-int answer_print(struct str json, answer_print_fn *print, struct strbuf *out,
+int answer_print(struct str json, answer_print_fn *print, const void *ctx, struct strbuf *out,
                  struct err *err) MUST_CHECK;
 
 /* Writes a text to standard output. Returns the exit status: 1 if it failed, which has been
@@ -93,5 +95,5 @@ int answer_print(struct str json, answer_print_fn *print, struct strbuf *out,
 int answer_put_out(const char *command, const struct strbuf *out);
 /* Writes an answer there, with `note` behind it; `print` NULL: the JSON, to which a line break is
  * added. Returns as above. */
-int answer_write(const char *command, struct strbuf *json, answer_print_fn *print,
+int answer_write(const char *command, struct strbuf *json, answer_print_fn *print, const void *ctx,
                  const char *note);

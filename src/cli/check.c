@@ -12,6 +12,7 @@
 #include "check/limits.h"
 #include "check/scheduler.h"
 #include "check/settings.h"
+#include "cli/answer.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/policy_report.h"
@@ -185,9 +186,8 @@ static int print(struct findings *f, const struct request *request) {
                               : findings_print(f, request->file, &out);
     if (!good)
         return complain("no memory for the answer");
-    if (fwrite(out.p, 1, out.n, stdout) != out.n || fflush(stdout) != 0)
-        return complain("cannot write to standard output");
-    return f->counts[SEVERITY_ERROR] == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    const int status = answer_put_out("check", &out);
+    return f->counts[SEVERITY_ERROR] == 0 ? status : EXIT_FAILURE;
 }
 
 /* ---- config ---- */
@@ -288,21 +288,6 @@ static int run_cluster(struct options *o, const struct request *request) {
 
 /* ---- policy ---- */
 
-static int print_policies(const struct policy_check *check, const struct request *request,
-                          struct arena *arena) {
-    CLEANUP(strbuf_done) struct strbuf out = {.max = (size_t)POLICY_ARENA_BYTES};
-    bool good = true;
-    if (request->json)
-        policy_check_print_json(check, &out);
-    else
-        good = policy_check_print_table(check, arena, &out);
-    if (!good || strbuf_failed(&out))
-        return complain("no memory for the answer");
-    if (fwrite(out.p, 1, out.n, stdout) != out.n || fflush(stdout) != 0)
-        return complain("cannot write to standard output");
-    return check->sound ? EXIT_SUCCESS : EXIT_UNSOUND;
-}
-
 static int check_policies(struct options *o, const struct request *request,
                           const struct configuration *c, struct arena *arena) {
     struct policy_check check;
@@ -314,7 +299,8 @@ static int check_policies(struct options *o, const struct request *request,
     log_setup(LOG_WARN, c->log.format, 2); /* an API server that does not answer is said there */
     if (policy_check_run(c, request->files, request->file_count, arena, &check, &err) != 0)
         return complain(err.text);
-    return print_policies(&check, request, arena);
+    const int status = policy_check_print(&check, request->json);
+    return status != EXIT_SUCCESS || check.sound ? status : EXIT_UNSOUND;
 }
 
 static int run_policy(struct options *o, const struct request *request) {

@@ -371,8 +371,8 @@ static int answer_decisions(const struct request *request, struct replicas *all,
 
 /* ---- printing ---- */
 
-static void print_answer(const struct request *request, const struct value *root,
-                         struct strbuf *out) {
+static void print_answer(const struct value *root, struct strbuf *out) {
+    const struct request *request = root->of->ctx;
     if (asks(request, "recent")) {
         explanation_print_list(root, out);
         return;
@@ -380,23 +380,6 @@ static void print_answer(const struct request *request, const struct value *root
     if (explained_is_placement(&request->subject) && value_is(value_at(root, "placement")))
         placement_print(root, out);
     explanation_print(root, &request->subject, out);
-}
-
-/* Returns the exit status. */
-static int print(const struct request *request, struct strbuf *json) {
-    CLEANUP(strbuf_done) struct strbuf out = {0};
-    CLEANUP(arena_done) struct arena arena;
-    struct answer answer;
-    struct err err;
-    arena_init(&arena, LIMIT_STATE_BYTES);
-    if (request->json)
-        return answer_write("explain", json, NULL, "");
-    int r = answer_read(&answer, strbuf_str(json), &arena, &err);
-    if (r == 0) {
-        print_answer(request, answer.root, &out);
-        r = answer_check(&answer, &out, &err);
-    }
-    return r == 0 ? answer_put_out("explain", &out) : fail(err.text);
 }
 
 static int explain(const struct request *request) {
@@ -411,7 +394,9 @@ static int explain(const struct request *request) {
                                      : answer_decisions(request, &all, &arena, &answer, &err);
     replicas_done(&all);
     arena_done(&arena);
-    return r == 0 ? print(request, &answer) : fail(err.text);
+    return r != 0
+               ? fail(err.text)
+               : answer_write("explain", &answer, request->json ? NULL : print_answer, request, "");
 }
 
 /* ---- the command line ---- */

@@ -21,13 +21,15 @@ void placing_print_json(const struct placing_question *q, const struct placing *
         json_put_member(&w, STR("node"), p->pods[i].node);
         json_key(&w, STR("total"));
         json_put_integer(&w, p->pods[i].total);
-        json_put_member(&w, STR("reason"), p->pods[i].reason);
+        json_key(&w, STR("reason"));
+        json_put_text(&w, p->pods[i].reason);
         json_end_object(&w);
     }
     json_end_array(&w);
     json_key(&w, STR("pending"));
     json_put_integer(&w, p->pending);
-    json_put_member(&w, STR("cause"), p->cause);
+    json_key(&w, STR("cause"));
+    json_put_text(&w, p->cause);
     json_key(&w, STR("lostNodes"));
     json_put_integer(&w, p->lost_nodes);
     json_key(&w, STR("domains"));

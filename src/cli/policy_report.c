@@ -1,8 +1,7 @@
 #include "cli/policy_report.h"
 
 #include "base/json_writer.h"
-#include "base/table.h"
-#include "cli/terminal.h"
+#include "cli/answer_table.h"
 
 static const struct str condition_names[POLICY_CONDITIONS] = {
     [POLICY_READY] = {"ready", 5},
@@ -41,6 +40,12 @@ static void put_number(struct json_writer *w, struct str key, int64_t number) {
     json_put_integer(w, number);
 }
 
+/* A sentence that may have been cut inside a character. */
+static void put_text(struct json_writer *w, struct str key, struct str text) {
+    json_key(w, key);
+    json_put_text(w, text);
+}
+
 static void put_policy(const struct checked_policy *p, struct json_writer *w) {
     json_begin_object(w);
     json_put_member(w, STR("name"), p->name);
@@ -51,7 +56,7 @@ static void put_policy(const struct checked_policy *p, struct json_writer *w) {
         json_begin_object(w);
         json_put_member(w, STR("status"), str_of(row_of(p, i)->status));
         json_put_member(w, STR("reason"), str_of(row_of(p, i)->name));
-        json_put_member(w, STR("message"), p->verdict.messages[i]);
+        put_text(w, STR("message"), p->verdict.messages[i]);
         json_end_object(w);
     }
     json_put_member(w, STR("placements"), p->placement_keys);
@@ -89,8 +94,8 @@ static void put_workload(const struct checked_workload *c, struct json_writer *w
     json_put_member(w, STR("locality"), c->locality_policy);
     json_put_member(w, STR("weights"), c->weights_policy);
     json_end_object(w);
-    json_put_member(w, STR("unchanged"), c->unchanged);
-    json_put_member(w, STR("changes"), c->changes);
+    put_text(w, STR("unchanged"), c->unchanged);
+    put_text(w, STR("changes"), c->changes);
     put_constraints(c, w);
     json_key(w, STR("warnings"));
     json_begin_array(w);
@@ -99,17 +104,17 @@ static void put_workload(const struct checked_workload *c, struct json_writer *w
     json_end_array(w);
     json_key(w, STR("patch"));
     json_put_raw(w, c->patch);
-    json_put_member(w, STR("denial"), c->denial);
+    put_text(w, STR("denial"), c->denial);
     put_number(w, STR("placed"), c->placed);
     put_number(w, STR("pendingWithout"), c->pending_without);
     put_number(w, STR("pendingWith"), c->pending_with);
-    json_put_member(w, STR("reason"), c->reason);
+    put_text(w, STR("reason"), c->reason);
     json_key(w, STR("harmed"));
     json_put_bool(w, c->harmed);
     json_end_object(w);
 }
 
-void policy_check_print_json(const struct policy_check *check, struct strbuf *out) {
+static void print_json(const struct policy_check *check, struct strbuf *out) {
     CLEANUP(strbuf_done) struct strbuf not_judged = {0};
     struct json_writer w = {.out = out};
     json_begin_object(&w);
@@ -130,68 +135,47 @@ void policy_check_print_json(const struct policy_check *check, struct strbuf *ou
     put_not_judged(check, &not_judged);
     json_put_member(&w, STR("notJudged"), strbuf_str(&not_judged));
     json_end_object(&w);
-    strbuf_append_char(out, '\n');
 }
 
 /* ---- for people ---- */
 
-static bool put_policies(const struct policy_check *check, struct arena *arena,
-                         struct strbuf *out) {
-    static const char *const headings[] = {"POLICY",   "MODE",      "READY",    "EFFECTIVE",
-                                           "SHADOWED", "WORKLOADS", "INJECTED", "SOFTENED",
-                                           "SKIPPED",  "HARMED"};
-    struct table t;
-    terminal_table_init(&t, headings, sizeof headings / sizeof headings[0], arena);
-    t.right_aligned = 0x1fu << 5;
-    for (uint32_t i = 0; i < check->policy_count; i++) {
-        const struct checked_policy *p = &check->policies[i];
-        table_cell(&t, p->name);
-        table_cell(&t, policy_mode_names[p->mode]);
-        for (int k = 0; k < POLICY_CONDITIONS; k++)
-            table_cell(&t, str_of(row_of(p, k)->name));
-        table_number(&t, p->workloads);
-        table_number(&t, p->injected);
-        table_number(&t, p->softened);
-        table_number(&t, p->skipped);
-        table_number(&t, p->harmed);
-    }
-    return table_render(&t, out);
+static const struct answer_column policy_columns[] = {
+    COLUMN("POLICY", "{name}"),
+    COLUMN("MODE", "{mode}"),
+    COLUMN("READY", "{ready.reason}"),
+    COLUMN("EFFECTIVE", "{effective.reason}"),
+    COLUMN("SHADOWED", "{shadowed.reason}"),
+    NUMBER("WORKLOADS", "{#workloads}"),
+    NUMBER("INJECTED", "{#injected}"),
+    NUMBER("SOFTENED", "{#softened}"),
+    NUMBER("SKIPPED", "{#skipped}"),
+    NUMBER("HARMED", "{#harmed}"),
+};
+static const struct answer_table policies = {COLUMNS(policy_columns), .is_first = true};
+
+static struct str cell_policy(const struct value *workload, const void *ctx) {
+    const struct str spread = value_text(value_at(workload, "policies.spread"));
+    const struct str locality = value_text(value_at(workload, "policies.locality"));
+    (void)ctx;
+    return value_cell(workload, str_eq(spread, locality)
+                                    ? "[{policies.spread}|{policies.weights}]"
+                                    : "[{policies.spread}, {policies.locality}|{policies.spread}|"
+                                      "{policies.locality}]");
 }
 
-static struct str changes_of(const struct checked_workload *w, struct arena *arena) {
-    if (!str_empty(w->denial))
-        return arena_printf(arena, "DENIED: %.*s", STR_ARG(w->denial));
-    if (!str_empty(w->unchanged))
-        return arena_printf(arena, "none: %.*s", STR_ARG(w->unchanged));
-    return str_empty(w->changes) ? STR("none") : w->changes;
-}
+static const struct answer_column workload_columns[] = {
+    COLUMN("NAMESPACE", "{namespace}"),
+    COLUMN("WORKLOAD", "{~kind}/{~name}"),
+    NUMBER("PODS", "{#pods}"),
+    CELL("POLICY", cell_policy, NULL),
+    COLUMN("PENDING", "[{?placed}{#pendingWithout} -> {#pendingWith} of {#placed}|-]"),
+    COLUMN("CHANGES", "[DENIED: {denial}|none: {unchanged}|{changes}|none]"),
+};
+static const struct answer_table workloads = {COLUMNS(workload_columns)};
 
-static bool put_workloads(const struct policy_check *check, struct arena *arena,
-                          struct strbuf *out) {
-    static const char *const headings[] = {"NAMESPACE", "WORKLOAD", "PODS",
-                                           "POLICY",    "PENDING",  "CHANGES"};
-    struct table t;
-    terminal_table_init(&t, headings, sizeof headings / sizeof headings[0], arena);
-    t.right_aligned = 1u << 2;
-    for (uint32_t i = 0; i < check->workload_count; i++) {
-        const struct checked_workload *w = &check->workloads[i];
-        bool several = !str_empty(w->spread_policy) && !str_empty(w->locality_policy) &&
-                       !str_eq(w->spread_policy, w->locality_policy);
-        struct str first = !str_empty(w->spread_policy)     ? w->spread_policy
-                           : !str_empty(w->locality_policy) ? w->locality_policy
-                                                            : w->weights_policy;
-        table_cell(&t, w->namespace);
-        table_cellf(&t, "%.*s/%.*s", STR_ARG(w->kind), STR_ARG(w->name));
-        table_number(&t, w->pods);
-        table_cellf(&t, "%.*s%s%.*s", STR_ARG(first), several ? ", " : "",
-                    several ? (int)w->locality_policy.n : 0, w->locality_policy.p);
-        if (w->placed > 0)
-            table_cellf(&t, "%u -> %u of %u", w->pending_without, w->pending_with, w->placed);
-        else
-            table_cell(&t, STR("-"));
-        table_cell(&t, changes_of(w, arena));
-    }
-    return table_render(&t, out);
+static void put_tables(const struct value *root, struct strbuf *out) {
+    answer_table_put(&policies, value_list(root, "policies", JSON_ARRAY), out);
+    answer_table_put(&workloads, value_list(root, "workloads", JSON_ARRAY), out);
 }
 
 /* Each policy's conditions that are not good, what of it is not looked at, and each workload that
@@ -228,19 +212,13 @@ static void put_problems(const struct policy_check *check, struct strbuf *out) {
     }
 }
 
-bool policy_check_print_table(const struct policy_check *check, struct arena *arena,
-                              struct strbuf *out) {
-    uint32_t harmed = count_harmed(check);
-    bool good = put_policies(check, arena, out);
-    if (check->workload_count > 0) {
-        strbuf_append_char(out, '\n');
-        good = put_workloads(check, arena, out) && good;
-    }
+/* What is said behind the tables. */
+static void put_verdict(const struct policy_check *check, struct strbuf *out) {
     strbuf_append_char(out, '\n');
     put_problems(check, out);
     strbuf_appendf(out, "%u workload%s with a part of these policies, %u without; %u harmed\n",
                    check->workload_count, check->workload_count == 1 ? "" : "s", check->others,
-                   harmed);
+                   count_harmed(check));
     strbuf_append_str(out, STR("not judged: "));
     put_not_judged(check, out);
     if (!check->sound)
@@ -250,5 +228,13 @@ bool policy_check_print_table(const struct policy_check *check, struct arena *ar
                                    "running\n"));
     else
         strbuf_append_str(out, STR("\nsound: they are well-formed, and change no pod\n"));
-    return good;
+    strbuf_append_char(out, '\0');
+}
+
+int policy_check_print(const struct policy_check *check, bool as_json) {
+    CLEANUP(strbuf_done) struct strbuf json = {0}, verdict = {0};
+    print_json(check, &json);
+    put_verdict(check, &verdict);
+    return answer_write("check", strbuf_failed(&verdict) ? &verdict : &json,
+                        as_json ? NULL : put_tables, NULL, verdict.p);
 }

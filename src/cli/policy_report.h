@@ -5,7 +5,5 @@
 
 #include "whatif/policy_check.h"
 
-void policy_check_print_json(const struct policy_check *check, struct strbuf *out);
-/* For people. False: no memory. */
-bool policy_check_print_table(const struct policy_check *check, struct arena *arena,
-                              struct strbuf *out);
+/* Prints it, as JSON or for people. Returns the exit status: 1 if that failed. */
+int policy_check_print(const struct policy_check *check, bool as_json);

@@ -19,5 +19,5 @@ int simulate_binding(struct simulate_request *request, const struct configuratio
     }
     if (binding_simulation_run(c, &how, arena, &json, &err) != 0)
         return simulate_fail(err.text);
-    return answer_write("simulate", &json, request->json ? NULL : binding_print, "");
+    return answer_write("simulate", &json, request->json ? NULL : binding_print, NULL, "");
 }

@@ -26,6 +26,7 @@ int simulate_placement(struct simulate_request *request, const struct configurat
     if (r == 0)
         r = clusters_ask(&known, &q, PLACEMENT_SELECT, kube_wall_us() / 1000, arena, &json, &err);
     clusters_state_done(&state);
-    return r != 0 ? simulate_fail(err.text)
-                  : answer_write("simulate", &json, request->json ? NULL : placement_print, "");
+    return r != 0
+               ? simulate_fail(err.text)
+               : answer_write("simulate", &json, request->json ? NULL : placement_print, NULL, "");
 }

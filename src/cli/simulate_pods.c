@@ -15,7 +15,7 @@ static const char unconstrained[] =
 
 static int print_placed(const struct simulate_request *request, struct strbuf *json,
                         answer_print_fn *print, bool is_constrained, bool is_pending) {
-    const int status = answer_write("simulate", json, request->json ? NULL : print,
+    const int status = answer_write("simulate", json, request->json ? NULL : print, NULL,
                                     is_constrained ? "" : unconstrained);
     return status == 0 && request->strict && is_pending ? 3 : status;
 }

@@ -12,7 +12,8 @@ static void put_verdict(struct json_writer *w, const struct filter_result *filte
     json_begin_object(w);
     json_put_member(w, STR("verdict"), str_of(verdict_names[filter->verdicts[i]]));
     json_put_member(w, STR("filter"), str_of(filter->reason_filters[reason]));
-    json_put_member(w, STR("reason"), filter->reason_texts[reason]);
+    json_key(w, STR("reason"));
+    json_put_text(w, filter->reason_texts[reason]);
     json_end_object(w);
 }
 
@@ -59,7 +60,8 @@ void simulation_print_json(const struct simulation_question *q, const struct sim
     for (uint32_t i = 0; i < s->scored.count; i++)
         put_node_scores(&w, s, i);
     json_end_object(&w);
-    json_put_member(&w, STR("cause"), cause_of(s, arena));
+    json_key(&w, STR("cause"));
+    json_put_text(&w, cause_of(s, arena));
     put_not_judged(&w, q->filters, &s->filter.unknown);
     json_end_object(&w);
 }

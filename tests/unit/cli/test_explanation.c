@@ -26,7 +26,7 @@ static void prints(struct printing *f, const char *json, const char *want) {
 
 static void lists(struct printing *f, const char *json, const char *want) {
     strbuf_clear(&f->out);
-    if (answer_print(str_of(json), explanation_print_list, &f->out, &f->err) != 0)
+    if (answer_print(str_of(json), explanation_print_list, NULL, &f->out, &f->err) != 0)
         fail_msg("%s", f->err.text);
     assert_str(strbuf_str(&f->out), want);
 }

@@ -8,7 +8,7 @@
 static const char *print(struct hub *f, struct str json) {
     struct strbuf out = {0};
     struct err err;
-    if (answer_print(json, placement_print, &out, &err) != 0)
+    if (answer_print(json, placement_print, NULL, &out, &err) != 0)
         fail_msg("%s", err.text);
     const char *text = arena_cstr(&f->arena, strbuf_str(&out));
     strbuf_done(&out);
@@ -184,7 +184,7 @@ static void what_is_no_answer(void **state) {
         struct strbuf out = {0};
         struct err err;
         print_message("# %s\n", texts[i]);
-        assert_int_not_equal(answer_print(str_of(texts[i]), placement_print, &out, &err), 0);
+        assert_int_not_equal(answer_print(str_of(texts[i]), placement_print, NULL, &out, &err), 0);
         assert_true(err.text[0] != '\0');
         strbuf_done(&out);
     }
