@@ -164,21 +164,16 @@ static void say_what_is_missing(const struct selection *s) {
 }
 
 static int print(const struct workloads_request *q, const struct selection *s) {
-    CLEANUP(strbuf_done) struct strbuf out = {0};
-    bool good = true;
-    if (q->json) {
-        const struct evenness_page page = {s->key, s->numbers, s->count, STR("")};
-        evenness_render(s->report, &page, &out);
-        strbuf_append_char(&out, '\n');
-    } else {
-        good = workloads_print_table(q, s, &out);
-    }
-    if (!good || strbuf_failed(&out))
-        return fail("no memory for the answer");
-    if (fwrite(out.p, 1, out.n, stdout) != out.n || fflush(stdout) != 0)
-        return fail("cannot write to standard output");
-    say_what_is_missing(s);
-    return 0;
+    CLEANUP(strbuf_done) struct strbuf json = {0};
+    const struct evenness_page page = {s->key, s->numbers, s->count, STR("")};
+    answer_print_fn *print_selection = q->json         ? NULL
+                                       : q->name.n > 0 ? workloads_print_each
+                                                       : workloads_print_all;
+    evenness_render(s->report, &page, &json);
+    const int status = answer_write("topology", &json, print_selection, q, "");
+    if (status == 0)
+        say_what_is_missing(s);
+    return status;
 }
 
 /* What cannot be less is nobody's fault. What is not known is no success: of the pods that were not

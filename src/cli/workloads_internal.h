@@ -1,6 +1,7 @@
 /* What `evenkeel topology` selects, and who fills and prints it. Only workloads*.c include it. */
 #pragma once
 
+#include "cli/answer.h"
 #include "cli/workloads.h"
 #include "evenness/evenness.h"
 
@@ -17,6 +18,6 @@ struct selection {
 int workloads_ask_daemon(const struct workloads_request *q, struct selection *s,
                          struct err *err) MUST_CHECK;
 
-/* Appends tables of the selection. Returns false if there was no memory. */
-bool workloads_print_table(const struct workloads_request *q, const struct selection *s,
-                           struct strbuf *out);
+/* The selection's JSON for people: all workloads, or those of a name one by one. root->of->ctx is
+ * the struct workloads_request. */
+answer_print_fn workloads_print_all, workloads_print_each;

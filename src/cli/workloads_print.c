@@ -1,174 +1,139 @@
 /* Workloads and their domains for people. */
-#include "base/table.h"
-#include "cli/terminal.h"
+#include "cli/answer_table.h"
 #include "cli/workloads_internal.h"
-#include "evenness/render.h"
 
 /* For people, not for -o json. */
 enum { BAR = 40, NAME_SHOWN = 80, DOMAINS_SHOWN = 50, WORKLOADS_SHOWN = 1000 };
 
-static struct str shown(struct str domain) {
-    return domain.n > 0 ? domain : STR("\"\"");
-}
+/* ---- bars ---- */
 
-static void bar_cell(struct table *t, uint32_t pods, uint32_t most) {
-    static const char bar[] = "########################################";
-    uint64_t length = most == 0 ? 0 : ((uint64_t)pods * BAR + most - 1) / most;
-    table_cell(t, (struct str){bar, length});
-}
-
-static void say_more(uint32_t count, uint32_t shown, struct strbuf *out) {
-    if (count > shown)
-        strbuf_appendf(out, "and %u more; -o json has all\n", count - shown);
-}
-
-static bool print_domains(const struct selection *s, struct strbuf *out) {
-    static const char *const headings[] = {"DOMAIN", "NODES", "PODS", ""};
-    const struct evenness_key *key = &s->report->keys[s->key];
-    uint32_t most = 0;
-    struct table t;
-    terminal_table_init(&t, headings, 4, s->arena);
-    t.right_aligned = 6;
-    t.widest = NAME_SHOWN;
-    for (uint32_t d = 0; d < key->domain_count; d++)
-        most = key->domains[d].pods > most ? key->domains[d].pods : most;
-    for (uint32_t d = 0; d < key->domain_count && d < DOMAINS_SHOWN; d++) {
-        table_cell(&t, shown(key->domains[d].name));
-        table_number(&t, key->domains[d].nodes);
-        table_number(&t, key->domains[d].pods);
-        bar_cell(&t, key->domains[d].pods, most);
+/* The most pods of those that `pods` finds at each item. */
+static int64_t most_of(const struct value *list, const char *pods) {
+    int64_t most = 0;
+    for (const struct value *item = list->first; item != NULL; item = item->next) {
+        const int64_t number = value_number(value_at(item, pods));
+        most = number > most ? number : most;
     }
-    bool good = table_render(&t, out);
-    say_more(key->domain_count, DOMAINS_SHOWN, out);
-    return good;
+    return most;
 }
 
-static void print_head(const struct selection *s, struct strbuf *out) {
-    const struct evenness_key *key = &s->report->keys[s->key];
-    table_text(key->name, out);
-    strbuf_appendf(out, ": %u domains; %u workloads: %u even, %u unavoidable, %u uneven",
-                   key->domain_count, s->report->workload_count, key->totals[EVENNESS_EVEN],
-                   key->totals[EVENNESS_UNAVOIDABLE], key->totals[EVENNESS_UNEVEN]);
-    if (key->totals[EVENNESS_UNKNOWN] > 0)
-        strbuf_appendf(out, ", %u unknown", key->totals[EVENNESS_UNKNOWN]);
-    strbuf_append_str(out, STR("\n\n"));
+static struct str bar_of(const struct value *pods, int64_t most) {
+    static const char bar[] = "########################################";
+    const int64_t number = value_number(pods);
+    return (struct str){bar, most == 0 ? 0 : (size_t)((number * BAR + most - 1) / most)};
+}
+
+static struct str cell_bar(const struct value *domain, const void *ctx) {
+    return bar_of(value_at(domain, "pods"), *(const int64_t *)ctx);
+}
+
+/* ---- all workloads ---- */
+
+static void put_domains(const struct value *root, struct strbuf *out) {
+    const struct value *domains = value_list(root, "domains", JSON_ARRAY);
+    const int64_t most = most_of(domains, "pods");
+    const struct answer_column columns[] = {
+        COLUMN("DOMAIN", "[{name}|\"\"]"),
+        NUMBER("NODES", "{#nodes}"),
+        NUMBER("PODS", "{#pods}"),
+        CELL("", cell_bar, &most),
+    };
+    const struct answer_table table = {COLUMNS(columns), .is_first = true, .widest = NAME_SHOWN,
+                                       .most = DOMAINS_SHOWN, .more = ""};
+    answer_table_put(&table, domains, out);
+}
+
+/* Of a state that is read here, no domain of a workload is known to be feasible if it is not known
+ * where its pods may run. */
+static bool is_feasible(const struct value *domain) {
+    const struct workloads_request *q = domain->of->ctx;
+    const bool unknown = str_eq(value_text(value_at(domain, "<<state")), STR("unknown"));
+    return value_at(domain, "<<elsewhere.@")->kind == JSON_NULL &&
+           !(unknown && q->configuration != NULL);
 }
 
 /* "zone-a 5  zone-b 4  zone-c 0!" */
-static struct str counts_text(const struct selection *s, const struct evenness_result *result) {
+static struct str cell_domains(const struct value *workload, const void *ctx) {
     CLEANUP(strbuf_done) struct strbuf text = {0};
-    const struct evenness_key *key = &s->report->keys[s->key];
-    for (uint32_t i = 0; i < result->count && i < DOMAINS_SHOWN; i++) {
-        const struct evenness_count *count = &key->counts[result->first + i];
-        strbuf_appendf(&text, "%s%.*s %u%s", i > 0 ? "  " : "",
-                       STR_ARG(shown(key->domains[count->domain].name)), count->pods,
-                       count->feasible ? "" : "!");
+    const struct value *domains = value_list(workload, "domains", JSON_OBJECT);
+    (void)ctx;
+    for (const struct value *d = domains->first; d != NULL && d->at < DOMAINS_SHOWN; d = d->next) {
+        strbuf_append_str(&text, d->at > 0 ? STR("  ") : STR(""));
+        strbuf_append_str(&text, value_cell(d, "[{@}|\"\"] {#}"));
+        strbuf_append_str(&text, is_feasible(d) ? STR("") : STR("!"));
     }
-    if (result->count > DOMAINS_SHOWN)
-        strbuf_appendf(&text, "  and %u more", result->count - DOMAINS_SHOWN);
-    return arena_str(s->arena, strbuf_str(&text));
+    if (domains->count > DOMAINS_SHOWN)
+        strbuf_appendf(&text, "  and %u more", domains->count - DOMAINS_SHOWN);
+    return arena_str(workload->of->arena, strbuf_str(&text));
 }
 
-/* "StatefulSet", "StatefulSet.apps.kruise.io" */
-static struct str kind_text(const struct evenness_workload *w, struct arena *arena) {
-    if (evenness_is_built_in(w) || w->group.n == 0)
-        return w->kind;
-    return arena_printf(arena, "%.*s.%.*s", STR_ARG(w->kind), STR_ARG(w->group));
-}
+static const struct answer_column workload_columns[] = {
+    COLUMN("NAMESPACE", "{namespace}"),
+    COLUMN("NAME", "{name}"),
+    COLUMN("KIND", "{~kind}[.{apiGroup}]"),
+    NUMBER("PODS", "{#pods}"),
+    NUMBER("SKEW", "{#skew}", "-"),
+    NUMBER("BEST", "{#bestSkew}", "-"),
+    COLUMN("STATE", "{state}"),
+    CELL("DOMAINS", cell_domains, NULL),
+};
+static const struct answer_table workload_table = {COLUMNS(workload_columns),
+                                                   .is_first = true,
+                                                   .most = WORKLOADS_SHOWN,
+                                                   .more = "",
+                                                   .width = 160,
+                                                   .narrowest = 40,
+                                                   .widest = NAME_SHOWN};
 
-static void skew_cell(struct table *t, const struct evenness_result *result, uint32_t skew) {
-    if (result->state == EVENNESS_UNKNOWN)
-        table_cell(t, STR("-"));
-    else
-        table_number(t, skew);
-}
-
-static bool print_workloads(const struct selection *s, struct strbuf *out) {
-    static const char *const headings[] = {"NAMESPACE", "NAME", "KIND",  "PODS",
-                                           "SKEW",      "BEST", "STATE", "DOMAINS"};
-    struct table t;
-    terminal_table_init(&t, headings, 8, s->arena);
-    t.right_aligned = 7 << 3;
-    t.width = t.fits ? t.width : 160;
-    t.narrowest = 40;
-    t.widest = NAME_SHOWN;
-    for (uint32_t i = 0; i < s->count && i < WORKLOADS_SHOWN; i++) {
-        const struct evenness_workload *w = &s->report->workloads[s->numbers[i]];
-        const struct evenness_result *result = &s->report->keys[s->key].results[s->numbers[i]];
-        table_cell(&t, w->namespace);
-        table_cell(&t, w->name);
-        table_cell(&t, kind_text(w, s->arena));
-        table_number(&t, w->pods);
-        skew_cell(&t, result, result->skew);
-        skew_cell(&t, result, result->best);
-        table_cell(&t, str_of(evenness_state_names[result->state]));
-        table_cell(&t, counts_text(s, result));
-    }
-    bool good = table_render(&t, out);
-    say_more(s->count, WORKLOADS_SHOWN, out);
-    return good;
-}
-
-static const char *meaning(const struct evenness_result *result) {
-    static const char *const meanings[EVENNESS_STATES] = {
-        [EVENNESS_EVEN] = "even",
-        [EVENNESS_UNAVOIDABLE] = "unavoidable: no placement on its feasible nodes has less",
-        [EVENNESS_UNEVEN] = "uneven: the cluster could do better",
-        [EVENNESS_UNKNOWN] = "unknown: where its pods may run could not be told"};
-    return meanings[result->state];
-}
-
-static bool print_workload(const struct selection *s, uint32_t number, struct strbuf *out) {
-    static const char *const headings[] = {"DOMAIN", "PODS", ""};
-    const struct evenness_key *key = &s->report->keys[s->key];
-    const struct evenness_workload *w = &s->report->workloads[number];
-    const struct evenness_result *result = &key->results[number];
-    uint32_t most = 0;
-    struct table t;
-    table_text(kind_text(w, s->arena), out);
-    strbuf_append_char(out, ' ');
-    table_text(w->namespace, out);
-    strbuf_append_char(out, '/');
-    table_text(w->name, out);
-    strbuf_appendf(out, ", %u pods, by ", w->pods);
-    table_text(key->name, out);
+void workloads_print_all(const struct value *root, struct strbuf *out) {
+    const struct value *workloads = value_list(root, "workloads", JSON_ARRAY);
+    uint32_t totals[EVENNESS_STATES] = {0};
+    for (const struct value *w = workloads->first; w != NULL; w = w->next)
+        for (int state = 0; state < EVENNESS_STATES; state++)
+            totals[state] +=
+                str_eq(value_at(w, "state")->text, str_of(evenness_state_names[state]));
+    value_say(root, "{~topologyKey}: {+domains} domains; {+workloads} workloads: ", out);
+    strbuf_appendf(out, "%u even, %u unavoidable, %u uneven", totals[EVENNESS_EVEN],
+                   totals[EVENNESS_UNAVOIDABLE], totals[EVENNESS_UNEVEN]);
+    if (totals[EVENNESS_UNKNOWN] > 0)
+        strbuf_appendf(out, ", %u unknown", totals[EVENNESS_UNKNOWN]);
+    strbuf_append_str(out, STR("\n\n"));
+    put_domains(root, out);
     strbuf_append_char(out, '\n');
-    if (result->state != EVENNESS_UNKNOWN)
-        strbuf_appendf(out, "skew %u, best %u; ", result->skew, result->best);
-    strbuf_appendf(out, "%s\n\n", meaning(result));
-    terminal_table_init(&t, headings, 3, s->arena);
-    t.right_aligned = 2;
-    t.widest = NAME_SHOWN;
-    for (uint32_t i = 0; i < result->count; i++)
-        most =
-            key->counts[result->first + i].pods > most ? key->counts[result->first + i].pods : most;
-    for (uint32_t i = 0; i < result->count && i < WORKLOADS_SHOWN; i++) {
-        const struct evenness_count *count = &key->counts[result->first + i];
-        table_cell(&t, shown(key->domains[count->domain].name));
-        table_number(&t, count->pods);
-        if (count->feasible)
-            bar_cell(&t, count->pods, most);
-        else
-            table_cell(&t, STR("! no feasible node: does not count"));
-    }
-    bool good = table_render(&t, out);
-    say_more(result->count, WORKLOADS_SHOWN, out);
-    return good;
+    answer_table_put(&workload_table, workloads, out);
 }
 
-bool workloads_print_table(const struct workloads_request *q, const struct selection *s,
-                           struct strbuf *out) {
-    bool good = true;
-    if (q->name.n > 0) {
-        for (uint32_t i = 0; good && i < s->count; i++) {
-            if (i > 0)
-                strbuf_append_char(out, '\n');
-            good = print_workload(s, s->numbers[i], out);
-        }
-        return good;
+/* ---- one by one ---- */
+
+static struct str cell_domain_bar(const struct value *pods, const void *ctx) {
+    return is_feasible(pods) ? bar_of(pods, *(const int64_t *)ctx)
+                             : STR("! no feasible node: does not count");
+}
+
+static void put_workload(const struct value *workload, struct strbuf *out) {
+    const struct value *domains = value_list(workload, "domains", JSON_OBJECT);
+    const int64_t most = most_of(domains, "");
+    const struct answer_column columns[] = {
+        COLUMN("DOMAIN", "[{@}|\"\"]"),
+        NUMBER("PODS", "{#}"),
+        CELL("", cell_domain_bar, &most),
+    };
+    const struct answer_table table = {COLUMNS(columns), .is_first = true, .widest = NAME_SHOWN,
+                                       .most = WORKLOADS_SHOWN, .more = ""};
+    value_say(workload,
+              "{~kind}[.{apiGroup}] {~namespace}/{~name}, {0pods} pods, by {~^topologyKey}\n"
+              "[skew {#skew}, best {#bestSkew}; ]"
+              "[{state=unavoidable}unavoidable: no placement on its feasible nodes has less|"
+              "{state=uneven}uneven: the cluster could do better|"
+              "{state=unknown}unknown: where its pods may run could not be told|{state}]\n\n",
+              out);
+    answer_table_put(&table, domains, out);
+}
+
+void workloads_print_each(const struct value *root, struct strbuf *out) {
+    const struct value *workloads = value_list(root, "workloads", JSON_ARRAY);
+    for (const struct value *w = workloads->first; w != NULL; w = w->next) {
+        strbuf_append_str(out, w->at > 0 ? STR("\n") : STR(""));
+        put_workload(w, out);
     }
-    print_head(s, out);
-    good = print_domains(s, out);
-    strbuf_append_char(out, '\n');
-    return good && print_workloads(s, out);
 }
