@@ -4,10 +4,9 @@
 #include "base/json_writer.h"
 #include "base/log.h"
 #include "base/suggest.h"
-#include "base/table.h"
 #include "candidates/list.h"
+#include "cli/answer_table.h"
 #include "cli/options.h"
-#include "cli/terminal.h"
 #include "cli/workloads.h"
 #include "daemon/servers.h"
 #include "model/karmada.h"
@@ -164,42 +163,6 @@ static const char *kind_of(const struct listed_candidate *listed) {
 
 /* ---- printing ---- */
 
-static struct str taints_text(const struct candidate *candidate, struct arena *arena) {
-    CLEANUP(strbuf_done) struct strbuf text = {0};
-    for (uint32_t i = 0; i < candidate->taint_count; i++) {
-        const struct taint *taint = &candidate->taints[i];
-        strbuf_appendf(&text, "%s%.*s%s%.*s:%.*s", i > 0 ? "\n" : "", STR_ARG(taint->key),
-                       taint->value.n > 0 ? "=" : "", STR_ARG(taint->value),
-                       STR_ARG(taint->effect));
-    }
-    return arena_str(arena, strbuf_str(&text));
-}
-
-static bool print_table(const struct candidates_shown *l, struct strbuf *out) {
-    const char *headings[KEYS_MAX + 3] = {"NAME"};
-    const bool kinds = have_kinds(l);
-    uint32_t columns = 1;
-    struct table table;
-    if (kinds)
-        headings[columns++] = "KIND";
-    for (uint32_t k = 0; k < l->key_count; k++)
-        headings[columns++] = l->keys[k];
-    headings[columns++] = "TAINTS";
-    terminal_table_init(&table, headings, columns, l->arena);
-    for (uint32_t i = 0; i < l->count; i++) {
-        table_cell(&table, l->items[i].candidate.name);
-        if (kinds)
-            table_cell(&table, str_of(kind_of(&l->items[i])));
-        for (uint32_t k = 0; k < l->key_count; k++) {
-            struct str value = STR("-");
-            (void)find_domain(&l->items[i], l->keys[k], &value); /* or "-" */
-            table_cell(&table, value);
-        }
-        table_cell(&table, taints_text(&l->items[i].candidate, l->arena));
-    }
-    return table_render(&table, out);
-}
-
 static void write_candidate(struct json_writer *w, const struct candidates_shown *l,
                             const struct listed_candidate *listed) {
     const struct candidate *candidate = &listed->candidate;
@@ -244,28 +207,41 @@ static void print_json(const struct candidates_shown *l, struct strbuf *out) {
         write_candidate(&w, l, &l->items[i]);
     json_end_array(&w);
     json_end_object(&w);
-    strbuf_append_char(out, '\n');
 }
 
-static void say_none(const struct candidates_shown *l) {
-    fprintf(stderr, "evenkeel topology: no %s: there is no object of kind %s\n", l->kind->name,
-            l->kind->kinds);
+/* `ctx` is the key. */
+static struct str cell_key(const struct value *candidate, const void *ctx) {
+    const struct value *domain =
+        value_member(value_list(candidate, "domains", JSON_OBJECT), str_of(ctx));
+    return domain->kind == JSON_NULL ? STR("-") : value_text(domain);
+}
+
+static struct str cell_taints(const struct value *candidate, const void *ctx) {
+    (void)ctx;
+    return value_join(value_list(candidate, "taints", JSON_ARRAY), "{~key}[={value}]:{~effect}",
+                      "\n");
+}
+
+static void print_table(const struct value *root, struct strbuf *out) {
+    const struct candidates_shown *l = root->of->ctx;
+    struct answer_column columns[KEYS_MAX + 3] = {COLUMN("NAME", "{name}")};
+    uint32_t count = 1;
+    if (have_kinds(l))
+        columns[count++] = (struct answer_column)COLUMN("KIND", "{kind}");
+    for (uint32_t k = 0; k < l->key_count; k++)
+        columns[count++] = (struct answer_column)CELL(l->keys[k], cell_key, l->keys[k]);
+    columns[count++] = (struct answer_column)CELL("TAINTS", cell_taints, NULL);
+    const struct answer_table table = {.columns = columns, .count = count, .is_first = true};
+    answer_table_put(&table, value_list(root, l->kind->name, JSON_ARRAY), out);
 }
 
 static int print(const struct request *request, const struct candidates_shown *l) {
-    CLEANUP(strbuf_done) struct strbuf out = {0};
-    bool good = true;
+    CLEANUP(strbuf_done) struct strbuf json = {0};
     if (l->count == 0)
-        say_none(l);
-    if (request->json)
-        print_json(l, &out);
-    else
-        good = print_table(l, &out);
-    if (!good || strbuf_failed(&out))
-        return fail("no memory for the answer");
-    if (fwrite(out.p, 1, out.n, stdout) != out.n || fflush(stdout) != 0)
-        return fail("cannot write to standard output");
-    return 0;
+        fprintf(stderr, "evenkeel topology: no %s: there is no object of kind %s\n", l->kind->name,
+                l->kind->kinds);
+    print_json(l, &json);
+    return answer_write("topology", &json, request->json ? NULL : print_table, l, "");
 }
 
 /* ---- the command ---- */
