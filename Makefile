@@ -1,7 +1,7 @@
 # Evenkeel's build. One non-recursive makefile for every source; `make help` lists what it can do.
 #
 # Sources are found, not listed. All but src/main.c go into one archive, which the binary, the tests
-# and the fuzzers link. A flavour (asan, tsan, fuzz) is the same build with other flags in its own
+# and the fuzzers link. A flavour (asan, tsan, growth) is the same build with other flags in its own
 # folder: build/ for the ordinary one, build/$(FLAVOR)/ otherwise. The targets for people (test,
 # lint, asan, ...) install what is missing and then call this makefile again for the work in
 # parallel.
@@ -110,9 +110,11 @@ HARDENING_LINK := -pie -Wl,-z,relro,-z,now,-z,noexecstack
 FLAGS_ := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
 FLAGS_asan := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 FLAGS_tsan := -fsanitize=thread -fno-omit-frame-pointer
-FLAGS_fuzz := $(FLAGS_asan) -fsanitize=fuzzer-no-link
 FLAGS_growth := -fsanitize-coverage=trace-pc -fno-builtin
 FLAVOR_FLAGS := $(FLAGS_$(FLAVOR))
+# What the tests with asan run is what fuzzers are linked from, too: it says which way it goes.
+FOLLOW_asan := -fsanitize=fuzzer-no-link
+FOLLOWED := src/% handlers/% certs/% tests/fuzz/%
 
 INCLUDES := -Isrc -I. -Itests -I$(GENERATED)
 CFLAGS ?= -O2 -g
@@ -272,9 +274,8 @@ tsan: deps-lint ## the C tests under the thread sanitizer
 	@+$(again_clang) FLAVOR=tsan run-c-tests
 
 sanitized: deps-lint ## what asan, tsan and fuzz run, only built
-	@+$(again_clang) FLAVOR=asan c-tests
+	@+$(again_clang) FLAVOR=asan c-tests $(FUZZERS:%=build/asan/fuzz_%)
 	@+$(again_clang) FLAVOR=tsan c-tests
-	@+$(again_clang) FLAVOR=fuzz $(FUZZERS:%=build/fuzz/fuzz_%)
 
 valgrind: deps-lint ## the C tests under valgrind's memcheck (slow)
 	$(say) 'C tests under valgrind'
@@ -287,10 +288,10 @@ arm64: deps-arm64 ## the unit tests on arm64: cross compiled, under qemu; and an
 	@EVENKEEL=$(BINARY) tests/run $(ARM64_TESTS)
 
 fuzz: deps-lint ## every fuzzer for FUZZ_SECONDS (20) from its corpus in tests/fuzz/corpus
-	$(say) 'building $(words $(FUZZERS)) fuzzers (build/fuzz)'
-	@+$(again_clang) FLAVOR=fuzz $(FUZZERS:%=build/fuzz/fuzz_%)
+	$(say) 'building $(words $(FUZZERS)) fuzzers (build/asan)'
+	@+$(again_clang) FLAVOR=asan $(FUZZERS:%=build/asan/fuzz_%)
 	$(say) 'fuzzing for $(FUZZ_SECONDS) s each'
-	@+$(again_clang) --keep-going FLAVOR=fuzz $(FUZZERS:%=run-fuzz-%)
+	@+$(again_clang) --keep-going FLAVOR=asan $(FUZZERS:%=run-fuzz-%)
 
 bench: deps ## benchmarks; QUICK=1 for a short run; AGAINST=COMMIT races the daemon of that commit instead
 	@+$(again) $(BINARY) $(BENCHES)
@@ -374,8 +375,8 @@ help: ## this list
 .PHONY: always
 $(BUILD)/flags: always
 	@mkdir -p $(@D)
-	@echo '$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS)' | cmp -s - $@ || \
-		echo '$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS)' >$@
+	@echo '$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS)$(FOLLOW_$(FLAVOR))' | cmp -s - $@ || \
+		echo '$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS)$(FOLLOW_$(FLAVOR))' >$@
 
 # The same for the commit, which only version.c is told.
 COMMIT = $(or $(shell git describe --always --dirty --abbrev=12 2>/dev/null),unknown)
@@ -402,7 +403,7 @@ $(GENERATED)/%.o: $(GENERATED)/%.c $(BUILD)/flags
 $(OBJ)/%.o: %.c $(BUILD)/flags | $(MESSAGES:%=%.h)
 	@mkdir -p $(@D)
 	@echo '  cc    $<'
-	@$(CCACHE) $(CC) $(ALL_CFLAGS) $(lib_cflags) $(if $(WERROR),-Werror) $(FILE_FLAGS) -MMD -MP -c -o $@ $<
+	@$(CCACHE) $(CC) $(ALL_CFLAGS) $(lib_cflags) $(if $(filter $(FOLLOWED),$<),$(FOLLOW_$(FLAVOR))) $(if $(WERROR),-Werror) $(FILE_FLAGS) -MMD -MP -c -o $@ $<
 
 $(LIB): $(LIB_OBJECTS) $(BUILD)/sources
 	@rm -f $@
