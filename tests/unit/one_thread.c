@@ -1,0 +1,35 @@
+/*
+ * The thread sanitizer passes over the rooms of ONE_THREAD in the Makefile, for their tests start
+ * no thread. `make test` names them in the environment: a program of these that has started one
+ * fails, when it ends.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/single_threaded.h>
+#include <unistd.h>
+
+/* "build/tests/unit/engine/test_engine" is of unit/engine, and of unit. */
+static bool is_of(const char *program, const char *room, size_t n) {
+    const char *tests = strstr(program, "tests/");
+    return tests != NULL && strncmp(tests + strlen("tests/"), room, n) == 0 &&
+           tests[strlen("tests/") + n] == '/';
+}
+
+__attribute__((destructor)) static void look_for_threads(void) {
+    const char *rooms = getenv("ONE_THREAD");
+    if (rooms == NULL || __libc_single_threaded)
+        return;
+    for (size_t n; *rooms != '\0'; rooms += n) {
+        rooms += strspn(rooms, " ");
+        n = strcspn(rooms, " ");
+        if (!is_of(program_invocation_name, rooms, n))
+            continue;
+        (void)fprintf(stderr, "starts a thread, but %.*s is in ONE_THREAD of the Makefile\n",
+                      (int)n, rooms);
+        (void)fflush(NULL);
+        _exit(1);
+    }
+}
