@@ -42,7 +42,7 @@ void node_selector_term_compile(const struct label_expression *from, uint32_t co
                                 struct arena *arena, struct node_selector_term *term) {
     const struct requirement *items = compile_all(from, count, fields, arena, term);
     if (items == NULL)
-        count = 0; /* the arena says so */
+        count = 0; /* the arena has failed */
     *(fields ? &term->fields : &term->expressions) = items;
     *(fields ? &term->field_count : &term->expression_count) = count;
 }

@@ -51,16 +51,16 @@ bool node_affinity_matches(const struct node_affinity *affinity, struct str node
                            label_lookup_fn *lookup, const void *labels);
 
 /*
- * Does the required node affinity `now` match no node that `before` does not match? Told by the
- * requirements alone: each of its terms has all those of one of the terms before. Linear where they
- * have kept their order. nodeSelector is not looked at. False as well when there are no steps left.
+ * Does every node that the required node affinity `now` matches also match `before`? Compares only
+ * requirements: each term of `now` must have all those of one term of `before`. Linear if the order
+ * is the same. Ignores nodeSelector. Returns false, too, when no steps are left.
  */
 bool node_affinity_implies(const struct node_affinity *now, const struct node_affinity *before,
                            struct steps *steps);
-/* Has it a required term that does not parse? Then the API server refuses the pod. */
+/* Has the affinity a required term that does not parse? Then the API server refuses the pod. */
 bool node_affinity_invalid(const struct node_affinity *affinity);
-/* The same as pods' node_affinity_decode_all(), of addedAffinity, with which kube-scheduler does
- * not start if anything in it does not parse: that is an error of the reader. */
+/* Reads addedAffinity as node_affinity_decode_all() does. A part that does not parse is an error of
+ * the reader: kube-scheduler does not start with it. */
 void added_affinity_decode(struct json_reader *r, struct node_affinity *affinity);
 
 /* Does the required node affinity leave one node, by its name? Terms that match nothing do not
@@ -69,7 +69,7 @@ bool node_affinity_names_node(const struct node_affinity *affinity);
 
 /* Appends bytes that are equal exactly for equal affinities. */
 void node_affinity_key(const struct node_affinity *affinity, struct strbuf *out);
-/* What matching one node takes at most, and about what a copy takes. */
+/* Returns the most steps of matching one node, and about the memory of a copy. */
 struct cost node_affinity_cost(const struct node_affinity *affinity);
 /* A copy that owns its strings, in the arena. 0 or -ENOMEM. */
 int node_affinity_copy(const struct node_affinity *from, struct arena *arena,

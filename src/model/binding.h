@@ -39,7 +39,7 @@ struct affinity_term {
     uint32_t overflow_count;
 };
 
-/* What a spread constraint is about. */
+/* The property of clusters that a spread constraint spreads over. */
 enum spread_field {
     SPREAD_PROVIDER,
     SPREAD_REGION,
@@ -58,7 +58,7 @@ struct static_weight {
     int64_t weight;
 };
 
-enum division {                /* replicaScheduling, as B.8 tells the strategies apart */
+enum division {                /* the strategies of replicaScheduling */
                 DIVISION_NONE, /* there is no replicaScheduling: as Duplicated */
                 DIVISION_DUPLICATED,
                 DIVISION_STATIC,  /* Divided, Weighted, and no dynamicWeight */
@@ -157,7 +157,7 @@ struct binding {
 };
 
 void cluster_affinity_decode(struct json_reader *r, struct cluster_affinity *ret);
-/* spec.placement; null is none. */
+/* Reads spec.placement; null counts as absent. */
 void cluster_placement_decode(struct json_reader *r, struct cluster_placement *ret);
 void replica_requirements_decode(struct json_reader *r, struct replica_requirements *ret);
 /* An array of components, or null. */
@@ -165,7 +165,7 @@ const struct component *components_decode(struct json_reader *r, uint32_t *ret_c
 void binding_spec_decode(struct json_reader *r, struct binding_spec *ret);
 void binding_status_decode(struct json_reader *r, struct binding_status *ret);
 void binding_decode(struct json_reader *r, struct binding *ret);
-/* The same of an object that must say that it is one, and have a name. */
+/* The same, but refuses an object of another kind or without a name. */
 void binding_read(struct json_reader *r, struct binding *ret);
 
 /* Is there anything to run: replicas, requirements or components? upstream: IsWorkload(). */

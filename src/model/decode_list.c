@@ -2,8 +2,8 @@
  * Walks a document of any shape down to its single objects. Member order is free, so the kind of an
  * object is looked up ahead with a copy of the reader, which costs a skip over what stands before
  * it. That is dear where kubectl prints a List: "items", the whole document, comes before "kind".
- * So items whose first one says its own kind are taken for a List's at once, and whether the
- * document really was one is checked where its kind stands.
+ * So if the first item states its own kind, the items count as a List's at once; the kind of the
+ * document is checked when the walk reaches it.
  */
 #include "model/object.h"
 
@@ -22,7 +22,7 @@ static bool is_list(struct str kind) {
     return str_has_suffix(kind, STR("List"));
 }
 
-/* Of "NodeList": "Node". */
+/* Returns "Node" for "NodeList". */
 static struct str without_list(struct str kind) {
     return (struct str){kind.p, kind.n - (is_list(kind) ? 4 : 0)};
 }
@@ -31,7 +31,7 @@ static bool is_ours(struct object_type type) {
     return watched_kind_find(type) != NULL;
 }
 
-/* Is it a kind of ours, or a list of such, if only the group is right? */
+/* Is this kind, or the kind of the list's items, ours in some group? */
 static bool needs_group(struct str kind) {
     return is_ours((struct object_type){.kind = without_list(kind)});
 }
@@ -57,8 +57,8 @@ static void read_object(struct json_reader *r, struct object_type type, struct w
     walk->failed = walk->read(walk->ctx, type, r, walk->err);
 }
 
-/* What items without a kind are: nodes in a "NodeList" of the nodes' group. Without a kind where
- * they are none of ours. The strings are the table's, for the list's own do not outlive an item. */
+/* Returns the type of items without a kind: Node in a "NodeList" of the nodes' group; no kind if we
+ * do not know it. The strings are the table's: the list's own do not outlive an item. */
 static struct object_type item_type(struct object_type list) {
     const struct watched_kind *row =
         is_list(list.kind)
@@ -109,7 +109,7 @@ static void walk_items(struct json_reader *r, struct list *list, struct walk *wa
     }
 }
 
-/* The kind of what was taken for a list stands next. */
+/* Checks the kind, which comes next, of a document that was read as a list. */
 static void confirm_list(struct json_reader *r, struct list *list) {
     struct str kind = json_string(r);
     list->presumed = false;

@@ -30,7 +30,7 @@ static void image_decode(struct json_reader *r, struct node *node, struct node_i
         struct node_image *grown =
             arena_push(r->arena, *images, node->image_count, cap, sizeof *grown);
         if (grown == NULL)
-            return; /* the arena says so */
+            return; /* the arena has failed */
         *images = grown;
         grown[node->image_count++] = (struct node_image){names[i], size};
     }

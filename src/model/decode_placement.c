@@ -142,7 +142,7 @@ static const struct json_field placement_fields[] = {
 static void warn_of_version(struct json_reader *r, struct placement_warnings *warnings) {
     struct str *items = arena_array(r->arena, (size_t)warnings->count + 1, sizeof *items);
     if (items == NULL)
-        return; /* the arena says so */
+        return; /* the arena has failed */
     items[0] = STR("apiVersion " V1ALPHA1 " is no longer served: read as v1beta1");
     for (uint32_t i = 0; i < warnings->count; i++)
         items[i + 1] = warnings->items[i];

@@ -1,10 +1,10 @@
 /*
- * What a Placement says of how good clusters are. A prioritizer once had only a `name`.
+ * Decodes a Placement's prioritizers. Formerly a prioritizer had only a `name`.
  */
 #include "model/decode_placement.h"
 #include "model/fields.h"
 
-/* As it is read; only the list knows which of them it is. */
+/* One configuration, as it is read; only the list knows its index. */
 struct configuration {
     struct placement_prioritizer prioritizer;
     struct str name;
@@ -67,12 +67,12 @@ static const struct json_field configuration_fields[] = {
 static void warn(struct json_reader *r, struct placement_warnings *w, struct str sentence) {
     struct str *items = arena_push(r->arena, w->items, w->count, &w->cap, sizeof *items);
     if (items == NULL)
-        return; /* the arena says so */
+        return; /* the arena has failed */
     w->items = items;
     items[w->count++] = sentence;
 }
 
-/* The old name counts where the new form says nothing. */
+/* Uses the old name if scoreCoordinate.builtIn is not given; warns. */
 static void use_name(struct json_reader *r, uint32_t index, struct configuration *c,
                      struct placement_warnings *w) {
     static const char text[] = "spec.prioritizerPolicy.configurations[%u].name is deprecated: use "

@@ -36,7 +36,7 @@ static int by_name_and_place(const void *a, const void *b) {
     return order != 0 ? order : (left->place > right->place) - (left->place < right->place);
 }
 
-/* By name; of those with one name the last. */
+/* Sorts the scores by name; keeps the last one of each name. */
 static void gather(struct json_reader *r, struct read_score *read) {
     struct placed_item *placed = read->items;
     uint32_t kept = 0;
@@ -44,7 +44,7 @@ static void gather(struct json_reader *r, struct read_score *read) {
         return;
     struct placement_score_item *items = arena_array(r->arena, read->count, sizeof *items);
     if (items == NULL)
-        return; /* the arena says so */
+        return; /* the arena has failed */
     if (!steps_take_sort(&r->arena->steps, read->count)) {
         json_fail(r, "too many scores");
         return;

@@ -2,7 +2,7 @@
 
 #include "base/json_fields.h"
 
-/* Of a volume the name of its claim, or the image, if that is what it is. */
+/* A volume: the name of its claim, or its image. */
 struct volume {
     struct str claim, image;
 };
@@ -22,7 +22,7 @@ static struct volume volume_decode(struct json_reader *r) {
     return volume;
 }
 
-/* As a container runtime calls it. upstream: imagelocality normalizedImageName(). */
+/* Returns the name that container runtimes use. upstream: imagelocality normalizedImageName(). */
 static struct str image_name(struct str name, struct arena *arena) {
     static const char latest[] = ":latest";
     size_t slash = 0, colon = 0; /* the place behind the last one */
@@ -43,12 +43,12 @@ static void add_image(struct json_reader *r, struct pod *pod, struct str name) {
     struct str *images =
         arena_push(r->arena, pod->images, pod->image_count, &pod->image_cap, sizeof *images);
     if (images == NULL)
-        return; /* the arena says so */
+        return; /* the arena has failed */
     images[pod->image_count++] = image_name(name, r->arena);
     pod->images = images;
 }
 
-/* Beyond LIMIT_CLAIMS they are passed over: nothing is refused for want of a better score. */
+/* Skips claims beyond LIMIT_CLAIMS: they only improve a score, so no pod is refused for them. */
 static void volumes_decode(struct json_reader *r, enum pod_detail detail, struct pod *pod) {
     struct str *claims = NULL;
     uint32_t count = 0, cap = 0;
@@ -67,7 +67,7 @@ static void volumes_decode(struct json_reader *r, enum pod_detail detail, struct
             continue;
         claims = arena_push(r->arena, claims, count, &cap, sizeof *claims);
         if (claims == NULL)
-            return; /* the arena says so */
+            return; /* the arena has failed */
         claims[count++] = name;
     }
     pod->claims = claims;
@@ -91,7 +91,7 @@ static void affinities_decode(struct json_reader *r, enum pod_detail detail, str
     }
 }
 
-/* Kueue is of those that add nodeSelectors before they take their gate away. */
+/* Kueue adds nodeSelectors before it removes its gate. */
 static void gates_decode(struct json_reader *r, struct pod *pod) {
     static const struct json_field name_field[] = {JSON_TEXT_ALONE("name")};
     pod->has_gates = pod->gated = false;

@@ -42,7 +42,7 @@ static struct selector compiled(struct json_reader *r, const char *field, struct
         (void)err_wrap(&err, "%s", field);
         policy->problem = arena_str(r->arena, str_of(err.text));
     }
-    return s; /* -ENOMEM: the arena has failed, and the reader will say so */
+    return s; /* -ENOMEM: the arena has failed; the reader reports it */
 }
 
 /* ---- spread and locality ---- */
@@ -327,8 +327,7 @@ static void pods_decode(struct json_reader *r, struct policy *policy) {
     }
 }
 
-/* The kind had another form before its first release; who still has it is told what became of it.
- */
+/* Fields of the kind before its first release: the error names the field's new place. */
 static void moved(struct json_reader *r, struct str key) {
     static const struct {
         struct str was;

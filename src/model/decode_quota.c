@@ -15,7 +15,7 @@ static struct quota_scope *add_scope(struct json_reader *r, struct scopes *scope
     struct quota_scope *items =
         arena_push(r->arena, scopes->items, scopes->count, &scopes->cap, sizeof *items);
     if (items == NULL)
-        return NULL; /* the arena says so */
+        return NULL; /* the arena has failed */
     scopes->items = items;
     items[scopes->count] = (struct quota_scope){.name = {0}};
     return &items[scopes->count++];
@@ -103,7 +103,7 @@ static void amounts_decode(struct json_reader *r, bool hard, struct read_amounts
         struct read_amount *items =
             arena_push(r->arena, all->items, all->count, &all->cap, sizeof *items);
         if (items == NULL)
-            return; /* the arena says so */
+            return; /* the arena has failed */
         all->items = items;
         const __int128 nano = quantity_decode_nano(r);
         items[all->count] = (struct read_amount){.amount = {.name = key,
@@ -139,7 +139,7 @@ static void gather(struct json_reader *r, const struct read_amounts *all, struct
     struct quota_amount *amounts = arena_array(r->arena, all->count, sizeof *amounts);
     uint32_t count = 0;
     if (amounts == NULL)
-        return; /* the arena says so */
+        return; /* the arena has failed */
     if (!steps_take_sort(&r->arena->steps, all->count)) {
         json_fail(r, "too many resources");
         return;

@@ -67,7 +67,7 @@ bool resource_is_scheduled(struct str name) {
 
 /* ---- lists of amounts ---- */
 
-/* The first place whose name is not before this one. */
+/* Returns the first place whose name is not before `name`. */
 static uint32_t lower_bound(const struct amounts *list, struct str name) {
     uint32_t low = 0, high = list->count;
     while (low < high) {
@@ -98,7 +98,7 @@ static bool is_of_level(struct str name) {
            str_has_prefix(name, STR("hugepages-"));
 }
 
-/* The place of a name; a new one holds 0. NULL: there are too many, or no memory. */
+/* Returns the place of a name; a new place holds 0. NULL: too many names, or no memory. */
 static struct amount *place_of(struct json_reader *r, struct amounts *list, struct str name,
                                bool *ret_new) {
     uint32_t at = lower_bound(list, name);
@@ -130,7 +130,7 @@ static void amounts_decode(struct json_reader *r, struct amounts *ret) {
         return;
     while (json_member(r, &key)) {
         __int128 nano = quantity_decode_nano(r);
-        /* what counts nowhere takes no place from what does; of the pod as a whole 0 counts */
+        /* names that count nowhere take no place; a 0 at the pod's level does count */
         if (!resource_is_scheduled(key) && !str_eq(key, STR("pods")))
             continue;
         if (nano == 0 && !resource_is_native(key) && !is_of_level(key) &&
@@ -203,7 +203,7 @@ struct resources allocatable_decode(struct json_reader *r) {
 
 /* ---- reading ---- */
 
-/* {"requests": ...}, and whether there was an object at all. */
+/* Reads {"requests": ...}. Returns false if there is no object. */
 static bool requests_member(struct json_reader *r, struct amounts *ret) {
     struct str key;
     if (!json_object(r))
@@ -244,7 +244,7 @@ static void ports_decode(struct json_reader *r, struct container *into) {
             continue;
         ports = arena_push(r->arena, ports, count, &cap, sizeof *ports);
         if (ports == NULL)
-            return; /* the arena says so */
+            return; /* the arena has failed */
         ports[count++] = port;
     }
     into->ports = ports;
@@ -407,7 +407,7 @@ static bool resize_infeasible(struct sum *s) {
     return s->infeasible > 0;
 }
 
-/* What a running container, or pod, counts with. upstream: determineEffectiveRequests(). */
+/* Returns the effective requests of a container or pod. upstream: determineEffectiveRequests(). */
 static struct amounts effective(struct sum *s, const struct amounts *spec,
                                 const struct amounts *actuated, const struct amounts *allocated) {
     struct amounts most = {0};
@@ -429,8 +429,8 @@ static struct amounts container_amounts(struct sum *s, const struct container *c
 
 /*
  * Init containers run one after the other, each beside the sidecars that were started before it.
- * Only what a container names itself can raise the peak: a name of the sidecars alone has raised it
- * when its sidecar came. So the work is that of reading the names, however many containers follow.
+ * Only a container's own names can raise the peak: a name that only sidecars have raised it when
+ * the sidecar came. So the work is linear in the names, however many containers follow.
  */
 static void sum_init_containers(struct sum *s, struct amounts *peak) {
     struct amounts sidecars = {0};
@@ -557,7 +557,7 @@ static void gather_ports(struct json_reader *r, const struct requests_decoder *d
         for (uint32_t p = 0; p < c->port_count && count < LIMIT_HOST_PORTS; p++) {
             ports = arena_push(r->arena, ports, count, &cap, sizeof *ports);
             if (ports == NULL)
-                return; /* the arena says so */
+                return; /* the arena has failed */
             ports[count++] = c->ports[p];
         }
     }

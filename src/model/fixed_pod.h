@@ -1,30 +1,30 @@
 /*
- * Pods about which the scheduler has no choice: spreading them says nothing, and a condition on
- * their node could only make the kubelet refuse them. All that edits or judges pods goes by this
+ * Pods for which the scheduler has no choice: spreading them means nothing, and a condition on
+ * their node could only make the kubelet refuse them. All code that edits or judges pods uses this
  * one definition.
  */
 #pragma once
 
 #include "model/object.h"
 
-/* A mirror pod, by its annotations: what a kubelet shows of a pod that it runs by itself. Others
- * can write the annotation, too. upstream: core/v1 MirrorPodAnnotationKey */
+/* Do the annotations mark a mirror pod, the API object of a pod that a kubelet runs by itself?
+ * Users can write the annotation, too. upstream: core/v1 MirrorPodAnnotationKey */
 bool pod_is_mirror(const struct labels *annotations);
 
-/* The same of pods that run, whose annotations are not kept, and which all name a node: mirror pods
- * and pods of DaemonSets by their controller, others by a required node affinity that leaves one
- * node by its name. */
+/* Is the node of a running pod fixed? Running pods all name a node, and their annotations are not
+ * kept: so mirror pods and DaemonSet pods are recognized by their controller, others by a required
+ * node affinity that leaves one node by its name. */
 bool pod_is_tied(const struct pod *pod);
 
 /* The scheduler of a pod with this schedulerName. upstream: core/v1 DefaultSchedulerName */
 struct str scheduler_of(struct str named);
 
 /*
- * Why the pod's node is fixed already, as a phrase for people ("a mirror pod"), or "". Such are
- * mirror pods (the kubelet's own, by their annotation or by a Node as their controller), pods that
- * name their node, pods of DaemonSets (of group apps), and pods whose required node affinity leaves
- * one node by its name. The last is what DaemonSet controllers write, OpenKruise's too. Every pod
- * whose controller chooses its node (controller_chooses_node()) is among them.
+ * Returns why the pod's node is fixed, as a phrase for people ("a mirror pod"), or "". Fixed are:
+ * mirror pods (by their annotation, or with a Node as their controller), pods that name their node,
+ * pods of DaemonSets (group apps), and pods whose required node affinity leaves one node by its
+ * name, as DaemonSet controllers write it, OpenKruise's too. These include every pod whose
+ * controller chooses its node (controller_chooses_node()).
  * upstream: pkg/controller/daemon/util GetTargetNodeName.
  *
  * The pod was decoded with POD_WHOLE; its annotations are decoded apart.

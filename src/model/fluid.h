@@ -1,7 +1,7 @@
 /*
  * Names that Fluid defines: labels of its claims, its pods and of the nodes that keep bytes, and
- * what asks its webhook to do something. upstream: fluid-cloudnative/fluid pkg/common (label.go
- * and what injection is asked for with).
+ * labels and annotations that its webhook obeys. upstream: fluid-cloudnative/fluid pkg/common
+ * (label.go and the names for injection).
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 
 #define FLUID_LABEL_COMMON FLUID_DOMAIN "s-" /* a worker of the dataset runs on this node */
 #define FLUID_LABEL_FUSE FLUID_DOMAIN "f-"   /* its FUSE client has run here */
-/* A worker here is being removed: of the original design, Fluid itself sets none. */
+/* A worker here is being removed. From the original design: Fluid itself never sets this label. */
 #define FLUID_LABEL_SCALE_IN FLUID_GROUP "/storage-scalein-"
 /* For printf(), with the runtime's type: how many bytes its worker may keep here. */
 #define FLUID_LABEL_QUOTA_FORMAT FLUID_LABEL_COMMON "h-%.32s-t-"
@@ -29,7 +29,7 @@
 
 #define FLUID_LABEL_MANAGED_BY FLUID_DOMAIN "managed-by" /* the dataset's name */
 #define FLUID_LABEL_WRAPPED_BY FLUID_DOMAIN "wrapped-by" /* the same, before */
-/* Of a dataset that refers to another one: that one. */
+/* A dataset that refers to another dataset names that one here. */
 #define FLUID_LABEL_REFERRING_NAME FLUID_DOMAIN "dataset.referring-name"
 #define FLUID_LABEL_REFERRING_NAMESPACE FLUID_DOMAIN "dataset.referring-namespace"
 
@@ -43,11 +43,11 @@
 #define FLUID_LABEL_SIDECAR "fuse.sidecar." FLUID_DOMAIN "inject" /* the same, before */
 #define FLUID_LABEL_SERVERFUL "fuse.serverful." FLUID_DOMAIN "inject"
 #define FLUID_LABEL_DONE "done.sidecar." FLUID_DOMAIN "inject"
-/* Of the original design, of a pod or its namespace: "enabled" or "disabled". */
+/* On a pod or its namespace, from the original design: "enabled" or "disabled". */
 #define FLUID_LABEL_OPT_IN "Fluid-Injection"
 
-/* Annotations: the datasets that the pod mounts, with commas; its datasets need not be bound; what
- * the FilePrefetcher is asked for, and has done. */
+/* Annotations: the datasets that the pod mounts, with commas; whether they may be unbound; whether
+ * the FilePrefetcher is wanted, and whether it is done. */
 #define FLUID_DATASETS_IN_USE FLUID_DOMAIN "datasets-in-use"
 #define FLUID_SKIP_PRECHECK "sidecar." FLUID_DOMAIN "skip-precheck"
 #define FLUID_PREFETCH "file-prefetcher." FLUID_DOMAIN "inject"

@@ -9,7 +9,7 @@ static const struct str gate_before = {"managedCluster.scores(\"", 23},
 
 /* ---- keys ---- */
 
-/* A number without sign and leading zeros, up to `end`; UINT32_MAX: there is none. */
+/* Reads a whole text as a number without sign and leading zeros; UINT32_MAX if it is not one. */
 static uint32_t read_shard(struct str text) {
     uint32_t shard = 0;
     if (text.n == 0 || text.n > 3 || (text.n > 1 && text.p[0] == '0'))

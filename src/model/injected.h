@@ -6,8 +6,8 @@
  *     gate        managedCluster.scores("evenkeel-3").exists(s, s.name == "s3-0a1b2c3d" && s.value
  * > 0) annotation  {"key":"s3-0a1b2c3d","resource":"evenkeel-3","weight":2,"added":["gate", ...]}
  *
- * All of it is recognised by its form, too, so that what is left over from an annotation that a
- * user wrote or broke is found: resources evenkeel-N are Evenkeel's own.
+ * Evenkeel recognises all three by their form, too, and so finds leftovers after a user wrote or
+ * broke the annotation: resources evenkeel-N are Evenkeel's own.
  *
  * Pure. Strings are in the arena, or borrowed from what is read.
  */
@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Formats of their names: of the shard; of the shard and the number. */
+/* Formats of names: a resource by its shard, a score by its shard and number. */
 #define INJECTED_RESOURCE "evenkeel-%u"
 #define INJECTED_SCORE "s%u-%08x"
 
@@ -30,10 +30,10 @@ struct injected_key {
 enum { INJECTED_SHARDS = 1000, INJECTED_WEIGHT = 10 /* of our prioritizer: the most there is */ };
 
 /*
- * The key of a Placement with this uid, when there are so many shards. Nobody else's Placement has
- * it, whatever an annotation that was copied or made up says: so scores are published by no other.
- * A Placement that is being created has no uid yet, and gets one drawn at random, under which
- * nothing is published.
+ * Returns the key of the Placement with this uid, for this number of shards. No other Placement has
+ * the key, whatever a copied or invented annotation contains: so no other one publishes scores
+ * under it. A Placement that is being created has no uid yet: its key is drawn at random, and
+ * nothing is published under it.
  */
 struct injected_key injected_key_of(struct str uid, uint32_t shards);
 
@@ -41,11 +41,11 @@ static inline bool injected_key_eq(struct injected_key a, struct injected_key b)
     return a.shard == b.shard && a.number == b.number;
 }
 
-/* Is it the name of an AddOnPlacementScore of ours, and of which shard? */
+/* Is `resource` the name of an AddOnPlacementScore of ours? Then returns its shard, too. */
 bool injected_resource_read(struct str resource, uint32_t *ret_shard);
 /* Are these two the names of a score of ours? */
 bool injected_key_read(struct str resource, struct str score, struct injected_key *ret);
-/* The same of a CEL expression: is it a gate, exactly as we write it? */
+/* Is the CEL expression a gate, exactly as we write it? Then returns its key, too. */
 bool gate_read(struct str expression, struct injected_key *ret);
 
 /* As JSON strings, quoted and escaped. "" when the arena failed. */
@@ -53,7 +53,7 @@ struct str injected_resource_json(struct injected_key key, struct arena *arena);
 struct str injected_score_json(struct injected_key key, struct arena *arena);
 struct str gate_json(struct injected_key key, struct arena *arena);
 
-/* What the annotation says. */
+/* The annotation, decoded. */
 struct injected {
     bool valid; /* there is one, and it is well-formed; otherwise the rest is zero */
     struct injected_key key;
@@ -62,7 +62,7 @@ struct injected {
     bool made_predicates; /* so is the one predicate */
     bool gated;           /* there are gates; injected_read() alone sets it */
 };
-/* `text` is the annotation's value. What is not well-formed is not believed. */
+/* `text` is the annotation's value. A malformed value gives ret->valid == false. */
 void injected_read(struct str text, struct arena *arena, struct injected *ret);
 /* The annotation's value; `gated`: there are gates. "" when the arena failed. */
 struct str injected_write(const struct injected *injected, bool gated, struct arena *arena);

@@ -13,14 +13,14 @@
 /* An API, by a hash of its group with version and its kind. The process draws the hash's key. */
 typedef uint64_t karmada_api;
 karmada_api karmada_api_of(struct str group_version, struct str kind);
-/* The same of an object's apiVersion, read as Go reads it: "/v1" is "v1", and what has two slashes
- * has neither group nor version. upstream: apimachinery runtime/schema ParseGroupVersion(). */
+/* The same for an object's apiVersion, read as Go reads it: "/v1" is "v1", and a text with two
+ * slashes has neither group nor version. upstream: apimachinery schema ParseGroupVersion(). */
 karmada_api karmada_api_of_object(struct str api_version, struct str kind);
 
-/* Of a field as a topology key: no label's key can have it. */
+/* Prefix of fields that are topology keys; no label key can have this prefix. */
 #define FIELD_PREFIX "spec:"
 
-/* What status.resourceSummary says of a resource. */
+/* The amounts of a resource in status.resourceSummary. */
 enum karmada_amount {
     KARMADA_ALLOCATABLE, /* what the cluster's nodes have */
     KARMADA_ALLOCATING,  /* of pods that wait */
@@ -38,7 +38,7 @@ struct karmada_resource {
 
 /* ---- resource models: how large the nodes of a cluster are ---- */
 
-/* Of a grade: nodes that have at least `amount` of a resource to give away. */
+/* One resource of a grade: every node of the grade has at least `amount` of it available. */
 struct karmada_range {
     struct str name;
     __int128 nano;
@@ -83,17 +83,17 @@ struct karmada_cluster {
     struct karmada_models models;
 };
 void karmada_cluster_decode(struct json_reader *r, struct karmada_cluster *ret);
-/* One that owns all that it has, in one block of so many bytes, for free(); without properties, and
- * of meta name, uid, labels and whether it is being deleted. NULL: no memory. */
+/* Returns a copy in one block of *ret_bytes bytes, for free(). The copy has no properties; its meta
+ * has only name, uid, labels and terminating. NULL: no memory. */
 struct karmada_cluster *karmada_cluster_copy(const struct karmada_cluster *from, size_t *ret_bytes);
-/* Does its status list the API? Complete or not: upstream, APIEnablement.Filter(). */
+/* Does the status list the API? The list may be incomplete. upstream: APIEnablement.Filter(). */
 bool karmada_cluster_serves(const struct karmada_cluster *cluster, karmada_api api);
 
 /* A part of karmada_cluster_decode(): status.apiEnablements. Errors stay in r. */
 void karmada_apis_decode(struct json_reader *r, struct karmada_cluster *ret);
 
-/* Parts of karmada_cluster_decode(): spec.resourceModels, and allocatableModelings of the summary;
- * then, when both are known, what is worked out of them. Errors stay in r. */
+/* Parts of karmada_cluster_decode(): spec.resourceModels; allocatableModelings of the summary; and
+ * the values that follow from both. Errors stay in r. */
 void karmada_models_decode(struct json_reader *r, struct karmada_models *ret);
 void karmada_modelings_decode(struct json_reader *r, struct karmada_models *ret);
 void karmada_models_finish(struct json_reader *r, struct karmada_models *ret);

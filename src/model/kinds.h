@@ -22,14 +22,14 @@ enum { OBJECT_KINDS = OBJECT_STATEFUL_SET + 1 };
 
 /* The group of an apiVersion: "apps" of "apps/v1", "" of "v1". */
 struct str api_group(struct str api_version);
-/* What an object, or the list that it is in, says of its type. */
+/* The type that an object, or its list, states. */
 struct object_type {
-    struct str group; /* without its p: it says nothing of it; "" is the core group */
-    struct str kind;  /* "" where it says nothing */
+    struct str group; /* .p NULL: not stated; "": the core group */
+    struct str kind;  /* "": not stated */
 };
 struct object_type object_type_of(struct str api_version, struct str kind);
 
-/* The rows of the table, by which the rooms that decode the objects find them. */
+/* The rows of the table, for the rooms that decode the objects. */
 enum kind_row {
     KIND_NODE,
     KIND_POD,
@@ -67,7 +67,7 @@ enum kind_row {
     KIND_ROWS,
 };
 
-/* What an API server is to Evenkeel. */
+/* The roles of API servers. */
 enum server_role {
     SERVER_CLUSTER, /* of the cluster whose pods it places */
     SERVER_HUB,     /* of a fleet, if that is another one (config/servers.h) */
@@ -75,9 +75,9 @@ enum server_role {
     SERVER_ROLES,
 };
 
-/* What a kind is watched for, and may be switched off with. */
+/* The feature that needs a kind; without the feature the kind is not watched. */
 enum kind_need {
-    KIND_FOR_ALL,      /* that work for pods */
+    KIND_FOR_ALL,      /* every feature for pods */
     KIND_FOR_DEFAULTS, /* the workloads whose selectors default constraints take */
     KIND_FOR_POLICIES, /* on pods */
     KIND_FOR_VOLUMES,  /* that pods' claims are bound to */
@@ -113,22 +113,22 @@ struct watched_kind {
 
 extern const struct watched_kind watched_kinds[KIND_ROWS];
 
-/* Is that its `kind`, such as "Pod"? Of most others the first letter says so. */
+/* Is `name` the kind of the row, such as "Pod"? The first letter rules out most other kinds. */
 static inline bool kind_is_named(const struct watched_kind *row, struct str name) {
     return name.n > 0 && name.p[0] == row->kind[0] && str_eq(name, str_of(row->kind));
 }
 
-/* Is an object of this type one of the row? One without a group is taken at its word. */
+/* Is an object of this type one of the row? A type without a group matches by its kind alone. */
 bool kind_is(const struct watched_kind *row, struct object_type type);
 /* The first row of an object's kind, by its group (any version of it) and kind: a Service of
  * another group has none. NULL: not of the table. */
 const struct watched_kind *watched_kind_find(struct object_type type);
-/* Which kind of the cache an object is. */
+/* Returns the cache's kind for an object's type; OBJECT_OTHER if the cache has none. */
 enum object_kind object_kind_of(struct object_type type);
 
 /* The row of a kind that the cache knows: any but OBJECT_OTHER. */
 const struct watched_kind *object_kind_row(enum object_kind kind);
-/* Its name in logs and metrics. No other row has it. Static. */
+/* Returns the kind's name in logs and metrics, which no other row has. Static. */
 const char *kind_name(const struct watched_kind *kind);
 
 /* Bytes that the path of every row fits into. */

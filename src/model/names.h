@@ -4,9 +4,9 @@
  * everywhere else (tests/lint/check_one_room.sh).
  *
  * All are C strings: STR() makes a struct str of one, and two are joined by writing them one after
- * the other. Beside them are what is known of watched kinds (model/kinds.h) and of kinds that own
- * pods (model/owner_kinds.h), topology keys of nodes (model/topology.h), keys that tell a pod from
- * its siblings (model/pod_keys.h) or name its unit (model/pod_units.h), and labels and
+ * the other. Elsewhere in this room: watched kinds (model/kinds.h), kinds that own pods
+ * (model/owner_kinds.h), topology keys of nodes (model/topology.h), keys that distinguish a pod
+ * from its siblings (model/pod_keys.h) or name its unit (model/pod_units.h), and labels and
  * annotations of Open Cluster Management (model/ocm.h) and Fluid (model/fluid.h).
  */
 #pragma once
@@ -55,7 +55,7 @@
 #define AUTHORIZATION_API "authorization.k8s.io/v1"
 #define ACCESS_REVIEW_KIND "SelfSubjectAccessReview"
 
-/* What answers are. upstream: apimachinery pkg/apis/meta/v1 */
+/* Kinds of answers. upstream: apimachinery pkg/apis/meta/v1 */
 #define STATUS_KIND "Status"
 #define LIST_KIND "List" /* also the end of the kinds of typed lists */
 #define RESOURCE_LIST_KIND "APIResourceList"
@@ -66,12 +66,12 @@
 
 /* ---- Kubernetes: labels, annotations, types ---- */
 
-/* Of a namespace: its name. upstream: core/v1 LabelMetadataName */
+/* The name of a namespace, as its label. upstream: core/v1 LabelMetadataName */
 #define NAMESPACE_NAME_LABEL "kubernetes.io/metadata.name"
 
-/* Of pods, by their controllers. upstream: apps/v1 DefaultDeploymentUniqueLabelKey,
+/* Labels that controllers give to pods. upstream: apps/v1 DefaultDeploymentUniqueLabelKey,
  * ControllerRevisionHashLabelKey, StatefulSetPodNameLabel and PodIndexLabel; batch/v1
- * ControllerUidLabel and JobNameLabel, and what both were before */
+ * ControllerUidLabel and JobNameLabel, and the older names of both */
 #define TEMPLATE_HASH_LABEL "pod-template-hash"
 #define REVISION_HASH_LABEL "controller-revision-hash"
 #define STATEFUL_POD_NAME_LABEL "statefulset.kubernetes.io/pod-name"
@@ -83,13 +83,13 @@
 
 /* upstream: core/v1 MirrorPodAnnotationKey */
 #define MIRROR_POD_ANNOTATION "kubernetes.io/config.mirror"
-/* It repeats the whole object, as kubectl last applied it. upstream: core/v1
+/* Holds the whole object, as kubectl last applied it. upstream: core/v1
  * LastAppliedConfigAnnotation */
 #define LAST_APPLIED_ANNOTATION "kubectl.kubernetes.io/last-applied-configuration"
-/* Of the bookmark that ends a watch's first listing. upstream: meta/v1
+/* Marks the bookmark that ends a watch's first listing. upstream: meta/v1
  * InitialEventsAnnotationKey */
 #define INITIAL_EVENTS_END_ANNOTATION "k8s.io/initial-events-end"
-/* Who keeps an object. upstream: Kubernetes' recommended labels */
+/* Names the program that manages an object. upstream: Kubernetes' recommended labels */
 #define MANAGED_BY_LABEL "app.kubernetes.io/managed-by"
 /* upstream: core/v1 SecretTypeTLS */
 #define TLS_SECRET_TYPE "kubernetes.io/tls"
@@ -112,7 +112,7 @@
 #define KARMADA_WORK_GROUP "work.karmada.io"
 #define RESOURCE_BINDING_KIND "ResourceBinding"
 #define CLUSTER_RESOURCE_BINDING_KIND "ClusterResourceBinding"
-/* Of a binding: the placement that it was last scheduled by. */
+/* The placement by which a binding was last scheduled. */
 #define APPLIED_PLACEMENT_ANNOTATION "policy.karmada.io/applied-placement"
 
 /* ---- Evenkeel ---- */
@@ -123,9 +123,9 @@
 #define POLICY_KIND "TopologyPolicy"
 #define POLICY_LIST_KIND POLICY_KIND LIST_KIND
 #define CONFIGURATION_KIND "EvenkeelConfiguration"
-/* Of a pod or its namespace; "disabled": policies leave it alone (policy/match.h). */
+/* On a pod or its namespace; "disabled": policies leave the pod alone (policy/match.h). */
 #define INJECT_LABEL EVENKEEL_GROUP "/inject"
-/* Of a Secret whose certificates Evenkeel made. */
+/* Marks a Secret with certificates that Evenkeel made. */
 #define CERTIFICATES_ANNOTATION EVENKEEL_GROUP "/certificates"
-/* Of a pod that was changed: what was done, in a line. */
+/* Tells users in one line how Evenkeel has changed the pod. */
 #define EXPLAINED_ANNOTATION "pods." EVENKEEL_GROUP "/explained"

@@ -31,7 +31,7 @@ struct leaving_node {
     int64_t replicas;        /* of the runtime: too few for this worker; -1: it is being deleted */
 };
 
-/* A dataset that a pod mounts, and by what it is known where its bytes are. */
+/* A dataset that a pod mounts, and the labels that show where its bytes are. */
 struct mounted_dataset {
     struct str namespace, id;             /* of its worker pods, and their label fluid.io/dataset */
     struct str worker_label, quota_label; /* of nodes: a worker is here; the bytes it may keep */
@@ -62,7 +62,7 @@ struct pod {
     uint32_t dataset_count;
 };
 
-/* An image on a node; one with several names is there once for each. */
+/* A name of an image on a node; an image with several names has several entries. */
 struct node_image {
     struct str name;
     int64_t size; /* bytes */
@@ -78,7 +78,7 @@ struct node {
     uint32_t image_count;
 };
 
-/* Service, ReplicationController, ReplicaSet, StatefulSet: what selects pods, for default
+/* Service, ReplicationController, ReplicaSet or StatefulSet: its selector of pods, for default
  * constraints. */
 struct workload {
     struct object_meta meta;
@@ -103,15 +103,14 @@ enum pod_detail {
     POD_SCORED,  /* everything */
 };
 
-/* Reads the object that comes next, which must have a name. Of OBJECT_OTHER nothing is read but
- * its end. */
+/* Reads the next object, which must have a name. Skips an object of kind OBJECT_OTHER. */
 void object_read(struct json_reader *r, enum object_kind kind, enum pod_detail detail,
                  struct object *ret);
-/* The same by kind, nameless ones too. */
+/* Read an object of one kind, also without a name. */
 void pod_decode(struct json_reader *r, enum pod_detail detail, struct pod *ret);
-/* What an API server does to a pod that has no uid yet, as far as kube-scheduler sees it. (It
- * merges matchLabelKeys of spread constraints too, since 1.34; kube-scheduler does so itself.) 0 or
- * -ENOMEM. */
+/* Changes a pod without a uid as an API server does, as far as kube-scheduler sees it. (Since 1.34
+ * the API server merges matchLabelKeys of spread constraints, too; kube-scheduler does so itself.)
+ * 0 or -ENOMEM. */
 int pod_as_stored(struct pod *pod, struct arena *arena) MUST_CHECK;
 void node_decode(struct json_reader *r, struct node *ret);
 void workload_decode(struct json_reader *r, enum object_kind kind, struct workload *ret);
@@ -120,24 +119,23 @@ void meta_decode(struct json_reader *r, struct object_meta *ret);
 void meta_decode_annotated(struct json_reader *r, struct object_meta *ret,
                            struct labels *ret_annotations);
 
-/* As json_finish(), after an object that somebody else wrote: when it takes more memory than the
- * reader's arena may, that is -EFBIG and concerns this object alone, which is then named as far as
- * it was read. -ENOMEM is left for memory that the machine does not have, which concerns all. */
+/* As json_finish(), for an object that somebody else wrote. -EFBIG: this one object takes more than
+ * the reader's arena may; the error names the object as far as it was read. -ENOMEM: the machine
+ * has no memory, which concerns all objects. */
 int object_finish(struct json_reader *r, const struct object_meta *meta,
                   struct err *err) MUST_CHECK;
 /* The same, as json_check(), where the object is a part of the reader's text. */
 int object_check(const struct json_reader *r, const struct object_meta *meta,
                  struct err *err) MUST_CHECK;
 
-/* As object_read(), of a whole text that is one object of this kind, whatever it says of its kind
- * itself (items of a list say nothing). 0, -EINVAL with path and byte, -EFBIG or -ENOMEM. Strings:
- * text or arena. */
+/* As object_read(), for a text that is one object of this kind; the text's own `kind` is ignored
+ * (items of a list have none). 0, -EINVAL with path and byte, -EFBIG or -ENOMEM. Strings: text or
+ * arena. */
 int object_decode(struct str json, enum object_kind kind, enum pod_detail detail,
                   struct arena *arena, struct object *ret, struct err *err) MUST_CHECK;
 
-/* Of an object of any kind what tells it from others: name, namespace and uid of its metadata, and
- * nothing else, so that whatever else it holds is no reason not to know it. 0, -EINVAL (no JSON, or
- * no name), -EFBIG or -ENOMEM. */
+/* Reads only name, namespace and uid of an object of any kind, so that an invalid field elsewhere
+ * does not matter. 0, -EINVAL (no JSON, or no name), -EFBIG or -ENOMEM. */
 int object_key_decode(struct str json, struct arena *arena, struct object_meta *ret,
                       struct err *err) MUST_CHECK;
 

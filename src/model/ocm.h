@@ -24,18 +24,17 @@
 /* The key of a claim of that name, in the arena; "" when there is no memory. */
 struct str claim_key(struct str name, struct arena *arena);
 
-/* Labels: of a ManagedCluster, the exclusive set that it is in; of a PlacementDecision, whose it
- * is. upstream: ClusterSetLabel, PlacementLabel, DecisionGroupIndexLabel, DecisionGroupNameLabel.
- */
+/* Labels: a ManagedCluster names its exclusive set, a PlacementDecision its Placement and group.
+ * upstream: ClusterSetLabel, PlacementLabel, DecisionGroupIndexLabel, DecisionGroupNameLabel. */
 #define CLUSTER_SET_LABEL OCM_GROUP "/clusterset"
 #define PLACEMENT_LABEL OCM_GROUP "/placement"
 #define PLACEMENT_GROUP_INDEX_LABEL OCM_GROUP "/decision-group-index"
 #define PLACEMENT_GROUP_NAME_LABEL OCM_GROUP "/decision-group-name"
 
-/* Annotations of a Placement: with exactly "true" OCM leaves it alone (upstream:
- * PlacementDisableAnnotation); Evenkeel's own: "Off", "Scores" or "Owner", the selector of the
- * Placements that it is spread together with, that Evenkeel has set OCM's annotation ("true"), and
- * the score that says so to OCM. */
+/* Annotations of a Placement. OCM's own: "true" makes OCM leave the Placement alone (upstream:
+ * PlacementDisableAnnotation). Evenkeel's: the mode ("Off", "Scores" or "Owner"); the selector of
+ * the Placements to spread together; "true" if Evenkeel has set OCM's annotation; and what Evenkeel
+ * has added (model/injected.h). */
 #define PLACEMENT_DISABLE_ANNOTATION OCM_GROUP "/experimental-scheduling-disable"
 #define PLACEMENT_MODE_ANNOTATION "placements." EVENKEEL_GROUP "/mode"
 #define PLACEMENT_GROUP_ANNOTATION "placements." EVENKEEL_GROUP "/spread-group"
@@ -81,7 +80,7 @@ struct cluster_set {
 /* v1beta2, and v1beta1, whose LegacyClusterSetLabel is by label. */
 void cluster_set_decode(struct json_reader *r, struct cluster_set *ret);
 
-/* Of a ManagedClusterSetBinding only its namespace and name count; the name is the set's. */
+/* Reads namespace and name of a ManagedClusterSetBinding; its name is the set's name. */
 void cluster_set_binding_decode(struct json_reader *r, struct object_meta *ret);
 
 /* ---- Placement ---- */
@@ -110,9 +109,9 @@ struct placement_prioritizer {
     int32_t weight;             /* -10..10; 1 when not given */
 };
 
-/* Reads an array of spread constraints (or null), at most PLACEMENT_TERMS. `of_question`: terms of
- * nobody's object; they may have minDomains (0: not given), which a Placement's may not, and
- * topologyKeyType is Label unless it is given. */
+/* Reads an array of spread constraints (or null), at most PLACEMENT_TERMS. `of_question`: the terms
+ * are not a Placement's: they may have minDomains (0: not given), and topologyKeyType is Label by
+ * default. */
 const struct placement_term *placement_terms_decode(struct json_reader *r, bool of_question,
                                                     uint32_t *ret_count);
 
@@ -127,8 +126,8 @@ struct placement_group {
     struct placement_selector selector;
 };
 
-/* clustersPerDecisionGroup: a text ("100%" when not given; one without % is a misconfiguration for
- * upstream), or a number, of which 0 and less mean no limit. */
+/* clustersPerDecisionGroup: a text ("100%" by default; upstream reports a text without %), or a
+ * number (0 and less: no limit). */
 struct placement_group_length {
     bool is_text;
     struct str text;
@@ -165,19 +164,18 @@ struct placement {
 void placement_decode(struct json_reader *r, struct placement *ret);
 /* How a Placement is read. */
 struct placement_reading {
-    /* Only what an outline has of the spec is read: 12,000 predicates are passed over in a tenth of
-     * the time that decoding takes, and in none of its memory. */
+    /* Reads only numberOfClusters and the spread policy of the spec: skipping 12,000 predicates
+     * takes a tenth of the time of decoding them, and no memory. */
     bool is_outline;
-    /* An API server has stored it: numberOfClusters may be negative, and then nothing may be
-     * decided of it. */
+    /* An API server has stored the Placement: numberOfClusters may be negative; such a Placement
+     * must not be decided. */
     bool is_stored;
 };
 void placement_decode_as(struct json_reader *r, struct placement_reading how,
                          struct placement *ret);
-/* The selector of annotation PLACEMENT_GROUP_ANNOTATION: which Placements of its namespace it is
- * spread together with. 0, -ENOENT (there is no annotation), -EINVAL (it is not a selector, or
- * longer than LIMIT_SPREAD_GROUP_TEXT; there is no group then) or -ENOMEM. `err` says why of
- * -EINVAL. */
+/* Parses PLACEMENT_GROUP_ANNOTATION: the selector of the Placements of the same namespace to spread
+ * together. 0, -ENOENT (no annotation), -EINVAL with the reason (no selector, or longer than
+ * LIMIT_SPREAD_GROUP_TEXT; there is no group then) or -ENOMEM. */
 int placement_group_parse(const struct placement *p, struct arena *arena, struct selector *ret,
                           struct err *err) MUST_CHECK;
 

@@ -1,7 +1,7 @@
 /*
  * Kinds of controllers that are read by name: one table, from which follow what may be in a chain
- * (owners/chain.h) and which rights are asked for (check/permissions.h). Of kinds that are not
- * in it only the scale subresource is read, if there is one and the rights are there.
+ * (owners/chain.h) and which rights are asked for (check/permissions.h). Evenkeel reads only the
+ * scale subresource of other kinds, if they have one and the rights are granted.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /*
- * Beside or apart from which pods a pod must be, or would rather be: the terms of
- * spec.affinity.podAffinity and podAntiAffinity. upstream: core/v1 PodAffinityTerm.
+ * The terms of spec.affinity.podAffinity and podAntiAffinity: which pods a pod must or would rather
+ * be beside or apart from. upstream: core/v1 PodAffinityTerm.
  */
 #pragma once
 
@@ -24,20 +24,20 @@ struct pod_affinity {
     uint32_t preferred_count;
 };
 
-/* Reads a podAffinity or podAntiAffinity, its preferences only if asked. What a selector says is
- * checked when it is compiled. */
+/* Reads a podAffinity or podAntiAffinity, its preferences only if asked. Selectors are checked when
+ * they are compiled. */
 struct pod_affinity pod_affinity_decode(struct json_reader *r, bool preferences);
 
 /*
- * What an API server does to the terms of a pod that it creates: the labels that matchLabelKeys and
- * mismatchLabelKeys name become part of the selector, which is all that kube-scheduler reads. Of a
- * pod that is stored it has been done. upstream: registry/core/pod/strategy.go
+ * Changes the terms as an API server does when it creates a pod: it adds the labels named by
+ * matchLabelKeys and mismatchLabelKeys to the selector, and kube-scheduler reads only the selector.
+ * Stored pods have been changed already. upstream: registry/core/pod/strategy.go
  * applyMatchLabelKeysAndMismatchLabelKeys(). 0 or -ENOMEM.
  */
 int pod_affinity_merge_keys(struct pod_affinity *affinity, const struct labels *labels,
                             struct arena *arena) MUST_CHECK;
 
-/* A pod, for the question whether a term means it. */
+/* A pod that pod_affinity_means() compares with a term. */
 struct meant_pod {
     struct str namespace;
     struct labels namespace_labels; /* empty where they are not known */

@@ -122,7 +122,7 @@ static void read_volumes(struct json_reader *r, struct reading *reading) {
         struct pod_volume *grown =
             arena_push(r->arena, d->claims, d->claim_count, &reading->claim_cap, sizeof *grown);
         if (grown == NULL)
-            return; /* the arena says so */
+            return; /* the arena has failed */
         d->claims = grown;
         d->claims[d->claim_count++] = volume;
     }
@@ -152,7 +152,7 @@ static bool container_member(struct json_reader *r, struct str key, void *into) 
         struct pod_mount *grown =
             arena_push(r->arena, d->mounts, d->mount_count, &reading->mount_cap, sizeof *grown);
         if (grown == NULL)
-            return true; /* the arena says so */
+            return true; /* the arena has failed */
         d->mounts = grown;
         d->mounts[d->mount_count++] = mount;
     }

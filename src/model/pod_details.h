@@ -1,7 +1,7 @@
 /*
- * What plugins that edit a pod know of it beside struct pod: its annotations, which volumes are
- * mounted where, and its node affinity as the user wrote it, with the text of every term, so that
- * what is added to a term leaves the rest of it byte for byte.
+ * Details of a pod for plugins that edit it, beside struct pod: its annotations, its mounts of
+ * volumes, and its node affinity as the user wrote it, with the text of every term, so that an
+ * addition to a term keeps the other bytes of the term.
  *
  * Decoded values own nothing: strings and arrays live in the text or the arena.
  */
@@ -11,7 +11,7 @@
 #include "model/labels.h"
 #include "model/selector.h"
 
-/* A nodeSelectorTerm. One that is null is empty. */
+/* A nodeSelectorTerm. A null term is empty. */
 struct written_term {
     struct str text;             /* JSON */
     struct str expressions_text; /* of its matchExpressions; empty when there is no such member */
@@ -54,9 +54,9 @@ struct pod_details {
 };
 
 /*
- * Read a pod, a whole JSON text: its metadata (namespace and annotations; what comes behind is not
- * read), or its spec (the rest). What they do not read of `ret` stays. 0, -EINVAL with path and
- * byte, or -ENOMEM.
+ * Read parts of a pod's JSON text: the first function its metadata (namespace and annotations) and
+ * nothing behind, the second its spec. They keep the other members of `ret`. 0, -EINVAL with path
+ * and byte, or -ENOMEM.
  */
 int pod_details_read_metadata(struct str pod, struct arena *arena, struct pod_details *ret,
                               struct err *err) MUST_CHECK;

@@ -11,8 +11,8 @@
 #define RAY_HOST TEXT("ray.io/replica-host-index")
 #define COMPLETION TEXT("batch.kubernetes.io/job-completion-index")
 
-/* Units of pods with `mark`. Of their first pod the labels `first` have these values; none: units
- * without a first pod. */
+/* Units of pods with `mark`. `first`: the labels of the unit's first pod; empty: units without a
+ * first pod. */
 struct known_unit {
     struct str mark, name;
     bool annotated; /* the mark is an annotation */
@@ -22,8 +22,8 @@ struct known_unit {
 static const struct str zero = {"0", 1};
 
 /*
- * Those that count without being asked for; of several the first. Whatever else a pod is part of,
- * Kueue's topology-aware scheduling chooses each pod's node itself, after the pod was created
+ * Units that count without being asked for; the first match wins. Kueue is missing: its
+ * topology-aware scheduling chooses each pod's node itself, after the pod was created
  * (upstream: kueue apis/kueue/v1beta1/topology_types.go).
  */
 static const struct known_unit known_units[] = {
@@ -57,20 +57,20 @@ static const struct known_unit known_units[] = {
     {.mark = TEXT("jobset.sigs.k8s.io/jobset-name"),
      .name = TEXT("jobset.sigs.k8s.io/job-key"),
      .first = {{COMPLETION, TEXT("0")}}},
-    /* upstream: scheduler-plugins apis/scheduling/v1alpha1/types.go: PodGroupLabel, and what it
-     * was before */
+    /* upstream: scheduler-plugins apis/scheduling/v1alpha1/types.go: PodGroupLabel, and its
+     * older name */
     {.mark = TEXT("scheduling.x-k8s.io/pod-group"), .name = TEXT("scheduling.x-k8s.io/pod-group")},
     {.mark = TEXT("pod-group.scheduling.sigs.k8s.io"),
      .name = TEXT("pod-group.scheduling.sigs.k8s.io")},
-    /* upstream: volcano pkg/controllers/job/job_controller_util.go; the annotation is of all that
-     * name a PodGroup of Volcano: Spark, Ray, Kubeflow */
+    /* upstream: volcano pkg/controllers/job/job_controller_util.go; all that name a PodGroup of
+     * Volcano set the annotation: Spark, Ray, Kubeflow */
     {.mark = TEXT("volcano.sh/job-name"), .name = TEXT("volcano.sh/job-name")},
     {.mark = TEXT("scheduling.k8s.io/group-name"),
      .name = TEXT("scheduling.k8s.io/group-name"),
      .annotated = true},
 };
 
-/* What numbers the pods of a unit that a policy names by its key. */
+/* The labels that number the pods of a unit, for units that a policy names by their key. */
 static const struct known_unit named_units[] = {
     {.name = TEXT("leaderworkerset.sigs.k8s.io/group-key"), .first = {{LWS_WORKER, TEXT("0")}}},
     {.name = TEXT("leaderworkerset.sigs.k8s.io/name"),
@@ -84,7 +84,7 @@ static const struct known_unit named_units[] = {
     {.name = TEXT("spark-app-selector"), .first = {{TEXT("spark-role"), TEXT("driver")}}},
 };
 
-/* Of a unit that is in no table the first that the pod has. */
+/* The first of these labels that a pod has numbers it, in a unit that is in no table. */
 static const struct str numbers[] = {
     COMPLETION, TEXT(POD_INDEX_LABEL),         LWS_WORKER,
     RAY_HOST,   TEXT("volcano.sh/task-index"), TEXT("training.kubeflow.org/replica-index"),
@@ -105,7 +105,7 @@ static bool has(const struct labels *labels, struct str key) {
     return labels != NULL && labels_lookup(labels, key, &ignored);
 }
 
-/* A policy that groups by what tells units apart, or their pods, has made up its mind. */
+/* Does the policy group by a key of the unit, or of its pods' numbers? Then the policy decides. */
 static bool is_overruled(const struct known_unit *unit, const struct policy_group_by *by) {
     bool listed = policy_groups_by(by, unit->name);
     for (int i = 0; i < UNIT_NUMBERS && !str_empty(unit->first[i].key); i++)
@@ -184,7 +184,7 @@ static const struct pod_unit_maker *maker_of(struct str key) {
     return NULL;
 }
 
-/* Its number is counted within the Job, its name may be a JobSet's: the name says more. */
+/* The number counts within a Job, the name may be a JobSet's: so the name decides. */
 const struct pod_unit_maker *pod_unit_maker(const struct unit_membership *unit) {
     const struct pod_unit_maker *by_name = maker_of(unit->name);
     return by_name != NULL ? by_name : maker_of(pod_unit_mark(unit));

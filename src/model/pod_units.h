@@ -4,9 +4,8 @@
  * their pods: the first pod of each has the constraints, and is counted. The others have none. A
  * unit whose pods are not numbered has no first pod, and nothing of it is spread.
  *
- * Which pods are of a unit is known by labels that they have when they are created, before any
- * other webhook has seen them: that of LeaderWorkerSet numbers its workers, and may be asked later
- * than this one.
+ * Units are recognized by labels that pods have at their creation, before any other webhook sees
+ * them: LeaderWorkerSet's webhook, which numbers workers, may be called later than ours.
  */
 #pragma once
 
@@ -30,22 +29,22 @@ struct unit_membership {
     uint32_t first_count;
 };
 
-/* The unit that a pod is of, as far as the policy does not take each pod for itself, and does not
- * group by a key of the unit. `annotations` may be NULL: not known. O(known units) look-ups. */
+/* Returns the pod's unit; UNIT_NONE, too, if the policy counts each pod for itself or groups by a
+ * key of the unit. `annotations` may be NULL: not known. O(known units) look-ups. */
 struct unit_membership pod_unit_of(const struct labels *pod, const struct labels *annotations,
                                    const struct policy_group_by *by);
 
-/* Do the pod's annotations say that its controller keeps the unit in one domain of some key? Its
- * webhook writes the podAffinity for it, perhaps later. */
+/* Do the annotations show that the controller keeps the unit in one domain of some key? The
+ * controller's webhook writes the podAffinity, perhaps after ours. */
 bool pod_unit_is_together(const struct labels *annotations);
 
-/* The key that says that the pod is of a unit. */
+/* Returns the key that marks the pods of the unit. */
 struct str pod_unit_mark(const struct unit_membership *unit);
 
-/* Who makes pods of known units, by the beginning of the keys that mark these. */
+/* A controller that makes units, known by the prefix of the key that marks their pods. */
 struct pod_unit_maker {
     struct str prefix, group, kind; /* of the pod's owner; kind empty: any */
     struct str behind;              /* the API group of the object that makes the unit; "": none */
 };
-/* NULL: the unit is of nobody who is known. Static. */
+/* Returns NULL if the unit's maker is not known. Static. */
 const struct pod_unit_maker *pod_unit_maker(const struct unit_membership *unit);

@@ -45,8 +45,7 @@ static struct str term_problem(const struct placement_term *term, uint32_t at,
                         at, STR_ARG(term->key), what);
 }
 
-/* Does any value (NULL: none at all) of the key of requirement `at` meet all that is asked of it?
- */
+/* Does `value` (NULL: no label) meet every requirement on the key of requirement `at`? */
 static bool meets_all(const struct selector *s, uint32_t at, const struct str *value) {
     for (uint32_t i = 0; i < s->count; i++)
         if (str_eq(s->items[i].key, s->items[at].key) && !requirement_matches(&s->items[i], value))
@@ -54,8 +53,8 @@ static bool meets_all(const struct selector *s, uint32_t at, const struct str *v
     return true;
 }
 
-/* Of the values that In lists, is there one left? And does nobody ask for a key that must not be?
- */
+/* Can requirement `at` hold beside the others on its key? In needs one of its values, DoesNotExist
+ * a missing label; other operators always can. */
 static bool can_be_met(const struct selector *s, uint32_t at) {
     const struct requirement *q = &s->items[at];
     for (uint32_t i = 0; q->op == SELECTOR_IN && i < q->value_count; i++)
@@ -73,7 +72,7 @@ static struct str selector_problem(const struct selector *s, const char *field,
     return (struct str){0};
 }
 
-/* An exclusion that excludes everything leaves the policy nothing. */
+/* Finds selectors that contradict themselves or exclude everything. */
 static struct str match_problem(const struct policy *p, struct arena *arena) {
     struct str problem = selector_problem(&p->namespaces, "spec.match.namespaceSelector", arena);
     if (str_empty(problem))
@@ -85,7 +84,7 @@ static struct str match_problem(const struct policy *p, struct arena *arena) {
     return problem;
 }
 
-/* A label key that is most probably none. */
+/* Is this label key most probably a typing error? */
 static bool is_misspelt(struct str unit) {
     return str_eq_nocase(unit, STR("auto")) || str_eq_nocase(unit, STR("pod"));
 }
@@ -114,7 +113,7 @@ static struct str group_problem(const struct policy_group_by *group, struct aren
     return (struct str){0};
 }
 
-/* A section that asks for nothing, or none at all. */
+/* Finds a section that asks for nothing, or a policy without sections. */
 static struct str section_problem(const struct policy *p) {
     bool pods = policy_is_for(p, POLICY_FOR_PODS);
     bool placements = policy_is_for(p, POLICY_FOR_PLACEMENTS);
@@ -125,7 +124,7 @@ static struct str section_problem(const struct policy *p) {
     return (struct str){0};
 }
 
-/* What says how constraints are made, where none is. */
+/* Finds settings that change constraints, in a policy without constraints. */
 static struct str idle_problem(const struct policy *p) {
     if (p->spread_count > 0)
         return (struct str){0};

@@ -4,8 +4,8 @@
  * from the JSON that an API server sends or that a YAML file becomes.
  *
  * Decoding is strict about the policy's own fields, selectors included: a misspelt `matchLabel`
- * would otherwise select every pod. What is well-formed but cannot work is no error of the reader:
- * policy_problem() says it in a sentence, and such a policy matches nothing.
+ * would otherwise select every pod. A policy that is well-formed but cannot work is no error of the
+ * reader: policy_problem() returns a sentence, and the policy matches nothing.
  *
  * Decoded policies own nothing: strings and arrays live in the text or the reader's arena.
  */
@@ -18,8 +18,8 @@
 
 enum policy_inclusion { POLICY_INCLUSION_DEFAULT, POLICY_HONOR, POLICY_IGNORE };
 
-/* One constraint that the policy asks for. upstream: core/v1 TopologySpreadConstraint without what
- * says whom to count: that is every pod's own group. */
+/* One constraint that the policy asks for. upstream: core/v1 TopologySpreadConstraint without a
+ * selector: a constraint counts the pods of each pod's own group. */
 struct policy_spread {
     struct str topology_key;
     int32_t max_skew;    /* >= 1 */
@@ -40,7 +40,7 @@ struct policy_tier {
     int32_t weight; /* 1..100 */
 };
 
-/* Whom a pod's constraints count. */
+/* The unit that a pod's constraints count. */
 enum policy_unit {
     POLICY_UNIT_AUTO, /* pods that are known to be parts of one thing count as one */
     POLICY_UNIT_POD,
@@ -67,7 +67,7 @@ enum policy_mode {
 };
 extern const struct str policy_mode_names[POLICY_MODES]; /* as a policy says them */
 
-/* Of each the first policy counts that matches and has it. */
+/* Parts of a policy. The first matching policy that has a part decides that part. */
 enum policy_part {
     POLICY_SPREAD,
     POLICY_LOCALITY,
@@ -76,7 +76,7 @@ enum policy_part {
     POLICY_PARTS
 };
 
-/* What a policy is for: a section of its spec each, which has parts. */
+/* The objects that a policy is for. Each target is a section of the spec, and has parts. */
 enum policy_target { POLICY_FOR_PODS, POLICY_FOR_PLACEMENTS, POLICY_TARGETS };
 
 struct policy {
@@ -155,8 +155,8 @@ void policy_decode(struct json_reader *r, struct policy *ret);
 /*
  * Why the policy cannot work, as a sentence in the arena: nothing to do, the same constraint twice,
  * minDomains of a soft constraint, a key that no node or cluster can have, a selector that
- * contradicts itself or excludes everything. "" when it can. Of several problems the first. That a
- * selector does not even compile is found while decoding, and is in policy->problem.
+ * contradicts itself or excludes everything. "" when it can. Returns the first of several problems.
+ * Decoding finds selectors that do not compile; that problem is in policy->problem.
  */
 struct str policy_problem(const struct policy *policy, struct arena *arena);
 
@@ -169,7 +169,7 @@ void policies_sort(struct policy *policies, uint32_t count);
 /* Does the policy name the label among those that it groups by? O(labels). */
 bool policy_groups_by(const struct policy_group_by *by, struct str key);
 
-/* A few bits for each key and value: whoever has the label has the bits. */
+/* Returns a few bits for each key and value: every object with the label has its bits. */
 uint64_t policy_label_bits(const struct labels *labels);
 
 /* Does the policy look after pods of this scheduler? */
@@ -182,7 +182,7 @@ struct policy_question {
     enum policy_target target; /* only its parts are looked for */
     label_lookup_fn *namespace_lookup;
     const void *namespace_labels;
-    uint64_t namespace_bits; /* of all of its labels; 0: not told */
+    uint64_t namespace_bits; /* of all of its labels; 0: not given */
     const struct labels *object_labels;
     struct policy_owner owners[POLICY_OWNERS_MAX]; /* the direct one, and the one above it */
     uint32_t owner_count;
@@ -191,7 +191,7 @@ struct policy_question {
     bool any_scheduler;   /* policies with mode Require are for it whatever its scheduler */
 };
 
-/* Which policies are an object's. Parts that are for other objects have none. */
+/* The policies of an object, by part. Parts of the other target stay NULL. */
 struct policy_choice {
     const struct policy *enforced[POLICY_PARTS]; /* NULL: none */
     /* Policies with mode Audit that would have the part if they were enforced. */
@@ -199,11 +199,10 @@ struct policy_choice {
 };
 
 /*
- * Of sorted policies those that work and match, for each part. False when that depends on the
- * labels of the namespace and they are not known: then nothing is to be concluded, and *ret is
- * empty.
+ * Finds for each part the first of the sorted policies that works and matches. Returns false, and
+ * an empty *ret, if the answer depends on labels of the namespace that are not known.
  *
- * Linear; where there are many, the bits of most policies say that they do not match.
+ * Linear; the bits rule most of many policies out.
  */
 bool policy_match(const struct policy *policies, uint32_t count,
                   const struct policy_question *question, struct policy_choice *ret);

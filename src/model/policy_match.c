@@ -30,7 +30,7 @@ uint64_t policy_label_bits(const struct labels *labels) {
     return bits;
 }
 
-/* Of the labels that it cannot do without. */
+/* Returns the bits of the labels that every selected object must have. */
 static uint64_t selector_bits(const struct selector *s) {
     uint64_t bits = 0;
     for (uint32_t i = 0; i < s->count; i++)
@@ -96,14 +96,14 @@ bool policy_has_scheduler(const struct policy *p, struct str scheduler) {
            (p->scheduler_count == 0 && str_eq(scheduler, scheduler_of(STR(""))));
 }
 
-/* What binds, binds whoever would rather not be bound. */
+/* An opt-out does not count against mode Require; nor does the scheduler, if so asked. */
 static bool is_open(const struct policy *p, const struct policy_question *q) {
     if (p->mode == POLICY_REQUIRE)
         return q->any_scheduler || policy_has_scheduler(p, q->scheduler);
     return !q->opts_out && policy_has_scheduler(p, q->scheduler);
 }
 
-/* All but what depends on the labels of the namespace. */
+/* Checks all conditions but the selectors on the namespace. */
 static bool matches_object(const struct matching *m, const struct policy *p) {
     const struct policy_question *q = m->question;
     return (p->object_bits & ~m->object) == 0 && (p->namespace_bits & ~m->namespace) == 0 &&
@@ -118,7 +118,7 @@ static bool selects_all(const struct selector *s) {
     return !s->nothing && s->count == 0;
 }
 
-/* false: that cannot be told. */
+/* Returns false if the labels of the namespace are needed and not known. */
 static bool matches_namespace(const struct matching *m, const struct policy *p, bool *ret) {
     const struct policy_question *q = m->question;
     *ret = true;
@@ -160,7 +160,7 @@ static bool is_complete(struct policy_part_range parts, const struct policy_choi
 
 bool policy_match(const struct policy *policies, uint32_t count,
                   const struct policy_question *question, struct policy_choice *ret) {
-    enum { FEW = 16 }; /* as soon matched as the labels are hashed */
+    enum { FEW = 16 }; /* matching so few takes no longer than hashing the labels */
     struct matching m = {question, policy_parts_of(question->target), UINT64_MAX, UINT64_MAX,
                          owners_bits(question->owners, question->owner_count)};
     struct policy_choice choice = {0};

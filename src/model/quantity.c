@@ -205,7 +205,7 @@ bool quantity_short_amount(struct str text, struct quantity_amount *ret) {
     return true;
 }
 
-/* A short-cut text that looks canonical enough to upstream to be printed again as it is. */
+/* Does upstream print a short-cut text as it was typed? It does if the text looks canonical. */
 static bool printed_as_typed(const struct parts *parts) {
     struct str whole = parts->whole, fraction = parts->fraction;
     if (parts->format == QUANTITY_BINARY_SI)
@@ -253,8 +253,8 @@ static struct quantity parse_for(struct json_reader *r, struct str text) {
     return q;
 }
 
-/* Most quantities are a short whole number with one of few suffixes, which takes no parser. Returns
- * false for any other text. */
+/* Reads a short whole number with one of few suffixes, as most quantities are, without the parser.
+ * Returns false for any other text. */
 static bool plain_quantity(struct str text, __int128 *ret_nano) {
     enum { MAX_DIGITS = 9 };
     int64_t number = 0, unit = 1000000000;
@@ -314,8 +314,8 @@ static double power_as_double(int exponent) {
     return exponent < -323 ? 0 : low[-exponent / 32] / units[-exponent % 32];
 }
 
-/* Upstream keeps what takes the short cut as digits and a scale; everything else in nano, but for
- * binary values that it cuts down to the largest int64. */
+/* Upstream keeps a short-cut text as digits and a scale, any other one in nano; it cuts binary
+ * values down to the largest int64. */
 static double parts_as_double(const struct parts *parts, const struct quantity *q) {
     const bool binary = parts->format == QUANTITY_BINARY_SI;
     const __int128 nano = q->nano, largest = (__int128)INT64_MAX * 1000000000;
@@ -383,7 +383,7 @@ void quantity_append_digits(__int128 value, struct strbuf *out) {
     strbuf_append(out, digits + n, sizeof digits - n);
 }
 
-/* Is it to be printed with a binary suffix? Below 1Ki or with a fraction there is none for it. */
+/* Is the quantity printed with a binary suffix? Below 1Ki or with a fraction it is not. */
 static bool prints_binary(const struct quantity *q) {
     const __int128 kibi = (__int128)1024 * 1000000000;
     return q->format == QUANTITY_BINARY_SI && (q->nano >= kibi || q->nano <= -kibi) &&

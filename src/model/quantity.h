@@ -1,7 +1,7 @@
 /*
  * Kubernetes' resource.Quantity: "1500m", "1.5Gi", "12e6". A quantity is held exactly, in units of
- * 10^-9 (nano), which is also the finest that Kubernetes keeps; what is finer is rounded away from
- * zero, so that whoever asks for something gets something.
+ * 10^-9 (nano), the finest that Kubernetes keeps; finer parts are rounded away from zero, so that a
+ * request above zero stays above zero.
  *
  * Where Kubernetes wraps around to garbage (decimal values of 2^63 and more, MilliValue() above
  * 9.2e15, exponents of more than 32 bits), we saturate. Values, no memory: thread-safe.
@@ -43,8 +43,8 @@ struct quantity_amount {
 int quantity_parse(struct str text, struct quantity *ret, struct err *err) MUST_CHECK;
 
 /*
- * What Kubernetes holds of a text that quantity_parse() takes. False: the text is not short enough
- * for an int64 with a scale, and is held as a decimal of any length.
+ * Reads a text that quantity_parse() accepts as Kubernetes holds it. Returns false if the text does
+ * not fit an int64 with a scale: Kubernetes then holds a decimal of any length.
  */
 bool quantity_short_amount(struct str text, struct quantity_amount *ret);
 
@@ -55,7 +55,7 @@ bool quantity_short_amount(struct str text, struct quantity_amount *ret);
  */
 struct quantity quantity_decode(struct json_reader *r, struct str *ret_text);
 
-/* The same, of which only the value is wanted: quicker for usual texts. */
+/* Reads likewise, but returns only the value: quicker for usual texts. */
 __int128 quantity_decode_nano(struct json_reader *r);
 
 /*
@@ -66,7 +66,7 @@ __int128 quantity_decode_nano(struct json_reader *r);
  */
 double quantity_decode_double(struct json_reader *r);
 
-/* Bytes as people's tools write them, "1.50GiB", "512MB", "2GiB"; -1 for what is none. */
+/* Parses a number of bytes as tools print it, "1.50GiB", "512MB", "2GiB"; -1 for any other text. */
 int64_t quantity_bytes(struct str text);
 
 /* Whole units, rounded away from zero; saturates at the limits of int64. */

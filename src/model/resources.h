@@ -17,13 +17,13 @@ struct resource {
     int64_t amount;
 };
 
-/* Is it one that every node has: cpu, memory, ephemeral-storage or pods? */
+/* Is it a resource that every node has: cpu, memory, ephemeral-storage or pods? */
 bool resource_is_native(struct str name);
 /* Does kube-scheduler look at requests for this resource? Others, such as "storage" or a name
  * without a domain, play no part. "pods" is one of the others. upstream: scheduler/util
  * IsScalarResourceName(), and the three native ones. */
 bool resource_is_scheduled(struct str name);
-/* One with a domain that is not Kubernetes' own. upstream: apis/core/v1/helper
+/* Has the resource a domain that is not Kubernetes' own? upstream: apis/core/v1/helper
  * IsExtendedResourceName(). */
 bool resource_is_extended(struct str name);
 
@@ -38,21 +38,21 @@ struct host_port {
     int32_t port;        /* above 0 */
 };
 
-/* By port, then protocol, then address. */
+/* Compares by port, then protocol, then address. */
 int host_port_cmp(const struct host_port *a, const struct host_port *b);
 
 enum { FILLED_CPU, FILLED_MEMORY, FILLED };
 
 struct pod_requests {
     struct resources resources;
-    /* cpu and memory with something for each container that requests none, by which nodes are
-     * scored. upstream: scheduler/util DefaultMilliCPURequest, DefaultMemoryRequest. */
+    /* cpu and memory for scoring, with a default for each container that requests none.
+     * upstream: scheduler/util DefaultMilliCPURequest, DefaultMemoryRequest. */
     int64_t filled[FILLED];
     const struct host_port *ports; /* sorted by host_port_cmp() */
     uint32_t port_count;
 };
 
-/* Reads status.allocatable of a node: what is scheduled, and "pods". */
+/* Reads status.allocatable of a node: the scheduled resources, and "pods". */
 struct resources allocatable_decode(struct json_reader *r);
 
 /* Quantities by name, exact until they are summed up: sorted by name, names unique. */
@@ -65,10 +65,10 @@ struct amounts {
 enum { RESOURCES_MOST = LIMIT_RESOURCES + 4 };
 
 /*
- * What a pod says of its requests, while it is decoded; all zero before. The two functions return
- * false for a member that says nothing of them, which is then still to be read. What exceeds
- * RESOURCES_MOST is passed over: no node has so many, and kube-scheduler compares resources itself.
- * Extended resources of amount 0 take no place, for they matter nowhere (upstream: fitsRequest()).
+ * A pod's requests while the pod is decoded; all zero before. The two functions return false for a
+ * member without requests; the caller must then read the member. Resources beyond RESOURCES_MOST
+ * are skipped: no node has so many, and kube-scheduler compares resources itself. Extended
+ * resources of amount 0 take no place, for they matter nowhere (upstream: fitsRequest()).
  */
 struct requests_decoder {
     struct container *containers, *init_containers;
@@ -82,14 +82,14 @@ struct requests_decoder {
 bool requests_decode_spec(struct json_reader *r, struct str key, struct requests_decoder *d);
 bool requests_decode_status(struct json_reader *r, struct str key, struct requests_decoder *d);
 
-/* Of its containers, initContainers too, the images as written. */
+/* Return the number of containers, initContainers too, and the image of one as written. */
 uint32_t requests_containers(const struct requests_decoder *d);
 struct str requests_image(const struct requests_decoder *d, uint32_t container);
 
 /*
- * The sum, in the reader's arena. A pod on a node (`placed`) counts with the most of what is
- * wanted, allocated and actuated, as in kube-scheduler's snapshot; a pod that is to be placed
- * counts with its spec.
+ * Sums the requests, in the reader's arena. A pod on a node (`placed`) counts with the most of its
+ * wanted, allocated and actuated requests, as in kube-scheduler's snapshot; a pod that waits for a
+ * node counts with its spec.
  */
 void requests_finish(struct json_reader *r, const struct requests_decoder *d, bool placed,
                      struct pod_requests *ret);

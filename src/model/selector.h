@@ -54,12 +54,12 @@ struct label_selector {
 /* Reads an array of strings, or null. */
 const struct str *strings_decode(struct json_reader *r, uint32_t *ret_count);
 struct label_selector label_selector_decode(struct json_reader *r);
-/* The same; a field that it does not know is an error. */
+/* The same, but an unknown field is an error. */
 struct label_selector label_selector_decode_strict(struct json_reader *r);
 /* Reads an array of {key, operator, values}. */
 const struct label_expression *label_expressions_decode(struct json_reader *r, uint32_t *ret_count);
 
-/* About the steps that compiling it takes. */
+/* Returns about the number of steps that compiling `from` takes. */
 uint64_t label_selector_steps(const struct label_selector *from);
 
 /*
@@ -89,7 +89,7 @@ int requirement_compile(const struct label_expression *from, bool allow_compare,
  * borrowed by it. */
 void selector_canonicalize(struct requirement *items, uint32_t count, struct selector *ret);
 
-/* Do they ask for the same, values in the same order? */
+/* Are the requirements equal, with values in the same order? */
 bool requirement_eq(const struct requirement *a, const struct requirement *b);
 /* Appends bytes that are equal exactly for equal requirements, resp. selectors. */
 void requirement_key(const struct requirement *q, struct strbuf *out);
@@ -97,8 +97,8 @@ void selector_key(const struct selector *s, struct strbuf *out);
 /* Appends a string and its length: what the keys above are made of. */
 void key_append(struct strbuf *out, struct str s);
 
-/* What matching takes at most, in look-ups and comparisons, and about what a copy takes in an
- * arena. text_cost() is that of a string, which has no limit before it is valid. */
+/* Return the most look-ups and comparisons of a match, and about the arena bytes of a copy.
+ * text_cost() is for a string, which has no length limit before it is validated. */
 struct cost text_cost(struct str s);
 struct cost requirement_cost(const struct requirement *q);
 struct cost selector_cost(const struct selector *s);

@@ -29,9 +29,8 @@ enum { NAME_MAX_BYTES = 63, PREFIX_MAX_BYTES = 253 };
 
 /* ---- Go's forms of strings ---- */
 
-/* Of what is no ASCII and does not show: control characters, the no-break space and the soft
- * hyphen.
- */
+/* Is the character at `at` outside ASCII and invisible: a control character, the no-break space or
+ * the soft hyphen? */
 static bool is_unseen(struct str s, size_t at) {
     if ((unsigned char)s.p[at] != 0xc2)
         return false;
@@ -60,7 +59,7 @@ static void put_quoted(struct strbuf *out, struct str s) {
     strbuf_append_char(out, '"');
 }
 
-/* As Go writes JSON for a web page. */
+/* Appends a string as Go's JSON encoder writes it for web pages. */
 static void put_json(struct strbuf *out, struct str s) {
     strbuf_append_char(out, '"');
     for (size_t i = 0; i < s.n; i++) {
@@ -104,7 +103,7 @@ static bool is_name(struct str s) {
     return true;
 }
 
-/* Labels of lower case, with dots between them. */
+/* Is it a list of lower-case DNS labels with dots between them? */
 static bool is_subdomain(struct str s) {
     for (size_t i = 0; i < s.n; i++) {
         const char c = s.p[i];
@@ -160,7 +159,7 @@ static void check_value(struct problems *p, struct str key, struct str value, ui
         reason(p, "", value_rule);
 }
 
-/* The number of values. */
+/* Checks the number of values. */
 static void check_values(struct problems *p, const struct label_expression *e) {
     const bool list = str_eq(e->op, STR("In")) || str_eq(e->op, STR("NotIn"));
     if (list == (e->value_count > 0))

@@ -24,7 +24,7 @@ struct tolerations {
     uint32_t count;
 };
 
-/* What stands for a cordon. upstream: core/v1 TaintNodeUnschedulable */
+/* The taint of a cordoned node. upstream: core/v1 TaintNodeUnschedulable */
 extern const struct taint cordon_taint;
 /* Tolerations of taints that Kubernetes itself puts on nodes and takes away. upstream: k8s.io/api
  * core/v1 well_known_taints.go, k8s.io/cloud-provider/api. */
@@ -44,7 +44,7 @@ bool taints_avoided(const struct taint *taints, uint32_t count, struct toleratio
 
 /* Appends bytes that are equal exactly for equal tolerations. */
 void tolerations_key(struct tolerations tolerations, struct strbuf *out);
-/* What matching one taint takes at most, and about what a copy takes. */
+/* Returns the most steps of matching one taint, and about the memory of a copy. */
 struct cost tolerations_cost(struct tolerations tolerations);
 /* A copy that owns its strings, in the arena. On failure arena_failed(). */
 struct tolerations tolerations_copy(struct tolerations from, struct arena *arena);

@@ -12,7 +12,7 @@
 #define TOPOLOGY_KEY_HOSTNAME STR(TOPOLOGY_NAME_HOSTNAME)
 #define TOPOLOGY_KEY_ZONE STR(TOPOLOGY_NAME_ZONE)
 #define TOPOLOGY_KEY_REGION STR(TOPOLOGY_NAME_REGION)
-/* What zones and regions were called before, and still are where a volume or a node is old. */
+/* The former labels of zones and regions; old volumes and nodes still have them. */
 #define OLD_ZONE_LABEL "failure-domain.beta.kubernetes.io/zone"
 #define OLD_REGION_LABEL "failure-domain.beta.kubernetes.io/region"
 
