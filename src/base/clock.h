@@ -18,14 +18,14 @@ struct clock *clock_real(void);
 /* Nanoseconds of a clock, for measuring durations only. */
 int64_t clock_ns(struct clock *clock);
 
-/* A clock for tests: stands still until told. Writes to now are atomic. */
+/* A clock for tests: stands still until a test moves it. Writes to at_ms are atomic. */
 struct clock_fake {
     struct clock clock;
     _Atomic int64_t at_ms;
 };
 void clock_fake_init(struct clock_fake *fake, int64_t at_ms);
 
-/* The same of the machine's clock. */
+/* Returns nanoseconds of the machine's clock. */
 int64_t clock_now_ns(void);
 
 /* A seed for jitter: replicas that start together get different ones. */

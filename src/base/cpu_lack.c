@@ -24,8 +24,8 @@ static struct mutex lock = MUTEX_INITIALIZER;
 static struct sample samples[CPU_LACK_KEPT]; /* a ring, guarded by the lock, as is the next */
 static unsigned sample_count;                /* that were ever taken */
 
-/* The group of "0::/PATH", the line of cgroup v2; "" if there is none, or it is outside of what
- * this process sees. */
+/* Returns the group in "0::/PATH", the line of cgroup v2; "" without such a line, or if the process
+ * cannot see the group. */
 static struct str own_group(struct str text) {
     while (text.n > 0) {
         size_t end = str_find(text, '\n');
@@ -54,7 +54,7 @@ void cpu_lack_find(const char *self, const char *root) {
                    STR_ARG(group));
 }
 
-/* The number behind a word of a small file; -1: there is none. */
+/* Returns the number behind a word of a small file; -1 if the word or the number is missing. */
 static int64_t number_behind(const char *path, struct str word) {
     CLEANUP(strbuf_done) struct strbuf text = {0};
     int64_t number = -1;
@@ -69,7 +69,7 @@ static int64_t number_behind(const char *path, struct str word) {
     return str_to_i64(digits, &number) ? number : -1;
 }
 
-/* A file that cannot be read for a moment says what it said last: the figures never fall. */
+/* Returns the last figure while a file cannot be read: the figures never fall. */
 static int64_t latest(_Atomic int64_t *last, int64_t now) {
     int64_t before = atomic_load(last);
     while (now > before && !atomic_compare_exchange_weak(last, &before, now))
@@ -94,7 +94,7 @@ void cpu_lack_poll(int64_t now_ns) {
     mutex_unlock(&lock);
 }
 
-/* The last one before that time, or the oldest. False: there is none. */
+/* Finds the last sample at or before `since_ns`, or the oldest. False: there are no samples. */
 static bool find_sample(int64_t since_ns, struct sample *ret) {
     bool found = false;
     mutex_lock(&lock);
@@ -108,7 +108,7 @@ static bool find_sample(int64_t since_ns, struct sample *ret) {
     return found;
 }
 
-/* Of two figures, the earlier one first. */
+/* Returns the growth between two figures; -1 if it is not known. */
 static int64_t growth(int64_t from, int64_t to) {
     return from < 0 || to < from ? -1 : to - from;
 }

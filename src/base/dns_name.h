@@ -3,8 +3,8 @@
 
 #include "base/str.h"
 
-/* 1 to 63 of a-z, 0-9 and '-', which is at no end. upstream: apimachinery IsDNS1123Label */
+/* Is it 1 to 63 of a-z, 0-9 and '-', without '-' at either end? upstream: IsDNS1123Label */
 bool dns_label_valid(struct str s);
-/* Such labels of any length with dots between them, 253 bytes at most. upstream: apimachinery
+/* Is it labels of any length with dots between them, 253 bytes at most? upstream: apimachinery
  * IsDNS1123Subdomain */
 bool dns_subdomain_valid(struct str s);

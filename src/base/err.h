@@ -35,11 +35,10 @@ int err_set(struct err *err, int code, const char *fmt, ...) PRINTF_LIKE(3, 4);
  * Returns -errnum. */
 int err_set_errno(struct err *err, int errnum, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
-/* Puts "<formatted>: " in front of what err already says. Returns err->code (or -EIO when err is
- * NULL). */
+/* Puts "<formatted>: " in front of err's text. Returns err->code (or -EIO when err is NULL). */
 int err_wrap(struct err *err, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
-/* clang's analyzer sees one file at a time: this tells it that none of these returns 0. */
+/* clang's analyzer sees one file at a time: these macros show it that no function returns 0. */
 #ifdef __clang_analyzer__
 #define err_set(err, code, ...) (err_set(err, code, __VA_ARGS__), (code))
 #define err_set_errno(err, errnum, ...) (err_set_errno(err, errnum, __VA_ARGS__), -(errnum))

@@ -47,9 +47,9 @@ static void close_fd(int *fd) {
 
 /*
  * The state of a large cluster is hundreds of MB, and a page fault takes as long as copying the
- * page. So pages are asked for many at a time, and no more of them than are filled while they are
- * in the core's cache. Huge pages would save more where the kernel has them at hand, but a virtual
- * machine that gives free ones back to its host waits for each: three to eight times as long.
+ * page. So we ask for many pages at a time, but only for as many as we fill while they are in the
+ * core's cache. Huge pages would save more where the kernel has free ones, but a virtual machine
+ * that gives free ones back to its host waits for each: three to eight times as long.
  */
 enum { WINDOW = 256 << 10 };
 
@@ -66,9 +66,9 @@ void file_set_pipe_patience(int ms) {
     pipe_patience_ms = ms;
 }
 
-/* A pipe that nobody has open for writing would be waited for until somebody comes, and nothing
- * else would be done meanwhile: not even a signal heeded. So it is opened without waiting, and such
- * a pipe is empty. One that is open and silent is given up after a while. */
+/* Opening a pipe without a writer would block until one comes, and signals would go unheeded
+ * meanwhile. So the open does not wait, and a pipe without a writer counts as empty. A writer that
+ * sends nothing is given up after a while. */
 static int read_into(const char *path, size_t max, struct strbuf *out, struct err *err) {
     CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)

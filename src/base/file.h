@@ -1,6 +1,5 @@
 /*
- * Whole files, with a limit. Nothing here follows a size it was told: the bytes read are what
- * counts.
+ * Whole files, with a limit. Nothing here relies on a file's stated size: only bytes read count.
  */
 #pragma once
 
@@ -16,13 +15,13 @@
  * when nobody writes to it, -ETIMEDOUT when somebody has it open and writes nothing for
  * LIMIT_PIPE_MS. */
 int file_read(const char *path, size_t max, struct strbuf *out, struct err *err) MUST_CHECK;
-/* Another patience, for tests. Before there are threads. */
+/* Sets the time to wait for a silent pipe, for tests. Before there are threads. */
 void file_set_pipe_patience(int ms);
 
 /*
- * Files that are not on this machine: file_read() gives these bytes for a path that is exactly
- * theirs, and file_sign() a signature. `files` is borrowed until the process ends. To be called
- * before there are threads, once.
+ * Files that are not on this machine: for exactly their paths file_read() returns these bytes, and
+ * file_sign() a signature. `files` is borrowed until the process ends. Call this once, before there
+ * are threads.
  */
 struct given_file {
     const char *path;

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* 12 bytes, so that a string of up to 12 takes 32 with what malloc() adds. */
+/* 12 bytes, so that an entry with a string of up to 12 takes 32 with malloc()'s share. */
 struct intern_entry {
     uint32_t hash; /* folded */
     uint32_t refs;
@@ -29,7 +29,7 @@ static bool entry_equal(const void *ctx, uint32_t id, const void *key) {
     return str_eq(intern_str(t, id), *s);
 }
 
-/* What a string takes: malloc() and the index have a part in it. */
+/* Returns the bytes that an entry takes, with the shares of malloc() and the index. */
 static uint64_t bytes_of(const struct intern_entry *entry) {
     enum { BESIDE = 32 };
     return sizeof *entry + entry->n + BESIDE;

@@ -20,7 +20,7 @@
 #define LIMIT_SELECTOR_VALUES 4096       /* values of one of them */
 #define LIMIT_SPREAD_GROUP_TEXT                                                                    \
     (1u << 10) /* bytes of a spread group's selector, which is compared with each Placement of its \
-                  namespace; a longer one is none */
+                  namespace; a longer one is ignored */
 #define LIMIT_VOLUME_TEXT (16u << 10) /* a volume's node affinity; a longer one pins nothing */
 #define LIMIT_CLAIMS 1024             /* volume claims of one pod */
 #define LIMIT_RESOURCES                                                                            \
@@ -150,8 +150,8 @@
 #define LIMIT_EXPLAINED 1000       /* decisions in one answer */
 
 #define LIMIT_EXPLAINED_CONSTRAINTS                                                                \
-    8 /* of a plugin whose domains a what-if tells one by one; a rule has no more */
-#define LIMIT_EXPLAINED_DATASETS 16   /* of a pod that a what-if tells one by one */
+    8 /* of a plugin, with domains listed one by one by a what-if; a rule has no more */
+#define LIMIT_EXPLAINED_DATASETS 16   /* of a pod, listed one by one by a what-if */
 #define LIMIT_EXPLAINED_DOMAINS 100   /* of one constraint */
 #define LIMIT_EXPLAINED_GATES 1000    /* schedulingGates of a pod; the API server takes far fewer */
 #define LIMIT_EXPLAINED_REPLICAS 32   /* that one command asks */
@@ -190,7 +190,7 @@
 #define LIMIT_PATCH_BYTES                                                                          \
     (1u << 20) /* what is added to one object; etcd takes 1.5 MiB of the whole */
 
-/* What is kept of a hub's objects that users of namespaces write */
+/* Memory for a hub's objects that users of namespaces write */
 #define LIMIT_HUB_BYTES                                                                            \
     (128u << 20) /* of Placements, PlacementDecisions and AddOnPlacementScores; an ordinary        \
                     Placement takes 2 KB. A namespace has a sixth at most, and less where others   \
@@ -204,7 +204,7 @@
     200u /* of one PlacementDecision: twice what OCM has, for what comes may be there before what  \
             goes */
 
-/* Which Placements a change of a hub's object can change */
+/* Finding the Placements that a change of a hub's object affects */
 #define LIMIT_GROUP_STEPS                                                                          \
     20000u /* to compare a Placement with the spread groups of its namespace: a fifth of a         \
               millisecond. Beyond it, all that have a group are planned again */

@@ -65,7 +65,7 @@ bool log_wants(enum log_level level) {
     return level >= log_level();
 }
 
-/* What may still be added; the closing quote of a value may already stand in the tail's room. */
+/* Returns the bytes that may still be added; a closing quote may already use the tail's room. */
 static size_t room(const struct line *line) {
     return line->n < sizeof line->bytes - TAIL ? sizeof line->bytes - TAIL - line->n : 0;
 }

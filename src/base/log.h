@@ -42,12 +42,12 @@ void log_setup(enum log_level least, enum log_format format, int fd);
 /* The least level alone: any thread, any time. */
 void log_set_level(enum log_level least);
 enum log_level log_level(void);
-/* Whose time the rate limit goes by; the real clock unless a test owns time. Before threads. */
+/* Sets the clock of the rate limit: the real clock, unless a test owns time. Before threads. */
 void log_use_clock(struct clock *clock);
 /*
- * Lines that this thread writes from now on say in `traceparent` to which trace they belong, if
- * `fn` returns the header of a W3C trace; it is asked only for lines that are written. What it
- * returns is somebody else's: text that is no such header is left out. NULL ends it.
+ * From now on this thread's lines have a field `traceparent`, if `fn` returns the header of a W3C
+ * trace. `fn` is called only for lines that are written. Its text comes from outside: text that is
+ * not such a header is left out. NULL ends this.
  */
 typedef struct str log_trace_fn(const void *ctx);
 void log_trace(log_trace_fn *fn, const void *ctx);

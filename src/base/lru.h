@@ -1,15 +1,15 @@
 /*
  * Records of a pool that are kept for the next question: the most recently used ones, within limits
- * on their number, their bytes, and the steps that a change costs which has to bring all of them up
- * to date. Each belongs to an owner (a namespace), so that one that asks for much forgets its own.
+ * on their number, their bytes, and the steps of a change that has to update all of them. Each
+ * record belongs to an owner (a namespace), so that an owner that asks for much evicts its own.
  *
- * Who makes room: the oldest record of the owner that asks, if this one has more than a share (a
- * quarter) of a limit; otherwise the oldest of those owners that have; otherwise the oldest. So
- * an owner may fill what nobody else wants, and nobody loses a record to an owner with more than
- * its share. What is larger than a share by itself is not kept.
+ * Evicted is: the oldest record of the asking owner, if that owner has more than a share (a
+ * quarter) of a limit; otherwise the oldest record of other owners with more than a share;
+ * otherwise the oldest record. So an owner may use room that nobody else wants, and nobody loses a
+ * record to an owner with more than its share. A record larger than a share is not kept.
  *
- * No view is open while records are added or freed, so any of them may go. Not thread-safe, but for
- * the stamps of use.
+ * No view is open while records are added or freed, so any record may be freed. Not thread-safe,
+ * but for the stamps of use.
  */
 #pragma once
 
@@ -24,7 +24,7 @@
 /* At one place in each record. */
 struct lru_entry {
     _Atomic uint64_t used; /* the tick of the view that used it last */
-    bool pinned;           /* it makes no room and does not age; the owner of the lru sets it */
+    bool pinned;           /* is never evicted and does not age; the owner of the lru sets it */
     uint32_t owner;        /* the lru's */
     struct cost cost;
 };
@@ -65,8 +65,8 @@ void lru_done(struct lru *l);
 
 /* Could a record of this cost be kept at all? */
 bool lru_fits(const struct lru *l, const struct cost *cost);
-/* Frees records until one more is within the limits. False: it cannot be kept, because it does not
- * fit or because so much room is not made in one call; that has been counted in `refused`. */
+/* Frees records until one more fits. False: the record cannot be kept, because it does not fit or
+ * one call may not free so many; that has been counted in `refused`. */
 bool lru_make_room(struct lru *l, uint64_t owner, const struct cost *cost);
 /* After lru_make_room(). 0 or -ENOMEM. */
 int lru_add(struct lru *l, uint32_t id, uint64_t owner, const struct cost *cost, uint64_t tick);

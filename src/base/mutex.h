@@ -1,8 +1,8 @@
 /*
- * Locks and conditions of threads. What pthreads report as errors is misuse of a lock, so these
- * functions abort instead of returning it. clang's -Wthread-safety checks the annotations: what is
- * locked is unlocked on every path, and never twice. (In C it cannot check which members a lock
- * guards: the lock's comment says that.)
+ * Locks and conditions of threads. Errors of pthreads mean that a lock is misused, so these
+ * functions abort instead of returning them. clang's -Wthread-safety checks the annotations: every
+ * path unlocks what it locks, and never twice. (In C it cannot check which members a lock guards:
+ * the lock's comment names them.)
  */
 #pragma once
 
@@ -39,8 +39,8 @@ void mutex_done(struct mutex *m); /* nobody holds it */
 void mutex_lock(struct mutex *m) ACQUIRES(m);
 void mutex_unlock(struct mutex *m) RELEASES(m);
 
-/* What a thread waits for; its time limits are points of CLOCK_MONOTONIC. Waits may end without a
- * signal: look again in a loop. */
+/* A condition that threads wait for; time limits are points of CLOCK_MONOTONIC. A wait may end
+ * without a signal: check again in a loop. */
 struct condition {
     pthread_cond_t native;
 };

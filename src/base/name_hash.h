@@ -15,7 +15,7 @@
  * million unknown ones, there is a pair that collides with a probability below 2^-30. The table is
  * not asked for strings that somebody chose after seeing hashes: no answer shows one.
  *
- * A universal hash is no pseudo-random function: what a user writes at will is hashed by hash.h.
+ * A universal hash is no pseudo-random function: use hash.h for text that users choose freely.
  */
 #pragma once
 
@@ -23,7 +23,7 @@
 
 enum {
     NAME_HASH_BLOCK = 16, /* bytes: a pair of words */
-    NAME_HASH_BYTES = 256 /* names of nodes have at most 253; what is longer goes to SipHash */
+    NAME_HASH_BYTES = 256 /* names of nodes have at most 253; SipHash hashes longer strings */
 };
 
 struct name_hash_key {
@@ -69,7 +69,7 @@ static inline name_hash_sum name_hash_long(const uint64_t *masks, struct str s) 
     return sum + name_hash_pair(masks, name_hash_word(last), name_hash_word(last + 8));
 }
 
-/* 128 bits. Of `b`, the low half is the first to keep. */
+/* Returns 128 bits. Users that keep fewer should keep the low half of `b` first. */
 static inline struct hash128 name_hash(const struct name_hash_key *key, struct str s) {
     if (s.n > NAME_HASH_BYTES)
         return hash_bytes128(s.p, s.n);

@@ -12,17 +12,17 @@ struct secret {
     size_t n;
 };
 
-/* A copy of `bytes` in place of what it held. -ENOMEM leaves that as it was. */
+/* Replaces the secret by a copy of `bytes`. -ENOMEM leaves the secret as it was. */
 int secret_set(struct secret *s, struct str bytes) MUST_CHECK;
-/* Wiped and empty; usable again. */
+/* Wipes and frees the bytes; the secret is empty and usable again. */
 void secret_done(struct secret *s);
 static inline struct str secret_str(const struct secret *s) {
     return (struct str){s->p, s->n};
 }
 
 /*
- * Room for `max` bytes in an empty buffer, so that it never moves and leaves a copy behind. -ENOMEM
- * when there is none.
+ * Reserves room for `max` bytes in an empty buffer, so that it never moves and leaves no copy
+ * behind. Returns -ENOMEM without memory.
  */
 int secret_buffer_init(struct strbuf *b, size_t max, struct err *err) MUST_CHECK;
 /* Wipes what it may have held, and frees it. */

@@ -1,6 +1,6 @@
 /*
- * A budget of work, checked inside loops over what a user writes: whoever does the work counts its
- * steps, and stops when there are none left. A limit that is compared afterwards limits nothing. A
+ * A budget of work, checked inside loops over users' lists: the code that does the work counts its
+ * steps, and stops when no steps are left. A limit that is compared afterwards limits nothing. A
  * step is a comparison, a look at one item of a list, or 16 bytes that are read or written.
  * Not thread-safe.
  */
@@ -14,13 +14,12 @@ struct steps {
     uint64_t max; /* 0: no limit */
 };
 
-/* What a user's text costs: steps each time it is matched, bytes for as long as a copy is kept. */
+/* The cost of a user's text: steps of each match, bytes of a kept copy. */
 struct cost {
     uint64_t steps, bytes;
 };
 
-/* Counts some more. False: the budget is spent; what has been worked out so far must not be used.
- */
+/* Counts some more. False: the budget is spent; the caller must not use its result so far. */
 static inline bool steps_take(struct steps *s, uint64_t count) {
     s->used += count;
     return s->max == 0 || s->used <= s->max;

@@ -1,8 +1,8 @@
 /*
  * Strings are a pointer and a length (struct str); NUL terminators exist only at libc's edge. A
- * struct str never owns: its header or field comment says who does. struct strbuf is the one
- * growable buffer; it is born with a maximum and refuses to grow past it (the writer notices once,
- * at the end, through strbuf_failed()).
+ * struct str never owns: the comment in its header or at its field names the owner. struct strbuf
+ * is the one growable buffer; it is born with a maximum and refuses to grow past it (the writer
+ * checks once, at the end, with strbuf_failed()).
  */
 #pragma once
 
@@ -46,14 +46,14 @@ bool str_has_suffix(struct str s, struct str suffix);
 /* Index of the first `c`, or SIZE_MAX. */
 size_t str_find(struct str s, char c);
 
-/* Without leading and trailing blanks (space, tab, CR, LF). */
+/* Returns s without leading and trailing blanks (space, tab, CR, LF). */
 struct str str_trim(struct str s);
 
-/* Bytes of the well-formed UTF-8 sequence of two to four bytes that s starts with: no overlong
- * form, no surrogate, at most U+10FFFF. 0 when there is none. */
+/* Returns the length, 2 to 4, of the well-formed UTF-8 sequence that s starts with: no overlong
+ * form, no surrogate, at most U+10FFFF. 0 without such a sequence. */
 size_t str_utf8_length(struct str s);
 
-/* The first bytes of s, `max` at most. A character of UTF-8 that would be cut is left out. */
+/* Returns the first bytes of s, `max` at most. A UTF-8 character that would be cut is left out. */
 struct str str_cut(struct str s, size_t max);
 /* A copy with a NUL behind it, for free(). NULL: no memory. */
 char *str_dup(struct str s);
@@ -73,8 +73,8 @@ struct strbuf {
 };
 
 void strbuf_appendf(struct strbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Makes room for n more bytes and returns where they go (NULL when it failed); the caller then adds
- * to b->n what it wrote. That there is room already is the usual case, and decided inline. */
+/* Makes room for n more bytes and returns their place (NULL on failure); the caller then adds the
+ * number of bytes written to b->n. The usual case, enough room, is decided inline. */
 char *strbuf_grow(struct strbuf *b, size_t n);
 static inline char *strbuf_reserve(struct strbuf *b, size_t n) {
     return !b->failed && b->p != NULL && b->cap - b->n >= n ? b->p + b->n : strbuf_grow(b, n);

@@ -21,7 +21,7 @@ static struct str cut(const struct table *t, struct str text) {
         n--; /* not inside a character */
     char *copy = arena_alloc(t->arena, n + dots.n);
     if (copy == NULL)
-        return text; /* table_render() tells */
+        return text; /* table_render() reports it */
     memcpy(copy, text.p, n);
     memcpy(copy + n, dots.p, dots.n);
     return (struct str){copy, n + dots.n};
@@ -31,7 +31,7 @@ void table_cell(struct table *t, struct str text) {
     struct str *cells =
         arena_push(t->arena, t->cells, t->cell_count, &t->cell_cap, sizeof *t->cells);
     if (cells == NULL)
-        return; /* table_render() tells */
+        return; /* table_render() reports it */
     t->cells = cells;
     text = cut(t, text);
     t->cells[t->cell_count++] = text.n > 0 ? text : STR("");
@@ -59,8 +59,8 @@ static struct str first_line(struct str text) {
     return (struct str){text.p, end < text.n ? end : text.n};
 }
 
-/* How much of a line is put into `room`, which is less: as many whole words as fit; if not even one
- * does, this one, or what there is room for. */
+/* Returns how many bytes of a line go into `room`, which is shorter: as many whole words as fit. If
+ * not even the first word fits: this word, or (breaks_words) the part of it that fits. */
 static size_t break_line(struct str line, size_t room, bool breaks_words) {
     size_t used = room;
     while (used > 0 && line.p[used] != ' ')
@@ -103,7 +103,7 @@ static void measure(const struct table *t, uint32_t widths[TABLE_COLUMNS]) {
     }
 }
 
-/* What is left for the last column; 0: as much as it wants. */
+/* Returns the width that is left for the last column; 0: no limit. */
 static uint32_t room_of_last(const struct table *t, const uint32_t widths[TABLE_COLUMNS]) {
     if (t->width == 0)
         return 0;
@@ -113,7 +113,7 @@ static uint32_t room_of_last(const struct table *t, const uint32_t widths[TABLE_
     return before + t->narrowest < t->width ? t->width - before : t->narrowest;
 }
 
-/* The widest column gives, one by one, until all fit. */
+/* Narrows the widest column, one by one, until all fit. */
 static void make_fit(const struct table *t, uint32_t widths[TABLE_COLUMNS]) {
     enum { LEAST = 4 };
     uint32_t all = gap * (t->columns - 1), widest = 0;

@@ -8,7 +8,7 @@ struct turn_owner {
     struct hash128 key;  /* stands for the bytes */
     uint32_t id;
     uint32_t items;
-    uint64_t debt; /* what its items have cost, less one quantum for each turn that it has lost */
+    uint64_t debt; /* cost of its items, less one quantum for each turn that the owner has lost */
 };
 
 void turns_init(struct turns *t, uint64_t quantum) {
@@ -95,7 +95,7 @@ bool turns_any_free(const struct turns *t) {
     return at != &t->waiting;
 }
 
-/* The first owner that has not lost its turn. One that waits alone has lost nothing. */
+/* Returns the first owner that does not lose its turn. An owner that waits alone loses nothing. */
 static struct turn_owner *next_owner(struct turns *t) {
     for (;;) {
         struct turn_owner *owner = LIST_ITEM(struct turn_owner, waiting, t->waiting.next);

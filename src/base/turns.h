@@ -1,7 +1,7 @@
 /*
- * Whose item is served next. Owners take turns, and the items of one owner are served in the order
- * in which they began to wait; an owner with many items therefore waits for itself. Owners are
- * known by a key of bytes, such as a namespace or an address, and are kept while they have items.
+ * Chooses the item that is served next. Owners take turns, and the items of one owner are served in
+ * the order in which they began to wait; an owner with many items therefore waits for itself. A key
+ * of bytes, such as a namespace or an address, names an owner, who is kept while it has items.
  *
  * With a quantum, items cost: an owner whose items have cost more than one quantum loses one turn
  * for each quantum, unless nobody else waits.
@@ -34,20 +34,20 @@ void turns_done(struct turns *t);
 
 /* False: no memory. */
 bool turns_join(struct turns *t, struct turn *turn, struct str owner) MUST_CHECK;
-/* It may not have joined. */
+/* Removes the item; fine if it has not joined. */
 void turns_leave(struct turns *t, struct turn *turn);
-/* It waits from now on, if it does not yet. It has joined. */
+/* The item, which has joined, waits from now on, if it does not yet. */
 void turns_wait(struct turns *t, struct turn *turn);
-/* It waits no more. It has joined. */
+/* The item, which has joined, waits no more. */
 void turns_give_up(struct turn *turn);
 bool turns_waits(const struct turn *turn);
 static inline bool turns_any(const struct turns *t) {
     return !list_empty(&t->waiting);
 }
-/* Does an item wait of an owner that has a turn to take, because it has not cost a quantum more
- * than turns that it has lost? O(owners that wait). */
+/* Does an item wait whose owner may take its turn, because it does not owe a whole quantum?
+ * O(owners that wait). */
 bool turns_any_free(const struct turns *t);
-/* The item whose turn it is; it waits no more. NULL: none waits. */
+/* Returns the item that is next; it waits no more. NULL: no item waits. */
 struct turn *turns_next(struct turns *t);
-/* What serving it has cost. It has joined. */
+/* Charges the owner for serving the item, which has joined. */
 void turns_charge(struct turns *t, struct turn *turn, uint64_t cost);
