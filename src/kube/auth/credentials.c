@@ -21,7 +21,7 @@ struct credentials {
 
 /* ---- the header ---- */
 
-/* Makes it of what stands in front, and the credential. */
+/* Makes the header's value from the scheme and the credential. */
 static int authorize(struct credentials *c, struct str scheme, struct str credential,
                      struct err *err) {
     CLEANUP(secret_buffer_done) struct strbuf value = {0};
@@ -34,7 +34,7 @@ static int authorize(struct credentials *c, struct str scheme, struct str creden
     return r == 0 ? 0 : err_set(err, r, "no memory for credentials");
 }
 
-/* Nothing is done when it says so already. */
+/* Sets the header, unless it already holds this token. */
 static int authorize_bearer(struct credentials *c, struct str token, struct err *err) {
     struct str scheme = STR("Bearer "), now = secret_str(&c->authorization);
     if (token.n == 0) {

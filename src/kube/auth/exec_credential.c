@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-/* ---- what it is told ---- */
+/* ---- the request ---- */
 
 static void put_optional(struct json_writer *w, struct str key, const char *value) {
     if (value != NULL)
@@ -52,7 +52,7 @@ void exec_credential_info(const struct kube_access *access, struct str ca, struc
     json_end_object(&w);
 }
 
-/* ---- what it answers ---- */
+/* ---- the answer ---- */
 
 bool token_valid(struct str token) {
     for (size_t i = 0; i < token.n; i++)

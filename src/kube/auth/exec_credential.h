@@ -1,5 +1,5 @@
 /*
- * The JSON that a credential plugin is told and the JSON that it answers with: ExecCredential.
+ * The JSON that a credential plugin receives and the JSON of its answer: ExecCredential.
  * upstream: client-go pkg/apis/clientauthentication, plugin/pkg/client/auth/exec. Thread-safe.
  */
 #pragma once
@@ -9,8 +9,8 @@
 
 #include <stdint.h>
 
-/* Appends what KUBERNETES_EXEC_INFO holds. `ca`: PEM, what is trusted at this moment; told only
- * where provideClusterInfo asks for the cluster. */
+/* Appends the value of KUBERNETES_EXEC_INFO. `ca`: the authorities trusted at this moment, PEM;
+ * included only if provideClusterInfo asks for the cluster. */
 void exec_credential_info(const struct kube_access *access, struct str ca, struct strbuf *out);
 
 struct exec_credential {
@@ -20,9 +20,9 @@ struct exec_credential {
 };
 
 /*
- * Reads an answer. Strings are of the text, which must be the caller's own buffer, or the arena:
- * exec_credential_wipe() before either is freed; on failure that has been done. -EINVAL with what
- * is wrong: not JSON, another kind or apiVersion, nothing in it, half a certificate, and so on.
+ * Reads an answer. Strings point into the text, which must be the caller's own buffer, or into the
+ * arena: call exec_credential_wipe() before freeing either; on failure that has been done. -EINVAL
+ * with the reason: not JSON, another kind or apiVersion, empty, half a certificate, and so on.
  */
 int exec_credential_read(struct str text, const char *api_version, struct arena *arena,
                          struct exec_credential *ret, struct err *err) MUST_CHECK;

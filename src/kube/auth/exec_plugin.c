@@ -1,8 +1,8 @@
 /*
- * Two threads, one at a time: the caller's prepares a run while the phase is IDLE and says ASKED;
- * the object's own runs the plugin and says DONE; the caller's takes the result and says IDLE. The
- * mutex guards the phase, and with it whose `info` and `result` are; it is never held while the
- * plugin runs.
+ * Two threads take turns: the caller's prepares a run while the phase is IDLE and sets ASKED; the
+ * object's own runs the plugin and sets DONE; the caller's takes the result and sets IDLE. The
+ * mutex guards the phase, which decides which thread may use `info` and `result`; no thread holds
+ * it while the plugin runs.
  */
 #include "kube/auth/exec_plugin.h"
 
@@ -31,7 +31,7 @@ enum {
     BACKOFF_MAX_MS = 60000,
     REFUSED_MS = 5000,     /* between two runs because of a 401 */
     EXPIRED_MS = 5000,     /* how long an answer is used that had expired when it came */
-    EARLY_MAX_MS = 60000,  /* asked again that long before it expires, or at nine tenths ... */
+    EARLY_MAX_MS = 60000,  /* run again so long before the answer expires, or at nine tenths ... */
     EARLY_FROM_MS = 10000, /* ... of its life; not early at all if it is shorter than this */
     HINT_BYTES = 200,      /* of installHint, in an error */
     INFO_BYTES = 4 << 20,
@@ -39,7 +39,7 @@ enum {
 
 enum phase { IDLE, ASKED, RUNNING, DONE };
 
-/* What a run ended with. */
+/* The result of a run. */
 struct result {
     int code;
     struct err err;
@@ -355,7 +355,7 @@ void exec_plugin_refused(struct exec_plugin *p, int64_t began_ms) {
     if (!p->answered || p->refused || began_ms < p->answered_ms)
         return;
     if (p->refused_ms != INT64_MIN && began_ms < p->refused_ms + REFUSED_MS)
-        return; /* the new answer is no better: not a run for every request */
+        return; /* the new answer was refused, too: do not run for every request */
     p->refused = true;
     p->refused_ms = began_ms;
 }

@@ -1,12 +1,12 @@
 /*
- * A credential plugin and the answer it gave last. The plugin runs in a thread that the object
- * owns, never in the caller's: asking for the answer does not wait.
+ * A credential plugin and its last answer. The plugin runs in a thread that the object owns, never
+ * in the caller's: asking for the answer does not wait.
  *
  * When it runs: at the first question; a little before the answer's expirationTimestamp (the old
  * answer is used until then); when the server refused the answer (at most every 5 s); after a
  * failure not before 5 s, doubling to 60 s, are over. An answer without expirationTimestamp is kept
- * until it is refused; one that has expired already, because a clock is wrong, is used for 5 s: it
- * is the server who decides. upstream: client-go plugin/pkg/client/auth/exec.
+ * until it is refused; an answer that has expired already, because a clock is wrong, is used for
+ * 5 s: the server decides. upstream: client-go plugin/pkg/client/auth/exec.
  *
  * Threads: everything from one thread; `wake` is called from the plugin's.
  */
@@ -40,8 +40,8 @@ struct exec_answer {
     uint64_t tls_version;        /* changes whenever certificate or key do */
 };
 
-/* 0 and a good answer; -EAGAIN while the plugin is at work; or what it failed with. `ca`: what the
- * plugin is told to trust, PEM. */
+/* Returns 0 and a good answer, -EAGAIN while the plugin runs, or the error of its last run. `ca`:
+ * the authorities for the plugin to trust, PEM. */
 int exec_plugin_get(struct exec_plugin *p, struct str ca, struct exec_answer *ret,
                     struct err *err) MUST_CHECK;
 /* The server said 401 to a request that began at `began_ms` of the clock. */

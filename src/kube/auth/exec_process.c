@@ -15,7 +15,7 @@
 enum {
     TAIL_BYTES = 2048,  /* kept of stderr */
     LINE_BYTES = 200,   /* of its last line, in an error */
-    TICK_MS = 20,       /* how often to look for the end where the kernel has no pidfd */
+    TICK_MS = 20,       /* between two checks for the end, if the kernel has no pidfd */
     FIRST_FREE_FD = 3,  /* behind stdin, stdout and stderr */
     READ_BYTES = 65536, /* at a time */
 };
@@ -37,11 +37,9 @@ static void close_fd(int *fd) {
 
 /* ---- starting ---- */
 
-/* Where the program itself was started with closed descriptors, these have low numbers. That does
- * no harm: a pipe's end for writing is never 0, and of two pipes that are opened one after the
- * other the second one's is never 1, so that no redirection of the child closes what the next one
- * needs.
- */
+/* If the program was started with closed descriptors, these have low numbers. That does no harm: a
+ * pipe's writing end is never 0, and the writing end of the second of two pipes is never 1, so no
+ * redirection in the child closes a descriptor that the next redirection needs. */
 static int open_pipe(int *ret_read, int *ret_write) {
     int fds[2];
     if (pipe2(fds, O_CLOEXEC) != 0)
@@ -150,7 +148,7 @@ static int read_output(struct child *c, struct strbuf *out) {
     return 0;
 }
 
-/* ": <last line of stderr>", safe to show; "" when there is none. */
+/* Writes ": <last line of stderr>", safe to show; "" without such a line. */
 static void last_line(const struct child *c, char *ret, size_t size) {
     char straight[TAIL_BYTES];
     size_t kept = c->tail_n < TAIL_BYTES ? c->tail_n : TAIL_BYTES;
@@ -181,7 +179,7 @@ static int wait_ms(const struct child *c) {
     return left_ms < 0 ? 0 : left_ms > INT32_MAX ? INT32_MAX : (int)left_ms;
 }
 
-/* Until the program ends by itself: 0. Else why it must be killed. */
+/* Waits. Returns 0 when the program ends by itself, or the reason why it must be killed. */
 static int collect(struct child *c, int stop_fd, struct strbuf *out) {
     for (;;) {
         struct pollfd fds[] = {
@@ -200,7 +198,7 @@ static int collect(struct child *c, int stop_fd, struct strbuf *out) {
     }
 }
 
-/* Returns how it ended, as waitpid() does; -errno when nobody knows. */
+/* Returns the child's status as waitpid() does; -errno if it is not known. */
 static int reap(const struct child *c) {
     int status;
     while (waitpid(c->pid, &status, 0) < 0)
@@ -233,8 +231,8 @@ static int explain(const struct child *c, int why, int status, const struct exec
                                  WEXITSTATUS(status), said);
 }
 
-/* It is not reaped yet: the group is still its own. An emulator may let us be here before the child
- * has made that group. */
+/* The child is not reaped yet, so the group is still its own. Under an emulator we may get here
+ * before the child has made that group. */
 static void end_group(const struct child *c) {
     if (kill(-c->pid, SIGKILL) != 0)
         (void)kill(c->pid, SIGKILL);

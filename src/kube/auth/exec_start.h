@@ -1,4 +1,4 @@
-/* What a credential plugin is started with. */
+/* Arguments and environment of a credential plugin. */
 #pragma once
 
 #include "base/arena.h"
@@ -9,7 +9,7 @@ struct exec_start {
     char **info;         /* the place in envp for "KUBERNETES_EXEC_INFO=...", empty yet */
 };
 
-/* The environment is ours at this moment, then what the kubeconfig adds: the last of a name counts.
- * -ENOMEM. */
+/* The environment is ours at this moment, then the kubeconfig's additions: the last value of a name
+ * counts. -ENOMEM. */
 int exec_start_build(const struct kube_exec *exec, struct arena *arena, struct exec_start *ret,
                      struct err *err) MUST_CHECK;

@@ -1,7 +1,7 @@
 /*
- * Which files a kubeconfig is made of, and which of their entries a context stands for. Merging is
- * looking for a name in one file after the other: the first that has it wins, as a whole. An entry
- * is decoded only when it is the one that is wanted.
+ * Finds the files of a kubeconfig, and the entries that a context names. Merging means looking for
+ * a name in one file after the other: the first file with the name wins, as a whole. Only wanted
+ * entries are decoded.
  *
  * upstream: client-go tools/clientcmd loader.go (which files, order), client_config.go (defaults),
  * validation.go (what is refused).
@@ -18,11 +18,11 @@
 
 enum { NAMES_SHOWN = 10, WHAT_BYTES = 128 };
 
-/* What JSON and strings of all files may take: a list of files is meant to be a few. */
+/* Memory for JSON and strings of all files: a list should have only a few files. */
 #define ARENA_BYTES (16ull * LIMIT_CONFIG_BYTES)
 
 struct kubeconfig {
-    const char *named;             /* as the user did: "/x", or "/x:/y" */
+    const char *named;             /* as the user wrote it: "/x", or "/x:/y" */
     struct kubeconfig_file *files; /* arena */
     uint32_t count, cap;
     struct arena scratch; /* texts and JSON */
@@ -66,7 +66,7 @@ static void read_entries(struct json_reader *r, struct str member, struct kubeco
         }
         items = arena_push(r->arena, items, entries->count, &entries->cap, sizeof *items);
         if (items == NULL)
-            return; /* the arena tells */
+            return; /* the arena has failed */
         items[entries->count++] = entry;
         entries->items = items;
     }
@@ -111,7 +111,7 @@ static int read_file(struct kubeconfig *k, struct kubeconfig_file *file, struct 
         return err_set(err, -EINVAL, "kubeconfig '%s': there is more than one document in it",
                        file->path);
     if (file->doc.document_count == 0)
-        return 0; /* an empty file says nothing, upstream too */
+        return 0; /* an empty file has no entries, as upstream */
     json_reader_init(&reader, file->doc.documents[0], &k->scratch, "kubeconfig");
     read_config(&reader, file);
     return kubeconfig_complain(file, &reader, err);
@@ -266,7 +266,7 @@ static int pick_context(struct kubeconfig *k, const char *wanted, struct arena *
                          : not_there(k, contexts_of, sentence, err);
 }
 
-/* What a context names. */
+/* A reference of a context to another entry. */
 struct reference {
     const char *kind; /* "cluster", "user" */
     struct str name;

@@ -28,12 +28,12 @@ struct kubeconfig_file {
     struct kubeconfig_entries clusters, users, contexts;
 };
 
-/* 0, or the reader's first error with the line of the file instead of the byte in the JSON that was
- * made of it. The reader reads a part of the file's document. */
+/* Returns 0, or the reader's first error with the line in the file instead of the byte in the JSON
+ * made from it. The reader reads a part of the file's document. */
 int kubeconfig_complain(const struct kubeconfig_file *file, const struct json_reader *r,
                         struct err *err) MUST_CHECK;
 
-/* Reading one entry: errors name the file, the line and the field. */
+/* Reads one entry: errors name the file, the line and the field. */
 struct entry_reader {
     struct json_reader r;
     const struct kubeconfig_file *file;
@@ -47,11 +47,11 @@ void entry_reader_init(struct entry_reader *e, const struct kubeconfig_entry *en
 bool entry_begin(struct entry_reader *e);
 /* 0, or the first error: "kubeconfig '/x', line 12: user 'bob'.token: expected a string ..." */
 int entry_check(const struct entry_reader *e, struct err *err) MUST_CHECK;
-/* A string that is kept; NULL when it is null or empty. */
+/* Returns a string that is kept; NULL when it is null or empty. */
 const char *entry_text(struct entry_reader *e);
-/* A path, resolved against the file's folder; NULL when there is none. */
+/* Returns a path, resolved against the file's folder; NULL when it is null or empty. */
 const char *entry_path(struct entry_reader *e);
-/* What base64 stands for; empty when there is none. */
+/* Returns decoded base64; empty when the member is null or empty. */
 struct str entry_data(struct entry_reader *e);
 
 /*

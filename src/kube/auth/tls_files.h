@@ -3,9 +3,9 @@
  * every 10 s and read again when they have changed. upstream: client-go transport/ca_rotation.go,
  * cert_rotation.go. One thread.
  *
- * What is taken into use has been read by the TLS library's parser, and a key belongs to its
- * certificate: during a renewal that replaces one file after the other, and during the symlink swap
- * by which the kubelet updates a volume, the old pair stays.
+ * New files are used only if the TLS library's parser accepts them and the key belongs to the
+ * certificate: the old pair stays during a renewal that replaces one file after the other, and
+ * during the symlink swap by which the kubelet updates a volume.
  */
 #pragma once
 
@@ -17,7 +17,7 @@
 /* One file or text. */
 struct tls_source {
     const struct kube_pem *from; /* borrowed */
-    const char *data_name;       /* how messages call it when it is no file */
+    const char *data_name;       /* its name in messages if it is not a file */
     struct secret bytes;         /* of the file */
     struct file_signature seen;  /* of the file, before it was read */
 };
@@ -25,7 +25,7 @@ struct tls_source {
 struct tls_files {
     struct tls_source ca, certificate, key;
     int64_t looked_ms;
-    uint64_t version; /* changes with what is in use */
+    uint64_t version; /* changes with the certificates in use */
     struct reload ca_reload, certificate_reload;
 };
 
@@ -34,9 +34,9 @@ int tls_files_init(struct tls_files *t, const struct kube_access *access, int64_
                    struct err *err) MUST_CHECK;
 void tls_files_done(struct tls_files *t);
 
-/* Looks at the files if it is time. What cannot be used is logged and counted, and tried again 10 s
- * later whether it has changed or not. */
+/* Checks the files if it is time. Unusable files are logged and counted, and tried again 10 s later
+ * whether they have changed or not. */
 void tls_files_poll(struct tls_files *t, int64_t now_ms);
 
-/* What is in use, PEM; empty: none. Borrowed until the next poll. */
+/* Returns the PEM text in use; empty: none. Borrowed until the next poll. */
 struct str tls_source_str(const struct tls_source *s);

@@ -62,8 +62,8 @@ static void unlink_request(struct kube_request *request) {
 
 /* ---- a request's way ---- */
 
-/* The request, linked nowhere any more, is the caller's again; on_done may start it anew, so
- * nothing of it is touched afterwards. */
+/* Gives the request, which is in no list any more, back to the caller. on_done may start it anew,
+ * so nothing touches it afterwards. */
 static void tell(struct kube_request *request, const struct kube_result *result) {
     struct kube_result said = *result;
     struct strbuf body = request->own.body;
@@ -79,7 +79,7 @@ static void tell(struct kube_request *request, const struct kube_result *result)
     strbuf_done(&body);
 }
 
-/* Over without libcurl's having a say. */
+/* Ends a request that libcurl does not have. */
 static void give_up(struct kube_request *request, int error, const char *why) {
     unlink_request(request);
     if (request->own.transfer.easy != NULL)
@@ -148,8 +148,8 @@ static bool take_submitted(struct kube_client *c) {
     return c->starting != NULL;
 }
 
-/* What is submitted from here on is for the next round: a request that fails at once and is started
- * again by its owner must not keep the loop here. */
+/* Requests submitted from here on are for the next round: a request that fails at once and that its
+ * owner starts again must not keep the loop here. */
 static void begin_submitted(struct kube_client *c) {
     if (take_submitted(c))
         begin_all(c);
@@ -167,8 +167,8 @@ static struct kube_request *find_outdated(const struct kube_client *c, uint64_t 
     return request;
 }
 
-/* A watch goes on with the certificates it was opened with, for many minutes: too long once they
- * have been replaced. */
+/* A watch uses the certificates it was opened with, for many minutes: too long after they have been
+ * replaced. */
 static void check_identity(struct kube_client *c) {
     struct identity identity;
     struct kube_request *request;
@@ -331,8 +331,8 @@ static void cancel_all(struct kube_request **list) {
         give_up(*list, -ECANCELED, "the program is stopping");
 }
 
-/* The last callbacks. A timer that was started before `ended` was set fires, one after never does:
- * so every owner hears of the end, and none goes on for ever. */
+/* Makes the last callbacks. A timer started before `ended` was set fires, a later one never does:
+ * so every owner gets a last callback, and no owner goes on for ever. */
 static void leave(void *ctx) {
     struct kube_client *c = ctx;
     mutex_lock(&c->lock);

@@ -1,11 +1,11 @@
 /*
- * Requests to one API server, with its credentials: HTTP/1.1 on kept-alive connections, or, where
- * the access says so and the server offers it, HTTP/2 on one. No request waits for another there:
- * what comes is taken at once, so that no stream's window closes. Moves bytes; knows no Kubernetes
- * kind.
+ * Requests to one API server, with its credentials: HTTP/1.1 on kept-alive connections, or HTTP/2
+ * on one connection if the access allows and the server offers it. No HTTP/2 request waits for
+ * another: received bytes are taken at once, so that no stream's window closes. Moves bytes; knows
+ * no Kubernetes kind.
  *
- * Threads: everything may be called from any thread, except where it is said otherwise. Every
- * callback comes on the thread of the loop (kube/client/loop.h), which is called the client's
+ * Threads: everything may be called from any thread, unless a comment names others. Every callback
+ * comes on the thread of the loop (kube/client/loop.h), which is called the client's
  * thread, must not block, and may start and cancel requests and timers. Functions that cancel
  * return when no callback is running or can come any more, so the caller must hold no lock that a
  * callback takes.
@@ -47,7 +47,7 @@ void kube_run(struct kube_client *c, void (*fn)(void *ctx), void *ctx);
 struct kube_result {
     int error;               /* 0: there is a whole answer; else -errno: -ECONNREFUSED, -ETIMEDOUT,
                                 -ECANCELED, -EFBIG (more than max_body), -EIO and so on */
-    const char *error_text;  /* for people: what libcurl or the credentials said; "" */
+    const char *error_text;  /* for people: from libcurl or the credentials; "" */
     int status;              /* HTTP status, 0 without one */
     int64_t retry_after_ms;  /* -1: not said; never more than five minutes */
     struct str content_type; /* "" if none */
@@ -82,7 +82,7 @@ struct kube_request {
         struct strbuf body;
         int64_t began_ms, until_ms;
         uint64_t tls_version;        /* of the identity it is sent with */
-        struct server_clock *server; /* told of the answer's date */
+        struct server_clock *server; /* receives the answer's date */
         int refused;                 /* why no more of the body is wanted: -errno, or 0 */
         char error_text[256];
     } own;
@@ -98,12 +98,12 @@ void kube_timer_start(struct kube_client *c, struct kube_timer *timer, int64_t d
 /* The timer is not firing when this returns (unless the caller is its fn), and will not fire. */
 void kube_timer_cancel(struct kube_client *c, struct kube_timer *timer);
 
-/* What the API server is to Evenkeel: its `role` (kube/auth/access.h), or NULL. */
+/* Returns the API server's `role` (kube/auth/access.h), or NULL. */
 const char *kube_client_role(const struct kube_client *c);
-/* The time by the API server's clock, as its answers tell it: kube/client/server_clock.h. Any
+/* Returns the API server's time, from the Date of its answers: kube/client/server_clock.h. Any
  * thread. */
 int64_t kube_server_us(struct kube_client *c);
-/* Has it logged when this machine's clock is another one. Cheap; from one thread at a time. */
+/* Logs if this machine's clock differs from the server's. Cheap; from one thread at a time. */
 void kube_compare_clocks(struct kube_client *c);
 
 /* Starts a request and waits for its end, from any thread but the client's. Collects the body into
@@ -111,5 +111,5 @@ void kube_compare_clocks(struct kube_client *c);
 int kube_call(struct kube_client *c, const char *method, const char *path, struct str request_body,
               struct strbuf *body, int *ret_status, struct err *err) MUST_CHECK;
 
-/* Of the libcurl that is loaded. Static string. */
+/* Returns the version of the loaded libcurl. Static string. */
 const char *kube_library_version(void);

@@ -10,7 +10,7 @@
 
 enum { TOKEN_SIZE = 2048 };
 
-/* A token goes into the URL as it is: API servers write it in the URL's alphabet. */
+/* Can the token go into a URL as it is? API servers write tokens in the URL's alphabet. */
 static bool is_plain(struct str token) {
     for (size_t i = 0; i < token.n; i++) {
         char c = token.p[i], lower = (char)(c | 0x20);
@@ -21,7 +21,7 @@ static bool is_plain(struct str token) {
     return true;
 }
 
-/* metadata.continue of a list; "" on its last page. In place of that of the page before. */
+/* Reads metadata.continue of a page over the token of the page before; "" on the last page. */
 static int read_token(struct str page, const char *path, char ret[static TOKEN_SIZE],
                       struct err *err) {
     static const struct json_field fields[] = {JSON_TEXT_ALONE("continue")};
@@ -49,13 +49,13 @@ static int read_token(struct str page, const char *path, char ret[static TOKEN_S
     return 0;
 }
 
-/* What has come of a listing. */
+/* The pages and bytes of a listing so far. */
 struct progress {
     uint32_t pages;
     uint64_t bytes;
 };
 
-/* One page more. 0 or -EFBIG. */
+/* Counts one more page. 0 or -EFBIG. */
 static int count_page(const struct kube_listing *listing, const struct strbuf *page,
                       struct progress *so_far, struct err *err) {
     const uint32_t most =

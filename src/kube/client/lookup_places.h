@@ -1,7 +1,7 @@
 /*
- * How many reviews may have objects read from the API server at the same time: those of one
- * namespace have a share, so that nobody who creates many pods keeps the others from it. Shared by
- * whatever reads for a review. Thread-safe.
+ * Limits how many reviews may have objects read from the API server at the same time: reviews of
+ * one namespace have a share, so that a user who creates many pods does not block others. Shared by
+ * all code that reads for a review. Thread-safe.
  */
 #pragma once
 
@@ -15,7 +15,7 @@ enum {
     LOOKUP_PLACES_SHARE = LOOKUP_PLACES / 4, /* of one namespace */
 };
 
-/* A place for a review of this namespace, which lookup_place_release() gives back; LOOKUP_PLACES:
- * there is none. */
+/* Returns a place for a review of this namespace, for lookup_place_release(); LOOKUP_PLACES if no
+ * place is free. */
 uint32_t lookup_place_take(struct str namespace);
 void lookup_place_release(uint32_t place);

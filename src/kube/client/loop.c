@@ -15,7 +15,7 @@
 
 enum { ROUND_MS = 1000 }; /* the longest time between two rounds */
 
-/* What another thread wants done; on its stack, until it is done. */
+/* A call that another thread has asked for; on its stack, until done. */
 struct loop_call {
     void (*fn)(void *ctx);
     void *ctx;

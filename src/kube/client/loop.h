@@ -3,9 +3,9 @@
  * interface, with timers. Several clients (kube/client/client.h), one for each API server, can
  * share a loop.
  *
- * Another thread that wants to end something which the loop works for, such as a watch, has the
- * loop's own thread do so and waits: kube_loop_run(). When that has returned, no callback is
- * running and none comes any more.
+ * A thread that ends something that the loop serves, such as a watch, lets the loop's thread do so
+ * and waits: kube_loop_run(). After that has returned, no callback is running and none comes any
+ * more.
  */
 #pragma once
 
@@ -27,17 +27,17 @@ void kube_loop_run(struct kube_loop *l, void (*fn)(void *ctx), void *ctx);
 
 /* ---- for clients only ---- */
 
-/* What a client does on a loop. All calls come on the loop's thread. */
+/* Callbacks of a client on a loop. All come on the loop's thread. */
 struct loop_client {
     /* Once in each round. */
     void (*round)(void *ctx);
-    /* When the next round must come at the latest. */
+    /* Returns the latest time of the next round. */
     int64_t (*next_ms)(void *ctx);
     void *ctx;
     struct loop_client *next; /* the loop's */
 };
 
-/* A transfer that libcurl works on: what CURLOPT_PRIVATE of its handle points to. */
+/* A transfer that libcurl works on; CURLOPT_PRIVATE of its handle points to it. */
 struct loop_transfer {
     void *easy; /* libcurl's handle */
     /* It has ended with this CURLcode. The handle is the caller's again. On the loop's thread. */

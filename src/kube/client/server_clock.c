@@ -9,10 +9,10 @@
 
 #define NOT_HEARD INT64_MIN
 
-/* Apart, so that a clock which is a minute off is not told of at every answer. */
+/* A second limit, so that a clock that is about a minute off is not logged again and again. */
 enum { TOGETHER_S = 30 };
 
-/* An alert would otherwise need a comparison of two series; nothing heard yet: 0. */
+/* Reads the metric, so that an alert need not compare two series; 0 before the first answer. */
 static double read_ahead(void *ctx) {
     return (double)(kube_wall_us() - server_clock_us(ctx)) / 1e6;
 }

@@ -1,12 +1,12 @@
 /*
- * How many requests an API server was asked, what it answered and how long that took, under the
- * names that client-go gives them: dashboards know these.
+ * Counts requests to an API server, with their status codes and durations, under client-go's names,
+ * which dashboards know.
  *
  * rest_client_requests_total{code,method,host,server}, the code "<error>" without an answer, and
- * rest_client_request_duration_seconds{verb,host,server}, which watches are not part of.
+ * rest_client_request_duration_seconds{verb,host,server}, without watches.
  * A client without a role has no label `server`.
  *
- * Of one server one client of a process counts in each role: series of two would be the same.
+ * In each role only one client of a server counts: two clients would have the same series.
  *
  * Threads: counting from any thread.
  */

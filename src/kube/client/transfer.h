@@ -1,6 +1,6 @@
 /*
- * One request as libcurl sees it: setting a handle up, taking what comes, saying how it ended. The
- * loop (kube/client/loop.c) has the handles work; only these two know libcurl.
+ * One request as libcurl sees it: sets a handle up, takes the answer, reports the result. The loop
+ * (kube/client/loop.c) runs the handles; only these two files know libcurl.
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 
 #include <curl/curl.h>
 
-/* What all requests to one server have in common. Made once. */
+/* Settings shared by all requests to one server. Made once. */
 struct transfer_settings {
     const struct kube_access *access;
     struct arena arena;
@@ -28,8 +28,8 @@ void transfer_settings_done(struct transfer_settings *s);
  * now. The identity is copied. */
 int transfer_prepare(const struct transfer_settings *s, const struct identity *identity,
                      struct kube_request *request, int64_t timeout_ms, struct err *err) MUST_CHECK;
-/* Frees the handle and what belongs to it, but not the body; our copy of the token is wiped. */
+/* Frees the handle and its data, but not the body; wipes our copy of the token. */
 void transfer_done(struct kube_request *request);
 
-/* What a transfer that ended with `code` comes to; borrowed from the request. */
+/* Returns the result of a transfer that ended with `code`; borrowed from the request. */
 void transfer_result(struct kube_request *request, CURLcode code, struct kube_result *ret);

@@ -1,8 +1,8 @@
 /*
  * Everything but the questions and elector_stop() happens on the client's thread: step() asks the
- * lease what to do, on_done() hands it the answer. Other threads see `until_ms`, which is published
- * after every answer; that it passes needs nobody to notice. The expiry timer is there only to tell
- * on_change() in time.
+ * lease for the next request, on_done() gives it the answer. Other threads read `until_ms`, which
+ * is published after every answer; it ends our term by itself. The expiry timer is only there to
+ * call on_change() in time.
  */
 #include "kube/election/elector.h"
 
@@ -34,12 +34,12 @@ struct elector {
     struct kube_request request;
     struct kube_timer step_timer, expiry_timer, stop_timer;
     bool under_way, freed;
-    uint64_t acquired;                        /* the term that on_change was told of, by number */
+    uint64_t acquired;                        /* the number of the term that on_change last began */
     char holder[IDENTITY_SIZE], problem[256]; /* as last logged */
 
     /* for all to read */
     _Atomic int64_t until_ms, held_until_ms, renewed_ms;
-    _Atomic bool told; /* to lead */
+    _Atomic bool told; /* on_change(true) has been called, and (false) not yet */
 
     char label[NAME_SIZE + 8];
     struct metric leader, acquisitions, failures, slow, master, slowpath;
@@ -74,7 +74,7 @@ bool elector_is_alive(const struct elector *e) {
            now_ms(e) - atomic_load(&e->renewed_ms) <= e->duration_ms + OVERDUE_MS;
 }
 
-/* ---- telling ---- */
+/* ---- reporting changes ---- */
 
 const struct event_reason election_reason = {
     "LeaderElection", EVENT_NORMAL, LEASE_KIND,
@@ -102,7 +102,7 @@ static void tell(struct elector *e, bool leading) {
     report(e, leading ? "became leader" : "stopped leading");
 }
 
-/* A term that ended and the next one may be noticed at the same time; they are told one by one. */
+/* Reports the end of a term, and then the next term: we may notice both at the same time. */
 static void tell_changes(struct elector *e) {
     struct lease_stats stats;
     lease_stats(e->lease, &stats);
@@ -117,7 +117,7 @@ static void tell_changes(struct elector *e) {
     }
 }
 
-/* What came of the last answer, for all to see. */
+/* Publishes the result of the last answer for all threads. */
 static void publish(struct elector *e) {
     struct lease_stats stats;
     lease_stats(e->lease, &stats);
@@ -133,7 +133,7 @@ static void publish(struct elector *e) {
         e->io.timer_start(e->client, &e->expiry_timer, left);
 }
 
-/* A problem is a warning while we lead, or when it is a new one. */
+/* Logs a problem as a warning while we lead, or if the problem is new. */
 static void log_progress(struct elector *e) {
     struct str holder = lease_holder(e->lease);
     holder.n = holder.n < sizeof e->holder ? holder.n : sizeof e->holder - 1;
@@ -230,7 +230,7 @@ static void register_metrics(struct elector *e) {
     e->slow = (struct metric){.name = "evenkeel_lease_slow_renewals_total",
                               .help = "Renewals for which the Lease had to be read again.",
                               .kind = METRIC_COUNTER};
-    /* As client-go calls them: dashboards know these names. */
+    /* The names of client-go, which dashboards know. */
     e->master = (struct metric){.name = "leader_election_master_status",
                                 .help = "As evenkeel_leader.",
                                 .kind = METRIC_GAUGE,

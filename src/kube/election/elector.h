@@ -1,16 +1,15 @@
 /*
- * Leader election at work: a lease (kube/election/lease.h) on a client (kube/client/client.h). One
- * of all processes that name the same Lease leads; who leads is told so by a callback, and can ask
- * at any moment.
+ * Runs leader election: a lease (kube/election/lease.h) on a client (kube/client/client.h). One of
+ * all processes that name the same Lease leads; it learns this from a callback, and can ask at any
+ * moment.
  *
- * The callback says when to begin and when to end work; it may come late, for the client's thread
- * may be late. So what must not be done by two asks elector_leads() right before doing it: that is
- * one atomic load and a look at the clock, true only as long as nobody else can have become leader.
- * A request that may take a while is given elector_remaining_ms() as its time limit at most, and a
- * resourceVersion.
+ * The callback begins and ends work; it may come late, for the client's thread may be late. So code
+ * that only one process may run calls elector_leads() right before: one atomic load and one look at
+ * the clock, true only as long as nobody else can have become leader. A request that may take a
+ * while gets at most elector_remaining_ms() as its time limit, and a resourceVersion.
  *
- * The clock is CLOCK_BOOTTIME unless a test owns time: who was suspended, stopped or starved does
- * not lead when it goes on.
+ * The clock is CLOCK_BOOTTIME unless a test owns time: a process that was suspended, stopped or
+ * starved does not lead when it goes on.
  *
  * Metrics, with name="<namespace>/<name>" of the Lease: evenkeel_leader (0 or 1),
  * evenkeel_leader_acquisitions_total, evenkeel_lease_failures_total,
@@ -39,7 +38,7 @@ struct elector_options {
 
 struct elector;
 
-/* Of the Events about the Lease. */
+/* The reason of Events about the Lease. */
 extern const struct event_reason election_reason;
 
 /* Begins at once. -EINVAL with what is wrong in the lease's options, or -ENOMEM. */
@@ -48,25 +47,25 @@ int elector_new(const struct elector_options *options, struct elector **ret,
 
 /* Any thread, no lock. */
 bool elector_leads(const struct elector *e);
-/* Does anybody lead, as far as we know? Another one's death is noticed when its Lease has run out.
- * Likewise. */
+/* Does anybody lead, as far as we know? A dead leader counts until its Lease has run out. Any
+ * thread, no lock. */
 bool elector_somebody_leads(const struct elector *e);
-/* How long we lead at least, without another renewal; 0: we do not. */
+/* Returns how long we lead at least, without another renewal; 0: we do not lead. */
 int64_t elector_remaining_ms(const struct elector *e);
 
 /*
- * For /livez: false while we have been told to lead and the last renewal is older than the lease's
- * duration and 20 s, so that the work goes on though the end of our term could not be told: the
- * client's thread hangs, and the process should go. upstream: leaderelection.go Check()
+ * For /livez: false while on_change(false) has not been called and the last renewal is older than
+ * the lease's duration and 20 s. Then the client's thread hangs and work goes on after our term has
+ * ended; the process should be restarted. upstream: leaderelection.go Check()
  */
 bool elector_is_alive(const struct elector *e);
 
 /*
  * Calls on_change(false) if we lead, gives the Lease back (for limit_ms at most), and waits for
- * that. The work that wants a leader must have ended before, or whoever is next acts at the same
- * time. Any thread but the client's, once. NULL is fine.
+ * that. Work that needs a leader must have ended before, or the next leader acts at the same time.
+ * Any thread but the client's, once. NULL is fine.
  */
 void elector_stop(struct elector *e, int64_t limit_ms);
-/* Without elector_stop() the Lease is left to expire. Any thread; when this returns, the client's
- * does nothing for it any more. NULL is fine. */
+/* Without elector_stop() the Lease is left to expire. Any thread; after the return the client's
+ * thread does nothing more for the elector. NULL is fine. */
 void elector_free(struct elector *e);

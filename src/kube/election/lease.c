@@ -9,10 +9,9 @@
  *                              404 --(as above)------------> POST --> leads
  *     stopped:                the same with a record that names nobody
  *
- * A write counts only if the answer shows a new version: one that changes nothing is answered with
- * 200 and seen by nobody. Anything else that is answered, or nothing, fails the round. After a
- * write whose answer is not known the Lease must be read again, because the write may have been
- * done.
+ * A write counts only if the answer shows a new version: a write that changes nothing is answered
+ * with 200 and seen by nobody. Any other answer, or none, fails the round. After a write without a
+ * known answer the Lease must be read again, because the write may have been done.
  */
 #include "kube/election/lease.h"
 
@@ -63,7 +62,7 @@ struct lease {
     int64_t renew_us; /* the last renewTime */
 
     int64_t until_ms; /* we lead until then; INT64_MIN: we do not */
-    bool may_hold;    /* we have written ourselves into the Lease, or tried to */
+    bool may_hold;    /* we have written our name into the Lease, or tried to */
     bool stopping;
     int64_t stop_by_ms;
     unsigned release_tries;
@@ -173,13 +172,13 @@ static struct hash128 version_hash(const struct lease *l) {
     return hash_bytes128(l->record.version.p, l->record.version.n);
 }
 
-/* The version we have may not be the server's any more. */
+/* Forgets the Lease: our version may not be the server's any more. */
 static void forget_object(struct lease *l) {
     strbuf_clear(&l->object);
 }
 
-/* Takes an answer for what the Lease is now. Only a record that differs from the last one is new;
- * its age begins when we see it, which is after it was written. */
+/* Learns the Lease from an answer. Only a record that differs from the last one is new; its age
+ * counts from now, which is after it was written. */
 static int learn(struct lease *l, int64_t now_ms, struct str json, struct err *err) {
     strbuf_clear(&l->object);
     strbuf_append_str(&l->object, json);
@@ -213,8 +212,8 @@ static int64_t later(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-/* A leader renews at a steady pace, counted from the beginning of its rounds; others spread out. A
- * leader that is told to wait comes back in time for one more try. */
+/* A leader renews at a steady pace, counted from the beginning of its rounds; candidates spread
+ * out. A leader with a Retry-After still comes back in time for one more try. */
 static void wait_for_next(struct lease *l, int64_t now_ms, int64_t retry_after_ms) {
     const struct lease_options *o = &l->options;
     int64_t at, most = o->duration_ms;
@@ -246,13 +245,13 @@ static void say(struct lease *l, enum step step, const char *why) {
     l->stats.failures++;
 }
 
-/* We could not make use of what we have. */
+/* Ends a round that failed. */
 static void fail(struct lease *l, int64_t now_ms, enum step step, const char *why) {
     say(l, step, why);
     wait_for_next(l, now_ms, -1);
 }
 
-/* The request was not answered, or not with what it asked for. */
+/* Ends a round whose request had no answer, or an unexpected one. */
 static void fail_with(struct lease *l, int64_t now_ms, enum step step,
                       const struct kube_result *result) {
     CLEANUP(arena_done) struct arena arena;
@@ -267,7 +266,7 @@ static void fail_with(struct lease *l, int64_t now_ms, enum step step,
     wait_for_next(l, now_ms, result->retry_after_ms);
 }
 
-/* 404 from the API server itself: a proxy in front of it may say that as well, of anything. */
+/* Is it a 404 from the API server itself? A proxy in front may answer 404 to anything. */
 static bool not_found(const struct kube_result *result) {
     CLEANUP(arena_done) struct arena arena;
     struct kube_status status;
@@ -280,14 +279,14 @@ static bool not_found(const struct kube_result *result) {
 
 /* ---- answers ---- */
 
-/* Another's Lease: all is well, as far as we know. */
+/* Another process holds the Lease: that is no failure. */
 static void wait_until_free(struct lease *l, int64_t now_ms) {
     wait_for_next(l, now_ms, -1);
     if (l->wait_until_ms > l->free_at_ms)
         l->wait_until_ms = l->free_at_ms;
 }
 
-/* Who led by a Lease that was deleted does so until it notices; it makes it anew then. */
+/* The leader of a deleted Lease leads until it notices; then it makes the Lease anew. */
 static void on_missing(struct lease *l, int64_t now_ms) {
     forget_object(l);
     l->until_ms = INT64_MIN;
@@ -316,7 +315,7 @@ static void on_read(struct lease *l, int64_t now_ms, const struct kube_result *r
     }
 }
 
-/* It counts from when the request began: the record cannot be older than that for anybody. */
+/* Leads from the beginning of the request: for no process is the record older than that. */
 static void lead(struct lease *l, int64_t now_ms) {
     bool led = lease_leading(l, now_ms);
     l->may_hold = true;
@@ -372,22 +371,22 @@ void lease_on_end(struct lease *l, int64_t now_ms, const struct kube_result *res
     else
         on_written(l, now_ms, step, result);
     if (l->stopping && !l->releasing && l->step != STEP_DONE) {
-        l->step = STEP_WAIT; /* what was under way before is over: now release */
+        l->step = STEP_WAIT; /* the earlier request is over: now release */
         l->wait_until_ms = now_ms;
     }
 }
 
 /* ---- requests ---- */
 
-/* The wall clock, unless that has gone back or stands still: of two writes by one process the later
- * one shows the later time. Others take a record that they have seen before for one that was not
- * renewed, and the API server does not even write one that it has. */
+/* Returns the wall clock, or a later time if that has gone back or stands still: each write of a
+ * process has a later time than the one before. For others a record that they have seen before is
+ * not renewed, and the API server does not even write an equal one. */
 static int64_t renew_time(struct lease *l, int64_t wall_us) {
     l->renew_us = wall_us > l->renew_us ? wall_us : l->renew_us + 1;
     return l->renew_us;
 }
 
-/* What the Lease shall say. */
+/* Returns the record to write. */
 static struct lease_record next_record(struct lease *l, int64_t wall_us) {
     bool kept = l->step == STEP_UPDATE && is_ours(l); /* it is ours and stays so, or was */
     kube_time_text(renew_time(l, wall_us), l->time_text);

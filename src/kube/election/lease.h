@@ -1,7 +1,7 @@
 /*
  * Leader election on a coordination.k8s.io/v1 Lease, as a state machine without threads, sockets or
  * clocks: answers and times go in, the next request comes out. So a seeded simulator can play many
- * candidates, lost answers and suspended machines against it. upstream: client-go
+ * candidates, lost answers and suspended machines. upstream: client-go
  * tools/leaderelection, resourcelock/leaselock.go.
  *
  * The driver asks lease_next() what to do. LEASE_SEND: send that request and hand its end over with
@@ -9,33 +9,32 @@
  * stopped and there is nothing left to do.
  *
  * Why there is never more than one leader:
- *   - Who leads does so until renewDeadline after it *began* its last successful write, whatever
+ *   - A leader leads until renewDeadline after it *began* its last successful write, whatever
  *     happens meanwhile: lease_leading() is a function of the time. A process that was suspended
- *     finds its time used up when it wakes; so does one whose answers come late.
+ *     finds its time used up when it wakes; so does a process whose answers come late.
  *   - Nobody else takes the Lease before its record has stood unchanged for the record's whole
  *     duration since they saw it first, counted by their own monotonic clock. Times in the record
  *     are opaque texts: clocks may disagree by any amount, and run differently fast by up to
  *     duration / renewDeadline (1.5 by default).
- *   - Every write names the resourceVersion it replaces; of two, one gets a 409.
- * Not protected: a request that the leader sent in its last moments and that arrives later (give
- * requests to other objects a resourceVersion as well), and people. Who writes another holder into
- * the Lease, or none, takes it from its leader, who learns of it at its next renewal. Who deletes
- * it does not, unless a process comes to life in that moment that has never seen it.
+ *   - Every write names the resourceVersion it replaces; of two writes one gets a 409.
+ * Not protected against: a request that the leader sent in its last moments and that arrives later
+ * (give requests to other objects a resourceVersion as well), and people. Writing another holder,
+ * or none, into the Lease takes it from its leader, who notices at its next renewal. Deleting the
+ * Lease does not, unless a process that has never seen the Lease starts in that moment.
  *
- * A leader that dies is followed within duration + 2.2 retry periods (19.4 s by default): its last
- * record is seen by the next one's next look at the latest, and the look after that is not later
- * than that record's end. One that stops in good order, within 2.2 retry periods.
+ * A dead leader is replaced within duration + 2.2 retry periods (19.4 s by default): a candidate
+ * sees the last record at its next read at the latest, and reads again no later than that record's
+ * end. A leader that stops in good order is replaced within 2.2 retry periods.
  *
- * What differs from client-go: candidates look again when a record ends, and do not make a Lease
- * anew that was deleted under a leader they have seen before its time is over; who finds another
- * holder in its Lease stops leading at once, not at its deadline; after losing it is a candidate
- * again instead of a dead process; a record without a duration counts as one of ours; and the
- * renewTimes that a process writes only ever grow, even if its wall clock is set back, because a
- * record that was seen before means dead.
+ * Differences from client-go: candidates read again when a record ends; a candidate that knew the
+ * leader of a deleted Lease makes a new one only when that leader's time is over; a leader that
+ * finds another holder in its Lease stops leading at once, not at its deadline, and becomes a
+ * candidate again instead of a dead process; a record without a duration counts as if it had ours;
+ * and the renewTimes that a process writes only ever grow, even if its wall clock is set back,
+ * because a record that was seen before means a dead leader.
  *
- * What others have put into the Lease (labels, annotations, owners, members of a newer API)
- * survives an update; metadata.managedFields is left out, which tells the API server to keep its
- * own.
+ * Other members of the Lease (labels, annotations, owners, members of a newer API) survive an
+ * update; we leave out metadata.managedFields, so that the API server keeps its own.
  */
 #pragma once
 
@@ -49,14 +48,14 @@
 struct lease_options {
     const char *namespace, *name; /* of the Lease */
     const char *identity;         /* who we are, unique: lease_identity(), or any printable ASCII */
-    /* How long others wait before they take the Lease from one who is silent (whole seconds, as the
+    /* How long others wait before they take the Lease from a silent leader (whole seconds, as the
      * API wants it); how long a leader goes on without a successful renewal; how often it renews.
      * duration > renew_deadline > 1.2 x retry. 0: 15, 10 and 2 s. */
     int64_t duration_ms, renew_deadline_ms, retry_ms;
     uint64_t seed; /* of the jitter */
 };
 
-enum { LEASE_JITTER_TENTHS = 12 }; /* who does not lead waits 1 to 2.2 retry periods */
+enum { LEASE_JITTER_TENTHS = 12 }; /* candidates wait 1 to 2.2 retry periods */
 
 enum { LEASE_IDENTITY_SIZE = 128 };
 /* Writes "<host name>_<random UUID>". */
@@ -64,7 +63,7 @@ int lease_identity(char ret[static LEASE_IDENTITY_SIZE], struct err *err) MUST_C
 
 /* The same with defaults where there was 0. */
 struct lease_options lease_options_complete(const struct lease_options *options);
-/* -EINVAL with the rule that is broken. */
+/* Returns -EINVAL with the broken rule. */
 int lease_options_check(const struct lease_options *options, struct err *err) MUST_CHECK;
 
 struct lease;
@@ -87,22 +86,22 @@ void lease_next(struct lease *l, int64_t now_ms, int64_t wall_us, struct lease_n
 /* The request is over. */
 void lease_on_end(struct lease *l, int64_t now_ms, const struct kube_result *result);
 
-/* Leading means now_ms < this; INT64_MIN: not at all. Moves forward with every renewal, and back
- * only to INT64_MIN. */
+/* Returns the end of our leadership: we lead while now_ms < this; INT64_MIN: not at all. Moves
+ * forward with every renewal, and back only to INT64_MIN. */
 int64_t lease_until_ms(const struct lease *l);
 static inline bool lease_leading(const struct lease *l, int64_t now_ms) {
     return now_ms < lease_until_ms(l);
 }
 
-/* Somebody leads, as far as is known: we, or a holder whose last record does not count as dead
- * before this; INT64_MIN: nobody, or nothing is known yet. */
+/* Returns the time until which somebody leads, as far as we know: we, or a holder whose last record
+ * counts until then; INT64_MIN: nobody, or nothing is known yet. */
 int64_t lease_held_until_ms(const struct lease *l);
 
 /*
- * Leads no more from now on, and gives the Lease back (holderIdentity "", one second) so that the
- * next one need not wait: tries until it is known to be free or another's, at most five times and
- * limit_ms. A request under way may be awaited or cancelled, as the driver likes. Work that wants a
- * leader must have ended before.
+ * Stops leading at once, and gives the Lease back (holderIdentity "", one second) so that the next
+ * leader need not wait: tries until the Lease is known to be free or another's, at most five times
+ * and limit_ms. The driver may wait for a request under way or cancel it. Work that needs a leader
+ * must have ended before.
  */
 void lease_stop(struct lease *l, int64_t now_ms, int64_t limit_ms);
 
@@ -110,15 +109,15 @@ void lease_stop(struct lease *l, int64_t now_ms, int64_t limit_ms);
 struct str lease_holder(const struct lease *l);
 /* metadata.uid as last seen; "" if not known. Valid until the next call. */
 struct str lease_uid(const struct lease *l);
-/* Why the last round failed; "" when it did not: it went well, or another holds the Lease. */
+/* Returns why the last round failed; "" if we renewed, or another holds the Lease. */
 const char *lease_problem(const struct lease *l);
 
 struct lease_stats {
     uint64_t acquired;  /* times we began to lead */
     uint64_t renewals;  /* later successful writes */
-    uint64_t slow;      /* of those, after reading the Lease again */
+    uint64_t slow;      /* renewals after reading the Lease again */
     uint64_t conflicts; /* 409 */
-    uint64_t failures;  /* rounds that failed; that another holds the Lease is no failure */
+    uint64_t failures;  /* failed rounds; another holder of the Lease is no failure */
     int64_t renewed_ms; /* when the last successful write began; INT64_MIN: never */
 };
 void lease_stats(const struct lease *l, struct lease_stats *ret);

@@ -10,8 +10,8 @@
 
 #include <stdint.h>
 
-/* What a Lease says. Times stay the texts they are: they are another clock's. Strings live in the
- * text it was read from, or in the arena. */
+/* The record in a Lease. Times stay texts, because they come from another clock. Strings live in
+ * the text that was read, or in the arena. */
 struct lease_record {
     struct str holder; /* "": nobody */
     struct str acquire_time, renew_time;
@@ -20,20 +20,20 @@ struct lease_record {
     struct str uid, version; /* of the object; not part of what is written */
 };
 
-/* -EINVAL when it is not a Lease with a resourceVersion, -ENOMEM. */
+/* Returns -EINVAL if the text is not a Lease with a resourceVersion, or -ENOMEM. */
 int lease_record_read(struct str json, struct arena *arena, struct lease_record *ret,
                       struct err *err) MUST_CHECK;
 
-/* The same for two records exactly when the election wrote nothing in between. The object's version
- * is no part of it: whoever labels a dead leader's Lease must not keep it alive. */
+/* Returns the same hash for two records exactly when the election wrote nothing in between. The
+ * object's version does not count: a new label must not keep a dead leader's Lease alive. */
 struct hash128 lease_record_hash(const struct lease_record *record);
 
 /*
  * Appends `object` (a Lease that lease_record_read() has accepted) with this record in it: all
  * other members stay as they are, except metadata.managedFields, which goes. The kept
- * resourceVersion makes the API server refuse the write when the Lease has changed, and the kept
- * uid when it was deleted meanwhile; without the uid it would create it anew. Failures are the
- * buffer's and the arena's.
+ * resourceVersion makes the API server refuse the write if the Lease has changed; the kept uid, if
+ * it was deleted meanwhile (without the uid the API server would create it anew). Failures stay in
+ * the buffer and the arena.
  */
 void lease_record_update(struct str object, const struct lease_record *record, struct arena *arena,
                          struct strbuf *out);

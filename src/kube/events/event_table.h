@@ -1,11 +1,10 @@
 /*
- * The events that wait to be written, and those that were written and may come again: what the
- * recorder knows, without its thread. Only events.c includes it, and guards it.
+ * The events that wait to be written, and those that were written and may come again: the state of
+ * the recorder, without its thread. Only events.c includes this file, and guards the table.
  *
- * One table holds both: an entry is queued, then live, then free again. An event that comes is a
- * repetition of an entry, or takes a free one, or that of the live one that has been quiet for
- * longest. Everything is looked for by going through the table; events are rare, and it is a few
- * kilobytes of hashes.
+ * One table holds both: an entry is queued, then live, then free again. A new event repeats an
+ * entry, or takes a free entry, or else the live entry that has been quiet for longest. All
+ * searches are linear; events are rare, and the table is a few kilobytes of hashes.
  */
 #pragma once
 
@@ -21,14 +20,14 @@ struct event_entry {
     struct event_copy copy;
     uint64_t order;        /* QUEUED: first come, first written */
     int64_t seen_ms;       /* when it happened last */
-    int64_t written_ms;    /* LIVE: when the API server heard of it last */
-    uint32_t written;      /* the count that it knows, or is being told */
-    uint32_t told_before;  /* the count that it knew before the request under way */
-    unsigned tries;        /* that failed, since it was written last */
-    int64_t not_before_ms; /* after one that failed */
+    int64_t written_ms;    /* LIVE: when it was last sent to the API server */
+    uint32_t written;      /* the count that the API server has, or the request under way has */
+    uint32_t told_before;  /* the API server's count before the request under way */
+    unsigned tries;        /* failed ones since the last success */
+    int64_t not_before_ms; /* after a failure */
 };
 
-/* What became of events: the series of evenkeel_events_total. */
+/* Results of events: the series of evenkeel_events_total. */
 enum event_result {
     EVENTS_CREATED,
     EVENTS_UPDATED,
@@ -58,15 +57,15 @@ void event_table_done(struct event_table *t);
 
 void event_table_count(struct event_table *t, enum event_result result);
 
-/* Takes an event in, or does not (*ret_taken), and counts that. True: there may be something to
- * write. `now_ms` is of the steady clock, `wall_us` since 1970. */
+/* Takes an event or refuses it (*ret_taken), and counts that. Returns true if there may be an event
+ * to write. `now_ms` is of the steady clock, `wall_us` since 1970. */
 bool event_table_add(struct event_table *t, const struct event *event, int64_t now_ms,
                      int64_t wall_us, bool *ret_taken);
 
-/* The entry to write now, or NULL and when there may be one (INT64_MAX: not as far as we know). */
+/* Returns the entry to write now, or NULL and the time of the next one (INT64_MAX: none yet). */
 struct event_entry *event_table_choose(struct event_table *t, int64_t now_ms, int64_t *ret_at_ms);
 
-/* Its request begins, and ends in one of these ways. */
+/* Begins the request of an entry, which ends with one of the results below. */
 void event_table_begin(struct event_table *t, struct event_entry *e);
 enum event_end {
     EVENT_WRITTEN,

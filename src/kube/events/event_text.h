@@ -9,7 +9,7 @@
 
 enum { EVENT_NAME_SIZE = 254, EVENT_INSTANCE_BYTES = 128 };
 
-/* One that waits or is remembered. */
+/* An event that waits or is remembered. */
 struct event_copy {
     struct event event; /* its strings are in `block`, valid UTF-8 and within their limits */
     char *block;        /* owned */
@@ -22,22 +22,22 @@ struct event_copy {
 bool event_copy_init(struct event_copy *copy, const struct event *event);
 void event_copy_done(struct event_copy *copy);
 
-/* The same for two events that are one series. */
+/* Returns the same hash for all events of one series. */
 struct hash128 event_series_hash(const struct event *event);
-/* The same for two events that share a rate limit. */
+/* Returns the same hash for all events that share a rate limit. */
 struct hash128 event_object_hash(const struct event *event);
 
-/* Where its Event lives; "default" for what has no namespace. */
+/* Returns the namespace of the Event; "default" for an object without a namespace. */
 struct str event_namespace(const struct event *event);
-/* Can its namespace be part of a path? */
+/* Can the Event's namespace be part of a path? */
 bool event_is_writable(const struct event *event);
-/* "<name>.<number in hex>", or "evenkeel.<...>" where that would be no name for an Event. */
+/* Writes "<name>.<number in hex>", or "evenkeel.<...>" if that is no valid name for an Event. */
 void event_name(const struct event *event, uint64_t number, char ret[static EVENT_NAME_SIZE]);
 
-/* The body of a POST; the failure is the buffer's. */
+/* Appends the body of a POST; failures stay in the buffer. */
 void event_put_new(struct strbuf *out, const struct event_copy *copy, struct str instance);
-/* The body of a PATCH (merge patch) that brings the count up to date. */
+/* Appends the body of a PATCH (merge patch) that updates the count. */
 void event_put_series(struct strbuf *out, const struct event_copy *copy);
 
-/* Appends text without malformed UTF-8, cut at a character ("..." says so). */
+/* Appends text without malformed UTF-8, cut at a character and then ended with "...". */
 void event_put_clean(struct strbuf *out, struct str text, size_t max);

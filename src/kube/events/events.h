@@ -1,8 +1,8 @@
 /*
- * Kubernetes Events: what `kubectl describe` and `kubectl events` show of us. Written to
- * events.k8s.io/v1, not to core/v1: there an event says who reports it and what was being done, the
- * API server checks it, and a repetition is counted in a field made for it. Both are the same
- * objects to a reader. upstream: client-go tools/events; the limits are those of tools/record.
+ * Kubernetes Events, which `kubectl describe` and `kubectl events` show. Written to
+ * events.k8s.io/v1, not to core/v1: there an event names its reporter and the action, the API
+ * server checks it, and a field of its own counts repetitions. Readers see the same objects in
+ * both. upstream: client-go tools/events; the limits are those of tools/record.
  *
  * event_record() may be called from any thread; it copies, counts, and never waits for anything but
  * a mutex that is held for microseconds. The client's thread writes, one request at a time. Events
@@ -14,8 +14,8 @@
  *     minutes at most.
  *   - About one object, of one type: 25 new events, then one every 5 minutes ("limited").
  *   - All together: 10 requests, then 5 a second; they wait.
- *   - 256 events wait at most; what comes then is dropped ("dropped"). 512 are remembered.
- * What cannot be written is tried 12 times, 10 s apart, in the order in which it came, and given up
+ *   - At most 256 events wait; further ones are dropped ("dropped"). 512 are remembered.
+ * A failing write is tried 12 times, 10 s apart, in the order in which events came, and given up
  * then ("failed"), or at once if the API server refuses it (4xx).
  */
 #pragma once
@@ -26,7 +26,7 @@
 #include "kube/client/client.h"
 #include "kube/client/io.h"
 
-/* What an event is about. */
+/* The object of an event. */
 struct event_object {
     struct str api_version, kind; /* "v1", "Pod" */
     struct str namespace, name;   /* namespace "": cluster-scoped; its event is in "default" */
@@ -65,12 +65,12 @@ struct event_recorder;
 /* 0 or -ENOMEM. */
 int event_recorder_new(const struct event_options *options, struct event_recorder **ret,
                        struct err *err) MUST_CHECK;
-/* Everything in `event` is copied. `r` NULL: nothing happens. Returns false if there is no room for
- * it now, or its object has had its share: recorded once more later it may be written. */
+/* Copies `event`. `r` NULL: nothing happens. Returns false if there is no room now, or the object
+ * has used its share; the same event may be recorded again later. */
 bool event_record(struct event_recorder *r, const struct event *event);
-/* Takes no more events and writes what is left, counts too, for limit_ms at most. Waits. Any thread
- * but the client's, once. NULL is fine. */
+/* Takes no more events and writes the waiting ones, counts too, for limit_ms at most. Waits. Any
+ * thread but the client's, once. NULL is fine. */
 void event_recorder_stop(struct event_recorder *r, int64_t limit_ms);
-/* What has not been written is lost. Any thread; when this returns, the client's does nothing for
- * it any more. NULL is fine. */
+/* Unwritten events are lost. Any thread; after the return the client's thread does nothing more for
+ * the recorder. NULL is fine. */
 void event_recorder_free(struct event_recorder *r);

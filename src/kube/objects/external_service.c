@@ -16,7 +16,7 @@ enum { LAST_PORT = 65535 };
 
 /* ---- reading ---- */
 
-/* A port by its number; one by its name is none. */
+/* Returns a port's number; 0 for a port by its name. */
 static int64_t read_number(struct json_reader *r) {
     if (json_peek(r) == JSON_NUMBER)
         return json_integer(r, 0, LAST_PORT);

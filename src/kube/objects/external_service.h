@@ -12,20 +12,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What one says; a port is 1 to 65535. */
+/* A Service to write; ports are 1 to 65535. */
 struct external_service {
     struct str namespace, name;
     struct str host;
     uint16_t port, target_port;
 };
 
-/* One as it is. */
+/* A Service as it is. */
 struct external_service_seen {
     struct str name, uid, version; /* metadata.uid and .resourceVersion */
     bool ours;                     /* labelled as managed by Evenkeel */
     bool terminating;
     struct str host; /* spec.externalName; "": it is of another type */
-    uint32_t ports;  /* how many it has; what follows is of the last one */
+    uint32_t ports;  /* their number; the members below describe the last one */
     struct str port_name;
     int64_t port, target_port; /* 0: none, or a name */
 };
@@ -34,12 +34,12 @@ struct external_service_seen {
  */
 int external_service_read(struct str object, struct arena *arena, struct external_service_seen *ret,
                           struct err *err) MUST_CHECK;
-/* Does it say this, and nothing else? */
+/* Is the seen Service exactly this one? */
 bool external_service_says(const struct external_service_seen *seen,
                            const struct external_service *wanted);
 
-/* The body of a POST; the failure is the buffer's, here and below. */
+/* Appends the body of a POST; failures stay in the buffer, here and below. */
 void external_service_put_new(struct strbuf *out, const struct external_service *service);
-/* The body of a merge patch that succeeds only on this version. */
+/* Appends the body of a merge patch that succeeds only on this version. */
 void external_service_put_patch(struct strbuf *out, const struct external_service *service,
                                 struct str version);

@@ -1,7 +1,7 @@
 /*
  * The Secret that holds a server's certificate: type kubernetes.io/tls with ca.crt beside, as
- * cert-manager writes it, and ca.key where we are the authority. One that we made says so in an
- * annotation; others are never written.
+ * cert-manager writes it, and ca.key where we are the authority. Secrets that we made have an
+ * annotation; we never write others.
  */
 #pragma once
 
@@ -17,14 +17,14 @@ struct tls_secret {
     struct str ca, ca_key, certificate, key; /* PEM; "": absent */
 };
 
-/* Decodes a Secret. Strings are the text's or the arena's, keys too: that is not wiped. -EINVAL or
- * -ENOMEM. */
+/* Decodes a Secret. Strings, keys too, point into the text or the arena, which is not wiped.
+ * -EINVAL or -ENOMEM. */
 int tls_secret_read(struct str object, struct arena *arena, struct tls_secret *ret,
                     struct err *err) MUST_CHECK;
 
-/* The body of a POST; the failure is the buffer's, here and below. */
+/* Appends the body of a POST; failures stay in the buffer, here and below. */
 void tls_secret_put_new(struct strbuf *out, struct str namespace, struct str name,
                         const struct tls_secret *texts);
-/* The body of a merge patch that succeeds only on texts->version, and leaves alone what is none of
- * our business. */
+/* Appends the body of a merge patch that succeeds only on texts->version, and keeps members that
+ * are not ours. */
 void tls_secret_put_patch(struct strbuf *out, const struct tls_secret *texts);

@@ -30,19 +30,18 @@ struct feed_options {
  * -ENOMEM; then the feed is not started. */
 int feed_start(struct feed *f, const struct feed_options *options, struct err *err) MUST_CHECK;
 /* Stops the watch as kube_watch_free() does, from the same threads, and unregisters the metrics.
- * The feed is not started then, and may be started again. One that is not started is fine. */
+ * The feed may be started again. Does nothing for a feed that is not started. */
 void feed_stop(struct feed *f);
 
 bool feed_started(const struct feed *f);
 /* False: it is not started. Any thread. */
 bool feed_stats(const struct feed *f, struct reflector_stats *ret);
-/* Has the kind been listed once, or found not to be installed, or has it at least been tried?
- * Waiting longer would not help then. A feed that is not started waits for nothing. Any thread. */
+/* Has the kind been listed once, or found not to be installed, or has a listing failed? Then
+ * waiting longer does not help. True, too, for a feed that is not started. Any thread. */
 bool feed_listed(const struct feed *f);
-/* The same, but one that has been tried and failed is not synced: what is known of the kind may be
- * less than there is. Any thread. */
-bool feed_synced(const struct feed *f);
-/* The same, but one that has been listed and is not installed any more is not complete: so says an
- * API server whose definition of it is gone, and a proxy in front of one that is away. Any thread.
+/* The same, but false after a failed listing: we may not know all objects of the kind. Any thread.
  */
+bool feed_synced(const struct feed *f);
+/* The same, but false if the kind was listed and is not installed any more: its definition may be
+ * gone, or a proxy may answer 404 while the API server is away. Any thread. */
 bool feed_complete(const struct feed *f);

@@ -8,10 +8,10 @@
  *         v  |            back to watch-list (or list)
  *        list --(last page)--> watch
  *
- * Where this differs from client-go: a server that could not be reached at all, or was silent for
- * longer than its bookmarks take, is asked to list at the known version, not only to watch from it.
- * It may have been restored from a backup, and a watch from a version in its future is silent for
- * ever, while a listing says so. Watches shorter than a second are backed off from even if they
+ * Differences from client-go: after a server could not be reached at all, or was silent for longer
+ * than its bookmarks take, we list at the known version instead of only watching from it. The
+ * server may have been restored from a backup: then a watch from a version in its future is silent
+ * for ever, while a listing fails. Watches shorter than a second cause a back-off even if they
  * bring something, and a Retry-After counts up to RETRY_AFTER_MS.
  */
 #include "base/back_off.h"
@@ -26,17 +26,17 @@
 enum {
     BACKOFF_MS = 800,
     BACKOFF_MAX_MS = 30000,
-    BACKOFF_RESET_MS = 120000, /* this long without an error, and it starts anew */
+    BACKOFF_RESET_MS = 120000, /* the back-off starts anew after this time without an error */
     RETRY_AFTER_MS = 120000,   /* a longer Retry-After is cut to this */
     QUICK_RETRIES = 2,         /* in a row without waiting */
     SHORT_WATCH_MS = 1000,     /* one that ends sooner and brings nothing is an error */
     WATCH_MIN_S = 300,         /* watches ask for 300 to 600 s */
     WATCH_GRACE_MS = 30000,    /* and are given up this long after */
-    WATCH_SILENCE_MS = 180000, /* three bookmarks missed: whoever answers is not the server */
+    WATCH_SILENCE_MS = 180000, /* three bookmarks missed: the peer is not the API server */
     LIST_TIMEOUT_MS = 300000,  /* for one page */
     LIST_SILENCE_MS = 60000,
-    ABSENT_MS = 30000, /* and as much again at random, until an absent kind is asked for again */
-    ERROR_BYTES = 64 << 10, /* of an error answer that are looked at */
+    ABSENT_MS = 30000,      /* between two requests for an absent kind, plus as much at random */
+    ERROR_BYTES = 64 << 10, /* of an error answer that are read */
     VERSION_BYTES = 4096,
     OBJECT_ARENA = 4 << 20,
 };
@@ -105,8 +105,8 @@ static void append_escaped(struct strbuf *out, struct str text) {
     }
 }
 
-/* The version to list at: what we have, so that we never go back in time; the newest when the
- * server does not have that; anything, the first time. */
+/* Returns the version to list at: ours, so that we never go back in time; the newest if the server
+ * does not have ours; any version the first time. */
 static struct str listing_version(const struct reflector *r, const char *first) {
     if (r->version_unavailable || (r->pages_only && r->request == REQUEST_LIST))
         return STR("");
@@ -143,7 +143,7 @@ static void ask_watch(struct reflector *r, uint64_t seconds) {
     append_escaped(&r->path, version);
 }
 
-/* A listing begins anew: whatever was told since its last beginning counts no more. */
+/* Begins a listing anew: objects reported since its last beginning no longer count. */
 static void begin_listing(struct reflector *r) {
     r->syncing = true;
     r->shown = 0;
@@ -197,7 +197,7 @@ void reflector_next(struct reflector *r, int64_t now_ms, struct reflector_next *
                                    .silence_ms = list ? LIST_SILENCE_MS : WATCH_SILENCE_MS};
 }
 
-/* ---- hearing ---- */
+/* ---- receiving ---- */
 
 void reflector_on_head(struct reflector *r, int64_t now_ms, int status) {
     r->status = status;
@@ -206,7 +206,7 @@ void reflector_on_head(struct reflector *r, int64_t now_ms, int status) {
 }
 
 int reflector_on_data(struct reflector *r, int64_t now_ms, struct str bytes) {
-    if (r->status != 200) { /* an error: its beginning says enough */
+    if (r->status != 200) { /* an error: the beginning is enough */
         size_t room = r->in.n < ERROR_BYTES ? ERROR_BYTES - r->in.n : 0;
         strbuf_append(&r->in, bytes.p, bytes.n < room ? bytes.n : room);
         return 0;
@@ -233,13 +233,13 @@ static void at_once(struct reflector *r, int64_t now_ms) {
     r->wait_until_ms = now_ms;
 }
 
-/* Only time without trouble makes up for trouble; waiting is no such time. */
+/* Only time without errors resets the back-off; waiting does not count. */
 static void forgive(struct reflector *r, int64_t now_ms) {
     if (r->troubled_ms != INT64_MIN && now_ms - r->troubled_ms > BACKOFF_RESET_MS)
         r->failures = r->quick = 0;
 }
 
-/* The server's own wish is the least, within reason: a wrong one must not stop us for days. */
+/* Waits at least for the server's Retry-After, up to a limit: no server may stop us for days. */
 static void back_off(struct reflector *r, int64_t now_ms) {
     static const struct back_off b = {BACKOFF_MS, BACKOFF_MAX_MS, .jitter_percent = 100};
     forgive(r, now_ms);
@@ -250,8 +250,8 @@ static void back_off(struct reflector *r, int64_t now_ms) {
     r->wait_until_ms = r->troubled_ms = now_ms + delay_ms;
 }
 
-/* Something else can be tried without waiting, but not for ever: a server may list well and refuse
- * every watch. */
+/* Tries another request without waiting, but not for ever: a server may list well and refuse every
+ * watch. */
 static void quickly(struct reflector *r, int64_t now_ms) {
     forgive(r, now_ms);
     if (r->quick == QUICK_RETRIES) {
@@ -285,7 +285,7 @@ void reflector_synced(struct reflector *r, int64_t now_ms, struct str version) {
     r->options.sink.sync_end(r->options.sink.ctx);
 }
 
-/* The version is not to be had: the newest is. */
+/* The server does not have our version: lists at the newest. */
 static void without_version(struct reflector *r, int64_t now_ms) {
     r->stats.expired++;
     bool known = !r->version_unavailable;
@@ -297,8 +297,8 @@ static void without_version(struct reflector *r, int64_t now_ms) {
         back_off(r, now_ms);
 }
 
-/* The server does not know the resource. So there is none of it, which is as good as a listing, and
- * nobody need be told more than once. */
+/* The server does not know the resource. That counts as an empty listing, and is logged only once.
+ */
 static void without_resource(struct reflector *r, int64_t now_ms) {
     if (!r->stats.absent)
         LOG_I("the API server does not know this resource; asking again now and then",
@@ -312,8 +312,8 @@ static void without_resource(struct reflector *r, int64_t now_ms) {
     r->options.sink.sync_end(r->options.sink.ctx);
 }
 
-/* The page is asked for again with half the objects; of the pages before it nothing is lost. A list
- * that came in one answer begins anew, in pages. */
+/* Asks for the page again with half the objects; pages before it are kept. A list that came in one
+ * answer begins anew, in pages. */
 static void after_large_page(struct reflector *r, int64_t now_ms) {
     if (r->pages_only && !r->whole && r->page_objects > 1) {
         r->page_objects /= 2;
@@ -326,7 +326,7 @@ static void after_large_page(struct reflector *r, int64_t now_ms) {
         r->request = REQUEST_LIST;
         r->pages_only = true;
         quickly(r, now_ms);
-    } else { /* one object, larger than any in earnest, or pages that expire */
+    } else { /* one object, larger than any real one, or pages that expire */
         list_anew(r);
         r->request = REQUEST_LIST;
         back_off(r, now_ms);
@@ -339,7 +339,7 @@ static void after_list(struct reflector *r, int64_t now_ms, enum problem problem
         without_resource(r, now_ms);
         return;
     case PROBLEM_EXPIRED:
-        if (r->token.n > 0 && !r->whole) { /* the pages took too long: all in one answer then */
+        if (r->token.n > 0 && !r->whole) { /* the pages took too long: ask for one answer */
             r->stats.expired++;
             strbuf_clear(&r->token);
             r->whole = true;
@@ -378,7 +378,7 @@ static void after_watch_list(struct reflector *r, int64_t now_ms, enum problem p
         r->request = REQUEST_LIST;
         quickly(r, now_ms);
         return;
-    case PROBLEM_CUT: /* perhaps it took us for a watch, and never marks an end */
+    case PROBLEM_CUT: /* perhaps the server treats this as a watch, and never marks the end */
     case PROBLEM_ENDLESS:
     case PROBLEM_SILENT:
     case PROBLEM_UNREMOVED:
@@ -393,7 +393,7 @@ static void after_watch_list(struct reflector *r, int64_t now_ms, enum problem p
 }
 
 static void after_watch(struct reflector *r, int64_t now_ms, enum problem problem) {
-    if (strbuf_failed(&r->version)) { /* no memory for it, or longer than any in earnest */
+    if (strbuf_failed(&r->version)) { /* no memory for it, or longer than any real one */
         r->version_unavailable = true;
         problem = PROBLEM_MEMORY;
     }
@@ -436,7 +436,7 @@ static void after_watch(struct reflector *r, int64_t now_ms, enum problem proble
     }
 }
 
-/* A whole page: on to the next one, or the end. */
+/* Handles a whole page: goes on to the next page, or ends the listing. */
 static enum problem take_page(struct reflector *r, int64_t now_ms) {
     struct str version = {0}, token = {0};
     bool first = r->token.n == 0;
@@ -482,7 +482,7 @@ static enum problem judge_end(struct reflector *r, int64_t now_ms, int error) {
     return problem;
 }
 
-/* A server that does not know watch-lists is asked for a list at once: nothing has failed yet. */
+/* If the server does not know watch-lists, we ask for a list at once: that is no error. */
 static bool is_error(enum request request, enum problem problem) {
     return problem != PROBLEM_NONE && problem != PROBLEM_CUT && problem != PROBLEM_ABSENT &&
            !(request == REQUEST_WATCH_LIST && problem == PROBLEM_UNSUPPORTED);

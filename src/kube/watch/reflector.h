@@ -1,6 +1,6 @@
 /*
  * List and watch of one resource, as a state machine without threads, sockets or clocks: bytes go
- * in, what to do next comes out. So a seeded simulator can play years of faults against it in
+ * in, the next step comes out. So a seeded simulator can play years of faults against it in
  * seconds. upstream: client-go tools/cache/reflector.go and tools/pager.
  *
  * The driver asks reflector_next() what to do. REFLECTOR_GET: send that request, hand over what
@@ -14,19 +14,19 @@
  * does not know yet means listing again. Errors back off from 0.8 s to 30 s, with jitter; a
  * Retry-After is heeded up to two minutes. Resource versions are opaque text.
  *
- * A resource may be optional: where the server answers 404 there is none of it (a kind that nobody
- * has installed), and it is asked again after half a minute to a minute.
+ * A resource may be optional: if the server answers 404 (nobody has installed the kind), it counts
+ * as empty, and is asked for again after half a minute to a minute.
  *
- * The sink is told one object at a time, between sync_begin and sync_end for a full listing; what
- * was not told in between is gone. A listing that is given up is simply begun again. There is no
- * second store that is filled and then swapped in, as client-go has: every object that is told is
- * the truth already, and one that is gone is forgotten a listing later.
+ * The sink receives one object at a time, between sync_begin and sync_end for a full listing; an
+ * object not received in between is gone. A listing that is given up simply begins again. There is
+ * no second store to fill and swap in, as in client-go: every received object is the truth at once,
+ * and an object that is gone is forgotten a listing later.
  *
  * Limits: one event or object at most LIMIT_KUBE_EVENT, one page of a list at most LIMIT_KUBE_PAGE;
- * beyond them the listing starts again with pages. A listing that shows more than max_objects, or
- * more than the sink can keep, does not end: the sink forgets what only that has shown, and the
- * next one is backed off from. So with a watch after which there would be more than max_objects, or
- * more than the sink can keep: it is given up for a listing, which has the truth.
+ * beyond them the listing starts again with pages. A listing of more than max_objects, or more than
+ * the sink can keep, is given up: the sink forgets objects that came only from it, and the next
+ * listing waits for a back-off. A watch that would bring more than max_objects, or more than the
+ * sink can keep, is given up for a listing, which has the truth.
  */
 #pragma once
 
@@ -38,18 +38,18 @@
 
 struct reflector_sink {
     void *ctx;
-    /* A full listing begins: what is not applied until sync_end does not exist any more. */
+    /* A full listing begins: objects not applied until sync_end do not exist any more. */
     void (*sync_begin)(void *ctx);
     void (*sync_end)(void *ctx);
-    /* An object that exists. -ENOMEM: the listing begins again later, because something would be
-     * missing. -ENOSPC: so much is kept that the listing or the watch has no end. Any other
-     * error: the object is passed over, logged and counted. */
+    /* An object that exists. -ENOMEM: the listing begins again later, because an object would be
+     * missing. -ENOSPC: the sink can keep no more; the listing or watch is given up. Any other
+     * error: the object is skipped, logged and counted. */
     int (*apply)(void *ctx, struct str object, struct err *err);
-    /* An object that is gone, as it was. An error: only a listing gets rid of it, so one begins. */
+    /* An object that is gone, in its last state. On an error a listing begins, to remove it. */
     int (*remove)(void *ctx, struct str object, struct err *err);
-    /* A listing is given up, because it does not end: what such have applied for the first time
-     * since the last sync_end is forgotten. Or a watch is, whose objects stay until a listing ends.
-     * NULL: what is kept has a limit of its own. */
+    /* A listing was too long and is given up: the sink forgets objects first applied since the last
+     * sync_end. Or a watch is given up: its objects stay until a listing ends. NULL: the sink has a
+     * limit of its own. */
     void (*sync_abort)(void *ctx);
 };
 
@@ -58,7 +58,7 @@ struct reflector_options {
     const char *role;     /* of the API server, likewise; NULL: nothing is said of it */
     const char *path;     /* "/api/v1/pods" */
     const char *query;    /* "fieldSelector=...", escaped; NULL or "": none */
-    bool optional;        /* that the server does not know it is no error: there is none of it */
+    bool optional;        /* if the server does not know the resource, it counts as empty */
     uint32_t max_objects; /* of a listing and its watch; 0: LIMIT_LISTED */
     struct reflector_sink sink;
     uint64_t seed; /* of jitter and watch lengths */
@@ -82,7 +82,7 @@ struct reflector_next {
 void reflector_next(struct reflector *r, int64_t now_ms, struct reflector_next *ret);
 
 void reflector_on_head(struct reflector *r, int64_t now_ms, int status);
-/* Not 0: it has seen enough; end the request. */
+/* Returns not 0 if the reflector needs no more: end the request. */
 int reflector_on_data(struct reflector *r, int64_t now_ms, struct str bytes);
 /* The request is over: `error` 0 (a whole answer), or a negative errno as in struct kube_result.
  * `retry_after_ms` -1: not said. */
@@ -99,7 +99,7 @@ struct reflector_stats {
     uint64_t listings;  /* begun */
     uint64_t watches;   /* opened */
     uint64_t events, bookmarks;
-    uint64_t errors;  /* requests that failed; no watch-lists that the server does not know */
+    uint64_t errors;  /* failed requests, without watch-lists that the server does not know */
     uint64_t expired; /* versions the server did not have any more, or not yet */
     uint64_t refused; /* objects that the sink would not take */
 };

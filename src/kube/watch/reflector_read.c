@@ -1,9 +1,9 @@
 /*
  * Reading what the server sends: the lines of a watch, the pages of a list, errors.
  *
- * An API server writes a watch event as {"type":"...","object":{...}} and a line end. Seen so, the
- * object is handed over without being looked at twice; any other order of members is read with the
- * JSON reader.
+ * An API server writes a watch event as {"type":"...","object":{...}} and a line end. The object of
+ * such a line is handed over without a second look; the JSON reader reads any other order of
+ * members.
  */
 #include "base/json_reader.h"
 #include "base/limits.h"
@@ -63,7 +63,7 @@ static void read_metadata(struct json_reader *json, bool bookmark, struct head *
             read_annotations(json, head);
 }
 
-/* Reads as far as it must, which is not far: an API server writes metadata first. */
+/* Reads the members it needs, and nothing behind: an API server writes metadata first. */
 static bool read_head(struct reflector *r, struct str object, bool bookmark, struct head *ret) {
     struct json_reader json;
     struct head head = {0};
@@ -82,7 +82,7 @@ static bool read_head(struct reflector *r, struct str object, bool bookmark, str
     return !json_failed(&json) && head.version.n > 0;
 }
 
-/* In an arena of its own: whoever asks still holds strings in the reflector's. */
+/* Uses its own arena: the caller still holds strings in the reflector's. */
 static bool is_json(const struct reflector *r, struct str text) {
     struct json_reader json;
     struct arena arena;
@@ -94,7 +94,7 @@ static bool is_json(const struct reflector *r, struct str text) {
     return good;
 }
 
-/* What the sink made of an object. One that it will not take must not stop all the others. */
+/* Maps the sink's result to a problem. An object that the sink refuses must not stop the others. */
 static enum problem judge(struct reflector *r, int code, struct str object, const struct err *err) {
     if (code == 0)
         return PROBLEM_NONE;
@@ -145,8 +145,8 @@ struct event {
     struct str type, object;
 };
 
-/* The usual form: {"type":"ADDED","object":{...}}. Whether the object ends where it should shows
- * only when it is read. */
+/* Splits the usual form: {"type":"ADDED","object":{...}}. Only reading the object shows whether it
+ * ends where it should. */
 static bool split_event(struct str line, struct event *ret) {
     static const struct str before = {"{\"type\":\"", 9}, between = {"\",\"object\":{", 12};
     if (!str_has_prefix(line, before) || line.p[line.n - 1] != '}')

@@ -31,7 +31,7 @@ static void publish(struct kube_watch *w) {
     mutex_unlock(&w->lock);
 }
 
-/* What the reflector wants next. */
+/* Does the reflector's next step. */
 static void go_on(void *ctx) {
     struct kube_watch *w = ctx;
     struct reflector_next next;

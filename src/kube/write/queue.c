@@ -12,8 +12,8 @@
 #include <string.h>
 
 enum {
-    GATE_MS = 1000, /* between two looks at a gate that is shut */
-    BUSY_MS = 1000, /* for a server that does not say how long it is busy */
+    GATE_MS = 1000, /* between two checks of a gate that is shut */
+    BUSY_MS = 1000, /* for a busy server without Retry-After */
     US = 1000,      /* in a millisecond */
     SECOND_US = 1000 * 1000,
 };
@@ -21,12 +21,12 @@ enum {
 enum item_state {
     ITEM_UNDER_WAY, /* or in no heap yet */
     ITEM_WAITS,
-    ITEM_RESTS, /* wants nothing; here only because it must not be written again at once */
+    ITEM_RESTS, /* wants no write; kept only because it must not be written again at once */
 };
 
 enum rank { URGENT, COMMON, RANKS };
 
-/* In one of the lane's heaps or lists, unless it is under way. */
+/* An object. It is in one of the lane's heaps or lists, unless it is under way. */
 struct write_item {
     struct write_lane *lane;
     struct kube_timer turn; /* only its place is used, and `ctx`: the item */
@@ -36,7 +36,7 @@ struct write_item {
     uint32_t id;
     unsigned failures;  /* in a row */
     int64_t floor_ms;   /* not before, whoever wants it */
-    int64_t wanted_ms;  /* while under way: when it is wanted again; INT64_MAX: it is not */
+    int64_t wanted_ms;  /* while under way: when it is wanted again; INT64_MAX: never */
     bool by_conflict;   /* its turn is later than its floor because of a conflict */
     bool refreshed;     /* while under way: a fresh version of the object has come */
     size_t name_length; /* of what follows */
@@ -54,8 +54,8 @@ struct write_lane {
     int64_t floor_ms;        /* by the pace, or because it was refused */
     struct hashmap ids;
     struct write_item **items; /* by id; NULL: the id is free */
-    uint32_t *free_ids;        /* ids that had an item and have none now: the first `free_count` */
-    uint32_t id_count;         /* ids that ever had an item: those below this */
+    uint32_t *free_ids;        /* the first `free_count` are ids whose item is gone */
+    uint32_t id_count;         /* every id below this has had an item */
     uint32_t free_count;
     unsigned count, rest_count;
 };
@@ -65,8 +65,8 @@ struct write_queue {
     uint64_t random;
     struct write_lane *lanes;
     int64_t floor_ms; /* the server is busy */
-    int64_t token_us; /* what a write takes of the burst: the time until it is there again */
-    int64_t full_us;  /* when the whole burst will be there again */
+    int64_t token_us; /* the time in which the bucket regains one token */
+    int64_t full_us;  /* when the bucket will be full again */
     unsigned under_way;
     uint64_t begun;   /* writes, counted */
     bool urgent_last; /* the last one was */
@@ -140,7 +140,7 @@ static void leave_turns(struct write_item *item) {
         turns_leave(&item->lane->due[rank], &item->due[rank]);
 }
 
-/* Items of one namespace share its turns; those without one do, too. */
+/* Items of one namespace share its turns; items without a namespace share turns, too. */
 static bool join_turns(struct write_item *item, struct str name) {
     const size_t at = str_find(name, '/');
     const struct str namespace = {name.p, at < name.n ? at : 0};
@@ -163,7 +163,7 @@ static void item_free(struct write_item *item) {
     free(item);
 }
 
-/* What rests need not be remembered once it may be written at once again. */
+/* Frees resting items that may be written at once again. */
 static void forget_rested(struct write_lane *lane, int64_t now_ms) {
     while (lane->resting.first != NULL && lane->resting.first->place.at_ms <= now_ms)
         item_free(lane->resting.first->ctx);
@@ -260,8 +260,8 @@ unsigned write_lane_count(const struct write_lane *lane) {
 
 /* ---- turns ---- */
 
-/* When the bucket has a token. It is full at full_us, and has one from burst - 1 tokens before that
- * on. */
+/* Returns when the bucket has a token: it is full at full_us, and has its first token the time of
+ * burst - 1 tokens earlier. */
 static int64_t token_ms(const struct write_queue *q) {
     if (q->full_us == INT64_MIN)
         return INT64_MIN;
@@ -272,7 +272,7 @@ static void take_token(struct write_queue *q, int64_t now_ms) {
     q->full_us = max(q->full_us, now_ms * US) + q->token_us;
 }
 
-/* What has its time now waits for its turn. */
+/* Lets the items whose time has come wait for their turns. */
 static void make_due(struct write_lane *lane, int64_t now_ms) {
     while (lane->waiting.first != NULL && lane->waiting.first->place.at_ms <= now_ms) {
         struct write_item *item = lane->waiting.first->ctx;
@@ -281,8 +281,8 @@ static void make_due(struct write_lane *lane, int64_t now_ms) {
     }
 }
 
-/* When the lane's next write may begin. The lane's gate is asked only then, and not again before a
- * while if it is shut. */
+/* Returns when the lane's next write may begin. Asks the lane's gate only at that time, and if it
+ * is shut not again for GATE_MS. */
 static int64_t turn_of(struct write_lane *lane, int64_t now_ms, int64_t *ret_limit_ms) {
     make_due(lane, now_ms);
     const bool is_due = turns_any(&lane->due[URGENT]) || turns_any(&lane->due[COMMON]);
@@ -299,7 +299,7 @@ static int64_t turn_of(struct write_lane *lane, int64_t now_ms, int64_t *ret_lim
 
 /* A lane with an item of this rank, whose turn it is. */
 struct choice {
-    struct write_lane *lane; /* NULL: there is none */
+    struct write_lane *lane; /* NULL: no lane */
     int64_t limit_ms;
 };
 
@@ -357,7 +357,7 @@ void write_queue_next(struct write_queue *q, int64_t now_ms, struct write_next *
         return;
     }
     const enum rank rank = choose_rank(q, choices);
-    assert(choices[rank].lane != NULL); /* what has its time now is in one of the lists */
+    assert(choices[rank].lane != NULL); /* an item whose time has come is in one of the lists */
     ret->limit_ms = choices[rank].limit_ms;
     begin(choices[rank].lane, rank, now_ms, ret);
 }

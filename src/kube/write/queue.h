@@ -1,10 +1,10 @@
 /*
- * Which object is written next, and when: a state machine that knows no socket, thread or clock
- * (kube/write/writer.h drives it), so that a test can play everything that may go wrong.
+ * Decides which object is written next, and when: a state machine without sockets, threads or
+ * clocks (kube/write/writer.h drives it), so that a test can play everything that may go wrong.
  *
- * The queue does not hold what is written but which objects want a write: each at most once,
- * however often it is asked for. What is written is made when its turn comes, so the last wanted
- * state wins, and a write that waited for minutes is not one of minutes ago.
+ * The queue holds the names of objects that want a write, not the writes: each name at most once,
+ * however often it is wanted. The write is made when its turn comes, so the last wanted state wins,
+ * and a write that waited for minutes is not minutes old.
  *
  * A lane is the objects of one controller. The rules:
  *   - One write of an object at a time; an object that is wanted meanwhile is written again after
@@ -43,14 +43,14 @@ struct write_limits {
 };
 
 struct write_lane_options {
-    unsigned objects;     /* that want a write, or had one a moment ago, at most; at least 1 */
+    unsigned objects;     /* the most that want a write, or had one a moment ago; at least 1 */
     int64_t pace_ms;      /* between the beginnings of two writes; 0: only the queue's limits */
     int64_t again_ms;     /* from a success to the object's next write */
     int64_t retry_ms;     /* after a failure; doubles */
     int64_t retry_max_ms; /* ... up to this */
     int64_t refused_ms;   /* the whole lane waits after 401 and 403; 0: as after other failures */
-    unsigned jitter_percent; /* of the waits after failures, by which they are longer at random */
-    /* For how long a write may go on that begins now; 0: none may begin. NULL: always. */
+    unsigned jitter_percent; /* waits after failures are longer by up to this, at random */
+    /* Returns how long a write that begins now may take; 0: none may begin. NULL: always. */
     int64_t (*may_write_ms)(void *ctx);
     void *ctx;
 };
@@ -63,7 +63,7 @@ enum write_end {
     WRITE_BUSY,     /* 429, and 503 with Retry-After */
     WRITE_REFUSED,  /* 401, 403 */
     WRITE_FAILED,   /* no answer, or any other one */
-    WRITE_NEEDLESS, /* there was nothing to write after all */
+    WRITE_NEEDLESS, /* there was nothing to write */
 };
 /* `error` and `status` as in struct kube_result. */
 enum write_end write_end_of(int error, int status, int64_t retry_after_ms);
@@ -84,27 +84,27 @@ void write_lane_free(struct write_lane *lane);
  */
 int write_lane_want(struct write_lane *lane, struct str name, int64_t now_ms,
                     int64_t delay_ms) MUST_CHECK;
-/* Whether its writes are urgent from now on; they are not at first. It wants one. */
+/* Sets whether writes of the object, which wants one, are urgent. At first they are not. */
 void write_lane_rank(struct write_lane *lane, struct str name, bool urgent);
-/* It wants none any more. What is under way goes on. */
+/* The object wants no write any more. A write under way goes on. */
 void write_lane_drop(struct write_lane *lane, struct str name);
-/* The controller has a fresh version of the object: a write that waits because of a conflict need
- * not wait any longer. */
+/* The controller has a fresh version of the object: a write that waits after a conflict may begin.
+ */
 void write_lane_refresh(struct write_lane *lane, struct str name, int64_t now_ms);
-/* Objects that want a write or are being written. */
+/* Returns the number of objects that want a write or are being written. */
 unsigned write_lane_count(const struct write_lane *lane);
 
-/* What to do now. */
+/* The next step. */
 struct write_next {
-    struct write_item *item; /* to be written: it is under way from now on. NULL: wait */
-    int64_t limit_ms;        /* how long the write may take; INT64_MAX: the gate sets no limit */
+    struct write_item *item; /* to write: it is under way from now on. NULL: wait */
+    int64_t limit_ms;        /* the longest the write may take; INT64_MAX: no limit by the gate */
     int64_t wait_ms;         /* until asking again, unless something changes; INT64_MAX: for ever */
 };
 void write_queue_next(struct write_queue *q, int64_t now_ms, struct write_next *ret);
 
-/* Of an item under way. Borrowed until write_item_end(). */
+/* Return name and lane of an item under way. Borrowed until write_item_end(). */
 struct str write_item_name(const struct write_item *item);
 struct write_lane *write_item_lane(const struct write_item *item);
-/* The item is the queue's again. `retry_after_ms` as the server said it; -1: it did not. */
+/* Gives the item back to the queue. `retry_after_ms`: from the server; -1: not given. */
 void write_item_end(struct write_item *item, int64_t now_ms, enum write_end end,
                     int64_t retry_after_ms);

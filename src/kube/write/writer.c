@@ -23,12 +23,12 @@ enum {
 
 enum result { SUCCESS, CONFLICT, FAILURE, DROPPED, RESULTS };
 
-/* One request, and what is sent with it. */
+/* One request, and its contents. */
 struct job {
     struct writer *writer;
     struct write_item *item;     /* NULL: the job is free */
     struct write_handle *handle; /* whose the item is */
-    struct strbuf name;          /* the item's, which done() may outlive */
+    struct strbuf name;          /* a copy of the item's: done() may outlive the item */
     struct write write;
     struct kube_request request;
 };
@@ -55,7 +55,7 @@ struct writer {
     struct write_queue *queue;
     struct kube_timer timer;
     struct write_handle *handles;
-    bool busy; /* go_on() is at work or will be: what is wanted meanwhile is seen there */
+    bool busy; /* go_on() runs or will run, and sees objects that are wanted meanwhile */
     unsigned job_count;
     struct job *jobs; /* owned; as many as may be under way */
 };
@@ -99,7 +99,7 @@ static enum result result_of(enum write_end end) {
     return end == WRITE_DONE ? SUCCESS : end == WRITE_CONFLICT ? CONFLICT : FAILURE;
 }
 
-/* The owner is told when the item is the queue's again, so that it may want or drop it then. */
+/* Gives the item back to the queue first, so that the owner's done() may want or drop it. */
 static void end(struct job *job, const struct write_result *result, int64_t retry_after_ms) {
     const struct write_owner *owner = &job->handle->owner;
     write_item_end(job->item, now_ms(job->writer), result->end, retry_after_ms);
@@ -116,7 +116,7 @@ static void end(struct job *job, const struct write_result *result, int64_t retr
 static struct job *free_job(struct writer *w) {
     struct job *job = w->jobs;
     while (job->item != NULL)
-        job++; /* there are as many as the queue lets be under way */
+        job++; /* there is a job for each write that may be under way */
     return job;
 }
 
@@ -175,7 +175,7 @@ static void publish(struct writer *w) {
         metric_set(&h->waiting, write_lane_count(h->lane));
 }
 
-/* Begins what has its turn, and sets the timer for the next one. */
+/* Begins the writes whose turn has come, and sets the timer for the next one. */
 static void go_on(void *ctx) {
     struct writer *w = ctx;
     struct write_next next;
@@ -213,7 +213,7 @@ static void on_done(void *ctx, const struct kube_result *result) {
         told.problem = status.message;
     }
     bool was_busy = w->busy;
-    w->busy = true; /* what is wanted by done() waits until the job is free */
+    w->busy = true; /* objects that done() wants wait until the job is free */
     end(job, &told, result->retry_after_ms);
     w->busy = was_busy;
     go_on(w);
@@ -275,7 +275,7 @@ static double read_retries(void *ctx) {
            (double)atomic_load_explicit(&h->writes[FAILURE].value, memory_order_relaxed);
 }
 
-/* As client-go and controller-runtime call them: dashboards know these names. */
+/* Uses the names of client-go and controller-runtime, which dashboards know. */
 static void register_familiar(struct write_handle *h) {
     static const char *const results[DROPPED] = {"success", "requeue", "error"};
     (void)snprintf(h->familiar_label[RESULTS], sizeof h->familiar_label[0], "name=\"%s\"",

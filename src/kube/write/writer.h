@@ -1,15 +1,15 @@
 /*
  * Writes objects for controllers: a queue (kube/write/queue.h has its rules) on a client. A
- * controller says which object wants a write; when its turn comes it is asked to make the write
- * from the object as it knows it then, and told how that ended.
+ * controller names an object that wants a write; when its turn comes, make() makes the write from
+ * the object as the controller then knows it, and done() receives the result.
  *
- * Every write names a field manager: "evenkeel", or the owner's own. A write that has to go on top
- * of the version that was seen says so in its body (metadata.resourceVersion).
+ * Every write names a field manager: "evenkeel", or the owner's own. A write that must replace
+ * exactly the seen version has metadata.resourceVersion in its body.
  *
  * Metrics: evenkeel_writes_total{what,result}, evenkeel_writes_waiting{what}.
  *
- * Threads: everything on the client's thread, except where it is said otherwise. make() and done()
- * are called there, and may call all that is not excepted.
+ * Threads: everything on the client's thread, unless a comment names others. make() and done() are
+ * called there, and may call all functions that must be called there.
  */
 #pragma once
 
@@ -34,24 +34,24 @@ int writer_new(const struct writer_options *options, struct writer **ret,
 void writer_free(struct writer *w);
 
 enum write_verb {
-    WRITE_NOTHING,   /* there is nothing to write after all */
+    WRITE_NOTHING,   /* there is nothing to write */
     WRITE_CREATE,    /* POST to the collection */
     WRITE_REPLACE,   /* PUT */
     WRITE_MERGE,     /* PATCH, a JSON merge patch */
     WRITE_STRATEGIC, /* PATCH, a strategic merge patch */
     WRITE_APPLY,     /* PATCH, server-side apply; takes fields over from other managers */
-    WRITE_DELETE,    /* DELETE; WRITE_GONE says that it is not there, which is as good */
+    WRITE_DELETE,    /* DELETE; WRITE_GONE (no such object) is as good as success */
 };
 
-/* One write, to be filled in; nothing, at first. Both texts are wiped when it is over, and what did
- * not fit into them is a failure. */
+/* One write, to be filled in; WRITE_NOTHING at first. Both texts are wiped at the end; a text that
+ * did not fit is a failure. */
 struct write {
     enum write_verb verb;
     struct strbuf path; /* "/api/v1/namespaces/a/secrets/b", escaped, without a query */
     struct strbuf body; /* may hold LIMIT_KUBE_BODY bytes */
 };
 
-/* Makes it a deletion of the object with this uid, or of whichever has its path ("": any). Another
+/* Makes the write a deletion of the object with this uid ("": of any object with its path). Another
  * object of that name is a conflict. */
 void write_delete(struct write *write, struct str uid);
 
@@ -62,12 +62,12 @@ struct write_result {
     struct str problem; /* what was wrong, for people; "" if nothing */
 };
 
-/* Who writes objects of one kind. */
+/* A controller that writes objects of one kind. */
 struct write_owner {
     const char *what;    /* label of the metrics: "secrets"; borrowed, different for each owner */
     const char *manager; /* field manager; borrowed; NULL: "evenkeel" */
     struct write_lane_options lane;
-    /* 0, or -errno: then the object waits as after any other failure. */
+    /* Returns 0 or -errno; after an error the object waits as after any other failure. */
     int (*make)(void *ctx, struct str name, struct write *ret, struct err *err);
     /* After every attempt, unless there was nothing to write. */
     void (*done)(void *ctx, struct str name, const struct write_result *result);
@@ -84,11 +84,10 @@ int writer_join(struct writer *w, const struct write_owner *owner, struct write_
 void writer_leave(struct write_handle *h);
 
 /* The object wants a write, in delay_ms at the earliest: see write_lane_want(). The write may begin
- * before this returns. What finds no place (`lane.objects`) is counted, and must be wanted again.
- */
+ * before this returns. Objects beyond `lane.objects` are counted, and must be wanted again. */
 void writer_want(struct write_handle *h, struct str name, int64_t delay_ms);
-/* The same at once; it goes before what is not urgent, or not any more: write_lane_rank(). */
+/* The same at once; `urgent` is as in write_lane_rank(). */
 void writer_want_by_rank(struct write_handle *h, struct str name, bool urgent);
 void writer_drop(struct write_handle *h, struct str name);
-/* There is a fresh version of the object: see write_lane_refresh(). */
+/* The controller has a fresh version of the object: see write_lane_refresh(). */
 void writer_refresh(struct write_handle *h, struct str name);
