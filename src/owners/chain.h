@@ -1,15 +1,15 @@
 /*
- * Who stands behind a pod that says that it is of a unit. LeaderWorkerSets and JobSets make their
- * pods through objects of Kubernetes' own, which anybody may make, too; so what such a pod says of
- * its unit is true only if its controller's controller, or one above, is an object of theirs that
- * is there:
+ * Finds the owner of a pod whose labels claim that it belongs to a unit. LeaderWorkerSets and
+ * JobSets make their pods through Kubernetes' own objects, which any user may make, too; so the
+ * labels are true only if the controller's controller, or one above, is an existing object of
+ * theirs:
  *
  *   LeaderWorkerSet - StatefulSet - Pod (the leader) - StatefulSet - Pod (a worker)
  *   JobSet - Job - Pod
  *   RayCluster, PyTorchJob, ... - Pod
  *
  * upstream: lws pkg/controllers/leaderworkerset_controller.go and pod_controller.go, jobset
- * pkg/controllers/jobset_controller.go. Pure: what is read is the caller's to read.
+ * pkg/controllers/jobset_controller.go. Pure: the caller reads the objects.
  */
 #pragma once
 
@@ -17,14 +17,14 @@
 
 enum { OWNER_CHAIN_READS = 4 }; /* objects between a worker and its LeaderWorkerSet, and that one */
 
-/* Is it of a kind that may be in a chain? Is it of one that ends it? */
+/* Is the controller's kind one that may be in a chain? One that ends a chain? */
 bool owner_chain_has(const struct owner_ref *ref);
 bool owner_chain_ends(const struct owner_ref *ref);
 
-/* The path of an object of such a kind; false: its names cannot be a path's. */
+/* Appends the path of an object of such a kind; false: its names cannot be part of a path. */
 bool owner_chain_path(const struct owner_ref *ref, struct strbuf *out) MUST_CHECK;
 
-/* The controller of the object that was read at `ref`, in the arena; false: it has none, or the
- * text is no object. */
+/* Returns the controller of the object that was read at `ref`, in the arena; false: the object has
+ * none, or the text is no object. */
 bool owner_chain_next(struct str object, const struct owner_ref *ref, struct arena *arena,
                       struct owner_ref *ret) MUST_CHECK;

@@ -1,17 +1,17 @@
-/* What has been read of controllers and their kinds: see owners/owners.h. */
+/* Remembers facts about controllers and their kinds: see owners/owners.h. */
 #pragma once
 
 #include "owners/owners.h"
 
-/* Of a kind, of which `namespace` and `name` of the reference say nothing: its plural if it has a
- * scale subresource. Of a controller: its selector, or the API group of who stands behind it.
- * Empty: there is none. */
+/* Remembered facts: a kind's plural, if the kind has a scale subresource (`namespace` and `name` of
+ * the reference are ignored); a controller's selector; the API group of the maker of its unit.
+ * Empty: it has none. */
 enum owner_what { OWNER_KIND, OWNER_SELECTOR, OWNER_UNIT };
-#define OWNER_UNREAD STR("?") /* in the place of that group: it could not be read */
+#define OWNER_UNREAD STR("?") /* instead of that group: it could not be read */
 
-/* False: it is not known. Copies into the arena, which may fail. */
+/* Recalls a fact. False: it is not known. Copies into the arena, which may fail. */
 bool owners_recall(struct owners *o, enum owner_what what, const struct owner_ref *ref,
                    struct arena *arena, struct str *ret);
-/* For so long. Forgets older things to make room, or remembers nothing. */
+/* Remembers a fact for so long. Forgets older facts to make room, or remembers nothing. */
 void owners_remember(struct owners *o, enum owner_what what, const struct owner_ref *ref,
                      struct str text, int64_t for_ms);

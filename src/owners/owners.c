@@ -1,11 +1,11 @@
 /*
- * Reading is one or two GETs: which plural the kind has and whether with a scale subresource, and
- * that of the controller. Or it is up to OWNER_CHAIN_READS of them, one for each object of a chain.
- * They end on the client's thread, which keeps their bytes only; the
- * request is resumed on the thread of its connection, where they are read.
+ * Reading a selector is one or two GETs: of the kind's plural and scale subresource, and of the
+ * controller's scale. Reading a chain is up to OWNER_CHAIN_READS GETs, one for each object. They
+ * end on the client's thread, which only keeps the bytes; the request is resumed on the thread of
+ * its connection, which decodes them.
  *
  * A look-up has one owner at a time: the handler, then the client's thread until the GET has ended,
- * then whoever the resumed request calls.
+ * then the continuation of the request.
  */
 #include "owners/owners.h"
 
@@ -23,8 +23,8 @@
 #include <stdlib.h>
 
 enum {
-    REMEMBERED_MS = 600000, /* what was found: selectors of controllers hardly ever change */
-    IN_VAIN_MS = 30000,     /* what was not: it may be there soon, or may be read then */
+    REMEMBERED_MS = 600000, /* a fact: selectors of controllers hardly ever change */
+    IN_VAIN_MS = 30000,     /* a missing fact: it may exist, or be readable, soon */
 };
 
 struct owner_lookup {
@@ -76,7 +76,7 @@ static struct str version_of(struct str api) {
     return (struct str){api.p + slash + 1, api.n - slash - 1}; /* a custom one has a group */
 }
 
-/* Anybody who creates pods writes these. */
+/* Can these names be read? Users who create pods write them. */
 static bool is_readable(const struct owner_wanted *wanted) {
     const struct owner_ref *ref = &wanted->ref;
     if (wanted->unit)
@@ -91,7 +91,7 @@ static int64_t now_ms(void) {
 
 static void on_done(void *ctx, const struct kube_result *result);
 
-/* Prepares the GET of what is to be asked; `plural` of a selector. */
+/* Prepares a GET; only that of a selector needs `plural`. */
 static bool prepare(struct owner_lookup *l, enum owner_what asks, struct str plural) {
     struct strbuf path = {.max = 2048};
     int64_t left_ms = l->until_ms - now_ms();
@@ -200,7 +200,7 @@ static bool find_resource(struct str list, struct str kind, struct str name, str
     return json_finish(&r, NULL) == 0 && found;
 }
 
-/* Its plural, if it can be asked for its scale; "" if it cannot. */
+/* Returns the kind's plural if the kind has a scale subresource; otherwise "". */
 static struct str read_plural(struct owner_lookup *l) {
     struct str plural = {0}, scale;
     struct strbuf name = {.max = 512};
@@ -215,7 +215,7 @@ static struct str read_plural(struct owner_lookup *l) {
     return found ? plural : STR("");
 }
 
-/* status.selector of a Scale, "" if it says none. */
+/* Returns status.selector of a Scale; "" if it has none. */
 static struct str read_selector(struct owner_lookup *l) {
     static const struct json_field field[] = {JSON_TEXT_ALONE("selector")};
     struct json_reader r;
@@ -229,7 +229,7 @@ static struct str read_selector(struct owner_lookup *l) {
     return good ? selector : STR("");
 }
 
-/* Remembers it, and returns it. */
+/* Remembers the fact that was read, and returns it. */
 static struct str keep(struct owner_lookup *l) {
     struct str text = STR("");
     if (l->body.n > 0)
@@ -244,7 +244,7 @@ static struct str keep(struct owner_lookup *l) {
     return text;
 }
 
-/* Of a chain: what was read is remembered, unless there is more of it to read. */
+/* Remembers the result of a chain. Returns false if more of the chain must be read first. */
 static bool keep_link(struct owner_lookup *l, struct str *ret_group) {
     struct owner_ref next;
     *ret_group = STR("");

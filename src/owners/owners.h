@@ -1,11 +1,11 @@
 /*
- * What controllers of custom kinds select, by their scale subresource, and who stands behind those
- * of pods that say that they are of a unit (owners/chain.h): read once from the API server and
- * remembered for a while, also that there is nothing to be read. What Kubernetes' own controllers
- * select need not be read: what their pods' labels mean is known.
+ * Selectors of custom controllers, from their scale subresource, and the makers of units, for pods
+ * whose labels claim a unit (owners/chain.h): read once from the API server and remembered for a
+ * while, also if there is nothing to read. Selectors of Kubernetes' own controllers are not read:
+ * the labels of their pods are known.
  *
- * Threads: any. What is remembered is guarded by a mutex that is held for one look or change. It is
- * bounded (LIMIT_OWNERS), and a namespace that asks for much forgets its own (base/lru.h).
+ * Threads: any. A mutex, held for one look or change, guards the memory, which is bounded
+ * (LIMIT_OWNERS); a namespace that asks for much evicts its own facts (base/lru.h).
  */
 #pragma once
 
@@ -23,13 +23,13 @@ struct owner_ref {
     struct str namespace, api, kind, name; /* api: "example.com/v1" */
 };
 
-/* What ought to be read of a controller. */
+/* A fact about a controller that must be read. */
 struct owner_wanted {
     struct owner_ref ref; /* name "": nothing */
-    bool unit;            /* who stands behind it; otherwise what it selects */
+    bool unit;            /* read the maker of its unit; otherwise its selector */
 };
 
-/* Could it have a selector to read? */
+/* Could the controller have a selector to read? */
 bool owner_is_custom(const struct owner_ref *ref);
 
 /* `clock` is borrowed; NULL: the real one. 0 or -ENOMEM; free takes NULL. */
@@ -42,14 +42,14 @@ enum owner_knowledge owners_selector(struct owners *o, const struct owner_ref *r
                                      struct arena *arena, struct str *ret);
 
 enum owner_unit {
-    OWNER_UNIT_UNKNOWN, /* it is to be read */
+    OWNER_UNIT_UNKNOWN, /* it must be read */
     OWNER_UNIT_UNREAD,  /* it could not be read a moment ago */
-    OWNER_UNIT_NONE,    /* nobody who makes units */
+    OWNER_UNIT_NONE,    /* no owner makes units */
     OWNER_UNIT_MADE
 };
-/* Who stands behind the controller, which is of a kind that may be in a chain. With
- * OWNER_UNIT_MADE, *ret is the API group of the object that does, in the arena; its own, if it
- * makes units itself. */
+/* Finds the maker of units above the controller, whose kind may be in a chain. With
+ * OWNER_UNIT_MADE, *ret is the API group of the maker, in the arena; the controller's own group if
+ * it makes units itself. */
 enum owner_unit owners_unit(struct owners *o, const struct owner_ref *ref, struct arena *arena,
                             struct str *ret);
 
@@ -62,10 +62,10 @@ struct owner_question {
     size_t ctx_size;
 };
 
-/* Takes the request over, reads what is wanted, and goes on. False: the caller is to go on, for its
- * name cannot be one, too much is being read already, or there is no memory. */
+/* Takes the request over, reads the wanted fact, and calls `then`. False: the caller must go on, as
+ * the name is not valid, too much is being read already, or there is no memory. */
 bool owners_read(const struct owner_question *question, const struct http_request *request,
                  const struct owner_wanted *wanted) MUST_CHECK;
 
-/* Does this with each metric of reading. */
+/* Calls `what` with each metric of reading. */
 void owners_metrics(void (*what)(struct metric *));

@@ -8,8 +8,8 @@
 #define NO_ANCHOR UINT32_MAX
 
 /*
- * The buffer may become what the arena could still take, but no longer than a document may be: what
- * does not fit in the end is refused before memory is spent on it.
+ * The buffer's maximum is the arena's free room, but at most a document's limit: a text that would
+ * not fit in the end is refused before memory is spent on it.
  */
 void yaml_build_init(struct yaml_build *b, bool with_marks, struct arena *arena) {
     size_t left = arena->max - arena->total;
@@ -31,8 +31,8 @@ static int no_memory(const struct yaml_build *b, struct err *err) {
 }
 
 /*
- * Has everything been written? A buffer fails at its maximum or for want of memory and does not say
- * which; one that is at least half full is taken to have met its maximum.
+ * Has everything been written? A buffer fails at its maximum or without memory, and does not show
+ * which; a buffer that is at least half full counts as one at its maximum.
  */
 static int check_written(const struct yaml_build *b, struct err *err) {
     if (!strbuf_failed(&b->out))
@@ -43,7 +43,7 @@ static int check_written(const struct yaml_build *b, struct err *err) {
     return no_memory(b, err);
 }
 
-/* Where the next value will start: after the comma that the writer puts in front of it. */
+/* Returns where the next value will start: after the comma that the writer puts in front. */
 static uint32_t next_offset(const struct yaml_build *b) {
     return (uint32_t)(b->out.n + b->writer.comma);
 }
@@ -174,7 +174,7 @@ int yaml_build_key(struct yaml_build *b, struct str key, struct yaml_value_site 
 
 /* ---- values ---- */
 
-/* A value of `height` levels is complete: tells the container around it. */
+/* Ends a value of `height` levels: updates the container around it. */
 static int value_done(struct yaml_build *b, uint32_t height, struct err *err) {
     if (b->depth > 0) {
         struct yaml_frame *frame = &b->frames[b->depth - 1];

@@ -1,11 +1,10 @@
 /*
  * The writing half of the YAML reader (yaml/yaml.h): takes the values of a document one after the
- * other and appends them to a buffer as JSON. It knows nothing of YAML's syntax; it keeps what a
- * stream of values needs to be right: which container we are in, which keys it has (duplicates are
- * refused, in constant time per key), and where the anchored values stand in the output, so that an
- * alias is one copy of bytes.
+ * other and appends them to a buffer as JSON. It knows nothing of YAML's syntax; it keeps the state
+ * of a stream of values: the open containers, their keys (duplicates are refused, in constant time
+ * per key), and the places of anchored values in the output, so that an alias is one copy of bytes.
  *
- * Errors are without a position, which only the caller knows. -EINVAL, -E2BIG (depth or length) or
+ * Errors have no position, which only the caller knows. -EINVAL, -E2BIG (depth or length) or
  * -ENOMEM; after an error only yaml_build_done() may be called.
  */
 #pragma once
@@ -69,7 +68,7 @@ void yaml_build_done(struct yaml_build *b);
 
 /* Begins a document: forgets the anchors of the one before. */
 void yaml_build_document(struct yaml_build *b);
-/* Ends it; one without a value is dropped. */
+/* Ends a document; drops it if it has no value. */
 int yaml_build_document_end(struct yaml_build *b, struct err *err) MUST_CHECK;
 
 /* Is the next value the key of an object? */
@@ -77,7 +76,7 @@ static inline bool yaml_build_wants_key(const struct yaml_build *b) {
     return b->depth > 0 && b->frames[b->depth - 1].wants_key;
 }
 
-/* What comes with every value. */
+/* Anchor and line of a value. */
 struct yaml_value_site {
     struct str anchor; /* empty: none */
     uint32_t line;

@@ -37,17 +37,17 @@ struct yaml_json {
 int yaml_to_json(struct str yaml, bool with_marks, struct arena *arena, struct yaml_json *ret,
                  struct err *err) MUST_CHECK;
 
-/* The line that an error of yaml_to_json() names, also behind what was put in front of it; 0: it
- * names none. */
+/* Returns the line that an error of yaml_to_json() names, also after a caller has put text in
+ * front; 0: the error names no line. */
 uint32_t yaml_line_named(const char *error);
 
-/* Of the libyaml that is loaded. Static string. */
+/* Returns the version of the loaded libyaml. Static string. */
 const char *yaml_library_version(void);
 
-/* The YAML line of the byte `json_offset` of ret->text: that of the last mark at or before it. 0
- * without marks. */
+/* Returns the YAML line of the byte `json_offset` of doc->text: the line of the last mark at or
+ * before it. 0 without marks. */
 uint32_t yaml_line_of(const struct yaml_json *doc, size_t json_offset);
-/* An error of a decoder that has read `json` names its byte there, which is none of the YAML's.
- * Puts the YAML's line in its place if `json` is a part of doc->text and has marks; otherwise it
- * goes. `err` may be NULL. */
+/* A decoder's error names a byte of `json`, which means nothing in the YAML. Replaces the byte by
+ * the YAML's line if `json` is a part of doc->text and has marks; otherwise removes it. `err` may
+ * be NULL. */
 void yaml_say_line(const struct yaml_json *doc, struct str json, struct err *err);
