@@ -16,9 +16,9 @@ enum { ADDRESS_TEXT_SIZE = 80 }; /* "[fe80::...%interface]:65535" */
 /*
  * Opens, binds and listens. Hosts: IPv4 and IPv6 literals ("127.0.0.1:8443", "[::1]:8443"), or
  * nothing (":8443") for every address of the machine, both families. Port 0 takes a free one.
- * The caller owns *ret_fd, which is non-blocking and close-on-exec. `text` receives the address
- * that it really listens on. 0, -EINVAL if `address` is not an address, or the errno of the failing
- * call with a sentence that says what to do.
+ * The caller owns *ret_fd, which is non-blocking and close-on-exec. `text` receives the real
+ * address of the socket. 0, -EINVAL if `address` is not an address, or the errno of the failing
+ * call with advice in its sentence.
  */
 int address_listen(const char *address, char text[ADDRESS_TEXT_SIZE], int *ret_fd,
                    struct err *err) MUST_CHECK;
@@ -31,8 +31,8 @@ bool address_is_valid(struct str address);
 void address_text(const struct sockaddr *address, char text[ADDRESS_TEXT_SIZE]);
 /* Is it 127.0.0.0/8 or ::1? */
 bool address_is_loopback(const struct sockaddr *address);
-/* Would other machines reach a socket that listens here? False for what is no address at all, for
- * address_listen() refuses that. */
+/* Would other machines reach a socket that listens here? False for a text that is no address:
+ * address_listen() refuses it. */
 bool address_is_open(const char *address);
 
 /* An address without its port, for comparing: IPv6, or IPv4 as ::ffff:10.0.0.7. */
@@ -41,10 +41,9 @@ struct address_key {
 };
 /* All zero for other address families. */
 struct address_key address_key(const struct sockaddr *address);
-/* The network it belongs to, as far as one can say: a /24 of IPv4, a /64 of IPv6. */
+/* Returns the network of an address, by a rule of thumb: a /24 of IPv4, a /64 of IPv6. */
 struct address_key address_key_network(struct address_key key);
-/* What counts as one caller: an address of IPv4, a /64 of IPv6, all of which may be one caller's.
- */
+/* Returns the key of one caller: an IPv4 address, or a /64 of IPv6, which one caller may own. */
 struct address_key address_key_caller(struct address_key key);
 /* "10.0.0.7" or "fd00::1". */
 void address_key_text(const struct address_key *key, char text[ADDRESS_TEXT_SIZE]);

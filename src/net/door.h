@@ -1,7 +1,7 @@
 /*
- * The door of a listener: it lets connections in within limits (net/slots.h), and says in the log
- * and counts which it refuses and which it closes. Every listener has one, whatever is spoken
- * behind it, so that all of them have the same counters under their own names.
+ * The door of a listener: it lets connections in within limits (net/slots.h), and logs and counts
+ * connections that it refuses or closes. Every listener has a door, whatever its protocol, so that
+ * all have the same counters under their own names.
  *
  * Metrics, by `listener`: evenkeel_http_connections, evenkeel_http_connections_refused_total and
  * evenkeel_http_connections_evicted_total by `reason`, evenkeel_http_deadline_closes_total.
@@ -19,12 +19,12 @@ enum { DOOR_LABELS = 96 };
 struct door_options {
     const char *listener; /* a literal without quotes or backslashes */
     unsigned connections, per_address;
-    bool asks_for_certificates; /* then a part of all connections is for clients that show one */
+    bool asks_for_certificates; /* then some connections are reserved for clients that show one */
 };
 
 struct door {
     struct door_options options;
-    struct slots *slots; /* owned; the listener tells it what becomes of each connection */
+    struct slots *slots; /* owned; the listener reports each connection's state to it */
     int scarce_fd;       /* from this descriptor on few are left; 0: none */
     char labels[DOOR_LABELS], reason_labels[SLOTS_EVICTIONS][DOOR_LABELS];
     struct metric connections, deadline_closes;
@@ -33,10 +33,10 @@ struct door {
 
 /* Registers the metrics; a door does not move afterwards. 0, or -ENOMEM. */
 int door_open(struct door *d, const struct door_options *options, struct err *err) MUST_CHECK;
-/* No connection may be left. One that is all zero is fine. */
+/* No connection may be left. An all-zero door is fine. */
 void door_close(struct door *d);
 
-/* For a descriptor that has just been accepted. False: it is refused, and has been closed. */
+/* Admits a descriptor that has just been accepted. False: it is refused, and has been closed. */
 bool door_admit(struct door *d, int fd, const struct sockaddr *peer) MUST_CHECK;
 /* Takes back the admission of a connection for which there is no memory, and logs it. The caller
  * closes the descriptor. */
@@ -45,5 +45,5 @@ void door_turn_back(struct door *d, int fd);
 bool door_evict_holder(struct door *d, const struct slot *slot, size_t wanted);
 /* Adds `change` to the number of open connections, and returns the new number. */
 int64_t door_count(struct door *d, int64_t change);
-/* A connection is closed because its time is up. For watchdog_start(), too. */
+/* Counts a connection that is closed because its time is up. For watchdog_start(), too. */
 void door_count_late(void *door);

@@ -1,7 +1,7 @@
 /*
- * Names of hosts to addresses, without blocking who asks: each look-up has a thread of its own,
- * LIMIT_LOOKUPS at most in the process, because getaddrinfo(3) may take many seconds where DNS does
- * not answer. A literal address needs no thread.
+ * Resolves host names without blocking the caller: each look-up has a thread of its own, at most
+ * LIMIT_LOOKUPS in the process, because getaddrinfo(3) may take many seconds if DNS does not
+ * answer. A literal address needs no thread.
  */
 #pragma once
 
@@ -26,11 +26,11 @@ struct lookup_found {
 };
 
 struct lookup;
-/* Begins. When it has ended, 1 is added to the eventfd, which the caller may close before. 0,
- * -EAGAIN (there are LIMIT_LOOKUPS already: try again when one has ended, or later) or -ENOMEM. */
+/* Begins a look-up. Its end adds 1 to the eventfd, which the caller may close before. 0, -EAGAIN
+ * (LIMIT_LOOKUPS are running: try again when one has ended, or later) or -ENOMEM. */
 int lookup_start(const char *host, const char *port, int event_fd, struct lookup **ret,
                  struct err *err) MUST_CHECK;
-/* 0 with addresses; -EAGAIN: not yet; -ENXIO: there is none, with a sentence. */
+/* Returns 0 with addresses; -EAGAIN: not yet; -ENXIO: no address, with a sentence. */
 int lookup_result(struct lookup *l, struct lookup_found *ret, struct err *err) MUST_CHECK;
-/* Of a look-up that goes on, the result is dropped. NULL is fine. */
+/* Frees a look-up; if it still runs, its result is dropped. NULL is fine. */
 void lookup_free(struct lookup *l);

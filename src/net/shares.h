@@ -1,13 +1,13 @@
 /*
- * How many connections each address has, and each network: a tree of everybody, networks (a /24 of
- * IPv4, a /64 of IPv6) and addresses. It answers which address has most of the network that has
- * most, which is whose connections go first when there are too many. An address that shares its
- * network with a greedy one therefore keeps what it has, and so does a network beside a greedy one.
+ * Counts the connections of each address and each network: a tree of everybody, networks (a /24 of
+ * IPv4, a /64 of IPv6) and addresses. It finds the largest address of the largest network, whose
+ * connections are closed first when there are too many. So an address that shares its network with
+ * a greedy one keeps its connections, and so does a network beside a greedy one.
  *
  * Everything takes expected constant time, whatever the number of addresses, and no memory after
- * the beginning: sizes change by one, so the largest one of a parent can be followed by steps of
- * one, if it can be said whether any child of a given size is left. Children of one parent and one
- * size are found by a hash of the two.
+ * the beginning: sizes change by one, so the largest size of a parent's children moves by steps of
+ * one, if we know whether any child of a given size is left. Children of one parent and one size
+ * are found by a hash of the two.
  *
  * Not thread-safe.
  */
@@ -45,17 +45,17 @@ struct shares {
 bool shares_init(struct shares *s, unsigned connections);
 void shares_done(struct shares *s);
 
-/* Of this address, made when it is not there yet. It goes when its size falls back to 0, or by
- * shares_drop(). There is room for one that has no connection. */
+/* Returns the share of this address; makes it if necessary. It is freed when its size falls back to
+ * 0, or by shares_drop(). There is room for one share without a connection. */
 struct share *shares_of(struct shares *s, const struct address_key *address);
 /* Forgets an address, and its network, if they have no connections. */
 void shares_drop(struct shares *s, struct share *address);
-/* One connection more, or one less; then the address may be gone. */
+/* Adds or removes one connection; without connections the share is freed. */
 void shares_grow(struct shares *s, struct share *address);
 void shares_shrink(struct shares *s, struct share *address);
-/* The address with most connections of the network with most; of equal ones the one that has been
- * as large for longest. NULL: there are no connections. */
+/* Returns the address with most connections in the network with most; of equal ones the one that
+ * has been as large for longest. NULL: there are no connections. */
 struct share *shares_largest(struct shares *s);
 /* Has `a`, by its network or within the same one, at least two connections more than `b`? Then `b`
- * is still not the larger one when it gets one of them. */
+ * is not larger, even after it gets one connection of `a`. */
 bool shares_exceeds(const struct share *a, const struct share *b);

@@ -15,7 +15,7 @@
 
 enum state {
     FREE,
-    ENTERED,  /* with libmicrohttpd, which has not told us of it yet */
+    ENTERED,  /* given to libmicrohttpd, which has not called us back yet */
     IDLE,     /* in its address's list of this name */
     BUSY,     /* likewise */
     VERIFIED, /* counted in `verified`, and for no address */
@@ -39,7 +39,7 @@ struct slots {
     struct condition moved; /* `passing` has become less */
     unsigned passing;       /* connections on their way in or out */
     bool closing;           /* whoever arrives leaves at once */
-    bool stuck;             /* it has not become less since a newcomer waited in vain */
+    bool stuck;             /* a newcomer waited in vain, and none has arrived since */
     struct shares strangers;
     unsigned verified;
     struct slot *all;      /* owned: twice the limit */
@@ -107,7 +107,7 @@ static struct slot *find(struct slots *s, int fd) REQUIRES(s->mutex) {
     return NULL;
 }
 
-/* It counts for nobody any more. */
+/* Takes the connection out of all counts. */
 static void count_out(struct slots *s, struct slot *slot) REQUIRES(s->mutex) {
     if (slot->state == ENTERED)
         slot->address->entered--;
@@ -118,7 +118,7 @@ static void count_out(struct slots *s, struct slot *slot) REQUIRES(s->mutex) {
     list_remove(&slot->waiting);
 }
 
-/* Whoever was on the way in or out has arrived. */
+/* Notes that a connection on its way in or out has arrived. */
 static void move(struct slots *s) REQUIRES(s->mutex) {
     s->passing--;
     s->stuck = false;
@@ -140,7 +140,7 @@ static struct slot *first_of(struct list *connections) {
     return list_empty(connections) ? NULL : LIST_ITEM(struct slot, waiting, connections->next);
 }
 
-/* Whose connection goes for one more of `newcomer`. NULL: nobody's. */
+/* Chooses the connection to close for one more of `newcomer`. NULL: none may be closed. */
 static struct slot *choose(struct slots *s, struct share *newcomer, enum slots_reason *ret_reason)
     REQUIRES(s->mutex) {
     *ret_reason = SLOTS_ADDRESS;
@@ -154,8 +154,8 @@ static struct slot *choose(struct slots *s, struct share *newcomer, enum slots_r
     return slot != NULL || !shares_exceeds(most, newcomer) ? slot : first_of(&most->busy);
 }
 
-/* Descriptors are given out from the lowest, so a high number shows that as many are in use. A low
- * one does not show that they are not: hence the count. */
+/* The kernel gives out the lowest free descriptor, so a high number shows that as many are in use.
+ * A low number does not show the opposite: hence the count. */
 static bool is_scarce(const struct slots *s, int fd) REQUIRES(s->mutex) {
     return s->limits.scarce_fd > 0 &&
            (fd >= s->limits.scarce_fd || atomic_load(&everywhere) >= s->limits.scarce_fd) &&
@@ -192,7 +192,7 @@ static bool has_room(const struct slots *s) REQUIRES(s->mutex) {
     return s->fresh < s->count || !list_empty(&s->unused);
 }
 
-/* One that is free: there is room. */
+/* Returns a free slot; the caller has checked that there is one. */
 static struct slot *take(struct slots *s) REQUIRES(s->mutex) {
     if (list_empty(&s->unused))
         return &s->all[s->fresh++];
@@ -201,7 +201,7 @@ static struct slot *take(struct slots *s) REQUIRES(s->mutex) {
     return slot;
 }
 
-/* Closes a connection if that is what it takes to have one more of this address. */
+/* Closes a connection if one more of this address needs the room. */
 static void make_room(struct slots *s, int fd, struct share *newcomer, struct slots_entry *entry)
     REQUIRES(s->mutex) {
     entry->admitted = has_room(s) && (!is_scarce(s, fd) || s->passing < SLOTS_FEW);
@@ -242,8 +242,8 @@ static struct slots_entry try_to_enter(struct slots *s, int fd, const struct add
     return entry;
 }
 
-/* Can what is on its way change that there is no room? For an address that has as many as it may
- * only its own connections can, on their way in. */
+/* Can connections on their way make room? If the address has reached its own limit, only its own
+ * connections on their way in can. */
 static bool may_wait(struct slots *s, const struct address_key *key, enum slots_reason reason)
     REQUIRES(s->mutex) {
     if (s->passing == 0 || s->stuck)
@@ -366,7 +366,7 @@ static void sum_up(struct slots *s) REQUIRES(s->mutex) {
         }
 }
 
-/* Does `a` hold more than `b` does, which holds `more` now? Where they are apart is what counts. */
+/* Does `a` hold more than `b`, which now holds `more`? Compares them where their trees part. */
 static bool holds_more(const struct slot *a, const struct slot *b, size_t more) {
     if (a->address->parent != b->address->parent)
         return a->address->parent->held > b->address->parent->held + more;
