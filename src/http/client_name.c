@@ -9,7 +9,7 @@ static const char *const prefixes[CLIENT_NAME_TYPES] = {
     [CLIENT_NAME_EMAIL] = "email:",
 };
 
-/* CLIENT_NAME_TYPES if none of the prefixes is in front. */
+/* Returns CLIENT_NAME_TYPES if the text begins with no known prefix. */
 static enum client_name_type type_of(struct str written) {
     enum client_name_type type = 0;
     while (type < CLIENT_NAME_TYPES && !str_has_prefix(written, str_of(prefixes[type])))
@@ -34,7 +34,7 @@ void client_name_write(const struct client_name *name, char *out, size_t size) {
     (void)snprintf(out, size, "%s%.*s", plain ? "" : prefixes[name->type], STR_ARG(name->text));
 }
 
-/* What stands in front of the first colon; empty if there is none. */
+/* Returns the text in front of the first colon; empty without a colon. */
 static struct str word_of(struct str written) {
     size_t colon = str_find(written, ':');
     return (struct str){written.p, colon == SIZE_MAX ? 0 : colon};

@@ -2,8 +2,8 @@
  * A connection's life: libmicrohttpd's callbacks, which find the connection again and pass on to
  * exchange.c.
  *
- * Client certificates are asked for, not demanded, in the handshake, and without a list of CA
- * names: a client then always shows what it has, even after the CA was changed, and a refusal can
+ * The handshake asks for a client certificate, but does not demand it, and sends no list of CA
+ * names: so a client always shows its certificate, even after the CA was changed, and a refusal can
  * be a readable answer instead of a TLS alert.
  */
 #include "http/listener.h"
@@ -50,7 +50,7 @@ static void open_connection(struct http_listener *l, struct MHD_Connection *mhd,
     if (c->session != NULL && tls_wants_client(l->tls))
         gnutls_certificate_server_set_request(c->session, GNUTLS_CERT_REQUEST);
     watchdog_watch(l->watchdog, &c->deadline, descriptor_of(mhd), l->options.limits.header_ms);
-    (void)door_count(&l->door, 1); /* one that is counted has its deadline */
+    (void)door_count(&l->door, 1); /* every counted connection has its deadline */
 }
 
 static void close_connection(struct http_listener *l, struct connection *c) {
@@ -77,7 +77,7 @@ void connection_on_notify(void *listener, struct MHD_Connection *mhd, void **con
     close_connection(l, *context);
 }
 
-/* GnuTLS uses the pair as long as the session lives, and so long the connection holds it. */
+/* GnuTLS uses the pair for the session's life, so the connection holds it as long. */
 int connection_on_certificate(gnutls_session_t session, const gnutls_datum_t *ca_names,
                               int ca_count, const gnutls_pk_algorithm_t *algorithms,
                               int algorithm_count, gnutls_pcert_st **chain, unsigned *chain_length,
@@ -100,14 +100,14 @@ int connection_on_certificate(gnutls_session_t session, const gnutls_datum_t *ca
  * as it ends some connections after their worker. */
 static _Thread_local struct list *receiving;
 
-/* Says it past libmicrohttpd, which finds the connection at its end when it wants to answer. */
+/* Sends the refusal past libmicrohttpd, which then finds the connection ended. */
 static void refuse_head(struct connection *c, unsigned status) {
     char answer[256];
     int n = snprintf(answer, sizeof answer,
                      "HTTP/1.1 %u %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", status,
                      MHD_get_reason_phrase_for(status));
     const int fd = descriptor_of(c->mhd);
-    if (c->session != NULL) { /* all of it as well as it can be: the client is at fault */
+    if (c->session != NULL) { /* best effort: the client is at fault */
         (void)gnutls_record_send(c->session, answer, (size_t)n);
         (void)gnutls_bye(c->session, GNUTLS_SHUT_WR);
     } else {
@@ -117,10 +117,10 @@ static void refuse_head(struct connection *c, unsigned status) {
 }
 
 /*
- * libmicrohttpd (0.9.75) refuses some complete heads itself: a Content-Length that is none, cookies
+ * libmicrohttpd (0.9.75) refuses some complete heads itself: an invalid Content-Length, cookies
  * that do not fit. It then writes the head of its answer twice, so that the second one looks like
  * another answer or a body. But it complains before: "Error processing request (HTTP response code
- * is %u ...". It does not say of whom, which is the only one here whose head has a size already.
+ * is %u ...". It does not name the connection: that is the only one here whose head has a size.
  */
 void connection_on_complaint(const char *fmt, va_list args) {
     static const char error[] = "Error processing request (HTTP response code is %u";
@@ -135,7 +135,7 @@ void connection_on_complaint(const char *fmt, va_list args) {
         if (MHD_get_connection_info(c->mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE) == NULL)
             continue; /* still on its way */
         refuse_head(c, status);
-        list_remove(&c->receiving); /* the next one that is refused is another */
+        list_remove(&c->receiving); /* the next refused connection is another one */
         return;
     }
 }

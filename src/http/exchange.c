@@ -21,7 +21,7 @@
 void exchange_begin(struct connection *c, const char *uri) {
     struct exchange *x = &c->exchange;
     const char *question = strchr(uri, '?');
-    if (c->used) { /* a new connection has its deadline, and is waited for, from the start */
+    if (c->used) { /* a new connection has its deadline, and counts as waiting, from the start */
         watchdog_rearm(c->listener->watchdog, &c->deadline, c->listener->options.limits.header_ms);
         listener_wait_for(c->listener);
     }
@@ -52,7 +52,7 @@ static bool check_framing(struct connection *c, const struct framing *f) {
     struct exchange *x = &c->exchange;
     x->expects_continue = f->expects_continue;
     x->length = f->length == FRAMING_CHUNKED ? BODY_LENGTH_UNKNOWN : (size_t)f->length;
-    /* libmicrohttpd is lenient with chunks, too, and those cannot be looked at */
+    /* libmicrohttpd is lenient with chunks, too, and we cannot see them */
     x->last = f->fault != NULL || x->length == BODY_LENGTH_UNKNOWN;
     if (f->fault == NULL)
         return true;
@@ -60,8 +60,8 @@ static bool check_framing(struct connection *c, const struct framing *f) {
     return false;
 }
 
-/* No page of the web has any business here. Over TLS the certificate has told which name was meant,
- * so Host need not. */
+/* Refuses requests of web pages. Over TLS the client has checked our name in the certificate, so we
+ * do not check Host. */
 static bool check_origin(struct connection *c, const struct framing *f) {
     struct exchange *x = &c->exchange;
     bool proxied = str_has_prefix(x->request.peer, STR("127.0.0.6:"));
@@ -95,7 +95,7 @@ static bool check_client(struct connection *c) {
     return false;
 }
 
-/* What is switched off is logged, for kube-scheduler shows nobody the text of an answer. */
+/* Logs requests for paths that are off, because kube-scheduler shows nobody the answer's text. */
 static void answer_not_found(struct connection *c) {
     CLEANUP(strbuf_done) struct strbuf known = {.max = 4096};
     struct exchange *x = &c->exchange;
@@ -110,7 +110,7 @@ static void answer_not_found(struct connection *c) {
               LOG_CSTR("advice", off));
 }
 
-/* The listener lets everybody in who may call anything. */
+/* Checks the service's own list; the listener admits every caller that may call any service. */
 static bool check_subjects(struct connection *c, const struct http_service *service) {
     const struct http_tls_options *own = &c->listener->options.tls;
     if (c->session == NULL || !tls_wants_client(c->listener->tls))
@@ -190,8 +190,7 @@ static void answer_too_busy(struct connection *c) {
     response->retry_after_s = 1;
 }
 
-/* Does the body, when n bytes more have come, take so little that it is taken whatever others hold?
- */
+/* Is the body, with n bytes more, so small that it is taken whatever others hold? */
 static bool is_small(const struct exchange *x, size_t n) {
     return (x->length != BODY_LENGTH_UNKNOWN ? x->length : x->body.n + n) <= LIMIT_HTTP_SMALL_BODY;
 }
@@ -235,11 +234,11 @@ enum MHD_Result exchange_headers(struct connection *c, const char *path, const c
     x->phase = EXCHANGE_REFUSED;
     bool much = x->length != BODY_LENGTH_UNKNOWN && x->length > LIMIT_HTTP_DROP_BYTES;
     bool answer_now = !clear || much || (x->length > 0 && x->expects_continue);
-    x->last |= answer_now; /* what comes next is still this one's body */
+    x->last |= answer_now; /* the next bytes still belong to this request's body */
     return answer_now ? answer_send(c) : MHD_YES;
 }
 
-/* The rest of the body is dropped and the response, already filled, is sent after it. */
+/* Drops the rest of the body; the response, already filled, is sent after it. */
 static void refuse_body(struct connection *c) {
     body_done(&c->exchange.body);
     slots_hold(c->slot, 0, true);
@@ -275,7 +274,7 @@ enum MHD_Result exchange_body(struct connection *c, const char *bytes, size_t n)
     return MHD_YES;
 }
 
-/* The handler, or what goes on for it. False: neither is to run. */
+/* Takes the handler or the continuation that must run. False: neither must run. */
 static bool take_handler(struct exchange *x, http_handler_fn **ret, void **ret_ctx) {
     if (x->phase == EXCHANGE_BODY) {
         x->request.body = (struct str){x->body.p, x->body.n};
@@ -327,7 +326,7 @@ enum MHD_Result exchange_finish(struct connection *c) {
             return finish_large(c);
         exchange_call(x, handle, ctx, &x->response);
         if (x->phase == EXCHANGE_DEFERRED)
-            return MHD_YES; /* called again once there is an answer, or what goes on */
+            return MHD_YES; /* called again once there is an answer or a continuation */
     }
     return answer_send(c);
 }
@@ -365,7 +364,7 @@ void exchange_end(struct connection *c) {
     strbuf_done(&x->response.text);
     body_done(&x->body);
     arena_done(&x->arena);
-    if (huge) /* what a few of these left free in each thread's heap is not wanted soon */
+    if (huge) /* the free memory that these leave in each thread's heap is not needed soon */
         (void)malloc_trim(0);
     byte_budget_give_back(&c->listener->budget, x->charged);
     slots_hold(c->slot, 0, false);

@@ -66,9 +66,9 @@ void exchange_end(struct connection *c);
 void exchange_call(struct exchange *x, http_handler_fn *handle, void *ctx,
                    struct http_response *response);
 
-/* Is there room for n more bytes of a connection that would hold `wanted` then? If it takes that,
- * those go that hold most. */
+/* Makes room for n more bytes of a connection that would then hold `wanted`; if necessary it closes
+ * the connections that hold most. */
 bool exchange_make_room(struct connection *c, size_t n, size_t wanted);
 
-/* Queues c->exchange.response, whose text becomes libmicrohttpd's. Of answer.c. */
+/* In answer.c: queues c->exchange.response, whose text becomes libmicrohttpd's. */
 enum MHD_Result answer_send(struct connection *c);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* While the headers are read, in order. */
+/* The state while the headers are read, in order. */
 struct look {
     struct framing *framing;
     const char *at; /* where the next line must begin */
@@ -10,13 +10,13 @@ struct look {
     struct str length, encoding;
 };
 
-/* The first fault found is the one that is told. */
+/* Keeps the first fault. */
 static void refuse(struct framing *f, const char *fault) {
     if (f->fault == NULL)
         f->fault = fault;
 }
 
-/* A letter, a digit, or one of the others. */
+/* Is it a letter, a digit, or one of the others? */
 static bool is_one_of(char c, const char *others) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
            (c != '\0' && strchr(others, c) != NULL);
@@ -29,7 +29,7 @@ static bool is_token(struct str s) {
     return s.n > 0;
 }
 
-/* No controls but tabs. */
+/* Does the value have no control characters but tabs? */
 static bool is_field_value(struct str s) {
     for (size_t i = 0; i < s.n; i++)
         if (((unsigned char)s.p[i] < ' ' && s.p[i] != '\t') || s.p[i] == 0x7f)
@@ -37,7 +37,7 @@ static bool is_field_value(struct str s) {
     return true;
 }
 
-/* The characters of a name, an address in brackets, and a port. */
+/* Has it only characters of a name, an address in brackets, and a port? */
 static bool is_host(struct str s) {
     for (size_t i = 0; i < s.n; i++)
         if (!is_one_of(s.p[i], "-._~%!$&'()*+,;=:[]"))
@@ -45,7 +45,7 @@ static bool is_host(struct str s) {
     return true;
 }
 
-/* Is it 1*DIGIT, and no more than fits? */
+/* Is it 1*DIGIT that fits an int64? */
 static bool read_length(struct str text, int64_t *ret) {
     for (size_t i = 0; i < text.n; i++)
         if (text.p[i] < '0' || text.p[i] > '9')
@@ -64,7 +64,7 @@ bool framing_target_is_clean(struct str target) {
     return true;
 }
 
-/* The first of a header counts where it is no fault to repeat it. */
+/* Takes the first value of a header that may be repeated. */
 static void take(struct str *into, struct str text) {
     *into = into->p == NULL ? text : *into;
 }

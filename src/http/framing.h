@@ -5,11 +5,10 @@
  * libmicrohttpd (0.9.75) is lenient: it takes a bare line feed for the end of a line, joins folded
  * lines, keeps blanks before a colon as part of the name, cuts values at a NUL, and knows nothing
  * of a second Host or Content-Length. But it parses in place and shows where: each name and value
- * is a pointer into the received bytes, each end of line became NULs, and it tells how long the
- * whole head was. So what it made of the head is compared with the only way a correct head can be
- * laid out: one space, one colon, CR and LF, in one piece from the method to the empty line. What
- * does not fit is refused, and so would be everything, at once, if another version did not parse in
- * place.
+ * is a pointer into the received bytes, each end of line became NULs, and it reports the length of
+ * the whole head. So we compare its result with the only layout of a correct head: one space, one
+ * colon, CR and LF, in one piece from the method to the empty line. A head that does not fit is
+ * refused; a version that did not parse in place would have all its requests refused at once.
  *
  * One thing cannot be seen: a NUL in place of the CR that ends a line.
  */
@@ -22,7 +21,7 @@
 
 enum { FRAMING_CHUNKED = -1 };
 
-/* What there is to know of a head before anything is decided. */
+/* The result of checking a head, before any decision. */
 struct framing {
     const char *fault; /* a sentence; NULL: none, and the rest may be used */
     int64_t length;    /* of the body, or FRAMING_CHUNKED */
@@ -31,8 +30,8 @@ struct framing {
     struct origin origin;
 };
 
-/* The request line as libmicrohttpd gives it. The target is as it was sent, in place; what was said
- * of it must have been found out at MHD_OPTION_URI_LOG_CALLBACK, before it was decoded. */
+/* The request line as libmicrohttpd gives it. The target is in place; target_is_clean must have
+ * been found at MHD_OPTION_URI_LOG_CALLBACK, before the target was decoded. */
 struct framing_line {
     const char *method, *version;
     struct str target;
@@ -41,5 +40,5 @@ struct framing_line {
 
 /* Borrows from the connection's memory, for the life of the request. */
 void framing_read(struct MHD_Connection *mhd, const struct framing_line *line, struct framing *ret);
-/* Anything but controls, blanks and bytes above 127, and no NUL in disguise (%00)? */
+/* Is the target free of controls, blanks, bytes above 127 and an escaped NUL (%00)? */
 bool framing_target_is_clean(struct str target);

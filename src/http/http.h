@@ -24,9 +24,9 @@ struct http_request {
                                 unless it is a common name; "" without a verified one */
     struct str peer;         /* the client's address: "10.0.0.7:51342" */
     bool peer_is_loopback;
-    /* Sent on this machine, by one of its programs: not by Istio's proxy, which comes from
-     * 127.0.0.6 (others' look like local programs), nor by a browser for a page whose name resolves
-     * to this machine. */
+    /* Sent by a program on this machine: not by Istio's proxy, which connects from 127.0.0.6 (other
+     * proxies look like local programs), nor by a browser for a page whose name resolves to this
+     * machine. */
     bool is_local;
     bool is_large;   /* it is handled on a thread for large ones, where it may wait, and is not
                         deferred */
@@ -70,11 +70,11 @@ struct http_deferral *http_defer(const struct http_request *request) MUST_CHECK;
 void http_deferral_answer(struct http_deferral *d, struct http_response *response);
 
 /*
- * Instead of an answer: a handler that goes on with the request, which is again what it was, on the
- * thread of its connection. It answers, or defers again. Where the request is over by then, `drop`
- * is called instead, on any thread. One of both is called exactly once, perhaps before
- * http_deferral_resume() returns. So what an answer costs is a cost of the listener's threads,
- * whatever thread had to be waited for.
+ * Instead of an answer: a handler that goes on with the unchanged request on the thread of its
+ * connection. It answers, or defers again. If the request is over by then, `drop` is called
+ * instead, on any thread. Exactly one of both is called, once, perhaps before
+ * http_deferral_resume() returns. So the listener's threads do the work of an answer, whatever
+ * thread the handler had to wait for.
  */
 struct http_continuation {
     http_handler_fn *go_on;
@@ -105,7 +105,7 @@ struct http_route {
 struct http_routes {
     const struct http_route *rows;
     size_t count;
-    const char *off; /* if not NULL, they are not served: what to set so that they are; literal */
+    const char *off; /* not NULL: not served; the setting that would serve them; literal */
 };
 #define HTTP_ROUTES(array)                                                                         \
     { .rows = (array), .count = sizeof(array) / sizeof(array)[0] }
@@ -116,7 +116,7 @@ struct http_routes {
 struct http_subjects {
     const char *const *items;
     size_t count;
-    const char *setting; /* what to change to allow more: "extender.fleetSubjects"; literal */
+    const char *setting; /* the setting that allows more: "extender.fleetSubjects"; literal */
 };
 
 /* Routes, and the ctx that their handlers get here. */
@@ -178,7 +178,7 @@ unsigned http_threads(unsigned wanted);
  * that says what to do. */
 int http_listener_start(const struct http_listener_options *options, struct clock *clock,
                         struct http_listener **ret, struct err *err) MUST_CHECK;
-/* "127.0.0.1:41235": where it really listens. Borrowed for the listener's life. */
+/* Returns the real address, "127.0.0.1:41235". Borrowed for the listener's life. */
 const char *http_listener_address(const struct http_listener *l);
 /* Loads the certificate files again if they changed. A bad pair is logged once, and the old pair
  * stays in use. Call it about once a second from one thread. */
@@ -204,9 +204,8 @@ void http_listener_drain(struct http_listener *l);
  * and frees everything, once every handler has returned. NULL is fine. */
 void http_listener_stop(struct http_listener *l, unsigned drain_ms);
 
-/* Of the handlers of all listeners that run now, the one that began first: its verb, static, and
- * how long it has been running. False: none runs. A request that is deferred has none. Any thread.
- */
+/* Returns the verb, static, and the running time of the handler that began first, of all listeners'
+ * handlers that run now. False: none runs. A deferred request has no handler. Any thread. */
 bool http_oldest_handler(const char **ret_verb, int64_t *ret_ms);
 
 /* Ready-made answers: one line of text for people, or the JSON that the handler wrote to

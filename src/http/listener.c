@@ -4,11 +4,11 @@
  * Starting: everything that can fail with a reason (addresses, certificates) is done first and by
  * our own code; libmicrohttpd gets no listening socket, connections are handed to it.
  *
- * Stopping: the acceptor goes first, so nobody new comes in; then the requests under way are waited
- * for; then the connections are closed, and waited for, the watchdog having watched until then;
- * libmicrohttpd stops last, when it has none: one (0.9.75) that finds fault with a request while it
- * stops reads a response that is not there. That wait has no limit, for a worker without CPU is
- * late by as much as it likes; libmicrohttpd would wait for its workers' threads as long.
+ * Stopping: the acceptor ends first, so no connection comes in; then we wait for the requests under
+ * way; then we close the connections and wait for them, watched by the watchdog until then.
+ * libmicrohttpd stops last, without connections: if it (0.9.75) refuses a request while it stops,
+ * it reads a response that is not there. The last wait has no limit, for a worker without CPU may
+ * be late by any time; libmicrohttpd would wait as long for its workers' threads.
  */
 #include "http/listener.h"
 
@@ -61,8 +61,8 @@ static void on_complaint(void *listener, const char *fmt, va_list args) {
 }
 
 /*
- * Deals connections out in turn. libmicrohttpd gives a connection to worker number (descriptor
- * modulo threads), so the descriptor is moved to the next free number that means the right worker.
+ * Gives connections to the workers in turn. libmicrohttpd gives a connection to worker number
+ * (descriptor modulo threads), so we move the descriptor to the next free number of that worker.
  */
 static int take_turn(struct http_listener *l, int fd) {
     const int threads = (int)l->options.threads, wanted = (int)(l->turn++ % l->options.threads);
@@ -74,7 +74,7 @@ static int take_turn(struct http_listener *l, int fd) {
         at = next;
     }
     if (at < 0 || at == fd)
-        return fd;   /* no more descriptors: then any worker will do */
+        return fd;   /* no descriptor is free: any worker will do */
     (void)close(fd); /* `at` is the same socket */
     return at;
 }
@@ -102,7 +102,7 @@ static void on_accepted(void *listener, int accepted, const struct sockaddr *pee
 
 void http_tune_memory(void) {
     enum { MMAP_FROM = 2 << 20, KEEP_PER_ARENA = 8 << 20 };
-    /* Before threads, as the header says; advice, so nothing to do if it is not taken. */
+    /* Before threads, as the header demands; only advice, so failures do not matter. */
     (void)mallopt(M_MMAP_THRESHOLD, MMAP_FROM);      /* NOLINT(concurrency-mt-unsafe) */
     (void)mallopt(M_TRIM_THRESHOLD, KEEP_PER_ARENA); /* NOLINT(concurrency-mt-unsafe) */
 }
@@ -131,21 +131,21 @@ static int check_options(const struct http_listener_options *options, struct err
 #define OPTION(option, value, pointer)                                                             \
     { (option), (intptr_t)(value), (void *)(uintptr_t)(pointer) }
 
-/* libmicrohttpd's timeout counts silence; it must not be what ends a request that has time left. */
+/* libmicrohttpd's timeout counts silence; it must not end a request that has time left. */
 static unsigned longest_ms(const struct http_limits *limits) {
     unsigned ms = limits->idle_ms > limits->request_ms ? limits->idle_ms : limits->request_ms;
     return ms > limits->header_ms ? ms : limits->header_ms;
 }
 
-/* More than slots.c lets in, for each worker: one that finds its own share full (0.9.75) locks a
- * mutex that it holds already and never comes back. */
+/* Returns more than slots.c lets in, for each worker: a worker (0.9.75) that finds its own share
+ * full locks a mutex that it holds already, and hangs. */
 static unsigned most_connections(const struct http_listener *l) {
     return (2 * l->options.limits.connections + 1) * l->options.threads;
 }
 
-/* Not with epoll: there libmicrohttpd (0.9.75) looks without a pause whether a client goes on that
- * has begun a handshake, so that one who is silent costs a whole processor until its time is up. A
- * worker has LIMIT_HTTP_CONNECTIONS at most, which poll() can bear. */
+/* Not with epoll: there libmicrohttpd (0.9.75) polls without a pause for a client that has begun a
+ * handshake, so that a silent client costs a whole processor until its time is up. A worker has at
+ * most LIMIT_HTTP_CONNECTIONS, which poll() can bear. */
 static int start_daemon(struct http_listener *l, struct err *err) {
     const struct http_limits *limits = &l->options.limits;
     unsigned flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ITC |
@@ -179,7 +179,7 @@ static int start_daemon(struct http_listener *l, struct err *err) {
     return 0;
 }
 
-/* From the first thing that went well to the last; whatever is there is undone. */
+/* Undoes all steps of the start that were done. */
 static void release(struct http_listener *l) {
     acceptor_stop(l->acceptor);
     MHD_stop_daemon(l->daemon); /* NULL is fine */
@@ -209,7 +209,7 @@ static struct http_listener *make(const struct http_listener_options *options,
     return l;
 }
 
-/* What the connections of a listener are counted and dealt out by. */
+/* Opens the door, the statistics and the lists of connections. */
 static int open_books(struct http_listener *l, struct err *err) {
     const struct http_limits *limits = &l->options.limits;
     const struct door_options door = {
@@ -301,7 +301,7 @@ void http_listener_drain(struct http_listener *l) {
         atomic_store(&l->draining, true);
 }
 
-/* Until no request is under way, or drain_ms are over. */
+/* Waits until no request is under way, or drain_ms are over. */
 static void wait_until_idle(struct http_listener *l, unsigned drain_ms) {
     int64_t until_ms = clock_real()->now_ms(clock_real()) + drain_ms;
     mutex_lock(&l->mutex);

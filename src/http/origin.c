@@ -1,6 +1,6 @@
 #include "http/origin.h"
 
-/* What stands behind "://"; all of it without. */
+/* Returns the text behind "://", or the whole text without "://". */
 static struct str authority_of(struct str origin) {
     for (size_t i = 0; i + 3 <= origin.n; i++)
         if (memcmp(origin.p + i, "://", 3) == 0)
@@ -12,11 +12,11 @@ bool origin_is_foreign(const struct origin *o) {
     if (!str_empty(o->sec_fetch_site))
         return !str_eq(o->sec_fetch_site, STR("same-origin")) &&
                !str_eq(o->sec_fetch_site, STR("none"));
-    /* "null", of a page without an origin, is no host of ours either */
+    /* "null", from a page without an origin, is not our host either */
     return !str_empty(o->origin) && !str_eq_nocase(authority_of(o->origin), o->host);
 }
 
-/* Without ":8080"; the colons of "[::1]" are its own. */
+/* Returns a host without ":8080"; the colons in "[::1]" stay. */
 static struct str without_port(struct str host) {
     size_t end = host.n;
     while (end > 0 && host.p[end - 1] >= '0' && host.p[end - 1] <= '9')

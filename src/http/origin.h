@@ -1,7 +1,7 @@
 /*
- * Who really asks: a program, or a browser for a web page that somebody else wrote. A page may have
- * its visitor's browser ask 127.0.0.1, and a name that resolves to it (DNS rebinding) makes the
- * answer readable; both are told by what browsers cannot leave out.
+ * Is the sender a program, or a browser for somebody else's web page? A page can make its visitor's
+ * browser send requests to 127.0.0.1, and with a name that resolves to it (DNS rebinding) the page
+ * can read the answer. Headers that browsers always send reveal both.
  */
 #pragma once
 
@@ -9,14 +9,14 @@
 
 #include <stdbool.h>
 
-/* "" for what a request does not have. */
+/* Headers of a request; "" for absent ones. */
 struct origin {
     struct str host;           /* the Host header */
     struct str origin;         /* Origin */
     struct str sec_fetch_site; /* Sec-Fetch-Site */
 };
 
-/* Does a web page ask that is not of this listener? */
+/* Does the request come from a web page that is not this listener's? */
 bool origin_is_foreign(const struct origin *o);
 /* Does Host name this machine as a loopback: localhost, 127.0.0.1 or [::1], with any port? */
 bool origin_is_loopback(const struct origin *o);

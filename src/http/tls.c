@@ -1,9 +1,8 @@
 /*
- * Loading and reloading. A change is seen by file signatures that follow symbolic links, which is
- * how the kubelet swaps mounted Secrets. The signature is taken before the file is read: whatever
- * is written during the reading shows as a change at the next look. Certificate and key are two
- * files, so between two looks they may not belong together: that pair is refused, and the next
- * change is tried again.
+ * Loading and reloading. File signatures show changes; they follow symbolic links, by which the
+ * kubelet swaps mounted Secrets. The signature is taken before the file is read: a write during the
+ * reading shows as a change at the next look. Certificate and key are two files, so they may not
+ * belong together for a moment: then the pair is refused, and the next change is tried again.
  */
 #include "http/tls.h"
 
@@ -48,7 +47,7 @@ struct certificates {
     unsigned n;
 };
 
-/* The array only; what it holds went to somebody else. */
+/* Frees the array only; its certificates have another owner. */
 static void certificates_free_array(struct certificates *c) {
     gnutls_free(c->p);
     *c = (struct certificates){0};
@@ -60,7 +59,7 @@ static void certificates_done(struct certificates *c) {
     certificates_free_array(c);
 }
 
-/* A text in PEM, and what errors call it. */
+/* A text in PEM, and its name in errors. */
 struct pem {
     struct strbuf text; /* max is LIMIT_CONFIG_BYTES + 1 */
     const char *name;
@@ -214,7 +213,7 @@ static int load_trust(const char *path, struct tls_trust **ret, struct err *err)
     return r != 0 ? r : make_trust(&pem, ret, err);
 }
 
-/* What is not configured never changes. */
+/* Returns a file's signature; without a configured file it never changes. */
 static struct file_signature sign_file(const char *path) {
     return path != NULL ? file_sign(path) : (struct file_signature){0};
 }
@@ -235,7 +234,7 @@ static enum dates judge_dates(const struct tls_pair *pair) {
                                                                        : GOOD;
 }
 
-/* Says it when it is not what was said before. */
+/* Logs the state of the pair's dates if it has changed since the last log line. */
 static void look_at_dates(struct tls *tls) {
     static const char *const sentences[] = {
         [GOOD] = "the serving certificate is valid again",
@@ -246,7 +245,7 @@ static void look_at_dates(struct tls *tls) {
             "the serving certificate is not valid yet: set this machine's clock right, or put "
             "another pair into its files",
     };
-    if (tls->options->handed_over) /* whoever does that looks at the dates, by another clock */
+    if (tls->options->handed_over) /* the caller checks the dates, by another clock */
         return;
     const struct tls_pair *pair = tls->pair; /* no other thread replaces one that is from files */
     enum dates dates = judge_dates(pair);
@@ -280,7 +279,7 @@ static double read_both(void *ctx) {
            (double)atomic_load_explicit(&tls->refused.value, memory_order_relaxed);
 }
 
-/* As controller-runtime calls them: dashboards know these names. */
+/* Uses controller-runtime's names, which dashboards know. */
 static void register_familiar(struct tls *tls) {
     tls->read = (struct metric){.name = "certwatcher_read_certificate_total",
                                 .help = "Changed certificates that were read.",

@@ -54,22 +54,22 @@ int tls_open(const struct http_tls_options *options, const char *listener, struc
  */
 int tls_set_pair(struct tls *tls, struct str certificate, struct str key, const char *from,
                  struct err *err) MUST_CHECK;
-/* The same of the CA certificates, if options->client_ca_handed_over; see
+/* The same for the CA certificates, if options->client_ca_handed_over; see
  * http_listener_set_client_ca(). */
 int tls_set_trust(struct tls *tls, struct str bundle, const char *from, struct err *err) MUST_CHECK;
 /* Loads files that changed. A file that cannot be used is logged once for each change and counted;
- * the old content stays in use. Also logs, once each, that the pair in the files has a tenth of its
- * time left, has expired, or is not valid yet, by the wall clock. Such a pair is used all the same,
+ * the old content stays in use. Also logs, once each, if the pair in the files has a tenth of its
+ * time left, has expired, or is not valid yet, by the wall clock. The pair is used all the same,
  * because the wall clock may be wrong. */
 void tls_poll(struct tls *tls);
-/* No connection may use it any more. NULL is fine. */
+/* No connection may use `tls` any more. NULL is fine. */
 void tls_close(struct tls *tls);
 
-/* The present pair, with one more reference for the caller; NULL: none has been handed over yet. */
+/* Returns the present pair with a reference for the caller; NULL: none has been handed over yet. */
 struct tls_pair *tls_pair_ref(struct tls *tls);
 void tls_pair_unref(struct tls_pair *pair); /* NULL is fine */
 
-/* The present CA certificates, with one more reference for the caller; NULL: client certificates
+/* Returns the present CA certificates with a reference for the caller; NULL: client certificates
  * are not asked for, or no CA has been handed over yet. */
 struct tls_trust *tls_trust_ref(struct tls *tls);
 void tls_trust_unref(struct tls_trust *trust); /* NULL is fine */

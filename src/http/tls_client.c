@@ -1,9 +1,9 @@
 /*
- * The verdict on a client certificate. Names are compared byte for byte and type for type: the
- * common name, and the subject alternative names of type DNS, e-mail and URI. There are no
- * wildcards: a list of who may call the scheduler's door should be readable.
+ * Checks a client certificate. Names are compared byte for byte and type for type: the common name,
+ * and the subject alternative names of type DNS, e-mail and URI. There are no wildcards: a list of
+ * the scheduler's callers should be readable.
  *
- * What a stranger can make us do is bounded before anything is trusted: the handshake's size
+ * A stranger's cost is bounded before anything is trusted: the handshake's size
  * (LIMIT_TLS_HANDSHAKE_BYTES), the length of the chain, the number and length of names looked at.
  */
 #include "http/tls_client.h"
@@ -34,7 +34,7 @@ static __attribute__((format(printf, 3, 4))) void refuse(struct tls_client *clie
     va_end(args);
 }
 
-/* What the client sent, parsed. False: client->status says why not. */
+/* Parses the chain that the client sent. False: refused, with client->status and a sentence. */
 static bool get_chain(gnutls_session_t session, struct chain *chain, struct tls_client *client) {
     unsigned n = 0;
     const gnutls_datum_t *sent = gnutls_certificate_get_peers(session, &n);
@@ -65,8 +65,8 @@ static bool get_chain(gnutls_session_t session, struct chain *chain, struct tls_
     return true;
 }
 
-/* The common name, if the subject has exactly one: of several the API server takes the last, others
- * the first. */
+/* Gets the common name, if the subject has exactly one: of several the API server takes the last,
+ * other programs the first. */
 static bool get_common_name(gnutls_x509_crt_t leaf, char name[TLS_CLIENT_NAME],
                             struct client_name *ret) {
     size_t n = TLS_CLIENT_NAME, second = 0;
@@ -78,8 +78,8 @@ static bool get_common_name(gnutls_x509_crt_t leaf, char name[TLS_CLIENT_NAME],
     return n > 0;
 }
 
-/* Name number i of a certificate: the common name, then the alternative ones. 1: it is in `name`;
- * 0: that one is not for comparing; -1: there are no more. */
+/* Gets name number i of a certificate: the common name, then the alternative ones. 1: it is in
+ * `name`; 0: that name is not for comparing; -1: there are no more. */
 static int get_name(gnutls_x509_crt_t leaf, unsigned i, char name[TLS_CLIENT_NAME],
                     struct client_name *ret) {
     size_t n = TLS_CLIENT_NAME;
@@ -137,7 +137,7 @@ static bool is_on(const struct http_subjects *list, const struct client_name *na
     return false;
 }
 
-/* Is the same text on a list, as a name of another type? Then the list is what wants mending. */
+/* Is the same text on a list as a name of another type? Then the list has a mistake. */
 static bool is_mistyped(const struct lists *lists, const struct client_name *name) {
     for (uint32_t l = 0; l < lists->count; l++)
         for (size_t i = 0; i < lists->items[l].count; i++)
@@ -146,7 +146,7 @@ static bool is_mistyped(const struct lists *lists, const struct client_name *nam
     return false;
 }
 
-/* Lists without names have everybody on them. */
+/* Returns the bits of the lists without names, which allow every client. */
 static uint32_t open_lists(const struct lists *lists) {
     uint32_t bits = 0;
     for (uint32_t l = 0; l < lists->count; l++)
@@ -166,9 +166,9 @@ static void keep_name(struct tls_client *client, const struct client_name *name)
     client_name_write(name, client->name, sizeof client->name);
 }
 
-/* Fills client->lists, and client->name, never with nothing: the first name that is on a list, or
- * the first. If no name of the certificate is on a list, `mistyped` is one that is there with
- * another type, or "". */
+/* Fills client->lists, and client->name (never empty): the first name that is on a list, or the
+ * first name. If no name is on a list, `mistyped` is a name that a list has with another type, or
+ * "". */
 static void match_subject(const struct lists *lists, gnutls_x509_crt_t leaf,
                           struct tls_client *client, char mistyped[TLS_CLIENT_NAME]) {
     char buffer[TLS_CLIENT_NAME];
@@ -194,7 +194,7 @@ static void match_subject(const struct lists *lists, gnutls_x509_crt_t leaf,
         (void)snprintf(client->name, sizeof client->name, "a certificate without a name");
 }
 
-/* Why GnuTLS does not accept a chain, in its own words. */
+/* Refuses a chain that GnuTLS does not accept, in GnuTLS's own words. */
 static void refuse_chain(struct tls_client *client, unsigned problems, int r) {
     gnutls_datum_t text = {0};
     if (r < 0) {
@@ -212,7 +212,7 @@ static void refuse_chain(struct tls_client *client, unsigned problems, int r) {
     gnutls_free(text.data);
 }
 
-/* A little before a certificate ends, or never: one that lives for minutes is not worth it. */
+/* Returns a time a little before a certificate ends; never for one that lives only minutes. */
 static time_t reconnect_at(gnutls_x509_crt_t leaf) {
     time_t begins = gnutls_x509_crt_get_activation_time(leaf);
     time_t ends = gnutls_x509_crt_get_expiration_time(leaf), part = (ends - begins) / 100;

@@ -12,15 +12,15 @@
 
 enum { TLS_CLIENT_NAME = 256, TLS_CLIENT_REFUSAL = 512 };
 
-/* Of one connection, zero at first; used by the thread that serves it. */
+/* The check of one connection's client, zero at first; used by the thread that serves it. */
 struct tls_client {
     struct tls_trust *trust; /* what it was checked against, counted; NULL: not checked yet */
     int status;              /* 0: may call something; 401, 403 */
     uint32_t lists;          /* bit 0: is on the listener's list of subjects, 1 + i: on that of
                                 service i; a list without names has everybody on it */
     time_t judged, expires;
-    time_t reconnects;                /* from then on it should make a new connection, for which it
-                                         may have a renewed certificate by now */
+    time_t reconnects;                /* from then on the client should connect anew: it may have a
+                                         renewed certificate by now */
     char name[TLS_CLIENT_NAME];       /* the name that matched, or the certificate's first: as
                                          client_name_write() has it */
     char refusal[TLS_CLIENT_REFUSAL]; /* one sentence for 401 and 403 */
