@@ -1,5 +1,4 @@
-/* A dialer and its peers, for dial.c (the thread, and what others ask of it) and peer.c (one
- * connection). */
+/* A dialer and its peers, for dial.c (the thread, and its orders) and peer.c (one connection). */
 #pragma once
 
 #include "base/limits.h"
@@ -40,7 +39,7 @@ struct grpc_peer {
     /* The thread's: */
     enum grpc_peer_stage stage;
     size_t address; /* that is tried */
-    bool is_queued; /* it waits for a place to look that one's name up */
+    bool is_queued; /* it waits for a place to look the address's name up */
     char host[LOOKUP_HOST_SIZE], port[LOOKUP_PORT_SIZE];
     struct lookup *lookup;
     struct lookup_found found;
@@ -51,13 +50,13 @@ struct grpc_peer {
     struct grpc_stream *stream;
     struct grpc_client *client;
     uint32_t waits_for;
-    int64_t due_ms; /* when something has to be done whatever comes; INT64_MAX: nothing */
+    int64_t due_ms; /* when the peer must act without an event; INT64_MAX: never */
 };
 
 /* ---- peer.c ---- */
 
-/* What can be done now: after an event of its descriptor, or at its time, or when some look-up has
- * ended. */
+/* Does the next steps: after an event of the descriptor, at due_ms, or after the end of some
+ * look-up. */
 void grpc_peer_go_on(struct grpc_peer *p, bool has_event);
 void grpc_peer_begin(struct grpc_peer *p);
 /* Ends the connection and its calls. */

@@ -33,12 +33,12 @@ void grpc_dial_credentials_unref(struct grpc_dial_credentials *c); /* NULL is fi
 /* A session over the descriptor with the server of this name, for grpc/stream.h, which owns it. The
  * credentials must outlive it. NULL without memory. */
 gnutls_session_t grpc_dial_session(const struct grpc_dial_credentials *c, int fd, const char *host);
-/* What a handshake that has ended without an error agreed on: 0, or -ENOPROTOOPT: it is not h2. */
+/* Checks a handshake that has ended well. 0, or -ENOPROTOOPT: the peers did not agree on h2. */
 int grpc_dial_agreed(gnutls_session_t session, struct err *err) MUST_CHECK;
 /*
- * Why a session has failed, by GnuTLS's code: -EKEYREJECTED, the server's certificate is not
- * accepted; -ENOPROTOOPT, it does not speak h2; -EACCES, it does not accept the client's
- * certificate, or wants one; -ECONNRESET, it hung up; -EPROTO, anything else.
+ * Returns why a session has failed, from GnuTLS's code: -EKEYREJECTED, the server's certificate is
+ * not accepted; -ENOPROTOOPT, the server does not speak h2; -EACCES, it does not accept the
+ * client's certificate, or wants one; -ECONNRESET, it hung up; -EPROTO, anything else.
  */
 int grpc_dial_problem(gnutls_session_t session, int code, const char *host,
                       struct err *err) MUST_CHECK;

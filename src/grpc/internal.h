@@ -46,13 +46,13 @@ struct grpc_call {
     bool ended; /* the client has sent all */
 
     bool answered;
-    bool is_refused; /* and will be answered so once all has come */
+    bool is_refused; /* the answer follows when the client has sent all */
     struct {
         enum grpc_status status;
         int http;
         struct strbuf text;
     } refusal;
-    size_t ignored; /* bytes that came since */
+    size_t ignored; /* bytes that came after the refusal */
     int64_t answered_ms;
     uint32_t remark;     /* of the response */
     struct strbuf frame; /* the response, of which `sent` bytes have left */
@@ -64,24 +64,24 @@ struct grpc_call {
 /* Begins a call on a new stream. NULL without memory. */
 struct grpc_call *grpc_call_begin(struct grpc_session *s, int32_t stream);
 void grpc_call_free(struct grpc_call *call);
-/* Its request is not needed any more. */
+/* Frees the request, which is not needed any more. */
 void grpc_call_drop_message(struct grpc_call *call);
-/* A header. False: there are too many. */
+/* Takes a header. False: there are too many. */
 bool grpc_call_header(struct grpc_call *call, struct str name, struct str value);
 /* All headers are there. */
 void grpc_call_headers_end(struct grpc_call *call);
 void grpc_call_data(struct grpc_call *call, struct str bytes);
 /* The client has sent all: runs the method, now or when it is its turn. */
 void grpc_call_end(struct grpc_call *call);
-/* It is its turn. */
+/* Runs the method of the call, whose turn it is. */
 void grpc_call_run(struct grpc_call *call);
-/* It does not wait for its turn any more, if it did. */
+/* Removes the call from the queue, if it is there. */
 void grpc_call_leave_queue(struct grpc_call *call);
-/* Ends it if its time is over. */
+/* Ends the call if its time is over. */
 void grpc_call_tick(struct grpc_call *call, int64_t now_ms);
 
 /* ---- answer.c ---- */
 
 void grpc_answer(struct grpc_call *call, struct str message);
-/* A status other than OK; `http` is 200, or what else tells what is wrong. */
+/* Answers with a status other than OK; `http` is 200, or the HTTP status of the error. */
 void grpc_refuse(struct grpc_call *call, enum grpc_status status, int http, struct str text);

@@ -1,8 +1,8 @@
 /*
  * The acceptor's thread gives each connection to a worker, in turn. A worker waits for its
  * connections by epoll, level-triggered: for input while the session takes some, for room while it
- * has output. Calls that are complete wait for their turn (base/turns.h); while some do, what comes
- * is taken every ROUND_NS. Once a second a worker looks at all connections for what is over.
+ * has output. Complete calls wait for their turn (base/turns.h); while some wait, the worker reads
+ * its connections every ROUND_NS. Once a second it checks all connections for ended time limits.
  */
 #include "grpc/listener.h"
 
@@ -33,7 +33,7 @@ enum {
     PIECE = 16 << 10,
     PIECES = 4,         /* of one connection, before others' */
     TURN_NS = 200000,   /* for calls of one connection, unless one takes longer */
-    ROUND_NS = 1000000, /* for calls, before connections are looked at again */
+    ROUND_NS = 1000000, /* for calls, before connections are read again */
 };
 
 struct connection {
@@ -96,7 +96,7 @@ static void end_connection(struct connection *c) {
     turns_leave(&c->worker->turns, &c->turn);
     grpc_session_free(c->session);
     slots_leave(l->door.slots, c->fd);
-    /* Closing alone leaves it in the epoll while a process that is just starting has it, too. */
+    /* close() alone leaves the descriptor in the epoll while a starting process has it, too. */
     (void)epoll_ctl(c->worker->poll_fd, EPOLL_CTL_DEL, c->fd, NULL); /* it may not be there */
     grpc_stream_close(c->stream);
     free(c);
@@ -153,7 +153,7 @@ static void receive(struct connection *c) {
     }
 }
 
-/* False: it cannot be sent any more. */
+/* Sends output. False: nothing can be sent any more. */
 static bool send_output(struct connection *c) {
     for (struct str out; (out = grpc_session_output(c->session)).n > 0;) {
         const ssize_t n = grpc_stream_write(c->stream, out.p, out.n);
@@ -166,7 +166,7 @@ static bool send_output(struct connection *c) {
     return true;
 }
 
-/* Who waits for an answer is the last to go when there are too many. */
+/* Sets the slot busy or idle: connections that wait for an answer are closed last. */
 static void tell_slot(struct connection *c) {
     const bool busy = grpc_session_calls(c->session) > 0;
     if (busy == c->busy)
@@ -178,7 +178,7 @@ static void tell_slot(struct connection *c) {
         slots_idle(c->worker->listener->door.slots, c->slot);
 }
 
-/* Sends what there is, and waits for what comes next. False: the connection is to end. */
+/* Sends the output, and waits for the next event. False: the connection must end. */
 static bool send_and_wait(struct connection *c) {
     if (!send_output(c))
         return false;
@@ -194,7 +194,7 @@ static bool send_and_wait(struct connection *c) {
     return true;
 }
 
-/* As far as it goes without waiting. False: the connection is to end. */
+/* Goes on as far as possible without waiting. False: the connection must end. */
 static bool go_on(struct connection *c) {
     if (!c->handshaken && !shake_hands(c))
         return false;
@@ -206,8 +206,8 @@ static bool go_on(struct connection *c) {
 
 /* ---- a worker ---- */
 
-/* Answers calls of the connection whose turn it is. Whoever was not read meanwhile has perhaps sent
- * something that the descriptor does not tell of: TLS has it. */
+/* Answers calls of the connection whose turn it is. If it was not read meanwhile, TLS may hold
+ * received bytes, for which the descriptor reports no event. */
 static void serve(struct connection *c) {
     const int64_t until_ns = clock_now_ns() + TURN_NS;
     while (grpc_session_has_work(c->session)) {
@@ -220,7 +220,7 @@ static void serve(struct connection *c) {
         end_connection(c);
 }
 
-/* True: some still wait for their turn. */
+/* Serves some turns. True: calls still wait for their turn. */
 static bool serve_some(struct worker *w) {
     const int64_t until_ns = clock_now_ns() + ROUND_NS;
     for (struct turn *turn; (turn = turns_next(&w->turns)) != NULL;) {
@@ -302,7 +302,7 @@ static void *run(void *arg) {
             w->drained = w->drained || drains;
             look_at_all(w, drains);
         }
-        more = serve_some(w); /* last: looking at connections may have brought calls */
+        more = serve_some(w); /* last: reading connections may have brought calls */
     }
     while (!list_empty(&w->connections))
         end_connection(LIST_ITEM(struct connection, link, w->connections.next));
@@ -311,7 +311,7 @@ static void *run(void *arg) {
 
 static void wake(struct worker *w) {
     const uint64_t one = 1;
-    (void)!write(w->wake_fd, &one, sizeof one); /* it is full: the thread wakes as well */
+    (void)!write(w->wake_fd, &one, sizeof one); /* a full eventfd wakes the thread as well */
 }
 
 /* ---- accepting ---- */
@@ -392,7 +392,7 @@ static int start_workers(struct grpc_listener *l, unsigned count, struct err *er
     return 0;
 }
 
-/* The door's gauge has a name of the estimator's, too. */
+/* Opens the door; its gauge has a second name, the estimator's. */
 static int open_door(struct grpc_listener *l, const struct grpc_listener_options *options,
                      struct err *err) {
     const unsigned most = options->connections, of_one = options->connections_per_address;

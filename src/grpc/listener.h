@@ -1,9 +1,9 @@
 /*
  * A listener of gRPC: accepts connections within limits, and serves each on one of its threads,
- * which wait for many at a time. What a connection may cost is bounded by its session
- * (grpc/session.h); how long one may take to begin, here: LIMIT_GRPC_BEGIN_MS for the handshake
- * and the first bytes. There are LIMIT_GRPC_CONNECTIONS at most; who has most of them makes room
- * for newcomers, and clients that have shown a certificate keep theirs (net/slots.h).
+ * which wait for many at a time. The session (grpc/session.h) bounds the cost of a connection; the
+ * listener bounds its beginning: LIMIT_GRPC_BEGIN_MS for the handshake and the first bytes. There
+ * are at most LIMIT_GRPC_CONNECTIONS; addresses with most of them make room for newcomers, and
+ * clients that have shown a certificate keep theirs (net/slots.h).
  *
  * Handlers run on these threads, so they must not block.
  *
@@ -31,12 +31,12 @@ struct grpc_listener_options {
  * do. */
 int grpc_listener_start(const struct grpc_listener_options *options, struct clock *clock,
                         struct grpc_listener **ret, struct err *err) MUST_CHECK;
-/* "127.0.0.1:41235": where it really listens. Borrowed for the listener's life. */
+/* Returns the real address, "127.0.0.1:41235". Borrowed for the listener's life. */
 const char *grpc_listener_address(const struct grpc_listener *l);
 /* Loads the certificate files again if they changed; about once a second, from one thread. New
  * connections show the new one. NULL is fine, here and below. */
 void grpc_listener_poll_files(struct grpc_listener *l);
-/* No new connections; tells clients to open no streams, and answers those that are open. */
+/* Takes no new connections, asks clients to open no streams, and answers the open ones. */
 void grpc_listener_drain(struct grpc_listener *l);
 /* Waits for so long until connections have ended, then ends them. */
 void grpc_listener_stop(struct grpc_listener *l, int64_t limit_ms);

@@ -1,4 +1,4 @@
-/* What gRPC writes into headers: timeouts, texts of statuses, the type of content. */
+/* gRPC's header values: timeouts, texts of statuses, the type of content. */
 #pragma once
 
 #include "base/str.h"
@@ -10,8 +10,7 @@
  * Returns false for anything else. */
 bool grpc_timeout_parse(struct str text, int64_t *ret_ms);
 
-/* Appends a grpc-timeout of so many milliseconds, 1 to 99999999 (a day): what is outside is moved
- * there. */
+/* Appends a grpc-timeout of so many milliseconds; clamps them to 1 to 99999999 (a day). */
 void grpc_timeout_write(int64_t ms, struct strbuf *out);
 
 /* Is it application/grpc, with nothing, "+..." or ";..." behind it? */
@@ -19,6 +18,6 @@ bool grpc_content_type(struct str type);
 
 /* Appends a grpc-message: bytes that are not printable ASCII, and '%', as %XX. */
 void grpc_message_encode(struct str text, struct strbuf *out);
-/* Appends the text that a grpc-message stands for. A '%' without two hex digits stands for itself;
- * control characters become spaces. */
+/* Appends the decoded text of a grpc-message. A '%' without two hex digits stays; control
+ * characters become spaces. */
 void grpc_message_decode(struct str message, struct strbuf *out);

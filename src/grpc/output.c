@@ -9,7 +9,7 @@ void grpc_output_done(struct grpc_output *o) {
     strbuf_done(&o->bytes);
 }
 
-/* What was sent is cut off before the rest would grow beyond its maximum. */
+/* Drops the sent bytes before the buffer would grow beyond its maximum. */
 static void drop_sent(struct grpc_output *o) {
     if (o->sent < o->bytes.n && o->sent < LIMIT_GRPC_OUTPUT / 2)
         return;

@@ -1,4 +1,4 @@
-/* What a session has to send: bytes of nghttp2, up to LIMIT_GRPC_OUTPUT at a time. */
+/* The output of a session: bytes of nghttp2, up to LIMIT_GRPC_OUTPUT at a time. */
 #pragma once
 
 #include "base/limits.h"
@@ -15,21 +15,21 @@ struct grpc_output {
 
 void grpc_output_init(struct grpc_output *o);
 void grpc_output_done(struct grpc_output *o);
-/* Takes what nghttp2 has to send, up to the limit; the rest waits there. Returns false if it
- * cannot, and the session must end. */
+/* Takes nghttp2's output, up to the limit; the rest waits there. False: that failed, and the
+ * session must end. */
 bool grpc_output_fill(struct grpc_output *o, nghttp2_session *http2);
 
 /* So many bytes have left. */
 void grpc_output_sent(struct grpc_output *o, size_t n);
-/* To be called once in a while: how long something has waited, as far as the calls saw. */
+/* Returns how long output has waited, as far as earlier calls saw; call it once in a while. */
 int64_t grpc_output_waits_ms(struct grpc_output *o, int64_t now_ms);
 
-/* What has not left yet, "" for nothing. */
+/* Returns the bytes that have not been sent yet, "" for none. */
 static inline struct str grpc_output_rest(const struct grpc_output *o) {
     return o->bytes.n == o->sent ? STR("")
                                  : (struct str){o->bytes.p + o->sent, o->bytes.n - o->sent};
 }
-/* Is so little waiting that more may be caused? */
+/* Does so little output wait that we may cause more? */
 static inline bool grpc_output_has_room(const struct grpc_output *o) {
     return o->bytes.n - o->sent < LIMIT_GRPC_OUTPUT;
 }

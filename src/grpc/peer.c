@@ -1,6 +1,6 @@
 /*
  * One peer, stage by stage: look the name up, connect to its addresses in turn, TLS, the server's
- * SETTINGS. What fails leads to the next address; after the last one the peer waits, and begins
+ * SETTINGS. A failure leads to the next address; after the last one the peer waits, and begins
  * anew. All of it runs on the dialer's thread.
  */
 #include "grpc/dial_internal.h"
@@ -34,7 +34,7 @@ static void enter(struct grpc_peer *p, enum grpc_peer_stage stage) {
     mutex_unlock(&d->lock);
 }
 
-/* Of several addresses of a name, the failure counts that came furthest. */
+/* Keeps, of the failures of a name's addresses, the one in the latest stage. */
 static void remember(struct grpc_peer *p, const struct err *failure) {
     if (p->stage < p->failed_at)
         return;
@@ -70,7 +70,7 @@ void grpc_peer_disconnect(struct grpc_peer *p) {
     p->lookup = NULL;
 }
 
-/* Addresses are tried in turn: the pause is doubled when each has failed once more. */
+/* Returns the pause: it doubles each time all addresses have failed once more. */
 static int64_t pause_ms(const struct grpc_peer *p) {
     static const struct back_off b = {LIMIT_GRPC_REDIAL_MS, LIMIT_GRPC_REDIAL_MAX_MS,
                                       .jitter_percent = 0};
@@ -81,8 +81,8 @@ static int64_t pause_ms(const struct grpc_peer *p) {
 static void begin_address(struct grpc_peer *p);
 static void connect_next(struct grpc_peer *p);
 
-/* The address is of no use: the next one of its name, the next name, or a pause. Who was ready for
- * a while is dialled again at once: its server leaves, and another takes its place. */
+/* The address has failed: goes on to the name's next address, the next name, or a pause. Dials a
+ * peer that was ready for a while again at once: its server leaves, and another replaces it. */
 static void fail(struct grpc_peer *p, const struct err *failure) {
     const bool was_ready = p->stage == GRPC_PEER_READY;
     const int64_t ready_ms = was_ready ? now_ms(p) - p->report.connected_ms : 0;
@@ -135,7 +135,7 @@ void grpc_peer_begin(struct grpc_peer *p) {
     begin_address(p);
 }
 
-/* 0: it is on its way. */
+/* Begins to connect. 0: the connection is under way. */
 static int open_socket(struct grpc_peer *p, size_t at) {
     struct epoll_event event = {.events = EPOLLOUT, .data.ptr = p};
     const struct sockaddr *to = (const struct sockaddr *)&p->found.items[at].address;
@@ -238,7 +238,7 @@ static void shake_hands(struct grpc_peer *p) {
 
 /* ---- calls ---- */
 
-/* 0, or why the connection is to end. */
+/* Returns 0, or the reason why the connection must end. */
 static int receive(struct grpc_peer *p, struct err *err) {
     enum { PIECES = 16 };
     char piece[16 << 10];

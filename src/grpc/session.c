@@ -19,7 +19,7 @@ static int on_begin_headers(nghttp2_session *http2, const nghttp2_frame *frame, 
     if (!is_request(frame))
         return 0; /* trailers, which say nothing */
     struct grpc_call *call = grpc_call_begin(session, frame->hd.stream_id);
-    if (call == NULL) /* this says that nothing was done, so that it may be tried again */
+    if (call == NULL) /* the status means that nothing was done: the client may try again */
         return nghttp2_submit_rst_stream(http2, NGHTTP2_FLAG_NONE, frame->hd.stream_id,
                                          NGHTTP2_REFUSED_STREAM);
     return nghttp2_session_set_stream_user_data(http2, frame->hd.stream_id, call);
@@ -75,7 +75,7 @@ static int on_frame(nghttp2_session *http2, const nghttp2_frame *frame, void *se
     return 0;
 }
 
-/* Of a client that sends too much after it was refused no more is wanted. */
+/* Resets the stream of a client that sends too much after it was refused. */
 static int on_sent(nghttp2_session *http2, const nghttp2_frame *frame, void *session) {
     (void)session;
     if (frame->hd.type != NGHTTP2_HEADERS)
@@ -111,7 +111,7 @@ static nghttp2_session_callbacks *make_callbacks(void) {
 
 /* ---- life ---- */
 
-/* nghttp2 keeps no streams that are closed: nobody asks for their priority. */
+/* Makes nghttp2 keep no closed streams: nobody asks for their priority. */
 static nghttp2_session *make_http2(struct grpc_session *s) {
     nghttp2_session *http2 = NULL;
     nghttp2_option *option = NULL;
@@ -163,7 +163,7 @@ void grpc_session_free(struct grpc_session *s) {
 
 /* ---- output ---- */
 
-/* What nghttp2 has to send, up to the limit; the rest waits in nghttp2. */
+/* Takes nghttp2's output, up to the limit; the rest waits in nghttp2. */
 static void fill_output(struct grpc_session *s) {
     s->broken = !grpc_output_fill(&s->output, s->http2) || s->broken;
 }

@@ -3,7 +3,7 @@
  * received go in, bytes to be sent come out. It knows neither sockets nor TLS nor threads, so all
  * of it is tested without them. HTTP/2 itself is nghttp2's.
  *
- * What a client can make it cost is bounded before it is kept:
+ * A client's cost is bounded before anything is kept:
  * - streams: LIMIT_GRPC_STREAMS at the same time; others are refused (REFUSED_STREAM) until the
  * client has acknowledged that number, and end the session from then on;
  * - headers: LIMIT_GRPC_HEADERS bytes a call, as HTTP/2 counts them; then the stream is reset. What
@@ -38,37 +38,37 @@ int grpc_session_new(const struct grpc_service *service, struct clock *clock,
 /* Drops the calls that are open. NULL is fine. */
 void grpc_session_free(struct grpc_session *s);
 
-/* From now on methods run by grpc_session_work() only, so that the caller says whose turn it is.
+/* From now on only grpc_session_work() runs methods, so that the caller chooses whose turn it is.
  * Otherwise they run as soon as a call is complete. */
 void grpc_session_defer(struct grpc_session *s);
 /* Does a complete call wait? */
 bool grpc_session_has_work(const struct grpc_session *s);
-/* Runs the method of the one that has waited longest: there is one. */
+/* Runs the method of the call that has waited longest; at least one must wait. */
 void grpc_session_work(struct grpc_session *s);
 
-/* Does it take input now? False while its output waits or too many calls do, and when no more will
- * be read. */
+/* Does the session take input now? False while its output or too many calls wait, and when it will
+ * read no more. */
 bool grpc_session_takes_input(const struct grpc_session *s);
-/* Bytes that were received, in any pieces; answers calls that are complete. -EPROTO: this is no
- * HTTP/2, or abuse; what is left of the output tells the client, then the connection must end. */
+/* Takes received bytes, in any pieces; answers complete calls. -EPROTO: no HTTP/2, or abuse; the
+ * rest of the output informs the client, then the connection must end. */
 int grpc_session_receive(struct grpc_session *s, struct str bytes, struct err *err) MUST_CHECK;
 
 /* Bytes to be sent, "" if there are none; valid until the next call of any function. */
 struct str grpc_session_output(struct grpc_session *s);
-/* So many of them were. */
+/* So many bytes of the output were sent. */
 void grpc_session_sent(struct grpc_session *s, size_t n);
 
-/* About once a second: ends calls whose time is over. False: the client does not take what it is
- * sent, and the connection must end. */
+/* About once a second: ends calls whose time is over. False: the client does not read its output,
+ * and the connection must end. */
 bool grpc_session_tick(struct grpc_session *s) MUST_CHECK;
 
 /*
- * Graceful shutdown: tells the client to open no streams (GOAWAY with the highest number, then, one
- * round trip later, with the last one that was taken), and answers those that are open.
+ * Graceful shutdown: asks the client to open no streams (GOAWAY with the highest number, then, one
+ * round trip later, with that of the last stream taken), and answers the open streams.
  */
 void grpc_session_shutdown(struct grpc_session *s);
 
-/* Calls that are not answered to the last byte. */
+/* Returns the number of calls that are not answered to the last byte. */
 size_t grpc_session_calls(const struct grpc_session *s);
 /* Nothing will be read or written any more: the connection may be closed. */
 bool grpc_session_is_over(const struct grpc_session *s);

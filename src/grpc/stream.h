@@ -1,9 +1,9 @@
 /*
- * The bytes of one connection: those of a socket, or TLS 1.3 over it, which must agree on h2 (ALPN)
- * and, where a client CA is configured, show a certificate of it whose subject may call. Nothing
+ * The bytes of one connection: a socket, or TLS 1.3 over it. TLS peers must agree on h2 (ALPN) and,
+ * if a client CA is configured, show a certificate of that CA whose subject may call. Nothing
  * blocks.
  *
- * The other side, a connection that was dialled: grpc/dial_tls.h.
+ * For the other side, connections that we dial, see grpc/dial_tls.h.
  *
  * Not thread-safe: a stream belongs to one thread. The credentials are shared.
  */
@@ -14,7 +14,7 @@
 
 #include <sys/types.h>
 
-/* What connections of a listener have in common. NULL in its place: no TLS. */
+/* The TLS credentials of a listener's connections. NULL instead: no TLS. */
 struct grpc_credentials;
 /* `tls` is borrowed for its life. 0 or -ENOMEM. */
 int grpc_credentials_new(struct tls *tls, struct grpc_credentials **ret,
@@ -25,16 +25,16 @@ struct grpc_stream;
 /* Owns the descriptor, which is non-blocking, if it succeeds. 0 or -ENOMEM. */
 int grpc_stream_open(int fd, struct grpc_credentials *credentials, struct grpc_stream **ret,
                      struct err *err) MUST_CHECK;
-/* The same of a connection that was dialled; NULL in place of credentials: no TLS. `host` is the
- * name that the server's certificate must have. */
+/* The same for a connection that we dialled; credentials NULL: no TLS. `host` is the name that the
+ * server's certificate must have. */
 int grpc_stream_dial(int fd, struct grpc_dial_credentials *credentials, const char *host,
                      struct grpc_stream **ret, struct err *err) MUST_CHECK;
 /* Closes the connection. NULL is fine. */
 void grpc_stream_close(struct grpc_stream *s);
 
-/* Goes on with the handshake: 0 it is over (at once without TLS), -EAGAIN, or -EPROTO and -EACCES
- * with a sentence: the client is at fault, and has been told so. Of a connection that was dialled:
- * as grpc_dial_problem() has it. */
+/* Goes on with the handshake. Returns 0 when it is over (at once without TLS), -EAGAIN, or -EPROTO
+ * or -EACCES with a sentence: the client is at fault, and has got an alert. For a dialled
+ * connection: as grpc_dial_problem(). */
 int grpc_stream_handshake(struct grpc_stream *s, struct err *err) MUST_CHECK;
 /* While the handshake is not over: does it wait to send? */
 bool grpc_stream_waits_to_send(const struct grpc_stream *s);
@@ -42,8 +42,8 @@ bool grpc_stream_waits_to_send(const struct grpc_stream *s);
 /* As read(2) and write(2), but negative errno: 0 of a read is the end, -EAGAIN nothing now. */
 ssize_t grpc_stream_read(struct grpc_stream *s, void *into, size_t size);
 ssize_t grpc_stream_write(struct grpc_stream *s, const void *from, size_t size);
-/* Can more be read though the descriptor says nothing? */
+/* Can more be read though the descriptor reports no event? */
 bool grpc_stream_has_more(const struct grpc_stream *s);
-/* Why reading or writing a connection that was dialled has failed with this code (0: its end). As
+/* Returns why reading or writing a dialled connection has failed with this code (0: its end): as
  * grpc_dial_problem(), or the code. */
 int grpc_stream_problem(const struct grpc_stream *s, int code, struct err *err) MUST_CHECK;
