@@ -1,6 +1,6 @@
 /*
- * A certificate authority of our own, and the leaf certificates it signs: for `make run`, for
- * `evenkeel certs init`, and for clusters where nothing else issues certificates.
+ * Our own certificate authority, and the leaf certificates it signs: for `make run`, for
+ * `evenkeel certs init`, and for clusters without another issuer of certificates.
  *
  * kube-scheduler reads an extender's CA once, at its start. So the authority lives long (ten years)
  * and only leaves are renewed; they never outlive it. All keys are ECDSA P-256, all signatures
@@ -29,24 +29,24 @@ struct authority_request {
     int64_t now_s;          /* seconds since 1970, here and below */
 };
 
-/* A new self-signed authority that may sign leaves only. 0, -EINVAL or -EIO; owned by the caller.
+/* Makes a self-signed authority that may sign leaves only. 0, -EINVAL or -EIO; the caller owns it.
  */
 int authority_new(const struct authority_request *request, struct authority **ret,
                   struct err *err) MUST_CHECK;
-/* One that was saved: the first certificate and the first key of two PEM texts. -EINVAL when
- * either is malformed, they do not belong together, or it may not sign. */
+/* Loads a saved authority: the first certificate and the first key of two PEM texts. -EINVAL if
+ * either is malformed, they do not belong together, or the certificate may not sign. */
 int authority_load(struct str certificate_pem, struct str key_pem, struct authority **ret,
                    struct err *err) MUST_CHECK;
 void authority_free(struct authority *a);
 /* For CLEANUP(). */
 void authority_freep(struct authority **a);
 
-/* Appends both as PEM. The key's buffer is to be given to key_done(). */
+/* Appends certificate and key as PEM. Give the key's buffer to key_done(). */
 int authority_save(const struct authority *a, struct strbuf *ret_certificate_pem,
                    struct strbuf *ret_key_pem, struct err *err) MUST_CHECK;
-/* When it ends. */
+/* Returns when the authority ends. */
 int64_t authority_not_after(const struct authority *a);
-/* Did it sign the first certificate of this PEM text? False too when there is none. */
+/* Did it sign the first certificate of this PEM text? False, too, without a certificate. */
 bool authority_signed(const struct authority *a, struct str certificate_pem);
 
 struct leaf_request {
@@ -58,7 +58,7 @@ struct leaf_request {
     int64_t now_s;
 };
 
-/* Makes a key and a certificate and appends both as PEM. 0, -EINVAL (a host that is none, the
+/* Makes a key and a certificate and appends both as PEM. 0, -EINVAL (an invalid host, or the
  * authority has ended) or -EIO. */
 int authority_issue(const struct authority *a, const struct leaf_request *request,
                     struct strbuf *ret_certificate_pem, struct strbuf *ret_key_pem,

@@ -35,7 +35,7 @@ static int path_of(const char *dir, const char *name, const char *ending, char p
     return 0;
 }
 
-/* Appends the file's bytes; one that is not there has none. */
+/* Appends the file's bytes; a missing file has none. */
 static int read_if_there(const char *dir, const char *name, const char *ending, struct strbuf *out,
                          struct err *err) {
     char path[PATH_SIZE];
@@ -58,7 +58,7 @@ static int write_file(const char *dir, const char *name, const char *ending,
     return r != 0 ? r : file_write_atomic(path, strbuf_str(bytes), mode, err);
 }
 
-/* The key first: who watches the certificate then finds the key in place. */
+/* Writes the key first: a program that watches the certificate then finds the new key. */
 static int write_pair(const char *dir, const char *name, const struct pair *pair, struct err *err) {
     int r = write_file(dir, name, ".key", &pair->key, 0600, err);
     return r != 0 ? r : write_file(dir, name, ".crt", &pair->certificate, 0644, err);
@@ -87,7 +87,7 @@ static int new_authority(const struct folder_request *request, struct pair *out,
     return r != 0 ? r : authority_save(*ret, &out->certificate, &out->key, err);
 }
 
-/* Loads the one in the folder, or makes one. `pair` holds its PEM, `ret_new` says which. */
+/* Loads the authority in the folder, or makes one (`ret_new`). `pair` holds its PEM. */
 static int take_authority(const struct folder_request *request, struct pair *pair,
                           struct authority **ret, bool *ret_new, struct err *err) {
     int r = read_pair(request->dir, "ca", pair, err);
@@ -115,8 +115,8 @@ static int take_authority(const struct folder_request *request, struct pair *pai
 
 /* ---- leaves ---- */
 
-/* What is there of a leaf must be ours, or is overwritten only by force. `ret_ours` says that it
- * is there and ours. */
+/* Checks that a leaf in the folder is ours; others are overwritten only by force. `ret_ours`: the
+ * leaf exists and is ours. */
 static int look_at_leaf(const struct folder_request *request, const struct authority *a,
                         const char *name, struct pair *old, bool *ret_ours, struct err *err) {
     int r = read_pair(request->dir, name, old, err);
@@ -132,7 +132,7 @@ static int look_at_leaf(const struct folder_request *request, const struct autho
                    name, name, request->dir);
 }
 
-/* Names that were not asked for are those of the certificate that is renewed. */
+/* Takes names that were not asked for from the old certificate. */
 static int inherit(const struct pair *old, struct arena *arena, struct leaf_request *leaf,
                    struct err *err) {
     struct certificate *chain;
@@ -179,7 +179,7 @@ static int issue(const struct folder_request *request, const struct authority *a
     return authority_issue(a, &leaf, &out->certificate, &out->key, err);
 }
 
-/* When the certificate in `pair`, which we made, ends. */
+/* Reads when the certificate in `pair`, which we made, ends. */
 static int read_end(const struct pair *pair, int64_t *ret_s, struct err *err) {
     CLEANUP(arena_done) struct arena arena;
     arena_init(&arena, LIMIT_CONFIG_BYTES);
