@@ -98,12 +98,12 @@ static void ask_step(enum verb verb, const struct http_request *request,
 
 /* ---- questions about a fleet ---- */
 
-/* Of a Placement; of other verbs there is nothing to say. */
+/* The verbs about a Placement; other verbs have no entry. */
 static const enum placement_verb placement_verbs[VERBS] = {
     [FILTER] = PLACEMENT_FILTER, [PRIORITIZE] = PLACEMENT_PRIORITIZE, [SELECT] = PLACEMENT_SELECT};
 
-/* What is known, where the question has no state, must have been read. False: there is nothing to
- * ask, and the answer says so. */
+/* A question without a state needs our own, which must have been read. False: it has not; the
+ * response names the problem. */
 static bool may_ask(const struct clusters *c, const struct clusters_question *q, const void *known,
                     const char *nothing, struct http_response *response) {
     if (q->state.p != NULL)

@@ -11,7 +11,7 @@
 
 enum { ARENA_BYTES = 8 << 20, OBJECT_BYTES = 600 };
 
-/* Outlives the request, whose arena is not to be touched while it waits. */
+/* Outlives the request, whose arena must not be touched while it waits. */
 struct asking {
     const struct clusters *clusters;
     const struct clusters_question *question; /* of the request's arena */
@@ -64,9 +64,9 @@ static void end_asking(struct asking *a) {
     free(a);
 }
 
-/* ---- what is asked ---- */
+/* ---- questions ---- */
 
-/* As karmada-scheduler names it: metadata of gRPC, so only what may stand in a header. */
+/* Returns karmada-scheduler's name of the object: gRPC metadata, so only header characters. */
 static struct str object_of(const struct binding_spec *spec, struct arena *arena) {
     const struct str object =
         arena_printf(arena, "kind=%.*s, name=%.*s/%.*s", STR_ARG(spec->resource_kind),
@@ -102,7 +102,7 @@ static int prepare(struct asking *a, struct arena *steps, struct err *err) {
     return 0;
 }
 
-/* What finding out whose they are costs is not taken from the question's own work. */
+/* Finds the estimators to ask; the steps of that are not taken from the question's budget. */
 static struct asking *new_asking(const struct clusters *c, const struct clusters_question *q,
                                  enum binding_verb verb, struct arena *arena,
                                  clusters_estimated_fn *go_on) {
@@ -123,7 +123,7 @@ static struct asking *new_asking(const struct clusters *c, const struct clusters
     return NULL;
 }
 
-/* ---- when they have answered ---- */
+/* ---- answers ---- */
 
 static void finish(struct asking *a, const struct http_request *request,
                    struct http_response *response) {
@@ -164,7 +164,7 @@ static void answered_in_place(void *ctx, const int64_t *answers, uint32_t count)
     mutex_unlock(&a->mutex);
 }
 
-/* Not longer than their deadline. */
+/* Waits for the estimators, not longer than their deadline. */
 static void wait_for_them(struct asking *a) {
     struct err unsaid;
     if (estimators_ask(a->clusters->estimators, &a->asked, answered_in_place, a, &unsaid) != 0)

@@ -1,6 +1,6 @@
 /*
- * Asking the estimators of Karmada's clusters on behalf of a question about a binding: no thread of
- * the listener waits for them, and what has not come in time is not known.
+ * Asks the estimators of Karmada's clusters for a question about a binding: no thread of the
+ * listener waits for them, and an answer that is late counts as unknown.
  */
 #pragma once
 
@@ -13,14 +13,14 @@ typedef void clusters_estimated_fn(const struct clusters *c, const struct cluste
                                    struct http_response *response);
 
 /*
- * Asks them, if the question depends on what they say, and then calls `go_on`, exactly once unless
+ * Asks them, if the question depends on their answers, and then calls `go_on`, exactly once unless
  * the request is over by then: here if the request is large, otherwise later. `q` is in the arena
- * of the request. False: nobody is asked, and `go_on` is not called.
+ * of the request. False: no estimator is asked, and `go_on` is not called.
  */
 bool clusters_ask_estimators(const struct clusters *c, const struct clusters_question *q,
                              enum binding_verb verb, const struct http_request *request,
                              struct http_response *response, clusters_estimated_fn *go_on);
 
-/* What they answered is counted in between. */
+/* Begin and end the metrics that count the estimators' answers. */
 void clusters_estimators_metrics_start(void);
 void clusters_estimators_metrics_stop(void);

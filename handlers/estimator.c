@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* ---- what is asked ---- */
+/* ---- questions ---- */
 
 struct asked {
     struct str cluster;
@@ -22,7 +22,7 @@ struct asked {
     uint32_t assumed_count;
 };
 
-/* What the result of a call is counted as, beside its status. */
+/* Results of calls in the metrics, beside the status. */
 enum { ANSWER_KNOWN, ANSWER_UNKNOWN, ANSWER_TOO_LARGE };
 
 static void refuse(struct grpc_response *response, int error) {
@@ -56,14 +56,14 @@ static void answer_unknown(const struct estimator *e, struct str cluster, uint32
     (void)err_set(&response->err, -EAGAIN, "cluster %.*s: %s", STR_ARG(cluster), why);
 }
 
-/* Upstream would not have begun to serve, or would answer with what it heard last. */
+/* Upstream would not serve yet, or would answer from its last data. */
 static void answer_unready(const struct estimator *e, struct str cluster, enum member_state state,
                            struct grpc_response *response) {
     answer_unknown(e, cluster, ANSWER_UNKNOWN, member_state_text(state), response);
 }
 
-/* The question was prepared, and took too much of the member: -ENOSPC, -E2BIG or -ENOMEM. That is
- * no error of the asker, whose scheduler would pass over the answers of all members. */
+/* The prepared question took too much of the member: -ENOSPC, -E2BIG or -ENOMEM. No error status:
+ * the caller's scheduler would then ignore the answers of all members. */
 static void answer_too_large(const struct estimator *e, struct str cluster, int error,
                              struct grpc_response *response) {
     if (error == -ENOSPC)
@@ -73,14 +73,13 @@ static void answer_too_large(const struct estimator *e, struct str cluster, int 
                        "there is too much of it for the question to be answered", response);
 }
 
-/* No member has this name. May it be that of one to come? */
+/* No member has this name. May a member with this name come? */
 static bool may_come(const struct estimator *e, struct str name) {
     return !members_complete(e->members) ||
            (e->karmada != NULL && karmada_members_find(e->karmada, name) != KARMADA_MEMBER_GONE);
 }
 
-/* The member, held, if it can answer by what is in that state; otherwise the response is complete.
- */
+/* Returns the member, held, if its state lets it answer; else NULL with a complete response. */
 static struct member *hold_ready(const struct estimator *e, struct str cluster,
                                  enum member_state (*state_of)(const struct member *m),
                                  struct grpc_response *response) {
@@ -110,7 +109,7 @@ static int make_question(const struct estimator *e, const struct asked *asked, s
                : r;
 }
 
-/* The least of *least and what the ResourceQuotas of the namespace leave. */
+/* Lowers *least to the rest of the namespace's ResourceQuotas. */
 static int limit_by_quotas(const struct member_view *v, const struct asked *asked,
                            const struct estimator_question *q, struct arena *arena,
                            int64_t *least) {
@@ -241,7 +240,7 @@ static const struct grpc_method methods[] = {
 };
 enum { METHODS = sizeof methods / sizeof methods[0] };
 
-/* ---- metrics, and what is slow ---- */
+/* ---- metrics, and the slow log ---- */
 
 static const struct {
     enum grpc_status status;

@@ -2,17 +2,16 @@
  * The service that karmada-scheduler and karmada-descheduler call, over the member clusters.
  * upstream: karmada pkg/estimator/server, server.go (v1.18.1).
  *
- * Statuses: 2 an unknown cluster, or a workload that is not counted or not there, in upstream's
- * words; 8 a question that takes too much memory or too many steps by what it says itself, before
- * anything of the member is looked at; 13 a message that is not well-formed. A member that is not
- * synced, or has not been heard for too long, answers -1, which a scheduler passes over; with
- * unready_is_error status 14, which makes it pass over the answers of all members. So does a
- * Cluster of Karmada that is no member yet, and a name while it is not known which Clusters there
- * are.
+ * Statuses: 2 an unknown cluster, or a workload that is not counted or does not exist, in
+ * upstream's words; 8 a question that by itself takes too much memory or too many steps, before any
+ * look at the member; 13 a malformed message. A member that is not synced, or whose data is too
+ * old, answers -1, which a scheduler ignores; with unready_is_error it answers status 14, which
+ * makes a scheduler ignore the answers of all members. The same for a Cluster of Karmada that is no
+ * member yet, and for any name before the Clusters are listed.
  *
- * The same is answered where steps or memory run out over the member: nodes, ResourceQuotas,
- * ReplicaSets and waiting pods are as many as its users make, and no error of the asker.
- * karmada-descheduler, too, passes over -1 for this member alone.
+ * The answer is -1, too, if steps or memory run out over the member: its users make as many nodes,
+ * ResourceQuotas, ReplicaSets and waiting pods as they like, which is no error of the caller.
+ * karmada-descheduler, too, ignores -1 for this member alone.
  *
  * Threads: a question holds its member, which may leave meanwhile, and its member's read lock while
  * it is estimated, and nothing else.
@@ -28,7 +27,7 @@ struct estimator {
     bool unready_is_error;
     /* upstream: gates ResourceQuotaEstimate and SchedulingOvercommitProtection */
     bool quotas;                /* ResourceQuotas limit answers */
-    bool overcommit_protection; /* assumed workloads take room; otherwise they are passed over */
+    bool overcommit_protection; /* assumed workloads take room; otherwise they are ignored */
 };
 
 /* The service, whose ctx is `e`. */

@@ -86,7 +86,7 @@ static bool find(struct ring *ring, const struct subject *subject, uint64_t befo
         return false;
     f->items = arena_push(arena, f->items, f->count, &f->cap, sizeof *f->items);
     if (f->items == NULL)
-        return false; /* the arena tells */
+        return false; /* the arena has failed */
     f->items[f->count++] =
         (struct found){entry.number, arena_str(arena, (struct str){entry.text, entry.n})};
     return true;
@@ -143,10 +143,10 @@ static struct ring *ring_of(struct explain *e, const struct http_request *reques
 /* ---- one object ---- */
 
 /*
- * An object that a controller makes gets its name after it was admitted: the API server puts five
+ * An object that a controller makes gets its name after its admission: the API server puts five
  * characters behind generateName, of which it takes 58 at most. upstream: apiserver
- * pkg/storage/names/generate.go. So its admission is the last one of that generateName before any
- * other decision about it; that of a sibling would read the same.
+ * pkg/storage/names/generate.go. So we take the last admission with that generateName before any
+ * other decision about the object; a sibling's admission would read the same.
  */
 static void find_admission(struct ring *ring, const struct subject *subject, struct arena *arena,
                            struct findings *f) {

@@ -1,9 +1,9 @@
 /*
- * GET /explain/placements/NAMESPACE/NAME: what is decided of a Placement that the hub has, made
- * anew from what is known now (explain/placement.h), and before that
+ * GET /explain/placements/NAMESPACE/NAME: the decision about a Placement of the hub, made anew from
+ * the present state (explain/placement.h), and before that
  *
- *     "replica"  who answers
- *     "planner"  how the process that decides Placements stands to it (hub/placement_history.h):
+ *     "replica"  the answering replica
+ *     "planner"  the Placement's state in the process that decides it (hub/placement_history.h):
  *                {"leads":true,"mode":"Owner","result":"Decided","kept":null,"movesWaiting":3,
  *                "waitsFor":"settleAfter","waitSeconds":7,"lookedAt":"..."}; {"leads":false}: this
  *                replica does not lead, so it has no history; null: it decides none
@@ -56,7 +56,7 @@ static void put_word(struct json_writer *w, struct str key, const char *word) {
         json_put_null(w);
 }
 
-/* What is left of a time to wait that was said a while ago. */
+/* Writes the rest of a wait that was stored a while ago. */
 static void put_wait(struct json_writer *w, const struct placement_standing *s, int64_t now_ms) {
     const int64_t since_ms = now_ms > s->wall_ms ? now_ms - s->wall_ms : 0;
     json_key(w, STR("waitSeconds"));

@@ -1,13 +1,13 @@
 /*
  * POST /extender/v1/bind: the scheduler has chosen a node and leaves the binding to us. The pod
- * counts there before the API server is asked, so that a pod filtered meanwhile sees it, and no
- * more when that fails. The answer comes when the API server's has come; no thread waits for it.
+ * counts there before we ask the API server, so that a pod filtered meanwhile sees it; if the
+ * binding fails, it no longer counts. We answer after the API server; no thread waits for it.
  *
- * Where bindings keep their order (x->bindings), a binding that fails takes those behind it along,
- * and casts doubt on the pods in flight: they may have been judged on it. All of that happens in
- * one moment (bind_queue_abandon()), so that no pod is judged on what is half undone. A binding
+ * If bindings keep their order (x->bindings), a binding that fails takes those behind it along, and
+ * casts doubt on the pods in flight: their answers may rely on it. All of that happens in one
+ * moment (bind_queue_abandon()), so that no pod is filtered on a half-undone state. A binding
  * without an outcome fails like that, too: its pod may be on the node, so that others must keep
- * away, but none may count on it.
+ * away, but no pod may rely on it.
  */
 #include "handlers/extender.h"
 
@@ -30,7 +30,7 @@
 #define NO_MEMORY "no memory to count the pod on its node: try again"
 #define NOT_LEFT "filter did not leave this node to the pod: filter it again"
 
-/* What is asked for, by whom, and when. */
+/* The binding to make, its caller, and its beginning. */
 struct bind_question {
     struct object_meta pod; /* namespace, name and uid */
     struct str node;
@@ -58,7 +58,7 @@ static struct bind_call *call_of(struct bind_ticket *ticket) {
 
 /* ---- the cache ---- */
 
-/* Scores have only guessed the node; one that was not assumed counts when it is seen. */
+/* Moves the assumed pod to the chosen node; other pods count when the watch shows them. */
 static void move_assumed(const struct bind_call *call) {
     cache_write_begin(call->x->cache);
     int r = cache_move_assumed(call->x->cache, &call->question.pod, call->question.node);
@@ -67,7 +67,7 @@ static void move_assumed(const struct bind_call *call) {
         LOG_W("no memory to note the node of a pod", LOG_STR("pod", call->question.pod.name));
 }
 
-/* Without these nobody knows whom the pod counts and who counts it. */
+/* Returns why we refuse a binding after cache_bind_begin() has returned `r`; NULL: we make it. */
 static const char *refusal(const struct extender *x, int r) {
     bool strict = x->reservations == RESERVATIONS_CONSERVATIVE;
     switch (r) {
@@ -115,11 +115,11 @@ static void settle(const struct bind_call *call, enum kube_bound outcome) {
         cache_bind_end(call->x->cache, &call->question.pod, CACHE_NOT_BOUND);
     else if (outcome == KUBE_UNKNOWN && strict)
         cache_bind_end(call->x->cache, &call->question.pod, CACHE_MAYBE_BOUND);
-    else /* otherwise an unknown outcome is taken for a success until the pod is seen */
+    else /* also an unknown outcome: it counts as a success until the watch shows the pod */
         cache_bind_end(call->x->cache, &call->question.pod, CACHE_BOUND);
 }
 
-/* A binding that failed, and those behind it. */
+/* Undoes a binding that failed, and those behind it. */
 static void undo(struct bind_ticket *list) {
     const struct bind_call *first = call_of(list);
     cache_write_begin(first->x->cache);
@@ -218,7 +218,7 @@ static void post(struct bind_call *call) {
         on_bound(call, KUBE_NOT_BOUND, err.text);
 }
 
-/* From here on the answer is end()'s. */
+/* From here on end() answers. */
 static void begin(struct bind_call *call) {
     enum bind_turn turn = BIND_FIRST;
     call->deadline_ms = clock_real()->now_ms(clock_real()) + call->x->bind_timeout_ms;

@@ -11,9 +11,9 @@
     "started just now: a binding that an earlier process sent may still land; try again"
 
 /* Notes where the pod may land: with one survivor the scheduler has no choice, and the pod counts
- * there before the watch says so; with none it lands nowhere, whatever was said before. But it may
- * still not land at all, so Conservative mode treats a single survivor like several. `result`: NULL
- * if every node passes. */
+ * there before the watch shows it; with none it lands nowhere, whatever was noted before. But the
+ * pod may still fail to land, so Conservative mode treats a single survivor like several. `result`:
+ * NULL if every node passes. */
 static void expect(const struct extender *x, const struct extender_args *args,
                    const struct filter_result *result, uint64_t doubts, struct arena *arena) {
     struct str *survivors = arena_array(arena, args->candidates.count, sizeof *survivors);
@@ -35,7 +35,7 @@ static void expect(const struct extender *x, const struct extender_args *args,
               LOG_STR("pod", args->pod.meta.name));
 }
 
-/* Of one survivor kube-scheduler takes that one, and does not ask prioritize. */
+/* Assumes the pod on a single survivor: kube-scheduler takes it without calling prioritize. */
 static void assume(const struct extender *x, const struct extender_args *args,
                    const struct filter_result *result) {
     uint32_t count = 0, survivor = 0;
@@ -53,7 +53,7 @@ static void assume(const struct extender *x, const struct extender_args *args,
         LOG_W("no memory to note where a pod lands", LOG_STR("pod", args->pod.meta.name));
 }
 
-/* The engine's answer, or why there is none. */
+/* Gets the engine's answer, or an error. */
 static int judge(const struct extender *x, const struct extender_args *args, struct arena *arena,
                  struct filter_result *result, struct http_response *response, struct err *err) {
     uint64_t doubts = cache_doubts(x->cache);

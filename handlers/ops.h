@@ -1,6 +1,6 @@
 /*
- * The ops listener's endpoints: is the process alive, may it get traffic, what does it measure,
- * what is it. `ctx` of every handler is a struct ops.
+ * The ops listener's endpoints: liveness, readiness, metrics and version. `ctx` of every handler is
+ * a struct ops.
  */
 #pragma once
 
@@ -14,10 +14,10 @@
 struct ops_check {
     const char *name;
     bool (*good)(void *ctx);
-    bool (*wanted)(void *ctx); /* false: there is nothing to say; NULL: there always is */
-    const char *good_text;     /* NULL: nothing is said while it is good */
-    const char *bad_text;      /* what it means, or what to do */
-    bool advice;               /* said, but a replica is ready without it */
+    bool (*wanted)(void *ctx); /* false: no line now; NULL: always a line */
+    const char *good_text;     /* NULL: no line while it is good */
+    const char *bad_text;      /* the meaning, or advice */
+    bool advice;               /* has a line, but a replica is ready without it */
     void *ctx;
 };
 
@@ -28,7 +28,7 @@ struct ops {
      * none. All of them are left out if they take more than LIMIT_MORE_METRICS, or memory ran out.
      */
     void (*more_metrics)(void *ctx, struct strbuf *out);
-    /* Could it be told that its leadership ended? Called with `ctx`, on the listener's thread. */
+    /* Can the process still report the end of its leadership? Called as above. */
     bool (*is_alive)(void *ctx);
     void *ctx;
     int64_t handler_ms;    /* a handler that runs longer hangs; 0: none does */

@@ -19,7 +19,7 @@ static const char *const result_words[RESULTS] = {
     [REFUSED] = "refused",
 };
 
-/* Of every kind. */
+/* Reviews of each kind, by result. */
 static struct {
     struct metric metric;
     char labels[64];
@@ -67,7 +67,7 @@ static void start_metrics_of_results(size_t row) {
     }
 }
 
-/* Of each family once, whatever rows it has. */
+/* Calls `what` for the metrics of each family once, however many rows it has. */
 static void each_family_metric(void (*what)(struct metric *)) {
     for (size_t k = 0; k < ADMITTED_KINDS; k++)
         if (families[k]->each_metric != NULL && (k == 0 || families[k] != families[k - 1]))
@@ -139,7 +139,7 @@ bool webhook_answer(const struct webhook_question *question, const struct review
 
 /* ---- the endpoint ---- */
 
-/* Each kind has a route, so one of them has the path; a request without any is about the first. */
+/* Returns the kind of a route's path; 0, the first kind, for a request without a path. */
 static size_t row_of_path(struct str path) {
     const size_t prefix = sizeof ADMISSION_PATH - 1;
     size_t row = ADMITTED_KINDS;

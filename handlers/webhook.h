@@ -2,9 +2,9 @@
  * The endpoints that API servers call while objects are admitted: one for each kind of
  * admission/objects/objects.h, all by one handler.
  *
- * What they answer when something is wrong: a request that is no review gets status 400 and a
- * sentence that names what and where. Everything else is allowed, with a warning to the user: no
- * object is held up because we are unwell.
+ * Answers to errors: a request that is no review gets status 400 and a sentence that names the
+ * problem and its place. Everything else is allowed, with a warning to the user: no object waits
+ * because we have a problem.
  */
 #pragma once
 
@@ -16,15 +16,15 @@
 
 struct ring;
 
-/* What reviews of pods are answered by. Borrowed. */
+/* The knowledge for reviews of pods. Borrowed. */
 struct pod_reviewer {
     struct pod_knowledge known;
-    struct kube_client *client; /* asked for what watches have not brought yet; NULL: nobody is */
-    int64_t read_ms;            /* how long that may take in all; 0: it is not asked */
+    struct kube_client *client; /* reads objects that watches have not brought yet; NULL: none */
+    int64_t read_ms;            /* the time for all reads together; 0: no reads */
     bool read_for_anyone;       /* otherwise only for callers of lookup_is_for() */
 };
 
-/* What reviews of Placements are answered by. Borrowed. */
+/* The knowledge for reviews of Placements. Borrowed. */
 struct placement_reviewer {
     struct placement_knowledge known;
     uint64_t seed; /* of keys: each process has another */
@@ -39,6 +39,6 @@ struct webhook {
 /* `ctx` is a struct webhook. The kind is the one whose path the request has. */
 void webhook_review(void *ctx, const struct http_request *request, struct http_response *response);
 
-/* Registers, or takes out, the metrics of the endpoints and of what they look up. */
+/* Register and unregister the metrics of the endpoints and of their look-ups. */
 void webhook_metrics_start(void);
 void webhook_metrics_stop(void);

@@ -1,4 +1,4 @@
-/* Reviews of pods: what is looked up for them first, and what is counted of them beside. */
+/* Reviews of pods: their look-ups and their metrics. */
 #include "cache/cache.h"
 #include "data/lookup.h"
 #include "handlers/webhook_family.h"
@@ -7,13 +7,13 @@
 
 /* ---- metrics ---- */
 
-/* What became of the constraints that policies ask for, by their mode. */
+/* The fates of constraints that policies ask for, by the policy's mode. */
 static struct {
     struct metric metric;
     char labels[96];
 } fates[2][SPREAD_FATES];
 
-/* Of pods that are validated: how they evade their policy, by its mode. */
+/* The ways in which validated pods evade their policy, by the policy's mode. */
 static struct {
     struct metric metric;
     char labels[64];
@@ -80,7 +80,7 @@ static const struct pod_reviewer *reviewer_of(const struct asked *asked) {
     return &asked->head.endpoint->webhook->pods;
 }
 
-/* Into the policy's status. A dry run makes no pod. */
+/* Counts into the policy's status, except for a dry run, which makes no pod. */
 static void count_for_policy(const struct asked *asked, const struct spread_tally *counts) {
     _Static_assert((int)SPREAD_FATES <= (int)POLICY_SKIPS, "a fate is a reason");
     struct policy_tally tally = {.injected = 0};
@@ -125,8 +125,8 @@ static void conclude(const struct asked *asked, const struct pod_decision *d,
     count_evasion(asked, &d->evasion);
 }
 
-/* Answers a review, and records the decision. With inputs->missing, and if something of Fluid's was
- * looked up in vain, it does neither but says what: false. */
+/* Answers a review, and records the decision. Returns false, and does neither, if an object must be
+ * read first: inputs->missing or inputs->owner_wanted, if given, names it. */
 static bool answer(const struct asked *asked, const struct pod_inputs *inputs,
                    struct http_response *response) {
     struct pod_decision d;
@@ -142,9 +142,9 @@ static bool answer(const struct asked *asked, const struct pod_inputs *inputs,
     return complete;
 }
 
-/* ---- what is looked up ---- */
+/* ---- look-ups ---- */
 
-/* A review that is done again when something has been read. */
+/* A review that is done again after a read. */
 struct resumed {
     struct webhook_endpoint endpoint;
     struct moment began;
@@ -166,7 +166,7 @@ static bool try_again(const void *ctx, const struct lookup_attempt *attempt) {
     return true;
 }
 
-/* Answers by what is known, and says why there may be more. */
+/* Answers from the present knowledge, with a warning why it may be incomplete. */
 static void answer_unread(const struct asked *asked, const char *warning,
                           struct http_response *response) {
     const struct pod_inputs known = {0};
@@ -188,7 +188,7 @@ static enum lookup_start look_up(const struct asked *asked, const struct http_re
     return lookup_begin(&question, request, missing);
 }
 
-/* Something is missing: answers now, or has it read first. */
+/* An object is missing: answers now, or reads it first. */
 static void answer_missing(const struct asked *asked, const struct http_request *request,
                            const struct fluid_missing *missing, struct http_response *response) {
     static const char unverified[] =
@@ -254,7 +254,7 @@ static void review_pod(const struct resumed *resumed, bool reads_owner,
     answer_missing(&asked, request, &missing, response);
 }
 
-/* Its controller has been asked about, in vain or not. */
+/* Answers after a read about the pod's controller, successful or not. */
 static void answer_resumed(void *ctx, const struct http_request *request,
                            struct http_response *response) {
     review_pod(ctx, false, request, response);
