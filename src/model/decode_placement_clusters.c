@@ -1,6 +1,6 @@
 /*
- * What a Placement says of which clusters: predicates, and decision groups, which divide those that
- * were selected.
+ * Decodes a Placement's choice of clusters: predicates, and decision groups, which divide the
+ * selected clusters.
  */
 #include "base/json_fields.h"
 #include "model/decode_placement.h"

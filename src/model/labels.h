@@ -20,9 +20,9 @@ struct labels {
 };
 
 /*
- * How matching code asks for a label: fills ret_value and returns true when the object carries
- * `key`. Whoever holds labels in another form (the cache, as interned ids) offers a function of
- * this shape.
+ * Matching code asks for a label with this function: it fills ret_value and returns true when the
+ * object has `key`. Code that holds labels in another form (the cache, as interned ids) has its own
+ * function of this type.
  */
 typedef bool label_lookup_fn(const void *ctx, struct str key, struct str *ret_value);
 

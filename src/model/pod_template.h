@@ -1,7 +1,7 @@
 /*
- * Are two pod templates the same? By a hash of what they say, whatever the order of members:
- * absent, null and empty are one, where Go has them so; amounts of resources count by value. The
- * label pod-template-hash, which a Deployment gives the templates of its ReplicaSets, is left out.
+ * Are two pod templates the same? Hashes their contents, whatever the order of members: absent,
+ * null and empty are equal, where Go treats them so; amounts of resources count by value. The label
+ * pod-template-hash, which a Deployment gives the templates of its ReplicaSets, is left out.
  * upstream: apimachinery equality.Semantic, deployment util EqualIgnoreHash().
  */
 #pragma once

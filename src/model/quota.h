@@ -1,6 +1,5 @@
 /*
- * ResourceQuota, as far as what replicas ask for is limited by it. upstream: core/v1
- * ResourceQuota.
+ * ResourceQuota, as far as it limits the requests of replicas. upstream: core/v1 ResourceQuota.
  *
  * Decoded objects own nothing: strings and arrays live in the text or the reader's arena.
  */

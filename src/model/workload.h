@@ -20,8 +20,8 @@ struct workload_name controller_of(const struct object_meta *pod);
 struct workload_name placement_controller_of(const struct object_meta *placement);
 
 /*
- * The topmost controller that follows from a pod's own controller and its labels. Objects in
- * between are not asked, for a replica may not know them:
+ * Returns the topmost controller, from a pod's own controller and its labels only. Objects in
+ * between are not read, for a replica may not know them:
  *
  *   apps ReplicaSet whose name ends with "-" and the pod's label pod-template-hash: its Deployment
  *   apps ReplicaSet whose name ends with "-" and its label rollouts-pod-template-hash: the Rollout
@@ -35,20 +35,20 @@ struct workload_name workload_of(struct workload_name controller, label_lookup_f
 
 /* A DaemonSet of Kubernetes itself. The pods of others are known by their node affinity. */
 bool is_daemon_set(struct object_type controller);
-/* A Node, which is what kubelets name as the controller of their mirror pods. Others can name one,
+/* Is it a Node, which kubelets name as the controller of their mirror pods? Others can name one,
  * too. upstream: pkg/kubelet/pod/mirror_client.go */
 bool is_node(struct object_type controller);
-/* Do pods of this controller have their node from it, and not from a scheduler? A DaemonSet's have,
- * and a Node's. */
+/* Does this controller, and not a scheduler, choose the node of its pods? A DaemonSet and a Node
+ * do. */
 bool controller_chooses_node(struct object_type controller);
 
-/* The group of a kind of workload that Kubernetes itself has; false: it has none that is called so.
- * Static. */
+/* Returns the group of one of Kubernetes' own kinds of workloads; false: `kind` is not one. Static.
+ */
 bool built_in_workload(struct str kind, struct str *ret_group);
 
 /*
- * Is the user the controller of kube-controller-manager that creates pods with such an owner? Where
- * its controllers have no accounts of their own, all are one user. Everybody else who creates pods
- * writes their owners himself. upstream: cmd/kube-controller-manager/names.
+ * Is the user the controller of kube-controller-manager that creates pods with this owner? If its
+ * controllers have no accounts of their own, all are one user. Other creators of pods may write any
+ * owner. upstream: cmd/kube-controller-manager/names.
  */
 bool is_pod_controller(struct str user, struct object_type owner);
