@@ -1,6 +1,6 @@
 /*
  * An open-addressing index from a hash to a uint32 id. The keys live with the caller (an array of
- * records, usually), who says whether the record `id` has the key in question. Eight bytes a slot,
+ * records, usually), whose function checks if record `id` has the wanted key. Eight bytes a slot,
  * no allocation per entry, no tombstones. A map of thousands is 70 to 88 % full, a smaller one up
  * to 67 %. Not thread-safe for writers; readers may share it while nobody writes.
  */
@@ -21,7 +21,7 @@ struct hashmap {
     uint32_t count;
 };
 
-/* All that the map uses of a hash: whoever keeps a hash may keep this instead and hand it in as the
+/* Returns the part of a hash that the map uses. A caller may keep and pass this part instead of the
  * hash, for it is its own fold. */
 static inline uint32_t hashmap_fold(uint64_t hash) {
     return (uint32_t)(hash >> 32) ^ (uint32_t)hash;
