@@ -1,7 +1,7 @@
 /*
- * Where an API server is and how to get in: what a kubeconfig's current context, or a service
- * account inside a cluster, says. Plain values; kube/auth/credentials.h turns them into what a
- * request is sent with.
+ * The address of an API server and the access to it, from a kubeconfig's current context or a
+ * service account inside a cluster. Plain values; kube/auth/credentials.h makes the credentials of
+ * a request from them.
  */
 #pragma once
 
@@ -59,11 +59,11 @@ struct kube_access {
 };
 
 /*
- * Reads a kubeconfig and picks a context (`context` NULL: its current-context). `path` NULL: what
- * $KUBECONFIG names (a list is merged, the first to say something wins; files that do not exist are
- * passed over), then ~/.kube/config. Relative paths in it are relative to it. Everything is
+ * Reads a kubeconfig and picks a context (`context` NULL: its current-context). `path` NULL: the
+ * files in $KUBECONFIG (a list is merged, the first file with an entry wins, missing files are
+ * skipped), then ~/.kube/config. Relative paths in a file are relative to that file. Everything is
  * allocated in the arena, secrets too. 0, or -errno with a sentence that names the file, the entry
- * and what to do.
+ * and the remedy.
  *
  * As in client-go (tools/clientcmd), entries that are not asked for need not be right, unknown
  * fields are ignored, and a plain http server gets no credentials. Unlike there: a server without a
@@ -74,13 +74,12 @@ struct kube_access {
 int kube_access_from_kubeconfig(const char *path, const char *context, struct arena *arena,
                                 struct kube_access *ret, struct err *err) MUST_CHECK;
 
-/* The same, but of the server at this address, which takes the place of the kubeconfig's, as
- * `kubectl --server` does: the CA and the credentials stay, tls-server-name goes. NULL: none does.
- */
+/* The same, but `server` replaces the kubeconfig's server, as with `kubectl --server`: the CA and
+ * the credentials stay, tls-server-name is dropped. NULL: nothing is replaced. */
 int kube_access_overriding(const char *server, const char *path, const char *context,
                            struct arena *arena, struct kube_access *ret,
                            struct err *err) MUST_CHECK;
-/* The server at this address, with the system's CAs and as nobody. */
+/* Access to the server at this address, with the system's CAs and without credentials. */
 int kube_access_without_credentials(const char *server, struct arena *arena,
                                     struct kube_access *ret, struct err *err) MUST_CHECK;
 

@@ -1,21 +1,21 @@
 /*
- * What requests to an API server are sent with at this moment: tokens that rotate, certificates
- * that are renewed, plugins that are asked again. upstream: client-go transport (token_source.go,
+ * The present credentials of requests to an API server: tokens that rotate, certificates that are
+ * renewed, plugins that are run again. upstream: client-go transport (token_source.go,
  * cert_rotation.go, ca_rotation.go) and plugin/pkg/client/auth/exec.
  *
  * Token file: read again when the copy is 50 s old; blanks around it are cut. An empty, missing or
  * unreadable file keeps the old token. A 401 forgets the copy if the request began after it was
  * read.
  *
- * CA, client certificate and key: looked at every 10 s and read again when they have changed. What
- * is broken, empty or missing leaves what there was in use; a certificate and a key that do not
- * belong together, too: they change together.
+ * CA, client certificate and key: checked every 10 s and read again when they have changed. If a
+ * file is broken, empty or missing, or certificate and key do not belong together, the old ones
+ * stay in use: certificate and key change together.
  *
  * Plugin: run in a thread of its own, never through a shell, with bounds on time and output. Its
  * answer is kept until a little before its expirationTimestamp, or until a 401; see
  * kube/auth/exec_plugin.h.
  *
- * What could not be read again is counted (evenkeel_kube_credential_reloads_total) and logged once.
+ * Failed reloads are counted (evenkeel_kube_credential_reloads_total), and logged once.
  *
  * Threads: everything from one thread at a time. `wake` is called from the plugin's.
  */
@@ -50,9 +50,9 @@ int credentials_new(const struct credentials_options *options, struct credential
 /* Ends a plugin that is running. Secrets are wiped. */
 void credentials_free(struct credentials *c);
 
-/* 0; -EAGAIN: a plugin is at work, `wake` will be called; or another -errno with what is wrong (the
- * plugin failed; it is run again not before 5 s, doubling to 60 s, are over). Reads files, small
- * and local ones, when it is time; waits for nothing else. */
+/* Returns 0; -EAGAIN: a plugin is running, `wake` will be called; or another -errno with the reason
+ * (the plugin failed; it runs again after 5 s at the earliest, doubling to 60 s). Reads small local
+ * files when it is time; waits for nothing else. */
 int credentials_get(struct credentials *c, struct identity *ret, struct err *err) MUST_CHECK;
-/* The server said 401 to a request that began at `began_ms` of the clock. */
+/* The server answered 401 to a request that began at `began_ms` of the clock. */
 void credentials_refused(struct credentials *c, int64_t began_ms);

@@ -44,5 +44,5 @@ struct exec_answer {
  * the authorities for the plugin to trust, PEM. */
 int exec_plugin_get(struct exec_plugin *p, struct str ca, struct exec_answer *ret,
                     struct err *err) MUST_CHECK;
-/* The server said 401 to a request that began at `began_ms` of the clock. */
+/* The server answered 401 to a request that began at `began_ms` of the clock. */
 void exec_plugin_refused(struct exec_plugin *p, int64_t began_ms);

@@ -1,9 +1,9 @@
 /*
- * Runs a program and collects what it prints: no shell, an empty stdin, no descriptor of ours but
- * the three usual ones, default signals, a process group of its own, and bounds on time and output.
+ * Runs a program and collects its output: no shell, an empty stdin, no descriptor of ours but the
+ * three usual ones, default signals, a process group of its own, and bounds on time and output.
  *
- * Thread-safe: the child is made with posix_spawn(), so nothing runs in it between fork and exec
- * that a program with threads could trip over.
+ * Thread-safe: posix_spawn() makes the child, so no code that is unsafe with threads runs between
+ * fork and exec.
  */
 #pragma once
 
@@ -20,10 +20,10 @@ struct exec_command {
 };
 
 /*
- * Waits for its end and appends its stdout to `out`, at most out->max bytes. 0 when it ended with
- * status 0. Otherwise a sentence with argv[0] and the last line that it wrote to stderr, and:
- * -ENOENT, -EACCES, ... (it cannot be started), -EPROTO (another status, or a signal), -EFBIG (it
- * printed more), -ETIMEDOUT, -ECANCELED (stop_fd). In the last three cases its whole process group
- * was killed. What it left running is not waited for.
+ * Waits for the program's end and appends its stdout to `out`, at most out->max bytes. 0 when it
+ * ended with status 0. Otherwise a sentence with argv[0] and the last line of its stderr, and:
+ * -ENOENT, -EACCES, ... (it cannot be started), -EPROTO (another status, or a signal), -EFBIG (more
+ * output), -ETIMEDOUT, -ECANCELED (stop_fd). In the last three cases its whole process group was
+ * killed. Processes that it left running are not waited for.
  */
 int exec_run(const struct exec_command *command, struct strbuf *out, struct err *err) MUST_CHECK;

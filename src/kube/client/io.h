@@ -1,6 +1,6 @@
 /*
- * What a driver (elector.c, events.c) needs from outside, as a table, so that a test can be the
- * client and own time.
+ * The outside functions that a driver (elector.c, events.c) calls, as a table, so that a test can
+ * be the client and own time.
  */
 #pragma once
 

@@ -18,11 +18,10 @@ struct kube_listing {
 };
 
 /*
- * Lists what is at a path and calls `fn` for each page. Waits as kube_call() does, so not on the
- * client's thread. 0 and the last status: with another than 200 there are no more pages, and
- * perhaps some are missing. -errno of the call or of `fn`; -EINVAL: what the server sent is no
- * list, or one whose pages are the same again; -EFBIG: one of more pages or bytes than may be,
- * which does not end. `fn` has had the pages before.
+ * Lists the objects at a path and calls `fn` for each page. Waits as kube_call() does, so not on
+ * the client's thread. Returns 0 and the last status: after another than 200 pages may be missing.
+ * -errno of the call or of `fn`; -EINVAL: the answer is no list, or repeats its pages; -EFBIG: the
+ * list has more pages or bytes than allowed. `fn` has received the pages before the error.
  */
 int kube_list(struct kube_client *client, const struct kube_listing *listing, kube_page_fn *fn,
               void *ctx, int *ret_status, struct err *err) MUST_CHECK;

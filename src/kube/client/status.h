@@ -1,5 +1,5 @@
 /*
- * metav1.Status: how an API server says what went wrong, as the body of an answer or in a watch.
+ * metav1.Status: an API server's report of an error, as the body of an answer or in a watch.
  */
 #pragma once
 
@@ -11,10 +11,10 @@
 #include <stdint.h>
 
 struct kube_status {
-    int code;               /* HTTP status it stands for; 0: not said */
+    int code;               /* the HTTP status; 0: not given */
     struct str reason;      /* "Expired", "Forbidden"; "" */
     struct str message;     /* for people */
-    int64_t retry_after_ms; /* details.retryAfterSeconds; -1: not said */
+    int64_t retry_after_ms; /* details.retryAfterSeconds; -1: not given */
     bool version_too_large; /* a cause ResourceVersionTooLarge, or the old message */
 };
 
@@ -23,5 +23,5 @@ struct kube_status {
 void kube_status_read(struct str body, int http_status, struct arena *arena,
                       struct kube_status *ret);
 
-/* code 410, or reason Expired or Gone: what was asked for is too old. */
+/* Is it code 410, or reason Expired or Gone: the requested version is too old? */
 bool kube_status_expired(const struct kube_status *status);

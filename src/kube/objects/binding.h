@@ -1,7 +1,6 @@
 /*
- * Binding a pod to a node, so that it happens once however often it is tried: the pod's UID is a
- * precondition, and an answer that does not say what became of the pod is followed by a look at the
- * pod itself.
+ * Binds a pod to a node, exactly once however many tries it takes: the pod's UID is a precondition,
+ * and after an answer that leaves the result open we read the pod itself.
  *
  * upstream: the Binding subresource, pods/{name}/binding.
  */
@@ -17,7 +16,7 @@ struct kube_binding {
 enum kube_bound {
     KUBE_BOUND,     /* the pod is bound to this node */
     KUBE_NOT_BOUND, /* it is not, and will not be by us */
-    KUBE_UNKNOWN,   /* time ran out before anybody could say */
+    KUBE_UNKNOWN,   /* time ran out before the result was known */
 };
 
 /* On the client's thread, exactly once. `why` is a sentence, "" when bound; valid during the call.

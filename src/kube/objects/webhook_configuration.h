@@ -1,7 +1,7 @@
 /*
- * A MutatingWebhookConfiguration or ValidatingWebhookConfiguration as far as its CA bundles go:
- * whom each webhook calls, whom API servers trust there, and who wrote that. Both are alike in
- * that.
+ * A MutatingWebhookConfiguration or ValidatingWebhookConfiguration as far as its CA bundles go: the
+ * host of each webhook, the CAs that API servers trust there, and the writer. Both kinds are alike
+ * in that.
  */
 #pragma once
 
@@ -22,19 +22,18 @@ extern const struct webhook_kind_row {
 
 struct webhook_entry {
     struct str name;   /* "pods.evenkeel.io": unique within the configuration */
-    struct str host;   /* what the certificate has to be for: "name.namespace.svc", or the URL's
-                          host; "": neither is there */
+    struct str host;   /* the name that the certificate must have: "name.namespace.svc", or the
+                          URL's host; "": neither is there */
     struct str bundle; /* PEM; "": none, or malformed */
-    bool wrong;        /* the caller's: its bundle is to be replaced */
+    bool wrong;        /* the caller's: the bundle must be replaced */
 };
 
 struct webhook_configuration {
     struct str uid, version;
     struct webhook_entry *entries;
     uint32_t entry_count;
-    /* The field manager that wrote last, of those who own a caBundle if any does; "" when nobody
-     * but `self` has written. API servers do not note who removes a field: then it may be anybody.
-     */
+    /* The field manager that wrote last, if possible one that owns a caBundle; "" if only `self`
+     * has written. API servers do not record who removes a field: then it may be anybody. */
     struct str writer;
     bool writer_owns_bundle;
 };
