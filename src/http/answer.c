@@ -82,8 +82,8 @@ static struct MHD_Response *make_from_text(struct strbuf *text) {
     return made;
 }
 
-/* Whoever knows nothing of us, or shows nothing that is accepted, must not keep one of the few
- * connections. */
+/* A client that does not know our paths, or has no accepted certificate, must not keep one of the
+ * few connections. */
 static bool is_stranger(int status) {
     return status == MHD_HTTP_UNAUTHORIZED || status == MHD_HTTP_FORBIDDEN ||
            status == MHD_HTTP_NOT_FOUND;

@@ -23,8 +23,8 @@ struct byte_budget {
     _Atomic size_t used;
 };
 
-/* Charges n bytes. False if that is too much: nothing is charged. Whoever holds all that is charged
- * so far, `own` bytes, may go above: there is nobody to wait for. */
+/* Charges n bytes. False if that is too much: nothing is charged. A request that holds all charged
+ * bytes itself (`own`) may exceed the budget: there is nobody to wait for. */
 bool byte_budget_charge(struct byte_budget *budget, size_t n, size_t own);
 /* Charges n bytes, whether that is too much or not. */
 void byte_budget_force(struct byte_budget *budget, size_t n);
@@ -41,7 +41,7 @@ struct body {
 #define BODY_LENGTH_UNKNOWN SIZE_MAX
 
 /* Adds bytes; `expected` is the length of the whole body if it is known. With `force` they are
- * charged whatever the budget says. 0, -ENOBUFS when the budget does not allow it, -ENOMEM. */
+ * charged whatever the budget. 0, -ENOBUFS when the budget does not allow it, or -ENOMEM. */
 int body_append(struct body *b, struct byte_budget *budget, struct str bytes, size_t expected,
                 bool force) MUST_CHECK;
 /* Frees the body and gives its bytes back to the budget. The body is empty then. */

@@ -4,8 +4,8 @@
  * Threads of a listener: the acceptor, the watchdog, options.threads workers of libmicrohttpd, and
  * options.large_threads for large questions. A connection belongs to one worker for its whole life.
  * Its struct is made when the worker gets the connection and freed when it is closed. Only that
- * worker uses it, and the watchdog, which uses the deadline under its mutex; while it is suspended,
- * whoever is to answer reads the request.
+ * worker uses it, and the watchdog, which uses the deadline under its mutex; while the connection
+ * is suspended, the thread that must answer reads the request.
  */
 #pragma once
 
