@@ -1,5 +1,5 @@
 /*
- * The dialer's thread, and what others ask of it: orders in a queue, so that nobody waits for it.
+ * The dialer's thread, and the orders of other threads, in a queue, so that no thread waits for it.
  */
 #include "grpc/dial_internal.h"
 

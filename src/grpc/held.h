@@ -1,9 +1,8 @@
 /*
- * Bytes that one session holds, of a budget that all share beyond what each has to itself: so that
- * others cannot keep it from asking or answering.
+ * Counts the bytes that one session holds. Each session has some for itself, so that others cannot
+ * block it; beyond them all sessions share a budget.
  *
- * Threads: a struct belongs to the thread of its session; the budget is shared, and waits for
- * nobody.
+ * Threads: a struct belongs to the thread of its session; the budget is shared, without locks.
  */
 #pragma once
 
