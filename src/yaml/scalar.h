@@ -1,6 +1,6 @@
 /*
- * What an unquoted YAML word means, as kubectl's parser (go-yaml v2, YAML 1.1) decides it. Part of
- * the YAML reader (yaml/yaml.h); nobody else needs it.
+ * The meaning of an unquoted YAML word, as kubectl's parser (go-yaml v2, YAML 1.1) decides it. Only
+ * for the YAML reader (yaml/yaml.h).
  */
 #pragma once
 
@@ -16,7 +16,7 @@ enum yaml_kind {
 };
 
 /*
- * Decides what `word` is. `ret_json` receives the JSON literal for null, booleans and numbers, or
+ * Decides the kind of `word`. `ret_json` receives the JSON of null, booleans and numbers, or
  * `word` itself; it points to a constant, into `word` or into `scratch` (which is overwritten, and
  * fails only for want of memory: strbuf_failed()).
  *
