@@ -1,6 +1,6 @@
 /*
- * Everything that can be wrong with the files of a TLS server, found in one go and said with what
- * to do about it. Reads files, changes nothing.
+ * Finds all problems with the files of a TLS server in one go, and reports each with its remedy.
+ * Reads files, changes nothing.
  */
 #pragma once
 
@@ -12,7 +12,7 @@ enum { CHECK_WITHIN_DAYS = 14 };
 
 struct check_request {
     const char *certificate_path, *key_path;
-    const char *ca_path;     /* the bundle that clients trust; NULL: not looked at */
+    const char *ca_path;     /* the bundle that clients trust; NULL: not checked */
     const struct str *hosts; /* names that clients use; all must be covered */
     size_t host_count;
     int within_days; /* expiring sooner than that is a problem too */

@@ -1,6 +1,6 @@
 /*
- * The names a server can be reached by: what a certificate says in its subject alternative names
- * and what a client compares with them.
+ * The names of a server: subject alternative names in its certificate, which a client compares with
+ * the name that it has called.
  */
 #pragma once
 
@@ -18,6 +18,6 @@ struct host {
                                      order */
 };
 
-/* A DNS name (the first label may be '*'), an IPv4 address, or an IPv6 address with or without
- * brackets. -EINVAL for everything else; err says what is usual and wrong (a port, a URL). */
+/* Parses a DNS name (the first label may be '*'), an IPv4 address, or an IPv6 address with or
+ * without brackets. -EINVAL for everything else; err names usual mistakes (a port, a URL). */
 int host_parse(struct str text, struct host *ret, struct err *err) MUST_CHECK;

@@ -1,8 +1,8 @@
 /*
- * What a certificate says, and whether it will do: for `evenkeel certs show` and `check`, for the
- * server before it takes new files into use, and for metrics of expiry. Everything is judged as
- * Go's TLS clients judge it, since those are the clients we have: the common name of a server
- * counts for nothing, and any certificate in the CA bundle is trusted as a root.
+ * Reads and checks a certificate: for `evenkeel certs show` and `check`, for the server before it
+ * uses new files, and for metrics of expiry. All checks are those of Go's TLS clients, since those
+ * are our clients: the common name of a server does not count, and any certificate in the CA bundle
+ * is trusted as a root.
  *
  * Thread-safe. Times are seconds since 1970.
  */
@@ -49,8 +49,8 @@ struct certificate_trust {
 };
 
 /*
- * Does the leaf lead to the bundle, for what it is to be used for? 0, or -EINVAL with the reason.
- * `ret_root_ends_s`, which may be NULL, receives when the root that was found expires.
+ * Does the leaf lead to the bundle, for its purpose? 0, or -EINVAL with the reason.
+ * `ret_root_ends_s`, which may be NULL, receives the expiry of the root that was found.
  */
 int certificate_verify(const struct certificate_trust *trust, int64_t *ret_root_ends_s,
                        struct err *err) MUST_CHECK;

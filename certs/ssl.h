@@ -1,6 +1,6 @@
 /*
- * What the files of this folder share of OpenSSL: errors, clean-up and PEM. Not for others; their
- * headers show no OpenSSL type.
+ * OpenSSL helpers for the files of this folder only: errors, clean-up and PEM. Other headers show
+ * no OpenSSL type.
  *
  * Every function here leaves OpenSSL's thread-local error queue empty. Thread-safe as long as each
  * thread has its own objects.
