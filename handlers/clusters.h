@@ -2,12 +2,12 @@
  * POST /clusters/v1/VERB: questions about a fleet, or of one step of scheduling it (lines/lines.h),
  * on the extender's listener. `ctx` of every handler is a struct clusters.
  *
- * What they answer when something is wrong: 400 with {"error"} for a question that cannot be read;
- * 503 with {"error"} before the first sync, unless the question brings its own state. A question
- * that can be read and has no answer gets 200 with its "error" set.
+ * Answers to errors: 400 with {"error"} for a question that cannot be read; 503 with {"error"}
+ * before the first sync, unless the question brings its own state. A question that can be read and
+ * has no answer gets 200 with its "error" set.
  *
- * A question about a binding and what is known waits for the estimators of Karmada's clusters, if
- * they are asked and the verb's answer depends on them. One with a state of its own does not.
+ * A question about a binding without a state of its own waits for the estimators of Karmada's
+ * clusters, if they are asked and the verb's answer depends on them.
  */
 #pragma once
 

@@ -1,10 +1,9 @@
 /*
  * The endpoints that answer "why there?", on the ops listener: the decisions about one object, the
- * recent ones, what is decided of a Placement, and what would be decided of a pod. `ctx` of every
- * handler is a struct explain.
+ * recent decisions, the present decision about a Placement, and the decision that a pod would get.
+ * `ctx` of every handler is a struct explain.
  *
- * They answer only callers who may read (explain/access.h). Nothing is recorded or changed by
- * asking.
+ * They answer only callers who may read (explain/access.h). They record and change nothing.
  */
 #pragma once
 
@@ -18,9 +17,9 @@
 /* Everything is borrowed. */
 struct explain {
     const struct extender *extender; /* its decisions are explained, and it judges what-ifs */
-    const struct webhook *webhook;   /* admits the pods of what-ifs; NULL: nothing does */
+    const struct webhook *webhook;   /* admits the pods of what-ifs; NULL: no admission */
     struct explain_access *access;
-    const struct clusters *clusters;   /* what is known of a fleet; NULL: nothing */
+    const struct clusters *clusters;   /* the fleet; NULL: none */
     struct placement_history *history; /* of Placements; NULL: this process decides none */
 };
 

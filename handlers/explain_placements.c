@@ -162,7 +162,7 @@ static void answer(const struct explain *e, struct str namespace, struct str nam
         r = -ENOMEM;
     if (r != 0) {
         if (err.text[0] == '\0')
-            (void)err_set(&err, r, "no memory for the answer"); /* r says so */
+            (void)err_set(&err, r, "no memory for the answer"); /* refuse() uses r */
         refuse(response, r, &err);
         return;
     }

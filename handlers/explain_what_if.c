@@ -1,7 +1,6 @@
 /*
- * POST /explain: what would become of this pod, now? The same as would be recorded if it were
- * created, filtered and scored, with more nodes named; but nothing is recorded, reserved or
- * counted.
+ * POST /explain: what would happen to this pod now? The answer is the record of the pod's creation,
+ * filtering and scoring, with more nodes named; but nothing is recorded, reserved or counted.
  *
  * A pod with a uid has been admitted already. A pod that the cluster knows is its own neighbour.
  */

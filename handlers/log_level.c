@@ -11,7 +11,7 @@ void log_level_get(void *ctx, const struct http_request *request, struct http_re
         answer(response);
 }
 
-/* Says so while the lower one is in force, or a log that becomes quiet would not say why. */
+/* Logs the change while the lower level is in force, so that the log shows why it becomes quiet. */
 static void set(enum log_level level, struct str peer) {
     enum log_level before = log_level();
     if (before == level)

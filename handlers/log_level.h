@@ -1,7 +1,7 @@
 /*
- * The level of the log while the process runs, on the ops listener, for those who may read
- * explanations (explain/access.h), which is the ctx of the handlers. It lasts until the process
- * ends: the configuration stays as it is.
+ * Reads and sets the log's level while the process runs, on the ops listener, for callers who may
+ * read explanations (explain/access.h: the ctx of the handlers). The level lasts until the process
+ * ends; the configuration does not change.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /*
- * How even workloads are, on the ops listener, for those who may read explanations
+ * Reports how even workloads are, on the ops listener, for callers who may read explanations
  * (explain/access.h). The `ctx` of the handler is a struct topology_door.
  */
 #pragma once

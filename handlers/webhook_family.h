@@ -1,7 +1,7 @@
 /*
- * What the handlers of the webhook share. A family is the rows of admission/objects/objects.h that
- * one file here answers: it decides, with what it knows; how a request is read, what is counted of
- * any kind, and how an answer goes out and on record is the same for all (handlers/webhook.c).
+ * Shared by the handlers of the webhook. A family is the rows of admission/objects/objects.h that
+ * one file here decides. Reading a request, counting, sending and recording an answer is the same
+ * for all families (handlers/webhook.c).
  */
 #pragma once
 
@@ -32,12 +32,12 @@ struct webhook_family {
 };
 extern const struct webhook_family webhook_pods, webhook_placements;
 
-/* Reads the request's body. False: it is no review, which has been answered. */
+/* Reads the request's body. False: it is no review, and the response is complete. */
 bool webhook_read(const struct webhook_endpoint *endpoint, const struct http_request *request,
                   struct review *ret, struct http_response *response);
 
-/* Answers, counts the answer and puts it on record. `cache`: whose nodes and pods were looked at,
- * or NULL. False: there is no memory for it, which has been answered. */
+/* Answers, counts the answer and records it. `cache`: the cache of the nodes and pods that were
+ * used, or NULL. False: no memory for the answer, and the response is complete. */
 bool webhook_answer(const struct webhook_question *question, const struct review_answer *answer,
                     enum admission result, const struct cache *cache,
                     struct http_response *response);

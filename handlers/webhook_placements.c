@@ -4,7 +4,7 @@
 
 #include <stdatomic.h>
 
-/* A number for each review. What it makes unique is a key, no secret. */
+/* Returns a number for each review. It makes a key unique, and need not be secret. */
 static uint64_t draw(uint64_t seed) {
     static _Atomic uint64_t drawn;
     uint64_t state = seed + atomic_fetch_add_explicit(&drawn, 1, memory_order_relaxed);
