@@ -198,6 +198,30 @@ static int leave_out_refused(struct looking *x, const uint8_t *has) {
     return 0;
 }
 
+/* ---- has OCM answered? ---- */
+
+static int64_t refused_after(const struct looking *x) {
+    int64_t slow = SLOWEST_TIMES * x->q->slowest_ms;
+    slow = slow < SLOWEST_MAX_MS ? slow : SLOWEST_MAX_MS;
+    return slow > x->q->settings->refused_after_ms ? slow : x->q->settings->refused_after_ms;
+}
+
+/* Has OCM done anything since it was asked? If it does not run, it refuses nobody. */
+static bool is_alive(const struct looking *x) {
+    return x->o->versions != hash_of_versions(x) || x->q->answered_ms > x->o->asked_ms;
+}
+
+/* Who begins to lead has not seen what OCM had written before. */
+static void begin_asking(struct looking *x) {
+    struct owned *o = x->o;
+    if (o->asks)
+        return;
+    o->asks = true;
+    o->asked_ms = x->q->now_ms;
+    if (o->versions == 0)
+        o->versions = hash_of_versions(x);
+}
+
 /* ---- which item comes next ---- */
 
 static int find_changes(struct scored_changes *p) {
@@ -399,28 +423,6 @@ static struct ocm_condition condition_now(struct looking *x) {
 static int mend_condition(struct looking *x) {
     const struct ocm_condition condition = condition_now(x);
     return owned_mend_condition(x, &condition);
-}
-
-static int64_t refused_after(const struct looking *x) {
-    int64_t slow = SLOWEST_TIMES * x->q->slowest_ms;
-    slow = slow < SLOWEST_MAX_MS ? slow : SLOWEST_MAX_MS;
-    return slow > x->q->settings->refused_after_ms ? slow : x->q->settings->refused_after_ms;
-}
-
-/* Has OCM done anything since it was asked? If it does not run, it refuses nobody. */
-static bool is_alive(const struct looking *x) {
-    return x->o->versions != hash_of_versions(x) || x->q->answered_ms > x->o->asked_ms;
-}
-
-/* Who begins to lead has not seen what OCM had written before. */
-static void begin_asking(struct looking *x) {
-    struct owned *o = x->o;
-    if (o->asks)
-        return;
-    o->asks = true;
-    o->asked_ms = x->q->now_ms;
-    if (o->versions == 0)
-        o->versions = hash_of_versions(x);
 }
 
 /* Does OCM select a cluster by itself that is left out here? What else it selects is no sign. */
