@@ -102,8 +102,11 @@ struct scored_changes {
     uint32_t has_count;
     uint32_t *add, *remove; /* in the order of the plan; by slot */
     uint32_t add_count, remove_count;
+    /* [slots]: clusters whose item OCM may not have seen come or go; NULL: it has seen all. */
+    const uint8_t *unseen;
+    uint32_t unseen_adds; /* how many of them have an item */
 };
-/* The one that comes or goes next; there is one. */
+/* The one that comes or goes next; there is one. TOPOLOGY_NONE: OCM has to see others first. */
 int scored_next_of_hard(const struct scored_changes *c, uint32_t *ret) MUST_CHECK;
 
 /* ---- scored_write.c ---- */
@@ -128,6 +131,9 @@ int owned_choose(struct looking *x) MUST_CHECK;
  * term, and makes no hard term's skew worse that is above maxSkew. Where that cannot be counted,
  * looking.failed is set. */
 bool owned_terms_hold(struct looking *x, const uint8_t *selected);
+/* Is this one of the selected clusters in a domain that is above a hard term? Where that cannot be
+ * counted, it is, and looking.failed is set. */
+bool owned_is_above(struct looking *x, const uint8_t *selected, uint32_t slot);
 /* And takes none that fits where fewer than are decided would be left. For struct layout_progress:
  * its ctx is the look. */
 bool owned_holds(void *ctx, const uint8_t *selected);

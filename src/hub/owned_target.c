@@ -141,6 +141,19 @@ bool owned_terms_hold(struct looking *x, const uint8_t *selected) {
     return count_set(x, selected, &then) == 0 && !then.above && skews_hold(x, then.skew);
 }
 
+bool owned_is_above(struct looking *x, const uint8_t *selected, uint32_t slot) {
+    if (find_now(x) != 0)
+        return true;
+    if (!steps_take(&x->arena->steps, steps_of_count(x))) {
+        x->failed = x->failed != 0 ? x->failed : -E2BIG;
+        return true;
+    }
+    change_now(x, selected, 1);
+    const bool above = plan_counts_above(x->now, slot);
+    change_now(x, selected, -1);
+    return above;
+}
+
 bool owned_holds(void *ctx, const uint8_t *selected) {
     struct looking *x = ctx;
     return find_now(x) == 0 && !takes_too_many(x, selected) && owned_terms_hold(x, selected);

@@ -1,5 +1,7 @@
 /*
- * The order in which items come and go under hard terms, so that these hold after each write.
+ * The order in which items come and go under hard terms, so that these hold after each write, and
+ * whichever of the items that OCM may not have seen it sees: it reads them cluster by cluster while
+ * it decides, so that a decision may lack one and have a later one.
  *
  * Clusters of one domain of the last hard term are alike to all hard terms, since domains are
  * nested: one of each is tried, the fullest domain first where one goes, the emptiest where one
@@ -20,8 +22,11 @@ struct domain {
 
 struct ordering {
     const struct scored_changes *changes;
-    const uint64_t *hashes; /* [slots]: of the domain */
-    struct domain *domains; /* a table of `mask` + 1 places, never full */
+    const uint64_t *hashes;                   /* [slots]: of the domain */
+    const uint64_t *of_term[PLACEMENT_TERMS]; /* likewise, of that term; NULL: not yet */
+    uint8_t *worst;                           /* [slots] */
+    bool waits;                               /* one would hold, had OCM seen all items */
+    struct domain *domains;                   /* a table of `mask` + 1 places, never full */
     uint32_t mask;
 };
 
@@ -43,10 +48,10 @@ static uint32_t last_hard_term(const struct looking *x) {
     return last;
 }
 
-/* NULL: no memory, or steps. */
-static const uint64_t *hash_domains(struct looking *x) {
+/* Of the domains of a term. NULL: no memory, or steps. */
+static const uint64_t *hash_domains(struct looking *x, uint32_t last) {
     uint64_t *hashes = arena_array(x->arena, x->slots, sizeof *hashes);
-    for (uint32_t t = 0; hashes != NULL && t <= last_hard_term(x); t++) {
+    for (uint32_t t = 0; hashes != NULL && t <= last; t++) {
         const struct placement_term *term = &x->d.terms[t];
         const struct str key = term->is_claim ? claim_key(term->key, x->arena) : term->key;
         struct topology_column column;
@@ -71,12 +76,13 @@ static bool begin(const struct scored_changes *c, struct ordering *ret) {
     if (!steps_take(&x->arena->steps, passes * x->slots))
         return false;
     const uint32_t most = c->has_count + c->add_count;
-    *ret = (struct ordering){.changes = c, .hashes = hash_domains(x), .mask = 1};
+    *ret = (struct ordering){.changes = c, .hashes = hash_domains(x, last_hard_term(x)), .mask = 1};
     while (ret->mask <= most) /* twice as many places, at least */
         ret->mask = 2 * ret->mask + 1;
     ret->mask = 2 * ret->mask + 1;
     ret->domains = arena_array(x->arena, (size_t)ret->mask + 1, sizeof *ret->domains);
-    if (ret->hashes == NULL || ret->domains == NULL)
+    ret->worst = arena_alloc(x->arena, x->slots);
+    if (ret->hashes == NULL || ret->domains == NULL || ret->worst == NULL)
         return false; /* steps, or the arena says so */
     for (uint32_t slot = 0; slot < x->slots; slot++)
         if (c->has[slot] != 0 && x->fits[slot] != 0)
@@ -108,6 +114,38 @@ static uint32_t next_try(const struct ordering *o, const uint32_t *slots, uint32
     return best;
 }
 
+/* The worst that OCM may see for the term, by what it has not seen: all that this cluster's domain
+ * may have and the least of the others where it comes, and the reverse where it goes. */
+static bool holds_at_worst(struct ordering *o, const uint8_t *flags, uint32_t slot, uint32_t term,
+                           bool goes) {
+    const struct scored_changes *c = o->changes;
+    struct looking *x = c->x;
+    if (o->of_term[term] == NULL)
+        o->of_term[term] = hash_domains(x, term);
+    const uint64_t *hashes = o->of_term[term];
+    if (hashes == NULL || !steps_take(&x->arena->steps, x->slots)) {
+        x->failed = x->failed != 0 ? x->failed : hashes == NULL ? -ENOMEM : -E2BIG;
+        return false;
+    }
+    for (uint32_t i = 0; i < x->slots; i++)
+        o->worst[i] =
+            c->unseen[i] != 0 && i != slot ? (hashes[i] == hashes[slot]) != goes : flags[i];
+    return goes ? owned_terms_hold(x, o->worst) : !owned_is_above(x, o->worst, slot);
+}
+
+/* Do hard terms hold with these items, whatever OCM has seen of the others? */
+static bool holds_for_ocm(struct ordering *o, const uint8_t *flags, uint32_t slot, bool goes) {
+    const struct scored_changes *c = o->changes;
+    const struct looking *x = c->x;
+    if (c->unseen == NULL || x->fits[slot] == 0)
+        return true;
+    /* with a later one gone and an earlier one not there, too few would be left */
+    bool hold = c->unseen[slot] == 0 && (!goes || c->unseen_adds == 0);
+    for (uint32_t t = 0; hold && t < x->d.term_count; t++)
+        hold = !x->d.terms[t].hard || holds_at_worst(o, flags, slot, t, goes);
+    return hold;
+}
+
 /* One after which hard terms hold; TOPOLOGY_NONE: none of those that were tried. */
 static uint32_t one_that_holds(struct ordering *o, const uint32_t *slots, uint32_t count,
                                bool goes) {
@@ -121,8 +159,10 @@ static uint32_t one_that_holds(struct ordering *o, const uint32_t *slots, uint32
         if (slot == TOPOLOGY_NONE)
             break;
         flags[slot] ^= 1;
-        if (owned_terms_hold(x, flags))
+        const bool holds = owned_terms_hold(x, flags);
+        if (holds && holds_for_ocm(o, flags, slot, goes))
             return slot;
+        o->waits = o->waits || holds;
         flags[slot] ^= 1;
         domain_of(o, slot)->tried = true;
         if (x->failed != 0 || x->fits[slot] == 0)
@@ -182,14 +222,17 @@ int scored_next_of_hard(const struct scored_changes *c, uint32_t *ret) {
         return err_set(c->x->err, arena_failed(c->x->arena) ? -ENOMEM : -E2BIG,
                        "too many clusters to find which score comes next");
     uint32_t slot = one_that_comes(&o);
+    const bool comes_later = slot == TOPOLOGY_NONE && o.waits;
     for (uint32_t i = 0; i <= o.mask; i++)
         o.domains[i].tried = false;
     if (slot == TOPOLOGY_NONE)
         slot = one_that_holds(&o, c->remove, c->remove_count, true);
     if (c->x->failed != 0)
         return err_set(c->x->err, c->x->failed, "cannot find which score comes next");
-    if (slot == TOPOLOGY_NONE && c->remove_count > 0)
-        slot = c->remove[0];
-    *ret = slot != TOPOLOGY_NONE ? slot : *ret;
+    if (slot != TOPOLOGY_NONE && comes_later && c->x->fits[slot] != 0)
+        slot = TOPOLOGY_NONE;
+    if (slot == TOPOLOGY_NONE && c->unseen == NULL)
+        slot = c->remove_count > 0 ? c->remove[0] : *ret;
+    *ret = slot;
     return 0;
 }
