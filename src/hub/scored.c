@@ -8,11 +8,11 @@
  *     plan -> items, one write at a time -> what the Placement lacks -> OCM decides -> as planned?
  *
  * Hard terms hold once OCM heeds them, because it sees its scores in the order of their writes: one
- * comes only where there is room for it (hub/scored_order.c); a decision that it makes while it
- * sees them come may lack one and have a later one, so one that fits goes a moment after another
- * has come. The Placement is another watch of OCM's, so one that is live gets its gate after the
- * prioritizer, when OCM is seen to have its items. Without hard terms what comes is added before
- * what goes.
+ * comes only where there is room for it (hub/scored_order.c). A decision that OCM makes while it
+ * sees them come may lack one and have a later one, so one changes only where terms hold whichever
+ * of the others OCM has seen: its decisions show which. The Placement is another watch of OCM's, so
+ * one that is live gets its gate after the prioritizer, when OCM is seen to have its items. Without
+ * hard terms what comes is added before what goes.
  *
  * A cluster that OCM does not select within a time, though it has its item, fewer are selected than
  * asked for and nothing else is under way, is refused: something that is not known here is against
@@ -222,6 +222,96 @@ static void begin_asking(struct looking *x) {
         o->versions = hash_of_versions(x);
 }
 
+/* It has had its time: what it has not selected it refuses. */
+static bool is_over(const struct looking *x) {
+    const int64_t waited = x->q->now_ms - x->o->asked_ms, after = refused_after(x);
+    return waited >= after && (is_alive(x) || waited >= SILENT_TIMES * after);
+}
+
+static int refuse_all(struct looking *x, const uint32_t *slots, uint32_t count) {
+    bool are_noted = true;
+    for (uint32_t i = 0; i < count; i++)
+        are_noted = refuse_slot(x, slots[i]) && are_noted;
+    x->o->asks = false;
+    plan_without(x, are_noted);
+    return 0;
+}
+
+/* ---- which items OCM has not seen ---- */
+
+/* Does OCM judge what nobody here does? Then it may refuse a cluster, and not answer. */
+static bool has_expressions(const struct looking *x) {
+    bool any = false;
+    for (uint32_t i = 0; i < x->placement.predicate_count; i++)
+        any = any || x->placement.predicates[i].has_cel;
+    return any;
+}
+
+/*
+ * OCM's decisions show which items it has surely seen, once it heeds them: it selects what has an
+ * item, as many as it has room for, and nothing else. Where it has no room it does not answer.
+ */
+static int find_unseen(struct scored_changes *p) {
+    struct looking *x = p->x;
+    const uint64_t number = x->placement.has_number ? (uint64_t)x->placement.number : UINT64_MAX;
+    uint8_t *unseen = arena_alloc(x->arena, x->slots);
+    uint32_t both = 0, gone = 0;
+    if (unseen == NULL || !steps_take(&x->arena->steps, x->slots))
+        return err_set(x->err, unseen == NULL ? -ENOMEM : -E2BIG,
+                       "too many clusters to find which scores OCM has seen");
+    for (uint32_t i = 0; i < x->decision_count; i++)
+        unseen[x->decisions[i]] = 1;
+    for (uint32_t slot = 0; slot < x->slots; slot++) {
+        const bool has = p->has[slot] != 0, decided = unseen[slot] != 0;
+        const bool counts = x->fits[slot] != 0 && (x->without == NULL || x->without[slot] == 0);
+        unseen[slot] = counts && has != decided;
+        both += counts && has && decided;
+        gone += counts && !has && decided;
+        p->unseen_adds += counts && has && !decided;
+    }
+    if (both >= number) /* it has no room */
+        p->unseen_adds = 0;
+    for (uint32_t slot = 0; p->unseen_adds == 0 && slot < x->slots; slot++)
+        unseen[slot] = unseen[slot] != 0 && p->has[slot] == 0;
+    if (gone + p->unseen_adds > 0)
+        p->unseen = unseen;
+    return 0;
+}
+
+/* Does an item wait so long that it has to be said? */
+static bool is_waited_for(const struct looking *x) {
+    const struct owned *o = x->o;
+    return o->asks && x->q->now_ms - o->asked_ms >= PATIENCE_MS &&
+           o->versions == hash_of_versions(x);
+}
+
+/* The next item waits for OCM's answer to those before it. *ret_goes_on: for no longer. */
+static int wait_to_be_seen(struct scored_changes *p, bool *ret_goes_on) {
+    struct looking *x = p->x;
+    const bool may_refuse = has_expressions(x);
+    begin_asking(x);
+    const int64_t waited = x->q->now_ms - x->o->asked_ms,
+                  after = may_refuse ? HEED_MS : refused_after(x);
+    *ret_goes_on = may_refuse ? waited >= after : is_over(x);
+    if (waited < PATIENCE_MS)
+        owned_wake_in(x, PATIENCE_MS - waited);
+    if (!*ret_goes_on) {
+        owned_wake_in(x, waited < after ? after - waited : after);
+        return 0;
+    }
+    uint32_t *missing = arena_array(x->arena, p->unseen_adds, sizeof *missing), count = 0;
+    if (missing == NULL)
+        return err_set(x->err, -ENOMEM, "no memory for the scores of a Placement");
+    for (uint32_t slot = 0; slot < x->slots; slot++)
+        if (p->unseen[slot] != 0 && p->has[slot] != 0)
+            missing[count++] = slot;
+    p->unseen = NULL;
+    if (may_refuse || count == 0)
+        return 0;
+    *ret_goes_on = false;
+    return refuse_all(x, missing, count);
+}
+
 /* ---- which item comes next ---- */
 
 static int find_changes(struct scored_changes *p) {
@@ -257,12 +347,10 @@ static int64_t denied_ms(struct looking *x, uint32_t slot) {
                                                          STR_ARG(cluster), x->ret->key.shard));
 }
 
-/* Others have too many items in that cluster. */
-static bool is_full(struct looking *x, uint32_t slot) {
-    struct fleet_score_object o;
+/* The AddOnPlacementScore of that cluster. */
+static bool find_object(struct looking *x, uint32_t slot, struct fleet_score_object *ret) {
     const struct str resource = arena_printf(x->arena, INJECTED_RESOURCE, x->ret->key.shard);
-    return fleet_score_object(x->q->view, ocm_cluster_name(&x->d, slot), resource, &o) &&
-           o.item_count >= LIMIT_SCORE_ITEMS;
+    return fleet_score_object(x->q->view, ocm_cluster_name(&x->d, slot), resource, ret);
 }
 
 /* OCM reads the items one by one while it decides: an item that goes just after another one has
@@ -287,24 +375,41 @@ static uint32_t next_of_soft(const struct scored_changes *p) {
     return p->remove[0];
 }
 
+/* TOPOLOGY_NONE: it waits. */
+static int next_of_hard(struct scored_changes *p, uint32_t *ret) {
+    bool goes_on = true;
+    int r = had_own_key(p->x) && p->x->injected.gated ? find_unseen(p) : 0;
+    if (r == 0)
+        r = scored_next_of_hard(p, ret);
+    if (r != 0 || *ret != TOPOLOGY_NONE || p->unseen == NULL)
+        return r;
+    r = wait_to_be_seen(p, &goes_on);
+    return r == 0 && goes_on ? scored_next_of_hard(p, ret) : r;
+}
+
 static int write_item(struct scored_changes *p) {
     struct looking *x = p->x;
     const bool hard = owned_has_hard_terms(x);
+    struct fleet_score_object object;
     uint32_t slot = TOPOLOGY_NONE;
     int r = 0;
     if (hard)
-        r = scored_next_of_hard(p, &slot);
+        r = next_of_hard(p, &slot);
     else
         slot = next_of_soft(p);
-    if (r != 0 || (hard && p->has[slot] != 0 && x->fits[slot] != 0 && wait_for_heed(x)))
+    if (r != 0 || slot == TOPOLOGY_NONE ||
+        (hard && p->has[slot] != 0 && x->fits[slot] != 0 && wait_for_heed(x)))
         return r;
     const int64_t denied = denied_ms(x, slot);
     if (p->has[slot] != 0 && denied > 0) {
         owned_wake_in(x, denied);
         return 0;
     }
-    begin_writing(x);
-    if (p->has[slot] == 0 && (denied > 0 || is_full(x, slot))) {
+    const bool exists = find_object(x, slot, &object);
+    const bool is_full = exists && object.item_count >= LIMIT_SCORE_ITEMS; /* of others */
+    if (exists || denied > 0) /* one that is made has no item yet */
+        begin_writing(x);
+    if (p->has[slot] == 0 && (denied > 0 || is_full)) {
         plan_without(x, scored_refuse(x->o, ocm_cluster_name(&x->d, slot),
                                       fleet_cluster(x->q->view, slot)->inputs, x->q->now_ms,
                                       denied > 0 ? denied : x->q->settings->refused_ms));
@@ -451,15 +556,8 @@ static int wait_for_ocm(struct looking *x, const uint32_t *missing, uint32_t cou
         return r;
     if (waited >= PATIENCE_MS && str_eq(ocms.status, ocm_status_names[OCM_TRUE]))
         return write_condition(x, misconfigured(x, ocms.message));
-    const bool is_over = waited >= after && (is_alive(x) || waited >= SILENT_TIMES * after);
-    if (is_over && has_room && count > 0) {
-        bool are_noted = true;
-        for (uint32_t i = 0; i < count; i++)
-            are_noted = refuse_slot(x, missing[i]) && are_noted;
-        o->asks = false;
-        plan_without(x, are_noted);
-        return 0;
-    }
+    if (is_over(x) && has_room && count > 0)
+        return refuse_all(x, missing, count);
     if (waited < PATIENCE_MS)
         return mend_condition(x);
     if (takes_refused(x))
@@ -591,7 +689,9 @@ static int publish(struct looking *x, const uint8_t *has, uint32_t has_count) {
     if (r != 0)
         return r;
     if (p.add_count + p.remove_count > 0) {
-        r = mend_condition(x);
+        const struct ocm_condition condition =
+            is_waited_for(x) ? waiting_for_scores() : condition_now(x);
+        r = owned_mend_condition(x, &condition);
         return r == 0 && x->ret->write.what == OWNED_NOTHING ? write_item(&p) : r;
     }
     if (may_lose(x))

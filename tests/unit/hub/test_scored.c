@@ -1182,6 +1182,135 @@ static void an_empty_hub(void **state) {
     played_published(&hub, "e0 e1 w0 w1");
 }
 
+/* ---- items that OCM has not seen ---- */
+
+#define GATE_AND_CEL                                                                               \
+    ",'predicates':[{'requiredClusterSelector':{'celSelector':{'celExpressions':['true','"         \
+    "managedCluster.scores(\\'evenkeel-3\\').exists(s, s.name == \\'s3-0a1b2c3d\\' && s.value > "  \
+    "0)']}}}]"
+
+/* Four clusters of each of three zones; zone a has so many. */
+static void four_of_three_zones(unsigned count, const char *predicates) {
+    char fields[700];
+    clusters("a", count, "'zone':'a'");
+    clusters("b", 8, "'zone':'b'");
+    clusters("c", 8, "'zone':'c'");
+    (void)snprintf(fields, sizeof fields, "%s%s", HARD NUMBER("12") PRIORITIZER, predicates);
+    played_placement(&hub, SCORED "," DRAWN_GATED, fields);
+    hub.check = played_ocm;
+    (void)played_settle(&hub);
+    played_published(&hub, "a0 a1 a2 a3 b0 b1 b2 b3 c0 c1 c2 c3");
+    hub.check = NULL; /* from now on OCM decides when the test says so */
+}
+
+static void zone_c_is_lost(void) {
+    char name[16];
+    for (unsigned i = 0; i < 8; i++) {
+        (void)snprintf(name, sizeof name, "c%u", i);
+        played_cluster(&hub, name, "'zone':'c'", TAINTED);
+    }
+}
+
+/* OCM reads items cluster by cluster while it decides: it may see that of a5 and not yet that of
+ * b4. So a5 waits until its decisions have b4, or b5. */
+static void what_comes_waits_to_be_seen(void **state) {
+    (void)state;
+    four_of_three_zones(8, GATE);
+    zone_c_is_lost();
+    (void)played_settle(&hub);
+    played_published(&hub, "a0 a1 a2 a3 a4 b0 b1 b2 b3 b4");
+    assert_int_equal(hub.answer.wake_ms, 5000);
+    hub.now_ms += 5000;
+    (void)played_settle(&hub);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "True Even");
+    assert_int_equal(hub.answer.wake_ms, 1000);
+    hub.now_ms += 1000;
+    (void)played_settle(&hub);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "Unknown WaitingForScores");
+    hub.now_ms += 23999;
+    (void)played_settle(&hub);
+    played_published(&hub, "a0 a1 a2 a3 a4 b0 b1 b2 b3 b4");
+    played_decision(&hub, "p-decision-1", "a0 a1 a2 a3 a4 b0 b1 b2 b3");
+    (void)played_settle(&hub);
+    played_published(&hub, "a0 a1 a2 a3 a4 b0 b1 b2 b3 b4 b5");
+    played_ocm(&hub);
+    (void)played_settle(&hub);
+    played_published(&hub, "a0 a1 a2 a3 a4 a5 b0 b1 b2 b3 b4 b5");
+    played_ocm(&hub);
+    played_is(&hub, "p-decision-1: a0 a1 a2 a3 a4 a5 b0 b1 b2 b3 b4 b5");
+}
+
+/* What OCM does not select though it has room is refused: b5 would be two above zone a. */
+static void one_that_is_never_seen(void **state) {
+    (void)state;
+    four_of_three_zones(5, GATE);
+    zone_c_is_lost();
+    hub.refused = "a4";
+    (void)played_settle(&hub);
+    played_ocm(&hub);
+    (void)played_settle(&hub);
+    played_published(&hub, "a0 a1 a2 a3 a4 b0 b1 b2 b3 b4");
+    hub.now_ms += 29999;
+    hub.check = played_ocm;
+    (void)played_settle(&hub);
+    assert_int_equal(hub.owned.refused_count, 0);
+    hub.now_ms++;
+    (void)played_settle(&hub);
+    assert_int_equal(hub.owned.refused_count, 1);
+    (void)played_settle(&hub);
+    played_published(&hub, "a0 a1 a2 a3 b0 b1 b2 b3 b4");
+    played_is(&hub, "p-decision-1: a0 a1 a2 a3 b0 b1 b2 b3 b4");
+}
+
+/* An OCM that does not run refuses nobody. */
+static void nobody_sees_it(void **state) {
+    (void)state;
+    four_of_three_zones(8, GATE);
+    zone_c_is_lost();
+    (void)played_settle(&hub);
+    hub.now_ms += 299999;
+    (void)played_settle(&hub);
+    assert_int_equal(hub.owned.refused_count, 0);
+    played_published(&hub, "a0 a1 a2 a3 a4 b0 b1 b2 b3 b4");
+}
+
+/* Where OCM evaluates expressions it may refuse a cluster, so there the wait is short. */
+static void what_comes_where_ocm_may_refuse(void **state) {
+    (void)state;
+    four_of_three_zones(8, GATE_AND_CEL);
+    zone_c_is_lost();
+    (void)played_settle(&hub);
+    played_published(&hub, "a0 a1 a2 a3 a4 b0 b1 b2 b3 b4");
+    assert_int_equal(hub.answer.wake_ms, 250);
+    hub.now_ms += 249;
+    assert_int_equal(played_settle(&hub), 0);
+    hub.now_ms++;
+    (void)played_settle(&hub);
+    played_published(&hub, "a0 a1 a2 a3 a4 a5 b0 b1 b2 b3 b4");
+    assert_int_equal(hub.owned.refused_count, 0);
+}
+
+/* OCM, which has room for all, may see that the second one of a zone has gone, and not the first
+ * one of another. */
+static void what_goes_waits_to_be_seen(void **state) {
+    (void)state;
+    clusters("a", 3, "'zone':'a'");
+    clusters("b", 3, "'zone':'b'");
+    played_placement(&hub, SCORED "," DRAWN_GATED, HARD NUMBER("6") PRIORITIZER GATE);
+    hub.check = played_ocm;
+    (void)played_settle(&hub);
+    hub.check = NULL;
+    cJSON *spec = cJSON_GetObjectItemCaseSensitive(hub.placement, "spec");
+    cJSON_SetNumberValue(cJSON_GetObjectItemCaseSensitive(spec, "numberOfClusters"), 2);
+    give_placement();
+    (void)played_settle(&hub);
+    played_published(&hub, "a0 a2 b0 b2");
+    hub.check = played_ocm;
+    played_ocm(&hub);
+    (void)played_settle(&hub);
+    played_published(&hub, "a0 b0");
+}
+
 int main(void) {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
@@ -1237,6 +1366,11 @@ int main(void) {
         TEST(what_says_nothing_of_the_cluster),
         TEST(what_was_added_is_taken_away),
         TEST(an_empty_hub),
+        TEST(what_comes_waits_to_be_seen),
+        TEST(one_that_is_never_seen),
+        TEST(nobody_sees_it),
+        TEST(what_comes_where_ocm_may_refuse),
+        TEST(what_goes_waits_to_be_seen),
     };
     return cmocka_run_group_tests_name("Placements in mode Scores", tests, NULL, NULL);
 }
