@@ -409,13 +409,14 @@ static void check_ocm_decided(struct world *w, const struct ocm_step *step, cons
 }
 
 /* Before OCM is told all, it may add clusters that have no item, for which there may be no room:
- * these go when it is. */
+ * these go when it is. So do those that it has added while terms were soft. */
 static void note_opened(const struct world *w, const struct ocm_step *step, const uint8_t *after) {
     struct wish *wish = step->wish;
-    const bool told = mentions(placement_of(w, wish), wish) && (step->gated || !is_hard(wish));
+    const bool prefers = mentions(placement_of(w, wish), wish);
+    const bool told = prefers && (step->gated || !is_hard(wish));
     bool adds = false;
     for (unsigned i = 0; i < w->cluster_count; i++)
-        adds = adds || (after[i] > 0 && step->before[i] == 0 && wish->items[i] == 0);
+        adds = adds || (after[i] > 0 && wish->items[i] == 0 && (prefers || step->before[i] == 0));
     wish->opened = !told && (wish->opened || (wish_is_scored(w, wish) && adds));
 }
 

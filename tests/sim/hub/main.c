@@ -68,6 +68,7 @@ const char *const happening_names[HAPPENINGS] = {
     [OCM_WROTE] = "OCM: wrote",
     [OCM_WROTE_OVER] = "OCM: wrote though it is disabled",
     [OCM_LAGS] = "OCM: a watch behind by seconds",
+    [OCM_MIXES] = "OCM: scores that change while it reads them",
     [OCM_PAUSED] = "OCM: paused",
     [COLLECTED] = "garbage collected",
     [WROTE_DECISION] = "Evenkeel: wrote a PlacementDecision",

@@ -67,9 +67,12 @@ static bool is_gated(const struct placement *p, struct injected_key *ret) {
     return p->predicate_count > 0;
 }
 
-/* [clusters]: those that CEL does not let pass. Returns whether there is a gate. */
-static bool filter(const struct world *w, const struct wish *wish, const struct truth *t,
-                   struct injected_key *ret_key, uint8_t *without) {
+enum filtered { UNREAD, PASSES, REFUSED };
+
+/* Reads the scores of clusters that were not read yet, of `share` in 1000 of them. Returns whether
+ * there is a gate. */
+static bool filter(struct world *w, const struct wish *wish, const struct truth *t, unsigned share,
+                   struct injected_key *ret_key, uint8_t *filtered) {
     const bool gated = is_gated(&t->placement, ret_key);
     char text[32];
     (void)snprintf(text, sizeof text, INJECTED_RESOURCE, ret_key->shard);
@@ -78,14 +81,35 @@ static bool filter(const struct world *w, const struct wish *wish, const struct 
     const uint32_t item = fleet_score_name(&t->view, str_of(text));
     for (unsigned i = 0; i < w->cluster_count; i++) {
         char name[16];
+        if (filtered[i] != UNREAD || (share < 1000 && !world_chance(w, share)))
+            continue;
         (void)snprintf(name, sizeof name, "c%04u", i);
         const uint32_t slot = topology_slot(t->view.clusters.topology, str_of(name));
         const bool passes =
             !gated || (scores != NULL && item != INTERN_NONE && slot != TOPOLOGY_NONE &&
                        fleet_score_of(scores, slot, item).value > 0);
-        without[i] = !passes || wish_refuses(w, wish, i);
+        filtered[i] = passes && !wish_refuses(w, wish, i) ? PASSES : REFUSED;
     }
     return gated;
+}
+
+/* The scores change while OCM reads them: its watch brings some, and those of other clusters are
+ * read already. Opens the truth anew; false: there is no Placement. */
+static bool filter_while_they_come(struct world *w, const struct wish *wish, struct truth *t,
+                                   uint8_t *filtered) {
+    const struct store_kind *k = &w->store.kinds[FLEET_SCORES];
+    uint32_t *const seen = &w->ocm.seen[FLEET_SCORES];
+    struct injected_key key;
+    bool open = true;
+    while (open && *seen < k->log_count && world_chance(w, 800) &&
+           filter(w, wish, t, 500, &key, filtered)) {
+        truth_close(t);
+        for (int64_t n = world_between(w, 1, 3); n > 0 && *seen < k->log_count; n--)
+            truth_take(w, w->ocm.sees, FLEET_SCORES, &k->log[(*seen)++]);
+        happen(w, OCM_MIXES);
+        open = truth_open(w, w->ocm.sees, wish, t);
+    }
+    return open;
 }
 
 /* ---- what it writes ---- */
@@ -254,12 +278,13 @@ static bool decide(struct world *w, struct wish *wish, bool late) {
     struct truth t;
     struct ocm_step step = {.wish = wish};
     bool wrote = false;
+    uint8_t *without = check_new_flags(w);
     if (truth_open(w, w->ocm.sees, wish, &t) &&
-        str_eq(t.placement.meta.uid, str_of(text_in(meta_of(placement_of(w, wish)), "uid")))) {
-        uint8_t *without = calloc(w->cluster_count, 1);
-        if (without == NULL)
-            abort();
-        step.gated = filter(w, wish, &t, &step.gate, without);
+        str_eq(t.placement.meta.uid, str_of(text_in(meta_of(placement_of(w, wish)), "uid"))) &&
+        filter_while_they_come(w, wish, &t, without)) {
+        step.gated = filter(w, wish, &t, 1000, &step.gate, without);
+        for (unsigned i = 0; i < w->cluster_count; i++)
+            without[i] = without[i] == REFUSED;
         check_begin_ocm(w, &step);
         if (truth_answer(w, wish, false, without, &t)) {
             step.number = t.placement.has_number ? (uint32_t)t.placement.number : UINT32_MAX;
@@ -267,9 +292,9 @@ static bool decide(struct world *w, struct wish *wish, bool late) {
             wrote = write_all(w, wish, late, &t);
         }
         check_end_ocm(w, &step);
-        free(without);
     }
     truth_close(&t);
+    free(without);
     return wrote;
 }
 

@@ -98,6 +98,7 @@ enum happening {
     OCM_WROTE,
     OCM_WROTE_OVER, /* after it was disabled */
     OCM_LAGS,       /* one of its two watches */
+    OCM_MIXES,      /* scores come while it reads them: of one decision */
     OCM_PAUSED,
     COLLECTED,
     /* what Evenkeel did */
