@@ -24,7 +24,8 @@ const usage = `usage: attack [-evenkeel BINARY] [-run PATTERN] [-list] [-v]
        attack [-evenkeel BINARY] -bodies N [-seed N]
 
 Plays every scene against the binary and prints what it cost the others. Exit codes: 0 all held,
-1 an attack succeeded, 2 wrong usage or the scene could not be set up.
+1 an attack succeeded, 2 wrong usage or the scene could not be set up. With PART=1/3 in the
+environment every third scene is played, from number 1 on.
 
 `
 
@@ -39,6 +40,22 @@ var slack int
 
 // Attacks that take long are as large as they can be.
 var full bool
+
+// Part of the scenes: every `of`-th, from number `first` on.
+type part struct{ first, of int }
+
+// readPart reads one: "1/3" is every third, from number 1 on; an empty text means all.
+func readPart(text string) (part, error) {
+	if text == "" {
+		return part{0, 1}, nil
+	}
+	var p part
+	var rest string
+	if n, _ := fmt.Sscanf(text+" .", "%d/%d %s", &p.first, &p.of, &rest); n != 3 || rest != "." || p.first < 0 || p.first >= p.of {
+		return p, fmt.Errorf("PART=%s is not like 1/3, with the first number less than the second", text)
+	}
+	return p, nil
+}
 
 func main() {
 	binary := flag.String("evenkeel", "build/evenkeel", "the binary to attack")
@@ -56,6 +73,10 @@ func main() {
 	}
 	flag.Parse()
 	chosen, err := regexp.Compile(*pattern)
+	var asked part
+	if err == nil {
+		asked, err = readPart(os.Getenv("PART"))
+	}
 	if err != nil || flag.NArg() > 0 || slack < 1 {
 		fmt.Fprintf(os.Stderr, "attack: %v %v\n", err, flag.Args())
 		flag.Usage()
@@ -74,17 +95,17 @@ func main() {
 	if *count > 0 {
 		os.Exit(playBodies(*binary, *count, *seed))
 	}
-	os.Exit(runAll(*binary, chosen, *verbose))
+	os.Exit(runAll(*binary, chosen, asked, *verbose))
 }
 
-func runAll(binary string, chosen *regexp.Regexp, verbose bool) int {
+func runAll(binary string, chosen *regexp.Regexp, asked part, verbose bool) int {
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
 	passed, failed := 0, 0
 	fmt.Println("p99 in ms, quiet > attacked; a control is answered by a server that nobody attacks; lock: the longest hold, ms")
 	fmt.Printf("%-20s %-18s %-18s %-18s %-18s %5s %8s %6s\n", "scene", "review", "filter", "probe", "control", "RSS", "relists", "lock")
-	for _, s := range scenes {
-		if !chosen.MatchString(s.name) {
+	for i, s := range scenes {
+		if i%asked.of != asked.first || !chosen.MatchString(s.name) {
 			continue
 		}
 		select {

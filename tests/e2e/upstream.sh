@@ -20,7 +20,7 @@ laid_bin='' kubernetes='' laid_overlay=() # lay_out sets them
 need_go
 need_evenkeel
 lay_out
-go test ./upstream/... >"$laid_bin/unit.log" 2>&1 || die "$(cat "$laid_bin/unit.log")"
+go test ./internal/part ./upstream/... >"$laid_bin/unit.log" 2>&1 || die "$(cat "$laid_bin/unit.log")"
 timeout -k 5 600 go build -o "$laid_bin/run" ./upstream/run || die "What runs the tests did not compile."
 
 logs=$top/build/e2e/logs/upstream

@@ -14,6 +14,7 @@
 //	EVENKEEL_E2E_INSTALLED_ROLLOUTS the same of the chart's replicas, in pods; default 2
 //	EVENKEEL_E2E_OCM_CONTROLLER the program of tests/e2e/ocm/cmd/controller; default ../../../build/e2e/ocm-controller
 //	EVENKEEL_E2E_OCM_API   the folder of OCM's API, with the kinds that it defines: set by run.sh
+//	PART                   of TestWebhookHarm's policies: 3/10 takes every tenth, from number 3 on; default: all
 //	EVENKEEL_E2E_PENDING   how many pods wait while an event comes; default 30
 package e2e
 

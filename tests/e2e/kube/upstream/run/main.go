@@ -21,6 +21,7 @@ import (
 	"syscall"
 	"time"
 
+	"evenkeel.io/tests/e2e/kube/internal/part"
 	"evenkeel.io/tests/e2e/kube/upstream/hook"
 	"evenkeel.io/tests/e2e/kube/upstream/program"
 )
@@ -33,7 +34,8 @@ type options struct {
 	modes, loads []string // of the plan if there are none
 	count        int      // of the plan if 0
 	full         bool
-	list, names  bool // only say what would be run
+	part         part.Part // of what the others choose
+	list, names  bool      // only say what would be run
 }
 
 func main() {
@@ -89,6 +91,9 @@ func parse(arguments []string) (options, error) {
 		return o, errors.New("unexpected arguments; -help lists flags")
 	}
 	var err error
+	if o.part, err = part.FromEnvironment(); err != nil {
+		return o, err
+	}
 	o.tests, err = regexp.Compile(*tests)
 	return o, err
 }

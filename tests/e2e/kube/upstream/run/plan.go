@@ -121,11 +121,16 @@ func (j job) pattern() string {
 // jobs of the plan that the options choose. Tests of a package that are run alike share a program.
 func (o options) jobs() []job {
 	var jobs []job
+	number := 0
 	for _, entry := range plan {
 		if !o.tests.MatchString(entry.pkg.name() + "/" + entry.test) {
 			continue
 		}
 		for _, round := range o.rounds(entry.rounds) {
+			number++
+			if !o.part.Has(number) {
+				continue
+			}
 			j := job{pkg: entry.pkg, round: round, tests: []string{entry.test}, cases: entry.cases}
 			same := slices.IndexFunc(jobs, func(other job) bool {
 				return other.pkg == j.pkg && other.round == j.round && other.cases == j.cases
