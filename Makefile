@@ -28,6 +28,8 @@ JOBS ?= $(shell nproc)
 ARGS ?=
 RELEASE_URL ?=
 AGAINST ?=
+HUB_FLAGS ?=
+UPSTREAM_FLAGS ?=
 ARCHS ?= $(OWN_ARCH)
 ifeq ($(origin CC),default)
 CC := gcc
@@ -144,7 +146,7 @@ say = @printf '== %s\n'
 # ---- targets for people ----
 
 .DEFAULT_GOAL := all
-.PHONY: all deps deps-test deps-e2e deps-lint deps-arm64 deps-packaging run demo cluster hub fleet-scale test unit sim growth mutants e2e e2e-hub e2e-karmada differential attack asan tsan sanitized valgrind arm64 fuzz bench same bench-live \
+.PHONY: all deps deps-test deps-e2e deps-lint deps-arm64 deps-packaging run demo cluster hub fleet-scale test unit sim growth mutants e2e e2e-upstream e2e-hub e2e-karmada differential attack asan tsan sanitized valgrind arm64 fuzz bench same bench-live \
 	lint format image chart push deb kubectl packaging install clean help
 
 all: ## build build/evenkeel (the default)
@@ -246,9 +248,13 @@ e2e: deps-e2e ## against a real etcd, kube-apiserver and kube-scheduler, Kuberne
 	@+$(again) $(BINARY) $(SHIM)
 	@EVENKEEL=$(abspath $(BINARY)) tests/e2e/run.sh
 
+e2e-upstream: deps-e2e # ... Kubernetes' own tests alone; PART=3/10 makes every tenth round of them
+	@+$(again) $(BINARY)
+	@EVENKEEL=$(abspath $(BINARY)) tests/e2e/upstream.sh $(UPSTREAM_FLAGS)
+
 e2e-hub: deps-e2e # ... those on a hub alone
 	@+$(again) $(BINARY)
-	@EVENKEEL=$(abspath $(BINARY)) tests/e2e/ocm.sh -hub
+	@EVENKEEL=$(abspath $(BINARY)) tests/e2e/ocm.sh -hub $(HUB_FLAGS)
 
 e2e-karmada: deps-e2e ## Karmada's own scheduler and descheduler with Evenkeel as the estimator of real clusters; needs Go
 	@+$(again) $(BINARY)

@@ -37,10 +37,10 @@ build_live() {
     timeout -k 5 1200 go build -o "$out/controlplane" ./cmd/controlplane || die "The control plane did not compile."
     use_module karmada
     compile ./internal/... ./cmd/... ./live
-    timeout -k 5 1200 go build -o "$out/karmada" ./cmd/karmada || die "Karmada did not compile."
+    timeout -k 5 1200 go build -o "$out/karmada-programs" ./cmd/karmada || die "Karmada did not compile."
     timeout -k 5 1200 go test -c -o "$out/karmada-live.test" ./live || die "The tests did not compile."
     EVENKEEL_E2E_KARMADA=$(go list -m -f '{{.Dir}}' github.com/karmada-io/karmada) || die "Go does not know where Karmada is."
-    export EVENKEEL_E2E_KARMADA EVENKEEL_E2E_CONTROL_PLANE=$out/controlplane EVENKEEL_E2E_KARMADA_PEER=$out/karmada \
+    export EVENKEEL_E2E_KARMADA EVENKEEL_E2E_CONTROL_PLANE=$out/controlplane EVENKEEL_E2E_KARMADA_PEER=$out/karmada-programs \
         EVENKEEL_E2E_DIR=$out/karmada-live
 }
 

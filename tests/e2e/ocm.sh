@@ -19,7 +19,6 @@ top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 go_module=ocm
 out=$top/build/e2e
 limit=${E2E_TIMEOUT:-3000}
-log=$out/ocm.log
 status=0
 flags=() # test_flags sets it
 
@@ -81,15 +80,19 @@ bench() {
 need_go
 need_evenkeel
 mkdir -p "$out"
-: >"$log"
 mode=${1:-}
+log=$out/ocm.log
 case $mode in
 -bench)
     bench
     exit
     ;;
--hub) shift ;;
+-hub)
+    log=$out/ocm-hub.log # beside the cases
+    shift
+    ;;
 esac
+: >"$log"
 test_flags 'cases|seed|number|steps' "$@"
 case $mode in
 -hub) run_hub ;;
