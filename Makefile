@@ -21,6 +21,7 @@ DESTDIR ?=
 NO_DEPS ?=
 FUZZ_SECONDS ?= 20
 SEEDS ?= 1000
+FIRST ?= 1
 CASES ?= 20000
 OCM_CASES ?= $(CASES)
 KARMADA_CASES ?= $(CASES)
@@ -237,9 +238,9 @@ unit: deps-test ## only the unit tests
 	@+$(again) $(UNIT_TESTS)
 	@tests/run $(UNIT_TESTS)
 
-sim: deps-test ## SEEDS (1,000) runs of the simulated, hostile API server, and of a simulated hub
+sim: deps-test ## SEEDS (1,000) runs, from seed FIRST (1) on, of the simulated, hostile API server, and of a simulated hub
 	@+$(again) $(SIM) $(SIM_HUB)
-	@tests/sim/run $(SEEDS) $(SIM) $(SIM_HUB)
+	@tests/sim/run $(SEEDS) $(FIRST) $(SIM) $(SIM_HUB)
 
 growth: deps-test ## handlers asked with twice as much: the work may double, too
 	@+$(again) FLAVOR=growth run-growth
