@@ -29,6 +29,7 @@ JOBS ?= $(shell nproc)
 ARGS ?=
 RELEASE_URL ?=
 AGAINST ?=
+NIGHTLY ?=
 HUB_FLAGS ?=
 UPSTREAM_FLAGS ?=
 ARCHS ?= $(OWN_ARCH)
@@ -147,7 +148,7 @@ say = @printf '== %s\n'
 # ---- targets for people ----
 
 .DEFAULT_GOAL := all
-.PHONY: all deps deps-test deps-e2e deps-lint deps-arm64 deps-packaging run demo cluster hub fleet-scale test unit sim growth mutants e2e e2e-upstream e2e-hub e2e-karmada differential attack asan tsan sanitized valgrind arm64 fuzz bench same bench-live \
+.PHONY: all deps deps-test deps-e2e deps-lint deps-arm64 deps-packaging run demo cluster hub fleet-scale test unit sim growth mutants e2e e2e-upstream e2e-hub e2e-karmada nightly differential attack asan tsan sanitized valgrind arm64 fuzz bench same bench-live \
 	lint format image chart push deb kubectl packaging install clean help
 
 all: ## build build/evenkeel (the default)
@@ -265,6 +266,9 @@ differential: deps ## CASES (20,000) random cases beside Kubernetes', Open Clust
 	@+$(again) $(BINARY) $(LIB)
 	@EVENKEEL=$(abspath $(BINARY)) LIBEVENKEEL=$(abspath $(LIB)) tests/e2e/differentials.sh \
 		$(CASES) $(OCM_CASES) $(KARMADA_CASES)
+
+nightly: ## what .ci/run does a tenth of, whole: some hours; needs Go
+	@+tests/nightly $(NIGHTLY)
 
 attack: deps ## what hostile tenants and strangers cost others; LONG=1 adds mutated bodies and all of it with sanitizers; needs Go
 	@+$(again) $(BINARY)

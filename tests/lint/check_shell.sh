@@ -3,7 +3,7 @@
 . "$(dirname "$0")/common.sh"
 mapfile -t scripts < <(
     find tests docs charts .ci -name '*.sh' 2>/dev/null | sort
-    for script in charts/kubectl/kubectl-evenkeel charts/deb/postinst charts/deb/prerm tests/run tests/lint/run tests/mutants/run .ci/run; do
+    for script in charts/kubectl/kubectl-evenkeel charts/deb/postinst charts/deb/prerm tests/run tests/nightly tests/lint/run tests/mutants/run .ci/run; do
         [ ! -e $script ] || echo $script
     done
 )
