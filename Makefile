@@ -243,7 +243,7 @@ sim: deps-test ## SEEDS (1,000) runs, from seed FIRST (1) on, of the simulated, 
 	@+$(again) $(SIM) $(SIM_HUB)
 	@tests/sim/run $(SEEDS) $(FIRST) $(SIM) $(SIM_HUB)
 
-growth: deps-test ## handlers asked with twice as much: the work may double, too
+growth: deps-test ## handlers asked with twice as much: the work may double, too; PART=3/10 takes a tenth of the lists
 	@+$(again) FLAVOR=growth run-growth
 
 e2e: deps-e2e ## against a real etcd, kube-apiserver and kube-scheduler, Kubernetes' own tests, and a real hub; needs Go

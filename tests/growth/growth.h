@@ -20,5 +20,9 @@ void append_items(struct strbuf *out, const struct list *list, uint32_t n);
 bool grows(const char *list, const char *verb, int setting, uint32_t n, uint64_t before,
            uint64_t now);
 
+/* Is the next list in the part that is asked for? $PART is "3/10": every tenth, from the fourth on;
+ * without it all are. */
+bool growth_in_part(void);
+
 /* Tests in files of their own. */
 void lines_of_fleets(void **state);

@@ -368,6 +368,18 @@ bool grows(const char *list, const char *verb, int setting, uint32_t n, uint64_t
     return true;
 }
 
+bool growth_in_part(void) {
+    static unsigned long next;
+    const char *part = getenv("PART");
+    char *end;
+    if (part == NULL || *part == '\0')
+        return true;
+    const unsigned long nth = strtoul(part, &end, 10);
+    const unsigned long of = *end == '/' ? strtoul(end + 1, &end, 10) : 0;
+    assert_true(*end == '\0' && nth < of);
+    return next++ % of == nth;
+}
+
 static double cpu_ms(void) {
     struct timespec t;
     (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -410,7 +422,7 @@ static void double_all(const struct verb *verb, const char *settings) {
     int bad = 0;
     for (size_t i = 0; i < LISTS; i++)
         for (const char *at = settings; *at != '\0'; at++)
-            bad += double_list(&lists[i], verb, *at - '0');
+            bad += growth_in_part() ? double_list(&lists[i], verb, *at - '0') : 0;
     assert_int_equal(bad, 0);
 }
 
@@ -455,7 +467,7 @@ static void other_lists(void **state) {
     int bad = 0;
     (void)state;
     for (size_t i = 0; i < OTHERS; i++)
-        bad += double_list(&others[i].list, &others[i].verb, 1);
+        bad += growth_in_part() ? double_list(&others[i].list, &others[i].verb, 1) : 0;
     assert_int_equal(bad, 0);
 }
 
@@ -518,10 +530,11 @@ static uint64_t work_beside(uint32_t n) {
 }
 
 static void pods_beside(void **state) {
+    const bool in_part = growth_in_part();
     uint64_t before = 0;
     int bad = 0;
     (void)state;
-    for (uint32_t n = FIRST; n <= 16384; n *= 2) {
+    for (uint32_t n = FIRST; n <= 16384 && in_part; n *= 2) {
         uint64_t now = work_beside(n);
         bad += grows("labels, and pods beside", "validate", 0, n, before, now);
         if (getenv("GROWTH_SHOW") != NULL)
@@ -562,10 +575,11 @@ static uint64_t work_of_leaving(uint32_t n) {
 }
 
 static void workers_of_a_dataset(void **state) {
+    const bool in_part = growth_in_part();
     uint64_t before = 0;
     int bad = 0;
     (void)state;
-    for (uint32_t n = FIRST; n <= LIMIT_FLUID_WORKERS; n *= 2) {
+    for (uint32_t n = FIRST; n <= LIMIT_FLUID_WORKERS && in_part; n *= 2) {
         uint64_t now = work_of_leaving(n);
         bad += grows("workers of a dataset", "prioritize", 0, n, before, now);
         if (getenv("GROWTH_SHOW") != NULL)
@@ -584,7 +598,8 @@ static int check_rows(const char *verb, uint32_t rows, const char *(*name)(uint3
     int bad = 0;
     for (uint32_t list = 0; list < rows; list++) {
         uint64_t before = 0, now;
-        for (uint32_t n = FIRST; (now = work(list, n)) > 0; n *= 2) {
+        const bool in_part = growth_in_part();
+        for (uint32_t n = FIRST; in_part && (now = work(list, n)) > 0; n *= 2) {
             bad += grows(name(list), verb, 0, n, before, now);
             if (getenv("GROWTH_SHOW") != NULL)
                 print_message("%-10s %-32s %8u %12llu steps\n", verb, name(list), n,
@@ -627,7 +642,8 @@ static void what_is_kept(void **state) {
     for (uint32_t list = 0; list < KEPT_GROWTH_LISTS; list++) {
         const char *verb = kept_growth_verb(list), *name = kept_growth_name(list);
         uint64_t before = 0, now;
-        for (uint32_t n = FIRST; (now = kept_growth_work(list, n)) > 0; n *= 2) {
+        const bool in_part = growth_in_part();
+        for (uint32_t n = FIRST; in_part && (now = kept_growth_work(list, n)) > 0; n *= 2) {
             bad += grows(name, verb, 0, n, before, now);
             if (getenv("GROWTH_SHOW") != NULL)
                 print_message("%-10s %-32s %8u %12llu steps\n", verb, name, n,
