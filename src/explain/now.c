@@ -70,9 +70,7 @@ static struct str find_taint(const struct pod_now *now, const struct pending_que
     for (uint32_t i = 0; text.n == 0 && i < node.taint_count; i++) {
         const struct taint *taint = &node.taints[i];
         if (!taints_tolerated(taint, 1, now->pod->tolerations))
-            strbuf_appendf(&text, "%.*s%s%.*s:%.*s", STR_ARG(taint->key),
-                           taint->value.n > 0 ? "=" : "", STR_ARG(taint->value),
-                           STR_ARG(taint->effect));
+            taint_print(taint, &text);
     }
     return arena_str(arena, strbuf_str(&text));
 }

@@ -86,26 +86,14 @@ static bool serves_api(struct filtering *f, const struct subject *s, struct str 
     return s->target != TEXTS_NONE || karmada_cluster_serves(s->cluster, f->api);
 }
 
-/* upstream: corev1 Taint.ToString(), of a taint with an effect */
 static struct str untolerated(const struct taint *taint, struct arena *arena) {
-    static const char before[] = "cluster(s) had untolerated taint {";
-    const bool has_value = !str_empty(taint->value);
-    const struct str parts[] = {{before, sizeof before - 1},
-                                taint->key,
-                                {"=", has_value},
-                                taint->value,
-                                STR(":"),
-                                taint->effect,
-                                STR("}")};
-    enum { PARTS = sizeof parts / sizeof parts[0] };
-    size_t n = 0;
-    for (size_t i = 0; i < PARTS; i++)
-        n += parts[i].n;
-    char *text = arena_alloc(arena, n), *at = text;
-    for (size_t i = 0; text != NULL && i < PARTS; i++)
-        if (parts[i].n > 0)
-            at = (char *)memcpy(at, parts[i].p, parts[i].n) + parts[i].n;
-    return (struct str){text, text != NULL ? n : 0};
+    CLEANUP(strbuf_done) struct strbuf text = {0};
+    strbuf_append_str(&text, STR("cluster(s) had untolerated taint {"));
+    taint_print(taint, &text);
+    strbuf_append_char(&text, '}');
+    if (strbuf_failed(&text))
+        arena->failed = true;
+    return arena_str(arena, strbuf_str(&text));
 }
 
 static bool same_taint(const struct taint *a, const struct taint *b) {

@@ -40,6 +40,14 @@ const struct taint *taints_decode(struct json_reader *r, uint32_t *ret_count) {
     return json_array_of(r, sizeof(struct taint), UINT32_MAX, taint_decode, ret_count);
 }
 
+void taint_print(const struct taint *taint, struct strbuf *out) {
+    strbuf_append_str(out, taint->key);
+    strbuf_append_str(out, taint->value.n > 0 ? STR("=") : STR(""));
+    strbuf_append_str(out, taint->value);
+    strbuf_append_char(out, ':');
+    strbuf_append_str(out, taint->effect);
+}
+
 static void toleration_decode(struct json_reader *r, void *into) {
     static const struct json_field fields[] = {
         JSON_TEXT("key", struct toleration, key),

@@ -35,6 +35,9 @@ extern const struct toleration passing_taint_tolerations[PASSING_TAINTS];
 const struct taint *taints_decode(struct json_reader *r, uint32_t *ret_count);
 struct tolerations tolerations_decode(struct json_reader *r);
 
+/* Appends "key=value:effect", or "key:effect" without a value. upstream: core/v1 Taint.ToString */
+void taint_print(const struct taint *taint, struct strbuf *out);
+
 bool toleration_tolerates(const struct toleration *toleration, const struct taint *taint);
 
 /* Is every taint that keeps pods off (NoSchedule, NoExecute; not PreferNoSchedule) tolerated? */

@@ -42,11 +42,7 @@ static void put_taint(const struct ocm_decision *d, uint32_t slot, struct strbuf
     const struct fleet_cluster *cluster = fleet_cluster(d->view, slot);
     const struct taint *taint = &cluster->taints[taint_cause_index(d->causes[slot])].taint;
     strbuf_append_str(out, STR("taint "));
-    strbuf_append_str(out, taint->key);
-    strbuf_append_str(out, taint->value.n > 0 ? STR("=") : STR(""));
-    strbuf_append_str(out, taint->value);
-    strbuf_append_char(out, ':');
-    strbuf_append_str(out, taint->effect);
+    taint_print(taint, out);
     strbuf_append_str(out, STR(" is not tolerated"));
     if (taint_cause_expired(d->causes[slot]))
         strbuf_append_str(out, STR(": tolerationSeconds are over"));
