@@ -1,8 +1,6 @@
 #include "base/table.h"
 
 #include <assert.h>
-#include <stdarg.h>
-#include <stdio.h>
 
 static const uint32_t gap = 2; /* blanks between columns */
 
@@ -38,17 +36,7 @@ void table_cell(struct table *t, struct str text) {
 }
 
 void table_number(struct table *t, int64_t number) {
-    table_cellf(t, "%lld", (long long)number);
-}
-
-void table_cellf(struct table *t, const char *fmt, ...) {
-    char text[512];
-    va_list args;
-    va_start(args, fmt);
-    int n = vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    size_t length = n < 0 ? 0 : (size_t)n < sizeof text ? (size_t)n : sizeof text - 1;
-    table_cell(t, arena_str(t->arena, (struct str){text, length}));
+    table_cell(t, arena_printf(t->arena, "%lld", (long long)number));
 }
 
 /* ---- layout ---- */

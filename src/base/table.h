@@ -34,9 +34,8 @@ void table_init(struct table *t, const char *const *headings, uint32_t columns,
 /* The next cell, left to right and row by row. The text is borrowed until the table is rendered; a
  * '\n' starts a new line in the same column, other control characters become '?'. */
 void table_cell(struct table *t, struct str text);
-/* The same for a number, and for printf. */
+/* The same for a number. */
 void table_number(struct table *t, int64_t number);
-void table_cellf(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Appends text for a terminal, as cells are: control characters become '?'. */
 void table_text(struct str text, struct strbuf *out);
 /* Appends headings and rows. The last row must be complete. False when memory ran out on the way.
