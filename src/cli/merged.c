@@ -1,6 +1,6 @@
 #include "cli/merged.h"
 
-#include "base/json_reader.h"
+#include "base/json_fields.h"
 #include "base/json_writer.h"
 
 #include <errno.h>
@@ -26,23 +26,17 @@ struct merger {
 /* ---- reading ---- */
 
 static int read_part(struct str json, struct arena *arena, struct part *ret, struct err *err) {
+    static const struct json_field fields[] = {
+        JSON_RAW("replica", struct part, replica),
+        JSON_RAW("decisions", struct part, decisions),
+        JSON_RAW("made", struct part, made),
+        JSON_RAW("kept", struct part, kept),
+    };
     struct json_reader r;
-    struct str key;
     json_reader_init(&r, json, arena, "Explanation");
     if (json_peek(&r) != JSON_OBJECT)
         json_fail(&r, "expected an object");
-    if (json_object(&r))
-        while (json_member(&r, &key)) {
-            struct str value = json_skip(&r);
-            if (str_eq(key, STR("replica")))
-                ret->replica = value;
-            else if (str_eq(key, STR("decisions")))
-                ret->decisions = value;
-            else if (str_eq(key, STR("made")))
-                ret->made = value;
-            else if (str_eq(key, STR("kept")))
-                ret->kept = value;
-        }
+    json_fields(&r, &JSON_ROWS(fields), ret);
     return json_finish(&r, err);
 }
 

@@ -1,15 +1,13 @@
 #include "base/version.h"
 #include "base/json_writer.h"
 #include "certs/inspect.h"
+#include "cli/answer.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "estimator/wire.h"
 #include "http/http.h"
 #include "kube/client/client.h"
 #include "yaml/yaml.h"
-
-#include <stdio.h>
-#include <stdlib.h>
 
 enum { SPEC_OUTPUT };
 
@@ -76,9 +74,5 @@ int cmd_version(int argc, char **argv) {
         print_json(&out);
     else
         print_text(&out);
-    bool written =
-        !strbuf_failed(&out) && fwrite(out.p, 1, out.n, stdout) == out.n && fflush(stdout) == 0;
-    if (!written)
-        (void)fputs("evenkeel version: cannot write to standard output\n", stderr);
-    return written ? EXIT_SUCCESS : EXIT_FAILURE;
+    return answer_put_out("version", &out);
 }
