@@ -330,7 +330,7 @@ static int answer_placement(const struct request *request, const struct merging 
     for (uint32_t i = all->count - request->answer_count; r == 0 && i < all->count; i++)
         if (all->items[i].status == 200)
             r = explained_placement_consider(&best, all->items[i].server,
-                                             strbuf_str(&all->items[i].body), arena, err);
+                                             strbuf_str(&all->items[i].body), err);
     if (r == 0)
         r = merged_print(merging, arena, &recorded, &decisions, err);
     if (r == 0 && best.object.n == 0 && decisions == 0)

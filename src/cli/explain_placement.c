@@ -2,6 +2,7 @@
 
 #include "base/json_reader.h"
 #include "base/json_writer.h"
+#include "cli/answer.h"
 #include "model/kinds.h"
 
 #include <errno.h>
@@ -13,38 +14,17 @@ bool explained_is_placement(const struct subject *subject) {
 
 /* ---- choosing ---- */
 
-struct glance {
-    bool is_object, leads;
-};
-
-static int glance_at(struct str document, struct arena *arena, struct glance *ret,
-                     struct err *err) {
-    struct json_reader r;
-    struct str key, inner;
-    *ret = (struct glance){.is_object = false};
-    json_reader_init(&r, document, arena, "Explanation");
-    if (json_object(&r))
-        while (json_member(&r, &key)) {
-            ret->is_object = ret->is_object || str_eq(key, STR("placement"));
-            if (!str_eq(key, STR("planner")) || json_peek(&r) != JSON_OBJECT)
-                continue;
-            if (json_object(&r))
-                while (json_member(&r, &inner)) {
-                    if (str_eq(inner, STR("leads")))
-                        ret->leads = json_bool(&r);
-                }
-        }
-    return json_finish(&r, err);
-}
-
 int explained_placement_consider(struct explained_placement *best, const char *server,
-                                 struct str document, struct arena *arena, struct err *err) {
-    struct glance glance;
-    int r = glance_at(document, arena, &glance, err);
-    if (r != 0 || !glance.is_object || (best->object.n > 0 && (best->leads || !glance.leads)))
+                                 struct str document, struct err *err) {
+    CLEANUP(arena_done) struct arena arena;
+    struct answer a;
+    arena_init(&arena, LIMIT_STATE_BYTES);
+    int r = answer_read(&a, document, &arena, err);
+    if (r != 0 || !value_is(value_at(a.root, "placement")))
         return r;
-    *best =
-        (struct explained_placement){.object = document, .server = server, .leads = glance.leads};
+    const bool leads = value_is(value_at(a.root, "planner.leads"));
+    if (best->object.n == 0 || (leads && !best->leads))
+        *best = (struct explained_placement){.object = document, .server = server, .leads = leads};
     return 0;
 }
 
@@ -68,7 +48,7 @@ static int consider_all(const struct replicas *all, struct arena *arena,
         if (server == NULL || arena_failed(arena))
             return err_set(err, -ENOMEM, "no memory for the answers");
         if (item->status == 200)
-            r = explained_placement_consider(ret, server, text, arena, err);
+            r = explained_placement_consider(ret, server, text, err);
         else if (worst == NULL || item->status > worst->status)
             worst = item;
     }

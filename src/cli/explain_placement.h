@@ -25,8 +25,7 @@ int explained_placement_ask(const char *const *servers, uint32_t count, const ch
 /* Takes the one in `document`, which explained_placement_merge() made elsewhere, if it is better.
  * All are borrowed. 0, -EINVAL if it is none of JSON, or -ENOMEM. */
 int explained_placement_consider(struct explained_placement *best, const char *server,
-                                 struct str document, struct arena *arena,
-                                 struct err *err) MUST_CHECK;
+                                 struct str document, struct err *err) MUST_CHECK;
 /* Appends one document: the members of the object, "answeredBy", the server that gave it, and those
  * of `decisions` (cli/merged.h); without an object these and "placementNotAnswered", why. Errors as
  * above. */

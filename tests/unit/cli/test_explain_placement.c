@@ -18,30 +18,29 @@ static int teardown(void **state) {
     return 0;
 }
 
-static void consider(struct explained_placement *best, const char *server, const char *document,
-                     struct arena *arena) {
+static void consider(struct explained_placement *best, const char *server, const char *document) {
     struct err err;
-    if (explained_placement_consider(best, server, str_of(document), arena, &err) != 0)
+    if (explained_placement_consider(best, server, str_of(document), &err) != 0)
         fail_msg("%s", err.text);
 }
 
 static void the_leader_is_believed(void **state) {
+    (void)state;
     struct explained_placement best = {.why = "nobody"};
-    consider(&best, "no", "{\"decisions\":[]}", *state);
+    consider(&best, "no", "{\"decisions\":[]}");
     assert_int_equal(best.object.n, 0);
-    consider(&best, "first", OBJECT("null"), *state);
+    consider(&best, "first", OBJECT("null"));
     assert_string_equal(best.server, "first");
-    consider(&best, "second", OBJECT("{\"leads\":false}"), *state);
+    consider(&best, "second", OBJECT("{\"leads\":false}"));
     assert_string_equal(best.server, "first");
-    consider(&best, "leader", OBJECT("{\"x\":[1],\"leads\":true}"), *state);
+    consider(&best, "leader", OBJECT("{\"x\":[1],\"leads\":true}"));
     assert_string_equal(best.server, "leader");
-    consider(&best, "another leader", OBJECT("{\"leads\":true}"), *state);
+    consider(&best, "another leader", OBJECT("{\"leads\":true}"));
     assert_string_equal(best.server, "leader");
-    consider(&best, "last", OBJECT("null"), *state);
+    consider(&best, "last", OBJECT("null"));
     assert_string_equal(best.server, "leader");
     struct err err;
-    assert_int_not_equal(
-        explained_placement_consider(&best, "x", STR("{\"planner\":"), *state, &err), 0);
+    assert_int_not_equal(explained_placement_consider(&best, "x", STR("{\"planner\":"), &err), 0);
 }
 
 static void merged(const struct explained_placement *p, const char *decisions, const char *wanted,
@@ -58,7 +57,7 @@ static void one_document(void **state) {
     merged(&best, "{\"replica\":{},\"replicas\":[],\"decisions\":[1]}",
            "{\"replica\":{},\"placementNotAnswered\":\"nobody\",\"replicas\":[],\"decisions\":[1]}",
            *state);
-    consider(&best, "s", OBJECT("null"), *state);
+    consider(&best, "s", OBJECT("null"));
     merged(&best, "{\"replica\":{},\"replicas\":[],\"decisions\":[1]}",
            "{\"replica\":{\"name\":\"r\"},\"placement\":\"n/p\",\"planner\":null,\"answeredBy\":"
            "\"s\",\"replicas\":[],\"decisions\":[1]}",
@@ -66,8 +65,7 @@ static void one_document(void **state) {
     /* once more, of a document that was made elsewhere */
     best = (struct explained_placement){.why = "nobody"};
     consider(&best, "t",
-             "{\"placement\":\"n/p\",\"answeredBy\":\"s\",\"replicas\":[],\"decisions\":[2]}",
-             *state);
+             "{\"placement\":\"n/p\",\"answeredBy\":\"s\",\"replicas\":[],\"decisions\":[2]}");
     merged(&best, "{\"replicas\":[3],\"decisions\":[]}",
            "{\"placement\":\"n/p\",\"answeredBy\":\"t\",\"replicas\":[3],\"decisions\":[]}",
            *state);
