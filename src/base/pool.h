@@ -1,6 +1,9 @@
 /*
  * Records of one size, addressed by dense uint32 ids that are reused. Storage comes in chunks, so a
  * record never moves and growing copies nothing. Not thread-safe for writers.
+ *
+ * Where records are what is kept of objects that somebody lists, the pool remembers which of them a
+ * listing has shown, in three bits a record.
  */
 #pragma once
 
@@ -11,13 +14,22 @@
 #define POOL_NONE UINT32_MAX
 
 struct pool {
-    size_t item_size; /* set by pool_init(); at least 4 */
-    char **chunks;    /* owned */
-    uint64_t *live;   /* one bit per id; owned */
+    size_t item_size;         /* set by pool_init(); at least 4 */
+    char **chunks;            /* owned */
+    uint64_t *live;           /* one bit per id; owned */
+    struct pool_marks *marks; /* of 64 ids each; owned */
     uint32_t chunk_count;
     uint32_t end;       /* every id in use is below */
     uint32_t free_head; /* list of ids given back, linked through their first bytes */
     uint32_t count;     /* ids in use */
+    bool listing;       /* one is under way */
+};
+
+/* Of 64 records. */
+struct pool_marks {
+    uint64_t known; /* their objects are there: pool_show() */
+    uint64_t shown; /* since the last listing began */
+    uint64_t fresh; /* by no listing that has ended */
 };
 
 void pool_init(struct pool *p, size_t item_size);
@@ -44,3 +56,26 @@ static inline bool pool_live(const struct pool *p, uint32_t id) {
     id != POOL_NONE;                                                                               \
     id = pool_next((pool), id + 1)
 uint32_t pool_next(const struct pool *p, uint32_t from);
+
+/* ---- listings ---- */
+
+/* The object of a record is there. */
+void pool_show(struct pool *p, uint32_t id);
+/* It is not, and the record stays: others refer to it. Giving a record back needs no such call. */
+void pool_hide(struct pool *p, uint32_t id);
+
+static inline bool pool_is_known(const struct pool *p, uint32_t id) {
+    return id < p->end && (p->marks[id / 64].known >> (id % 64) & 1) != 0;
+}
+
+/* The next record whose object is there, from this id on; POOL_NONE: there is none. */
+uint32_t pool_next_known(const struct pool *p, uint32_t from);
+/* A listing of all objects begins. The one before may have been given up without a word. */
+void pool_listing_begin(struct pool *p);
+/* The listing is over. `complete`: an object that it has not shown is gone. Otherwise an object is
+ * gone if it was shown for the first time since the last complete one, by this listing or by one
+ * that was given up. drop() is called for each that is gone: it hides the record or gives it back,
+ * and it may give back others. O(ids / 64 + objects that are gone). */
+typedef void pool_drop_fn(void *owner, uint32_t kind, uint32_t id);
+void pool_listing_end(struct pool *p, bool complete, pool_drop_fn *drop, void *owner,
+                      uint32_t kind);

@@ -1,5 +1,7 @@
 #include "base/pool.h"
 
+#include "base/err.h"
+#include "base/str.h"
 #include "unit/unit.h"
 
 struct record {
@@ -124,6 +126,153 @@ static void test_like_a_model(void **state) {
     pool_done(&p);
 }
 
+/* ---- listings ---- */
+
+static void drop_record(void *owner, uint32_t kind, uint32_t id) {
+    assert_int_equal(kind, 7);
+    pool_give(owner, id);
+}
+
+/* Its object is gone, and others refer to it. */
+static void drop_object(void *owner, uint32_t kind, uint32_t id) {
+    assert_int_equal(kind, 7);
+    pool_hide(owner, id);
+}
+
+/* "0 3": whose objects are there. */
+static void has(const struct pool *p, const char *ids) {
+    CLEANUP(strbuf_done) struct strbuf got = {0};
+    for (uint32_t id = pool_next_known(p, 0); id != POOL_NONE; id = pool_next_known(p, id + 1)) {
+        assert_true(pool_is_known(p, id));
+        strbuf_appendf(&got, "%s%u", got.n > 0 ? " " : "", id);
+    }
+    assert_str(strbuf_str(&got), ids);
+}
+
+static void open_pool(struct pool *p, uint32_t count) {
+    pool_init(p, sizeof(struct record));
+    for (uint32_t i = 0; i < count; i++)
+        (void)pool_take(p); /* ids from 0 on */
+}
+
+static void test_what_a_listing_does_not_show_is_gone(void **state) {
+    (void)state;
+    struct pool p;
+    open_pool(&p, 5);
+    has(&p, "");
+    pool_show(&p, 0); /* by a watch */
+    pool_listing_begin(&p);
+    pool_show(&p, 1);
+    pool_show(&p, 2);
+    pool_show(&p, 2);
+    pool_show(&p, 3);
+    pool_give(&p, 3); /* deleted meanwhile */
+    has(&p, "0 1 2");
+    pool_listing_end(&p, true, drop_record, &p, 7);
+    has(&p, "1 2");
+    assert_false(pool_live(&p, 0));
+    assert_true(pool_live(&p, 4)); /* never was shown: nobody lists it */
+    pool_listing_begin(&p);
+    pool_show(&p, 2);
+    pool_listing_begin(&p); /* the one before was given up */
+    pool_show(&p, 1);
+    pool_listing_end(&p, true, drop_object, &p, 7);
+    has(&p, "1");
+    assert_true(pool_live(&p, 2));
+    pool_done(&p);
+}
+
+static void test_what_a_listing_without_end_brought_is_gone(void **state) {
+    (void)state;
+    struct pool p;
+    open_pool(&p, 6);
+    pool_show(&p, 0);
+    pool_listing_begin(&p);
+    pool_show(&p, 1);
+    pool_listing_begin(&p); /* the one before was given up */
+    pool_show(&p, 2);
+    pool_show(&p, 3);
+    pool_hide(&p, 3);
+    pool_listing_end(&p, false, drop_object, &p, 7);
+    has(&p, "0");     /* which it has not shown, and which was there */
+    pool_show(&p, 4); /* by a watch */
+    pool_listing_end(&p, false, drop_object, &p, 7);
+    has(&p, "0 4");
+    pool_listing_begin(&p);
+    pool_show(&p, 0);
+    pool_show(&p, 5);
+    pool_listing_end(&p, true, drop_object, &p, 7);
+    has(&p, "0 5");
+    pool_listing_begin(&p);
+    pool_listing_end(&p, false, drop_object, &p, 7);
+    has(&p, "0 5"); /* both have been shown by one that ended */
+    pool_done(&p);
+}
+
+static void test_a_record_that_is_used_anew_has_no_marks(void **state) {
+    (void)state;
+    struct pool p;
+    open_pool(&p, 1);
+    pool_listing_begin(&p);
+    pool_show(&p, 0);
+    pool_give(&p, 0);
+    assert_int_equal(pool_take(&p), 0);
+    assert_false(pool_is_known(&p, 0));
+    pool_listing_end(&p, false, drop_record, &p, 7);
+    assert_true(pool_live(&p, 0));
+    pool_show(&p, 0); /* by a watch */
+    pool_listing_end(&p, false, drop_record, &p, 7);
+    has(&p, "0");
+    pool_done(&p);
+    assert_false(pool_is_known(&p, 0));
+}
+
+struct object {
+    bool known, shown, fresh;
+};
+
+/* Many objects against the rules, written down object by object. */
+static void test_listings_like_a_model(void **state) {
+    (void)state;
+    enum { OBJECTS = 700, OPERATIONS = 40000 };
+    static struct object model[OBJECTS];
+    uint64_t random = unit_seed();
+    bool listing = false;
+    struct pool p;
+    memset(model, 0, sizeof model);
+    open_pool(&p, OBJECTS);
+    for (int i = 0; i < OPERATIONS; i++) {
+        const uint32_t id = unit_below(&random, OBJECTS), what = unit_below(&random, 1000);
+        struct object *o = &model[id];
+        if (what < 5) {
+            pool_listing_begin(&p);
+            listing = true;
+            for (uint32_t k = 0; k < OBJECTS; k++)
+                model[k].shown = false;
+        } else if (what < 10) {
+            const bool complete = what < 7;
+            pool_listing_end(&p, complete, drop_object, &p, 7);
+            listing = false;
+            for (uint32_t k = 0; k < OBJECTS; k++) {
+                if (complete ? !model[k].shown : model[k].fresh)
+                    model[k] = (struct object){.known = false};
+                model[k].fresh = model[k].fresh && !complete;
+            }
+        } else if (what < 200) {
+            pool_hide(&p, id);
+            *o = (struct object){.known = false};
+        } else {
+            pool_show(&p, id);
+            *o = (struct object){true, true, o->known ? o->fresh : listing};
+        }
+        assert_int_equal(pool_is_known(&p, id), model[id].known);
+        if (what < 10)
+            for (uint32_t k = 0; k < OBJECTS; k++)
+                assert_int_equal(pool_is_known(&p, k), model[k].known);
+    }
+    pool_done(&p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ids_are_dense_and_records_zeroed),
@@ -132,6 +281,10 @@ int main(void) {
         cmocka_unit_test(test_an_empty_pool),
         cmocka_unit_test(test_giving_back_while_visiting),
         cmocka_unit_test(test_like_a_model),
+        cmocka_unit_test(test_what_a_listing_does_not_show_is_gone),
+        cmocka_unit_test(test_what_a_listing_without_end_brought_is_gone),
+        cmocka_unit_test(test_a_record_that_is_used_anew_has_no_marks),
+        cmocka_unit_test(test_listings_like_a_model),
     };
     return cmocka_run_group_tests_name("pool", tests, NULL, NULL);
 }
