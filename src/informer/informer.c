@@ -271,12 +271,40 @@ static int weigh(struct kind_feed *f, struct str object, struct err *err) {
                    f->syncing ? "list" : "watch", LIMIT_LISTED_BYTES >> 20);
 }
 
+static void list_records(const struct informer_store *store, void *contents, uint32_t records,
+                         enum informer_listing how) {
+    struct pool *p = store->records(contents, records);
+    if (how == LISTING_BEGINS)
+        pool_listing_begin(p);
+    else
+        pool_listing_end(p, how == LISTING_ENDS, store->drop, contents, records);
+}
+
+void informer_list(const struct informer_store *store, void *contents, uint32_t kind,
+                   enum informer_listing how) {
+    if (store->records == NULL) {
+        (how == LISTING_BEGINS ? store->sync_begin
+         : how == LISTING_ENDS ? store->sync_end
+                               : store->sync_abort)(contents, kind);
+        return;
+    }
+    if (store->lock != NULL)
+        store->lock(contents);
+    list_records(store, contents, kind, how);
+    if (store->also != NULL && store->also[kind] != 0)
+        list_records(store, contents, store->also[kind], how);
+    if (store->listed != NULL)
+        store->listed(contents, kind, how);
+    if (store->unlock != NULL)
+        store->unlock(contents);
+}
+
 static void watch_begin(void *ctx) {
     struct kind_feed *f = ctx;
     struct informer *i = f->informer;
     change_begin(i);
     set_syncing(f, true);
-    i->store->sync_begin(i->now, f->kind);
+    informer_list(i->store, i->now, f->kind, LISTING_BEGINS);
     change_end(i);
 }
 
@@ -284,7 +312,7 @@ static void watch_abort(void *ctx) {
     struct kind_feed *f = ctx;
     struct informer *i = f->informer;
     change_begin(i);
-    i->store->sync_abort(i->now, f->kind);
+    informer_list(i->store, i->now, f->kind, LISTING_FAILS);
     count_change(i);
     set_syncing(f, false);
     change_end(i);
@@ -294,7 +322,7 @@ static void watch_end(void *ctx) {
     struct kind_feed *f = ctx;
     struct informer *i = f->informer;
     change_begin(i);
-    i->store->sync_end(i->now, f->kind);
+    informer_list(i->store, i->now, f->kind, LISTING_ENDS);
     count_change(i);
     set_syncing(f, false);
     change_end(i);

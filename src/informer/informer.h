@@ -24,6 +24,7 @@
  */
 #pragma once
 
+#include "base/pool.h"
 #include "kube/client/client.h"
 #include "model/object.h"
 #include "state/file_source.h"
@@ -57,6 +58,13 @@ struct informer_kind {
     uint32_t (*count)(const void *contents); /* for the store's metric; NULL: it is not counted */
 };
 
+enum informer_listing {
+    LISTING_BEGINS,
+    LISTING_ENDS,  /* what was not applied in between is gone */
+    LISTING_FAILS, /* it has no end: what was applied for the first time since the last end, by it
+                      or by one that was given up before, is forgotten */
+};
+
 struct informer_store {
     const char *what; /* plural, in errors: "no memory for volumes" */
     const struct informer_kind *kinds;
@@ -66,6 +74,19 @@ struct informer_store {
      * fill. 0 or -errno. */
     int (*open)(void **ret, struct err *err);
     void (*close)(void *contents); /* NULL is fine */
+    /* The records of a kind: apply() calls pool_show() for the one of each object that is kept. */
+    struct pool *(*records)(void *contents, uint32_t kind);
+    /* Forgets one, because a listing says that its object is gone. */
+    pool_drop_fn *drop;
+    /* [kind_count]: records(contents, also[kind]) are of the same objects, too, and drop() forgets
+     * them; 0: there are none. NULL: of no kind. */
+    const uint32_t *also;
+    /* A listing has come so far, and its end has dropped what is gone. NULL: nothing is to be done.
+     */
+    void (*listed)(void *contents, uint32_t kind, enum informer_listing how);
+    /* Around a step of a listing, if `locks`. */
+    void (*lock)(void *contents);
+    void (*unlock)(void *contents);
     /* A full listing of a kind: what is not applied in between is gone. Files need none. */
     void (*sync_begin)(void *contents, uint32_t kind);
     void (*sync_end)(void *contents, uint32_t kind);
@@ -142,6 +163,11 @@ bool informer_heard(struct informer *i, uint32_t kind, int64_t *ret_ms);
 int64_t informer_age_ms(struct informer *i);
 /* The same of some kinds. */
 int64_t informer_kinds_age_ms(struct informer *i, uint64_t kinds);
+
+/* Tells a store how far a listing is: an informer does, and whoever feeds contents without one. Its
+ * caller has the contents for writing. */
+void informer_list(const struct informer_store *store, void *contents, uint32_t kind,
+                   enum informer_listing how);
 
 /* ---- reading ---- */
 
