@@ -12,16 +12,12 @@
 struct statement {
     struct hash128 key; /* of the object */
     uint32_t text;      /* interned */
-    uint32_t generation;
-    bool fresh; /* added since the last complete list */
 };
 
 /* All objects of one kind that say something. */
 struct book {
     struct pool statements;
     struct hashmap index;
-    uint32_t generation; /* of the listing under way */
-    bool syncing;        /* there is one */
 };
 
 enum { CLAIMS, VOLUMES, BOOKS };
@@ -61,21 +57,21 @@ static void forget(struct known *k, struct book *b, uint32_t id) {
 static int remember(struct known *k, struct book *b, const struct hash128 *key, struct str text) {
     if (hashmap_reserve(&b->index) != 0)
         return -ENOMEM;
-    uint32_t text_id = intern_ref(&k->strings, text);
-    uint32_t old = find(b, key);
-    uint32_t id = text_id == INTERN_NONE ? POOL_NONE : pool_take(&b->statements);
-    if (id == POOL_NONE) {
+    const uint32_t text_id = intern_ref(&k->strings, text);
+    if (text_id == INTERN_NONE)
+        return -ENOMEM;
+    uint32_t id = find(b, key);
+    if (id != POOL_NONE) {
+        intern_unref(&k->strings, ((const struct statement *)pool_at(&b->statements, id))->text);
+    } else if ((id = pool_take(&b->statements)) != POOL_NONE) {
+        hashmap_insert(&b->index, key->a, id);
+    } else {
         intern_unref(&k->strings, text_id);
         return -ENOMEM;
     }
-    bool fresh = b->syncing;
-    if (old != POOL_NONE) {
-        fresh = ((const struct statement *)pool_at(&b->statements, old))->fresh;
-        forget(k, b, old);
-    }
-    *(struct statement *)pool_at(&b->statements, id) = (struct statement){
-        .key = *key, .text = text_id, .generation = b->generation, .fresh = fresh};
-    hashmap_insert(&b->index, key->a, id);
+    *(struct statement *)pool_at(&b->statements, id) =
+        (struct statement){.key = *key, .text = text_id};
+    pool_show(&b->statements, id);
     return 0;
 }
 
@@ -181,32 +177,14 @@ static int apply(void *contents, const struct informer_object *object, struct er
     return r == 0 ? 0 : err_set(err, r, "no memory for volumes");
 }
 
-static void sync_begin(void *contents, uint32_t book) {
+static struct pool *statements(void *contents, uint32_t book) {
     struct known *k = contents;
-    k->books[book].generation++;
-    k->books[book].syncing = true;
+    return &k->books[book].statements;
 }
 
-/* What the listing did not show is gone. */
-static void sync_end(void *contents, uint32_t book) {
+static void drop(void *contents, uint32_t book, uint32_t id) {
     struct known *k = contents;
-    struct book *b = &k->books[book];
-    b->syncing = false;
-    for (POOL_EACH(&b->statements, id)) {
-        struct statement *statement = pool_at(&b->statements, id);
-        statement->fresh = false;
-        if (statement->generation != b->generation)
-            forget(k, b, id);
-    }
-}
-
-static void sync_abort(void *contents, uint32_t book) {
-    struct known *k = contents;
-    struct book *b = &k->books[book];
-    b->syncing = false;
-    for (POOL_EACH(&b->statements, id))
-        if (((const struct statement *)pool_at(&b->statements, id))->fresh)
-            forget(k, b, id);
+    forget(k, &k->books[book], id);
 }
 
 static uint64_t kept_bytes(const void *contents) {
@@ -228,9 +206,8 @@ const struct informer_store volume_store = {.what = "volumes",
                                             .kind_count = BOOKS,
                                             .open = known_new,
                                             .close = known_free,
-                                            .sync_begin = sync_begin,
-                                            .sync_end = sync_end,
-                                            .sync_abort = sync_abort,
+                                            .records = statements,
+                                            .drop = drop,
                                             .kept_bytes = kept_bytes};
 
 /* ---- reading ---- */

@@ -72,9 +72,9 @@ static uint64_t kept(const struct fixture *f) {
     return volume_store.kept_bytes(f->contents);
 }
 
-static void both(struct fixture *f, void (*what)(void *contents, uint32_t kind)) {
-    what(f->contents, CLAIMS);
-    what(f->contents, VOLUMES);
+static void both(struct fixture *f, enum informer_listing how) {
+    informer_list(&volume_store, f->contents, CLAIMS, how);
+    informer_list(&volume_store, f->contents, VOLUMES, how);
 }
 
 static void a_listing_forgets(void **state) {
@@ -83,11 +83,11 @@ static void a_listing_forgets(void **state) {
     give_both(f, "a", "n1");
     const uint64_t one = kept(f);
     assert_true(one > 0);
-    both(f, volume_store.sync_begin);
+    both(f, LISTING_BEGINS);
     give_both(f, "b", "n2");
     assert_true(pins(f, "a") && pins(f, "b"));
     assert_int_equal(kept(f), 2 * one);
-    both(f, volume_store.sync_end);
+    both(f, LISTING_ENDS);
     assert_true(!pins(f, "a") && pins(f, "b"));
     assert_int_equal(kept(f), one);
 }
@@ -95,29 +95,29 @@ static void a_listing_forgets(void **state) {
 /* What was known stays, and what only such listings have shown is gone. */
 static void a_listing_without_end(void **state) {
     struct fixture *f = *state;
-    both(f, volume_store.sync_begin);
+    both(f, LISTING_BEGINS);
     give_both(f, "a", "n1");
-    both(f, volume_store.sync_end);
+    both(f, LISTING_ENDS);
     const uint64_t before = kept(f);
-    both(f, volume_store.sync_begin);
+    both(f, LISTING_BEGINS);
     give_both(f, "b", "n2");
-    both(f, volume_store.sync_begin); /* the one before was given up */
+    both(f, LISTING_BEGINS); /* the one before was given up */
     give_both(f, "a", "n3");
     give_both(f, "c", "n2");
     give_both(f, "c", "n1");
-    both(f, volume_store.sync_abort);
+    both(f, LISTING_FAILS);
     assert_true(pins(f, "a") && !pins(f, "b") && !pins(f, "c"));
     assert_int_equal(kept(f), before);
     give_both(f, "d", "n1"); /* a watch's */
-    both(f, volume_store.sync_begin);
+    both(f, LISTING_BEGINS);
     give_both(f, "a", "n1");
-    both(f, volume_store.sync_abort);
+    both(f, LISTING_FAILS);
     assert_true(pins(f, "a") && pins(f, "d"));
-    both(f, volume_store.sync_begin);
+    both(f, LISTING_BEGINS);
     give_both(f, "e", "n1");
-    both(f, volume_store.sync_end);
-    both(f, volume_store.sync_begin);
-    both(f, volume_store.sync_abort);
+    both(f, LISTING_ENDS);
+    both(f, LISTING_BEGINS);
+    both(f, LISTING_FAILS);
     assert_true(!pins(f, "a") && !pins(f, "d") && pins(f, "e"));
     assert_int_equal(kept(f), before);
 }
@@ -125,12 +125,12 @@ static void a_listing_without_end(void **state) {
 /* A row each: a listing of claims forgets no volume. */
 static void kinds_have_listings_of_their_own(void **state) {
     struct fixture *f = *state;
-    volume_store.sync_begin(f->contents, CLAIMS);
+    informer_list(&volume_store, f->contents, CLAIMS, LISTING_BEGINS);
     give_both(f, "a", "n1");
     const uint64_t before = kept(f);
-    volume_store.sync_abort(f->contents, VOLUMES);
+    informer_list(&volume_store, f->contents, VOLUMES, LISTING_FAILS);
     assert_true(pins(f, "a"));
-    volume_store.sync_abort(f->contents, CLAIMS);
+    informer_list(&volume_store, f->contents, CLAIMS, LISTING_FAILS);
     assert_false(pins(f, "a"));
     assert_true(kept(f) > 0 && kept(f) < before);
 }
