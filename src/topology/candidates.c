@@ -15,16 +15,6 @@ static struct candidate_record *at(const struct topology *t, uint32_t slot) {
     return pool_at(&t->candidates, slot);
 }
 
-uint32_t topology_next_known(const struct topology *t, uint32_t from) {
-    while (from < t->candidates.end) {
-        const uint64_t word = t->known[from / 64] >> (from % 64);
-        if (word != 0)
-            return from + (uint32_t)__builtin_ctzll(word);
-        from = (from / 64 + 1) * 64;
-    }
-    return TOPOLOGY_NONE;
-}
-
 /* ---- slots ---- */
 
 static bool name_equal(const void *ctx, uint32_t id, const void *key) {
@@ -48,11 +38,6 @@ uint32_t topology_slot(const struct topology *t, struct str name) {
  * a writer may. */
 static int grow(struct topology *t) {
     uint32_t to = t->cap == 0 ? 64 : t->cap < 1024 ? t->cap * 2 : (t->cap + t->cap / 2) & ~63u;
-    uint64_t *known = realloc(t->known, to / 64 * sizeof *known);
-    if (known == NULL)
-        return -ENOMEM;
-    memset(known + t->cap / 64, 0, (to - t->cap) / 64 * sizeof *known);
-    t->known = known;
     if (t->options.grow != NULL && t->options.grow(t->options.owner, to) != 0)
         return -ENOMEM;
     for (POOL_EACH(&t->columns, id))
@@ -89,7 +74,7 @@ uint32_t topology_slot_make(struct topology *t, struct str name) {
 
 void topology_settle(struct topology *t, uint32_t slot) {
     const struct candidate_record *candidate = at(t, slot);
-    if (candidate->known || candidate->holders > 0)
+    if (topology_is_known(t, slot) || candidate->holders > 0)
         return;
     if (t->options.freed != NULL)
         t->options.freed(t->options.owner, slot);
@@ -172,23 +157,21 @@ static void changed(struct topology *t, uint32_t slot) {
     t->work += 1 + t->columns.count;
 }
 
-/* Room for one more name was reserved where it becomes true. */
+/* Room for one more name was reserved where it becomes known. */
 static void set_known(struct topology *t, uint32_t slot, bool known) {
-    struct candidate_record *record = at(t, slot);
-    struct hash128 name = name_hash(name_hash_key(), record->text);
-    if (known && !record->known)
+    const bool was_known = topology_is_known(t, slot);
+    struct hash128 name = name_hash(name_hash_key(), at(t, slot)->text);
+    if (known && !was_known)
         name_table_put(&t->known_names, name, slot);
-    else if (!known && record->known)
+    else if (!known && was_known)
         name_table_take(&t->known_names, name);
-    record->known = known;
-    const uint64_t bit = UINT64_C(1) << (slot % 64);
-    t->known[slot / 64] = (t->known[slot / 64] & ~bit) | (known ? bit : 0);
+    (known ? pool_show : pool_hide)(&t->candidates, slot);
 }
 
 static int replace(struct topology *t, uint32_t slot, const struct candidate *candidate) {
     struct candidate_record *record = at(t, slot);
     const bool stays =
-        record->known && label_set_is(t->strings, &record->labels, candidate->labels);
+        topology_is_known(t, slot) && label_set_is(t->strings, &record->labels, candidate->labels);
     struct label_set labels;
     struct taint *taints;
     for (POOL_EACH(&t->columns, id))
@@ -203,8 +186,6 @@ static int replace(struct topology *t, uint32_t slot, const struct candidate *ca
     label_set_free(t->strings, &record->labels);
     record->labels = labels;
     set_taints(t, record, taints, candidate->taint_count);
-    if (!record->known)
-        record->fresh = t->syncing;
     set_known(t, slot, true);
     t->moves += !stays;
     changed(t, slot);
@@ -215,17 +196,19 @@ int topology_apply(struct topology *t, const struct candidate *candidate) {
     uint32_t slot = topology_slot_make(t, candidate->name);
     if (slot == TOPOLOGY_NONE)
         return -ENOMEM;
-    struct candidate_record *record = at(t, slot);
-    record->generation = t->generation;
-    if (record->known && label_set_is(t->strings, &record->labels, candidate->labels) &&
-        taints_are(record, candidate))
-        return 0;
+    const struct candidate_record *record = at(t, slot);
+    if (topology_is_known(t, slot)) {
+        pool_show(&t->candidates, slot);
+        if (label_set_is(t->strings, &record->labels, candidate->labels) &&
+            taints_are(record, candidate))
+            return 0;
+    }
     int r = replace(t, slot, candidate);
     topology_settle(t, slot);
     return r;
 }
 
-static void forget(struct topology *t, uint32_t slot) {
+void topology_drop(struct topology *t, uint32_t slot) {
     struct candidate_record *record = at(t, slot);
     label_set_free(t->strings, &record->labels);
     set_taints(t, record, NULL, 0);
@@ -238,45 +221,36 @@ static void forget(struct topology *t, uint32_t slot) {
 void topology_remove(struct topology *t, struct str name) {
     uint32_t slot = topology_slot(t, name);
     if (slot != TOPOLOGY_NONE)
-        forget(t, slot);
+        topology_drop(t, slot);
+}
+
+struct pool *topology_records(struct topology *t) {
+    return &t->candidates;
+}
+
+static void drop(void *topology, uint32_t kind, uint32_t slot) {
+    (void)kind;
+    topology_drop(topology, slot);
 }
 
 void topology_sync_begin(struct topology *t) {
-    t->generation++;
-    t->sync_at = 0;
-    t->syncing = true;
+    pool_listing_begin(&t->candidates);
 }
 
 bool topology_sync_end(struct topology *t) {
-    uint32_t slot = pool_next(&t->candidates, t->sync_at);
-    while (slot != POOL_NONE && (!at(t, slot)->known || at(t, slot)->generation == t->generation)) {
-        at(t, slot)->fresh = false;
-        slot = pool_next(&t->candidates, slot + 1);
-    }
-    t->syncing = slot != POOL_NONE;
-    if (slot == POOL_NONE)
-        return false;
-    t->sync_at = slot;
-    forget(t, slot);
-    return true;
+    pool_listing_end(&t->candidates, true, drop, t, 0);
+    return false;
 }
 
 bool topology_sync_abort(struct topology *t) {
-    uint32_t slot = pool_next(&t->candidates, t->sync_at);
-    while (slot != POOL_NONE && !(at(t, slot)->known && at(t, slot)->fresh))
-        slot = pool_next(&t->candidates, slot + 1);
-    t->syncing = slot != POOL_NONE;
-    if (slot == POOL_NONE)
-        return false;
-    t->sync_at = slot;
-    forget(t, slot);
-    return true;
+    pool_listing_end(&t->candidates, false, drop, t, 0);
+    return false;
 }
 
 /* ---- reading ---- */
 
 bool topology_is_known(const struct topology *t, uint32_t slot) {
-    return pool_live(&t->candidates, slot) && at(t, slot)->known;
+    return pool_is_known(&t->candidates, slot);
 }
 
 uint32_t topology_slots(const struct topology *t) {

@@ -64,8 +64,9 @@ static void domain_give(struct topology *t, struct column_record *column, uint32
 
 void column_place(struct topology *t, struct column_record *column, uint32_t slot) {
     const struct candidate_record *candidate = pool_at(&t->candidates, slot);
-    uint32_t value = candidate->known ? label_set_value(t->strings, &candidate->labels, column->key)
-                                      : INTERN_NONE;
+    uint32_t value = topology_is_known(t, slot)
+                         ? label_set_value(t->strings, &candidate->labels, column->key)
+                         : INTERN_NONE;
     uint32_t before = column->domain_of[slot];
     column->domain_of[slot] = TOPOLOGY_NONE;
     if (value != INTERN_NONE) {

@@ -18,7 +18,7 @@ static bool key_equal(const void *ctx, uint32_t id, const void *key) {
 static uint8_t flags_of(const struct topology *t, const struct node_affinity *affinity,
                         struct tolerations tolerations, uint32_t slot) {
     const struct candidate_record *candidate = pool_at(&t->candidates, slot);
-    if (!candidate->known)
+    if (!topology_is_known(t, slot))
         return 0;
     uint8_t flags = CANDIDATE_KNOWN;
     struct label_set_ref labels = {t->strings, &candidate->labels};

@@ -16,13 +16,11 @@
 
 #include <stdatomic.h>
 
+/* Known to the pool once its object is there; until then only its holders speak of it. */
 struct candidate_record {
     uint32_t name;    /* interned */
     struct str text;  /* the name's bytes, borrowed from the interned string */
     uint32_t holders; /* topology_hold() */
-    bool known;       /* false: only its holders speak of it so far */
-    bool fresh;       /* no listing that has ended has shown it yet */
-    uint32_t generation;
     uint32_t taint_count;
     struct label_set labels;
     struct taint *taints; /* owned, strings in the same block */
@@ -112,9 +110,6 @@ struct topology {
     uint64_t moves;       /* of what trees are made of: labels, and which candidates there are */
     uint64_t work;        /* steps of changes */
     uint64_t slot_epoch;  /* counts slots that were freed */
-    uint32_t generation;  /* of the listing under way */
-    uint32_t sync_at;     /* the end of which has come so far: a slot */
-    bool syncing;         /* there is one */
     uint64_t taint_bytes; /* of all candidates */
     uint32_t cap;         /* slots that every per-slot array has room for */
     struct pool candidates, columns, feasibilities, trees;
@@ -122,19 +117,16 @@ struct topology {
     struct hashmap index; /* of all slots by name */
     struct hashmap feasibility_index;
     struct name_table known_names; /* of the candidates that are known */
-    uint64_t *known;               /* [cap / 64]: a bit of each slot, likewise; owned */
     struct name_order order;       /* the last that was published */
 };
 
 /* candidates.c */
-/* The next slot of a candidate that is known, from that one on; TOPOLOGY_NONE: there is none. */
-uint32_t topology_next_known(const struct topology *t, uint32_t from);
 /* for (KNOWN_EACH(t, slot)) visits them all, in order. Slots that are only held cost next to
  * nothing: whoever may create a pod names as many nodes that are not there as there are names. */
 #define KNOWN_EACH(t, slot)                                                                        \
-    uint32_t slot = topology_next_known((t), 0);                                                   \
+    uint32_t slot = pool_next_known(&(t)->candidates, 0);                                          \
     slot != TOPOLOGY_NONE;                                                                         \
-    slot = topology_next_known((t), slot + 1)
+    slot = pool_next_known(&(t)->candidates, slot + 1)
 /* The steps of such a walk beside those for each candidate that is known: 16 bytes are a step. */
 static inline uint64_t topology_walk_steps(const struct topology *t) {
     enum { SLOTS_A_STEP = 128 };

@@ -79,7 +79,6 @@ void topology_free(struct topology *t) {
     hashmap_done(&t->feasibility_index);
     hashmap_done(&t->index);
     name_table_done(&t->known_names);
-    free(t->known);
     name_order_done(&t->order);
     free(t);
 }

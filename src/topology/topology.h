@@ -21,6 +21,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/intern.h"
+#include "base/pool.h"
 #include "base/steps.h"
 #include "model/affinity.h"
 #include "model/labels.h"
@@ -66,6 +67,11 @@ void topology_free(struct topology *t);
 int topology_apply(struct topology *t, const struct candidate *candidate) MUST_CHECK;
 /* Forgets one by name; an unknown one is ignored. */
 void topology_remove(struct topology *t, struct str name);
+/* The same by slot. */
+void topology_drop(struct topology *t, uint32_t slot);
+/* The records of candidates by slot, for listings of them (base/pool.h): topology_apply() shows
+ * them, and topology_drop() is for those that are gone. Borrowed. */
+struct pool *topology_records(struct topology *t);
 /* A full listing: what is not applied between begin and end is forgotten at the end, which forgets
  * one and returns true until there is none left. One that is given up is simply begun again. */
 void topology_sync_begin(struct topology *t);
