@@ -59,24 +59,16 @@ static int forget(void *contents, const struct informer_object *gone, struct err
     return 0;
 }
 
-static void sync_begin(void *contents, uint32_t kind) {
+static struct pool *records(void *contents, uint32_t kind) {
     const struct world *w = contents;
     (void)kind; /* the only one */
-    topology_sync_begin(w->topology);
+    return topology_records(w->topology);
 }
 
-static void sync_end(void *contents, uint32_t kind) {
+static void drop(void *contents, uint32_t kind, uint32_t slot) {
     const struct world *w = contents;
     (void)kind;
-    while (topology_sync_end(w->topology))
-        continue;
-}
-
-static void sync_abort(void *contents, uint32_t kind) {
-    const struct world *w = contents;
-    (void)kind;
-    while (topology_sync_abort(w->topology))
-        continue;
+    topology_drop(w->topology, slot);
 }
 
 static uint64_t kept_bytes(const void *contents) {
@@ -91,8 +83,7 @@ const struct informer_store node_store = {
     .kind_count = 1,
     .open = open_world,
     .close = close_world,
-    .sync_begin = sync_begin,
-    .sync_end = sync_end,
-    .sync_abort = sync_abort,
+    .records = records,
+    .drop = drop,
     .kept_bytes = kept_bytes,
 };

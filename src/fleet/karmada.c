@@ -111,24 +111,16 @@ static uint32_t count(const void *contents) {
     return topology_stats(c->clusters).candidates;
 }
 
-static void sync_begin(void *contents, uint32_t kind) {
+static struct pool *records(void *contents, uint32_t kind) {
     const struct karmada_contents *c = contents;
     (void)kind; /* the only one */
-    topology_sync_begin(c->clusters);
+    return topology_records(c->clusters);
 }
 
-static void sync_end(void *contents, uint32_t kind) {
+static void drop(void *contents, uint32_t kind, uint32_t slot) {
     const struct karmada_contents *c = contents;
     (void)kind;
-    while (topology_sync_end(c->clusters))
-        continue;
-}
-
-static void sync_abort(void *contents, uint32_t kind) {
-    const struct karmada_contents *c = contents;
-    (void)kind;
-    while (topology_sync_abort(c->clusters))
-        continue;
+    topology_drop(c->clusters, slot);
 }
 
 static uint64_t kept_bytes(const void *contents) {
@@ -144,9 +136,8 @@ const struct informer_store karmada_store = {
     .kind_count = 1,
     .open = open_contents,
     .close = close_contents,
-    .sync_begin = sync_begin,
-    .sync_end = sync_end,
-    .sync_abort = sync_abort,
+    .records = records,
+    .drop = drop,
     .kept_bytes = kept_bytes,
     .metric = "evenkeel_candidates",
     .metric_help = "Candidates beside the cluster's nodes, by kind.",

@@ -59,47 +59,48 @@ static uint64_t kept(const struct fixture *f) {
 static void a_listing_without_end(void **state) {
     struct fixture *f = *state;
     assert_int_equal(kept(f), 0);
-    node_store.sync_begin(f->contents, 0);
+    informer_list(&node_store, f->contents, 0, LISTING_BEGINS);
     give(f, "a", "");
-    node_store.sync_end(f->contents, 0);
+    informer_list(&node_store, f->contents, 0, LISTING_ENDS);
     const uint64_t before = kept(f);
     assert_true(before > 0);
-    node_store.sync_begin(f->contents, 0);
+    informer_list(&node_store, f->contents, 0, LISTING_BEGINS);
     give(f, "b", TAINTED);
-    node_store.sync_begin(f->contents, 0); /* the one before was given up */
+    informer_list(&node_store, f->contents, 0, LISTING_BEGINS); /* the one before was given up */
     give(f, "c", "");
     give(f, "a", "");
     give(f, "d", "");
     give(f, "d", TAINTED);
     knows(f, "abcd");
-    node_store.sync_abort(f->contents, 0);
+    informer_list(&node_store, f->contents, 0, LISTING_FAILS);
     knows(f, "a");
     assert_int_equal(kept(f), before);
     give(f, "e", TAINTED); /* a watch's */
     assert_true(kept(f) > before);
-    node_store.sync_begin(f->contents, 0);
-    node_store.sync_abort(f->contents, 0);
+    informer_list(&node_store, f->contents, 0, LISTING_BEGINS);
+    informer_list(&node_store, f->contents, 0, LISTING_FAILS);
     knows(f, "ae");
 }
 
 static void a_listing_that_ends_after_one_that_does_not(void **state) {
     struct fixture *f = *state;
-    node_store.sync_begin(f->contents, 0);
+    informer_list(&node_store, f->contents, 0, LISTING_BEGINS);
     give(f, "a", "");
     give(f, "b", "");
-    node_store.sync_abort(f->contents, 0);
+    informer_list(&node_store, f->contents, 0, LISTING_FAILS);
     knows(f, "");
     assert_int_equal(kept(f), 0);
-    node_store.sync_begin(f->contents, 0);
+    informer_list(&node_store, f->contents, 0, LISTING_BEGINS);
     give(f, "c", "");
     give(f, "d", TAINTED);
-    node_store.sync_end(f->contents, 0);
-    node_store.sync_begin(f->contents, 0);
+    informer_list(&node_store, f->contents, 0, LISTING_ENDS);
+    informer_list(&node_store, f->contents, 0, LISTING_BEGINS);
     give(f, "d", "");
-    node_store.sync_abort(f->contents, 0); /* both have been shown by one that ended */
+    informer_list(&node_store, f->contents, 0,
+                  LISTING_FAILS); /* both have been shown by one that ended */
     knows(f, "cd");
-    node_store.sync_begin(f->contents, 0);
-    node_store.sync_end(f->contents, 0);
+    informer_list(&node_store, f->contents, 0, LISTING_BEGINS);
+    informer_list(&node_store, f->contents, 0, LISTING_ENDS);
     knows(f, "");
     assert_int_equal(kept(f), 0);
 }

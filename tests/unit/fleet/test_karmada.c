@@ -87,18 +87,18 @@ static void one_by_one(void **state) {
     void *contents = NULL;
     (void)state;
     assert_int_equal(karmada_store.open(&contents, NULL), 0);
-    karmada_store.sync_begin(contents, 0);
+    informer_list(&karmada_store, contents, 0, LISTING_BEGINS);
     assert_int_equal(row->apply(contents, &object, NULL), 0);
     cluster.zone_count = 1;
     assert_int_equal(row->apply(contents, &object, NULL), 0);
-    karmada_store.sync_end(contents, 0);
+    informer_list(&karmada_store, contents, 0, LISTING_ENDS);
     assert_int_equal(row->count(contents), 1);
     assert_int_equal(row->remove(contents, &object, NULL), 0);
     assert_int_equal(row->remove(contents, &object, NULL), 0);
     assert_int_equal(row->count(contents), 0);
     assert_int_equal(row->apply(contents, &object, NULL), 0);
-    karmada_store.sync_begin(contents, 0);
-    karmada_store.sync_end(contents, 0); /* not listed: gone */
+    informer_list(&karmada_store, contents, 0, LISTING_BEGINS);
+    informer_list(&karmada_store, contents, 0, LISTING_ENDS); /* not listed: gone */
     assert_int_equal(row->count(contents), 0);
     karmada_store.close(contents);
     karmada_store.close(NULL);
@@ -118,25 +118,25 @@ static void a_listing_without_end(void **state) {
     (void)state;
     assert_int_equal(karmada_store.open(&contents, NULL), 0);
     assert_int_equal(karmada_store.kept_bytes(contents), 0);
-    karmada_store.sync_begin(contents, 0);
+    informer_list(&karmada_store, contents, 0, LISTING_BEGINS);
     give(contents, STR("m"), 1);
     give(contents, STR("gone"), 1);
-    karmada_store.sync_end(contents, 0);
-    karmada_store.sync_begin(contents, 0);
+    informer_list(&karmada_store, contents, 0, LISTING_ENDS);
+    informer_list(&karmada_store, contents, 0, LISTING_BEGINS);
     give(contents, STR("m"), 1);
-    karmada_store.sync_end(contents, 0);
+    informer_list(&karmada_store, contents, 0, LISTING_ENDS);
     const uint64_t before = karmada_store.kept_bytes(contents);
-    karmada_store.sync_begin(contents, 0);
+    informer_list(&karmada_store, contents, 0, LISTING_BEGINS);
     give(contents, STR("new"), 2); /* in the slot of the one that is gone */
     give(contents, STR("m"), 2);
     assert_int_equal(karmada_store.kinds[0].count(contents), 2);
     assert_true(karmada_store.kept_bytes(contents) > before + 2 * sizeof(struct str));
-    karmada_store.sync_abort(contents, 0);
+    informer_list(&karmada_store, contents, 0, LISTING_FAILS);
     assert_int_equal(karmada_store.kinds[0].count(contents), 1);
     give(contents, STR("m"), 1);
     assert_int_equal(karmada_store.kept_bytes(contents), before);
-    karmada_store.sync_begin(contents, 0);
-    karmada_store.sync_end(contents, 0);
+    informer_list(&karmada_store, contents, 0, LISTING_BEGINS);
+    informer_list(&karmada_store, contents, 0, LISTING_ENDS);
     assert_int_equal(karmada_store.kinds[0].count(contents), 0);
     karmada_store.close(contents);
 }
@@ -146,21 +146,21 @@ static void a_listing_takes_all_that_it_should(void **state) {
     void *contents = NULL;
     (void)state;
     assert_int_equal(karmada_store.open(&contents, NULL), 0);
-    karmada_store.sync_begin(contents, 0);
+    informer_list(&karmada_store, contents, 0, LISTING_BEGINS);
     give(contents, STR("a"), 1);
     give(contents, STR("b"), 1);
     give(contents, STR("c"), 1);
-    karmada_store.sync_end(contents, 0);
+    informer_list(&karmada_store, contents, 0, LISTING_ENDS);
     assert_int_equal(karmada_store.kinds[0].count(contents), 3);
-    karmada_store.sync_begin(contents, 0);
+    informer_list(&karmada_store, contents, 0, LISTING_BEGINS);
     give(contents, STR("b"), 1);
-    karmada_store.sync_end(contents, 0);
+    informer_list(&karmada_store, contents, 0, LISTING_ENDS);
     assert_int_equal(karmada_store.kinds[0].count(contents), 1);
-    karmada_store.sync_begin(contents, 0);
+    informer_list(&karmada_store, contents, 0, LISTING_BEGINS);
     give(contents, STR("d"), 1);
     give(contents, STR("e"), 1);
     give(contents, STR("f"), 1);
-    karmada_store.sync_abort(contents, 0);
+    informer_list(&karmada_store, contents, 0, LISTING_FAILS);
     assert_int_equal(karmada_store.kinds[0].count(contents), 1);
     karmada_store.close(contents);
 }
