@@ -41,7 +41,7 @@ static bool has(const uint32_t *ids, uint32_t count, uint32_t wanted) {
 
 static void find_placement(struct finding *f, uint32_t id) {
     const struct placement_record *p = placement_at(f->c, id);
-    if (!p->known ||
+    if (!pool_is_known(&f->c->placements, id) ||
         (f->set != INTERN_NONE && p->set_count > 0 && !has(p->sets, p->set_count, f->set)) ||
         (f->resource != INTERN_NONE && !has(p->resources, p->resource_count, f->resource)))
         return;
@@ -86,7 +86,7 @@ static void find_sets(struct finding *f, struct str cluster,
         return;
     if (look_up(&labels, STR(CLUSTER_SET_LABEL), &name)) {
         const uint32_t set = contents_set_find(c, name);
-        if (set != FLEET_NONE && set_at(c, set)->known &&
+        if (set != FLEET_NONE && pool_is_known(&c->sets, set) &&
             set_at(c, set)->set.type == CLUSTER_SET_BY_LABEL)
             found(f, set);
     }
@@ -124,7 +124,7 @@ static void find_with_group(struct finding *f, uint32_t id) {
     const struct label_set_ref labels = {&c->strings, &p->labels};
     struct namespace_record *n = namespace_at(c, p->namespace);
     find_placement(f, id);
-    if (!p->known)
+    if (!pool_is_known(&c->placements, id))
         return;
     if (n->group_steps > LIMIT_GROUP_STEPS) {
         find_all_grouped(f, n);

@@ -71,13 +71,15 @@ static uint64_t inputs_of(const struct managed_cluster *cluster) {
     return mix_amount(mix_amount(h, cluster->memory_allocatable), cluster->memory_capacity);
 }
 
-bool contents_cluster_is(const struct fleet_contents *c, const struct managed_cluster *cluster) {
+bool contents_cluster_is(const struct fleet_contents *c, const struct informer_object *object) {
+    const struct managed_cluster *cluster = object->decoded;
     const uint32_t slot = topology_slot(c->clusters, cluster->meta.name);
     return slot != TOPOLOGY_NONE && topology_is_known(c->clusters, slot) &&
            c->cluster_of[slot].inputs == inputs_of(cluster);
 }
 
-int contents_cluster_apply(struct fleet_contents *c, const struct managed_cluster *cluster) {
+int contents_cluster_apply(struct fleet_contents *c, const struct informer_object *object) {
+    const struct managed_cluster *cluster = object->decoded;
     const struct candidate candidate = {.name = cluster->meta.name, .labels = cluster->properties};
     const struct cluster_taint *taints;
     const uint32_t before = topology_slot(c->clusters, candidate.name);
@@ -103,10 +105,6 @@ int contents_cluster_apply(struct fleet_contents *c, const struct managed_cluste
     if (!was_known)
         contents_decisions_meet(c, topology_slot(c->clusters, candidate.name));
     return 0;
-}
-
-void contents_cluster_remove(struct fleet_contents *c, struct str name) {
-    topology_remove(c->clusters, name);
 }
 
 const struct fleet_cluster *fleet_cluster(const struct fleet_view *v, uint32_t slot) {

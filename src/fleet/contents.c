@@ -110,11 +110,11 @@ struct fleet_stats contents_stats(const struct fleet_contents *c) {
                                 .scores = c->scores.count,
                                 .strings = c->strings.count - c->strings.free_count};
     for (POOL_EACH(&c->sets, id))
-        stats.sets += set_at(c, id)->known;
+        stats.sets += pool_is_known(&c->sets, id);
     for (POOL_EACH(&c->namespaces, id))
-        stats.namespaces += namespace_at(c, id)->known;
+        stats.namespaces += pool_is_known(&c->namespaces, id);
     for (POOL_EACH(&c->placements, id))
-        stats.placements += placement_at(c, id)->known;
+        stats.placements += pool_is_known(&c->placements, id);
     stats.records = c->namespaces.count + c->sets.count + c->bindings.count + c->placements.count +
                     c->decisions.count + c->resources.count + c->scores.count + c->strangers.count;
     return stats;

@@ -261,7 +261,7 @@ static void join_placement(struct fleet_contents *c, uint32_t id, uint32_t place
     d->decision.placement = intern_str(&c->strings, placement_at(c, placement)->name);
 }
 
-static void forget(struct fleet_contents *c, uint32_t id) {
+void contents_decision_forget(struct fleet_contents *c, uint32_t id) {
     struct decision_record *d = decision_at(c, id);
     leave_placement(c, id);
     set_listed(c, id, &(struct listed){.slots = NULL});
@@ -307,7 +307,8 @@ static uint32_t count_kept(const struct fleet_contents *c, const struct decision
                : 0;
 }
 
-int contents_decision_apply(struct fleet_contents *c, const struct placement_decision *decision) {
+int contents_decision_apply(struct fleet_contents *c, const struct informer_object *object) {
+    const struct placement_decision *decision = object->decoded;
     const struct object_meta *meta = &decision->meta;
     uint32_t placement = FLEET_NONE, facts[DECISION_FACTS];
     struct listed listed;
@@ -320,7 +321,7 @@ int contents_decision_apply(struct fleet_contents *c, const struct placement_dec
         if (named == 0)
             unref_facts(c, facts);
         if (id != FLEET_NONE && is_new)
-            forget(c, id);
+            contents_decision_forget(c, id);
         if (placement != FLEET_NONE)
             contents_placement_settle(c, placement);
         return -ENOMEM;
@@ -337,12 +338,12 @@ int contents_decision_apply(struct fleet_contents *c, const struct placement_dec
     set_facts(c, d, facts);
     set_listed(c, id, &listed);
     d->decision.reasons = decision->reasons;
-    contents_show(c, FLEET_DECISIONS, is_new, &d->shown);
+    pool_show(&c->decisions, id);
     return 0;
 }
 
-bool contents_decision_is(const struct fleet_contents *c,
-                          const struct placement_decision *decision) {
+bool contents_decision_is(const struct fleet_contents *c, const struct informer_object *object) {
+    const struct placement_decision *decision = object->decoded;
     const uint32_t id = contents_decision_find(c, decision->meta.namespace, decision->meta.name);
     struct str placement = STR("");
     (void)labels_lookup(&decision->meta.labels, STR(PLACEMENT_LABEL), &placement);
@@ -360,12 +361,6 @@ bool contents_decision_is(const struct fleet_contents *c,
         stranger += strange;
     }
     return true;
-}
-
-void contents_decision_remove(struct fleet_contents *c, struct str namespace, struct str name) {
-    const uint32_t id = contents_decision_find(c, namespace, name);
-    if (id != FLEET_NONE)
-        forget(c, id);
 }
 
 const struct fleet_decision *fleet_decision_find(const struct fleet_view *v, struct str namespace,

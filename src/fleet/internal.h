@@ -2,9 +2,9 @@
  * What a fleet consists of; only files of this folder include it. Records refer to each other by
  * their numbers in pools; names are interned, so that a pair of numbers identifies an object.
  *
- * A record is there while its object is known, or while others refer to it: a set while it is
- * bound, a Placement while there are decisions of it, a namespace while it has bindings or
- * Placements. What readers want in order is sorted before the next view (contents_sort()), once
+ * A record is there while its object is known (pool_is_known()), or while others refer to it: a set
+ * while it is bound, a Placement while there are decisions of it, a namespace while it has bindings
+ * or Placements. What readers want in order is sorted before the next view (contents_sort()), once
  * for all that has changed: a file may have any number of objects.
  */
 #pragma once
@@ -22,22 +22,9 @@ struct links {
     uint32_t next, previous;
 };
 
-/* Of a record: which listing of its kind has shown it last (listings.c). */
-struct shown {
-    uint32_t listing;
-    bool fresh; /* no listing that has ended has shown it yet */
-};
-
-/* Of a kind. */
-struct listing {
-    uint32_t number;
-    bool under_way;
-};
-
 struct namespace_record {
     uint32_t name; /* interned */
-    bool known, unsorted;
-    struct shown shown;
+    bool unsorted;
     struct label_set labels;
     uint32_t bindings, binding_count, placements; /* heads of lists */
     uint32_t grouped;             /* head of the list of its Placements that have a spread group */
@@ -51,9 +38,7 @@ struct namespace_record {
 };
 
 struct set_record {
-    uint32_t name; /* interned */
-    bool known;
-    struct shown shown;
+    uint32_t name;              /* interned */
     uint32_t bindings;          /* head of a list */
     struct links with_selector; /* while it is by selector */
     struct arena arena;         /* of what is in `set` */
@@ -61,7 +46,6 @@ struct set_record {
 };
 
 struct binding_record {
-    struct shown shown;
     uint32_t namespace, set; /* records */
     struct links in_namespace, in_set;
 };
@@ -69,8 +53,7 @@ struct binding_record {
 struct placement_record {
     uint32_t namespace; /* record */
     uint32_t name;      /* interned */
-    bool known, unsorted;
-    struct shown shown;
+    bool unsorted;
     bool too_large;    /* `json` is the outline of it only (placement_outline()) */
     bool status_cut;   /* and of `status` nothing is there */
     uint32_t too_many; /* decisions of it that are too large */
@@ -92,7 +75,6 @@ struct placement_record {
 
 enum { FACT_VERSION, FACT_GROUP_INDEX, FACT_GROUP_NAME, FACT_OWNER, DECISION_FACTS };
 struct decision_record {
-    struct shown shown;
     uint32_t namespace, name; /* interned */
     uint32_t placement;       /* record; FLEET_NONE: no label names one */
     struct links of_placement;
@@ -111,7 +93,6 @@ struct score_item {
 };
 
 struct score_record {
-    struct shown shown;
     uint32_t resource, slot; /* record */
     bool has_end;
     int64_t valid_until_ms;
@@ -144,7 +125,6 @@ struct mention {
 struct fleet_contents {
     uint64_t serial;                       /* no other contents have it */
     const struct fleet_observer *observer; /* borrowed; NULL: nobody is told */
-    uint32_t listing;                      /* bit k: a listing of kind k is under way */
     struct intern strings;
     struct topology *clusters;
     struct fleet_cluster *cluster_of; /* [topology_cap()]; owned, and so are the taints */
@@ -152,8 +132,7 @@ struct fleet_contents {
     uint64_t record_bytes; /* that records own: texts of Placements, slots of decisions, items of
                               scores */
     uint64_t charged, charged_max; /* to all namespaces; the most: LIMIT_HUB_BYTES */
-    struct listing listings[FLEET_KINDS];
-    uint32_t *decided; /* [topology_cap()]; owned */
+    uint32_t *decided;             /* [topology_cap()]; owned */
     uint32_t *strange; /* [strange_cap]; owned: by number of a stranger, how often it is decided */
     uint32_t strange_cap;
     struct pool namespaces, sets, bindings, placements, decisions, resources, scores, strangers,
@@ -214,16 +193,16 @@ void list_put(const struct list *l, uint32_t id);
 void list_take(const struct list *l, uint32_t id);
 
 /*
- * One file for each kind. apply: 0 or -ENOMEM, then all is as it was before. remove: what is not
- * there is ignored. make: the record's number, found or made; FLEET_NONE: no memory. settle: gives
- * the record back if nothing refers to it any more; whoever took a reference out calls it. empty:
- * frees what it owns.
+ * One file for each kind. apply: 0 or -ENOMEM, then all is as it was before. find: the record's
+ * number, or FLEET_NONE. forget: of an object that is known. make: the record's number, found or
+ * made; FLEET_NONE: no memory. settle: gives the record back if nothing refers to it any more;
+ * whoever took a reference out calls it. empty: frees what it owns.
  */
 
 /* ---- namespaces.c ---- */
 
-int contents_namespace_apply(struct fleet_contents *c, const struct object_meta *meta);
-void contents_namespace_remove(struct fleet_contents *c, struct str name);
+int contents_namespace_apply(struct fleet_contents *c, const struct informer_object *object);
+void contents_namespace_forget(struct fleet_contents *c, uint32_t id);
 uint32_t contents_namespace_make(struct fleet_contents *c, struct str name);
 uint32_t contents_namespace_find(const struct fleet_contents *c, struct str name);
 void contents_namespace_settle(struct fleet_contents *c, uint32_t id);
@@ -247,28 +226,28 @@ void contents_charge(struct fleet_contents *c, uint32_t namespace, uint64_t *cha
 
 /* ---- clusters.c ---- */
 
-int contents_cluster_apply(struct fleet_contents *c, const struct managed_cluster *cluster);
+int contents_cluster_apply(struct fleet_contents *c, const struct informer_object *object);
 /* Is all that decisions depend on as it is known? */
-bool contents_cluster_is(const struct fleet_contents *c, const struct managed_cluster *cluster);
-void contents_cluster_remove(struct fleet_contents *c, struct str name);
+bool contents_cluster_is(const struct fleet_contents *c, const struct informer_object *object);
 void contents_cluster_empty(struct fleet_contents *c, struct fleet_cluster *cluster);
 
 /* ---- sets.c ---- */
 
-int contents_set_apply(struct fleet_contents *c, const struct cluster_set *from);
-void contents_set_remove(struct fleet_contents *c, struct str name);
+int contents_set_apply(struct fleet_contents *c, const struct informer_object *object);
+void contents_set_forget(struct fleet_contents *c, uint32_t id);
 uint32_t contents_set_find(const struct fleet_contents *c, struct str name);
-int contents_binding_apply(struct fleet_contents *c, const struct object_meta *meta);
-void contents_binding_remove(struct fleet_contents *c, struct str namespace, struct str set);
+int contents_binding_apply(struct fleet_contents *c, const struct informer_object *object);
+uint32_t contents_binding_find(const struct fleet_contents *c, struct str namespace,
+                               struct str set);
+void contents_binding_forget(struct fleet_contents *c, uint32_t id);
 
 /* ---- placements.c ---- */
 
-/* `json` is the object's own text. */
-int contents_placement_apply(struct fleet_contents *c, const struct placement *from,
-                             struct str json);
-void contents_placement_remove(struct fleet_contents *c, struct str namespace, struct str name);
+int contents_placement_apply(struct fleet_contents *c, const struct informer_object *object);
+void contents_placement_forget(struct fleet_contents *c, uint32_t id);
 /* Is it known, with the same labels? Then applying it changes nothing for other Placements. */
-bool contents_placement_has_labels(const struct fleet_contents *c, const struct placement *from);
+bool contents_placement_has_labels(const struct fleet_contents *c,
+                                   const struct informer_object *object);
 uint32_t contents_placement_make(struct fleet_contents *c, struct str namespace, struct str name);
 uint32_t contents_placement_find(const struct fleet_contents *c, struct str namespace,
                                  struct str name);
@@ -277,13 +256,12 @@ void contents_placement_empty(struct fleet_contents *c, struct placement_record 
 
 /* ---- decisions.c ---- */
 
-int contents_decision_apply(struct fleet_contents *c, const struct placement_decision *decision);
+int contents_decision_apply(struct fleet_contents *c, const struct informer_object *object);
 /* Is it of the same Placement as the one that is known, with the same clusters? */
-bool contents_decision_is(const struct fleet_contents *c,
-                          const struct placement_decision *decision);
+bool contents_decision_is(const struct fleet_contents *c, const struct informer_object *object);
 uint32_t contents_decision_find(const struct fleet_contents *c, struct str namespace,
                                 struct str name);
-void contents_decision_remove(struct fleet_contents *c, struct str namespace, struct str name);
+void contents_decision_forget(struct fleet_contents *c, uint32_t id);
 /* Frees what a record owns, and nothing else: for the end of all. */
 void contents_decision_empty(struct decision_record *d);
 /* A name has a slot now, from a cluster or a score: decisions that name it have it from now on.
@@ -305,18 +283,7 @@ struct str contents_stranger_name(const struct fleet_contents *c, uint32_t id);
 
 /* ---- scores.c ---- */
 
-int contents_score_apply(struct fleet_contents *c, const struct placement_score *from);
-void contents_score_remove(struct fleet_contents *c, struct str cluster, struct str resource);
-/* The same of a record. */
+int contents_score_apply(struct fleet_contents *c, const struct informer_object *object);
+uint32_t contents_score_find(const struct fleet_contents *c, struct str cluster,
+                             struct str resource);
 void contents_score_forget(struct fleet_contents *c, uint32_t id);
-
-/* ---- listings.c: of any kind but FLEET_CLUSTERS ---- */
-
-/* An object was applied: `is_new` if it was not known before. */
-void contents_show(const struct fleet_contents *c, enum fleet_kind kind, bool is_new,
-                   struct shown *shown);
-void contents_listing_begin(struct fleet_contents *c, enum fleet_kind kind);
-/* What it did not show is gone. O(records). */
-void contents_listing_end(struct fleet_contents *c, enum fleet_kind kind);
-/* It has no end: what it, or one that was given up before, has shown first is gone. */
-void contents_listing_abort(struct fleet_contents *c, enum fleet_kind kind);

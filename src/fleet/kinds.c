@@ -45,6 +45,63 @@ static void decode_namespace(struct json_reader *r, struct informer_object *ret)
     ret->meta = object.meta;
 }
 
+/* ---- records ---- */
+
+static uint32_t find_cluster(const struct fleet_contents *c, struct str namespace,
+                             struct str name) {
+    (void)namespace;
+    return topology_slot(c->clusters, name);
+}
+
+static uint32_t find_set(const struct fleet_contents *c, struct str namespace, struct str name) {
+    (void)namespace;
+    return contents_set_find(c, name);
+}
+
+static uint32_t find_namespace(const struct fleet_contents *c, struct str namespace,
+                               struct str name) {
+    (void)namespace;
+    return contents_namespace_find(c, name);
+}
+
+static void forget_cluster(struct fleet_contents *c, uint32_t slot) {
+    topology_drop(c->clusters, slot);
+}
+
+static const struct {
+    int (*apply)(struct fleet_contents *c, const struct informer_object *object);
+    uint32_t (*find)(const struct fleet_contents *c, struct str namespace, struct str name);
+    void (*forget)(struct fleet_contents *c, uint32_t id);
+    /* Does applying it change nothing that others depend on? NULL: that is not looked at. */
+    bool (*is_same)(const struct fleet_contents *c, const struct informer_object *object);
+} rows[FLEET_KINDS] = {
+    [FLEET_CLUSTERS] = {contents_cluster_apply, find_cluster, forget_cluster, contents_cluster_is},
+    [FLEET_SETS] = {contents_set_apply, find_set, contents_set_forget, NULL},
+    [FLEET_BINDINGS] = {contents_binding_apply, contents_binding_find, contents_binding_forget,
+                        NULL},
+    [FLEET_PLACEMENTS] = {contents_placement_apply, contents_placement_find,
+                          contents_placement_forget, contents_placement_has_labels},
+    [FLEET_DECISIONS] = {contents_decision_apply, contents_decision_find, contents_decision_forget,
+                         contents_decision_is},
+    [FLEET_SCORES] = {contents_score_apply, contents_score_find, contents_score_forget, NULL},
+    [FLEET_NAMESPACES] = {contents_namespace_apply, find_namespace, contents_namespace_forget,
+                          NULL},
+};
+
+static struct pool *records(void *contents, uint32_t kind) {
+    struct fleet_contents *c = contents;
+    struct pool *const pools[FLEET_KINDS] = {
+        [FLEET_CLUSTERS] = topology_records(c->clusters),
+        [FLEET_SETS] = &c->sets,
+        [FLEET_BINDINGS] = &c->bindings,
+        [FLEET_PLACEMENTS] = &c->placements,
+        [FLEET_DECISIONS] = &c->decisions,
+        [FLEET_SCORES] = &c->scores,
+        [FLEET_NAMESPACES] = &c->namespaces,
+    };
+    return pools[kind];
+}
+
 /* ---- who is told of changes ---- */
 
 static int find_changed(const struct fleet_view *v, const struct informer_object *object,
@@ -94,7 +151,7 @@ static void report_score(const struct fleet_contents *c, const struct object_met
     const struct fleet_observer *o = c->observer;
     struct fleet_score_object was;
     uint32_t shard;
-    if (o == NULL || o->scored == NULL || (c->listing >> FLEET_SCORES & 1) != 0 ||
+    if (o == NULL || o->scored == NULL || c->scores.listing ||
         !injected_resource_read(m->name, &shard))
         return;
     (void)fleet_score_object(&v, m->namespace, m->name, &was); /* without one it has no item */
@@ -111,12 +168,12 @@ static void report_score(const struct fleet_contents *c, const struct object_met
 }
 
 /* To be called before a change and after it. */
-static void report_changed(const struct fleet_contents *c, const struct informer_object *object) {
+static void report_changed(struct fleet_contents *c, const struct informer_object *object) {
     const struct fleet_view view = {.contents = c};
     const struct fleet_observer *o = c->observer;
     struct fleet_changed changed = {0};
     uint32_t shard;
-    if (o == NULL || (c->listing >> object->kind & 1) != 0) /* then all are told at its end */
+    if (o == NULL || records(c, object->kind)->listing) /* then all are told at its end */
         return;
     if (object->kind == FLEET_SCORES && injected_resource_read(object->meta.name, &shard))
         return; /* they are no part of anybody's question */
@@ -128,145 +185,62 @@ static void report_changed(const struct fleet_contents *c, const struct informer
         o->changed(o->ctx, changed.items[i].namespace, changed.items[i].name);
 }
 
-/* A Placement that changes nothing for those whose spread group has it. */
-static void report_alone(const struct fleet_contents *c, const struct informer_object *placement) {
-    const struct object_meta *m = &placement->meta;
-    if (c->observer != NULL && (c->listing >> FLEET_PLACEMENTS & 1) == 0)
-        c->observer->changed(c->observer->ctx, m->namespace, m->name);
-}
-
-static void report_all(struct fleet_contents *c, uint32_t kind) {
-    c->listing &= ~(1u << kind);
-    if (c->observer != NULL)
-        c->observer->changed_all(c->observer->ctx);
-}
-
-/* Nothing else depends on what it changed: whoever writes such objects wants to see that it is
- * there. */
-static void report_own(const struct fleet_contents *c, const struct placement_decision *d) {
-    struct str placement;
-    if (c->observer != NULL && labels_lookup(&d->meta.labels, STR(PLACEMENT_LABEL), &placement))
-        c->observer->changed(c->observer->ctx, d->meta.namespace, placement);
+/* Reports an object whose change matters to one Placement at least: itself, if nothing else depends
+ * on what has changed, or the one that it decides, because whoever writes such objects wants to see
+ * that it is there. */
+static void report_own(const struct fleet_contents *c, const struct informer_object *object,
+                       bool is_same) {
+    const struct object_meta *m = &object->meta;
+    struct str placement = m->name;
+    const bool is_own = object->kind == FLEET_PLACEMENTS
+                            ? is_same && !c->placements.listing
+                            : object->kind == FLEET_DECISIONS &&
+                                  labels_lookup(&m->labels, STR(PLACEMENT_LABEL), &placement);
+    if (c->observer != NULL && is_own)
+        c->observer->changed(c->observer->ctx, m->namespace, placement);
 }
 
 /* ---- kinds ---- */
 
-static int applied(int r, const struct informer_object *object, struct err *err) {
+static int apply(void *contents, const struct informer_object *object, struct err *err) {
+    struct fleet_contents *c = contents;
+    const bool is_same =
+        rows[object->kind].is_same != NULL && rows[object->kind].is_same(c, object);
+    if (object->kind == FLEET_SCORES)
+        report_score(c, &object->meta, object->decoded);
+    if (!is_same)
+        report_changed(c, object);
+    const int r = rows[object->kind].apply(c, object);
+    if (!is_same)
+        report_changed(c, object);
+    report_own(c, object, is_same);
     return r == 0 ? 0
                   : err_set(err, r, "no memory for '%.*s/%.*s'", STR_ARG(object->meta.namespace),
                             STR_ARG(object->meta.name));
 }
 
-static int apply_cluster(void *contents, const struct informer_object *object, struct err *err) {
-    const bool same = contents_cluster_is(contents, object->decoded);
-    if (!same)
-        report_changed(contents, object);
-    const int r = contents_cluster_apply(contents, object->decoded);
-    if (!same)
-        report_changed(contents, object);
-    return applied(r, object, err);
-}
-
-static int apply_set(void *contents, const struct informer_object *object, struct err *err) {
-    report_changed(contents, object);
-    const int r = contents_set_apply(contents, object->decoded);
-    report_changed(contents, object);
-    return applied(r, object, err);
-}
-
-static int apply_binding(void *contents, const struct informer_object *object, struct err *err) {
-    report_changed(contents, object);
-    const int r = contents_binding_apply(contents, &object->meta);
-    report_changed(contents, object);
-    return applied(r, object, err);
-}
-
-static int apply_placement(void *contents, const struct informer_object *object, struct err *err) {
-    const bool same = contents_placement_has_labels(contents, object->decoded);
-    if (!same)
-        report_changed(contents, object);
-    const int r = contents_placement_apply(contents, object->decoded, object->json);
-    if (same)
-        report_alone(contents, object);
-    else
-        report_changed(contents, object);
-    return applied(r, object, err);
-}
-
-static int apply_decision(void *contents, const struct informer_object *object, struct err *err) {
-    const bool same = contents_decision_is(contents, object->decoded);
-    if (!same)
-        report_changed(contents, object);
-    const int r = contents_decision_apply(contents, object->decoded);
-    if (!same)
-        report_changed(contents, object);
-    report_own(contents, object->decoded);
-    return applied(r, object, err);
-}
-
-static int apply_score(void *contents, const struct informer_object *object, struct err *err) {
-    report_score(contents, &object->meta, object->decoded);
-    report_changed(contents, object);
-    const int r = contents_score_apply(contents, object->decoded);
-    report_changed(contents, object);
-    return applied(r, object, err);
-}
-
-static int apply_namespace(void *contents, const struct informer_object *object, struct err *err) {
-    report_changed(contents, object);
-    const int r = contents_namespace_apply(contents, &object->meta);
-    report_changed(contents, object);
-    return applied(r, object, err);
-}
-
-static int remove_cluster(void *contents, const struct informer_object *gone, struct err *err) {
+static int remove_object(void *contents, const struct informer_object *gone, struct err *err) {
+    struct fleet_contents *c = contents;
+    const uint32_t id = rows[gone->kind].find(c, gone->meta.namespace, gone->meta.name);
     (void)err;
-    report_changed(contents, gone);
-    contents_cluster_remove(contents, gone->meta.name);
+    if (gone->kind == FLEET_SCORES)
+        report_score(c, &gone->meta, NULL);
+    report_changed(c, gone);
+    if (id != FLEET_NONE && pool_is_known(records(c, gone->kind), id))
+        rows[gone->kind].forget(c, id);
     return 0;
 }
 
-static int remove_set(void *contents, const struct informer_object *gone, struct err *err) {
-    (void)err;
-    report_changed(contents, gone);
-    contents_set_remove(contents, gone->meta.name);
-    return 0;
+static void drop(void *contents, uint32_t kind, uint32_t id) {
+    rows[kind].forget(contents, id);
 }
 
-static int remove_binding(void *contents, const struct informer_object *gone, struct err *err) {
-    (void)err;
-    report_changed(contents, gone);
-    contents_binding_remove(contents, gone->meta.namespace, gone->meta.name);
-    return 0;
-}
-
-static int remove_placement(void *contents, const struct informer_object *gone, struct err *err) {
-    (void)err;
-    report_changed(contents, gone);
-    contents_placement_remove(contents, gone->meta.namespace, gone->meta.name);
-    return 0;
-}
-
-static int remove_decision(void *contents, const struct informer_object *gone, struct err *err) {
-    (void)err;
-    report_changed(contents, gone);
-    contents_decision_remove(contents, gone->meta.namespace, gone->meta.name);
-    return 0;
-}
-
-static int remove_score(void *contents, const struct informer_object *gone, struct err *err) {
-    (void)err;
-    report_score(contents, &gone->meta, NULL);
-    report_changed(contents, gone);
-    contents_score_remove(contents, gone->meta.namespace, gone->meta.name);
-    return 0;
-}
-
-static int remove_namespace(void *contents, const struct informer_object *gone, struct err *err) {
-    (void)err;
-    report_changed(contents, gone);
-    contents_namespace_remove(contents, gone->meta.name);
-    return 0;
+/* While a listing is under way nobody is told of a single change. */
+static void listed(void *contents, uint32_t kind, enum informer_listing how) {
+    const struct fleet_contents *c = contents;
+    (void)kind;
+    if (how != LISTING_BEGINS && c->observer != NULL)
+        c->observer->changed_all(c->observer->ctx);
 }
 
 static uint32_t count_clusters(const void *contents) {
@@ -275,46 +249,15 @@ static uint32_t count_clusters(const void *contents) {
 }
 
 static const struct informer_kind kinds[FLEET_KINDS] = {
-    [FLEET_CLUSTERS] = {KIND_MANAGED_CLUSTER, decode_cluster, apply_cluster, remove_cluster,
-                        count_clusters},
-    [FLEET_SETS] = {KIND_MANAGED_CLUSTER_SET, decode_set, apply_set, remove_set, NULL},
-    [FLEET_BINDINGS] = {KIND_MANAGED_CLUSTER_SET_BINDING, decode_binding, apply_binding,
-                        remove_binding, NULL},
-    [FLEET_PLACEMENTS] = {KIND_PLACEMENT, decode_placement, apply_placement, remove_placement,
-                          NULL},
-    [FLEET_DECISIONS] = {KIND_PLACEMENT_DECISION, decode_decision, apply_decision, remove_decision,
-                         NULL},
-    [FLEET_SCORES] = {KIND_ADD_ON_PLACEMENT_SCORE, decode_score, apply_score, remove_score, NULL},
-    [FLEET_NAMESPACES] = {KIND_FLEET_NAMESPACE, decode_namespace, apply_namespace, remove_namespace,
-                          NULL},
+    [FLEET_CLUSTERS] = {KIND_MANAGED_CLUSTER, decode_cluster, apply, remove_object, count_clusters},
+    [FLEET_SETS] = {KIND_MANAGED_CLUSTER_SET, decode_set, apply, remove_object, NULL},
+    [FLEET_BINDINGS] = {KIND_MANAGED_CLUSTER_SET_BINDING, decode_binding, apply, remove_object,
+                        NULL},
+    [FLEET_PLACEMENTS] = {KIND_PLACEMENT, decode_placement, apply, remove_object, NULL},
+    [FLEET_DECISIONS] = {KIND_PLACEMENT_DECISION, decode_decision, apply, remove_object, NULL},
+    [FLEET_SCORES] = {KIND_ADD_ON_PLACEMENT_SCORE, decode_score, apply, remove_object, NULL},
+    [FLEET_NAMESPACES] = {KIND_FLEET_NAMESPACE, decode_namespace, apply, remove_object, NULL},
 };
-
-static void sync_begin(void *contents, uint32_t kind) {
-    struct fleet_contents *c = contents;
-    c->listing |= 1u << kind;
-    if (kind == FLEET_CLUSTERS)
-        topology_sync_begin(c->clusters);
-    else
-        contents_listing_begin(c, (enum fleet_kind)kind);
-}
-
-static void sync_end(void *contents, uint32_t kind) {
-    struct fleet_contents *c = contents;
-    while (kind == FLEET_CLUSTERS && topology_sync_end(c->clusters))
-        continue;
-    if (kind != FLEET_CLUSTERS)
-        contents_listing_end(c, (enum fleet_kind)kind);
-    report_all(contents, kind);
-}
-
-static void sync_abort(void *contents, uint32_t kind) {
-    struct fleet_contents *c = contents;
-    while (kind == FLEET_CLUSTERS && topology_sync_abort(c->clusters))
-        continue;
-    if (kind != FLEET_CLUSTERS)
-        contents_listing_abort(c, (enum fleet_kind)kind);
-    report_all(contents, kind);
-}
 
 static uint64_t kept_bytes(const void *contents) {
     const struct fleet_contents *c = contents;
@@ -334,9 +277,9 @@ const struct informer_store fleet_store = {
     .kind_count = FLEET_KINDS,
     .open = contents_new,
     .close = contents_free,
-    .sync_begin = sync_begin,
-    .sync_end = sync_end,
-    .sync_abort = sync_abort,
+    .records = records,
+    .drop = drop,
+    .listed = listed,
     .kept_bytes = kept_bytes,
     .metric = "evenkeel_candidates",
     .metric_help = "Candidates beside the cluster's nodes, by kind.",

@@ -43,8 +43,8 @@ uint32_t contents_namespace_make(struct fleet_contents *c, struct str name) {
 
 void contents_namespace_settle(struct fleet_contents *c, uint32_t id) {
     struct namespace_record *n = namespace_at(c, id);
-    if (n->known || n->unsorted || n->bindings != FLEET_NONE || n->placements != FLEET_NONE ||
-        n->payers > 0)
+    if (pool_is_known(&c->namespaces, id) || n->unsorted || n->bindings != FLEET_NONE ||
+        n->placements != FLEET_NONE || n->payers > 0)
         return;
     hashmap_remove(&c->namespace_index, name_hash_of(n->name), id);
     intern_unref(&c->strings, n->name);
@@ -84,35 +84,31 @@ void contents_charge(struct fleet_contents *c, uint32_t namespace, uint64_t *cha
     *charged = bytes;
 }
 
-int contents_namespace_apply(struct fleet_contents *c, const struct object_meta *meta) {
+int contents_namespace_apply(struct fleet_contents *c, const struct informer_object *object) {
     struct label_set labels;
-    const uint32_t id = contents_namespace_make(c, meta->name);
+    const uint32_t id = contents_namespace_make(c, object->meta.name);
     if (id == FLEET_NONE)
         return -ENOMEM;
-    int r = label_set_make(&c->strings, meta->labels, &labels);
+    int r = label_set_make(&c->strings, object->meta.labels, &labels);
     if (r == 0) {
         struct namespace_record *n = namespace_at(c, id);
         label_set_free(&c->strings, &n->labels);
         n->labels = labels;
-        contents_show(c, FLEET_NAMESPACES, !n->known, &n->shown);
-        n->known = true;
+        pool_show(&c->namespaces, id);
     }
     contents_namespace_settle(c, id);
     return r;
 }
 
-void contents_namespace_remove(struct fleet_contents *c, struct str name) {
-    const uint32_t id = contents_namespace_find(c, name);
-    if (id == FLEET_NONE)
-        return;
-    namespace_at(c, id)->known = false;
+void contents_namespace_forget(struct fleet_contents *c, uint32_t id) {
+    pool_hide(&c->namespaces, id);
     label_set_free(&c->strings, &namespace_at(c, id)->labels);
     contents_namespace_settle(c, id);
 }
 
 bool fleet_namespace(const struct fleet_view *v, struct str name, struct label_set_ref *ret) {
     const uint32_t id = contents_namespace_find(v->contents, name);
-    if (id == FLEET_NONE || !namespace_at(v->contents, id)->known)
+    if (id == FLEET_NONE || !pool_is_known(&v->contents->namespaces, id))
         return false;
     *ret = (struct label_set_ref){&v->contents->strings, &namespace_at(v->contents, id)->labels};
     return true;

@@ -103,9 +103,7 @@ static void unref_all(struct fleet_contents *c, uint32_t *ids, uint32_t count) {
     free(ids);
 }
 
-void contents_placement_empty(struct fleet_contents *c, struct placement_record *p) {
-    if (p->known)
-        c->record_bytes -= p->json.n + p->status.n;
+static void free_parts(struct fleet_contents *c, struct placement_record *p) {
     free((void *)(uintptr_t)p->json.p);
     free((void *)(uintptr_t)p->status.p);
     intern_unref(&c->strings, p->version);
@@ -117,12 +115,17 @@ void contents_placement_empty(struct fleet_contents *c, struct placement_record 
     p->version = INTERN_NONE;
     p->sets = p->resources = NULL;
     p->set_count = p->resource_count = 0;
-    p->grouped = p->known = p->too_large = p->status_cut = false;
+    p->grouped = p->too_large = p->status_cut = false;
+}
+
+void contents_placement_empty(struct fleet_contents *c, struct placement_record *p) {
+    c->record_bytes -= p->json.n + p->status.n;
+    free_parts(c, p);
 }
 
 void contents_placement_settle(struct fleet_contents *c, uint32_t id) {
-    struct placement_record *p = placement_at(c, id);
-    if (p->known || p->unsorted || p->decisions != FLEET_NONE)
+    const struct placement_record *p = placement_at(c, id);
+    if (pool_is_known(&c->placements, id) || p->unsorted || p->decisions != FLEET_NONE)
         return;
     const uint32_t namespace = p->namespace;
     const struct list of_namespace = in_namespace(c, namespace);
@@ -278,24 +281,23 @@ static void take_over(struct placement_record *p, const struct placement_record 
     p->status_cut = made->status_cut;
 }
 
-int contents_placement_apply(struct fleet_contents *c, const struct placement *from,
-                             struct str json) {
+int contents_placement_apply(struct fleet_contents *c, const struct informer_object *object) {
+    const struct placement *from = object->decoded;
     const uint32_t id = contents_placement_make(c, from->meta.namespace, from->meta.name);
     struct placement_record made = {.version = INTERN_NONE};
     if (id == FLEET_NONE)
         return -ENOMEM;
     arena_init(&made.arena, LIMIT_STATE_OBJECT_ARENA);
-    const int r = make_record(c, from, json, id, &made);
+    const int r = make_record(c, from, object->json, id, &made);
     struct placement_record *p = placement_at(c, id);
     if (r != 0) {
-        contents_placement_empty(c, &made);
+        free_parts(c, &made);
         contents_placement_settle(c, id);
         return r;
     }
-    contents_show(c, FLEET_PLACEMENTS, !p->known, &p->shown);
     leave_groups(c, id);
     contents_placement_empty(c, p);
-    p->known = true;
+    pool_show(&c->placements, id);
     c->record_bytes += made.json.n + made.status.n;
     contents_charge(c, p->namespace, &p->charged, made.charged);
     take_over(p, &made);
@@ -303,20 +305,20 @@ int contents_placement_apply(struct fleet_contents *c, const struct placement *f
     return 0;
 }
 
-bool contents_placement_has_labels(const struct fleet_contents *c, const struct placement *from) {
-    const uint32_t id = contents_placement_find(c, from->meta.namespace, from->meta.name);
-    return id != FLEET_NONE && placement_at(c, id)->known &&
-           label_set_is(&c->strings, &placement_at(c, id)->labels, from->meta.labels);
+bool contents_placement_has_labels(const struct fleet_contents *c,
+                                   const struct informer_object *object) {
+    const struct object_meta *m = &object->meta;
+    const uint32_t id = contents_placement_find(c, m->namespace, m->name);
+    return id != FLEET_NONE && pool_is_known(&c->placements, id) &&
+           label_set_is(&c->strings, &placement_at(c, id)->labels, m->labels);
 }
 
-void contents_placement_remove(struct fleet_contents *c, struct str namespace, struct str name) {
-    const uint32_t id = contents_placement_find(c, namespace, name);
-    if (id == FLEET_NONE)
-        return;
+void contents_placement_forget(struct fleet_contents *c, uint32_t id) {
     struct placement_record *p = placement_at(c, id);
     leave_groups(c, id);
     contents_placement_empty(c, p);
     contents_charge(c, p->namespace, &p->charged, 0);
+    pool_hide(&c->placements, id);
     contents_placement_settle(c, id);
 }
 
@@ -331,7 +333,7 @@ struct fleet_placement_state fleet_placement_state(const struct fleet_view *v, s
                                                    struct str name) {
     const struct fleet_contents *c = v->contents;
     const uint32_t id = contents_placement_find(c, namespace, name);
-    if (id == FLEET_NONE || !placement_at(c, id)->known)
+    if (id == FLEET_NONE || !pool_is_known(&c->placements, id))
         return (struct fleet_placement_state){0};
     const struct placement_record *p = placement_at(c, id);
     return (struct fleet_placement_state){
@@ -347,7 +349,7 @@ void fleet_placements_each(const struct fleet_view *v,
     const struct fleet_contents *c = v->contents;
     for (POOL_EACH(&c->placements, id)) {
         const struct placement_record *p = placement_at(c, id);
-        if (p->known)
+        if (pool_is_known(&c->placements, id))
             visit(ctx, intern_str(&c->strings, namespace_at(c, p->namespace)->name),
                   intern_str(&c->strings, p->name));
     }
@@ -368,7 +370,8 @@ int fleet_placements_visit(const struct fleet_view *v, struct str namespace,
         const struct label_set_ref labels = {&c->strings, &p->labels};
         if (!steps_take(steps, cost))
             return -E2BIG;
-        if (p->known && selector_matches(selector, label_set_lookup, &labels) &&
+        if (pool_is_known(&c->placements, id) &&
+            selector_matches(selector, label_set_lookup, &labels) &&
             (r = visit(ctx, intern_str(&c->strings, p->name))) != 0)
             return r;
     }

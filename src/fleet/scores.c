@@ -170,11 +170,12 @@ static int apply(struct fleet_contents *c, struct pair key, const struct placeme
     s->valid_until_ms = from->valid_until_ms;
     intern_unref(&c->strings, s->version);
     s->version = version;
-    contents_show(c, FLEET_SCORES, is_new, &s->shown);
+    pool_show(&c->scores, id);
     return 0;
 }
 
-int contents_score_apply(struct fleet_contents *c, const struct placement_score *from) {
+int contents_score_apply(struct fleet_contents *c, const struct informer_object *object) {
+    const struct placement_score *from = object->decoded;
     const struct pair key = {resource_make(c, from->meta.name),
                              topology_slot_make(c->clusters, from->meta.namespace)};
     int r = -ENOMEM;
@@ -193,11 +194,10 @@ int contents_score_apply(struct fleet_contents *c, const struct placement_score 
     return r;
 }
 
-void contents_score_remove(struct fleet_contents *c, struct str cluster, struct str resource) {
+uint32_t contents_score_find(const struct fleet_contents *c, struct str cluster,
+                             struct str resource) {
     const struct pair key = {resource_find(c, resource), topology_slot(c->clusters, cluster)};
-    const uint32_t id = key.a == FLEET_NONE || key.b == TOPOLOGY_NONE ? FLEET_NONE : find(c, key);
-    if (id != FLEET_NONE)
-        contents_score_forget(c, id);
+    return key.a == FLEET_NONE || key.b == TOPOLOGY_NONE ? FLEET_NONE : find(c, key);
 }
 
 void contents_score_forget(struct fleet_contents *c, uint32_t id) {
@@ -268,8 +268,7 @@ static struct fleet_score_object object_of(const struct fleet_contents *c, uint3
 bool fleet_score_object(const struct fleet_view *v, struct str cluster, struct str resource,
                         struct fleet_score_object *ret) {
     const struct fleet_contents *c = v->contents;
-    const struct pair key = {resource_find(c, resource), topology_slot(c->clusters, cluster)};
-    const uint32_t id = key.a == FLEET_NONE || key.b == TOPOLOGY_NONE ? FLEET_NONE : find(c, key);
+    const uint32_t id = contents_score_find(c, cluster, resource);
     *ret = (struct fleet_score_object){.item_count = 0};
     if (id != FLEET_NONE)
         *ret = object_of(c, id);

@@ -48,7 +48,7 @@ static uint32_t set_make(struct fleet_contents *c, struct str name) {
 
 static void set_settle(struct fleet_contents *c, uint32_t id) {
     struct set_record *s = set_at(c, id);
-    if (s->known || s->bindings != FLEET_NONE)
+    if (pool_is_known(&c->sets, id) || s->bindings != FLEET_NONE)
         return;
     hashmap_remove(&c->set_index, name_hash_of(s->name), id);
     intern_unref(&c->strings, s->name);
@@ -77,7 +77,8 @@ static int compile(const struct cluster_set *from, struct arena *arena, struct f
     return r;
 }
 
-int contents_set_apply(struct fleet_contents *c, const struct cluster_set *from) {
+int contents_set_apply(struct fleet_contents *c, const struct informer_object *object) {
+    const struct cluster_set *from = object->decoded;
     struct arena arena;
     struct fleet_set set = {.type = from->type};
     arena_init(&arena, LIMIT_STATE_OBJECT_ARENA);
@@ -91,28 +92,24 @@ int contents_set_apply(struct fleet_contents *c, const struct cluster_set *from)
     }
     struct set_record *s = set_at(c, id);
     const struct list by_selector = sets_with_selector(c);
-    if (s->known && s->set.type == CLUSTER_SET_BY_SELECTOR)
+    if (pool_is_known(&c->sets, id) && s->set.type == CLUSTER_SET_BY_SELECTOR)
         list_take(&by_selector, id);
     if (set.type == CLUSTER_SET_BY_SELECTOR)
         list_put(&by_selector, id);
     set.name = s->set.name;
-    contents_show(c, FLEET_SETS, !s->known, &s->shown);
     arena_done(&s->arena);
     s->arena = arena;
     s->set = set;
-    s->known = true;
+    pool_show(&c->sets, id);
     return 0;
 }
 
-void contents_set_remove(struct fleet_contents *c, struct str name) {
-    const uint32_t id = contents_set_find(c, name);
-    if (id == FLEET_NONE || !set_at(c, id)->known)
-        return;
+void contents_set_forget(struct fleet_contents *c, uint32_t id) {
     struct set_record *s = set_at(c, id);
     const struct list by_selector = sets_with_selector(c);
     if (s->set.type == CLUSTER_SET_BY_SELECTOR)
         list_take(&by_selector, id);
-    s->known = false;
+    pool_hide(&c->sets, id);
     arena_reset(&s->arena);
     s->set = (struct fleet_set){.name = s->set.name};
     set_settle(c, id);
@@ -122,16 +119,13 @@ bool fleet_lacks_all(const struct fleet_view *v) {
     const struct fleet_contents *c = v->contents;
     if (topology_stats(c->clusters).candidates == 0 || c->bindings.count == 0)
         return true;
-    for (POOL_EACH(&c->sets, id))
-        if (set_at(c, id)->known)
-            return false;
-    return true;
+    return pool_next_known(&c->sets, 0) == POOL_NONE;
 }
 
 const struct fleet_set *fleet_set_find(const struct fleet_view *v, struct str name) {
     const uint32_t id = contents_set_find(v->contents, name);
-    return id != FLEET_NONE && set_at(v->contents, id)->known ? &set_at(v->contents, id)->set
-                                                              : NULL;
+    return id != FLEET_NONE && pool_is_known(&v->contents->sets, id) ? &set_at(v->contents, id)->set
+                                                                     : NULL;
 }
 
 /* ---- bindings ---- */
@@ -194,13 +188,14 @@ static int bind(struct fleet_contents *c, struct pair key) {
     return 0;
 }
 
-int contents_binding_apply(struct fleet_contents *c, const struct object_meta *meta) {
+int contents_binding_apply(struct fleet_contents *c, const struct informer_object *object) {
+    const struct object_meta *meta = &object->meta;
     const struct pair key = {contents_namespace_make(c, meta->namespace), set_make(c, meta->name)};
     const bool made = key.a != FLEET_NONE && key.b != FLEET_NONE;
     const bool is_new = made && binding_find(c, key) == FLEET_NONE;
     const int r = !made ? -ENOMEM : is_new ? bind(c, key) : 0;
     if (r == 0)
-        contents_show(c, FLEET_BINDINGS, is_new, &binding_at(c, binding_find(c, key))->shown);
+        pool_show(&c->bindings, binding_find(c, key));
     if (key.a != FLEET_NONE)
         contents_namespace_settle(c, key.a);
     if (key.b != FLEET_NONE)
@@ -208,13 +203,14 @@ int contents_binding_apply(struct fleet_contents *c, const struct object_meta *m
     return r;
 }
 
-void contents_binding_remove(struct fleet_contents *c, struct str namespace, struct str set) {
+uint32_t contents_binding_find(const struct fleet_contents *c, struct str namespace,
+                               struct str set) {
     const struct pair key = {contents_namespace_find(c, namespace), contents_set_find(c, set)};
-    if (key.a == FLEET_NONE || key.b == FLEET_NONE)
-        return;
-    const uint32_t id = binding_find(c, key);
-    if (id == FLEET_NONE)
-        return;
+    return key.a == FLEET_NONE || key.b == FLEET_NONE ? FLEET_NONE : binding_find(c, key);
+}
+
+void contents_binding_forget(struct fleet_contents *c, uint32_t id) {
+    const struct pair key = {binding_at(c, id)->namespace, binding_at(c, id)->set};
     struct namespace_record *n = namespace_at(c, key.a);
     const struct list of_namespace = in_namespace(c, n), of_set = in_set(c, set_at(c, key.b));
     list_take(&of_namespace, id);

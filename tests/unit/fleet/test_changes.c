@@ -368,22 +368,22 @@ static void an_observer_is_told(void **state) {
     is_told("n/r ");
     placement(&b, "n", "r", "", "'numberOfClusters':1");
     is_told("n/r "); /* it has its labels still, and changes no other */
-    fleet_store.sync_begin(b.c, FLEET_SETS);
+    informer_list(&fleet_store, b.c, FLEET_SETS, LISTING_BEGINS);
     set(&b, "one", "");
     set(&b, "two", "");
     is_told("");
     placement(&b, "n", "r", "", "");
     is_told("n/r ");
-    fleet_store.sync_begin(b.c, FLEET_PLACEMENTS);
+    informer_list(&fleet_store, b.c, FLEET_PLACEMENTS, LISTING_BEGINS);
     placement(&b, "n", "r", "", "");
     is_told("");
-    fleet_store.sync_abort(b.c, FLEET_PLACEMENTS);
+    informer_list(&fleet_store, b.c, FLEET_PLACEMENTS, LISTING_FAILS);
     is_told("all ");
-    fleet_store.sync_end(b.c, FLEET_SETS);
+    informer_list(&fleet_store, b.c, FLEET_SETS, LISTING_ENDS);
     is_told("all ");
     set(&b, "one", "");
     is_told("n/p n/r n/p n/r ");
-    fleet_store.sync_abort(b.c, FLEET_SETS);
+    informer_list(&fleet_store, b.c, FLEET_SETS, LISTING_FAILS);
     is_told("all ");
     arena.steps = (struct steps){0};
     const struct informer_object gone = {

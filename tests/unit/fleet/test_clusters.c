@@ -124,22 +124,24 @@ static void a_listing_without_end(void **state) {
     struct fleet_builder b;
     (void)state;
     fleet_builder_open(&b);
-    fleet_store.sync_begin(b.c, FLEET_CLUSTERS);
+    informer_list(&fleet_store, b.c, FLEET_CLUSTERS, LISTING_BEGINS);
     fleet_give(&b, FLEET_CLUSTERS, "{'metadata':{'name':'a'}}");
-    fleet_store.sync_end(b.c, FLEET_CLUSTERS);
+    informer_list(&fleet_store, b.c, FLEET_CLUSTERS, LISTING_ENDS);
     uint64_t before = fleet_store.kept_bytes(b.c);
     const uint32_t slots = topology_slots(b.c->clusters);
-    fleet_store.sync_begin(b.c, FLEET_CLUSTERS);
+    informer_list(&fleet_store, b.c, FLEET_CLUSTERS, LISTING_BEGINS);
     fleet_give(&b, FLEET_CLUSTERS, "{'metadata':{'name':'b'},'spec':{'taints':[{'key':'k'}]}}");
-    fleet_store.sync_begin(b.c, FLEET_CLUSTERS); /* the one before was given up */
+    informer_list(&fleet_store, b.c, FLEET_CLUSTERS,
+                  LISTING_BEGINS); /* the one before was given up */
     fleet_give(&b, FLEET_CLUSTERS, "{'metadata':{'name':'a'}}");
     fleet_give(&b, FLEET_CLUSTERS, "{'metadata':{'name':'c','labels':{'x':'y'}}}");
     fleet_give(&b, FLEET_PLACEMENTS, "{'metadata':{'name':'p','namespace':'n'}}");
     assert_true(fleet_store.kept_bytes(b.c) > before + b.c->taint_bytes);
     assert_true(b.c->taint_bytes > 0);
-    fleet_store.sync_abort(b.c, FLEET_PLACEMENTS); /* of which there are no listings */
+    informer_list(&fleet_store, b.c, FLEET_PLACEMENTS,
+                  LISTING_FAILS); /* of which there are no listings */
     assert_int_equal(topology_stats(b.c->clusters).candidates, 3);
-    fleet_store.sync_abort(b.c, FLEET_CLUSTERS);
+    informer_list(&fleet_store, b.c, FLEET_CLUSTERS, LISTING_FAILS);
     assert_int_equal(topology_stats(b.c->clusters).candidates, 1);
     (void)fleet_slot(&b, "a");
     assert_int_equal(b.c->taint_bytes, 0);

@@ -61,15 +61,15 @@ static void are_known(const struct row *r, const char *names) {
 }
 
 static void begin(const struct row *r) {
-    fleet_store.sync_begin(b.c, r->kind);
+    informer_list(&fleet_store, b.c, r->kind, LISTING_BEGINS);
 }
 
 static void end(const struct row *r) {
-    fleet_store.sync_end(b.c, r->kind);
+    informer_list(&fleet_store, b.c, r->kind, LISTING_ENDS);
 }
 
 static void give_up(const struct row *r) {
-    fleet_store.sync_abort(b.c, r->kind);
+    informer_list(&fleet_store, b.c, r->kind, LISTING_FAILS);
 }
 
 /* ---- tests ---- */
