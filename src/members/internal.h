@@ -48,9 +48,7 @@ struct request_vector {
 struct bound_pod {
     struct hash128 key; /* of its namespace and name */
     uint32_t room;      /* of its node; held */
-    uint32_t vector : 30;
-    uint32_t listed : 1; /* by the listing under way, or since it began */
-    uint32_t fresh : 1;  /* no listing that has ended has shown it yet */
+    uint32_t vector;
 };
 
 /* A Deployment, a ReplicaSet, or a pod that has found no node. Ids are of strings, with one
@@ -65,14 +63,12 @@ struct owned_object {
     uint32_t next, before; /* of its namespace and owner; POOL_NONE: it is the last, the first */
     struct label_set labels;
     bool has_since;
-    bool listed, fresh; /* as of bound pods */
 };
 /* All of one kind. Those of an owner are in a list, whose first is found by namespace and owner:
  * what others own costs a question nothing. */
 struct object_table {
     struct pool objects;
     struct hashmap index, owners; /* the latter of first ones */
-    bool listing;
 };
 enum { TABLE_DEPLOYMENTS, TABLE_REPLICA_SETS, TABLE_WAITING_PODS, TABLES };
 
@@ -81,7 +77,6 @@ struct quota_table {
     struct pool quotas;
     struct hashmap index, namespaces; /* the latter of first ones */
     uint64_t block_bytes;
-    bool listing;
 };
 
 struct member_contents {
@@ -96,7 +91,6 @@ struct member_contents {
 
     struct pool pods, vectors;
     struct hashmap pod_index, vector_index;
-    bool listing_pods;
     struct object_table tables[TABLES];
     struct quota_table quotas;
 
@@ -154,9 +148,7 @@ void rows_refresh(struct member_contents *c, uint32_t room);
 /* 0, or -ENOMEM (the pod is not there then). */
 int bound_pods_apply(struct member_contents *c, const struct karmada_pod *pod) MUST_CHECK;
 void bound_pods_remove(struct member_contents *c, struct str namespace, struct str name);
-void bound_pods_sync_begin(struct member_contents *c);
-void bound_pods_sync_end(struct member_contents *c);
-void bound_pods_sync_abort(struct member_contents *c);
+void bound_pods_drop(struct member_contents *c, uint32_t id);
 void bound_pods_done(struct member_contents *c);
 /* Gives memory back, if there are no pods. */
 void bound_pods_trim(struct member_contents *c);
@@ -176,9 +168,7 @@ void workloads_done(struct member_contents *c);
 int workloads_apply(struct member_contents *c, int table,
                     const struct kept_object *object) MUST_CHECK;
 void workloads_remove(struct member_contents *c, int table, struct str namespace, struct str name);
-void workloads_sync_begin(struct member_contents *c, int table);
-void workloads_sync_end(struct member_contents *c, int table);
-void workloads_sync_abort(struct member_contents *c, int table);
+void workloads_drop(struct member_contents *c, int table, uint32_t id);
 uint64_t workloads_bytes(const struct member_contents *c);
 
 /* ---- quotas.c ---- */
@@ -189,9 +179,7 @@ void quotas_done(struct member_contents *c);
 int quotas_apply(struct member_contents *c, const struct quota *from,
                  struct arena *arena) MUST_CHECK;
 void quotas_remove(struct member_contents *c, struct str namespace, struct str name);
-void quotas_sync_begin(struct member_contents *c);
-void quotas_sync_end(struct member_contents *c);
-void quotas_sync_abort(struct member_contents *c);
+void quotas_drop(struct member_contents *c, uint32_t id);
 uint64_t quotas_bytes(const struct member_contents *c);
 
 static inline struct node_rooms *rooms_at(const struct member_contents *c, uint32_t id) {

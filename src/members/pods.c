@@ -163,7 +163,7 @@ static uint32_t find_pod(const struct member_contents *c, const struct hash128 *
 static void place_pod(struct member_contents *c, struct bound_pod *pod, uint32_t room,
                       uint32_t vector) {
     pod->room = room;
-    pod->vector = vector & 0x3fffffffu;
+    pod->vector = vector;
     rooms_at(c, room)->holders++;
     rooms_add(c, room, vector);
 }
@@ -174,7 +174,7 @@ static void lift_pod(struct member_contents *c, const struct bound_pod *pod) {
     rooms_unhold(c, pod->room);
 }
 
-static void forget_pod(struct member_contents *c, uint32_t id) {
+void bound_pods_drop(struct member_contents *c, uint32_t id) {
     const struct bound_pod *pod = pool_at(&c->pods, id);
     lift_pod(c, pod);
     hashmap_remove(&c->pod_index, pod->key.a, id);
@@ -185,10 +185,10 @@ void bound_pods_remove(struct member_contents *c, struct str namespace, struct s
     const struct hash128 key = key_of(namespace, name);
     const uint32_t id = find_pod(c, &key);
     if (id != HASHMAP_NONE)
-        forget_pod(c, id);
+        bound_pods_drop(c, id);
 }
 
-/* A pod that was not there, or is not there as it is now; the vector's reference is taken. */
+/* A pod that was not there; the vector's reference is taken. */
 static int add_pod(struct member_contents *c, const struct hash128 *key, uint32_t room,
                    uint32_t vector) {
     if (hashmap_reserve(&c->pod_index) != 0)
@@ -197,7 +197,8 @@ static int add_pod(struct member_contents *c, const struct hash128 *key, uint32_
     if (id == POOL_NONE)
         return -ENOMEM;
     struct bound_pod *pod = pool_at(&c->pods, id);
-    *pod = (struct bound_pod){.key = *key, .listed = 1, .fresh = c->listing_pods};
+    pod->key = *key;
+    pool_show(&c->pods, id);
     place_pod(c, pod, room, vector);
     hashmap_insert(&c->pod_index, key->a, id);
     return 0;
@@ -210,51 +211,25 @@ int bound_pods_apply(struct member_contents *c, const struct karmada_pod *pod) {
     const uint32_t vector = counts ? vector_ref(c, pod) : POOL_NONE;
     /* held meanwhile: it may be the old pod's alone */
     const uint32_t room = vector != POOL_NONE ? rooms_hold(c, pod->node_name) : POOL_NONE;
-    bool fresh = c->listing_pods, same = false;
+    struct bound_pod *known = old != HASHMAP_NONE ? pool_at(&c->pods, old) : NULL;
     int r = counts && room == POOL_NONE ? -ENOMEM : 0;
-    if (old != HASHMAP_NONE) {
-        struct bound_pod *known = pool_at(&c->pods, old);
-        same = r == 0 && counts && known->room == room && known->vector == vector;
-        known->listed = same ? 1 : known->listed;
-        fresh = known->fresh;
-    }
-    if (old != HASHMAP_NONE && !same)
-        forget_pod(c, old);
-    if (r == 0 && counts && !same) {
+    const bool stays = known != NULL && r == 0 && counts;
+    const bool same = stays && known->room == room && known->vector == vector;
+    if (stays)
+        pool_show(&c->pods, old);
+    if (stays && !same) {
+        lift_pod(c, known);
+        place_pod(c, known, room, vector);
+    } else if (known != NULL && !stays) {
+        bound_pods_drop(c, old);
+    } else if (known == NULL && r == 0 && counts) {
         r = add_pod(c, &key, room, vector);
-        if (r == 0)
-            ((struct bound_pod *)pool_at(&c->pods, find_pod(c, &key)))->fresh = fresh;
     }
     if (vector != POOL_NONE && (r != 0 || same))
         vector_unref(c, vector); /* an equal pod has one */
     if (room != POOL_NONE)
         rooms_unhold(c, room);
     return r;
-}
-
-/* ---- listings ---- */
-
-void bound_pods_sync_begin(struct member_contents *c) {
-    c->listing_pods = true;
-    for (POOL_EACH(&c->pods, id))
-        ((struct bound_pod *)pool_at(&c->pods, id))->listed = 0;
-}
-
-void bound_pods_sync_end(struct member_contents *c) {
-    c->listing_pods = false;
-    for (POOL_EACH(&c->pods, id)) {
-        struct bound_pod *pod = pool_at(&c->pods, id);
-        pod->fresh = 0;
-        if (!pod->listed)
-            forget_pod(c, id);
-    }
-}
-
-void bound_pods_sync_abort(struct member_contents *c) {
-    c->listing_pods = false;
-    for (POOL_EACH(&c->pods, id))
-        if (((const struct bound_pod *)pool_at(&c->pods, id))->fresh)
-            forget_pod(c, id);
 }
 
 void bound_pods_trim(struct member_contents *c) {
@@ -271,7 +246,7 @@ void bound_pods_trim(struct member_contents *c) {
 
 void bound_pods_done(struct member_contents *c) {
     for (POOL_EACH(&c->pods, id))
-        forget_pod(c, id);
+        bound_pods_drop(c, id);
     pool_done(&c->pods);
     pool_done(&c->vectors);
     hashmap_done(&c->pod_index);

@@ -13,7 +13,6 @@ struct kept_quota {
     struct estimator_quota quota;
     void *block; /* owned: all that the quota points to */
     uint64_t bytes;
-    bool listed, fresh; /* as of bound pods */
 };
 
 /* ---- blocks ---- */
@@ -146,18 +145,23 @@ static void unlink_quota(struct quota_table *t, uint32_t id) {
         hashmap_insert(&t->namespaces, hash, quota->next);
 }
 
-static void forget_quota(struct quota_table *t, uint32_t id) {
-    struct kept_quota *quota = pool_at(&t->quotas, id);
+/* Its record stays. */
+static void empty_quota(struct quota_table *t, uint32_t id) {
+    const struct kept_quota *quota = pool_at(&t->quotas, id);
     unlink_quota(t, id);
     t->block_bytes -= quota->bytes;
     free(quota->block);
-    pool_give(&t->quotas, id);
+}
+
+void quotas_drop(struct member_contents *c, uint32_t id) {
+    empty_quota(&c->quotas, id);
+    pool_give(&c->quotas.quotas, id);
 }
 
 void quotas_done(struct member_contents *c) {
     struct quota_table *t = &c->quotas;
     for (POOL_EACH(&t->quotas, id))
-        forget_quota(t, id);
+        quotas_drop(c, id);
     pool_done(&t->quotas);
     hashmap_done(&t->index);
     hashmap_done(&t->namespaces);
@@ -176,35 +180,34 @@ static int fill_quota(struct kept_quota *quota, const struct estimator_quota *fr
     return 0;
 }
 
-static int add_quota(struct quota_table *t, const struct kept_quota *from) {
+/* Puts it in the place of the one before, if there is one, and takes over its block. */
+static int put_quota(struct quota_table *t, uint32_t old, const struct kept_quota *quota) {
     if (hashmap_reserve(&t->index) != 0 || hashmap_reserve(&t->namespaces) != 0)
         return -ENOMEM;
-    const uint32_t id = pool_take(&t->quotas);
+    const uint32_t id = old != HASHMAP_NONE ? old : pool_take(&t->quotas);
     if (id == POOL_NONE)
         return -ENOMEM;
-    *(struct kept_quota *)pool_at(&t->quotas, id) = *from;
-    t->block_bytes += from->bytes;
+    if (old != HASHMAP_NONE)
+        empty_quota(t, id);
+    *(struct kept_quota *)pool_at(&t->quotas, id) = *quota;
+    t->block_bytes += quota->bytes;
     link_quota(t, id);
+    pool_show(&t->quotas, id);
     return 0;
 }
 
 int quotas_apply(struct member_contents *c, const struct quota *from, struct arena *arena) {
     struct quota_table *t = &c->quotas;
-    struct kept_quota kept = {
-        .key = key_of(from->meta.namespace, from->meta.name), .listed = true, .fresh = t->listing};
+    struct kept_quota kept = {.key = key_of(from->meta.namespace, from->meta.name)};
     struct estimator_quota prepared;
     const uint32_t old = hashmap_find(&t->index, kept.key.a, key_equal, t, &kept.key);
     int r = estimator_quota_init(from, arena, &prepared);
     if (r == 0)
         r = fill_quota(&kept, &prepared);
-    if (old != HASHMAP_NONE) {
-        kept.fresh = ((const struct kept_quota *)pool_at(&t->quotas, old))->fresh;
-        forget_quota(t, old);
-    }
-    if (r == 0)
-        r = add_quota(t, &kept);
-    if (r != 0)
+    if (r == 0 && (r = put_quota(t, old, &kept)) != 0)
         free(kept.block);
+    if (r != 0 && old != HASHMAP_NONE)
+        quotas_drop(c, old);
     return r;
 }
 
@@ -212,32 +215,7 @@ void quotas_remove(struct member_contents *c, struct str namespace, struct str n
     const struct hash128 key = key_of(namespace, name);
     const uint32_t id = hashmap_find(&c->quotas.index, key.a, key_equal, &c->quotas, &key);
     if (id != HASHMAP_NONE)
-        forget_quota(&c->quotas, id);
-}
-
-/* ---- listings ---- */
-
-void quotas_sync_begin(struct member_contents *c) {
-    c->quotas.listing = true;
-    for (POOL_EACH(&c->quotas.quotas, id))
-        ((struct kept_quota *)pool_at(&c->quotas.quotas, id))->listed = false;
-}
-
-void quotas_sync_end(struct member_contents *c) {
-    c->quotas.listing = false;
-    for (POOL_EACH(&c->quotas.quotas, id)) {
-        struct kept_quota *quota = pool_at(&c->quotas.quotas, id);
-        quota->fresh = false;
-        if (!quota->listed)
-            forget_quota(&c->quotas, id);
-    }
-}
-
-void quotas_sync_abort(struct member_contents *c) {
-    c->quotas.listing = false;
-    for (POOL_EACH(&c->quotas.quotas, id))
-        if (((const struct kept_quota *)pool_at(&c->quotas.quotas, id))->fresh)
-            forget_quota(&c->quotas, id);
+        quotas_drop(c, id);
 }
 
 uint64_t quotas_bytes(const struct member_contents *c) {

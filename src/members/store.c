@@ -171,15 +171,6 @@ static uint32_t count_nodes(const void *contents) {
     return topology_stats(c->topology).candidates;
 }
 
-/* The topology has forgotten some. */
-static void clear_forgotten(struct member_contents *c) {
-    for (POOL_EACH(&c->rooms, room)) {
-        const struct node_rooms *rooms = rooms_at(c, room);
-        if (rooms->zone != INTERN_NONE && !topology_is_known(c->topology, rooms->slot))
-            rooms_clear_node(c, room);
-    }
-}
-
 /* ---- pods ---- */
 
 static void decode_pod(struct json_reader *r, struct informer_object *ret) {
@@ -311,59 +302,47 @@ static int remove_quota(void *contents, const struct informer_object *gone, stru
 
 /* ---- listings ---- */
 
-static void sync_begin(void *contents, uint32_t kind) {
+enum { WAITING_PODS = MEMBER_KINDS }; /* records beside those of the kinds */
+
+static struct pool *records(void *contents, uint32_t kind) {
+    struct member_contents *c = contents;
+    struct pool *const pools[MEMBER_KINDS + 1] = {
+        [MEMBER_NODES] = topology_records(c->topology),
+        [MEMBER_PODS] = &c->pods,
+        [MEMBER_DEPLOYMENTS] = &c->tables[TABLE_DEPLOYMENTS].objects,
+        [MEMBER_REPLICA_SETS] = &c->tables[TABLE_REPLICA_SETS].objects,
+        [MEMBER_QUOTAS] = &c->quotas.quotas,
+        [WAITING_PODS] = &c->tables[TABLE_WAITING_PODS].objects};
+    return pools[kind];
+}
+
+static void drop(void *contents, uint32_t kind, uint32_t id) {
     struct member_contents *c = contents;
     if (kind == MEMBER_NODES)
-        topology_sync_begin(c->topology);
-    else if (kind == MEMBER_PODS) {
-        bound_pods_sync_begin(c);
-        workloads_sync_begin(c, TABLE_WAITING_PODS);
-    } else if (kind == MEMBER_QUOTAS)
-        quotas_sync_begin(c);
+        remove_node(c, topology_name(c->topology, id));
+    else if (kind == MEMBER_PODS)
+        bound_pods_drop(c, id);
+    else if (kind == MEMBER_QUOTAS)
+        quotas_drop(c, id);
     else
-        workloads_sync_begin(c, table_of(kind));
+        workloads_drop(c, kind == WAITING_PODS ? TABLE_WAITING_PODS : table_of(kind), id);
 }
 
-static void end_listing(struct member_contents *c, uint32_t kind) {
-    if (kind == MEMBER_NODES) {
-        while (topology_sync_end(c->topology))
-            continue;
-        clear_forgotten(c);
-    } else if (kind == MEMBER_PODS) {
-        bound_pods_sync_end(c);
-        workloads_sync_end(c, TABLE_WAITING_PODS);
-    } else if (kind == MEMBER_QUOTAS)
-        quotas_sync_end(c);
-    else
-        workloads_sync_end(c, table_of(kind));
-}
-
-static void sync_end(void *contents, uint32_t kind) {
+/* Keeps nothing of a kind that is too large: it would take the room of the next listing. */
+static void listed(void *contents, uint32_t kind, enum informer_listing how) {
     struct member_contents *c = contents;
-    end_listing(c, kind);
-    c->too_large &= ~MEMBER_KIND(kind);
-}
-
-/* Of a kind that is too large nothing stays: it would take the room of the next listing. */
-static void sync_abort(void *contents, uint32_t kind) {
-    struct member_contents *c = contents;
-    if (c->too_large & MEMBER_KIND(kind)) {
-        sync_begin(c, kind);
-        end_listing(c, kind);
+    if (how == LISTING_FAILS && (c->too_large & MEMBER_KIND(kind)) != 0) {
+        const uint64_t too_large = c->too_large;
+        informer_list(&member_store, c, kind, LISTING_BEGINS);
+        informer_list(&member_store, c, kind, LISTING_ENDS);
+        c->too_large = too_large;
         bound_pods_trim(c);
-    } else if (kind == MEMBER_NODES) {
-        while (topology_sync_abort(c->topology))
-            continue;
-        clear_forgotten(c);
-    } else if (kind == MEMBER_PODS) {
-        bound_pods_sync_abort(c);
-        workloads_sync_abort(c, TABLE_WAITING_PODS);
-    } else if (kind == MEMBER_QUOTAS)
-        quotas_sync_abort(c);
-    else
-        workloads_sync_abort(c, table_of(kind));
+    } else if (how == LISTING_ENDS) {
+        c->too_large &= ~MEMBER_KIND(kind);
+    }
 }
 
+static const uint32_t also[MEMBER_KINDS] = {[MEMBER_PODS] = WAITING_PODS};
 static const struct informer_kind kinds[MEMBER_KINDS] = {
     [MEMBER_NODES] = {KIND_NODE, decode_node, apply_node, forget_node, count_nodes},
     [MEMBER_PODS] = {KIND_POD, decode_pod, apply_pod, remove_pod, count_pods},
@@ -378,9 +357,10 @@ const struct informer_store member_store = {.what = "a member cluster",
                                             .kind_count = MEMBER_KINDS,
                                             .open = open_contents,
                                             .close = close_contents,
-                                            .sync_begin = sync_begin,
-                                            .sync_end = sync_end,
-                                            .sync_abort = sync_abort};
+                                            .records = records,
+                                            .drop = drop,
+                                            .also = also,
+                                            .listed = listed};
 
 /* ---- views ---- */
 

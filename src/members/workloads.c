@@ -109,7 +109,8 @@ static void free_parts(struct member_contents *c, struct owned_object *object) {
     label_set_free(&c->strings, &object->labels);
 }
 
-static void forget_object(struct member_contents *c, struct object_table *t, uint32_t id) {
+void workloads_drop(struct member_contents *c, int table, uint32_t id) {
+    struct object_table *t = &c->tables[table];
     struct owned_object *object = pool_at(&t->objects, id);
     unlink_object(t, id);
     free_parts(c, object);
@@ -121,7 +122,7 @@ void workloads_done(struct member_contents *c) {
     for (int i = 0; i < TABLES; i++) {
         struct object_table *t = &c->tables[i];
         for (POOL_EACH(&t->objects, id))
-            forget_object(c, t, id);
+            workloads_drop(c, i, id);
         pool_done(&t->objects);
         hashmap_done(&t->index);
         hashmap_done(&t->owners);
@@ -158,8 +159,7 @@ static bool keep_parts(struct member_contents *c, const struct kept_object *from
                                  .name = INTERN_NONE,
                                  .uid = INTERN_NONE,
                                  .owner = INTERN_NONE,
-                                 .selector = INTERN_NONE,
-                                 .listed = true};
+                                 .selector = INTERN_NONE};
     const bool kept = keep_text(c, meta->namespace, &ret->namespace) &&
                       keep_text(c, meta->name, &ret->name) && keep_text(c, meta->uid, &ret->uid) &&
                       keep_text_if(c, meta->controller_uid, &ret->owner) &&
@@ -170,65 +170,52 @@ static bool keep_parts(struct member_contents *c, const struct kept_object *from
     return kept;
 }
 
+/* A record for a new one, which is in the index; POOL_NONE without memory. */
+static uint32_t make_object(struct object_table *t, const struct hash128 *key) {
+    const uint32_t id = hashmap_reserve(&t->index) == 0 ? pool_take(&t->objects) : POOL_NONE;
+    if (id != POOL_NONE)
+        hashmap_insert(&t->index, key->a, id);
+    return id;
+}
+
+/* Puts it in the place of the one before, if there is one, and takes over its parts. */
+static int put_object(struct member_contents *c, struct object_table *t, uint32_t old,
+                      const struct owned_object *object) {
+    const bool has_room = hashmap_reserve(&t->owners) == 0;
+    const uint32_t id = !has_room             ? POOL_NONE
+                        : old != HASHMAP_NONE ? old
+                                              : make_object(t, &object->key);
+    if (id == POOL_NONE)
+        return -ENOMEM;
+    if (old != HASHMAP_NONE) {
+        unlink_object(t, id);
+        free_parts(c, pool_at(&t->objects, id));
+    }
+    *(struct owned_object *)pool_at(&t->objects, id) = *object;
+    link_object(t, id);
+    pool_show(&t->objects, id);
+    return 0;
+}
+
 int workloads_apply(struct member_contents *c, int table, const struct kept_object *object) {
     struct object_table *t = &c->tables[table];
     struct owned_object kept;
     const uint32_t old = find_object(t, object->meta->namespace, object->meta->name);
-    bool fresh = t->listing;
-    const bool fits = text_bytes(object) <= LIMIT_MEMBER_OBJECT;
-    const bool good = fits && keep_parts(c, object, &kept);
-    if (old != HASHMAP_NONE) {
-        fresh = ((const struct owned_object *)pool_at(&t->objects, old))->fresh;
-        forget_object(c, t, old);
-    }
-    if (!good)
-        return fits ? -ENOMEM : -E2BIG;
-    kept.fresh = fresh;
-    const bool room = hashmap_reserve(&t->index) == 0 && hashmap_reserve(&t->owners) == 0;
-    const uint32_t id = room ? pool_take(&t->objects) : POOL_NONE;
-    if (id == POOL_NONE) {
+    int r = text_bytes(object) > LIMIT_MEMBER_OBJECT ? -E2BIG : 0;
+    if (r == 0 && !keep_parts(c, object, &kept))
+        r = -ENOMEM;
+    else if (r == 0 && (r = put_object(c, t, old, &kept)) != 0)
         free_parts(c, &kept);
-        return -ENOMEM;
-    }
-    *(struct owned_object *)pool_at(&t->objects, id) = kept;
-    hashmap_insert(&t->index, kept.key.a, id);
-    link_object(t, id);
-    return 0;
+    if (r != 0 && old != HASHMAP_NONE)
+        workloads_drop(c, table, old);
+    return r;
 }
 
 void workloads_remove(struct member_contents *c, int table, struct str namespace, struct str name) {
     struct object_table *t = &c->tables[table];
     const uint32_t id = find_object(t, namespace, name);
     if (id != HASHMAP_NONE)
-        forget_object(c, t, id);
-}
-
-/* ---- listings ---- */
-
-void workloads_sync_begin(struct member_contents *c, int table) {
-    struct object_table *t = &c->tables[table];
-    t->listing = true;
-    for (POOL_EACH(&t->objects, id))
-        ((struct owned_object *)pool_at(&t->objects, id))->listed = false;
-}
-
-void workloads_sync_end(struct member_contents *c, int table) {
-    struct object_table *t = &c->tables[table];
-    t->listing = false;
-    for (POOL_EACH(&t->objects, id)) {
-        struct owned_object *object = pool_at(&t->objects, id);
-        object->fresh = false;
-        if (!object->listed)
-            forget_object(c, t, id);
-    }
-}
-
-void workloads_sync_abort(struct member_contents *c, int table) {
-    struct object_table *t = &c->tables[table];
-    t->listing = false;
-    for (POOL_EACH(&t->objects, id))
-        if (((const struct owned_object *)pool_at(&t->objects, id))->fresh)
-            forget_object(c, t, id);
+        workloads_drop(c, table, id);
 }
 
 uint64_t workloads_bytes(const struct member_contents *c) {

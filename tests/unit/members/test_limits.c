@@ -14,8 +14,8 @@ static int give(struct informer *i, uint32_t kind, const char *json, struct err 
     return e;
 }
 
-static void step(struct informer *i, void (*of)(void *contents, uint32_t kind), uint32_t kind) {
-    of(informer_write(i), kind);
+static void step(struct informer *i, enum informer_listing how, uint32_t kind) {
+    informer_list(&member_store, informer_write(i), kind, how);
     informer_write_done(i);
 }
 
@@ -71,7 +71,7 @@ static void beyond(void **state) {
         const uint32_t kind = cases[k].kind;
         struct err err = {0};
         unsigned n = 0;
-        step(i, member_store.sync_begin, kind);
+        step(i, LISTING_BEGINS, kind);
         while (give_nth(i, kind, n, &err) == 0) {
             assert_true(member_stats(i).bytes <= cases[k].max);
             assert_in_range(++n, 1, 2000);
@@ -82,21 +82,21 @@ static void beyond(void **state) {
         assert_int_equal(opened(i), cases[k].view);
         assert_int_equal(asked_for_workload(i), cases[k].workload);
         /* the listing is given up; the next is too long, too */
-        step(i, member_store.sync_abort, kind);
+        step(i, LISTING_FAILS, kind);
         assert_in_range(member_stats(i).bytes, empty, empty + 8192);
         assert_int_equal(opened(i), cases[k].view);
-        step(i, member_store.sync_begin, kind);
+        step(i, LISTING_BEGINS, kind);
         assert_int_equal(member_too_large(i), MEMBER_KIND(kind));
-        step(i, member_store.sync_abort, kind);
+        step(i, LISTING_FAILS, kind);
         /* and then one that fits */
-        step(i, member_store.sync_begin, kind);
+        step(i, LISTING_BEGINS, kind);
         assert_int_equal(give_nth(i, kind, 0, &err), 0);
-        step(i, member_store.sync_end, kind);
+        step(i, LISTING_ENDS, kind);
         assert_int_equal(member_too_large(i), 0);
         assert_int_equal(opened(i), 0);
         assert_int_equal(asked_for_workload(i), -ENOENT);
-        step(i, member_store.sync_begin, kind);
-        step(i, member_store.sync_end, kind);
+        step(i, LISTING_BEGINS, kind);
+        step(i, LISTING_ENDS, kind);
     }
 }
 
@@ -106,19 +106,19 @@ static void beyond_while_watched(void **state) {
     struct err err;
     unsigned n = 0;
     member_limit(i, MAX);
-    step(i, member_store.sync_begin, MEMBER_PODS);
+    step(i, LISTING_BEGINS, MEMBER_PODS);
     for (; member_stats(i).bytes < MAX / 4 * 3; n++)
         assert_int_equal(give_nth(i, MEMBER_PODS, n, &err), 0);
-    step(i, member_store.sync_end, MEMBER_PODS);
+    step(i, LISTING_ENDS, MEMBER_PODS);
     const unsigned many = n;
     while (give_nth(i, MEMBER_PODS, n++, &err) == 0)
         assert_in_range(n, many, 2 * many);
-    step(i, member_store.sync_abort, MEMBER_PODS);
+    step(i, LISTING_FAILS, MEMBER_PODS);
     assert_int_equal(member_stats(i).pods, 0);
-    step(i, member_store.sync_begin, MEMBER_PODS);
+    step(i, LISTING_BEGINS, MEMBER_PODS);
     for (unsigned other = 0; other < many - 1; other++)
         assert_int_equal(give_nth(i, MEMBER_PODS, 5000 + other, &err), 0);
-    step(i, member_store.sync_end, MEMBER_PODS);
+    step(i, LISTING_ENDS, MEMBER_PODS);
     assert_int_equal(member_too_large(i), 0);
     assert_int_equal(member_stats(i).pods, many - 1);
 }
@@ -134,7 +134,7 @@ static void many_pods(void **state) {
         assert_true(r == 0 || r == -ENOSPC);
         most = member_stats(i).bytes > most ? member_stats(i).bytes : most;
         if (r == -ENOSPC)
-            step(i, member_store.sync_abort, MEMBER_PODS);
+            step(i, LISTING_FAILS, MEMBER_PODS);
     }
     assert_in_range(most, 1 << 20, (1 << 20) + 4096);
     assert_int_equal(opened(i), -ENOSPC);
@@ -148,8 +148,8 @@ static void without_a_limit(void **state) {
         assert_int_equal(give_nth(i, MEMBER_PODS, n, &err), 0);
     assert_int_equal(member_too_large(i), 0);
     assert_int_equal(member_stats(i).pods, 2000);
-    step(i, member_store.sync_begin, MEMBER_PODS);
-    step(i, member_store.sync_abort, MEMBER_PODS);
+    step(i, LISTING_BEGINS, MEMBER_PODS);
+    step(i, LISTING_FAILS, MEMBER_PODS);
     assert_int_equal(member_stats(i).pods, 2000);
 }
 

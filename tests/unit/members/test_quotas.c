@@ -100,31 +100,31 @@ static void any_order(void **state) {
     }
 }
 
-static void step(struct informer *i, void (*of)(void *contents, uint32_t kind)) {
-    of(informer_write(i), MEMBER_QUOTAS);
+static void step(struct informer *i, enum informer_listing how) {
+    informer_list(&member_store, informer_write(i), MEMBER_QUOTAS, how);
     informer_write_done(i);
 }
 
 static void listings(void **state) {
     struct informer *i = *state;
-    step(i, member_store.sync_begin);
+    step(i, LISTING_BEGINS);
     give(i, CPU("a", "q1", "1"));
     give(i, CPU("a", "q2", "2"));
-    step(i, member_store.sync_end);
+    step(i, LISTING_ENDS);
     left_in(i, "a", "1000 2000");
-    step(i, member_store.sync_begin);
+    step(i, LISTING_BEGINS);
     give(i, CPU("a", "q2", "3"));
-    step(i, member_store.sync_end);
+    step(i, LISTING_ENDS);
     left_in(i, "a", "3000");
     /* without end: what it was the first to show is forgotten */
-    step(i, member_store.sync_begin);
+    step(i, LISTING_BEGINS);
     give(i, CPU("a", "q3", "4"));
     give(i, CPU("a", "q2", "5"));
-    step(i, member_store.sync_abort);
+    step(i, LISTING_FAILS);
     left_in(i, "a", "5000");
     give(i, CPU("a", "q4", "6")); /* after a listing nothing is fresh */
-    step(i, member_store.sync_begin);
-    step(i, member_store.sync_abort);
+    step(i, LISTING_BEGINS);
+    step(i, LISTING_FAILS);
     left_in(i, "a", "5000 6000");
 }
 

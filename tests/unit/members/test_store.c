@@ -344,67 +344,65 @@ static void which_nodes_may_be_used(void **state) {
     member_view_close(&v);
 }
 
-static void sync_step(struct informer *i, void (*step)(void *contents, uint32_t kind),
-                      uint32_t kind) {
-    step(informer_write(i), kind);
+static void sync_step(struct informer *i, enum informer_listing how, uint32_t kind) {
+    informer_list(&member_store, informer_write(i), kind, how);
     informer_write_done(i);
 }
 
 static void listings(void **state) {
     struct informer *i = *state;
-    sync_step(i, member_store.sync_begin, NODES);
+    sync_step(i, LISTING_BEGINS, NODES);
     kept_give(i, NODES, NODE_OF("n", FOUR));
     kept_give(i, NODES, NODE_OF("m", FOUR));
-    sync_step(i, member_store.sync_end, NODES);
-    sync_step(i, member_store.sync_begin, PODS);
+    sync_step(i, LISTING_ENDS, NODES);
+    sync_step(i, LISTING_BEGINS, PODS);
     kept_give(i, PODS, POD_OF("a", "n", ""));
     kept_give(i, PODS, POD_OF("b", "n", ""));
-    sync_step(i, member_store.sync_end, PODS);
+    sync_step(i, LISTING_ENDS, PODS);
     assert_int_equal(left_on(i, "n", "pods"), 8);
     /* what the next one does not show is gone */
-    sync_step(i, member_store.sync_begin, PODS);
+    sync_step(i, LISTING_BEGINS, PODS);
     kept_give(i, PODS, POD_OF("b", "n", ""));
-    sync_step(i, member_store.sync_end, PODS);
+    sync_step(i, LISTING_ENDS, PODS);
     assert_int_equal(left_on(i, "n", "pods"), 9);
-    sync_step(i, member_store.sync_begin, NODES);
+    sync_step(i, LISTING_BEGINS, NODES);
     kept_give(i, NODES, NODE_OF("n", FOUR));
-    sync_step(i, member_store.sync_end, NODES);
+    sync_step(i, LISTING_ENDS, NODES);
     assert_int_equal(left_on(i, "n", "pods"), 9);
     assert_int_equal(left_on(i, "m", "pods"), -1);
     assert_int_equal(member_stats(i).nodes, 1);
     /* one without end forgets what it was the first to show */
-    sync_step(i, member_store.sync_begin, PODS);
+    sync_step(i, LISTING_BEGINS, PODS);
     kept_give(i, PODS, POD_OF("c", "n", ""));
-    sync_step(i, member_store.sync_abort, PODS);
+    sync_step(i, LISTING_FAILS, PODS);
     assert_int_equal(left_on(i, "n", "pods"), 9);
-    sync_step(i, member_store.sync_begin, NODES);
+    sync_step(i, LISTING_BEGINS, NODES);
     kept_give(i, NODES, NODE_OF("m", FOUR));
-    sync_step(i, member_store.sync_abort, NODES);
+    sync_step(i, LISTING_FAILS, NODES);
     assert_int_equal(left_on(i, "m", "pods"), -1);
     assert_int_equal(left_on(i, "n", "pods"), 9);
     assert_int_equal(member_stats(i).pods, 1);
     /* nor what was there before, though it has changed */
-    sync_step(i, member_store.sync_begin, PODS);
+    sync_step(i, LISTING_BEGINS, PODS);
     kept_give(i, PODS, POD_OF("b", "n", "\"cpu\":\"1\""));
-    sync_step(i, member_store.sync_abort, PODS);
+    sync_step(i, LISTING_FAILS, PODS);
     assert_int_equal(left_on(i, "n", "pods"), 9);
     assert_int_equal(left_on(i, "n", "cpu"), 3000);
     /* a pod that comes after a listing is not fresh */
     kept_give(i, PODS, POD_OF("d", "n", ""));
-    sync_step(i, member_store.sync_begin, PODS);
-    sync_step(i, member_store.sync_abort, PODS);
+    sync_step(i, LISTING_BEGINS, PODS);
+    sync_step(i, LISTING_FAILS, PODS);
     assert_int_equal(left_on(i, "n", "pods"), 8);
 }
 
 /* Nodes that a listing does not show any more, while pods are still on them. */
 static void nodes_gone_under_pods(void **state) {
-    void (*const ends[])(void *contents, uint32_t kind) = {member_store.sync_end,
-                                                           member_store.sync_abort};
+    const enum informer_listing ends[] = {LISTING_ENDS, LISTING_FAILS};
     struct informer *i = *state;
     kept_give(i, NODES, NODE_OF("n", FOUR));
     kept_give(i, PODS, POD_OF("a", "n", "\"cpu\":\"1\""));
     for (size_t e = 0; e < 2; e++) {
-        sync_step(i, member_store.sync_begin, NODES);
+        sync_step(i, LISTING_BEGINS, NODES);
         if (e == 1)
             kept_give(i, NODES, NODE_OF("n", FOUR));
         sync_step(i, ends[e], NODES);

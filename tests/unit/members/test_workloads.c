@@ -111,32 +111,32 @@ static void other_selectors(void **state) {
     assert_int_equal(waiting(i, "d", 0), 1);
 }
 
-static void step_all(struct informer *i, void (*step)(void *contents, uint32_t kind)) {
+static void step_all(struct informer *i, enum informer_listing how) {
     void *contents = informer_write(i);
     for (uint32_t kind = PODS; kind <= REPLICA_SETS; kind++)
-        step(contents, kind);
+        informer_list(&member_store, contents, kind, how);
     informer_write_done(i);
 }
 
 static void listings(void **state) {
     struct informer *i = *state;
-    step_all(i, member_store.sync_begin);
+    step_all(i, LISTING_BEGINS);
     kept_give(i, DEPLOYMENTS, DEPLOYMENT("d", "u1", "v1"));
     kept_give(i, REPLICA_SETS, REPLICA_SET("r1", "r1", "u1", "2025-01-01T00:00:00Z", "v1"));
     kept_give(i, PODS, WAITING("p1", "r1"));
-    step_all(i, member_store.sync_end);
+    step_all(i, LISTING_ENDS);
     assert_int_equal(waiting(i, "d", 0), 1);
     /* without end: what it was the first to show is forgotten, all else stays */
-    step_all(i, member_store.sync_begin);
+    step_all(i, LISTING_BEGINS);
     kept_give(i, PODS, WAITING("p1", "r1"));
     kept_give(i, PODS, WAITING("p2", "r1"));
     kept_give(i, DEPLOYMENTS, DEPLOYMENT("e", "u2", "v1"));
-    step_all(i, member_store.sync_abort);
+    step_all(i, LISTING_FAILS);
     assert_int_equal(waiting(i, "d", 0), 1);
     assert_int_equal(waiting(i, "e", 0), -ENOENT);
-    step_all(i, member_store.sync_begin);
+    step_all(i, LISTING_BEGINS);
     kept_give(i, DEPLOYMENTS, DEPLOYMENT("d", "u1", "v1"));
-    step_all(i, member_store.sync_end);
+    step_all(i, LISTING_ENDS);
     kept_give(i, PODS, WAITING("p1", "r1"));
     assert_int_equal(waiting(i, "d", 0), 0); /* its ReplicaSet was not shown */
 }
