@@ -280,23 +280,27 @@ static void list_records(const struct informer_store *store, void *contents, uin
         pool_listing_end(p, how == LISTING_ENDS, store->drop, contents, records);
 }
 
-void informer_list(const struct informer_store *store, void *contents, uint32_t kind,
-                   enum informer_listing how) {
-    if (store->records == NULL) {
-        (how == LISTING_BEGINS ? store->sync_begin
-         : how == LISTING_ENDS ? store->sync_end
-                               : store->sync_abort)(contents, kind);
-        return;
-    }
+static void list_all(const struct informer_store *store, void *contents, uint32_t kind,
+                     enum informer_listing how) {
     if (store->lock != NULL)
         store->lock(contents);
     list_records(store, contents, kind, how);
     if (store->also != NULL && store->also[kind] != 0)
         list_records(store, contents, store->also[kind], how);
-    if (store->listed != NULL)
-        store->listed(contents, kind, how);
     if (store->unlock != NULL)
         store->unlock(contents);
+}
+
+void informer_list(const struct informer_store *store, void *contents, uint32_t kind,
+                   enum informer_listing how) {
+    if (store->sync_begin != NULL)
+        (how == LISTING_BEGINS ? store->sync_begin
+         : how == LISTING_ENDS ? store->sync_end
+                               : store->sync_abort)(contents, kind);
+    if (store->records != NULL)
+        list_all(store, contents, kind, how);
+    if (store->listed != NULL)
+        store->listed(contents, kind, how);
 }
 
 static void watch_begin(void *ctx) {

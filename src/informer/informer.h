@@ -13,7 +13,7 @@
  *     static const struct informer_store volumes = {
  *         .what = "volumes", .kinds = kinds, .kind_count = 1,
  *         .open = known_new, .close = known_free,
- *         .sync_begin = sync_begin, .sync_end = sync_end, .sync_abort = sync_abort,
+ *         .records = records, .drop = drop,
  *     };
  *
  * Files fill contents of their own, which take the place of what there was when all files are good.
@@ -74,7 +74,8 @@ struct informer_store {
      * fill. 0 or -errno. */
     int (*open)(void **ret, struct err *err);
     void (*close)(void *contents); /* NULL is fine */
-    /* The records of a kind: apply() calls pool_show() for the one of each object that is kept. */
+    /* The records of a kind: apply() calls pool_show() for the one of each object that is kept.
+     * NULL: listed() does all that a listing needs. */
     struct pool *(*records)(void *contents, uint32_t kind);
     /* Forgets one, because a listing says that its object is gone. */
     pool_drop_fn *drop;
@@ -84,14 +85,12 @@ struct informer_store {
     /* A listing has come so far, and its end has dropped what is gone. NULL: nothing is to be done.
      */
     void (*listed)(void *contents, uint32_t kind, enum informer_listing how);
-    /* Around a step of a listing, if `locks`. */
+    /* Around what the informer does with records, if the store `locks`; listed() comes later. */
     void (*lock)(void *contents);
     void (*unlock)(void *contents);
-    /* A full listing of a kind: what is not applied in between is gone. Files need none. */
+    /* A full listing of a kind, for stores that sweep by themselves still. */
     void (*sync_begin)(void *contents, uint32_t kind);
     void (*sync_end)(void *contents, uint32_t kind);
-    /* The listing has no end: what was applied for the first time since the last end, by it or by
-     * one that was given up before, is forgotten. */
     void (*sync_abort)(void *contents, uint32_t kind);
     /* What all objects take, in no time to speak of: a listing that adds more than
      * LIMIT_LISTED_BYTES to it has no end, nor has the watch after it that does. NULL: it has a
