@@ -80,7 +80,8 @@ int cache_new(const struct cache_options *options, struct cache **ret, struct er
     pool_init(&c->classes, sizeof(struct class_record));
     pool_init(&c->pods, sizeof(struct pod_record));
     pool_init(&c->counters, sizeof(struct counter_record));
-    pool_init(&c->workloads, sizeof(struct workload_record));
+    for (uint32_t k = 0; k < WORKLOAD_KINDS; k++)
+        pool_init(&c->workloads[k], sizeof(struct workload_record));
     pool_init(&c->flights, sizeof(struct flight_record));
     pool_init(&c->assumed, sizeof(struct assumed_record));
     pool_init(&c->requests, sizeof(struct requests_record));
@@ -103,8 +104,9 @@ static void free_contents(struct cache *c) {
         counter_free(c, id);
     for (POOL_EACH(&c->pods, id))
         pod_forget(c, id);
-    for (POOL_EACH(&c->workloads, id))
-        workload_forget(c, id);
+    for (uint32_t k = 0; k < WORKLOAD_KINDS; k++)
+        for (POOL_EACH(&c->workloads[k], record))
+            workload_forget(c, workload_id(OBJECT_SERVICE + k, record));
     for (POOL_EACH(&c->namespaces, id))
         namespace_forget(c, id);
 }
@@ -116,9 +118,11 @@ void cache_free(struct cache *c) {
     lru_done(&c->counters_kept);
     lru_done(&c->flights_kept);
     node_records_free(c); /* gives back images */
-    struct pool *pools[] = {&c->namespaces, &c->classes, &c->pods,    &c->counters,
-                            &c->workloads,  &c->flights, &c->assumed, &c->requests,
-                            &c->owners,     &c->terms,   &c->reaches, &c->images};
+    struct pool *pools[] = {&c->namespaces, &c->classes, &c->pods,     &c->counters,
+                            &c->flights,    &c->assumed, &c->requests, &c->owners,
+                            &c->terms,      &c->reaches, &c->images};
+    for (uint32_t k = 0; k < WORKLOAD_KINDS; k++)
+        pool_done(&c->workloads[k]);
     for (size_t i = 0; i < sizeof pools / sizeof pools[0]; i++)
         pool_done(pools[i]);
     struct hashmap *indexes[] = {&c->namespace_index, &c->class_index,  &c->pod_index,
@@ -129,7 +133,6 @@ void cache_free(struct cache *c) {
         hashmap_done(indexes[i]);
     topology_free(c->nodes);
     free(c->reservations);
-    free(c->pods_shown);
     intern_done(&c->strings);
     rwlock_done(&c->lock);
     free(c);
@@ -258,127 +261,54 @@ void cache_remove(struct cache *c, const struct object *object) {
     }
 }
 
-void cache_sync_begin(struct cache *c, uint32_t kinds) {
-    c->syncing |= kinds;
-    for (uint32_t kind = 0; kind < OBJECT_KINDS; kind++)
+/* ---- listings ---- */
+
+static struct pool *records_of(struct cache *c, uint32_t kind) {
+    return kind == OBJECT_NODE        ? topology_records(c->nodes)
+           : kind == OBJECT_POD       ? &c->pods
+           : kind == OBJECT_NAMESPACE ? &c->namespaces
+                                      : &c->workloads[kind - OBJECT_SERVICE];
+}
+
+/* Reserved pods stay: their bindings may be under way. */
+static void drop(void *cache, uint32_t kind, uint32_t id) {
+    struct cache *c = cache;
+    if (kind == OBJECT_NODE) {
+        node_forget(c, id);
+        topology_drop(c->nodes, id);
+    } else if (kind == OBJECT_NAMESPACE) {
+        namespace_forget(c, id);
+    } else if (kind != OBJECT_POD) {
+        workload_forget(c, workload_id(kind, id));
+    } else if (!((const struct pod_record *)pool_at(&c->pods, id))->reserved) {
+        pod_forget(c, id);
+    }
+    c->work++;
+    cache_write_pause(c);
+}
+
+/* Pods before their nodes. */
+static void end_listings(struct cache *c, uint32_t kinds, bool complete) {
+    for (uint32_t kind = OBJECT_KINDS; kind-- > OBJECT_NODE;)
         if (kinds & CACHE_KIND(kind))
-            c->generations[kind]++;
-    if (kinds & CACHE_KIND(OBJECT_POD))
-        pods_sync_begin(c);
-    if (kinds & CACHE_KIND(OBJECT_NODE))
-        topology_sync_begin(c->nodes);
+            pool_listing_end(records_of(c, kind), complete, drop, c, kind);
 }
 
-static void forget_old_pods(struct cache *c) {
-    for (POOL_EACH(&c->pods, id)) {
-        const struct pod_record *pod = pool_at(&c->pods, id);
-        c->work++;
-        if (!pod_seen(c, id) && !pod->reserved)
-            pod_forget(c, id);
-        cache_write_pause(c);
-    }
-}
-
-/* What they have goes with them. */
-static void forget_unknown_nodes(struct cache *c) {
-    for (uint32_t slot = 0; slot < topology_slots(c->nodes); slot++)
-        if (!topology_is_known(c->nodes, slot)) {
-            node_forget(c, slot);
-            c->work++;
-            cache_write_pause(c);
-        }
-}
-
-static void forget_old_nodes(struct cache *c) {
-    while (topology_sync_end(c->nodes))
-        cache_write_pause(c);
-    forget_unknown_nodes(c);
-}
-
-static void forget_old_workloads(struct cache *c, uint32_t kinds) {
-    for (POOL_EACH(&c->workloads, id)) {
-        struct workload_record *workload = pool_at(&c->workloads, id);
-        if (kinds & CACHE_KIND(workload->kind)) {
-            workload->fresh = false;
-            if (workload->generation != c->generations[workload->kind])
-                workload_forget(c, id);
-        }
-        c->work++;
-        cache_write_pause(c);
-    }
-}
-
-static void forget_old_namespaces(struct cache *c) {
-    for (POOL_EACH(&c->namespaces, id)) {
-        struct namespace_record *record = pool_at(&c->namespaces, id);
-        record->fresh = false;
-        if (record->known && record->generation != c->generations[OBJECT_NAMESPACE])
-            namespace_forget(c, id);
-        c->work++;
-        cache_write_pause(c);
-    }
+void cache_sync_begin(struct cache *c, uint32_t kinds) {
+    for (uint32_t kind = OBJECT_NODE; kind < OBJECT_KINDS; kind++)
+        if (kinds & CACHE_KIND(kind))
+            pool_listing_begin(records_of(c, kind));
 }
 
 void cache_sync_end(struct cache *c, uint32_t kinds) {
-    if (kinds & CACHE_KIND(OBJECT_POD))
-        forget_old_pods(c);
-    if (kinds & CACHE_KIND(OBJECT_NODE))
-        forget_old_nodes(c);
-    forget_old_workloads(c, kinds);
-    if (kinds & CACHE_KIND(OBJECT_NAMESPACE))
-        forget_old_namespaces(c);
-    if (kinds & CACHE_KIND(OBJECT_POD))
-        pods_sync_end(c);
-    c->syncing &= ~kinds;
+    end_listings(c, kinds, true);
     c->synced |= kinds;
     if ((c->synced & CACHE_ALL_KINDS) == CACHE_ALL_KINDS)
         atomic_store(&c->ready, true);
 }
 
-/* ---- what has no end ---- */
-
-static void forget_fresh_pods(struct cache *c) {
-    for (POOL_EACH(&c->pods, id)) {
-        const struct pod_record *pod = pool_at(&c->pods, id);
-        c->work++;
-        if (pod_fresh(c, id) && !pod->reserved)
-            pod_forget(c, id);
-        cache_write_pause(c);
-    }
-}
-
-static void forget_fresh_workloads(struct cache *c, uint32_t kinds) {
-    for (POOL_EACH(&c->workloads, id)) {
-        const struct workload_record *workload = pool_at(&c->workloads, id);
-        if ((kinds & CACHE_KIND(workload->kind)) && workload->fresh)
-            workload_forget(c, id);
-        c->work++;
-        cache_write_pause(c);
-    }
-}
-
-static void forget_fresh_namespaces(struct cache *c) {
-    for (POOL_EACH(&c->namespaces, id)) {
-        const struct namespace_record *record = pool_at(&c->namespaces, id);
-        if (record->known && record->fresh)
-            namespace_forget(c, id);
-        c->work++;
-        cache_write_pause(c);
-    }
-}
-
 void cache_sync_abort(struct cache *c, uint32_t kinds) {
-    if (kinds & CACHE_KIND(OBJECT_POD))
-        forget_fresh_pods(c);
-    if (kinds & CACHE_KIND(OBJECT_NODE)) {
-        while (topology_sync_abort(c->nodes))
-            cache_write_pause(c);
-        forget_unknown_nodes(c);
-    }
-    forget_fresh_workloads(c, kinds);
-    if (kinds & CACHE_KIND(OBJECT_NAMESPACE))
-        forget_fresh_namespaces(c);
-    c->syncing &= ~kinds;
+    end_listings(c, kinds, false);
 }
 
 /* ---- age ---- */
@@ -462,6 +392,13 @@ void cache_view_close(struct cache_view *v) NOT_ANALYSED {
     v->cache = NULL;
 }
 
+static uint32_t count_workloads(const struct cache *c) {
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < WORKLOAD_KINDS; k++)
+        count += c->workloads[k].count;
+    return count;
+}
+
 struct cache_stats cache_stats(struct cache *c) {
     rwlock_read(&c->lock);
     const struct topology_stats nodes = topology_stats(c->nodes);
@@ -475,7 +412,7 @@ struct cache_stats cache_stats(struct cache *c) {
         .feasibilities = nodes.feasibilities,
         .trees = nodes.trees,
         .reservations = c->reservation_count,
-        .workloads = c->workloads.count,
+        .workloads = count_workloads(c),
         .flights = c->flights.count,
         .assumed = c->assumed.count,
         .pods_without_labels = c->cut_pods,
@@ -491,9 +428,12 @@ static uint64_t bytes_of(const struct pool *records) {
 
 /* On a view, or with the lock. */
 static uint64_t bytes_of_objects(const struct cache *c) {
-    return bytes_of(&c->namespaces) + bytes_of(&c->classes) + bytes_of(&c->pods) +
-           bytes_of(&c->workloads) + bytes_of(&c->requests) + bytes_of(&c->owners) +
-           bytes_of(&c->terms) + bytes_of(&c->reaches) + bytes_of(&c->images) +
+    uint64_t workloads = 0;
+    for (uint32_t k = 0; k < WORKLOAD_KINDS; k++)
+        workloads += bytes_of(&c->workloads[k]);
+    return bytes_of(&c->namespaces) + bytes_of(&c->classes) + bytes_of(&c->pods) + workloads +
+           bytes_of(&c->requests) + bytes_of(&c->owners) + bytes_of(&c->terms) +
+           bytes_of(&c->reaches) + bytes_of(&c->images) +
            topology_slots(c->nodes) * sizeof(struct node_record) + topology_kept_bytes(c->nodes) +
            c->strings.bytes + c->terms_bytes + c->reach_bytes + c->list_bytes;
 }

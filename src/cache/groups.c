@@ -33,16 +33,17 @@ int cache_group_of(const struct cache_view *v, uint32_t group, struct arena *are
     const struct cache *c = v->cache;
     const struct class_record *pod_class = pool_at(&c->classes, group);
     const struct namespace_record *record = pool_at(&c->namespaces, pod_class->namespace);
-    *ret = (struct cache_group){.namespace = intern_str(&c->strings, record->name),
-                                .namespace_known = record->known,
-                                .namespace_labels = labels_of(c, &record->labels, arena),
-                                .labels_known = !pod_class->cut,
-                                .labels = labels_of(c, &pod_class->labels, arena),
-                                .scheduler = pod_class->scheduler == INTERN_NONE
-                                                 ? STR("")
-                                                 : intern_str(&c->strings, pod_class->scheduler),
-                                .pods = pod_class->pod_count,
-                                .tied = pod_class->tied_count};
+    *ret =
+        (struct cache_group){.namespace = intern_str(&c->strings, record->name),
+                             .namespace_known = pool_is_known(&c->namespaces, pod_class->namespace),
+                             .namespace_labels = labels_of(c, &record->labels, arena),
+                             .labels_known = !pod_class->cut,
+                             .labels = labels_of(c, &pod_class->labels, arena),
+                             .scheduler = pod_class->scheduler == INTERN_NONE
+                                              ? STR("")
+                                              : intern_str(&c->strings, pod_class->scheduler),
+                             .pods = pod_class->pod_count,
+                             .tied = pod_class->tied_count};
     ret->controller_known = find_controller(v, group, pod_class, &ret->controller);
     return arena_failed(arena) ? -ENOMEM : 0;
 }

@@ -28,10 +28,7 @@ struct namespace_record {
     uint64_t reach_bytes;                 /* of reaches that its pods were the first to need */
     uint64_t label_bytes;                 /* of its classes */
     uint32_t cut_pods;                    /* of those that are not terminating */
-    bool known;                           /* a Namespace object said so */
-    bool fresh;                           /* added since the last complete list */
-    uint32_t generation;
-    struct label_set labels; /* while known */
+    struct label_set labels;              /* while known: a Namespace object said so */
 };
 
 /* A counter that matches a class, for as long as it is the one that was made then. */
@@ -174,11 +171,14 @@ struct built_counter {
     uint64_t made;
 };
 
+/* Each kind has a pool of its own, because each is listed by itself. A workload's number tells
+ * which, and its record there. */
+enum { WORKLOAD_KINDS = OBJECT_KINDS - OBJECT_SERVICE };
+
 struct workload_record {
     uint32_t namespace, next, previous; /* a Service: in the namespace's list */
-    uint32_t generation, owner;
+    uint32_t owner;
     uint8_t kind;
-    bool fresh; /* added since the last complete list */
     struct arena arena;
     struct label_selector selector;
 };
@@ -219,30 +219,21 @@ struct reservation {
     int64_t expires_ms; /* INT64_MAX while it is bound */
 };
 
-/* Of 64 pods, by their ids. */
-struct pod_bits {
-    uint64_t seen;  /* shown since the last sync of pods began */
-    uint64_t fresh; /* no sync that has ended has shown them yet */
-};
-
 struct cache {
     struct rwlock lock;
     struct cache_options options;
     _Atomic bool ready;
-    uint32_t generations[OBJECT_KINDS];     /* of the sync under way, per kind; pods have bits */
     _Atomic int64_t heard_ms[OBJECT_KINDS]; /* 0: nobody says */
     _Atomic uint64_t doubts;                /* calls of cache_doubt_expected() */
     uint32_t synced;                        /* kinds of which a sync has ended */
-    uint32_t syncing;                       /* of which one is under way */
 
     struct intern strings;
     struct topology *nodes;           /* owned; pods hold their node's slot */
     struct node_record *node_records; /* [topology_cap()]; owned */
-    struct pool namespaces, classes, pods, counters, workloads, flights, assumed, requests, owners,
-        terms, reaches, images;
+    struct pool namespaces, classes, pods, counters, flights, assumed, requests, owners, terms,
+        reaches, images;
+    struct pool workloads[WORKLOAD_KINDS];
     struct lru counters_kept, flights_kept;
-    struct pod_bits *pods_shown; /* [pods_shown_words]; owned */
-    uint32_t pods_shown_words;
     uint64_t made, changes; /* the last numbers given */
     uint32_t saying_nodes;  /* whose status names something allocatable */
     struct {                /* for forgetting what is idle */
@@ -285,14 +276,6 @@ void cache_publish(struct cache_view *v);
 /* pods.c */
 int pod_apply(struct cache *c, const struct pod *pod, bool reserved, uint32_t *ret_id);
 void pod_forget(struct cache *c, uint32_t id);
-/* A sync of all pods begins: none has been seen in it. One bit a pod is cleared. */
-void pods_sync_begin(struct cache *c);
-/* One ends: those that are left have been shown. */
-void pods_sync_end(struct cache *c);
-/* Has the pod been applied since the last one began? */
-bool pod_seen(const struct cache *c, uint32_t id);
-/* Has no sync that has ended shown it? */
-bool pod_fresh(const struct cache *c, uint32_t id);
 uint32_t pod_find(const struct cache *c, const struct object_meta *meta);
 uint32_t pod_find_identity(const struct cache *c, const struct hash128 *uid);
 /* What filter needs of it: namespace and labels, borrowed but for the arena's array. 0, -ENODATA
@@ -402,6 +385,12 @@ int namespace_apply(struct cache *c, const struct object_meta *meta);
 void namespace_forget(struct cache *c, uint32_t id);
 
 /* workloads.c */
+static inline uint32_t workload_id(enum object_kind kind, uint32_t record) {
+    return record * WORKLOAD_KINDS + (kind - OBJECT_SERVICE);
+}
+static inline struct workload_record *workload_at(const struct cache *c, uint32_t id) {
+    return pool_at(&c->workloads[id % WORKLOAD_KINDS], id / WORKLOAD_KINDS);
+}
 int workload_apply(struct cache *c, enum object_kind kind, const struct workload *workload);
 void workload_forget(struct cache *c, uint32_t id);
 uint32_t workload_find(const struct cache *c, enum object_kind kind,

@@ -25,21 +25,20 @@ static enum object_kind object_kind_at(uint32_t row) {
 
 /* ---- the store ---- */
 
-static void sync_begin(void *contents, uint32_t row) {
+/* The cache sweeps by itself, as for files: it lets others read in between. */
+static void listed(void *contents, uint32_t row, enum informer_listing how) {
     struct kube_source *s = contents;
-    s->began_ms[row] = now_ms(s);
-    cache_write_begin(s->options.cache);
-    cache_sync_begin(s->options.cache, CACHE_KIND(object_kind_at(row)));
-    cache_write_end(s->options.cache);
-}
-
-static void sync_end(void *contents, uint32_t row) {
-    const struct kube_source *s = contents;
     struct cache *cache = s->options.cache;
-    bool was_ready = cache_ready(cache);
+    const bool was_ready = cache_ready(cache);
+    if (how == LISTING_BEGINS)
+        s->began_ms[row] = now_ms(s);
     cache_write_begin(cache);
-    cache_sync_end(cache, CACHE_KIND(object_kind_at(row)));
+    (how == LISTING_BEGINS ? cache_sync_begin
+     : how == LISTING_ENDS ? cache_sync_end
+                           : cache_sync_abort)(cache, CACHE_KIND(object_kind_at(row)));
     cache_write_end(cache);
+    if (how != LISTING_ENDS)
+        return;
     LOG_I("listed", LOG_CSTR("resource", kind_name(object_kind_row(object_kind_at(row)))),
           LOG_INT("duration_ms", now_ms(s) - s->began_ms[row]));
     if (was_ready || !cache_ready(cache))
@@ -49,13 +48,6 @@ static void sync_end(void *contents, uint32_t row) {
           LOG_INT("pods", stats.pods));
     if (s->options.on_ready != NULL)
         s->options.on_ready(s->options.ctx);
-}
-
-static void sync_abort(void *contents, uint32_t row) {
-    const struct kube_source *s = contents;
-    cache_write_begin(s->options.cache);
-    cache_sync_abort(s->options.cache, CACHE_KIND(object_kind_at(row)));
-    cache_write_end(s->options.cache);
 }
 
 static uint64_t kept_bytes(const void *contents) {
@@ -107,9 +99,7 @@ static const struct informer_store store = {.what = "the API server's objects",
                                             .kinds = kinds,
                                             .kind_count = KINDS,
                                             .object_bytes = LIMIT_STATE_OBJECT_ARENA,
-                                            .sync_begin = sync_begin,
-                                            .sync_end = sync_end,
-                                            .sync_abort = sync_abort,
+                                            .listed = listed,
                                             .kept_bytes = kept_bytes,
                                             .locks = true};
 

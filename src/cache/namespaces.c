@@ -56,21 +56,19 @@ int namespace_apply(struct cache *c, const struct object_meta *meta) {
     }
     label_set_free(&c->strings, &record->labels);
     record->labels = labels;
-    record->references += !record->known;
-    c->known_namespaces += !record->known;
-    if (!record->known)
-        record->fresh = (c->syncing & CACHE_KIND(OBJECT_NAMESPACE)) != 0;
-    record->known = true;
-    record->generation = c->generations[OBJECT_NAMESPACE];
+    const bool is_new = !pool_is_known(&c->namespaces, id);
+    record->references += is_new;
+    c->known_namespaces += is_new;
+    pool_show(&c->namespaces, id);
     return 0;
 }
 
 void namespace_forget(struct cache *c, uint32_t id) {
     struct namespace_record *record = pool_at(&c->namespaces, id);
-    if (!record->known)
+    if (!pool_is_known(&c->namespaces, id))
         return;
     label_set_free(&c->strings, &record->labels);
-    record->known = false;
+    pool_hide(&c->namespaces, id);
     c->known_namespaces--;
     record->references--;
     namespace_settle(c, id);
@@ -81,7 +79,7 @@ int cache_namespace_labels(const struct cache_view *v, struct str name, struct a
     const struct cache *c = v->cache;
     uint32_t id = namespace_find(c, name);
     const struct namespace_record *record = id == POOL_NONE ? NULL : pool_at(&c->namespaces, id);
-    if (record == NULL || !record->known)
+    if (record == NULL || !pool_is_known(&c->namespaces, id))
         return -ENOENT;
     struct label *items = arena_array(arena, record->labels.count, sizeof *items);
     for (uint32_t i = 0; items != NULL && i < record->labels.count; i++) {

@@ -153,8 +153,8 @@ static int mark_namespaces(const struct cache_view *v, const struct pod_term *te
     for (POOL_EACH(&c->namespaces, id)) {
         const struct namespace_record *record = pool_at(&c->namespaces, id);
         const struct label_set_ref labels = {&c->strings, &record->labels};
-        if (everywhere ||
-            (record->known && selector_matches(&term->by_labels, label_set_lookup, &labels)))
+        if (everywhere || (pool_is_known(&c->namespaces, id) &&
+                           selector_matches(&term->by_labels, label_set_lookup, &labels)))
             in[id] = true;
     }
     return 0;

@@ -139,7 +139,7 @@ bool cache_owner_selector(const struct cache_view *v, const struct object_meta *
     uint32_t workload = ((const struct owner_record *)pool_at(&c->owners, id))->workload;
     if (workload == POOL_NONE)
         return false;
-    *ret = &((const struct workload_record *)pool_at(&c->workloads, workload))->selector;
+    *ret = &workload_at(c, workload)->selector;
     return (*ret)->present;
 }
 

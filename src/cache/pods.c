@@ -106,50 +106,11 @@ static void unplace(struct cache *c, uint32_t id) {
     topology_unhold(c->nodes, pod->node);
 }
 
-/* ---- what a sync has shown ---- */
-
-/* Room for the bits of one more pod. */
-static int reserve_bits(struct cache *c) {
-    uint32_t words = c->pods.end / 64 + 1;
-    if (words <= c->pods_shown_words)
-        return 0;
-    words += words / 4;
-    struct pod_bits *bits = realloc(c->pods_shown, words * sizeof *bits);
-    if (bits == NULL)
-        return -ENOMEM;
-    memset(bits + c->pods_shown_words, 0, (words - c->pods_shown_words) * sizeof *bits);
-    c->pods_shown = bits;
-    c->pods_shown_words = words;
-    return 0;
-}
-
-static uint64_t bit_of(uint32_t id) {
-    return (uint64_t)1 << (id % 64);
-}
-
-void pods_sync_begin(struct cache *c) {
-    for (uint32_t word = 0; word < c->pods_shown_words; word++)
-        c->pods_shown[word].seen = 0;
-}
-
-void pods_sync_end(struct cache *c) {
-    for (uint32_t word = 0; word < c->pods_shown_words; word++)
-        c->pods_shown[word].fresh = 0;
-}
-
-bool pod_seen(const struct cache *c, uint32_t id) {
-    return (c->pods_shown[id / 64].seen & bit_of(id)) != 0;
-}
-
-bool pod_fresh(const struct cache *c, uint32_t id) {
-    return (c->pods_shown[id / 64].fresh & bit_of(id)) != 0;
-}
-
 /* ---- coming and going ---- */
 
 /* A fresh record in the index, not placed yet. */
 static uint32_t record_new(struct cache *c, const struct hash128 *uid) {
-    if (hashmap_reserve(&c->pod_index) != 0 || reserve_bits(c) != 0)
+    if (hashmap_reserve(&c->pod_index) != 0)
         return POOL_NONE;
     uint32_t id = pool_take(&c->pods);
     if (id == POOL_NONE)
@@ -158,11 +119,6 @@ static uint32_t record_new(struct cache *c, const struct hash128 *uid) {
     pod->uid_a = uid->a;
     pod->uid_b = (uint32_t)uid->b;
     hashmap_insert(&c->pod_index, uid->a, id);
-    uint64_t *fresh = &c->pods_shown[id / 64].fresh;
-    if (c->syncing & CACHE_KIND(OBJECT_POD))
-        *fresh |= bit_of(id);
-    else
-        *fresh &= ~bit_of(id);
     return id;
 }
 
@@ -239,7 +195,7 @@ int pod_apply(struct cache *c, const struct pod *pod, bool reserved, uint32_t *r
         return -ENOMEM;
     }
     struct pod_record *record = pool_at(&c->pods, id);
-    c->pods_shown[id / 64].seen |= bit_of(id);
+    pool_show(&c->pods, id);
     if (record->reserved && !reserved)
         reservation_end(c, id);
     if (ret_id != NULL)

@@ -51,43 +51,39 @@ uint32_t workload_find(const struct cache *c, enum object_kind kind,
     return find_in(c, namespace_find(c, meta->namespace), kind, meta->name);
 }
 
-static struct workload_record *at(const struct cache *c, uint32_t id) {
-    return pool_at(&c->workloads, id);
-}
-
 /* Services are looked through by namespace; the others are found by their names. */
 static void list_service(struct cache *c, uint32_t id) {
-    struct workload_record *service = at(c, id);
+    struct workload_record *service = workload_at(c, id);
     struct namespace_record *home = pool_at(&c->namespaces, service->namespace);
     service->previous = POOL_NONE;
     service->next = home->services;
     if (home->services != POOL_NONE)
-        at(c, home->services)->previous = id;
+        workload_at(c, home->services)->previous = id;
     home->services = id;
 }
 
 static void unlist_service(struct cache *c, const struct workload_record *service) {
     struct namespace_record *home = pool_at(&c->namespaces, service->namespace);
-    *(service->previous == POOL_NONE ? &home->services : &at(c, service->previous)->next) =
+    *(service->previous == POOL_NONE ? &home->services : &workload_at(c, service->previous)->next) =
         service->next;
     if (service->next != POOL_NONE)
-        at(c, service->next)->previous = service->previous;
+        workload_at(c, service->next)->previous = service->previous;
 }
 
 static uint32_t workload_new(struct cache *c, uint32_t namespace, enum object_kind kind,
                              struct str name) {
     struct hash128 key = owner_key(namespace, type_of(kind), name);
     uint32_t owner = owner_make(c, &key);
-    uint32_t id = owner == POOL_NONE ? POOL_NONE : pool_take(&c->workloads);
-    if (id == POOL_NONE) {
+    uint32_t record =
+        owner == POOL_NONE ? POOL_NONE : pool_take(&c->workloads[kind - OBJECT_SERVICE]);
+    if (record == POOL_NONE) {
         if (owner != POOL_NONE)
             owner_settle(c, owner);
         return POOL_NONE;
     }
-    *at(c, id) = (struct workload_record){.namespace = namespace,
-                                          .owner = owner,
-                                          .kind = (uint8_t)kind,
-                                          .fresh = (c->syncing & CACHE_KIND(kind)) != 0};
+    const uint32_t id = workload_id(kind, record);
+    *workload_at(c, id) =
+        (struct workload_record){.namespace = namespace, .owner = owner, .kind = (uint8_t)kind};
     ((struct owner_record *)pool_at(&c->owners, owner))->workload = id;
     ((struct namespace_record *)pool_at(&c->namespaces, namespace))->references++;
     if (kind == OBJECT_SERVICE)
@@ -128,17 +124,17 @@ int workload_apply(struct cache *c, enum object_kind kind, const struct workload
         namespace_settle(c, namespace);
         return -ENOMEM;
     }
-    struct workload_record *record = at(c, id);
+    struct workload_record *record = workload_at(c, id);
     c->list_bytes += arena.total - record->arena.total; /* modulo 2^64 */
     arena_done(&record->arena);
     record->arena = arena;
     record->selector = selector;
-    record->generation = c->generations[kind];
+    pool_show(&c->workloads[kind - OBJECT_SERVICE], id / WORKLOAD_KINDS);
     return 0;
 }
 
 void workload_forget(struct cache *c, uint32_t id) {
-    struct workload_record *record = at(c, id);
+    struct workload_record *record = workload_at(c, id);
     if (record->kind == OBJECT_SERVICE)
         unlist_service(c, record);
     ((struct namespace_record *)pool_at(&c->namespaces, record->namespace))->references--;
@@ -147,7 +143,7 @@ void workload_forget(struct cache *c, uint32_t id) {
     owner_settle(c, record->owner);
     c->list_bytes -= record->arena.total;
     arena_done(&record->arena);
-    pool_give(&c->workloads, id);
+    pool_give(&c->workloads[id % WORKLOAD_KINDS], id / WORKLOAD_KINDS);
 }
 
 /* ---- default selectors ---- */
@@ -189,7 +185,7 @@ static int gather_services(uint32_t namespace, const struct labels *labels, stru
     const struct cache *c = g->view->cache;
     uint32_t id = ((const struct namespace_record *)pool_at(&c->namespaces, namespace))->services;
     while (id != POOL_NONE) {
-        const struct workload_record *service = at(c, id);
+        const struct workload_record *service = workload_at(c, id);
         struct selector selector;
         id = service->next;
         if (view_take(g->view, 1) != 0)
@@ -223,7 +219,7 @@ static void replace_keys(struct gather *g, const struct selector *selector) {
 /* As upstream, a ReplicationController's labels are merged into those of the services, and win; the
  * other owners' requirements are added. */
 static int gather_owner(const struct cache *c, uint32_t owner, struct gather *g, struct err *err) {
-    const struct workload_record *workload = at(c, owner);
+    const struct workload_record *workload = workload_at(c, owner);
     struct selector selector;
     int r = compile(g, &workload->selector, &selector, err);
     if (r == 0 && workload->kind == OBJECT_REPLICATION_CONTROLLER)

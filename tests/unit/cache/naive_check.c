@@ -362,9 +362,11 @@ void naive_check_empties(const struct naive *m, const struct naive_questions *q,
     for (POOL_EACH(&nodes->feasibilities, id))
         feasibility_free(nodes, id);
     const struct pool *pools[] = {&nodes->candidates, &cache->namespaces, &cache->classes,
-                                  &cache->pods,       &cache->workloads,  &cache->requests};
+                                  &cache->pods, &cache->requests};
     for (size_t i = 0; i < sizeof pools / sizeof pools[0]; i++)
         assert_int_equal(pools[i]->count, 0);
+    for (size_t k = 0; k < WORKLOAD_KINDS; k++)
+        assert_int_equal(cache->workloads[k].count, 0);
     const struct hashmap *indexes[] = {
         &nodes->index,         &cache->namespace_index,   &cache->class_index,   &cache->pod_index,
         &cache->counter_index, &nodes->feasibility_index, &cache->requests_index};
