@@ -2,21 +2,15 @@
 
 #include "base/log.h"
 
-static void sync_begin(void *contents, uint32_t kind) {
-    (void)kind; /* the only one */
-    policy_live_begin(contents);
-}
-
-static void sync_end(void *contents, uint32_t kind) {
+static void listed(void *contents, uint32_t kind, enum informer_listing how) {
     struct err err;
-    (void)kind;
-    if (policy_live_end(contents, &err) != 0)
+    (void)kind; /* the only one */
+    if (how == LISTING_BEGINS)
+        policy_live_begin(contents);
+    else if (how == LISTING_FAILS)
+        policy_live_abort(contents);
+    else if (policy_live_end(contents, &err) != 0)
         LOG_E("policies of the API server are not in force", LOG_ERRTEXT(&err));
-}
-
-static void sync_abort(void *contents, uint32_t kind) {
-    (void)kind;
-    policy_live_abort(contents);
 }
 
 static int apply(void *contents, const struct informer_object *object, struct err *err) {
@@ -31,8 +25,7 @@ static int remove_policy(void *contents, const struct informer_object *gone, str
 #define STORE(kind_table)                                                                          \
     {                                                                                              \
         .what = "policies", .kinds = (kind_table), .kind_count = 1,                                \
-        .object_bytes = LIMIT_POLICY_BYTES, .sync_begin = sync_begin, .sync_end = sync_end,        \
-        .sync_abort = sync_abort, .locks = true,                                                   \
+        .object_bytes = LIMIT_POLICY_BYTES, .listed = listed, .locks = true,                       \
     }
 static const struct informer_kind kind = {
     .row = KIND_TOPOLOGY_POLICY, .apply = apply, .remove = remove_policy};
