@@ -164,16 +164,16 @@ broken "serve: the port of ops is in use" "cannot start listener 'ops': cannot l
     "${serve[@]}" --ops-listen "$ops"
 check "... and who has them goes on" test "$(ops livez)" = ok
 stop_server INT
-wrong "serve: a number that is none" "^evenkeel serve: --extender-threads: 'many' is not a whole number" \
-    "${serve[@]}" --extender-threads many
-wrong "serve: a number out of range" '^evenkeel serve: --extender-threads: 5000 is not between 0 and 1024' \
-    "${serve[@]}" --extender-threads 5000
-wrong "simulate: a number that is none" "^evenkeel simulate: --extender-threads: 'many' is not a whole number" \
-    simulate --state "$state" --pod "$pod" --extender-threads many
-wrong "check config: a number that is none" "^evenkeel check config: --extender-threads: 'many' is not a whole number" \
-    check config docs/examples/evenkeel.yaml --extender-threads many
-wrong "check cluster: a number that is none" "^evenkeel check cluster: --extender-threads: 'many' is not a whole number" \
-    check cluster --extender-threads many
+wrong "serve: a number that is none" "^evenkeel serve: --extender-max-priority: 'many' is not a whole number" \
+    "${serve[@]}" --extender-max-priority many
+wrong "serve: a number out of range" '^evenkeel serve: --extender-max-priority: 5000 is not between 10 and 100' \
+    "${serve[@]}" --extender-max-priority 5000
+wrong "simulate: a number that is none" "^evenkeel simulate: --extender-max-priority: 'many' is not a whole number" \
+    simulate --state "$state" --pod "$pod" --extender-max-priority many
+wrong "check config: a number that is none" "^evenkeel check config: --extender-max-priority: 'many' is not a whole number" \
+    check config docs/examples/evenkeel.yaml --extender-max-priority many
+wrong "check cluster: a number that is none" "^evenkeel check cluster: --extender-max-priority: 'many' is not a whole number" \
+    check cluster --extender-max-priority many
 
 # ---- configuration ----
 
@@ -183,7 +183,7 @@ config_error() { # NAME PATTERN LINE...: of the file, after two good ones
     broken "serve: $1" "^evenkeel serve: $work/config\.yaml$2" serve --config "$work/config.yaml" --state "$state"
 }
 config_error "an unknown key" ":4: unknown key 'extender\.listne'; did you mean 'listen'" 'extender:' '  listne: 127.0.0.1:0'
-config_error "a wrong type" ":4: extender\.threads: expected a number, found a text" 'extender:' '  threads: many'
+config_error "a wrong type" ":4: extender\.maxPriority: expected a number, found a text" 'extender:' '  maxPriority: many'
 config_error "a number out of range" ":5: extender\.limits\.connections: 0 is not between 1 and 65536" \
     'extender:' '  limits:' '    connections: 0'
 config_error "a duration without a unit" ":3: state\.pollInterval: expected a duration such as 500ms" 'state: {pollInterval: 5}'

@@ -198,17 +198,17 @@ static int configure(const char *file_text, int argc, char **argv, struct option
 
 static void test_flags_win_wherever_they_stand(void **state) {
     (void)state;
-    static char name[] = "try", threads[] = "--extender-threads=7", state1[] = "--state=x",
+    static char name[] = "try", priority[] = "--extender-max-priority=17", state1[] = "--state=x",
                 state2[] = "--state=y", argument[] = "a";
-    char *argv[] = {name, threads, argument, state1, state2, NULL};
+    char *argv[] = {name, priority, argument, state1, state2, NULL};
     static const char file[] =
         "apiVersion: evenkeel.io/v1alpha1\nkind: EvenkeelConfiguration\n"
-        "extender: {threads: 3, listen: \":1\"}\nstate: {paths: [p, q, r]}\n";
+        "extender: {maxPriority: 13, listen: \":1\"}\nstate: {paths: [p, q, r]}\n";
     struct configuration c;
     struct options o;
     struct err err;
     assert_int_equal(configure(file, 5, argv, &o, &c, &err), 0);
-    assert_int_equal(c.extender.threads, 7);
+    assert_int_equal(c.engine.max_priority, 17);
     assert_string_equal(c.extender.listen, ":1");
     assert_int_equal(c.state.path_count, 2);
     assert_string_equal(c.state.paths[0], "x");
@@ -219,8 +219,8 @@ static void test_flags_win_wherever_they_stand(void **state) {
 /* A wrong value on the command line is wrong usage; in a file it is not. */
 static void test_who_is_wrong(void **state) {
     (void)state;
-    static char name[] = "try", good[] = "--extender-threads=7", bad[] = "--extender-threads=many",
-                unknown[] = "--extender-thread";
+    static char name[] = "try", good[] = "--extender-max-priority=17",
+                bad[] = "--extender-max-priority=many", unknown[] = "--extender-max-priorit";
     static const char header[] = "apiVersion: evenkeel.io/v1alpha1\nkind: EvenkeelConfiguration\n";
     static const struct {
         const char *file_ends;
@@ -228,10 +228,10 @@ static void test_who_is_wrong(void **state) {
         bool usage;
         const char *words;
     } rows[] = {
-        {"", bad, true, "--extender-threads: 'many' is not a whole number"},
+        {"", bad, true, "--extender-max-priority: 'many' is not a whole number"},
         {"", unknown, true, "the command line cannot be used"},
-        {"extender: {threads: many}\n", good, false, "extender.threads: expected a number"},
-        {"extender: {threads: many}\n", bad, false, "extender.threads: expected a number"},
+        {"extender: {maxPriority: many}\n", good, false, "extender.maxPriority: expected a number"},
+        {"extender: {maxPriority: many}\n", bad, false, "extender.maxPriority: expected a number"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         CLEANUP(strbuf_done) struct strbuf file = {0};

@@ -66,7 +66,7 @@ static void test_defaults(void **state) {
     struct configuration c;
     configuration_init(&c);
     assert_string_equal(c.extender.listen, "127.0.0.1:8443");
-    assert_int_equal(c.extender.threads, 0);
+    assert_int_equal(c.engine.max_priority, 10);
     assert_false(c.extender.insecure);
     assert_null(c.extender.tls.cert_file);
     assert_null(c.extender.tls.key_file);
@@ -104,7 +104,7 @@ static void test_a_file_sets_what_it_names(void **state) {
     struct configuration c;
     load(&c, HEADER "extender:\n"
                     "  listen: \":9443\"\n"
-                    "  threads: 4\n"
+                    "  maxPriority: 14\n"
                     "  insecure: true\n"
                     "  allowedSubjects: [a, b, c, d, e]\n"
                     "  limits: {bodyBytes: 2048, headerTimeout: 1.5s}\n"
@@ -115,7 +115,7 @@ static void test_a_file_sets_what_it_names(void **state) {
                     "log: {level: warn, format: json}\n"
                     "shutdown: {delay: 0s, drain: }\n");
     assert_string_equal(c.extender.listen, ":9443");
-    assert_int_equal(c.extender.threads, 4);
+    assert_int_equal(c.engine.max_priority, 14);
     assert_true(c.extender.insecure);
     assert_int_equal(c.extender.tls.allowed_subject_count, 5);
     assert_string_equal(c.extender.tls.allowed_subjects[0], "a");
@@ -212,12 +212,14 @@ static void test_wrong_values(void **state) {
         {"extender.listen: \":1\"", "3: unknown key 'extender.listen'"},
         {"\"\": 1", "3: unknown key ''"},
         {"log: {level: info}\n\nlog: {format: json}", " line 5, column 1: duplicate key 'log'"},
-        {"extender: {threads: 5000}", "3: extender.threads: 5000 is not between 0 and 1024"},
-        {"extender: {threads: -1}", "3: extender.threads: -1 is not between 0 and 1024"},
-        {"extender: {threads: 1.5}", "3: extender.threads: '1.5' is not a whole number"},
-        {"extender: {threads: 99999999999999999999}",
-         "3: extender.threads: '99999999999999999999' is not a whole number"},
-        {"extender: {threads: \"4\"}", "3: extender.threads: expected a number, found a text"},
+        {"extender: {maxPriority: 5000}",
+         "3: extender.maxPriority: 5000 is not between 10 and 100"},
+        {"extender: {maxPriority: -1}", "3: extender.maxPriority: -1 is not between 10 and 100"},
+        {"extender: {maxPriority: 1.5}", "3: extender.maxPriority: '1.5' is not a whole number"},
+        {"extender: {maxPriority: 99999999999999999999}",
+         "3: extender.maxPriority: '99999999999999999999' is not a whole number"},
+        {"extender: {maxPriority: \"4\"}",
+         "3: extender.maxPriority: expected a number, found a text"},
         {"extender: {insecure: \"yes\"}", "3: extender.insecure: expected a boolean, found a text"},
         {"extender: {listen: 8443}",
          "3: extender.listen: expected a text, found a number; put it in quotes"},
@@ -324,13 +326,13 @@ static void test_every_problem_is_told(void **state) {
     struct err err;
     struct problems all = {0};
     put(HEADER
-        "extender:\n  threads: many\n  lisen: x\nlog:\n  level: 7\n  format: json\nzebra: 1\n");
+        "extender:\n  maxPriority: many\n  lisen: x\nlog:\n  level: 7\n  format: json\nzebra: 1\n");
     configuration_init(&c);
     assert_int_equal(configuration_read_all(&c, path, collect, &all, &err), -EINVAL);
     static const struct {
         uint32_t line;
         const char *path;
-    } want[] = {{4, "extender.threads"}, {5, "extender.lisen"}, {7, "log.level"}, {9, "zebra"}};
+    } want[] = {{4, "extender.maxPriority"}, {5, "extender.lisen"}, {7, "log.level"}, {9, "zebra"}};
     assert_int_equal(all.count, 4);
     for (size_t i = 0; i < 4; i++) {
         assert_int_equal(all.lines[i], want[i].line);
@@ -587,10 +589,10 @@ static void test_flags_override_the_file(void **state) {
     (void)state;
     struct configuration c;
     struct err err;
-    load(&c, HEADER "extender: {threads: 4, allowedSubjects: [x]}\n"
+    load(&c, HEADER "extender: {maxPriority: 14, allowedSubjects: [x]}\n"
                     "state: {paths: [a, b, c]}\n");
-    assert_int_equal(set(&c, "extender-threads", "8", &err), 0);
-    assert_int_equal(c.extender.threads, 8);
+    assert_int_equal(set(&c, "extender-max-priority", "18", &err), 0);
+    assert_int_equal(c.engine.max_priority, 18);
     assert_int_equal(set(&c, "state", "d", &err), 0);
     assert_int_equal(c.state.path_count, 1);
     assert_int_equal(set(&c, "state", "e", &err), 0);
@@ -717,13 +719,13 @@ static void test_wrong_flags(void **state) {
     configuration_init(&c);
     assert_int_equal(set(&c, "extender-thread", "8", &err), -ENOENT);
     assert_string_equal(err.text, "unknown option '--extender-thread'");
-    assert_int_equal(set(&c, "extender-threads", "x", &err), -EINVAL);
-    assert_string_equal(err.text, "--extender-threads: 'x' is not a whole number");
+    assert_int_equal(set(&c, "extender-max-priority", "x", &err), -EINVAL);
+    assert_string_equal(err.text, "--extender-max-priority: 'x' is not a whole number");
     assert_int_equal(set(&c, "insecure-extender", "perhaps", &err), -EINVAL);
     assert_int_equal(set(&c, "state", "", &err), -EINVAL);
     assert_int_equal(set(&c, "state-poll-interval", "5", &err), -EINVAL);
     assert_int_equal(c.state.path_count, 0);
-    assert_int_equal(c.extender.threads, 0);
+    assert_int_equal(c.engine.max_priority, 10);
     configuration_done(&c);
 }
 
