@@ -193,8 +193,8 @@ static int print(struct findings *f, const struct request *request) {
 /* ---- config ---- */
 
 static void add_problem(void *ctx, const struct configuration_problem *p) {
-    findings_add(ctx, p->missing ? SEVERITY_WARNING : SEVERITY_ERROR, p->line, p->path, p->advice,
-                 "%s", p->text);
+    findings_add(ctx, p->missing || p->harmless ? SEVERITY_WARNING : SEVERITY_ERROR, p->line,
+                 p->path, p->advice, "%s", p->text);
 }
 
 static void check_configuration(struct options *o, const struct request *request,
@@ -213,6 +213,7 @@ static void check_configuration(struct options *o, const struct request *request
     }
     if (r != 0 && f->count == 0)
         findings_add(f, SEVERITY_ERROR, yaml_line_named(err.text), "", "", "%s", err.text);
+    configuration_removed_found(&c, add_problem, f);
     configuration_done(&c);
 }
 

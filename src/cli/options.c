@@ -163,6 +163,12 @@ static bool find_flag(const struct command *command, struct str name,
     for (size_t i = 0; configuration_option_at(i, ret); i++)
         if (ret->flag != NULL && str_eq(name, str_of(ret->flag)))
             return true;
+    const struct configuration_removed *removed;
+    for (size_t i = 0; (removed = configuration_removed_at(i)) != NULL; i++)
+        if (removed->flag != NULL && str_eq(name, str_of(removed->flag))) {
+            *ret = (struct configuration_option){.flag = removed->flag, .value_name = "VALUE"};
+            return true;
+        }
     return false;
 }
 

@@ -44,9 +44,18 @@ static void tell(struct configuration_loading *l, const struct configuration_pro
         l->found(l->ctx, problem);
 }
 
+static bool was_setting(const char *path) {
+    return configuration_removed_find(path) != SIZE_MAX;
+}
+
 /* A problem of the decoder's, put into words. */
 static void on_problem(void *ctx, const struct field_problem *p) {
     char advice[128] = "";
+    if (p->kind == FIELD_REMOVED_KEY) {
+        struct configuration_loading *l = ctx;
+        l->into->removed_lines[configuration_removed_find(p->path)] = p->line;
+        return;
+    }
     if (p->suggestion != NULL)
         (void)snprintf(advice, sizeof advice, "did you mean '%s'?", p->suggestion); /* fits */
     tell(ctx,
@@ -123,13 +132,16 @@ static int read_document(struct configuration *c, struct configuration_loading *
 
 int configuration_read_all(struct configuration *c, const char *path,
                            configuration_problem_fn *found, void *ctx, struct err *err) {
-    struct configuration_loading l = {.found = found, .ctx = ctx};
+    struct configuration_loading l = {.into = c, .found = found, .ctx = ctx};
     struct yaml_json doc;
     int r = read_document(c, &l, path, &doc, err);
     if (r != 0)
         return r;
-    struct field_source source = {
-        .arena = &c->arena, .doc = &doc, .problem = on_problem, .ctx = &l};
+    struct field_source source = {.arena = &c->arena,
+                                  .doc = &doc,
+                                  .problem = on_problem,
+                                  .ctx = &l,
+                                  .is_removed = was_setting};
     fields_read(&source, &configuration_table, "", doc.documents[0], c);
     if (arena_failed(&c->arena))
         return err_set(err, -ENOMEM, "%s: too large for %d bytes of memory", path, ARENA_BYTES);
@@ -186,10 +198,20 @@ static const struct field *find_flag(const char *flag, unsigned *ret_row) {
     return NULL;
 }
 
+static bool is_removed_flag(struct configuration *c, const char *flag) {
+    const struct configuration_removed *removed;
+    for (size_t i = 0; (removed = configuration_removed_at(i)) != NULL; i++)
+        if (removed->flag != NULL && strcmp(removed->flag, flag) == 0)
+            return c->removed_flags[i] = true;
+    return false;
+}
+
 int configuration_set_flag(struct configuration *c, const char *flag, const char *value,
                            struct err *err) {
     unsigned row;
     const struct field *f = find_flag(flag, &row);
+    if (f == NULL && is_removed_flag(c, flag))
+        return 0;
     if (f == NULL)
         return err_set(err, -ENOENT, "unknown option '--%s'", flag);
     bool begun = field_set_has(&c->lists_begun, row);

@@ -56,13 +56,23 @@ enum ocm_mode {
     OCM_OFF,    /* OCM's */
 };
 
+/* A setting of former versions. Files and command lines that still have it are read as if it were
+ * not there, with a warning: an upgrade must not stop a daemon. Its flag takes a value. */
+struct configuration_removed {
+    const char *path, *flag; /* as in struct field; flag NULL: there was none */
+    const char *instead;     /* what holds now, for people: "a thread for each CPU answers" */
+};
+enum { CONFIGURATION_REMOVED_MAX = 32 };
+
 struct configuration {
-    struct arena arena;    /* owns everything below */
+    struct arena arena; /* owns everything below */
+    /* Where the file has each removed setting: its line; 0: nowhere. */
+    uint32_t removed_lines[CONFIGURATION_REMOVED_MAX];
+    bool removed_flags[CONFIGURATION_REMOVED_MAX]; /* the command line has it */
     field_set lists_begun; /* the rows of lists to which a flag has added an item */
 
     struct { /* extender: the HTTPS listener that kube-scheduler calls */
         const char *listen;
-        unsigned threads; /* 0: one per CPU */
         struct http_limits limits;
         struct http_tls_options tls;
         struct configuration_certificates certificates;
@@ -75,7 +85,6 @@ struct configuration {
 
     struct {                /* webhook: the HTTPS listener that API servers call */
         const char *listen; /* "0" or "": off */
-        unsigned threads;   /* 0: one per CPU */
         struct http_limits limits;
         struct http_tls_options tls;
         struct configuration_certificates certificates;
@@ -230,10 +239,11 @@ void configuration_done(struct configuration *c);
 /* A problem. Its texts are valid during the call of configuration_problem_fn only. */
 struct configuration_problem {
     uint32_t line;      /* in the file; 0: it belongs to no line */
-    const char *path;   /* "extender.threads", "" for the whole */
-    const char *text;   /* what is wrong: "5000 is not between 0 and 1024" */
+    const char *path;   /* "extender.maxPriority", "" for the whole */
+    const char *text;   /* what is wrong: "5000 is not between 10 and 100" */
     const char *advice; /* what to do, or "" */
     bool is_key;        /* the key is wrong, not the value: "unknown key" */
+    bool harmless;      /* the setting is read as if it were not there: a warning */
     bool missing;       /* what is there is valid, but serving needs more, perhaps from flags */
 };
 typedef void configuration_problem_fn(void *ctx, const struct configuration_problem *problem);
@@ -289,6 +299,12 @@ bool configuration_reads_data(const struct configuration *c);
  * are bound there: for warnings, serving is possible. */
 void configuration_open_doors(const struct configuration *c, configuration_problem_fn *found,
                               void *ctx);
+
+/* Gets the removed setting at `index`. Returns NULL behind the last. */
+const struct configuration_removed *configuration_removed_at(size_t index);
+/* Calls `found` with every removed setting that the file or the command line has: for warnings. */
+void configuration_removed_found(const struct configuration *c, configuration_problem_fn *found,
+                                 void *ctx);
 
 /* A row of the table, as texts for people. */
 struct configuration_option {

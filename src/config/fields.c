@@ -33,7 +33,7 @@ static uint32_t line_of(const struct field_source *s, const char *p) {
 }
 
 static void report(struct field_source *s, const struct field_problem *problem) {
-    s->problem_count++;
+    s->problem_count += problem->kind != FIELD_REMOVED_KEY;
     s->problem(s->ctx, problem);
 }
 
@@ -313,6 +313,11 @@ static void unknown_key(struct field_source *s, const struct level *l, struct st
     key_problem(s, l, FIELD_UNKNOWN_KEY, key, at, near.best);
 }
 
+static bool was_key(struct field_source *s, const struct level *l, struct str key) {
+    const char *name = arena_cstr(s->arena, key);
+    return s->is_removed != NULL && name != NULL && s->is_removed(field_path(s, l->path, name));
+}
+
 static void read_section(struct field_source *s, struct level *l, struct str json);
 
 static void read_member(struct field_source *s, struct level *l, struct str key, const char *at,
@@ -321,7 +326,10 @@ static void read_member(struct field_source *s, struct level *l, struct str key,
     bool one_name = str_find(key, '.') == SIZE_MAX; /* not a path */
     const struct field *f = one_name ? find_row(l, key, &is_section) : NULL;
     if (f == NULL) {
-        unknown_key(s, l, key, at);
+        if (one_name && was_key(s, l, key))
+            key_problem(s, l, FIELD_REMOVED_KEY, key, at, NULL);
+        else
+            unknown_key(s, l, key, at);
         return;
     }
     const size_t row = (size_t)(f - l->table->fields);

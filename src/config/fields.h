@@ -97,7 +97,12 @@ struct field_table {
         .finish = (finish_)                                                                        \
     }
 
-enum field_problem_kind { FIELD_UNKNOWN_KEY, FIELD_REPEATED_KEY, FIELD_BAD_VALUE };
+enum field_problem_kind {
+    FIELD_UNKNOWN_KEY,
+    FIELD_REPEATED_KEY,
+    FIELD_BAD_VALUE,
+    FIELD_REMOVED_KEY, /* the key has no effect any more; the document is good all the same */
+};
 
 struct field_problem {
     enum field_problem_kind kind;
@@ -114,7 +119,8 @@ struct field_source {
     const struct yaml_json *doc; /* borrowed likewise: strings may point into it */
     void (*problem)(void *ctx, const struct field_problem *problem);
     void *ctx;
-    uint32_t problem_count;
+    bool (*is_removed)(const char *path); /* was there such a key once? NULL: there was none */
+    uint32_t problem_count;               /* without removed keys */
 };
 
 /* Sets the member of every row to its default. Objects in lists get defaults when they are decoded.

@@ -10,6 +10,7 @@ enum { CONFIGURATION_RULES_MAX = 256 };
 
 /* One file being read: the ctx of its field_source. */
 struct configuration_loading {
+    struct configuration *into;
     configuration_problem_fn *found;
     void *ctx;
     uint32_t problem_count;
@@ -20,6 +21,9 @@ struct configuration_loading {
     const struct locality_tier *tiers[LIMIT_POLICY_TERMS]; /* likewise */
     uint32_t tier_count;
 };
+
+/* The removed setting of this path, or the first below it; SIZE_MAX: there is none. */
+size_t configuration_removed_find(const char *path);
 
 /* Can a namespace have this name? upstream: apimachinery validation IsDNS1123Label. */
 bool configuration_namespace_valid(struct str s);

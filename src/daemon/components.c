@@ -771,8 +771,8 @@ static int start_extender(struct server *s, struct err *err) {
     struct http_listener_options options = {
         .name = "extender",
         .address = c->extender.listen,
-        .threads = http_threads(c->extender.threads),
-        .large_threads = (http_threads(c->extender.threads) + 1) / 2,
+        .threads = http_threads(),
+        .large_threads = (http_threads() + 1) / 2,
         .limits = c->extender.limits,
         .tls = c->extender.tls,
         .services = {{.routes = &extender_routes, .ctx = &s->extender},
@@ -810,7 +810,7 @@ static int start_webhook(struct server *s, struct err *err) {
     struct http_listener_options options = {
         .name = "webhook",
         .address = c->webhook.listen,
-        .threads = http_threads(c->webhook.threads),
+        .threads = http_threads(),
         .limits = c->webhook.limits,
         .tls = c->webhook.tls,
         .services = {{.routes = &webhook_hub_routes, .ctx = &s->webhook},
@@ -850,7 +850,7 @@ static int start_estimator(struct server *s, struct err *err) {
                                       .overcommit_protection = c->estimator.overcommit_protection};
     s->estimator_service = estimator_service(&s->estimator);
     const struct grpc_listener_options options = {.address = c->estimator.listen,
-                                                  .threads = http_threads(0),
+                                                  .threads = http_threads(),
                                                   .service = &s->estimator_service,
                                                   .tls = &c->estimator.tls};
     estimator_metrics_start();

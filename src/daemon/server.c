@@ -131,8 +131,15 @@ static void warn_of_door(void *ctx, const struct configuration_problem *p) {
           LOG_CSTR("advice", p->advice));
 }
 
+static void warn_of_removed(void *ctx, const struct configuration_problem *p) {
+    (void)ctx;
+    LOG_W("a setting has no effect", LOG_CSTR("setting", p->path), LOG_CSTR("why", p->text),
+          LOG_CSTR("advice", p->advice));
+}
+
 int server_run(const struct configuration *configuration, struct err *err) {
     struct daemon d = {.server.configuration = configuration, .signals = -1};
+    configuration_removed_found(configuration, warn_of_removed, NULL);
     int r = start(&d, err);
     if (r == 0) {
         LOG_I("serving", LOG_CSTR("extender", address_of(d.server.extender_listener)),

@@ -170,8 +170,8 @@ struct http_listener;
  */
 void http_tune_memory(void);
 
-/* The number of threads of a listener: `wanted`, or one for each CPU if that is 0. */
-unsigned http_threads(unsigned wanted);
+/* Returns how many threads a listener has: one for each CPU, and at most 64. */
+unsigned http_threads(void);
 
 /* Opens the socket, loads certificates and serves. Its threads inherit the signal mask, so the
  * caller must block the signals that the main thread waits for before. 0, or -errno with a sentence

@@ -252,9 +252,10 @@ static int start(struct http_listener *l, struct err *err) {
     return r;
 }
 
-unsigned http_threads(unsigned wanted) {
+unsigned http_threads(void) {
+    enum { THREADS_MAX = 64 };
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    return wanted > 0 ? wanted : cpus < 1 ? 1 : cpus > 64 ? 64 : (unsigned)cpus;
+    return cpus < 1 ? 1 : cpus > THREADS_MAX ? THREADS_MAX : (unsigned)cpus;
 }
 
 int http_listener_start(const struct http_listener_options *options, struct clock *clock,

@@ -55,7 +55,7 @@ int main(int argc, char **argv) {
     const struct http_listener_options options = {
         .name = "echo",
         .address = "127.0.0.1:0",
-        .threads = c.extender.threads > 0 ? c.extender.threads : cpu_count(),
+        .threads = cpu_count(),
         .limits = c.extender.limits,
         .tls = {.cert_file = argv[1], .key_file = argv[2]},
         .services = {{.routes = &routes}},

@@ -184,8 +184,8 @@ config_error() { # NAME PATTERN LINE...: of the file, after two good ones
 }
 config_error "an unknown key" ":4: unknown key 'extender\.listne'; did you mean 'listen'" 'extender:' '  listne: 127.0.0.1:0'
 config_error "a wrong type" ":4: extender\.maxPriority: expected a number, found a text" 'extender:' '  maxPriority: many'
-config_error "a number out of range" ":5: extender\.limits\.connections: 0 is not between 1 and 65536" \
-    'extender:' '  limits:' '    connections: 0'
+config_error "a number out of range" ":5: extender\.limits\.connectionsPerAddress: 0 is not between 1 and 65536" \
+    'extender:' '  limits:' '    connectionsPerAddress: 0'
 config_error "a duration without a unit" ":3: state\.pollInterval: expected a duration such as 500ms" 'state: {pollInterval: 5}'
 config_error "a key twice" ": line 4, column 1: duplicate key 'log'" 'log: {level: info}' 'log: {level: debug}'
 config_error "not YAML" ': line [0-9]+, column [0-9]+: ' 'state: {'
@@ -201,7 +201,11 @@ configure "state: {paths: [$state]}" "extender: {listen: '127.0.0.1:0', certFile
     "ops: {listen: '127.0.0.1:0'}"
 run check config "$work/config.yaml"
 is "check config: a good one" "$code" 0
-start_server --config "$work/config.yaml" --log-format json
+printf '%s\n' 'webhook: {threads: 4}' >>"$work/config.yaml" # a setting of a former version
+start_server --config "$work/config.yaml" --log-format json --extender-threads 4
+check "settings of former versions stop nobody, and are warned about" \
+    wait_log '"level":"warn".*a setting has no effect.*"setting":"webhook.threads".*no longer a setting.*"advice":"remove it"'
+check "... as flags, too" wait_log '"setting":"extender.threads","why":"--extender-threads is no longer a setting'
 check "... is served from, and a flag overrides it" jq -e 'select(.msg == "serving").extender' "$log"
 stop_server INT
 run check config docs/examples/evenkeel.yaml

@@ -341,6 +341,62 @@ static void test_every_problem_is_told(void **state) {
     configuration_done(&c);
 }
 
+/* Every problem as "LINE PATH TEXT; ADVICE\n", with "harmless " before a warning. */
+static void append_problem(void *ctx, const struct configuration_problem *p) {
+    strbuf_appendf(ctx, "%s%u %s %s; %s\n", p->harmless ? "harmless " : "", p->line, p->path,
+                   p->text, p->advice);
+}
+
+/* What an earlier version took is no mistake, wherever it stands, and nothing of it is kept. */
+static void test_removed_settings_are_harmless(void **state) {
+    (void)state;
+    struct configuration c;
+    struct err err;
+    CLEANUP(strbuf_done) struct strbuf problems = {.max = 4096};
+    load(&c, HEADER "extender:\n  listen: \":1\"\n  threads: any\nwebhook: {threads: 4}\n");
+    assert_string_equal(c.extender.listen, ":1");
+    assert_int_equal(configuration_set_flag(&c, "extender-threads", "-1", &err), 0);
+    configuration_removed_found(&c, append_problem, &problems);
+    strbuf_append_char(&problems, '\0');
+    assert_string_equal(
+        problems.p,
+        "harmless 5 extender.threads it is no longer a setting and has no effect: there is a "
+        "thread for each CPU; remove it\n"
+        "harmless 0 extender.threads --extender-threads is no longer a setting and has no effect: "
+        "there is a thread for each CPU; remove it\n"
+        "harmless 6 webhook.threads it is no longer a setting and has no effect: there is a "
+        "thread for each CPU; remove it\n");
+    configuration_done(&c);
+}
+
+/* Beside them a misspelt key is as wrong as ever, and so is one that stands elsewhere. */
+static void test_others_are_still_unknown(void **state) {
+    (void)state;
+    assert_refused(HEADER "extender: {thread: 4}\n", -EINVAL, "3: unknown key 'extender.thread'");
+    assert_refused(HEADER "ops: {threads: 4}\n", -EINVAL, "3: unknown key 'ops.threads'");
+    assert_refused(HEADER "threads: 4\n", -EINVAL, "3: unknown key 'threads'");
+    assert_refused(HEADER "extender.threads: 4\n", -EINVAL, "3: unknown key 'extender.threads'");
+    assert_refused(HEADER "extender: {threads: 4, lisen: x}\n", -EINVAL,
+                   "3: unknown key 'extender.lisen'; did you mean 'listen'?");
+}
+
+/* No row stands for a setting or a flag that there is. */
+static void test_what_is_removed_is_gone(void **state) {
+    (void)state;
+    const struct configuration_removed *row;
+    size_t count = 0;
+    for (; (row = configuration_removed_at(count)) != NULL; count++) {
+        struct configuration_option option;
+        assert_true(row->instead[0] != '\0' && strlen(row->instead) < 100);
+        for (size_t i = 0; configuration_option_at(i, &option); i++) {
+            assert_string_not_equal(option.path, row->path);
+            assert_true(option.flag == NULL || row->flag == NULL ||
+                        strcmp(option.flag, row->flag) != 0);
+        }
+    }
+    assert_true(count > 0);
+}
+
 static void test_not_more_than_fifty_are(void **state) {
     (void)state;
     struct configuration c;
@@ -1276,6 +1332,9 @@ int main(void) {
         cmocka_unit_test(test_repeated_keys_in_json),
         cmocka_unit_test(test_files_that_cannot_be_read),
         cmocka_unit_test(test_every_problem_is_told),
+        cmocka_unit_test(test_removed_settings_are_harmless),
+        cmocka_unit_test(test_others_are_still_unknown),
+        cmocka_unit_test(test_what_is_removed_is_gone),
         cmocka_unit_test(test_not_more_than_fifty_are),
         cmocka_unit_test(test_default_constraints),
         cmocka_unit_test(test_wrong_default_constraints),

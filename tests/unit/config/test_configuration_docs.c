@@ -63,10 +63,23 @@ static void write_verbs(struct strbuf *out) {
                        extender_verbs[i].field, extender_verbs[i].about);
 }
 
+static void write_removed(struct strbuf *out) {
+    const struct configuration_removed *row;
+    strbuf_appendf(out, "| key | | flag | what holds now |\n|---|---|---|---|\n");
+    for (size_t i = 0; (row = configuration_removed_at(i)) != NULL; i++)
+        strbuf_appendf(out, "| `%s` | removed | %s%s%s | %s |\n", row->path,
+                       row->flag != NULL ? "`--" : "", row->flag != NULL ? row->flag : "",
+                       row->flag != NULL ? "`" : "", row->instead);
+}
+
 static void write_table(struct str sections, struct strbuf *out) {
     struct configuration_option option;
     if (str_eq(sections, STR("verbs"))) {
         write_verbs(out);
+        return;
+    }
+    if (str_eq(sections, STR("removed"))) {
+        write_removed(out);
         return;
     }
     strbuf_appendf(out, "| key | type | default | flag | |\n|---|---|---|---|---|\n");

@@ -1,0 +1,51 @@
+/*
+ * The settings of former versions that are none any more. A setting goes when nobody has a reason
+ * to change it: its value becomes a constant, its row in config/table.c becomes one here, and
+ * `UPDATE_DOCS=1 make unit` writes it into docs/configuration.md.
+ */
+#include "config/table.h"
+
+#include <stdio.h>
+
+static const struct configuration_removed removed[] = {
+    {"extender.threads", "extender-threads", "there is a thread for each CPU"},
+    {"webhook.threads", "webhook-threads", "there is a thread for each CPU"},
+};
+enum { REMOVED = sizeof removed / sizeof removed[0] };
+_Static_assert((int)REMOVED <= (int)CONFIGURATION_REMOVED_MAX,
+               "struct configuration has no place for it");
+
+const struct configuration_removed *configuration_removed_at(size_t index) {
+    return index < REMOVED ? &removed[index] : NULL;
+}
+
+size_t configuration_removed_find(const char *path) {
+    size_t n = strlen(path);
+    for (size_t i = 0; i < REMOVED; i++)
+        if (strncmp(removed[i].path, path, n) == 0 &&
+            (removed[i].path[n] == '\0' || removed[i].path[n] == '.'))
+            return i;
+    return SIZE_MAX;
+}
+
+static void report(const struct configuration_removed *row, uint32_t line, const char *flag,
+                   configuration_problem_fn *found, void *ctx) {
+    char text[200];
+    (void)snprintf(text, sizeof text, "%s%s is no longer a setting and has no effect: %s",
+                   flag != NULL ? "--" : "", flag != NULL ? flag : "it", row->instead); /* fits */
+    found(ctx, &(struct configuration_problem){.line = line,
+                                               .path = row->path,
+                                               .text = text,
+                                               .advice = "remove it",
+                                               .harmless = true});
+}
+
+void configuration_removed_found(const struct configuration *c, configuration_problem_fn *found,
+                                 void *ctx) {
+    for (size_t i = 0; i < REMOVED; i++) {
+        if (c->removed_lines[i] > 0)
+            report(&removed[i], c->removed_lines[i], NULL, found, ctx);
+        if (c->removed_flags[i])
+            report(&removed[i], 0, removed[i].flag, found, ctx);
+    }
+}
