@@ -62,13 +62,11 @@ static void add_door(void *ctx, const struct configuration_problem *p) {
 
 enum { GO_IDLE_MS = 90000 }; /* how long clients written in Go keep a connection that is idle */
 
-static void check_idle(const char *path, unsigned idle_ms, const char *client,
-                       struct findings *out) {
-    if (idle_ms < GO_IDLE_MS)
-        findings_add(out, SEVERITY_WARNING, 0, path, "set it above 90s",
-                     "%s keeps idle connections for 90 s: a call on one that Evenkeel has just "
-                     "closed fails",
-                     client);
+static void check_idle(const struct configuration *c, struct findings *out) {
+    if (is_on(c->extender.listen) && c->extender.limits.idle_ms < GO_IDLE_MS)
+        findings_add(out, SEVERITY_WARNING, 0, "extender.limits.idleTimeout", "set it above 90s",
+                     "kube-scheduler keeps idle connections for 90 s: a call on one that Evenkeel "
+                     "has just closed fails");
 }
 
 /* ---- files ---- */
@@ -224,11 +222,7 @@ void settings_check(const struct configuration *c, struct findings *out) {
     configuration_open_doors(c, add_door, out);
     check_bindings(c, out);
     check_reading(c, out);
-    if (is_on(c->extender.listen))
-        check_idle("extender.limits.idleTimeout", c->extender.limits.idle_ms, "kube-scheduler",
-                   out);
-    if (is_on(c->webhook.listen))
-        check_idle("webhook.limits.idleTimeout", c->webhook.limits.idle_ms, "an API server", out);
+    check_idle(c, out);
     check_unused(c, out);
     check_files(c, out);
 }

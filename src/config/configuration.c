@@ -28,8 +28,13 @@ void configuration_init(struct configuration *c) {
     *c = (struct configuration){.lists_begun = {{0}}};
     arena_init(&c->arena, ARENA_BYTES);
     fields_set_defaults(&configuration_table, &c->arena, c);
+    c->extender.limits.body_bytes = LIMIT_HTTP_BODY;
     c->extender.limits.bodies_in_flight = LIMIT_HTTP_BODIES_IN_FLIGHT;
+    c->webhook.limits.body_bytes = LIMIT_WEBHOOK_BODY;
     c->webhook.limits.bodies_in_flight = LIMIT_HTTP_BODIES_IN_FLIGHT;
+    c->webhook.limits.header_ms = LIMIT_HTTP_HEADER_MS;
+    c->webhook.limits.request_ms = LIMIT_HTTP_REQUEST_MS;
+    c->webhook.limits.idle_ms = LIMIT_HTTP_IDLE_MS;
 }
 
 void configuration_done(struct configuration *c) {

@@ -10,6 +10,13 @@
 static const struct configuration_removed removed[] = {
     {"extender.threads", "extender-threads", "there is a thread for each CPU"},
     {"webhook.threads", "webhook-threads", "there is a thread for each CPU"},
+    {"extender.limits.bodyBytes", "extender-limit-body-bytes", "a body is smaller than 64 MiB"},
+    {"webhook.limits.bodyBytes", "webhook-limit-body-bytes", "a body is smaller than 16 MiB"},
+    {"webhook.limits.headerTimeout", "webhook-limit-header-timeout", "headers come within 5s"},
+    {"webhook.limits.requestTimeout", "webhook-limit-request-timeout",
+     "the answer has left 10s after the headers"},
+    {"webhook.limits.idleTimeout", "webhook-limit-idle-timeout",
+     "a connection waits 2m for its next request"},
 };
 enum { REMOVED = sizeof removed / sizeof removed[0] };
 _Static_assert((int)REMOVED <= (int)CONFIGURATION_REMOVED_MAX,

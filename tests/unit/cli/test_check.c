@@ -699,7 +699,6 @@ static void test_settings_together(void **state) {
     } rows[] = {
         {"", "error        -  ops.listen"},
         {"", "warning      -  extender.limits.idleTimeout"},
-        {"", "warning      -  webhook.limits.idleTimeout"},
         {"", "info         -  extender.certFile"},
         {"", "info         -  extender.keyFile"},
         {"", "info         -  kubernetes.kubeconfig"},
@@ -742,7 +741,6 @@ static void test_settings_together(void **state) {
         {"--ops-listen :9 --ops-probe-listen :9", "-is taken by"},
         {"--ops-listen :9 --estimator-listen :9", "error        -  estimator.listen"},
         {"--extender-limit-idle-timeout 90s", "-extender.limits.idleTimeout"},
-        {"--webhook-listen 0", "-webhook.limits.idleTimeout"},
         {"--extender-listen 0", "-extender.limits.idleTimeout"},
         {"--leader-election", "-leaderElection.enabled"}, /* of a webhook that watches policies */
         {"--leader-election --webhook-listen 0", "error        -  leaderElection.enabled"},

@@ -107,7 +107,7 @@ static void test_a_file_sets_what_it_names(void **state) {
                     "  maxPriority: 14\n"
                     "  insecure: true\n"
                     "  allowedSubjects: [a, b, c, d, e]\n"
-                    "  limits: {bodyBytes: 2048, headerTimeout: 1.5s}\n"
+                    "  limits: {connectionsPerAddress: 9, headerTimeout: 1.5s}\n"
                     "ops: {listen: \"0\"}\n"
                     "state: {paths: [x, z], pollInterval: 1m30s}\n"
                     "spread: {emptySelector: CountNone, weight: 0}\n"
@@ -120,7 +120,7 @@ static void test_a_file_sets_what_it_names(void **state) {
     assert_int_equal(c.extender.tls.allowed_subject_count, 5);
     assert_string_equal(c.extender.tls.allowed_subjects[0], "a");
     assert_string_equal(c.extender.tls.allowed_subjects[4], "e");
-    assert_int_equal(c.extender.limits.body_bytes, 2048);
+    assert_int_equal(c.extender.limits.connections_per_address, 9);
     assert_int_equal(c.extender.limits.header_ms, 1500);
     assert_int_equal(c.extender.limits.request_ms, LIMIT_HTTP_REQUEST_MS);
     assert_string_equal(c.ops.listen, "0");
@@ -205,8 +205,8 @@ static void test_wrong_values(void **state) {
         const char *text, *sentence;
     } rows[] = {
         {"extender:\n  lisen: x", "4: unknown key 'extender.lisen'; did you mean 'listen'?"},
-        {"ops: {listen: \"0\"}\nextender:\n  limits:\n    bodybytes: 1",
-         "6: unknown key 'extender.limits.bodybytes'; did you mean 'bodyBytes'?"},
+        {"ops: {listen: \"0\"}\nextender:\n  limits:\n    idletimeout: 1",
+         "6: unknown key 'extender.limits.idletimeout'; did you mean 'idleTimeout'?"},
         {"zebra: 1", "3: unknown key 'zebra'"},
         {"extender:\n  zebra:\n    stripes: 1", "4: unknown key 'extender.zebra'"},
         {"extender.listen: \":1\"", "3: unknown key 'extender.listen'"},
