@@ -12,7 +12,7 @@ void ops_livez(void *ctx, const struct http_request *request, struct http_respon
     if (ops->handler_ms > 0 && http_oldest_handler(&verb, &ms) && ms > ops->handler_ms) {
         LOG_E("a handler hangs", LOG_CSTR("verb", verb), LOG_INT("ms", ms));
         http_answer_text(response, 503,
-                         "a handler of '%s' has been running for %lld s; limits.handler is %lld s",
+                         "a handler of '%s' has been running for %lld s, which is more than %lld s",
                          verb, (long long)(ms / 1000), (long long)(ops->handler_ms / 1000));
     } else if (ops->is_alive(ops->ctx)) {
         http_answer_text(response, 200, "ok");

@@ -15,7 +15,8 @@ def bounds: capture("(, (?<least>[0-9]+) to (?<most>[0-9]+)|, at most (?<end>[0-
     | {least, most: (.most // .end)} | map_values(select(. != null) | tonumber);
 
 def leaf:
-    if startswith("integer") then {type: "integer"} + (bounds | {minimum: .least, maximum: .most})
+    if . == "removed" then {deprecated: true} # values of former versions are no mistake
+    elif startswith("integer") then {type: "integer"} + (bounds | {minimum: .least, maximum: .most})
     elif startswith("one of ") then {enum: (ltrimstr("one of ") | split(", "))}
     elif startswith("list of ") then {type: "array", items: {type: "string"}}
     elif . == "boolean" then {type: "boolean"}

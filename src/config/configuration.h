@@ -94,7 +94,6 @@ struct configuration {
             const char *profile; /* file; NULL: what Fluid's chart sets */
             enum fluid_compat compat;
             bool scale_in;
-            int64_t plugin_budget_ms;
             bool watch;      /* watch Fluid's objects, if the source is an API server */
             int64_t read_ms; /* how long a review waits for objects that no watch has brought yet;
                                 0: not */
@@ -201,14 +200,10 @@ struct configuration {
         int64_t duration_ms, renew_deadline_ms, retry_ms;
     } leader_election;
 
-    struct {                /* limits: of the process */
-        int64_t handler_ms; /* a handler that runs longer hangs: /livez says no */
-    } limits;
-
     struct engine_options engine;
 
     struct {
-        uint32_t max_counters, max_feasibilities;
+        uint32_t max_counters;
         uint64_t max_bytes;
     } cache;
 

@@ -17,6 +17,9 @@ static const struct configuration_removed removed[] = {
      "the answer has left 10s after the headers"},
     {"webhook.limits.idleTimeout", "webhook-limit-idle-timeout",
      "a connection waits 2m for its next request"},
+    {"webhook.fluid.pluginBudget", NULL, "a plugin has 100ms"},
+    {"cache.maxFeasibilities", "cache-max-feasibilities", "512 pairs are remembered"},
+    {"limits.handler", "limit-handler", "a request that is worked on for 30s hangs"},
 };
 enum { REMOVED = sizeof removed / sizeof removed[0] };
 _Static_assert((int)REMOVED <= (int)CONFIGURATION_REMOVED_MAX,

@@ -320,14 +320,6 @@ static const struct field fields[] = {
      .help = "Keep pods off nodes whose label says that a worker of their dataset is leaving. "
              "`correct` only: "
              "Fluid has no such plugin."},
-    {.path = "webhook.fluid.pluginBudget",
-     .type = FIELD_DURATION,
-     MEMBER(webhook.fluid.plugin_budget_ms),
-     .min = 1,
-     .max = 10 * SECOND,
-     .initial = 100,
-     .help = "When a plugin takes longer than this, nothing is done for the pod's data, with a "
-             "warning."},
     {.path = "webhook.fluid.watch",
      .type = FIELD_BOOL,
      MEMBER(webhook.fluid.watch),
@@ -1066,14 +1058,6 @@ static const struct field fields[] = {
      .initial = LIMIT_COUNTERS,
      .help = "Selectors whose pods are counted per node at the same time. The one used longest ago "
              "makes room."},
-    {.path = "cache.maxFeasibilities",
-     .flag = "cache-max-feasibilities",
-     .type = FIELD_NUMBER,
-     MEMBER(cache.max_feasibilities),
-     .min = 16,
-     .max = 1 << 20,
-     .initial = LIMIT_FEASIBILITIES,
-     .help = "Distinct pairs of node affinity and tolerations whose nodes are remembered."},
     {.path = "cache.maxBytes",
      .flag = "cache-max-bytes",
      .type = FIELD_NUMBER,
@@ -1082,7 +1066,7 @@ static const struct field fields[] = {
      .max = 1ll << 40,
      .initial = LIMIT_CACHE_BYTES,
      .help = "Memory for these and for the columns and trees of topology keys. A namespace that "
-             "has more than a quarter of it, or of the numbers above, makes room first; what is "
+             "has more than a quarter of it, or of `cache.maxCounters`, makes room first; what is "
              "larger than a quarter is worked out for each question."},
 
     /* reservations */
@@ -1124,18 +1108,6 @@ static const struct field fields[] = {
      .help = "`Conservative`: for so long after its start Evenkeel answers a filter call with an "
              "error where a hard constraint applies. A binding that an earlier process sent may "
              "still land, and nobody here knows of it."},
-
-    /* limits */
-    {.path = "limits.handler",
-     .flag = "limit-handler",
-     .type = FIELD_DURATION,
-     MEMBER(limits.handler_ms),
-     .min = SECOND,
-     .max = HOUR,
-     .initial = LIMIT_HANDLER_MS,
-     .help =
-         "A request that is worked on for longer than this hangs: `/livez` says no, so that the "
-         "process is started anew. Waiting for an API server does not count."},
 
     /* shutdown */
     {.path = "shutdown.delay",

@@ -35,7 +35,6 @@
 static int start_cache(struct server *s, struct err *err) {
     const struct configuration *c = s->configuration;
     const struct cache_options options = {.max_counters = c->cache.max_counters,
-                                          .max_feasibilities = c->cache.max_feasibilities,
                                           .max_bytes = c->cache.max_bytes,
                                           .reservation_ttl_ms = c->reservations.ttl_ms};
     int r = cache_new(&options, &s->cache, err);
@@ -716,7 +715,7 @@ static int start_ops(struct server *s, struct err *err) {
     ops_start();
     s->ops.is_alive = is_alive;
     s->ops.more_metrics = evenness_metrics;
-    s->ops.handler_ms = s->configuration->limits.handler_ms;
+    s->ops.handler_ms = LIMIT_HANDLER_MS;
     s->ops.ctx = s;
     const struct http_listener_options options = {
         .name = "ops",

@@ -94,9 +94,7 @@ int known_data_start(const struct known_data_options *o, struct known_data **ret
     const struct fluid_source_options options = {.live = d->live,
                                                  .profile = c->webhook.fluid.profile,
                                                  .compat = c->webhook.fluid.compat,
-                                                 .scale_in = c->webhook.fluid.scale_in,
-                                                 .plugin_budget_ms =
-                                                     c->webhook.fluid.plugin_budget_ms};
+                                                 .scale_in = c->webhook.fluid.scale_in};
     r = fluid_source_new(&options, &d->source, err);
     return r == 0 && d->live != NULL ? fluid_source_load(d->source, err) : r;
 }

@@ -14,7 +14,10 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum { PROFILE_ARENA_BYTES = 16 << 20 };
+enum {
+    PROFILE_ARENA_BYTES = 16 << 20,
+    PLUGIN_BUDGET_MS = 100, /* a tenth of the 1 s that is the least timeoutSeconds of a webhook */
+};
 
 struct fluid_set {
     struct arena arena;        /* of the profile */
@@ -57,7 +60,7 @@ static struct fluid_set *set_new(const struct fluid_source_options *o) {
                                   .options = {.profile = &set->profile,
                                               .compat = o->compat,
                                               .scale_in = o->scale_in && o->compat == FLUID_CORRECT,
-                                              .plugin_budget_ms = o->plugin_budget_ms,
+                                              .plugin_budget_ms = PLUGIN_BUDGET_MS,
                                               .clock = clock_real()}};
     if (set->store != NULL || set->live != NULL)
         return set;

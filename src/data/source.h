@@ -28,8 +28,7 @@ struct fluid_source_options {
     struct fluid_live *live; /* an API server's objects; NULL: those of state files */
     const char *profile;     /* file; NULL: what Fluid's chart sets */
     enum fluid_compat compat;
-    bool scale_in;            /* in FLUID_CORRECT; upstream has no such plugin */
-    int64_t plugin_budget_ms; /* see fluid_options; 0: none */
+    bool scale_in; /* in FLUID_CORRECT; upstream has no such plugin */
 };
 
 /* Everything in `options` is borrowed for the life of the source. 0 or -ENOMEM. */

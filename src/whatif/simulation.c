@@ -91,9 +91,7 @@ int simulation_load_data(const struct configuration *c, struct simulation_data *
                          struct err *err) {
     const struct fluid_source_options fluid = {.profile = c->webhook.fluid.profile,
                                                .compat = c->webhook.fluid.compat,
-                                               .scale_in = c->webhook.fluid.scale_in,
-                                               .plugin_budget_ms =
-                                                   c->webhook.fluid.plugin_budget_ms};
+                                               .scale_in = c->webhook.fluid.scale_in};
     *ret = (struct simulation_data){.fluid = NULL};
     int r = policy_source_new(c->policies.paths, c->policies.path_count, &ret->policies, err);
     if (r == 0)

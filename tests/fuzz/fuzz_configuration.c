@@ -45,7 +45,7 @@ static void read_configuration(const uint8_t *bytes, size_t n) {
     int r = configuration_read_all(&c, path, on_problem, &problems, &err);
     require(r == 0 ? problems.count == 0 : err.code == r && err.text[0] != '\0');
     if (r == 0) {
-        require(c.cache.max_counters >= 128 && c.cache.max_feasibilities >= 16);
+        require(c.cache.max_counters >= 128);
         require(c.extender.limits.connections > 0 && c.state.poll_ms > 0);
         check_rules(&c.engine);
         (void)configuration_check(&c, &err); /* must only not crash */

@@ -451,10 +451,11 @@ if [ -n "${UPDATE_DOCS:-}" ]; then
 fi
 is "the schema has the settings of docs/configuration.md (UPDATE_DOCS=1 writes it)" \
     "$(jq -S .properties.config $chart/values.schema.json)" "$(settings | jq -S .)"
-# Objects whose members the schema names are sections; everything else is a value.
+# Objects whose members the schema names are sections; everything else is a value. Settings of former versions are
+# taken, and are no values any more.
 in_schema() {
     jq -r 'def walk_values($path): if .properties then .properties | to_entries[] | .key as $k | .value | walk_values($path + [$k])
-                                   else $path | join(".") end;
+                                   elif .deprecated then empty else $path | join(".") end;
            walk_values([])' $chart/values.schema.json | grep -vx global
 }
 # What values.yaml gives as one value may be a section of the schema: resources.limits.

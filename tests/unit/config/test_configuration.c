@@ -88,7 +88,6 @@ static void test_defaults(void **state) {
     assert_int_equal(c.engine.ordered_weight, 50);
     assert_int_equal(c.engine.ordered_rule_count, 0);
     assert_int_equal(c.cache.max_counters, LIMIT_COUNTERS);
-    assert_int_equal(c.cache.max_feasibilities, LIMIT_FEASIBILITIES);
     assert_int_equal(c.reservations.mode, RESERVATIONS_OFF);
     assert_int_equal(c.reservations.ttl_ms, 30000);
     assert_int_equal(c.reservations.settle_ms, 2000);
@@ -269,8 +268,6 @@ static void test_wrong_values(void **state) {
          "3: spread.defaulting: 'list' is not one of System, List; did you mean List?"},
         {"log: {level: loud}", "3: log.level: 'loud' is not one of debug, info, warn, error"},
         {"cache: {maxCounters: 127}", "3: cache.maxCounters: 127 is not between 128 and 1048576"},
-        {"cache: {maxFeasibilities: 15}",
-         "3: cache.maxFeasibilities: 15 is not between 16 and 1048576"},
         {"a: [",
          " line 4, column 1: did not find expected node content, while parsing a flow node"},
     };
