@@ -338,9 +338,7 @@ static bool bad_election(const struct configuration *c) {
     const struct lease_options options = {.namespace = "any",
                                           .name = c->leader_election.name,
                                           .identity = "any",
-                                          .duration_ms = c->leader_election.duration_ms,
-                                          .renew_deadline_ms = c->leader_election.renew_deadline_ms,
-                                          .retry_ms = c->leader_election.retry_ms};
+                                          .duration_ms = c->leader_election.duration_ms};
     return c->leader_election.enabled && lease_options_check(&options, NULL) != 0;
 }
 
@@ -649,9 +647,8 @@ static const struct rule rules[] = {
       .advice = "set kubernetes.kubeconfig or kubernetes.inCluster, or remove it"}},
     {bad_election,
      {.path = "leaderElection",
-      .text = "the Lease's name or times do not do",
-      .advice = "leaseDuration, in whole seconds, above renewDeadline, and that above 1.2 x "
-                "retryPeriod; leaseName as Kubernetes names objects"}},
+      .text = "the Lease's name or its duration is not valid",
+      .advice = "leaseDuration in whole seconds; leaseName as Kubernetes names objects"}},
     {unused_constraints,
      {.path = "spread.defaultConstraints",
       .text = "they are only used with defaulting: List",

@@ -196,8 +196,8 @@ struct configuration {
     struct { /* leaderElection: of several replicas, one is ready */
         bool enabled;
         const char *name,
-            *namespace; /* of the Lease; namespace NULL: the kubeconfig's, or the pod's */
-        int64_t duration_ms, renew_deadline_ms, retry_ms;
+            *namespace;      /* of the Lease; namespace NULL: the kubeconfig's, or the pod's */
+        int64_t duration_ms; /* the other times follow from it: see kube/election/lease.h */
     } leader_election;
 
     struct engine_options engine;

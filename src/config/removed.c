@@ -20,6 +20,8 @@ static const struct configuration_removed removed[] = {
     {"webhook.fluid.pluginBudget", NULL, "a plugin has 100ms"},
     {"cache.maxFeasibilities", "cache-max-feasibilities", "512 pairs are remembered"},
     {"limits.handler", "limit-handler", "a request that is worked on for 30s hangs"},
+    {"leaderElection.renewDeadline", "lease-renew-deadline", "two thirds of leaseDuration"},
+    {"leaderElection.retryPeriod", "lease-retry-period", "two fifteenths of leaseDuration"},
 };
 enum { REMOVED = sizeof removed / sizeof removed[0] };
 _Static_assert((int)REMOVED <= (int)CONFIGURATION_REMOVED_MAX,

@@ -41,9 +41,7 @@ static int start_term(const struct configuration *c, const struct servers *serve
                       namespace != NULL ? namespace : servers_access(servers, role)->namespace,
                   .name = name,
                   .identity = t->identity,
-                  .duration_ms = c->leader_election.duration_ms,
-                  .renew_deadline_ms = c->leader_election.renew_deadline_ms,
-                  .retry_ms = c->leader_election.retry_ms},
+                  .duration_ms = c->leader_election.duration_ms},
         .on_change = on_change,
         .ctx = t,
         .events = servers_events(servers, role)};

@@ -50,7 +50,7 @@ struct lease_options {
     const char *identity;         /* who we are, unique: lease_identity(), or any printable ASCII */
     /* How long others wait before they take the Lease from a silent leader (whole seconds, as the
      * API wants it); how long a leader goes on without a successful renewal; how often it renews.
-     * duration > renew_deadline > 1.2 x retry. 0: 15, 10 and 2 s. */
+     * duration > renew_deadline > 1.2 x retry. 0: 15 s, and of the duration 2/3 and 2/15. */
     int64_t duration_ms, renew_deadline_ms, retry_ms;
     uint64_t seed; /* of the jitter */
 };

@@ -5,10 +5,12 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+/* upstream: kube-scheduler's defaults are 15, 10 and 2 s; another duration keeps their shares. */
 enum {
     DURATION_MS = 15000,
-    RENEW_DEADLINE_MS = 10000,
-    RETRY_MS = 2000,
+    RENEW_SHARE = 10,
+    RETRY_SHARE = 2,
+    SHARES = 15,
     IDENTITY_BYTES = 256,
 };
 
@@ -33,8 +35,9 @@ static bool is_identity(const char *identity) {
 struct lease_options lease_options_complete(const struct lease_options *options) {
     struct lease_options o = *options;
     o.duration_ms = o.duration_ms != 0 ? o.duration_ms : DURATION_MS;
-    o.renew_deadline_ms = o.renew_deadline_ms != 0 ? o.renew_deadline_ms : RENEW_DEADLINE_MS;
-    o.retry_ms = o.retry_ms != 0 ? o.retry_ms : RETRY_MS;
+    const int64_t share_ms = o.duration_ms / SHARES;
+    o.renew_deadline_ms = o.renew_deadline_ms != 0 ? o.renew_deadline_ms : share_ms * RENEW_SHARE;
+    o.retry_ms = o.retry_ms != 0 ? o.retry_ms : share_ms * RETRY_SHARE;
     return o;
 }
 

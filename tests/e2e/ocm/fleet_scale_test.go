@@ -424,8 +424,7 @@ func TestFleetScale(t *testing.T) {
 	f.must(err)
 	t.Logf("%d clusters are made in %.1f s, etcd %.1f MB", f.size.clusters, time.Since(began).Seconds(), float64(bytes)/1e6)
 	// The Lease's defaults: the machine is busy.
-	f.replica = startOwner(t, h, dir, "evenkeel", "--lease-duration", "15s", "--lease-renew-deadline", "10s",
-		"--lease-retry-period", "2s")
+	f.replica = startOwner(t, h, dir, "evenkeel", "--lease-duration", "15s")
 	f.must(hub.Until(t.Context(), "it serves metrics", func(context.Context) (bool, error) {
 		_, err := f.replica.Metrics()
 		return err == nil, err

@@ -331,7 +331,7 @@ func startOwner(t *testing.T, h *hub.Hub, dir, name string, arguments ...string)
 	r, err := evenkeel.StartReplica(setting(t, "EVENKEEL"), filepath.Join(dir, name+".log"),
 		append([]string{"--kubeconfig", h.Kubeconfig, "--ocm-settle-after", settleAfter.String(),
 			"--leader-election", "--lease-namespace", "default", "--lease-duration", "4s",
-			"--lease-renew-deadline", "3s", "--lease-retry-period", "500ms", "--shutdown-delay", "0s"}, arguments...)...)
+			"--shutdown-delay", "0s"}, arguments...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1090,8 +1090,9 @@ static void test_check(void **state) {
         {ELECTION "true}\nkubernetes: {kubeconfig: a}", NULL},
         {ELECTION "true}\nstate: {paths: [s]}", "leaderElection.enabled: "},
         {ELECTION "false}\nstate: {paths: [s]}", NULL},
-        {ELECTION "true, renewDeadline: 15s}\nkubernetes: {inCluster: true}", "leaderElection: "},
-        {ELECTION "false, renewDeadline: 15s}\nkubernetes: {inCluster: true}", NULL},
+        {ELECTION "true, leaseDuration: 1500ms}\nkubernetes: {inCluster: true}",
+         "leaderElection: "},
+        {ELECTION "false, leaseDuration: 1500ms}\nkubernetes: {inCluster: true}", NULL},
         {ELECTION "true}\nfleet: {clusters: true}\nhub: {kubeconfig: a}\nstate: {paths: [s]}",
          "leaderElection.enabled: the Lease is on an API server, and none is configured"},
 #undef ELECTION

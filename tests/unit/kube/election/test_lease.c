@@ -141,6 +141,12 @@ static void test_options_must_hold_together(void **state) {
     assert_int_equal(o.duration_ms, 15000);
     assert_int_equal(o.renew_deadline_ms, 10000);
     assert_int_equal(o.retry_ms, 2000);
+    o = good, o.duration_ms = 60000;
+    o = lease_options_complete(&o);
+    assert_int_equal(o.renew_deadline_ms, 40000);
+    assert_int_equal(o.retry_ms, 8000);
+    o = good, o.duration_ms = 1000;
+    assert_int_equal(lease_options_check(&o, NULL), 0);
     o = good, o.name = "Leader";
     refused(o, "'Leader' is no name for a lease");
     o = good, o.name = "a/b";
@@ -153,7 +159,7 @@ static void test_options_must_hold_together(void **state) {
     refused(o, "no identity");
     o = good, o.identity = "a b";
     refused(o, "'a b' is no identity");
-    o = good, o.duration_ms = 10000;
+    o = good, o.duration_ms = o.renew_deadline_ms = 10000;
     refused(o, "the renew deadline (10000 ms) must be shorter than the lease duration (10000 ms)");
     o = good, o.duration_ms = 15500;
     refused(o, "whole seconds, not 15500 ms");
