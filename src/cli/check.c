@@ -93,7 +93,6 @@ const struct command check_config_command = {
     .specs = specs,
     .spec_count = 1,
     .configuration_flags = true,
-    .shown_flags = "",
 };
 
 const struct command check_scheduler_command = {
@@ -111,7 +110,6 @@ const struct command check_scheduler_command = {
     .specs = specs,
     .spec_count = sizeof specs / sizeof specs[0],
     .configuration_flags = true,
-    .shown_flags = "",
 };
 
 const struct command check_cluster_command = {
@@ -129,7 +127,7 @@ const struct command check_cluster_command = {
     .specs = specs,
     .spec_count = 1,
     .configuration_flags = true,
-    .shown_flags = "kubeconfig context in-cluster",
+    .first_flags = "kubeconfig context in-cluster",
 };
 
 const struct command check_policy_command = {
@@ -154,7 +152,7 @@ const struct command check_policy_command = {
     .specs = specs,
     .spec_count = 1,
     .configuration_flags = true,
-    .shown_flags = "state kubeconfig context in-cluster policy fluid-profile",
+    .first_flags = "state kubeconfig context in-cluster policy fluid-profile",
 };
 
 const struct command check_estimator_command = {

@@ -4,6 +4,7 @@
  */
 #include "base/version.h"
 #include "cli/commands.h"
+#include "config/tasks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -333,8 +334,21 @@ static void put_setting(const struct configuration_option *option, struct strbuf
     strbuf_append_str(out, STR(".\n"));
 }
 
-static void print_man(struct strbuf *out) {
+/* Every setting that is a flag, below what it is for. */
+static void put_settings(struct strbuf *out) {
+    const struct configuration_task *task;
     struct configuration_option option;
+    for (size_t t = 0; (task = configuration_task_at(t)) != NULL; t++) {
+        strbuf_append_str(out, STR(".PP\n\\fB"));
+        put_text(str_of(task->name), out);
+        strbuf_append_str(out, STR("\\fR\n"));
+        for (size_t i = 0; configuration_option_at(i, &option); i++)
+            if (option.flag != NULL && configuration_task_of(option.path) == task)
+                put_setting(&option, out);
+    }
+}
+
+static void print_man(struct strbuf *out) {
     strbuf_appendf(out,
                    ".TH EVENKEEL 1 \"\" \"Evenkeel %s\" \"\"\n.nh\n.ad l\n.SH NAME\n"
                    "evenkeel \\- keeps Kubernetes workloads even across failure domains and close "
@@ -346,9 +360,7 @@ static void print_man(struct strbuf *out) {
     for (size_t i = 0; i < DOCUMENTED; i++)
         put_command(documented[i], out);
     strbuf_append_str(out, STR(".SH SETTINGS\nThey override the configuration file.\n"));
-    for (size_t i = 0; configuration_option_at(i, &option); i++)
-        if (option.flag != NULL)
-            put_setting(&option, out);
+    put_settings(out);
 }
 
 int cmd_man(int argc, char **argv) {

@@ -1,6 +1,7 @@
 #include "cli/options.h"
 
 #include "base/suggest.h"
+#include "config/tasks.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -62,7 +63,7 @@ static void help_words(struct str text, int indent, size_t room, struct strbuf *
 }
 
 static void help_option(const struct option_spec *spec, struct strbuf *out) {
-    enum { LEFT = 32, INDENT = LEFT + 3, ROOM = 65 };
+    enum { LEFT = 32, INDENT = LEFT + 3, ROOM = 45 };
     CLEANUP(strbuf_done) struct strbuf left = {.max = 256};
     strbuf_appendf(&left, "%s%c%s --%s%s%s", spec->letter != 0 ? "-" : "  ",
                    spec->letter != 0 ? spec->letter : ' ', spec->letter != 0 ? "," : "", spec->name,
@@ -74,7 +75,7 @@ static void help_option(const struct option_spec *spec, struct strbuf *out) {
 }
 
 static void help_flag(const struct configuration_option *option, struct strbuf *out) {
-    enum { INDENT = 10, ROOM = 72 };
+    enum { INDENT = 10, ROOM = 70 };
     CLEANUP(strbuf_done) struct strbuf words = {.max = 4096};
     strbuf_appendf(out, "      --%s%s%s\n", option->flag, option->is_switch ? "" : " ",
                    option->is_switch ? "" : option->value_name);
@@ -85,21 +86,52 @@ static void help_flag(const struct configuration_option *option, struct strbuf *
     help_words(strbuf_str(&words), INDENT, ROOM, out);
 }
 
-/* Is it one of the words? */
-static bool is_shown(const char *flag, const char *words) {
-    struct str rest = str_of(words);
-    while (rest.n > 0) {
-        size_t blank = str_find(rest, ' ');
-        size_t n = blank == SIZE_MAX ? rest.n : blank;
-        if (str_eq((struct str){rest.p, n}, str_of(flag)))
+/* Cuts the first of blank-separated words off. Returns an empty one behind the last. */
+static struct str next_word(struct str *words) {
+    size_t blank = str_find(*words, ' ');
+    struct str word = {words->p, blank == SIZE_MAX ? words->n : blank};
+    *words = str_trim((struct str){words->p + word.n, words->n - word.n});
+    return word;
+}
+
+static bool find_setting(struct str flag, struct configuration_option *ret) {
+    for (size_t i = 0; configuration_option_at(i, ret); i++)
+        if (ret->flag != NULL && str_eq(flag, str_of(ret->flag)))
             return true;
-        rest = str_trim((struct str){rest.p + n, rest.n - n});
-    }
     return false;
 }
 
+static void help_first_flags(const char *flags, struct strbuf *out) {
+    struct configuration_option option;
+    struct str rest = str_of(flags);
+    for (struct str flag; (flag = next_word(&rest)).n > 0;)
+        if (find_setting(flag, &option))
+            help_flag(&option, out);
+}
+
+static bool is_first(const char *flags, const char *flag) {
+    struct str rest = str_of(flags);
+    for (struct str first; (first = next_word(&rest)).n > 0;)
+        if (str_eq(first, str_of(flag)))
+            return true;
+    return false;
+}
+
+/* The flags that are not among the first, below what they are for. */
+static void help_other_flags(const char *first, struct strbuf *out) {
+    const struct configuration_task *task;
+    struct configuration_option option;
+    for (size_t t = 0; (task = configuration_task_at(t)) != NULL; t++) {
+        strbuf_appendf(out, "\n%s:\n", task->name);
+        for (size_t i = 0; configuration_option_at(i, &option); i++)
+            if (option.flag != NULL && configuration_task_of(option.path) == task &&
+                !is_first(first, option.flag))
+                help_flag(&option, out);
+    }
+}
+
 void command_help(const struct command *command, bool all_flags, struct strbuf *out) {
-    const char *shown = all_flags ? NULL : command->shown_flags;
+    const char *first = command->first_flags != NULL ? command->first_flags : "";
     strbuf_appendf(out, "Usage: evenkeel %s%s%s\n\n%s\n", command->name,
                    command->usage[0] != '\0' ? " " : "", command->usage, command->about);
     if (command->list != NULL)
@@ -110,15 +142,14 @@ void command_help(const struct command *command, bool all_flags, struct strbuf *
     help_option(&help_spec, out);
     if (!command->configuration_flags)
         return;
-    if (command->shown_flags != NULL)
+    if (!command->every_flag)
         help_option(&help_serve_spec, out);
-    if (shown != NULL && shown[0] == '\0')
-        return;
-    strbuf_appendf(out, "\nOptions that override the configuration file:\n");
-    struct configuration_option option;
-    for (size_t i = 0; configuration_option_at(i, &option); i++)
-        if (option.flag != NULL && (shown == NULL || is_shown(option.flag, shown)))
-            help_flag(&option, out);
+    if (first[0] != '\0')
+        strbuf_appendf(out, "\nOptions that override the configuration file%s:\n",
+                       command->every_flag ? ", those first that most people need" : "");
+    help_first_flags(first, out);
+    if (command->every_flag || all_flags)
+        help_other_flags(first, out);
 }
 
 static void show_help(struct options *o, bool all_flags) {
@@ -160,9 +191,8 @@ static bool find_flag(const struct command *command, struct str name,
                       struct configuration_option *ret) {
     if (!command->configuration_flags)
         return false;
-    for (size_t i = 0; configuration_option_at(i, ret); i++)
-        if (ret->flag != NULL && str_eq(name, str_of(ret->flag)))
-            return true;
+    if (find_setting(name, ret))
+        return true;
     const struct configuration_removed *removed;
     for (size_t i = 0; (removed = configuration_removed_at(i)) != NULL; i++)
         if (removed->flag != NULL && str_eq(name, str_of(removed->flag))) {

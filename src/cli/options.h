@@ -43,8 +43,8 @@ struct command {
     const struct option_spec *specs;
     size_t spec_count;
     bool configuration_flags; /* the command takes every flag of EvenkeelConfiguration, too */
-    const char *shown_flags;  /* those that its help has, "state kubeconfig"; NULL: all. The others
-                                 are shown by --help-serve */
+    const char *first_flags;  /* those that its help has, in this order: "state kubeconfig" */
+    bool every_flag;          /* its help has the others, too; otherwise --help-serve has them */
     bool underscores; /* --add_dir_header is --add-dir-header. upstream: k8s.io/component-base
                          cli/flag WordSepNormalizeFunc */
 };

@@ -48,6 +48,9 @@ const struct command serve_command = {
     .specs = specs,
     .spec_count = sizeof specs / sizeof specs[0],
     .configuration_flags = true,
+    .first_flags = "kubeconfig in-cluster state policy webhook-listen extender-listen "
+                   "extender-cert-file extender-key-file estimator-listen ocm",
+    .every_flag = true,
 };
 
 static int fail(const struct command *command, const struct err *err) {

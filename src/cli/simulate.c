@@ -141,7 +141,7 @@ const struct command simulate_command = {
     .specs = specs,
     .spec_count = sizeof specs / sizeof specs[0],
     .configuration_flags = true,
-    .shown_flags = "state kubeconfig context in-cluster policy fluid-profile",
+    .first_flags = "state kubeconfig context in-cluster policy fluid-profile",
 };
 
 /* Options that a mode does not take, and how they are named when one of them is given. */

@@ -63,7 +63,7 @@ const struct command topology_command = {
     .specs = specs,
     .spec_count = sizeof specs / sizeof specs[0],
     .configuration_flags = true,
-    .shown_flags = "state kubeconfig context in-cluster hub-kubeconfig hub-context hub-in-cluster",
+    .first_flags = "state kubeconfig context in-cluster hub-kubeconfig hub-context hub-in-cluster",
 };
 
 enum { KEYS_MAX = 8, WAIT_MS = 30000 };

@@ -32,6 +32,8 @@ static const struct command with_flags = {
     .specs = specs,
     .spec_count = 2,
     .configuration_flags = true,
+    .first_flags = "log-level state",
+    .every_flag = true,
 };
 
 /* What a command line came to: "output=json force arg=a extender-listen:=x" or "!2". */
@@ -166,6 +168,15 @@ static void test_help_lists_every_flag(void **state) {
     for (size_t i = 0; configuration_option_at(i, &option); i++)
         if (option.flag != NULL)
             assert_contains(out.p, option.flag);
+    /* the first in the order given, each once; the others below what they are for */
+    const char *level = strstr(out.p, "\n      --log-level "),
+               *paths = strstr(out.p, "\n      --state "),
+               *cluster =
+                   strstr(out.p, "\n\nRead the cluster:\n      --state-poll-interval DURATION\n"),
+               *log = strstr(out.p, "\n\nSee and log what it does:\n      --ops-listen ADDRESS\n");
+    assert_true(level != NULL && level < paths && paths < cluster && cluster < log);
+    assert_null(strstr(level + 1, "\n      --log-level "));
+    assert_null(strstr(paths + 1, "\n      --state "));
     size_t column = 0;
     for (size_t i = 0; i < out.n; i++) {
         column = out.p[i] == '\n' ? 0 : column + 1;

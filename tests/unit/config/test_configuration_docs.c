@@ -6,10 +6,12 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "config/configuration.h"
+#include "config/tasks.h"
 #include "extender/verbs.h"
 
 #include "unit/unit.h"
 
+#include <ctype.h>
 #include <stdio.h>
 
 static const char document_path[] = "docs/configuration.md";
@@ -63,6 +65,27 @@ static void write_verbs(struct strbuf *out) {
                        extender_verbs[i].field, extender_verbs[i].about);
 }
 
+/* The anchor of a heading is its text in small letters. */
+static void write_link(const char *section, struct strbuf *out) {
+    strbuf_appendf(out, "[%s](#", section);
+    for (const char *p = section; *p != '\0'; p++)
+        strbuf_append_char(out, (char)tolower((unsigned char)*p));
+    strbuf_append_char(out, ')');
+}
+
+static void write_tasks(struct strbuf *out) {
+    const struct configuration_task *task;
+    strbuf_appendf(out, "| what you want to do | sections of the file |\n|---|---|\n");
+    for (size_t i = 0; (task = configuration_task_at(i)) != NULL; i++) {
+        strbuf_appendf(out, "| %s | ", task->name);
+        for (size_t k = 0; task->sections[k] != NULL; k++) {
+            strbuf_append_str(out, str_of(k > 0 ? ", " : ""));
+            write_link(task->sections[k], out);
+        }
+        strbuf_appendf(out, " |\n");
+    }
+}
+
 static void write_removed(struct strbuf *out) {
     const struct configuration_removed *row;
     strbuf_appendf(out, "| key | | flag | what holds now |\n|---|---|---|---|\n");
@@ -76,6 +99,10 @@ static void write_table(struct str sections, struct strbuf *out) {
     struct configuration_option option;
     if (str_eq(sections, STR("verbs"))) {
         write_verbs(out);
+        return;
+    }
+    if (str_eq(sections, STR("tasks"))) {
+        write_tasks(out);
         return;
     }
     if (str_eq(sections, STR("removed"))) {
@@ -134,6 +161,18 @@ static void test_every_setting_is_in_the_document(void **state) {
     strbuf_done(&text);
 }
 
+/* A section that no task has would be missing in the help. */
+static void test_every_setting_is_for_a_task(void **state) {
+    (void)state;
+    struct configuration_option option;
+    for (size_t i = 0; configuration_option_at(i, &option); i++)
+        if (strchr(option.path, '.') != NULL && configuration_task_of(option.path) == NULL)
+            fail_msg("%s is for no task", option.path);
+    assert_null(configuration_task_of("kind"));
+    assert_null(configuration_task_of("log-level"));
+    assert_string_equal(configuration_task_of("log")->name, "See and log what it does");
+}
+
 static void test_every_setting_is_in_the_example(void **state) {
     (void)state;
     struct strbuf text = read_whole(example_path);
@@ -188,6 +227,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tables_are_current),
         cmocka_unit_test(test_every_setting_is_in_the_document),
+        cmocka_unit_test(test_every_setting_is_for_a_task),
         cmocka_unit_test(test_every_setting_is_in_the_example),
         cmocka_unit_test(test_the_example_is_good),
     };
