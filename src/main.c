@@ -30,13 +30,14 @@ static const struct main_command {
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 static int help(FILE *to) {
-    fputs("Evenkeel keeps Kubernetes workloads even across failure domains and close to their "
-          "data.\n\n"
+    fputs("Evenkeel keeps Kubernetes workloads even across failure domains: pods on the\n"
+          "nodes of a cluster, Placements and bindings on the clusters of a fleet. It also\n"
+          "keeps pods close to their data.\n\n"
           "usage: evenkeel COMMAND [OPTIONS]\n\n",
           to);
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].summary);
-    fputs("\n`evenkeel COMMAND --help` explains a command.\n", to);
+    fputs("\n`evenkeel COMMAND --help` and `evenkeel help COMMAND` explain a command.\n", to);
     if (fflush(to) == 0)
         return EXIT_SUCCESS;
     fputs("evenkeel: cannot write to standard output\n", stderr);
@@ -53,18 +54,29 @@ static void unknown(const char *name) {
     fputs("\n\n", stderr);
 }
 
+static int run_command(int argc, char **argv) {
+    struct str name = str_of(argc > 0 ? argv[0] : "");
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (str_eq(name, str_of(commands[i].name)))
+            return commands[i].run(argc, argv);
+    if (name.n > 0)
+        unknown(argv[0]);
+    (void)help(stderr);
+    return 2;
+}
+
 int main(int argc, char **argv) {
+    static char option[] = "--help";
     struct str name = str_of(argc > 1 ? argv[1] : "");
-    if (str_eq(name, STR("--help")) || str_eq(name, STR("-h")) || str_eq(name, STR("help")))
+    bool is_help =
+        str_eq(name, STR("--help")) || str_eq(name, STR("-h")) || str_eq(name, STR("help"));
+    if (is_help && argc == 2)
         return help(stdout);
     if (str_eq(name, STR("--version")))
         return cmd_version(1, argv + 1);
     terminal_use();
-    for (size_t i = 0; i < COMMANDS; i++)
-        if (str_eq(name, str_of(commands[i].name)))
-            return commands[i].run(argc - 1, argv + 1);
-    if (name.n > 0)
-        unknown(argv[1]);
-    (void)help(stderr);
-    return 2;
+    if (!is_help)
+        return run_command(argc - 1, argv + 1);
+    char *words[] = {argv[2], argc > 3 ? argv[3] : option, argc > 3 ? option : NULL, NULL};
+    return run_command(argc > 3 ? 3 : 2, words); /* help check config: check config --help */
 }

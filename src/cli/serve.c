@@ -17,24 +17,28 @@ static const struct option_spec specs[] = {
 static void list_verbs(struct strbuf *out) {
     strbuf_appendf(out, "\nWhat kube-scheduler may call, and the field of its configuration:\n");
     for (size_t i = 0; i < EXTENDER_VERBS; i++)
-        strbuf_appendf(out, "  POST %-24s %-15s %s\n", extender_verbs[i].path,
+        strbuf_appendf(out, "  POST %-24s %s\n      %s\n", extender_verbs[i].path,
                        extender_verbs[i].field, extender_verbs[i].about);
 }
 
 const struct command serve_command = {
     .name = "serve",
-    .usage = "(--kubeconfig FILE | --in-cluster | --state FILE|DIR) [options]",
-    .about = "Answers kube-scheduler over HTTPS, see the list of verbs below.\n"
-             "With --webhook-listen, API servers too: POST /webhooks/v1/pods, by TopologyPolicies\n"
-             "of the cluster and of --policy FILE.\n"
-             "Health and metrics are on the ops listener: GET /livez /readyz /metrics /version;\n"
-             "and why it decided what it did: GET /explain, or evenkeel explain.\n"
+    .usage = "(--kubeconfig FILE | --in-cluster | --state PATH) [options]",
+    .about = "The daemon. It does what is turned on, one thing or several in one process:\n"
+             "webhook (--webhook-listen): API servers ask about every new pod, and policies\n"
+             "    say what is changed. On a hub of Open Cluster Management they ask about\n"
+             "    Placements.\n"
+             "extender (--extender-listen): kube-scheduler asks where pods may go.\n"
+             "fleet (--fleet-clusters): programs ask the extender's listener where Placements\n"
+             "    and bindings would go: POST /clusters/v1/select and others.\n"
+             "Placements (--ocm): those of Open Cluster Management are decided, at the hub.\n"
+             "estimator (--estimator-listen): karmada-scheduler asks over gRPC how many\n"
+             "    replicas of a binding fit each member cluster.\n"
+             "\n"
              "The cluster's state comes from an API server, which is watched, or from files\n"
              "of what kubectl prints, which are read again when they change and on SIGHUP.\n"
-             "With --fleet-clusters the clusters of a fleet, too, of --hub-kubeconfig; with --ocm\n"
-             "the Placements of Open Cluster Management there are decided.\n"
-             "With --estimator-listen, karmada-scheduler over gRPC: how many replicas fit each\n"
-             "--estimator-member.\n"
+             "The ops listener (--ops-listen) has GET /livez /readyz /metrics /version, and\n"
+             "/explain: why it decided what it did, which evenkeel explain asks for.\n"
              "SIGTERM stops gently, a second one at once. Exit codes: 0 stopped, 1 could not\n"
              "start, 2 wrong usage.",
     .list = list_verbs,

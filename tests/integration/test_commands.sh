@@ -40,6 +40,12 @@ check "help certs init" helped 'certs init' --dir --host --force 'Exit codes' 'E
 check "help certs show" helped 'certs show' --output 'Example'
 check "help certs check" helped 'certs check' --cert --key --ca --within 'Example'
 check "help version" helped version --output 'Example'
+run help simulate
+is "help COMMAND is COMMAND --help" "$code $out" "0 $("$evenkeel" simulate --help)"
+run help check config
+is "... of two words, too" "$code $out" "0 $("$evenkeel" check config --help)"
+run help servee
+like "... of no command" "$code $err" "^2 evenkeel: unknown command 'servee'; did you mean 'serve'"
 run serve -h
 is "-h is --help" "$code $out" "0 $("$evenkeel" serve --help)"
 
