@@ -297,6 +297,12 @@ static void put_option(const struct option_spec *spec, struct strbuf *out) {
     strbuf_append_char(out, '\n');
 }
 
+static void put_heading(const char *text, struct strbuf *out) {
+    strbuf_append_str(out, STR(".PP\n\\fB"));
+    put_text(str_of(text), out);
+    strbuf_append_str(out, STR("\\fR\n"));
+}
+
 static void put_command(const struct command *c, struct strbuf *out) {
     CLEANUP(strbuf_done) struct strbuf list = {.max = 1 << 16};
     strbuf_append_str(out, STR(".SS "));
@@ -311,8 +317,11 @@ static void put_command(const struct command *c, struct strbuf *out) {
         c->list(&list);
         put_as_it_is("", strbuf_str(&list), out);
     }
-    for (size_t i = 0; i < c->spec_count; i++)
+    for (size_t i = 0; i < c->spec_count; i++) {
+        if (command_heading(c, i) != NULL)
+            put_heading(command_heading(c, i), out);
         put_option(&c->specs[i], out);
+    }
     if (c->configuration_flags) {
         strbuf_append_str(out, STR(".PP\nAll of SETTINGS, too.\n"));
     }
@@ -339,9 +348,7 @@ static void put_settings(struct strbuf *out) {
     const struct configuration_task *task;
     struct configuration_option option;
     for (size_t t = 0; (task = configuration_task_at(t)) != NULL; t++) {
-        strbuf_append_str(out, STR(".PP\n\\fB"));
-        put_text(str_of(task->name), out);
-        strbuf_append_str(out, STR("\\fR\n"));
+        put_heading(task->name, out);
         for (size_t i = 0; configuration_option_at(i, &option); i++)
             if (option.flag != NULL && configuration_task_of(option.path) == task)
                 put_setting(&option, out);

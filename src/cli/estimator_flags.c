@@ -71,6 +71,9 @@ enum flag_type { FLAG_TEXT, FLAG_BOOL, FLAG_INT, FLAG_FLOAT, FLAG_DURATION };
 
 enum { FLAG_LIST(AS_CONSTANT) FLAGS };
 static const struct option_spec specs[FLAGS] = {FLAG_LIST(AS_SPEC)};
+static const struct option_heading headings[] = {
+    {FLAG_QPS, "Flags of karmada-scheduler-estimator that are taken, and mean nothing here"},
+    {0, NULL}};
 static const enum flag_type types[FLAGS] = {FLAG_LIST(AS_TYPE)};
 
 const struct command estimator_command = {
@@ -93,6 +96,7 @@ const struct command estimator_command = {
                "    --grpc-client-ca-file=/etc/karmada/pki/server/ca.crt",
     .specs = specs,
     .spec_count = FLAGS,
+    .headings = headings,
     .underscores = true,
 };
 

@@ -18,14 +18,14 @@
 enum {
     SPEC_SERVER,
     SPEC_TOKEN_FILE,
-    SPEC_POD,
-    SPEC_CALLED,
-    SPEC_ANSWER,
     SPEC_KUBECONFIG,
     SPEC_CONTEXT,
-    SPEC_NO_API_SERVER,
     SPEC_SCHEDULER,
     SPEC_OUTPUT,
+    SPEC_POD,
+    SPEC_NO_API_SERVER,
+    SPEC_CALLED,
+    SPEC_ANSWER
 };
 
 static const struct option_spec specs[] = {
@@ -35,22 +35,27 @@ static const struct option_spec specs[] = {
     [SPEC_TOKEN_FILE] = {"token-file", 0, "FILE",
                          "the token that the daemon wants from others "
                          "than the machine it runs on"},
+    [SPEC_KUBECONFIG] = {"kubeconfig", 0, "FILE",
+                         "where the pod itself is read; default: as kubectl, or in a cluster its "
+                         "API server"},
+    [SPEC_CONTEXT] = {"context", 0, "NAME", "of the kubeconfig; default: its current one"},
+    [SPEC_SCHEDULER] = {"kube-scheduler-config", 0, "FILE",
+                        "kube-scheduler's configuration: addedAffinity of the profile that the pod "
+                        "names"},
+    [SPEC_OUTPUT] = {"output", 'o', "FORMAT", "table (default) or json"},
     [SPEC_POD] = {"pod", 0, "FILE", "the pod as the API server has it, which is not asked then"},
+    [SPEC_NO_API_SERVER] = {"no-api-server", 0, NULL, "do not read the pod itself"},
     [SPEC_CALLED] = {"called", 0, "NAME",
                      "what the answer calls the first replica, in place of its URL"},
     [SPEC_ANSWER] = {"answer", 0, "NAME=FILE",
                      "what 'explain -o json' printed for another replica, which the answer calls "
                      "NAME; an empty FILE: nothing is known there; none: it did not answer. May be "
                      "repeated"},
-    [SPEC_KUBECONFIG] = {"kubeconfig", 0, "FILE",
-                         "where the pod itself is read; default: as kubectl, or in a cluster its "
-                         "API server"},
-    [SPEC_CONTEXT] = {"context", 0, "NAME", "of the kubeconfig; default: its current one"},
-    [SPEC_NO_API_SERVER] = {"no-api-server", 0, NULL, "do not read the pod itself"},
-    [SPEC_SCHEDULER] = {"kube-scheduler-config", 0, "FILE",
-                        "kube-scheduler's configuration: addedAffinity of the profile that the pod "
-                        "names"},
-    [SPEC_OUTPUT] = {"output", 'o', "FORMAT", "table (default) or json"},
+};
+
+static const struct option_heading headings[] = {
+    {SPEC_POD, "For programs that ask the API server and the replicas themselves"},
+    {0, NULL},
 };
 
 const struct command explain_command = {
@@ -81,6 +86,7 @@ const struct command explain_command = {
                "evenkeel explain what-if pod.yaml",
     .specs = specs,
     .spec_count = sizeof specs / sizeof specs[0],
+    .headings = headings,
 };
 
 struct request {

@@ -130,6 +130,24 @@ static void help_other_flags(const char *first, struct strbuf *out) {
     }
 }
 
+const char *command_heading(const struct command *command, size_t index) {
+    for (const struct option_heading *h = command->headings; h != NULL && h->text != NULL; h++)
+        if (h->before == index)
+            return h->text;
+    return NULL;
+}
+
+/* The first options of the command, as far as there is no heading, with those that all take. */
+static size_t help_common_options(const struct command *command, struct strbuf *out) {
+    size_t i = 0;
+    for (; i < command->spec_count && command_heading(command, i) == NULL; i++)
+        help_option(&command->specs[i], out);
+    help_option(&help_spec, out);
+    if (command->configuration_flags && !command->every_flag)
+        help_option(&help_serve_spec, out);
+    return i;
+}
+
 void command_help(const struct command *command, bool all_flags, struct strbuf *out) {
     const char *first = command->first_flags != NULL ? command->first_flags : "";
     strbuf_appendf(out, "Usage: evenkeel %s%s%s\n\n%s\n", command->name,
@@ -137,13 +155,14 @@ void command_help(const struct command *command, bool all_flags, struct strbuf *
     if (command->list != NULL)
         command->list(out);
     strbuf_appendf(out, "\nExample:\n%s\n\nOptions:\n", command->example);
-    for (size_t i = 0; i < command->spec_count; i++)
+    for (size_t i = help_common_options(command, out); i < command->spec_count; i++) {
+        const char *heading = command_heading(command, i);
+        if (heading != NULL)
+            strbuf_appendf(out, "\n%s:\n", heading);
         help_option(&command->specs[i], out);
-    help_option(&help_spec, out);
+    }
     if (!command->configuration_flags)
         return;
-    if (!command->every_flag)
-        help_option(&help_serve_spec, out);
     if (first[0] != '\0')
         strbuf_appendf(out, "\nOptions that override the configuration file%s:\n",
                        command->every_flag ? ", those first that most people need" : "");

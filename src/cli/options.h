@@ -32,6 +32,11 @@ struct option_spec {
     const char *help;
 };
 
+struct option_heading {
+    size_t before;    /* the index of the option below it */
+    const char *text; /* "About a Placement"; NULL ends the list */
+};
+
 /* A command, as its help shows it; constant. Every command understands --help, and with flags of
  * the configuration --help-serve. */
 struct command {
@@ -42,6 +47,7 @@ struct command {
     const char *example;              /* shell lines that work */
     const struct option_spec *specs;
     size_t spec_count;
+    const struct option_heading *headings; /* above options that few people need; NULL: none */
     bool configuration_flags; /* the command takes every flag of EvenkeelConfiguration, too */
     const char *first_flags;  /* those that its help has, in this order: "state kubeconfig" */
     bool every_flag;          /* its help has the others, too; otherwise --help-serve has them */
@@ -93,6 +99,9 @@ int options_configure_source(struct options *o, const char *path, struct configu
 
 /* The options that every command takes: the first, and with flags of the configuration both. */
 extern const struct option_spec common_options[2];
+
+/* The heading above the option at `index`, or NULL. */
+const char *command_heading(const struct command *command, size_t index);
 
 /* Appends the command's help, with all flags of the configuration or those that it shows. */
 void command_help(const struct command *command, bool all_flags, struct strbuf *out);

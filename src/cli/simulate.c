@@ -10,22 +10,22 @@
 
 enum {
     SPEC_POD,
-    SPEC_CANDIDATES,
-    SPEC_FILTERS,
-    SPEC_SCHEDULER,
+    SPEC_PLACEMENT,
+    SPEC_BINDING,
     SPEC_REPLICAS,
     SPEC_WITHOUT,
     SPEC_ADMIT,
-    SPEC_PLACEMENT,
-    SPEC_PREVIOUS,
-    SPEC_BINDING,
-    SPEC_MEMBER,
-    SPEC_NOW,
-    SPEC_ROUNDS,
-    SPEC_LINES,
     SPEC_STRICT,
     SPEC_OUTPUT,
-    SPEC_CONFIG
+    SPEC_CONFIG,
+    SPEC_CANDIDATES,
+    SPEC_FILTERS,
+    SPEC_SCHEDULER,
+    SPEC_PREVIOUS,
+    SPEC_NOW,
+    SPEC_ROUNDS,
+    SPEC_MEMBER,
+    SPEC_LINES
 };
 
 static const struct option_spec specs[] = {
@@ -33,16 +33,15 @@ static const struct option_spec specs[] = {
         {"pod", 0, "FILE",
          "the pod to place, YAML or JSON, or a workload (Deployment, StatefulSet, Job, any "
          "with spec.template): pods of its template (required but with --without)"},
-    [SPEC_CANDIDATES] = {"candidates", 0, "A,B,...",
-                         "the nodes handed to filter and to score; otherwise filter gets all "
-                         "nodes and score those that pass"},
-    [SPEC_FILTERS] = {"filters", 0, "A,B,...",
-                      "only these of kube-scheduler's filters, by the names of its plugins; "
-                      "PodTopologySpread is what an extender judges. Otherwise: all that need no "
-                      "volumes and no devices"},
-    [SPEC_SCHEDULER] = {"kube-scheduler-config", 0, "FILE",
-                        "kube-scheduler's configuration: addedAffinity of the profile that the pod "
-                        "names is judged, too"},
+    [SPEC_PLACEMENT] = {"placement", 0, "FILE",
+                        "a Placement of Open Cluster Management, YAML or JSON: which clusters of "
+                        "--state it should have, why, and what would move, by its spreadPolicy or "
+                        "that of a TopologyPolicy"},
+    [SPEC_BINDING] =
+        {"binding", 0, "FILE",
+         "a ResourceBinding or ClusterResourceBinding of Karmada, YAML or JSON: which "
+         "clusters of --state its scheduler would choose, with how many replicas, why, "
+         "and what it would write. The settings are those of `karmada`"},
     [SPEC_REPLICAS] =
         {"replicas", 0, "N",
          "places N such pods one after the other, each where its total is highest, and "
@@ -59,41 +58,49 @@ static const struct option_spec specs[] = {
                     "their weights count. With "
                     "--placement the same of a Placement, as if scores were published unless "
                     "ocm.scores is false"},
-    [SPEC_PLACEMENT] = {"placement", 0, "FILE",
-                        "a Placement of Open Cluster Management, YAML or JSON: which clusters of "
-                        "--state it should have, why, and what would move, by its spreadPolicy or "
-                        "that of a TopologyPolicy"},
-    [SPEC_MEMBER] = {"member", 0, "NAME",
-                     "with --binding: the cluster whose nodes and pods --state has, too, so that "
-                     "they are counted as Karmada's accurate estimator in it would"},
+    [SPEC_STRICT] = {"strict", 0, NULL, "ends with exit code 3 if a pod is Pending"},
+    [SPEC_OUTPUT] = {"output", 'o', "FORMAT", "table (default) or json"},
+    [SPEC_CONFIG] = {"config", 0, "FILE", "EvenkeelConfiguration whose rules to apply"},
+    [SPEC_CANDIDATES] = {"candidates", 0, "A,B,...",
+                         "the nodes handed to filter and to score; otherwise filter gets all "
+                         "nodes and score those that pass"},
+    [SPEC_FILTERS] = {"filters", 0, "A,B,...",
+                      "only these of kube-scheduler's filters, by the names of its plugins; "
+                      "PodTopologySpread is what an extender judges. Otherwise: all that need no "
+                      "volumes and no devices"},
+    [SPEC_SCHEDULER] = {"kube-scheduler-config", 0, "FILE",
+                        "kube-scheduler's configuration: addedAffinity of the profile that the pod "
+                        "names is judged, too"},
     [SPEC_PREVIOUS] = {"previous", 0, "FILE",
                        "with --admit --placement: the Placement as it is stored; the other is a "
                        "change of it"},
-    [SPEC_BINDING] =
-        {"binding", 0, "FILE",
-         "a ResourceBinding or ClusterResourceBinding of Karmada, YAML or JSON: which "
-         "clusters of --state its scheduler would choose, with how many replicas, why, "
-         "and what it would write. The settings are those of `karmada`"},
     [SPEC_NOW] = {"now", 0, "TIME",
                   "with --placement: the time for validUntil and tolerationSeconds, such as "
                   "2026-01-02T03:04:05Z; with --binding, that of its status; otherwise the clock"},
     [SPEC_ROUNDS] = {"rounds", 0, NULL,
                      "with --placement and -o json: what happened in each round of the selection, "
                      "too"},
+    [SPEC_MEMBER] = {"member", 0, "NAME",
+                     "with --binding: the cluster whose nodes and pods --state has, too, so that "
+                     "they are counted as Karmada's accurate estimator in it would"},
     [SPEC_LINES] = {"lines", 0, "FILE",
                     "answers questions about single steps of scheduling fleets instead, one JSON "
                     "object a line ('-': standard input); nothing else is given with it"},
-    [SPEC_STRICT] = {"strict", 0, NULL, "ends with exit code 3 if a pod is Pending"},
-    [SPEC_OUTPUT] = {"output", 'o', "FORMAT", "table (default) or json"},
-    [SPEC_CONFIG] = {"config", 0, "FILE", "EvenkeelConfiguration whose rules to apply"},
+};
+
+static const struct option_heading headings[] = {
+    {SPEC_CANDIDATES, "About a pod"},
+    {SPEC_PREVIOUS, "About a Placement"},
+    {SPEC_MEMBER, "About a binding"},
+    {SPEC_LINES, "About single steps of scheduling"},
+    {0, NULL},
 };
 
 static void list_steps(struct strbuf *out) {
     strbuf_append_str(
         out,
-        STR("\nWith --lines every line is a JSON object, {\"id\": any JSON, \"step\": STEP, ...}, "
-            "and\n"
-            "is answered by one with the same id before the next line is read. One that is\n"
+        STR("\nWith --lines every line is a JSON object, {\"id\": any JSON, \"step\": STEP, ...},\n"
+            "and is answered by one with the same id before the next line is read. One that is\n"
             "refused gets {\"id\", \"error\", \"errorKind\": \"Input\"}; the others are answered, "
             "and\n"
             "the exit code is 1. There is neither a state nor a configuration. STEP, what a line\n"
@@ -107,22 +114,20 @@ const struct command simulate_command = {
     .name = "simulate",
     .usage = "(--state FILE|DIR | --kubeconfig FILE) (--pod FILE | --placement FILE |\n"
              "       --binding FILE) [options]",
-    .about =
-        "Filters and scores one pod against a state read from files, or against what an\n"
-        "API server has now, by the same code that serves, and says why for every node.\n"
-        "The filters are kube-scheduler's own, in its order; the first that refuses a node\n"
-        "gives the reason.\n"
-        "With --admit: what the webhook would change in the pod, by which policy and for "
-        "which data.\n"
-        "With --placement: where a Placement of Open Cluster Management should be, from what\n"
-        "kubectl prints of a hub; the clusters are asked about as OCM asks, and its spreadPolicy\n"
-        "is heeded, which OCM does not.\n"
-        "With --binding: how Karmada's scheduler would schedule a binding, step by step, from "
-        "what\n"
-        "kubectl prints of Karmada's API server; provider, zone and labels are heeded, too, which\n"
-        "it does not.\n"
-        "Nothing is changed anywhere. Exit codes: 0 answered, 1 something could not be read,\n"
-        "2 wrong usage; 3 with --strict: a pod is Pending.",
+    .about = "Says where one thing would go, by the same code that serves, from a state in files\n"
+             "or from what an API server has now. Nothing is changed anywhere.\n"
+             "--pod: filters and scores a pod, and says why for every node. The filters are\n"
+             "    kube-scheduler's own, in its order; the first that refuses a node gives the\n"
+             "    reason. With --replicas a workload; with --admit instead what the webhook\n"
+             "    would change in the pod, by which policy and for which data.\n"
+             "--placement: where a Placement of Open Cluster Management should be, from what\n"
+             "    kubectl prints of a hub. The clusters are asked about as OCM asks, and its\n"
+             "    spreadPolicy is heeded, which OCM does not.\n"
+             "--binding: how Karmada's scheduler would schedule a binding, step by step, from\n"
+             "    what kubectl prints of Karmada's API server. Provider, zone and labels are\n"
+             "    heeded, too, which it does not.\n"
+             "Exit codes: 0 answered, 1 something could not be read, 2 wrong usage; 3 with\n"
+             "--strict: a pod is Pending.",
     .list = list_steps,
     .example =
         "kubectl get nodes,pods,namespaces -A -o json > state.json\n"
@@ -140,6 +145,7 @@ const struct command simulate_command = {
         "evenkeel simulate --lines -",
     .specs = specs,
     .spec_count = sizeof specs / sizeof specs[0],
+    .headings = headings,
     .configuration_flags = true,
     .first_flags = "state kubeconfig context in-cluster policy fluid-profile",
 };

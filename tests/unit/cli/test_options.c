@@ -155,6 +155,15 @@ static void test_help(void **state) {
                 "  -o, --output FORMAT              table or json\n"
                 "      --force                      do it\n"
                 "  -h, --help                       show this help\n");
+    static const struct option_heading headings[] = {{1, "Seldom"}, {0, NULL}};
+    struct command headed = plain;
+    headed.headings = headings;
+    o = parse(&headed, 1, "try --help");
+    assert_contains(o.said, "\nOptions:\n"
+                            "  -o, --output FORMAT              table or json\n"
+                            "  -h, --help                       show this help\n"
+                            "\nSeldom:\n"
+                            "      --force                      do it\n");
     o = parse(&plain, 1, "try -h");
     assert_string_equal(o.text, "!0");
 }
