@@ -350,7 +350,8 @@ static void test_removed_settings_are_harmless(void **state) {
     struct configuration c;
     struct err err;
     CLEANUP(strbuf_done) struct strbuf problems = {.max = 4096};
-    load(&c, HEADER "extender:\n  listen: \":1\"\n  threads: any\nwebhook: {threads: 4}\n");
+    load(&c, HEADER "extender:\n  listen: \":1\"\n  threads: any\nwebhook: {threads: 4}\n"
+                    "limits: {handler: 1s}\n");
     assert_string_equal(c.extender.listen, ":1");
     assert_int_equal(configuration_set_flag(&c, "extender-threads", "-1", &err), 0);
     configuration_removed_found(&c, append_problem, &problems);
@@ -362,7 +363,9 @@ static void test_removed_settings_are_harmless(void **state) {
         "harmless 0 extender.threads --extender-threads is no longer a setting and has no effect: "
         "there is a thread for each CPU; remove it\n"
         "harmless 6 webhook.threads it is no longer a setting and has no effect: there is a "
-        "thread for each CPU; remove it\n");
+        "thread for each CPU; remove it\n"
+        "harmless 7 limits.handler it is no longer a setting and has no effect: a request that "
+        "is worked on for 30s hangs; remove it\n"); /* the whole section went */
     configuration_done(&c);
 }
 
