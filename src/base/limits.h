@@ -70,7 +70,7 @@
 /* Cache */
 #define LIMIT_COUNTERS                                                                             \
     1024 /* (config) selectors whose pods are counted per node at the same time */
-#define LIMIT_FEASIBILITIES 512 /* (config) distinct node affinities and tolerations remembered */
+#define LIMIT_FEASIBILITIES 512 /* distinct node affinities and tolerations remembered */
 #define LIMIT_CACHE_BYTES                                                                          \
     (64u << 20) /* (config) of these, of columns and trees, with what is copied of a pod's text */
 #define LIMIT_CACHED_TEXT (256u << 10) /* copied of one; what is longer is evaluated each time */
@@ -218,9 +218,9 @@
 #define LIMIT_LINE_STEPS 100000000u   /* some tenths of a second */
 
 /* HTTP */
-#define LIMIT_HTTP_BODY (64u << 20) /* (config) a body must be smaller than this */
+#define LIMIT_HTTP_BODY (64u << 20) /* a body must be smaller than this */
 #define LIMIT_WEBHOOK_BODY                                                                         \
-    (16u << 20) /* (config) the same of a review, which may hold two objects of 3 MiB */
+    (16u << 20)                   /* the same of a review, which may hold two objects of 3 MiB */
 #define LIMIT_OPS_BODY (1u << 20) /* the same of a what-if: a pod, names of nodes, policies */
 #define LIMIT_HTTP_BODIES_IN_FLIGHT                                                                \
     (256u << 20) /* bodies of all requests of a listener together, and answers until they left */
@@ -254,7 +254,7 @@
 #define LIMIT_HTTP_IDLE_MS                                                                         \
     120000                     /* (config) keep-alive; Go clients hold idle connections for 90 s */
 #define LIMIT_PIPE_MS 10000    /* that a pipe is waited for whose writer is silent */
-#define LIMIT_HANDLER_MS 30000 /* (config) one that runs longer hangs, and /livez says no */
+#define LIMIT_HANDLER_MS 30000 /* one that runs longer hangs, and /livez says no */
 #define LIMIT_HTTP_DROP_BYTES                                                                      \
     (1u << 20) /* of a refused body: read to its end, so that the client surely sees the answer */
 
