@@ -51,8 +51,8 @@ MAIN := src/main.c
 SOURCES := $(sort $(shell find src handlers certs -name '*.c'))
 # Messages of protobuf, from whose definitions C is made.
 GENERATED := $(BUILD)/generated
-PROTOS := $(sort $(shell find src -name '*.proto'))
-MESSAGES := $(PROTOS:src/%.proto=$(GENERATED)/%.pb-c)
+PROTOS := $(sort $(shell find src/decisions -name '*.proto'))
+MESSAGES := $(PROTOS:src/decisions/%.proto=$(GENERATED)/%.pb-c)
 LIB := $(BUILD)/libevenkeel.a
 LIB_OBJECTS := $(patsubst %.c,$(OBJ)/%.o,$(filter-out $(MAIN),$(SOURCES))) $(MESSAGES:%=%.o)
 
@@ -123,7 +123,9 @@ FLAVOR_FLAGS := $(FLAGS_$(FLAVOR))
 FOLLOW_asan := -fsanitize=fuzzer-no-link
 FOLLOWED := src/% handlers/% certs/% tests/fuzz/%
 
-INCLUDES := -Isrc -I. -Itests -I$(GENERATED)
+# An include names a room, whatever its wing: `ls src` has these.
+WINGS := $(patsubst %/,%,$(sort $(wildcard src/*/)))
+INCLUDES := $(WINGS:%=-I%) -I. -Itests -I$(GENERATED)
 CFLAGS ?= -O2 -g
 # No path of this machine in what is built: two checkouts give the same bytes.
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) -ffp-contract=off -ffile-prefix-map=$(CURDIR)=. \
@@ -397,8 +399,8 @@ COMMIT = $(or $(shell git describe --always --dirty --abbrev=12 2>/dev/null),unk
 $(BUILD)/commit: always
 	@mkdir -p $(@D)
 	@echo '$(COMMIT)' | cmp -s - $@ || echo '$(COMMIT)' >$@
-$(OBJ)/src/base/version.o: $(BUILD)/commit
-$(OBJ)/src/base/version.o: FILE_FLAGS = -DEVENKEEL_COMMIT='"$(file <$(BUILD)/commit)"'
+$(OBJ)/src/support/base/version.o: $(BUILD)/commit
+$(OBJ)/src/support/base/version.o: FILE_FLAGS = -DEVENKEEL_COMMIT='"$(file <$(BUILD)/commit)"'
 
 # The same for the list of sources, so that a removed one leaves the archive.
 $(BUILD)/sources: always
@@ -406,9 +408,9 @@ $(BUILD)/sources: always
 	@echo '$(LIB_OBJECTS)' | cmp -s - $@ || echo '$(LIB_OBJECTS)' >$@
 
 # Into the folder of the definition, below $(GENERATED).
-$(GENERATED)/%.pb-c.c $(GENERATED)/%.pb-c.h &: src/%.proto
+$(GENERATED)/%.pb-c.c $(GENERATED)/%.pb-c.h &: src/decisions/%.proto
 	@mkdir -p $(GENERATED)
-	@protoc-c --proto_path=src --c_out=$(GENERATED) $<
+	@protoc-c --proto_path=src/decisions --c_out=$(GENERATED) $<
 
 $(GENERATED)/%.o: $(GENERATED)/%.c $(BUILD)/flags
 	@echo '  cc    $<'

@@ -8,7 +8,7 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$top" log -1 --format=%ct 2>/dev/null || echo 0)}
 export SOURCE_DATE_EPOCH
 # shellcheck disable=SC2034 # for those who source it
-version=$(sed -n 's/^#define EVENKEEL_VERSION "\(.*\)"$/\1/p' "$top/src/base/version.h")
+version=$(sed -n 's/^#define EVENKEEL_VERSION "\(.*\)"$/\1/p' "$top/src/support/base/version.h")
 
 arguments() { # NUMBER_WANTED NAMES NUMBER: ends the script with its usage
     [ "$3" -eq "$1" ] || {

@@ -8,7 +8,7 @@
 layers=tests/lint/layers
 failed=0
 while read -r room; do
-    for place in "src/$room" "$room"; do
+    for place in src/*/"$room" src/"$room" "$room"; do
         [ ! -e "$place" ] || continue 2
     done
     echo "$layers: there is no '$room'"
@@ -16,7 +16,7 @@ while read -r room; do
 done < <(awk '$1 != "#" {for (i = 2; i <= NF; i++) print $i}' "$layers")
 
 # shellcheck disable=SC2016 # the document's own quotes
-told=$(sed -nE 's/^\| ([0-9]+) \| `(src\/)?([^`]+)` \|.*/\1 \3/p' docs/architecture.md | sort)
+told=$(sed -nE 's/^\| ([0-9]+) \| `(src\/('"$(awk '$2 == "wings" {$1 = $2 = ""; gsub(/^ +/, ""); gsub(/ +/, "|"); print}' "$layers")"')\/|src\/)?([^`]+)` \|.*/\1 \4/p' docs/architecture.md | sort)
 listed=$(awk '$1 != "#" {for (i = 2; i <= NF; i++) print $1, $i}' "$layers" | sort)
 if ! diff <(echo "$listed") <(echo "$told"); then
     echo "docs/architecture.md: the table of rooms differs from $layers"
@@ -25,7 +25,7 @@ fi
 
 # Headers that include each other, over however many steps.
 if ! circle=$(c_files '*.h' src handlers certs |
-    xargs grep -HE '^#include "' | sed -E 's/^(src\/)?([^:]+):#include "([^"]+)".*/\2 \3/' | tsort 2>&1 >/dev/null); then
+    xargs grep -HE '^#include "' | sed -E 's/^(src\/[a-z]+\/)?([^:]+):#include "([^"]+)".*/\2 \3/' | tsort 2>&1 >/dev/null); then
     echo "headers include each other:"
     echo "$circle"
     failed=1
@@ -36,8 +36,14 @@ fi
     BEGIN {
         while ((getline text < layers) > 0) {
             n = split(text, words, " ")
+            for (i = 3; words[2] == "wings" && i <= n; i++)
+                rank[words[i]] = i
             for (i = 2; words[1] != "#" && i <= n; i++)
                 level[words[i]] = words[1] + 0
+        }
+        while (("find src -mindepth 2 -maxdepth 2 -type d" | getline text) > 0) {
+            split(text, words, "/")
+            wing_of[words[3]] = words[2]
         }
         n = split("assert ctype dirent endian errno fcntl float getopt inttypes limits locale " \
                   "malloc math netdb poll pthread sched semaphore signal spawn stdalign stdarg " \
@@ -45,6 +51,11 @@ fi
                   "unistd emmintrin", names, " ") # the last one is of the compiler, for SSE2
         for (i = 1; i <= n; i++)
             libc[names[i] ".h"] = 1
+    }
+    # The place of a room in the list of wings; 0 if it is in none.
+    function rank_of(room) {
+        sub(/\/.*/, "", room)
+        return rank[wing_of[room]] + 0
     }
     function complain(what) {
         print file ":" line ": " what
@@ -56,6 +67,9 @@ fi
         line = parts[2]
         room = file
         sub(/^src\//, "", room)
+        wing = room
+        if (sub(/\/.*/, "", wing) && wing in rank)
+            sub(/^[a-z]+\//, "", room)
         sub(/\/[^\/]*$/, "", room)
         if (!(room in level)) {
             complain("folder '\''" room "'\'' is in no layer (tests/lint/layers)")
@@ -72,24 +86,26 @@ fi
             else if (target != room && level[target] >= level[room])
                 complain(room " (level " level[room] ") must not include \"" header \
                          "\" (level " level[target] ")")
+            else if (rank_of(room) && rank_of(target) > rank_of(room))
+                complain("wing " wing_of[room] " must not include \"" header "\", of wing " wing_of[target])
             next
         }
         sub(/^[^<]*</, "", header)
         sub(/>.*/, "", header)
         if (header ~ /^(microhttpd\.h|gnutls\/)/ && room != "http" && room != "grpc")
-            complain("only src/http may include <" header ">")
+            complain("only src/support/http may include <" header ">")
         if (header ~ /^openssl\// && room != "certs")
             complain("only certs may include <" header ">")
         if (header ~ /^curl\// && room != "kube/client")
-            complain("only src/kube/client may include <" header ">")
+            complain("only src/kubernetes/kube/client may include <" header ">")
         if (header ~ /^protobuf-c\// && room != "estimator")
-            complain("only src/estimator may include <" header ">")
+            complain("only src/decisions/estimator may include <" header ">")
         if (header ~ /^nghttp2\// && room != "grpc")
-            complain("only src/grpc may include <" header ">")
+            complain("only src/support/grpc may include <" header ">")
         if (header == "yaml.h" && room != "yaml")
-            complain("only src/yaml may include <" header ">")
+            complain("only src/support/yaml may include <" header ">")
         if (room == "base" && !(header in libc) && header !~ /^(sys|linux|net|netinet|arpa)\//)
-            complain("src/base knows libc only, not <" header ">")
+            complain("src/support/base knows libc only, not <" header ">")
     }
     END { exit bad }' || failed=1
 exit "$failed"

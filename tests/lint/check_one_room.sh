@@ -5,25 +5,25 @@
 # Comments may say what they like.
 . "$(dirname "$0")/common.sh"
 
-# The kinds, and the keys without a domain, that src/model has a name for.
-known=$(grep -ohP '^#define \w+ "\K[^"/. ]+(?="( /\*.*)?$)' src/model/names.h src/model/fluid.h &&
-    grep -ohP '"\K[A-Z][A-Za-z]+(?=")' src/model/kinds.c src/model/owner_kinds.c)
+# The kinds, and the keys without a domain, that src/kubernetes/model has a name for.
+known=$(grep -ohP '^#define \w+ "\K[^"/. ]+(?="( /\*.*)?$)' src/kubernetes/model/names.h src/kubernetes/model/fluid.h &&
+    grep -ohP '"\K[A-Z][A-Za-z]+(?=")' src/kubernetes/model/kinds.c src/kubernetes/model/owner_kinds.c)
 known=$(sort -u <<<"$known" | paste -sd'|')
 
 rows=(
-    '\bpolicy_match\(; src/policy/ src/model/policy; policy_of_pod() of policy/match.h'
-    '\bINJECT_LABEL\b; src/model/ src/policy/match.c; policy_opt_out() of policy/match.h'
-    '\bMIRROR_POD_ANNOTATION\b; src/model/; pod_is_mirror() of model/fixed_pod.h'
-    '"default-scheduler"; src/model/fixed_pod.c; scheduler_of() of model/fixed_pod.h'
+    '\bpolicy_match\(; src/knowledge/policy/ src/kubernetes/model/policy; policy_of_pod() of policy/match.h'
+    '\bINJECT_LABEL\b; src/kubernetes/model/ src/knowledge/policy/match.c; policy_opt_out() of policy/match.h'
+    '\bMIRROR_POD_ANNOTATION\b; src/kubernetes/model/; pod_is_mirror() of model/fixed_pod.h'
+    '"default-scheduler"; src/kubernetes/model/fixed_pod.c; scheduler_of() of model/fixed_pod.h'
     # besides, what makes pods of files
-    '\bDAEMON_SET_KIND\b; src/model/ src/whatif/pod_file.c; is_daemon_set() of model/workload.h'
+    '\bDAEMON_SET_KIND\b; src/kubernetes/model/ src/program/whatif/pod_file.c; is_daemon_set() of model/workload.h'
     # besides, the labels that are kept of every pod
-    '\b(CRON_JOB_KIND|ROLLOUT_HASH_LABEL)\b; src/model/ src/whatif/pod_file.c src/cache/classes.c; workload_of() of model/workload.h'
+    '\b(CRON_JOB_KIND|ROLLOUT_HASH_LABEL)\b; src/kubernetes/model/ src/program/whatif/pod_file.c src/knowledge/cache/classes.c; workload_of() of model/workload.h'
     # Keys of labels, annotations and taints, API groups and versions, and paths with these: a literal
     # of one word with a domain. Besides, what is not of objects: the format of a kubeconfig.
-    '"[^" ]*[a-z]\.(io|com|net|sh|dev|org)(/[^" ]*)?"; src/model/ src/kube/auth/; a name of model/names.h and its neighbours'
+    '"[^" ]*[a-z]\.(io|com|net|sh|dev|org)(/[^" ]*)?"; src/kubernetes/model/ src/kubernetes/kube/auth/; a name of model/names.h and its neighbours'
     # besides, words of settings, members of the extender's protocol, and why a pod is pending
-    '"('"$known"')(/v[0-9a-z]+)?"; src/model/ src/config/certificates.c src/config/table.c src/extender/wire.c src/explain/pending.c; a name of model/names.h, or the table of model/kinds.h'
+    '"('"$known"')(/v[0-9a-z]+)?"; src/kubernetes/model/ src/program/config/certificates.c src/program/config/table.c src/actions/extender/wire.c src/decisions/explain/pending.c; a name of model/names.h, or the table of model/kinds.h'
 )
 # Prints file:line: of each line of the files with the pattern outside of comments.
 find_code() { # pattern, files on stdin
@@ -50,7 +50,7 @@ done
 
 # Each row: what must not be written in a room, the room, and why.
 barred=(
-    '\b(clock_[a-z_]+|kube_(wall|server)_[a-z]+|time|gettimeofday)\(; src/ocm/; a decision knows no time but the one that it is given'
+    '\b(clock_[a-z_]+|kube_(wall|server)_[a-z]+|time|gettimeofday)\(; src/decisions/ocm/; a decision knows no time but the one that it is given'
 )
 for row in "${barred[@]}"; do
     IFS=';' read -r pattern room why <<<"$row"

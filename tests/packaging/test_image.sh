@@ -9,7 +9,7 @@ image=$work/image
 check "an image is made" charts/image/build.sh "$evenkeel" "$image"
 made_elsewhere() (
     umask 077
-    cp --no-preserve=all -r --parents charts LICENSE src/base/version.h "$work/copy/"
+    cp --no-preserve=all -r --parents charts LICENSE src/support/base/version.h "$work/copy/"
     cp "$evenkeel" "$work/copy/evenkeel"
     chmod +x "$work/copy/evenkeel" "$work/copy/charts/image/build.sh"
     epoch=$(git log -1 --format=%ct 2>/dev/null || echo 0)

@@ -21,7 +21,7 @@ import (
 // Documented defaults: see leaderElection in docs/configuration.md.
 const (
 	renewDeadline = 10 * time.Second
-	takeover      = 20 * time.Second // src/kube/election/lease.h says 19.4 s
+	takeover      = 20 * time.Second // src/kubernetes/kube/election/lease.h says 19.4 s
 )
 
 // replica is one of two that share a Lease, with a proxy of its own before the API server.

@@ -12,7 +12,7 @@ import (
 	"evenkeel.io/tests/e2e/kube/internal/pki"
 )
 
-// Who rewrites the caBundle less often than that is answered at once: src/controllers/ca_bundle.h.
+// Who rewrites the caBundle less often than that is answered at once: src/actions/controllers/ca_bundle.h.
 const calm = 9 * time.Second
 
 // TestCABundleRewritten: a caBundle that somebody else empties or replaces is mended, by one of two

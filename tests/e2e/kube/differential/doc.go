@@ -36,7 +36,7 @@
 //   - where kube-scheduler's plugins let patched pods go, in every small cluster, against a model of
 //     the policy (TestPlacement);
 //   - label selectors, selector strings, node affinity, tolerations and quantities: the functions
-//     of src/model against apimachinery, component-helpers and api.
+//     of src/kubernetes/model against apimachinery, component-helpers and api.
 //
 // Where Evenkeel differs on purpose:
 //   - The plugin of this version counts no pods for the selector {}. Half of the cases ask Evenkeel

@@ -1,6 +1,6 @@
 /*
- * Asks single functions of src/model: a question a line on standard input, its answer on a line of
- * standard output. The Go test beside this folder builds and drives it.
+ * Asks single functions of the room model: a question a line on standard input, its answer on a
+ * line of standard output. The Go test beside this folder builds and drives it.
  *
  * A question is an operation and its arguments, separated by tabs; arguments are written in
  * hexadecimal, so that they can be any bytes:

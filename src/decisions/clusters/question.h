@@ -7,7 +7,7 @@
  *    "now": "2026-01-02T03:04:05Z", "rounds": true, "limit": 10}
  *
  * or "binding", one of Karmada's, in the place of "placement". A body with a "step" is a question
- * of src/lines instead. Members that are not known are passed over.
+ * of src/decisions/lines instead. Members that are not known are passed over.
  */
 #pragma once
 
