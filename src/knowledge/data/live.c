@@ -54,11 +54,11 @@ size_t fluid_live_count(const struct fluid_live *l) {
 
 /* ---- writing ---- */
 
-static void write_begin(struct fluid_live *l) ACQUIRES(l->lock) {
+void fluid_live_lock(struct fluid_live *l) NOT_ANALYSED {
     rwlock_write(&l->lock);
 }
 
-static void write_end(struct fluid_live *l) RELEASES(l->lock) {
+void fluid_live_unlock(struct fluid_live *l) NOT_ANALYSED {
     atomic_store(&l->count, fluid_store_count(l->store));
     rwlock_write_done(&l->lock);
 }
@@ -90,34 +90,24 @@ int fluid_live_apply(struct fluid_live *l, enum fluid_kind kind, struct str obje
     const struct fluid_key key = key_of(doc, kind);
     if (!is_wanted(&key))
         return 0;
-    write_begin(l);
+    fluid_live_lock(l);
     r = fluid_store_put_as(l->store, kind, doc, err);
     if (r != 0 && r != -ENOMEM)
         fluid_store_remove(l->store, key);
-    write_end(l);
+    fluid_live_unlock(l);
     return r;
 }
 
 void fluid_live_remove(struct fluid_live *l, struct fluid_key key) {
-    write_begin(l);
+    fluid_live_lock(l);
     fluid_store_remove(l->store, key);
-    write_end(l);
+    fluid_live_unlock(l);
 }
 
-void fluid_live_sync_begin(struct fluid_live *l, enum fluid_kind kind) {
-    write_begin(l);
-    fluid_store_sync_begin(l->store, kind);
-    write_end(l);
+struct pool *fluid_live_records(struct fluid_live *l, enum fluid_kind kind) {
+    return fluid_store_records(l->store, kind);
 }
 
-void fluid_live_sync_end(struct fluid_live *l, enum fluid_kind kind) {
-    write_begin(l);
-    fluid_store_sync_end(l->store, kind);
-    write_end(l);
-}
-
-void fluid_live_sync_abort(struct fluid_live *l, enum fluid_kind kind) {
-    write_begin(l);
-    fluid_store_sync_abort(l->store, kind);
-    write_end(l);
+void fluid_live_drop(struct fluid_live *l, enum fluid_kind kind, uint32_t id) {
+    fluid_store_drop(l->store, kind, id);
 }

@@ -38,8 +38,9 @@ size_t fluid_live_count(const struct fluid_live *l);
 int fluid_live_apply(struct fluid_live *l, enum fluid_kind kind, struct str object,
                      struct err *err) MUST_CHECK;
 void fluid_live_remove(struct fluid_live *l, struct fluid_key key);
-/* A full listing of a kind: what is not applied since its beginning is forgotten at its end. */
-void fluid_live_sync_begin(struct fluid_live *l, enum fluid_kind kind);
-void fluid_live_sync_end(struct fluid_live *l, enum fluid_kind kind);
-/* It has no end: what no listing that has ended has shown is forgotten. */
-void fluid_live_sync_abort(struct fluid_live *l, enum fluid_kind kind);
+
+/* For listings of a kind (base/pool.h), between the lock and the unlock. */
+void fluid_live_lock(struct fluid_live *l);
+void fluid_live_unlock(struct fluid_live *l);
+struct pool *fluid_live_records(struct fluid_live *l, enum fluid_kind kind);
+void fluid_live_drop(struct fluid_live *l, enum fluid_kind kind, uint32_t id);

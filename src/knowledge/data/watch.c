@@ -30,19 +30,24 @@ static int start_after(const struct fluid_watch *w, enum fluid_kind kind, struct
     return r;
 }
 
-static void sync_begin(void *contents, uint32_t kind) {
+static void lock(void *contents) {
     const struct fluid_watch *w = contents;
-    fluid_live_sync_begin(w->objects, kind);
+    fluid_live_lock(w->objects);
 }
 
-static void sync_end(void *contents, uint32_t kind) {
+static void unlock(void *contents) {
     const struct fluid_watch *w = contents;
-    fluid_live_sync_end(w->objects, kind);
+    fluid_live_unlock(w->objects);
 }
 
-static void sync_abort(void *contents, uint32_t kind) {
+static struct pool *records(void *contents, uint32_t kind) {
     const struct fluid_watch *w = contents;
-    fluid_live_sync_abort(w->objects, kind);
+    return fluid_live_records(w->objects, kind);
+}
+
+static void drop(void *contents, uint32_t kind, uint32_t id) {
+    const struct fluid_watch *w = contents;
+    fluid_live_drop(w->objects, kind, id);
 }
 
 static int apply(void *contents, const struct informer_object *object, struct err *err) {
@@ -73,9 +78,10 @@ static struct informer_store store_of(struct fluid_watch *w) {
                                    .kinds = w->kinds,
                                    .kind_count = FLUID_KINDS,
                                    .object_bytes = LIMIT_FLUID_OBJECT,
-                                   .sync_begin = sync_begin,
-                                   .sync_end = sync_end,
-                                   .sync_abort = sync_abort,
+                                   .records = records,
+                                   .drop = drop,
+                                   .lock = lock,
+                                   .unlock = unlock,
                                    .locks = true};
 }
 

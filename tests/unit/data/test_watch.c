@@ -256,6 +256,10 @@ static void what_cannot_be_kept_is_unknown(void **state) {
 
 static _Atomic bool over;
 
+static void drop(void *live, uint32_t kind, uint32_t id) {
+    fluid_live_drop(live, (enum fluid_kind)kind, id);
+}
+
 /* While it is held, what was found stays what it was, whatever is put meanwhile. */
 static void *hold_and_look(void *ctx) {
     struct fixture *f = ctx;
@@ -290,8 +294,11 @@ static void readers_and_the_writer(void **state) {
             i, i); /* fits */
         assert_int_equal(apply(f, FLUID_DATASET, object, &err), 0);
         if (i % 10 == 9) {
-            fluid_live_sync_begin(f->live, FLUID_DATASET);
-            fluid_live_sync_end(f->live, FLUID_DATASET);
+            fluid_live_lock(f->live);
+            pool_listing_begin(fluid_live_records(f->live, FLUID_DATASET));
+            pool_listing_end(fluid_live_records(f->live, FLUID_DATASET), true, drop, f->live,
+                             FLUID_DATASET);
+            fluid_live_unlock(f->live);
         }
     }
     assert_int_equal(apply(f, FLUID_DATASET, OBJECT("d", "1"), &err), 0);

@@ -37,25 +37,24 @@ static const struct {
 };
 
 struct record {
-    enum fluid_kind kind;
-    uint32_t listing; /* of its kind, in which it was put last */
-    bool fresh;       /* no listing that has ended has shown it yet */
-    cJSON *doc;       /* owned, or the store's `plain`; NULL: the record is free */
-    char *names;      /* owned: what the following point into where they are not the document's */
+    cJSON *doc;  /* owned, or the store's `plain` */
+    char *names; /* owned: what the following point into where they are not the document's */
     const char *namespace, *name;
     size_t bytes;            /* that it counts for */
-    uint32_t next, previous; /* in the list of its dataset's workers; of a free one `next` only */
+    uint32_t next, previous; /* in the list of its dataset's workers */
+};
+
+/* Of one kind. */
+struct table {
+    struct pool records;
+    struct hashmap index;
 };
 
 struct fluid_store {
-    struct record *records; /* owned */
-    uint32_t count, cap, first_free;
-    struct hashmap index;
+    struct table tables[FLUID_KINDS];
     struct hashmap workers; /* the heads of lists, by their dataset */
     cJSON *plain;           /* owned: the document of all claims that are no dataset's */
     size_t bytes;
-    uint32_t listings[FLUID_KINDS];   /* begun */
-    bool listing[FLUID_KINDS];        /* one is under way */
     const struct fluid_store *behind; /* borrowed; NULL: none */
 };
 
@@ -235,12 +234,20 @@ static const char *or_default(const char *namespace) {
     return namespace[0] != '\0' ? namespace : "default";
 }
 
-static void record_clear(struct fluid_store *s, struct record *r) {
+static struct record *record_at(const struct fluid_store *s, enum fluid_kind kind, uint32_t id) {
+    return pool_at(&s->tables[kind].records, id);
+}
+
+static struct record *worker_at(const struct fluid_store *s, uint32_t id) {
+    return record_at(s, FLUID_WORKER, id);
+}
+
+/* Frees what it owns. */
+static void record_done(struct fluid_store *s, const struct record *r) {
     s->bytes -= r->bytes;
     if (r->doc != s->plain)
         cJSON_Delete(r->doc);
     free(r->names);
-    *r = (struct record){.kind = r->kind};
 }
 
 /* Is it a claim of which nothing but its name is ever asked? */
@@ -287,21 +294,19 @@ static int make_record(struct fluid_store *s, const struct fluid_key *key, const
 
 /* ---- the index ---- */
 
-static uint64_t hash_key(const struct fluid_key *key) {
-    uint64_t hash = hash_mix(hash_str(str_of(key->name)), hash_str(str_of(key->namespace)));
-    return hash_mix(hash, key->kind);
+static uint64_t hash_names(const char *namespace, const char *name) {
+    return hash_mix(hash_str(str_of(name)), hash_str(str_of(namespace)));
 }
 
 static bool has_key(const void *ctx, uint32_t id, const void *wanted) {
-    const struct fluid_store *s = ctx;
     const struct fluid_key *key = wanted;
-    const struct record *r = &s->records[id];
-    return r->kind == key->kind && strcmp(r->name, key->name) == 0 &&
-           strcmp(r->namespace, key->namespace) == 0;
+    const struct record *r = record_at(ctx, key->kind, id);
+    return strcmp(r->name, key->name) == 0 && strcmp(r->namespace, key->namespace) == 0;
 }
 
 static uint32_t find(const struct fluid_store *s, const struct fluid_key *key) {
-    return hashmap_find(&s->index, hash_key(key), has_key, s, key);
+    const uint64_t hash = hash_names(key->namespace, key->name);
+    return hashmap_find(&s->tables[key->kind].index, hash, has_key, s, key);
 }
 
 /* ---- the workers of a dataset ---- */
@@ -322,7 +327,7 @@ static uint64_t hash_dataset(const struct dataset_key *key) {
 static bool is_of_dataset(const void *ctx, uint32_t id, const void *wanted) {
     const struct fluid_store *s = ctx;
     const struct dataset_key *key = wanted;
-    const struct dataset_key own = dataset_of(&s->records[id]);
+    const struct dataset_key own = dataset_of(worker_at(s, id));
     return strcmp(own.dataset, key->dataset) == 0 && strcmp(own.namespace, key->namespace) == 0;
 }
 
@@ -332,7 +337,7 @@ static uint32_t first_worker(const struct fluid_store *s, const struct dataset_k
 
 /* Behind the first of its dataset, so that the head stays; there is room for it in the map. */
 static void link_worker(struct fluid_store *s, uint32_t id) {
-    struct record *r = &s->records[id];
+    struct record *r = worker_at(s, id);
     const struct dataset_key key = dataset_of(r);
     r->previous = first_worker(s, &key);
     r->next = HASHMAP_NONE;
@@ -340,20 +345,20 @@ static void link_worker(struct fluid_store *s, uint32_t id) {
         hashmap_insert(&s->workers, hash_dataset(&key), id);
         return;
     }
-    struct record *head = &s->records[r->previous];
+    struct record *head = worker_at(s, r->previous);
     r->next = head->next;
     head->next = id;
     if (r->next != HASHMAP_NONE)
-        s->records[r->next].previous = id;
+        worker_at(s, r->next)->previous = id;
 }
 
 static void unlink_worker(struct fluid_store *s, uint32_t id) {
-    const struct record *r = &s->records[id];
+    const struct record *r = worker_at(s, id);
     const struct dataset_key key = dataset_of(r);
     if (r->next != HASHMAP_NONE)
-        s->records[r->next].previous = r->previous;
+        worker_at(s, r->next)->previous = r->previous;
     if (r->previous != HASHMAP_NONE) {
-        s->records[r->previous].next = r->next;
+        worker_at(s, r->previous)->next = r->next;
         return;
     }
     hashmap_remove(&s->workers, hash_dataset(&key), id);
@@ -366,8 +371,8 @@ void fluid_store_each_worker(const struct fluid_store *s, const char *namespace,
     const struct dataset_key key = {or_default(namespace), dataset};
     for (; s != NULL; s = s->behind) {
         uint32_t id = first_worker(s, &key);
-        while (id != HASHMAP_NONE && visit(ctx, s->records[id].doc))
-            id = s->records[id].next;
+        while (id != HASHMAP_NONE && visit(ctx, worker_at(s, id)->doc))
+            id = worker_at(s, id)->next;
     }
 }
 
@@ -377,7 +382,8 @@ struct fluid_store *fluid_store_new(void) {
     struct fluid_store *s = calloc(1, sizeof *s);
     if (s == NULL)
         return NULL;
-    s->first_free = HASHMAP_NONE;
+    for (int k = 0; k < FLUID_KINDS; k++)
+        pool_init(&s->tables[k].records, sizeof(struct record));
     s->plain = cJSON_CreateObject();
     if (s->plain != NULL)
         return s;
@@ -388,56 +394,40 @@ struct fluid_store *fluid_store_new(void) {
 void fluid_store_free(struct fluid_store *s) {
     if (s == NULL)
         return;
-    for (uint32_t i = 0; i < s->count; i++)
-        record_clear(s, &s->records[i]);
+    for (enum fluid_kind k = 0; k < FLUID_KINDS; k++) {
+        for (POOL_EACH(&s->tables[k].records, id))
+            record_done(s, record_at(s, k, id));
+        pool_done(&s->tables[k].records);
+        hashmap_done(&s->tables[k].index);
+    }
     cJSON_Delete(s->plain);
-    free(s->records);
-    hashmap_done(&s->index);
     hashmap_done(&s->workers);
     free(s);
 }
 
-/* Makes sure that there is a free record and room for it in the index. */
-static int reserve(struct fluid_store *s) {
-    if (hashmap_reserve(&s->index) != 0)
-        return -ENOMEM;
-    if (s->first_free != HASHMAP_NONE)
-        return 0;
-    if (s->count == s->cap) {
-        uint32_t cap = s->cap == 0 ? 64 : s->cap * 2;
-        struct record *grown = reallocarray(s->records, cap, sizeof *grown);
-        if (grown == NULL)
-            return -ENOMEM;
-        s->records = grown;
-        s->cap = cap;
-    }
-    s->records[s->count] = (struct record){.next = HASHMAP_NONE};
-    s->first_free = s->count++;
-    return 0;
+/* A new record, in the index; HASHMAP_NONE without memory. */
+static uint32_t add(struct fluid_store *s, const struct fluid_key *key) {
+    struct table *t = &s->tables[key->kind];
+    const uint32_t id = hashmap_reserve(&t->index) == 0 ? pool_take(&t->records) : POOL_NONE;
+    if (id != POOL_NONE)
+        hashmap_insert(&t->index, hash_names(key->namespace, key->name), id);
+    return id;
 }
 
 /* Puts a record in the place of the one with its key, or in a new one. */
 static int place(struct fluid_store *s, const struct fluid_key *key, const struct record *with) {
     uint32_t id = find(s, key);
-    bool fresh = s->listing[key->kind];
     if (key->kind == FLUID_WORKER && hashmap_reserve(&s->workers) != 0)
         return -ENOMEM;
     if (id != HASHMAP_NONE) {
-        fresh = s->records[id].fresh;
         if (key->kind == FLUID_WORKER)
             unlink_worker(s, id);
-        record_clear(s, &s->records[id]);
-    } else {
-        if (reserve(s) != 0)
-            return -ENOMEM;
-        id = s->first_free;
-        s->first_free = s->records[id].next;
-        hashmap_insert(&s->index, hash_key(key), id);
+        record_done(s, record_at(s, key->kind, id));
+    } else if ((id = add(s, key)) == HASHMAP_NONE) {
+        return -ENOMEM;
     }
-    s->records[id] = *with;
-    s->records[id].kind = key->kind;
-    s->records[id].listing = s->listings[key->kind];
-    s->records[id].fresh = fresh;
+    *record_at(s, key->kind, id) = *with;
+    pool_show(&s->tables[key->kind].records, id);
     s->bytes += with->bytes;
     if (key->kind == FLUID_WORKER)
         link_worker(s, id);
@@ -480,7 +470,7 @@ int fluid_store_put_as(struct fluid_store *s, enum fluid_kind kind, const cJSON 
     if (r == 0)
         return 0;
     s->bytes += made.bytes; /* which never came to count */
-    record_clear(s, &made);
+    record_done(s, &made);
     return err_set(err, r, "cannot keep '%s/%s': %s", key.namespace, key.name,
                    r == -EFBIG ? "it, or all together, would be too large" : "out of memory");
 }
@@ -495,48 +485,24 @@ int fluid_store_put(struct fluid_store *s, const cJSON *object, struct err *err)
     return fluid_store_put_as(s, kind, object, err);
 }
 
-static void forget(struct fluid_store *s, uint32_t id) {
-    struct record *r = &s->records[id];
-    const struct fluid_key key = {r->kind, r->namespace, r->name};
-    if (r->kind == FLUID_WORKER)
+void fluid_store_drop(struct fluid_store *s, enum fluid_kind kind, uint32_t id) {
+    const struct record *r = record_at(s, kind, id);
+    if (kind == FLUID_WORKER)
         unlink_worker(s, id);
-    hashmap_remove(&s->index, hash_key(&key), id);
-    record_clear(s, r);
-    r->next = s->first_free;
-    s->first_free = id;
+    hashmap_remove(&s->tables[kind].index, hash_names(r->namespace, r->name), id);
+    record_done(s, r);
+    pool_give(&s->tables[kind].records, id);
 }
 
 void fluid_store_remove(struct fluid_store *s, struct fluid_key key) {
     key.namespace = or_default(key.namespace);
     uint32_t id = find(s, &key);
     if (id != HASHMAP_NONE)
-        forget(s, id);
+        fluid_store_drop(s, key.kind, id);
 }
 
-void fluid_store_sync_begin(struct fluid_store *s, enum fluid_kind kind) {
-    s->listings[kind]++;
-    s->listing[kind] = true;
-}
-
-void fluid_store_sync_end(struct fluid_store *s, enum fluid_kind kind) {
-    s->listing[kind] = false;
-    for (uint32_t i = 0; i < s->count; i++) {
-        struct record *r = &s->records[i];
-        if (r->doc == NULL || r->kind != kind)
-            continue;
-        r->fresh = false;
-        if (r->listing != s->listings[kind])
-            forget(s, i);
-    }
-}
-
-void fluid_store_sync_abort(struct fluid_store *s, enum fluid_kind kind) {
-    s->listing[kind] = false;
-    for (uint32_t i = 0; i < s->count; i++) {
-        const struct record *r = &s->records[i];
-        if (r->doc != NULL && r->kind == kind && r->fresh)
-            forget(s, i);
-    }
+struct pool *fluid_store_records(struct fluid_store *s, enum fluid_kind kind) {
+    return &s->tables[kind].records;
 }
 
 const cJSON *fluid_store_get(const struct fluid_store *s, struct fluid_key key) {
@@ -544,16 +510,15 @@ const cJSON *fluid_store_get(const struct fluid_store *s, struct fluid_key key) 
     for (; s != NULL; s = s->behind) {
         uint32_t id = find(s, &key);
         if (id != HASHMAP_NONE)
-            return s->records[id].doc;
+            return record_at(s, key.kind, id)->doc;
     }
     return NULL;
 }
 
 void fluid_store_each(const struct fluid_store *s, enum fluid_kind kind, fluid_visit_fn *visit,
                       void *ctx) {
-    for (uint32_t i = 0; i < s->count; i++)
-        if (s->records[i].doc != NULL && s->records[i].kind == kind &&
-            !visit(ctx, s->records[i].doc))
+    for (POOL_EACH(&s->tables[kind].records, id))
+        if (!visit(ctx, record_at(s, kind, id)->doc))
             return;
 }
 
@@ -562,5 +527,8 @@ void fluid_store_set_behind(struct fluid_store *s, const struct fluid_store *beh
 }
 
 size_t fluid_store_count(const struct fluid_store *s) {
-    return s->index.count;
+    size_t count = 0;
+    for (int k = 0; k < FLUID_KINDS; k++)
+        count += s->tables[k].records.count;
+    return count;
 }

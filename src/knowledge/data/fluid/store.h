@@ -12,6 +12,7 @@
  */
 #pragma once
 
+#include "base/pool.h"
 #include "data/fluid/doc.h"
 #include "model/kinds.h"
 
@@ -82,12 +83,10 @@ int fluid_store_put_as(struct fluid_store *s, enum fluid_kind kind, const cJSON 
                        struct err *err) MUST_CHECK;
 /* Forgets an object; one that is not there is no error. */
 void fluid_store_remove(struct fluid_store *s, struct fluid_key key);
-/* A full listing of a kind: what was not put since its beginning is forgotten at its end, which
- * takes time in all objects of the store. It may be begun again before it has ended. */
-void fluid_store_sync_begin(struct fluid_store *s, enum fluid_kind kind);
-void fluid_store_sync_end(struct fluid_store *s, enum fluid_kind kind);
-/* It has no end: what no listing that has ended has shown is forgotten. */
-void fluid_store_sync_abort(struct fluid_store *s, enum fluid_kind kind);
+/* The records of a kind, for listings (base/pool.h): fluid_store_put_as() shows what it keeps, and
+ * fluid_store_drop() is for those that are gone. Borrowed. */
+struct pool *fluid_store_records(struct fluid_store *s, enum fluid_kind kind);
+void fluid_store_drop(struct fluid_store *s, enum fluid_kind kind, uint32_t id);
 /* What is not in `s` is looked up in `behind` from then on, which is borrowed and changed by others
  * only while nobody reads `s`. */
 void fluid_store_set_behind(struct fluid_store *s, const struct fluid_store *behind);
@@ -99,7 +98,7 @@ typedef bool fluid_visit_fn(void *ctx, const cJSON *doc);
  */
 void fluid_store_each_worker(const struct fluid_store *s, const char *namespace,
                              const char *dataset, fluid_visit_fn *visit, void *ctx);
-/* All objects of a kind, in time of all objects. None of a store behind this one. */
+/* All objects of a kind. None of a store behind this one. */
 void fluid_store_each(const struct fluid_store *s, enum fluid_kind kind, fluid_visit_fn *visit,
                       void *ctx);
 /* How many objects there are. */

@@ -157,6 +157,18 @@ static void plain_claims_share_a_document(void **state) {
     world_done(&w);
 }
 
+static void drop(void *store, uint32_t kind, uint32_t id) {
+    fluid_store_drop(store, (enum fluid_kind)kind, id);
+}
+
+static void begin_listing(struct fluid_store *s, enum fluid_kind kind) {
+    pool_listing_begin(fluid_store_records(s, kind));
+}
+
+static void end_listing(struct fluid_store *s, enum fluid_kind kind, bool complete) {
+    pool_listing_end(fluid_store_records(s, kind), complete, drop, s, kind);
+}
+
 /* What a listing does not name is gone at its end; other kinds have listings of their own. */
 static void listings_forget(void **state) {
     (void)state;
@@ -166,21 +178,21 @@ static void listings_forget(void **state) {
     world_put(&w, CLAIM("b", ",'labels':{'fluid.io/s-n-b':''}"));
     world_put(&w, CLAIM("c", ""));
     world_dataset(&w, "d", "", "");
-    fluid_store_sync_begin(w.store, FLUID_CLAIM);
+    begin_listing(w.store, FLUID_CLAIM);
     world_put(&w, CLAIM("a", ""));
-    fluid_store_sync_begin(w.store, FLUID_CLAIM); /* given up, and begun again */
+    begin_listing(w.store, FLUID_CLAIM); /* given up, and begun again */
     world_put(&w, CLAIM("c", ""));
     world_put(&w, CLAIM("e", ""));
     assert_int_equal(fluid_store_count(w.store), 7);
-    fluid_store_sync_end(w.store, FLUID_CLAIM);
+    end_listing(w.store, FLUID_CLAIM, true);
     assert_null(claim(&w, "a"));
     assert_null(claim(&w, "b"));
     assert_non_null(claim(&w, "c"));
     assert_non_null(claim(&w, "e"));
     assert_non_null(get(&w, FLUID_DATASET, "d"));
     assert_null(get(&w, FLUID_CLAIM, "d"));
-    fluid_store_sync_begin(w.store, FLUID_DATASET);
-    fluid_store_sync_end(w.store, FLUID_DATASET);
+    begin_listing(w.store, FLUID_DATASET);
+    end_listing(w.store, FLUID_DATASET, true);
     assert_null(get(&w, FLUID_DATASET, "d"));
     assert_int_equal(fluid_store_count(w.store), 3);
     world_done(&w);
@@ -191,30 +203,30 @@ static void a_listing_without_end(void **state) {
     (void)state;
     struct world w;
     world_init(&w);
-    fluid_store_sync_begin(w.store, FLUID_CLAIM);
+    begin_listing(w.store, FLUID_CLAIM);
     world_put(&w, CLAIM("a", ""));
-    fluid_store_sync_end(w.store, FLUID_CLAIM);
+    end_listing(w.store, FLUID_CLAIM, true);
     world_put(&w, CLAIM("b", "")); /* a watch's */
     world_dataset(&w, "d", "", "");
     size_t count = fluid_store_count(w.store);
-    fluid_store_sync_begin(w.store, FLUID_CLAIM);
+    begin_listing(w.store, FLUID_CLAIM);
     world_put(&w, CLAIM("c", ",'labels':{'fluid.io/s-n-c':''}"));
-    fluid_store_sync_begin(w.store, FLUID_CLAIM); /* given up, and begun again */
+    begin_listing(w.store, FLUID_CLAIM); /* given up, and begun again */
     world_put(&w, CLAIM("a", ",'labels':{'fluid.io/s-n-a':''}"));
     world_put(&w, CLAIM("e", ""));
     world_put(&w, CLAIM("e", ",'labels':{'fluid.io/s-n-e':''}"));
-    fluid_store_sync_abort(w.store, FLUID_DATASET); /* of another kind */
+    end_listing(w.store, FLUID_DATASET, false); /* of another kind */
     assert_int_equal(fluid_store_count(w.store), count + 2);
-    fluid_store_sync_abort(w.store, FLUID_CLAIM);
+    end_listing(w.store, FLUID_CLAIM, false);
     assert_int_equal(fluid_store_count(w.store), count);
     assert_true(claim(&w, "c") == NULL && claim(&w, "e") == NULL);
     assert_true(claim(&w, "a") != NULL && claim(&w, "b") != NULL);
     world_put(&w, CLAIM("f", "")); /* a watch's */
-    fluid_store_sync_begin(w.store, FLUID_CLAIM);
+    begin_listing(w.store, FLUID_CLAIM);
     world_put(&w, CLAIM("g", ""));
-    fluid_store_sync_end(w.store, FLUID_CLAIM);
-    fluid_store_sync_begin(w.store, FLUID_CLAIM);
-    fluid_store_sync_abort(w.store, FLUID_CLAIM);
+    end_listing(w.store, FLUID_CLAIM, true);
+    begin_listing(w.store, FLUID_CLAIM);
+    end_listing(w.store, FLUID_CLAIM, false);
     assert_true(claim(&w, "f") == NULL && claim(&w, "g") != NULL);
     world_done(&w);
 }
@@ -264,8 +276,8 @@ static void too_much_is_refused(void **state) {
     assert_int_equal(put_dataset(&w, "d1", 0), 0);
     assert_int_equal(put_dataset(&w, "e", LIMIT_FLUID_OBJECT / 2), 0);
     assert_int_equal(put_dataset(&w, "f", LIMIT_FLUID_OBJECT / 2), -EFBIG);
-    fluid_store_sync_begin(w.store, FLUID_DATASET);
-    fluid_store_sync_end(w.store, FLUID_DATASET);
+    begin_listing(w.store, FLUID_DATASET);
+    end_listing(w.store, FLUID_DATASET, true);
     uint32_t again = 0;
     do
         (void)snprintf(name, sizeof name, "d%u", again++);
@@ -397,8 +409,8 @@ static void workers_are_found_by_their_dataset(void **state) {
             assert_int_equal(workers_of(&w, "default", name), want);
         }
     }
-    fluid_store_sync_begin(w.store, FLUID_WORKER);
-    fluid_store_sync_end(w.store, FLUID_WORKER);
+    begin_listing(w.store, FLUID_WORKER);
+    end_listing(w.store, FLUID_WORKER, true);
     assert_int_equal(workers_of(&w, "default", "d0"), 0);
     assert_int_equal(fluid_store_count(w.store), 0);
     world_done(&w);
