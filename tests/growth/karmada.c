@@ -69,14 +69,14 @@ static void give(struct informer *i, struct str json) {
 
 static void list_all(struct informer *i, const struct cluster_list *l, uint32_t n) {
     CLEANUP(strbuf_done) struct strbuf json = {0};
-    karmada_clusters.sync_begin(informer_write(i), 0);
+    informer_list(&karmada_clusters, informer_write(i), 0, LISTING_BEGINS);
     informer_write_done(i);
     for (uint32_t k = 0; k < (l->before[0] == '\0' ? n : 1); k++) {
         strbuf_clear(&json);
         write_cluster(l, k, n, &json);
         give(i, strbuf_str(&json));
     }
-    karmada_clusters.sync_end(informer_write(i), 0);
+    informer_list(&karmada_clusters, informer_write(i), 0, LISTING_ENDS);
     informer_write_done(i);
 }
 

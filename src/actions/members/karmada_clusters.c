@@ -6,13 +6,12 @@
 #include <stdlib.h>
 
 static int open_clusters(void **ret, struct err *err) {
-    *ret = calloc(1, sizeof(struct clusters));
-    return *ret != NULL ? 0 : err_set(err, -ENOMEM, "no memory for Karmada's clusters");
-}
-
-static void free_cluster(struct known_cluster *c) {
-    arena_done(&c->arena);
-    free(c);
+    struct clusters *c = calloc(1, sizeof *c);
+    if (c == NULL)
+        return err_set(err, -ENOMEM, "no memory for Karmada's clusters");
+    pool_init(&c->records, sizeof(struct known_cluster));
+    *ret = c;
+    return 0;
 }
 
 static void close_clusters(void *contents) {
@@ -20,7 +19,8 @@ static void close_clusters(void *contents) {
     if (c == NULL)
         return;
     for (uint32_t i = 0; i < c->count; i++)
-        free_cluster(c->items[i]);
+        arena_done(&c->items[i]->arena);
+    pool_done(&c->records);
     free(c->items);
     free(c);
 }
@@ -41,87 +41,81 @@ static void decode_cluster(struct json_reader *r, struct informer_object *ret) {
     ret->meta = c->meta;
 }
 
-static struct known_cluster *copy_cluster(struct clusters *c, const struct member_cluster *from) {
-    struct known_cluster *k = calloc(1, sizeof *k);
-    if (k == NULL)
+static bool copy_cluster(struct clusters *c, const struct member_cluster *from,
+                         struct known_cluster *ret) {
+    *ret = (struct known_cluster){.serial = ++c->serial};
+    arena_init(&ret->arena, KARMADA_CLUSTER_ARENA);
+    const bool copied = member_cluster_copy(from, &ret->arena, &ret->cluster);
+    if (!copied)
+        arena_done(&ret->arena);
+    return copied;
+}
+
+/* A record for a new one, in its place; NULL without memory. */
+static struct known_cluster *add_cluster(struct clusters *c, uint32_t at) {
+    const uint32_t id = pool_take(&c->records);
+    if (id == POOL_NONE)
         return NULL;
-    arena_init(&k->arena, KARMADA_CLUSTER_ARENA);
-    if (!member_cluster_copy(from, &k->arena, &k->cluster)) {
-        free_cluster(k);
-        return NULL;
-    }
-    k->serial = ++c->serial;
-    k->shown = k->is_new = true;
-    return k;
+    struct known_cluster *k = pool_at(&c->records, id);
+    k->id = id;
+    if (sorted_insert(&c->items, &c->count, &c->cap, sizeof k, at, &k))
+        return k;
+    pool_give(&c->records, id);
+    return NULL;
 }
 
 static int apply_cluster(void *contents, const struct informer_object *object, struct err *err) {
     struct clusters *c = contents;
     const struct member_cluster *cluster = object->decoded;
+    struct known_cluster copy;
     bool found;
     const uint32_t at = karmada_clusters_find(c, cluster->meta.name, &found);
     if (found)
-        c->items[at]->shown = true;
+        pool_show(&c->records, c->items[at]->id);
     if (found && member_cluster_same(&c->items[at]->cluster, cluster))
         return 0;
-    struct known_cluster *copy = copy_cluster(c, cluster);
-    if (copy != NULL && found) {
-        copy->is_new = c->items[at]->is_new;
-        free_cluster(c->items[at]);
-        c->items[at] = copy;
-    } else if (copy != NULL && !sorted_insert(&c->items, &c->count, &c->cap,
-                                              sizeof(struct known_cluster *), at, &copy)) {
-        free_cluster(copy);
-        copy = NULL;
-    }
-    if (copy == NULL)
+    const bool copied = copy_cluster(c, cluster, &copy);
+    struct known_cluster *k = !copied ? NULL : found ? c->items[at] : add_cluster(c, at);
+    if (k == NULL) {
+        if (copied)
+            arena_done(&copy.arena);
         return err_set(err, -ENOMEM, "no memory for cluster '%.*s'", STR_ARG(cluster->meta.name));
+    }
+    arena_done(&k->arena);
+    copy.id = k->id;
+    *k = copy;
+    pool_show(&c->records, k->id);
     return 0;
+}
+
+static void forget_at(struct clusters *c, uint32_t at) {
+    struct known_cluster *k = c->items[at];
+    arena_done(&k->arena);
+    sorted_remove(c->items, &c->count, sizeof k, at);
+    pool_give(&c->records, k->id);
 }
 
 static int remove_cluster(void *contents, const struct informer_object *gone, struct err *err) {
-    struct clusters *c = contents;
     bool found;
-    const uint32_t at = karmada_clusters_find(c, gone->meta.name, &found);
+    const uint32_t at = karmada_clusters_find(contents, gone->meta.name, &found);
     (void)err;
-    if (!found)
-        return 0;
-    free_cluster(c->items[at]);
-    sorted_remove(c->items, &c->count, sizeof(struct known_cluster *), at);
+    if (found)
+        forget_at(contents, at);
     return 0;
 }
 
-static void sync_begin(void *contents, uint32_t kind) {
+static struct pool *records(void *contents, uint32_t kind) {
     struct clusters *c = contents;
-    (void)kind;
-    for (uint32_t i = 0; i < c->count; i++)
-        c->items[i]->shown = false;
+    (void)kind; /* the only one */
+    return &c->records;
 }
 
-/* Those that the listing has shown; or those that were there before it. */
-static void keep(struct clusters *c, bool of_listing) {
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < c->count; i++) {
-        struct known_cluster *k = c->items[i];
-        if (of_listing ? k->shown : !k->is_new)
-            c->items[kept++] = k;
-        else
-            free_cluster(k);
-    }
-    c->count = kept;
-}
-
-static void sync_end(void *contents, uint32_t kind) {
-    struct clusters *c = contents;
+static void drop(void *contents, uint32_t kind, uint32_t id) {
+    const struct clusters *c = contents;
+    const struct known_cluster *k = pool_at(&c->records, id);
+    bool found;
     (void)kind;
-    keep(c, true);
-    for (uint32_t i = 0; i < c->count; i++)
-        c->items[i]->is_new = false;
-}
-
-static void sync_abort(void *contents, uint32_t kind) {
-    (void)kind;
-    keep(contents, false);
+    forget_at(contents, karmada_clusters_find(c, k->cluster.meta.name, &found));
 }
 
 static const struct informer_kind kinds[] = {
@@ -135,8 +129,7 @@ const struct informer_store karmada_clusters = {.what = "Karmada's clusters",
                                                 .kind_count = 1,
                                                 .open = open_clusters,
                                                 .close = close_clusters,
-                                                .sync_begin = sync_begin,
-                                                .sync_end = sync_end,
-                                                .sync_abort = sync_abort,
+                                                .records = records,
+                                                .drop = drop,
                                                 /* 404 does not mean that there are no clusters */
                                                 .required = true};

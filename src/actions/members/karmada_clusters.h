@@ -12,13 +12,13 @@ struct known_cluster {
     struct arena arena; /* of the cluster */
     struct member_cluster cluster;
     uint64_t serial; /* another one after each change */
-    bool shown;      /* by the listing under way */
-    bool is_new;     /* only by it */
+    uint32_t id;     /* of the record */
 };
 
 /* All of them. */
 struct clusters {
-    struct known_cluster **items; /* by name; owned */
+    struct pool records;          /* struct known_cluster */
+    struct known_cluster **items; /* by name; the array is owned, items are records */
     uint32_t count, cap;
     uint64_t serial;
 };
