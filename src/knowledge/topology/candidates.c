@@ -228,25 +228,6 @@ struct pool *topology_records(struct topology *t) {
     return &t->candidates;
 }
 
-static void drop(void *topology, uint32_t kind, uint32_t slot) {
-    (void)kind;
-    topology_drop(topology, slot);
-}
-
-void topology_sync_begin(struct topology *t) {
-    pool_listing_begin(&t->candidates);
-}
-
-bool topology_sync_end(struct topology *t) {
-    pool_listing_end(&t->candidates, true, drop, t, 0);
-    return false;
-}
-
-bool topology_sync_abort(struct topology *t) {
-    pool_listing_end(&t->candidates, false, drop, t, 0);
-    return false;
-}
-
 /* ---- reading ---- */
 
 bool topology_is_known(const struct topology *t, uint32_t slot) {

@@ -72,13 +72,6 @@ void topology_drop(struct topology *t, uint32_t slot);
 /* The records of candidates by slot, for listings of them (base/pool.h): topology_apply() shows
  * them, and topology_drop() is for those that are gone. Borrowed. */
 struct pool *topology_records(struct topology *t);
-/* A full listing: what is not applied between begin and end is forgotten at the end, which forgets
- * one and returns true until there is none left. One that is given up is simply begun again. */
-void topology_sync_begin(struct topology *t);
-bool topology_sync_end(struct topology *t);
-/* The same for a listing that has no end: forgets what was applied for the first time since the
- * last end, by it or by one that was given up before. */
-bool topology_sync_abort(struct topology *t);
 
 /*
  * A slot exists while its candidate is known or something holds it: pods may arrive before their

@@ -293,10 +293,6 @@ static void list_all(const struct informer_store *store, void *contents, uint32_
 
 void informer_list(const struct informer_store *store, void *contents, uint32_t kind,
                    enum informer_listing how) {
-    if (store->sync_begin != NULL)
-        (how == LISTING_BEGINS ? store->sync_begin
-         : how == LISTING_ENDS ? store->sync_end
-                               : store->sync_abort)(contents, kind);
     if (store->records != NULL)
         list_all(store, contents, kind, how);
     if (store->listed != NULL)

@@ -88,10 +88,6 @@ struct informer_store {
     /* Around what the informer does with records, if the store `locks`; listed() comes later. */
     void (*lock)(void *contents);
     void (*unlock)(void *contents);
-    /* A full listing of a kind, for stores that sweep by themselves still. */
-    void (*sync_begin)(void *contents, uint32_t kind);
-    void (*sync_end)(void *contents, uint32_t kind);
-    void (*sync_abort)(void *contents, uint32_t kind);
     /* What all objects take, in no time to speak of: a listing that adds more than
      * LIMIT_LISTED_BYTES to it has no end, nor has the watch after it that does. NULL: it has a
      * limit of its own. */

@@ -23,16 +23,15 @@
 
 /* ---- a store: names of nodes; of namespaces, which it does not have decoded, their texts ---- */
 
-enum { NODES, SPACES, KINDS, OBJECTS_MAX = 8 };
+enum { NODES, SPACES, KINDS };
 
 struct kept {
     char text[128];
-    bool listed;
 };
 
+/* Texts that are known are the objects; one that is "held" keeps its record when it goes. */
 struct shelf {
-    struct kept objects[KINDS][OBJECTS_MAX];
-    uint32_t counts[KINDS];
+    struct pool objects[KINDS];
 };
 
 static atomic_int shelves;     /* that are open */
@@ -43,8 +42,11 @@ static int refusal;            /* what apply() answers to an object named "refus
 
 static int open_shelf(void **ret, struct err *err) {
     (void)err;
-    *ret = calloc(1, sizeof(struct shelf));
-    assert_non_null(*ret);
+    struct shelf *s = calloc(1, sizeof *s);
+    assert_non_null(s);
+    for (int k = 0; k < KINDS; k++)
+        pool_init(&s->objects[k], sizeof(struct kept));
+    *ret = s;
     (void)atomic_fetch_add(&shelves, 1); /* the old number says nothing */
     return 0;
 }
@@ -53,6 +55,8 @@ static void close_shelf(void *contents) {
     if (contents == NULL)
         return;
     (void)atomic_fetch_sub(&shelves, 1); /* likewise */
+    for (int k = 0; k < KINDS; k++)
+        pool_done(&((struct shelf *)contents)->objects[k]);
     free(contents);
 }
 
@@ -64,22 +68,22 @@ static void decode_node(struct json_reader *r, struct informer_object *ret) {
     ret->decoded = arena_cstr(ret->arena, node.meta.name);
 }
 
-static struct kept *find(struct shelf *s, uint32_t kind, struct str text) {
-    for (uint32_t i = 0; i < s->counts[kind]; i++)
-        if (str_eq(str_of(s->objects[kind][i].text), text))
-            return &s->objects[kind][i];
-    return NULL;
+static const char *text_of(const struct shelf *s, uint32_t kind, uint32_t id) {
+    return ((const struct kept *)pool_at(&s->objects[kind], id))->text;
 }
 
 static int put(struct shelf *s, uint32_t kind, struct str text) {
-    struct kept *at = find(s, kind, text);
-    if (at == NULL) {
-        if (s->counts[kind] == OBJECTS_MAX)
-            return -E2BIG;
-        at = &s->objects[kind][s->counts[kind]++];
-        (void)snprintf(at->text, sizeof at->text, "%.*s", STR_ARG(text)); /* fits */
+    struct pool *p = &s->objects[kind];
+    uint32_t id = pool_next(p, 0);
+    while (id != POOL_NONE && !str_eq(str_of(text_of(s, kind, id)), text))
+        id = pool_next(p, id + 1);
+    if (id == POOL_NONE) {
+        id = pool_take(p);
+        assert_int_not_equal(id, POOL_NONE);
+        struct kept *made = pool_at(p, id);
+        (void)snprintf(made->text, sizeof made->text, "%.*s", STR_ARG(text)); /* fits */
     }
-    at->listed = true;
+    pool_show(p, id);
     return 0;
 }
 
@@ -98,39 +102,43 @@ static int apply_space(void *contents, const struct informer_object *object, str
     return put(contents, SPACES, object->json);
 }
 
-static void drop(struct shelf *s, uint32_t kind, uint32_t i) {
-    s->objects[kind][i] = s->objects[kind][--s->counts[kind]];
+static struct pool *records(void *contents, uint32_t kind) {
+    struct shelf *s = contents;
+    return &s->objects[kind];
+}
+
+static void drop(void *contents, uint32_t kind, uint32_t id) {
+    if (strcmp(text_of(contents, kind, id), "held") == 0)
+        pool_hide(records(contents, kind), id);
+    else
+        pool_give(records(contents, kind), id);
 }
 
 static int remove_object(void *contents, const struct informer_object *gone, struct err *err) {
-    struct shelf *s = contents;
+    const struct pool *p = records(contents, gone->kind);
     (void)err;
-    for (uint32_t i = s->counts[gone->kind]; i-- > 0;)
-        if (strstr(s->objects[gone->kind][i].text,
-                   gone->kind == NODES ? "" : "\"kind\":\"Namespace\"") != NULL &&
-            memmem(s->objects[gone->kind][i].text, strlen(s->objects[gone->kind][i].text),
-                   gone->meta.name.p, gone->meta.name.n) != NULL)
-            drop(s, gone->kind, i);
+    for (POOL_EACH(p, id)) {
+        const char *text = text_of(contents, gone->kind, id);
+        if (strstr(text, gone->kind == NODES ? "" : "\"kind\":\"Namespace\"") != NULL &&
+            memmem(text, strlen(text), gone->meta.name.p, gone->meta.name.n) != NULL)
+            drop(contents, gone->kind, id);
+    }
     return 0;
 }
 
-static void sync_begin(void *contents, uint32_t kind) {
+static void listed(void *contents, uint32_t kind, enum informer_listing how) {
     struct shelf *s = contents;
-    for (uint32_t i = 0; i < s->counts[kind]; i++)
-        s->objects[kind][i].listed = false;
+    assert_int_equal(s->objects[kind].listing, how == LISTING_BEGINS);
+    if (how == LISTING_FAILS)
+        (void)atomic_fetch_add(&aborted, 1); /* the old number says nothing */
 }
 
-static void sync_end(void *contents, uint32_t kind) {
-    struct shelf *s = contents;
-    for (uint32_t i = s->counts[kind]; i-- > 0;)
-        if (!s->objects[kind][i].listed)
-            drop(s, kind, i);
-}
-
-static void sync_abort(void *contents, uint32_t kind) {
-    struct shelf *s = contents;
-    (void)atomic_fetch_add(&aborted, 1); /* the old number says nothing */
-    s->counts[kind] = 0;
+static uint32_t count_of(const struct shelf *s, uint32_t kind) {
+    uint32_t count = 0;
+    for (uint32_t id = pool_next_known(&s->objects[kind], 0); id != POOL_NONE;
+         id = pool_next_known(&s->objects[kind], id + 1))
+        count++;
+    return count;
 }
 
 static uint64_t kept_bytes(const void *contents) {
@@ -139,7 +147,7 @@ static uint64_t kept_bytes(const void *contents) {
 }
 
 static uint32_t count_nodes(const void *contents) {
-    return ((const struct shelf *)contents)->counts[NODES];
+    return count_of(contents, NODES);
 }
 
 static const struct informer_kind kinds[KINDS] = {
@@ -152,9 +160,9 @@ static const struct informer_store shelf_store = {.what = "shelves",
                                                   .object_bytes = 64 << 10,
                                                   .open = open_shelf,
                                                   .close = close_shelf,
-                                                  .sync_begin = sync_begin,
-                                                  .sync_end = sync_end,
-                                                  .sync_abort = sync_abort,
+                                                  .records = records,
+                                                  .drop = drop,
+                                                  .listed = listed,
                                                   .kept_bytes = kept_bytes,
                                                   .metric = "evenkeel_candidates",
                                                   .metric_help = "As in the store of candidates."};
@@ -163,9 +171,10 @@ static const struct informer_store shelf_store = {.what = "shelves",
 static void has(struct informer *i, const char *nodes, uint32_t spaces) {
     CLEANUP(strbuf_done) struct strbuf got = {0};
     const struct shelf *s = informer_read(i);
-    for (uint32_t n = 0; n < s->counts[NODES]; n++)
-        strbuf_appendf(&got, "%s%s", n > 0 ? " " : "", s->objects[NODES][n].text);
-    uint32_t count = s->counts[SPACES];
+    for (uint32_t id = pool_next_known(&s->objects[NODES], 0); id != POOL_NONE;
+         id = pool_next_known(&s->objects[NODES], id + 1))
+        strbuf_appendf(&got, "%s%s", got.n > 0 ? " " : "", text_of(s, NODES, id));
+    uint32_t count = count_of(s, SPACES);
     informer_read_done(i);
     assert_str(strbuf_str(&got), nodes);
     assert_int_equal(count, spaces);
@@ -353,7 +362,7 @@ static void watches_keep_it_right(void **state) {
     nodes_become(1);
     assert_true(informer_changes(i) > changes);
     assert_true(api_say(&s.calls[SPACES], EVENT("DELETED", SPACE("s", "7"))));
-    while (((const struct shelf *)informer_read(i))->counts[SPACES] > 0) {
+    while (count_of(informer_read(i), SPACES) > 0) {
         informer_read_done(i);
         sched_yield();
     }
@@ -448,8 +457,9 @@ static void a_watch_of_which_more_is_kept(void **state) {
     assert_int_equal(atomic_load(&aborted), 0);
     atomic_store(&taken, 1001 + LIMIT_LISTED_BYTES);
     assert_true(say_large(&s.calls[NODES], "b"));
-    nodes_become(0);
-    assert_int_equal(atomic_load(&aborted), 1);
+    while (atomic_load(&aborted) == 0)
+        sched_yield();
+    has(f->informer, "a b", 0); /* until a listing ends */
     metric_becomes("evenkeel_watch_errors_total{resource=\"nodes\"}", 1);
     finish(&s, f->informer);
 }
@@ -521,17 +531,33 @@ static void a_kind_can_come_later(void **state) {
 
 /* ---- contents of somebody else, with a lock of their own ---- */
 
+static atomic_int locks;
+
+static void count_lock(void *contents) {
+    (void)contents;
+    assert_int_equal(atomic_fetch_add(&locks, 1) % 2, 0);
+}
+
+static void count_unlock(void *contents) {
+    (void)contents;
+    assert_int_equal(atomic_fetch_add(&locks, 1) % 2, 1);
+}
+
 static void contents_can_be_given(void **state) {
     (void)state;
     struct informer_store store = shelf_store;
-    struct shelf shelf = {.counts = {0}};
+    void *shelf;
     struct informer *i;
     struct server s;
+    assert_int_equal(store.open(&shelf, NULL), 0);
     store.open = NULL;
     store.close = NULL;
+    store.lock = count_lock;
+    store.unlock = count_unlock;
+    atomic_store(&locks, 0);
     store.locks = true; /* this test's: it looks when the watch is stopped */
     store.metric = NULL;
-    assert_int_equal(informer_new(&store, &shelf, &i, NULL), 0);
+    assert_int_equal(informer_new(&store, shelf, &i, NULL), 0);
     start(&s, i, 0);
     take(&s, 2);
     assert_true(api_say(&s.calls[NODES], STREAM EVENT("ADDED", NODE("a", "1")) MARKER("3")));
@@ -539,8 +565,112 @@ static void contents_can_be_given(void **state) {
     assert_true(informer_wait(i, 60000));
     assert_true(metric_now("evenkeel_candidates{resource=\"nodes\"}") != 1);
     finish(&s, i);
-    assert_int_equal(shelf.counts[NODES], 1);
+    assert_int_equal(count_of(shelf, NODES), 1);
+    assert_int_equal(atomic_load(&locks), 8); /* two listings: a lock and an unlock each way */
     informer_free(i);
+    shelf_store.close(shelf);
+}
+
+/* ---- listings: as client-go's Replace(), and what becomes of one that has no end ---- */
+
+static void step(struct informer *i, enum informer_listing how) {
+    informer_list(&shelf_store, informer_write(i), NODES, how);
+    informer_write_done(i);
+}
+
+static void show(struct informer *i, const char *node) {
+    assert_int_equal(put(informer_write(i), NODES, str_of(node)), 0);
+    informer_write_done(i);
+}
+
+static void take_away(struct informer *i, const char *node) {
+    const struct informer_object gone = {.kind = NODES, .meta = {.name = str_of(node)}};
+    assert_int_equal(remove_object(informer_write(i), &gone, NULL), 0);
+    informer_write_done(i);
+}
+
+static void what_a_listing_shows_is_all_there_is(void **state) {
+    const struct fixture *f = *state;
+    struct informer *i = f->informer;
+    show(i, "a");
+    show(i, "held");
+    step(i, LISTING_BEGINS);
+    show(i, "b");
+    show(i, "c");
+    show(i, "b"); /* twice */
+    show(i, "gone");
+    take_away(i, "gone"); /* while it is under way */
+    has(i, "a held b c", 0);
+    step(i, LISTING_ENDS);
+    has(i, "b c", 0);
+    assert_int_equal(((struct shelf *)informer_read(i))->objects[NODES].count,
+                     3); /* and a record */
+    informer_read_done(i);
+    step(i, LISTING_BEGINS);
+    step(i, LISTING_ENDS);
+    has(i, "", 0);
+}
+
+static void a_listing_in_a_listing_is_the_one_that_counts(void **state) {
+    const struct fixture *f = *state;
+    struct informer *i = f->informer;
+    step(i, LISTING_BEGINS);
+    show(i, "a");
+    step(i, LISTING_BEGINS);
+    show(i, "b");
+    step(i, LISTING_ENDS);
+    has(i, "b", 0);
+    show(i, "c"); /* by the watch after it */
+    step(i, LISTING_BEGINS);
+    show(i, "b");
+    show(i, "c");
+    step(i, LISTING_ENDS);
+    has(i, "c b", 0); /* a record that is used anew */
+}
+
+static void a_listing_that_fails_takes_back_what_it_brought(void **state) {
+    const struct fixture *f = *state;
+    struct informer *i = f->informer;
+    step(i, LISTING_BEGINS);
+    show(i, "a");
+    show(i, "b");
+    step(i, LISTING_ENDS);
+    step(i, LISTING_BEGINS);
+    show(i, "given up");
+    step(i, LISTING_BEGINS);
+    show(i, "b");
+    show(i, "c");
+    take_away(i, "b");
+    show(i, "b"); /* another one of the same name */
+    step(i, LISTING_FAILS);
+    has(i, "a", 0);
+    show(i, "d"); /* by a watch */
+    step(i, LISTING_FAILS);
+    has(i, "a d", 0);
+    assert_int_equal(atomic_load(&aborted), 2);
+}
+
+/* Records of the same objects in another pool: here those of namespaces. */
+static void a_listing_is_of_all_records_of_its_kind(void **state) {
+    static const uint32_t also[KINDS] = {[NODES] = SPACES};
+    const struct fixture *f = *state;
+    struct informer *i = f->informer;
+    struct informer_store store = shelf_store;
+    store.also = also;
+    store.listed = NULL;
+    struct shelf *s = informer_write(i);
+    assert_int_equal(put(s, SPACES, STR("s")), 0);
+    informer_list(&store, s, NODES, LISTING_BEGINS);
+    assert_int_equal(put(s, NODES, STR("a")), 0);
+    assert_int_equal(put(s, SPACES, STR("t")), 0);
+    informer_list(&store, s, NODES, LISTING_ENDS);
+    informer_write_done(i);
+    has(i, "a", 1);
+    s = informer_write(i);
+    informer_list(&store, s, SPACES, LISTING_BEGINS);
+    informer_list(&store, s, SPACES, LISTING_ENDS);
+    informer_write_done(i);
+    has(i, "a", 0);
 }
 
 int main(void) {
@@ -558,6 +688,10 @@ int main(void) {
         TEST(a_kind_can_come_later),
         TEST(names_of_what_is_gone_are_given_back),
         TEST(contents_can_be_given),
+        TEST(what_a_listing_shows_is_all_there_is),
+        TEST(a_listing_in_a_listing_is_the_one_that_counts),
+        TEST(a_listing_that_fails_takes_back_what_it_brought),
+        TEST(a_listing_is_of_all_records_of_its_kind),
     };
     return cmocka_run_group_tests_name("informer", tests, NULL, NULL);
 }
