@@ -2,6 +2,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
+#include "unit/short_memory.h"
 #include "unit/unit.h"
 
 struct record {
@@ -227,6 +228,38 @@ static void test_a_record_that_is_used_anew_has_no_marks(void **state) {
     assert_false(pool_is_known(&p, 0));
 }
 
+/* The Nth allocation of a new chunk fails: marks of what is there stay, and the next attempt is
+ * good. */
+static void test_marks_without_memory(void **state) {
+    (void)state;
+    struct pool p;
+    long n = 0;
+    if (!can_fail())
+        skip();
+    do {
+        open_pool(&p, POOL_CHUNK);
+        pool_show(&p, 0);
+        pool_listing_begin(&p);
+        pool_show(&p, 1);
+        arm(n, n % 2 == 0);
+        n++;
+        armed = true;
+        const uint32_t taken = pool_take(&p);
+        armed = false;
+        assert_int_equal(taken, has_failed ? POOL_NONE : POOL_CHUNK);
+        has(&p, "0 1");
+        if (taken == POOL_NONE)
+            assert_int_equal(pool_take(&p), POOL_CHUNK);
+        assert_false(pool_is_known(&p, POOL_CHUNK));
+        pool_show(&p, POOL_CHUNK);
+        has(&p, "0 1 256");
+        pool_listing_end(&p, false, drop_record, &p, 7);
+        has(&p, "0");
+        pool_done(&p);
+    } while (has_failed);
+    assert_true(n > 3); /* several allocations make room */
+}
+
 struct object {
     bool known, shown, fresh;
 };
@@ -285,6 +318,7 @@ int main(void) {
         cmocka_unit_test(test_what_a_listing_without_end_brought_is_gone),
         cmocka_unit_test(test_a_record_that_is_used_anew_has_no_marks),
         cmocka_unit_test(test_listings_like_a_model),
+        cmocka_unit_test(test_marks_without_memory),
     };
     return cmocka_run_group_tests_name("pool", tests, NULL, NULL);
 }
