@@ -122,6 +122,9 @@ static void no_memory(void **state) {
     assert_int_equal(answer_read(&a, STR("{\"a\":[[[[[[[[[[[[[[]]]]]]]]]]]]]]}"), &small, &f->err),
                      -ENOMEM);
     arena_done(&small);
+    CLEANUP(strbuf_done) struct strbuf little = {.max = 2};
+    value_say(tree(f, &a, "{}"), "a line", &little);
+    assert_int_equal(answer_check(&a, &little, &f->err), -ENOMEM);
 }
 
 /* ---- tables ---- */
