@@ -121,7 +121,6 @@ struct candidates_shown {
     uint32_t key_count;
     struct listed_candidate *items; /* arena */
     uint32_t count;
-    struct arena *arena;
 };
 
 /* "zone" is nodes' well-known label, unless one of them has a label of that name. */
@@ -250,7 +249,7 @@ static int list_candidates(const struct request *request, const struct configura
                            struct arena *arena) {
     const char *keys[KEYS_MAX];
     struct candidates_shown shown = {
-        .kind = request->kind, .keys = keys, .key_count = request->key_count, .arena = arena};
+        .kind = request->kind, .keys = keys, .key_count = request->key_count};
     struct candidate_list *list = NULL;
     struct err err;
     memcpy(keys, request->keys, sizeof keys);
