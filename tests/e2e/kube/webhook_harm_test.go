@@ -363,7 +363,7 @@ func (s *stage) judge(groups []*group, pods cache.SharedIndexInformer) {
 		s.Error(one)
 	}
 	for _, e := range harmExcuses {
-		if e.used == 0 && !testing.Short() {
+		if e.used == 0 && !testing.Short() && os.Getenv("PART") == "" {
 			s.Errorf("nobody needs the excuse that %s", e.reason)
 		}
 	}
