@@ -7,20 +7,20 @@
 
 struct admitting {
     const struct admitted_kind *kind;
-    struct admission_question *question; /* the kind's, as the following */
-    struct admission_question *came;     /* as the object came */
-    struct admission_question *before;   /* of a plugin */
+    struct admission_question *question; /* of the kind's own type, as are the next two */
+    struct admission_question *came;     /* the object as it came */
+    struct admission_question *before;   /* the object before the plugin ran */
     struct review_answer *answer;
     struct patch *patch;
     uint32_t notes, choices; /* annotations and warnings (without failures) that are not the
                                 plugins' */
     bool failed, denied;
-    bool lacks_memory; /* which the user has been told */
+    bool lacks_memory; /* the user has been warned of it */
 };
 
 /* ---- warnings ---- */
 
-/* Where there is no memory for a warning: which limit it was, and how large the object is. */
+/* Returns the warning for a review without memory for one: the limit hit and the object's size. */
 static struct str memory_warning(struct admitting *a) {
     const struct arena *arena = a->question->arena;
     char *text = a->answer->spare;
@@ -34,7 +34,7 @@ static struct str memory_warning(struct admitting *a) {
     return (struct str){text, (size_t)n < size ? (size_t)n : size - 1};
 }
 
-/* Shown to the user, who may have nothing to do with us: so it says who speaks. */
+/* The user may not know Evenkeel, so the warning begins with its name. */
 static void warn(struct admitting *a, const char *what, const struct err *err) {
     struct strbuf text = {.max = 1024};
     strbuf_appendf(&text, "evenkeel: %s: %s", what, err->text);
@@ -60,7 +60,7 @@ static void warn_unchanged(struct admitting *a, const struct err *err) {
 
 /* ---- plugins ---- */
 
-/* And the plugins did not do what they say. What they could not do they still did not do. */
+/* Takes back all changes, notes and warnings of the plugins. Failures stay: they are still true. */
 static void rewind_all(struct admitting *a) {
     uint32_t kept = a->answer->failure_count + a->choices;
     if (a->answer->warning_count > kept)
@@ -79,7 +79,7 @@ static void deny(struct admitting *a, const struct admission_outcome *outcome) {
     a->denied = true;
 }
 
-/* What was asked for and is not done, by somebody's choice and not because anything is wrong. */
+/* Warns the user of requests that are not met by choice, not because of an error. */
 static void say(struct admitting *a, const struct admission_outcome *outcome) {
     CLEANUP(strbuf_done) struct strbuf text = {0};
     for (uint32_t i = 0; i < outcome->warning_count; i++) {
@@ -110,7 +110,7 @@ static void run_plugin(struct admitting *a, const struct admission_plugin *plugi
     if (r == 0 && a->patch->count > before.count)
         r = a->kind->decode(a->question, a->patch->document, &err);
     if (is_spent(a))
-        return; /* nothing of what was done counts: see give_up() */
+        return; /* all changes are discarded: see give_up() */
     if (r == 0) {
         review_annotate(a->answer, str_of(plugin->name), outcome.note);
         say(a, &outcome);
@@ -121,8 +121,8 @@ static void run_plugin(struct admitting *a, const struct admission_plugin *plugi
     warn(a, plugin->name, &err);
 }
 
-/* Would the API server take what we made of the object, and is it what the user wants still? If
- * not, it is admitted as it was. */
+/* Checks that the API server accepts the patched object, and that it still is what the user wants.
+ * If not, the object is admitted as it came. */
 static void check_result(struct admitting *a) {
     struct err err = {0};
     const char *why = "";
@@ -133,7 +133,7 @@ static void check_result(struct admitting *a) {
     warn(a, why, &err);
 }
 
-/* Every plugin, or for an object about which there is nothing to decide those that do more. */
+/* Runs every plugin, or only those with settled_too if there is nothing to decide. */
 static void run_plugins(struct admitting *a, bool is_settled) {
     const struct admission_options *o = a->question->options;
     const struct admission_plugin *const *plugins =
@@ -145,15 +145,15 @@ static void run_plugins(struct admitting *a, bool is_settled) {
     check_result(a);
 }
 
-/* The budget is spent, wherever that was noticed. */
+/* Discards all changes because the budget of steps is spent. */
 static void give_up(struct admitting *a) {
     struct err err = {0};
-    a->question->arena->steps.max = 0; /* the warning is to be written */
+    a->question->arena->steps.max = 0; /* writing the warning takes steps */
     a->answer->gave_up = true;
     a->answer->warning_count = a->answer->failure_count = 0;
     a->failed = true;
     rewind_all(a);
-    (void)err_set(&err, -E2BIG, /* what the warning says */
+    (void)err_set(&err, -E2BIG, /* the warning's text */
                   "its review takes more than %u steps; it needs fewer labels, terms, values, "
                   "preferences, constraints or mounts",
                   LIMIT_REVIEW_STEPS);

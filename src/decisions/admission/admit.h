@@ -1,17 +1,17 @@
 /*
- * What becomes of an object that is being created: the plugins of its kind run one after the other,
- * and the result is held against the API server's rules. What cannot be done is a warning, and the
- * object stays as it was. Objects are refused only where a plugin says so.
+ * Decides about an object that is being created: the plugins of its kind run one after the other,
+ * and the result is checked against the API server's rules. A plugin that fails adds a warning, and
+ * its changes are discarded. Only a plugin can refuse an object.
  *
- * A kind is a const struct admitted_kind: its resource, what decodes it, and its plugins. All kinds
- * are in one table, admission/objects/objects.c.
+ * A kind is a const struct admitted_kind: its resource, its decoder and its plugins. All kinds are
+ * in one table, admission/objects/objects.c.
  *
- * All that is done for an object counts as steps of one budget, LIMIT_REVIEW_STEPS, which is the
- * arena's meanwhile: loops over what its author wrote look at it. Once it is spent the object stays
- * as it was, whatever had been done, with a warning.
+ * All work for an object takes steps from one budget, LIMIT_REVIEW_STEPS, which the arena carries:
+ * loops over the author's text check it. Once the budget is spent, all changes are discarded, and
+ * the user is warned.
  *
- * Pure: nothing is written anywhere, and the same question has the same answer. Thread-safe as far
- * as what the options point to is.
+ * Pure: writes nothing anywhere; equal questions have equal answers. Thread-safe if the objects
+ * that the options point to are.
  */
 #pragma once
 
@@ -24,21 +24,21 @@ enum admission {
     ADMISSION_UNCHANGED, /* there was nothing to do */
     ADMISSION_PATCHED,
     ADMISSION_DENIED,
-    ADMISSION_FAILED, /* something ought to have been done and could not be: there is a warning;
-                         what other plugins did is in the patch */
+    ADMISSION_FAILED, /* a change was needed and could not be made: there is a warning; changes of
+                         other plugins are in the patch */
 };
 
-/* What an answer goes by: a kind that goes by more has its own struct, which begins with this. All
- * of it is borrowed. */
+/* Inputs of a review. A kind with more inputs has its own struct, which begins with this one. All
+ * pointers are borrowed. */
 struct admission_options {
     const struct policy *policies; /* sorted */
     uint32_t policy_count;
-    bool annotate; /* the object itself says by what it was changed, where its kind can */
-    const struct admission_plugin *const *plugins; /* instead of the kind's own; NULL: those */
+    bool annotate; /* note the policy and plugins in the object itself, if its kind can */
+    const struct admission_plugin *const *plugins; /* NULL: the kind's own plugins */
     uint32_t plugin_count;
 };
 
-/* What is known of the object: every kind has its own struct, which begins with this. Everything is
+/* The object as decoded: every kind has its own struct, which begins with this one. Everything is
  * valid until the answer is written. */
 struct admission_question {
     const struct review *review;
@@ -46,10 +46,10 @@ struct admission_question {
     struct arena *arena;
 };
 
-/* What a plugin made of the object. Zeroed it has nothing to say. */
+/* The result of one plugin. Zeroed: nothing to report. */
 struct admission_outcome {
-    struct str note;            /* what was done or why nothing was, for the audit log */
-    const struct str *warnings; /* for the user: what was asked for and is not done, by choice */
+    struct str note;            /* for the audit log: the change, or the reason for none */
+    const struct str *warnings; /* for the user: requests that are not met by choice */
     uint32_t warning_count;
     int refused;      /* HTTP status of a denial: the object must not be created; 0: go on */
     struct str cause; /* of a denial, for the user */
@@ -57,49 +57,48 @@ struct admission_outcome {
 
 struct admission_plugin {
     const char *name; /* one word: key of an audit annotation, label of metrics */
-    bool settled_too; /* also runs for objects about which there is nothing to decide any more */
+    bool settled_too; /* also runs for objects about which there is nothing left to decide */
     /*
-     * Sees the object as the plugins before it leave it, and adds to the patch what it wants
-     * changed. 0 and perhaps operations added. On failure (-EINVAL, -E2BIG, -ENOMEM) err says why:
-     * what was added is taken back, the user is warned, and the next plugin runs. Running a second
-     * time on its own result must add nothing. `ret` is zeroed. `question` is the one of its kind.
+     * Sees the object as changed by the plugins before it, and adds its operations to the patch.
+     * Returns 0, with or without operations. On failure (-EINVAL, -E2BIG, -ENOMEM) err has the
+     * reason: its operations are taken back, the user is warned, and the next plugin runs. A second
+     * run on its own result must add nothing. `ret` is zeroed. `question` has its kind's type.
      */
     int (*run)(const struct admission_question *question, struct patch *patch,
                struct admission_outcome *ret, struct err *err);
 };
 
 struct admitted_kind {
-    const char *name;                 /* "pods": its metrics, and the end of its path */
+    const char *name;                 /* "pods": name of its metrics, and end of its path */
     const char *object;               /* "the pod": the beginning of warnings */
     struct str group, resource, kind; /* "", "pods", "Pod" */
     const struct admission_plugin *const *plugins; /* in the order in which they run */
     uint32_t plugin_count;
-    size_t question_size; /* of its own struct */
+    size_t question_size; /* size of its own struct */
     bool validates;       /* it sees objects as they will be stored, and changes nothing */
-    bool updates;         /* UPDATE is looked at, too */
-    /* Reads `object` into the question, whose head is set; called again after every plugin that
-     * changed something, and changes then only what is read from the object. 0, -EINVAL or -ENOMEM.
-     */
+    bool updates;         /* UPDATE is reviewed, too */
+    /* Reads `object` into the question, whose head is set. Called again after each plugin with
+     * changes: then replaces only the members read from the object. 0, -EINVAL or -ENOMEM. */
     int (*decode)(struct admission_question *question, struct str object, struct err *err);
-    /* Finds out what else plugins go by, once. *ret_settled: why there is nothing to decide, a
-     * phrase, or "". Notes go into the answer. 0, or -errno: then the object stays as it is. */
+    /* Finds the plugins' other inputs, once. *ret_settled: why there is nothing to decide, a
+     * phrase, or "". Adds notes to the answer. 0, or -errno: then the object stays as it is. */
     int (*prepare)(struct admission_question *question, struct review_answer *answer,
                    struct str *ret_settled, struct err *err);
-    /* May the object be what it is now, and before was not? 0, or -EINVAL or -ENOMEM with the
-     * reason; *ret_why is the beginning of the warning. */
+    /* Checks that `before` may become `now`. 0, or -EINVAL or -ENOMEM with the reason; *ret_why is
+     * the beginning of the warning. */
     int (*check)(const struct admission_question *now, const struct admission_question *before,
                  const char **ret_why, struct err *err);
-    /* Adds to a patch that changes something by what it was changed; may be NULL. 0 or -ENOMEM. */
+    /* Adds to a non-empty patch an annotation that explains it; may be NULL. 0 or -ENOMEM. */
     int (*annotate)(const struct admission_question *question, const struct review_answer *answer,
                     struct patch *patch, struct err *err);
-    /* Whatever plugins counted as done was taken back; may be NULL. */
+    /* Takes back the plugins' counts after their changes were discarded; may be NULL. */
     void (*undone)(const struct admission_question *question);
 };
 
 /*
- * Only CREATE of objects of the kind themselves is looked at, and UPDATE if the kind says so; every
- * other review is answered as one that needs nothing. *patch is initialised here and holds, besides
- * the operations, the object as they leave it. All memory is the arena's.
+ * Reviews CREATE of objects of the kind, and UPDATE if kind->updates; all other reviews, those of
+ * subresources included, are allowed unchanged. Initialises *patch, which holds the operations and
+ * the patched object. All memory is the arena's.
  */
 enum admission admit_object(const struct admitted_kind *kind,
                             const struct admission_options *options, const struct review *review,

@@ -29,14 +29,14 @@ static int wrong(const struct patch_change *c, uint32_t depth, const char *why, 
 
 /* ---- where paths lead ---- */
 
-/* What has to be written, and where. */
+/* The place in the document for one change. */
 struct target {
-    size_t begin, end;                              /* bytes of the document that make way */
-    enum { IN_PLACE, MEMBER, ELEMENT, NOTHING } as; /* NOTHING: they only go */
-    bool alone;     /* a new one: nothing stands before it in its container */
-    uint32_t there; /* so many names of the path make the pointer; the rest goes into the value */
+    size_t begin, end;                              /* bytes of the document that are replaced */
+    enum { IN_PLACE, MEMBER, ELEMENT, NOTHING } as; /* NOTHING: they are only removed */
+    bool alone;                                     /* a new item, and its container is empty */
+    uint32_t there; /* number of names in the operation's path; the other names go into its value */
     uint32_t change;
-    uint32_t followed; /* so many names of the path have been found */
+    uint32_t followed; /* number of names of the path found so far */
 };
 
 /* One pass over the document for all changes. */
@@ -47,7 +47,7 @@ struct walk {
     struct err *err;
 };
 
-/* The changes whose paths begin with the names that lead to a value: they are neighbours. */
+/* The changes whose paths share the names that lead to one value. They are neighbours. */
 struct range {
     uint32_t from, to;
     uint32_t depth; /* of the value */
@@ -57,13 +57,13 @@ static const struct patch_change *change_of(const struct walk *w, uint32_t i) {
     return &w->changes[w->targets[i].change];
 }
 
-/* Paths that end there come before all others. */
+/* Returns "" for a path that ends above `depth`: it sorts before all others. */
 static struct str name_at(const struct walk *w, uint32_t i, uint32_t depth) {
     const struct patch_change *c = change_of(w, i);
     return depth < c->depth ? c->path[depth] : STR("");
 }
 
-/* The first of them that has no smaller name (or, `above`, a greater one) at this depth. */
+/* Returns the first change whose name at this depth is at least `name` (`above`: is greater). */
 static uint32_t bound(const struct walk *w, struct range in, struct str name, bool above) {
     uint32_t from = in.from, to = in.to;
     while (from < to) {
@@ -77,7 +77,7 @@ static uint32_t bound(const struct walk *w, struct range in, struct str name, bo
     return from;
 }
 
-/* Those of a range that lead into the member or element of this name. */
+/* Returns the changes of a range that lead into the member or element with this name. */
 static struct range below(const struct walk *w, struct range in, struct str name) {
     struct range found = {.from = in.from, .to = in.from, .depth = in.depth + 1};
     if (in.to - in.from == 1) { /* the usual case */
@@ -88,7 +88,7 @@ static struct range below(const struct walk *w, struct range in, struct str name
     found.from = bound(w, in, name, false);
     found.to = bound(w, in, name, true);
     while (found.from < found.to && change_of(w, found.from)->depth <= in.depth)
-        found.from++; /* one that ends above: it has no name here */
+        found.from++; /* this path ends above and has no name here */
     return found;
 }
 
@@ -98,8 +98,8 @@ static size_t skip_blanks(const struct json_reader *r, size_t at) {
     return at;
 }
 
-/* An item that is removed takes the comma before it along; the first one the comma behind it.
- * `before` is where the item before it ends, or the bracket. */
+/* Removes an item together with the comma before it; the first item with the comma behind it.
+ * `before` is the end of the item before it, or of the bracket. */
 static void take_away(const struct walk *w, size_t before, bool is_first, struct target *t) {
     t->as = NOTHING;
     t->begin = before;
@@ -108,15 +108,15 @@ static void take_away(const struct walk *w, size_t before, bool is_first, struct
         t->end = behind + 1;
 }
 
-/* A whole path leads to the value that comes next. */
+/* The path ends here: its target is the value that comes next. */
 static int take(struct walk *w, uint32_t i, bool in_array, size_t before, bool is_first) {
     const struct patch_change *c = change_of(w, i);
     struct target *t = &w->targets[i];
-    if (c->depth == 0 || (in_array && c->op == PATCH_ADD)) /* which would insert */
+    if (c->depth == 0 || (in_array && c->op == PATCH_ADD)) /* would insert */
         return wrong(c, c->depth, "only members are replaced", w->err);
-    (void)json_peek(&w->r); /* steps over blanks */
+    (void)json_peek(&w->r); /* skips blanks */
     t->begin = json_offset(&w->r);
-    (void)json_skip(&w->r); /* was read well before */
+    (void)json_skip(&w->r); /* the document has parsed before */
     t->end = json_offset(&w->r);
     t->there = c->depth;
     if (c->op == PATCH_REMOVE)
@@ -126,7 +126,7 @@ static int take(struct walk *w, uint32_t i, bool in_array, size_t before, bool i
 
 static int walk_value(struct walk *w, struct range range, bool in_array);
 
-/* The next item of a container, which these changes lead into. */
+/* Walks into the next item of a container, for the changes in `range`. */
 static int walk_item(struct walk *w, struct range range, bool in_array, size_t before,
                      bool is_first) {
     const struct patch_change *c = change_of(w, range.from);
@@ -142,7 +142,7 @@ static int walk_item(struct walk *w, struct range range, bool in_array, size_t b
     return take(w, range.from, in_array, before, is_first);
 }
 
-/* What was not found in a container, whose last item ends at `end`. */
+/* Adds the missing items to a container whose last item ends at `end`. */
 static int make_missing(struct walk *w, struct range in, bool in_array, size_t end, bool alone) {
     for (uint32_t i = in.from; i < in.to; i++) {
         const struct patch_change *c = change_of(w, i);
@@ -169,12 +169,12 @@ static int walk_object(struct walk *w, struct range range) {
     struct str key;
     bool is_first = true;
     int r = 0;
-    (void)json_object(&w->r); /* it is one: peeked at */
+    (void)json_object(&w->r); /* peeked at before */
     size_t before = json_offset(&w->r);
     while (r == 0 && json_member(&w->r, &key)) {
         struct range inner = below(w, range, key);
         if (inner.from == inner.to)
-            (void)json_skip(&w->r); /* was read well before */
+            (void)json_skip(&w->r); /* the document has parsed before */
         else
             r = walk_item(w, inner, false, before, is_first);
         before = json_offset(&w->r);
@@ -186,14 +186,14 @@ static int walk_object(struct walk *w, struct range range) {
 static int walk_array(struct walk *w, struct range range) {
     int r = 0;
     char digits[16];
-    (void)json_array(&w->r); /* it is one: peeked at */
+    (void)json_array(&w->r); /* peeked at before */
     size_t before = json_offset(&w->r);
     uint32_t i = 0;
     for (; r == 0 && json_element(&w->r); i++) {
         int n = snprintf(digits, sizeof digits, "%u", i);
         struct range inner = below(w, range, (struct str){digits, (size_t)n});
         if (inner.from == inner.to)
-            (void)json_skip(&w->r); /* was read well before */
+            (void)json_skip(&w->r); /* the document has parsed before */
         else
             r = walk_item(w, inner, true, before, i == 0);
         before = json_offset(&w->r);
@@ -201,7 +201,7 @@ static int walk_array(struct walk *w, struct range range) {
     return r == 0 ? make_missing(w, range, true, before, i == 0) : r;
 }
 
-/* Where an item goes indexes shift, and commas: nothing else is changed there. */
+/* A removal shifts indexes and commas, so its container must have no other change. */
 static int check_removal(const struct walk *w, struct range in) {
     for (uint32_t i = in.from; i < in.to && in.to - in.from > 1; i++) {
         const struct patch_change *c = change_of(w, i);
@@ -211,7 +211,7 @@ static int check_removal(const struct walk *w, struct range in) {
     return 0;
 }
 
-/* Reads the value that comes next, for changes within it. Recursion ends with their paths. */
+/* Reads the value that comes next, for changes within it. Recursion is as deep as their paths. */
 static int walk_value(struct walk *w, struct range range, bool in_array) {
     enum json_kind kind = json_peek(&w->r);
     const struct patch_change *c = change_of(w, range.from);
@@ -225,12 +225,12 @@ static int walk_value(struct walk *w, struct range range, bool in_array) {
     if (kind != JSON_NULL || range.depth == 0 || in_array || c->op != PATCH_ADD)
         return wrong(c, c->depth, "something without members is in the way", w->err);
     for (uint32_t i = range.from; i < range.to; i++) {
-        struct target *t = &w->targets[i]; /* of several all but one will be refused */
+        struct target *t = &w->targets[i]; /* if there are several, all but one will be refused */
         t->begin = json_offset(&w->r);
         t->end = t->begin + 4;
         t->there = range.depth;
     }
-    (void)json_skip(&w->r); /* was read well before */
+    (void)json_skip(&w->r); /* the document has parsed before */
     return 0;
 }
 
@@ -248,7 +248,7 @@ static int by_path(const void *a, const void *b, void *changes) {
     return (x->change > y->change) - (x->change < y->change);
 }
 
-/* Finds the places of all changes. `targets` are in another order afterwards. */
+/* Finds the places of all changes. Sorts `targets` by path. */
 static int locate(struct patch *p, const struct patch_change *changes, uint32_t count,
                   struct target *targets, struct err *err) {
     struct walk w = {.changes = changes, .targets = targets, .err = err};
@@ -267,7 +267,7 @@ static int locate(struct patch *p, const struct patch_change *changes, uint32_t 
 
 /* ---- operations ---- */
 
-/* Moves what was built to the arena. */
+/* Moves the text to the arena. */
 static int keep(struct patch *p, struct strbuf *text, struct str *ret, struct err *err) {
     *ret = arena_str(p->arena, strbuf_str(text));
     bool failed = strbuf_failed(text) || arena_failed(p->arena);
@@ -291,7 +291,7 @@ static int make_pointer(struct patch *p, const struct str *path, uint32_t depth,
     return keep(p, &out, ret, err);
 }
 
-/* The value inside the parents that are to be made: names[0] is the outermost. */
+/* Wraps the value in its missing parents: names[0] is the outermost. */
 static int make_value(struct patch *p, const struct str *names, uint32_t count, struct str value,
                       struct str *ret, struct err *err) {
     struct strbuf out = {0};
@@ -347,7 +347,7 @@ static void write_target(const struct target *t, bool alone, struct str name, st
         strbuf_append_str(out, value);
 }
 
-/* Writes the document anew; `made` has the operations in the order of the changes. */
+/* Writes the new document; `made` has the operations in the order of the changes. */
 static int splice(struct patch *p, const struct patch_change *changes, struct target *targets,
                   const struct patch_operation *made, uint32_t count, struct err *err) {
     struct strbuf out = {0};
@@ -374,7 +374,7 @@ static int splice(struct patch *p, const struct patch_change *changes, struct ta
     return r;
 }
 
-/* Notes what was done. */
+/* Appends the operations to the patch. */
 static int note(struct patch *p, const struct patch_operation *made, uint32_t count,
                 struct err *err) {
     for (uint32_t i = 0; i < count; i++) {
@@ -393,7 +393,7 @@ static int note(struct patch *p, const struct patch_operation *made, uint32_t co
     return 0;
 }
 
-/* Each change is sorted, looked for, written as an operation and into the document. */
+/* Takes the steps for sorting, finding and writing the changes, and for reading the document. */
 static bool take_steps(struct patch *p, const struct patch_change *changes, uint32_t count) {
     enum { STEPS_OF_ONE = 32 };
     size_t bytes = p->document.n;

@@ -1,8 +1,8 @@
 /*
- * A JSON Patch (RFC 6902) in the making: operations, and the document as they leave it.
+ * Builds a JSON Patch (RFC 6902): the operations, and the document with them applied.
  *
- * The document is text and stays text: an operation splices bytes into it, so what is not patched,
- * unknown fields and numbers of any size included, is never rewritten.
+ * The document is text and stays text: an operation splices bytes into it, so the rest, unknown
+ * fields and numbers of any size included, is never rewritten.
  *
  * All memory is the arena's; strings given are borrowed for its life. Not thread-safe.
  */
@@ -29,7 +29,7 @@ struct patch {
     size_t bytes; /* of paths and values */
 };
 
-/* `document` is one JSON value that has been read well before. */
+/* `document` is one JSON value that has parsed before. */
 void patch_init(struct patch *p, struct str document, struct arena *arena);
 
 /*
@@ -51,16 +51,15 @@ struct patch_change {
 enum { PATCH_DEPTH_MAX = 32 };
 
 /*
- * Makes all these changes, or none. Each is looked for in the document as it is before all of them,
- * and the document is written once: so no change leads into what another one makes, replaces or
- * removes, and where an item is removed its container is not changed otherwise. Several may append
- * to one list.
+ * Makes all these changes, or none. Paths are looked up in the document before any change, and the
+ * document is written once: so no path leads into a value that another change makes, replaces or
+ * removes, and a container that loses an item has no other change. Several changes may append to
+ * one list.
  *
- * Each counts as steps of the arena's budget, and so do the bytes of the document.
+ * Each change takes steps from the arena's budget, and so do the bytes of the document.
  *
- * 0, -EINVAL when something of the wrong kind, or another change, is in the way or a place is not
- * there, -E2BIG (a path too deep, more than LIMIT_PATCH_BYTES in all, or no steps left), or
- * -ENOMEM.
+ * 0, -EINVAL (the path meets a value of the wrong kind or another change, or does not exist),
+ * -E2BIG (a path too deep, more than LIMIT_PATCH_BYTES in all, or no steps left), or -ENOMEM.
  */
 int patch_apply(struct patch *p, const struct patch_change *changes, uint32_t count,
                 struct err *err) MUST_CHECK;
@@ -69,7 +68,7 @@ int patch_apply(struct patch *p, const struct patch_change *changes, uint32_t co
 int patch_add(struct patch *p, const struct str *path, uint32_t depth, struct str value,
               struct err *err) MUST_CHECK;
 
-/* How things stand; going back forgets what was added since. */
+/* The state of a patch; going back discards the operations added since. */
 struct patch_mark {
     struct str document;
     uint32_t count;
@@ -78,5 +77,5 @@ struct patch_mark {
 struct patch_mark patch_mark(const struct patch *p);
 void patch_rewind(struct patch *p, struct patch_mark mark);
 
-/* [{"op":"add","path":...,"value":...},...], "[]" without operations. */
+/* Writes [{"op":"add","path":...,"value":...},...]; "[]" without operations. */
 void patch_write(const struct patch *p, struct json_writer *w);

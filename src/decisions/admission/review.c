@@ -62,7 +62,7 @@ static void request_decode(struct json_reader *r, struct review *review) {
     }
 }
 
-/* What a review must have so that it can be answered. */
+/* Checks that the review has the members that an answer needs. */
 static int check(const struct review *review, struct str version, struct str kind,
                  struct err *err) {
     if (!str_eq(version, API_VERSION))
@@ -131,7 +131,7 @@ void review_annotate(struct review_answer *answer, struct str key, struct str va
         answer->annotations[answer->annotation_count++] = (struct label){key, value};
 }
 
-/* upstream: apiserver cuts a warning after 256 characters; so do we, and between two of them. */
+/* upstream: apiserver cuts a warning after 256 characters; so do we, at a character's end. */
 static struct str cut(struct str text) {
     size_t i = 0;
     for (int characters = 0; i < text.n && characters < 256; characters++) {
@@ -141,7 +141,7 @@ static struct str cut(struct str text) {
     return (struct str){text.p, i};
 }
 
-/* Texts quote what the user wrote, and are read in terminals. */
+/* Texts quote the user's input and are read in terminals. */
 static void put_readable(struct json_writer *w, struct str text) {
     CLEANUP(strbuf_done) struct strbuf readable = {0};
     table_text(text, &readable);

@@ -17,44 +17,43 @@ struct review {
     struct str group, resource; /* "", "pods" */
     struct str subresource;     /* "" for the object itself */
     struct str operation;       /* CREATE, UPDATE, DELETE, CONNECT */
-    struct str namespace;       /* the object's own may be empty: this is the one */
-    struct str object;          /* JSON as it came in; empty when there is none */
-    struct str old_object;      /* of UPDATE and DELETE: likewise, as it is stored */
-    struct str user;            /* who asks for it, as the API server knows; "": it does not say */
+    struct str namespace;       /* of the object, whose own member may be empty */
+    struct str object;          /* JSON as received; "" if absent */
+    struct str old_object;      /* with UPDATE and DELETE: the stored object */
+    struct str user;            /* who makes the request; "": not given */
     bool dry_run;
 };
 
-/* 0; -EINVAL when this is no review that could be answered: err says what is wrong and where;
+/* Returns 0; -EINVAL if the review cannot be answered, with the member and the reason in err;
  * -ENOMEM. */
 int review_decode(struct str body, struct arena *arena, struct review *ret,
                   struct err *err) MUST_CHECK;
 
 enum { REVIEW_NOTES_MAX = 16 };
 
-/* Zeroed it denies; strings are borrowed. */
+/* Zeroed: a denial. Strings are borrowed. */
 struct review_answer {
     struct str uid;
     bool allowed;
-    int code;                              /* of a denial: 400 and above */
-    struct str message;                    /* of a denial */
-    const struct patch *patch;             /* NULL, or without operations: nothing is changed */
-    struct str warnings[REVIEW_NOTES_MAX]; /* shown to the user, failures first; what does not fit
-                                              is cut */
+    int code;                              /* HTTP status of a denial: 400 and above */
+    struct str message;                    /* reason of a denial */
+    const struct patch *patch;             /* NULL, or without operations: no change */
+    struct str warnings[REVIEW_NOTES_MAX]; /* for the user, failures first; long ones are cut */
     uint32_t warning_count;
-    uint32_t failure_count;                     /* how many of them say what could not be done */
-    struct label annotations[REVIEW_NOTES_MAX]; /* for the audit log; keys are one name each */
+    uint32_t failure_count;                     /* how many of them are failures */
+    struct label annotations[REVIEW_NOTES_MAX]; /* for the audit log; each key is one name */
     uint32_t annotation_count;
-    uint64_t steps;  /* that it took */
-    bool gave_up;    /* it took more than LIMIT_REVIEW_STEPS: the object is as it came */
-    char spare[200]; /* for a warning when there is no memory; an answer is not copied then */
+    uint64_t steps;  /* taken by the review */
+    bool gave_up;    /* it took more than LIMIT_REVIEW_STEPS: nothing is changed */
+    char spare[200]; /* room for a warning without memory; so do not copy an answer that has one */
 };
 
-/* What does not fit any more is dropped: these are for people. */
+/* Warnings beyond REVIEW_NOTES_MAX are dropped: people read them. */
 void review_warn(struct review_answer *answer, struct str warning);
-/* A warning of what could not be done: the last of the others makes room for it. */
+/* Adds a warning of a failure: drops the last other warning if there is no room. */
 void review_fail(struct review_answer *answer, struct str warning);
 void review_annotate(struct review_answer *answer, struct str key, struct str value);
 
-/* Appends the AdmissionReview that answers. In what the user is shown, control characters become
- * '?'. 0 or -ENOMEM. */
+/* Appends the AdmissionReview with the answer. Control characters in texts for the user become '?'.
+ * 0 or -ENOMEM. */
 int review_encode(const struct review_answer *answer, struct strbuf *out) MUST_CHECK;

@@ -1,8 +1,8 @@
 /*
- * The prioritizer of ours. Scores are 100 for a cluster that is planned and 0 for others, so with
- * the highest weight one entry is worth 1,000. OCM counts an AddOn score as often as it is listed,
- * also when entries are equal; it is listed so often that the user's prioritizers cannot differ by
- * as much. upstream: pkg/placement schedule.go getWeights(), whose map has a pointer in its key.
+ * Our prioritizer. Scores are 100 for a planned cluster and 0 for others, so one entry with the
+ * highest weight adds 1,000. OCM counts an AddOn score once per entry, even if entries are equal;
+ * we list ours so often that it outweighs any difference by the user's prioritizers. upstream:
+ * pkg/placement schedule.go getWeights(), whose map has a pointer in its key.
  */
 #include "admission/placements/edits.h"
 
@@ -11,7 +11,7 @@
 enum {
     WORTH = INJECTED_WEIGHT * OCM_PUBLISHED_SCORE,
     ENTRIES_MAX = 32,
-    /* how far two clusters can be apart by one prioritizer of weight 1 */
+    /* largest difference of two clusters' scores by one prioritizer of weight 1 */
     RANGE = 200,
     RANGE_OF_STEADY = 100,
 };
@@ -28,7 +28,7 @@ static bool is_spread(const struct shape_configuration *c) {
     return !c->is_add_on && str_eq(c->built_in, spread);
 }
 
-/* OCM merges built-in ones: the last counts. */
+/* OCM merges built-in prioritizers: the last entry counts. */
 int32_t spread_weight_of(const struct placement_shape *s) {
     for (uint32_t i = s->configuration_count; i-- > 0;)
         if (is_spread(&s->configurations[i]))
@@ -36,7 +36,7 @@ int32_t spread_weight_of(const struct placement_shape *s) {
     return 0;
 }
 
-/* The weight that a built-in prioritizer has; `absent` where none is listed. */
+/* Returns the weight of a built-in prioritizer; `absent` if it is not listed. */
 static int64_t weight_of(const struct placement_shape *s, struct str name, int64_t absent) {
     for (uint32_t i = s->configuration_count; i-- > 0;) {
         const struct shape_configuration *c = &s->configurations[i];
@@ -50,7 +50,7 @@ static int64_t range_of(int64_t weight, int64_t range) {
     return (weight < 0 ? -weight : weight) * range;
 }
 
-/* How far two clusters can be apart by all of the user's prioritizers. */
+/* Returns the largest difference of two clusters' scores by all of the user's prioritizers. */
 static int64_t user_range(const struct placement_shape *s) {
     const int64_t by_default = str_eq(s->mode, STR("Exact")) ? 0 : 1;
     int64_t range = range_of(weight_of(s, STR("Balance"), by_default), RANGE) +
@@ -67,9 +67,9 @@ static int64_t user_range(const struct placement_shape *s) {
 
 struct list {
     struct json_writer w;
-    struct str ours;    /* an entry */
-    uint32_t left;      /* so many of ours are still to be written */
-    struct str instead; /* what takes the place of ours; "": nothing */
+    struct str ours;    /* one entry */
+    uint32_t left;      /* entries of ours still to be written */
+    struct str instead; /* an entry that replaces ours; "": nothing */
     uint32_t count;     /* entries */
 };
 
@@ -86,7 +86,7 @@ static void put_ours(struct list *list) {
     list->instead = STR("");
 }
 
-/* Ours stand where the first of them stood, or in the place of `builtIn: Spread`; otherwise last.
+/* Puts our entries where the first of them stood, or in the place of `builtIn: Spread`; else last.
  */
 static void put_list(const struct placement_shape *s, bool inject, bool replaces,
                      struct list *list) {
@@ -171,8 +171,8 @@ static int append(struct patch *patch, struct str ours, uint32_t entries, struct
     return patch_apply(patch, changes, entries, err);
 }
 
-/* Writes the list anew. `inject` false: what is left of it may be nothing, and then what we made
- * goes with it. */
+/* Writes the list anew. If that leaves it empty, removes it, with the prioritizerPolicy if we made
+ * that. */
 static int rewrite(const struct placement_question *q, const struct wanted *wanted, bool replaces,
                    struct list *list, struct patch *patch, struct err *err) {
     CLEANUP(strbuf_done) struct strbuf out = {0};
@@ -206,7 +206,7 @@ int edit_configurations(const struct placement_question *q, struct wanted *wante
     *ret_weak = false;
     if (!wanted->inject)
         return remove_ours(q, wanted, &found, patch, err);
-    /* a list without ours is one that the user wrote */
+    /* a list without our entries was written by the user */
     wanted->note.weight = weight != 0 ? weight : found.ours > 0 ? wanted->kept.weight : 0;
     wanted->note.made_policy = !s->has_policy || (found.ours > 0 && wanted->kept.made_policy);
     const int64_t needed = wanted->gate ? 1 : user_range(s) / WORTH + 1;

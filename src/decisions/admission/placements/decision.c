@@ -8,7 +8,7 @@ static int find_namespace(const struct placement_knowledge *known, const struct 
     return known->cache != NULL ? policy_namespace_find(known->cache, name, arena, ret) : 0;
 }
 
-/* The view stays open meanwhile: the namespace's labels are its own. */
+/* Keeps the view open during the review: the namespace's labels belong to it. */
 static void decide(const struct placement_knowledge *known, const struct review *review,
                    struct placement_options *options, struct arena *arena,
                    struct placement_admission *ret) {
@@ -16,7 +16,7 @@ static void decide(const struct placement_knowledge *known, const struct review 
     struct fleet_view view;
     if (known->fleet != NULL)
         fleet_view_open(known->fleet, &view);
-    /* no memory: the arena says so, and reading the Placement will find the same */
+    /* without memory the arena has failed, and reading the Placement fails, too */
     (void)find_namespace(known, &view, review->namespace, arena, &namespace);
     options->namespace = &namespace;
     ret->result = admit_object(&admitted_placements, &options->head, review, arena, &ret->patch,

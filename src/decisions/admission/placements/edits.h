@@ -1,19 +1,19 @@
 /*
- * How a Placement comes to have what it should have of ours, and no more: each of these adds to the
- * patch what differs, so that a second time adds nothing.
+ * Edits of a Placement: each function adds to the patch only the difference from the wanted entries
+ * of ours, so a second call adds nothing.
  *
- * All return 0, or as patch_apply(). Memory is the question's arena's.
+ * All return 0, or as patch_apply(). Memory is from the question's arena.
  */
 #pragma once
 
 #include "admission/placements/placements.h"
 
-/* What a Placement should have of ours. */
+/* The entries of ours that a Placement should have. */
 struct wanted {
-    bool inject;          /* the prioritizer and the annotation; false: nothing, gates neither */
+    bool inject;          /* the prioritizer and the annotation; false: nothing, no gates either */
     bool gate;            /* in every predicate */
-    struct injected note; /* the key; and what the annotation says, as edits find it */
-    struct injected kept; /* what it has said: what may be undone by it */
+    struct injected note; /* the key, and the new annotation, which the edits complete */
+    struct injected kept; /* the old annotation: which changes of ours may be undone */
 };
 
 /* predicates.c: gates. Sets note.made_predicates. */
@@ -24,5 +24,5 @@ int edit_predicates(const struct placement_question *q, struct wanted *wanted, s
 int edit_configurations(const struct placement_question *q, struct wanted *wanted,
                         struct patch *patch, bool *ret_weak, struct err *err) MUST_CHECK;
 
-/* The weight of `builtIn: Spread` that would count; 0: none. */
+/* Returns the weight of `builtIn: Spread` that would count; 0: none. */
 int32_t spread_weight_of(const struct placement_shape *shape);

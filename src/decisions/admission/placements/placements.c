@@ -23,7 +23,7 @@ static int read_placement(struct placement_question *q, struct str object, struc
 }
 
 static int decode(struct admission_question *question, struct str object, struct err *err) {
-    enum { PASSES = 4 }; /* over its text, at most */
+    enum { PASSES = 4 }; /* passes over its text, at most */
     struct placement_question *q = own(question);
     if (!steps_take_bytes(&question->arena->steps, (uint64_t)object.n * PASSES))
         return err_set(err, -E2BIG, "no steps left to read it");
@@ -32,7 +32,7 @@ static int decode(struct admission_question *question, struct str object, struct
     return r == 0 && !q->is_negative ? read_placement(q, object, err) : r;
 }
 
-/* What is stored may be older than the rules: what cannot be read says nothing. */
+/* The stored object may be older than the rules: treats unreadable parts as absent. */
 static int read_old(struct placement_question *q, struct err *err) {
     const struct str old = q->head.review->old_object;
     struct err unsaid;
@@ -49,7 +49,7 @@ static int read_old(struct placement_question *q, struct err *err) {
 
 /* ---- its terms ---- */
 
-/* Shown to the user, who may have nothing to do with us. */
+/* The user may not know Evenkeel, so the warning begins with its name. */
 static void warn(struct review_answer *answer, struct str sentence, struct arena *arena) {
     review_warn(answer, arena_printf(arena, "evenkeel: %.*s", STR_ARG(sentence)));
 }
@@ -101,8 +101,7 @@ static int prepare(struct admission_question *question, struct review_answer *an
 
 /* ---- the result ---- */
 
-/* May a Placement of these entries be what that one was? The gates in every predicate, or in none;
- * what is not ours is as many as it was. */
+/* Counts the entries that are not ours: a patch must not change their number. */
 static uint32_t count_theirs(const struct placement_shape *s) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < s->configuration_count; i++)
@@ -130,7 +129,7 @@ static int check(const struct admission_question *now, const struct admission_qu
 
 /* ---- the kind ---- */
 
-/* OCM's controller slices a list by it. upstream: pkg/placement schedule.go */
+/* OCM's controller uses the number as a slice index. upstream: pkg/placement schedule.go */
 static int refuse_negative(const struct admission_question *question, struct patch *patch,
                            struct admission_outcome *ret, struct err *err) {
     const struct placement_question *q = placement_question(question);

@@ -1,24 +1,23 @@
 /*
- * Placements of Open Cluster Management that are created or changed: what their spread terms need,
- * so that OCM's own controller heeds them.
+ * Edits Placements of Open Cluster Management that are created or changed, so that OCM's own
+ * controller follows their spread terms.
  *
- * Mode Scores, where a publisher of scores runs (inject_scores):
- *   - a prioritizer AddOn evenkeel-N with the highest weight, so often that no sum of the user's
- * own comes up to it; for hard terms a gate, a CEL expression in every predicate, which lets only
- *     clusters pass that have the score;
- *   - `builtIn: Spread`, for which OCM would empty the Placement's decisions, gives its place to
- * that prioritizer;
- *   - the annotation that says so (model/injected.h).
- *   A gate without scores selects nothing. So a Placement gets its gate when it is created, or
- * where it has one already; one that is live and has none waits for whoever publishes its scores,
- *   and so does a new one while nobody leads who would publish them.
- * Mode Owner, where a controller owns decisions: the annotation with which OCM leaves the Placement
- * alone, when it is created. A live one is left to the controller.
- * Otherwise: what was added before goes, exactly.
+ * Mode Scores, where a publisher of scores runs (inject_scores), adds:
+ *   - a prioritizer AddOn evenkeel-N with the highest weight, listed so often that it outweighs all
+ *     of the user's own; for hard terms a gate, a CEL expression in every predicate, which only
+ *     clusters with the score pass;
+ *   - that prioritizer replaces `builtIn: Spread`, for which OCM would empty the decisions;
+ *   - the annotation that records these edits (model/injected.h).
+ *   A gate without scores selects nothing. So only a new Placement gets a gate, or one that has its
+ *   gate already. A live one without a gate waits for the publisher of its scores, and so does a
+ *   new one while no leader publishes scores.
+ * Mode Owner, where a controller owns decisions, adds to a new Placement the annotation that makes
+ * OCM leave it alone. Live Placements are left to the controller.
+ * Other modes: removes exactly the entries that were added before.
  *
- * Nothing happens to a Placement that OCM leaves alone, or that is going. A negative
- * numberOfClusters is refused, because OCM's controller would crash, unless it is there already;
- * nothing else is ever refused. User's entries and unknown fields stay as they are.
+ * Placements that OCM leaves alone, or that are being deleted, are not edited. Only a negative
+ * numberOfClusters is refused, because OCM's controller would crash, unless it is stored already.
+ * The user's entries and unknown fields stay as they are.
  */
 #pragma once
 
@@ -28,32 +27,32 @@
 #include "ocm/decide.h"
 #include "policy/match.h"
 
-/* What an answer about a Placement goes by. All of it is borrowed. */
+/* Inputs of a review of a Placement. All pointers are borrowed. */
 struct placement_options {
     struct admission_options head;
-    const struct policy_namespace *namespace; /* the review's */
-    enum placement_mode mode; /* of Placements with terms whose annotation names none */
-    bool inject_scores;       /* scores are published for what is injected here */
-    bool is_waiting;          /* ... but nobody leads who would, for now */
+    const struct policy_namespace *namespace; /* the review's namespace */
+    enum placement_mode mode; /* of Placements with terms but without a mode annotation */
+    bool inject_scores;       /* scores are published for the entries injected here */
+    bool is_waiting;          /* ... but there is no leader to publish them now */
     bool owns;                /* a controller owns the decisions of Placements in mode Owner */
-    uint32_t shards;          /* of scores: 1..INJECTED_SHARDS */
-    uint64_t random;          /* for a key */
-    /* Whoever publishes the scores asks about a live Placement: they are there, so that it gets its
-     * gate, under this key; and OCM's leaving it alone is no reason. */
+    uint32_t shards;          /* number of score objects: 1..INJECTED_SHARDS */
+    uint64_t random;          /* for a new key */
+    /* The publisher of scores reviews a live Placement: its scores exist, so it gets its gate, with
+     * this key, even if OCM leaves the Placement alone. */
     bool is_publisher;
-    bool withholds_gate; /* ... but it has not yet been seen that OCM has those scores, too */
+    bool withholds_gate; /* ... but OCM has perhaps not seen those scores yet */
     struct injected_key key;
 };
 
-/* What is known of a Placement. */
+/* A Placement as decoded. */
 struct placement_question {
     struct admission_question head;
     bool is_updated;
-    bool is_negative; /* its number is; then nothing else is read */
+    bool is_negative; /* its number is negative; then nothing else is read */
     int64_t number;
-    struct placement placement; /* its namespace is the review's */
+    struct placement placement; /* with the review's namespace */
     struct placement_shape shape;
-    struct placement_shape old; /* as it is stored; zeroed if it is new */
+    struct placement_shape old; /* as stored; zeroed for a new Placement */
     int64_t old_number;
     struct ocm_policy_terms policy;
     struct ocm_terms terms;

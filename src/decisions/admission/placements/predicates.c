@@ -1,6 +1,6 @@
 /*
- * Gates. Predicates are ORed, so each has to have one; a Placement without predicates gets one that
- * is nothing but the gate, and loses it when it is not needed any more, or has others beside it.
+ * Gates. Predicates are ORed, so each needs a gate. A Placement without predicates gets one with
+ * only the gate; we remove that predicate when it is no longer needed or the user adds others.
  */
 #include "admission/placements/edits.h"
 
@@ -11,7 +11,7 @@ static const struct str spec = {"spec", 4}, predicates = {"predicates", 10},
                         selector = {"requiredClusterSelector", 23}, cel = {"celSelector", 11},
                         expressions = {"celExpressions", 14}, last = {"-", 1};
 
-/* One change for each predicate at most. */
+/* At most one change for each predicate. */
 struct changes {
     struct arena *arena;
     struct patch_change *items;
@@ -24,7 +24,7 @@ static int no_memory(struct err *err) {
 
 /* ---- the list ---- */
 
-/* The one that we made: nothing but gates of ours. */
+/* Did we make this predicate? It has nothing but our gates. */
 static bool is_made(const struct wanted *wanted, const struct shape_predicate *p) {
     return wanted->kept.made_predicates && p->is_bare && p->ours > 0;
 }
@@ -36,7 +36,7 @@ static uint32_t count_made(const struct wanted *wanted, const struct placement_s
     return count;
 }
 
-/* The user's own, as they are written. */
+/* Returns the user's own predicates, byte for byte. */
 static struct str keep_theirs(const struct wanted *wanted, const struct placement_shape *s,
                               struct arena *arena) {
     CLEANUP(strbuf_done) struct strbuf out = {0};
@@ -58,7 +58,7 @@ static int put_only_gate(struct patch *patch, struct str gate, struct err *err) 
     return str_empty(value) ? no_memory(err) : patch_add(patch, path, 2, value, err);
 }
 
-/* Takes away what we made, where it is not wanted or not alone. *s is what is left. */
+/* Removes the predicate that we made if it is not wanted or not alone. *s: the remaining ones. */
 static int drop_made(const struct placement_question *q, const struct wanted *wanted,
                      struct patch *patch, struct placement_shape *s, struct err *err) {
     static const struct str path[] = {{"spec", 4}, {"predicates", 10}};
@@ -84,13 +84,13 @@ static void add_change(struct changes *c, enum patch_op op, uint32_t index, uint
     struct str *path = arena_array(c->arena, DEEPEST, sizeof *path);
     const struct str number = arena_printf(c->arena, "%u", index);
     if (path == NULL)
-        return; /* the arena says so */
+        return; /* the arena has failed */
     const struct str names[DEEPEST] = {spec, predicates, number, selector, cel, expressions};
     memcpy(path, names, sizeof names);
     c->items[c->count++] = (struct patch_change){op, path, depth, value};
 }
 
-/* The user's expressions, and the gate if there is one. */
+/* Returns the user's expressions, and the gate if there is one. */
 static struct str write_expressions(const struct shape_predicate *p, struct str gate,
                                     struct arena *arena) {
     CLEANUP(strbuf_done) struct strbuf out = {0};
@@ -109,7 +109,7 @@ static void add_gate(struct changes *c, uint32_t index, struct str gate) {
     struct str *path = arena_array(c->arena, 7, sizeof *path);
     const struct str number = arena_printf(c->arena, "%u", index);
     if (path == NULL)
-        return; /* the arena says so */
+        return; /* the arena has failed */
     const struct str names[] = {spec, predicates, number, selector, cel, expressions, last};
     memcpy(path, names, sizeof names);
     c->items[c->count++] = (struct patch_change){PATCH_ADD, path, 7, gate};

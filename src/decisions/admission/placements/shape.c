@@ -83,12 +83,12 @@ static void read_cel(struct json_reader *r, struct shape_predicate *p) {
     }
 }
 
-/* Selects it every cluster? null, {}, or members that are all so: matchLabels: {}. */
+/* Does the selector match every cluster? null, {}, or members like that: matchLabels: {}. */
 static bool is_empty(struct json_reader *r) {
     struct str key;
     bool empty = true;
     if (json_peek(r) == JSON_ARRAY) {
-        (void)json_array(r); /* it is one: peeked at */
+        (void)json_array(r); /* peeked at before */
         while (json_element(r))
             empty = false;
         return empty;

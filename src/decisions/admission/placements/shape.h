@@ -1,6 +1,6 @@
 /*
- * A Placement as text, taken apart where the webhook edits it: entries of lists stay the bytes that
- * the user wrote, so that a list that is written anew changes none of them.
+ * The parts of a Placement that the webhook edits, as text: list entries keep the user's bytes, so
+ * rewriting a list changes none of them.
  *
  * Everything is borrowed from the object or in the arena.
  */
@@ -30,12 +30,11 @@ struct shape_expression {
 struct shape_predicate {
     struct str text;
     const struct shape_expression *expressions;
-    uint32_t expression_count, ours; /* so many of them are ours */
+    uint32_t expression_count, ours; /* number of expressions, and how many are ours */
     bool has_selector; /* requiredClusterSelector is an object, not null and not absent */
     bool has_cel;      /* so is celSelector in it */
     bool cel_is_alone; /* and has no member but celExpressions */
-    bool is_bare; /* matches every cluster, our gates aside: no labels, no claims, no CEL of others
-                   */
+    bool is_bare; /* matches every cluster, apart from our gates: no labels, claims or other CEL */
 };
 
 struct placement_shape {
@@ -43,8 +42,8 @@ struct placement_shape {
     bool disabled;       /* OCM leaves it alone */
     bool has_annotation; /* PLACEMENT_INJECTED_ANNOTATION */
     struct str annotation;
-    uint32_t annotation_count; /* of any name */
-    struct injected injected;  /* what that one says */
+    uint32_t annotation_count; /* of any key */
+    struct injected injected;  /* that annotation, parsed */
     bool has_policy;           /* prioritizerPolicy is an object */
     struct str mode;
     const struct shape_configuration *configurations;
@@ -54,18 +53,18 @@ struct placement_shape {
     uint32_t predicate_count;
 };
 
-/* spec.numberOfClusters alone, of an object of which nothing else need be right. 0, -EINVAL or
+/* Reads spec.numberOfClusters alone; the rest of the object need not be valid. 0, -EINVAL or
  * -ENOMEM. */
 int placement_number(struct str object, struct arena *arena, int64_t *ret,
                      struct err *err) MUST_CHECK;
 
-/* The rest of an object that placement_decode() takes. 0, -EINVAL or -ENOMEM. */
+/* Reads the rest of an object that placement_decode() accepts. 0, -EINVAL or -ENOMEM. */
 int placement_shape(struct str object, struct arena *arena, struct placement_shape *ret,
                     struct err *err) MUST_CHECK;
 
-/* The first key of ours that a gate or a prioritizer has. False: there is none. */
+/* Gets our first key in a gate or a prioritizer. Returns false if no entry has one. */
 bool shape_key(const struct placement_shape *shape, struct injected_key *ret);
-/* Does some predicate have the gate of this key? */
+/* Does any predicate have the gate with this key? */
 bool shape_is_gated(const struct placement_shape *shape, struct injected_key key);
 /* Is there anything of ours, the annotation included? */
 bool shape_has_ours(const struct placement_shape *shape);

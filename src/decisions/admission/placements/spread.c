@@ -1,5 +1,5 @@
 /*
- * What becomes of a Placement with spread terms, or that had some.
+ * Decides about a Placement that has spread terms or had some.
  */
 #include "admission/placements/edits.h"
 
@@ -38,17 +38,17 @@ static struct injected_key draw(const struct placement_options *o) {
 }
 
 /*
- * What is stored was reviewed before, so it comes first; then what is to be stored. An annotation
- * that cannot be believed is made anew with the key that is in use. Of a new Placement only an
- * annotation counts, because it is reviewed again when other webhooks have changed it: what else
- * looks like ours was copied from elsewhere.
+ * Prefers the stored object, which was reviewed before, to the new one. Replaces an annotation that
+ * is not valid by one with the key in use. In a new Placement only the annotation counts, because a
+ * review is repeated after other webhooks' changes: other entries like ours were copied from
+ * elsewhere.
  */
 static struct injected find_kept(const struct placement_question *q) {
     struct injected kept = {.valid = true};
     const struct injected_key own =
         injected_key_of(q->placement.meta.uid, placement_options(q)->shards);
     if (q->is_updated && q->shape.injected.valid && injected_key_eq(q->shape.injected.key, own))
-        return q->shape.injected; /* whoever publishes its scores has given it its own */
+        return q->shape.injected; /* the publisher of its scores has given it its own key */
     if (q->old.injected.valid)
         return q->old.injected;
     if (q->is_updated && shape_key(&q->old, &kept.key))
@@ -60,7 +60,7 @@ static struct injected find_kept(const struct placement_question *q) {
     return kept;
 }
 
-/* The annotation of what is to be stored is perhaps ours, of a review of this very change. */
+/* The new object's annotation may be ours, from an earlier review of the same change. */
 static struct injected believe(const struct placement_question *q) {
     const struct injected *now = &q->shape.injected;
     struct injected kept = find_kept(q);
@@ -74,7 +74,7 @@ static struct injected believe(const struct placement_question *q) {
     return kept;
 }
 
-/* A gate that nobody has published scores for selects nothing. */
+/* A gate without published scores selects nothing. */
 static bool may_gate(const struct placement_question *q, struct injected_key key) {
     if (placement_options(q)->withholds_gate)
         return false;
@@ -106,12 +106,12 @@ static int edit_annotation(const struct placement_question *q, const struct want
                : patch_add(patch, injected_path, 3, value, err);
 }
 
-/* Appends a warning; there are few. */
+/* Appends a warning; copies the list, which is short. */
 static void add_warning(const struct placement_question *q, struct admission_outcome *ret,
                         const char *text) {
     struct str *warnings = arena_array(q->head.arena, ret->warning_count + 1, sizeof *warnings);
     if (warnings == NULL)
-        return; /* the arena says so */
+        return; /* the arena has failed */
     for (uint32_t i = 0; i < ret->warning_count; i++)
         warnings[i] = ret->warnings[i];
     warnings[ret->warning_count++] = str_of(text);
@@ -144,7 +144,7 @@ static int edit(const struct placement_question *q, struct wanted *wanted, struc
     return 0;
 }
 
-/* Whether OCM will read `builtIn: Spread`, which was there or comes back. */
+/* Will OCM read `builtIn: Spread`, which is there or comes back? */
 static bool reads_spread(const struct placement_question *q, const struct wanted *wanted) {
     if (spread_weight_of(&q->shape) != 0)
         return true;
@@ -170,7 +170,7 @@ static void warn_of_no_scores(const struct placement_question *q, struct admissi
             "decides without its terms; with mode Owner Evenkeel does");
 }
 
-/* OCM decides without hard terms until somebody leads. */
+/* OCM decides without hard terms until there is a leader. */
 static void warn_of_waiting(const struct placement_question *q, const struct wanted *wanted,
                             struct admission_outcome *ret) {
     if (wanted->inject && !wanted->gate && is_hard(&q->terms) && !q->is_updated)
@@ -181,17 +181,17 @@ static void warn_of_waiting(const struct placement_question *q, const struct wan
 
 /* ---- modes ---- */
 
-/* A Placement whose controller of ours would leave it to OCM is decided by nobody if OCM leaves it
- * alone, too: without terms, with CEL, or with a mode that nobody knows. */
+/* May OCM be made to leave the Placement alone? Not if our controller would leave it to OCM, for
+ * nobody would decide it then: without terms, with CEL or with an unknown mode. */
 static bool may_give(const struct placement_question *q) {
     for (uint32_t i = 0; i < q->shape.predicate_count; i++)
         if (q->shape.predicates[i].expression_count > q->shape.predicates[i].ours)
-            return false; /* gates of ours have gone */
+            return false; /* our gates have been removed before */
     return !q->is_updated && q->terms.count > 0 && q->terms.unknown_mode.p == NULL &&
            placement_options(q)->owns;
 }
 
-/* Before OCM has seen it; the controller takes both away in the end. */
+/* Before OCM sees the Placement. The controller removes both annotations in the end. */
 static int give_to_owner(const struct placement_question *q, struct patch *patch,
                          struct admission_outcome *ret, struct err *err) {
     if (!may_give(q))
@@ -207,7 +207,7 @@ static int run(const struct admission_question *question, struct patch *patch,
     const bool has_terms = q->terms.count > 0, injects = placement_options(q)->inject_scores;
     const enum placement_mode mode = mode_of(q);
     struct wanted wanted = {.kept = believe(q)};
-    /* what is live is the controller's, or stays as it is while nobody publishes */
+    /* a live Placement is the controller's, or stays as it is while nobody publishes */
     if (has_terms && q->is_updated && !placement_options(q)->is_publisher &&
         (mode == PLACEMENT_OWNER || !injects))
         return 0;

@@ -7,7 +7,7 @@
 
 static const struct str annotation = {EXPLAINED_ANNOTATION, sizeof EXPLAINED_ANNOTATION - 1};
 
-enum { SHOWN = 1024 }; /* bytes of the line */
+enum { SHOWN = 1024 }; /* bytes of the line, at most */
 
 /* upstream: apimachinery pkg/api/validation TotalAnnotationSizeLimitB: keys and values together. */
 static bool has_room(const struct labels *annotations, size_t more) {
@@ -23,7 +23,7 @@ static void write_line(const struct review_answer *answer, struct strbuf *out) {
     for (uint32_t i = 0; i < answer->annotation_count; i++) {
         const struct label *note = &answer->annotations[i];
         if (str_eq(note->key, str_of(pod_plugin_audit.name)))
-            continue; /* what only says so leaves no trace in the pod */
+            continue; /* mode Audit leaves no trace in the pod */
         strbuf_append_str(out, out->n > 0 ? STR("; ") : STR(""));
         strbuf_append_str(out, note->key);
         strbuf_append_str(out, STR(": "));

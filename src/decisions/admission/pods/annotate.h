@@ -1,14 +1,13 @@
 /*
- * The annotation pods.evenkeel.io/explained: by which policy and by which plugins a pod was
- * changed, for who looks at the pod and not at an audit log. Opt-in.
+ * The annotation pods.evenkeel.io/explained: names the policy and the plugins that changed a pod,
+ * for readers of the pod who do not read an audit log. Opt-in.
  */
 #pragma once
 
 #include "admission/pods/pods.h"
 
-/* Adds it to a patch that changes something: what the answer notes for the audit log, in one line.
- * What the pod said there before is replaced. Nothing is added where the pod's annotations would
- * become more than the API server takes: the rest of the patch is what counts. 0 or -ENOMEM; then
- * nothing is added either. */
+/* Adds the annotation to a patch that changes something: the notes for the audit log, in one line,
+ * in place of its old value. Adds nothing if the pod's annotations would become larger than the API
+ * server accepts: the rest of the patch is what counts. 0 or -ENOMEM; then adds nothing. */
 int annotate_pod(const struct admission_question *question, const struct review_answer *answer,
                  struct patch *patch, struct err *err) MUST_CHECK;

@@ -1,14 +1,14 @@
 /*
- * The plugin "audit": what the policies with mode Audit would do to the pod, for the audit log. It
- * has the other plugins run with those policies in place, on the pod as it came, and takes back all
- * that they did. It has steps of its own, so a policy on trial cannot use up those of the review.
+ * The plugin "audit" notes the changes that policies with mode Audit would make, for the audit log.
+ * It runs the other plugins with those policies, on the pod as it came, and takes back all their
+ * changes. It has a step budget of its own, so a policy on trial cannot use up the review's steps.
  */
 #include "admission/pods/pods.h"
 #include "base/limits.h"
 
 #include <errno.h>
 
-/* Appends "web: added: zone", if the plugin has anything to say. */
+/* Appends "web: added: zone", if the plugin has a note. */
 static int try_plugin(const struct admission_plugin *plugin, const struct pod_question *question,
                       const struct policy *policy, struct patch *patch, struct strbuf *out) {
     const struct patch_mark before = patch_mark(patch);
@@ -57,8 +57,8 @@ static int run(const struct admission_question *question, struct patch *patch,
     CLEANUP(strbuf_done) struct strbuf text = {0};
     if (q->policies.audited[POLICY_SPREAD] == NULL && q->policies.audited[POLICY_LOCALITY] == NULL)
         return 0;
-    options.spread = options.audited; /* counted beside those that are done */
-    options.missing = NULL;           /* nobody waits for what is only tried */
+    options.spread = options.audited; /* counted separately from real changes */
+    options.missing = NULL;           /* nothing waits for data of a trial */
     const struct steps own = arena->steps;
     arena->steps = (struct steps){.max = LIMIT_AUDIT_STEPS};
     int r = try_policies(q, &options, patch, &text);

@@ -6,7 +6,7 @@ void pod_decide(const struct admitted_kind *kind, const struct pod_knowledge *kn
     *ret = (struct pod_decision){.data = fluid_hold(known->fluid)};
     const struct policy_list *instead = inputs->instead;
     struct pod_data data = {.store = inputs->found};
-    if (inputs->found != NULL) { /* which nobody looks for where nothing is known of data */
+    if (inputs->found != NULL) { /* `found` is not searched where no data is known */
         fluid_store_set_behind(inputs->found, fluid_set_data(ret->data)->store);
         data.options = fluid_set_data(ret->data)->options;
     }

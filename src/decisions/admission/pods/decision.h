@@ -1,6 +1,6 @@
 /*
- * Deciding about a pod with the policies and the data that are known now. Both are sets that
- * may be replaced at any time: a decision holds those that it was made from.
+ * Decides about a pod with the policies and the data known now. Both are sets that may be replaced
+ * at any time: a decision holds the sets that it was made from.
  *
  * Thread-safe; a decision belongs to its request.
  */
@@ -13,34 +13,34 @@
 #include "owners/owners.h"
 #include "policy/policies.h"
 
-/* Who knows what. Borrowed. */
+/* Sources of policies and cluster state. All pointers are borrowed. */
 struct pod_knowledge {
     struct cache *cache;
     struct policy_source *policies;
-    struct fluid_source *fluid; /* NULL: nothing is known of data */
-    struct informer *volumes;   /* NULL: nothing is known of volumes */
-    struct owners *owners;      /* NULL: nothing is known of what controllers select */
+    struct fluid_source *fluid; /* NULL: no data is known */
+    struct informer *volumes;   /* NULL: no volume is known */
+    struct owners *owners;      /* NULL: no controller's selector is known */
     bool annotate;              /* see struct admission_options */
 };
 
-/* What a review is answered by besides. Zeroed: nothing. */
+/* Further inputs of one review. Zeroed: none. */
 struct pod_inputs {
-    const struct policy_list *instead; /* sorted; the source is not looked at; NULL: it is */
-    struct fluid_store *found;     /* objects of Fluid's that only this review goes by, or NULL */
-    struct fluid_missing *missing; /* filled with what of Fluid's was looked up in vain, or NULL */
+    const struct policy_list *instead; /* sorted; NULL: use those of the source */
+    struct fluid_store *found;         /* objects of Fluid's for this review only, or NULL */
+    struct fluid_missing *missing; /* filled with Fluid's objects that were not found, or NULL */
     struct owner_wanted *owner_wanted; /* see struct pod_options */
 };
 
-/* What becomes of a pod, and what that was found from: held until it is done with. */
+/* The decision about a pod; holds the policies and data that it was made from until it is freed. */
 struct pod_decision {
     struct policies *policies;
     struct fluid_set *data;
     enum admission result;
-    struct spread_tally spread;  /* of a policy's constraints: what became of them */
-    struct spread_tally audited; /* of those with mode Audit: what would */
+    struct spread_tally spread;  /* results for the policy's constraints */
+    struct spread_tally audited; /* results that policies with mode Audit would have */
     struct pod_evasion evasion;  /* how the pod evades its policy */
     struct patch patch;
-    struct review_answer answer; /* names a policy, so it lives as long */
+    struct review_answer answer; /* names a policy, so it lives as long as the policies */
 };
 
 void pod_decide(const struct admitted_kind *kind, const struct pod_knowledge *known,

@@ -1,6 +1,6 @@
 /*
- * The plugin "fluid": asks Fluid's own plugins about the pod, and writes what they want into the
- * patch (admission/pods/fluid_edits.h).
+ * The plugin "fluid": asks Fluid's own plugins about the pod, and writes their edits into the patch
+ * (admission/pods/fluid_edits.h).
  */
 #include "model/fluid.h"
 #include "admission/pods/fluid_edits.h"
@@ -15,8 +15,8 @@ static int no_memory(struct err *err) {
 
 /* ---- the answer ---- */
 
-/* "RequireNodeWithFuse, NodeAffinityWithCache; ds needs no label", cut where it is too long for
- * people. Nothing of a pod that has nothing to do with Fluid. */
+/* "RequireNodeWithFuse, NodeAffinityWithCache; ds needs no label", cut to a readable length. "" for
+ * a pod without data of Fluid's. */
 static struct str note_of(const struct fluid_outcome *outcome, struct arena *arena) {
     char bytes[1024];
     struct strbuf text = {.p = bytes, .cap = sizeof bytes, .max = sizeof bytes};
@@ -50,7 +50,7 @@ static int answer(const struct pod_question *q, const struct fluid_outcome *outc
                                            : 0;
 }
 
-/* Hands on what was not found: unless it is held, the store goes away. */
+/* Copies the keys that were not found: their strings belong to a store that may go away. */
 static int tell_missing(const struct pod_question *q, const struct fluid_missing *missing,
                         struct err *err) {
     if (pod_options(q)->missing == NULL)
@@ -67,15 +67,15 @@ static int tell_missing(const struct pod_question *q, const struct fluid_missing
     return 0;
 }
 
-/* Upstream edits mirror pods too; they are the kubelet's, and nothing it does follows from them. */
+/* Upstream edits mirror pods too; those are the kubelet's, and edits have no effect on them. */
 static bool is_mirror(const struct pod_question *q) {
     return pod_options(q)->data->options.compat == FLUID_CORRECT &&
            pod_is_mirror(&q->details.annotations);
 }
 
-/* ---- what the policy asks ---- */
+/* ---- the policy's locality ---- */
 
-/* See fluid_locality. Too many places are as good as none: the term would be of no use. */
+/* See fluid_locality. Returns no places if there are too many: the term would be of no use. */
 static int places(const void *ctx, const char *label, const char *key, const struct str **ret,
                   uint32_t *ret_count) {
     const struct pod_question *q = ctx;
@@ -97,14 +97,14 @@ static bool asks_locality(const struct policy *policy) {
     return policy != NULL && policy->locality != POLICY_LOCALITY_DISABLED;
 }
 
-/* The policy's percentage of a weight; preferences weigh 1 at least. */
+/* Returns the policy's percentage of a weight; preferences weigh at least 1. */
 static int32_t share(int32_t weight, const struct policy *policy) {
     int32_t percent = policy->tier_percent > 0 ? policy->tier_percent : 100;
     int32_t part = weight * percent / 100;
     return part > 0 ? part : 1;
 }
 
-/* *ret is NULL where no policy asks for locality. 0 or -ENOMEM. */
+/* *ret is NULL if no policy asks for locality. 0 or -ENOMEM. */
 static int policy_locality(const struct pod_question *q, struct fluid_locality *room,
                            const struct fluid_locality **ret) {
     const struct policy *policy = q->locality_policy;
@@ -137,8 +137,8 @@ static bool has_fluid_label(const struct labels *labels) {
     return false;
 }
 
-/* Most pods have nothing to do with data, which these labels and their policies tell: every one
- * that fluid_mutate() looks at is among them. */
+/* Most pods have nothing to do with data; labels and policies show it without a search. Every pod
+ * that fluid_mutate() edits passes. */
 static bool is_concerned(const struct pod_question *q) {
     const struct fluid_options *o = &pod_options(q)->data->options;
     return o->compat != FLUID_CORRECT || o->serverless_platform_key != NULL ||

@@ -13,10 +13,10 @@
 
 enum {
     PATH_MAX_DEPTH = 8,
-    SINGLE_MAX = 8, /* more additions to required terms than this: the list is written anew */
+    SINGLE_MAX = 8, /* with more additions to required terms than this, the list is written anew */
 };
 
-/* Collects changes; want of memory shows in the arena. */
+/* Collects changes; if memory runs out, the arena has failed. */
 struct writing {
     const struct fluid_edits *edits;
     const struct pod_details *pod;
@@ -26,7 +26,7 @@ struct writing {
     bool too_large;
 };
 
-/* Bytes that have been written, in the arena; empty when there is no memory. */
+/* Moves the text to the arena; returns "" if there is no memory. */
 static struct str take(struct writing *w, struct strbuf *text) {
     struct str taken = arena_str(w->arena, strbuf_str(text));
     if (strbuf_failed(text))
@@ -120,7 +120,7 @@ static void put_new_term(struct json_writer *out, const struct fluid_requirement
     json_end_object(out);
 }
 
-/* A term whose list of requirements is there and empty, or null: the list in its place. */
+/* Fills a term whose list of requirements is empty or null: replaces the list. */
 static void put_filled_term(struct json_writer *inner, const struct fluid_term *term) {
     struct str text = term->own->text, list = term->own->expressions_text;
     size_t before = (size_t)(list.p - text.p), behind = before + list.n;
@@ -129,7 +129,7 @@ static void put_filled_term(struct json_writer *inner, const struct fluid_term *
     strbuf_append(inner->out, text.p + behind, text.n - behind);
 }
 
-/* A term without such a list: before its other members. */
+/* Adds the list to a term without one, before its other members. */
 static void put_opened_term(struct json_writer *inner, const struct fluid_term *term) {
     struct str rest = {term->own->text.p + 1, term->own->text.n - 1};
     json_begin_object(inner);
@@ -139,7 +139,7 @@ static void put_opened_term(struct json_writer *inner, const struct fluid_term *
     strbuf_append_str(inner->out, rest);
 }
 
-/* The user's term with more behind its requirements. */
+/* Writes the user's term with more requirements at the end. */
 static void put_longer_term(struct json_writer *out, const struct fluid_term *term) {
     struct str text = term->own->text, list = term->own->expressions_text;
     struct json_writer inner = {.out = out->out};
@@ -196,7 +196,7 @@ static void put_preferences(struct json_writer *out, const struct fluid_edits *e
 static const struct str node_affinity_path[] = {{"spec", 4}, {"affinity", 8}, {"nodeAffinity", 12}};
 enum { NODE_AFFINITY_DEPTH = 3 };
 
-/* At node affinity, or at so many names below it. */
+/* Adds a change at node affinity, or `count` names below it. */
 static void change_affinity(struct writing *w, enum patch_op op, const struct str *names,
                             uint32_t count, struct str value) {
     struct str path[PATH_MAX_DEPTH];
@@ -206,7 +206,7 @@ static void change_affinity(struct writing *w, enum patch_op op, const struct st
     change(w, op, path, NODE_AFFINITY_DEPTH + count, value);
 }
 
-/* All of it at once: the pod has none. */
+/* Writes the whole node affinity: the pod has none. */
 static void write_affinity(struct writing *w) {
     const struct fluid_edits *edits = w->edits;
     struct strbuf text = {0};
@@ -229,7 +229,7 @@ static void write_affinity(struct writing *w) {
     change_affinity(w, PATCH_ADD, NULL, 0, take(w, &text));
 }
 
-/* How many requirements the user's terms get; UINT32_MAX: there are other terms, or another order.
+/* Returns how many requirements the user's terms get; UINT32_MAX: terms differ in number or order.
  */
 static uint32_t count_added(const struct writing *w) {
     const struct written_affinity *own = &w->pod->affinity;
@@ -261,7 +261,7 @@ static void lengthen_term(struct writing *w, uint32_t index) {
     }
 }
 
-/* A term that several alternatives meet is written as many times. */
+/* Counts a term once for each alternative that meets it: it is written as many times. */
 static size_t own_bytes(const struct fluid_edits *edits) {
     size_t bytes = 0;
     for (uint32_t i = 0; i < edits->term_count; i++)

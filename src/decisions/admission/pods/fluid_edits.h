@@ -1,7 +1,7 @@
 /*
- * From what Fluid's plugins want to a patch: the one place that writes it. Only paths that are
- * theirs are patched: node affinity, the annotation of datasets in use, mount propagation. What the
- * user wrote there stays byte for byte; a required term that gets more is added to where it stands.
+ * The one place that turns the edits of Fluid's plugins into a patch. It patches only their paths:
+ * node affinity, the annotation of datasets in use, mount propagation. The user's text there stays
+ * byte for byte; a required term gets its additions in its place.
  */
 #pragma once
 

@@ -14,12 +14,12 @@ struct sorted {
     const struct labels *pod;
     const struct policy_group_by *by;
     struct unit_membership unit;
-    struct label *items; /* that may */
+    struct label *items; /* the labels that may make the group */
     struct str *revision_keys;
     uint32_t count, revision_key_count;
 };
 
-/* May it make the group? By what the policy says, or by what is known. */
+/* May this label make the group? Follows the policy's list, or the known keys. */
 static bool is_common(const struct sorted *sorted, struct str key) {
     return sorted->by->label_count > 0
                ? policy_groups_by(sorted->by, key)
@@ -27,10 +27,10 @@ static bool is_common(const struct sorted *sorted, struct str key) {
                      (sorted->unit.place == UNIT_NONE || !str_eq(sorted->unit.name, key));
 }
 
-/* A pod that lacks a label by which the policy groups is of no group. */
+/* Sorts the labels. A pod that lacks a label by which the policy groups has no group. */
 static int sort_labels(const struct labels *pod, const struct labels *annotations,
                        const struct policy_group_by *by, struct arena *arena, struct sorted *ret) {
-    enum { KNOWN = 8 }; /* steps of comparing one key with those that are known */
+    enum { KNOWN = 8 }; /* steps of comparing one key with the known keys */
     *ret = (struct sorted){
         .pod = pod,
         .by = by,
@@ -71,7 +71,7 @@ static void give_selector(const struct sorted *sorted, const struct label_select
     ret->selector = *selector;
 }
 
-/* Keeps labels sorted by key. There is room for the numbers of a unit. */
+/* Inserts a label, sorted by key. There is room for the numbers of a unit. */
 static void insert(struct sorted *sorted, struct label label) {
     uint32_t at = sorted->count++;
     for (; at > 0 && str_cmp(sorted->items[at - 1].key, label.key) > 0; at--)
@@ -86,14 +86,14 @@ static bool has_item(const struct sorted *sorted, struct str key) {
     return false;
 }
 
-/* The first pods of units are a group, if anything says which units those are. */
+/* Groups the first pods of all units, if some label identifies the workload. */
 static void choose_first(struct sorted *sorted) {
     for (uint32_t i = 0; sorted->count > 0 && i < sorted->unit.first_count; i++)
         if (!has_item(sorted, sorted->unit.first[i].key))
             insert(sorted, sorted->unit.first[i]);
 }
 
-/* Is the pod one that is left alone? */
+/* Is the pod in a unit, but not its first pod? Such a pod gets no constraint. */
 static bool is_of_unit(const struct sorted *sorted, struct pod_group *ret) {
     if (sorted->unit.place == UNIT_NONE || sorted->unit.place == UNIT_FIRST)
         return false;
@@ -106,20 +106,19 @@ static bool is_of_unit(const struct sorted *sorted, struct pod_group *ret) {
 
 /* ---- siblings ---- */
 
-enum { SIBLINGS = 64 }; /* different labels of siblings that are looked at: bits of a word */
+enum { SIBLINGS = 64 }; /* different label sets of siblings that are compared: bits of a word */
 
 struct learning {
     const struct sorted *sorted;
     struct steps *steps;
-    uint64_t
-        *equal; /* per label: a bit for each of the siblings that have it with the same value */
+    uint64_t *equal; /* per label: a bit for each sibling that has the same value */
     uint32_t siblings;
 };
 
 static void compare(void *ctx, label_lookup_fn *lookup, const void *labels, uint32_t pods) {
     struct learning *l = ctx;
     struct str value;
-    (void)pods; /* equal ones say the same */
+    (void)pods; /* equal label sets teach the same */
     if (!steps_take(l->steps, (uint64_t)l->sorted->count * 2))
         return;
     for (uint32_t i = 0; i < l->sorted->count; i++)
@@ -129,7 +128,7 @@ static void compare(void *ctx, label_lookup_fn *lookup, const void *labels, uint
     l->siblings++;
 }
 
-/* Of several labels that some siblings have and others have not, the most common counts first. */
+/* Returns the label that most of the siblings in `among` share, of those not settled yet. */
 static uint32_t most_common(const struct learning *l, uint64_t among, const bool *settled) {
     uint32_t best = UINT32_MAX;
     int most = 0;
@@ -144,9 +143,9 @@ static uint32_t most_common(const struct learning *l, uint64_t among, const bool
 }
 
 /*
- * Keeps what all siblings have in common, and of the rest what the pod shares with some: siblings
- * of one controller may have roles. A label that nobody shares who shares the others tells single
- * pods apart. At most one role label for each halving of the siblings is looked for.
+ * Keeps the labels that all siblings have, then labels that the pod shares with some: siblings may
+ * have roles. Drops labels that no sibling has together with the kept ones: they identify single
+ * pods. Each round adds the most common label and goes on with the siblings that have it.
  */
 static int keep_common(const struct learning *l, struct sorted *sorted, struct arena *arena) {
     uint64_t among = l->siblings < SIBLINGS ? (UINT64_C(1) << l->siblings) - 1 : UINT64_MAX;
@@ -202,9 +201,9 @@ static int copy_expressions(const struct label_selector *from, struct arena *are
     return arena_failed(arena) ? -ENOMEM : 0;
 }
 
-/* A selector that asks for what tells pods apart is one of a controller that has one pod: its
- * siblings are other controllers' pods. One in matchExpressions that names a revision is left out
- * too, for the API server refuses a key that is in both. */
+/* A selector with a key of a single pod belongs to a controller of one pod: its siblings are other
+ * controllers' pods. A key of a revision in matchExpressions is not used either, because the API
+ * server refuses a key that is in both. */
 static bool is_of_one_pod(const struct label_selector *s, const struct labels *pod) {
     for (uint32_t i = 0; i < s->match_labels.count; i++)
         if (is_pods_own_key(pod, s->match_labels.items[i].key))
@@ -216,7 +215,7 @@ static bool is_of_one_pod(const struct label_selector *s, const struct labels *p
     return false;
 }
 
-/* Anybody may name any controller: its selector counts only if it means this pod. */
+/* Anybody may name any controller: its selector counts only if it selects this pod. */
 static int use_selector(const struct label_selector *from, const struct sorted *sorted,
                         struct arena *arena, bool *ret_used, struct label_selector *ret) {
     enum { KNOWN = 8 };
@@ -238,9 +237,9 @@ static int use_selector(const struct label_selector *from, const struct sorted *
     return r == -ENOMEM ? r : 0;
 }
 
-/* ---- what has been read of the controller ---- */
+/* ---- the selector that was read from the controller ---- */
 
-/* As a LabelSelector says it; false: it cannot. */
+/* Converts to an expression of a LabelSelector. Returns false if that is impossible. */
 static bool say(const struct requirement *q, struct label_expression *ret) {
     static const struct str words[] = {
         [SELECTOR_IN] = {"In", 2},
@@ -279,7 +278,7 @@ static int read_query(struct str text, struct arena *arena, bool *ret_good,
     return 0;
 }
 
-/* Controllers of custom kinds: their pods' labels may mean anything. */
+/* For controllers of custom kinds: their pods' labels may mean anything. */
 static int use_read(const struct pod_question *q, const struct sorted *sorted, bool *ret_used,
                     struct label_selector *ret) {
     const struct pod_options *options = pod_options(q);
@@ -303,7 +302,7 @@ static int use_read(const struct pod_question *q, const struct sorted *sorted, b
 
 /* ---- finding it ---- */
 
-/* What the cache knows of the controller and its pods. */
+/* Looks up the controller and its pods in the cache. */
 static int look(const struct cache_view *v, const struct pod_question *q, struct sorted *sorted,
                 struct pod_group *ret) {
     struct arena *arena = q->head.arena;

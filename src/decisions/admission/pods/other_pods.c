@@ -5,25 +5,25 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Who is in a domain? */
+/* Kinds of pods in a domain. */
 enum {
     OTHERS_WE_AVOID = 1 << 0, /* other pods that the pod's own terms mean */
     AVOID_US = 1 << 1,        /* pods of any group whose terms mean the pod */
-    OUR_GROUP = 1 << 2,       /* which the pod's own terms keep apart by this key */
+    OUR_GROUP = 1 << 2, /* pods of the group, which the pod's own terms keep apart by this key */
 };
 
 /* The domains of one key. */
 struct kept_from {
     struct topology_column column;
-    uint8_t *domains; /* [column.domains], of the above */
+    uint8_t *domains; /* [column.domains], flags of the above */
 };
 
 struct search {
     struct cache_view *view;
     struct arena *arena;
     struct cache_meant meant;
-    uint32_t *key_of_meant;       /* [meant.count] */
-    uint32_t from_others;         /* so many of `meant` mean others, the rest the pod's group */
+    uint32_t *key_of_meant; /* [meant.count] */
+    uint32_t from_others;   /* the first so many of `meant` mean others, the rest the pod's group */
     struct cache_meaning meaning; /* marked with their keys */
     struct kept_from *keys;
     uint32_t key_count;
@@ -34,7 +34,7 @@ struct search {
 
 struct key_use {
     struct str key;
-    uint32_t *index; /* to be set */
+    uint32_t *index; /* result */
 };
 
 static int compare_uses(const void *a, const void *b) {
@@ -77,7 +77,7 @@ static int make_keys(struct search *s) {
     return r;
 }
 
-/* ---- who keeps it away ---- */
+/* ---- pods that keep it away ---- */
 
 static void is_there(struct search *s, uint32_t key, uint32_t slot, uint8_t who) {
     uint32_t domain = s->keys[key].column.domain_of[slot];
@@ -87,7 +87,7 @@ static void is_there(struct search *s, uint32_t key, uint32_t slot, uint8_t who)
     s->any = s->any || who != OUR_GROUP;
 }
 
-/* Of a domain with pods of the group we need not know who avoids us there: they do, too. */
+/* In a domain with pods of the group, pods that avoid us do not matter: they avoid it, too. */
 static bool is_kept_by_others(uint8_t who) {
     return (who & OTHERS_WE_AVOID) != 0 || ((who & AVOID_US) != 0 && (who & OUR_GROUP) == 0);
 }
@@ -142,7 +142,7 @@ static int mark(const struct search *s, uint32_t slots, const bool **ret) {
     return 0;
 }
 
-/* What others write must not take the steps that the pod's own nodes need: one tenant could blind
+/* Other users' terms must not take the steps that the pod's own nodes need: one tenant could blind
  * the policies of all. */
 int other_pods_keep_away(const struct pod_nodes_question *question, struct cache_view *view,
                          struct arena *arena, const bool **ret) {

@@ -20,7 +20,7 @@ static uint32_t make_unique(struct str *keys, uint32_t count) {
     return unique;
 }
 
-/* About what it takes to ask whether a term means a pod. */
+/* Returns the approximate steps of asking whether a term matches a pod. */
 static uint64_t steps_of(const struct pod_affinity_term *term) {
     return 1 + term->mismatch_key_count + term->namespace_count +
            label_selector_steps(&term->pods) + label_selector_steps(&term->by_labels);
@@ -28,7 +28,7 @@ static uint64_t steps_of(const struct pod_affinity_term *term) {
 
 /* ---- the pod's unit ---- */
 
-/* Does this key tell the unit from others? */
+/* Does this key differ from unit to unit? */
 static bool names_unit(const struct pod_question *q, const struct unit_membership *unit,
                        struct str key) {
     for (uint32_t i = 0; i < unit->first_count; i++)
@@ -37,10 +37,10 @@ static bool names_unit(const struct pod_question *q, const struct unit_membershi
     return str_eq(key, unit->name) || is_pods_own_key(&q->pod.meta.labels, key);
 }
 
-/* Of a term that means the pod itself: does it mean its unit only? */
+/* Does a term that matches the pod itself match its unit only? */
 static int is_of_unit(const struct pod_question *q, const struct unit_membership *unit,
                       const struct label_selector *s, bool *ret) {
-    enum { KNOWN = 8 }; /* steps of comparing one key with those that are known */
+    enum { KNOWN = 8 }; /* steps of comparing one key with the known keys */
     *ret = false;
     if (unit->place != UNIT_FIRST)
         return 0;
@@ -57,10 +57,10 @@ static int is_of_unit(const struct pod_question *q, const struct unit_membership
 
 /* ---- sorting them ---- */
 
-/* Terms of one kind, and which kinds of own terms they are. */
+/* Terms of one field, and the kinds of own terms that they become. */
 struct division {
     const struct pod_affinity *terms;
-    enum own_term own, unit, others; /* `unit`: of those that mean the pod's unit only */
+    enum own_term own, unit, others; /* `unit`: for terms that match the pod's unit only */
 };
 
 /* Topology keys by kind, while they are found. */
@@ -88,9 +88,8 @@ static int sort_term(const struct pod_question *q, const struct division *d,
     return r;
 }
 
-/* A selector that is not there means no pods, so its term keeps the pod from nowhere;
- * kube-scheduler finds no place for a pod that must be beside none, with or without a constraint.
- */
+/* A missing selector matches no pod, so its podAntiAffinity keeps the pod from nowhere. With its
+ * podAffinity kube-scheduler finds no node for the pod, with or without a constraint. */
 static int divide(const struct pod_question *q, const struct division *d,
                   const struct unit_membership *unit, struct own_terms *ret) {
     struct arena *arena = q->head.arena;
@@ -112,7 +111,7 @@ static int divide(const struct pod_question *q, const struct division *d,
             other_terms[found[kind].count] = d->terms->terms[i];
         else if (kind == d->own)
             group_terms[found[kind].count] = d->terms->terms[i];
-        if (kind != OWN_TERMS && found[kind].items != NULL) /* it has room */
+        if (kind != OWN_TERMS && found[kind].items != NULL) /* there is room */
             found[kind].items[found[kind].count++] = d->terms->terms[i].topology_key;
     }
     if (!steps_take_sort(&arena->steps, count))

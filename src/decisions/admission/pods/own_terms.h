@@ -1,16 +1,16 @@
 /*
- * What a pod's own required podAffinity and podAntiAffinity say of the domains in which its group
- * can be: the topology keys that they name. Found once for a review and before nodes are looked at,
- * because a user may write any number of terms; of equal keys one is left.
+ * The topology keys in a pod's own required podAffinity and podAntiAffinity, which limit the
+ * domains of its group. Found once for a review, before its nodes are searched, because a user may
+ * write any number of terms. Equal keys are kept once.
  */
 #pragma once
 
 #include "admission/pods/pods.h"
 
 enum own_term {
-    TERM_TOGETHER,    /* with its own group */
-    TERM_UNIT,        /* with the other pods of its unit only, of which it is the first */
-    TERM_APART,       /* from its own group */
+    TERM_TOGETHER,    /* beside its own group */
+    TERM_UNIT,        /* beside the other pods of its unit only; the pod is the first of it */
+    TERM_APART,       /* away from its own group */
     TERM_WITH_OTHERS, /* beside pods of another group */
     TERM_FROM_OTHERS, /* away from pods of another group */
     OWN_TERMS,
@@ -22,7 +22,7 @@ struct own_terms {
         uint32_t count;
     } keys[OWN_TERMS];
     struct pod_affinity from_others; /* the terms of TERM_FROM_OTHERS; in the arena */
-    struct pod_affinity from_group;  /* likewise, of TERM_APART */
+    struct pod_affinity from_group;  /* likewise, the terms of TERM_APART */
 };
 
 /* 0, -E2BIG (the review's steps are spent) or -ENOMEM. */

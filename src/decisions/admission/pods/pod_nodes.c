@@ -7,7 +7,7 @@
 
 /* ---- the question ---- */
 
-/* The pod's tolerations, and those of taints that pass. */
+/* Returns the pod's tolerations, plus tolerations of passing taints. */
 static int tolerate_passing_taints(const struct tolerations *own, struct arena *arena,
                                    struct tolerations *ret) {
     struct toleration *items =
@@ -35,7 +35,7 @@ static int ask_volumes(const struct pod_question *q, struct pod_nodes_question *
     return ret->volumes == NULL ? -ENOMEM : r;
 }
 
-/* A selector that does not parse is one that the API server refuses. */
+/* Ignores a selector that does not parse: the API server refuses the pod. */
 static int ask_others(const struct pod_question *q, struct pod_nodes_question *ret) {
     ret->pod = (struct meant_pod){.namespace = q->pod.meta.namespace,
                                   .namespace_labels = q->namespace_labels,
@@ -175,8 +175,8 @@ int pod_nodes_require(struct pod_nodes *n, struct str key) {
     return r;
 }
 
-/* Numbers the domains in which there are nodes that the pod's terms allow, from 1 on, in
- * `number_of` (zeroed). Returns how many there are. */
+/* Numbers the domains that have nodes allowed by the pod's terms, from 1 on, in `number_of`
+ * (zeroed). Returns how many there are. */
 static uint32_t number_domains(const struct pod_nodes *n, const struct topology_column *column,
                                uint32_t *number_of) {
     uint32_t count = 0;

@@ -33,7 +33,7 @@ static int decode(struct admission_question *question, struct str object, struct
     return failed;
 }
 
-/* Why nothing is to be done to this pod, or "". */
+/* Returns why the pod is left alone, or "". */
 static struct str settled(const struct pod_question *q) {
     struct str fixed = pod_fixed_because(&q->pod, &q->details.annotations);
     return str_empty(fixed) && q->pod.meta.terminating ? STR("a pod that is going") : fixed;
@@ -53,7 +53,7 @@ static int choose_policies(struct pod_question *q, const struct policy_namespace
     return 0;
 }
 
-/* "web", "web, near-data": whose parts the pod gets. */
+/* Notes the policies whose parts the pod gets: "web", "web, near-data". */
 static int name_policies(const struct pod_question *q, struct review_answer *answer,
                          struct err *err) {
     const struct policy *spread = q->policy, *locality = q->locality_policy;
@@ -88,7 +88,7 @@ static bool is_for_nobody(const struct policy_choice *choice) {
     return true;
 }
 
-/* A pod whose place is settled has no policy. */
+/* A pod that already has its place gets no policy. */
 static int prepare(struct admission_question *question, struct review_answer *answer,
                    struct str *ret_settled, struct err *err) {
     struct pod_question *q = own(question);
@@ -104,8 +104,8 @@ static int prepare(struct admission_question *question, struct review_answer *an
     return r == 0 ? name_policies(q, answer, err) : r;
 }
 
-/* Meanwhile its terms may have been narrowed, and its labels changed. What else makes up a pod is
- * not changed after its creation. upstream: pkg/apis/core/validation ValidatePodUpdate */
+/* Reads the stored pod. An update may have narrowed its terms or changed its labels; the rest of a
+ * pod cannot change after its creation. upstream: pkg/apis/core/validation ValidatePodUpdate */
 static int find_old(struct pod_question *q, struct str *ret_settled, struct err *err) {
     const struct str old = q->head.review->old_object;
     struct json_reader r;
@@ -121,7 +121,7 @@ static int find_old(struct pod_question *q, struct str *ret_settled, struct err 
     return failed;
 }
 
-/* A pod that is validated has the policies that it would have if it wanted none of them. */
+/* A validated pod gets the policies that it would have if it did not opt out. */
 static int prepare_validated(struct admission_question *question, struct review_answer *answer,
                              struct str *ret_settled, struct err *err) {
     struct pod_question *q = own(question);
@@ -141,7 +141,7 @@ static int prepare_validated(struct admission_question *question, struct review_
 
 /* ---- the result ---- */
 
-/* May the pod go nowhere that it might not go before? Fluid's own modes do as Fluid does. */
+/* Checks that the pod cannot go to more nodes than before. Fluid's own modes do as Fluid does. */
 static int check_affinity(const struct pod_question *now, const struct pod_question *before,
                           struct err *err) {
     const struct pod_data *data = pod_options(now)->data;
@@ -165,7 +165,7 @@ static int check(const struct admission_question *now, const struct admission_qu
     return check_affinity(q, came, err);
 }
 
-/* What is left out is left out all the same. */
+/* Constraints that were left out stay left out, so their counts stay. */
 static void undone(const struct admission_question *question) {
     struct spread_tally *counts = pod_options(pod_question(question))->spread;
     for (int fate = 0; counts != NULL && fate < SPREAD_FATES; fate++)
@@ -175,7 +175,7 @@ static void undone(const struct admission_question *question) {
 
 /* ---- the kind ---- */
 
-/* What would be done is worked out on the pod as it came. */
+/* audit comes first: it works on the pod as it came */
 static const struct admission_plugin *const plugins[] = {&pod_plugin_audit, &pod_plugin_fluid,
                                                          &pod_plugin_spread};
 
@@ -196,11 +196,11 @@ const struct admitted_kind admitted_pods = {
 
 /* ---- the same, as they will be stored ---- */
 
-/* Nothing is changed, so nothing can be wrong with the result. */
+/* Nothing is changed, so the result cannot be wrong. */
 static int check_nothing(const struct admission_question *now,
                          const struct admission_question *before, const char **ret_why,
                          struct err *err) {
-    (void)now, (void)before, (void)ret_why, (void)err; /* as is said */
+    (void)now, (void)before, (void)ret_why, (void)err; /* see above */
     return 0;
 }
 

@@ -1,14 +1,14 @@
 /*
- * Pods that are being created: which policies are theirs, and what is done to them. Left alone, but
- * for plugins that say otherwise, are pods that have their place already (pod_fixed_because()),
- * those that are going, and those whose own label, or their namespace's, says that policies are not
- * to change them (evenkeel.io/inject: disabled), but for policies with mode Require. Pods are
- * refused only where Fluid does so, and its mode is to do as it does (FLUID_HEAD, FLUID_LEGACY).
+ * Finds the policies of pods that are being created, and edits the pods. Unless a plugin has
+ * settled_too, pods are left alone if they have their place already (pod_fixed_because()), are
+ * being deleted, or opt out by a label of their own or their namespace's (evenkeel.io/inject:
+ * disabled); policies with mode Require ignore the opt-out. Pods are refused only where Fluid
+ * refuses them and its mode is to do as Fluid does (FLUID_HEAD, FLUID_LEGACY).
  *
- * The second kind are the same pods as they will be stored, after all mutating webhooks: those that
- * make a policy with mode Require impossible are refused (admission/pods/require.c). A pod with
- * schedulingGates is not placed while it has any, and may be narrowed to fewer nodes meanwhile; so
- * it is reviewed once more when the last of them goes.
+ * The second kind validates the same pods as they will be stored, after all mutating webhooks: pods
+ * that make a policy with mode Require impossible are refused (admission/pods/require.c). A pod
+ * with schedulingGates is not placed while it has any, and may be narrowed to fewer nodes
+ * meanwhile; so it is reviewed once more when the last of them goes.
  */
 #pragma once
 
@@ -26,34 +26,34 @@ struct informer;
 struct pod_evasion;
 struct spread_tally;
 
-/* What an answer about a pod goes by. All of it is borrowed. */
+/* Inputs of a review of a pod. All pointers are borrowed. */
 struct pod_options {
     struct admission_options head;
     struct cache *cache;
-    const struct pod_data *data;       /* NULL: nothing is known of data */
-    struct informer *volumes;          /* NULL: nothing is known of volumes */
-    struct fluid_missing *missing;     /* without any; filled with what of Fluid's was looked up in
-                                          vain, strings in the arena; may be NULL */
-    struct owners *owners;             /* what controllers select; NULL: nothing is known of that */
-    struct owner_wanted *owner_wanted; /* zeroed; filled with the controller that ought to be
-                                          read, strings in the object or the arena; may be NULL */
-    struct spread_tally *spread;       /* added to: what became of constraints; may be NULL */
-    struct spread_tally *audited; /* ... and would, by policies that only say so; may be NULL */
-    struct pod_evasion *evasion;  /* set: how the pod evades its policy; may be NULL */
+    const struct pod_data *data;   /* NULL: no data is known */
+    struct informer *volumes;      /* NULL: no volume is known */
+    struct fluid_missing *missing; /* empty; filled with the objects of Fluid's that were not found,
+                                      strings in the arena; may be NULL */
+    struct owners *owners;         /* selectors of controllers; NULL: none is known */
+    struct owner_wanted *owner_wanted; /* zeroed; filled with the controller to read, strings in the
+                                          object or the arena; may be NULL */
+    struct spread_tally *spread;       /* adds the results for the constraints; may be NULL */
+    struct spread_tally *audited;      /* ... and those of policies with mode Audit; may be NULL */
+    struct pod_evasion *evasion;       /* set: how the pod evades its policy; may be NULL */
 };
 
-/* What is known of a pod. */
+/* A pod as decoded, with its policies. */
 struct pod_question {
     struct admission_question head;
     struct pod pod;             /* with POD_WHOLE; its namespace is the review's */
     struct pod_details details; /* its metadata; its spec is not read */
-    bool is_updated;            /* it is there already, and the last of its gates goes */
-    struct pod old;             /* then: as it is stored, with POD_WHOLE */
+    bool is_updated;            /* the pod exists, and its last gate goes */
+    struct pod old;             /* if is_updated: as stored, with POD_WHOLE */
     struct labels namespace_labels;
-    bool namespace_known;                 /* false: namespace_labels say nothing */
-    struct policy_choice policies;        /* that match */
-    const struct policy *policy;          /* whose spread is the pod's; NULL: none */
-    const struct policy *locality_policy; /* whose locality; NULL: none */
+    bool namespace_known;                 /* false: namespace_labels are unknown */
+    struct policy_choice policies;        /* the policies that match */
+    const struct policy *policy;          /* gives the pod its spread; NULL: none */
+    const struct policy *locality_policy; /* gives the pod its locality; NULL: none */
 };
 
 /* For plugins of pods. */
@@ -64,8 +64,8 @@ static inline const struct pod_options *pod_options(const struct pod_question *q
     return (const struct pod_options *)question->head.options; /* its first member */
 }
 
-/* Edits of Fluid's plugins, on the paths that are theirs: node affinity, the annotation of datasets
- * in use, mount propagation. Nothing, at no cost, where nothing is known of data. */
+/* Applies the edits of Fluid's plugins to their paths: node affinity, the annotation of datasets in
+ * use, mount propagation. Does nothing, at no cost, if no data is known. */
 extern const struct admission_plugin pod_plugin_fluid;
 extern const struct admission_plugin pod_plugin_spread;
 /* Changes nothing: notes what policies with mode Audit would do. */
@@ -74,5 +74,5 @@ extern const struct admission_plugin pod_plugin_audit;
 /* Denies pods that evade a policy with mode Require. */
 extern const struct admission_plugin pod_plugin_require;
 
-/* The kinds, with all plugins in the order that is good for most. */
+/* The kinds, with all plugins in the order that is best for most users. */
 extern const struct admitted_kind admitted_pods, validated_pods;

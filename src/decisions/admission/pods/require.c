@@ -17,8 +17,8 @@ _Static_assert((int)EVASIONS <= (int)POLICY_EVASIONS, "an evasion is a reason");
 
 enum {
     DENIED = 403,
-    PIECE_STEPS = 25000, /* of looking at living pods: then writers are let in */
-    MANY_LABELS = 1000,  /* more are nobody's who is not after the steps of a review */
+    PIECE_STEPS = 25000, /* of searching living pods before writers are let in */
+    MANY_LABELS = 1000,  /* an honest pod has fewer; more are an attack on a review's steps */
 };
 
 const struct policy_evasion_row pod_evasions[POLICY_EVASIONS] = {
@@ -57,31 +57,31 @@ const char *evasion_reason(enum evasion evasion) {
     return evasion == EVASION_NONE ? "" : pod_evasions[evasion].name;
 }
 
-/* Who creates the pod, by the API server's word. */
+/* The creator of the pod, as the API server names it. */
 enum creator {
     CREATOR_UNKNOWN,
-    CREATOR_ASKED, /* it was created before, and this was asked then */
+    CREATOR_ASKED, /* the pod exists: its creator was checked at its creation */
     CREATOR_KUBELET,
     CREATOR_CONTROLLER, /* kube-controller-manager's, for the pod's owner */
     CREATOR_ACCOUNT,    /* another service account: an operator, or anybody */
     CREATOR_OTHER,
 };
 
-/* A pod while it is judged. */
+/* A pod under review. */
 struct judged {
-    const struct pod_question *q; /* its policy is the one that asks for spread */
+    const struct pod_question *q; /* its policy is the one that gives its spread */
     enum creator creator;
     struct pod_group group;
-    const enum spread_fate *bare; /* fates if its author had written no constraint; NULL: not yet */
+    const enum spread_fate *bare; /* fates without its own constraints; NULL: not yet known */
     struct spread_written written;
     enum evasion evasion;
-    struct str why; /* a sentence's end, for the user */
+    struct str why; /* the end of a sentence, for the user */
 };
 
 #define FIND(j, what, ...)                                                                         \
     ((j)->evasion = (what), (j)->why = arena_printf((j)->q->head.arena, __VA_ARGS__), 0)
 
-/* ---- who creates it, and where it says it goes ---- */
+/* ---- its creator and its node ---- */
 
 static enum creator creator_of(const struct pod_question *q) {
     const struct object_meta *meta = &q->pod.meta;
@@ -97,8 +97,8 @@ static enum creator creator_of(const struct pod_question *q) {
     return str_has_prefix(user, STR("system:serviceaccount:")) ? CREATOR_ACCOUNT : CREATOR_OTHER;
 }
 
-/* The controller of DaemonSets chooses nodes; all others make their pods of a template, which
- * somebody wrote. Of a pod with gates it was asked about at its creation who creates it. */
+/* Only the controller of DaemonSets chooses nodes; all others copy a template that somebody wrote.
+ * For a pod with gates the creator was checked at its creation. */
 static bool is_of_daemon_set(const struct judged *j) {
     bool believed =
         j->creator == CREATOR_CONTROLLER ||
@@ -106,8 +106,8 @@ static bool is_of_daemon_set(const struct judged *j) {
     return believed && is_daemon_set(controller_of(&j->q->pod.meta).type);
 }
 
-/* Every pod whose place is settled. *ret_done: there is no more to judge. No mirror pod has gates,
- * for it is on its node. */
+/* Judges every pod that already has its place. *ret_done: nothing more to judge. No mirror pod has
+ * gates, because it is on its node. */
 static int judge_fixed(struct judged *j, bool *ret_done) {
     const struct pod *pod = &j->q->pod;
     const struct str user = j->q->head.review->user;
@@ -160,21 +160,20 @@ static struct owner_ref controller_ref(const struct judged *j) {
                               meta->controller_name};
 }
 
-/* Has a living pod of the policy a label in common with the group, but not all of them? And is
- * there one that has them all? */
+/* A search: has a living pod of the policy some but not all labels of the group, and has one all?
+ */
 struct neighbours {
     const struct policy *policy;
     const struct labels *group;
-    uint64_t policy_steps; /* of matching what the policy asks for */
+    uint64_t policy_steps; /* of matching the policy's selector */
     struct steps steps;
-    struct arena *arena; /* the review's */
+    struct arena *arena; /* the review's arena */
     /* found: */
-    struct label shared; /* in the arena; without a key: nobody has any */
+    struct label shared; /* in the arena; without a key: no pod shares a label */
     bool several;        /* the group has another pod */
 };
 
-/* All of the policy's pods have the labels that it asks for: they say nothing of who belongs
- * together. */
+/* All of the policy's pods have the labels of its selector, so sharing them proves no group. */
 static bool is_asked_for(const struct policy *policy, struct str key) {
     for (uint32_t i = 0; i < policy->objects.count; i++)
         if (str_eq(policy->objects.items[i].key, key))
@@ -184,7 +183,7 @@ static bool is_asked_for(const struct policy *policy, struct str key) {
 
 enum { LOOK_UP = 4 }; /* steps of finding a label among many, by its key */
 
-/* Takes what it costs to look a label up and to judge it. */
+/* Takes the steps of looking up one label and judging it. */
 static bool take_label(struct neighbours *n) {
     return steps_take(&n->steps, LOOK_UP + n->policy->objects.count);
 }
@@ -195,7 +194,7 @@ static void note_shared(struct neighbours *n, const struct label *label) {
             (struct label){arena_str(n->arena, label->key), arena_str(n->arena, label->value)};
 }
 
-/* Of one that cannot have all labels of the group: has it one of them? */
+/* For a pod with fewer labels than the group: notes the first label that it shares. */
 static int compare_shorter(struct neighbours *n, const struct label_set_ref *other) {
     struct str value;
     for (uint32_t i = 0; i < other->set->count && str_empty(n->shared.key); i++) {
@@ -208,9 +207,8 @@ static int compare_shorter(struct neighbours *n, const struct label_set_ref *oth
     return 0;
 }
 
-/* A reviewed pod may have many labels, and so may others: the shorter list is looked up in the
- * longer one, and only until all is known that there is to know. 0, or -E2BIG: the steps are spent.
- */
+/* The reviewed pod and the others may have many labels: looks the shorter list up in the longer
+ * one, until all is known. 0, or -E2BIG: the steps are spent. */
 static int compare(struct neighbours *n, const struct label_set_ref *other) {
     struct str value;
     bool all = true;
@@ -233,7 +231,7 @@ static int compare(struct neighbours *n, const struct label_set_ref *other) {
     return 0;
 }
 
-/* At the pods of its namespace. 0, or -E2BIG: they are too many to tell. */
+/* Compares the pods of the namespace. 0, or -E2BIG: they are too many to compare. */
 static int look_around(const struct judged *j, struct neighbours *n) {
     struct cache *cache = pod_options(j->q)->cache;
     struct cache_view view;
@@ -257,7 +255,7 @@ static int look_around(const struct judged *j, struct neighbours *n) {
     return r < 0 ? r : 0;
 }
 
-/* Anybody may write that a controller made his pod: by whom it was created says whether one did. */
+/* Did a controller create the pod? Anybody may write so: the creator's name must confirm it. */
 static bool is_controlled(const struct judged *j) {
     const struct owner_ref ref = controller_ref(j);
     return !str_empty(ref.kind) &&
@@ -265,8 +263,8 @@ static bool is_controlled(const struct judged *j) {
             (j->creator == CREATOR_ACCOUNT && owner_is_custom(&ref)));
 }
 
-/* Pods that nothing controls choose their group by their labels. That one has a label that no other
- * pod has is no evasion as long as it has nothing in common with others. */
+/* Pods without a controller choose their group by their labels. A pod with a unique label evades
+ * only if it shares another label with pods of the policy. */
 static int judge_company(struct judged *j) {
     struct cache *cache = pod_options(j->q)->cache;
     struct neighbours around = {.policy = j->q->policy,
@@ -277,7 +275,7 @@ static int judge_company(struct judged *j) {
     if (j->group.source != GROUP_LABELS || is_controlled(j) || !cache_ready(cache) ||
         cache_age_ms(cache) > LIMIT_KUBE_STALE_MS)
         return 0;
-    if (look_around(j, &around) != 0) /* is it many pods, or its own doing? */
+    if (look_around(j, &around) != 0) /* too many pods, or too many labels of its own? */
         return around.group->count > MANY_LABELS ? -E2BIG : 0;
     if (around.several || str_empty(around.shared.key))
         return 0;
@@ -288,9 +286,9 @@ static int judge_company(struct judged *j) {
                 STR_ARG(around.shared.key), STR_ARG(around.shared.value));
 }
 
-/* Anybody may create a StatefulSet or a Job with such labels, or name an owner that is not there:
- * does an object of this group stand behind the pod's controller, or is it one? What cannot be read
- * is not believed. */
+/* Anybody may create a StatefulSet or a Job with such labels, or name an owner that does not exist.
+ * Is the owner, or an owner of it, an object of this API group? Owners that cannot be read do not
+ * count. */
 static enum owner_unit find_behind(const struct judged *j, struct str behind) {
     const struct pod_options *options = pod_options(j->q);
     const struct owner_ref ref = controller_ref(j);
@@ -303,8 +301,8 @@ static enum owner_unit find_behind(const struct judged *j, struct str behind) {
     return found == OWNER_UNIT_MADE && !str_eq(group, behind) ? OWNER_UNIT_NONE : found;
 }
 
-/* Of a custom kind that is not known to make units, an object that can be asked what it selects is
- * there. */
+/* For a custom kind not known to make units: does the owner exist, and does it have a scale
+ * subresource with a selector? */
 static enum owner_unit find_scale(const struct judged *j) {
     const struct pod_options *options = pod_options(j->q);
     const struct owner_ref ref = controller_ref(j);
@@ -324,10 +322,10 @@ static enum owner_unit find_scale(const struct judged *j) {
     return OWNER_UNIT_UNKNOWN;
 }
 
-/* Could the pod be of such a unit, by who created it and for whom? Labels and annotations are what
- * anybody writes, into templates too; so known units are believed of the controllers that make
- * them, and others of owners of a custom kind; of all that these are there. A policy's own unit is
- * what its label says, whichever template that is in. */
+/* Could the pod be of such a unit, by its creator and its owner? Anybody may write labels and
+ * annotations, also into templates. So known units need their own controller, and other units an
+ * owner of a custom kind; both owners must exist. A policy's own unit is believed by its label
+ * alone. */
 static enum owner_unit find_maker(const struct judged *j) {
     const struct object_meta *meta = &j->q->pod.meta;
     const struct str group = api_group(meta->controller_api);
@@ -352,7 +350,7 @@ static enum owner_unit find_maker(const struct judged *j) {
                : OWNER_UNIT_NONE;
 }
 
-/* Is what the pod says of its unit true? */
+/* Is the pod's claim about its unit true? */
 static int judge_unit(struct judged *j, bool is_member) {
     const struct str mark = pod_unit_mark(&j->group.unit);
     const char *which = is_member ? "not the first pod of its unit" : "the first pod of a unit";
@@ -382,13 +380,13 @@ static int judge_group(struct judged *j, bool *ret_done) {
     *ret_done = is_member;
     r = is_member || j->group.unit.place == UNIT_FIRST ? judge_unit(j, is_member) : 0;
     if (r != 0 || is_member || j->evasion != EVASION_NONE || j->creator == CREATOR_ASKED)
-        return r; /* one that is there already keeps itself company */
+        return r; /* an existing pod would find itself among the others */
     return judge_company(j);
 }
 
 /* ---- its own terms ---- */
 
-/* How many values of the key the term leaves; UINT64_MAX: any. */
+/* Returns how many values of the key the term allows; UINT64_MAX: any. */
 static uint64_t values_of(const struct node_selector_term *term, struct str key) {
     uint64_t values = UINT64_MAX;
     for (uint32_t i = 0; i < term->expression_count; i++) {
@@ -402,7 +400,7 @@ static uint64_t values_of(const struct node_selector_term *term, struct str key)
     return values;
 }
 
-/* At most so many domains of the key do its own terms name, whatever the cluster has. */
+/* Returns the most domains of the key that the pod's own terms can name, in any cluster. */
 static uint64_t domains_named(const struct node_affinity *affinity, struct str key) {
     uint64_t sum = 0;
     struct str value;
@@ -461,13 +459,13 @@ static bool selects_by(const struct label_selector *s, struct str key) {
     return false;
 }
 
-/* Does the group, or a revision of it, go by this label, too? */
+/* Is this a label of the group, or of a revision of it? */
 static bool is_of_group(const struct judged *j, struct str key) {
     return selects_by(&j->group.selector, key) || is_revision_key(&j->q->pod.meta.labels, key);
 }
 
-/* Does it count the pod itself, and by no label that its group does not go by? What was learned
- * from siblings may change from one pod to the next, so it is not held against anybody. */
+/* Does the constraint count the pod itself, and select by no label outside its group? A group
+ * learned from siblings may differ for the next pod, so no pod is blamed by it. */
 static int judge_selector(const struct judged *j, const struct spread_constraint *c,
                           bool *ret_good) {
     const struct labels *labels = &j->q->pod.meta.labels;
@@ -494,7 +492,7 @@ static int judge_selector(const struct judged *j, const struct spread_constraint
     return 0;
 }
 
-/* What would become of the policy's constraints if the pod had none on their keys. */
+/* Plans the policy's constraints for the pod without its own constraints on their keys. */
 static int plan_bare(struct judged *j) {
     struct arena *arena = j->q->head.arena;
     const struct policy *policy = j->q->policy;
@@ -528,9 +526,9 @@ static int read_written(struct judged *j) {
                : spread_written_read(j->q->head.review->object, j->q->head.arena, &j->written);
 }
 
-/* What stands on the policy's key: the best of the pod's constraints. */
+/* The best of the pod's constraints on the policy's key. */
 struct standing {
-    bool present, strong, good; /* one is both strong and counts the group: good */
+    bool present, strong, good; /* good: one constraint is both strong and counts the group */
     const struct spread_constraint *weak, *narrow; /* the last such ones */
 };
 
@@ -556,7 +554,7 @@ static int find_standing(const struct judged *j, const struct policy_spread *s,
     return 0;
 }
 
-/* Its author's constraint, where the policy's own would have been added as it is. */
+/* Blames the author's constraint, where the policy's own would have been added unchanged. */
 static int blame_author(struct judged *j, const struct policy_spread *s,
                         const struct standing *found) {
     if (found->strong)
@@ -594,11 +592,11 @@ static int judge_constraint(struct judged *j, uint32_t i, bool *ret_missing) {
     }
     r = read_written(j);
     if (r != 0 || form != SPREAD_WHOLE || !spread_written_has(&j->written, s->topology_key))
-        return r; /* softened, or not its author's */
+        return r; /* softened, or not the author's */
     return blame_author(j, s, &found);
 }
 
-/* The constraint is not there. Would the mutating webhook have given up? */
+/* The constraint is missing. Repeats the mutating review: did that give up? */
 static int judge_missing(struct judged *j) {
     const struct pod_question *q = j->q;
     struct pod_options options = *pod_options(q);
@@ -611,7 +609,7 @@ static int judge_missing(struct judged *j) {
     options.head.plugins = NULL;
     (void)admit_object(&admitted_pods, &options.head, q->head.review, q->head.arena, &patch,
                        &answer);
-    if (answer.gave_up) /* never of one that was created before */
+    if (answer.gave_up) /* never for a pod that exists */
         return FIND(j, EVASION_TOO_MANY_STEPS,
                     "its review takes more than %u steps; it needs fewer labels, terms, values, "
                     "preferences, constraints or mounts",
@@ -674,7 +672,7 @@ static int answer(const struct judged *j, struct admission_outcome *ret, struct 
     return arena_failed(arena) ? err_set(err, -ENOMEM, "no memory to validate a pod") : 0;
 }
 
-/* It has steps of its own, so that what the pod costs here is told from what its review costs. */
+/* Runs with a step budget of its own, so that its cost is not added to the review's. */
 static int run(const struct admission_question *question, struct patch *patch,
                struct admission_outcome *ret, struct err *err) {
     const struct pod_question *q = pod_question(question);

@@ -1,20 +1,18 @@
 /*
- * The plugin "require": does the pod, as it will be stored, make what its policy's spread asks for
- * impossible? With mode Require it is denied then, with the reason; with mode Enforce that is only
- * counted. Each reason is the pod's own doing, told from the pod, from who creates it, and in one
- * case (GroupOfOne) from the pods that live beside it. What a cluster lacks or may get again, and
- * what Evenkeel has not done or does not know, is never a reason: such a pod is admitted with a
- * warning.
+ * The plugin "require": does the pod, as it will be stored, make its policy's spread impossible?
+ * Mode Require denies such a pod, with the reason; mode Enforce only counts it. Each reason is
+ * caused by the pod, and is found in the pod, in its creator's name, and in one case (GroupOfOne)
+ * in the pods beside it. Nodes that a cluster lacks, or faults and gaps of Evenkeel, are never a
+ * reason: such a pod is admitted with a warning.
  *
- * Pods that a kubelet creates are admitted whatever they are: a mirror pod runs already. The API
- * server's word for its creator decides what is believed of any other pod: the controllers of
- * kube-controller-manager name the pod's true owner, and of them only that of DaemonSets chooses
- * nodes; the others copy a template, which anybody may have written. Every other service account is
- * somebody's. Without that word nothing is held against the pod.
+ * All pods that a kubelet creates are admitted: a mirror pod runs already. For other pods the
+ * creator's name from the API server decides what is believed: the controllers of
+ * kube-controller-manager name the pod's true owner, and only the DaemonSet controller chooses
+ * nodes; the others copy a template, which anybody may have written. Any other service account may
+ * be anybody's. Without a creator's name the pod is not blamed.
  *
- * A pod whose last scheduling gate goes is judged again, as it is then, but for who created it and
- * for the company that it has: both was asked when it was created. Whoever takes the gate away is
- * denied that.
+ * A pod whose last scheduling gate goes is judged again, as it is then, except for its creator and
+ * the pods beside it: both were checked at its creation. A denial keeps the gate on the pod.
  */
 #pragma once
 
@@ -23,28 +21,28 @@
 
 enum evasion {
     EVASION_NONE,
-    EVASION_TOO_MANY_STEPS,      /* its review is given up, so nothing is injected */
-    EVASION_CONSTRAINT_WEAKER,   /* its author's constraint on the key asks for less */
-    EVASION_CONSTRAINT_NARROWER, /* ... or counts others than its group */
-    EVASION_MIRROR,              /* a mirror pod that no kubelet creates */
-    EVASION_DAEMON_SET,          /* a pod of a DaemonSet that no controller creates */
-    EVASION_NODE_CHOSEN,         /* it names its node, and no controller of DaemonSets made it */
-    EVASION_SCHEDULER,           /* the policy does not look after that scheduler */
-    EVASION_UNIT,                /* it says that it is of a unit */
-    EVASION_NO_GROUP,            /* it lacks the labels that make a group */
-    EVASION_GROUP_OF_ONE,        /* a label that nobody else has makes it a group by itself */
-    EVASION_POD_AFFINITY,        /* its podAffinity keeps its group together */
-    EVASION_NODE_TERMS,          /* its terms name too few domains of the key */
-    /* no evasion: a warning */
-    EVASION_NOT_INJECTED, /* the constraint is missing, and it is not the pod's doing */
+    EVASION_TOO_MANY_STEPS,    /* its review is given up, so no constraint is injected */
+    EVASION_CONSTRAINT_WEAKER, /* its author's constraint on the key is weaker than the policy's */
+    EVASION_CONSTRAINT_NARROWER, /* ... or does not count its group */
+    EVASION_MIRROR,              /* a mirror pod that no kubelet created */
+    EVASION_DAEMON_SET,          /* a pod of a DaemonSet that its controller did not create */
+    EVASION_NODE_CHOSEN,  /* it names its node, and the DaemonSet controller did not create it */
+    EVASION_SCHEDULER,    /* the policy does not list that scheduler */
+    EVASION_UNIT,         /* it claims to be of a unit */
+    EVASION_NO_GROUP,     /* it lacks the labels that make a group */
+    EVASION_GROUP_OF_ONE, /* a label that no other pod has makes it a group by itself */
+    EVASION_POD_AFFINITY, /* its podAffinity keeps its group together */
+    EVASION_NODE_TERMS,   /* its terms name too few domains of the key */
+    /* not an evasion: a warning */
+    EVASION_NOT_INJECTED, /* the constraint is missing, and not because of the pod */
     EVASIONS
 };
 
 extern const struct policy_evasion_row pod_evasions[POLICY_EVASIONS];
-/* The word for metrics and status: "GroupOfOne"; "" for the first. */
+/* Returns the word for metrics and status: "GroupOfOne"; "" for EVASION_NONE. */
 const char *evasion_reason(enum evasion evasion);
 
-/* What was found of a pod; the caller's. */
+/* The result for a pod; the caller's. */
 struct pod_evasion {
     struct str policy; /* borrowed from the set of policies */
     enum policy_mode mode;

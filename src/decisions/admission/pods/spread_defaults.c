@@ -33,7 +33,7 @@ static struct policy_spread as_policy(const struct spread_constraint *c) {
         .topology_key = c->topology_key, .max_skew = c->max_skew, .node_taints = POLICY_IGNORE};
 }
 
-/* A column that cannot be built within the steps is one that nodes do not have. */
+/* Treats a key as absent from the nodes if its column cannot be built within the steps. */
 static int keep_those_on_nodes(const struct pod_question *q, struct cache_view *view,
                                struct policy_spread *kept, uint32_t *ret_count) {
     for (uint32_t i = 0; i < ENGINE_SYSTEM_DEFAULTS; i++) {
@@ -66,7 +66,7 @@ int spread_defaults(const struct pod_question *q, const struct policy_spread **r
     view.nodes.asker = hash_str(q->pod.meta.namespace);
     steps.max = LIMIT_ENGINE_STEPS +
                 (uint64_t)LIMIT_ENGINE_STEPS_A_NODE * topology_slots(view.nodes.topology);
-    view.nodes.steps = &steps; /* not the review's: they go by the size of the cluster */
+    view.nodes.steps = &steps; /* not the review's: they depend on the cluster's size */
     int r = keep_those_on_nodes(q, &view, kept, ret_count);
     cache_view_close(&view);
     return r;

@@ -8,13 +8,13 @@
 #include "admission/pods/pods.h"
 
 /*
- * The default constraints, soft ones, that the pod would lose, in the question's arena: of keys
- * that the policy does not have, and that every node has. (A node without the key of any soft
- * constraint of a pod gets no score for evenness at all, which by default it would.) None where the
- * pod has constraints of its own, and none while nodes are not known. 0 or -ENOMEM.
+ * Finds the default constraints, all soft, that the pod would lose, in the question's arena: those
+ * on keys that the policy does not use and every node has. (kube-scheduler gives a node that lacks
+ * the key of any soft constraint no spread score at all.) Finds none if the pod has constraints of
+ * its own, or while no node is known. 0 or -ENOMEM.
  */
 int spread_defaults(const struct pod_question *q, const struct policy_spread **ret,
                     uint32_t *ret_count) MUST_CHECK;
 
-/* Does a constraint ask for what a default one does? */
+/* Is the constraint equal to a default one? */
 bool spread_is_default(const struct spread_constraint *c);

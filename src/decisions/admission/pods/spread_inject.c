@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- what the API server would say ---- */
+/* ---- the API server's rules ---- */
 
 static int check_keys(const struct spread_constraint *c, const struct selector *selector,
                       struct steps *steps, struct err *err) {
@@ -30,7 +30,7 @@ static int check_keys(const struct spread_constraint *c, const struct selector *
     return 0;
 }
 
-/* By key and whenUnsatisfiable; equal ones as they stand in the pod. */
+/* Orders by key and whenUnsatisfiable; equal ones by their place in the pod. */
 static int compare_constraints(const void *a, const void *b) {
     const struct spread_constraint *x = *(const struct spread_constraint *const *)a,
                                    *y = *(const struct spread_constraint *const *)b;
@@ -40,9 +40,8 @@ static int compare_constraints(const void *a, const void *b) {
     return order != 0 ? order : (x > y) - (x < y);
 }
 
-/* For each constraint whether one before it has its key and its whenUnsatisfiable. A pod may have
- * thousands, so they are sorted instead of compared each with each. NULL: no memory, or no steps.
- */
+/* For each constraint: has one before it the same key and whenUnsatisfiable? A pod may have
+ * thousands, so they are sorted, not compared in pairs. NULL: no memory, or no steps. */
 static const bool *find_repeats(const struct pod *pod, struct arena *arena) {
     uint32_t count = pod->constraint_count;
     const struct spread_constraint **sorted = arena_array(arena, count, sizeof(void *));
@@ -91,8 +90,8 @@ static void write_inclusion(struct json_writer *w, struct str key,
         json_put_member(w, key, inclusion == POLICY_HONOR ? STR("Honor") : STR("Ignore"));
 }
 
-/* A zone whose nodes are all tainted would hold the least pods for ever, so taints are heeded
- * unless the policy says otherwise; Kubernetes' own default is to ignore them. */
+/* A zone with only tainted nodes would hold the fewest pods for ever, so taints are honored unless
+ * the policy says otherwise; Kubernetes' own default is to ignore them. */
 static void write_constraint(const struct policy_spread *s, enum spread_form form,
                              const struct pod_group *group, struct json_writer *w) {
     json_begin_object(w);
@@ -116,12 +115,12 @@ static int no_memory(struct err *err) {
     return err_set(err, -ENOMEM, "no memory for the constraints");
 }
 
-/* What is to be injected, and whom it counts. */
+/* The constraints to inject, and the group that they count. */
 struct injection {
     const struct pod_question *q;
     const enum spread_fate *fates;
-    const uint32_t *places; /* of those that are made again, as spread_renew() says */
-    uint32_t place_count;   /* the policy's constraints; what comes after them is new */
+    const uint32_t *places; /* places of the constraints to replace, as set by spread_renew() */
+    uint32_t place_count;   /* the number of the policy's constraints; later ones are new */
     const struct pod_group *group;
     uint32_t count;
 };
@@ -138,7 +137,7 @@ static int check_size(const struct injection *in, struct err *err) {
 
 static const struct str list_path[] = {{"spec", 4}, {"topologySpreadConstraints", 25}, {"-", 1}};
 
-/* One that is made again has the form that it had. */
+/* A renewed constraint keeps its form. */
 static enum spread_form form_of(const struct injection *in, uint32_t i) {
     const struct policy_spread *wanted = &in->q->policy->spread[i];
     if (in->fates[i] != SPREAD_RENEWED)
@@ -149,7 +148,7 @@ static enum spread_form form_of(const struct injection *in, uint32_t i) {
     return was->min_domains == wanted->min_domains ? SPREAD_WHOLE : SPREAD_WITHOUT_MIN_DOMAINS;
 }
 
-/* Asks the policy for a preference on that key, too? The API server refuses two of them. */
+/* Does the policy have a preference on that key, too? The API server refuses two of them. */
 static bool has_soft_twin(const struct injection *in, uint32_t i) {
     const struct policy *policy = in->q->policy;
     for (uint32_t j = 0; spread_form(in->fates[i]) == SPREAD_SOFT && j < policy->spread_count; j++)
@@ -159,7 +158,7 @@ static bool has_soft_twin(const struct injection *in, uint32_t i) {
     return false;
 }
 
-/* In the place of the one that is made again, or behind all others. */
+/* Replaces a renewed constraint, or appends a new one. */
 static struct patch_change change_of(const struct injection *in, uint32_t i, struct str value) {
     struct arena *arena = in->q->head.arena;
     struct str *path = arena_array(arena, 3, sizeof *path);
@@ -173,7 +172,7 @@ static struct patch_change change_of(const struct injection *in, uint32_t i, str
     return (struct patch_change){PATCH_REPLACE, path, 3, value};
 }
 
-/* Appends to the pod's list item by item, or gives it one: in one pass over the pod. */
+/* Appends to the pod's list item by item, or adds the list: in one pass over the pod. */
 static int write_patch(const struct injection *in, struct strbuf *text, struct patch *patch,
                        struct err *err) {
     const struct pod_question *q = in->q;
@@ -217,16 +216,16 @@ static int inject(const struct injection *in, struct patch *patch, struct err *e
     return r;
 }
 
-/* ---- what is said of it ---- */
+/* ---- notes and warnings ---- */
 
-/* Does a hard constraint keep the pod from nodes for good? That leaves pods pending when the others
- * are full, though it is what the policy says. */
+/* Does a hard constraint exclude nodes for good? Then pods stay pending when the other nodes are
+ * full, though the policy asks for it. */
 static bool is_narrow(enum spread_fate fate, const struct spread_reach *reach) {
     enum spread_form form = spread_form(fate);
     return reach->lacking > 0 && (form == SPREAD_WHOLE || form == SPREAD_WITHOUT_MIN_DOMAINS);
 }
 
-/* Adds a warning about constraint i, for which there is room; `text` is its end, and then empty. */
+/* Adds a warning about constraint i; there is room. `text` is its end, and is cleared. */
 static void add_warning(const struct pod_question *q, uint32_t i, struct strbuf *text,
                         struct str *warnings, struct admission_outcome *ret) {
     struct arena *arena = q->head.arena;
@@ -259,7 +258,7 @@ static int warn(const struct pod_question *q, const enum spread_fate *fates,
     return strbuf_failed(&text) || arena_failed(q->head.arena) ? -ENOMEM : 0;
 }
 
-/* Appends the keys of the constraints that have come to this, behind a word. */
+/* Appends the keys of the constraints with this fate, after a word. */
 static void list(const struct policy *policy, const enum spread_fate *fates, enum spread_fate fate,
                  const char *word, struct strbuf *out) {
     const char *before = word;
@@ -305,7 +304,7 @@ static uint32_t count_injected(const struct policy *policy, const enum spread_fa
     return injected;
 }
 
-/* Once it is in the patch: a metric of what was meant would be wrong. */
+/* Call after the constraints are in the patch: a count of planned ones would be wrong. */
 static void tally(const struct pod_question *q, const enum spread_fate *fates) {
     struct spread_tally *counts = pod_options(q)->spread;
     if (counts == NULL)
@@ -316,7 +315,7 @@ static void tally(const struct pod_question *q, const enum spread_fate *fates) {
         counts->fates[fates[i]]++;
 }
 
-/* The note, with what is kept of kube-scheduler's defaults. */
+/* Writes the note, with the defaults of kube-scheduler that are kept. */
 static int note_kept(const struct pod_question *q, const struct policy_spread *kept, uint32_t count,
                      struct admission_outcome *ret) {
     CLEANUP(strbuf_done) struct strbuf text = {0};
@@ -329,7 +328,7 @@ static int note_kept(const struct pod_question *q, const struct policy_spread *k
     return strbuf_failed(&text) || arena_failed(q->head.arena) ? -ENOMEM : 0;
 }
 
-/* Injects what the policy asks for, and the defaults that the pod would lose by it. */
+/* Injects the policy's constraints, and the defaults that the pod would lose by them. */
 static int inject_all(const struct injection *in, struct patch *patch,
                       struct admission_outcome *ret, struct err *err) {
     const struct pod_question *q = in->q;
@@ -360,7 +359,7 @@ static int inject_all(const struct injection *in, struct patch *patch,
     return inject(&every, patch, err);
 }
 
-/* A pod that nothing is injected into, whatever the constraints are. */
+/* Notes a pod that gets no constraint at all. */
 static void leave_alone(const struct pod_question *q, const struct pod_group *group,
                         struct admission_outcome *ret) {
     struct spread_tally *counts = pod_options(q)->spread;

@@ -1,8 +1,8 @@
 /*
- * The constraints that a policy asks for, as topologySpreadConstraints of the pod: the plugin
- * "spread". A key that the pod has a constraint on already is the user's business, hard or soft.
+ * The plugin "spread" adds a policy's constraints to the pod's topologySpreadConstraints. If the
+ * pod has its own constraint on a key, hard or soft, that one stays alone.
  *
- * Counted is the pod's own group (admission/pods/group.h).
+ * The constraints count the pod's own group (admission/pods/group.h).
  */
 #pragma once
 
@@ -10,9 +10,9 @@
 #include "model/object.h"
 
 /*
- * Would the API server take the constraints from `first` on, as far as they are our doing?
- * upstream: core validation validateTopologySpreadConstraints; what concerns one field alone was
- * checked where it was decoded. 0, -EINVAL with the reason, or -ENOMEM.
+ * Would the API server accept the constraints from `first` on, which we added? upstream: core
+ * validation validateTopologySpreadConstraints; rules about one field alone were checked when it
+ * was decoded. 0, -EINVAL with the reason, or -ENOMEM.
  */
 int spread_check(const struct pod *pod, uint32_t first, struct arena *arena,
                  struct err *err) MUST_CHECK;

@@ -89,13 +89,12 @@ struct plan {
     const struct policy *policy;
     enum spread_fate *fates;    /* [policy->spread_count] */
     struct spread_reach *reach; /* likewise */
-    bool unit_together;         /* the pod is the first of a unit that is to be in one domain */
+    bool unit_together;         /* the pod is the first of a unit that must be in one domain */
     struct own_terms terms;
-    struct pod_nodes *nodes; /* NULL: nothing is known of them */
+    struct pod_nodes *nodes; /* NULL: no node is known */
 };
 
-/* Would this constraint make a node say no, as far as the plan has come? A soft one leaves no pod
- * pending. */
+/* Would this constraint, as planned so far, exclude a node? A soft one leaves no pod pending. */
 static bool is_hard(const struct plan *p, uint32_t i) {
     enum spread_form form = spread_form(p->fates[i]);
     return p->policy->spread[i].hard &&
@@ -104,7 +103,7 @@ static bool is_hard(const struct plan *p, uint32_t i) {
 
 /* ---- the pod's own terms on other pods ---- */
 
-/* Is there a key among these whose domains do not reach all that would be spread over? */
+/* Does any of these keys have a domain that does not reach all domains to spread over? */
 static int contradicts(const struct plan *p, enum own_term kind, struct str key, bool *ret) {
     *ret = own_terms_have(&p->terms, kind, key);
     for (uint32_t i = 0; p->nodes != NULL && !*ret && i < p->terms.keys[kind].count; i++) {
@@ -115,8 +114,8 @@ static int contradicts(const struct plan *p, enum own_term kind, struct str key,
     return 0;
 }
 
-/* Its own podAntiAffinity keeps pods of the group apart by this key, and so does more than a
- * constraint; but not on nodes without the key, which only a constraint refuses. */
+/* Its own podAntiAffinity by this key keeps pods of the group apart more than a constraint does;
+ * but not on nodes without the key, which only a constraint excludes. */
 static int judge_anti_affinity(struct plan *p, uint32_t i) {
     struct str key = p->policy->spread[i].topology_key;
     uint32_t elsewhere = 0;
@@ -128,7 +127,7 @@ static int judge_anti_affinity(struct plan *p, uint32_t i) {
     return r;
 }
 
-/* Would a single pod of those that this one must be away from take a whole domain from it? */
+/* Could one pod that this pod must avoid take a whole domain of the key from it? */
 static int is_kept_from_domains(const struct plan *p, struct str key, bool *ret) {
     *ret = own_terms_have(&p->terms, TERM_FROM_OTHERS, key);
     for (uint32_t i = 0; p->nodes != NULL && !*ret && i < p->terms.keys[TERM_FROM_OTHERS].count;
@@ -140,8 +139,8 @@ static int is_kept_from_domains(const struct plan *p, struct str key, bool *ret)
     return 0;
 }
 
-/* Its own podAffinity keeps the group together. Where there is one domain it is not against the
- * constraint, but may keep the group on a node that has none. */
+/* Its own podAffinity keeps the group together. With one domain that does not contradict the
+ * constraint, but may keep the group on a node without the key. */
 static int judge_affinity(struct plan *p, uint32_t i) {
     struct str key = p->policy->spread[i].topology_key;
     bool contradicted;
@@ -178,8 +177,8 @@ static int judge_terms(struct plan *p, uint32_t i) {
 
 /* ---- domains ---- */
 
-/* What a constraint is told to ignore, nodeSelectors or taints, makes kube-scheduler count domains
- * that the pod may not use and that stay at none. */
+/* A constraint that ignores nodeSelectors or taints makes kube-scheduler count domains that the pod
+ * may not use, and that stay at zero pods. */
 static int judge_ignored_terms(struct plan *p, uint32_t i) {
     const struct policy_spread *wanted = &p->policy->spread[i];
     const uint8_t counted =
@@ -196,8 +195,8 @@ static int judge_ignored_terms(struct plan *p, uint32_t i) {
     return r;
 }
 
-/* kube-scheduler knows nothing of volumes and of podAntiAffinity when it looks for the domain with
- * the fewest pods: one that the pod cannot use for these would stay at none. */
+/* kube-scheduler ignores volumes and podAntiAffinity when it looks for the domain with the fewest
+ * pods: a domain that the pod cannot use because of these would stay at zero pods. */
 static int judge_unseen(struct plan *p, uint32_t i) {
     struct str key = p->policy->spread[i].topology_key;
     uint32_t by_terms, by_volumes = 0, by_all = 0;
@@ -216,15 +215,15 @@ static int judge_unseen(struct plan *p, uint32_t i) {
     return r;
 }
 
-/* Marks of the nodes that kube-scheduler counts for one of the pod's own constraints. */
+/* Returns the marks of the nodes that kube-scheduler counts for a constraint of the pod. */
 static uint8_t marks_counted_by(const struct spread_constraint *c) {
     return (uint8_t)(NODE_HAS_KEYS | (c->honor_affinity ? NODE_BY_AFFINITY : 0) |
                      (c->honor_taints ? NODE_BY_TAINTS : 0));
 }
 
-/* Does a node lack the key that counts for a hard constraint of the pod's own? Without it that
- * constraint would count less, and so allow what its author refused. Constraints with the same
- * inclusion policies count the same nodes, so there are four walks at most. */
+/* Does a node that counts for a hard constraint of the pod's own lack the key? The key would
+ * exclude that node from the count, so the constraint might allow what its author refused.
+ * Constraints with equal inclusion policies count the same nodes: at most four walks. */
 static int changes_own(const struct plan *p, struct str key, bool *ret) {
     const struct pod *pod = &p->q->pod;
     bool looked_at[UINT8_MAX + 1] = {false};
@@ -242,10 +241,10 @@ static int changes_own(const struct plan *p, struct str key, bool *ret) {
     return r;
 }
 
-/* Would the key take too much from a hard constraint for a policy with mode Require? It yields to
- * less than others, or a pod's author could free himself of it by a constraint on a key that each
- * node has, or by tolerations: to a constraint that would lose domains to a key as fine as its own
- * or finer, or would be left with fewer than its minDomains. */
+/* Would the key take too much from a hard constraint, for a policy with mode Require? Here it
+ * yields to fewer constraints, or an author could evade by a constraint on a key that each node
+ * has, or by tolerations. It yields if a constraint would lose domains to a key as fine as its own
+ * or finer, or would keep fewer than its minDomains. */
 static int takes_much(const struct plan *p, struct str from, int64_t min_domains, struct str key,
                       bool *ret) {
     struct domain_loss loss;
@@ -291,7 +290,7 @@ static int takes_domains(const struct plan *p, uint32_t i, bool *ret) {
     return r;
 }
 
-/* Would the hard constraints before number i mean something else beside it? */
+/* Would the key change the meaning of the hard constraints before number i? */
 static int contradicts_earlier(const struct plan *p, uint32_t i, bool *ret) {
     struct str key = p->policy->spread[i].topology_key;
     int r = p->policy->mode == POLICY_REQUIRE ? takes_own_domains(p, key, ret)
@@ -299,8 +298,8 @@ static int contradicts_earlier(const struct plan *p, uint32_t i, bool *ret) {
     return r == 0 && !*ret ? takes_domains(p, i, ret) : r;
 }
 
-/* Volumes or other pods may take nodes that have the keys of all hard constraints. A domain that
- * loses all such nodes would stay at none, and a pod that loses all of them would stay Pending. */
+/* Volumes or other pods may exclude nodes that have the keys of all hard constraints. A domain that
+ * loses all such nodes would stay at zero, and a pod that loses all of them would stay Pending. */
 static int judge_unseen_with_keys(struct plan *p, uint32_t i, uint32_t by_terms) {
     const uint8_t marks = NODE_HAS_KEYS | NODE_BY_TERMS;
     struct str key = p->policy->spread[i].topology_key;
@@ -315,8 +314,8 @@ static int judge_unseen_with_keys(struct plan *p, uint32_t i, uint32_t by_terms)
     return r;
 }
 
-/* A node must have the keys of all hard constraints, or it is refused: those of the pod's own come
- * first, and then the policy's as far as there is a node that has them all. */
+/* kube-scheduler needs a node with the keys of all hard constraints. The pod's own keys come first,
+ * then the policy's, as long as some node has all of them. */
 static int judge_key(struct plan *p, uint32_t i) {
     struct str key = p->policy->spread[i].topology_key;
     uint32_t anywhere, usable = 0;
@@ -368,8 +367,8 @@ static int judge_min_domains(struct plan *p, uint32_t i) {
     return r;
 }
 
-/* Of a gated pod the terms may be tightened after its creation, and Kueue does so: it adds the
- * nodeSelector of a ResourceFlavor. upstream: KEP-3838, kueue pkg/podset. */
+/* A gated pod's terms may be tightened after its creation; Kueue adds the nodeSelector of a
+ * ResourceFlavor. upstream: KEP-3838, kueue pkg/podset. */
 static int judge_gates(struct plan *p, uint32_t i) {
     const struct policy_spread *wanted = &p->policy->spread[i];
     if (wanted->node_affinity == POLICY_IGNORE)
@@ -403,7 +402,7 @@ static int judge_all(struct plan *p) {
     return r == 0 ? judge_each(p, judge_min_domains) : r;
 }
 
-/* A question that costs more than the view's steps is one that nothing more is known about. */
+/* If a question costs more than the view's steps, the nodes stay unknown. */
 static int look_at_nodes(struct plan *p, const struct pod_nodes_question *question) {
     struct cache *cache = pod_options(p->q)->cache;
     struct steps steps = {.used = 0};
@@ -413,7 +412,7 @@ static int look_at_nodes(struct plan *p, const struct pod_nodes_question *questi
     view.nodes.asker = hash_str(p->q->pod.meta.namespace);
     steps.max = LIMIT_ENGINE_STEPS +
                 (uint64_t)LIMIT_ENGINE_STEPS_A_NODE * topology_slots(view.nodes.topology);
-    view.nodes.steps = &steps; /* not the review's: they go by the size of the cluster */
+    view.nodes.steps = &steps; /* not the review's: they depend on the cluster's size */
     int r = pod_nodes_survey(question, &view, p->q->head.arena, &nodes);
     p->nodes = r == 0 ? &nodes : NULL;
     if (r == 0)
@@ -425,7 +424,7 @@ static int look_at_nodes(struct plan *p, const struct pod_nodes_question *questi
     return r == -E2BIG ? 0 : r;
 }
 
-/* The pod's own constraints are sought for each of the policy's, of which there are few. */
+/* Is called for each of the policy's constraints, which are few. */
 static bool has_own(const struct pod *pod, struct str topology_key) {
     for (uint32_t i = 0; i < pod->constraint_count; i++)
         if (str_eq(pod->constraints[i].topology_key, topology_key))
@@ -433,8 +432,8 @@ static bool has_own(const struct pod *pod, struct str topology_key) {
     return false;
 }
 
-/* Whatever the key is: the others of the unit may be there first, and cannot follow; and where one
- * domain has room for two such units and another for four, nothing of that is known here. */
+/* True for any key: the other pods of the unit may be there first, and cannot follow. How many such
+ * units fit into a domain is not known here. */
 static bool is_unit_together(const struct pod_question *q, const struct own_terms *terms) {
     const struct labels *annotations = &q->details.annotations;
     const struct unit_membership unit =

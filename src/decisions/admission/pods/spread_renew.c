@@ -14,7 +14,7 @@ static bool is_as_wanted(const struct spread_constraint *c, const struct policy_
            c->honor_taints == (wanted->node_taints != POLICY_IGNORE);
 }
 
-/* The only constraint on that key, if it is as the policy wants it, or softer. */
+/* Finds the only constraint on that key, if it is as the policy wants it, or softer. */
 static uint32_t find_alike(const struct pod *pod, const struct policy_spread *wanted) {
     uint32_t found = SPREAD_NO_PLACE, on_key = 0;
     for (uint32_t i = 0; i < pod->constraint_count; i++) {
@@ -28,7 +28,7 @@ static uint32_t find_alike(const struct pod *pod, const struct policy_spread *wa
     return on_key == 1 ? found : SPREAD_NO_PLACE;
 }
 
-/* Does it count others, and not its own pod? */
+/* Does the selector not match its own pod, so that the constraint counts only others? */
 static int is_dead(const struct label_selector *from, const struct pod *pod, struct arena *arena,
                    bool *ret) {
     struct selector selector;
@@ -40,7 +40,7 @@ static int is_dead(const struct label_selector *from, const struct pod *pod, str
 
 /* ---- what it would add now ---- */
 
-/* The form that one of the pod's constraints has of what the policy wants. */
+/* Returns the form in which one of the pod's constraints has the policy's. */
 static enum spread_form form_now(const struct spread_constraint *c,
                                  const struct policy_spread *wanted) {
     if (c->hard != wanted->hard)
@@ -50,7 +50,7 @@ static enum spread_form form_now(const struct spread_constraint *c,
                : SPREAD_WITHOUT_MIN_DOMAINS;
 }
 
-/* Finds those that this webhook has added. *ret_count: how many. */
+/* Finds the constraints that this webhook has added. *ret_count: how many. */
 static int find_ours(const struct pod_question *q, const enum spread_fate *fates,
                      uint32_t *ret_places, uint32_t *ret_count) {
     struct arena *arena = q->head.arena;
@@ -79,7 +79,7 @@ static int find_ours(const struct pod_question *q, const enum spread_fate *fates
     return 0;
 }
 
-/* What would become of the policy's constraints if none of ours were there. */
+/* Plans the policy's constraints for the pod without the constraints that we added. */
 static int plan_anew(const struct pod_question *q, const uint32_t *places, enum spread_fate **ret) {
     struct arena *arena = q->head.arena;
     const struct pod *pod = &q->pod;
@@ -100,7 +100,7 @@ static int plan_anew(const struct pod_question *q, const uint32_t *places, enum 
     return spread_plan(&bare, ret, NULL);
 }
 
-/* Decides about one of ours: never is it made harder than it is. */
+/* Decides about one constraint that we added. It is never made harder. */
 static int renew(const struct pod_question *q, enum spread_fate planned, uint32_t i,
                  enum spread_fate *fates, uint32_t *places) {
     const struct spread_constraint *c = &q->pod.constraints[places[i]];
@@ -109,7 +109,7 @@ static int renew(const struct pod_question *q, enum spread_fate planned, uint32_
     int r = is_dead(&c->selector, &q->pod, q->head.arena, &dead);
     if (r != 0)
         return r;
-    bool by_terms = planned != SPREAD_CONTRADICTED; /* that is of the policy's other constraints */
+    bool by_terms = planned != SPREAD_CONTRADICTED; /* not by the policy's other constraints */
     if (was != SPREAD_SOFT && spread_form(planned) > was && by_terms)
         fates[i] = spread_form(planned) == SPREAD_NOT ? SPREAD_TERMS_CHANGED : planned;
     else if (dead)
@@ -127,7 +127,7 @@ int spread_renew(const struct pod_question *q, const struct pod_group *group,
     bool dead;
     for (uint32_t i = 0; i < q->policy->spread_count; i++)
         ret_places[i] = SPREAD_NO_PLACE;
-    int r = is_dead(&group->selector, &q->pod, arena, &dead); /* also one that is not valid */
+    int r = is_dead(&group->selector, &q->pod, arena, &dead); /* or not valid */
     if (r != 0 || dead)
         return r;
     r = find_ours(q, fates, ret_places, &count);

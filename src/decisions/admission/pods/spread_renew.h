@@ -1,13 +1,13 @@
 /*
  * A constraint that this webhook has added counts the pods with certain labels of its pod, and is
- * as hard as the pod's terms allow. Another webhook may change both, and the API server asks again
- * then (reinvocationPolicy). One that counts others and not its own pod is made again; one that
- * would be left out now, or added in a softer form, is made softer: those of operators write
- * podAffinity into their pods, and are asked in the order of their names. None is made harder. What
- * the pod's author has written stays as it is.
+ * as hard as the pod's terms allow. Another webhook may change both; then the API server asks again
+ * (reinvocationPolicy). A constraint that no longer counts its own pod is replaced. A constraint
+ * that would now be left out or softer is made softer: operators' webhooks add podAffinity, and
+ * webhooks run in the order of their names. None is made harder. The author's constraints stay as
+ * they are.
  *
- * Whose it is the API server says itself: metadata.managedFields tells what was in the object
- * before any webhook saw it. Where it says nothing, nothing is made again.
+ * The API server records the author's constraints: metadata.managedFields lists the fields that the
+ * object had before any webhook. Without that list nothing is replaced.
  */
 #pragma once
 
@@ -16,7 +16,7 @@
 
 #define SPREAD_NO_PLACE UINT32_MAX
 
-/* Sets the fates of those of the policy's constraints, SPREAD_OWN so far, that are to be replaced,
+/* Sets the fates of those constraints of the policy, SPREAD_OWN so far, that are to be replaced,
  * and puts their places in the pod's list into `ret_places`, which has room for all of the
  * policy's; SPREAD_NO_PLACE for the others. SPREAD_RENEWED: the form stays. 0, -E2BIG (no steps
  * left) or -ENOMEM. */

@@ -35,7 +35,7 @@ static void read_items(struct json_reader *r, struct spread_written *w) {
         note_item(w, key);
 }
 
-/* Goes into the members of these names, one within the other. */
+/* Descends into the members with these names, one within the other. */
 static void read_path(struct json_reader *r, const struct str *path, struct spread_written *w) {
     struct str key;
     if (path->n == 0) {

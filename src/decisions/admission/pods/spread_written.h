@@ -1,6 +1,6 @@
 /*
- * Which of a pod's constraints its author has written. The API server says so itself:
- * metadata.managedFields tells what was in the object before any webhook saw it.
+ * Finds the pod's constraints that its author has written: the API server lists in
+ * metadata.managedFields the fields that the object had before any webhook.
  */
 #pragma once
 
@@ -11,17 +11,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The topologyKeys of the constraints that some request had, as managedFields say. */
+/* The topologyKeys of the constraints in managedFields: those of some request, not of a webhook. */
 struct spread_written {
     struct arena *arena;
     struct str *keys;
     uint32_t count, cap;
-    bool known;   /* some manager has written the spec, as whoever creates a pod does */
-    bool strange; /* there is something that is not understood */
+    bool known;   /* some manager has written the spec, as the creator of a pod does */
+    bool strange; /* managedFields has parts that are not understood */
 };
 
-/* Of a pod's JSON. 0, -E2BIG (no steps left) or -ENOMEM. */
+/* Reads a pod's JSON. 0, -E2BIG (no steps left) or -ENOMEM. */
 int spread_written_read(struct str object, struct arena *arena,
                         struct spread_written *ret) MUST_CHECK;
-/* True also where managedFields say nothing. */
+/* Returns true also if managedFields are unknown. */
 bool spread_written_has(const struct spread_written *w, struct str topology_key);
