@@ -1,6 +1,6 @@
 /*
- * nodeSelector and required node affinity. Before any other filter, a pod all of whose terms name
- * nodes by metadata.name takes away the nodes that none of them names. upstream:
+ * nodeSelector and required node affinity. If all terms of a pod name nodes by metadata.name, the
+ * other nodes are excluded before any other filter. upstream:
  * plugins/nodeaffinity/node_affinity.go.
  */
 #include "engine/algorithm.h"
@@ -8,14 +8,14 @@
 #include <errno.h>
 
 struct affinity_state {
-    const uint8_t *flags; /* CANDIDATE_*, per slot; NULL: the pod says nothing */
-    const uint8_t *added; /* the same by options->added_affinity; or NULL */
+    const uint8_t *flags; /* CANDIDATE_*, per slot; NULL: the pod has no affinity */
+    const uint8_t *added; /* likewise, by options->added_affinity; or NULL */
     bool names_nodes, conflict;
-    bool *named; /* per slot, if it names nodes */
+    bool *named; /* per slot, if the terms name nodes */
     uint8_t reason, added_reason, other_reason, conflict_reason;
 };
 
-/* The one name that satisfies the term's fields. Returns false if the term has none by name; the
+/* Gets the one name that satisfies the term's fields. Returns false if the term names no node; the
  * name is empty if its fields contradict each other. */
 static bool name_of_term(const struct node_selector_term *term, struct str *ret_name) {
     bool found = false;

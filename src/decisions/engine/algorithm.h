@@ -1,9 +1,9 @@
 /*
- * What an algorithm is to the engine. Only files of this folder include it.
+ * The interface of an algorithm to the engine. Only files of this folder include it.
  *
- * One call of the engine makes one struct evaluation; an algorithm's state lives in its arena. What
- * an algorithm does per candidate, per node or per anything that a user writes it takes from the
- * evaluation's steps first (evaluation_take()), for it is done under the cache's lock.
+ * One call of the engine makes one struct evaluation; an algorithm's state lives in its arena.
+ * Before work per candidate, per node or per item of a user's text, an algorithm takes steps of the
+ * evaluation (evaluation_take()), because it works under the cache's lock.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 
 #include <errno.h>
 
-/* The last reason is the one of all that find no place of their own. */
+/* The last reason stands for all that find no room. */
 enum { ALGORITHM_SKIP = 1, REASONS_MAX = 200, REASON_REST = REASONS_MAX - 1 };
 enum { REASON_UNKNOWN_NODE = 1 };
 
@@ -28,21 +28,21 @@ struct evaluation {
     struct steps *steps;
     /* Made before the view is opened: a user may write hundreds of thousands of values. */
     struct feasibility_question feasibility;
-    struct own_constraint *own;        /* [pod->constraint_count], of those that are asked for */
-    int own_failed;                    /* 0, or what is wrong with one of them ... */
-    struct err own_err;                /* ... and which */
+    struct own_constraint *own;        /* [pod->constraint_count], of the wanted kind */
+    int own_failed;                    /* 0, or the error of one of them ... */
+    struct err own_err;                /* ... and its text */
     struct feasibility_question added; /* of options->added_affinity, if NodeAffinity is run */
     uint32_t filters;                  /* FILTER_* that will be run */
     bool in_tree;                      /* scores: options->in_tree */
-    struct pod_terms terms; /* the pod's, compiled: for FILTER_INTER_POD_AFFINITY the required ones,
-                               for in_tree the others */
-    int terms_failed;       /* 0, or what is wrong with one of them ... */
-    struct err terms_err;   /* ... and what */
+    struct pod_terms terms;            /* the pod's, compiled: for FILTER_INTER_POD_AFFINITY the
+                                          required ones, for in_tree the preferred */
+    int terms_failed;                  /* 0, or the error of one of them ... */
+    struct err terms_err;              /* ... and its text */
     struct cache_view *view;
     struct arena *arena;
     const uint32_t *slots; /* of the candidates; TOPOLOGY_NONE: not known */
     uint32_t count;
-    const struct algorithm *running; /* which adds reasons */
+    const struct algorithm *running; /* the algorithm that adds reasons */
     struct str *reasons;             /* [REASONS_MAX] */
     const char **reason_filters;     /* [REASONS_MAX] */
     uint32_t reason_count;
@@ -50,18 +50,18 @@ struct evaluation {
     uint32_t applied_count, applied_cap;
     struct dataset_report *datasets; /* with options->reports */
     uint32_t dataset_count;
-    const struct ordered_rule *rule; /* scores: of ordered_spread; NULL: there is none */
-    bool assumed;                    /* scores: some of the pods that count are assumed ones */
-    /* Set by a prefilter, 1 before: steps that judging a node, or taking a pod out, will take. */
+    const struct ordered_rule *rule; /* scores: the rule of ordered_spread; NULL: no rule applies */
+    bool assumed;                    /* scores: some of the counted pods are assumed */
+    /* Set by a prefilter, 1 before: steps to judge a node, and to take a pod out. */
     uint64_t node_steps, pod_steps;
 };
 
-/* Is it known of nodes what they have? A node that does not say has nothing then. */
+/* Are the nodes' resources known? Then a node that reports none has none. */
 static inline bool resources_are_known(const struct evaluation *e) {
     return e->options->resources_are_known || cache_any_allocatable(e->view);
 }
 
-/* 0, or -E2BIG: there are not so many steps left. */
+/* 0, or -E2BIG if too few steps are left. */
 static inline int evaluation_take(const struct evaluation *e, uint64_t steps) {
     return steps_take(e->steps, steps) ? 0 : -E2BIG;
 }
@@ -71,7 +71,7 @@ struct filter_status {
     uint8_t reason;
 };
 
-/* The domains of one constraint, and where each node is. */
+/* The domains of one constraint, and each node's domain. */
 struct domain_sheet {
     uint32_t *of;                /* [topology_slots()]: index into items, or TOPOLOGY_NONE */
     struct domain_report *items; /* name, pods, counts and allowed are filled in */
@@ -80,26 +80,26 @@ struct domain_sheet {
 
 struct algorithm {
     const char *name;
-    const char *plugin; /* what kube-scheduler calls it, or would; where it filters */
+    const char *plugin; /* kube-scheduler's name for the filter, or the name that it would have */
 
-    /* Prepares the filter: counts per domain, minima. 0, ALGORITHM_SKIP (nothing to say about this
+    /* Prepares the filter: counts per domain, minima. 0, ALGORITHM_SKIP (does not apply to this
      * pod), or -errno. */
     int (*prefilter)(struct evaluation *e, void **ret_state, struct err *err);
-    /* Judges one known node before any filter does. upstream: PreFilterResult.NodeNames. NULL: none
-     * is taken away. */
+    /* Judges one known node before any filter does. upstream: PreFilterResult.NodeNames. NULL:
+     * excludes no node. */
     struct filter_status (*preselect)(const struct evaluation *e, void *state, uint32_t slot);
     /* Judges one known node. */
     struct filter_status (*filter)(const struct evaluation *e, void *state, uint32_t slot);
-    /* Judges all candidates that have passed so far, as filter() judges each; quicker. Those that
-     * are not known have been refused. NULL: filter() is called for each. */
+    /* Judges all candidates that have passed so far, like filter() but faster. Unknown candidates
+     * have been refused before. NULL: filter() is called for each. */
     void (*filter_all)(const struct evaluation *e, void *state, uint8_t *verdicts,
                        uint8_t *reasons);
-    /* The domains of one of the constraints that prefilter() noted, by its index among them. `of`
-     * is all TOPOLOGY_NONE. 0 or -ENOMEM. NULL: it has no domains. */
+    /* Returns the domains of one of the constraints that prefilter() noted, by its index among
+     * them. `of` is all TOPOLOGY_NONE. 0 or -ENOMEM. NULL: the algorithm has no domains. */
     int (*domains)(const struct evaluation *e, void *state, uint32_t constraint,
                    struct domain_sheet *ret);
-    /* Takes a counted pod out of the state, or puts it back: what preemption asks "what if" with.
-     * NULL: no pod changes the verdict. */
+    /* Takes a counted pod out of the state, or puts it back, to simulate preemption. NULL: no pod
+     * changes the verdict. */
     void (*remove_pod)(const struct evaluation *e, void *state, const struct cache_pod *pod);
     void (*restore_pod)(const struct evaluation *e, void *state, const struct cache_pod *pod);
 
@@ -120,21 +120,21 @@ extern const struct algorithm pod_affinity_algorithm;
 extern const struct algorithm ordered_spread_algorithm;
 extern const struct algorithm locality_algorithm;
 
-/* A node that would do, if pods in flight did not perhaps land in its domain. Preempting would not
- * help, so it is unresolvable; the next binding has the scheduler ask again. */
+/* The node would pass if pods in flight were not perhaps to land in its domain. Preempting would
+ * not help, so it is unresolvable; the next binding makes the scheduler ask again. */
 #define FLIGHT_REASON "waiting for pods in flight on "
 
 /* Notes a reason and returns its index: "<before><key><after>". */
 uint8_t reason_add(struct evaluation *e, const char *before, struct str key, const char *after);
 
 /* Reports the domains of constraints that this algorithm noted, after the candidates have been
- * judged. What takes too many steps is left out. 0 or -ENOMEM. */
+ * judged. Omits domains that take too many steps. 0 or -ENOMEM. */
 int domains_report(struct evaluation *e, const struct algorithm *algorithm, void *state,
                    const struct filter_result *judged, struct applied_constraint *applied,
                    uint32_t count);
 
-/* Notes a constraint that is applied; what it points to lives as long as the answer. The place may
- * be filled further until the next one is noted. NULL when the arena failed. */
+/* Notes a constraint that is applied; its pointers live as long as the answer. The caller may fill
+ * the item until the next one is noted. NULL if the arena failed. */
 struct applied_constraint *applied_add(struct evaluation *e,
                                        const struct spread_constraint *constraint,
                                        enum constraint_origin origin);

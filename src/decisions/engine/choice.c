@@ -12,8 +12,8 @@ struct picks {
     uint32_t count;
 };
 
-/* The best of those that are known. A node that the pod is to avoid if possible is taken only where
- * there is no other: kube-scheduler's own plugin for taints outweighs any priority. */
+/* Picks the best of the known candidates. A node with a taint to avoid is picked only if there is
+ * no other: kube-scheduler's own plugin for taints outweighs any priority. */
 static int best_known(const struct evaluation *e, const int64_t *scores, struct picks *ret) {
     const uint8_t *flags;
     int r = topology_feasible(&e->view->nodes, &e->feasibility, &flags);
@@ -39,8 +39,8 @@ static int best_known(const struct evaluation *e, const int64_t *scores, struct 
     return 0;
 }
 
-/* Leaves those that share the domain of a node at random, under every key that is spread over but
- * the hostname. *ret_hostname: it is spread over, too. */
+/* Keeps only the nodes in one random node's domain, under every key of the spread but the hostname.
+ * *ret_hostname: the hostname is a key, too. */
 static int keep_one_domain(struct evaluation *e, uint64_t *seed, struct picks *picks,
                            bool *ret_hostname) {
     uint32_t slot = e->slots[picks->items[random_below(seed, picks->count)]];
@@ -64,7 +64,7 @@ static int keep_one_domain(struct evaluation *e, uint64_t *seed, struct picks *p
     return 0;
 }
 
-/* Leaves `count` of them at random. */
+/* Keeps `count` of them at random. */
 static void sample(struct picks *picks, uint32_t count, uint64_t *seed) {
     for (uint32_t i = 0; i < count; i++) {
         uint32_t other = i + (uint32_t)random_below(seed, picks->count - i);
@@ -75,9 +75,9 @@ static void sample(struct picks *picks, uint32_t count, uint64_t *seed) {
     picks->count = count;
 }
 
-/* Where nodes are spread over, the pod must not count in parts on many nodes: the next ones avoid
- * them all, and those after that cannot tell which one is taken. Many nodes leave room for that;
- * and so does a pod that comes alone. */
+/* With spread over nodes, the pod must not count in parts on many nodes: later pods would avoid
+ * them all, and not know which one is taken. More parts do no harm if there are many nodes, or if
+ * the pod comes alone. */
 static uint32_t sample_size(const struct evaluation *e, uint32_t count) {
     if (e->assumed && count < SAMPLE_DIVISOR * SAMPLE_DIVISOR)
         return 1;
@@ -85,7 +85,7 @@ static uint32_t sample_size(const struct evaluation *e, uint32_t count) {
     return size < LIMIT_ASSUMED_NODES ? size : LIMIT_ASSUMED_NODES;
 }
 
-/* A node that the caller named twice counts once: `taken` has a bit per slot. */
+/* Lists each node once, though the caller may name it twice: `taken` has a bit per slot. */
 static int list_slots(const struct evaluation *e, const struct picks *picks, bool *chosen,
                       struct cache_nodes *ret) {
     uint32_t *slots = arena_array(e->arena, LIMIT_ASSUMED_NODES, sizeof *slots);

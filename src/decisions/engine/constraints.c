@@ -1,6 +1,6 @@
 /*
- * From what the pod carries (or the defaults) to constraints with selectors compiled and counters
- * in hand. upstream: podtopologyspread/common.go filterTopologySpreadConstraints, plugin.go
+ * Makes the pod's constraints (or the defaults) ready: selectors compiled, counters looked up.
+ * upstream: podtopologyspread/common.go filterTopologySpreadConstraints, plugin.go
  * buildDefaultConstraints.
  */
 #include "engine/spread.h"
@@ -57,7 +57,7 @@ int constraints_compile(struct evaluation *e, bool hard) {
     return r;
 }
 
-/* Fills what counting needs; `question` is asked about the compiled selector. */
+/* Sets the members for counting; `question` is about the compiled selector. */
 static int make_ready(struct evaluation *e, const struct spread_constraint *c,
                       const struct counter_question *question, struct ready_constraint *ret) {
     const struct selector selector = *question->selector;
@@ -100,7 +100,7 @@ static int defaults_ready(struct evaluation *e, bool hard, const struct spread_c
     int r = cache_default_selector(e->view, &e->pod->meta, e->arena, &borrowed, err);
     if (r != 0 || borrowed.count == 0)
         return r;
-    r = selector_copy(&borrowed, e->arena, &selector); /* is told of when the view is closed */
+    r = selector_copy(&borrowed, e->arena, &selector); /* read when the view is closed */
     if (r == 0)
         r = counter_question_init(&question, e->pod->meta.namespace, &selector);
     ret->require_all = !e->options->system_defaults;
@@ -122,7 +122,7 @@ static int note_applied(struct evaluation *e, const struct ready_constraints *re
     return 0;
 }
 
-/* Which nodes carry all keys, unless that is told by any of them. */
+/* Finds the nodes that carry all keys, unless a single key already decides it. */
 static int find_keyed(struct evaluation *e, struct ready_constraints *ready) {
     const uint32_t slots = topology_slots(e->view->nodes.topology);
     bool everywhere = true;

@@ -1,7 +1,6 @@
 /*
- * The nodes that have pods of a counter. Most nodes have none of a workload's pods, and which have
- * some is nothing that a processor can predict: 64 nodes are made one mask, and its bits are
- * walked.
+ * Walks the nodes that have pods of a counter. Most nodes have no pods of a workload, and a
+ * processor cannot predict which ones have: so 64 nodes become one mask, and its bits are walked.
  */
 #pragma once
 
@@ -12,7 +11,7 @@
 #include <emmintrin.h>
 #endif
 
-/* Which of 64 counts are not 0, as bits; by any processor. */
+/* Returns a mask of 64 counts: a bit is set where the count is not 0. For any processor. */
 static inline uint64_t counted_one_by_one(const uint32_t *counts) {
     uint64_t mask = 0;
     for (uint32_t i = 0; i < 64; i++)
@@ -32,7 +31,7 @@ static inline uint64_t counted_zeros_of_16(const uint32_t *counts) {
 }
 #endif
 
-/* The same, as fast as this processor can. */
+/* Returns the same mask, as fast as this processor can. */
 static inline uint64_t counted_of_64(const uint32_t *counts) {
 #ifdef __SSE2__
     return ~(counted_zeros_of_16(counts) | counted_zeros_of_16(counts + 16) << 16 |
@@ -42,15 +41,15 @@ static inline uint64_t counted_of_64(const uint32_t *counts) {
 #endif
 }
 
-/* A walk over the slots that have a count: {.counts = counts, .slots = slots} at first. */
+/* A walk over the slots with a count: begin with {.counts = counts, .slots = slots}. */
 struct counted {
     const uint32_t *counts; /* [slots] */
     uint32_t slots;
-    uint32_t end;  /* slots below have been looked at */
-    uint64_t mask; /* of the last 64 of them: those that have not been returned yet */
+    uint32_t end;  /* slots below this one have been read */
+    uint64_t mask; /* the slots among the last 64 that are still to be returned */
 };
 
-/* The next slot, in order. False: there is none. */
+/* Returns the next slot, in order, or false at the end. */
 static inline bool counted_next(struct counted *c, uint32_t *ret_slot) {
     while (c->mask == 0) {
         if (c->end >= c->slots)

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* Adds a candidate that was judged to its domain. */
+/* Adds a judged candidate to its domain. */
 static void add_candidate(struct domain_report *d, enum verdict verdict, uint8_t reason) {
     d->nodes++;
     if (verdict == VERDICT_PASS) {
@@ -54,7 +54,7 @@ static int report_one(struct evaluation *e, const struct algorithm *algorithm, v
 int domains_report(struct evaluation *e, const struct algorithm *algorithm, void *state,
                    const struct filter_result *judged, struct applied_constraint *applied,
                    uint32_t count) {
-    /* Of a node: the prefixes of a rule, a name, and its place in the order. */
+    /* Steps for one node: the prefixes of a rule, a name, and its place in the order. */
     enum { STEPS_A_NODE = 2 * ENGINE_MAX_ORDERED_TERMS + 16 };
     uint64_t slots = topology_slots(e->view->nodes.topology);
     int r = 0;

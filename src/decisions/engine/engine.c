@@ -16,7 +16,7 @@ const char *const verdict_names[] = {[VERDICT_PASS] = "Pass",
 static const struct algorithm *const scorers[ENGINE_ALGORITHMS] = {
     &spread_algorithm, &ordered_spread_algorithm, &locality_algorithm};
 
-/* In the order of kube-scheduler's default plugins, and then our own. upstream:
+/* In the order of kube-scheduler's default plugins; ours are last. upstream:
  * pkg/scheduler/apis/config/v1/default_plugins.go */
 static const struct {
     uint32_t bit;
@@ -38,7 +38,7 @@ static int out_of_memory(struct err *err) {
     return err_set(err, -ENOMEM, "no memory to judge the pod");
 }
 
-/* At most KEY_SHOWN bytes of a key, and no part of a character: reasons become JSON. */
+/* Returns at most KEY_SHOWN bytes of a key, ending with a whole character: reasons become JSON. */
 static struct str shown(struct str key) {
     size_t n = key.n;
     if (n > KEY_SHOWN)
@@ -92,7 +92,7 @@ static int evaluation_open(struct evaluation *e, const struct candidates *candid
     return 0;
 }
 
-/* Of the pod's own constraints those that are hard, or those that are not. */
+/* The kind of the pod's own constraints to compile. */
 enum wanted_constraints { WANT_NONE, WANT_HARD, WANT_SOFT };
 
 static int prepare(struct evaluation *e, enum wanted_constraints wanted) {
@@ -116,7 +116,7 @@ static int prepare(struct evaluation *e, enum wanted_constraints wanted) {
     return e->own_failed == -ENOMEM ? -ENOMEM : 0;
 }
 
-/* What the three calls of the engine share: `work` runs under a view. */
+/* The common part of the engine's three calls: runs `work` under a view. */
 typedef int work_fn(struct evaluation *e, void *result, struct err *err);
 
 static int evaluate(struct evaluation *e, struct cache *cache, const struct candidates *candidates,
@@ -136,7 +136,7 @@ static int evaluate(struct evaluation *e, struct cache *cache, const struct cand
     if (r == 0)
         r = work(e, result, err);
     cache_view_close(&view);
-    e->steps = NULL; /* both were this function's */
+    e->steps = NULL; /* steps and view were this function's */
     e->view = NULL;
     if (r == -E2BIG)
         return err_set(err, -E2BIG, "the pod takes more than %llu steps to evaluate",
@@ -156,7 +156,7 @@ static int run(struct evaluation *e, enum wanted_constraints wanted, struct cach
     return r;
 }
 
-/* ---- the filters that have something to say about the pod ---- */
+/* ---- the filters that apply to the pod ---- */
 
 struct speakers {
     const struct algorithm *algorithms[FILTERS];
@@ -194,7 +194,7 @@ void engine_put_not_judged(uint32_t wanted, const struct filter_unknown *unknown
         strbuf_append_str(out, STR(", NodeResourcesFit (no node says what is allocatable)"));
 }
 
-/* The pod itself, counted on the node where it was to be before, is not one of the others. */
+/* The pod itself may be counted on its previous node, but is not one of the others. */
 static void forget_own_place(const struct evaluation *e, const struct algorithm *algorithm,
                              void *state) {
     struct cache_pod own;
@@ -327,9 +327,9 @@ bool engine_weighs(const struct engine_options *options) {
 }
 
 /*
- * Priorities of the sums. Chosen nodes get the highest and all others at most half of it: with one
- * step less NodeResourcesFit and its like would often send the pod elsewhere, and it would count
- * where it is not.
+ * Turns the sums into priorities. Chosen nodes get the highest, all others at most half of it: if
+ * others had only one step less, NodeResourcesFit and similar plugins would often send the pod
+ * elsewhere, and the pod would count in the wrong place.
  */
 static int prioritize(struct evaluation *e, const int64_t *sums, int64_t scale,
                       struct score_result *out) {
@@ -354,7 +354,7 @@ static int prioritize(struct evaluation *e, const int64_t *sums, int64_t scale,
     return 0;
 }
 
-/* The weighted sum of the algorithms that spoke, as priorities. 0 or -errno. */
+/* Combines the scores of the algorithms that did not skip into priorities. 0 or -errno. */
 static int combine(struct evaluation *e, struct score_result *out, const uint32_t *weights) {
     int64_t *sums = arena_array(e->arena, e->count, sizeof *sums), scale = 0;
     if (sums == NULL)
@@ -369,7 +369,7 @@ static int combine(struct evaluation *e, struct score_result *out, const uint32_
     return prioritize(e, sums, scale, out);
 }
 
-/* Is there something to score by this algorithm? */
+/* Does this algorithm score the pod? */
 static bool is_scored(const struct evaluation *e, const struct algorithm *algorithm) {
     bool replaced = algorithm == &spread_algorithm && e->rule != NULL && e->rule->all_keys;
     return !replaced && algorithm->weight(e->options) > 0;
@@ -432,7 +432,7 @@ static int compare_ids(const void *a, const void *b) {
     return (x->id > y->id) - (x->id < y->id);
 }
 
-/* The victims that the cache has on this node, each once; the others change no count. */
+/* Returns the victims on this node that the cache knows, each once; the others change no count. */
 static uint32_t known_victims(const struct evaluation *e, const struct preemption *p, uint32_t slot,
                               struct cache_pod *out) {
     uint32_t count = 0, unique = 0;
@@ -457,7 +457,7 @@ static bool fits_without(const struct evaluation *e, const struct algorithm *alg
                     algorithm->preselect(e, state, slot).verdict == VERDICT_PASS);
 }
 
-/* Would the pod fit on the node of one preemption? 0, -E2BIG or -ENOMEM. */
+/* Would the pod fit on the node after one preemption? 0, -E2BIG or -ENOMEM. */
 static int preempt_one(struct evaluation *e, const struct speakers *speakers,
                        const struct preemption *p, uint32_t slot, bool *ret_fits) {
     uint64_t steps = 1 + p->victim_count;

@@ -4,8 +4,8 @@
  * It is a table of algorithms, each a file that fills a struct algorithm: those that score (spread,
  * ordered_spread, locality) and those that filter, which are kube-scheduler's own as far as they
  * need no volumes and no devices, in its order. The engine opens a view of the cache, runs every
- * algorithm that has something to say about the pod, and combines: a candidate passes the filter
- * when all of them let it pass; its priority comes from the weighted sum of their normalised scores
+ * algorithm that applies to the pod, and combines: a candidate passes the filter when all of them
+ * let it pass; its priority comes from the weighted sum of their normalised scores
  * (engine/priority.h). Every verdict carries a reason, so explaining costs nothing.
  *
  * Threads: any number of calls at once. Nothing outlives the call but what is in the request's
@@ -26,12 +26,12 @@ enum {
     ENGINE_IN_TREE = 7, /* score plugins of kube-scheduler's default profile */
 };
 
-/* One rule of ordered spread: which pods it is for, and its constraints in order of importance. */
+/* One rule of ordered spread: selects pods, and has constraints in order of importance. */
 struct ordered_rule {
     struct str name;
     const struct str *namespaces; /* none: all */
     uint32_t namespace_count;
-    struct selector pods; /* the pods it is for and, within a namespace, the group that is spread */
+    struct selector pods; /* selects its pods and, within a namespace, the group that is spread */
     const struct str *match_label_keys; /* a pod's own values of these narrow the group */
     uint32_t match_label_key_count;
     const struct spread_constraint *terms; /* selector unused; at most ENGINE_MAX_ORDERED_TERMS */
@@ -41,9 +41,9 @@ struct ordered_rule {
     bool all_keys;
 };
 
-/* What it is worth to have a dataset's bytes in the same domain of this label, and in the same one
- * of no tier before, whose domains should lie within this one's. The domains of
- * kubernetes.io/hostname are the nodes, with that label or without. */
+/* The weight of having a dataset's bytes in the same domain of this label, but not in the same
+ * domain of an earlier tier, whose domains should lie within this one's. The domains of
+ * kubernetes.io/hostname are the nodes, with or without that label. */
 struct locality_tier {
     struct str topology_key;
     int32_t weight; /* 1..100; only their ratios count */
@@ -52,8 +52,8 @@ enum { ENGINE_DEFAULT_TIERS = 3 };
 /* The host 100, its zone 25, its region 10. */
 extern const struct locality_tier engine_default_tiers[ENGINE_DEFAULT_TIERS];
 
-/* Filters, a bit each. kube-scheduler asks an extender only about nodes that its own plugins let
- * pass, so an extender judges spread alone. */
+/* Filters, a bit each. kube-scheduler asks an extender only about nodes that passed its own
+ * plugins, so an extender judges spread alone. */
 enum {
     FILTER_NODE_UNSCHEDULABLE = 1 << 0,
     FILTER_NODE_NAME = 1 << 1,
@@ -67,54 +67,54 @@ enum {
     FILTERS_OF_EXTENDER = FILTER_POD_TOPOLOGY_SPREAD | FILTER_ORDERED_SPREAD,
     FILTERS_ALL = (1 << 9) - 1,
 };
-/* The bits of a filter by its name in kube-scheduler, 0 if there is none. Ordered rules are judged
- * together with PodTopologySpread. */
+/* Returns the bits of a filter by its name in kube-scheduler; 0 for an unknown name. Ordered rules
+ * are judged together with PodTopologySpread. */
 uint32_t engine_filters_named(struct str name);
-/* Their names in kube-scheduler's order, with `between` between them. */
+/* Appends their names in kube-scheduler's order, with `between` between them. */
 void engine_filters_put(uint32_t wanted, const char *between, struct strbuf *out);
-/* What a filter could not judge by, because it is not known. */
+/* Inputs that a filter lacked. */
 struct filter_unknown {
-    uint32_t terms; /* with FILTER_INTER_POD_AFFINITY: pods here whose terms are too long */
-    bool resources; /* with FILTER_NODE_RESOURCES_FIT: no node says what it has */
+    uint32_t terms; /* with FILTER_INTER_POD_AFFINITY: pods here with terms that are too long */
+    bool resources; /* with FILTER_NODE_RESOURCES_FIT: no node reports its resources */
 };
-/* What kube-scheduler judges by default, and a filter with these bits did not: "a, b". */
+/* Appends kube-scheduler's default filters that a filter with these bits did not run: "a, b". */
 void engine_put_not_judged(uint32_t wanted, const struct filter_unknown *unknown,
                            struct strbuf *out);
 
 struct engine_options {
     uint32_t filters; /* FILTER_*; 0: FILTERS_OF_EXTENDER */
-    /* What every pod must satisfy, and prefers, beside its own affinity, or NULL. upstream:
+    /* Node affinity required and preferred for every pod, beside its own, or NULL. upstream:
      * NodeAffinityArgs addedAffinity. */
     const struct node_affinity *added_affinity;
     /* Constraints for pods that carry none. upstream: PodTopologySpreadArgs defaultingType. */
     bool system_defaults; /* true: hostname 3 and zone 5, soft; false: the list below */
     const struct spread_constraint *default_constraints;
     uint32_t default_constraint_count;
-    /* What the selector {} counts: every pod of the namespace, or (kube-scheduler 1.27 to 1.37)
-     * none. */
+    /* The selector {} counts every pod of the namespace, or (kube-scheduler 1.27 to 1.37) no pod.
+     */
     bool empty_selector_counts_all;
     /* Pods in flight (cache_expect()) count, for hard constraints, wherever they may land. */
     bool count_flights;
-    /* Scores prefer some of the best nodes to the others, so that it is known where the pod goes
+    /* Scores prefer some of the best nodes to the others, so that the pod's place is predictable
      * (engine/choice.h). */
     bool choose;
-    /* Scores have those of kube-scheduler's own plugins, too; the pod is decoded with POD_SCORED.
+    /* Also computes the scores of kube-scheduler's own plugins; the pod is decoded with POD_SCORED.
      */
     bool in_tree;
     /* Filter reports the domains of each hard constraint (applied_constraint.reports), and scores
-     * report the datasets that locality went by. */
+     * report the datasets that locality used. */
     bool reports;
-    /* A node that does not say what it has, has nothing, also when the cache has none that says it:
-     * there was one. */
+    /* A node without reported resources has none, even if no node in the cache reports any: an
+     * earlier one did. */
     bool resources_are_known;
     const struct ordered_rule *ordered_rules; /* the first that fits a pod is used */
     uint32_t ordered_rule_count;
-    const struct ordered_rule *policy_rule; /* for this pod if none of those fits it; or NULL */
+    const struct ordered_rule *policy_rule; /* for this pod if none of those applies; or NULL */
     uint32_t max_priority;                  /* up to PRIORITY_STEPS_MAX; 0: ENGINE_MAX_PRIORITY */
     uint64_t max_steps; /* of one call, under the cache's lock; 0: LIMIT_ENGINE_STEPS and so on */
     const struct locality_tier *tiers; /* of locality's scores, from near to far */
     uint32_t tier_count;               /* at most LIMIT_POLICY_TERMS; 0: engine_default_tiers */
-    /* For combining scores; what weighs nothing is not scored. */
+    /* Weights of the scores; an algorithm with weight 0 does not score. */
     uint32_t spread_weight, ordered_weight, locality_weight;
 };
 
@@ -122,35 +122,36 @@ enum { ENGINE_SYSTEM_DEFAULTS = 2 };
 /* upstream: podtopologyspread/plugin.go systemDefaultConstraints. Soft ones. */
 extern const struct spread_constraint engine_system_defaults[ENGINE_SYSTEM_DEFAULTS];
 
-/* Does any algorithm weigh something? If not, all nodes score the same. */
+/* Has any algorithm a weight? If not, all nodes score the same. */
 bool engine_weighs(const struct engine_options *options);
 
-/* The rule that a pod is spread by, or NULL. */
+/* Returns the rule that spreads the pod, or NULL. */
 const struct ordered_rule *engine_ordered_rule(const struct engine_options *options,
                                                const struct object_meta *pod);
 
 enum verdict { VERDICT_PASS, VERDICT_UNSCHEDULABLE, VERDICT_UNRESOLVABLE };
-/* As kube-scheduler calls its codes; Pass is its Success. */
+/* kube-scheduler's names of the codes; Pass is its Success. */
 extern const char *const verdict_names[];
 
-/* What the engine is asked about, in the caller's order; duplicates are judged each. */
+/* The nodes to judge, in the caller's order; duplicates are judged each. */
 struct candidates {
     const struct str *names;
     uint32_t count;
 };
 
-/* One domain of a hard constraint, and what became of the candidates in it. */
+/* One domain of a hard constraint, with the verdicts of the candidates in it. */
 enum { DOMAIN_REFUSALS = 4 };
 struct domain_report {
-    struct str name; /* the label's value; of a rule behind those of its terms before: "eu/eu-1" */
-    int64_t pods;    /* that count there */
-    bool counts;     /* false: no node of it passes the inclusion policies, so it is no domain */
-    bool allowed;    /* the constraint lets one more pod in */
+    struct str name;        /* the label's value; in a rule behind its earlier terms' values:
+                               "eu/eu-1" */
+    int64_t pods;           /* pods that count there */
+    bool counts;            /* false: no node passes the inclusion policies, so it is no domain */
+    bool allowed;           /* the constraint lets one more pod in */
     uint32_t nodes, passed; /* candidates */
     struct {
         uint8_t reason; /* index into reason_texts */
         uint32_t nodes;
-    } refused[DOMAIN_REFUSALS]; /* those for other reasons are in no item */
+    } refused[DOMAIN_REFUSALS]; /* other reasons are in no item */
     uint32_t refused_count;
 };
 
@@ -161,54 +162,53 @@ struct domain_count {
     int64_t pods;
 };
 
-/* A constraint as it was applied, so after defaults. */
+/* A constraint as applied, so after defaults. */
 enum constraint_origin { CONSTRAINT_OF_POD, CONSTRAINT_OF_DEFAULTS, CONSTRAINT_OF_RULE };
 struct applied_constraint {
     const struct spread_constraint *constraint; /* the pod's, the options' or the engine's */
     enum constraint_origin origin;
     struct str rule;                 /* name of the ordered rule; CONSTRAINT_OF_RULE only */
-    const struct selector *selector; /* whom it counts; arena */
+    const struct selector *selector; /* selects the counted pods; arena */
     int64_t domains, least; /* of spread's filter only: values of the key that make a domain (0: not
                                said), and what the emptiest of them counts for maxSkew */
     const struct domain_count *counts; /* of these domains if they are at most DOMAINS_COUNTED,
                                           which is always said; arena */
     uint32_t count_count;
     /* With options.reports: the allowed ones first, then by pods and name. NULL: not reported,
-     * because it is one of too many constraints, or too many steps. */
+     * because of too many constraints or too many steps. */
     const struct domain_report *reports;
     uint32_t report_count;
 };
 
 struct filter_result {
     uint8_t *verdicts; /* enum verdict, per candidate; arena */
-    uint8_t *reasons;  /* index into reason_texts; 0 is "", of those that pass and of no other */
+    uint8_t *reasons;  /* index into reason_texts; 0 is "", for nodes that pass only */
     const struct str *reason_texts;
-    const char *const *reason_filters; /* by the same index: the filter that refuses for it, as
-                                          kube-scheduler calls it; "" if it is none of them */
+    const char *const *reason_filters; /* by the same index: kube-scheduler's name of the filter
+                                          that refuses; "" if it has none */
     uint32_t reason_count;
     const struct applied_constraint *applied; /* arena */
     uint32_t applied_count;
-    bool skipped;   /* no algorithm had anything to say: all pass */
-    uint32_t known; /* nodes that the cache knew, candidates or not */
+    bool skipped;   /* no algorithm applied: all pass */
+    uint32_t known; /* nodes in the cache, candidates or not */
     struct filter_unknown unknown;
 };
 
-/* A dataset that locality went by: where its bytes are, and how near each candidate is. */
+/* A dataset that locality used: the places of its bytes, and the nearest tier of each candidate. */
 enum { DATASET_HOLDERS = 10 };
 struct dataset_report {
     const struct mounted_dataset *dataset; /* the pod's */
-    double weight;                         /* of all datasets; 0 to 1 */
-    uint32_t nodes;                        /* that hold bytes */
+    double weight;                         /* its share of all datasets; 0 to 1 */
+    uint32_t nodes;                        /* nodes that hold bytes */
     struct {
         struct str node;        /* arena */
-        int64_t bytes;          /* estimated; -1: it is not known how many are cached */
+        int64_t bytes;          /* estimated; -1: the cached bytes are unknown */
     } holders[DATASET_HOLDERS]; /* the first of them */
     uint32_t holder_count;
     const struct str *tier_names; /* "node", "zone", "region" or the key; at last "none" */
-    uint8_t *tiers; /* per candidate: the nearest that has bytes, index into tier_names */
-    double *points; /* per candidate: of the raw score */
-    /* Per candidate: a worker is leaving it; NULL: none is. NULL for all of them if there is none.
-     */
+    uint8_t *tiers; /* per candidate: the nearest tier that has bytes, index into tier_names */
+    double *points; /* per candidate: its part of the raw score */
+    /* Per candidate: the worker that is leaving it, or NULL. NULL if no candidate has one. */
     const struct leaving_node **leaving;
 };
 
@@ -236,16 +236,16 @@ struct score_result {
     /* With options.reports; the first LIMIT_EXPLAINED_DATASETS of them. */
     const struct dataset_report *datasets;
     uint32_t dataset_count;
-    struct cache_nodes chosen; /* with options.choose: where the pod is sent to; arena */
-    uint32_t preferred;        /* candidates there: they have the highest priority, alone */
-    /* With options.in_tree: of the plugins that have something to say about the pod; and per
-     * candidate their weighted sum, with the extender's priority at weight 1. NULL without. */
+    struct cache_nodes chosen; /* with options.choose: the nodes that the pod is sent to; arena */
+    uint32_t preferred;        /* candidates among those: they alone have the highest priority */
+    /* With options.in_tree: the plugins that apply to the pod; and per candidate their weighted
+     * sum, with the extender's priority at weight 1. NULL without. */
     struct in_tree_column in_tree[ENGINE_IN_TREE];
     uint32_t in_tree_count;
     int64_t *totals;
 };
 
-/* One candidate of a preemption: a node and the pods that would go. */
+/* One candidate of a preemption: a node and its victims. */
 struct preemption {
     struct str node;
     const struct object_meta *victims;
@@ -265,8 +265,8 @@ int engine_score(const struct engine_options *options, struct cache *cache, cons
                  const struct candidates *candidates, struct arena *arena, struct score_result *ret,
                  struct err *err) MUST_CHECK;
 
-/* ret_fits[i]: would the pod pass the filter on preemption i's node once its victims are gone?
- * Victims that the cache does not know, or knows to be terminating, change nothing. */
+/* ret_fits[i]: would the pod pass the filter on preemption i's node after its victims are gone?
+ * Victims that are not in the cache, or are terminating, change nothing. */
 int engine_preempt(const struct engine_options *options, struct cache *cache, const struct pod *pod,
                    const struct preemption *preemptions, uint32_t count, struct arena *arena,
                    bool **ret_fits, struct err *err) MUST_CHECK;

@@ -1,17 +1,17 @@
 /*
- * Resources: a node passes when what its pods request leaves room for the pod, in every resource
- * and in the number of pods. What the pod alone is too large for, no preemption helps with.
- * upstream: plugins/noderesources/fit.go, without ignored resources. A resource that a DeviceClass
- * offers is judged like any other: devices are not known here.
+ * Resources: a node passes if its pods' requests leave room for the pod, in every resource and in
+ * the number of pods. If the pod alone is too large for a node, no preemption helps. upstream:
+ * plugins/noderesources/fit.go, without ignored resources. A DeviceClass's resource is judged like
+ * any other: devices are not known here.
  *
- * A node that does not say what it has, has nothing, as upstream. Where no node says it, resources
- * are not judged, and the answer says so: the state was written by hand.
+ * A node that reports no resources has none, as upstream. If no node reports any, the state was
+ * written by hand: resources are not judged, and the answer lists them as not judged.
  */
 #include "engine/algorithm.h"
 
 #include <errno.h>
 
-enum { TEXT_MAX = 240 }; /* of a reason; what does not fit is left out */
+enum { TEXT_MAX = 240 }; /* bytes of a reason; longer texts are cut */
 
 struct wanted {
     struct str name;
@@ -24,7 +24,7 @@ struct fit_state {
     struct wanted *wanted; /* in upstream's order */
     uint32_t count;
     uint32_t *removed_pods;        /* per slot */
-    uint8_t first_reason;          /* those from here on are this algorithm's ... */
+    uint8_t first_reason;          /* reasons from here on are this algorithm's ... */
     uint8_t verdicts[REASONS_MAX]; /* ... and belong to these verdicts */
 };
 
@@ -80,12 +80,12 @@ static int fit_prefilter(struct evaluation *e, void **ret_state, struct err *err
     return 0;
 }
 
-/* The reason that names no resource. */
+/* Returns the reason that names no resource. */
 static uint8_t any_reason(const struct fit_state *s, enum verdict verdict) {
     return (uint8_t)(s->first_reason + (verdict == VERDICT_UNRESOLVABLE));
 }
 
-/* One reason per text and verdict. */
+/* Returns the reason with this text and verdict, once for each pair. */
 static uint8_t reason_of(struct fit_state *s, struct str text, enum verdict verdict) {
     for (uint32_t i = s->first_reason; i < s->e->reason_count; i++)
         if (s->verdicts[i] == verdict && str_eq(s->e->reasons[i], text) &&

@@ -2,8 +2,8 @@
 
 #include <errno.h>
 
-/* What a point of the extender's priority weighs, with weight 1 in kube-scheduler's configuration.
- * upstream: schedule_one.go prioritizeNodes() */
+/* The weight of one point of the extender's priority, with weight 1 in kube-scheduler's
+ * configuration. upstream: schedule_one.go prioritizeNodes() */
 enum { POINTS_OF_PRIORITY = 10 };
 
 /* PodTopologySpread's scores are a column of the extender's, too. */
@@ -39,7 +39,7 @@ int in_tree_prepare(struct evaluation *e) {
     return r == -ENOMEM ? r : 0;
 }
 
-/* Who asks for some filters asks for no opinion of other plugins. */
+/* A caller that selects some filters gets no scores of other plugins. */
 static bool is_asked(const struct evaluation *e, const char *plugin) {
     uint32_t filters = e->options->filters;
     return filters == 0 || filters == FILTERS_ALL ||

@@ -1,15 +1,15 @@
 /*
- * The scores of kube-scheduler's own plugins, at the arguments and weights of its default profile:
- * where a pod would go. An extender is not asked for them.
+ * The scores of kube-scheduler's own plugins, with the arguments and weights of its default
+ * profile, to predict a pod's node. They are no part of an extender's answer.
  */
 #pragma once
 
 #include "engine/algorithm.h"
 
-/* With options->in_tree: compiles what the plugins ask of the pod, before a view is opened. 0 or
- * -ENOMEM; what does not parse is in e->terms_failed and e->terms_err. */
+/* With options->in_tree: compiles the pod's preferences for the plugins, before a view is opened. 0
+ * or -ENOMEM; errors of the pod are in e->terms_failed and e->terms_err. */
 int in_tree_prepare(struct evaluation *e);
-/* Fills in_tree and totals of `out`, whose own columns and priorities are there. 0, -EINVAL (a
+/* Fills in_tree and totals of `out`; its other columns and priorities are set. 0, -EINVAL (a
  * preference does not parse), -E2BIG or -ENOMEM. */
 int in_tree_score(struct evaluation *e, struct score_result *out, struct err *err);
 

@@ -5,16 +5,15 @@
  * label; a worker without a quota counts as the average one. (specs of Fluid: node label
  * s-h-<type>-t-...)
  *
- * What is on a node that a worker is leaving counts for nothing there: a pod that mounts the
- * dataset would come too late for it, and keep the worker from going. It is not taken to be
- * anywhere else either.
+ * Bytes on a node that a worker is leaving count for nothing: a pod that mounts the dataset would
+ * come too late for them, and keep the worker from leaving. They are not counted elsewhere either.
  *
  * A node's score is, over all datasets weighted by size, the share of the bytes that are in its
  * domain of a tier and of none before, times the tier's weight: by default on the node itself 100,
  * else in its zone 25, else in its region 10. So it needs none of the dataset's own ideas of
  * topology. The best candidate is normalised to 100.
  *
- * It judges no node: what a hard constraint forbids is never asked about here.
+ * It judges no node: nodes that a hard constraint forbids do not come here.
  */
 #include "engine/algorithm.h"
 #include "model/fluid.h"
@@ -31,7 +30,7 @@ const struct locality_tier engine_default_tiers[ENGINE_DEFAULT_TIERS] = {
     {TOPOLOGY_KEY_REGION, 10},
 };
 
-/* What the well-known ones are called where people read; others by their key. */
+/* Names of the well-known keys for people; other tiers are named by their key. */
 static const struct tier_name {
     struct str key, name;
 } tier_names[] = {
@@ -46,9 +45,9 @@ static const struct str worker_pod_label = STR(FLUID_LABEL_DATASET);
 
 struct tier {
     struct str key;
-    bool is_node;                  /* the hostname: no column of names is made for it; else: */
+    bool is_node;                  /* the hostname: has no column of names; else: */
     struct topology_column column; /* its domains */
-    double gain;                   /* over what the next tier would give */
+    double gain;                   /* more than the next tier would give */
 };
 
 struct locality {
@@ -56,12 +55,12 @@ struct locality {
     uint32_t slots;
     struct tier *tiers; /* from near to far */
     uint32_t tier_count;
-    double nearest;    /* what all the gains add up to */
-    double *held;      /* [slots] the present dataset's bytes that count, in any unit */
-    double sum;        /* of the bytes, also of those that do not count */
-    double *near;      /* [slots] of those, what a tier so far has in the node's domain */
+    double nearest;    /* sum of all gains */
+    double *held;      /* [slots] the present dataset's counted bytes, in any unit */
+    double sum;        /* all its bytes, counted or not */
+    double *near;      /* [slots] the bytes that a tier so far has in the node's domain */
     double *scores;    /* [slots] */
-    double *before;    /* [slots] scores before the present dataset; NULL: nothing is reported */
+    double *before;    /* [slots] scores without the present dataset; NULL: no report */
     struct str *names; /* [tier_count + 1] the tiers', for reports */
 };
 
@@ -76,10 +75,10 @@ static struct str tier_name(struct str key) {
 
 /*
  * w0*L + w1*(Z-L) + w2*(R-Z) is (w0-w1)*L + (w1-w2)*Z + w2*R, so that tiers can be added up one by
- * one. A node that has no region is alone with its zone in one, and so on: what is near does not
- * count for less where nobody labelled what is far. A tier that weighs less than one after it
- * counts as much as that: to be nearer is never worse. Where domains of a tier do not hold those of
- * the tier before, the larger share of the two stands for both.
+ * one. A node without a region forms one with its zone, and so on: missing labels of far tiers do
+ * not reduce near ones. A tier that weighs less than a later one counts as much as that one: nearer
+ * is never worse. If a tier's domains do not contain those of the tier before, the larger share of
+ * the two counts for both.
  */
 static int tiers_open(struct locality *l) {
     const struct engine_options *options = l->e->options;
@@ -107,7 +106,7 @@ static int tiers_open(struct locality *l) {
 
 /* ---- where a dataset's bytes are ---- */
 
-/* Per domain of a column of quotas: the bytes. NULL: no memory. */
+/* Returns the bytes per domain of a column of quotas. NULL: no memory. */
 static double *read_quotas(const struct locality *l, const struct topology_column *column) {
     double *quotas = arena_array(l->e->arena, column->domains, sizeof *quotas);
     for (uint32_t d = 0; quotas != NULL && d < column->domains; d++)
@@ -115,7 +114,7 @@ static double *read_quotas(const struct locality *l, const struct topology_colum
     return quotas;
 }
 
-/* Fills `held` with quotas, 0 where there is no worker; returns their sum. */
+/* Fills `held` with the workers' quotas, 0 without a worker; returns their sum. */
 static double hold(struct locality *l, const uint32_t *workers, const struct topology_column *label,
                    const struct topology_column *quota, const double *quotas) {
     double sum = 0;
@@ -144,7 +143,7 @@ static void leave_out(struct locality *l, const struct mounted_dataset *d) {
     }
 }
 
-/* Where the workers of a dataset are. 0 or -errno. */
+/* Finds the nodes of a dataset's workers. 0 or -errno. */
 static int find(struct locality *l, const struct mounted_dataset *d) {
     const struct requirement worker = {
         .key = worker_pod_label, .op = SELECTOR_IN, .values = &d->id, .value_count = 1};
@@ -166,9 +165,9 @@ static int find(struct locality *l, const struct mounted_dataset *d) {
     return 0;
 }
 
-/* ---- what that gives to the nodes ---- */
+/* ---- the nodes' scores ---- */
 
-/* Adds, for every node, the tier's gain times what is in the node's domain. */
+/* Adds to every node the tier's gain times the bytes in the node's domain. */
 static int add_tier(struct locality *l, const struct tier *tier, double per_byte) {
     double gain = tier->gain * per_byte;
     const uint32_t *domain_of = tier->column.domain_of;
@@ -211,7 +210,7 @@ static int add_dataset(struct locality *l, const struct mounted_dataset *d, doub
 
 /* ---- for explaining ---- */
 
-/* The bytes that a node is taken to hold; -1: it is not known how many are cached. */
+/* Returns the estimated bytes on a node; -1: the cached bytes are unknown. */
 static int64_t bytes_at(const struct locality *l, const struct mounted_dataset *d, uint32_t slot) {
     return d->cached < 0 ? -1 : (int64_t)round((double)d->cached * l->held[slot] / l->sum);
 }
@@ -230,7 +229,7 @@ static void report_holders(const struct locality *l, struct dataset_report *repo
     }
 }
 
-/* Has the slot's domain of the tier bytes? Asked once a candidate: `inside` is of its domains. */
+/* Has the slot's domain of the tier any bytes? `inside` is per domain of the tier. */
 static bool has_bytes(const struct locality *l, const struct tier *tier, const bool *inside,
                       uint32_t slot) {
     if (slot == TOPOLOGY_NONE)
@@ -241,7 +240,7 @@ static bool has_bytes(const struct locality *l, const struct tier *tier, const b
     return domain != TOPOLOGY_NONE && inside[domain];
 }
 
-/* Notes for each candidate that is not nearer yet whether its domain of this tier has bytes. */
+/* Notes for each candidate without a nearer tier whether its domain of this tier has bytes. */
 static int report_tier(const struct locality *l, uint32_t t, struct dataset_report *report) {
     const struct tier *tier = &l->tiers[t];
     bool *inside = NULL;
@@ -259,7 +258,7 @@ static int report_tier(const struct locality *l, uint32_t t, struct dataset_repo
     return 0;
 }
 
-/* Notes which candidates a worker is leaving: two walks over nodes and candidates. */
+/* Notes the candidates that a worker is leaving: two walks over nodes and candidates. */
 static int report_leaving(const struct locality *l, struct dataset_report *report) {
     const struct evaluation *e = l->e;
     const struct mounted_dataset *d = report->dataset;
@@ -279,7 +278,7 @@ static int report_leaving(const struct locality *l, struct dataset_report *repor
     return 0;
 }
 
-/* `total`: of the importance of all datasets. */
+/* `total`: the importance of all datasets. */
 static int report_dataset(struct locality *l, const struct mounted_dataset *d, double importance,
                           double total) {
     struct evaluation *e = l->e;
@@ -324,7 +323,7 @@ static int open_reports(struct locality *l) {
 
 /* ---- scoring ---- */
 
-/* What one whose size is not known counts for: as much as the average of the others. */
+/* Returns the weight of a dataset of unknown size: the average of the others. */
 static double usual_size(const struct pod *pod) {
     double sum = 0;
     uint32_t known = 0;
@@ -373,7 +372,7 @@ static int locality_score(struct evaluation *e, int64_t *raw, int64_t *normalize
     struct locality l;
     double total = 0, usual = usual_size(pod);
     int64_t best = 0;
-    (void)err; /* only memory runs out, which the engine says */
+    (void)err; /* only memory can run out, which the engine reports */
     if (pod->dataset_count == 0 || e->count == 0)
         return ALGORITHM_SKIP;
     int r = locality_open(e, &l);
@@ -393,7 +392,7 @@ static int locality_score(struct evaluation *e, int64_t *raw, int64_t *normalize
     return best > 0 ? 0 : ALGORITHM_SKIP;
 }
 
-/* It has nothing to say about which nodes a pod may use. */
+/* Scores only: locality is no filter. */
 static uint32_t locality_weight(const struct engine_options *options) {
     return options->locality_weight;
 }

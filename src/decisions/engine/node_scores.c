@@ -1,5 +1,5 @@
 /*
- * Scores of what a node is and has: free resources, taints, labels that the pod prefers, images.
+ * Scores by the node itself: free resources, taints, labels that the pod prefers, images.
  */
 #include "engine/in_tree.h"
 
@@ -51,7 +51,7 @@ static int64_t request_of(const struct pod *pod, struct str name) {
     return 0;
 }
 
-/* How even the fractions are that are used: upstream's balancedResourceScore() of two resources. */
+/* Returns how equal the used fractions are: upstream's balancedResourceScore() of two resources. */
 static int64_t evenness(const int64_t asked[static FILLED], const int64_t has[static FILLED]) {
     double fractions[FILLED], deviation = 0;
     int known = 0;
@@ -169,7 +169,7 @@ int score_node_affinity(struct evaluation *e, int64_t *scores, struct err *err) 
 
 /* ---- images ---- */
 
-/* An image of the pod: what a node that has it gets for it. */
+/* An image of the pod: the score of a node that has it. */
 struct wanted_image {
     uint32_t id;
     int64_t score;
@@ -180,7 +180,7 @@ static int compare_images(const void *a, const void *b) {
     return (x->id > y->id) - (x->id < y->id);
 }
 
-/* Those that some node has, by id. NULL when memory ran out. */
+/* Returns the images that some node has, by id. NULL if memory ran out. */
 static struct wanted_image *wanted_images(const struct evaluation *e, uint32_t *ret_count) {
     struct wanted_image *wanted = arena_array(e->arena, e->pod->image_count, sizeof *wanted);
     double everywhere = (double)topology_stats(e->view->nodes.topology).candidates;
@@ -195,7 +195,7 @@ static struct wanted_image *wanted_images(const struct evaluation *e, uint32_t *
     return wanted;
 }
 
-/* What the images of one node are worth. Both lists are in order. */
+/* Sums the scores of the images on one node. Both lists are sorted by id. */
 static int64_t images_here(const struct evaluation *e, uint32_t slot,
                            const struct wanted_image *wanted, uint32_t count, uint64_t *steps) {
     struct cache_node_images here = cache_node_images(e->view, slot);

@@ -30,13 +30,13 @@ struct ordered_state {
     uint8_t required_flags;
     bool all_keys;
     const uint8_t *feasible;
-    uint8_t common; /* what all known nodes have of it */
+    uint8_t common; /* marks that all known nodes have */
     const uint32_t *counts;
-    const int64_t *assumed; /* in parts of CACHE_POD; NULL: none, or the filter asks */
+    const int64_t *assumed; /* in parts of CACHE_POD; NULL: none, or for the filter */
     struct selector group;
 };
 
-/* ---- which rule, which group ---- */
+/* ---- the rule and its group ---- */
 
 static bool rule_fits(const struct ordered_rule *rule, const struct object_meta *pod) {
     bool in_namespace = rule->namespace_count == 0;
@@ -53,7 +53,7 @@ const struct ordered_rule *engine_ordered_rule(const struct engine_options *opti
     return options->policy_rule;
 }
 
-/* Does a candidate have the column's key? Candidates that are not known do not say. */
+/* Does a candidate have the column's key? Unknown candidates do not count. */
 static bool is_in_use(const struct evaluation *e, const struct topology_column *column) {
     bool known = false;
     for (uint32_t i = 0; i < e->count; i++) {
@@ -66,7 +66,7 @@ static bool is_in_use(const struct evaluation *e, const struct topology_column *
     return !known;
 }
 
-/* Under a key that no candidate has, all of them would be the worst and the order say nothing. */
+/* Drops keys that no candidate has: all candidates would be the worst, and the order be lost. */
 static int drop_idle_terms(struct evaluation *e, const struct ordered_rule *rule) {
     struct ordered_rule *own = arena_alloc(e->arena, sizeof *own);
     struct spread_constraint *terms = arena_array(e->arena, rule->term_count, sizeof *terms);
@@ -122,7 +122,7 @@ static bool counted(const struct ordered_state *s, uint32_t slot) {
            !ordered_domains_lack(&s->domains, slot, s->all_keys, &term);
 }
 
-/* Does every known node count? */
+/* Is every known node counted in? */
 static bool all_count(const struct ordered_state *s) {
     return (s->required_flags & ~s->common) == 0 &&
            ordered_domains_lack_none(&s->domains, s->all_keys);
@@ -182,7 +182,7 @@ static int find_leaves(struct flight_marks *m) {
     return 0;
 }
 
-/* From a leaf up to where the flight has counted already. Returns how many prefixes that are. */
+/* Marks the path from a leaf up to the first prefix marked by the flight. Returns its length. */
 static uint32_t mark_path(const struct flight_marks *m, uint32_t prefix) {
     const uint32_t *parents = m->state->domains.tree.parents;
     struct ordered_count *items = m->state->domains.items;
@@ -248,7 +248,7 @@ static int terms_ready(struct evaluation *e, const struct ordered_rule *rule,
     return r;
 }
 
-/* For the tree, for judging or scoring every candidate, and for what follows. */
+/* Takes the steps for the tree, and for judging or scoring every candidate. */
 static int take_steps(struct evaluation *e, const struct ordered_state *s) {
     uint64_t terms = s->domains.term_count, slots = topology_slots(e->view->nodes.topology);
     e->node_steps = terms;
@@ -347,8 +347,8 @@ static struct str path_of(const struct evaluation *e, const struct ordered_state
     return arena_str(e->arena, strbuf_str(&path));
 }
 
-/* The node's prefix under the terms up to `last`, or PREFIX_NONE; *ret_allowed: does every hard one
- * of these terms let one more pod in? */
+/* Returns the node's prefix under the terms up to `last`, or PREFIX_NONE; *ret_allowed: every hard
+ * one of these terms allows one more pod. */
 static uint32_t prefix_of(const struct ordered_state *s, uint32_t last, uint32_t slot,
                           bool *ret_allowed) {
     const struct ordered_count *items = s->domains.items, *parent = &items[PREFIX_ROOT];
@@ -412,22 +412,22 @@ static void ordered_restore(const struct evaluation *e, void *state, const struc
 
 /* ---- score ---- */
 
-/* What the candidates below a leaf of the tree share: worked out once, because a division takes
- * longer than a look. */
+/* The score of the candidates below a leaf of the tree, computed once: a division takes longer than
+ * a lookup. */
 struct leaf_score {
     int64_t raw;
     int32_t normalized;
     bool known;
 };
 
-enum { LACKING = -1 }; /* raw score of a node without a key, where the rule has it worse than all */
+enum { LACKING = -1 }; /* raw score of a node without a key, if the rule scores it worst */
 
 static bool is_worst(const struct ordered_state *s, uint32_t slot) {
     uint32_t missing;
     return s->all_keys && ordered_domains_lack(&s->domains, slot, true, &missing);
 }
 
-/* The leaf's, or `worst`. */
+/* Returns the leaf's score, or `worst`. */
 static struct leaf_score *score_of(const struct ordered_state *s, struct leaf_score *leaves,
                                    struct leaf_score *worst, uint32_t slot) {
     if (is_worst(s, slot))
@@ -438,10 +438,9 @@ static struct leaf_score *score_of(const struct ordered_state *s, struct leaf_sc
     return leaf;
 }
 
-/* The lowest raw score gives 0 and the highest 100; all are alike where they are the same. Between
- * them the distance counts, but no two share a step as long as there are steps: of raw scores the
- * first key has the highest bits, so by distance the later keys would be lost. `worst` shares its
- * step with none, however many there are. */
+/* Maps the lowest raw score to 0 and the highest to 100. In between the distance counts, but as
+ * long as there are steps, no two scores share one: the first key has the highest bits of a raw
+ * score, so by distance alone the later keys would be lost. `worst` never shares its step. */
 static int normalize(struct arena *arena, struct leaf_score *leaves, uint32_t leaf_count,
                      struct leaf_score *worst) {
     const uint32_t most = leaf_count + 1;

@@ -1,7 +1,7 @@
 /*
- * Required podAffinity and podAntiAffinity: a node passes when pods that the pod wants to be beside
- * are in its domains, and none that it wants to be apart from, nor any that wants to be apart from
- * it. The first pod of a group that wants to be beside itself may go wherever the keys are.
+ * Required podAffinity and podAntiAffinity: a node passes if its domains have the pods that the
+ * affinity requires, no pod that the anti-affinity excludes, and no pod whose anti-affinity
+ * excludes this one. The first pod of a group with affinity to itself may go wherever the keys are.
  * upstream (v1.36.3): plugins/interpodaffinity/filtering.go, which looks at labelSelector alone: an
  * API server has merged matchLabelKeys and mismatchLabelKeys into it.
  */
@@ -16,21 +16,21 @@
 /* Pods per domain of one topology key. */
 struct key_tables {
     struct topology_column column;
-    /* [column.domains]: that the pod's terms with this key mean; of scores `beside` has the sums of
-     * all weights */
+    /* [column.domains]: pods that the pod's terms with this key match; for scores `beside` has the
+     * sums of all weights */
     int64_t *beside, *apart;
-    int64_t *against; /* [column.domains]: terms of pods there that mean the pod */
+    int64_t *against; /* [column.domains]: terms of pods there that match the pod */
 };
 
 struct affinity_state {
-    struct cache_meant meant;     /* the pod's own terms: beside, and then apart */
-    uint32_t *key_of;             /* [meant.count]: of each, its key */
-    uint32_t beside;              /* of them, how many are beside */
+    struct cache_meant meant;     /* the pod's own terms: affinity first, then anti-affinity */
+    uint32_t *key_of;             /* [meant.count]: the key of each term */
+    uint32_t beside;              /* how many of them are affinity */
     struct cache_meaning meaning; /* marked with their keys */
     struct key_tables *keys;
     uint32_t key_count;
     int64_t found, against; /* the sums of all tables `beside` and `against` */
-    bool first_may;         /* the pod's own terms mean itself */
+    bool first_may;         /* the pod's own terms match itself */
     bool *means;            /* [meant.count], of one pod */
     uint8_t beside_reason, apart_reason, against_reason;
 };
@@ -56,7 +56,7 @@ static int compare_uses(const void *a, const void *b) {
     return str_cmp(((const struct key_use *)a)->key, ((const struct key_use *)b)->key);
 }
 
-/* Everybody who uses a key, sorted by it. */
+/* Gathers all uses of keys, sorted by key. */
 static int gather_uses(const struct evaluation *e, struct affinity_state *s, struct key_use **ret,
                        uint32_t *ret_count) {
     uint32_t count = s->meant.count + s->meaning.count, n = 0;
@@ -79,7 +79,7 @@ static int gather_uses(const struct evaluation *e, struct affinity_state *s, str
 
 static int make_key(const struct evaluation *e, struct affinity_state *s, struct str key) {
     struct key_tables *tables = &s->keys[s->key_count];
-    /* looking for a column goes through those that this view has built */
+    /* finding a column walks the columns that this view has built */
     int r = evaluation_take(e, ++s->key_count);
     if (r == 0)
         r = topology_column(&e->view->nodes, key, &tables->column);
@@ -112,8 +112,8 @@ static int make_keys(const struct evaluation *e, struct affinity_state *s) {
 
 /* ---- counting ---- */
 
-/* A pod on this node, or one less. `means` says which of the pod's terms mean it: affinity counts
- * where all terms do, anti-affinity each. */
+/* Adds a pod on this node, or removes it. `means` has the pod's terms that match it: affinity
+ * counts if all terms do, anti-affinity each. */
 static void count_meant(struct affinity_state *s, uint32_t slot, const bool *means, int64_t by) {
     bool all = s->beside > 0;
     for (uint32_t t = 0; t < s->beside; t++)
@@ -189,7 +189,7 @@ static int open_state(struct evaluation *e, uint32_t kinds, struct affinity_stat
     return make_keys(e, s);
 }
 
-/* -ENODATA: there are pods of which nobody knows whether a term means them. */
+/* -ENODATA: the labels of some pods are not kept, so a term may match them. */
 static int visit_meant(const struct evaluation *e, struct affinity_state *s,
                        cache_meant_fn *visit) {
     int r = s->meant.count > 0 ? cache_meant_visit(e->view, &s->meant, e->arena, visit, s) : 0;
@@ -223,7 +223,7 @@ static int affinity_prefilter(struct evaluation *e, void **ret_state, struct err
 
 /* ---- judging ---- */
 
-/* Are all keys on the node, and in each of its domains a pod? */
+/* Has the node all keys, and each of its domains a pod? */
 static bool is_beside(const struct affinity_state *s, uint32_t slot) {
     bool there = true;
     for (uint32_t t = 0; t < s->beside; t++) {
@@ -294,7 +294,7 @@ const struct algorithm pod_affinity_algorithm = {
     .restore_pod = affinity_restore,
 };
 
-/* ---- scores: preferences of the pod and of those that run, and what these require ---- */
+/* ---- scores: preferences of the pod and of running pods, and required terms of these ---- */
 
 static void add_preference(struct affinity_state *s, uint32_t key, uint32_t slot,
                            const struct pod_term *term) {
@@ -321,7 +321,7 @@ static void prefer_meaning(void *ctx, uint32_t slot, const struct meaning_term *
         add_preference(ctx, terms[t].mark, slot, terms[t].term);
 }
 
-/* The least gives 0 and the most 100. */
+/* Maps the lowest score to 0 and the highest to 100. */
 static void normalize(int64_t *scores, uint32_t count) {
     int64_t least = INT64_MAX, most = INT64_MIN;
     for (uint32_t i = 0; i < count; i++) {

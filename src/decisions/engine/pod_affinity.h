@@ -1,11 +1,11 @@
 /*
- * What the filter of podAffinity and podAntiAffinity needs of a pod before a view is opened,
- * because its selectors may be long.
+ * Prepares the filter of podAffinity and podAntiAffinity before a view is opened, because a pod's
+ * selectors may be long.
  */
 #pragma once
 
 #include "engine/algorithm.h"
 
-/* Compiles the pod's required terms into e->terms. 0 or -ENOMEM; what does not parse is in
+/* Compiles the pod's required terms into e->terms. 0 or -ENOMEM; errors of the pod are in
  * e->terms_failed and e->terms_err. */
 int pod_affinity_prepare(struct evaluation *e);

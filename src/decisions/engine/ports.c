@@ -1,5 +1,5 @@
 /*
- * Ports of the host: a node where another pod holds one that this pod wants does not do. upstream:
+ * Host ports: a node is refused if another pod there holds a port that this pod wants. upstream:
  * plugins/nodeports/node_ports.go.
  */
 #include "engine/algorithm.h"

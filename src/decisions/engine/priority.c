@@ -3,14 +3,14 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* The different scores, the highest first, and the step of each. */
+/* The distinct scores, the highest first, and the step of each. */
 struct ladder {
     int64_t scores[PRIORITY_STEPS_MAX + 1];
     int32_t steps[PRIORITY_STEPS_MAX + 1];
     uint32_t count;
 };
 
-/* Where `score` stands, or belongs. */
+/* Returns the place of `score` in the ladder. */
 static uint32_t rung_of(const struct ladder *l, int64_t score) {
     uint32_t low = 0, high = l->count;
     while (low < high) {
@@ -23,7 +23,7 @@ static uint32_t rung_of(const struct ladder *l, int64_t score) {
     return low;
 }
 
-/* False: there are more different scores than `most`. */
+/* Returns false if there are more than `most` distinct scores. */
 static bool collect(struct ladder *l, const int64_t *scores, uint32_t count, uint32_t most) {
     for (uint32_t i = 0; i < count; i++) {
         if (i > 0 && scores[i] == scores[i - 1])
@@ -40,12 +40,12 @@ static bool collect(struct ladder *l, const int64_t *scores, uint32_t count, uin
     return true;
 }
 
-/* By distance alone: a begun step below the best is a whole one. */
+/* Returns the step by distance alone: a begun step below the best counts as a whole one. */
 static int32_t step_below(int64_t best, int64_t score, int64_t scale, int32_t steps) {
     return steps - (int32_t)(((best - score) * steps + scale - 1) / scale);
 }
 
-/* No two share a step, and those below still have room. */
+/* Gives each score a step of its own, and leaves room for the scores below. */
 static void climb(struct ladder *l, int64_t scale, int32_t steps) {
     for (uint32_t i = 0; i < l->count; i++) {
         int32_t step = step_below(l->scores[0], l->scores[i], scale, steps);
@@ -59,7 +59,7 @@ static void climb(struct ladder *l, int64_t scale, int32_t steps) {
 /* Scores up to here are looked up. */
 enum { TABLE_MAX = 1024 };
 
-/* The same by tables instead of a search for each score. False: the scale is too long for them. */
+/* The same by tables instead of a search for each score. Returns false if the scale is too long. */
 static bool by_table(const int64_t *scores, uint32_t count, int64_t scale, int32_t steps,
                      int32_t *ret) {
     bool seen[TABLE_MAX + 1] = {false};

@@ -17,8 +17,8 @@
 struct hard_constraint {
     int64_t *table; /* [column.domains]: matching pods, or NO_DOMAIN */
     int64_t min, domains;
-    int64_t *least; /* a tree: place 1 has the least of all, place n that of 2n and 2n + 1, and a
-                       domain d is at leaves + d; NULL until a pod is removed */
+    int64_t *least; /* a tree: place 1 has the minimum, place n that of 2n and 2n + 1; domain d is
+                       at leaves + d; NULL until a pod is removed */
     uint32_t leaves;
     uint32_t *in_flight; /* [column.domains]: pods that may land there; NULL: none do */
     uint8_t missing_reason, skew_reason, flight_reason;
@@ -43,8 +43,8 @@ static void compute_min(const struct ready_constraint *rc, struct hard_constrain
     h->domains = domains;
 }
 
-/* Names the domains with what they have, while they are few enough to be read: so a decision on
- * record says what it was made of. */
+/* Records the domains and their counts, if they are few enough to read: a recorded decision then
+ * shows its inputs. */
 static void note_counts(const struct evaluation *e, const struct ready_constraint *rc,
                         const struct hard_constraint *h, struct applied_constraint *noted) {
     noted->domains = h->domains;
@@ -53,7 +53,7 @@ static void note_counts(const struct evaluation *e, const struct ready_constrain
         return;
     struct domain_count *counts = arena_array(e->arena, (size_t)h->domains, sizeof *counts);
     if (counts == NULL)
-        return; /* the arena will say so */
+        return; /* the arena has failed */
     uint32_t n = 0;
     for (uint32_t d = 0; d < rc->column.domains; d++)
         if (h->table[d] != NO_DOMAIN)
@@ -63,17 +63,17 @@ static void note_counts(const struct evaluation *e, const struct ready_constrain
     noted->count_count = n;
 }
 
-/* Does every known node count for constraint c? */
+/* Is every known node counted for constraint c? */
 static bool all_count(const struct ready_constraints *ready, uint32_t c) {
     return ready->keyed == NULL && (ready->items[c].required_flags & ~ready->common) == 0;
 }
 
-/* Does this one? */
+/* Is this node counted? */
 static bool one_counts(const struct ready_constraints *ready, uint32_t c, uint32_t slot) {
     return node_counts(ready, c, slot) && has_all_keys(ready, slot);
 }
 
-/* Gives every domain of the nodes that count a 0. */
+/* Sets every domain of a counted node to 0. */
 static void find_domains(const struct ready_constraints *ready, uint32_t c, int64_t *table,
                          uint32_t slots) {
     const struct topology_column *column = &ready->items[c].column;
@@ -116,7 +116,7 @@ struct flight_marks {
     uint32_t mark;               /* of the flight that is looked at: it counts once in a domain */
 };
 
-/* Where the nodes count, once for all flights. 0, -E2BIG or -ENOMEM. */
+/* Finds the domains where nodes are counted, once for all flights. 0, -E2BIG or -ENOMEM. */
 static int find_flight_domains(struct flight_marks *m) {
     const struct ready_constraints *ready = &m->state->ready;
     const uint32_t *domain_of = ready->items[m->constraint].column.domain_of;
@@ -175,7 +175,7 @@ static int count_flights(const struct evaluation *e, struct spread_state *s) {
 
 /* ---- filter ---- */
 
-/* For the tables, and for what follows. */
+/* Takes the steps for the tables, and for judging. */
 static int take_steps(struct evaluation *e, const struct ready_constraints *ready) {
     enum { TREE = 16 }; /* levels of a tree of domains */
     uint64_t slots = topology_slots(e->view->nodes.topology);
@@ -227,7 +227,7 @@ static int spread_prefilter(struct evaluation *e, void **ret_state, struct err *
     return e->options->count_flights ? count_flights(e, s) : 0;
 }
 
-/* What one constraint says of the nodes of a domain. */
+/* Judges a domain's nodes by one constraint. */
 static struct filter_status judge_domain(const struct ready_constraint *rc,
                                          const struct hard_constraint *h, uint32_t domain) {
     if (domain == TOPOLOGY_NONE)
@@ -252,13 +252,13 @@ static struct filter_status spread_filter(const struct evaluation *e, void *stat
     return status;
 }
 
-/* Verdict and reason in one item of a table, which is small enough for the nearest cache. */
+/* Packs verdict and reason into one item of a table, which fits the nearest cache. */
 static uint16_t packed(struct filter_status status) {
     return (uint16_t)((uint32_t)status.verdict | (uint32_t)status.reason << 8);
 }
 
 /* Judges the candidates that have passed so far by one constraint: each domain once, if there are
- * fewer of them. */
+ * fewer domains. */
 static void judge_by(const struct evaluation *e, const struct ready_constraint *rc,
                      const struct hard_constraint *h, uint16_t *table, uint8_t *verdicts,
                      uint8_t *reasons) {
@@ -326,7 +326,7 @@ static int64_t lesser(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* False: there is no memory. */
+/* Returns false if there is no memory. */
 static bool plant_tree(const struct evaluation *e, const struct ready_constraint *rc,
                        struct hard_constraint *h) {
     h->leaves = 1;
@@ -342,8 +342,8 @@ static bool plant_tree(const struct evaluation *e, const struct ready_constraint
     return true;
 }
 
-/* The count of a domain has changed: finds the new minimum in the logarithm of the domains, because
- * a preemption may name many nodes, and each has pods to take out. */
+/* Updates the minimum after a domain's count changed, in O(log domains): a preemption may name many
+ * nodes, each with pods to take out. */
 static void update_min(const struct evaluation *e, const struct ready_constraint *rc,
                        struct hard_constraint *h, uint32_t domain) {
     if (h->least == NULL && !plant_tree(e, rc, h)) {

@@ -1,5 +1,5 @@
 /*
- * What the files of spread and ordered_spread share: a pod's constraints made ready for counting.
+ * Shared by spread and ordered_spread: a pod's constraints, made ready for counting.
  */
 #pragma once
 
@@ -14,15 +14,15 @@ struct ready_constraint {
     struct selector selector;
     uint64_t selector_steps; /* to match one pod */
     int64_t self;            /* 1 if the selector matches the pod itself */
-    uint8_t required_flags;  /* CANDIDATE_*: which nodes may be counted */
+    uint8_t required_flags;  /* CANDIDATE_*: flags of the nodes that count */
 };
 
 struct ready_constraints {
     struct ready_constraint *items;
     uint32_t count;
     const uint8_t *feasible; /* per slot */
-    uint8_t common;          /* CANDIDATE_*: what all known nodes have of it */
-    const bool *keyed;       /* per slot: the node carries all keys; NULL: who has one has all */
+    uint8_t common;          /* CANDIDATE_*: flags that all known nodes have */
+    const bool *keyed;       /* per slot: the node has all keys; NULL: a node with one has all */
     bool require_all;        /* a node must carry all keys; false only with the system defaults */
 };
 
@@ -30,9 +30,9 @@ struct ready_constraints {
  * field) or -ENOMEM. */
 int constraints_compile(struct evaluation *e, bool hard);
 /*
- * The pod's own constraints of one kind (hard or soft), which have been compiled, or, if it has
- * none of any kind, the defaults, noted as applied one after the other. 0, ALGORITHM_SKIP when
- * there are none, or -errno.
+ * Returns the pod's own constraints of one kind (hard or soft), compiled before, or the defaults if
+ * it has none of either kind; notes each as applied. 0, ALGORITHM_SKIP when there are none, or
+ * -errno.
  */
 int constraints_ready(struct evaluation *e, bool hard, struct ready_constraints *ret,
                       struct err *err);
@@ -42,16 +42,16 @@ static inline bool node_counts(const struct ready_constraints *rc, uint32_t c, u
     return (rc->feasible[slot] & rc->items[c].required_flags) == rc->items[c].required_flags;
 }
 
-/* Does it carry the keys of all constraints? */
+/* Has the node the keys of all constraints? */
 static inline bool has_all_keys(const struct ready_constraints *rc, uint32_t slot) {
     return rc->keyed != NULL ? rc->keyed[slot]
                              : rc->items[0].column.domain_of[slot] != TOPOLOGY_NONE;
 }
 
-/* In a table of what domains have: no node made this value a domain. */
+/* An item of a table of domains: no counted node has this value. */
 enum { NO_DOMAIN = -1 };
 
-/* The `score` of struct algorithm, by soft constraints. */
+/* The `score` of struct algorithm for soft constraints. */
 int spread_score(struct evaluation *e, int64_t *raw, int64_t *normalized, struct err *err);
 
 /* The pod's labels named by `keys`, as requirements key == value; keys that it lacks are left out.
@@ -63,5 +63,5 @@ int labels_of_keys(const struct str *keys, uint32_t key_count, const struct labe
  * candidate has, and is not used if fewer than two are left. 0 or -errno. */
 int ordered_rule_of_scores(struct evaluation *e);
 
-/* The flags a constraint's inclusion policies ask for. */
+/* Returns the flags that a constraint's inclusion policies require. */
 uint8_t inclusion_flags(const struct spread_constraint *constraint);

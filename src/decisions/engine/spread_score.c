@@ -1,8 +1,8 @@
 /*
- * Score of topology spread (soft constraints): the matching pods of the node's domains, each
- * weighted by the logarithm of how many domains there are among the candidates; fewer is better.
- * upstream: podtopologyspread/scoring.go. Assumed pods count in parts, where upstream's snapshot
- * has the whole pod on its node; while there are none, scores are upstream's to the last digit.
+ * Score of topology spread (soft constraints): the matching pods of the node's domains, weighted by
+ * the logarithm of the number of domains among the candidates; fewer is better. upstream:
+ * podtopologyspread/scoring.go. Assumed pods count in parts; upstream's snapshot has the whole pod
+ * on its node. Without assumed pods, scores equal upstream's exactly.
  */
 #include "engine/counted.h"
 #include "engine/spread.h"
@@ -27,13 +27,13 @@ struct soft_constraint {
 struct soft_state {
     struct ready_constraints ready;
     struct soft_constraint *soft; /* [ready.count] */
-    bool *ignored;   /* per candidate: not known, or lacks a key where all are required; scores 0 */
-    uint32_t scored; /* candidates that are not */
-    bool domains;    /* there is a constraint that counts per domain */
-    bool fine;       /* there are parts of pods to tell apart */
+    bool *ignored;                /* per candidate: not known, or lacks a required key; scores 0 */
+    uint32_t scored;              /* candidates that are not ignored */
+    bool domains;                 /* there is a constraint that counts per domain */
+    bool fine;                    /* parts of pods count */
 };
 
-/* Raw scores are whole numbers, as upstream's, or this fine while parts of pods count. */
+/* Raw scores are whole numbers, as upstream's, or fractions of 1/1024 while parts of pods count. */
 enum { FINE = 1024 };
 
 /* Matching pods on a node, assumed ones included, in parts of CACHE_POD. */
@@ -74,7 +74,7 @@ static int soft_open(struct evaluation *e, struct soft_state *s, struct err *err
     return arena_failed(e->arena) ? -ENOMEM : 0;
 }
 
-/* The domains of the candidates, and with them the weights. */
+/* Finds the candidates' domains, and from their number the weights. */
 static void soft_domains(const struct evaluation *e, struct soft_state *s) {
     for (uint32_t i = 0; s->domains && i < e->count; i++) {
         if (s->ignored[i])
@@ -95,7 +95,7 @@ static void soft_domains(const struct evaluation *e, struct soft_state *s) {
     }
 }
 
-/* Adds a node's pods, or parts of them, to its domain, if that is one of the candidates'. */
+/* Adds a node's pods, or parts of them, to its domain, if a candidate is in that domain. */
 static void soft_add(struct soft_state *s, uint32_t c, uint32_t slot, int64_t parts) {
     if ((s->ready.require_all && !has_all_keys(&s->ready, slot)) ||
         !node_counts(&s->ready, c, slot))
@@ -136,19 +136,19 @@ static double score_of(const struct soft_state *s, uint32_t slot) {
     return score;
 }
 
-/* As round(), of a score: which is not negative, and far below 2^53. */
+/* Rounds a score like round(); it is not negative, and far below 2^53. */
 static int64_t rounded(double score) {
     int64_t whole = (int64_t)score;
     return whole + (score - (double)whole >= 0.5);
 }
 
-/* The fewest pods give 100, and the most what is left of that in proportion. */
+/* The fewest pods score 100; more pods score less, in proportion to the most. */
 static int64_t normal(int64_t raw, int64_t least, int64_t most) {
     return most == 0 ? ENGINE_MAX_NORMALIZED : ENGINE_MAX_NORMALIZED * (most + least - raw) / most;
 }
 
-/* The normalised score of each raw one, because most nodes share theirs with others, and a division
- * takes longer than a look. NULL: there are too many, or no memory. */
+/* Computes the normalised score of each raw one once: most nodes share theirs, and a division takes
+ * longer than a lookup. NULL: too many raw scores, or no memory. */
 static int64_t *normal_table(const struct evaluation *e, int64_t least, int64_t most) {
     if (least > most || most - least >= e->count)
         return NULL;
