@@ -8,12 +8,12 @@
 #include <stdio.h>
 
 struct service_port {
-    int64_t port, target; /* target 0: it is no number */
+    int64_t port, target; /* target 0: not a number */
     struct str target_text;
 };
 struct service {
     struct str type, external_name;
-    struct service_port found; /* the first with the port that is looked for */
+    struct service_port found; /* the first one with the wanted port */
     bool has_port;
 };
 
@@ -97,7 +97,7 @@ static int add_address(struct estimator_addresses *a, struct str name, const cha
     return 0;
 }
 
-/* No Service: that of the cluster in which Karmada runs, by its whole name and by its short one. */
+/* Adds the Service of the cluster in which Karmada runs, by its full name and by its short one. */
 static int add_default(const struct estimator_services *s, struct str cluster,
                        struct estimator_addresses *ret, struct err *err) {
     CLEANUP(strbuf_done) struct strbuf text = {0};

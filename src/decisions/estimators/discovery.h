@@ -1,5 +1,5 @@
 /*
- * Where the estimator of a cluster is. upstream: karmada pkg/estimator/client service.go (v1.18.1).
+ * Addresses of a cluster's estimator. upstream: karmada pkg/estimator/client service.go (v1.18.1).
  *
  * Pure: a Service of Karmada's API server in, addresses out.
  */
@@ -11,7 +11,7 @@
 #include "base/str.h"
 #include "grpc/dial.h"
 
-/* Which Services, and which of their ports. */
+/* The names of the estimators' Services, and their port. */
 struct estimator_services {
     struct str prefix, namespace; /* karmada-scheduler-estimator, karmada-system */
     uint16_t port;                /* 10352 */
@@ -22,7 +22,7 @@ struct estimator_addresses {
     size_t count; /* to be tried in order */
 };
 
-/* One that is not discovered: "NAME=HOST:PORT". False: it has not that form. */
+/* A configured address of an estimator: "NAME=HOST:PORT". Returns false for another form. */
 struct estimator_location {
     struct str cluster;
     char address[LIMIT_GRPC_ADDRESS];
@@ -30,9 +30,9 @@ struct estimator_location {
 bool estimator_location_parse(struct str text, struct estimator_location *ret);
 
 /*
- * `service`: the cluster's Service (estimator/service_name.h), as JSON; .p NULL: there is none, and
- * the cluster in which Karmada runs has it. One that is there must be an ExternalName whose port
- * has a number as its targetPort. 0, -EINVAL with a sentence, or -ENOMEM.
+ * `service`: the cluster's Service (estimator/service_name.h), as JSON; .p NULL: none, so a Service
+ * of the cluster in which Karmada runs is used. A given Service must be an ExternalName, with a
+ * numeric targetPort. 0, -EINVAL with a sentence, or -ENOMEM.
  */
 int estimator_service_addresses(const struct estimator_services *s, struct str cluster,
                                 struct str service, struct arena *arena,

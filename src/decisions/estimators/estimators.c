@@ -27,7 +27,7 @@ struct asking {
     estimators_done_fn *done;
     void *ctx;
     uint32_t count;
-    int64_t *answers; /* [count]; behind this struct, as the next */
+    int64_t *answers; /* [count]; after this struct, as the next */
     struct slot {
         struct asking *asking;
         uint32_t index;
@@ -60,7 +60,7 @@ void estimators_free(struct estimators *e) {
     if (e == NULL)
         return;
     for (size_t i = 0; i < e->count; i++)
-        free(e->entries[i].cluster); /* the peers were the dialer's, which is gone */
+        free(e->entries[i].cluster); /* the dialer has freed the peers */
     free(e->entries);
     mutex_done(&e->lock);
     free(e);
@@ -151,7 +151,7 @@ static void take_reply(void *ctx, const struct grpc_reply *reply) {
 /* Returns false if there will be no reply. The lock is held, so that the peer stays. */
 static bool ask_one(struct estimators *e, const struct estimators_question *q, uint32_t i,
                     struct strbuf *message, struct slot *slot) {
-    struct err unsaid; /* it is unknown */
+    struct err unsaid; /* not used: the answer is "unknown" */
     bool found;
     const size_t at = find_entry(e, q->clusters[i], &found);
     if (!found)
