@@ -1,6 +1,6 @@
 /*
- * Candidates and their slots. Every per-slot array (columns, feasibilities, the owner's) has room
- * for topology_cap() slots.
+ * Candidates and their slots. Every per-slot array (of columns, of feasibilities, and the owner's)
+ * has room for topology_cap() slots.
  */
 #include "base/hash.h"
 #include "base/limits.h"
@@ -26,16 +26,15 @@ static uint32_t find_known(const struct topology *t, struct str name) {
     return name_table_find(&t->known_names, name_hash(name_hash_key(), name));
 }
 
-/* Nearly all are known, and those are found without a look at their names. */
+/* Nearly all names are known; those are found without reading the names. */
 uint32_t topology_slot(const struct topology *t, struct str name) {
     uint32_t slot = find_known(t, name);
     return slot != NAME_NONE ? slot : hashmap_find(&t->index, hash_str(name), name_equal, t, &name);
 }
 
-/* Makes room in every per-slot array: twice as much, or half as much again where half of it is
- * much, because each counter and column has such an array. That happens some dozen times in a
- * cluster's life, so what is kept is forgotten: copying all of it would take many times as long as
- * a writer may. */
+/* Makes room in every per-slot array: doubles small ones, and adds half to large ones, because each
+ * counter and column has such an array. That happens some dozen times in a cluster's life, so what
+ * is built is forgotten: copying all of it would take many times a writer's time. */
 static int grow(struct topology *t) {
     uint32_t to = t->cap == 0 ? 64 : t->cap < 1024 ? t->cap * 2 : (t->cap + t->cap / 2) & ~63u;
     if (t->options.grow != NULL && t->options.grow(t->options.owner, to) != 0)
@@ -125,7 +124,7 @@ static int taints_make(const struct candidate *candidate, struct taint **ret) {
     return 0;
 }
 
-/* Replaces the record's; takes them over. */
+/* Replaces the record's taints; takes the new ones over. */
 static void set_taints(struct topology *t, struct candidate_record *record, struct taint *taints,
                        uint32_t count) {
     t->taint_bytes -= bytes_of_taints(record->taints, record->taint_count);
@@ -148,7 +147,7 @@ static bool taints_are(const struct candidate_record *record, const struct candi
 
 /* ---- candidates ---- */
 
-/* Labels, taints or existence changed: bring what is derived from them up to date. */
+/* Updates everything derived from a candidate's labels, taints or existence after a change. */
 static void changed(struct topology *t, uint32_t slot) {
     for (POOL_EACH(&t->columns, id))
         column_place(t, pool_at(&t->columns, id), slot);
@@ -157,7 +156,7 @@ static void changed(struct topology *t, uint32_t slot) {
     t->work += 1 + t->columns.count;
 }
 
-/* Room for one more name was reserved where it becomes known. */
+/* Room for one more name was reserved by the caller. */
 static void set_known(struct topology *t, uint32_t slot, bool known) {
     const bool was_known = topology_is_known(t, slot);
     struct hash128 name = name_hash(name_hash_key(), at(t, slot)->text);
@@ -297,7 +296,7 @@ uint32_t topology_find(const struct topology_view *v, struct str name) {
 
 void topology_find_all(const struct topology_view *v, const struct str *names, uint32_t count,
                        uint32_t *ret_slots) {
-    enum { BATCH = 16 }; /* look-ups whose memory is fetched at the same time */
+    enum { BATCH = 16 }; /* lookups whose memory is fetched at the same time */
     const struct name_table *known = &v->topology->known_names;
     const struct name_hash_key *key = name_hash_key();
     struct hash128 hashes[BATCH];

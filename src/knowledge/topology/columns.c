@@ -1,7 +1,7 @@
 /*
- * Columns: for one topology key, the domain of every candidate. Domains are dense ids; one whose
- * last candidate left is reused. Moving a candidate to a new value reserves room first, so that a
- * change is applied whole or not at all.
+ * Columns: for one topology key, the domain of every candidate. Domains are dense ids; the id of an
+ * empty domain is reused. Moving a candidate to a new value reserves room first, so that a change
+ * is applied whole or not at all.
  */
 #include "topology/internal.h"
 
@@ -29,7 +29,7 @@ int column_reserve(struct column_record *column) {
     return hashmap_reserve(&column->index);
 }
 
-/* The domain of an interned value, or TOPOLOGY_NONE. */
+/* Returns the domain of an interned value, or TOPOLOGY_NONE. */
 static uint32_t domain_find(const struct column_record *column, uint32_t value) {
     return hashmap_find(&column->index, domain_hash(value), domain_equal, column, &value);
 }
@@ -142,7 +142,7 @@ void built_column_free(struct built_column *built) {
     free(built);
 }
 
-/* For `place` in the view's tree. */
+/* Builds a column for `place` in the view's tree. */
 static int column_build(struct topology_view *v, struct str key, uint64_t hash,
                         struct hash_node **place) {
     const struct topology *t = v->topology;
@@ -170,7 +170,7 @@ static int column_build(struct topology_view *v, struct str key, uint64_t hash,
     return 0;
 }
 
-/* References to what the candidates had when it was built, and still have. */
+/* References the values of the candidates, which have not changed since the column was built. */
 static void take_references(struct topology *t, const struct column_record *column) {
     for (uint32_t domain = 0; domain < column->domains; domain++)
         intern_ref_id(t->strings, column->table[domain].value);
@@ -198,7 +198,8 @@ void column_publish(struct topology *t, struct built_column *built, const struct
     column->entry = entry;
     column->key = key;
     take_references(t, column);
-    built->record = (struct column_record){.key = INTERN_NONE}; /* its arrays are not its own now */
+    built->record = (struct column_record){.key = INTERN_NONE}; /* its arrays are the topology's
+                                                                   now */
 }
 
 /* ---- asking ---- */
@@ -208,7 +209,7 @@ static bool built_equal(const struct hash_node *node, const void *key) {
     return str_eq((struct str){built->key, built->key_length}, *(const struct str *)key);
 }
 
-/* The view's own column, which is built if need be. */
+/* Returns the view's own column; builds it if needed. */
 static int column_of_view(struct topology_view *v, struct str key, struct column_record **ret) {
     uint64_t hash = hash_str(key);
     struct hash_node **place = hash_tree_place(&v->column_tree, hash, built_equal, &key);

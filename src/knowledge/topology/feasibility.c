@@ -60,7 +60,7 @@ void feasibility_free(void *topology, uint32_t id) {
 
 /* ---- building ---- */
 
-/* Keeps copies, for when candidates change, unless they are too long to be kept. */
+/* Copies affinity and tolerations for later changes of candidates, unless they are too long. */
 static void copy_question(const struct topology *t, const struct feasibility_question *q,
                           struct built_feasibility *built) {
     struct feasibility_record *record = &built->record;
@@ -143,7 +143,7 @@ void feasibility_publish(struct topology *t, struct built_feasibility *built,
     *record = built->record;
     record->entry = entry;
     hashmap_insert(&t->feasibility_index, record->key.a, id);
-    built->record.flags = NULL; /* its memory is not its own now */
+    built->record.flags = NULL; /* the topology owns its memory now */
     arena_init(&built->record.arena, 0);
 }
 
@@ -167,7 +167,7 @@ int feasibility_question_init(struct feasibility_question *q, const struct node_
     return 0;
 }
 
-/* The record of a question, kept or the view's own. 0, -E2BIG or -ENOMEM. */
+/* Returns the record of a question, kept or the view's own. 0, -E2BIG or -ENOMEM. */
 static int record_of(struct topology_view *v, const struct feasibility_question *q,
                      struct feasibility_record **ret) {
     struct topology *t = v->topology;

@@ -54,7 +54,7 @@ struct feasibility_record {
 
 struct tree_record {
     struct lru_entry entry;
-    uint64_t moves;                    /* it is as the candidates were then */
+    uint64_t moves;                    /* value of topology.moves when the tree was made */
     uint32_t keys[TOPOLOGY_TREE_KEYS]; /* interned; INTERN_NONE: no candidate has it */
     uint32_t key_count, cap, count;
     uint32_t *leaf_of; /* [cap]; owned */
@@ -62,9 +62,9 @@ struct tree_record {
 };
 
 /*
- * What a view has built, because it was missing: the view's own until it is published. It is as
- * the candidates were at `changes`, and strings are not referenced: the candidates have them, for
- * as long as nothing changes.
+ * Parts that a view has built because they were missing. They are the view's own until they are
+ * published. They show the candidates as of `changes`, and hold no references to strings: the
+ * candidates hold them until something changes.
  */
 struct built_column {
     struct hash_node node; /* in the view's tree; first, so that it is the column's address */
@@ -90,7 +90,7 @@ struct built_tree {
     struct cost cost;
 };
 
-/* The slots in use by name, while slot_epoch and their number are as they were. */
+/* The slots in use by name; valid while slot_epoch and their number do not change. */
 struct name_order {
     uint64_t epoch;
     uint32_t count;
@@ -106,28 +106,28 @@ struct topology {
     struct topology_options options;
     struct intern *strings; /* options.strings */
     _Atomic uint64_t tick;
-    uint64_t changes;     /* of what columns and feasibilities are made of */
-    uint64_t moves;       /* of what trees are made of: labels, and which candidates there are */
-    uint64_t work;        /* steps of changes */
+    uint64_t changes;     /* counts changes that columns and feasibilities depend on */
+    uint64_t moves;       /* counts changes that trees depend on: labels, and candidates */
+    uint64_t work;        /* steps of changes so far */
     uint64_t slot_epoch;  /* counts slots that were freed */
     uint64_t taint_bytes; /* of all candidates */
     uint32_t cap;         /* slots that every per-slot array has room for */
     struct pool candidates, columns, feasibilities, trees;
     struct lru columns_kept, feasibilities_kept, trees_kept;
-    struct hashmap index; /* of all slots by name */
+    struct hashmap index; /* all slots by name */
     struct hashmap feasibility_index;
-    struct name_table known_names; /* of the candidates that are known */
-    struct name_order order;       /* the last that was published */
+    struct name_table known_names; /* names of the known candidates */
+    struct name_order order;       /* the last published order */
 };
 
 /* candidates.c */
-/* for (KNOWN_EACH(t, slot)) visits them all, in order. Slots that are only held cost next to
- * nothing: whoever may create a pod names as many nodes that are not there as there are names. */
+/* for (KNOWN_EACH(t, slot)) visits all known candidates, in order. Slots that are only held cost
+ * next to nothing: the author of a pod can name any number of nodes that do not exist. */
 #define KNOWN_EACH(t, slot)                                                                        \
     uint32_t slot = pool_next_known(&(t)->candidates, 0);                                          \
     slot != TOPOLOGY_NONE;                                                                         \
     slot = pool_next_known(&(t)->candidates, slot + 1)
-/* The steps of such a walk beside those for each candidate that is known: 16 bytes are a step. */
+/* Returns the steps of such a walk without those for each known candidate: 16 bytes are a step. */
 static inline uint64_t topology_walk_steps(const struct topology *t) {
     enum { SLOTS_A_STEP = 128 };
     return t->candidates.end / SLOTS_A_STEP;
@@ -135,11 +135,11 @@ static inline uint64_t topology_walk_steps(const struct topology *t) {
 
 /* columns.c */
 void column_free(void *topology, uint32_t id);
-/* Makes room so that column_place() of one candidate cannot fail; then moves it to the domain its
- * labels say. */
+/* Makes room so that column_place() of one candidate cannot fail; that one moves the candidate to
+ * the domain of its label. */
 int column_reserve(struct column_record *column);
 void column_place(struct topology *t, struct column_record *column, uint32_t slot);
-/* Under the write lock: keeps it, if it is still right and there is room. */
+/* Under the write lock: keeps the column, if it is still right and there is room. */
 void column_publish(struct topology *t, struct built_column *built, const struct topology_view *v);
 void built_column_free(struct built_column *built);
 

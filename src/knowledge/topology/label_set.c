@@ -8,7 +8,7 @@ static const uint32_t *keys_of(const struct intern *strings, const struct label_
 }
 
 static uint64_t bytes_of(const struct label_set *set) {
-    enum { BESIDE = 16 }; /* of malloc() */
+    enum { BESIDE = 16 }; /* bytes that malloc() adds */
     return set->count * sizeof *set->values + BESIDE;
 }
 
@@ -17,7 +17,7 @@ static void unref(struct intern *strings, const uint32_t *ids, uint32_t count) {
         intern_unref(strings, ids[i]);
 }
 
-/* References to the strings of all labels, in two lists, or to none. 0 or -ENOMEM. */
+/* References the strings of all labels, in two lists, or none of them. 0 or -ENOMEM. */
 static int ref_all(struct intern *strings, struct labels labels, uint32_t *keys, uint32_t *values) {
     for (uint32_t i = 0; i < labels.count; i++) {
         keys[i] = intern_ref(strings, labels.items[i].key);
@@ -95,7 +95,7 @@ struct label label_set_at(const struct intern *strings, const struct label_set *
                           intern_str(strings, set->values[i])};
 }
 
-/* Ids have no order, but the strings that they stand for are sorted. */
+/* Ids have no order; the list is sorted by the strings that they stand for. */
 static uint32_t find_among_many(const struct intern *strings, const uint32_t *keys, uint32_t count,
                                 uint32_t key) {
     const struct str wanted = intern_str(strings, key);
@@ -113,7 +113,7 @@ static uint32_t find_among_many(const struct intern *strings, const uint32_t *ke
 }
 
 uint32_t label_set_value(const struct intern *strings, const struct label_set *set, uint32_t key) {
-    enum { FEW = 32 }; /* that many ids are in a few cache lines */
+    enum { FEW = 32 }; /* so many ids are in a few cache lines */
     uint32_t i = 0;
     if (set->count == 0)
         return INTERN_NONE;

@@ -1,10 +1,10 @@
 /*
- * Labels as interned ids: what candidates and classes of pods keep of them. The strings belong to a
- * struct intern that is handed in, the same for the life of a set.
+ * Labels as interned ids, for candidates and classes of pods. The strings belong to a struct intern
+ * that is passed in, the same for the life of a set.
  *
- * Nodes have the same twenty keys, and so have the pods of a controller whose labels differ in a
- * value. The list of keys is therefore stored once for all sets that have the same one: it is
- * interned like a string, the bytes of the keys' ids.
+ * Nodes share the same twenty keys, and the pods of a controller differ in values only. The list of
+ * keys is therefore stored once for all sets that share it: the bytes of the keys' ids are interned
+ * like a string.
  */
 #pragma once
 
@@ -23,13 +23,13 @@ struct label_set {
 int label_set_make(struct intern *strings, struct labels labels, struct label_set *ret) MUST_CHECK;
 void label_set_free(struct intern *strings, struct label_set *set);
 bool label_set_is(const struct intern *strings, const struct label_set *set, struct labels labels);
-/* One of them, 0 <= i < count; borrowed while the set is as it is. */
+/* Returns label i, 0 <= i < count; borrowed until the set changes. */
 struct label label_set_at(const struct intern *strings, const struct label_set *set, uint32_t i);
-/* The value of a key that is interned; INTERN_NONE: there is no such label. O(log labels). */
+/* Returns the value of an interned key; INTERN_NONE if there is no such label. O(log labels). */
 uint32_t label_set_value(const struct intern *strings, const struct label_set *set, uint32_t key);
 
-/* The first of those whose keys begin with a prefix, which are neighbours; `count`: there is none.
- * O(log labels). */
+/* Returns the first label whose key begins with a prefix; the others follow it. `count` if no key
+ * does. O(log labels). */
 uint32_t label_set_first(const struct intern *strings, const struct label_set *set,
                          struct str prefix);
 

@@ -27,13 +27,13 @@ void name_order_publish(struct topology *t, struct built_order *built) {
         return;
     name_order_done(&t->order);
     t->order = built->order;
-    built->order = (struct name_order){0}; /* its arrays are not its own now */
+    built->order = (struct name_order){0}; /* the topology owns its arrays now */
 }
 
 /* ---- sorting ---- */
 
 struct named_slot {
-    uint64_t key; /* the first bytes behind what all names begin with */
+    uint64_t key; /* the first bytes after the prefix of all names */
     uint32_t slot;
 };
 
@@ -41,7 +41,7 @@ static struct str name_of(const struct topology *t, uint32_t slot) {
     return ((const struct candidate_record *)pool_at(&t->candidates, slot))->text;
 }
 
-/* How many bytes all names begin with. */
+/* Returns how many bytes all names have in common at the beginning. */
 static size_t common_prefix(const struct topology *t, const struct named_slot *items,
                             uint32_t count) {
     const struct str first = name_of(t, items[0].slot);
@@ -63,7 +63,7 @@ static uint64_t key_of(struct str name, size_t from) {
     return key;
 }
 
-/* Names that differ in their keys are in the order of these, which are names cut off. */
+/* If keys differ, the names have the order of their keys, which are parts of the names. */
 static int compare(const void *a, const void *b, void *topology) {
     const struct named_slot *left = a, *right = b;
     if (left->key != right->key)

@@ -1,15 +1,14 @@
 /*
- * The slots of a topology in the order of their names, byte-wise: lists in answers are by name, and
- * ties are broken by name. Sorting thousands of names takes longer than most questions about them,
- * so the order is kept until a slot is made or freed; after that, the next view that asks sorts
- * again, and publishes what it has made as any other part of a view.
+ * The slots of a topology in the order of their names, byte by byte: lists in answers are by name,
+ * and ties are broken by name. Sorting thousands of names takes longer than most questions about
+ * them, so the order is kept until a slot is made or freed. The next view that needs it sorts
+ * again, and publishes the result like any other part of a view.
  */
 #pragma once
 
 #include "topology/topology.h"
 
-/* Of all slots that are in use, of known candidates and of held ones. Borrowed while the view is
- * open. */
+/* The order of all slots in use, known and held. Borrowed while the view is open. */
 struct topology_order {
     const uint32_t *slots; /* [count]: by name */
     uint32_t count;

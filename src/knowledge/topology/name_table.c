@@ -40,7 +40,7 @@ void name_table_put(struct name_table *t, struct hash128 name, uint32_t slot) {
     t->count++;
 }
 
-/* Where a name is that is there. */
+/* Returns the position of a name that is in the table. */
 static uint32_t position(const struct name_table *t, struct hash128 name) {
     uint32_t i = home(t, name.a);
     while (t->entries[i].a != name.a || t->entries[i].b != (uint32_t)name.b ||

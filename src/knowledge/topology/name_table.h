@@ -1,8 +1,8 @@
 /*
- * The names of known nodes as readers look them up: from a 128-bit keyed hash of the name
- * (base/name_hash.h) to a slot, in one memory access. The hash stands for the name (96 bits of it
- * are kept and compared), so neither the node's record nor its name is touched: with thousands of
- * names in a question, memory that is not in the processor's caches is what a look-up costs.
+ * Maps the names of known nodes to slots: from a 128-bit keyed hash of the name (base/name_hash.h),
+ * in one memory access. The hash stands for the name (96 bits of it are kept and compared), so
+ * neither the node's record nor its name is touched: with thousands of names in a question, memory
+ * that is not in the processor's caches is what a look-up costs.
  *
  * Open addressing, linear probing, no tombstones. Guarded by the topology's lock.
  */
@@ -27,10 +27,10 @@ struct name_table {
     uint32_t count;
 };
 
-/* Makes room for one more, so that the next name_table_put() cannot fail. 0 or -ENOMEM. */
+/* Makes room for one more name, so that the next name_table_put() cannot fail. 0 or -ENOMEM. */
 int name_table_reserve(struct name_table *t) MUST_CHECK;
 void name_table_put(struct name_table *t, struct hash128 name, uint32_t slot);
-/* Takes a name out that is there. */
+/* Removes a name that is in the table. */
 void name_table_take(struct name_table *t, struct hash128 name);
 static inline uint32_t name_table_find(const struct name_table *t, struct hash128 name) {
     if (t->cap == 0)
@@ -41,7 +41,7 @@ static inline uint32_t name_table_find(const struct name_table *t, struct hash12
         i = (i + 1) & (t->cap - 1);
     return t->entries[i].slot;
 }
-/* Has the entry fetched that a find of this name will look at first. */
+/* Prefetches the entry where the search for this name begins. */
 static inline void name_table_prefetch(const struct name_table *t, struct hash128 name) {
     if (t->cap > 0)
         __builtin_prefetch(&t->entries[(uint32_t)name.a & (t->cap - 1)]);

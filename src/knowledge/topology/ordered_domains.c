@@ -126,7 +126,7 @@ static uint32_t siblings_home(const struct ordered_domains *d, uint32_t parent, 
     return (uint32_t)(h >> 32) & (d->siblings_cap - 1);
 }
 
-/* The place of (parent, count), which is made if need be. */
+/* Returns the place of (parent, count); makes it if needed. */
 static struct ordered_siblings *siblings_of(struct ordered_domains *d, uint32_t parent,
                                             int64_t count) {
     uint32_t at = siblings_home(d, parent, count);
@@ -142,7 +142,7 @@ static struct ordered_siblings *siblings_of(struct ordered_domains *d, uint32_t 
     return place;
 }
 
-/* Counts that no child has any more are left out, so what has been used up comes back. */
+/* Rebuilds the table without the counts that no child has any more, which frees their places. */
 static bool siblings_build(struct ordered_domains *d) {
     uint32_t cap = 64;
     while (cap / 4 < d->tree.count && cap < (1u << 30))
@@ -162,14 +162,14 @@ static bool siblings_build(struct ordered_domains *d) {
     return true;
 }
 
-/* Is there room for the place that a change may take on each level? */
+/* Is there room for the place that a change may need on each level? */
 static bool siblings_ready(struct ordered_domains *d) {
     return (d->siblings != NULL && d->siblings_used + d->term_count < d->siblings_cap / 2) ||
            siblings_build(d);
 }
 
-/* The count of a child went from `before` one up or down: the least, or the most, follows it if it
- * was the only one there. */
+/* Updates the parent's least and most after a child's count went from `before` one up or down: they
+ * change if no other child had that count. */
 static void move_child(struct ordered_domains *d, uint32_t parent, int64_t before, int64_t by) {
     struct ordered_count *p = &d->items[parent];
     const int64_t now = before + by;
@@ -192,6 +192,6 @@ void ordered_domains_change(struct ordered_domains *d, uint32_t prefix, int64_t 
             move_child(d, d->tree.parents[prefix], before, by);
     }
     d->items[PREFIX_ROOT].count += by;
-    if (!quick) /* no memory: the long way */
+    if (!quick) /* no memory: search all children */
         find_least_and_most(d);
 }

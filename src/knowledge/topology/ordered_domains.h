@@ -1,17 +1,15 @@
 /*
- * Ordered spread, of whatever is counted: constraints by importance, region first, then zone within
+ * Ordered spread of any counted objects: constraints by importance, region first, then zone within
  * the region. A domain is compared with its siblings under the same parent only, so equal zone
  * names in two regions differ, and a region is filled evenly before its zones are looked at. The
- * engine counts pods on nodes with it; members of a Placement on clusters are the same question.
- * After Open Cluster Management's enhancement 70 (spread policy).
+ * engine counts pods on nodes with it; members of a Placement on clusters are counted in the same
+ * way. After Open Cluster Management's enhancement 70 (spread policy).
  *
- * Only what is *counted in* is compared: the domains of candidates that count.
+ * Only domains that are *counted in* are compared: those of candidates that count.
  *
- *     struct ordered_domains d = {.terms = terms, .term_count = 2};
- *     ordered_domains_init(&d, view, arena);
- *     for each candidate that counts: ordered_domains_include(&d, slot);
- *     for each that has some: ordered_domains_add(&d, slot, count);
- *     ordered_domains_settle(&d);
+ *     struct ordered_domains d = {.terms = terms, .term_count = 2}; ordered_domains_init(&d, view,
+ *     arena); for each candidate that counts: ordered_domains_include(&d, slot); for each with a
+ *     count: ordered_domains_add(&d, slot, count); ordered_domains_settle(&d);
  *     ordered_domains_score(&d, slot);
  */
 #pragma once
@@ -24,20 +22,20 @@ struct ordered_term {
     struct topology_column column;
     bool hard;
     int64_t max_skew;
-    uint32_t min_domains; /* fewer siblings count as if there were an empty one; 0: not given */
+    uint32_t min_domains; /* fewer siblings count as if there were an empty domain; 0: not given */
 };
 
-/* Of a prefix. */
+/* The counts of a prefix. */
 struct ordered_count {
-    int64_t count;       /* below it */
-    int64_t least, most; /* among its children; least > most while it has none */
-    uint32_t children;   /* those that are counted in */
+    int64_t count;       /* sum below it */
+    int64_t least, most; /* among its children; least > most if it has none */
+    uint32_t children;   /* children that are counted in */
     uint32_t in_flight;  /* pods that may land below it; the caller's */
     uint32_t mark;       /* the caller's */
     bool counted_in;
 };
 
-/* How many children of a parent have a count. */
+/* The number of a parent's children that have this count. */
 struct ordered_siblings {
     int64_t count;
     uint32_t parent; /* PREFIX_NONE: the place is free */
@@ -49,57 +47,57 @@ struct ordered_domains {
     uint32_t term_count;               /* at most ORDERED_TERMS */
     struct topology_tree tree;         /* borrowed from the view */
     struct ordered_count *items;       /* [tree.count] */
-    struct arena *arena;               /* borrowed; holds what is made here */
+    struct arena *arena;               /* borrowed; holds the arrays */
     struct ordered_siblings *siblings; /* open addressing by (parent, count); NULL: not made yet */
     uint32_t siblings_cap, siblings_used;
 };
 
-/* Nothing is counted in. 0, -E2BIG (the view's steps are spent) or -ENOMEM. */
+/* Begins with nothing counted in. 0, -E2BIG (the view's steps are spent) or -ENOMEM. */
 int ordered_domains_init(struct ordered_domains *d, struct topology_view *v,
                          struct arena *arena) MUST_CHECK;
 /* Counts a known candidate in, or all of them. */
 void ordered_domains_include(struct ordered_domains *d, uint32_t slot);
 void ordered_domains_include_all(struct ordered_domains *d);
-/* Adds to the domains of a candidate that is counted in. */
+/* Adds a count to the domains of a candidate that is counted in. */
 void ordered_domains_add(struct ordered_domains *d, uint32_t slot, int64_t count);
-/* After the last of these, once: sums, and the least, the most and the number of every parent's
+/* Call once after the last of these: computes sums, and every parent's number, least and most of
  * children. O(prefixes). */
 void ordered_domains_settle(struct ordered_domains *d);
-/* Adds 1 or -1 to a prefix and all above it, after ordered_domains_settle(), and keeps least and
- * most right. PREFIX_NONE changes nothing. O(terms), but for the first change: O(prefixes). */
+/* Adds 1 or -1 to a prefix and all above it, after ordered_domains_settle(), and updates least and
+ * most. PREFIX_NONE changes nothing. O(terms); the first change takes O(prefixes). */
 void ordered_domains_change(struct ordered_domains *d, uint32_t prefix, int64_t by);
 
-/* The prefix of a candidate's domain under each term, below that of the term before it (PREFIX_ROOT
- * at first); PREFIX_NONE from the first one that is not counted in. Candidates without a key share
- * one domain. */
+/* Gets the prefix of a candidate's domain under each term, below the prefix of the term before it
+ * (PREFIX_ROOT at first); PREFIX_NONE from the first one that is not counted in. Candidates without
+ * a key share one domain. */
 void ordered_domains_path(const struct ordered_domains *d, uint32_t slot,
                           uint32_t ret[ORDERED_TERMS]);
-/* The prefix under all terms, or PREFIX_NONE. */
+/* Returns the prefix under all terms, or PREFIX_NONE. */
 uint32_t ordered_domains_leaf(const struct ordered_domains *d, uint32_t slot);
-/* *ret_term: the first hard term whose key the candidate lacks; or, with `any`, the first term. */
+/* Does the candidate lack a hard term's key (`any`: any term's)? *ret_term: the first such term. */
 bool ordered_domains_lack(const struct ordered_domains *d, uint32_t slot, bool any,
                           uint32_t *ret_term);
-/* Does no known candidate lack one? */
+/* Has every known candidate those keys? */
 bool ordered_domains_lack_none(const struct ordered_domains *d, bool any);
 
-/* How empty a domain with `count` is among the children of `parent`, which has some: 63 at the
- * least of them, 0 at the most, and 0 where all are alike. */
+/* Returns how empty a domain with `count` is among the children of `parent`, which has some: 63 if
+ * it has the least of them, 0 if the most, and 0 if all have the same. */
 static inline int64_t ordered_part(const struct ordered_count *parent, int64_t count) {
     const int64_t range = parent->most - parent->least;
     return range > 0 ? ORDERED_TERM_MAX * (parent->most - count) / range : 0;
 }
 
-/* What skew is measured from below `parent`: its emptiest child, or 0 if it has fewer than
- * min_domains. */
+/* Returns the base of the skew below `parent`: its emptiest child's count, or 0 if it has fewer
+ * than min_domains children. */
 static inline int64_t ordered_base(const struct ordered_term *term,
                                    const struct ordered_count *parent) {
     return parent->children < term->min_domains ? 0 : parent->least;
 }
 
-/* The largest skew of each term: the fullest domain above the base, over all parents; 0 where
- * nothing is counted in. O(prefixes). */
+/* Gets the largest skew of each term: the fullest domain above the base, over all parents; 0 if no
+ * domain is counted in. O(prefixes). */
 void ordered_domains_skews(const struct ordered_domains *d, int64_t ret[ORDERED_TERMS]);
 
-/* Higher is better: each term gives 0 (fullest sibling) to 63 (emptiest), 6 bits a term, the first
- * term highest. The same for all candidates below one leaf of the tree. */
+/* Higher is better: each term adds 0 (fullest sibling) to 63 (emptiest), 6 bits a term, the first
+ * term highest. Equal for all candidates below one leaf of the tree. */
 int64_t ordered_domains_score(const struct ordered_domains *d, uint32_t slot);

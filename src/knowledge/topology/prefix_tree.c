@@ -35,7 +35,7 @@ int prefix_tree_init(struct prefix_tree *t, struct arena *arena) {
     return index_build(t, INDEX_FIRST);
 }
 
-/* Where (parent, domain) is in the index, or the free place where it belongs. */
+/* Returns the place of (parent, domain) in the index, or the free place for it. */
 static uint32_t place_of(const struct prefix_tree *t, uint32_t parent, uint32_t domain) {
     uint32_t at = home(t, parent, domain);
     while (t->index[at] != PREFIX_NONE &&

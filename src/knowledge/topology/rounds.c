@@ -8,11 +8,11 @@ enum { NO_GROUP = UINT32_MAX };
 enum { FORBIDDEN = -1 }; /* as a score */
 
 struct rounds_prefix {
-    int64_t score;   /* BY_SCORE: what the terms below add for `best`; WEIGHED: of those above */
-    uint32_t best;   /* the leaf to take from; PREFIX_NONE: there is none */
-    uint32_t term;   /* whose domains its children are; term_count: it is a leaf */
-    uint32_t groups; /* of its children, by count: the first */
-    uint32_t group;  /* of its parent's, that it is in */
+    int64_t score;   /* BY_SCORE: sum of the terms below for `best`; WEIGHED: of those above */
+    uint32_t best;   /* the leaf to take from; PREFIX_NONE: no leaf may be taken */
+    uint32_t term;   /* the term of its children's domains; term_count: it is a leaf */
+    uint32_t groups; /* the first of its children's groups, sorted by count */
+    uint32_t group;  /* its group among its parent's */
     uint32_t first_below, next; /* in the heap of its group */
 };
 
@@ -31,7 +31,7 @@ static bool is_better(const struct rounds *r, uint32_t a, uint32_t b) {
     return r->candidates.better(r->candidates.ctx, left->best, right->best);
 }
 
-/* The top of two heaps made one. */
+/* Merges two heaps. Returns the top. */
 static uint32_t meld(struct rounds *r, uint32_t a, uint32_t b) {
     if (a == PREFIX_NONE)
         return b;
@@ -41,7 +41,7 @@ static uint32_t meld(struct rounds *r, uint32_t a, uint32_t b) {
     return top;
 }
 
-/* The top of what is left of a heap. Two by two, and then these: O(log) on average. */
+/* Returns the heap without its top. Merges pairs, and then these: O(log) on average. */
 static uint32_t without_top(struct rounds *r, uint32_t top) {
     uint32_t pairs = PREFIX_NONE, left = r->prefixes[top].first_below, rest = PREFIX_NONE;
     while (left != PREFIX_NONE) {
@@ -62,7 +62,7 @@ static uint32_t without_top(struct rounds *r, uint32_t top) {
 
 /* ---- groups ---- */
 
-/* A new one in front of `next`, behind `previous`. There are as many as prefixes. */
+/* Makes a group in front of `next`, after `previous`. There are as many groups as prefixes. */
 static uint32_t make_group(struct rounds *r, uint32_t parent, int64_t count, uint32_t previous,
                            uint32_t next) {
     const uint32_t id = r->free_group;
@@ -94,10 +94,10 @@ static void join_group(struct rounds *r, uint32_t id, uint32_t child) {
     r->prefixes[child].group = id;
 }
 
-/* After one more was counted below a child that is the top of its group. */
+/* Moves a child, the top of its group, after one more was counted below it. */
 static void move_child(struct rounds *r, uint32_t parent, uint32_t child) {
     const uint32_t id = r->prefixes[child].group;
-    assert(r->groups[id].top == child); /* who took it had it from us */
+    assert(r->groups[id].top == child); /* rounds_best() or rounds_choices() returned it */
     r->groups[id].top = without_top(r, child);
     if (r->prefixes[child].best != PREFIX_NONE) {
         const int64_t count = r->domains->items[child].count;
@@ -117,8 +117,8 @@ static bool is_allowed(const struct rounds *r, uint32_t parent, int64_t count) {
     return !term->hard || rounds_over(term, &r->domains->items[parent], count) <= 0;
 }
 
-/* Of a parent's children: those with the highest part of the score are the groups at the front, and
- * what is forbidden is behind what is not. */
+/* Finds a parent's best leaf: the groups at the front have the highest part of the score, and
+ * forbidden groups come last. */
 static void find_best(struct rounds *r, uint32_t parent) {
     struct rounds_prefix *own = &r->prefixes[parent];
     const struct ordered_count *counts = &r->domains->items[parent];
@@ -205,7 +205,7 @@ struct ordered_prefix {
     uint32_t prefix, term;
 };
 
-/* Deepest first; of one depth those with the highest counts first. */
+/* Deepest first; at one depth those with the highest counts first. */
 static int compare_prefixes(const void *a, const void *b) {
     const struct ordered_prefix *left = a, *right = b;
     if (left->term != right->term)
@@ -215,7 +215,7 @@ static int compare_prefixes(const void *a, const void *b) {
     return left->prefix < right->prefix ? 1 : -1;
 }
 
-/* A child whose best is known joins its parent's groups; those with higher counts are there. */
+/* Adds a child with a known best to its parent's groups; children with higher counts are there. */
 static void add_child(struct rounds *r, uint32_t child) {
     const uint32_t parent = r->domains->tree.parents[child];
     const int64_t count = r->domains->items[child].count;
@@ -235,7 +235,7 @@ static void add_prefix(struct rounds *r, uint32_t prefix) {
         add_child(r, prefix);
 }
 
-/* Children before their parents, and by count where counts differ. */
+/* Adds children before their parents, and higher counts first. */
 static int add_prefixes(struct rounds *r, struct arena *arena) {
     const struct ordered_domains *d = r->domains;
     uint32_t count = 0;

@@ -1,41 +1,40 @@
 /*
- * Rounds of ordered spread: each takes one candidate of the leaf that is best now, counts it in its
- * domains, and so changes what is best next. What the candidates are, and which of a leaf's is the
- * best, the caller knows: here are leaves of the tree only. After Open Cluster Management's
- * enhancement 70 (EvenSpreadSelector, selectOne).
+ * Rounds of ordered spread: each takes one candidate of the best leaf, and counts it in its
+ * domains, which changes the next best leaf. This file knows leaves of the tree only; the caller
+ * knows the candidates, and the best one of each leaf. After Open Cluster Management's enhancement
+ * 70 (EvenSpreadSelector, selectOne).
  *
- * A hard term forbids a domain that would be more than maxSkew above its emptiest sibling. Of the
- * leaves that are left, either the one with the highest score is taken (ROUNDS_BY_SCORE), and among
- * equal scores the one with the better candidate; or the caller weighs scores against something
- * else (ROUNDS_WEIGHED) and gets the leaves that can win, each with its score.
+ * A hard term forbids a domain that would be more than maxSkew above its emptiest sibling. From the
+ * other leaves, ROUNDS_BY_SCORE takes the one with the highest score, and among equal scores the
+ * one with the better candidate. With ROUNDS_WEIGHED the caller weighs scores against something
+ * else: it gets the leaves that can win, each with its score.
  *
- *     rounds_init(&r, &domains, ROUNDS_BY_SCORE, &candidates, arena);
- *     while ((leaf = rounds_best(&r)) != PREFIX_NONE) {
- *         take the leaf's best candidate;
- *         rounds_take(&r, leaf);
+ *     rounds_init(&r, &domains, ROUNDS_BY_SCORE, &candidates, arena); while ((leaf =
+ *     rounds_best(&r)) != PREFIX_NONE) {
+ *         take the leaf's best candidate; rounds_take(&r, leaf);
  *     }
  *
  * How: children of one parent with the same count form a group, for they have the same part of the
  * score; each group is a heap whose top has the best leaf. A round changes the counts on one path
- * of the tree, so it moves one child a level into the next group, and nothing else is looked at: a
- * round takes O(terms x log(domains)), but where a part of the score stands for several counts
- * (siblings that differ by more than 63), whose groups are looked at one by one. ROUNDS_WEIGHED
- * looks at every group of leaves and every domain above them in every round.
+ * of the tree, so it moves one child a level into the next group, and reads nothing else: a round
+ * takes O(terms x log(domains)). But if several counts have the same part of the score (siblings
+ * that differ by more than 63), it reads their groups one by one. ROUNDS_WEIGHED reads every group
+ * of leaves and every domain above them in every round.
  *
- * A domain that is forbidden by a term stays so until something is taken from one of its siblings
- * or below them; so what nothing below can be taken of is left out by its parent for good.
+ * A domain that a term forbids stays so until a candidate is taken from one of its siblings or
+ * below them. So a parent leaves out for good a child below which nothing can be taken.
  */
 #pragma once
 
 #include "topology/ordered_domains.h"
 
-/* Is the best candidate of leaf `a` better than that of leaf `b`? Of two different leaves one is.
+/* Is the best candidate of leaf `a` better than that of leaf `b`? Never equal for different leaves.
  */
 typedef bool rounds_better_fn(const void *ctx, uint32_t a, uint32_t b);
 
 enum rounds_order { ROUNDS_BY_SCORE, ROUNDS_WEIGHED };
 
-/* The candidates of leaves. Borrowed; the caller keeps them, and takes them away. */
+/* The candidates of leaves. Borrowed; the caller keeps them, and removes taken ones. */
 struct rounds_candidates {
     rounds_better_fn *better;
     const void *ctx;      /* of `better` */
@@ -53,9 +52,10 @@ struct rounds {
     struct rounds_prefix *prefixes; /* [domains->tree.count] */
     struct rounds_group *groups;
     uint32_t free_group;
-    uint32_t *inner; /* ROUNDS_WEIGHED: what is counted in and no leaf; parents come first */
+    uint32_t *inner; /* ROUNDS_WEIGHED: the prefixes that are counted in and no leaf; parents come
+                        first */
     uint32_t inner_count;
-    uint64_t looked; /* groups and domains that have been looked at so far, for a budget */
+    uint64_t looked; /* groups and domains read so far, for a budget */
 };
 
 /* A leaf that may win, and the score of all candidates below it. */
@@ -65,25 +65,25 @@ struct rounds_choice {
 };
 
 /*
- * By how much a domain of `term` below `parent`, which holds `count`, would be over maxSkew with
- * one more; 0 or less: it may have one more.
+ * Returns by how much a domain of `term` below `parent` with `count` would exceed maxSkew with one
+ * more; 0 or less: it may have one more.
  */
 static inline int64_t rounds_over(const struct ordered_term *term,
                                   const struct ordered_count *parent, int64_t count) {
     return count + 1 - ordered_base(term, parent) - term->max_skew;
 }
 
-/* `domains` is settled. What is made is in the arena. 0 or -ENOMEM. */
+/* `domains` is settled. Memory is from the arena. 0 or -ENOMEM. */
 int rounds_init(struct rounds *r, struct ordered_domains *domains, enum rounds_order order,
                 const struct rounds_candidates *candidates, struct arena *arena) MUST_CHECK;
 
 /* ROUNDS_BY_SCORE: the leaf to take from; PREFIX_NONE: hard terms allow none, or none is left. */
 uint32_t rounds_best(const struct rounds *r);
 
-/* ROUNDS_WEIGHED: leaves that hard terms allow. Of leaves with equal scores below one parent there
- * is only the best. ret[domains->tree.count] has room for all. Returns how many. */
+/* ROUNDS_WEIGHED: gets the leaves that hard terms allow; of leaves with equal scores below one
+ * parent only the best. ret[domains->tree.count] has room for all. Returns how many. */
 uint32_t rounds_choices(struct rounds *r, struct rounds_choice *ret);
 
-/* Counts one more at a leaf that was the best, or a choice, of this round. `left` and `better` go
- * by the leaf's next candidate already. */
+/* Counts one more at a leaf that was the best, or a choice, of this round. `left` and `better` must
+ * already describe the leaf's next candidate. */
 void rounds_take(struct rounds *r, uint32_t leaf);

@@ -1,19 +1,19 @@
 /*
- * Candidates, and what they have in common: where pods, Placements or replicas may be placed, and
- * the domains that they are spread over. Nodes of a cluster fill it, and so do clusters of a fleet;
- * this folder knows neither.
+ * Candidates, where pods, Placements or replicas may be placed, and the domains that they are
+ * spread over. Nodes of a cluster fill it, and so do clusters of a fleet; this folder knows
+ * neither.
  *
  * A candidate has a name, labels and taints, and a dense *slot* number. A label key becomes a
- * *column* of domain ids on first use. A *feasibility* is (node affinity, tolerations) -> which
- * candidates they allow, made on first use and kept right by every change of a candidate.
+ * *column* of domain ids on first use. A *feasibility* maps (node affinity, tolerations) to the
+ * candidates that they allow. It is made on first use, and updated by every change of a candidate.
  *
- * What a view misses it builds for itself, and uses; when it is closed, the owner publishes that
- * under the write lock, for the next question. Nothing is published that changed meanwhile, that is
- * too large, or for which there is no room: the next question then builds it again. What is kept is
+ * A view builds missing parts for itself; when it is closed, the owner publishes them under the
+ * write lock, for the next question. A part is not published if candidates changed meanwhile, if it
+ * is too large, or if there is no room: the next question then builds it again. Kept parts are
  * bounded in number and bytes, with a share for each namespace (base/lru.h).
  *
- * Threads: there is no lock here. Its owner has one: what is under "Writing", and
- * topology_publish(), need it for writing, a view needs it for reading.
+ * Threads: the owner has a lock. Functions under "Writing", and topology_publish(), need it for
+ * writing; a view needs it for reading.
  */
 #pragma once
 
@@ -48,8 +48,8 @@ struct topology_options {
     uint32_t max_columns;   /* 0: LIMIT_COLUMNS; any limit is correct, and a small one only slow */
     uint32_t max_feasibilities;                                       /* 0: LIMIT_FEASIBILITIES */
     uint64_t max_column_bytes, max_feasibility_bytes, max_tree_bytes; /* 0: no limit */
-    uint64_t max_update_steps; /* that a change of one candidate costs; 0: LIMIT_UPDATE_STEPS */
-    /* What the owner keeps per slot. Both may be NULL. */
+    uint64_t max_update_steps; /* for a change of one candidate; 0: LIMIT_UPDATE_STEPS */
+    /* The owner's data per slot. Both functions may be NULL. */
     void *owner;
     /* Slots below `cap` are about to be used: makes room for them. 0 or -ENOMEM. */
     int (*grow)(void *owner, uint32_t cap);
@@ -63,9 +63,9 @@ void topology_free(struct topology *t);
 
 /* ---- Writing ---- */
 
-/* Adds or replaces a candidate. 0 or -ENOMEM (it is as it was before). */
+/* Adds or replaces a candidate. 0 or -ENOMEM (nothing is changed). */
 int topology_apply(struct topology *t, const struct candidate *candidate) MUST_CHECK;
-/* Forgets one by name; an unknown one is ignored. */
+/* Forgets a candidate by name; ignores an unknown name. */
 void topology_remove(struct topology *t, struct str name);
 /* The same by slot. */
 void topology_drop(struct topology *t, uint32_t slot);
@@ -80,36 +80,36 @@ struct pool *topology_records(struct topology *t);
  */
 uint32_t topology_slot_make(struct topology *t, struct str name);
 void topology_hold(struct topology *t, uint32_t slot);
-/* Without topology_settle(), which the caller owes. */
+/* The caller must call topology_settle() later. */
 void topology_unhold(struct topology *t, uint32_t slot);
 void topology_settle(struct topology *t, uint32_t slot);
 
 /* ---- Reading, without a view ---- */
 
-/* The slot of a name, known or held; TOPOLOGY_NONE: there is none. */
+/* Returns the slot of a name, known or held, or TOPOLOGY_NONE. */
 uint32_t topology_slot(const struct topology *t, struct str name);
 bool topology_is_known(const struct topology *t, uint32_t slot);
 /* Slots are below this number; some may be empty. */
 uint32_t topology_slots(const struct topology *t);
-/* Slots that per-slot arrays need room for. */
+/* Returns how many slots per-slot arrays need room for. */
 uint32_t topology_cap(const struct topology *t);
-/* Changes when a slot that had a candidate may get another. */
+/* Changes if a slot that had a candidate may get another. */
 uint64_t topology_slot_epoch(const struct topology *t);
-/* The slot's name, and the value of one of its labels ("" and false without it). Borrowed while the
- * lock is held. */
+/* Return the slot's name, and the value of one of its labels ("" and false without it). Borrowed
+ * while the lock is held. */
 struct str topology_name(const struct topology *t, uint32_t slot);
 bool topology_label(const struct topology *t, uint32_t slot, struct str key, struct str *ret_value);
 
-/* Its labels whose keys begin with a prefix, by key, the first `max` of them. Returns how many it
- * has. Borrowed likewise. */
+/* Gets the slot's labels with a prefix, by key, at most `max` of them. Returns how many it has.
+ * Borrowed likewise. */
 uint32_t topology_labels_of(const struct topology *t, uint32_t slot, struct str prefix,
                             struct label *ret, uint32_t max);
 
-/* A copy of what is known of the candidate in a slot, in the arena. 0 or -ENOMEM. */
+/* Copies the candidate in a slot into the arena. 0 or -ENOMEM. */
 int topology_describe(const struct topology *t, uint32_t slot, struct arena *arena,
                       struct candidate *ret) MUST_CHECK;
 
-/* Counts changes of candidates: their labels and taints, and which there are. */
+/* Counts changes of candidates: of labels and taints, and candidates that come or go. */
 uint64_t topology_changes(const struct topology *t);
 
 struct topology_stats {
@@ -119,22 +119,22 @@ struct topology_stats {
     uint64_t columns_refused, feasibilities_refused, trees_refused; /* were built, and not kept */
 };
 struct topology_stats topology_stats(const struct topology *t);
-/* What candidates take, without the strings and what is remembered for the next question. */
+/* Returns the bytes of the candidates, without strings and without kept parts of views. */
 uint64_t topology_kept_bytes(const struct topology *t);
-/* Forgets what no view has used since that tick, some of it at a time. */
+/* Forgets parts that no view has used since that tick, some of them at a time. */
 void topology_forget(struct topology *t, uint64_t tick);
-/* Of the view that was opened last. */
+/* Returns the tick of the last opened view. */
 uint64_t topology_tick(const struct topology *t);
-/* Steps of all changes so far: what writers have done, whatever the time it took. */
+/* Returns the steps of all changes so far, which measure the writers' work without a clock. */
 uint64_t topology_work(const struct topology *t);
 
 /* ---- Views ---- */
 
 struct topology_view {
     struct topology *topology;
-    uint64_t tick;       /* what this view uses is stamped with it; no other view has the same */
+    uint64_t tick;       /* stamps the parts that this view uses; no other view has the same */
     uint64_t asker;      /* a hash of the namespace whose share holds what this view builds */
-    struct steps *steps; /* borrowed: taken from by what it builds; NULL: no limit */
+    struct steps *steps; /* borrowed; building takes them; NULL: no limit */
     uint32_t built;      /* how much was missing so far */
     struct built_column *columns;  /* built, and the view's own; in lists */
     struct hash_node *column_tree; /* of all of these */
@@ -143,22 +143,21 @@ struct topology_view {
     struct built_order *order; /* NULL: none was built */
 };
 
-/* The owner's lock is held for reading. What a view has asked for stays valid until it is given up.
- */
+/* The owner's lock is held for reading. Results of a view stay valid until the lock is given up. */
 void topology_view_open(struct topology *t, struct topology_view *ret);
-/* After the view, under the write lock: keeps one thing that it has built, if it may. Returns false
- * if nothing is left. */
+/* After the view, under the write lock: keeps one of the parts that it has built, if allowed.
+ * Returns false if none is left. */
 bool topology_publish(struct topology_view *v);
-/* Ends the view, and what it has built that was not kept. No lock is needed. */
+/* Ends the view, and frees the parts that were not kept. No lock is needed. */
 void topology_view_close(struct topology_view *v);
 
 /* The slot of a known candidate, or TOPOLOGY_NONE. */
 uint32_t topology_find(const struct topology_view *v, struct str name);
-/* The same for a list, which is quicker than one by one. */
+/* Does the same for a list, faster than one by one. */
 void topology_find_all(const struct topology_view *v, const struct str *names, uint32_t count,
                        uint32_t *ret_slots);
 
-/* Per slot: its domain under a topology key; TOPOLOGY_NONE where there is no such label (or no
+/* Per slot: its domain under a topology key; TOPOLOGY_NONE without such a label (or without a
  * candidate). */
 struct topology_column {
     const uint32_t *domain_of;          /* [topology_slots()] */
@@ -171,8 +170,7 @@ struct topology_column {
 int topology_column(struct topology_view *v, struct str key, struct topology_column *ret);
 /* Is there a known candidate in this domain? */
 bool topology_domain_used(const struct topology_column *column, uint32_t domain);
-/* The label value that a domain of the column stands for, "" for one that is unused. Borrowed while
- * the view is open. */
+/* Returns the label value of a domain; "" for an unused domain. Borrowed while the view is open. */
 struct str topology_value(const struct topology_view *v, const struct topology_column *column,
                           uint32_t domain);
 
@@ -187,8 +185,8 @@ struct topology_tree {
                                 first, and each comes after its parent */
     uint32_t count;
 };
-/* Of at most TOPOLOGY_TREE_KEYS columns of the view. Valid as long as they are. 0, -E2BIG or
- * -ENOMEM. */
+/* Builds the tree of at most TOPOLOGY_TREE_KEYS columns of the view. Valid as long as they are. 0,
+ * -E2BIG or -ENOMEM. */
 int topology_tree(struct topology_view *v, const struct topology_column *columns, uint32_t count,
                   struct topology_tree *ret) MUST_CHECK;
 
@@ -197,15 +195,16 @@ enum {
     CANDIDATE_KNOWN = 1,
     CANDIDATE_AFFINITY = 2, /* nodeSelector and required node affinity hold */
     CANDIDATE_TAINTS = 4,   /* every NoSchedule and NoExecute taint is tolerated */
-    CANDIDATE_AVOIDED = 8,  /* a PreferNoSchedule taint is not */
+    CANDIDATE_AVOIDED = 8,  /* a PreferNoSchedule taint is not tolerated */
 };
-/* Of a pod: made without a view, because the text may be long. Borrows affinity and tolerations. */
+/* A pod's terms: made without a view, because they may be long. Borrows affinity and tolerations.
+ */
 struct feasibility_question {
     const struct node_affinity *affinity;
     struct tolerations tolerations;
     struct hash128 key;
     uint64_t steps, steps_a_taint; /* to match a candidate */
-    uint64_t bytes;                /* of a copy, about */
+    uint64_t bytes;                /* of a copy, approximately */
 };
 /* 0 or -ENOMEM. */
 int feasibility_question_init(struct feasibility_question *q, const struct node_affinity *affinity,
@@ -213,7 +212,7 @@ int feasibility_question_init(struct feasibility_question *q, const struct node_
 /* 0, -E2BIG (the view's steps are spent) or -ENOMEM. */
 int topology_feasible(struct topology_view *v, const struct feasibility_question *q,
                       const uint8_t **ret_flags) MUST_CHECK;
-/* The same, and the flags that all known candidates have. */
+/* Does the same, and gets the flags that all known candidates have. */
 int topology_feasible_common(struct topology_view *v, const struct feasibility_question *q,
                              const uint8_t **ret_flags, uint8_t *ret_common) MUST_CHECK;
 /* Question and answer in one. */
@@ -221,10 +220,9 @@ int topology_feasibility(struct topology_view *v, const struct node_affinity *af
                          struct tolerations tolerations, const uint8_t **ret_flags);
 
 /*
- * Where in a topology the candidates with a label are: the values of `key` on them, each once,
- * sorted. Copies, in the arena. Walks all candidates and their labels, and makes no column: there
- * may be as many labels as there are datasets. 0, -E2BIG (more than LIMIT_PLACES values) or
- * -ENOMEM.
+ * Gets the places of the candidates with a label: the values of `key` on them, each once, sorted,
+ * copied into the arena. Walks all candidates and their labels, and makes no column: there may be
+ * as many labels as there are datasets. 0, -E2BIG (more than LIMIT_PLACES values) or -ENOMEM.
  */
 int topology_places(const struct topology_view *v, struct label label, struct str key,
                     struct arena *arena, struct str **ret, uint32_t *ret_count) MUST_CHECK;

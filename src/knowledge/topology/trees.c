@@ -1,7 +1,7 @@
 /*
- * Trees: under several topology keys in order, where every known candidate is. One is made on first
- * use, and is right until labels change, a candidate comes or goes, or slots are added: that is
- * seldom, and a tree is made again as fast as many moves in it would be.
+ * Trees hold every known candidate's place under several topology keys, in order. A tree is made on
+ * first use, and is right until labels change, a candidate comes or goes, or slots are added. That
+ * is rare, and making the tree again is as fast as many moves in it.
  */
 #include "base/limits.h"
 #include "topology/internal.h"
@@ -59,7 +59,7 @@ static int fill(const struct topology *t, const struct topology_column *columns,
     return 0;
 }
 
-/* Makes the arrays, which are as long as they have to be. */
+/* Makes the arrays with their exact lengths. */
 static int make(const struct topology *t, const struct topology_column *columns,
                 struct tree_record *record) {
     CLEANUP(arena_done) struct arena arena;
@@ -109,7 +109,7 @@ static int build(struct topology_view *v, const struct topology_column *columns,
     return 0;
 }
 
-/* Those that cannot be used any more make room, some of them at a time: the caller holds a lock. */
+/* Forgets outdated trees to make room, some of them at a time: the caller holds a lock. */
 static void forget_old(struct topology *t) {
     uint32_t left = LRU_AT_A_TIME;
     for (POOL_EACH(&t->trees, id))
@@ -146,7 +146,7 @@ void tree_publish(struct topology *t, struct built_tree *built, const struct top
     const struct lru_entry entry = tree->entry;
     *tree = built->record;
     tree->entry = entry;
-    built->record.leaf_of = NULL; /* their memory is not its own now */
+    built->record.leaf_of = NULL; /* the topology owns their memory now */
     built->record.parents = NULL;
 }
 
