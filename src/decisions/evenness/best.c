@@ -1,8 +1,8 @@
 /*
- * Of all ways to put the pods into domains there is one that has the smallest possible maximum and
- * the largest possible minimum at once: the loads that can be reached are the integer points of a
- * base polyhedron, whose most even member is best in both (A. Frank and K. Murota, "Decreasing
- * Minimization on M-convex Sets"). So the two are looked for apart, with Hall's condition:
+ * One way to put the pods into domains has the smallest possible maximum and the largest possible
+ * minimum at once: the possible loads are the integer points of a base polyhedron, whose most even
+ * member is best in both (A. Frank and K. Murota, "Decreasing Minimization on M-convex Sets"). So
+ * the two are computed separately, with Hall's condition:
  *
  * - The maximum is the smallest number M that is not below any domain's fixed pods, and for which
  *   every set A of groups has room: its pods and the fixed ones of the domains that A reaches make
@@ -18,7 +18,7 @@
 enum { MASKS = 1 << LIMIT_EVENNESS_SETS };
 _Static_assert(LIMIT_EVENNESS_SETS <= 8, "a mask is a byte");
 
-/* Of the domains with a mask; sums over subsets of masks once add_subsets() has been there. */
+/* Per mask: its domains, and their fixed pods; after add_subsets() sums over subsets of masks. */
 struct sums {
     uint64_t domains[MASKS], fixed[MASKS];
 };
@@ -49,7 +49,7 @@ static uint32_t sum_domains(const struct best_question *q, struct sums *sums,
     return most;
 }
 
-/* Afterwards numbers[A] is the sum over all masks that have no group outside of A. */
+/* Makes numbers[A] the sum over all masks that have no group outside of A. */
 static void add_subsets(uint64_t *numbers, uint32_t count) {
     for (uint32_t g = 0; g < count; g++)
         for (uint32_t mask = 0; mask < 1u << count; mask++)

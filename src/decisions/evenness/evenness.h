@@ -1,19 +1,19 @@
 /*
  * How even the workloads of a cluster are, and how even they could be.
  *
- * A *workload* is what somebody scales: the topmost controller of pods that can be told from the
- * pods (model/workload.h). Pods without a controller, those of DaemonSets, mirror pods and pods
+ * A *workload* is the object that a user scales: the topmost controller that the pods themselves
+ * show (model/workload.h). Pods without a controller, those of DaemonSets, mirror pods and pods
  * that are bound to one node by name are no workload's: there is nothing to spread. Live pods that
  * are not terminating count.
  *
  * For a topology key, a node is *feasible* for a pod that its nodeSelector, its required node
  * affinity and its tolerations allow there, cordons included, and so do the volumes that its claims
- * are bound to (a disk of one zone); how full the node is does not matter.
- * A domain is feasible for a workload if one of its nodes is feasible for one of its pods.
+ * are bound to (a disk of one zone); how full the node is does not matter. A domain is feasible for
+ * a workload if one of its nodes is feasible for one of its pods.
  *
- *   skew       the most pods in a feasible domain, less the fewest
- *   best skew  the smallest skew that these pods can have, each in a domain that has a feasible
- *              node for it; a pod for which there is none stays where it is
+ *   skew       the most pods in a feasible domain, less the fewest best skew  the smallest skew
+ *   that these pods can have, each in a domain that has a feasible
+ *              node for it; a pod without such a domain stays where it is
  *   state      even: the skew is at most 1; unavoidable: it is more, and the best skew is not
  *              less; uneven: the cluster could have done better
  *
@@ -74,7 +74,7 @@ struct evenness_result {
 struct evenness_workload {
     struct str namespace, group, kind, name;
     uint32_t pods;
-    uint32_t tag; /* what evenness_round_tag() was told; UINT32_MAX: nothing */
+    uint32_t tag; /* result of evenness_round_tag()'s function; UINT32_MAX: none */
 };
 
 struct evenness_key {
@@ -135,6 +135,6 @@ int evenness_measure(struct cache *cache, const struct str *keys, uint32_t key_c
  * 0 or -ENOMEM. */
 int evenness_keys_of(struct cache *cache, struct str *ret, uint32_t *ret_count) MUST_CHECK;
 
-/* The number of a workload; UINT32_MAX: there is none. Kind "" is any: the first by kind. */
+/* Returns the number of a workload; UINT32_MAX if it is not found. Kind "": the first kind. */
 uint32_t evenness_find(const struct evenness_report *r, struct str namespace, struct str name,
                        struct str kind);

@@ -1,4 +1,4 @@
-/* What a round has seen, and what becomes of it. Only files of this folder include it. */
+/* Data of a round, and its evaluation. Only files of this folder include it. */
 #pragma once
 
 #include "base/arena.h"
@@ -26,7 +26,7 @@ struct domain_set {
     uint32_t domains[LIMIT_EVENNESS_KEYS]; /* how many */
 };
 
-/* Which set pods have that say this and whose volumes do. */
+/* The set of domains for pods with these terms and volumes. */
 struct seen_reach {
     struct hash128 key;
     uint32_t set;

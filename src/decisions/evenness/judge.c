@@ -36,7 +36,7 @@ static const uint64_t *bits_of(const struct judging *j, uint32_t set) {
 
 /* ---- the sets of a workload ---- */
 
-/* The group with these domains; LIMIT_EVENNESS_SETS: there are too many. */
+/* Returns the group with these domains; LIMIT_EVENNESS_SETS: there are too many. */
 static uint32_t find_group(struct judging *j, const uint64_t *domains) {
     struct scratch *x = &j->scratch;
     uint32_t g = 0;
@@ -48,7 +48,7 @@ static uint32_t find_group(struct judging *j, const uint64_t *domains) {
     return g;
 }
 
-/* Gathers the feasible domains. False: they are not known. */
+/* Gathers the feasible domains. Returns false if they are not known. */
 static bool gather(struct judging *j, const struct seen_workload *workload) {
     struct scratch *x = &j->scratch;
     const struct seen_group *group;

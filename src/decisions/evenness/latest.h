@@ -15,14 +15,14 @@ struct evenness_latest;
 struct evenness_latest *evenness_latest_new(void);
 void evenness_latest_free(struct evenness_latest *l);
 
-/* What is to be said of a tag of the report. */
+/* The note about one tag of the report. */
 struct evenness_note {
     struct str about; /* a policy's name */
     struct str text;  /* JSON: {"workloads":2,"worst":["shop/web","shop/cart"]} */
 };
 enum { EVENNESS_WORST = 5 };
-/* Of each tag that has keys, and workloads or none: how many are uneven by one of its keys, and the
- * worst of them. In the report's arena. 0 or -ENOMEM. */
+/* Writes a note for each tag with keys: how many of its workloads are uneven by one of its keys,
+ * and the worst of them. In the report's arena. 0 or -ENOMEM. */
 struct evenness_tag {
     struct str about;
     uint32_t keys; /* a bit for each of the report's */
@@ -43,7 +43,7 @@ struct evenness_held *evenness_latest_hold(struct evenness_latest *l);
 /* NULL is fine. */
 void evenness_latest_release(struct evenness_latest *l, struct evenness_held *held);
 
-/* Appends the note about this name; nothing if there is none, or no report. */
+/* Appends the note about this name; nothing without a note or a report. */
 void evenness_latest_note(struct evenness_latest *l, struct str about, struct strbuf *out);
 
 /* Appends evenkeel_workloads{topology_key,state} and, for the `max` worst workloads,

@@ -72,7 +72,7 @@ static bool is_worse(const struct evenness_report *r, struct candidate_series a,
     return x->skew > y->skew;
 }
 
-/* Of workloads with one name and several kinds only the worst is written: two series with the same
+/* If workloads of several kinds have one name, writes only the worst: two series with the same
  * labels would spoil the whole scrape. A bit for each key and first workload of a name: written. */
 struct written {
     uint64_t *bits; /* owned; [keys][words] */

@@ -1,6 +1,6 @@
 /*
- * What a report says of each tag: of a policy, how many of its workloads are uneven by a key that
- * it asks for, and which are the worst. One pass over the workloads of each key, from the worst on.
+ * Notes for each tag of a report, a policy: how many workloads are uneven by one of its keys, and
+ * the worst ones. One pass over the workloads of each key, from the worst on.
  */
 #include "evenness/latest.h"
 

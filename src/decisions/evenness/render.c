@@ -113,7 +113,7 @@ static void read_domain(struct reading *g) {
     key->domains = arena_push(g->r.arena, key->domains, key->domain_count, &g->domain_cap,
                               sizeof *key->domains);
     if (key->domains == NULL || !json_object(&g->r))
-        return; /* the arena or the reader says so */
+        return; /* the arena or the reader has failed */
     struct evenness_domain *domain = &key->domains[key->domain_count++];
     *domain = (struct evenness_domain){.nodes = 0};
     while (json_member(&g->r, &name))
@@ -150,21 +150,21 @@ static void read_counts(struct reading *g, struct evenness_result *result) {
         key->counts =
             arena_push(g->r.arena, key->counts, g->count_count, &g->count_cap, sizeof *key->counts);
         if (key->counts == NULL)
-            return; /* the arena says so */
+            return; /* the arena has failed */
         key->counts[g->count_count++] = (struct evenness_count){
             (uint32_t)(domain - key->domains) & INT32_MAX, true, number(&g->r)};
         result->count++;
     }
 }
 
-/* Of domains that were read before, in their order. */
+/* Marks domains that were read before as not feasible; they come in the same order. */
 static void read_elsewhere(struct reading *g, const struct evenness_result *result) {
     struct evenness_key *key = g->key;
     struct str name;
     uint32_t i = 0;
     if (!json_object(&g->r))
         return;
-    while (json_member(&g->r, &name)) /* the number is known */
+    while (json_member(&g->r, &name)) /* the number was read before */
         for (bool found = false; !found && i < result->count; i++) {
             struct evenness_count *count = &key->counts[result->first + i];
             found = str_eq(key->domains[count->domain].name, name);
@@ -190,7 +190,7 @@ static void read_workload(struct reading *g) {
     key->results = arena_push(g->r.arena, key->results, report->workload_count, &g->result_cap,
                               sizeof *key->results);
     if (report->workloads == NULL || key->results == NULL || !json_object(&g->r))
-        return; /* the arena or the reader says so */
+        return; /* the arena or the reader has failed */
     struct evenness_workload *w = &report->workloads[report->workload_count];
     struct evenness_result *result = &key->results[report->workload_count++];
     struct str group = {0};

@@ -1,8 +1,8 @@
 /*
  * Walks over the nodes, and then over all pods, a piece at a time. Numbers of the cache mean
  * something else in another view, so what is remembered from one piece to the next goes by its
- * content: workloads by their names, reaches by their keys. Slots stay what they are until a
- * node goes, which the epoch tells.
+ * content: workloads by their names, reaches by their keys. A slot keeps its node until a node
+ * goes, which changes the epoch.
  */
 #include "evenness/round.h"
 

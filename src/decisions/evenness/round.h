@@ -6,7 +6,7 @@
 
 enum { RESOLVE_STEPS = 16 }; /* about what finding a workload by its name takes */
 
-/* What is remembered of the groups and reaches of a view. */
+/* Remembers numbers for the groups and reaches of a view. */
 #define MEMO_EMPTY UINT32_MAX
 #define MEMO_NONE (UINT32_MAX - 1)   /* of no workload */
 #define MEMO_BEYOND (UINT32_MAX - 2) /* of one that is not measured */
@@ -35,7 +35,7 @@ struct evenness_round {
     uint8_t *allowed;        /* owned; [slots] of the nodes that volumes leave */
 };
 
-/* What is known of a namespace, good until the next is found. 0 or -ENOMEM. */
+/* Returns the data of a namespace, valid until the next call. 0 or -ENOMEM. */
 int round_namespace(struct evenness_round *r, struct str name, struct seen_namespace **ret);
 /* The workload of a group of the cache, or one of the memo's values. 0 or -ENOMEM. */
 int round_workload_of(struct evenness_round *r, const struct cache_view *v, uint32_t group,

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* What pods of a namespace ask of their nodes. */
+/* The node terms of pods of a namespace. */
 struct asked {
     struct str namespace;
     struct cache_may_run may;
@@ -146,7 +146,7 @@ static int make_set(struct evenness_round *r, struct cache_view *v, const struct
     return find_set(s, bits, ret);
 }
 
-/* What the volumes of these pods leave. 0, -E2BIG or -ENOMEM. */
+/* Finds the nodes that the volumes of these pods leave. 0, -E2BIG or -ENOMEM. */
 static int ask_pins(struct evenness_round *r, struct asked *asked) {
     CLEANUP(strbuf_done) struct strbuf text = {0};
     struct arena *arena = &r->pins_arena;

@@ -1,4 +1,4 @@
-/* Which workloads a round has found. */
+/* Finds the workloads of a round. */
 #include "evenness/round.h"
 #include "model/workload.h"
 
