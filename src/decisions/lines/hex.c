@@ -1,6 +1,6 @@
 #include "lines/hex.h"
 
-/* -1: it is no digit. */
+/* Returns -1 if the character is no digit. */
 static int digit_value(char c) {
     if (c >= '0' && c <= '9')
         return c - '0';
@@ -15,7 +15,7 @@ struct str hex_decode(struct json_reader *r) {
     const struct str text = json_string(r);
     char *bytes = arena_alloc(r->arena, text.n / 2);
     if (bytes == NULL || json_failed(r))
-        return (struct str){0}; /* the arena or the reader says so */
+        return (struct str){0}; /* the arena or the reader has failed */
     if (text.n % 2 != 0) {
         json_fail(r, "an odd number of hex digits");
         return (struct str){0};

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A cluster that is asked about. */
+/* A cluster of the question. */
 struct asked {
     struct str name;
     int64_t least;
@@ -49,8 +49,8 @@ static int sort_names(const struct available_line *line, struct arena *arena, st
     return 0;
 }
 
-/* One estimator's answers; null, that it failed, is none. `asked` may be NULL: they are only read.
- */
+/* Reads one estimator's answers; null, for one that failed, is no answer. `asked` may be NULL: then
+ * the answers are only checked. */
 static void answers_decode(struct json_reader *r, struct asked *asked, uint32_t count) {
     struct str key;
     if (!json_object(r))

@@ -50,7 +50,7 @@ static int line_check(const struct unschedulable_line *line, struct err *err) {
     return 0;
 }
 
-/* The last of that name, as a list has each once. NULL: there is none. */
+/* Returns the last Deployment with that name, as a list has each once; NULL if not found. */
 static const struct karmada_workload *find_deployment(const struct unschedulable_line *line,
                                                       const struct wire_unschedulable *asked) {
     const struct karmada_workload *found = NULL;

@@ -3,13 +3,12 @@
  * itself, without a state, a configuration or a clock. `evenkeel simulate --lines` asks line by
  * line, and the endpoints below /clusters/v1 take the same objects as bodies.
  *
- *     {"id": 1, "step": "normalise", "value": 50.5, "min": 1, "max": 100}
- *     {"id": 1, "value": 0}
+ *     {"id": 1, "step": "normalise", "value": 50.5, "min": 1, "max": 100} {"id": 1, "value": 0}
  *
- * `id` may be any JSON and comes back as it was written; null if there is none. A question that
- * cannot be read or is out of range is answered {"id", "error": a sentence, "errorKind": "Input"};
- * the id is null where the text is no JSON object. Members that a step does not know are passed
- * over; of a member that is there twice the last counts.
+ * `id` may be any JSON and comes back as it was written; null if not given. A question that cannot
+ * be read or is out of range is answered {"id", "error": a sentence, "errorKind": "Input"}; the id
+ * is null where the text is no JSON object. Members that a step does not know are passed over; of a
+ * member that is there twice the last counts.
  *
  * A step is a row of the table in lines.c, and is answered in a file of its own.
  */
@@ -42,7 +41,7 @@ struct line_question {
     const struct line_step *step; /* NULL while it is not known */
 };
 
-/* What a text asks for. After a failure `ret` has what could be read. 0 or -errno. */
+/* Reads a question. After a failure `ret` has the members that could be read. 0 or -errno. */
 int line_question_read(struct str text, struct arena *arena, struct line_question *ret,
                        struct err *err) MUST_CHECK;
 /* Appends the answer of a question that was read, or that it is refused because of `err`. Returns

@@ -192,7 +192,7 @@ static void note_sums(const struct world *w, const struct plan_line *line, int64
     }
 }
 
-/* What the question says of single clusters. */
+/* Notes the question's members about single clusters. */
 static int note_clusters(const struct world *w, const struct plan_line *line, struct arena *arena,
                          struct plan_question *q) {
     const uint32_t slots = topology_slots(w->topology);
