@@ -61,7 +61,7 @@ static char *reserve(struct strbuf *out, size_t bytes) {
 
 /* ---- filter ---- */
 
-/* What follows a refused name: :"reason", of each reason there is. */
+/* The text after a refused name, for each reason: :"reason". */
 struct reason_pieces {
     struct strbuf text; /* owned; a block longer than its pieces */
     const char *end;    /* of text */
@@ -102,7 +102,7 @@ struct lists {
     uint32_t passed_count, refused_count;
 };
 
-/* Which name passes is as good as random, so nothing here depends on it. */
+/* Has no branch on a name's verdict: a processor could not predict it. */
 static bool make_lists(const struct extender_args *args, const struct filter_result *result,
                        struct arena *arena, struct lists *ret) {
     uint32_t count = args->candidates.count, passed = 0, refused = 0;
@@ -190,7 +190,7 @@ bool name_list_filter(const struct extender_args *args, const struct filter_resu
 
 #define BEFORE_HOST "{\"Host\":"
 
-/* What stands between one name and the next: ,"Score":7},{"Host": */
+/* The text between one name and the next: ,"Score":7},{"Host": */
 struct score_piece {
     char bytes[SCORE_ROOM];
     uint32_t n; /* 0: not made yet */

@@ -34,8 +34,8 @@ static bool has_key(const struct policy *policy, struct str topology_key) {
     return false;
 }
 
-/* Is all that the pod is scored by what the policy asks for, in an order? Defaults that were kept
- * beside it are not what anybody asked for. */
+/* Do all soft constraints of the pod come from the policy, which has an order? Kept defaults are
+ * not the policy's. */
 static bool has_order(const struct policy *policy, const struct pod *pod) {
     for (uint32_t i = 0; i < pod->constraint_count; i++)
         if (!pod->constraints[i].hard && !has_key(policy, pod->constraints[i].topology_key) &&
@@ -44,7 +44,7 @@ static bool has_order(const struct policy *policy, const struct pod *pod) {
     return policy->spread_count > 1;
 }
 
-/* What is hard is a constraint of the pod, if the webhook has seen it; here all terms are soft. */
+/* Makes all terms soft: the webhook has made hard ones constraints of the pod. */
 static const struct spread_constraint *make_terms(const struct policy *policy, uint32_t count,
                                                   struct arena *arena) {
     struct spread_constraint *terms = arena_array(arena, count, sizeof *terms);
@@ -65,7 +65,7 @@ static struct str rule_name(const struct policy *policy, struct arena *arena) {
     size_t n = kind.n + policy->name.n;
     char *text = arena_alloc(arena, n);
     if (text == NULL)
-        return STR(""); /* the arena will say so */
+        return STR(""); /* the arena has failed */
     memcpy(text, kind.p, kind.n);
     memcpy(text + kind.n, policy->name.p, policy->name.n);
     return (struct str){text, n};
@@ -92,8 +92,8 @@ static bool same_group(const struct ordered_rule *a, const struct ordered_rule *
     return same;
 }
 
-/* Whom the pod's soft constraints count, if that are the same pods for all of them. Those that were
- * injected count the group that the pod was of then; others may have labelled it since. */
+/* Finds the pods that the pod's soft constraints count, if all count the same. Injected ones count
+ * the pod's group at that time; its labels may have changed since. */
 static int own_group(const struct pod *pod, struct arena *arena, struct ordered_rule *rule,
                      bool *ret_same) {
     *ret_same = true;
