@@ -322,10 +322,10 @@ int karmada_placement_marshal(struct str placement, struct arena *arena, struct 
     return end_writing(&x, &out, ret, err);
 }
 
-/* What counts of a placement, each as it compares; "" for nil. */
+/* The compared parts of a placement, in comparable form; "" for nil. */
 struct comparable {
     struct str fields[PLACEMENT_FIELDS];
-    struct str term; /* of clusterAffinities, the observed one; .p NULL: there is none */
+    struct str term; /* of clusterAffinities, the observed one; .p NULL: not found */
 };
 
 /* The first term of the name, as it compares. */

@@ -11,8 +11,7 @@
 
 #include "base/arena.h"
 
-/* What the scheduler would write into the annotation for spec.placement, with the CRD's defaults.
- */
+/* Writes spec.placement as the scheduler would into the annotation, with the CRD's defaults. */
 int karmada_placement_marshal(struct str placement, struct arena *arena, struct str *ret,
                               struct err *err) MUST_CHECK;
 

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* A strategy is a row. NULL: there is none. */
+/* One row per strategy. NULL: not supported. */
 static divide_fn *const strategies[] = {
     [DIVISION_NONE] = divide_duplicated,        [DIVISION_DUPLICATED] = divide_duplicated,
     [DIVISION_STATIC] = divide_statically,      [DIVISION_DYNAMIC] = divide_dynamically,

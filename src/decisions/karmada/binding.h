@@ -28,7 +28,7 @@ struct karmada_outcome {
     /* The term of clusterAffinities in force afterwards; "" without terms. Where no term fits it
      * stays what it was. */
     struct str affinity;
-    /* Of that term; where none fits, of the first that was tried, whose error counts. */
+    /* the decision of that term; if none fits, of the first one tried, which gives the error */
     struct karmada_decision decision;
     uint32_t tried; /* terms; 1 without */
 };

@@ -265,7 +265,7 @@ static void take_cluster(struct cover_step *c) {
 }
 
 /* Gives clusters back until one can be passed over: not the last one of a group that has no other.
- * False: there is none. */
+ * Returns false if none can be. */
 static bool give_back(struct cover_step *c) {
     while (c->taken > 0) {
         const uint32_t place = c->room->chosen[--c->taken];

@@ -16,7 +16,7 @@
 
 #define NO_PLACE UINT32_MAX
 
-/* What all divisions of one binding share. Arrays are by candidate, and in the arena. */
+/* Shared by all divisions of one binding. Arrays are by candidate, and in the arena. */
 struct assigner {
     const struct karmada_candidate *candidates;
     uint32_t candidate_count;
@@ -50,7 +50,7 @@ divide_fn divide_duplicated;  /* all replicas to each */
 divide_fn divide_statically;  /* by a->weights; equal shares where all of them are 0 */
 divide_fn divide_dynamically; /* by what clusters can hold: DIVISION_DYNAMIC, _AGGREGATED */
 
-/* What a candidate gets a part for. */
+/* A candidate's claim to a part. */
 struct share {
     uint32_t candidate;
     int64_t weight;   /* below 0 counts as 0 */

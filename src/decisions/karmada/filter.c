@@ -251,7 +251,7 @@ int karmada_filter(const struct karmada_question *q, struct arena *arena,
     return arena_failed(arena) ? out_of_memory(err) : 0;
 }
 
-/* ---- how it is told that none fits ---- */
+/* ---- the text for "no cluster fits" ---- */
 
 struct counted_reason {
     char text[16]; /* "<count> " */

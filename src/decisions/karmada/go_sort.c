@@ -104,7 +104,7 @@ static uint32_t median_around(const struct go_sorted *items, uint32_t at, uint32
     return median(items, at - 1, at, at + 1, swaps);
 }
 
-/* Of three at the quarters; how many of the comparisons had to swap tells what order there is. */
+/* Picks from three items at the quarters; the number of swaps shows the order of the items. */
 static uint32_t choose_pivot(const struct go_sorted *items, const struct range *r,
                              enum guess *ret_guess) {
     const uint32_t length = r->end - r->begin, quarter = length / 4;

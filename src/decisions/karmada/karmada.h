@@ -25,7 +25,7 @@ struct karmada_candidate {
     int32_t overflow_order; /* 0: the first affinity; n: its n-th overflow; 1000: none of them */
 };
 
-/* How an answer that is none is told. */
+/* Kinds of answers without clusters. */
 enum karmada_error {
     KARMADA_OK,
     KARMADA_FIT_ERROR,

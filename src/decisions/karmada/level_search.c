@@ -219,7 +219,7 @@ static void take_candidate(struct level_search *s, uint32_t level) {
 }
 
 /* Gives candidates back until one can be passed over: not the last one of a parent that has no
- * other. False: there is none. */
+ * other. Returns false if none can be. */
 static bool retreat(struct level_frame *f) {
     while (f->taken > 0) {
         const uint32_t place = f->chosen[--f->taken], slot = f->slots[place];

@@ -189,7 +189,7 @@ static int init_frame(const struct level_search *s, struct level_frame *f, uint3
 
 /* ---- what depends on how many levels are searched ---- */
 
-/* What the children of a group add to what is known of it. False: none is usable. */
+/* Adds the children of a group to its data. Leaves it unusable if no child is usable. */
 static void prepare_node(struct level_search *s, uint32_t level, uint32_t group,
                          int64_t *replicas) {
     struct level_node *node = &s->levels[level].nodes[group];
@@ -336,7 +336,7 @@ static bool clusters_suffice(const struct level_search *s) {
     return replicas >= s->need;
 }
 
-/* Most searches are short. One that is not begins again with prices. */
+/* Most searches are short. A long one begins again with prices. */
 static enum search_result search_priced(struct level_search *s) {
     const uint64_t max = s->budget.max;
     if (s->need > 0 && !clusters_suffice(s))

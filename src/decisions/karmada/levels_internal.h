@@ -9,7 +9,7 @@
 /* Levels below a level whose minGroups are looked at ahead. */
 enum { LEVELS_AHEAD = 3 };
 
-/* What a search needs to know of a group. */
+/* Data of a group for the search. */
 struct level_node {
     uint32_t first_child, child_count; /* in the level below, as places in its `by_parent` */
     bool usable;                       /* it has groups below, down to the last level */

@@ -56,8 +56,8 @@ extern const char *const karmada_plugin_names[KARMADA_PLUGINS];
 int karmada_plugins_parse(const struct str *words, uint32_t count, uint32_t *ret,
                           struct err *err) MUST_CHECK;
 
-/* What configuration or a question may change; karmada_defaults answers as v1.18.1 does, except
- * where the levels of a spread are concerned. */
+/* Settings by configuration or by a question; karmada_defaults answers like v1.18.1, except for the
+ * levels of a spread. */
 struct karmada_options {
     enum missing_topology missing;
     enum no_constraint no_constraint;

@@ -25,11 +25,11 @@ struct karmada_question {
     const struct binding_spec *spec;
     const struct binding_status *status; /* observed_affinity names the term that counts */
     const struct karmada_options *options;
-    /* What the accurate estimators of the clusters' members answer, or ESTIMATE_UNKNOWN; NULL:
-     * there is none. [cluster_count] */
+    /* Answers of the members' accurate estimators, or ESTIMATE_UNKNOWN; NULL: no estimator.
+     * [cluster_count] */
     const int64_t *accurate;
-    /* How much of a workload's data is in each cluster, 0 to 100 (percent); NULL: nothing is known
-     * of its data. [cluster_count] */
+    /* The share of a workload's data in each cluster, 0 to 100 (percent); NULL: not known.
+     * [cluster_count] */
     const uint8_t *data;
 };
 

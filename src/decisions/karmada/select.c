@@ -63,8 +63,8 @@ static bool is_spread(const void *ctx, uint32_t id, const void *key) {
     return a->field == b->field && str_eq(a->label, b->label);
 }
 
-/* Each field and label once: the last counts, in the place of the first. One that names neither is
- * left out, as upstream looks for none. */
+/* Finds each field and label once: the last counts, in the place of the first. Skips entries that
+ * name neither, as upstream does. */
 static int find_spread(struct select_work *w) {
     CLEANUP(hashmap_done) struct hashmap index = {0};
     const struct cluster_placement *p = w->placement;

@@ -49,7 +49,7 @@ bool level_group_is_default(const struct select_work *w, const struct level_grou
                             const struct level_group *group);
 /* By score, available replicas, and path. */
 int level_sort(struct select_work *w, struct level_groups *level) MUST_CHECK;
-/* What a selection shows of its levels. */
+/* Records the levels of a selection for its answer. */
 int levels_show(struct select_work *w, const struct level_groups *levels,
                 uint32_t count) MUST_CHECK;
 

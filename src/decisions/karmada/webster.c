@@ -22,7 +22,7 @@ bool webster_descending(struct str uid) {
     return uid.n > 0 && (hash & 1) == 1;
 }
 
-/* What one party would be given its next seat for. */
+/* The bid of one party for its next seat. */
 struct bid {
     double quotient;
     uint32_t party;
