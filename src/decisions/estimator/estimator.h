@@ -15,14 +15,14 @@
 #include "model/binding.h"
 #include "model/karmada.h"
 
-/* What Karmada calls no limit. */
+/* Karmada's value for "no limit". */
 #define ESTIMATE_MAX INT32_MAX
-/* What an estimator answers that does not know. upstream: UnauthenticReplica */
+/* The answer of an estimator that does not know. upstream: UnauthenticReplica */
 #define ESTIMATE_UNKNOWN (-1)
 
 /* ---- a question, prepared once for all clusters ---- */
 
-/* What one replica asks for of a resource; more than 0. */
+/* The demand of one replica for a resource; more than 0. */
 struct demand {
     struct str name;
     int64_t amount;    /* cpu in thousandths, others in whole units; rounded up */
@@ -42,7 +42,7 @@ struct component_demand {
     struct demands demands;
     const struct replica_requirements *requirements; /* borrowed */
 };
-/* What one set of them asks for of a resource. */
+/* The demand of one set of components for a resource. */
 struct set_demand {
     struct str name;
     int64_t amount, by_family; /* as in struct demand; at most INT64_MAX */
@@ -69,9 +69,8 @@ struct estimator_question {
                           upstream, of the suffix that a quantity happens to have */
 };
 
-/* What is made is in the arena, and takes its steps: 0, -E2BIG (they are spent) or -ENOMEM. The
- * requirements and components are borrowed. `ret` is zeroed but for these: models is MODELS_THIRD.
- */
+/* Memory is from the arena, and work takes its steps: 0, -E2BIG (they are spent) or -ENOMEM. The
+ * requirements and components are borrowed. Zeroes the rest of `ret`; models is MODELS_THIRD. */
 int estimator_question_init(struct estimator_question *ret,
                             const struct replica_requirements *requirements,
                             const struct component *components, uint32_t component_count,

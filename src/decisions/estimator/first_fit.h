@@ -31,7 +31,7 @@ struct first_fit {
     struct arena *arena;
 };
 
-/* What a replica needs of a column. */
+/* A replica's need of a column. */
 struct column_need {
     uint32_t column;
     int64_t amount; /* above 0 */
@@ -52,7 +52,7 @@ int first_fit_columns(struct first_fit *fit, const struct estimator_question *q,
                       bool replica) MUST_CHECK;
 /* The column of a resource, or UINT32_MAX. */
 uint32_t first_fit_column(const struct first_fit *fit, struct str name);
-/* What a replica needs, in columns. 0, -E2BIG or -ENOMEM. */
+/* Converts a replica's demands to columns. 0, -E2BIG or -ENOMEM. */
 int first_fit_needs(const struct first_fit *fit, const struct demands *demands,
                     struct placed_component *ret) MUST_CHECK;
 

@@ -107,7 +107,7 @@ int estimator_general_replicas(const struct karmada_cluster *cluster,
 
 /* ---- sets ---- */
 
-/* What the cluster has of a resource, in units of its own suffix. */
+/* Returns the free amount of a resource, in units of its own suffix. */
 static int64_t free_by_family(const struct karmada_resource *resource) {
     const struct quantity left = {.nano = resource->nano[KARMADA_ALLOCATABLE] -
                                           resource->nano[KARMADA_ALLOCATED] -

@@ -3,7 +3,7 @@
 
 #include "estimator/nodes.h"
 
-/* What assumed workloads ask for together: pods, and demands by name. 0, -E2BIG or -ENOMEM. */
+/* Sums the assumed workloads: pods, and demands by name. 0, -E2BIG or -ENOMEM. */
 int estimator_assumed_total(const struct estimator_question *q, struct arena *arena,
                             struct component_set *ret) MUST_CHECK;
 
@@ -13,7 +13,7 @@ static inline bool estimator_has_models(const struct karmada_cluster *cluster,
     return q->models != MODELS_OFF && cluster->models.modeling_count > 0;
 }
 
-/* Replicas of q->demands by models: ESTIMATE_UNKNOWN where they cannot tell, so that the summary
+/* Replicas of q->demands by models: ESTIMATE_UNKNOWN if they have no answer, so that the summary
  * decides. 0, -E2BIG or -ENOMEM; neither without assumed workloads. */
 int estimator_models_replicas(const struct karmada_models *models,
                               const struct estimator_question *q, struct arena *arena,
@@ -24,7 +24,7 @@ int estimator_models_sets(const struct karmada_models *models, const struct esti
 
 /* ---- nodes ---- */
 
-/* What topology_feasibility() says of a node that a replica may use. */
+/* Flags of topology_feasibility() for a node that a replica may use. */
 enum { NODE_USABLE = CANDIDATE_AFFINITY | CANDIDATE_TAINTS };
 
 /* The index of a scalar's name, or UINT32_MAX. */

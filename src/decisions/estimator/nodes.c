@@ -124,7 +124,7 @@ static int gather_names(struct making *m, struct estimator_nodes *ret) {
     return m->scalars == NULL ? -ENOMEM : 0;
 }
 
-/* What each node has. */
+/* Fills the resources of each node. */
 static int fill_rows(struct making *m, const struct estimator_nodes *ret) {
     uint32_t at = 0;
     for (int i = 0; i < NODE_NATIVES; i++)
@@ -233,7 +233,7 @@ int estimator_nodes_make(struct topology *topology, const struct node *nodes, ui
 
 /* ---- replicas ---- */
 
-/* What a replica needs of each node; 0: nothing. */
+/* A replica's need from each node; 0: nothing. */
 struct node_need {
     int64_t native[NODE_NATIVES];
     struct node_scalar *scalars; /* by name; `free` is what is needed */

@@ -27,7 +27,7 @@ struct node_scalar {
     int64_t free;
 };
 
-/* What is free: allocatable less the requests of pods; cpu in thousandths, others in whole units;
+/* Free resources: allocatable less the requests of pods; cpu in thousandths, others in whole units;
  * never below 0. Rows are in the order in which components are placed. */
 struct estimator_nodes {
     uint32_t count;

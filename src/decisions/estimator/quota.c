@@ -26,7 +26,7 @@ static bool is_counted(struct str name) {
     return str_eq(name, STR("cpu")) || str_eq(name, STR("memory")) || resource_is_extended(name);
 }
 
-/* Of one amount of the quota; false if it does not count. */
+/* Gets the room of one amount of the quota; returns false if the amount does not count. */
 static bool room_of(const struct quota_amount *amount, struct named_room *ret) {
     struct str name = amount->name;
     if (!amount->has_hard || !amount->has_used || str_has_prefix(name, STR(LIMITS)))
@@ -168,7 +168,7 @@ static int add_set(const struct estimator_quota *quota, const struct component_s
     return 0;
 }
 
-/* What assumed workloads of a namespace take of the quota. */
+/* Adds the amounts that assumed workloads of a namespace take from the quota. */
 static int add_assumed(const struct estimator_quota *quota, const struct estimator_question *q,
                        struct str namespace, struct arena *arena, int64_t *sums) {
     bool any;

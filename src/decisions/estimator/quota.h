@@ -12,7 +12,7 @@
 #include "estimator/estimator.h"
 #include "model/quota.h"
 
-/* What is free of a resource. */
+/* The free amount of a resource. */
 struct quota_room {
     struct str name; /* without "requests." */
     __int128 nano;   /* may be below 0 */

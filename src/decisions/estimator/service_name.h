@@ -10,5 +10,5 @@
 
 /* Appends it. */
 void estimator_service_name(struct str prefix, struct str cluster, struct strbuf *out);
-/* Whose such a Service is, a part of the name; "": it is not one with that prefix. */
+/* Returns the cluster in the name of such a Service; "" if the name has another prefix. */
 struct str estimator_service_cluster(struct str prefix, struct str name);

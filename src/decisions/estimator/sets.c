@@ -52,7 +52,7 @@ static int make_groups(const struct estimator_nodes *nodes, struct first_fit *fi
 
 /* ---- components ---- */
 
-/* Which nodes may be used; NULL: all. */
+/* Copies which nodes may be used; NULL: all. */
 static int copy_matches(const struct estimator_nodes *nodes, const uint8_t *flags,
                         struct arena *arena, const uint8_t **ret) {
     uint8_t *matches = NULL;

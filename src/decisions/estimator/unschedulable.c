@@ -16,7 +16,7 @@ static bool is_controlled_by(const struct object_meta *meta, struct str uid) {
     return !str_empty(meta->controller_kind) && str_eq(meta->controller_uid, uid);
 }
 
-/* By creation, then name. One that was never created is the oldest. */
+/* Orders by creation, then name. A workload without a creation time is the oldest. */
 static bool is_older(const struct karmada_workload *a, const struct karmada_workload *b) {
     if (a->has_created != b->has_created)
         return !a->has_created;
@@ -25,7 +25,7 @@ static bool is_older(const struct karmada_workload *a, const struct karmada_work
     return str_cmp(a->meta.name, b->meta.name) < 0;
 }
 
-/* NULL: there is none with the Deployment's template. */
+/* Returns the ReplicaSet with the Deployment's template; NULL if not found. */
 static const struct karmada_workload *find_replica_set(const struct unschedulable_question *q,
                                                        const struct selector *selector) {
     const struct hash128 template = q->deployment->template;

@@ -100,7 +100,7 @@ static int claim_decode(const Wire__Claim *claim, struct arena *arena,
     return r;
 }
 
-/* A Quantity without a text is 0; an empty text is none. */
+/* A Quantity without a text is 0; an empty text is not valid. */
 static int request_decode(const Wire__Entry *entry, struct arena *arena, struct request *ret,
                           struct err *err) {
     const Wire__Quantity *q;

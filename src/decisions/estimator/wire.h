@@ -17,7 +17,7 @@
 #include "base/json_writer.h"
 #include "model/binding.h"
 
-/* What a version's encoder writes. */
+/* The forms that encoders of different versions write. */
 enum wire_epoch {
     WIRE_MESSAGES, /* to v1.17: messages; fields that are empty, too */
     WIRE_BOTH,     /* v1.18: both sets of fields; none that is empty */

@@ -14,7 +14,7 @@ static int no_room(struct err *err) {
     return err_set(err, -ENOMEM, "the message is too large");
 }
 
-/* What is unknown is not packed again. */
+/* Drops unknown fields, so that they are not packed again. */
 static void forget_unknown(void *message) {
     ((ProtobufCMessage *)message)->n_unknown_fields = 0;
 }

@@ -110,7 +110,7 @@ int wire_put_toleration(const void *message, struct arena *arena, struct json_wr
     return 0;
 }
 
-/* What bytes hold. */
+/* Writes the message inside the bytes. */
 static int put_inside(const ProtobufCMessageDescriptor *type, const char *name, wire_put_fn *put,
                       struct str bytes, struct arena *arena, struct json_writer *w,
                       struct err *err) {
