@@ -110,7 +110,7 @@ static int read_strangers(struct deciding *x, const struct fleet_decision *first
     return 0;
 }
 
-/* What is decided of the Placement today. */
+/* Reads the Placement's present decisions. */
 static int read_current(struct deciding *x) {
     const struct object_meta *meta = &x->placement->meta;
     const struct fleet_decision *first = fleet_decisions(x->view, meta->namespace, meta->name);
@@ -184,7 +184,7 @@ static void leave_out(struct deciding *x, const uint8_t *lacks) {
     x->left_count = left;
 }
 
-/* What passes has no other cause. */
+/* Sets the causes of kept clusters: clusters that pass have no other cause. */
 static void note_kept(struct deciding *x) {
     const struct plan *plan = &x->d->plan;
     const uint32_t *kept = ocm_plan_kept(plan);
@@ -245,7 +245,7 @@ static int select_clusters(struct deciding *x) {
 
 /* ---- after ---- */
 
-/* What is in one list, by name, and has no mark. */
+/* Returns the clusters of a list, by name, that have no mark. */
 static uint32_t *without(struct deciding *x, const uint32_t *slots, uint32_t count,
                          const uint8_t *marks, uint32_t *ret_count) {
     uint32_t *ret = arena_array(x->arena, count, sizeof *ret);

@@ -30,14 +30,14 @@
 
 /* Annotation PLACEMENT_MODE_ANNOTATION. */
 enum placement_mode {
-    PLACEMENT_UNSET, /* there is none, or a word that nobody knows */
+    PLACEMENT_UNSET, /* not given, or an unknown word */
     PLACEMENT_SCORES,
     PLACEMENT_OWNER,
     PLACEMENT_OFF,
 };
 
-/* Which terms count for a Placement: its own; if it has none, those of a policy; in mode Off none
- * at all. Borrowed from both. Everything that spreads Placements asks here. */
+/* The terms that count for a Placement: its own; if it has none, those of a policy; in mode Off
+ * none at all. Borrowed from both. Everything that spreads Placements uses this. */
 struct ocm_terms {
     const struct placement_term *items;
     uint32_t count;
@@ -48,13 +48,13 @@ struct ocm_terms {
 };
 void ocm_terms_find(const struct placement *placement, const struct ocm_policy_terms *policy,
                     struct ocm_terms *ret);
-/* What is to be said of a word that nobody knows. In the arena. */
+/* Returns the warning for an unknown word, in the arena. */
 struct str ocm_unknown_mode_text(struct str word, struct arena *arena);
 
-/* Why the selector of the spread group does not parse; "": it does, or there is none. In the arena,
- * which says whether there was no memory. */
+/* Returns why the selector of the spread group does not parse; "" if it does or is not given. In
+ * the arena, which has failed if there was no memory. */
 struct str ocm_group_invalid(const struct placement *placement, struct arena *arena);
-/* What is to be said where two terms have one key; "": none have. In the arena. */
+/* Returns the warning for two terms with one key; "" if no two have. In the arena. */
 struct str ocm_key_twice(const struct ocm_terms *terms, struct arena *arena);
 
 struct ocm_question {
@@ -195,7 +195,7 @@ struct ocm_decision {
     bool filtered; /* false: no filter has answered (a misconfigured one, or no cluster) */
     const uint8_t *verdicts;                /* [slot]: enum ocm_verdict */
     const uint32_t *causes;                 /* [slot]: ocm_reason() reads it */
-    const struct selector *first_predicate; /* NULL: there is none */
+    const struct selector *first_predicate; /* NULL: no predicate */
     bool cel_unknown;
 
     /* what prioritizers say of those that pass */
@@ -229,8 +229,8 @@ struct ocm_decision {
     const uint32_t *others;         /* [slot]: how often the spread group has it; NULL: never */
     struct str group_invalid;       /* why there is no spread group though one is named; "" */
 
-    /* The score that says so to OCM, of the selected clusters: 100 each; resource "": the Placement
-     * has no annotation PLACEMENT_INJECTED_ANNOTATION. */
+    /* The score for OCM, of the selected clusters: 100 each; resource "": the Placement has no
+     * annotation PLACEMENT_INJECTED_ANNOTATION. */
     struct str publish_resource, publish_key;
 
     bool has_requeue;
@@ -260,7 +260,7 @@ int ocm_spread_judge(const struct ocm_decision *d, const uint32_t *slots, uint32
 
 struct str ocm_cluster_name(const struct ocm_decision *d, uint32_t slot);
 
-/* Of a cluster that is available: does it pass OCM's own filters, whatever keys it lacks? */
+/* Does an available cluster pass OCM's own filters, whatever keys it lacks? */
 static inline bool ocm_passes_filters(const struct ocm_decision *d, uint32_t slot) {
     return d->verdicts[slot] == OCM_PASS || d->verdicts[slot] == OCM_TOPOLOGY_KEY;
 }

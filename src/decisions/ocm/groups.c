@@ -31,7 +31,7 @@ static bool percentage_of(struct str text, uint32_t total, double *ret) {
     return true;
 }
 
-/* Sets group_problem if there is none. */
+/* Finds the length of a group; sets group_problem if it is not valid. */
 static void find_length(struct grouping *g) {
     struct deciding *x = g->x;
     const struct placement_group_length *wanted = &x->placement->group_length;
@@ -67,7 +67,7 @@ static int add_groups(struct grouping *g, struct str name, const uint32_t *slots
     return 0;
 }
 
-/* What a selector picks of the rest goes into groups of its own. */
+/* Puts the clusters of the rest that a selector picks into groups of their own. */
 static int add_selected(struct grouping *g, const struct placement_group *group, uint8_t *flags,
                         uint32_t *picked) {
     struct deciding *x = g->x;

@@ -10,8 +10,8 @@
 
 #include <errno.h>
 
-/* What is asked of every slot, read in the order of slots: by name, each would be out of the
- * processor's caches. */
+/* Facts about every slot, read in the order of slots: by name, each would miss the processor's
+ * caches. */
 enum { SLOT_KNOWN = 1, SLOT_TERMINATING = 2, SLOT_TAINTED = 4 };
 
 struct deciding {

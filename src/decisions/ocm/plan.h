@@ -69,7 +69,7 @@ struct plan {
     uint32_t kept_count;    /* the last so many of `selected` */
     uint32_t keyless_count; /* the last so many of the kept: they lack a hard term's key */
     uint8_t *kept_terms;    /* [kept_count]: the hard term that would let nobody in there */
-    uint32_t unscheduled;   /* how many fewer than the number; 0 where there is none */
+    uint32_t unscheduled;   /* how many fewer than the number; 0 without a number */
     /* New ones of `selected` whose domain is above a hard term with the kept: so many that it would
        not be without them, or all that there are. */
     uint32_t *above;

@@ -51,7 +51,7 @@ uint32_t plan_forbidding_term(const struct plan_work *w, uint32_t slot);
 /* Fills ret->domains, after the last round. 0, -E2BIG or -ENOMEM. */
 int plan_domains(struct plan_work *w, struct plan *ret) MUST_CHECK;
 
-/* What a trace of the rounds has beside them. */
+/* Further data for a trace of the rounds. */
 struct plan_trace {
     bool *picked; /* [feasible_count] */
 };

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* An observed value whose size is above this is none. */
+/* An observed value of a larger size is ignored. */
 #define SCORE_VALUE_MAX 1e15
 
 struct score_range {

@@ -176,7 +176,7 @@ struct str ocm_absence_text(enum ocm_absence why) {
 
 /* ---- the step ---- */
 
-/* Of known clusters those in a set that are not being deleted. */
+/* Keeps the known clusters that are in a set and not being deleted. */
 static int keep_members(struct deciding *x, const uint8_t *flags, uint8_t *is_member) {
     uint32_t left = 0;
     for (uint32_t i = 0; i < x->left_count; i++) {

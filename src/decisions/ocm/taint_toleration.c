@@ -66,7 +66,7 @@ static struct tolerance tolerance_of(const struct deciding *x, const struct clus
     return ret;
 }
 
-/* Of all its taints; *ret_cause: the first that is not tolerated. */
+/* Returns the tolerance of all its taints; *ret_cause: the first that is not tolerated. */
 static struct tolerance tolerance_of_cluster(const struct deciding *x,
                                              const struct fleet_cluster *cluster, bool is_member,
                                              uint32_t *ret_cause) {
@@ -113,7 +113,7 @@ int decide_taints(struct deciding *x) {
     return r;
 }
 
-/* Of the clusters that are decided today, available or not; one that is not known has no taints. */
+/* For the clusters in the present decisions, available or not; an unknown cluster has no taints. */
 int decide_requeue(struct deciding *x) {
     struct ocm_decision *d = x->d;
     int r = 0;

@@ -122,7 +122,7 @@ static bool is_ours(const struct placement_prioritizer *p) {
            injected_key_read(p->resource, p->score, &key);
 }
 
-/* Of the `builtIn: Spread` whose place a prioritizer of ours has taken. */
+/* Returns the weight of the `builtIn: Spread` that our prioritizer has replaced. */
 static int32_t replaced_weight(const struct deciding *x) {
     struct injected injected = {.weight = 0};
     struct str text;
@@ -131,7 +131,7 @@ static int32_t replaced_weight(const struct deciding *x) {
     return injected.weight;
 }
 
-/* Of equal names the one that is written first comes first. */
+/* Sorts by name; among equal names by the place in the list. */
 static int compare_weighed(const void *a, const void *b) {
     const struct weighed *left = a, *right = b;
     const int order = str_cmp(left->name, right->name);
