@@ -67,7 +67,7 @@ static const struct str own_keys[] = {STR(FLUID_LABEL_DATASET), STR(TEMPLATE_HAS
                                       STR(ROLLOUT_HASH_LABEL)};
 enum { OWN_KEYS = sizeof own_keys / sizeof own_keys[0] };
 
-/* What is kept of a pod whose labels are not. A value that no label can have is left out, too. */
+/* Keeps these labels of a pod whose others are not kept. Drops values that no label can have. */
 static struct labels own_labels(const struct labels *all, struct label ret[static OWN_KEYS]) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < OWN_KEYS; i++) {
@@ -125,7 +125,7 @@ static bool class_equal(const void *ctx, uint32_t id, const void *key) {
            label_set_is(&c->strings, &pod_class->labels, k->labels);
 }
 
-/* Of what it is; the labels are added. */
+/* Begins the hash of a class without its labels. */
 static struct hash_state hash_of_key(const struct class_key *key) {
     struct hash_state hash = hash_begin();
     hash_add_number(&hash, (uint64_t)key->namespace << 32 | key->owner);

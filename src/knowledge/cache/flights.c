@@ -141,7 +141,7 @@ static uint32_t keep(struct cache *c, const struct flight_record *flight) {
     return id;
 }
 
-/* An empty flight in the index, with room for every node there is; POOL_NONE: there is none. */
+/* Makes an empty flight in the index, with room for every node; POOL_NONE: no memory. */
 static uint32_t flight_new(struct cache *c, const struct hash128 *uid,
                            const struct object_meta *pod) {
     struct flight_record flight = {0};

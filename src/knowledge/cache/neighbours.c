@@ -192,7 +192,7 @@ static bool means_class(const struct cache *c, const struct cache_meant *meant,
     return any;
 }
 
-/* What matching one class of the namespace takes; 0: no term means any. */
+/* Returns the steps to match one class of the namespace; 0: no term matches any. */
 static uint64_t steps_in(const struct cache_meant *meant, uint32_t namespace) {
     uint64_t steps = 0;
     for (uint32_t t = 0; t < meant->count; t++)
@@ -279,7 +279,7 @@ static uint32_t terms_of(const struct cache *c, const struct pod_record *pod) {
     return record->terms;
 }
 
-/* Of what a pod has. */
+/* Returns the terms of a pod's record. */
 static const struct meaning_term *of_record(const struct cache_meaning *meaning, uint32_t id,
                                             uint32_t *ret_count) {
     if (id == TERMS_NONE || id == TERMS_UNKNOWN) {

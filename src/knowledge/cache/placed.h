@@ -49,7 +49,7 @@ bool cache_placed_owner(const struct cache_view *v, uint32_t group, struct cache
 bool cache_placed_label(const struct cache_view *v, uint32_t group, struct str key,
                         struct str *ret_value);
 
-/* What a group's pods have in common. Arrays are in the arena. 0 or -ENOMEM. */
+/* Gets the common properties of a group's pods. Arrays are in the arena. 0 or -ENOMEM. */
 int cache_group_of(const struct cache_view *v, uint32_t group, struct arena *arena,
                    struct cache_group *ret) MUST_CHECK;
 

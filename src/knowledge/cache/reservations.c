@@ -23,7 +23,7 @@ static int64_t now_ms(const struct cache *c) {
     return c->options.clock->now_ms(c->options.clock);
 }
 
-/* Of a pod record that is reserved. */
+/* Returns the reservation of a pod's record, which must be reserved. */
 static struct reservation *reservation_of(const struct cache *c, uint32_t pod) {
     struct reservation *r = c->reservations;
     while (r->pod != pod)
@@ -176,7 +176,7 @@ void cache_bind_end(struct cache *c, const struct object_meta *pod, enum cache_b
 
 /* ---- time ---- */
 
-/* What happened until then, the source of pods has told of. */
+/* Returns the time until which the source of pods has reported changes. */
 static int64_t seen_ms(const struct cache *c) {
     int64_t heard_ms = atomic_load_explicit(&c->heard_ms[OBJECT_POD], memory_order_relaxed);
     return heard_ms != 0 && heard_ms < now_ms(c) ? heard_ms : now_ms(c);
