@@ -18,8 +18,8 @@
 
 enum {
     JITTER_MS = 500,
-    REACTION_MS = 8000, /* a rewrite that soon after it was right answers us */
-    ANSWER_MS = 1000,   /* the first wait for such a writer, then doubled */
+    REACTION_MS = 8000, /* a rewrite within this time of our repair is an answer to it */
+    ANSWER_MS = 1000,   /* the first wait after such a rewrite, then doubled */
     ANSWER_MAX_MS = 300000,
     RETRY_MS = 1000, /* after a failure, doubled */
     RETRY_MAX_MS = 60000,
@@ -28,20 +28,20 @@ enum {
 
 enum { WRITTEN, CONFLICT, FAILED, RESULTS };
 
-/* How the object stands, as last judged. */
+/* The object's state when it was last checked. */
 enum state { UNKNOWN, RIGHT, WRONG, ABSENT };
 
 struct ca_bundle_controller {
     struct ca_bundle_controller_options options;
     struct write_handle *writes;
-    struct strbuf bundle, certificate; /* what is to be */
+    struct strbuf bundle, certificate; /* the wanted ones */
 
     bool exists, named;   /* named: in the listing that is under way */
-    struct strbuf object; /* as the watch said */
+    struct strbuf object; /* as the watch last showed it */
     enum state state;
     int64_t right_ms;  /* when it last became right; INT64_MIN: never */
-    int64_t answer_ms; /* the present wait for one who answers us; 0: there is none */
-    bool planned;      /* a write, since it was last made */
+    int64_t answer_ms; /* the present wait before a repair; 0: write at once */
+    bool planned;      /* a write was requested and not made yet */
 
     char what[320], label[RESULTS + 1][320];
     struct metric is_right, foreign, results[RESULTS];
@@ -65,7 +65,7 @@ static void report(struct ca_bundle_controller *k, struct str uid, enum controll
 
 /* ---- judging ---- */
 
-/* Marks the entries that are ours and have another bundle. Returns how many are ours. */
+/* Marks our entries that have another bundle. Returns the number of our entries. */
 static uint32_t compare(const struct ca_bundle_controller *k, struct webhook_configuration *c,
                         uint32_t *ret_wrong) {
     uint32_t ours = 0;
@@ -83,7 +83,7 @@ static uint32_t compare(const struct ca_bundle_controller *k, struct webhook_con
     return ours;
 }
 
-/* What is planned already is not put off, nor done sooner. */
+/* Requests a write. A write that is already planned keeps its time. */
 static void plan(struct ca_bundle_controller *k, int64_t delay_ms) {
     if (!k->planned)
         writer_want(k->writes, str_of(k->options.name), delay_ms);
@@ -95,7 +95,7 @@ static void plan_nothing(struct ca_bundle_controller *k) {
     writer_drop(k->writes, str_of(k->options.name));
 }
 
-/* Somebody made wrong what was right. */
+/* Reports that another writer changed a right caBundle, and chooses the wait before the repair. */
 static void blame(struct ca_bundle_controller *k, const struct webhook_configuration *c) {
     char note[700];
     metric_add(&k->foreign, 1);
@@ -133,7 +133,7 @@ static void became_right(struct ca_bundle_controller *k) {
 static void became_wrong(struct ca_bundle_controller *k, const struct webhook_configuration *c) {
     if (k->state == RIGHT)
         blame(k, c);
-    /* nobody else is to blame for one that is new, or for our own new certificate */
+    /* a new object, or our own new certificate, is no fault of another writer */
     int64_t wait_ms = k->state == RIGHT || k->state == WRONG ? k->answer_ms : 0;
     k->state = WRONG;
     plan(k, wait_ms + (int64_t)random_below(&k->options.seed, JITTER_MS));
@@ -174,8 +174,8 @@ static int make(void *ctx, struct str name, struct write *ret, struct err *err) 
     k->planned = false;
     if (!k->exists ||
         webhook_configuration_read(strbuf_str(&k->object), STR(MANAGER), &arena, &c, err) != 0)
-        return 0;                 /* that it cannot be read was logged when it came */
-    (void)compare(k, &c, &wrong); /* how many are ours was logged */
+        return 0;                 /* an unreadable object was logged when it arrived */
+    (void)compare(k, &c, &wrong); /* the number was logged */
     if (wrong == 0)
         return 0;
     ret->verb = WRITE_STRATEGIC;
@@ -185,7 +185,7 @@ static int make(void *ctx, struct str name, struct write *ret, struct err *err) 
     return 0;
 }
 
-/* What became of the object comes through the watch, also after a conflict or when it is gone. */
+/* The watch shows the object's new version, also after a conflict or a deletion. */
 static void done(void *ctx, struct str name, const struct write_result *result) {
     struct ca_bundle_controller *k = ctx;
     bool conflict = result->end == WRITE_CONFLICT || result->end == WRITE_GONE;
@@ -228,7 +228,7 @@ static void gone(struct ca_bundle_controller *k) {
 }
 
 static int remove_object(void *ctx, struct str object, struct err *err) {
-    (void)object, (void)err; /* there is but one */
+    (void)object, (void)err; /* there is only one object */
     gone(ctx);
     return 0;
 }
@@ -258,7 +258,7 @@ void ca_bundle_controller_trust(struct ca_bundle_controller *k, struct str bundl
     strbuf_clear(&k->certificate);
     strbuf_append_str(&k->certificate, certificate);
     if (k->state == RIGHT)
-        k->state = UNKNOWN; /* it was us who made it wrong, if it is */
+        k->state = UNKNOWN; /* if it is wrong now, our new certificate is the cause */
     judge(k);
 }
 

@@ -1,25 +1,25 @@
 /*
- * Keeps the caBundle of one Mutating- or ValidatingWebhookConfiguration right: that of every
- * webhook in it which calls a name that our certificate is for. Fed by a watch of that one object.
+ * Keeps the caBundle right in one Mutating- or ValidatingWebhookConfiguration: for every webhook
+ * that calls a name in our certificate. A watch of that one object feeds the controller.
  *
- * Without a fight: a bundle is written when a version of the object was seen to be wrong, and only
- * on top of that version, so there is at most one write for each foreign one, however many replicas
- * look; they need no leader. A wrong bundle is mended within half a second, which spreads replicas.
- * Who rewrites it again within 8 s of that is not obeyed, but is answered ever more slowly: after
- * 1 s, 2 s and so on up to 5 minutes, until it leaves the bundle alone for longer.
+ * It avoids a fight of writers: it writes a bundle only on top of the version that it saw to be
+ * wrong, so there is at most one write for each foreign write, however many replicas watch; they
+ * need no leader. It mends a wrong bundle after a random delay of up to half a second, which
+ * spreads replicas. A writer that rewrites the bundle within 8 s of the repair is answered ever
+ * more slowly: after 1 s, 2 s and so on up to 5 minutes, until it leaves the bundle alone longer.
  *
- * Two replicas that have not seen the same Secret yet may want different bundles for a moment; what
- * each writes, it writes once, and it ends when both have seen it.
+ * Two replicas that have not seen the same Secret yet may want different bundles for a moment. Each
+ * writes its bundle once, and they agree when both have seen the Secret.
  *
- * An object that is not there, or was deleted, is not made: that is for whoever installs it. It is
- * said, and mended when it comes back.
+ * The controller does not create a missing or deleted object: the installation does. It reports the
+ * absence, and mends the object when it comes back.
  *
  * Metrics, with configuration="<name>", or "validating/<name>":
  * evenkeel_webhook_configuration_right (1: it is there and API servers trust our certificate),
  * evenkeel_ca_bundle_foreign_writes_total, evenkeel_ca_bundle_writes_total{result}. Events about
- * the object: CABundleRewritten, which says by whom, WebhookConfigurationMissing.
+ * the object: CABundleRewritten, which names the writer, WebhookConfigurationMissing.
  *
- * Threads: everything on the client's thread, but ca_bundle_controller_free().
+ * Threads: everything on the client's thread, except ca_bundle_controller_free().
  */
 #pragma once
 
@@ -30,25 +30,25 @@
 #include "kube/write/writer.h"
 
 struct ca_bundle_controller_options {
-    struct writer *writer;         /* borrowed until ca_bundle_controller_free(), as what follows */
+    struct writer *writer;         /* borrowed until ca_bundle_controller_free(), as the rest */
     struct clock *clock;           /* NULL: the real one */
     struct event_recorder *events; /* NULL: none are written */
     enum webhook_kind kind;        /* of the object */
-    const char *name;              /* of it */
+    const char *name;              /* of the object */
     uint64_t seed;                 /* of the jitter */
 };
 
 struct ca_bundle_controller;
 
-/* 0 or -ENOMEM. Nothing happens before the sink is told something. */
+/* Returns 0 or -ENOMEM. The controller does nothing before the sink's first call. */
 int ca_bundle_controller_new(const struct ca_bundle_controller_options *options,
                              struct ca_bundle_controller **ret, struct err *err) MUST_CHECK;
 /* For a watch of the one object (a field selector). */
 struct reflector_sink ca_bundle_controller_sink(struct ca_bundle_controller *k);
-/* What API servers are to trust, and the certificate that says which names are ours. PEM; copied.
- * An empty bundle is written nowhere. */
+/* Sets the bundle that API servers must trust, and the certificate that has our names. Both are PEM
+ * and copied. An empty bundle is never written. */
 void ca_bundle_controller_trust(struct ca_bundle_controller *k, struct str bundle,
                                 struct str certificate);
-/* After its watch, and after whoever calls ca_bundle_controller_trust(). When this returns, nothing
- * is being written any more. Any thread. NULL is fine. */
+/* Call after the watch and all callers of ca_bundle_controller_trust() have stopped. When this
+ * returns, no write is under way. Any thread. NULL is fine. */
 void ca_bundle_controller_free(struct ca_bundle_controller *k);

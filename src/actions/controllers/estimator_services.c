@@ -13,24 +13,24 @@
 #include <stdlib.h>
 
 enum {
-    LOOK_MS = 1000,  /* how often it is looked for what is wrong */
+    LOOK_MS = 1000,  /* between two checks of all Services */
     AGAIN_MS = 5000, /* between two writes of one Service */
     RETRY_MS = 5000,
     RETRY_MAX_MS = 60000,
     REFUSED_MS = 60000,
     NOWHERE_MS = 30000, /* after a creation that found no namespace */
-    AT_ONCE = 1000,     /* that want a write at the same time; others have their turn later */
+    AT_ONCE = 1000,     /* writes planned at the same time; the other Services wait */
     NAME_MAX_BYTES = 63,
     ARENA_BYTES = 2 * LIMIT_KUBE_EVENT,
 };
 
-/* A Service of the namespace whose name begins as ours. */
+/* A Service of the namespace whose name begins with our prefix. */
 struct kept_service {
     struct strbuf name, uid, version; /* owned */
     bool ours, right, terminating;
     bool shown;    /* by the listing under way */
     uint64_t seen; /* the pass that found its Cluster */
-    bool said;     /* that it is another one's */
+    bool said;     /* it was logged that the Service is not ours */
 };
 
 struct estimator_services_controller {
@@ -40,16 +40,16 @@ struct estimator_services_controller {
     struct kube_timer timer;
     struct kept_service **items; /* by name; owned */
     uint32_t count, cap;
-    bool listed;         /* the Services have been, once */
-    uint64_t pass;       /* of looking */
-    struct strbuf name;  /* of one Service, while it is made up */
+    bool listed;         /* the Services were listed at least once */
+    uint64_t pass;       /* the number of the present check */
+    struct strbuf name;  /* room for the name of one Service */
     struct strbuf names; /* to be written, each with a NUL behind it */
     uint32_t name_count;
-    /* Hashes of Clusters that get no Service: as of the last pass, sorted, and of this one. */
+    /* Hashes of Clusters that get no Service: found in the last pass, sorted, and in this one. */
     uint64_t *left_out, *leaving_out; /* owned */
     uint32_t left_out_count, leaving_out_count, left_out_cap;
-    bool failed;          /* the last write did, which was logged */
-    int64_t not_until_ms; /* nothing is wanted before */
+    bool failed;          /* the last write failed, which was logged */
+    int64_t not_until_ms; /* no write is made before */
 };
 
 static int64_t now_ms(const struct estimator_services_controller *s) {
@@ -63,7 +63,7 @@ static int64_t may_write_ms(void *ctx) {
 
 /* ---- names ---- */
 
-/* upstream: apimachinery validation IsDNS1035Label, as Services are named. */
+/* upstream: apimachinery validation IsDNS1035Label, the rule for names of Services. */
 static bool is_service_name(struct str name) {
     return dns_label_valid(name) && name.p[0] >= 'a';
 }
@@ -81,7 +81,7 @@ bool estimator_address_parse(struct str text, struct str *ret_host, uint16_t *re
     return dns_subdomain_valid(*ret_host) && port >= 1 && port <= UINT16_MAX;
 }
 
-/* Borrowed until the next one. "": there was no memory. */
+/* Returns the Service's name, borrowed until the next call; "" without memory. */
 static struct str name_of(struct estimator_services_controller *s, struct str cluster) {
     strbuf_clear(&s->name);
     estimator_service_name(s->options.prefix, cluster, &s->name);
@@ -123,7 +123,7 @@ static bool set_text(struct strbuf *text, struct str to) {
     return !strbuf_failed(text);
 }
 
-/* The one at this place, a new one if there is none. NULL: there is no memory. */
+/* Returns the Service at this place, new if it was not found; NULL without memory. */
 static struct kept_service *take_place(struct estimator_services_controller *s, uint32_t at,
                                        bool found, struct str name) {
     if (found)
@@ -220,7 +220,7 @@ struct reflector_sink estimator_services_sink(struct estimator_services_controll
                                    .remove = remove_service};
 }
 
-/* ---- what is wrong ---- */
+/* ---- finding wrong Services ---- */
 
 static int by_hash(const void *a, const void *b) {
     const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -325,7 +325,7 @@ static int make(void *ctx, struct str name, struct write *ret, struct err *err) 
     const struct str namespace = s->options.namespace;
     const struct external_service wanted = wanted_of(s, name);
     const enum karmada_member is = s->options.find(s->options.ctx, cluster_of(s, name));
-    (void)err; /* what does not fit is the writer's to see */
+    (void)err; /* the writer notices a body that does not fit */
     if (!s->listed || now_ms(s) < s->not_until_ms || (k != NULL && (!k->ours || k->terminating)))
         return 0;
     if (is == KARMADA_MEMBER_THERE && k == NULL) {
@@ -356,7 +356,7 @@ static void done(void *ctx, struct str name, const struct write_result *result) 
     if (nowhere) /* there is no such namespace */
         s->not_until_ms = now_ms(s) + NOWHERE_MS;
     if (result->end == WRITE_CONFLICT)
-        return; /* the watch will show what there is */
+        return; /* the watch will show the present version */
     const bool failed = nowhere || (result->end != WRITE_DONE && result->end != WRITE_GONE);
     if (failed && !s->failed)
         LOG_W("an estimator's Service was not written", LOG_STR("namespace", s->options.namespace),

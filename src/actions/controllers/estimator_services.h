@@ -1,21 +1,21 @@
 /*
- * By which karmada-scheduler and karmada-descheduler find this estimator: a Service
- * `<prefix>-<cluster>` of type ExternalName in Karmada's API server for each Cluster that is there,
- * all of which lead to one address. By the leader, if there is one.
+ * Keeps the Services by which karmada-scheduler and karmada-descheduler find this estimator: for
+ * each Cluster one Service `<prefix>-<cluster>` of type ExternalName in Karmada's API server. All
+ * lead to one address. The leader writes them, if there is one.
  *
- * One that is missing is made; one of ours that says something else is put right, on top of the
- * version that was seen; one of ours whose Cluster is gone is deleted. Ours are those with the
- * label app.kubernetes.io/managed-by: evenkeel. Another one of such a name is not touched, which is
- * said once, nor is one of another prefix. A Cluster whose Service would have no valid name gets
- * none, which is said once, too.
+ * It creates a missing Service; corrects our Service with other content, on top of the version that
+ * was seen; and deletes our Service if its Cluster is gone. Our Services have the label
+ * app.kubernetes.io/managed-by: evenkeel. It never changes a Service of somebody else, which it
+ * logs once if the name is one of ours, nor a Service with another prefix. A Cluster gets no
+ * Service if the name would not be valid, which it logs once, too.
  *
- * Fed by a watch of all Services of the namespace, not only of ours, so that a name that is taken
- * is known before it is tried. Nothing is written until both are listed: a Service would go for a
- * Cluster that is not known yet.
+ * A watch of all Services of the namespace feeds it, not only of ours, so it knows a taken name
+ * before it tries to create it. It writes nothing until Services and Clusters are listed: it would
+ * delete the Service of a Cluster that is not known yet.
  *
  * RBAC, in that namespace: list, watch, create, patch and delete on services.
  *
- * Threads: everything happens on the client's, but the functions that say so.
+ * Threads: everything happens on the client's thread, except where a function's comment differs.
  */
 #pragma once
 
@@ -28,13 +28,13 @@
 struct estimator_services_controller;
 
 struct estimator_services_options {
-    /* The Clusters, as karmada_members_each() and karmada_members_find() tell them. */
+    /* List and find Clusters like karmada_members_each() and karmada_members_find(). */
     bool (*each)(void *ctx, void (*use)(void *ctx, struct str name), void *use_ctx);
     enum karmada_member (*find)(void *ctx, struct str name);
     void *ctx;
     struct str namespace, prefix,
-        host;                   /* of Services, and where they lead; borrowed, as the rest */
-    uint16_t port, target_port; /* that karmada-scheduler looks for, and that it is to dial */
+        host;                   /* of Services, and their target host; borrowed, as the rest */
+    uint16_t port, target_port; /* the port karmada-scheduler looks for, and the one it must dial */
     struct kube_client *client;
     struct writer *writer;         /* the client's */
     const struct elector *elector; /* who writes; NULL: every replica */
@@ -42,19 +42,19 @@ struct estimator_services_options {
     const struct kube_io *io;      /* NULL: the client's */
 };
 
-/* Begins at once. 0 or -ENOMEM. Any thread. */
+/* Starts at once. Returns 0 or -ENOMEM. Any thread. */
 int estimator_services_start(const struct estimator_services_options *options,
                              struct estimator_services_controller **ret,
                              struct err *err) MUST_CHECK;
 /* For a watch of the Services of the namespace. */
 struct reflector_sink estimator_services_sink(struct estimator_services_controller *s);
-/* After its watch. When this returns, nothing is being written any more; Services stay. Any thread.
- * NULL is fine. */
+/* Call after the watch has stopped. When this returns, no write is under way; Services stay. Any
+ * thread. NULL is fine. */
 void estimator_services_free(struct estimator_services_controller *s);
 
 /* upstream: karmada-scheduler-estimator's --server-port, and --scheduler-estimator-port. */
 enum { ESTIMATOR_PORT = 10352 };
-/* HOST or HOST:PORT, of which the port is that if it is not there. False: the host is no DNS-1123
- * subdomain, which an IPv4 address is, or the port is none. Texts are borrowed. upstream:
- * kubernetes pkg/apis/core/validation, spec.externalName */
+/* Parses HOST or HOST:PORT; the default port is ESTIMATOR_PORT. Returns false if the host is no
+ * DNS-1123 subdomain (an IPv4 address is one) or the port is not valid. `ret_host` borrows from
+ * `text`. upstream: kubernetes pkg/apis/core/validation, spec.externalName */
 bool estimator_address_parse(struct str text, struct str *ret_host, uint16_t *ret_port);

@@ -15,15 +15,15 @@
 #include <stdlib.h>
 
 enum {
-    LOOK_MS = 1000,  /* how often it is looked for what is wrong */
+    LOOK_MS = 1000,  /* between two checks of all nodes */
     PACE_MS = 200,   /* between two writes */
-    AGAIN_MS = 5000, /* between two of one node */
+    AGAIN_MS = 5000, /* between two writes of one node */
     RETRY_MS = 5000,
     REFUSED_MS = 60000,
-    FORGET_MS = 600000, /* a write that changed nothing is made again after that */
-    NODES = 1000,       /* that want a write at the same time; others have their turn later */
+    FORGET_MS = 600000, /* a write that changed nothing is repeated after this time */
+    NODES = 1000,       /* writes planned at the same time; the other nodes wait */
     NAMES_BYTES = NODES * 254,
-    ARENA_BYTES = 32 << 20, /* LIMIT_LEAVING_NODES with their names, and what they are found with */
+    ARENA_BYTES = 32 << 20, /* the names of LIMIT_LEAVING_NODES nodes, and room to find them */
 };
 
 /* A label that a node should have. */
@@ -32,10 +32,10 @@ struct wanted {
     const char *key;
 };
 
-/* What a node was written for: the labels that it had and should have. By slot. */
+/* The last write of a node: hashes of its name and of the labels that it had and should have. */
 struct written {
     uint64_t node, state; /* hashes */
-    int64_t at_ms;        /* 0: nothing was */
+    int64_t at_ms;        /* 0: no write */
 };
 
 struct leaving_nodes_controller {
@@ -43,11 +43,11 @@ struct leaving_nodes_controller {
     struct kube_io io;
     struct write_handle *writes;
     struct kube_timer timer;
-    struct arena arena;    /* of what is wanted */
+    struct arena arena;    /* of the wanted labels */
     struct wanted *wanted; /* [LIMIT_LEAVING_NODES], by node and key; owned */
     uint32_t count;
-    bool is_known;           /* what is wanted; false: there was no memory for it */
-    struct written *written; /* [written_cap]; owned */
+    bool is_known;           /* `wanted` is complete; false: there was no memory for it */
+    struct written *written; /* [written_cap], by slot; owned */
     uint32_t written_cap;
     struct strbuf names; /* of nodes to be written, each with a NUL behind it */
     bool refused;        /* the last write was, and that was logged */
@@ -94,7 +94,7 @@ static int by_node(const void *a, const void *b) {
     return order != 0 ? order : strcmp(x->key, y->key);
 }
 
-/* Datasets may share a label (a-b/c and a/b-c), and a node has few of them. */
+/* Drops a node's duplicate labels (datasets a-b/c and a/b-c share one), and those above a limit. */
 static void keep_few(struct leaving_nodes_controller *r) {
     uint32_t kept = 0, of_node = 0;
     for (uint32_t i = 0; i < r->count; i++) {
@@ -123,7 +123,7 @@ static void find_wanted(struct leaving_nodes_controller *r) {
     metric_set(&r->labels, r->count);
 }
 
-/* Those of a node: O(log labels of all nodes). */
+/* Returns a node's wanted labels. O(log labels of all nodes). */
 static const struct wanted *wanted_of(const struct leaving_nodes_controller *r, struct str node,
                                       uint32_t *ret_count) {
     uint32_t low = 0, high = r->count, end;
@@ -142,7 +142,7 @@ static const struct wanted *wanted_of(const struct leaving_nodes_controller *r, 
 
 /* ---- what they have ---- */
 
-/* One node: the labels that it has and should have. */
+/* One node: the labels that it should have, and a hash of these and of those that it has. */
 struct node_state {
     uint32_t slot;
     struct str name; /* the view's */
@@ -170,7 +170,7 @@ static void compare(const struct leaving_nodes_controller *r, const struct topol
         ret->hash = hash_mix(ret->hash, hash_str(str_of(ret->wanted[i].key)));
 }
 
-/* Was it written for the very same, and nothing came of it, or nothing yet? */
+/* Was the node already written in this same state? The write had no effect, or has none yet. */
 static bool is_written(const struct leaving_nodes_controller *r, const struct node_state *node) {
     const struct written *w = &r->written[node->slot];
     return w->at_ms != 0 && w->node == hash_str(node->name) && w->state == node->hash &&
@@ -213,7 +213,7 @@ static void look(void *ctx) {
     struct leaving_nodes_controller *r = ctx;
     strbuf_clear(&r->names);
     if (may_write_ms(r) == 0) {
-        metric_set(&r->labels, 0); /* they are another replica's now */
+        metric_set(&r->labels, 0); /* another replica counts them now */
     } else if (r->options.is_synced(r->options.ctx)) {
         find_wanted(r);
         if (r->is_known)
@@ -251,7 +251,7 @@ static int make(void *ctx, struct str name, struct write *ret, struct err *err) 
     struct cache_view view;
     struct node_state node;
     char nodes[KIND_PATH_SIZE];
-    (void)err; /* what does not fit is the writer's to see */
+    (void)err; /* the writer notices a body that does not fit */
     if (!r->is_known || !kube_path_segment(name))
         return 0;
     kind_path(&watched_kinds[KIND_NODE], nodes);
@@ -271,7 +271,7 @@ static int make(void *ctx, struct str name, struct write *ret, struct err *err) 
     return 0;
 }
 
-/* Whatever it was written for, it is to be written for it again. */
+/* Forgets the node's last write, so that the same write may be made again. */
 static void forget(struct leaving_nodes_controller *r, struct str name) {
     struct cache_view view;
     cache_view_open(r->options.cache, &view);

@@ -14,17 +14,17 @@
 #include <stdlib.h>
 
 enum {
-    LOOK_MS = 1000,  /* how often it is looked for what is wrong */
+    LOOK_MS = 1000,  /* between two checks of all policies */
     PACE_MS = 200,   /* between two writes */
-    AGAIN_MS = 5000, /* between two of one policy */
+    AGAIN_MS = 5000, /* between two writes of one policy */
     RECOUNT_MS = 60000,
     REFUSED_MS = 60000,
-    CHANGES = 8, /* writes under way of which Events come */
+    CHANGES = 8, /* writes under way that Events will report */
     NAMES_BYTES = LIMIT_POLICIES * 254,
-    ARENA_BYTES = 1 << 20, /* what is said of one policy */
+    ARENA_BYTES = 1 << 20, /* the verdict on one policy */
 };
 
-/* Conditions that a write under way changes, to be told once it is done. */
+/* Conditions that a write under way changes. Events report them when the write is done. */
 struct change {
     char name[254], uid[64];
     bool changed[POLICY_CONDITIONS];
@@ -42,9 +42,9 @@ struct policy_status_controller {
     struct policy_count *count; /* NULL: pods are not counted */
     struct policy_outlook *outlook;
     struct arena arena;             /* of one verdict */
-    char since[KUBE_TIME_SIZE];     /* reviews are counted */
+    char since[KUBE_TIME_SIZE];     /* reviews are counted since this time */
     int64_t count_at_ms;            /* when the next round begins, or goes on */
-    bool refused;                   /* the last write was, and that was logged */
+    bool refused;                   /* the last write was refused, which was logged */
     struct change changes[CHANGES]; /* without a name: free */
 };
 
@@ -97,8 +97,8 @@ static void tell_change(const struct policy_status_controller *r, const struct c
     }
 }
 
-/* What a write would change, but for conditions that are well from the first, and for what is not
- * known. */
+/* Notes the conditions that a write would change, except those that are good from the first and
+ * those that are not known. */
 static void note_change(struct policy_status_controller *r, const struct policy *policy,
                         const struct policy_status *status, const struct policy_verdict *verdict) {
     struct change *c = NULL;
@@ -139,7 +139,7 @@ static void conclude_change(struct policy_status_controller *r, struct str name,
     }
 }
 
-/* The same words for the same reason, so that repetitions are counted and not repeated. */
+/* Uses the same words for the same reason, so that Events count repetitions. */
 static void tell_evasions(const struct policy_status_controller *r, const struct policy *policy,
                           const struct policy_status *status) {
     uint32_t evaded =
@@ -161,7 +161,7 @@ static void tell_evasions(const struct policy_status_controller *r, const struct
 
 static bool tell_evasions_of(void *ctx, const struct policy *policy,
                              const struct policy_status *status, int64_t *written_ms) {
-    (void)written_ms; /* how often they are written is the recorder's to see */
+    (void)written_ms; /* the recorder limits how often they are written */
     tell_evasions(ctx, policy, status);
     return true;
 }
@@ -181,14 +181,14 @@ static bool is_zero(const struct policy_tally *tally) {
     return sum == 0;
 }
 
-/* Are the numbers of reviews this process's to write? Those of one that began later stay. */
+/* Should this process write the numbers of reviews? A replica's that started later stay. */
 static bool owns_reviews(const struct policy_status_controller *r,
                          const struct policy_status *status) {
     return r->options.skip_names != NULL &&
            (r->options.elector != NULL || str_cmp(status->reviews_since, str_of(r->since)) <= 0);
 }
 
-/* `tally` is room for one. */
+/* `tally` is room for one, which the numbers borrow. */
 static struct policy_numbers numbers_of(struct policy_status_controller *r,
                                         const struct policy *policy,
                                         const struct policy_status *status,
@@ -220,7 +220,7 @@ static bool numbers_differ(const struct policy_status *status,
     return !str_eq(strbuf_str(&text), status->reviews);
 }
 
-/* False: while a listing is under way the policy is not in force yet, or there is no memory. */
+/* Returns false without memory, or if a listing is under way and the policy is not in force yet. */
 static bool judge(struct policy_status_controller *r, const struct policy *policy,
                   const struct policy_status *status, struct policy_verdict *ret) {
     const struct policy_prospect prospect = policy_outlook_of(r->outlook, policy->name);
@@ -232,14 +232,14 @@ static bool judge(struct policy_status_controller *r, const struct policy *polic
     return !arena_failed(&r->arena);
 }
 
-/* `written_ms`: when the policy was written last; INT64_MIN: never. How often it may be written is
- * the writer's to see, but for numbers, which change all the time. */
+/* `written_ms`: when the policy was written last; INT64_MIN: never. The writer limits how often a
+ * policy is written; here only writes of numbers are limited, which change all the time. */
 static bool needs_write(struct policy_status_controller *r, const struct policy *policy,
                         const struct policy_status *status, int64_t written_ms) {
     struct policy_verdict verdict;
     struct policy_tally tally;
     if (status->generation <= 0 || !kube_path_segment(policy->name))
-        return false; /* it was not read, or is none */
+        return false; /* the policy was not read, or its name is not valid */
     if (!judge(r, policy, status, &verdict))
         return false;
     if (!policy_status_is_right(status, &verdict))
@@ -257,7 +257,7 @@ static bool note_name(void *ctx, const struct policy *policy, const struct polic
         strbuf_append_str(&r->names, policy->name);
         strbuf_append_char(&r->names, '\0');
     }
-    return !strbuf_failed(&r->names); /* those that do not fit have their turn later */
+    return !strbuf_failed(&r->names); /* policies that do not fit wait for a later check */
 }
 
 static void want_writes(struct policy_status_controller *r) {
@@ -296,7 +296,7 @@ struct making {
     struct write *write;
 };
 
-/* Makes the write for the policy with that name. */
+/* Makes the write if the policy has the wanted name. */
 static bool make_for(void *ctx, const struct policy *policy, const struct policy_status *status,
                      int64_t *written_ms) {
     struct making *m = ctx;
@@ -322,7 +322,7 @@ static bool make_for(void *ctx, const struct policy *policy, const struct policy
 static int make(void *ctx, struct str name, struct write *ret, struct err *err) {
     struct policy_status_controller *r = ctx;
     struct making making = {.controller = r, .name = name, .write = ret};
-    (void)err; /* what does not fit is the writer's to see */
+    (void)err; /* the writer notices a body that does not fit */
     policy_live_each(r->options.policies, make_for, &making);
     return 0;
 }

@@ -1,6 +1,6 @@
 /*
- * The reasons of the Events that controllers write. docs/events.md lists them, and a test holds it
- * against the table.
+ * The reasons of the Events that controllers write. docs/events.md lists them, and a test compares
+ * it with the table.
  */
 #pragma once
 

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 enum {
-    TICK_MS = 10000,   /* how often dates are looked at: clocks jump */
+    TICK_MS = 10000,   /* between two checks of dates: clocks jump */
     LEARN_MS = 5000,   /* for API servers to learn of a new bundle */
     WRITE_MS = 60000,  /* between two writes of ours */
     RETRY_MS = 1000,   /* after a failure, doubled up to WRITE_MS */
@@ -37,7 +37,7 @@ struct certificate_controller {
     struct kube_io io;
     struct write_handle *writes;
 
-    /* what the watch said */
+    /* as the watch showed the Secret */
     bool listed, exists, named, ours; /* named: in the listing that is under way */
     char uid[64], version[64];
     struct strbuf ca, ca_key, certificate, key;
@@ -48,7 +48,7 @@ struct certificate_controller {
     int64_t pair_at_ms; /* when the pair that waits may be handed over */
 
     const char *why;     /* the reason of the write under way */
-    bool with_authority; /* it has a new authority in place of another */
+    bool with_authority; /* that write replaces the authority */
     bool said_absent, said_empty, said_foreign, said_unsigned;
     enum { NO_END, NEAR_END, ENDED } said_end; /* of the present certificate */
 
@@ -61,7 +61,7 @@ static int64_t now_ms(const struct certificate_controller *k) {
     return k->options.clock->now_ms(k->options.clock);
 }
 
-/* By the clock of those who judge our certificates, so that replicas agree whatever theirs say. */
+/* Returns the API server's time: it checks our certificates, and replicas agree on its clock. */
 static int64_t now_s(const struct certificate_controller *k) {
     return k->io.server_us(k->options.client) / 1000000;
 }
@@ -91,8 +91,8 @@ static bool has_certificates(struct str pem) {
     return certificates_read(pem, &arena, &all, &count, NULL) == 0;
 }
 
-/* Is there another authority's certificate in place of the kept one, or none at all? Whoever wants
- * another authority replaces the key, too. */
+/* Has the Secret no certificate of an authority, or another one than the kept authority's while the
+ * key is still the kept one? A user who wants another authority replaces the key, too. */
 static bool has_lost_authority(const struct certificate_controller *k) {
     bool fits = false;
     if (k->kept_ca.n == 0 || str_eq(strbuf_str(&k->ca), strbuf_str(&k->kept_ca)))
@@ -105,7 +105,7 @@ static bool has_lost_authority(const struct certificate_controller *k) {
 
 /* ---- handing over ---- */
 
-/* Clients who trust the bundle from before trust this leaf, whatever the time. */
+/* Does a client that trusts the last bundle trust this leaf, dates aside? */
 static bool is_trusted(const struct certificate_controller *k) {
     const struct certificate_trust trust = {.chain_pem = strbuf_str(&k->certificate),
                                             .ca_pem = strbuf_str(&k->trusted),
@@ -113,7 +113,7 @@ static bool is_trusted(const struct certificate_controller *k) {
     return certificate_verify(&trust, NULL, NULL) == 0;
 }
 
-/* Clients are not told of a bundle that is about to be put right, nor shown a pair of it. */
+/* Hands over neither bundle nor pair if the Secret is about to get its authority back. */
 static void hand_over_bundle(struct certificate_controller *k) {
     if (k->ours && has_lost_authority(k)) {
         k->pair_waits = false;
@@ -137,7 +137,7 @@ static void hand_over_pair(struct certificate_controller *k) {
         k->options.on_pair(k->options.ctx, strbuf_str(&k->certificate), strbuf_str(&k->key));
 }
 
-/* Of one that nobody here renews. */
+/* Warns of the end of a certificate that this process does not renew. */
 static void warn_of_end(struct certificate_controller *k) {
     CLEANUP(arena_done) struct arena arena;
     const char *of = k->options.names->of;
@@ -187,7 +187,7 @@ static void put_write(struct certificate_controller *k, const struct rotation *m
     k->with_authority = made->authority_is_new && k->trusted.n > 0;
 }
 
-/* Is it ours to write? Says so once if not. */
+/* Is the Secret ours to write? If not, reports it once. */
 static bool may_write(struct certificate_controller *k) {
     if (!k->exists || k->ours)
         return true;
@@ -207,7 +207,7 @@ static bool may_write(struct certificate_controller *k) {
     return false;
 }
 
-/* The authority before is put back in place of one that is gone; what else is there may be good. */
+/* Plans again with the kept authority put back; the other parts of the Secret may still be good. */
 static int plan_again(const struct certificate_controller *k, struct rotation_request *request,
                       struct rotation *ret, struct err *err) {
     const char *why = ret->why;
@@ -226,7 +226,7 @@ static int plan_again(const struct certificate_controller *k, struct rotation_re
     return r;
 }
 
-/* Is the authority that would sign it ours to sign with? Says so once if not. */
+/* Is the signer's authority ours to sign with? If not, reports it once. */
 static bool may_sign(struct certificate_controller *k) {
     const struct certificate_controller *signer = k->options.signer;
     bool foreign = signer != NULL && signer->exists && !signer->ours;
@@ -272,7 +272,7 @@ static int plan_client(const struct certificate_controller *k, struct rotation *
 static int make(void *ctx, struct str name, struct write *ret, struct err *err) {
     struct certificate_controller *k = ctx;
     CLEANUP(rotation_done) struct rotation made = {.why = NULL};
-    (void)name; /* there is but one */
+    (void)name; /* there is only one */
     if (!may_write(k) || !may_sign(k))
         return 0;
     int r = k->options.signer != NULL ? plan_client(k, &made, err) : plan_server(k, &made, err);
@@ -281,7 +281,7 @@ static int make(void *ctx, struct str name, struct write *ret, struct err *err) 
     return r;
 }
 
-/* Does what there is to do now, and comes back when there may be more. */
+/* Does all that is due now, and sets the timer for the next check. */
 static void consider(struct certificate_controller *k) {
     if (!k->listed)
         return;
@@ -313,12 +313,12 @@ void certificate_controller_look(struct certificate_controller *k) {
     consider(k);
 }
 
-/* What is there now comes through the watch. */
+/* The watch shows the Secret's new content. */
 static void done(void *ctx, struct str name, const struct write_result *result) {
     struct certificate_controller *k = ctx;
     bool conflict = result->end == WRITE_CONFLICT;
     char note[160];
-    (void)name; /* there is but one */
+    (void)name; /* there is only one */
     if (result->end == WRITE_DONE) {
         metric_add(&k->results[WRITTEN], 1);
         LOG_I("issued a certificate", SECRET(k), LOG_CSTR("because", k->why));
@@ -345,13 +345,13 @@ static bool put(struct strbuf *to, struct str text) {
     return true;
 }
 
-/* For when the Secret loses it. */
+/* Keeps a copy of the authority for the case that the Secret loses it. */
 static void keep_authority(struct certificate_controller *k) {
     CLEANUP(authority_freep) struct authority *a = NULL;
     if (!k->options.keep_authority || !k->ours ||
         authority_load(strbuf_str(&k->ca), strbuf_str(&k->ca_key), &a, NULL) != 0)
         return;
-    (void)put(&k->kept_ca, strbuf_str(&k->ca)); /* changed or not, here and below */
+    (void)put(&k->kept_ca, strbuf_str(&k->ca)); /* a change does not matter, here and below */
     (void)put(&k->kept_key, strbuf_str(&k->ca_key));
 }
 
@@ -366,7 +366,7 @@ static int apply(void *ctx, struct str object, struct err *err) {
     bool changed = put(&k->ca, s.ca);
     changed |= put(&k->certificate, s.certificate);
     changed |= put(&k->key, s.key);
-    (void)put(&k->ca_key, s.ca_key); /* of no interest to others */
+    (void)put(&k->ca_key, s.ca_key); /* it is handed over to nobody */
     k->exists = k->named = true;
     k->ours = s.ours;
     k->said_foreign = k->said_foreign && !s.ours;
@@ -387,7 +387,7 @@ static void wipe(struct certificate_controller *k) {
     key_done(&k->key);
 }
 
-/* The pair stays in use, and the bundle trusted. */
+/* Forgets the deleted Secret. Its pair stays in use, and its bundle trusted. */
 static void forget(struct certificate_controller *k) {
     if (k->exists)
         LOG_W("the Secret with the certificate is gone", SECRET(k));
@@ -397,7 +397,7 @@ static void forget(struct certificate_controller *k) {
 }
 
 static int remove_object(void *ctx, struct str object, struct err *err) {
-    (void)object, (void)err; /* there is but one */
+    (void)object, (void)err; /* there is only one object */
     forget(ctx);
     consider(ctx);
     return 0;

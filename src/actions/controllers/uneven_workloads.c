@@ -1,7 +1,7 @@
 /*
- * What is followed goes by a hash of the workload's name, because numbers of workloads mean
- * something else in the next report. A report makes a new list of what is followed, in the
- * report's order, so a namespace's workloads are neighbours.
+ * Workloads are followed by a hash of their names, because a workload's number changes from report
+ * to report. Each report makes a new list of the followed workloads, in the report's order, so a
+ * namespace's workloads are neighbours.
  */
 #include "controllers/uneven_workloads.h"
 
@@ -23,18 +23,18 @@ enum {
 
 struct followed {
     struct hash128 key;
-    int64_t since_ms; /* it has been uneven */
+    int64_t since_ms; /* uneven since this time */
     uint32_t number;  /* the report's */
-    uint32_t keys;    /* a bit for each of the report's: uneven by it; 0: even again */
-    bool told;        /* of being uneven */
+    uint32_t keys;    /* bit i: uneven by the report's key i; 0: even again */
+    bool told;        /* WorkloadUneven was written */
 };
 
 struct uneven_workloads {
     struct uneven_workloads_options options;
     struct followed *items; /* owned */
-    uint32_t count, next;   /* next: whose turn it is */
+    uint32_t count, next;   /* next: index of the next turn */
     struct hashmap index;
-    int64_t cluster_ms, namespace_ms[LIMITERS]; /* when the limits would be unused */
+    int64_t cluster_ms, namespace_ms[LIMITERS]; /* when each limit is unused again */
 };
 
 struct uneven_workloads *uneven_workloads_new(const struct uneven_workloads_options *options) {
@@ -72,8 +72,8 @@ static bool is_same(const void *ctx, uint32_t id, const void *key) {
     return u->items[id].key.a == wanted->a && u->items[id].key.b == wanted->b;
 }
 
-/* The keys that count for workloads without a policy: all that are reported by default but single
- * nodes. */
+/* Returns the keys that count for workloads without a policy: all default keys of the report except
+ * the hostname. */
 static uint32_t default_keys(const struct evenness_report *r) {
     uint32_t ret = 0;
     for (uint32_t k = 0; k < r->key_count; k++)
@@ -84,7 +84,7 @@ static uint32_t default_keys(const struct evenness_report *r) {
     return ret;
 }
 
-/* Of these keys, those by which the workload is in this state. */
+/* Returns those of `keys` by which the workload is in this state. */
 static uint32_t keys_in(const struct evenness_report *r, uint32_t number, uint32_t keys,
                         enum evenness_state state) {
     uint32_t ret = 0;
@@ -94,7 +94,7 @@ static uint32_t keys_in(const struct evenness_report *r, uint32_t number, uint32
     return ret;
 }
 
-/* Is the workload to be followed? Then *ret is what is known of it by now. */
+/* Should the workload be followed? If so, fills *ret. */
 static bool follow(const struct uneven_workloads *u, const struct evenness_report *r,
                    uint32_t number, uint32_t keys, int64_t now_ms, struct followed *ret) {
     uint32_t uneven = keys_in(r, number, keys, EVENNESS_UNEVEN);
@@ -109,13 +109,13 @@ static bool follow(const struct uneven_workloads *u, const struct evenness_repor
         ret->since_ms = before->since_ms;
     if (before != NULL)
         ret->told = before->told;
-    /* It may still be uneven by a key of which that is not known. */
+    /* It may still be uneven by a key with an unknown state. */
     if (uneven == 0 && ret->told && keys_in(r, number, keys, EVENNESS_UNKNOWN) != 0)
         ret->keys = before->keys;
     return ret->keys != 0 || ret->told;
 }
 
-/* Some namespace's workloads are neighbours: *last is the answer to the question before. */
+/* A namespace's workloads are neighbours, so *last keeps the answer of the last call. */
 struct watched {
     struct str namespace;
     bool is;
@@ -134,7 +134,7 @@ static bool is_watched(const struct uneven_workloads *u, struct str namespace,
     return last->is;
 }
 
-/* The next list; NULL: no memory. */
+/* Returns the next list; NULL without memory. */
 static struct followed *list(const struct uneven_workloads *u, const struct evenness_report *r,
                              const struct evenness_tag *tags, uint32_t tag_count, int64_t now_ms,
                              uint32_t *ret_count) {
@@ -208,10 +208,10 @@ static bool cluster_may(const struct uneven_workloads *u, int64_t now_ms) {
     return !is_used_up(u->cluster_ms, now_ms, LIMIT_UNEVEN_EVENT_MS, LIMIT_UNEVEN_EVENTS);
 }
 
-/* ---- what is said ---- */
+/* ---- the text of Events ---- */
 
-/* "v1" of the kinds of Kubernetes itself and of those that we know by name; of others only the
- * group is known, which is in the note. */
+/* Returns the apiVersion of built-in kinds and of Rollouts; "" for other kinds, of which only the
+ * group is known. The note has the group. */
 static struct str api_version(const struct evenness_workload *w) {
     if (str_eq(w->group, STR(ROLLOUT_GROUP)) && str_eq(w->kind, STR(ROLLOUT_KIND)))
         return STR(ROLLOUT_API);
@@ -256,7 +256,7 @@ static void put_uneven(const struct uneven_workloads *u, const struct evenness_r
     strbuf_appendf(out, " for %lld minutes or more", (long long)(u->options.after_ms / 60000));
 }
 
-/* Returns false if it is to be said later, because there is no room for it now. */
+/* Returns false if the Event must wait because there is no room now. */
 static bool record(const struct uneven_workloads *u, const struct evenness_report *r,
                    const struct followed *f) {
     const struct evenness_workload *w = &r->workloads[f->number];
