@@ -28,7 +28,7 @@ struct check {
     struct arena *arena;
 };
 
-/* Findings of the hub say so in their field: "hub.server". */
+/* A finding's field names the hub or Karmada: "hub.server", "karmada.server". */
 #define SAY(check, severity, what, advice, ...)                                                    \
     findings_add((check)->out, severity, 0,                                                        \
                  (check)->role == SERVER_HUB       ? "hub." what                                   \
@@ -38,7 +38,7 @@ struct check {
 
 /* ---- asking ---- */
 
-/* Any answer: its status, or -errno with err. The body replaces what `body` held. */
+/* Returns the status of any answer, or -errno with err. The answer replaces the text of `body`. */
 static int ask(struct check *c, const char *method, const char *path, struct str request,
                struct strbuf *body, struct err *err) {
     int status = 0;
@@ -53,7 +53,7 @@ static struct str message_of(struct check *c, const struct strbuf *body, int sta
     return said.message;
 }
 
-/* ---- is it there, and what is it ---- */
+/* ---- does the server answer, and in which version ---- */
 
 static const char *advice_for(const struct err *err) {
     if (strstr(err->text, "certificate") != NULL || strstr(err->text, "SSL") != NULL)
@@ -105,7 +105,7 @@ static bool check_version(struct check *c) {
     return true;
 }
 
-/* By the answer to the version. */
+/* Compares the clocks. The answer about the version had the API server's time. */
 static void check_clock(struct check *c) {
     int64_t ahead_s = (kube_wall_us() - kube_server_us(c->client)) / 1000000;
     if (ahead_s > SERVER_CLOCK_APART_S || ahead_s < -SERVER_CLOCK_APART_S)
@@ -119,8 +119,8 @@ static void check_clock(struct check *c) {
 
 struct keys {
     struct str names[KEYS_MAX];
-    uint32_t with[KEYS_MAX];                   /* nodes that carry it */
-    struct str first[KEYS_MAX];                /* a value of it; the check's arena */
+    uint32_t with[KEYS_MAX];                   /* nodes with the label */
+    struct str first[KEYS_MAX];                /* the label's first value; the check's arena */
     struct str lacking[KEYS_MAX][NODES_NAMED]; /* names of nodes without it; likewise */
     bool several[KEYS_MAX], hard[KEYS_MAX];
     uint32_t count, nodes;
@@ -138,7 +138,7 @@ static void add_key(struct keys *keys, struct str name, bool hard) {
     keys->hard[i] = keys->hard[i] || hard;
 }
 
-/* What the configuration spreads over; pods may well name other keys. */
+/* Collects the topology keys that the configuration uses; pods may name other keys. */
 static void collect_keys(const struct engine_options *engine, struct keys *keys) {
     add_key(keys, TOPOLOGY_KEY_HOSTNAME, false);
     add_key(keys, TOPOLOGY_KEY_ZONE, false);
@@ -241,7 +241,7 @@ static void check_watch_list(struct check *c) {
 
 /* ---- all of it ---- */
 
-/* What only those need who work for pods. */
+/* Checks what only spreading of pods needs. */
 static void check_for_pods(struct check *c) {
     if (c->configuration->policies.watch)
         validating_check(c->configuration, c->client, c->out);
@@ -250,7 +250,7 @@ static void check_for_pods(struct check *c) {
 }
 
 static void check_server(struct check *c, const struct kube_access *access) {
-    if (c->role != SERVER_CLUSTER) /* which the heading names */
+    if (c->role != SERVER_CLUSTER) /* the heading names that one */
         SAY(c, SEVERITY_INFO, "server", "", "at %s", access->server);
     if (!check_version(c))
         return;
@@ -261,7 +261,7 @@ static void check_server(struct check *c, const struct kube_access *access) {
         check_for_pods(c);
 }
 
-/* Returns its URL, "" if that is not known. */
+/* Returns the server's URL, "" if it is not known. */
 static const char *check_role(const struct configuration *configuration, enum server_role role,
                               struct findings *out) {
     struct check check = {
@@ -279,7 +279,7 @@ static const char *check_role(const struct configuration *configuration, enum se
     return access.server != NULL ? access.server : "";
 }
 
-/* The hub, without which everything could be found in order. */
+/* Warns of a configured hub that nothing uses: no other check would report it. */
 static void note_unused(const struct configuration *configuration, enum server_role role,
                         struct findings *out) {
     if (role == SERVER_HUB && server_is_set(server_settings(configuration, role)))

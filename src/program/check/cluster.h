@@ -1,6 +1,6 @@
 /*
  * `evenkeel check cluster`: can Evenkeel work with this API server, as this user, and do the nodes
- * carry what spreading needs?
+ * have the labels that spreading needs?
  */
 #pragma once
 

@@ -11,7 +11,7 @@
 #define SAY(out, severity, path, advice, ...)                                                      \
     findings_add(out, severity, 0, path, advice, __VA_ARGS__)
 
-/* A reply, which comes on the dialer's thread. */
+/* The reply; it arrives on the dialer's thread. */
 struct asked {
     struct mutex lock; /* guards the rest */
     struct condition done;

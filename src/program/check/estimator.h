@@ -1,6 +1,6 @@
 /*
- * `evenkeel check estimator`: what would karmada-scheduler see of an estimator: is it reached, does
- * TLS agree, does it answer for this cluster, and how fast?
+ * `evenkeel check estimator`: can karmada-scheduler use an estimator? Can it connect, does TLS
+ * work, does the estimator answer for this cluster, and how fast?
  */
 #pragma once
 
@@ -11,9 +11,9 @@ struct estimator_check {
     const char *address; /* HOST:PORT */
     const char *cluster; /* a Cluster of Karmada */
     struct grpc_dial_tls tls;
-    int64_t timeout_ms; /* of the connection, and of the answer; 1 at least */
+    int64_t timeout_ms; /* of the connection, and again of the answer; at least 1 */
 };
 
-/* Dials, and asks how many replicas without any request fit. A finding is an error if
- * karmada-scheduler would have no answer. Takes twice the timeout at most. */
+/* Dials the estimator, and asks how many replicas without resource requests fit. A finding is an
+ * error if karmada-scheduler would get no answer. Takes at most twice the timeout. */
 void estimator_check(const struct estimator_check *which, struct findings *out);

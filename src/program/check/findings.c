@@ -14,7 +14,7 @@ void findings_init(struct findings *f, struct arena *arena) {
     *f = (struct findings){.arena = arena};
 }
 
-/* How many bytes the character at p takes, going by its first byte; 0 when they are not there. */
+/* Returns the length in bytes of the character at p, by its first byte; 0 if bytes are missing. */
 static size_t character_length(const unsigned char *p, size_t left) {
     size_t n = p[0] < 0x80 ? 1 : p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : p[0] >= 0xc0 ? 2 : 0;
     if (n > left)
@@ -25,7 +25,7 @@ static size_t character_length(const unsigned char *p, size_t left) {
     return n;
 }
 
-/* A copy in which characters that were cut in the middle (texts are, to a length) are '?'. */
+/* Returns a copy with '?' for characters that are incomplete, as a text may have been cut. */
 static struct str copy_text(struct arena *arena, const char *text) {
     struct str s = str_of(text);
     char *copy = arena_alloc(arena, s.n);
@@ -50,7 +50,7 @@ void findings_add(struct findings *f, enum severity severity, uint32_t line, con
     va_end(args);
     struct finding *items = arena_push(f->arena, f->items, f->count, &f->cap, sizeof *items);
     if (items == NULL)
-        return; /* printing tells */
+        return; /* findings_print() reports it */
     f->items = items;
     f->items[f->count++] = (struct finding){.severity = severity,
                                             .line = line,
@@ -77,7 +77,7 @@ static void sort(struct findings *f) {
         qsort(f->items, f->count, sizeof *f->items, compare);
 }
 
-/* The problem, and under it what to do. */
+/* Returns the problem, with the advice on the next line. */
 static struct str two_lines(struct findings *f, const struct finding *finding) {
     if (finding->advice.n == 0)
         return finding->problem;

@@ -9,7 +9,7 @@
 
 enum { OPENAPI_BYTES = 64 << 20, PATH_SIZE = 160 };
 
-/* Where OCM's operator runs its placement controller (manifests/cluster-manager of OCM). */
+/* OCM's operator runs its placement controller here (manifests/cluster-manager of OCM). */
 #define PLACEMENT_DEPLOYMENT "cluster-manager-placement-controller"
 #define PLACEMENT_NAMESPACE "open-cluster-management-hub"
 
@@ -18,12 +18,12 @@ static const char upgrade[] =
 
 struct check {
     const struct configuration *configuration;
-    const char *path; /* of its findings */
+    const char *path; /* of the findings */
     struct kube_client *client;
     struct findings *out;
 };
 
-/* An answer: its status, or -errno with err. */
+/* Returns the answer's status, or -errno with err. */
 static int get(struct check *c, const char *path, struct strbuf *body, struct err *err) {
     int status = 0;
     strbuf_clear(body);
@@ -43,8 +43,8 @@ static void say_unseen(struct check *c, enum severity severity, const char *what
 
 /* ---- reading ---- */
 
-/* Enters the members of a path, one in the other, and stops before the last one's value. Of a name
- * that begins with a dot, the end counts. */
+/* Enters the nested members of a path, and stops before the value of the last member. A name in
+ * `path` that begins with a dot matches every key that ends like it. */
 static bool enter_members(struct json_reader *r, const struct str *path, size_t length) {
     struct str key;
     for (size_t i = 0; i < length; i++) {
@@ -61,7 +61,7 @@ static bool enter_members(struct json_reader *r, const struct str *path, size_t 
 
 /* ---- kinds ---- */
 
-/* Has the list of resources of a group's version one of that name? 1, 0, or -1: it cannot be read.
+/* Is the name in this list of a group version's resources? 1, 0, or -1: the list is not readable.
  */
 static int lists_resource(struct str body, struct arena *arena, struct str wanted) {
     static const struct json_field fields[] = {JSON_TEXT_ALONE("name")};
@@ -81,7 +81,7 @@ static int lists_resource(struct str body, struct arena *arena, struct str wante
     return json_failed(&r) ? -1 : found;
 }
 
-/* 1: it is served, 0: it is not, -1: that cannot be seen, which has been said. */
+/* Is the kind served? 1, 0, or -1: not known, which has been reported. */
 static int is_served(struct check *c, const struct watched_kind *kind) {
     CLEANUP(strbuf_done) struct strbuf body = {.max = LIMIT_KUBE_BODY};
     CLEANUP(arena_done) struct arena arena;
@@ -105,7 +105,7 @@ static bool is_of_fleet(const struct check *c, enum server_role role,
            kind_is_watched(c->configuration, kind, role);
 }
 
-/* Returns whether Placements can be looked at. */
+/* Returns true if Placements can be checked. */
 static bool check_kinds(struct check *c, enum server_role role) {
     const struct watched_kind *missing[KIND_ROWS];
     size_t count = 0, watched = 0;
@@ -134,7 +134,7 @@ static bool check_kinds(struct check *c, enum server_role role) {
     return count == 0;
 }
 
-/* ---- what a Placement has ---- */
+/* ---- members of a Placement ---- */
 
 static const struct {
     struct str part, field;
@@ -153,7 +153,7 @@ static const struct {
 };
 enum { MEMBERS = sizeof members / sizeof members[0] };
 
-/* Returns false if it cannot be read. */
+/* Returns false if the document cannot be read. */
 static bool check_members(struct check *c, struct str body) {
     uint32_t good = 0;
     for (size_t i = 0; i < MEMBERS; i++) {
@@ -190,7 +190,7 @@ static void check_placement(struct check *c) {
 
 /* ---- the version ---- */
 
-/* The image of the first container. */
+/* Returns the image of the first container. */
 static struct str image_of(struct str body, struct arena *arena) {
     const struct str path[] = {STR("spec"), STR("template"), STR("spec"), STR("containers")};
     static const struct json_field fields[] = {JSON_TEXT_ALONE("image")};

@@ -1,8 +1,8 @@
 /*
- * What a fleet's hub must have before Evenkeel works there: the kinds of Open Cluster Management in
- * the versions that are watched and, where Placements are decided, a Placement with spreadPolicy.
- * Their CustomResourceDefinitions are an administrator's to read; discovery and the OpenAPI
- * documents say the same to every user (system:discovery).
+ * Checks what Evenkeel needs on a fleet's hub: the kinds of Open Cluster Management in the watched
+ * versions and, where Evenkeel decides Placements, a Placement with spreadPolicy. Only an
+ * administrator may read the CustomResourceDefinitions; every user may read the same facts from
+ * discovery and the OpenAPI documents (system:discovery).
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 #include "kube/client/client.h"
 #include "model/kinds.h"
 
-/* Asks the API server of this role, if a fleet is watched there. Says which version of OCM's
- * placement controller runs, if this user may read its Deployment. */
+/* Asks the API server of this role, if a fleet is watched there. Reports the version of OCM's
+ * placement controller, if this user may read its Deployment. */
 void hub_check(const struct configuration *configuration, enum server_role role,
                struct kube_client *client, struct findings *out);

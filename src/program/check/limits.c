@@ -16,7 +16,7 @@ static void check_defaults(const struct engine_options *engine, struct findings 
     }
 }
 
-/* Every term leaves out of the counts what any of them leaves out. */
+/* Nodes that one term leaves out of the counts are left out for every term. */
 static void append_policies(const struct ordered_rule *rule, struct strbuf *out) {
     bool honor_affinity = false, honor_taints = false;
     for (uint32_t t = 0; t < rule->term_count; t++) {
@@ -27,14 +27,14 @@ static void append_policies(const struct ordered_rule *rule, struct strbuf *out)
                    honor_taints ? ", nodeTaintsPolicy: Honor" : "");
 }
 
-/* kube-scheduler 1.27 to 1.37 takes {} for a selector that selects nothing. */
+/* Does not return {} for all pods: kube-scheduler 1.27 to 1.37 lets {} select nothing. */
 static const char *selector_of(const struct ordered_rule *rule) {
     return rule->pods.count > 0 ? "the podSelector"
                                 : "{matchExpressions: [{key: no-such-label, operator: "
                                   "DoesNotExist}]}";
 }
 
-/* The native constraint that a hard first term is. tests/unit/engine/test_ordered_native.c */
+/* Appends the native constraint that equals a hard first term. See test_ordered_native.c. */
 static void append_native(const struct ordered_rule *rule, struct strbuf *out) {
     const struct spread_constraint *first = &rule->terms[0];
     const char *before = " where all nodes with that label have ";

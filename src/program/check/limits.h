@@ -1,6 +1,6 @@
 /*
- * `evenkeel check config`: kube-scheduler does less for constraints that only an extender knows
- * than for its own. The notes say what it leaves out, and which native constraint would do it.
+ * `evenkeel check config`: kube-scheduler does less for an extender's constraints than for its own.
+ * The notes say what it does not do, and which native constraint would make it do so.
  */
 #pragma once
 

@@ -13,15 +13,15 @@
 
 /* ---- what is needed ---- */
 
-/* Whose need it is: of what is switched on or off by itself. */
+/* The feature that needs a permission. Each can be switched on or off alone. */
 enum need_of {
-    NEED_OF_KIND,    /* that is watched */
+    NEED_OF_KIND,    /* a watched kind */
     NEED_OF_BINDING, /* extender.bind */
     NEED_OF_STATUS,
     NEED_OF_POLICY_EVENTS,
     NEED_OF_WORKLOAD_EVENTS,
     NEED_OF_OWNERS,        /* selectors of custom controllers */
-    NEED_OF_UNITS,         /* who stands behind controllers of units, where pods are validated */
+    NEED_OF_UNITS,         /* owners of the controllers of units, where pods are validated */
     NEED_OF_LEAVING_NODES, /* data.labelLeavingNodes */
     NEED_OF_DECISIONS,     /* ocm.enabled */
     NEED_OF_SCORES,        /* ocm.scores */
@@ -29,8 +29,8 @@ enum need_of {
     NEED_OF_SERVICES,      /* estimator.services */
     NEED_OF_ESTIMATORS,    /* karmada.estimators.mode */
     NEED_OF_LEADERS,
-    NEED_OF_SECRET,          /* with the webhook's certificate, whoever fills it */
-    NEED_OF_SELF_SIGNED,     /* the same, if Evenkeel does */
+    NEED_OF_SECRET,          /* of the webhook's certificate, filled by anybody */
+    NEED_OF_SELF_SIGNED,     /* the same, filled by Evenkeel */
     NEED_OF_EXTENDER_SECRET, /* the extender's, likewise */
     NEED_OF_EXTENDER_SELF_SIGNED,
     NEED_OF_CLIENT_SECRET, /* kube-scheduler's */
@@ -46,8 +46,8 @@ struct need {
     const char *why;
 };
 
-/* What is needed beside the watches, whose needs are in the table of kinds (model/kinds.h), and
- * beside controllers that are read (model/owner_kinds.h). */
+/* The needed permissions. Those of watches are in the table of kinds (model/kinds.h), those to read
+ * controllers in model/owner_kinds.h. */
 static const struct need needs[] = {
     {NEED_OF_BINDING, "create", "", "pods/binding", SEVERITY_ERROR,
      "without it extender.bind binds no pod"},
@@ -149,7 +149,7 @@ static bool is_needed(const struct configuration *c, enum need_of of) {
     case NEED_OF_VALIDATING:
         return webhook && c->webhook.certificates.validating_count > 0;
     case NEED_OF_KIND:
-    case NEED_OF_LEADERS: /* whose Leases are listed */
+    case NEED_OF_LEADERS: /* needed for each listed Lease */
         break;
     }
     return true;
@@ -161,14 +161,14 @@ struct check {
     const struct configuration *configuration;
     enum server_role role;
     struct kube_client *client;
-    const char *namespace, *path; /* of its findings */
+    const char *namespace, *path; /* the user's namespace; the path of findings */
     struct findings *out;
     uint32_t granted;
-    char leases[PURPOSES][LEASE_NAME_SIZE]; /* those that are wanted there */
+    char leases[PURPOSES][LEASE_NAME_SIZE]; /* the Leases needed there */
     size_t lease_count;
 };
 
-/* Of an object, or of all of them: either may be NULL. */
+/* The place of one object, or of all objects: either member may be NULL. */
 struct place {
     const char *namespace, *name;
 };
@@ -183,7 +183,7 @@ static struct place place_of(const struct check *c, const struct need *need, siz
     case NEED_OF_WORKLOAD_EVENTS:
         if (i < c->configuration->events.namespace_count)
             p.namespace = c->configuration->events.namespaces[i];
-        return p; /* or everywhere */
+        return p; /* without namespaces: everywhere */
     case NEED_OF_MEMBERS:
         return (struct place){.namespace = c->configuration->karmada_cluster_namespace};
     case NEED_OF_SERVICES:
@@ -223,7 +223,7 @@ static struct place place_of(const struct check *c, const struct need *need, siz
 static enum server_role server_of_need(const struct check *c, const struct need *need) {
     switch (need->of) {
     case NEED_OF_LEADERS:
-        return c->role; /* its own Leases are listed */
+        return c->role; /* this server's Leases were listed */
     case NEED_OF_DECISIONS:
     case NEED_OF_SCORES:
         return purpose_server(c->configuration, PURPOSE_OCM);
@@ -256,7 +256,7 @@ static size_t place_count(const struct check *c, const struct need *need) {
 
 /* ---- asking ---- */
 
-/* What stands before the first `c`, or all of it; `rest` is what comes behind. */
+/* Returns the text before the first `c`, or all of it; `*rest` is the text behind that `c`. */
 static struct str cut(struct str text, char c, struct str *rest) {
     size_t at = str_find(text, c);
     *rest = at == SIZE_MAX ? STR("") : (struct str){text.p + at + 1, text.n - at - 1};
@@ -284,7 +284,7 @@ static void write_review(const struct need *need, struct str verb, const struct 
     json_put_member(&w, STR("resource"), resource);
     put_if(&w, STR("subresource"), subresource);
     put_if(&w, STR("namespace"), str_of(place->namespace));
-    if (!str_eq(verb, STR("create"))) /* which knows no name */
+    if (!str_eq(verb, STR("create"))) /* a creation has no name yet */
         put_if(&w, STR("name"), str_of(place->name));
     json_end_object(&w);
     json_end_object(&w);
@@ -343,7 +343,7 @@ static void say_refused(struct check *c, const struct need *need, struct str ver
                  place->namespace != NULL ? place->namespace : "", need->why);
 }
 
-/* False: asking is of no use. */
+/* Returns false if further questions are of no use. */
 static bool check_need(struct check *c, const struct need *need, const struct place *place) {
     struct str verbs = str_of(need->verbs);
     bool allowed = false;
@@ -386,14 +386,14 @@ static bool check_kinds(struct check *c) {
 static bool check_owner(struct check *c, const struct owner_kind *kind, enum need_of of,
                         const char *subresource, const char *why) {
     const struct place everywhere = {.namespace = NULL};
-    char group[64], resource[64]; /* fit: they are the table's */
+    char group[64], resource[64]; /* texts of the table fit */
     (void)snprintf(group, sizeof group, "%.*s", STR_ARG(kind->group));
     (void)snprintf(resource, sizeof resource, "%.*s%s", STR_ARG(kind->plural), subresource);
     const struct need need = {of, "get", group, resource, SEVERITY_WARNING, why};
     return !is_needed(c->configuration, of) || check_need(c, &need, &everywhere);
 }
 
-/* Controllers of pods, of which some are asked what they select, and some whether they are there.
+/* Checks the permissions to read controllers of pods: selectors of some, the existence of others.
  */
 static bool check_owners(struct check *c) {
     for (size_t i = 0; c->role == SERVER_CLUSTER && i < OWNER_KINDS; i++) {

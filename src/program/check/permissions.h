@@ -8,8 +8,7 @@
 #include "config/servers.h"
 #include "kube/client/client.h"
 
-/* Of what is needed at the API server of this role. `namespace` is the user's: it is used for
- * objects whose namespace the configuration does not set.
- */
+/* Checks the permissions that are needed at the API server of this role. `namespace` is the user's:
+ * it is used for objects if the configuration does not set their namespace. */
 void permissions_check(const struct configuration *configuration, enum server_role role,
                        struct kube_client *client, const char *namespace, struct findings *out);

@@ -9,12 +9,12 @@
 static const int64_t ns_per_ms = 1000 * 1000;
 
 enum {
-    TIMEOUT_DEFAULT_MS = 5000, /* what kube-scheduler takes when nothing is said */
+    TIMEOUT_DEFAULT_MS = 5000, /* kube-scheduler's default */
     WEIGHT_OF_SPREAD = 2,      /* the in-tree PodTopologySpread plugin's */
     WEIGHT_OF_EVERYTHING = 12, /* all in-tree score plugins of the default profile together */
 };
 
-/* Could this value not even be decoded? Then that is said, and there is nothing to judge. */
+/* Could this value not be decoded? That was reported, and there is nothing more to check. */
 static bool is_refused(const struct judge *j, const char *path) {
     for (uint32_t i = 0; i < j->config->refused_count; i++)
         if (str_eq(j->out->items[i].path, str_of(path)))
@@ -37,7 +37,7 @@ void judge_say(const struct judge *j, enum severity severity, const char *member
     findings_add(j->out, severity, line, path, advice, "%s", problem);
 }
 
-/* ---- every entry: what keeps kube-scheduler from starting ---- */
+/* ---- every entry: mistakes that keep kube-scheduler from starting ---- */
 
 /* upstream: component-helpers IsExtendedResourceName. */
 static bool resource_name_valid(struct str name) {
@@ -51,7 +51,7 @@ static bool resource_name_valid(struct str name) {
     return true;
 }
 
-/* Is this resource named earlier, by this entry or one before it? */
+/* Was this resource named earlier, by this entry or an entry before it? */
 static bool resource_repeated(const struct judge *j, uint32_t resource) {
     struct str name = j->extender->resources[resource].name;
     for (uint32_t i = 0; i <= j->index; i++) {
@@ -113,7 +113,7 @@ static void judge_weight(const struct judge *j) {
                   WEIGHT_OF_EVERYTHING);
 }
 
-/* How long a call may take. Binding writes to the API server, maybe more than once. */
+/* The useful timeouts of a call. Binding writes to the API server, maybe more than once. */
 struct timeouts {
     int64_t least_ms, most_ms;
     const char *advice, *why_least;
@@ -172,7 +172,7 @@ static void judge_failure(const struct judge *j) {
                   "kube-scheduler binds by itself what an ignorable extender refuses to bind");
 }
 
-/* The other side of bindVerb is Evenkeel's own configuration. */
+/* Compares bindVerb with Evenkeel's own configuration. */
 static void judge_bind(const struct judge *j) {
     if (!judge_is_verb(j->extender->bind_verb, extender_verbs[EXTENDER_BIND].name))
         return;
@@ -187,8 +187,8 @@ static void judge_bind(const struct judge *j) {
                   "Evenkeel's own configuration has extender.bind off, so every bind call fails");
 }
 
-/* What no setting changes, and whoever sets it up should know. upstream: kube-scheduler
- * preemption.go DryRunPreemption, schedule_one.go findNodesThatFitPod (ExtenderName), framework.go
+/* Reports limits of extenders that no setting changes. upstream: kube-scheduler preemption.go
+ * DryRunPreemption, schedule_one.go findNodesThatFitPod (ExtenderName), framework.go
  * computeBatchablePlugins. */
 static void judge_limits(const struct judge *j) {
     if (j->extender->filter_verb.n > 0)
@@ -217,7 +217,7 @@ static void judge_resources(const struct judge *j) {
 
 /* ---- our entry among the others ---- */
 
-/* How many are called before it: ignorable ones go last, otherwise the order of the file counts. */
+/* Counts the extenders called before ours: in file order, but ignorable extenders come last. */
 static uint32_t called_before(const struct judge *j) {
     uint32_t before = 0;
     for (uint32_t i = 0; i < j->config->extender_count; i++) {
@@ -270,7 +270,7 @@ static bool contains(struct str s, struct str part) {
     return part.n == 0;
 }
 
-/* UINT32_MAX, and said: it cannot be told. */
+/* Returns the index of Evenkeel's entry; UINT32_MAX if it is not clear, which has been reported. */
 static uint32_t find_ours(const struct scheduler_config *c, const struct scheduler_check *which,
                           struct findings *out) {
     struct str part = str_of(which->url_part != NULL ? which->url_part : EXTENDER_PATH);

@@ -1,9 +1,9 @@
 /*
- * `evenkeel check kube-scheduler-config`: will this kube-scheduler call Evenkeel as it should?
+ * `evenkeel check kube-scheduler-config`: will this kube-scheduler call Evenkeel correctly?
  *
  * Most mistakes in an extender's entry are silent: kube-scheduler starts, but does not call the
  * extender, or does not verify its certificate; and it ignores all errors of prioritize. Each rule
- * here finds one such mistake, and says what follows from it and what to write instead.
+ * here finds one such mistake, and reports its effect and the right setting.
  */
 #pragma once
 
@@ -13,14 +13,14 @@
 #include "extender/verbs.h"
 
 struct scheduler_check {
-    int64_t index;        /* of Evenkeel's entry; -1: it is found by its urlPrefix */
-    const char *url_part; /* which then contains this; NULL: EXTENDER_PATH */
-    const struct configuration *evenkeel; /* as it will serve; NULL: not known */
+    int64_t index;        /* of Evenkeel's entry; -1: find the entry by its urlPrefix */
+    const char *url_part; /* a part of that urlPrefix; NULL: EXTENDER_PATH */
+    const struct configuration *evenkeel; /* Evenkeel's own; NULL: not known */
     const char *secret; /* file with a Secret, Evenkeel's or kube-scheduler's; NULL: none */
 };
 
-/* Checks the text of a configuration. A finding is an error if kube-scheduler does not start with
- * it, or Evenkeel cannot do its work. Memory is from the findings' arena. */
+/* Checks the text of a configuration. A finding is an error if kube-scheduler would not start, or
+ * Evenkeel could not do its work. Memory is from the findings' arena. */
 void scheduler_check(struct str text, const struct scheduler_check *which, struct findings *out);
 
 /* ---- for the files scheduler*.c of this folder ---- */
@@ -49,12 +49,12 @@ bool judge_is_verb(struct str verb, const char *name);
 struct str judge_bare_url(struct str url);
 
 /* tlsConfig, enableHTTPS and the files they name. */
-void judge_tls_start(const struct judge *j); /* what keeps kube-scheduler from starting */
+void judge_tls_start(const struct judge *j); /* mistakes that keep kube-scheduler from starting */
 void judge_tls(const struct judge *j);
 
-/* Is the certificate that answers for the name that is called? And is that name known there? */
+/* Is the server's certificate valid for the called name? Can kube-scheduler resolve that name? */
 void judge_certificate(const struct judge *j);
-/* When a certificate ends, that is in `what`. */
+/* Reports a certificate that has ended or ends soon; `what` is the place that holds it. */
 struct certificate;
 void judge_dates(const struct judge *j, const char *member, const char *advice, struct str what,
                  const struct certificate *c);

@@ -1,7 +1,7 @@
 /*
- * By which name kube-scheduler calls Evenkeel, and whether the certificate that answers is for that
- * name: as far as it can be seen, in Evenkeel's own configuration, in its file, or in a Secret that
- * was given. upstream: client-go transport TLSConfigFor (serverName in place of the URL's host).
+ * By which name does kube-scheduler call Evenkeel, and is the server's certificate valid for that
+ * name? The certificate is looked up in Evenkeel's own configuration, its file, or a given Secret.
+ * upstream: client-go transport TLSConfigFor (serverName in place of the URL's host).
  */
 #include "base/file.h"
 #include "base/limits.h"
@@ -34,13 +34,13 @@ static struct str host_of(struct str url) {
     return (struct str){url.p + begin, end - begin};
 }
 
-/* What the certificate must be for. */
+/* Returns the name that the certificate must have. */
 static struct str name_of(const struct judge *j) {
     struct str name = j->extender->tls.server_name;
     return name.n > 0 ? name : host_of(j->extender->url_prefix);
 }
 
-/* A name that only the cluster's own DNS knows. */
+/* Is this a name that only the cluster's own DNS knows? */
 static bool is_service(struct str host) {
     static const struct str part = {".svc.", 5};
     if (str_has_suffix(host, STR(".svc")))
@@ -72,7 +72,7 @@ static void judge_service(const struct judge *j) {
             STR_ARG(host));
 }
 
-/* ---- what Evenkeel will make ---- */
+/* ---- the certificate that Evenkeel will make ---- */
 
 static bool is_same_host(const struct host *a, const struct host *b) {
     return a->kind == b->kind && a->n == b->n && memcmp(a->bytes, b->bytes, a->n) == 0;
@@ -94,7 +94,7 @@ static void judge_hosts(const struct judge *j, const struct configuration_certif
     struct host wanted, certified;
     struct str name = name_of(j);
     if (host_parse(name, &wanted, NULL) != 0)
-        return; /* judge_url() has its say */
+        return; /* judge_url() reports it */
     for (size_t i = 0; i < o->host_count; i++)
         if (host_parse(o->hosts[i], &certified, NULL) == 0 && is_for(&certified, &wanted))
             return;
@@ -107,7 +107,7 @@ static void judge_hosts(const struct judge *j, const struct configuration_certif
         STR_ARG(name));
 }
 
-/* ---- certificates that are there ---- */
+/* ---- existing certificates ---- */
 
 void judge_dates(const struct judge *j, const char *member, const char *advice, struct str what,
                  const struct certificate *c) {
@@ -128,13 +128,13 @@ static void join_names(const struct certificate *c, struct strbuf *out) {
         strbuf_appendf(out, "%s%.*s", i > 0 ? ", " : "", STR_ARG(c->names[i]));
 }
 
-/* As Go judges, which takes "*.svc" too. The names have lost their kinds, and an address that
- * stands among the DNS names counts for nothing, so addresses are looked up in the PEM. */
+/* Matches like Go, which accepts "*.svc" too. c->names mixes DNS names and addresses, and an
+ * address among the DNS names must not match, so addresses are looked up in the PEM. */
 static bool covers(struct str pem, const struct certificate *c, struct str name) {
     struct host wanted, certified;
     bool covered;
     if (host_parse(name, &wanted, NULL) != 0)
-        return true; /* judge_url() has its say */
+        return true; /* judge_url() reports it */
     if (wanted.kind == HOST_IP)
         return certificate_covers(pem, name, &covered, NULL) != 0 || covered;
     for (size_t i = 0; i < c->name_count; i++)
@@ -161,7 +161,7 @@ static void judge_server_pem(const struct judge *j, struct str what, struct str 
         STR_ARG(what), STR_ARG(name), STR_ARG(strbuf_str(&names)));
 }
 
-/* Evenkeel's own file, if this machine has it. */
+/* Checks Evenkeel's own certificate file, if this machine has it. */
 static void judge_file(const struct judge *j, const char *path) {
     CLEANUP(strbuf_done) struct strbuf pem = {.max = LIMIT_CONFIG_BYTES + 1};
     struct certificate *chain;
@@ -184,7 +184,7 @@ static int read_secret(const struct judge *j, struct tls_secret *ret, struct err
     return r == 0 ? tls_secret_read(doc.documents[0], j->out->arena, ret, err) : r;
 }
 
-/* Is the file of kube-scheduler's that should have this text on this machine, and has another? */
+/* Is kube-scheduler's file at `path` on this machine, but with another text than this? */
 static bool differs(const struct judge *j, struct str path, struct str text) {
     CLEANUP(strbuf_done) struct strbuf there = {.max = LIMIT_CONFIG_BYTES + 1};
     const char *name = path.n > 0 ? arena_cstr(j->out->arena, path) : NULL;
@@ -232,7 +232,7 @@ static void judge_secret(const struct judge *j) {
 
 void judge_certificate(const struct judge *j) {
     if (!str_has_prefix(j->extender->url_prefix, STR("https://")))
-        return; /* said already */
+        return; /* reported already */
     judge_service(j);
     if (j->secret != NULL)
         judge_secret(j);

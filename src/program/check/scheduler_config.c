@@ -79,10 +79,10 @@ static const struct field fields[] = {
 
 static const struct field_table config_table = FIELD_TABLE(fields, struct scheduler_config, NULL);
 
-/* ---- looking into the document ---- */
+/* ---- finding members in the document ---- */
 
-/* The member's value as it stands in the object; empty when it is not there. `ret_at`: its colon,
- * which is on the line of its key. */
+/* Returns the member's value as written in the object; empty if it is missing. *ret_at is the
+ * member's colon, which is on the line of the key. */
 static struct str find_member(struct str object, struct str name, struct arena *arena,
                               const char **ret_at) {
     struct json_reader r;
@@ -100,8 +100,8 @@ static struct str find_member(struct str object, struct str name, struct arena *
     return (struct str){0};
 }
 
-/* The same for a path ("tlsConfig.caFile"); ret_at is that of the last member that is there, or
- * the object's begin. */
+/* Does the same for a path ("tlsConfig.caFile"). *ret_at is the colon of the last existing member
+ * of the path, or the object's begin. */
 static struct str find_path(struct str object, const char *path, struct arena *arena,
                             const char **ret_at) {
     struct str rest = str_of(path);
@@ -147,7 +147,7 @@ static void read_extenders(struct field_source *s, const char *path, struct str 
     }
 }
 
-/* ---- profiles: whatever else is wrong with them is not our business ---- */
+/* ---- profiles: only the parts that matter to an extender are checked ---- */
 
 static int64_t read_percentage(struct field_source *s, const char *path, struct str profile) {
     static const char name[] = "percentageOfNodesToScore";
@@ -168,7 +168,7 @@ static void read_plugin_name(struct json_reader *r, void *into) {
     json_fields(r, &(const struct json_rows){&member, 1}, into);
 }
 
-/* Is one of these plugins in the list at `path` of the profile? An empty name is none. */
+/* Is one of these plugins in the list at `path` of the profile? An empty name is ignored. */
 static bool lists_plugin(struct str profile, const char *path, struct arena *arena, struct str name,
                          struct str or_name) {
     struct json_reader r;
@@ -184,8 +184,8 @@ static bool lists_plugin(struct str profile, const char *path, struct arena *are
 }
 
 /*
- * Every plugin of the default profile is on by `multiPoint`, which can be turned off there or at
- * one extension point, and on again at either. upstream: kube-scheduler default_plugins.go
+ * `multiPoint` turns every plugin of the default profile on. A profile can turn a plugin off and on
+ * again, in multiPoint or at one extension point. upstream: kube-scheduler default_plugins.go
  * mergePluginSet, framework.go expandMultiPointPlugins.
  */
 static void read_spread_plugin(struct scheduler_profile *p, struct arena *arena) {
@@ -234,7 +234,7 @@ static void read_profiles(struct field_source *s, const char *path, struct str j
 
 /* ---- the document ---- */
 
-/* What the decoder complains of is what kube-scheduler's strict decoder refuses. */
+/* Adds a finding: kube-scheduler's strict decoder refuses the same problem. */
 static void on_problem(void *ctx, const struct field_problem *p) {
     struct findings *out = ctx;
     bool in_extender = str_has_prefix(str_of(p->path), STR("extenders["));
@@ -307,6 +307,6 @@ bool scheduler_config_read(struct str text, struct scheduler_config *ret, struct
 uint32_t scheduler_config_line(const struct scheduler_config *c, struct str object,
                                const char *member, struct arena *arena) {
     const char *at;
-    (void)find_path(object, member, arena, &at); /* where, not what */
+    (void)find_path(object, member, arena, &at); /* only the position matters */
     return yaml_line_of(&c->doc, (size_t)(at - c->doc.text.p));
 }

@@ -33,7 +33,7 @@ struct scheduler_extender {
 
 enum { SCHEDULER_PERCENTAGE_UNSET = -1 };
 
-/* Where PodTopologySpread works. */
+/* The extension points of PodTopologySpread. */
 enum spread_point {
     SPREAD_PRE_FILTER,
     SPREAD_FILTER,
@@ -44,7 +44,7 @@ enum spread_point {
 
 struct scheduler_profile {
     int64_t percentage_of_nodes; /* as below */
-    /* NULL: PodTopologySpread is on there; else the list that turns it off
+    /* NULL: PodTopologySpread is on at this point; otherwise the list that turns it off
      * ("plugins.filter.disabled"). */
     const char *spread_off[SPREAD_POINTS];
     struct str json; /* the profile as it stands in the document */
@@ -53,7 +53,7 @@ struct scheduler_profile {
 struct scheduler_config {
     struct yaml_json doc;
     int64_t percentage_of_nodes; /* percentageOfNodesToScore, or SCHEDULER_PERCENTAGE_UNSET */
-    bool has_kubeconfig;         /* clientConnection.kubeconfig; without, it is a pod's */
+    bool has_kubeconfig;         /* clientConnection.kubeconfig is set; otherwise a pod's account */
     struct scheduler_profile *profiles;
     uint32_t profile_count;
     struct scheduler_extender *extenders;
@@ -62,13 +62,13 @@ struct scheduler_config {
 };
 
 /*
- * Decodes the text of a file. Whatever kube-scheduler would refuse becomes an error among the
- * findings. Returns false if the text is not YAML or is of another kind, so that nothing else can
- * be checked. Memory is from the findings' arena.
+ * Decodes the text of a file. Everything that kube-scheduler would refuse becomes an error among
+ * the findings. Returns false if the text is not YAML or is of another kind, so that nothing else
+ * can be checked. Memory is from the findings' arena.
  */
 bool scheduler_config_read(struct str text, struct scheduler_config *ret, struct findings *out);
 
-/* The line of a member ("weight", "tlsConfig.caFile") of an object in the document; the line of the
- * object if it has no such member. */
+/* Returns the line of a member ("weight", "tlsConfig.caFile") of an object in the document; the
+ * line of the object if it has no such member. */
 uint32_t scheduler_config_line(const struct scheduler_config *c, struct str object,
                                const char *member, struct arena *arena);

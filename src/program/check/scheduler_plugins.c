@@ -1,16 +1,16 @@
 /*
- * What a profile leaves of PodTopologySpread, the in-tree plugin beside which Evenkeel works.
+ * Which parts of PodTopologySpread, the in-tree plugin beside Evenkeel, does a profile turn off?
  *
- * kube-scheduler makes room for a pod (preempts) by trying, without its extenders, which pods would
- * have to go for its own plugins to let the pod pass. What only an extender objects to asks for no
- * victim. upstream: kube-scheduler default_preemption.go SelectVictimsOnNode, preemption.go
- * DryRunPreemption.
+ * When kube-scheduler makes room for a pod (preempts), it looks for victims whose removal lets its
+ * own plugins pass the pod. It does not ask extenders then, so it finds no victim for a constraint
+ * that only an extender enforces. upstream: kube-scheduler default_preemption.go
+ * SelectVictimsOnNode, preemption.go DryRunPreemption.
  */
 #include "check/scheduler.h"
 
 #include <stdio.h>
 
-/* A profile under judgement. */
+/* The profile that is being checked. */
 struct place {
     const struct judge *judge;
     const struct scheduler_profile *profile;
@@ -58,7 +58,7 @@ static void judge_score(const struct place *p) {
             "and by nobody's while it is down");
 }
 
-/* Who scores the soft constraints: the plugin, Evenkeel, both or nobody. */
+/* Checks what scores the soft constraints: the plugin, Evenkeel, both or nothing. */
 static void judge_scorers(const struct judge *j) {
     struct str verb = j->extender->prioritize_verb;
     bool kept = j->config->profile_count == 0; /* the default profile has it */

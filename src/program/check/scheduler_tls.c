@@ -32,7 +32,7 @@ void judge_tls_start(const struct judge *j) {
                   "insecure together with a CA: kube-scheduler does not start");
 }
 
-/* ---- who is verified ---- */
+/* ---- verification of server and client ---- */
 
 static void judge_server(const struct judge *j) {
     static const char advice[] = "set tlsConfig.caFile to the CA of Evenkeel's certificate";
@@ -88,9 +88,9 @@ static void judge_data(const struct judge *j, const char *member, struct str dat
                   "the file of the same name is not used beside it");
 }
 
-/* ---- files, if this is the machine that has them ---- */
+/* ---- files, if they are on this machine ---- */
 
-/* False: there is nothing to look at, which is said. */
+/* Returns false if the file cannot be read, which has been reported. */
 static bool read_pem(const struct judge *j, const char *member, struct str path,
                      struct strbuf *pem) {
     const char *name = arena_cstr(j->out->arena, path);
@@ -105,7 +105,7 @@ static bool read_pem(const struct judge *j, const char *member, struct str path,
     return r == 0;
 }
 
-/* Appends the certificates to `pem`; false when there are none that can be used. */
+/* Appends the certificates to `pem`. Returns false if none can be used. */
 static bool judge_certificates(const struct judge *j, const char *member, struct str path,
                                struct strbuf *pem) {
     struct certificate *certificates;
@@ -131,7 +131,7 @@ static void judge_files(const struct judge *j) {
     CLEANUP(strbuf_done) struct strbuf key = {.max = LIMIT_CONFIG_BYTES + 1};
     struct err err;
     bool fits;
-    (void)judge_certificates(j, "tlsConfig.caFile", tls->ca_file, &ca); /* it has spoken */
+    (void)judge_certificates(j, "tlsConfig.caFile", tls->ca_file, &ca); /* it has reported */
     bool good = judge_certificates(j, "tlsConfig.certFile", tls->cert_file, &certificate);
     if (tls->key_file.n == 0 || !read_pem(j, "tlsConfig.keyFile", tls->key_file, &key) || !good)
         return;
@@ -145,7 +145,7 @@ static void judge_files(const struct judge *j) {
 
 void judge_tls(const struct judge *j) {
     const struct scheduler_tls *tls = &j->extender->tls;
-    if (!is_https(j)) /* said already, and nothing here has an effect */
+    if (!is_https(j)) /* reported already, and nothing here has an effect */
         return;
     judge_server(j);
     judge_client(j);

@@ -1,6 +1,6 @@
 /*
- * Where an extender's entry makes kube-scheduler call: urlPrefix + "/" + verb, by POST. upstream:
- * kube-scheduler extender.go send.
+ * Checks the URLs that an extender's entry lets kube-scheduler call: urlPrefix + "/" + verb, by
+ * POST. upstream: kube-scheduler extender.go send.
  */
 #include "check/scheduler.h"
 
@@ -12,7 +12,7 @@ struct str judge_bare_url(struct str url) {
     return url;
 }
 
-/* The fields that name a verb. That a field without consequence is not set is a choice. */
+/* The fields that name a verb. A field without consequence may stay unset. */
 static const struct verb_field {
     const char *name;
     size_t offset;
@@ -35,7 +35,7 @@ static struct str verb_of(const struct scheduler_extender *e, const struct verb_
     return value;
 }
 
-/* The name to advise; every field has a verb. */
+/* Returns the name to advise; every field has a verb. */
 static const char *first_verb_for(const struct verb_field *field) {
     size_t i = 0;
     while (strcmp(extender_verbs[i].field, field->name) != 0)
@@ -59,8 +59,8 @@ static bool leads_to(struct str prefix, struct str verb, const char *path) {
     return str_has_suffix(strbuf_str(&url), str_of(path));
 }
 
-/* Does the field name one of the verbs that are served for it? By the whole URL, or, where a proxy
- * may rewrite the path, by name only. */
+/* Does the field name a verb that Evenkeel serves for it? Compares the whole URL, or only the name
+ * if a proxy may rewrite the path. */
 static bool is_served(const struct judge *j, const struct verb_field *field, bool by_name) {
     struct str prefix = j->extender->url_prefix, verb = verb_of(j->extender, field);
     for (size_t i = 0; i < EXTENDER_VERBS; i++)
@@ -99,7 +99,7 @@ static bool ends_in_verb(struct str url) {
     return false;
 }
 
-/* The path, when no verb of the right name makes it good. */
+/* Checks the path of urlPrefix, if no verb of the right name makes the URL good. */
 static void judge_path(const struct judge *j, struct str prefix) {
     static const char advice[] = "end it in " EXTENDER_PATH;
     struct str bare = judge_bare_url(prefix);

@@ -23,7 +23,7 @@ static struct str host_of(struct str address, struct str *ret_port) {
     return (struct str){address.p, colon > 0 ? colon - 1 : 0};
 }
 
-/* Does listening at `host` take `other` as well? */
+/* Does a listener at `host` occupy `other` as well? */
 static bool host_covers(struct str host, struct str other) {
     if (host.n == 0 || str_eq(host, STR("[::]")))
         return true; /* both families */
@@ -60,7 +60,7 @@ static void add_door(void *ctx, const struct configuration_problem *p) {
 
 /* ---- time limits ---- */
 
-enum { GO_IDLE_MS = 90000 }; /* how long clients written in Go keep a connection that is idle */
+enum { GO_IDLE_MS = 90000 }; /* clients written in Go keep an idle connection so long */
 
 static void check_idle(const struct configuration *c, struct findings *out) {
     if (is_on(c->extender.listen) && c->extender.limits.idle_ms < GO_IDLE_MS)
@@ -106,7 +106,7 @@ static void check_bindings(const struct configuration *c, struct findings *out) 
             "wherever it may land until the watch shows it");
 }
 
-/* ---- reading for reviews ---- */
+/* ---- reads for reviews ---- */
 
 static void check_reading(const struct configuration *c, struct findings *out) {
     if (configuration_reads_data(c) && c->webhook.tls.client_ca_file == NULL &&
@@ -118,7 +118,7 @@ static void check_reading(const struct configuration *c, struct findings *out) {
                      "its claim or dataset was seen is admitted without them");
 }
 
-/* ---- settings that mean nothing beside others ---- */
+/* ---- settings without effect beside others ---- */
 
 static bool sets_certificate(const struct http_tls_options *tls) {
     return tls->cert_file != NULL || tls->key_file != NULL;
@@ -132,7 +132,7 @@ static bool has_server(const struct configuration *c) {
     return server_is_set(&c->kubernetes);
 }
 
-/* Nothing is watched there, and nothing kept. */
+/* Is an API server configured from which nothing is watched, and where no Secret is used? */
 static bool leaves_server(const struct configuration *c) {
     return has_server(c) && !server_is_used(c, SERVER_CLUSTER) &&
            !uses_secret(&c->extender.certificates) && !uses_secret(&c->webhook.certificates) &&

@@ -1,6 +1,6 @@
 /*
  * `evenkeel check config`: settings that have a valid form, but will not work when Evenkeel serves,
- * or not on this machine.
+ * or will not work on this machine.
  */
 #pragma once
 

@@ -19,8 +19,8 @@ struct check {
     struct findings *out;
     struct strbuf requiring; /* names of policies: "a, b" */
     uint32_t requiring_count;
-    /* A configuration has API servers ask the validating webhook about new pods; about changed
-     * ones: there they are about gates that go. */
+    /* A configuration makes API servers ask the validating webhook about new pods, and about
+     * updates of pods, which may remove schedulingGates. */
     bool asked, asked_updates;
 };
 
@@ -54,8 +54,8 @@ static int read_page(void *ctx, struct strbuf *page, struct err *err) {
     return json_finish(&r, err);
 }
 
-/* Reads every item. Returns whether all of them were seen; permissions_check() reports what this
- * user may not list, and what cannot be read is reported here. */
+/* Reads every item. Returns true if it saw all of them. An answer that cannot be read is reported
+ * here; permissions_check() reports a list that this user may not read. */
 static bool list(struct check *c, const char *path, item_fn *item) {
     struct listing listing = {c, path, item};
     struct err err = {0};
@@ -71,7 +71,7 @@ static bool list(struct check *c, const char *path, item_fn *item) {
 
 /* ---- policies ---- */
 
-/* One that cannot work binds nobody either way; its own status says why. */
+/* Notes a policy with mode Require. A policy that cannot work has no effect; its status has why. */
 static void note_policy(struct check *c, struct json_reader *r) {
     struct policy_batch *batch = NULL;
     struct err unsaid; /* no name, or no memory */
@@ -110,7 +110,7 @@ static bool asks_us(struct json_reader *r) {
     return str_has_suffix(path, STR(VALIDATING_PATH));
 }
 
-/* Among a rule's operations, or all of them? */
+/* Does a rule's list of operations have this operation, or all of them? */
 static bool has_operation(struct json_reader *r, struct str operation) {
     bool has = false;
     if (json_null(r) || !json_array(r))
@@ -158,7 +158,7 @@ static void note_configuration(struct check *c, struct json_reader *r) {
                 note_webhook(c, r);
 }
 
-/* Without the right to list all of them; the rights that the webhook needs are by name. */
+/* Lists configurations by name, for a user who may list none but those of the webhook. */
 static bool look_by_name(struct check *c) {
     const struct configuration_certificates *certificates = &c->configuration->webhook.certificates;
     bool seen = false;

@@ -1,7 +1,7 @@
 /*
- * A TopologyPolicy with mode Require binds only if API servers ask about pods as they will be
- * stored: is there a ValidatingWebhookConfiguration that has them ask, about new pods and about
- * those whose schedulingGates go?
+ * A TopologyPolicy with mode Require has effect only if API servers ask the webhook about pods as
+ * they will be stored. Is there a ValidatingWebhookConfiguration that makes them ask about new pods
+ * and about pods that lose schedulingGates?
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 #include "config/configuration.h"
 #include "kube/client/client.h"
 
-/* Lists policies and configurations; of those it lists the ones that webhook.certificates names
- * if it may not list all. Says nothing where no policy has that mode, or policies are not shown. */
+/* Lists policies and configurations. If this user may not list all configurations, it lists those
+ * named in webhook.certificates. Adds nothing if no policy has that mode or policies are hidden. */
 void validating_check(const struct configuration *configuration, struct kube_client *client,
                       struct findings *out);
