@@ -10,9 +10,9 @@
 
 struct explain_access {
     const char *token_file;
-    struct file_signature signature; /* of the token that was read; explain_access_poll()'s */
-    struct mutex mutex;              /* guards what follows */
-    struct secret token;             /* empty: nobody knows it */
+    struct file_signature signature; /* of the file last read; for explain_access_poll() */
+    struct mutex mutex;              /* guards the token */
+    struct secret token;             /* empty: no caller has it */
 };
 
 /* ---- the token ---- */
@@ -31,7 +31,7 @@ static int load_token(struct explain_access *a, struct err *err) {
         if (r != 0)
             (void)err_set(err, r, "no memory");
     }
-    a->signature = signature; /* a bad one is not read again and again */
+    a->signature = signature; /* a bad token is not read again until its file changes */
     return r == 0 ? 0 : err_wrap(err, "token of explain.tokenFile");
 }
 
@@ -44,7 +44,7 @@ void explain_access_poll(struct explain_access *a) {
         LOG_E("token refused; the one read before stays in force", LOG_ERRTEXT(&err));
 }
 
-/* Takes the same time wherever they differ. */
+/* Takes the same time wherever the bytes differ. */
 static bool same_bytes(struct str a, struct str b) {
     unsigned char differs = a.n != b.n;
     for (size_t i = 0; a.n == b.n && i < a.n; i++)

@@ -1,7 +1,7 @@
 /*
- * Who may read explanations. They name pods and nodes, so they are for callers on the machine
- * itself, which includes everybody who may forward a port to the pod, and for callers who show the
- * token.
+ * Decides if a caller may read explanations. They name pods and nodes, so only callers on the
+ * machine itself may, which includes everybody who may forward a port to the pod, and callers with
+ * the token.
  */
 #pragma once
 
@@ -10,13 +10,13 @@
 
 struct explain_access;
 
-/* `token_file` is borrowed; NULL: there is no token. 0, or -errno when the token cannot be read. */
+/* `token_file` is borrowed; NULL: no token. Returns 0, or -errno if the token cannot be read. */
 int explain_access_new(const char *token_file, struct explain_access **ret,
                        struct err *err) MUST_CHECK;
 void explain_access_free(struct explain_access *a); /* NULL is fine */
 
-/* Reads the token again if its file changed. A token that cannot be read is logged, and the one
- * before stays in force. About once a second, from one thread. */
+/* Reads the token again if its file changed. If it cannot be read, this is logged and the last
+ * token stays in force. Call about once a second, from one thread. */
 void explain_access_poll(struct explain_access *a);
 
 /* May this caller read? If not, answers the request with the reason and returns false. Any thread.

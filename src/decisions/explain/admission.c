@@ -1,6 +1,6 @@
 #include "explain/admission.h"
 
-/* {first: a, second: b}, kept or not as a whole. */
+/* Writes {first: a, second: b}, as a whole or not at all. */
 static bool put_pair(struct decision *d, const struct label *keys, struct str a, struct str b) {
     struct decision_mark before = decision_mark(d);
     json_begin_object(&d->w);
@@ -11,7 +11,7 @@ static bool put_pair(struct decision *d, const struct label *keys, struct str a,
     return decision_keep(d, before);
 }
 
-/* The annotations of the audit log, but for those that are told elsewhere. */
+/* Writes the annotations of the audit log, except those that other members have. */
 static void put_notes(struct decision *d, const struct review_answer *answer) {
     static const struct label keys = {{"plugin", 6}, {"note", 4}};
     if (!decision_begin_list(d, STR("notes")))
@@ -37,8 +37,8 @@ static void put_warnings(struct decision *d, const struct review_answer *answer)
     json_end_array(&d->w);
 }
 
-/* With its whole value or, where that does not fit, with its length: a part of a value would be a
- * value that was never written. */
+/* Writes the operation with its whole value or, if that does not fit, with the value's length: a
+ * part of a value would be a value that was never patched in. */
 static bool put_operation(struct decision *d, const struct patch_operation *o) {
     static const struct label keys = {{"path", 4}, {"value", 5}};
     struct decision_mark before = decision_mark(d);

@@ -1,5 +1,5 @@
 /*
- * The ages of what a decision used.
+ * The ages of the data that a decision used.
  */
 #pragma once
 
@@ -7,7 +7,6 @@
 #include "explain/decision.h"
 
 /* Fills in about->data_age_ms, the age of the oldest kind that was used, and about->ages (borrowed:
- * `ages`). Nodes and pods always are used; workloads, if a constraint of the defaults was applied.
- */
+ * `ages`). Nodes and pods are always used; workloads if a default constraint was applied. */
 void ages_of(const struct cache *cache, const struct applied_constraint *applied, uint32_t count,
              struct decision_ages *ages, struct decision_about *about);

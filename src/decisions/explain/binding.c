@@ -34,7 +34,7 @@ static void put_known(struct rendering *r, struct str key, int64_t value) {
         json_put_integer(&r->w, value);
 }
 
-/* How many of `count` items are shown; what is left out is added up for each member. */
+/* Returns how many of `count` items to show. Adds the rest to the member's omitted items. */
 static uint32_t shown(struct rendering *r, struct str name, uint32_t count) {
     const uint32_t limit = r->how->limit;
     uint32_t at = 0;
@@ -146,7 +146,7 @@ static void put_groups(struct rendering *r) {
     json_end_object(&r->w);
 }
 
-/* Without a selection there is nothing that would have to be proven. */
+/* An empty selection counts as proven. */
 static void put_selection(struct rendering *r) {
     const struct karmada_selection *s = &r->d->selection;
     json_key(&r->w, STR("selected"));

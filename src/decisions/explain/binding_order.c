@@ -24,7 +24,7 @@ static int by_name(const void *a, const void *b) {
     return str_cmp(((const struct named *)a)->name, ((const struct named *)b)->name);
 }
 
-/* Sorts the names, and returns their places in that order. NULL: no memory. */
+/* Sorts the names, and returns their places in that order; NULL without memory. */
 static const uint32_t *sort_places(struct named *names, uint32_t count, struct arena *arena) {
     uint32_t *places = arena_array_unset(arena, count, sizeof *places);
     if (count > 1)
@@ -34,7 +34,7 @@ static const uint32_t *sort_places(struct named *names, uint32_t count, struct a
     return places;
 }
 
-/* Parts with nothing between them, in the arena. */
+/* Returns the parts joined without a separator, in the arena. */
 static struct str concatenate(const struct str *parts, uint32_t count, struct arena *arena) {
     size_t n = 0;
     for (uint32_t i = 0; i < count; i++)

@@ -33,7 +33,7 @@ int binding_render_filter(const struct binding_report *report, struct arena *are
     return 0;
 }
 
-/* A candidate, by the order of its name among all. */
+/* A candidate; `rank` is the place of its name in the order of all names. */
 struct ranked {
     int64_t score;
     uint32_t rank, at;

@@ -2,7 +2,7 @@
 
 #include "base/time.h"
 
-/* ---- what does not fit is taken back ---- */
+/* ---- items that do not fit are taken back ---- */
 
 struct decision_mark decision_mark(const struct decision *d) {
     return (struct decision_mark){d->w.out->n, d->w.comma};
@@ -14,7 +14,7 @@ bool decision_keep(struct decision *d, struct decision_mark before) {
     if (!out->failed && out->n <= max - DECISION_ROOM)
         return true;
     if (out->no_memory && out->cap < max)
-        return false; /* it could not grow: it has failed as a whole */
+        return false; /* the buffer could not grow: all of it has failed */
     out->n = before.n;
     out->failed = out->no_memory = false;
     d->w.comma = before.comma;
@@ -54,7 +54,7 @@ bool decision_begin_list(struct decision *d, struct str key) {
 
 /* ---- the frame ---- */
 
-/* "dataAges": milliseconds, of the kinds that were used. */
+/* Writes "dataAges": milliseconds, for the kinds that were used. */
 static void put_ages(struct decision *d, const struct decision_ages *ages) {
     struct decision_mark before = decision_mark(d);
     const struct {
@@ -74,7 +74,7 @@ static void put_ages(struct decision *d, const struct decision_ages *ages) {
     (void)decision_keep(d, before); /* one more, one less */
 }
 
-/* Sentences may have been cut anywhere before they came here; the rest is as it was read. */
+/* Writes the sentence as text, because it may have been cut inside a character. */
 static void put_message(struct decision *d, struct str text) {
     struct decision_mark before = decision_mark(d);
     if (text.n == 0)

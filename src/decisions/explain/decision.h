@@ -1,15 +1,15 @@
 /*
- * A decision as the members of a JSON object: what was asked about which object, when, and the
- * result. What else there is to say of a decision depends on its kind; each kind has a file beside
- * this one (scheduling.h, admission.h) with functions that add their members:
+ * A decision as the members of a JSON object: the verb, the object, the time and the result. The
+ * other members depend on the decision's kind; each kind has a file beside this one (scheduling.h,
+ * admission.h) with functions that add its members:
  *
  *     struct decision d;
  *     decision_begin(&d, &out, &about, LIMIT_DECISION_NODES);
  *     decision_put_filter(&d, &candidates, &result);
  *     decision_end(&d);
  *
- * The buffer's maximum (at least DECISION_ROOM) bounds it all: what does not fit is left out, whole
- * items at a time, and "cut": true says so. Not thread-safe.
+ * The buffer's maximum (at least DECISION_ROOM) bounds the object: items that do not fit are left
+ * out as a whole, and then there is "cut": true. Not thread-safe.
  */
 #pragma once
 
@@ -17,33 +17,33 @@
 #include "explain/subject.h"
 
 enum {
-    DECISION_ROOM = 64,           /* bytes always left to close what is open */
-    DECISION_MESSAGE_SHOWN = 256, /* bytes of a sentence that are written at most */
+    DECISION_ROOM = 64,           /* bytes kept free to close the object */
+    DECISION_MESSAGE_SHOWN = 256, /* at most so many bytes of a sentence */
 };
 
-/* How long ago what a decision used was heard of, by kind; -1: it was not used, or has no age. */
+/* The age of the data that a decision used, by kind; -1: the kind was not used, or has no age. */
 struct decision_ages {
     int64_t nodes_ms, pods_ms;
-    int64_t workloads_ms; /* Services, ReplicaSets and the like, whose selectors defaults take */
+    int64_t workloads_ms; /* Services, ReplicaSets and so on: defaults use their selectors */
 };
 
 /* The members that every decision has. Strings are borrowed for the call. */
 struct decision_about {
     const char *verb; /* "filter" */
     struct subject subject;
-    struct str generate_name; /* of a subject that has no name yet */
+    struct str generate_name; /* if the subject has no name yet */
     struct str uid;
-    int64_t at_us, took_us; /* wall clock, microseconds since 1970; how long it took */
+    int64_t at_us, took_us; /* wall clock, microseconds since 1970; duration */
     int64_t data_age_ms;
-    const struct decision_ages *ages; /* NULL: none are said */
-    bool dry_run;       /* nothing comes of it: it shares its place in the ring with all others */
-    const char *result; /* "answered", "no opinion", "bound", ... */
-    struct str message; /* why, in a sentence, or "" */
+    const struct decision_ages *ages; /* NULL: not written */
+    bool dry_run;                     /* all dry runs together have one share of the ring */
+    const char *result;               /* "answered", "no opinion", "bound", ... */
+    struct str message;               /* why, in a sentence, or "" */
 };
 
 struct decision {
     struct json_writer w;
-    uint32_t nodes; /* how many nodes are named for each reason, and how many scores are written */
+    uint32_t nodes; /* the most nodes named for each reason, and the most scores written */
     bool cut;       /* something did not fit */
 };
 
@@ -54,22 +54,22 @@ void decision_end(struct decision *d);
 
 /* ---- for the files that add members ---- */
 
-/* How much has been written. */
+/* A position in what has been written. */
 struct decision_mark {
     size_t n;
     bool comma;
 };
 struct decision_mark decision_mark(const struct decision *d);
-/* After an item has been written: true if there is still room for the end. Otherwise takes back
- * everything since the mark, which then is the end of the decision so far. */
+/* Call after writing an item. Returns true if there is still room for the decision's end; otherwise
+ * takes back everything written since the mark. */
 bool decision_keep(struct decision *d, struct decision_mark before);
 
-/* Members, each written as a whole or not at all; an empty string is not written. */
+/* Write a member as a whole or not at all. An empty string is not written. */
 void decision_put_string(struct decision *d, struct str key, struct str s);
 void decision_put_number(struct decision *d, struct str key, int64_t number);
-/* Begins a member that is an array, whose items decision_keep() keeps one by one. Returns false if
- * there is no room for it: then there is no array to end. */
+/* Begins an array; call decision_keep() after each item. Returns false if there is no room for the
+ * array: then do not end it. */
 bool decision_begin_list(struct decision *d, struct str key);
 
-/* The first bytes of a text: at most `max`, and whole characters of UTF-8. */
+/* Returns the first bytes of a text: at most `max`, and whole characters of UTF-8. */
 struct str decision_first_bytes(struct str s, size_t max);

@@ -6,7 +6,7 @@ enum { NAMES_SHOWN = 6, REASONS_SHOWN = 3, SENTENCE_BYTES = 1024 };
 
 /* ---- the sentence ---- */
 
-/* The nodes of the allowed domains, by the reason that refused them. */
+/* Counts the nodes of the allowed domains, by the reason that refused them. */
 struct allowed {
     uint32_t domains, nodes, passed;
     uint32_t by_reason[256]; /* a reason is a byte */
@@ -35,7 +35,7 @@ static void say_names(const struct applied_constraint *a, uint32_t domains, stru
         strbuf_appendf(out, " and %u more", domains - shown);
 }
 
-/* The reason that refused most, of those that are left. */
+/* Returns the reason with the highest count in `allowed`. */
 static uint32_t commonest(const struct allowed *allowed) {
     uint32_t best = 0;
     for (uint32_t i = 1; i < 256; i++)
@@ -48,8 +48,8 @@ static bool is_ours(const struct filter_result *result, uint32_t reason) {
     return reason_meaning(result->reason_texts[reason])->ours;
 }
 
-/* "6 cordoned, 2 in use", of one side: kube-scheduler's reasons, or Evenkeel's. Returns how many
- * nodes those are, and appends nothing if `out` is NULL. */
+/* Appends "6 cordoned, 2 in use": either kube-scheduler's reasons or Evenkeel's. Returns the number
+ * of these nodes; appends nothing if `out` is NULL. */
 static uint32_t say_reasons(const struct filter_result *result, const struct allowed *allowed,
                             bool ours, struct strbuf *out) {
     struct allowed left = *allowed;

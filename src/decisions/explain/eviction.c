@@ -9,28 +9,28 @@
 enum { NO_SHARE = 0 };
 
 struct place {
-    uint32_t older, newer; /* of all */
-    uint32_t next;         /* the next newer one of its share */
+    uint32_t older, newer; /* among all places */
+    uint32_t next;         /* the next newer place of its share */
 };
 
 struct share {
     uint64_t owner;
     uint32_t first, last;           /* its places, the oldest first */
-    uint32_t count;                 /* of them */
-    uint32_t previous_equal, equal; /* shares with as many places */
-    uint32_t chain;                 /* shares whose owners have the same low bits, or free ones */
+    uint32_t count;                 /* of its places */
+    uint32_t previous_equal, equal; /* neighbours in the list of shares of this size */
+    uint32_t chain; /* next share with the same low bits of its owner, or next free share */
 };
 
-/* There are as many shares as places, for none is empty. */
+/* There are at most as many shares as places, because no share is empty. */
 struct eviction {
     uint32_t capacity, taken;
     struct place *places;     /* [capacity] */
     uint32_t oldest, newest;  /* of the places */
     struct share *shares;     /* [capacity + 1] */
-    uint32_t fresh, free;     /* shares never used, from here on, and those that are free again */
+    uint32_t fresh, free;     /* the first share never used; the list of freed shares */
     uint32_t *chains;         /* [mask + 1] by the owners' low bits */
     uint32_t mask;            /* a power of two less one */
-    uint32_t *of_count, most; /* [capacity + 1]: the shares with so many places; the largest's */
+    uint32_t *of_count, most; /* [capacity + 1]: lists of shares by size; the largest size */
 };
 
 int eviction_new(uint32_t places, struct eviction **ret) {
@@ -84,7 +84,7 @@ static void join_equals(struct eviction *s, uint32_t id) {
     *head = id;
 }
 
-/* One place more, or one less. The largest can only become smaller by one. */
+/* Makes a share's size one more or one less, so the largest size shrinks by one at most. */
 static void resize(struct eviction *s, uint32_t id, uint32_t count) {
     leave_equals(s, id);
     s->shares[id].count = count;
@@ -108,7 +108,7 @@ static uint32_t find(struct eviction *s, uint64_t owner) {
     return id;
 }
 
-/* A share without places; the caller gives it one at once. */
+/* Returns a new share without places; the caller adds one at once. */
 static uint32_t open_share(struct eviction *s, uint64_t owner) {
     uint32_t id = s->free, *chain = chain_of(s, owner);
     if (id != NO_SHARE)
@@ -133,7 +133,7 @@ static void close_share(struct eviction *s, uint32_t id) {
 
 /* ---- places ---- */
 
-/* Takes the oldest place of a share away from it and out of the order by age. */
+/* Removes the oldest place of a share from the share and from the order by age. */
 static uint32_t give_up(struct eviction *s, uint32_t id) {
     struct share *share = &s->shares[id];
     uint32_t at = share->first;
@@ -157,7 +157,8 @@ static void put(struct eviction *s, uint32_t id, uint32_t at) {
     resize(s, id, share->count + 1);
 }
 
-/* An owner whose share is among the largest makes room itself. */
+/* Returns a free place. If all are taken, a largest share gives one up: the owner's, if it is one.
+ */
 static uint32_t make_room(struct eviction *s, uint32_t own) {
     if (s->taken < s->capacity)
         return s->taken++;

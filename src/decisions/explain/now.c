@@ -25,8 +25,7 @@ static int ask_filter(const struct pod_now *now, uint32_t f, struct arena *arena
     return r;
 }
 
-/* The engine names the first filter that refuses a node, as kube-scheduler does; here all are
- * found. */
+/* Finds all filters that refuse a node; the engine, like kube-scheduler, names only the first. */
 static void ask_filters(const struct pod_now *now, struct arena *arena,
                         struct pending_question *q) {
     uint32_t *refusing = arena_array(arena, q->nodes, sizeof *refusing);
@@ -38,8 +37,8 @@ static void ask_filters(const struct pod_now *now, struct arena *arena,
 
 /* ---- a taint that keeps the pod off ---- */
 
-/* The node that is refused for its taints and for least else, or TOPOLOGY_NONE. One that the pod's
- * nodeSelector excludes comes last. */
+/* Returns how far a node is from passing: the number of filters that refuse it. A node excluded by
+ * the pod's nodeSelector comes last. */
 static int distance(uint32_t refusing) {
     enum { FAR = 100 };
     return __builtin_popcount(refusing) + ((refusing & FILTER_NODE_AFFINITY) != 0 ? FAR : 0);
@@ -56,7 +55,7 @@ static uint32_t find_tainted(const struct pod_now *now, const struct pending_que
                            : TOPOLOGY_NONE;
 }
 
-/* "key=value:effect" of the first such taint, or "". */
+/* Returns "key=value:effect" of the first untolerated taint of that node, or "". */
 static struct str find_taint(const struct pod_now *now, const struct pending_question *q,
                              struct arena *arena) {
     CLEANUP(strbuf_done) struct strbuf text = {.max = LIMIT_EXPLAINED_CAUSE};
@@ -65,7 +64,7 @@ static struct str find_taint(const struct pod_now *now, const struct pending_que
     cache_view_open(now->cache, &view);
     uint32_t slot = find_tainted(now, q, &view);
     if (slot != TOPOLOGY_NONE && topology_describe(view.nodes.topology, slot, arena, &node) != 0)
-        node.taint_count = 0; /* no memory: without it */
+        node.taint_count = 0; /* no memory: answer without the taint */
     cache_view_close(&view);
     for (uint32_t i = 0; text.n == 0 && i < node.taint_count; i++) {
         const struct taint *taint = &node.taints[i];
@@ -156,7 +155,7 @@ void explain_put_now(const struct pod_now *now, struct arena *arena, struct json
     struct pod_state state;
     struct pending_question q = {.state = &state, .pod = now->pod};
     if (pod_state_decode(now->text, arena, &state, NULL) != 0 || str_empty(state.created))
-        return; /* one that was made up */
+        return; /* the pod is not from an API server */
     if (now->simulation != NULL) {
         q.now = &now->simulation->filter;
         q.nodes = now->simulation->filtered.count;

@@ -1,7 +1,6 @@
 /*
- * How a pod that the API server has is judged now, and why it is Pending: the part of a what-if
- * that is about a pod's state. Members of the answer's object: "cause" {`kind`, `text`}, and
- * "state"
+ * The part of a what-if about the state of a pod in the API server: why it is Pending, and if nodes
+ * pass for it now. Members of the answer's object: "cause" {`kind`, `text`}, and "state"
  * {`uid`, `phase`, `nodeName`, `nominatedNodeName`, `schedulerName`, `createdAt`, `podScheduled`:
  * {`status`, `reason`, `message`, `since`}}.
  */
@@ -14,11 +13,11 @@
 struct pod_now {
     struct str text; /* the Pod, as the API server has it */
     const struct pod *pod;
-    const struct engine_options *options; /* it was judged with */
-    const struct simulation *simulation;  /* of all nodes, by all filters; NULL: not judged */
+    const struct engine_options *options; /* used by the simulation */
+    const struct simulation *simulation;  /* of all nodes, with all filters; NULL: none */
     struct cache *cache;
-    struct fluid_source *fluid; /* NULL: nothing is known of data */
+    struct fluid_source *fluid; /* NULL: datasets are not known */
 };
 
-/* Writes nothing of a pod without creationTimestamp, which no API server has. */
+/* Writes nothing for a pod without creationTimestamp: it is not from an API server. */
 void explain_put_now(const struct pod_now *now, struct arena *arena, struct json_writer *w);

@@ -13,7 +13,7 @@ struct tallies {
         int64_t nodes;
     } items[TALLIES];
     uint32_t count;
-    int64_t total; /* nodes in all; -1: not said */
+    int64_t total; /* nodes in all; -1: not given */
 };
 
 static void tally(struct tallies *t, struct str reason, int64_t nodes) {
@@ -28,7 +28,7 @@ static void tally(struct tallies *t, struct str reason, int64_t nodes) {
 
 /* ---- kube-scheduler's message ---- */
 
-/* "12 ..." at the start of *rest: takes the number and the blank away. */
+/* Takes the number and the blank of "12 ..." from the start of *rest. */
 static bool take_number(struct str *rest, int64_t *ret) {
     size_t n = 0;
     while (n < rest->n && rest->p[n] >= '0' && rest->p[n] <= '9')
@@ -39,7 +39,7 @@ static bool take_number(struct str *rest, int64_t *ret) {
     return true;
 }
 
-/* Where ", " and the next "12 ..." come, or the end. */
+/* Returns the index of ", " before the next "12 ...", or of the end. */
 static size_t end_of_reason(struct str text) {
     for (size_t i = 0; i + 2 < text.n; i++) {
         struct str rest = {text.p + i + 2, text.n - i - 2};
@@ -55,7 +55,7 @@ static size_t find_text(struct str text, struct str wanted) {
     return at != NULL ? (size_t)(at - text.p) : SIZE_MAX;
 }
 
-/* The first sentence: what plugins say behind it (PostFilterMsg) is no cause. */
+/* Returns the first sentence without its dots: later sentences (PostFilterMsg) give no cause. */
 static struct str without_dots(struct str s) {
     size_t end = find_text(s, STR(". "));
     s = str_trim((struct str){s.p, end != SIZE_MAX ? end : s.n});
@@ -65,8 +65,8 @@ static struct str without_dots(struct str s) {
 }
 
 /*
- * "0/6 nodes are available: 4 node(s) were unschedulable, 2 Insufficient cpu. preemption: ...", or
- * with a sentence of a PreFilter plugin instead of the numbers; then *ret_sentence is that.
+ * Reads "0/6 nodes are available: 4 node(s) were unschedulable, 2 Insufficient cpu. preemption:
+ * ...". With a PreFilter plugin's sentence instead of the numbers, *ret_sentence is that sentence.
  * upstream: pkg/scheduler/framework/types.go FitError.Error.
  */
 static void read_message(struct str message, struct tallies *ret, struct str *ret_sentence) {
@@ -88,7 +88,7 @@ static void read_message(struct str message, struct tallies *ret, struct str *re
     }
 }
 
-/* ---- the judgement now ---- */
+/* ---- the present result of the filters ---- */
 
 static void read_now(const struct pending_question *q, const uint32_t *counts,
                      struct tallies *ret) {
@@ -133,7 +133,7 @@ static void say_selector(const struct pod *pod, struct strbuf *out) {
         strbuf_append_str(out, STR("; required node affinity"));
 }
 
-/* Of one hard constraint whether its minDomains can be reached, and which domains are allowed. */
+/* Appends if one hard constraint's minDomains can be reached, and which domains are allowed. */
 static void say_constraint(const struct filter_result *now, const struct applied_constraint *a,
                            struct strbuf *out) {
     static const char *const whose[] = {"the pod", "the defaults", "rule"};
@@ -147,7 +147,7 @@ static void say_constraint(const struct filter_result *now, const struct applied
     domains_say(now, a, out);
 }
 
-/* Constraints that leave nodes to the pod need no word. */
+/* Is this a hard constraint that leaves no node to the pod? Other constraints are not mentioned. */
 static bool is_obstacle(const struct applied_constraint *a) {
     for (uint32_t i = 0; i < a->report_count; i++)
         if (a->reports[i].allowed && a->reports[i].passed > 0)
@@ -180,15 +180,15 @@ static uint32_t bits_of(uint32_t mask) {
     return (uint32_t)__builtin_popcount(mask);
 }
 
-/* The pod's owner does not want it on other nodes than these select. */
+/* The filters by which the pod's owner selects nodes. */
 enum { WANTED = FILTER_NODE_AFFINITY | FILTER_NODE_NAME };
 
-/* The nodes that may be the answer. */
+/* The nodes that fewest filters refuse. */
 struct near {
-    uint32_t wanted;  /* nodes that the pod's owner wants; all, if there is none */
-    uint32_t refused; /* filters that refuse all of them */
-    uint32_t least;   /* the filters that refuse one of those of which fewest refuse it ... */
-    uint32_t nodes;   /* ... and how many nodes are refused by exactly these */
+    uint32_t wanted;  /* number of nodes the pod's owner selects; of all if that is 0 */
+    uint32_t refused; /* filters that refuse all of these nodes */
+    uint32_t least;   /* the smallest set of filters that refuses one node ... */
+    uint32_t nodes;   /* ... and how many nodes exactly this set refuses */
 };
 
 static void find_near(const struct pending_question *q, struct near *ret) {
@@ -210,7 +210,7 @@ static void find_near(const struct pending_question *q, struct near *ret) {
     }
 }
 
-/* "cordoned and Insufficient cpu": returns the kind of the first. */
+/* Appends "cordoned and Insufficient cpu". Returns the kind of the first reason. */
 static const char *say_filters(const struct pending_question *q, uint32_t mask,
                                struct strbuf *out) {
     const char *kind = NULL;
@@ -224,9 +224,9 @@ static const char *say_filters(const struct pending_question *q, uint32_t mask,
     return kind;
 }
 
-/* kube-scheduler names of each node the first filter only that refuses it, which hides the cause
- * where nodes are refused for several. Returns the kind; NULL: nothing is said, because a node
- * passes, or nothing was judged. */
+/* Appends the reasons of the nearest nodes. kube-scheduler names only the first filter that refuses
+ * a node, which hides the cause if several do. Returns the kind; NULL, and appends nothing, if a
+ * node passes or no filter ran. */
 static const char *say_nearest(const struct pending_question *q, struct strbuf *out) {
     struct near near;
     if (q->refusing == NULL || q->nodes == 0)
@@ -255,7 +255,7 @@ static uint32_t count_now(const struct pending_question *q, uint32_t counts[stat
     return counts[0];
 }
 
-/* What has changed since kube-scheduler tried, or is beyond our judgement. */
+/* Appends changes since kube-scheduler's attempt, and reasons that Evenkeel cannot check. */
 static void say_now(const struct pending_question *q, struct strbuf *out) {
     uint32_t counts[256] = {0}; /* a reason is a byte */
     if (q->now == NULL)
@@ -305,12 +305,12 @@ static const char *say_not_tried(const struct pending_question *q, struct strbuf
                    "no scheduler has tried it since it was created at %.*s: it waits for "
                    "schedulerName %.*s, which may not exist, not run or be busy",
                    STR_ARG(s->created), STR_ARG(scheduler));
-    (void)say_judgement(q, out); /* the kind stays: it was not tried */
+    (void)say_judgement(q, out); /* the kind stays NotTried */
     return "NotTried";
 }
 
-/* Are these reasons for which a dataset that is not ready can be the cause? Fluid makes its claim
- * only when it is bound. */
+/* Can a dataset that is not ready be the cause of these reasons? Fluid makes the claim of a dataset
+ * only when the dataset is bound. */
 static bool is_of_volumes(const struct tallies *t, struct str sentence) {
     struct str kind = str_of(reason_meaning(sentence)->kind);
     return has_kind(t, "Volume") || str_eq(kind, STR("UnboundClaim")) ||
@@ -337,8 +337,8 @@ static const char *say_sentence(const struct pending_question *q, struct str sen
     return meaning->kind;
 }
 
-/* Nodes that pass now were refused for what is not judged, or the cluster has changed. Returns the
- * kind of the first such reason; NULL: no node passes, or all reasons are judged. */
+/* If nodes pass now, Evenkeel does not check the reason that refused them, or the cluster changed.
+ * Returns the kind of the first unchecked reason; NULL if no node passes or all are checked. */
 static const char *kind_of_unjudged(const struct pending_question *q, const struct tallies *t) {
     static const char *const unjudged[] = {"Volume", "UnboundClaim", "ClaimMissing", "Other"};
     uint32_t counts[256] = {0}; /* a reason is a byte */

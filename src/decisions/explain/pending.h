@@ -1,8 +1,8 @@
 /*
- * Why a pod has no node, in a sentence: what its condition PodScheduled means, and what can be
- * added from how the pod is judged now. kube-scheduler's reasons come first, because they are why
- * the pod waits; the judgement now may differ, since the cluster has moved on, and is then said
- * apart.
+ * Explains in a sentence why a pod has no node: the meaning of its condition PodScheduled, and
+ * details from a simulation now. kube-scheduler's reasons come first, because the pod waits for
+ * them; the simulation may differ, as the cluster has changed, and then has its own part of the
+ * sentence.
  */
 #pragma once
 
@@ -15,13 +15,13 @@ enum { PENDING_FILTERS = 9 }; /* of kube-scheduler and of Evenkeel: FILTER_* */
 struct pending_question {
     const struct pod_state *state;
     const struct pod *pod;           /* the same pod, as the engine reads it */
-    const struct filter_result *now; /* of all nodes, with options.reports; NULL: not judged */
-    uint32_t nodes;                  /* that were judged */
-    /* Of each node the filters that refuse it, each asked alone: FILTER_* bits. NULL: not known. */
+    const struct filter_result *now; /* of all nodes, with options.reports; NULL: no result */
+    uint32_t nodes;                  /* number of nodes in `now` */
+    /* For each node the filters that refuse it, each run alone: FILTER_* bits. NULL: not known. */
     const uint32_t *refusing;
-    struct str filter_reasons[PENDING_FILTERS]; /* by bit: why it refuses one of them */
-    struct str taint; /* one of those that keep the pod off, "key=value:effect"; "" */
-    struct str unready_dataset, unready_phase; /* a dataset that the pod mounts; "" */
+    struct str filter_reasons[PENDING_FILTERS]; /* by bit: the filter's reason at one node */
+    struct str taint; /* one that keeps the pod off a node, "key=value:effect"; or "" */
+    struct str unready_dataset, unready_phase; /* of a dataset that the pod mounts; or "" */
 };
 
 /* Appends the sentence. Returns the kind: "Scheduled", "Deleted", "SchedulingGates", "Nominated",

@@ -29,7 +29,7 @@ static void put_name(struct rendering *r, uint32_t slot) {
     json_put_string(&r->w, ocm_cluster_name(r->d, slot));
 }
 
-/* How many of `count` items are shown; what is left out is noted once for each member. */
+/* Returns how many of `count` items to show. Notes the number left out: call once for a member. */
 static uint32_t shown(struct rendering *r, struct str name, uint32_t count) {
     const uint32_t limit = r->how->limit;
     if (limit == 0 || count <= limit)
@@ -48,7 +48,7 @@ static void put_slots(struct rendering *r, struct str name, const uint32_t *slot
     json_end_array(&r->w);
 }
 
-/* Slots, by name, and the names of strangers among them. */
+/* Writes the clusters of the slots and the strangers, together sorted by name. */
 static void put_current(struct rendering *r, struct str name, const uint32_t *slots,
                         uint32_t count) {
     const struct ocm_decision *d = r->d;
@@ -169,7 +169,7 @@ static void put_sum(struct rendering *r) {
         count++;
     }
     json_end_object(&r->w);
-    (void)shown(r, STR("sum"), count); /* notes what was left out */
+    (void)shown(r, STR("sum"), count); /* notes the items left out */
 }
 
 static void put_terms(struct rendering *r) {
@@ -267,7 +267,7 @@ static void put_kept(struct rendering *r) {
 static void put_selection(struct rendering *r) {
     const struct ocm_decision *d = r->d;
     put_current(r, STR("current"), d->current, d->current_count);
-    const bool untouched = d->outcome == OCM_UNTOUCHED; /* then they stay, too */
+    const bool untouched = d->outcome == OCM_UNTOUCHED; /* then strangers stay selected, too */
     (untouched ? put_current : put_slots)(r, STR("selected"), d->plan.selected,
                                           d->plan.selected_count);
     put_kept(r);
@@ -313,7 +313,7 @@ static void put_groups(struct rendering *r) {
     json_end_array(&r->w);
 }
 
-/* A set that cannot be read leaves a Placement's conditions as they are: then there are none. */
+/* Writes no conditions if a ManagedClusterSet cannot be read: then the Placement keeps its own. */
 static void put_conditions(struct rendering *r) {
     const uint32_t count = r->d->outcome == OCM_UNTOUCHED ? 0 : OCM_CONDITIONS;
     json_key(&r->w, STR("conditions"));
@@ -349,7 +349,7 @@ static void put_rest(struct rendering *r) {
         json_put_null(&r->w);
     json_key(&r->w, STR("requeueAfterSeconds"));
     if (d->has_requeue)
-        json_put_integer(&r->w, (d->requeue_ms + 999) / 1000); /* not before it is over */
+        json_put_integer(&r->w, (d->requeue_ms + 999) / 1000); /* rounded up: never too early */
     else
         json_put_null(&r->w);
     put_strings(r, STR("warnings"), d->warnings, d->warning_count);

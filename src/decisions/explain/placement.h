@@ -1,6 +1,6 @@
 /*
- * A Placement's decision as JSON: the one object that `evenkeel simulate --placement`, POST
- * /clusters/v1/select and `evenkeel explain placement` give, and the smaller answers of the other
+ * Writes a Placement's decision as JSON: the object that `evenkeel simulate --placement`, POST
+ * /clusters/v1/select and `evenkeel explain placement` return, and the smaller answers of the other
  * verbs of /clusters/v1.
  *
  *   {"placement":"ns/name","eligibleSets":["set1"],"available":["c1","c2"],
@@ -21,16 +21,15 @@
  *    "publish":[],"spreadSatisfied":{"status":"True","reason":"Even","message":"..."},
  *    "requeueAfterSeconds":null,"warnings":[],"error":""}
  *
- * Scores are those of all clusters that pass OCM's own filters, sums those of clusters whose
- * verdict is Pass. "rounds" is there only if it is asked for, with "final" in a round where spread
- * has a weight. "kept" are the last of "selected": hard terms would not let them in, and members
- * stay. "error" is why there is no answer: a misconfiguration, or a ManagedClusterSet whose
- * selector does not compile; then nothing that is decided today changes.
+ * Scores are those of all clusters that pass OCM's own filters; sums only those of clusters with
+ * the verdict Pass. "rounds" is there only on request, with "final" in a round where spread has a
+ * weight. "kept" are the last of "selected": hard terms would not admit them now, but members stay.
+ * "error" is the reason for no answer: a misconfiguration, or a ManagedClusterSet with a selector
+ * that does not compile; then the present decision stays as it is.
  *
- * Lists and maps are by name, byte-wise, but "selected" (in the order of picking), "kept" and
- * "keptReasons" (in the same order). With a limit,
- * each of them has so many items at most, and "omitted" says of which there are more:
- * {"available":4900,"filter":4900}.
+ * Lists and maps are sorted by name, byte-wise, except "selected" (in the order of picking), "kept"
+ * and "keptReasons" (in the same order). A limit bounds the items of each list and map, and
+ * "omitted" has the number of items left out, by member: {"available":4900,"filter":4900}.
  */
 #pragma once
 
@@ -38,23 +37,23 @@
 
 struct placement_rendering {
     uint32_t limit;   /* items of a list or map; 0: all */
-    bool with_rounds; /* as the question had it */
+    bool with_rounds; /* as in the question */
 };
 
-/* Appends the object. The decision was made with_domains. 0 or -ENOMEM; that `out` is full is asked
- * of it. */
+/* Appends the object. The decision was made with_domains. Returns 0 or -ENOMEM. If `out` overflows,
+ * only `out` itself shows it. */
 int placement_render(const struct ocm_decision *d, const struct placement_rendering *how,
                      struct arena *arena, struct strbuf *out) MUST_CHECK;
 
 /*
- * {"clusterNames":["c1"],"failedClusters":{"c2":"reason"},"error":""}: every available cluster, and
- * every one that the question names, is in one of both. The error is what keeps filters from
- * answering.
+ * Appends {"clusterNames":["c1"],"failedClusters":{"c2":"reason"},"error":""}: every available
+ * cluster and every cluster in the question is in one of the two. The error is the reason why
+ * filters cannot answer.
  */
 int placement_render_filter(const struct ocm_decision *d, struct arena *arena,
                             struct strbuf *out) MUST_CHECK;
 
-/* {"scores":[{"cluster":"c1","score":200,"by":{"Balance":100}}],"error":""}: clusters that pass,
- * the highest sum first, then by name; `by` before weights. */
+/* Appends {"scores":[{"cluster":"c1","score":200,"by":{"Balance":100}}],"error":""}: the clusters
+ * that pass, by falling sum, then by name. `by` has scores before weights. */
 int placement_render_scores(const struct ocm_decision *d, struct arena *arena,
                             struct strbuf *out) MUST_CHECK;

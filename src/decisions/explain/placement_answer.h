@@ -1,7 +1,7 @@
 /*
- * One question about a Placement, from what is known to the bytes of the answer: which policy it
- * has, what is decided, and that as JSON. `evenkeel simulate --placement` and every verb of
- * /clusters/v1 ask here, so all of them answer alike.
+ * Answers one question about a Placement: finds its policy, decides, and writes the decision as
+ * JSON. `evenkeel simulate --placement` and every verb of /clusters/v1 use this, so all of them
+ * give the same answer.
  */
 #pragma once
 
@@ -20,13 +20,13 @@ struct placement_request {
     struct policy_list policies; /* sorted */
     int64_t now_ms;              /* since 1970 */
     enum placement_verb verb;
-    bool has_names; /* only these clusters */
+    bool has_names; /* only the clusters in `names` */
     const struct str *names;
     uint32_t name_count;
     struct placement_rendering how; /* with PLACEMENT_SELECT */
 };
 
-/* Appends the answer. 0, -E2BIG (arena->steps are spent) or -ENOMEM, with a sentence; then `out` is
- * as it was. That `out` is full is asked of it. */
+/* Appends the answer. Returns 0, or -E2BIG (arena->steps are spent) or -ENOMEM with a sentence, and
+ * then `out` is as before. If `out` overflows, only `out` itself shows it. */
 int placement_answer(struct fleet_view *view, const struct placement_request *request,
                      struct arena *arena, struct strbuf *out, struct err *err) MUST_CHECK;

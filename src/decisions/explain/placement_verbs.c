@@ -9,7 +9,7 @@
 /* ---- filter ---- */
 
 static void put_failed(const struct ocm_decision *d, struct json_writer *w, struct strbuf *text) {
-    uint32_t next = 0; /* of the absent: both lists are by name */
+    uint32_t next = 0; /* index of the next absent cluster: both lists are by name */
     json_key(w, STR("failedClusters"));
     json_begin_object(w);
     for (uint32_t i = 0; i <= d->available_count; i++) {
@@ -58,7 +58,7 @@ static int best_first(const void *a, const void *b) {
     return (left->place > right->place) - (left->place < right->place);
 }
 
-/* An add-on score that is listed twice has two entries of one name, which say the same. */
+/* An add-on score that is listed twice gives two members with the same name and value. */
 static void put_by(const struct ocm_decision *d, uint32_t slot, struct json_writer *w) {
     json_key(w, STR("by"));
     json_begin_object(w);

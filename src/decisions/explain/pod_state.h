@@ -1,6 +1,6 @@
 /*
- * What the API server's copy of a pod says of its scheduling: its node, the condition PodScheduled
- * that kube-scheduler writes, and the fields of the spec that keep it from being scheduled.
+ * The scheduling state of a pod in the API server: its node, the condition PodScheduled that
+ * kube-scheduler writes, and the fields of the spec that keep the pod from being scheduled.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* All strings are in the text or the arena; "" is "not given". */
+/* All strings are in the text or the arena; "" means that the field is not given. */
 struct pod_state {
     struct str namespace, name, uid;
     struct str created, deleted; /* times as the API server writes them */
@@ -19,12 +19,12 @@ struct pod_state {
     struct str node, scheduler; /* of the spec */
     const struct str *gates;    /* schedulingGates; at most LIMIT_EXPLAINED_GATES are read */
     uint32_t gate_count;
-    /* The condition; status "" if there is none. */
+    /* The condition PodScheduled; status "" if the pod has no such condition. */
     struct str status, reason, message, since;
 };
 
-/* Reads a Pod. 0, -EINVAL or -ENOMEM. */
+/* Reads a Pod. Returns 0, -EINVAL or -ENOMEM. */
 int pod_state_decode(struct str text, struct arena *arena, struct pod_state *ret,
                      struct err *err) MUST_CHECK;
-/* Does it wait for a node? */
+/* Does the pod wait for a node? */
 bool pod_state_is_pending(const struct pod_state *s);

@@ -19,7 +19,7 @@ int explain_pod_decode(struct str text, struct arena *arena, struct pod *ret, st
                : failed;
 }
 
-/* One that cannot work would be passed over, and nobody would know why. */
+/* Reads a policy. Refuses a policy that cannot work: it would be ignored without a reason. */
 static void policy_item(struct json_reader *r, void *into) {
     struct policy *policy = into;
     struct str kind = json_peek_member(r, STR("kind"));

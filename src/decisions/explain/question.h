@@ -1,6 +1,6 @@
 /*
- * The body of POST /explain, which asks how a pod would be decided about now. It is a Pod, or an
- * object with
+ * The body of POST /explain, which asks how Evenkeel would decide about a pod now. It is a Pod, or
+ * an object with
  *
  *     pod         a Pod
  *     nodeNames   the nodes to filter and score; without it all nodes are filtered, and the nodes
@@ -28,10 +28,10 @@ struct explain_question {
     bool has_added;
 };
 
-/* 0; -EINVAL: err says what is wrong and where; -ENOMEM. */
+/* Returns 0; -EINVAL, with the error and its place in err; or -ENOMEM. */
 int explain_question_decode(struct str body, struct arena *arena, struct explain_question *ret,
                             struct err *err) MUST_CHECK;
-/* Decodes one Pod, for instance after a patch. One without a uid is not stored yet: it is judged as
- * the API server would store it (pod_as_stored()). 0, -EINVAL or -ENOMEM. */
+/* Decodes one Pod, for instance after a patch. A Pod without a uid is not stored yet: it is changed
+ * to how the API server would store it (pod_as_stored()). Returns 0, -EINVAL or -ENOMEM. */
 int explain_pod_decode(struct str text, struct arena *arena, struct pod *ret,
                        struct err *err) MUST_CHECK;

@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-/* The first that a reason begins with counts. upstream: pkg/scheduler/framework/plugins, the
+/* The first row with the reason's beginning counts. upstream: pkg/scheduler/framework/plugins, the
  * ErrReason constants of each plugin; volumebinding/binder.go. */
 static const struct reason_meaning meanings[] = {
     {"node(s) were unschedulable", "Cordoned", "cordoned", false},
@@ -53,7 +53,7 @@ static const struct reason_meaning meanings[] = {
 };
 
 static const struct reason_meaning other = {"", "Other", NULL, false};
-/* A rule's reason has the same beginning, and an end of its own. */
+/* The reason of an ordered rule has the same beginning, but ends in " (ordered)". */
 static const struct reason_meaning flat_spread = {"over maxSkew on ", "TopologySpread", NULL, true};
 
 const struct reason_meaning *reason_meaning(struct str reason) {

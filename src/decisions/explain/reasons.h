@@ -1,7 +1,6 @@
 /*
- * What the reasons mean for which a node is refused: kube-scheduler's own, as they stand in the
- * condition PodScheduled of a Pending pod, and Evenkeel's. One table, read by everything that
- * explains.
+ * The meanings of the reasons that refuse a node: kube-scheduler's own, as written in the condition
+ * PodScheduled of a Pending pod, and Evenkeel's. All explanations use this one table.
  */
 #pragma once
 
@@ -10,13 +9,13 @@
 #include <stdbool.h>
 
 struct reason_meaning {
-    const char *text;  /* how the reason begins, as kube-scheduler or the engine writes it */
+    const char *text;  /* the beginning of the reason of kube-scheduler or the engine */
     const char *kind;  /* one word for programs: "Cordoned" */
-    const char *words; /* of a node, after "3 nodes": "cordoned"; NULL: the reason itself says it */
+    const char *words; /* after "3 nodes": "cordoned"; NULL: use the reason itself */
     bool ours;         /* given by Evenkeel, for a node that kube-scheduler offered */
 };
 
-/* Never NULL: a reason that is not in the table has the kind "Other". Static. */
+/* Returns static memory, never NULL: a reason that is not in the table has the kind "Other". */
 const struct reason_meaning *reason_meaning(struct str reason);
-/* The words of the table, or the reason itself. */
+/* Returns the words of the table, or the reason itself. */
 struct str reason_words(struct str reason);

@@ -28,5 +28,5 @@ bool recording_begin(struct recording *rec, struct ring *ring, const struct deci
 void recording_end(struct recording *rec) {
     decision_end(&rec->decision);
     (void)ring_add(rec->ring, &rec->subject, rec->dry_run,
-                   strbuf_str(&rec->out)); /* its number is the reader's */
+                   strbuf_str(&rec->out)); /* only readers use its number */
 }

@@ -1,6 +1,5 @@
 /*
- * A decision on its way into the ring: it is written into a buffer on the stack, which is then
- * copied.
+ * Records a decision: writes it into a buffer on the stack, and copies the buffer into the ring.
  *
  *     struct recording rec;
  *     if (recording_begin(&rec, ring, &about)) {
@@ -19,7 +18,7 @@
 struct recording {
     struct decision decision;
     struct ring *ring;
-    struct subject subject; /* by its name, or its generateName while it has none */
+    struct subject subject; /* named by its generateName while it has no name */
     bool dry_run;
     struct strbuf out; /* over bytes; never grows */
     char bytes[LIMIT_DECISION_BYTES];
@@ -30,10 +29,10 @@ struct moment {
     int64_t at_us, began_ns;
 };
 struct moment moment_now(void);
-/* Microseconds since then. */
+/* Returns the microseconds since that moment. */
 int64_t moment_took_us(const struct moment *m);
 
-/* Returns false if `ring` is NULL: then there is nothing to record, and nothing to end. The strings
- * of `about` are borrowed until recording_end(). */
+/* Returns false if `ring` is NULL: then do not call recording_end(). The strings of `about` are
+ * borrowed until recording_end(). */
 bool recording_begin(struct recording *rec, struct ring *ring, const struct decision_about *about);
 void recording_end(struct recording *rec);

@@ -7,7 +7,7 @@
 void explain_put_replica(struct json_writer *w) {
     char name[256] = "";
     if (gethostname(name, sizeof name - 1) != 0)
-        name[0] = '\0'; /* a name too long: it is only shown */
+        name[0] = '\0'; /* the name is too long; it is only for people */
     json_key(w, STR("replica"));
     json_begin_object(w);
     json_put_member(w, STR("name"), str_of(name));

@@ -1,5 +1,5 @@
 /*
- * Which replica explains: each knows its own decisions only.
+ * Names the replica that explains: each replica has only its own decisions.
  */
 #pragma once
 

@@ -10,7 +10,7 @@
 
 enum { SUBJECT_PARTS = 4 };
 
-/* The bytes begin with the text, and end with the parts of the subject, one behind the other. */
+/* `bytes` begins with the text, and ends with the parts of the subject, without separators. */
 struct place {
     uint16_t text_n;
     uint16_t part_n[SUBJECT_PARTS]; /* all 0: the subject is not kept */
@@ -18,16 +18,16 @@ struct place {
 };
 _Static_assert(LIMIT_DECISION_BYTES <= UINT16_MAX, "lengths of a place are of 16 bits");
 
-/* What is searched for. It stands apart from the texts, so that a search reads few pages. */
+/* The key of a search. Labels are apart from the texts, so that a search reads few pages. */
 struct label {
-    uint64_t number, hash; /* of the text; of its subject */
+    uint64_t number, hash; /* number of the text; hash of its subject */
 };
 
 struct ring {
-    struct mutex mutex; /* guards what follows, but for capacity */
+    struct mutex mutex; /* guards the rest except capacity */
     uint64_t added;
     uint32_t capacity;
-    struct eviction *eviction; /* says which place is next */
+    struct eviction *eviction; /* chooses the next place */
     struct label *labels;      /* [capacity] */
     struct place *places;      /* [capacity] */
 };
@@ -95,7 +95,7 @@ void ring_free(struct ring *r) {
 
 /* ---- decisions ---- */
 
-/* Anybody may send any number of dry runs in any namespace: all of them have one share. */
+/* All dry runs have one share, as a caller may send any number of them in any namespace. */
 static uint64_t owner_of(const struct subject *subject, bool dry_run) {
     return dry_run ? 0 : hash_str(subject->namespace) | 1;
 }
@@ -123,7 +123,7 @@ struct ring_size ring_size(struct ring *r) {
     return size;
 }
 
-/* The place of the newest that fits, or EVICTION_NONE. The mutex is held. */
+/* Returns the place of the newest match, or EVICTION_NONE. The mutex is held. */
 static uint32_t search(const struct ring *r, const struct subject *subject, uint64_t hash,
                        uint64_t before) {
     uint32_t at = eviction_newest(r->eviction);

@@ -1,8 +1,7 @@
 /*
- * Decisions of this process, each as its text, in a fixed number of places of one size that are
- * allocated once. When all are taken, a new decision takes the place of the oldest of the namespace
- * that has most of them (dry runs count as one namespace; see eviction.h): with one namespace, that
- * is the oldest of all.
+ * Keeps the texts of this process's decisions in a fixed number of places of one size, allocated
+ * once. When all places are taken, a new decision replaces the oldest decision of the namespace
+ * with most decisions (all dry runs count as one namespace; see eviction.h).
  *
  * Threads: any number of writers and readers. One mutex is held while a text is copied (1.5 KiB at
  * most), and while a reader searches the labels (16 bytes a decision) and copies the text it finds.
@@ -21,11 +20,11 @@
 
 struct ring;
 
-/* `capacity` > 0. 0 or -ENOMEM. */
+/* `capacity` > 0. Returns 0 or -ENOMEM. */
 int ring_new(uint32_t capacity, struct ring **ret) MUST_CHECK;
 void ring_free(struct ring *r); /* NULL is fine */
 
-/* How many bytes a text about this subject may have. */
+/* Returns the greatest length of a text about this subject. */
 size_t ring_room(const struct subject *subject);
 /* Copies a text of at most ring_room() bytes. Returns its number; the first text has number 1. A
  * subject longer than LIMIT_DECISION_SUBJECT, which no API server accepts, is not kept: only a

@@ -13,7 +13,7 @@ static void print_values(const struct requirement *q, struct strbuf *out) {
     strbuf_append_char(out, ')');
 }
 
-/* As `kubectl --selector` takes it. */
+/* Prints the requirement as `kubectl --selector` accepts it. */
 static void print_requirement(const struct requirement *q, struct strbuf *out) {
     const char *before = q->op == SELECTOR_DOES_NOT_EXIST ? "!" : "";
     strbuf_appendf(out, "%s%.*s", before, STR_ARG(q->key));
@@ -42,7 +42,7 @@ static void print_requirement(const struct requirement *q, struct strbuf *out) {
 
 static void put_selector(struct decision *d, const struct selector *selector) {
     char bytes[SELECTOR_SHOWN];
-    /* never grows, so never moves */
+    /* the text never grows, so it stays in `bytes` */
     struct strbuf text = {.p = bytes, .cap = sizeof bytes, .max = sizeof bytes};
     if (selector->nothing)
         strbuf_append_str(&text, STR("(nothing)"));
@@ -63,7 +63,7 @@ static void put_selector(struct decision *d, const struct selector *selector) {
     json_put_member(&d->w, STR("selector"), strbuf_str(&text));
 }
 
-/* `result`: of a filter; NULL: of scores. */
+/* `result` is the filter's; NULL if the constraint was applied to scores. */
 static void put_constraint(struct decision *d, const struct applied_constraint *a,
                            const struct filter_result *result) {
     static const struct str origins[] = {{"pod", 3}, {"defaults", 8}, {"rule", 4}};
@@ -138,7 +138,7 @@ static void end_group(struct decision *d) {
     json_end_object(&d->w);
 }
 
-/* The next candidate from `at` on that this reason dropped, or the count. */
+/* Returns the next candidate from `at` on that this reason dropped, or the count. */
 static uint32_t next_with(const struct filter_result *result, uint8_t reason, uint32_t at,
                           uint32_t count) {
     const uint8_t *found = at < count ? memchr(result->reasons + at, reason, count - at) : NULL;
@@ -161,8 +161,8 @@ static void put_dropped(struct decision *d, const struct candidates *candidates,
     end_group(d);
 }
 
-/* How many candidates have each reason. Neighbours are counted apart, so that no addition waits for
- * the one before. */
+/* Counts the candidates with each reason. Even and odd ones have separate counters, so that no
+ * addition waits for the last one. */
 static void count_reasons(const struct filter_result *result, uint32_t count,
                           uint32_t counts[static UINT8_MAX + 1]) {
     uint32_t odd[UINT8_MAX + 1] = {0};
@@ -189,12 +189,12 @@ static void put_counts_of(struct json_writer *w, const struct applied_constraint
     json_end_object(w);
 }
 
-/* Where domains are not reported at length. */
+/* Has the constraint counts by domain, but no longer reports of its domains? */
 static bool has_counts(const struct applied_constraint *a) {
     return a->count_count > 0 && a->reports == NULL;
 }
 
-/* At last, because why nodes were dropped is worth more than how many pods were where. */
+/* Called last: if there is no room, the reasons of dropped nodes matter more than these counts. */
 static void put_counts(struct decision *d, const struct filter_result *result) {
     uint32_t i = 0;
     while (i < result->applied_count && !has_counts(&result->applied[i]))
@@ -218,7 +218,7 @@ void decision_put_filter(struct decision *d, const struct candidates *candidates
     count_reasons(result, candidates->count, counts);
     decision_put_constraints(d, result->applied, result->applied_count, result);
     decision_put_number(d, STR("candidates"), candidates->count);
-    decision_put_number(d, STR("passed"), counts[0]); /* who was dropped has a reason */
+    decision_put_number(d, STR("passed"), counts[0]); /* a dropped node has a reason */
     if (!decision_begin_list(d, STR("dropped")))
         return;
     for (uint32_t reason = 1; reason < result->reason_count; reason++)

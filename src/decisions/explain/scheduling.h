@@ -1,27 +1,26 @@
 /*
- * What a decision says of scheduling: the constraints that applied, the nodes that were dropped and
- * why, the node of a binding. Each function adds members to a decision that has begun (decision.h).
- * Scores are in scores.h.
+ * Adds members about scheduling to a decision that has begun (decision.h): the constraints that
+ * applied, the dropped nodes with reasons, the node of a binding. Scores are in scores.h.
  */
 #pragma once
 
 #include "engine/engine.h"
 #include "explain/decision.h"
 
-/* "constraints": those that were applied. `result`: of a filter, which may have reported domains;
- * NULL: of scores. */
+/* Writes "constraints": the applied ones. `result` is the filter's, which may have reported
+ * domains; NULL for constraints of scores. */
 void decision_put_constraints(struct decision *d, const struct applied_constraint *applied,
                               uint32_t count, const struct filter_result *result);
-/* "constraints", "candidates", "passed", "dropped": counts by reason, and the first nodes. */
+/* Writes "constraints", "candidates", "passed", "dropped" (counts and first nodes by reason). */
 void decision_put_filter(struct decision *d, const struct candidates *candidates,
                          const struct filter_result *result);
-/* "knownNodes", where there are more than kube-scheduler offered: it refused the others itself, or
- * had found enough. */
+/* Writes "knownNodes" if kube-scheduler offered fewer nodes than are known: it refused the others
+ * itself, or had found enough. */
 void decision_put_offered(struct decision *d, const struct candidates *offered,
                           const struct filter_result *result);
-/* "candidates", "passed", "dropped": the nodes where evicting the victims makes room, and those
- * where it does not. */
+/* Writes "candidates", "passed" and "dropped": the nodes where evicting the victims makes room, and
+ * the nodes where it does not. */
 void decision_put_preemptions(struct decision *d, const struct preemption *preemptions,
                               const bool *fits, uint32_t count);
-/* "node", "by" (the name on the caller's certificate) and "from" (its address) of a binding. */
+/* Writes a binding's "node", "by" (name in the caller's certificate), "from" (caller's address). */
 void decision_put_binding(struct decision *d, struct str node, struct str by, struct str from);

@@ -5,7 +5,7 @@
 
 /* ---- the scores of a candidate ---- */
 
-/* "ordered_spread" as a key of JSON: "orderedSpread". */
+/* Writes "ordered_spread" as the JSON key "orderedSpread". */
 static void put_key(struct json_writer *w, const char *name) {
     char key[32];
     size_t n = 0;
@@ -46,15 +46,15 @@ void score_put_totals(struct json_writer *w, const struct score_result *result, 
 
 /* ---- the best candidates ---- */
 
-/* Higher is better: by priority and, between equals, by the first algorithm. */
+/* Returns a candidate's rank, higher is better: by priority, then by the first algorithm. */
 static int64_t rank_of(const struct score_result *result, const int64_t *first, uint32_t i) {
-    if (result->totals != NULL) /* where the pod would go */
+    if (result->totals != NULL) /* these decide where the pod would go */
         return result->totals[i];
     return (int64_t)result->priorities[i] * (ENGINE_MAX_NORMALIZED + 1) +
            (first != NULL ? first[i] : 0);
 }
 
-/* The best candidates, the best first, equals in their order. One pass, and rarely an insertion. */
+/* Finds the best candidates, best first, equals in their order. One pass, with few insertions. */
 static uint32_t best_of(const struct score_result *result, uint32_t count, uint32_t wanted,
                         uint32_t best[static LIMIT_WHAT_IF_NODES]) {
     const int64_t *first = result->column_count > 0 ? result->columns[0].normalized : NULL;
@@ -133,7 +133,7 @@ static void put_datasets(struct decision *d, const struct score_result *result) 
     json_end_array(&d->w);
 }
 
-/* At which tier the candidate is to each dataset, and what that gave it of its raw score. */
+/* Writes the candidate's tier for each dataset, and the part of its raw score from that tier. */
 static void put_nearness(struct json_writer *w, const struct score_result *result, uint32_t i) {
     if (result->dataset_count == 0)
         return;

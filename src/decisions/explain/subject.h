@@ -1,5 +1,5 @@
 /*
- * What a decision is about: an object of any kind. Two subjects are the same if all four parts are.
+ * The object of a decision, of any kind. Two subjects are equal if all four parts are equal.
  * Strings are borrowed.
  */
 #pragma once
@@ -20,7 +20,7 @@ struct subject subject_pod(struct str namespace, struct str name);
 bool subject_eq(const struct subject *a, const struct subject *b);
 /* Equal subjects have equal hashes. */
 uint64_t subject_hash(const struct subject *s);
-/* The length of all four parts together. */
+/* Returns the length of all four parts together. */
 size_t subject_bytes(const struct subject *s);
-/* Appends what people call it: "pod shop/web", "placement.example.com fleet/web", "node a". */
+/* Appends the subject for people: "pod shop/web", "placement.example.com fleet/web", "node a". */
 void subject_print(const struct subject *s, struct strbuf *out);
