@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-/* A request without a Placement is about the one of this name. */
+/* If the request has no Placement, it is about the Placement of this name. */
 struct asked {
     struct str namespace, name;
     struct placement_request request;
@@ -27,7 +27,7 @@ static bool is_too_large(const struct fleet_view *view, const struct asked *aske
     return fleet_placement_state(view, asked->namespace, asked->name).too_large;
 }
 
-/* The answer for a Placement of which nothing can be decided. */
+/* Writes the answer for a Placement that cannot be decided. */
 static int put_undecided(const struct asked *asked, struct str reason, struct str message,
                          struct str error, struct arena *arena, struct strbuf *out) {
     struct json_writer w = {.out = out};
@@ -65,7 +65,7 @@ static int put_negative(const struct asked *asked, int32_t number, struct arena 
 
 static int ask(const struct clusters_known *known, const struct asked *asked, struct arena *arena,
                struct strbuf *out, struct err *err) {
-    struct steps steps = {.max = arena->steps.max}; /* of what the view builds */
+    struct steps steps = {.max = arena->steps.max}; /* spent while the view is built */
     struct placement_request request = asked->request;
     struct placement named;
     struct fleet_view view;

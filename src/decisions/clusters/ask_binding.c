@@ -1,4 +1,4 @@
-/* A binding is asked of all of Karmada's clusters that are known, or of those that are named. */
+/* Answers a question about a binding, for all known clusters of Karmada or for the named ones. */
 #include "clusters/ask.h"
 #include "explain/binding_estimates.h"
 #include "fleet/karmada.h"
@@ -7,7 +7,7 @@
 
 /* ---- clusters ---- */
 
-/* Those that the question names. */
+/* Finds the clusters that the question names. */
 static int find_named(const struct karmada_view *view, const struct clusters_question *q,
                       struct arena *arena, struct karmada_question *ret, struct err *err) {
     const uint32_t slots = topology_slots(view->clusters.topology);
@@ -40,7 +40,7 @@ static int find_clusters(const struct karmada_view *view, const struct clusters_
     return 0;
 }
 
-/* What the member's own nodes say. */
+/* Adds the estimate from the member's own nodes. */
 static int add_accurate(const struct binding_asked *asked, struct arena *arena,
                         struct karmada_question *q, struct err *err) {
     int64_t *accurate = arena_array_unset(arena, q->cluster_count, sizeof *accurate);
@@ -56,7 +56,7 @@ static int add_accurate(const struct binding_asked *asked, struct arena *arena,
     return found ? 0 : err_set(err, -ENOENT, "there is no cluster '%.*s'", STR_ARG(asked->member));
 }
 
-/* What estimators say; clusters that have come since were not asked. */
+/* Adds the replies of estimators. Clusters that are newer than the replies were not asked. */
 static int add_estimated(const struct karmada_view *view, const struct accurate_replicas *estimated,
                          struct arena *arena, struct karmada_question *q, struct err *err) {
     const uint32_t slots = topology_slots(view->clusters.topology);
@@ -79,12 +79,12 @@ static int add_estimated(const struct karmada_view *view, const struct accurate_
     return 0;
 }
 
-/* ---- whose estimators are asked ---- */
+/* ---- which estimators to ask ---- */
 
 bool clusters_asks_estimators(enum binding_verb verb, const struct karmada_options *options,
                               const struct binding_spec *spec) {
     if (spec->replicas == 0 && spec->component_count == 0)
-        return false; /* it fits everywhere */
+        return false; /* the binding fits everywhere */
     switch (verb) {
     case BINDING_FILTER:
         return (options->plugins & 1u << PLUGIN_CAPACITY) != 0;

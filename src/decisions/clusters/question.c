@@ -10,7 +10,7 @@
 
 static const struct str placement_group = {OCM_GROUP, sizeof OCM_GROUP - 1};
 
-/* The object that comes next, if it says that it is a Placement. */
+/* Reads the next object; fails if its kind is not Placement. */
 static void read_placement(struct json_reader *r, struct placement *ret) {
     const struct str version = json_peek_member(r, STR("apiVersion"));
     const struct str kind = json_peek_member(r, STR("kind"));
@@ -90,8 +90,7 @@ static int read_document(struct str json, struct arena *arena, struct placement 
     return json_finish(&r, err);
 }
 
-/* A negative numberOfClusters makes no bad file: the webhook's answer to such a question is a
- * refusal. */
+/* Is numberOfClusters negative? Such a file is accepted: the webhook answers it with a refusal. */
 static bool is_negative(struct str json, struct arena *arena) {
     int64_t number;
     struct err unsaid;

@@ -13,8 +13,8 @@ static int begin_policies(void *ctx, struct err *err) {
     return 0;
 }
 
-/* One that an API server would have refused is refused here, too, and not kept as one that cannot
- * work. */
+/* Takes a policy. Refuses a policy that an API server would refuse, instead of keeping it as a
+ * policy that cannot work. */
 static int take_policy(void *ctx, const struct file_object *object, struct err *err) {
     struct policy policy;
     if (watched_kind_find(object->type) != &watched_kinds[KIND_TOPOLOGY_POLICY])
@@ -30,7 +30,7 @@ static int end_policies(void *ctx, struct err *err) {
 }
 
 static void give_up_policies(void *ctx) {
-    policy_live_begin(ctx); /* what has been taken is not in force before the end */
+    policy_live_begin(ctx); /* policies are not in force before the end of a listing */
 }
 
 static struct file_follower policy_follower(struct policy_source *policies) {
@@ -79,11 +79,11 @@ struct walk {
 
 static int take_object(void *ctx, struct object_type type, struct json_reader *r, struct err *err) {
     const struct walk *w = ctx;
-    (void)json_peek(r); /* blanks are not the object's */
+    (void)json_peek(r); /* skips blanks before the object */
     const char *begin = r->p;
     (void)json_skip(r);
     if (json_failed(r))
-        return 0; /* the walk ends with what is wrong */
+        return 0; /* the walk ends with the error in r */
     const struct file_object object = {
         .type = type, .json = {begin, (size_t)(r->p - begin)}, .arena = r->arena, .behind = r};
     int failed = 0;

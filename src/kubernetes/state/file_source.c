@@ -78,14 +78,14 @@ bool file_source_changed(struct file_source *s) {
 struct pass {
     enum file_pass what;
     const struct file_target *target;
-    const struct file_follower *followers; /* who take part in this pass */
+    const struct file_follower *followers; /* the followers of this pass; NULL: none */
     uint32_t objects;
 };
 
 static int read_object(void *ctx, struct object_type type, struct json_reader *r, struct err *err) {
     struct pass *pass = ctx;
     int failed = 0;
-    (void)json_peek(r); /* blanks are not the object's */
+    (void)json_peek(r); /* skips blanks before the object */
     const char *begin = r->p;
     const enum object_kind kind = object_kind_of(type);
     if (pass->target != NULL)
@@ -93,7 +93,7 @@ static int read_object(void *ctx, struct object_type type, struct json_reader *r
     else
         (void)json_skip(r); /* errors stay in r */
     if (json_failed(r) || arena_failed(r->arena))
-        return 0; /* the walk ends with what is wrong */
+        return 0; /* the walk ends with the error in r */
     const struct file_object raw = {type, {begin, (size_t)(r->p - begin)}, r->arena, r};
     for (const struct file_follower *f = pass->followers; failed == 0 && f != NULL; f = f->next)
         failed = f->take(f->ctx, &raw, err);
@@ -127,7 +127,7 @@ static void give_up(const struct file_source *s) {
         f->give_up(f->ctx);
 }
 
-/* Followers take part in the first pass over the files. */
+/* Applies all files. `followed`: this is the first pass, in which followers take part. */
 static int apply_all(struct file_source *s, const struct manifests *files, bool followed,
                      struct file_source_result *result, struct err *err) {
     const struct file_target *target = s->target;
@@ -146,16 +146,15 @@ static int apply_all(struct file_source *s, const struct manifests *files, bool 
     return 0;
 }
 
-/* Nobody is served yet, so there is nothing that a bad file could damage: no pass to check comes
- * first, and what was applied is taken back object by object. */
+/* Applies files without a checking pass first: the target does not serve yet, so a bad file can do
+ * no damage, and the applied objects can be taken back one by one. */
 static int apply_first(struct file_source *s, const struct manifests *files,
                        struct file_source_result *result, struct err *err) {
     int r = begin_followers(s, err);
     if (r != 0)
         return r;
     r = apply_all(s, files, true, result, err);
-    if (r != 0 &&
-        s->target != NULL) /* stops where applying did, or earlier, still short of memory */
+    if (r != 0 && s->target != NULL) /* stops where applying stopped, or earlier without memory */
         (void)run_pass(files, &(struct pass){.what = FILE_UNDO, .target = s->target}, NULL);
     return r;
 }
@@ -172,7 +171,7 @@ static int apply_again(struct file_source *s, const struct manifests *files,
         return r;
     r = apply_all(s, files, false, result, err);
     if (r != 0) {
-        s->seen = 0; /* the files are good: try again */
+        s->seen = 0; /* the files are good: let the caller try again */
         (void)err_wrap(err, "applied in part");
     }
     return r;
@@ -184,7 +183,7 @@ static int load(struct file_source *s, struct file_source_result *result, struct
     int r = list_files(s, &files, err);
     if (r != 0)
         return r;
-    /* before reading: a change meanwhile is seen next time */
+    /* before reading: the next check sees a change during reading */
     s->seen = manifests_fingerprint(&files);
     result->files = (uint32_t)files.count;
     r = manifests_read(&files, LIMIT_STATE_BYTES, err);

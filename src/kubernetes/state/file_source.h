@@ -1,12 +1,12 @@
 /*
- * State files: what `kubectl get nodes,pods,namespaces -A -o json` (or -o yaml) prints, one file or
- * folders of them, read for whoever wants objects of them. They are read again when they change.
+ * Reads state files for its target and followers: the output of `kubectl get
+ * nodes,pods,namespaces -A -o json` (or -o yaml), in files or folders. Reads them again when they
+ * change.
  *
- * All or nothing: a bad file refuses the whole reading with the reason, and everybody keeps what
- * there was. Followers take what they want beside what they have, and put it in its place in the
- * end. The target, of which there is one at most, is changed in place: once it serves, everything
- * is read once to see that it is good, then once more to apply it; before that applying is enough.
- * Memory: the files' bytes while loading, nothing after.
+ * All or nothing: a bad file makes the whole load fail with the reason, and all keep their old
+ * objects. A follower collects its new objects beside the old ones, and replaces these at the end.
+ * The target (one at most) is changed in place: if it serves already, the files are read once to
+ * check them and once more to apply them. Memory: the files' bytes during a load, nothing after.
  *
  * Threads: one thread calls load and changed.
  */
@@ -25,52 +25,52 @@ struct file_source;
 enum file_pass {
     FILE_CHECK, /* is all of it good? Nothing is changed */
     FILE_APPLY,
-    FILE_UNDO, /* what was applied is taken back, object by object */
+    FILE_UNDO, /* take the applied objects back, one by one */
 };
 
 /*
- * A store that is too large to be there twice. It reads the objects from the files' own text, so an
- * error names the place. A full listing is begun, brings every object, and ends, as that of an API
- * server does; one that fails is not ended. No member may be NULL.
+ * A store that is too large to keep two copies of. It reads the objects from the files' own text,
+ * so an error names the place. Calls come like a full listing of an API server: begin, every
+ * object, end; no end if a load fails. No member may be NULL.
  */
 struct file_target {
     void *ctx;
     bool (*serves)(void *ctx); /* has a listing ended? */
     void (*begin)(void *ctx);
-    /* The object comes next in `r`, and is to be read or skipped; errors of the text stay there. 0
+    /* Reads or skips the object, which comes next in `r`. Errors of the text stay in `r`. Returns 0
      * or -errno. */
     int (*read)(void *ctx, enum file_pass pass, enum object_kind kind, struct json_reader *r,
                 struct err *err);
-    void (*pass_done)(void *ctx); /* after each pass over the files, whatever came of it */
+    void (*pass_done)(void *ctx); /* after each pass over the files, also a failed one */
     void (*end)(void *ctx);
 };
 
-/* `paths` are files or folders (whose *.json, *.yaml and *.yml count, in name order); copied.
- * `target` is borrowed for the life of the source; NULL: there are followers only. */
+/* `paths` are files or folders (with *.json, *.yaml and *.yml, read in name order); copied.
+ * `target` is borrowed for the life of the source; NULL: only followers. */
 int file_source_new(const char *const *paths, size_t count, const struct file_target *target,
                     struct file_source **ret, struct err *err) MUST_CHECK;
 void file_source_free(struct file_source *s);
 
-/* An object as it stands in a file. */
+/* An object as written in a file. */
 struct file_object {
-    struct object_type type; /* its own, or its list's; without a kind where that is unknown */
-    struct str json;         /* the whole object, for the length of the call */
-    struct arena *arena;     /* for the length of the call */
-    const struct json_reader *behind; /* stands behind the object: for file_object_reader() */
+    struct object_type type;          /* its own, or its list's; the kind may be unknown */
+    struct str json;                  /* the whole object, for the length of the call */
+    struct arena *arena;              /* for the length of the call */
+    const struct json_reader *behind; /* at the object's end: for file_object_reader() */
 };
-/* A reader that stands before the object. Who decodes from it names the place in the file in errors
- * (object_check()). */
+/* Returns a reader at the object's begin. Errors of a decoder that uses this reader name the place
+ * in the file (object_check()). */
 static inline struct json_reader file_object_reader(const struct file_object *object) {
-    struct json_reader r = *object->behind; /* the value is over, so all else is as before it */
+    struct json_reader r = *object->behind; /* all but r.p is as at the object's begin */
     r.p = object->json.p;
     return r;
 }
 
 /*
- * Who takes objects out of the files, which are read once for all. A reading begins, brings every
- * object, and is ended when all files are good: what was taken is what there is from then on. Or it
- * is given up, and what was there before stays; that may be before it has begun. What `begin`,
- * `take` and `end` refuse refuses the load. No member may be NULL.
+ * Takes objects out of the files, which are read once for all followers. A load calls begin, take
+ * for every object and, when all files are good, end: now the taken objects replace the old ones.
+ * Or it calls give_up, maybe before begin, and the old objects stay. An error of `begin`, `take` or
+ * `end` makes the load fail. No member may be NULL.
  */
 struct file_follower {
     void *ctx;
@@ -80,23 +80,23 @@ struct file_follower {
     void (*give_up)(void *ctx);
     struct file_follower *next; /* the source's */
 };
-/* Borrowed for the life of the source. Before the first load. Followers are told in the order in
- * which they came. */
+/* Adds a follower, which is borrowed for the life of the source. Call before the first load.
+ * Followers are called in the order in which they were added. */
 void file_source_follow(struct file_source *s, struct file_follower *follower);
 
 struct file_source_result {
-    uint32_t files, objects; /* those of kinds that the cache knows */
+    uint32_t files, objects; /* objects of kinds that the cache knows */
     int64_t duration_ms;
 };
 /*
- * Reads everything now. 0, or -errno with the file and the place in it named; the target is then as
- * before, and does not serve if it did not. One exception: when memory runs out while good files
+ * Reads everything now. Returns 0, or -errno with the file and the place in it; then the target is
+ * as before, and serves only if it did before. One exception: if memory runs out while good files
  * are applied to a target that serves (-ENOMEM, "applied in part: ..."), objects up to there are as
- * in the files, all others as before, and none is forgotten. Questions are answered from that until
- * the next load, for which file_source_changed() asks at once.
+ * in the files, all others are as before, and none is removed. This mix answers questions until the
+ * next load; file_source_changed() returns true at once.
  */
 int file_source_load(struct file_source *s, struct file_source_result *ret,
                      struct err *err) MUST_CHECK;
-/* Has any file been changed, added or removed since the last load (a failed one included), or was
- * it applied only in part? */
+/* Has any file been changed, added or removed since the last load (also a failed one), or was that
+ * load applied only in part? */
 bool file_source_changed(struct file_source *s);

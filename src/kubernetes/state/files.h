@@ -1,5 +1,5 @@
 /*
- * Every object of state files, whatever form they have: YAML or JSON, single or in lists.
+ * Walks over every object of state files: YAML or JSON, single or in lists.
  */
 #pragma once
 
@@ -7,6 +7,6 @@
 
 struct manifests;
 
-/* objects_walk() over all documents of files that have been read. Errors name the file. */
+/* Calls objects_walk() for all documents of files that were read before. Errors name the file. */
 int state_files_walk(const struct manifests *files, object_read_fn *read, void *ctx,
                      struct err *err) MUST_CHECK;
