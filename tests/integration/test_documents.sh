@@ -58,7 +58,7 @@ files() { grep -ohE '`[A-Za-z0-9_.{}*-]+(/[A-Za-z0-9_.{}*-]+)*/[A-Za-z0-9_.*-]+\
 missing() {
     local name folder
     files | while read -r name; do
-        for folder in . src docs docs/guides tests tests/e2e/kube; do
+        for folder in . src src/* docs docs/guides tests tests/e2e/kube; do
             compgen -G "$folder/$name" >/dev/null && continue 2
         done
         echo "$name"
