@@ -10,7 +10,7 @@ static void set_cleanup(struct fluid_set **held) {
     fluid_release(*held);
 }
 
-/* Copies what the answer borrows of the policies, which do not outlive the simulation. */
+/* Copies the texts that the answer borrows from policies, which do not outlive the simulation. */
 static void keep_notes(struct review_answer *answer, struct arena *arena) {
     for (uint32_t i = 0; i < answer->annotation_count; i++)
         answer->annotations[i].value = arena_str(arena, answer->annotations[i].value);

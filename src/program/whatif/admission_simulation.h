@@ -20,8 +20,8 @@ struct admission_simulation {
     struct patch patch;
 };
 
-/* Admits the pod of a YAML or JSON file, with the configuration's state, volumes included, and
- * policies. Everything in *ret is in the arena. 0 or -errno. */
+/* Admits the pod of a YAML or JSON file, with the configuration's policies and its state, which
+ * includes volumes. Everything in *ret is in the arena. Returns 0 or -errno. */
 int admission_simulation_run(const struct configuration *c, const struct simulation_state *state,
                              const char *pod_path, struct arena *arena,
                              struct admission_simulation *ret, struct err *err) MUST_CHECK;

@@ -8,12 +8,11 @@
 
 struct binding_simulation {
     const char *path;  /* of the binding */
-    int64_t now_ms;    /* since 1970: of what status would say */
-    struct str member; /* whose nodes and pods those of the state files are; "": nobody's */
+    int64_t now_ms;    /* since 1970: the time in "status" */
+    struct str member; /* the cluster of the nodes and pods in the state files; "": none */
 };
 
-/* Appends the object of explain/binding.h. Clusters are those of the configuration's state files,
- * options those of its `karmada`. The arena's steps bound the work. 0 or -errno, with a sentence.
- */
+/* Appends the object of explain/binding.h. Clusters come from the configuration's state files,
+ * options from its `karmada`. The arena's steps bound the work. Returns 0 or -errno. */
 int binding_simulation_run(const struct configuration *c, const struct binding_simulation *how,
                            struct arena *arena, struct strbuf *out, struct err *err) MUST_CHECK;

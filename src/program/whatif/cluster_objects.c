@@ -9,10 +9,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* What is listed. */
+/* The listed kinds. */
 static const enum kind_row rows[] = {KIND_POD, KIND_TOPOLOGY_POLICY, KIND_CLAIM, KIND_VOLUME};
 
-/* A listing under way. */
+/* The listing under way. */
 struct listing {
     const struct watched_kind *kind;
     struct cluster_objects *objects;
@@ -38,7 +38,7 @@ static int keep_page(void *ctx, struct strbuf *page, struct err *err) {
     return 0;
 }
 
-/* Without the kind, or the right to see it, there is no object. */
+/* Lists a kind. Finds no objects if the kind does not exist or this user may not list it. */
 static int list_kind(struct kube_client *client, struct listing *l, struct err *err) {
     char path[KIND_PATH_SIZE];
     int status = 0;

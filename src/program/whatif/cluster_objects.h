@@ -1,7 +1,7 @@
 /*
- * Objects as text, for commands that need more of them than the cache keeps: those of the state
- * files that the configuration names, or pods, volumes, claims and policies of its API server,
- * listed once. They stay in memory until they are done with.
+ * Objects as text, for commands that need more of an object than the cache keeps: from the
+ * configuration's state files, or pods, volumes, claims and policies from its API server, listed
+ * once. They stay in memory until cluster_objects_done().
  */
 #pragma once
 
@@ -15,11 +15,11 @@ struct cluster_objects {
     uint32_t count, cap;
 };
 
-/* 0 or -errno; cluster_objects_done() in any case. A kind that the API server does not have, or
- * does not show, but for pods, has no objects; the second is in the log. */
+/* Returns 0 or -errno; always call cluster_objects_done(). Except for pods, a kind that does not
+ * exist or may not be listed has no objects; a kind that may not be listed is logged. */
 int cluster_objects_read(const struct configuration *c, struct cluster_objects *ret,
                          struct err *err) MUST_CHECK;
-/* As objects_walk(), over all of them. What `read` keeps of an object's text stays valid. */
+/* Calls objects_walk() over all objects. The objects' texts outlive the walk. */
 int cluster_objects_walk(const struct cluster_objects *objects, object_read_fn *read, void *ctx,
                          struct err *err) MUST_CHECK;
 void cluster_objects_done(struct cluster_objects *objects);

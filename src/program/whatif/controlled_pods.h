@@ -18,12 +18,11 @@ struct controlled_pods {
     struct arena *arena; /* borrowed */
     struct workload_pods *items;
     uint32_t count, cap;
-    struct hashmap map; /* of them, by namespace and controller */
+    struct hashmap map; /* of items, by namespace and controller */
 };
 
-/* Finds them among the objects, whose texts they borrow. 0 or -errno; controlled_pods_done() in any
- * case.
- */
+/* Finds the workloads' pods among the objects and borrows their texts. Returns 0 or -errno; always
+ * call controlled_pods_done(). */
 int controlled_pods_find(const struct cluster_objects *objects, struct arena *arena,
                          struct controlled_pods *ret, struct err *err) MUST_CHECK;
 void controlled_pods_done(struct controlled_pods *w);

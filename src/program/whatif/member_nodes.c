@@ -13,7 +13,7 @@ struct member_objects {
     uint32_t node_count, node_cap, pod_count, pod_cap;
 };
 
-/* The object outlives the walk; its text does, too. */
+/* Decodes with the answer's arena, because the decoded object outlives the walk, like its text. */
 static struct json_reader reader_of(const struct member_objects *m, struct str text,
                                     const char *kind) {
     struct json_reader r;

@@ -30,7 +30,7 @@ static int read_review(const char *path, const char *previous_path, struct arena
     return 0;
 }
 
-/* Copies what the answer borrows of the policies, which do not outlive the simulation. */
+/* Copies the texts that the answer borrows from policies, which do not outlive the simulation. */
 static void keep_notes(struct review_answer *answer, struct arena *arena) {
     for (uint32_t i = 0; i < answer->annotation_count; i++)
         answer->annotations[i].value = arena_str(arena, answer->annotations[i].value);

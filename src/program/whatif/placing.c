@@ -14,11 +14,11 @@ struct work {
     const struct placing_question *q;
     struct simulation_setup setup;
     struct arena *arena; /* of the answer */
-    struct arena one;    /* of the pod that is placed, reset after it */
+    struct arena one;    /* of the pod being placed, reset after each pod */
     struct str *lost;    /* names of nodes, sorted */
     struct str *texts;   /* of pods that have to move, JSON in the files */
     uint32_t lost_count, text_count, text_cap;
-    bool replica_pending; /* one of them, not only pods that had to move */
+    bool replica_pending; /* a replica is Pending, not only pods that had to move */
     struct placing *out;
 };
 
@@ -26,7 +26,7 @@ static int out_of_memory(struct err *err) {
     return err_set(err, -ENOMEM, "no memory to place the pods");
 }
 
-/* ---- nodes that go, and the pods on them ---- */
+/* ---- removed nodes, and the pods on them ---- */
 
 static int compare_names(const void *a, const void *b) {
     return str_cmp(*(const struct str *)a, *(const struct str *)b);
@@ -37,7 +37,7 @@ static bool is_lost(const struct work *w, struct str node) {
            bsearch(&node, w->lost, w->lost_count, sizeof node, compare_names) != NULL;
 }
 
-/* Those that have the label, copied. */
+/* Finds the nodes that have the label, and copies their names. */
 static int find_nodes(struct work *w, const char *label, struct err *err) {
     struct str text = str_of(label), value;
     size_t equals = str_find(text, '=');
@@ -64,7 +64,7 @@ static int find_nodes(struct work *w, const char *label, struct err *err) {
     return 0;
 }
 
-/* Does it come back elsewhere? Pods of DaemonSets and those that a kubelet runs by itself go with
+/* Is the pod created again on another node? Pods of DaemonSets and static pods of a kubelet go with
  * their node. */
 static bool has_to_move(const struct work *w, const struct pod *pod) {
     return !pod->finished && !pod->meta.terminating && is_lost(w, pod->node_name) &&
@@ -74,12 +74,12 @@ static bool has_to_move(const struct work *w, const struct pod *pod) {
 static int take_pod(void *ctx, struct object_type type, struct json_reader *r, struct err *err) {
     struct work *w = ctx;
     struct object object;
-    (void)json_peek(r); /* blanks are not the object's */
+    (void)json_peek(r); /* skips blanks before the object */
     const char *begin = r->p;
     object_read(r, object_kind_of(type), POD_RUNNING, &object);
     if (json_failed(r) || arena_failed(r->arena) || object.kind != OBJECT_POD ||
         !has_to_move(w, &object.pod))
-        return 0; /* the walk ends with what is wrong */
+        return 0; /* the walk ends with the error in r */
     w->texts = arena_push(w->arena, w->texts, w->text_count, &w->text_cap, sizeof *w->texts);
     if (w->texts == NULL)
         return out_of_memory(err);
@@ -87,7 +87,7 @@ static int take_pod(void *ctx, struct object_type type, struct json_reader *r, s
     return 0;
 }
 
-/* They are read once more, because the cache has of a pod only what it counts by. */
+/* Reads the pods again from the files, because the cache keeps only the parts that it counts by. */
 static int find_pods(struct work *w, struct err *err) {
     const struct configuration *c = w->q->pods.configuration;
     struct manifests files = {.count = 0};
@@ -122,7 +122,7 @@ static int take_away(struct work *w, struct err *err) {
     return r;
 }
 
-/* ---- placing one ---- */
+/* ---- placing one pod ---- */
 
 static int simulate(struct work *w, const struct pod *pod, struct str from,
                     const struct engine_options *options, struct simulation *ret, struct err *err) {
@@ -131,7 +131,7 @@ static int simulate(struct work *w, const struct pod *pod, struct str from,
                            &w->one, ret, err);
 }
 
-/* Once more, with reports, which take long where there are many domains. */
+/* Simulates again with reports, which take long if there are many domains. */
 static int find_cause(struct work *w, const struct pod *pod, struct str from,
                       struct engine_options *options, struct err *err) {
     struct simulation s;
@@ -142,8 +142,8 @@ static int find_cause(struct work *w, const struct pod *pod, struct str from,
     return r;
 }
 
-/* Of the first pod that is Pending, and of the first replica, if no constraint was in that one's
- * way. Counts the pod. */
+/* Counts a Pending pod. Returns true for the first one and, if that gave no cause, for the first
+ * Pending replica. */
 static bool needs_cause(struct work *w, struct str from) {
     const bool first_replica = from.n == 0 && !w->replica_pending;
     const bool first = w->out->pending++ == 0;
@@ -220,8 +220,8 @@ static int place_replicas(struct work *w, struct err *err) {
 
 /* ---- domains ---- */
 
-/* Of the pods that the selector matches, those that are placed among them or not; of all pods where
- * there is no selector. */
+/* Adds the key's domains with the number of pods that the selector matches, or of all pods without
+ * selector. The placed pods may be among them. */
 static int add_domains(struct work *w, struct cache_view *v, struct str key,
                        const struct selector *selector) {
     struct placing *out = w->out;
@@ -268,7 +268,7 @@ static int compare_domains(const void *a, const void *b) {
     return order != 0 ? order : str_cmp(x->value, y->value);
 }
 
-/* By the keys of the pod's own constraints, and what these count; where it has none all pods, by
+/* Counts by the keys and selectors of the pod's own constraints; without constraints all pods by
  * zone. */
 static int count_domains(struct work *w, struct err *err) {
     const struct pod *pod = &w->setup.pod;

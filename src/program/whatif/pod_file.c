@@ -6,14 +6,14 @@
 
 #include <errno.h>
 
-/* Texts of a workload's members; "" where it has none. Strings are without quotes. */
+/* Texts of a workload's members; "" if a member is missing. Strings are without quotes. */
 struct workload_texts {
     struct str version, kind, name, namespace, uid;
     struct str selector, replicas, completions;
     struct str labels, annotations, spec; /* of the template */
 };
 
-/* The text of a member of an object; "": there is none, or it is null. */
+/* Returns the text of a member of an object; "" if it is missing or null. */
 static struct str member(struct str object, const char *name, struct arena *arena) {
     struct json_reader r;
     struct str key, found = STR("");
@@ -41,7 +41,7 @@ static struct str text(struct str object, const char *name, struct arena *arena)
 static void read_texts(struct str json, struct arena *arena, struct workload_texts *ret) {
     struct str meta = member(json, "metadata", arena), spec = member(json, "spec", arena);
     struct str job = member(member(spec, "jobTemplate", arena), "spec", arena);
-    struct str from = job.n > 0 ? job : spec; /* a CronJob's is one step further down */
+    struct str from = job.n > 0 ? job : spec; /* a CronJob has a Job's spec inside its own */
     struct str template = member(from, "template", arena);
     struct str template_meta = member(template, "metadata", arena);
     *ret = (struct workload_texts){
@@ -61,12 +61,12 @@ static void read_texts(struct str json, struct arena *arena, struct workload_tex
         ret->replicas = member(from, "parallelism", arena); /* of a Job */
 }
 
-/* ---- what its controller would make of it ---- */
+/* ---- the pod that the workload's controller would create ---- */
 
 static const char hash_key[] = TEMPLATE_HASH_LABEL;
 static const char made_up[] = "simulated";
-/* A CronJob's Job ends with the minute at which it was due, and is known by that to be one's
- * (model/workload.h): one of 2025. */
+/* The name of a CronJob's Job ends with the minute at which it was due, which shows that the Job
+ * has a CronJob (model/workload.h). This is a minute of 2025. */
 static const char made_up_minute[] = "29000000";
 
 static bool is_deployment(const struct workload_texts *t) {
@@ -86,7 +86,7 @@ static void put_raw(struct json_writer *w, const char *key, struct str json) {
     json_put_raw(w, json);
 }
 
-/* What a pod's controller is, and the labels that it adds to the template's. */
+/* A pod's controller, and the labels that it adds to the template's. */
 struct controller {
     struct str kind, name, uid;
     struct label {
@@ -121,8 +121,8 @@ static struct controller simulated_controller(const struct workload_texts *t, st
                                           {JOB_NAME_LABEL_OLD, job}}};
 }
 
-/* An object's members, and those labels that it has not itself, as a Job that was read from an API
- * server has. */
+/* Writes an object's members, and the controller's labels that the object does not have yet; a Job
+ * that was read from an API server has them. */
 static void put_with_labels(struct json_writer *w, const char *name, struct str object,
                             const struct controller *c, struct arena *arena) {
     const size_t most = sizeof c->labels / sizeof c->labels[0];
@@ -181,7 +181,7 @@ static struct str print_pod(const struct workload_texts *t, struct arena *arena)
     return strbuf_failed(&out) ? STR("") : arena_str(arena, strbuf_str(&out));
 }
 
-/* A Deployment's ReplicaSet, with the selector that its controller gives it. */
+/* Prints a Deployment's ReplicaSet, with the selector that the Deployment controller gives it. */
 static struct str print_replica_set(const struct workload_texts *t, struct arena *arena) {
     CLEANUP(strbuf_done) struct strbuf out = {0};
     struct json_writer w = {.out = &out};
@@ -207,7 +207,7 @@ static struct str print_replica_set(const struct workload_texts *t, struct arena
     return strbuf_failed(&out) ? STR("") : arena_str(arena, strbuf_str(&out));
 }
 
-/* A Job runs no more pods at once than it has completions left. */
+/* Reads the replicas. A Job runs at most as many pods at once as it has completions. */
 static int read_replicas(const struct workload_texts *t, int64_t *ret, struct err *err) {
     int64_t completions;
     *ret = 1;

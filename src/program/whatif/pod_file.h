@@ -1,5 +1,5 @@
 /*
- * A file with a pod, or with a workload whose pods are meant: Deployment, StatefulSet, Job,
+ * A file with a pod, or with a workload that stands for its pods: Deployment, StatefulSet, Job,
  * CronJob, or any other kind with a pod template at spec.template.
  */
 #pragma once
@@ -13,15 +13,15 @@
 
 struct pod_file {
     struct str pod;   /* as the workload's controller would create it: a made-up name, the owner as
-                         controller, and the labels that it adds, with made-up values */
-    struct str owner; /* the ReplicaSet, ReplicationController or StatefulSet, whose selector
-                         counts for default constraints; "": there is none. JSON */
-    bool is_workload; /* otherwise it is a pod, and replicas are 0 */
-    int64_t replicas; /* that the workload wants, 0 too */
+                         controller, and the labels of the controller with made-up values */
+    struct str owner; /* the ReplicaSet, ReplicationController or StatefulSet, which gives default
+                         constraints their selector; or "". JSON */
+    bool is_workload; /* false: the file has a pod, and replicas are 0 */
+    int64_t replicas; /* of the workload; may be 0 */
 };
 
-/* From one JSON text: a Pod is left as it is, whatever else it says. Everything is in the arena or
- * borrowed from `json`. 0, -EINVAL (neither a pod nor a workload, or one of a DaemonSet, whose pods
- * are bound to nodes by name) or -ENOMEM. */
+/* Reads one JSON text; a Pod is left as it is. Everything is in the arena or borrowed from `json`.
+ * Returns 0, -EINVAL (neither a pod nor a workload, or a DaemonSet, whose pods are bound to nodes
+ * by name) or -ENOMEM. */
 int pod_file_read(struct str json, struct arena *arena, struct pod_file *ret,
                   struct err *err) MUST_CHECK;

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What is held while policies are checked. */
+/* The state of one check of policies. */
 struct checking {
     const struct configuration *configuration;
     struct cluster_objects objects;
@@ -23,16 +23,16 @@ struct checking {
     struct cache *cache;
     struct informer *volumes;
     struct simulation_data known; /* its policies are those of the configuration's files */
-    struct policy_source *asked;  /* of the files that are checked */
+    struct policy_source *asked;  /* policies of the files that are checked */
     struct policy_source *source; /* all policies, as an API server would have them */
-    struct policies *held;        /* of it */
-    struct policy *policies;      /* the same, Audit taken for Enforce; arena */
+    struct policies *held;        /* of `source` */
+    struct policy *policies;      /* the same, with Audit changed to Enforce; arena */
     uint32_t policy_count;
-    uint32_t *checked_of; /* for each of them its place in out->policies; UINT32_MAX: none */
+    uint32_t *checked_of; /* each policy's index in out->policies; UINT32_MAX: not checked */
     struct fluid_set *data;
     struct engine_options engine;
     struct arena *arena; /* of the answer */
-    struct arena one;    /* of one pod, reset after it */
+    struct arena one;    /* of one pod, reset after each pod */
     struct policy_check *out;
 };
 
@@ -63,18 +63,18 @@ static int take_files(struct checking *c, const char *const *paths, size_t count
 static bool has_policies(struct policy_source *source) {
     uint32_t count;
     struct policies *held = policies_hold(source);
-    (void)policies_items(held, &count); /* how many is enough */
+    (void)policies_items(held, &count); /* only the number is needed */
     policies_release(held);
     return count > 0;
 }
 
-/* Of one name the last one counts: of the cluster, of the configuration, of those checked. */
+/* Reads policies of the cluster, the configuration and `paths`. The last one of a name counts. */
 static int read_policies(struct checking *c, const char *const *paths, size_t count,
                          struct err *err) {
     const struct configuration *from = c->configuration;
     int r = policy_source_new(paths, count, &c->asked, err);
     if (r == 0)
-        r = policy_source_load(c->asked, err); /* says what is wrong with them, and where */
+        r = policy_source_load(c->asked, err); /* the error names the place */
     if (r == 0 && !has_policies(c->asked))
         r = err_set(err, -ENOENT, "there is no TopologyPolicy in what is to be checked");
     if (r == 0)
@@ -104,7 +104,7 @@ static int copy_policies(struct checking *c, struct err *err) {
     return 0;
 }
 
-/* A step looks at one policy at least. */
+/* Computes the outlook until all asked policies have one. Each step does at least one policy. */
 static struct policy_outlook *look_ahead(struct checking *c, const struct policy *asked,
                                          uint32_t count) {
     struct policy_outlook *outlook = policy_outlook_new(c->source, c->cache);
@@ -134,8 +134,8 @@ static void judge_policy(struct checking *c, const struct policy_outlook *outloo
         .placement_keys = policy_placement_keys(policy, c->arena)};
 }
 
-/* Those that are checked, and how each would stand. They are a part of all policies, and both are
- * in one order. */
+/* Computes the status that each checked policy would have. The checked policies are a part of all
+ * policies, in the same order. */
 static int judge_policies(struct checking *c, struct err *err) {
     uint32_t count;
     struct policies *held = policies_hold(c->asked);
@@ -155,7 +155,7 @@ static int judge_policies(struct checking *c, struct err *err) {
     return good && !arena_failed(c->arena) ? 0 : out_of_memory(err);
 }
 
-/* NULL: it is not one of those that are checked. */
+/* Returns the entry of a checked policy; NULL if the policy is not checked. */
 static struct checked_policy *checked(const struct checking *c, const struct policy *policy) {
     uint32_t at = policy != NULL ? c->checked_of[policy - c->policies] : UINT32_MAX;
     return at != UINT32_MAX ? &c->out->policies[at] : NULL;
@@ -174,13 +174,13 @@ static bool has_member(struct str object, struct str wanted, struct arena *arena
     return found;
 }
 
-/* One after the other: where something is removed nothing else may change at the same time. */
+/* Removes one member. Each removal is a patch of its own: no other change may be in it. */
 static int take_off(struct patch *patch, const struct str *path, uint32_t depth, struct err *err) {
     const struct patch_change change = {PATCH_REMOVE, path, depth, {0}};
     return patch_apply(patch, &change, 1, err);
 }
 
-/* Without its node and its status. */
+/* Returns the pod without its node and its status. */
 static int make_fresh(struct checking *c, struct str pod, struct str *ret, struct err *err) {
     const struct str node[] = {STR("spec"), STR("nodeName")}, status[] = {STR("status")};
     bool has_status = false, has_node = false;
@@ -208,7 +208,7 @@ static int make_fresh(struct checking *c, struct str pod, struct str *ret, struc
 /* A pod of a workload before and after the webhook, in c->one. */
 struct admitted {
     struct str came;
-    struct pod pod; /* as it came */
+    struct pod pod; /* decoded from `came` */
     struct patch patch;
     struct review_answer answer;
     struct spread_tally spread;
@@ -230,8 +230,8 @@ static int choose(struct checking *c, const struct pod *pod, struct policy_choic
     return 0;
 }
 
-/* Would a policy with mode Require have the pod denied? The review names no creator, so what
- * depends on that is not judged. */
+/* Denies the pod if a policy with mode Require would deny it. The review names no creator, so rules
+ * about creators are not applied. */
 static void validate(struct checking *c, const struct pod_options *options,
                      const struct review *admitted, struct admitted *a) {
     struct pod_options validating = *options;
@@ -275,9 +275,9 @@ static int admit(struct checking *c, struct str text, struct admitted *ret, stru
     return arena_failed(&c->one) ? out_of_memory(err) : 0;
 }
 
-/* ---- placing its pods ---- */
+/* ---- placing the workload's pods ---- */
 
-/* Can the changes keep it from a node? Preferences cannot. */
+/* Can the changes keep the pod from a node? Preferences cannot. */
 static int can_harm(struct checking *c, const struct admitted *a, struct pod *ret_changed,
                     bool *ret, struct err *err) {
     struct object object;
@@ -301,7 +301,7 @@ static int can_harm(struct checking *c, const struct admitted *a, struct pod *re
 
 enum cache_change { TAKE_OUT, PUT_BACK };
 
-/* The pods of the workload, out of the cache or into it. */
+/* Takes the pods of the workload out of the cache, or puts them back. */
 static int change_cache(struct checking *c, const struct workload_pods *w, enum cache_change what,
                         struct err *err) {
     struct arena arena;
@@ -322,7 +322,7 @@ static int change_cache(struct checking *c, const struct workload_pods *w, enum 
     return r;
 }
 
-/* The name of a pod that is placed, and its UID. */
+/* Returns the name of a placed pod, which is also its UID. */
 static struct str name_of(uint32_t i, char ret[static 32]) {
     (void)snprintf(ret, 32, "check-policy-%u", i); /* fits */
     return str_of(ret);
@@ -352,7 +352,7 @@ static int place_one(struct checking *c, const struct pod *like, uint32_t number
     return r == 0 ? 0 : out_of_memory(err);
 }
 
-/* How many of so many are Pending. Once one is, so are those behind it, which are equal to it. */
+/* Counts the Pending of `count` equal pods: if one is Pending, all after it are Pending, too. */
 static int place_all(struct checking *c, const struct pod *like, uint32_t count,
                      uint32_t *ret_pending, struct str *ret_reason, struct err *err) {
     uint32_t placed = 0;
@@ -397,7 +397,7 @@ static int place(struct checking *c, const struct workload_pods *w, const struct
     return r;
 }
 
-/* ---- what is said of it ---- */
+/* ---- the report of a workload ---- */
 
 static struct str policy_name(const struct checking *c, const struct policy *policy) {
     return policy != NULL ? arena_str(c->arena, policy->name) : (struct str){0};
@@ -417,7 +417,7 @@ static bool keep_constraints(struct checking *c, const struct admitted *a,
     return kept != NULL;
 }
 
-/* "added: zone; fluid: ..." */
+/* Keeps the answer's notes as "added: zone; fluid: ...". */
 static bool keep_notes(struct checking *c, const struct admitted *a, struct checked_workload *out) {
     CLEANUP(strbuf_done) struct strbuf text = {0}, patch = {0};
     struct json_writer w = {.out = &patch};
@@ -442,7 +442,7 @@ static bool keep_notes(struct checking *c, const struct admitted *a, struct chec
     return warnings != NULL && !strbuf_failed(&text) && !strbuf_failed(&patch);
 }
 
-/* Into the policies that are checked. */
+/* Adds the workload's numbers to the checked policies. */
 static void add_up(struct checking *c, const struct admitted *a, const struct checked_workload *w) {
     struct checked_policy *spread = checked(c, a->choice.enforced[POLICY_SPREAD]);
     struct checked_policy *last = NULL;
@@ -500,7 +500,7 @@ static int check_workload(struct checking *c, const struct workload_pods *w, str
 
 /* ---- all of it ---- */
 
-/* Those that are for Placements only can be told of without any. */
+/* Does the check need nodes? Policies for Placements only do not. */
 static bool needs_nodes(const struct policy_check *check) {
     for (uint32_t i = 0; i < check->policy_count; i++)
         if (!is_for_placements_only(&check->policies[i]))

@@ -1,16 +1,15 @@
 /*
- * What TopologyPolicies would do in a cluster, before they are applied there: for each workload
- * what the webhook would change in a pod of it, which constraints it would soften or leave out and
- * why, and how many of its pods would be Pending that would run without. `evenkeel check policy`
- * prints it.
+ * Shows the effect of TopologyPolicies on a cluster before they are applied there. For each
+ * workload: how the webhook would change a pod, which constraints it would soften or leave out and
+ * why, and how many more pods would be Pending. `evenkeel check policy` prints it.
  *
- * The webhook's own code is run on the first living pod of each workload, as if it were created
- * anew; then kube-scheduler's filters place as many pods as the workload has, with the changes and
- * without, in the cluster less the workload's pods. Policies with mode Audit are taken for
- * enforced ones.
+ * It runs the webhook's own code on the first living pod of each workload, as if the pod were
+ * created anew. Then kube-scheduler's filters place as many pods as the workload has, with the
+ * changes and without them, in the cluster without the workload's pods. Policies with mode Audit
+ * are checked as if they were enforced.
  *
- * Of what a policy asks for Placements it is found out whether it can work at all, and not what
- * clusters make of it. Policies that ask for nothing else need no nodes.
+ * For a policy's part about Placements it checks only that this part can work, not its effect on
+ * clusters. Policies with no other part need no nodes.
  */
 #pragma once
 
@@ -19,7 +18,7 @@
 #include "engine/engine.h"
 #include "policy/status.h"
 
-/* Pods that are placed of one workload at most. */
+/* At most so many pods of one workload are placed. */
 enum { POLICY_CHECK_PLACED = 100 };
 
 struct checked_constraint {
@@ -30,18 +29,18 @@ struct checked_constraint {
 struct checked_workload {
     struct str namespace, kind, name;
     uint32_t pods;
-    struct str spread_policy, locality_policy, weights_policy; /* "": none of its parts */
-    struct str unchanged;                                      /* why it is left alone; "" */
+    struct str spread_policy, locality_policy, weights_policy; /* "": no policy for that part */
+    struct str unchanged;                                      /* why the pod is unchanged; or "" */
     struct str changes; /* for people: "added: zone; left out (NoNodeHasKey): rack" */
-    const struct checked_constraint *constraints; /* that the spread policy asks for */
+    const struct checked_constraint *constraints; /* of the spread policy */
     uint32_t constraint_count;
-    const struct str *warnings; /* that whoever creates the pod would get */
+    const struct str *warnings; /* for the creator of the pod */
     uint32_t warning_count;
     struct str patch;  /* JSON */
-    struct str denial; /* why the pod would not be created; "" */
-    uint32_t placed;   /* pods that were placed; 0: the changes can keep none from running */
+    struct str denial; /* why the pod would be denied; or "" */
+    uint32_t placed;   /* number of pods placed; 0: the changes cannot keep a pod from running */
     uint32_t pending_without, pending_with;
-    struct str reason; /* why the first of those is Pending */
+    struct str reason; /* why the first of pending_with is Pending */
     bool harmed;
 };
 
@@ -50,9 +49,9 @@ struct checked_policy {
     int32_t priority;
     enum policy_mode mode;
     struct policy_verdict verdict;
-    bool is_for[POLICY_TARGETS]; /* does it have a part for them? */
-    struct str placement_keys;   /* policy_placement_keys(); "": it is not for Placements */
-    uint32_t workloads, pods;    /* that have a part of it */
+    bool is_for[POLICY_TARGETS]; /* does it have a part for this target? */
+    struct str placement_keys;   /* policy_placement_keys(); "": not for Placements */
+    uint32_t workloads, pods;    /* to which a part of it applies */
     uint32_t injected, softened, skipped, harmed;
 };
 
@@ -63,15 +62,15 @@ static inline bool is_for_placements_only(const struct checked_policy *p) {
 struct policy_check {
     struct checked_policy *policies; /* those of the files, in the order of matching */
     uint32_t policy_count;
-    struct checked_workload *workloads; /* those that have a part of one of them; by name */
+    struct checked_workload *workloads; /* those under a checked policy; by name */
     uint32_t workload_count;
-    uint32_t others;               /* workloads that do not */
-    bool sound;                    /* nobody is harmed, and each policy can do what it asks for */
-    struct filter_unknown unknown; /* by what pods were not placed */
+    uint32_t others;               /* number of other workloads */
+    bool sound;                    /* no workload is harmed, and each policy can work */
+    struct filter_unknown unknown; /* resources or terms that filters did not know */
 };
 
-/* `paths`: files or folders of policies. Policies that the configuration names, and those of the
- * cluster's objects, are there beside them unless they have the same name. Everything in *ret is
- * in the arena. 0 or -errno. */
+/* Checks the policies in `paths`, files or folders. Policies of the configuration and of the
+ * cluster are in force beside them, unless they have the same name. Everything in *ret is in the
+ * arena. Returns 0 or -errno. */
 int policy_check_run(const struct configuration *c, const char *const *paths, size_t path_count,
                      struct arena *arena, struct policy_check *ret, struct err *err) MUST_CHECK;

@@ -9,7 +9,7 @@
 
 #include <errno.h>
 
-/* spec.schedulerName, or a profile's; upstream's default where it is missing. */
+/* Reads schedulerName of a pod's spec or of a profile; upstream's default if it is missing. */
 static struct str scheduler_name(struct json_reader *r) {
     return scheduler_of(json_peek_member(r, STR("schedulerName")));
 }
@@ -25,7 +25,7 @@ static struct str name_in_pod(struct str pod, struct arena *arena) {
     return name;
 }
 
-/* The arguments of a plugin, from one entry of pluginConfig. */
+/* Reads NodeAffinity's arguments, if this entry of pluginConfig has them. */
 static void args_decode(struct json_reader *r, struct str *added) {
     struct str key;
     bool ours = str_eq(json_peek_member(r, STR("name")), STR("NodeAffinity"));

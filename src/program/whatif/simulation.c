@@ -75,7 +75,7 @@ static int split_names(const char *list, struct arena *arena, struct candidates 
 
 /* ---- running ---- */
 
-/* What matches nothing would look like a policy that is not for the pod. */
+/* Logs policies that cannot work: otherwise they would look like policies for other pods. */
 static void warn_of_broken(struct policy_source *source) {
     uint32_t count;
     struct policies *held = policies_hold(source);
@@ -152,7 +152,7 @@ void simulation_state_done(struct simulation_state *s) {
 
 const char simulation_no_nodes[] = "there are no nodes: no object of kind Node is in the state";
 
-/* The controller of a workload's pod, which gives default constraints their selector. */
+/* Adds the controller of a workload's pod, which gives default constraints their selector. */
 static int add_owner(struct cache *cache, const struct pod_file *file, struct arena *arena,
                      struct err *err) {
     struct object owner;
@@ -174,7 +174,7 @@ static int add_owner(struct cache *cache, const struct pod_file *file, struct ar
     return e;
 }
 
-/* Before nodes are taken away: what a node has is not unknown because others are gone. */
+/* Does any node have allocatable resources? Call before nodes are removed: all nodes count. */
 static bool some_node_says(struct cache *cache) {
     struct cache_view view;
     cache_view_open(cache, &view);
@@ -213,7 +213,7 @@ int simulation_open(const struct simulation_question *q, struct arena *arena,
         ret->options.added_affinity = &ret->added;
     cache_write_begin(ret->cache);
     if (q->pod_path != NULL)
-        cache_remove(ret->cache, &incoming); /* a pod that is asked about is no neighbour */
+        cache_remove(ret->cache, &incoming); /* the pod must not count as its own neighbour */
     cache_write_end(ret->cache);
     ret->options.resources_are_known = some_node_says(ret->cache);
     return 0;
@@ -253,7 +253,7 @@ struct str simulation_reasons(const struct simulation *s, struct arena *arena) {
 
 /* ---- why a pod is Pending ---- */
 
-/* Nodes of the domain that every filter before the spread of pods let pass. */
+/* Did the spread of pods refuse a node of the domain that every earlier filter let pass? */
 static bool is_held_up(const struct filter_result *filter, const struct domain_report *domain) {
     for (uint32_t i = 0; i < domain->refused_count; i++) {
         const char *refuser = filter->reason_filters[domain->refused[i].reason];
@@ -275,7 +275,7 @@ static bool is_in_the_way(const struct filter_result *filter, const struct appli
     return a->constraint->hard && a->reports != NULL && held_up;
 }
 
-/* kube-scheduler counts such a domain, which keeps the fewest pods at what it has: mostly 0. */
+/* Are all nodes tainted? kube-scheduler counts this domain: its pods, mostly 0, are the minimum. */
 static bool is_tainted(const struct filter_result *filter, const struct domain_report *domain) {
     uint32_t tainted = 0;
     for (uint32_t i = 0; i < domain->refused_count; i++)
@@ -293,7 +293,7 @@ static void say_tainted(const struct filter_result *filter, const struct applied
                            "it counts as a domain with %lld pods all the same: nodeTaintsPolicy: "
                            "Honor in the constraint leaves it out",
                            STR_ARG(a->reports[i].name), (long long)a->reports[i].pods);
-            return; /* the others are named before */
+            return; /* domains_say() has named the others */
         }
 }
 
@@ -312,7 +312,7 @@ struct str simulation_cause(const struct simulation *s, struct arena *arena) {
     return arena_str(arena, strbuf_str(&text));
 }
 
-/* ---- what was found ---- */
+/* ---- the result ---- */
 
 bool simulation_is_constrained(const struct simulation *s) {
     return s->filter.applied_count > 0 || s->score.applied_count > 0;
