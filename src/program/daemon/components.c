@@ -61,7 +61,7 @@ static void free_cache(struct server *s) {
     cache_free(s->cache);
 }
 
-/* State files are read whoever asks, for the clusters in them. */
+/* Does the process read nodes? State files are always read, because they may have clusters. */
 static bool knows_nodes(void *ctx) {
     const struct server *s = ctx;
     return configuration_serves_pods(s->configuration) || s->configuration->state.path_count > 0;
@@ -88,7 +88,7 @@ static void free_decisions(struct server *s) {
     ring_free(s->decisions);
 }
 
-/* ---- API servers, and who may act on them ---- */
+/* ---- API servers, and leader election ---- */
 
 static int start_servers(struct server *s, struct err *err) {
     const struct configuration *c = s->configuration;
@@ -106,13 +106,12 @@ static void poll_servers(struct server *s) {
     servers_poll(s->servers);
 }
 
-/* Ends their clients, and with them bindings that are under way. */
+/* Ends the API servers' clients, which ends bindings that are under way. */
 static void stop_servers(struct server *s) {
     servers_free(s->servers);
 }
 
-/* Of the server at which a purpose works; NULL: it is not wanted, or what it knows is from files.
- */
+/* Returns the client of a purpose's API server; NULL if the purpose is off or uses state files. */
 static struct kube_client *client_of(const struct server *s, enum purpose purpose) {
     return purpose_is_wanted(s->configuration, purpose)
                ? servers_client(s->servers, purpose_server(s->configuration, purpose))
@@ -220,7 +219,7 @@ static bool is_certified(void *ctx) {
     return s->certificates == NULL || atomic_load(webhook_certificates_ready(s->certificates));
 }
 
-/* ---- what is known beside the cache ---- */
+/* ---- data beside the cache ---- */
 
 static int start_latest(struct server *s, struct err *err) {
     s->latest = evenness_latest_new();
@@ -231,7 +230,7 @@ static void free_latest(struct server *s) {
     evenness_latest_free(s->latest);
 }
 
-/* Those of pods, or of Placements where no pods are asked about. */
+/* Starts the policies of pods or, if this process serves no pods, those of Placements. */
 static int start_policies(struct server *s, struct err *err) {
     const bool of_pods = purpose_is_wanted(s->configuration, PURPOSE_PODS);
     const struct known_policies_options options = {
@@ -272,7 +271,8 @@ static bool decides_placements(const struct server *s) {
     return purpose_is_wanted(s->configuration, PURPOSE_OCM);
 }
 
-/* Where pods are asked about, too, and the hub is another server. */
+/* Do Placements have policies of their own? So if pods are served, too, and the hub is another
+ * server. */
 static bool has_placement_policies(void *ctx) {
     const struct server *s = ctx;
     return s->placement_policies != NULL && s->placement_policies != s->policies;
@@ -393,14 +393,14 @@ static void free_fleet(struct server *s) {
 
 static bool fleet_listed(void *ctx) {
     const struct server *s = ctx;
-    /* pods do not wait for another server, nor long for this one; a replica that knows nothing else
-     * must have them */
+    /* a replica that serves pods does not wait for another server, nor long for this one; any other
+     * replica needs the clusters */
     if (configuration_serves_pods(s->configuration))
         return server_is_used(s->configuration, SERVER_HUB) || known_fleet_listed(s->fleet);
     return known_fleet_synced(s->fleet);
 }
 
-/* For questions about the fleet. */
+/* Can this process answer questions about the fleet? */
 static bool fleet_known(void *ctx) {
     const struct server *s = ctx;
     const bool read = s->configuration->state.path_count == 0 || cache_ready(s->cache);
@@ -435,8 +435,8 @@ static bool owns_placements(void *ctx) {
     return s->owned_placements != NULL;
 }
 
-/* A replica that is rolled out must be able to lead: a list that was only tried is none. Pods do
- * not wait for another server. */
+/* A new replica must be able to lead, so a list that failed is not enough. But a replica that
+ * serves pods does not wait for another server. */
 static bool can_decide_placements(void *ctx) {
     const struct server *s = ctx;
     const bool is_another =
@@ -498,8 +498,8 @@ static bool keeps_members(void *ctx) {
     return s->members != NULL;
 }
 
-/* One that cannot be listed, or joins later, answers -1: callers pass over that, and over all
- * members at once if they reach nobody. */
+/* Are all members listed? For a member that cannot be listed or joins later the answer is -1, which
+ * callers ignore; if this process does not answer, they ignore all members. */
 static bool are_members_listed(void *ctx) {
     const struct server *s = ctx;
     return karmada_members_listed(s->karmada_members) && members_listed(s->members);
@@ -537,9 +537,9 @@ static bool keeps_volumes(void *ctx) {
     return s->volumes != NULL;
 }
 
-/* ---- what the doors work with ---- */
+/* ---- contexts of the listeners' handlers ---- */
 
-/* A binding gives up before the connection that waits for it is closed. */
+/* Returns the time limit of a binding: it ends before the waiting connection is closed. */
 static int64_t bind_timeout_ms(const struct http_limits *limits) {
     enum { MARGIN_MS = 1000 };
     return limits->request_ms > 2 * MARGIN_MS ? limits->request_ms - MARGIN_MS
@@ -556,14 +556,14 @@ static int start_extender_work(struct server *s, struct err *err) {
                                     .options = &s->engine,
                                     .stale_after_ms = c->kubernetes.stale_after_ms,
                                     .reservations = c->reservations.mode,
-                                    /* files never show what became of a pod */
+                                    /* state files never confirm or refute an assumed pod */
                                     .assume = c->reservations.assume && client != NULL,
                                     .client = client,
                                     .bind_timeout_ms = bind_timeout_ms(&c->extender.limits),
                                     .decisions = s->decisions,
                                     .fluid = known_data_source(s->data),
                                     .policies = known_policies_source(s->policies)};
-    /* an earlier process may have begun to bind */
+    /* an earlier process may have started a binding */
     if (client != NULL && conservative)
         s->extender.settled_ms = clock_real()->now_ms(clock_real()) + c->reservations.settle_ms;
     extender_metrics_start();
@@ -584,7 +584,7 @@ static bool admits(const struct server *s) {
     return configuration_listens(s->configuration->webhook.listen);
 }
 
-/* Of Placements: who publishes their scores. */
+/* Is there a leader that publishes scores of Placements? */
 static bool placements_have_leader(void *ctx) {
     const struct server *s = ctx;
     const struct elector *elector = leadership_elector(s->leadership, PURPOSE_OCM);
@@ -653,15 +653,15 @@ static void free_asked_estimators(struct server *s) {
     known_estimators_free(s->asked_estimators);
 }
 
-/* Like a binding, they give up before the request does. */
+/* Returns the time limit of estimators: like bindings, they end before the request. */
 static int64_t estimate_ms(const struct configuration *c) {
     const int64_t most = bind_timeout_ms(&c->extender.limits);
     return c->karmada_estimators.timeout_ms < most ? c->karmada_estimators.timeout_ms : most;
 }
 
-/* What is asked about fleets, by the extender's listener and by people. */
+/* Prepares answers to questions about fleets, for the extender's listener and for people. */
 static int start_clusters(struct server *s, struct err *err) {
-    (void)err; /* it cannot fail */
+    (void)err; /* this cannot fail */
     s->clusters = (struct clusters){
         .known = {known_fleet_store(s->fleet),
                   known_policies_source(decides_placements(s) ? s->placement_policies
@@ -691,9 +691,9 @@ static void free_explain(struct server *s) {
     explain_access_free(s->explain.access);
 }
 
-/* ---- doors ---- */
+/* ---- listeners ---- */
 
-/* For requests that are under way. */
+/* Returns the time left for requests that are under way. */
 static unsigned left_ms(const struct server *s) {
     int64_t left = s->drain_until_ms - clock_real()->now_ms(clock_real());
     return left > 0 ? (unsigned)left : 0;
@@ -752,8 +752,8 @@ static void stop_probes(struct server *s) {
     http_listener_stop(s->probe_listener, 0);
 }
 
-/* What is in a Secret is handed over, and only the certificate that Evenkeel makes for
- * kube-scheduler may call, unless others are named. */
+/* Expects certificates to be handed over if they are in a Secret. With self-signed certificates
+ * only kube-scheduler's may call, unless the configuration names others. */
 static void trust_in_secret(const struct server *s, struct http_tls_options *tls) {
     const struct configuration_certificates *o = &s->configuration->extender.certificates;
     tls->handed_over = tls->client_ca_handed_over = o->mode != CERTIFICATES_FILES;
@@ -1027,7 +1027,7 @@ static const struct server_component components[] = {
      .poll = poll_estimator,
      .drain = drain_estimator,
      .stop = stop_estimator},
-    /* Last: it makes /readyz good, and then all doors must be open. */
+    /* Last: it makes /readyz good, and then all listeners must be open. */
     {.name = "sync", .start = start_sync},
 };
 

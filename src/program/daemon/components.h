@@ -1,8 +1,8 @@
 /*
- * The parts of a running process, in the order in which they start: knowledge (the cache, policies,
- * data) before the listeners that answer with it. They stop in the opposite order. They are freed
- * in that order, too, but only after all have stopped, because the API client's thread works for
- * components that start after it.
+ * The parts of a running process, in the order in which they start: data (the cache, policies and
+ * so on) before the listeners that answer from it. They stop in the opposite order. They are freed
+ * in the opposite order, too, but only after all have stopped, because the API client's thread
+ * works for components that start after it.
  *
  * Threads: all calls belong to the main thread. The ops listener's thread calls the checks of
  * readiness.
@@ -37,7 +37,7 @@ struct source;
 struct informer;
 struct webhook_certificates;
 
-/* The objects that components give each other. A member belongs to the component of its name. */
+/* The objects that components share. A member belongs to the component of the same name. */
 struct server {
     const struct configuration *configuration;
     struct cache *cache;
@@ -48,17 +48,17 @@ struct server {
     struct webhook_certificates *certificates;           /* NULL: the certificate is in files */
     struct extender_certificates *extender_certificates; /* likewise */
     struct known_policies *policies;           /* for pods, and for questions about the fleet */
-    struct known_policies *placement_policies; /* of the hub; `policies` where that is the same
+    struct known_policies *placement_policies; /* of the hub; `policies` if the hub is the same
                                                   server; NULL: no Placements are decided */
-    struct known_data *data;                   /* NULL: Evenkeel knows no data */
+    struct known_data *data;                   /* NULL: datasets are not used */
     struct known_fleet *fleet;                 /* NULL: only nodes are candidates */
     struct owned_placements *owned_placements; /* NULL: none are decided */
     struct members *members;                   /* NULL: no estimator listens */
-    struct karmada_members *karmada_members;   /* NULL: none are Karmada's */
+    struct karmada_members *karmada_members;   /* NULL: no members from Karmada */
     struct estimator_services_door *estimator_services; /* NULL: off */
-    struct known_estimators *asked_estimators;          /* NULL: none are asked */
+    struct known_estimators *asked_estimators;          /* NULL: estimators are not asked */
     struct informer *volumes;                           /* NULL: no pods are admitted */
-    struct evenness_latest *latest;                     /* of evenness */
+    struct evenness_latest *latest;                     /* the latest report of evenness */
     struct known_evenness *evenness;
     struct engine_options engine;
     struct extender extender;
@@ -66,7 +66,7 @@ struct server {
     struct explain explain;
     struct topology_door topology;
     struct clusters clusters;
-    struct http_subjects fleet_subjects; /* who may ask about fleets */
+    struct http_subjects fleet_subjects; /* callers that may ask about fleets */
     struct ops ops;
     struct ops_check *checks; /* lines of /readyz, of all components */
     struct http_listener *extender_listener, *webhook_listener, *ops_listener,
@@ -74,24 +74,24 @@ struct server {
     struct estimator estimator;
     struct grpc_service estimator_service;
     struct grpc_listener *estimator_listener; /* NULL: off */
-    int64_t drain_until_ms; /* of clock_real(), for components_end(); 0: requests are cut off */
+    int64_t drain_until_ms; /* by clock_real(), for components_end(); 0: requests are cut off */
 };
 
-/* A step that a component does not need is NULL. */
+/* One component. Steps that it does not need are NULL. */
 struct server_component {
     const char *name;
     int (*start)(struct server *s, struct err *err);
     void (*poll)(struct server *s);       /* at least once a second */
-    void (*poll_files)(struct server *s); /* as often as state.pollInterval says */
+    void (*poll_files)(struct server *s); /* every state.pollInterval */
     void (*reload)(struct server *s);     /* SIGHUP */
-    void (*drain)(struct server *s);      /* it still serves, but will stop soon */
-    void (*stop)(struct server *s);       /* is called after a failed start, too */
+    void (*drain)(struct server *s);      /* the component still serves, but will stop soon */
+    void (*stop)(struct server *s);       /* called after a failed start, too */
     void (*free)(struct server *s);
     /* Lines of /readyz; their ctx becomes the server. A row without a name is empty. */
     struct ops_check ready[2];
 };
 
-/* Starts all components. The caller must call components_end(), also if this fails. 0 or -errno. */
+/* Starts all components. Always call components_end(), also if this fails. Returns 0 or -errno. */
 int components_start(struct server *s, struct err *err) MUST_CHECK;
 void components_poll(struct server *s);
 void components_poll_files(struct server *s);

@@ -20,7 +20,7 @@ void descriptors_prepare(const struct configuration *c) {
     const unsigned long needed = descriptors_needed(c);
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return; /* listeners see what they get */
+        return; /* listeners handle a lack of descriptors themselves */
     if (limit.rlim_cur < needed) {
         limit.rlim_cur = limit.rlim_max < needed ? limit.rlim_max : needed;
         (void)setrlimit(RLIMIT_NOFILE, &limit); /* never refused below the hard limit */

@@ -1,13 +1,13 @@
 /*
- * How many files the process may have open. Every connection is one; when none is left nobody can
- * be let in, and the API server cannot be asked.
+ * The number of files that the process may have open. Every connection is one. If none is left, no
+ * connection can be accepted, and the API server cannot be reached.
  */
 #pragma once
 
 #include "config/configuration.h"
 
-/* What it takes when every listener has all its connections and as many on their way out. */
+/* Returns the number needed if every listener has all its connections, and as many are closing. */
 unsigned long descriptors_needed(const struct configuration *c);
-/* Raises the soft limit to what is needed, as far as the hard one lets it, and logs what to do if
- * that is less. Call it once, before listeners start. */
+/* Raises the soft limit to the needed number, as far as the hard limit allows, and logs advice if
+ * this is not enough. Call once, before listeners start. */
 void descriptors_prepare(const struct configuration *c);

@@ -41,7 +41,7 @@ static int start_controller(struct estimator_services_door *d, const struct conf
         .writer = servers_writer(servers, role),
         .elector = leadership_elector(leadership, PURPOSE_ESTIMATOR_SERVICES)};
     if (!estimator_address_parse(str_of(c->estimator.service_host), &options.host,
-                                 &options.target_port)) /* has been checked */
+                                 &options.target_port)) /* was checked before */
         return err_set(err, -EINVAL, "estimator.serviceHost is no HOST:PORT");
     return estimator_services_start(&options, &d->controller, err);
 }

@@ -1,6 +1,6 @@
 /*
- * The Services by which karmada-scheduler finds the estimator, where `estimator.services` is on:
- * their controller (controllers/estimator_services.h), and the watch that feeds it.
+ * The Services by which karmada-scheduler finds the estimator, if `estimator.services` is on: runs
+ * their controller (controllers/estimator_services.h) and the watch that feeds it.
  *
  * Threads: all calls belong to the main thread.
  */
@@ -12,7 +12,7 @@
 struct karmada_members;
 struct estimator_services_door;
 
-/* Begins at once. *ret is NULL, and 0 returned, where they are off. What is given lives longer. */
+/* Starts at once. If Services are off, returns 0 with *ret NULL. The arguments must live longer. */
 int estimator_services_door_start(const struct configuration *configuration,
                                   const struct servers *servers,
                                   const struct leadership *leadership,

@@ -12,7 +12,7 @@
 
 enum { EVENTS_MS = 2000, SECRETS = 2 };
 
-/* A Secret that is watched. The first is the listener's, the second kube-scheduler's. */
+/* A watched Secret. The first is the listener's, the second kube-scheduler's. */
 struct secret {
     struct certificate_controller *controller;
     struct named_watch watch;
@@ -36,7 +36,7 @@ static void on_pair(void *ctx, struct str certificate, struct str key) {
 
 static void on_bundle(void *ctx, struct str bundle, struct str certificate) {
     struct extender_certificates *c = ctx;
-    (void)certificate; /* for those who tell clients what to trust */
+    (void)certificate; /* only the webhook's API servers need it */
     listener_certificate_set_client_ca(&c->served, bundle);
     if (c->secrets[1].controller != NULL)
         certificate_controller_look(c->secrets[1].controller);
@@ -85,7 +85,7 @@ static int watch(struct extender_certificates *c, struct secret *s, const char *
     return named_watch_start(&s->watch, c->client, &options, err);
 }
 
-/* Every controller is there before the first watch delivers something. */
+/* Makes all controllers before the first watch can deliver an object. */
 static int begin(struct extender_certificates *c, const struct configuration_certificates *o,
                  const struct kube_access *access, struct err *err) {
     const char *namespace = o->namespace != NULL ? o->namespace : access->namespace;
@@ -146,7 +146,7 @@ _Atomic bool *extender_certificates_ready(struct extender_certificates *c) {
 
 /* ---- stopping ---- */
 
-/* From the watches down to what they feed; a client's certificate before its signer. */
+/* Frees watches before their controllers, and a client's certificate before its signer. */
 void extender_certificates_free(struct extender_certificates *c) {
     if (c == NULL)
         return;

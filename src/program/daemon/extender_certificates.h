@@ -1,7 +1,7 @@
 /*
- * The extender's certificate, if it is in a Secret: it is watched, renewed if Evenkeel made it, and
- * given to the listener, and so is the CA of callers that is beside it. If Evenkeel is that CA, it
- * keeps a certificate for kube-scheduler in a second Secret. The decisions are in
+ * The extender's certificate, if it is in a Secret. Evenkeel watches it, renews its own, and gives
+ * it to the listener, together with the CA of callers in the same Secret. If Evenkeel is that CA,
+ * it keeps a certificate for kube-scheduler in a second Secret. The decisions are in
  * controllers/serving_certificate.h; this file connects them with watches, the listener and the
  * configuration.
  *
@@ -20,16 +20,16 @@ struct extender_certificates;
 struct http_listener;
 struct writer;
 
-/* Begins at once. `writer` is the client's. *ret is NULL if the certificate is in files or the
+/* Starts at once. `writer` is the client's. *ret is NULL if the certificate is in files or the
  * extender is off. The arguments are borrowed until extender_certificates_free(). */
 int extender_certificates_start(const struct configuration *configuration,
                                 const struct kube_access *access, struct kube_client *client,
                                 struct writer *writer, struct extender_certificates **ret,
                                 struct err *err) MUST_CHECK;
-/* Gives the listener what there is, and everything that comes later. Call it with NULL before the
- * listener stops. NULL is fine. */
+/* Gives the listener the present and all later certificates and CAs. Call with listener NULL before
+ * the listener stops. `c` may be NULL. */
 void extender_certificates_serve(struct extender_certificates *c, struct http_listener *listener);
-/* Has the listener a certificate, and the CA of its clients? Borrowed; NULL for NULL. */
+/* Returns a flag, borrowed: the listener has a certificate and its clients' CA. NULL for NULL. */
 _Atomic bool *extender_certificates_ready(struct extender_certificates *c);
 /* Writes the last Events. NULL is fine. */
 void extender_certificates_free(struct extender_certificates *c);

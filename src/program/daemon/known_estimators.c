@@ -22,17 +22,17 @@ enum {
     SERVICE_BYTES = 1 << 18,
 };
 
-/* One cluster's, and the Service that is read for it. */
+/* The estimator of one cluster, and the Service that is read for it. */
 struct tracked {
     struct known_estimators *owner;
     char *cluster;
     bool is_fixed; /* its address is configured */
-    bool is_there; /* the Clusters have it; of one pass */
+    bool is_there; /* this pass found the Cluster */
     bool is_added;
-    struct estimator_addresses addresses; /* if it is added */
-    int64_t again_ms;                     /* when its Service is due */
-    uint64_t said;                        /* hash of what was logged last; 0: nothing */
-    uint64_t unreached;                   /* likewise, of the connection */
+    struct estimator_addresses addresses; /* if is_added */
+    int64_t again_ms;                     /* when to read its Service again */
+    uint64_t said;                        /* hash of the last logged error; 0: none */
+    uint64_t unreached;                   /* likewise, of the last connection error */
     struct kube_fetch service;
 };
 
@@ -44,7 +44,7 @@ struct known_estimators {
     struct tracked **items; /* by cluster; owned */
     uint32_t count, cap, reading;
     bool has_seen;
-    uint64_t seen; /* changes of the Clusters */
+    uint64_t seen; /* the last seen version of the Clusters */
 };
 
 static int64_t now_ms(const struct known_estimators *k) {
@@ -52,7 +52,7 @@ static int64_t now_ms(const struct known_estimators *k) {
     return clock->now_ms(clock);
 }
 
-/* ---- which there are ---- */
+/* ---- tracked estimators ---- */
 
 static struct str cluster_name(const void *items, size_t i) {
     return str_of(((struct tracked *const *)items)[i]->cluster);
@@ -63,7 +63,7 @@ static uint32_t find_tracked(const struct known_estimators *k, struct str cluste
     return (uint32_t)sorted_place(k->items, k->count, cluster_name, cluster, ret_found);
 }
 
-/* NULL: no memory. */
+/* Adds an estimator. Returns NULL without memory. */
 static struct tracked *track(struct known_estimators *k, uint32_t at, struct str cluster) {
     struct tracked *t = calloc(1, sizeof *t);
     char *name = t != NULL ? str_dup(cluster) : NULL;
@@ -90,9 +90,9 @@ static void free_tracked(struct tracked *t) {
     free(t);
 }
 
-/* ---- where they are ---- */
+/* ---- addresses ---- */
 
-/* Once, until something else is to be said. */
+/* Logs an error once, until another error follows. */
 static void log_once(struct tracked *t, const struct err *err) {
     const uint64_t hash = hash_str(str_of(err->text)) | 1;
     if (t->said == hash)
@@ -131,8 +131,8 @@ static int use_addresses(struct tracked *t, const struct estimator_addresses *fo
     return r;
 }
 
-/* The connection is the dialer's business, and why there is none is told here: who asks sees only
- * that nothing is known. */
+/* Logs why the dialer has no connection to the estimator: a question about its cluster only shows
+ * that the answer is not known. */
 static void follow_connection(struct tracked *t) {
     struct grpc_peer_report report;
     if (!t->is_added || !estimators_report(t->owner->estimators, str_of(t->cluster), &report))
@@ -155,7 +155,7 @@ static void follow_connection(struct tracked *t) {
           LOG_CSTR("advice", "`evenkeel check estimator` says what a karmada-scheduler would see"));
 }
 
-/* By its Service; .p NULL: there is none. What is no good leaves everything as it is. */
+/* Takes the addresses from the Service; .p NULL: no Service. A bad Service changes no address. */
 static void use_service(struct tracked *t, struct str service) {
     CLEANUP(arena_done) struct arena arena;
     struct estimator_addresses found;
@@ -176,7 +176,7 @@ static void use_service(struct tracked *t, struct str service) {
 
 /* ---- Services ---- */
 
-/* False: there is no such path. */
+/* Returns false if the Service's name is not valid in a path. */
 static bool write_path(struct tracked *t, struct strbuf *path) {
     CLEANUP(strbuf_done) struct strbuf name = {0};
     const struct estimator_services *services = &t->owner->services;
@@ -198,7 +198,7 @@ static void read_service(struct tracked *t) {
         return;
     }
     if (kube_fetch_start(&t->service, strbuf_str(&path), READING_MS) == 0)
-        t->owner->reading++; /* otherwise the next time */
+        t->owner->reading++; /* otherwise a later poll tries again */
 }
 
 static void end_reading(struct tracked *t) {
@@ -232,7 +232,7 @@ static void look_after(struct tracked *t) {
 
 /* ---- Clusters that come and go ---- */
 
-/* The view's lock is held, so nothing is cancelled here. False: not all, for want of memory. */
+/* Tracks all Clusters. Cancels nothing: the view's lock is held. Returns false without memory. */
 static bool take_clusters(struct known_estimators *k, const struct karmada_view *view) {
     const bool without_pull = k->options.configuration->karmada_estimators.disable_in_pull_mode;
     const uint32_t slots = topology_slots(view->clusters.topology);

@@ -21,7 +21,7 @@ struct known_evenness {
     struct informer *volumes;
     int64_t stale_after_ms;
     uint64_t seen;      /* changes() before the last report */
-    uint64_t keys_seen; /* a hash of the topology keys of that */
+    uint64_t keys_seen; /* a hash of that report's topology keys */
     int64_t next_ms;    /* of clock_real() */
     bool measured;
 };
@@ -58,8 +58,8 @@ static void add_key(struct str *keys, uint32_t *count, struct str key) {
         keys[(*count)++] = key;
 }
 
-/* Those that nodes have, and those of policies in force, the first ones. They are valid while the
- * policies are held. */
+/* Gathers topology keys of nodes, then of policies in force, up to a limit. They are valid while
+ * the policies are held. */
 static int gather_keys(struct known_evenness *k, const struct policies *held, struct str *keys,
                        uint32_t *ret_count) {
     uint32_t count;
@@ -71,7 +71,7 @@ static int gather_keys(struct known_evenness *k, const struct policies *held, st
     return r;
 }
 
-/* ---- whose workloads ---- */
+/* ---- policies of workloads ---- */
 
 struct tagging {
     const struct policy *items;
@@ -79,7 +79,7 @@ struct tagging {
     struct arena arena; /* of one workload */
 };
 
-/* The number of the policy whose spread is in force for the group's pods, or would be if it were
+/* Returns the number of the policy that spreads the group's pods, or would do so if it were
  * enforced. */
 static uint32_t tag_of(void *ctx, const struct cache_view *v, uint32_t group) {
     struct tagging *t = ctx;
@@ -171,10 +171,10 @@ static uint64_t changes(struct known_evenness *k) {
     return now;
 }
 
-/* What the API server has not confirmed for long may be wrong by now. */
+/* Writes due Events, but not from stale data: the workloads may have changed since. */
 static void tell(struct known_evenness *k) {
     if (!k->measured)
-        return; /* what is followed may be of a report that was not kept */
+        return; /* the followed workloads may be of a report that was not kept */
     if (k->stale_after_ms > 0 && cache_age_ms(k->cache) > k->stale_after_ms)
         return;
     struct evenness_held *held = evenness_latest_hold(k->latest);

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 struct known_fleet {
-    struct fleet *fleet;      /* owned; NULL: it could not be made */
-    struct informer *karmada; /* owned; NULL: not from files, or it could not be made */
+    struct fleet *fleet;      /* owned; NULL: creation failed */
+    struct informer *karmada; /* owned; NULL: not from files, or creation failed */
     int64_t stale_after_ms;
 };
 

@@ -15,14 +15,14 @@
 
 struct known_policies {
     struct policy_source *source;
-    struct informer *watch; /* these are NULL where nothing is watched */
+    struct informer *watch; /* these are NULL without a watch */
     struct policy_status_controller *controller;
     struct event_recorder *events; /* borrowed */
     bool has_files, counted;
-    _Atomic uint64_t said; /* hash of what report() logged last */
+    _Atomic uint64_t said; /* hash of the last log line of report() */
 };
 
-#define NONE_SAID hash_mix(0, 1) /* there are no policies, which need not be logged at first */
+#define NONE_SAID hash_mix(0, 1) /* no policies: not worth a log line at first */
 
 /* ---- metrics ---- */
 
@@ -56,8 +56,8 @@ static void each_metric(void (*what)(struct metric *)) {
 
 /* ---- reading ---- */
 
-/* What is in force, and what of it cannot work: as metrics, and in the log unless it was the last
- * thing that was said. On any thread. */
+/* Reports the policies in force, and those that cannot work: as metrics, and in the log if the line
+ * differs from the last one. On any thread. */
 static void report(void *ctx) {
     struct known_policies *p = ctx;
     uint32_t count, broken = 0;
@@ -88,7 +88,7 @@ static int load(struct known_policies *p, struct err *err) {
         metric_add(&reads[r != 0], 1);
     if (r == 0) {
         if (p->has_files)
-            atomic_store(&p->said, 0); /* what was read anew is spoken of */
+            atomic_store(&p->said, 0); /* log also an unchanged result of a new reading */
         report(p);
     }
     return r;
@@ -107,7 +107,7 @@ void known_policies_poll(struct known_policies *p) {
 
 /* ---- life ---- */
 
-/* Why a constraint that a policy asks for was not injected, in its status. */
+/* Reasons in a policy's status why one of its constraints was not injected. */
 static const char *skip_names[POLICY_SKIPS];
 
 static void name_reasons(void) {

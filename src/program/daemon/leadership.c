@@ -8,11 +8,11 @@
 
 enum { RELEASE_MS = 3000 };
 
-/* One Lease, and what it is for. */
+/* One Lease and its purpose. */
 struct term {
     enum purpose purpose;
     const char *identity;
-    struct elector *elector; /* NULL: not elected for */
+    struct elector *elector; /* NULL: no election */
 };
 
 struct leadership {

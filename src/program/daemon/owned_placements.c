@@ -13,7 +13,7 @@ struct owned_placements {
     struct placement_decisions *controller;
 };
 
-/* A Placement whose clusters or policies are not known would lose its decisions. */
+/* Are clusters and policies complete? Otherwise Placements would lose decisions. */
 static bool is_synced(void *ctx) {
     const struct owned_placements *o = ctx;
     return known_fleet_complete(o->options.fleet) && known_policies_complete(o->options.policies);

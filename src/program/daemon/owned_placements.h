@@ -1,6 +1,6 @@
 /*
- * The Placements that this process decides in OCM's place, if the configuration wants it: the
- * controller (hub/placement_decisions.h) with the fleet, the policies and the writer of the hub.
+ * The Placements that this process decides instead of OCM, if so configured: runs the controller
+ * (hub/placement_decisions.h) with the fleet, the policies and the writer of the hub.
  *
  * Threads: all calls belong to the main thread.
  */
@@ -23,10 +23,10 @@ struct owned_placements_options {
     struct known_policies *policies; /* of the hub */
 };
 
-/* Begins at once. *ret is NULL if no Placements are to be decided, or nothing can be written. */
+/* Starts at once. *ret is NULL if no Placements are decided, or nothing can be written. */
 int owned_placements_start(const struct owned_placements_options *options,
                            struct owned_placements **ret, struct err *err) MUST_CHECK;
-/* When this returns, nothing is being written any more. NULL is fine. */
+/* When this returns, no write is under way. NULL is fine. */
 void owned_placements_stop(struct owned_placements *o);
-/* What it has done with each of them, until owned_placements_stop(). NULL: none are decided. */
+/* Returns the Placements' history, valid until owned_placements_stop(); NULL: none are decided. */
 struct placement_history *owned_placements_history(const struct owned_placements *o);

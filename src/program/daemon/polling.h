@@ -1,9 +1,8 @@
 /*
- * When the main loop polls. What looks at files of state does so as often as state.pollInterval
- * says, which may be an hour; everything else is polled at least once a second, and as often as the
- * files where that is more.
+ * Decides when the main loop polls. State files are polled every state.pollInterval, which may be
+ * an hour; everything else is polled at least once a second, and at least as often as the files.
  *
- * A decision only: `now_ms` of all calls comes from one monotonic clock.
+ * It only decides, and reads no clock: `now_ms` of all calls comes from one monotonic clock.
  */
 #pragma once
 
@@ -16,7 +15,7 @@ struct polling {
 };
 
 void polling_init(struct polling *p, int64_t files_every_ms, int64_t now_ms);
-/* How long nothing is to be polled; 0 or more. */
+/* Returns the time until the next poll; 0 or more. */
 int64_t polling_wait_ms(const struct polling *p, int64_t now_ms);
-/* Are the files to be looked at now? Then they are again after their interval. */
+/* Are the files due now? If so, they are due again after their interval. */
 bool polling_files(struct polling *p, int64_t now_ms);

@@ -24,7 +24,7 @@ static double read_cache(void *ctx) {
     return *(const uint32_t *)((const char *)&stats + *offset);
 }
 
-/* The same of struct cache_load. */
+/* The same for struct cache_load. */
 static double read_load(void *ctx) {
     const size_t *offset = ctx;
     struct cache_load load = cache_load(watched);
@@ -105,7 +105,7 @@ static struct metric gauges[] = {
 
 /* ---- the process ---- */
 
-/* The number of that place in "SIZE RESIDENT ...", in bytes. */
+/* Returns the number at this place of "SIZE RESIDENT ...", in bytes. */
 static double read_memory(int place) {
     struct strbuf statm = {0};
     int64_t pages = 0;
@@ -151,12 +151,12 @@ static double read_waited(void *ctx) {
 static double read_fds(void *ctx) {
     (void)ctx;
     DIR *fds = opendir("/proc/self/fd");
-    int count = -1; /* less the one that opendir itself holds */
+    int count = -1; /* without the one that opendir uses */
     if (fds == NULL)
         return 0;
     for (const struct dirent *entry; (entry = readdir(fds)) != NULL;) /* NOLINT: our own fds */
         count += entry->d_name[0] != '.';
-    (void)closedir(fds); /* only read from */
+    (void)closedir(fds); /* it was only read */
     return count;
 }
 
@@ -217,7 +217,7 @@ static struct metric start_time = {.name = "process_start_time_seconds",
                                    .labels = "",
                                    .kind = METRIC_GAUGE};
 
-/* Registered only where the kernel has the figure. */
+/* Registered only if the kernel has the figure. */
 static struct metric throttled = {
     .name = "evenkeel_cpu_throttled_seconds_total",
     .help = "Time in which this container was kept from running by its CPU limit, added up over "

@@ -31,7 +31,7 @@ static void poll_all(struct daemon *d) {
     components_poll(&d->server);
 }
 
-/* Waits for at most timeout_ms; the signal that came, or 0. */
+/* Waits for at most timeout_ms. Returns the signal that arrived, or 0. */
 static int next_signal(const struct daemon *d, int64_t timeout_ms) {
     struct pollfd waiting = {.fd = d->signals, .events = POLLIN};
     struct signalfd_siginfo info;
@@ -40,7 +40,7 @@ static int next_signal(const struct daemon *d, int64_t timeout_ms) {
     return read(d->signals, &info, sizeof info) == (ssize_t)sizeof info ? (int)info.ssi_signo : 0;
 }
 
-/* Serves until SIGTERM or SIGINT, which is returned. */
+/* Serves until SIGTERM or SIGINT arrives, and returns that signal. */
 static int serve_until_stopped(struct daemon *d) {
     for (;;) {
         int signal_number = next_signal(d, polling_wait_ms(&d->polling, now_ms()));
@@ -52,8 +52,8 @@ static int serve_until_stopped(struct daemon *d) {
     }
 }
 
-/* Not ready any more, but serving on, while load balancers and schedulers notice. True: told to
- * stop at once. */
+/* Goes on serving while load balancers and schedulers notice that it is not ready any more. Returns
+ * true if a signal asks to stop at once. */
 static bool linger(struct daemon *d, int64_t delay_ms) {
     int64_t until_ms = now_ms() + delay_ms;
     for (;;) {
@@ -73,8 +73,8 @@ static void end_now(int signal_number) {
     _exit(EXIT_SUCCESS);
 }
 
-/* While a listener waits for its requests nobody reads the signalfd. Nothing is left that would
- * have to be written, so the second signal may end the process where it stands. */
+/* Lets the next signal end the process: nothing reads the signalfd while listeners wait for their
+ * requests, and nothing is left to write. */
 static void let_signals_end(void) {
     const struct sigaction action = {.sa_handler = end_now};
     sigset_t set;
@@ -86,7 +86,7 @@ static void let_signals_end(void) {
     (void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
-/* All but the end of the components. */
+/* Shuts down, except for components_end(). */
 static void shut_down(struct daemon *d, int signal_number) {
     const struct configuration *c = d->server.configuration;
     atomic_store(&d->server.ops.draining, true);

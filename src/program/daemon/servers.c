@@ -15,13 +15,13 @@ enum { EVENTS_MS = 2000 };
 struct servers {
     const struct configuration *configuration;
     char identity[LEASE_IDENTITY_SIZE];
-    struct kube_loop *loop; /* of all clients; NULL: none is open */
+    struct kube_loop *loop; /* of all clients; NULL: no client is open */
     struct {
         struct arena arena; /* of the access */
         struct kube_access access;
         struct kube_client *client;
-        struct writer *writer;         /* NULL: nothing is written there */
-        struct event_recorder *events; /* NULL likewise */
+        struct writer *writer;         /* NULL: no writes to this server */
+        struct event_recorder *events; /* may be NULL */
     } by_role[SERVER_ROLES];
 };
 
@@ -51,7 +51,7 @@ int servers_open(struct servers *s, enum server_role role, struct err *err) {
     return r;
 }
 
-/* A hub takes more writes than a cluster whose status is written. */
+/* Allows more writes to a hub than to a cluster, where only status is written. */
 static struct write_limits limits_of(const struct configuration *c, enum server_role role) {
     if (!purpose_is_wanted(c, PURPOSE_OCM) || purpose_server(c, PURPOSE_OCM) != role)
         return (struct write_limits){0}; /* the writer's own */

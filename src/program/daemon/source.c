@@ -12,10 +12,10 @@
 struct source {
     const struct configuration *configuration;
     struct cache *cache;
-    struct file_source *files;  /* or these: */
+    struct file_source *files;  /* either files, or the next two */
     struct kube_client *client; /* borrowed */
     struct kube_source *kube;
-    struct mutex lock; /* of the condition that the cache is ready */
+    struct mutex lock; /* of `ready`: the cache is ready */
     struct condition ready;
 };
 
@@ -69,7 +69,7 @@ int source_new(const struct configuration *configuration, struct cache *cache,
     return 0;
 }
 
-/* Reads the files; the cache keeps what it had if one is bad. */
+/* Reads the files. If one is bad, the cache keeps its old objects. */
 static int load_files(struct source *s, struct err *err) {
     struct file_source_result result;
     int r = file_source_load(s->files, &result, err);

@@ -13,27 +13,26 @@
 struct kube_client;
 struct source;
 
-/* Prepares the state files of the configuration, or to watch an API server, and reads nothing yet.
- * `client` is the API server's, borrowed until source_free(); NULL: there are files, or nothing is
- * to be known. */
+/* Prepares to read the configuration's state files or to watch an API server; reads nothing yet.
+ * `client` is the API server's, borrowed until source_free(); NULL: use files, or nothing. */
 int source_new(const struct configuration *configuration, struct cache *cache,
                struct kube_client *client, struct source **ret, struct err *err) MUST_CHECK;
-/* Before source_start(): gives the state files to `follower`, too; see file_source_follow(). Does
+/* Adds a follower of the state files, see file_source_follow(). Call before source_start(). Does
  * nothing if the source is an API server. */
 void source_follow(struct source *s, struct file_follower *follower);
-/* Reads files at once; a bad file is an error. An API server is asked from now on, again and again
- * until it answers. */
+/* Reads files at once; a bad file is an error. Or starts to watch an API server, with retries until
+ * it answers. */
 int source_start(struct source *s, struct err *err) MUST_CHECK;
-/* After source_start(): logs a warning if files were read for pods that have not one node in them.
- * Those that are read later are looked at, too. */
+/* Logs a warning if pods are served from files without any node. Call after source_start(); later
+ * readings of files check this by themselves. */
 void source_warn_of_no_nodes(const struct source *s);
-/* After source_start(): waits until the cache is ready. -ETIMEDOUT if that takes longer. */
+/* Waits until the cache is ready; -ETIMEDOUT if it takes longer. Call after source_start(). */
 int source_wait(struct source *s, int64_t timeout_ms, struct err *err) MUST_CHECK;
-/* About once a second: updates the age of the cache's data. */
+/* Updates the age of the cache's data. Call about once a second. */
 void source_poll(struct source *s);
-/* As often as state.pollInterval says: reads files that changed. */
+/* Reads changed files. Call every state.pollInterval. */
 void source_poll_files(struct source *s);
-/* SIGHUP: reads files at once. */
+/* For SIGHUP: reads files at once. */
 void source_reload(struct source *s);
-/* Watches nothing any more. NULL is fine. */
+/* Stops all watches. NULL is fine. */
 void source_free(struct source *s);

@@ -14,10 +14,10 @@
 
 enum { EVENTS_MS = 2000 };
 
-/* One object that is watched, with what its sink is. */
+/* One watched object, and the controller that it feeds. */
 struct watched {
     struct named_watch watch;
-    struct ca_bundle_controller *controller; /* NULL: it is the Secret */
+    struct ca_bundle_controller *controller; /* NULL for the Secret */
 };
 
 struct webhook_certificates {
@@ -33,7 +33,7 @@ struct webhook_certificates {
 
 /* ---- handing over ---- */
 
-/* On the client's thread, as the next. */
+/* On the client's thread, like on_bundle(). */
 static void on_pair(void *ctx, struct str certificate, struct str key) {
     struct webhook_certificates *c = ctx;
     listener_certificate_set_pair(&c->served, certificate, key);
@@ -57,7 +57,7 @@ _Atomic bool *webhook_certificates_ready(struct webhook_certificates *c) {
 
 /* ---- starting ---- */
 
-/* Of what is watched behind the Secret: those that mutate, and then those that validate. */
+/* Returns the kind of watched object i: behind the Secret (0) mutating, then validating ones. */
 static enum webhook_kind kind_at(const struct configuration_certificates *o, size_t i) {
     return i <= o->configuration_count ? WEBHOOK_MUTATING : WEBHOOK_VALIDATING;
 }
@@ -96,7 +96,7 @@ static int make_controllers(struct webhook_certificates *c,
     return r;
 }
 
-/* Every controller is there before the first watch tells something. */
+/* Starts the watches. All controllers exist before the first watch can deliver an object. */
 static int watch_all(struct webhook_certificates *c, const struct configuration_certificates *o,
                      const char *namespace, struct err *err) {
     char secrets[192];
@@ -162,7 +162,7 @@ int webhook_certificates_start(const struct configuration *configuration,
 
 /* ---- stopping ---- */
 
-/* From the watches down to what they feed. */
+/* Frees watches before the controllers that they feed. */
 void webhook_certificates_free(struct webhook_certificates *c) {
     if (c == NULL)
         return;

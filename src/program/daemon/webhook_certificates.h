@@ -1,6 +1,6 @@
 /*
- * The webhook's certificate, if it is in a Secret: it is watched, renewed if Evenkeel made it,
- * given to the listener, and API servers are made to trust it. The decisions are in
+ * The webhook's certificate, if it is in a Secret. Evenkeel watches it, renews it if Evenkeel made
+ * it, gives it to the listener, and makes API servers trust it. The decisions are in
  * controllers/serving_certificate.h and controllers/ca_bundle.h; this file connects them with
  * watches, the listener and the configuration.
  *
@@ -19,7 +19,7 @@ struct http_listener;
 struct webhook_certificates;
 struct writer;
 
-/* Begins at once. `writer` is the client's. *ret is NULL if the certificate is in files or the
+/* Starts at once. `writer` is the client's. *ret is NULL if the certificate is in files or the
  * webhook is off. The arguments are borrowed until webhook_certificates_free(). */
 int webhook_certificates_start(const struct configuration *configuration,
                                const struct kube_access *access, struct kube_client *client,
@@ -28,7 +28,7 @@ int webhook_certificates_start(const struct configuration *configuration,
 /* Gives the listener the certificate, at once if there is one, and every later one. Call it with
  * NULL before the listener stops: the listener gets no certificate after that. */
 void webhook_certificates_serve(struct webhook_certificates *c, struct http_listener *listener);
-/* Has the listener been given a certificate? Borrowed; NULL for NULL. */
+/* Returns a flag: the listener has a certificate. Borrowed; NULL for NULL. */
 _Atomic bool *webhook_certificates_ready(struct webhook_certificates *c);
 /* Writes the last Events. NULL is fine. */
 void webhook_certificates_free(struct webhook_certificates *c);
