@@ -15,7 +15,7 @@
  *
  * RBAC, in that namespace: list, watch, create, patch and delete on services.
  *
- * Threads: everything happens on the client's thread, except where a function's comment differs.
+ * Threads: everything happens on the client's thread, except functions marked "Any thread".
  */
 #pragma once
 

@@ -34,8 +34,7 @@ struct policy_status_controller_options {
     struct cache *cache;            /* of the pods to count; NULL: no pods are counted */
     struct evenness_latest *latest; /* how even their workloads are; NULL: not reported */
     const struct elector *elector;  /* who writes; NULL: every replica */
-    const char *const
-        *skip_names; /* [POLICY_SKIPS], of policy_tally.skipped; may be NULL; static */
+    const char *const *skip_names;  /* [POLICY_SKIPS], of policy_tally.skipped; or NULL; static */
     const struct policy_evasion_row *evasions; /* [POLICY_EVASIONS]; may be NULL; static */
     struct event_recorder *events;             /* NULL: none are written */
     struct clock *clock;                       /* NULL: the real one */

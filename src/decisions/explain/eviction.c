@@ -157,8 +157,7 @@ static void put(struct eviction *s, uint32_t id, uint32_t at) {
     resize(s, id, share->count + 1);
 }
 
-/* Returns a free place. If all are taken, a largest share gives one up: the owner's, if it is one.
- */
+/* Returns a place. If all are taken, a largest share gives one up, the owner's if it is one. */
 static uint32_t make_room(struct eviction *s, uint32_t own) {
     if (s->taken < s->capacity)
         return s->taken++;

@@ -189,7 +189,7 @@ static void put_counts_of(struct json_writer *w, const struct applied_constraint
     json_end_object(w);
 }
 
-/* Has the constraint counts by domain, but no longer reports of its domains? */
+/* Has the constraint counts by domain, but no detailed reports of its domains? */
 static bool has_counts(const struct applied_constraint *a) {
     return a->count_count > 0 && a->reports == NULL;
 }
