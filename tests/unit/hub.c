@@ -77,7 +77,10 @@ void hub_take(struct hub *f, struct str json) {
     struct err err;
     json_reader_init(&r, json, &f->arena, "object");
     const struct informer_kind *kind = kind_of(json_peek_member(&r, STR("kind")));
-    struct informer_object object = {.arena = &f->arena, .json = json, .is_stored = true};
+    struct informer_object object = {.kind = (uint32_t)(kind - fleet_store.kinds),
+                                     .arena = &f->arena,
+                                     .json = json,
+                                     .is_stored = true};
     kind->decode(&r, &object);
     if (json_finish(&r, &err) != 0)
         fail_msg("%s", err.text);
