@@ -1,7 +1,7 @@
 /*
- * AddOnPlacementScores that the API server does not let us write, with 403 or 422. All Placements
- * that want an item of such an object share one time before which nobody tries it again; the time
- * doubles with each denial. Not thread-safe.
+ * AddOnPlacementScores that the API server refuses to write, with 403 or 422. All Placements that
+ * want an item in such an object share one time before which none of them tries again; each denial
+ * doubles the time. Not thread-safe.
  */
 #pragma once
 
@@ -26,10 +26,10 @@ static inline bool is_denial(int status) {
     return status == 403 || status == 422;
 }
 
-/* A write of the object, "CLUSTER/RESOURCE", was denied. A denial of a write that began before the
- * last one was known counts once. An object that finds no memory or no room is not kept. */
+/* A write of the object, "CLUSTER/RESOURCE", was denied. Writes that began before the last denial
+ * was known count as one denial with it. Without memory or room the object is not kept. */
 void denied_objects_add(struct denied_objects *d, struct str object, int64_t now_ms);
 /* A write of the object has succeeded. */
 void denied_objects_remove(struct denied_objects *d, struct str object);
-/* Returns for how long nobody is to write the object; 0: it may be tried. */
+/* Returns how long the object must not be written; 0: it may be tried. */
 int64_t denied_objects_left_ms(const struct denied_objects *d, struct str object, int64_t now_ms);

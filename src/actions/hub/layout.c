@@ -6,13 +6,13 @@
 
 enum { NO_GROUP = UINT32_MAX, NO_ITEM = UINT32_MAX };
 
-/* One that exists. */
+/* An object that exists. */
 struct existing {
     const struct fleet_decision *decision;
-    uint32_t number; /* <n> of its name; 0: it has another one, or is foreign */
-    uint32_t group;  /* NO_GROUP: no cluster of it is left */
+    uint32_t number; /* <n> of its name; 0: another name, or foreign */
+    uint32_t group;  /* NO_GROUP: none of its clusters is selected */
     bool wanted;
-    uint32_t next; /* of the spare ones with labels of the same group; NO_ITEM: the end */
+    uint32_t next; /* next spare object with the same group's labels; NO_ITEM: the end */
 };
 
 struct laying {
@@ -22,10 +22,10 @@ struct laying {
     uint32_t count;
     uint32_t *group_of; /* [slots]: group + 1 */
     uint8_t *seated;    /* [slots] */
-    uint8_t *used;      /* [used_count]: numbers that objects have; as far as new ones may go */
+    uint8_t *used;      /* [used_count]: 1: an object has the number; as far as new ones may go */
     uint32_t used_count, next_number;
-    uint32_t *spares;    /* [groups]: the first spare one that has the group's labels */
-    uint32_t next_spare; /* before that all spare ones are wanted */
+    uint32_t *spares;    /* [groups]: the first spare object with the group's labels */
+    uint32_t next_spare; /* all spare objects before it are wanted */
     struct layout_object *objects;
     uint32_t object_count, object_cap;
 };
@@ -34,7 +34,7 @@ struct laying {
 
 static const struct str infix = {"-decision-", 10};
 
-/* The number in `<placement>-decision-<n>`, without leading zeros; 0: it is no such name. */
+/* Returns the number in `<placement>-decision-<n>`, without leading zeros; 0: another name. */
 static uint32_t number_in(struct str placement, struct str name) {
     int64_t number;
     if (!str_has_prefix(name, placement))
@@ -66,12 +66,12 @@ bool layout_is_foreign(const struct fleet_decision *d, struct str owner_uid) {
     return d->owner_uid.n > 0 && !str_eq(d->owner_uid, owner_uid);
 }
 
-/* May it be taken in, though it has not the label? Those that have it are laid already. */
+/* May the object be adopted without the label? Labelled objects are laid out already. */
 static bool is_free(const struct laying *l, const struct fleet_decision *d) {
     return !str_eq(d->placement, l->q->placement) && !layout_is_foreign(d, l->q->owner_uid);
 }
 
-/* With the next name, and the object that has it without the label. */
+/* Takes the next free name. An object that has it already, without the label, is adopted. */
 static void name_next(struct laying *l, struct layout_object *object) {
     do {
         while (l->next_number < l->used_count && l->used[l->next_number] != 0)
@@ -89,8 +89,8 @@ static bool label_is(const struct laying *l, const struct fleet_decision *d, uin
            str_eq(d->group_name, l->q->groups[group].name);
 }
 
-/* The group that most of its clusters are in; of equal ones the one that its labels name, then the
- * first. `counts` is [groups], all 0, and so again afterwards. */
+/* Returns the group that most of its clusters are in; of equal ones the one that its labels name,
+ * then the first. `counts` is [groups], all 0 before and after. */
 static uint32_t group_of_most(const struct laying *l, const struct fleet_decision *d,
                               uint32_t *counts) {
     uint32_t best = NO_GROUP;
@@ -118,7 +118,7 @@ static int by_number(const void *a, const void *b) {
     return str_cmp(left->decision->name, right->decision->name);
 }
 
-/* No more than that are new: one for each cluster, and one for each group. */
+/* Limits the new objects: one for each cluster, and one for each group. */
 static uint32_t most_new(const struct layout_question *q) {
     uint32_t count = q->group_count;
     for (uint32_t g = 0; g < q->group_count; g++)
@@ -130,7 +130,7 @@ static bool is_spare(const struct existing *e) {
     return e->number > 0 && e->group == NO_GROUP && !e->wanted;
 }
 
-/* Which of them have a group's labels, in their order. */
+/* Lists the spare objects by the group in their labels, in order. */
 static int find_spares(struct laying *l) {
     int64_t index;
     l->spares = arena_array_unset(l->arena, l->q->group_count, sizeof *l->spares);
@@ -191,7 +191,7 @@ static void seat(struct laying *l, struct layout_object *object, uint32_t slot) 
     l->seated[slot] = 1;
 }
 
-/* The clusters that stay where they are. One that is in two objects stays in the first. */
+/* Keeps an object and its clusters. A cluster that is in two objects stays in the first. */
 static int keep_object(struct laying *l, struct existing *e) {
     struct layout_object *object = add_object(l, e->group);
     if (object == NULL)
@@ -216,8 +216,8 @@ static struct existing *take_spare(struct laying *l, uint32_t group) {
     return at < l->count ? &l->items[at] : NULL;
 }
 
-/* One more object: an existing one of which no cluster is left, best with the group's labels, so
- * that clusters are replaced by one write; otherwise a new one. */
+/* Adds an object: one without selected clusters, best with the group's labels, so that one write
+ * replaces its clusters; otherwise a new one. */
 static struct layout_object *add_spare(struct laying *l, uint32_t group) {
     struct layout_object *object = add_object(l, group);
     struct existing *found = take_spare(l, group);
@@ -233,7 +233,7 @@ static struct layout_object *add_spare(struct laying *l, uint32_t group) {
     return object;
 }
 
-/* The rest of a group goes where there is room, then into more objects. */
+/* Puts a group's other clusters into free places, then into more objects. */
 static int fill_group(struct laying *l, uint32_t group, uint32_t first) {
     const struct ocm_group *g = &l->q->groups[group];
     uint32_t at = first;
@@ -249,7 +249,7 @@ static int fill_group(struct laying *l, uint32_t group, uint32_t first) {
     return 0;
 }
 
-/* Objects in which nothing is left of the group are given up. */
+/* Gives up objects that have no cluster of the group left. */
 static void drop_empty(struct laying *l, uint32_t first) {
     uint32_t kept = first;
     for (uint32_t i = first; i < l->object_count; i++)

@@ -1,19 +1,19 @@
 /*
  * Which PlacementDecisions should hold the clusters of a Placement, and which write comes next on
- * the way there. A cluster that is selected keeps its object while its decision group does,
- * whatever comes and goes around it: a cluster that is in no object for a moment loses its
- * workloads. (OCM itself sorts clusters by name and cuts them anew each time: issue ocm#1346.)
+ * the way there. A selected cluster stays in its object while it stays in its decision group,
+ * whichever other clusters come and go: a cluster that is in no object for a moment loses its
+ * workloads. (OCM sorts clusters by name and cuts the list again each time: issue ocm#1346.)
  *
  * Objects are called `<placement>-decision-<n>` and hold OCM_DECISION_CLUSTERS clusters at most; on
- * the way there up to LIMIT_DECISION_CLUSTERS, since what comes may be there before what goes.
- * Each is of one decision group. An object that exists stays with the group that most of its
- * clusters are in now; free places are taken by name, then objects of which no cluster is left are
- * used again, then new ones are made, with the smallest numbers that no object has. One that has
- * the name but not the label of the Placement is taken in. What is not needed any more is deleted.
- * A group without clusters (there is one where nothing is selected) has one empty object. Objects
- * of another controller are left as they are, with the label or without it.
+ * the way there up to LIMIT_DECISION_CLUSTERS, since new clusters may come before old ones go. Each
+ * belongs to one decision group. An object that exists stays with the group that most of its
+ * clusters are in now; new clusters fill free places in the order of names, then empty objects,
+ * then new objects with the smallest free numbers. An object with the Placement's name but not its
+ * label is adopted. Objects that are not needed any more are deleted. A group without clusters (the
+ * only group if nothing is selected) has one empty object. Objects of another controller stay as
+ * they are, labelled or not.
  *
- * Writes come one at a time, and each is made from what there is then:
+ * Writes come one at a time, and each is made from the objects as they are then:
  *   - missing objects, empty, since an API server drops the status of what it creates;
  *   - labels and owner of objects where they are wrong;
  *   - clusters: an object gets what is to be in it, and gives away what is not, but for a cluster
@@ -51,29 +51,29 @@ struct layout_question {
     const struct fleet_decision *existing; /* a list, by name; NULL: none */
     uint32_t slots;                        /* topology_slots() */
     struct str owner_uid;                  /* the Placement's */
-    /* One by its name, whatever its labels are; NULL: there is none. NULL: there are no others. */
+    /* Finds an object by name, whatever its labels, or returns NULL. No function: finds nothing. */
     const struct fleet_decision *(*find)(void *ctx, struct str name);
     void *ctx;
 };
 
-/* Has it another controller than the Placement with this uid? Then it is left alone. */
+/* Does another controller than the Placement with this uid own the object? Then it must stay. */
 bool layout_is_foreign(const struct fleet_decision *d, struct str owner_uid);
 
-/* 0 or -ENOMEM. O(clusters + objects x log(objects)). */
+/* Returns 0 or -ENOMEM. O(clusters + objects x log(objects)). */
 int layout_make(const struct layout_question *q, struct arena *arena,
                 struct layout *ret) MUST_CHECK;
 
 /* ---- the next write ---- */
 
-/* An object of which a write may have taken place that the view does not show yet. */
+/* An object that a write may have changed, though the view does not show it yet. */
 struct layout_doubt {
-    struct str name;       /* "": there is none */
+    struct str name;       /* "": no object */
     const uint32_t *slots; /* clusters that it holds in either case */
     uint32_t count;
 };
 
 enum layout_verb {
-    LAYOUT_RIGHT, /* nothing is to be written */
+    LAYOUT_RIGHT, /* nothing is left to write */
     LAYOUT_CREATE,
     LAYOUT_META,     /* labels and owner */
     LAYOUT_CLUSTERS, /* status.decisions */
@@ -93,7 +93,7 @@ struct layout_progress {
     const struct layout *layout;
     struct layout_doubt doubt;
     /* Would hard terms hold (or be violated no more than now) with these clusters? [slots], 1: in
-     * some object that is not foreign. NULL: there are none. */
+     * an object that is not foreign. No function: there are no hard terms. */
     bool (*holds)(void *ctx, const uint8_t *selected);
     /* Returns [slots], in the arena: for each cluster the first one that hard terms treat the same
      * way. If a change of the first breaks a term, the same change of the cluster breaks it, too.
@@ -103,6 +103,6 @@ struct layout_progress {
     void *ctx;
 };
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int layout_next(const struct layout_progress *p, struct arena *arena,
                 struct layout_write *ret) MUST_CHECK;

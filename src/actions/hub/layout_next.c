@@ -1,5 +1,5 @@
 /*
- * The write that comes next on the way to a layout.
+ * Chooses the next write on the way to a layout.
  */
 #include "base/limits.h"
 #include "hub/layout.h"
@@ -10,22 +10,22 @@
 struct stepping {
     const struct layout_progress *p;
     struct arena *arena;
-    uint32_t *place;  /* [slots]: the object that the cluster is to be in, + 1; 0: none */
-    uint8_t *arrived; /* [slots]: it is there */
-    uint8_t *in;      /* [slots]: it is in some object that is not foreign */
-    uint32_t *times;  /* [slots]: in how many */
+    uint32_t *place;  /* [slots]: index of the cluster's object in the layout, + 1; 0: none */
+    uint8_t *arrived; /* [slots]: is in that object */
+    uint8_t *in;      /* [slots]: is in an object that is not foreign */
+    uint32_t *times;  /* [slots]: in how many of these */
     uint8_t *marks;   /* [slots]: of one object; all 0 between calls */
     uint8_t *picked;  /* [slots]: its change is part of the write; all 0 between objects */
 };
 
-/* ---- what there is ---- */
+/* ---- the present objects ---- */
 
 static void mark(struct stepping *s, const uint32_t *slots, uint32_t count, uint8_t value) {
     for (uint32_t i = 0; i < count; i++)
         s->marks[slots[i]] = value;
 }
 
-/* An object in doubt has only what it has in either case. */
+/* An object in doubt surely has only the clusters of its doubt. */
 static void note_arrived(struct stepping *s, uint32_t i) {
     const struct layout_object *o = &s->p->layout->objects[i];
     const struct layout_doubt *doubt = &s->p->doubt;
@@ -68,12 +68,12 @@ static int begin(struct stepping *s) {
 
 /* ---- one object ---- */
 
-/* May an object that it is not to be in give the cluster away? */
+/* May a wrong object give the cluster away? */
 static bool may_leave(const struct stepping *s, uint32_t slot) {
     return s->place[slot] == 0 || s->arrived[slot] != 0;
 }
 
-/* Which of its clusters an object is to have next: never more than are read of one. */
+/* The clusters that an object gets next: no more than fleet keeps of an object. */
 struct contents {
     uint32_t *slots;
     uint32_t count, added, removed;
@@ -83,7 +83,7 @@ static uint32_t room_of(const struct fleet_decision *d) {
     return d->slot_count < LIMIT_DECISION_CLUSTERS ? LIMIT_DECISION_CLUSTERS - d->slot_count : 0;
 }
 
-/* With all changes, or with those that are picked. */
+/* Applies all changes, or only the picked ones. */
 static int find_contents(struct stepping *s, const struct layout_object *o, bool all,
                          struct contents *ret) {
     const struct fleet_decision *d = o->existing;
@@ -117,7 +117,7 @@ static int find_contents(struct stepping *s, const struct layout_object *o, bool
     return 0;
 }
 
-/* Hard terms, with these clusters in an object instead of those that it has. */
+/* Do hard terms hold with these clusters in the object instead of its present ones? */
 static bool holds_with(struct stepping *s, const struct fleet_decision *d, const uint32_t *slots,
                        uint32_t count) {
     if (s->p->holds == NULL)
@@ -196,18 +196,18 @@ static int offer_clusters(struct stepping *s, struct layout_write *best, int *be
     return 0;
 }
 
-/* ---- a part of an object's changes ---- */
+/* ---- some of an object's changes ---- */
 
 /* Looks for changes that hold together, one after the other. */
 struct picking {
     struct stepping *s;
-    const uint32_t *alike; /* [slots], as layout_progress.alike says; NULL: none are */
-    uint32_t *failed;      /* [2 * slots], by the kind of a cluster and of its change: how many were
-                              picked when it did not hold, + 1 */
+    const uint32_t *alike; /* [slots], see layout_progress.alike; NULL: no two are */
+    uint32_t *failed;      /* [2 * slots], by the kind of a cluster and of its change: how many
+                              changes were picked when terms did not hold, + 1 */
     uint32_t picked, tries;
-    uint32_t *changes; /* slots of the object at hand; those that add come first */
+    uint32_t *changes; /* slots of the object in turn; added ones first */
     uint32_t add_count, count;
-    uint32_t room; /* for clusters that the object at hand has not yet */
+    uint32_t room; /* for more clusters in the object in turn */
 };
 
 static int begin_picking(struct picking *k, struct stepping *s) {
@@ -242,7 +242,7 @@ static int find_changes(struct picking *k, const struct layout_object *o) {
     return 0;
 }
 
-/* Picks a change if hard terms hold with it and with those that are picked. */
+/* Picks a change if hard terms hold with it and the picked changes. */
 static bool pick(struct picking *k, uint32_t slot, bool adds) {
     struct stepping *s = k->s;
     const uint8_t was = s->in[slot];
@@ -265,7 +265,7 @@ static bool pick(struct picking *k, uint32_t slot, bool adds) {
     return true;
 }
 
-/* As many of an object's changes as hold together. */
+/* Offers as many of an object's changes as hold together. */
 static int offer_some(struct picking *k, const struct layout_object *o, struct layout_write *best,
                       int *best_rank) {
     struct stepping *s = k->s;
@@ -284,7 +284,7 @@ static int offer_some(struct picking *k, const struct layout_object *o, struct l
     return r;
 }
 
-/* Of what is not wanted, too: it gives its clusters away before it is deleted. */
+/* Offers parts of unwanted objects, too: they give their clusters away before they are deleted. */
 static int offer_parts(struct stepping *s, struct layout_write *best, int *best_rank) {
     const struct layout *l = s->p->layout;
     struct layout_object *unwanted = arena_array(s->arena, l->unwanted_count, sizeof *unwanted);

@@ -9,8 +9,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A write that was answered and is not seen, or not answered at all, is forgotten after that. One
- * that was answered and may have taken a cluster away is not: its object stays in doubt. */
+/* A write that was answered but is not seen, or was not answered, is forgotten after that time. An
+ * answered write that may have removed a cluster is not: its object stays in doubt. */
 enum { FORGET_MS = 30000 };
 enum { SAY_STEPS = 100000 }; /* for a condition */
 
@@ -50,16 +50,16 @@ void owned_taken(struct owned *o, struct owned_write *w, int64_t now_ms) {
 
 void owned_ended(struct owned *o, enum write_end end, int status, int64_t now_ms) {
     if (o->progress != OWNED_UNDER_WAY)
-        return; /* it has been seen already */
+        return; /* the watch has shown it already */
     o->last_ms = now_ms;
     const bool cannot = is_denial(status) || (end == WRITE_GONE && o->last.version.n == 0);
     if (o->last.what == OWNED_SCORE && o->last.comes && cannot) {
-        /* it has no namespace, say: the others need not wait for it */
+        /* for example it has no namespace: the other clusters need not wait for it */
         const struct str object = strbuf_str(&o->last.object);
         (void)scored_refuse(o, (struct str){object.p, str_find(object, '/')}, o->inputs, now_ms,
                             DENIAL_MS);
     }
-    if (end == WRITE_DONE || end == WRITE_CONFLICT) /* there is another version to be seen */
+    if (end == WRITE_DONE || end == WRITE_CONFLICT) /* the watch will show another version */
         o->progress = OWNED_ANSWERED;
     else if (end == WRITE_FAILED && (status == 0 || status >= 500))
         o->progress = OWNED_UNKNOWN;
@@ -69,7 +69,7 @@ void owned_ended(struct owned *o, enum write_end end, int status, int64_t now_ms
 
 /* ---- the last write ---- */
 
-/* Whatever its labels are. */
+/* Finds a PlacementDecision whatever its labels are. */
 static const struct fleet_decision *find_decision(void *ctx, struct str name) {
     const struct looking *x = ctx;
     return fleet_decision_find(x->q->view, x->q->namespace, name);
@@ -108,10 +108,10 @@ void owned_look_for_last(struct looking *x) {
         return;
     }
     x->ret->wake_ms = left > 0 ? left : FORGET_MS;
-    /* a score that comes late could be one too many */
+    /* a late score could be one too many */
     if ((o->progress != OWNED_UNKNOWN || o->last.what == OWNED_SCORE) && !is_late)
         x->doubt = DOUBT_WAIT;
-    else if (o->last.what == OWNED_DECISION) /* the others take no cluster away */
+    else if (o->last.what == OWNED_DECISION) /* other writes remove no cluster */
         x->doubt = DOUBT_OBJECT;
 }
 
@@ -120,7 +120,7 @@ void owned_wake_in(struct looking *x, int64_t ms) {
         x->ret->wake_ms = ms > 0 ? ms : 0;
 }
 
-/* ---- what is there of mode Scores ---- */
+/* ---- the marks of mode Scores ---- */
 
 static void note_key(struct looking *x, struct injected_key key) {
     x->has_ours = true;
@@ -129,8 +129,7 @@ static void note_key(struct looking *x, struct injected_key key) {
     x->ret->has_noted_key = true;
 }
 
-/* Items under a key that the Placement names are in use, whoever decides it now: OCM may heed them.
- */
+/* Items whose key the Placement names are in use, whichever mode it has now: OCM may heed them. */
 static void find_ours(struct looking *x) {
     const struct placement *p = &x->placement;
     struct injected_key key;
@@ -152,7 +151,7 @@ static void find_ours(struct looking *x) {
     x->ret->key = injected_key_of(p->meta.uid, x->q->settings->shards);
 }
 
-/* Another Placement of the same name is nothing to what is known of the one before. */
+/* Forgets the state of an earlier Placement with the same name. */
 static void forget_another(struct looking *x) {
     const uint64_t uid = hash_str(x->placement.meta.uid) | 1;
     struct owned *o = x->o;
@@ -168,9 +167,9 @@ static void forget_another(struct looking *x) {
     o->uid = uid;
 }
 
-/* ---- whose it is ---- */
+/* ---- who decides it ---- */
 
-/* False: there is none, or it is going. */
+/* *ret_found is false if the Placement does not exist, or is terminating. */
 static int read_placement(struct looking *x, bool *ret_found) {
     const struct owned_question *q = x->q;
     const struct str json = fleet_placement_json(q->view, q->namespace, q->name);
@@ -196,8 +195,8 @@ static int read_placement(struct looking *x, bool *ret_found) {
     return 0;
 }
 
-/* Somebody else has disabled OCM for a Placement that asks for nothing of ours: its decisions are
- * theirs. */
+/* Has somebody else disabled OCM for a Placement that asks for none of our modes? They decide
+ * it. */
 static bool is_others(const struct looking *x, bool asked) {
     return !asked && x->disabled && !x->marked && x->placement.term_count == 0;
 }
@@ -231,19 +230,19 @@ static int find_mode(struct looking *x) {
     return 0;
 }
 
-/* ---- what is said of it ---- */
+/* ---- conditions ---- */
 
 enum {
-    SAID_AFTER_MS = 1000, /* moves that wait for less are not mentioned while it is even */
-    DENIED_MS = 1000,     /* for so long the status may deny what is true */
+    SAID_AFTER_MS = 1000, /* shorter waits of moves are not mentioned while it is even */
+    DENIED_MS = 1000,     /* for which the status may contradict our condition */
     SAY_AGAIN_MS = 60000, /* between two writes that change a message alone */
 };
 
-/* Which clusters are kept changes with their scores, and with it the message: where nothing else is
- * new, it is written once a minute at most. */
+/* The message names the kept clusters, which change with their scores: a status in which only the
+ * message is new is written once a minute at most. */
 static void hold_message(struct looking *x, struct ocm_condition *c) {
     struct status_condition there;
-    struct err ignored; /* whoever makes the patch reads the status, too */
+    struct err ignored; /* status_patch() reports an unreadable status */
     struct owned *o = x->o;
     const uint64_t said = hash_str(c->message);
     const int64_t left = o->said_ms + SAY_AGAIN_MS - x->q->now_ms;
@@ -260,7 +259,7 @@ static void hold_message(struct looking *x, struct ocm_condition *c) {
     o->said_ms = x->q->now_ms;
 }
 
-/* Scores that change let moves wait for a moment, again and again: that need not be written. */
+/* Moves that wait for a moment only, because scores change, are not mentioned. */
 struct ocm_condition owned_spread_now(struct looking *x) {
     struct ocm_condition c = x->spread.condition;
     struct owned *o = x->o;
@@ -293,9 +292,9 @@ int owned_mend_condition(struct looking *x, const struct ocm_condition *conditio
     return 0;
 }
 
-/* ---- what is decided ---- */
+/* ---- the decision ---- */
 
-/* When the next score that counts now ends. */
+/* Wakes when the first of the scores that count now expires. */
 static int wake_for_scores(struct looking *x) {
     const struct placement *p = &x->placement;
     for (uint32_t i = 0; i < p->prioritizer_count; i++) {
@@ -310,15 +309,15 @@ static int wake_for_scores(struct looking *x) {
             return err_set(x->err, -E2BIG, "too many prioritizers");
         for (uint32_t k = 0; k < x->d.available_count; k++) {
             const struct fleet_score s = fleet_score_of(scores, x->d.available[k], INTERN_NONE);
-            if (s.has_end && s.valid_until_ms >= x->q->wall_ms) /* it counts until it is over */
+            if (s.has_end && s.valid_until_ms >= x->q->wall_ms) /* it counts until its end */
                 owned_wake_in(x, s.valid_until_ms - x->q->wall_ms + 1);
         }
     }
     return 0;
 }
 
-/* Marks the clusters that objects of this Placement have. Those that only objects of another
- * controller name, such as a Placement of the same name that is gone, are not ours to move. */
+/* Marks the clusters in objects of this Placement. We do not move clusters that are only in objects
+ * of another controller, for example an earlier Placement of the same name. */
 static const uint8_t *find_own(struct looking *x, bool *ret_foreign) {
     const struct str uid = x->placement.meta.uid;
     uint8_t *own = arena_alloc(x->arena, x->slots);
@@ -329,7 +328,7 @@ static const uint8_t *find_own(struct looking *x, bool *ret_foreign) {
         for (uint32_t i = 0; !foreign && i < d->slot_count; i++)
             own[d->slots[i]] = 1;
     }
-    return own; /* NULL: the arena says so */
+    return own; /* NULL: the arena has failed */
 }
 
 static int leave_out_foreign(struct looking *x, const uint8_t *own) {
@@ -347,7 +346,7 @@ static int leave_out_foreign(struct looking *x, const uint8_t *own) {
 void owned_note_lost(struct looking *x) {
     x->ret->has_lost = x->ret->has_lost || x->d.stranger_count > 0;
     if (!x->d.filtered && x->d.outcome != OCM_DECIDED)
-        return; /* nobody knows what fits */
+        return; /* it is not known which clusters fit */
     for (uint32_t i = 0; i < x->d.current_count; i++)
         x->ret->has_lost = x->ret->has_lost || x->fits[x->d.current[i]] == 0;
 }
@@ -375,7 +374,7 @@ int owned_decide(struct looking *x) {
         x->fits[x->d.available[i]] = ocm_passes_filters(&x->d, x->d.available[i]);
     owned_note_lost(x);
     if (x->d.has_requeue)
-        owned_wake_in(x, x->d.requeue_ms + 1); /* when it is over, and not when it ends */
+        owned_wake_in(x, x->d.requeue_ms + 1); /* when it is over, not at its last moment */
     r = ocm_spread_judge(&x->d, x->d.current, x->d.current_count, x->arena, &x->spread);
     if (r != 0)
         return err_set(x->err, r, "cannot judge how even the clusters of a Placement are");
@@ -384,7 +383,7 @@ int owned_decide(struct looking *x) {
     return wake_for_scores(x);
 }
 
-/* A PlacementDecision names its Placement in a label, whose values end there. */
+/* A PlacementDecision names its Placement in a label; no label value is longer. */
 enum { LABEL_VALUE_MAX = 63 };
 
 bool owned_name_is_too_long(const struct looking *x) {
@@ -422,7 +421,7 @@ struct ocm_condition owned_kept_condition(const struct looking *x) {
     return x->spread.condition; /* Misconfigured */
 }
 
-/* Decisions stay; conditions say why: OCM's own only where OCM does not write them. */
+/* Keeps decisions. Conditions give the reason: OCM's own only if OCM does not write them. */
 static int keep_decisions(struct looking *x) {
     const struct ocm_condition both[] = {owned_kept_condition(x), x->d.conditions[0]};
     x->ret->result = OWNED_KEPT;
@@ -432,15 +431,15 @@ static int keep_decisions(struct looking *x) {
     return x->doubt == DOUBT_NONE ? owned_write_status(x, &wanted) : 0;
 }
 
-/* A Placement that cannot be decided keeps what it has; one that has nothing gets the empty object
- * that consumers wait for. */
+/* Does the Placement keep its decisions? A misconfigured one without any is decided: it gets the
+ * empty object that consumers wait for. */
 static bool cannot_decide(const struct looking *x) {
     const bool bad = x->d.outcome != OCM_DECIDED || x->d.group_problem.n > 0;
     return owned_name_is_too_long(x) || x->d.cel_unknown || x->d.outcome == OCM_UNTOUCHED ||
            x->d.group_count == 0 || owned_hub_is_empty(x) || (bad && x->existing != NULL);
 }
 
-/* ---- what we have set is taken away ---- */
+/* ---- somebody removes our marks ---- */
 
 enum { PUT_BACK_MAX = 3, PUT_BACK_MS = 3600000 };
 
@@ -479,7 +478,7 @@ static int leave_undone(struct looking *x) {
 
 /* ---- writes ---- */
 
-/* Clusters that an object in doubt holds in either case. */
+/* Lists the clusters that an object in doubt holds with and without the write. */
 static int find_doubt(struct looking *x, struct layout_doubt *ret) {
     const struct str names = strbuf_str(&x->o->last.contents);
     const struct topology *t = x->q->view->clusters.topology;
@@ -510,7 +509,7 @@ static int write_final_status(struct looking *x, const struct layout *layout) {
         struct status_group *g = &groups[layout->objects[i].group];
         names[i] = layout->objects[i].name;
         if (g->object_count++ == 0)
-            g->objects = &names[i]; /* they are by group */
+            g->objects = &names[i]; /* names are in the order of groups */
     }
     for (uint32_t g = 0; g < x->group_count; g++) {
         groups[g].name = x->groups[g].name;
@@ -527,8 +526,8 @@ static int write_final_status(struct looking *x, const struct layout *layout) {
     return owned_write_status(x, &wanted);
 }
 
-/* Reasons alone are written once the same ones were wanted for so long: labels flap, and which
- * cluster is a kept one changes with scores. */
+/* A write that changes only reasons waits until they stay the same for so long: labels flap, and
+ * scores change which clusters are kept. */
 enum { REASONS_MS = 1500 };
 
 static int write_reasons(struct looking *x, const struct layout *layout) {
@@ -604,7 +603,7 @@ static int write_decisions(struct looking *x) {
             return r;
     }
     if (write.verb == LAYOUT_META && !str_eq(write.existing->placement, x->q->name)) {
-        x->o->has_target = false; /* it is chosen when the object's clusters count again */
+        x->o->has_target = false; /* it is chosen once the object's clusters count again */
         x->ret->moves = 0;
     }
     return owned_write_decision(x, &write, doubted ? &progress.doubt : NULL);
@@ -618,7 +617,7 @@ static int look_at_ours(struct looking *x) {
     int r = owned_decide(x);
     if (r != 0)
         return r;
-    /* OCM does not heed it now; or it is to decide without it */
+    /* OCM does not heed the marks now, or is to decide without them */
     if (x->disabled || undone || cannot_decide(x))
         r = scored_leave(x, &clean);
     if (r != 0 || !clean)
@@ -652,7 +651,7 @@ static int leave(struct looking *x) {
     return r;
 }
 
-/* Only its outline is known, or not all that is decided of it: it keeps what it has. */
+/* Only the Placement's outline is known, or not all of its decisions: they stay. */
 static int keep_too_large(struct looking *x) {
     const struct ocm_condition condition = {owned_spread_condition, OCM_UNKNOWN, STR("TooLarge"),
                                             STR(FLEET_TOO_LARGE ": decisions stay as they are")};
@@ -665,7 +664,7 @@ static int keep_too_large(struct looking *x) {
     return x->doubt == DOUBT_NONE && !x->state.status_cut ? owned_write_status(x, &wanted) : 0;
 }
 
-/* OCM's controller crashes at such a number: nothing moves, and it is said. */
+/* OCM's controller crashes at a negative number: decisions stay, with a condition. */
 static int keep_negative(struct looking *x) {
     struct owned_answer *ret = x->ret;
     const struct ocm_condition condition = {
@@ -686,7 +685,7 @@ static int keep_negative(struct looking *x) {
     return r;
 }
 
-/* What takes more steps than it may says so, with the little that this takes. */
+/* Writes a condition, with steps of its own, for a Placement that takes too many steps. */
 static void say_too_many_steps(struct looking *x) {
     const struct ocm_condition condition = {
         owned_spread_condition, OCM_UNKNOWN, STR("TooManySteps"),
@@ -703,17 +702,16 @@ static void say_too_many_steps(struct looking *x) {
     x->err = reported;
 }
 
-/* It may wait for its turn for long, among a thousand others. */
+/* Shrinks a body, which may wait long for its turn among a thousand others. */
 static void fit_body(struct strbuf *body) {
     char *p = body->n > 0 && !strbuf_failed(body) ? realloc(body->p, body->n) : NULL;
     if (p == NULL)
-        return; /* it stays larger than it need be */
+        return; /* the body stays larger than necessary */
     body->p = p;
     body->cap = body->n;
 }
 
-/* The condition of a Placement that OCM decides: none, but where mode Scores is asked for in vain.
- */
+/* The condition of a Placement that OCM decides: none, unless mode Scores is asked for but off. */
 static int write_left_condition(struct looking *x) {
     const struct ocm_condition off = {
         owned_spread_condition, OCM_UNKNOWN, STR("ScoresOff"),
@@ -729,7 +727,7 @@ static int write_left_condition(struct looking *x) {
     return x->has_ours || has_condition ? owned_write_status(x, &wanted) : 0;
 }
 
-/* Takes away what mode Scores had added, where the webhook has not. */
+/* Removes the marks of mode Scores if the webhook has not. */
 static int leave_scores(struct looking *x) {
     bool clean;
     if (x->disabled || x->doubt != DOUBT_NONE)
@@ -738,7 +736,7 @@ static int leave_scores(struct looking *x) {
     return r == 0 && x->ret->write.what == OWNED_NOTHING ? scored_leave(x, &clean) : r;
 }
 
-/* What could not be counted, or not to the end, must not be taken for an answer. */
+/* A count that failed or ended early must not pass for an answer. */
 static int end_of_counts(struct looking *x) {
     if (arena_failed(x->arena) || x->failed == -ENOMEM)
         return err_set(x->err, -ENOMEM, "no memory for a Placement");

@@ -1,25 +1,25 @@
 /*
- * A Placement that Evenkeel spreads: what its annotations and terms ask for, what is decided, and
- * which single write comes next on the hub. Asked again after each write, and whenever something
- * changes; everything is made from what the hub has then, so a process that has just begun goes on
- * where another has ended.
+ * A Placement that Evenkeel spreads: its annotations and terms, the decision, and the single next
+ * write on the hub. The planner asks again after each write and each change; every answer is made
+ * from the hub's objects as they are then, so a new process goes on where the last one ended.
  *
- * In mode Scores OCM's controller decides, and is told what by scores: hub/scored.c. In mode Owner
+ * In mode Scores OCM's controller decides, guided by our scores: hub/scored.c. In mode Owner
  * Evenkeel decides in its place:
  *
  *   wanted by annotation or configuration, and it has spread terms
  *     -> OCM's disable annotation (and ours, to know that we set it)
  *     -> PlacementDecisions, object by object (hub/layout.h)
  *     -> status of the Placement (hub/placement_status.h)
- *   not wanted any more -> our condition goes, then the annotations that we set: OCM goes on
+ *   not wanted any more -> our condition goes, then the annotations that we set: OCM decides
  *
- * Whoever takes OCM's annotation away sees it put back three times an hour, and then no more: OCM
- * goes on, a condition says so, and it stays so until somebody sets the annotation.
+ * If somebody removes OCM's annotation, it is put back up to three times an hour. Then OCM decides
+ * again, with a condition, until somebody sets the annotation.
  *
- * What cannot be decided changes no decision: a predicate with CEL, which nobody here evaluates, a
- * ManagedClusterSet that does not compile, a Placement that is misconfigured. A condition says so.
+ * A Placement that cannot be decided keeps its decisions and gets a condition: it has a CEL
+ * predicate, which Evenkeel does not evaluate, its ManagedClusterSet does not compile, or it is
+ * misconfigured.
  *
- * Pure but for what it keeps in struct owned: no clock is read, nothing is sent.
+ * Pure except for struct owned: reads no clock, sends nothing.
  *
  * upstream: ocm v1.2.0 pkg/placement/controllers/scheduling scheduling_controller.go, bind(), for
  * the form of what is written; the annotation is PlacementDisableAnnotation.
@@ -41,78 +41,78 @@ enum owned_what {
     OWNED_STATUS,    /* of the Placement */
     OWNED_DECISION,  /* a PlacementDecision */
     OWNED_SCORE,     /* an AddOnPlacementScore */
-    OWNED_INJECTION, /* what tells OCM to heed it, in the Placement */
+    OWNED_INJECTION, /* the mark in the Placement that makes OCM heed our scores */
 };
 
-/* Texts are owned by whoever has it: owned_write_done(). An item of an AddOnPlacementScore has no
- * verb, path and body before its turn comes: others' items may come and go until then, and what is
- * wanted of one object goes in one write (scored_make_write()). */
+/* The holder owns the texts: owned_write_done(). An item of an AddOnPlacementScore has no verb,
+ * path and body before its turn: other items may come and go until then, and all changes of one
+ * object go in one write (scored_make_write()). */
 struct owned_write {
     enum owned_what what;
     enum write_verb verb;
     struct strbuf path, body;
     struct strbuf item;     /* with OWNED_SCORE; empty: the write is made already */
-    bool comes;             /* the item does, or it goes */
+    bool comes;             /* the item is added; false: removed */
     struct strbuf object;   /* name of the PlacementDecision; of a score CLUSTER/RESOURCE */
-    struct strbuf version;  /* that the object has before the write; empty: there is none */
-    struct strbuf contents; /* clusters that the PlacementDecision holds whether or not the write
-                               takes place, each with a NUL behind it */
+    struct strbuf version;  /* of the object before the write; empty: it is new */
+    struct strbuf contents; /* clusters of the PlacementDecision both with and without the write,
+                               each followed by a NUL */
 };
 void owned_write_done(struct owned_write *w);
 
-/* ---- what is kept of a Placement ---- */
+/* ---- state kept of a Placement ---- */
 
 /* How far the last write is. */
 enum owned_progress {
     OWNED_IDLE,
     OWNED_UNDER_WAY, /* taken by the writer */
-    OWNED_ANSWERED,  /* well: the watch will show it */
-    OWNED_UNKNOWN,   /* there was no answer: it may have taken place */
+    OWNED_ANSWERED,  /* done, or in conflict: the watch will show another version */
+    OWNED_UNKNOWN,   /* no answer: it may have taken place */
 };
 
 /* OCM's disable annotation, as it was seen last. */
 enum owned_disabling {
     DISABLING_UNKNOWN,
     DISABLING_SET,
-    DISABLING_UNDONE, /* somebody has taken it away */
+    DISABLING_UNDONE, /* somebody has removed it */
 };
 
-/* A cluster that OCM does not select though it was asked to, or whose score cannot be written. */
+/* A cluster that OCM does not select despite its score, or with a score that cannot be written. */
 struct owned_refused {
     struct strbuf name;
-    bool unwritable;  /* that OCM selects it for other reasons does not end the refusal */
-    bool is_due;      /* its time is over, and the plan has it again: it will be tried */
-    uint64_t inputs;  /* of the cluster then: another number, and it is forgotten */
+    bool unwritable;  /* its score cannot be written: OCM's selection does not end the refusal */
+    bool is_due;      /* its time is over, and it is planned again: it will be tried */
+    uint64_t inputs;  /* of the cluster at that time: once changed, the refusal ends */
     int64_t until_ms; /* then it is tried again */
-    uint32_t times;   /* that it was refused: twice as long each time */
+    uint32_t times;   /* how often it was refused: each time doubles the wait */
 };
 
 struct owned {
-    uint64_t uid; /* of the Placement that the rest is about: a hash; 0: not seen yet */
+    uint64_t uid;                   /* of the Placement, hashed; 0: not seen yet */
     enum owned_disabling disabling; /* of OCM's annotation, or in mode Scores of our prioritizer */
-    uint32_t undone; /* how often it was taken away since undone_ms, which is an hour ago at most
+    uint32_t undone; /* how often it was taken away since undone_ms, which is at most an hour ago
                         unless it is put back no more */
     int64_t undone_ms;
     struct moves moves;
     bool warned;        /* of a key that is unknown */
     bool warned_number; /* of a negative number of clusters */
-    uint64_t reasons;   /* that are wanted, and not there, since reasons_ms; a hash; 0: none are */
+    uint64_t reasons;   /* hash of the missing reasons, since reasons_ms; 0: none */
     int64_t reasons_ms;
-    bool waits, denied; /* moves wait; the status denies what is true: since then */
+    bool waits, denied; /* moves wait; the status contradicts our condition: since when */
     int64_t waits_since_ms, denied_since_ms;
     uint64_t
-        said; /* the message of SpreadSatisfied that alone was new at said_ms; a hash; 0: none */
+        said; /* hash of SpreadSatisfied's message, when only that changed at said_ms; 0: none */
     int64_t said_ms;
     bool has_target;
-    struct strbuf target; /* clusters that it is on the way to, each with a NUL behind it */
+    struct strbuf target; /* clusters that it moves to, each followed by a NUL */
     enum owned_progress progress;
     struct owned_write last; /* without path and body */
-    int64_t last_ms;         /* when it was taken, or answered */
+    int64_t last_ms;         /* when it was taken or answered */
     /* Mode Scores. */
-    bool asks;         /* OCM has all scores, and its decisions are not what they ask for */
+    bool asks;         /* OCM has all scores, but has not decided as planned */
     int64_t asked_ms;  /* since when */
     uint64_t versions; /* of its decisions, when the last write was wanted: a hash */
-    uint64_t inputs;   /* of the cluster that it is about */
+    uint64_t inputs;   /* of the cluster of the last item */
     bool behind;       /* OCM's status lags behind its decisions, since behind_ms */
     int64_t behind_ms;
     struct owned_refused *refused; /* owned */
@@ -127,7 +127,7 @@ struct owned_settings {
     bool without_scores;      /* mode Scores leaves a Placement to OCM */
     struct move_limits moves;
     uint32_t shards;                      /* of scores */
-    int64_t refused_after_ms, refused_ms; /* when a cluster counts as refused, and for how long */
+    int64_t refused_after_ms, refused_ms; /* when a cluster is refused, and for how long */
 };
 
 struct owned_question {
@@ -137,35 +137,35 @@ struct owned_question {
     int64_t wall_ms; /* since 1970 */
     int64_t now_ms;  /* of a clock that does not jump */
     const struct owned_settings *settings;
-    /* Of OCM's answers to scores, of any Placement: the slowest, and when the last was seen. */
+    /* OCM's answers to scores of all Placements: the slowest one, and the time of the last one. */
     int64_t slowest_ms, answered_ms;
-    /* Returns for how long nobody is to write this AddOnPlacementScore; NULL: any may be tried. */
+    /* Returns how long this AddOnPlacementScore must not be written; NULL: all may be written. */
     int64_t (*denied_ms)(void *ctx, struct str object);
     void *ctx;
 };
 
 enum owned_mode {
-    OWNED_GONE,   /* there is no such Placement: nothing need be kept */
-    OWNED_OTHERS, /* OCM's, or somebody else's */
+    OWNED_GONE,   /* the Placement does not exist: nothing need be kept */
+    OWNED_OTHERS, /* OCM or somebody else decides */
     OWNED_OURS,
-    OWNED_LEAVING, /* OCM is to go on */
+    OWNED_LEAVING, /* OCM shall decide again */
     OWNED_SCORED,  /* OCM decides by our scores */
 };
 
 enum owned_result {
-    OWNED_NOT_DECIDED, /* it did not come so far */
+    OWNED_NOT_DECIDED, /* this look made no decision */
     OWNED_DECIDED,
-    OWNED_KEPT,   /* decisions stay, for it cannot be decided */
+    OWNED_KEPT,   /* decisions stay: it cannot be decided */
     OWNED_FAILED, /* no memory, or too much work */
 };
 
 enum owned_reason { MOVED_INFEASIBLE, MOVED_SIZE, MOVED_SPREAD, MOVED_SCORE, MOVED_REASONS };
 extern const char *const owned_reason_names[MOVED_REASONS];
 
-/* What a Placement waits for that has moves to make. */
+/* Why a Placement's moves wait. */
 enum owned_wait {
     OWNED_WAITS_NOT,
-    OWNED_WAITS_SETTLE, /* settle_ms: what is wanted must stay the same for so long */
+    OWNED_WAITS_SETTLE, /* settle_ms: the plan must stay the same for so long */
     OWNED_WAITS_MINUTE, /* per_minute: others have begun in the last minute */
 };
 
@@ -179,54 +179,54 @@ struct owned_answer {
     enum owned_mode mode;
     enum owned_result result;
     bool own_terms;        /* the terms are the Placement's, not a policy's */
-    bool has_lost;         /* it has clusters that do not fit any more */
-    bool skewed;           /* SpreadSatisfied is False, or is to be */
-    bool plan_skewed;      /* it will be when all moves are made */
+    bool has_lost;         /* it has clusters that no longer fit */
+    bool skewed;           /* SpreadSatisfied is False, or will be */
+    bool plan_skewed;      /* SpreadSatisfied is False after all moves */
     uint32_t waiting;      /* voluntary moves that wait */
     enum owned_wait waits; /* what these wait for ... */
-    int64_t waits_ms;      /* ... and how long; INT64_MAX: that is not known */
+    int64_t waits_ms;      /* ... and how long; INT64_MAX: not known */
     uint32_t moves;        /* that begin with this look */
     struct owned_moves begun;
     enum owned_reason why; /* of these */
     bool first;            /* they are its first decision */
     bool undone;           /* from now on OCM's annotation is not put back any more */
     bool left_undone;      /* it is not put back: OCM decides */
-    bool leaves_none;      /* after them no cluster is left */
-    struct str warning;    /* KeyUnknown, or a number that crashes OCM, from now on: its sentence;
-                              arena; "": nothing is new */
+    bool leaves_none;      /* after these moves no cluster is left */
+    struct str warning;    /* a new KeyUnknown, or a number that crashes OCM: a sentence; arena; "":
+                              nothing is new */
     bool crashes;          /* the warning is of that number */
     const char *kept;      /* with OWNED_KEPT: why, one word; static */
     struct str uid;        /* the Placement's; arena */
     struct str note;       /* for people, about the moves that begin, or `undone`; arena */
     int64_t wake_ms;       /* when to look again, from now on; INT64_MAX: when something changes */
     bool write_is_out;     /* the last write is under way, or not seen */
-    /* In mode Scores, or where anything of that is left in the Placement: whose items are its own;
-     * and the key that it names, whose items OCM may heed still. */
+    /* In mode Scores, or while marks of it are left in the Placement: the key of the Placement's
+     * own items, and the key in its annotation, whose items OCM may still heed. */
     struct injected_key key, noted_key;
     bool has_key, has_noted_key;
-    int64_t answered_ms; /* OCM has answered to scores, so long after it had them all; 0: it has not
-                            now */
-    uint32_t refused;    /* clusters that are left out, because OCM does not select them */
-    struct owned_write write; /* the next; the caller's */
+    int64_t answered_ms;      /* how long after the last score OCM answered; 0: it has not answered
+                                 now */
+    uint32_t refused;         /* clusters left out because OCM refuses them */
+    struct owned_write write; /* the next one; the caller owns it */
 };
 
-/* 0, -E2BIG (arena->steps are spent), -EINVAL (the Placement or its status cannot be read) or
- * -ENOMEM, with a sentence; then `mode` is set if it was found out. */
+/* Returns 0, -E2BIG (arena->steps are spent), -EINVAL (the Placement or its status cannot be read)
+ * or -ENOMEM; after a failure `mode` is set if it is known. */
 int owned_look(struct owned *o, const struct owned_question *q, struct arena *arena,
                struct owned_answer *ret, struct err *err) MUST_CHECK;
 
-/* An item that is wanted of an AddOnPlacementScore, to come or to go. */
+/* An item of an AddOnPlacementScore to add or to remove. */
 struct score_wish {
     struct str item;
     bool comes;
 };
-/* Makes the write of an object, "CLUSTER/RESOURCE", as it is in this view, with all wishes, which
- * are sorted: verb, path, body and version of `to`. One that is not there is created first, without
- * items. False: there is nothing to be written, or no memory. */
+/* Fills verb, path, body and version of `to` with one write of the object, "CLUSTER/RESOURCE": all
+ * wishes against the object in this view. Sorts the wishes. A missing object is created first,
+ * without items. Returns false if nothing is to be written, or without memory. */
 bool scored_make_write(const struct fleet_view *v, struct str object, struct score_wish *wishes,
                        uint32_t count, struct owned_write *to);
 
-/* The writer takes the write: path and body are the caller's then. */
+/* The writer takes the write, whose path and body the caller then owns. */
 void owned_taken(struct owned *o, struct owned_write *w, int64_t now_ms);
-/* It has ended: well, without effect, or nobody knows. */
+/* The write has ended: with success, without effect, or unknown. */
 void owned_ended(struct owned *o, enum write_end end, int status, int64_t now_ms);

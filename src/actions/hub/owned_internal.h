@@ -1,6 +1,6 @@
 /*
- * The steps of a look at a Placement; only files of this folder include it. All return 0 or -errno
- * with a sentence in looking.err.
+ * The steps of a look at a Placement; only files of this folder include it. All int functions
+ * return 0 or -errno and set looking.err.
  */
 #pragma once
 
@@ -9,8 +9,8 @@
 
 enum owned_doubt {
     DOUBT_NONE,
-    DOUBT_WAIT,   /* nothing may be written before the last write is seen */
-    DOUBT_OBJECT, /* only the object of the last write */
+    DOUBT_WAIT,   /* write nothing before the last write is seen */
+    DOUBT_OBJECT, /* write only the object of the last write */
 };
 
 struct looking {
@@ -23,34 +23,33 @@ struct looking {
     struct placement placement;
     struct fleet_placement_state state;
     bool disabled, marked; /* OCM's annotation is "true"; we have set it */
-    bool has_ours;         /* anything that mode Scores adds, by its form */
-    bool scores_off;       /* the Placement asks for mode Scores, which is off here */
+    bool has_ours;         /* has any mark that mode Scores adds */
+    bool scores_off;       /* asks for mode Scores, which is off here */
     struct ocm_policy_terms policy;
     struct ocm_decision d;
-    struct ocm_spread spread; /* of what the hub has decided; not of the plan */
+    struct ocm_spread spread; /* of the decisions on the hub, not of the plan */
     const struct fleet_decision *existing;
     uint32_t slots;
     enum owned_doubt doubt;
 
     uint8_t *fits; /* [slots]: passes OCM's own filters */
     /* Mode Scores. */
-    const uint8_t
-        *members;         /* [slots]: who has an item, once OCM heeds them; NULL: who is decided */
-    uint8_t *without;     /* [slots]: is refused, and left out */
-    uint32_t *refused_at; /* [slots]: where it is in o->refused, from 1; NULL: nothing is refused */
-    bool at_once;         /* nothing was decided by us before: all moves begin */
-    const uint32_t *decisions; /* OCM's; d.current is what was decided here before */
+    const uint8_t *members;    /* [slots]: have an item; NULL: OCM does not heed items yet */
+    uint8_t *without;          /* [slots]: refused, and left out */
+    uint32_t *refused_at;      /* [slots]: index in o->refused, from 1; NULL: nothing is refused */
+    bool at_once;              /* all moves begin: we decided nothing before */
+    const uint32_t *decisions; /* OCM's; d.current has our last decision */
     uint32_t decision_count;
-    struct injected injected; /* what the Placement's annotation says */
-    /* Of what is there, once it was asked for. */
+    struct injected injected; /* the Placement's annotation */
+    /* Counts of the clusters that are selected now, made on the first call of find_now(). */
     uint8_t *has;                      /* [slots]; NULL: not yet */
-    struct plan_counts *now;           /* between calls, of these */
+    struct plan_counts *now;           /* holds these clusters between calls */
     int64_t skew_now[PLACEMENT_TERMS]; /* by term */
-    int failed;                        /* -ENOMEM or -E2BIG, of a count: so does the look */
-    /* What is decided, at last or for the time being. */
+    int failed;                        /* -ENOMEM or -E2BIG from a count, which fails the look */
+    /* The chosen clusters, which may be a step on the way to the plan. */
     const uint32_t *target;
     uint32_t target_count;
-    bool is_final; /* it is what was decided */
+    bool is_final; /* these are the plan's */
     const struct ocm_group *groups;
     uint32_t group_count;
 };
@@ -58,34 +57,34 @@ struct looking {
 /* ---- owned.c ---- */
 
 extern const struct str owned_spread_condition;
-/* Sets doubt. */
+/* Sets x->doubt, by the last write's progress. */
 void owned_look_for_last(struct looking *x);
 int owned_decide(struct looking *x) MUST_CHECK;
-/* Looks whether what it has fits still. */
+/* Sets has_lost if a cluster no longer fits. */
 void owned_note_lost(struct looking *x);
-/* Looks again, at the latest so long from now. */
+/* Looks again after this time at the latest. */
 void owned_wake_in(struct looking *x, int64_t ms);
-/* Counts how often what we have set is taken away. `is_set` now; `was_set`: where nobody knows what
- * was before. Returns whether it is not to be put back. */
+/* Counts how often somebody removes what we have set. `is_set`: it is there now; `was_set`: assume
+ * that it was there if that is not known. Returns true if it must not be put back. */
 bool owned_note_undone(struct looking *x, bool is_set, bool was_set);
 bool owned_hub_is_empty(const struct looking *x);
-/* Of one that cannot be decided, for owned_answer.kept. */
+/* Returns why the Placement cannot be decided, for owned_answer.kept. */
 const char *owned_why_kept(const struct looking *x);
-/* The condition of that word. */
+/* Returns the condition for owned_why_kept(). */
 struct ocm_condition owned_kept_condition(const struct looking *x);
 bool owned_name_is_too_long(const struct looking *x);
-/* The condition of what the hub has decided, and whether moves are to come. After
+/* Returns the condition for the decisions on the hub, with a note if moves wait. Call it after
  * owned_choose(). */
 struct ocm_condition owned_spread_now(struct looking *x);
-/* A condition that the status denies is written when nothing else is; after a second it goes
- * first, and then x->ret->write is it. */
+/* Writes a condition that the status contradicts. During the first second other writes go first;
+ * then it is x->ret->write. */
 int owned_mend_condition(struct looking *x, const struct ocm_condition *condition) MUST_CHECK;
 
 /* ---- scored.c ---- */
 
-/* A Placement in mode Scores. */
+/* Looks at a Placement in mode Scores. */
 int scored_look(struct looking *x) MUST_CHECK;
-/* One that is not, and has something of that. *ret_done: there is nothing left of it. */
+/* Removes the marks of mode Scores from another Placement. *ret_done: no mark is left. */
 int scored_leave(struct looking *x, bool *ret_done) MUST_CHECK;
 /* Leaves out a cluster whose score cannot be written for so long, and for twice as long the next
  * time. Returns false without memory: then the cluster takes part. */
@@ -95,7 +94,7 @@ void scored_done(struct owned *o);
 
 /* ---- scored_order.c ---- */
 
-/* Which items are there, and which are to come and to go. Slots. */
+/* The items that are there, and those to add and to remove. Slots. */
 struct scored_changes {
     struct looking *x;
     const uint8_t *has; /* [slots] */
@@ -104,41 +103,41 @@ struct scored_changes {
     uint32_t add_count, remove_count;
     /* [slots]: clusters whose item OCM may not have seen come or go; NULL: it has seen all. */
     const uint8_t *unseen;
-    uint32_t unseen_adds; /* how many of them have an item */
+    uint32_t unseen_adds; /* how many of these have an item */
 };
-/* The one that comes or goes next; there is one. TOPOLOGY_NONE: OCM has to see others first. */
+/* Chooses the next of at least one change. TOPOLOGY_NONE: OCM must see other changes first. */
 int scored_next_of_hard(const struct scored_changes *c, uint32_t *ret) MUST_CHECK;
 
 /* ---- scored_write.c ---- */
 
-/* Takes away items of an AddOnPlacementScore. */
+/* Removes items from an AddOnPlacementScore. */
 struct score_removal {
     bool (*goes)(const void *ctx, struct str resource, struct str item);
     const void *ctx;
 };
 int scored_write_removal(struct looking *x, const struct fleet_score_object *object,
                          const struct score_removal *removal) MUST_CHECK;
-/* The item of this cluster, to be there or not. */
+/* Adds or removes the item of this cluster. */
 int scored_write_item(struct looking *x, uint32_t slot, bool there) MUST_CHECK;
-/* What of ours the Placement should have, from the document that says so. */
+/* Writes the marks of mode Scores that the document has to the Placement. */
 int scored_write_injection(struct looking *x, struct str document) MUST_CHECK;
 
 /* ---- owned_target.c ---- */
 
 /* Sets target and groups. */
 int owned_choose(struct looking *x) MUST_CHECK;
-/* May a write make these of what is there now? It adds none to a domain that is then above a hard
- * term, and makes no hard term's skew worse that is above maxSkew. Where that cannot be counted,
- * looking.failed is set. */
+/* May a write change the clusters of now to these? It adds none to a domain that is then above a
+ * hard term, and worsens no hard term's skew that is above maxSkew. Sets looking.failed if that
+ * cannot be counted. */
 bool owned_terms_hold(struct looking *x, const uint8_t *selected);
-/* Is this one of the selected clusters in a domain that is above a hard term? Where that cannot be
- * counted, it is, and looking.failed is set. */
+/* Is this selected cluster in a domain that is above a hard term? Returns true and sets
+ * looking.failed if that cannot be counted. */
 bool owned_is_above(struct looking *x, const uint8_t *selected, uint32_t slot);
-/* And takes none that fits where fewer than are decided would be left. For struct layout_progress:
- * its ctx is the look. */
+/* owned_terms_hold(), and removes no fitting cluster if fewer than planned would be left. For
+ * struct layout_progress: its ctx is the look. */
 bool owned_holds(void *ctx, const uint8_t *selected);
-/* For layout_progress, too. Clusters that do not fit are alike; so are those of one domain that
- * fit. */
+/* For layout_progress, too. Treats all clusters that do not fit alike, and the fitting ones of each
+ * domain. */
 const uint32_t *owned_alike(void *ctx);
 /* How often owned_holds() may be called without spending more than half of the steps left. */
 uint32_t owned_tries(const struct looking *x);
@@ -147,19 +146,18 @@ bool owned_has_hard_terms(const struct looking *x);
 /* ---- owned_write.c ---- */
 
 void owned_write_annotations(struct looking *x, bool disable);
-/* Nothing, if the status is right. */
+/* Writes nothing if the status is right. */
 int owned_write_status(struct looking *x, const struct status_wanted *wanted) MUST_CHECK;
-/* The first object whose reasons are not those that would be written now; NULL: there is none.
- * *ret_wanted: a hash of all that would be. Objects are as they are to be but for that. */
+/* Returns the first object whose reasons are out of date, or NULL. *ret_wanted: hash of the right
+ * reasons of all objects. Apart from reasons all objects must be right. */
 int owned_find_reasons(struct looking *x, const struct layout *layout,
                        const struct layout_object **ret, uint64_t *ret_wanted) MUST_CHECK;
-/* `doubtful`: what the object surely holds by now, if its last write is in doubt; NULL: it is not.
- */
+/* `doubtful`: the clusters that the object surely holds if its last write is in doubt; or NULL. */
 int owned_write_decision(struct looking *x, const struct layout_write *write,
                          const struct layout_doubt *doubtful) MUST_CHECK;
 
-/* "": all objects of the kind in the namespace. False: a name cannot be part of a path. */
+/* Makes the path of an object ("": of the kind in the namespace). False: a name fits no path. */
 bool owned_put_path(struct arena *arena, enum kind_row row, struct str namespace, struct str name,
                     struct owned_write *w);
-/* Names with a NUL behind each. */
+/* Appends the name and a NUL. */
 void owned_put_name(struct strbuf *names, struct str name);

@@ -1,6 +1,6 @@
 /*
- * Which clusters a Placement is to have now: those that are decided, or for the time being those
- * that it has, or something in between.
+ * Chooses the clusters that a Placement gets now: the plan's, for the time being its present ones,
+ * or a set in between.
  */
 #include "base/hash.h"
 #include "hub/owned_internal.h"
@@ -8,17 +8,17 @@
 
 #include <errno.h>
 
-/* Sets of clusters on the way from what is selected to what is decided. */
+/* Sets of clusters between the present one and the plan's. */
 struct changing {
     struct looking *x;
-    uint8_t *has, *wants; /* [slots]: is in some PlacementDecision; is decided */
+    uint8_t *has, *wants; /* [slots]: is in a PlacementDecision; is planned */
     uint32_t *add, *remove;
     uint32_t add_count, remove_count;
-    uint32_t infeasible; /* that many of `remove`, the first ones */
-    uint32_t even; /* that many of `add`, and of the others of `remove`, the first ones, are to
-                      come and to go for evenness */
+    uint32_t infeasible; /* the first so many of `remove` do not fit */
+    uint32_t even; /* so many of `add`, and of `remove` after the infeasible ones, are for evenness:
+                      they come first */
     bool forced;
-    struct plan_counts *counts; /* of what is there now and fits, and of what is chosen so far */
+    struct plan_counts *counts; /* of present clusters that fit, and changes chosen so far */
     struct moves_wish wish;
 };
 
@@ -35,7 +35,7 @@ bool owned_has_hard_terms(const struct looking *x) {
     return any;
 }
 
-/* Of none of ours: what the spread group has. */
+/* Counts none of our clusters, only those of the spread group. */
 static int make_counts(struct looking *x, struct arena *arena, struct plan_counts **ret) {
     uint32_t *candidates = arena_array(arena, x->slots, sizeof *candidates), count = 0;
     if (candidates == NULL)
@@ -51,7 +51,7 @@ static int make_counts(struct looking *x, struct arena *arena, struct plan_count
     return plan_counts_new(&x->q->view->clusters, &question, arena, ret);
 }
 
-/* Counts what our objects have now, once a look. */
+/* Counts the clusters that our objects have now, once a look. */
 static int find_now(struct looking *x) {
     if (x->has != NULL)
         return 0;
@@ -73,13 +73,13 @@ static int find_now(struct looking *x) {
 
 enum { MOST_TRIES = 1024 };
 
-/* What is counted of a set of clusters. */
+/* The counts of a set of clusters. */
 struct counted {
     int64_t skew[PLACEMENT_TERMS];
-    bool above; /* one that is not there now is in a domain above a hard term */
+    bool above; /* a new cluster is in a domain above a hard term */
 };
 
-/* Makes of what is there now the set (sign 1), or of the set what is there now (-1). */
+/* Changes the counts from the present clusters to the set (sign 1), or back (-1). */
 static void change_now(struct looking *x, const uint8_t *selected, int sign) {
     for (uint32_t slot = 0; slot < x->slots; slot++)
         if ((selected[slot] != 0) != (x->has[slot] != 0))
@@ -113,7 +113,7 @@ static int count_set(struct looking *x, const uint8_t *selected, struct counted 
     return 0;
 }
 
-/* Is no hard term violated, or none more than now? */
+/* Is each hard term kept, or at least violated no more than now? */
 static bool skews_hold(const struct looking *x, const int64_t skew[PLACEMENT_TERMS]) {
     bool hold = true;
     for (uint32_t t = 0; t < x->d.term_count; t++)
@@ -122,7 +122,7 @@ static bool skews_hold(const struct looking *x, const int64_t skew[PLACEMENT_TER
     return hold;
 }
 
-/* Would too few that fit be left, because some are taken away? */
+/* Does the set remove fitting clusters and leave fewer than planned? */
 static bool takes_too_many(const struct looking *x, const uint8_t *selected) {
     uint32_t left = 0, taken = 0;
     for (uint32_t slot = 0; slot < x->slots; slot++) {
@@ -176,7 +176,7 @@ const uint32_t *owned_alike(void *ctx) {
 
 /* ---- the target that was set before ---- */
 
-/* Slots of the names; false: one is not known any more, or does not fit. */
+/* Reads the slots of the names. Returns false if a cluster is no longer known, or does not fit. */
 static bool read_target(struct looking *x, uint32_t *slots, uint32_t *ret_count) {
     const struct str names = strbuf_str(&x->o->target);
     const struct topology *t = x->q->view->clusters.topology;
@@ -199,23 +199,23 @@ static bool are_selected(const struct changing *c, const uint32_t *slots, uint32
     return all;
 }
 
-/* What was even once may break a hard term, now that clusters have come or gone. */
+/* Do hard terms hold for the target? Clusters have come or gone since it was set. */
 static bool target_holds(struct looking *x, const uint32_t *slots, uint32_t count) {
     uint8_t *flags = arena_alloc(x->arena, x->slots);
     if (flags == NULL)
-        return false; /* the arena says so */
+        return false; /* the arena has failed */
     for (uint32_t i = 0; i < count; i++)
         flags[slots[i]] = 1;
     return owned_holds(x, flags);
 }
 
-/* Goes on to what it was on the way to, as long as that is possible. */
+/* Keeps the earlier target as long as that is possible. */
 static bool go_on(struct changing *c, uint32_t *slots) {
     struct looking *x = c->x;
     uint32_t count;
     const bool good = read_target(x, slots, &count) && count == x->d.plan.selected_count;
     if (!good || are_selected(c, slots, count) || !target_holds(x, slots, count)) {
-        x->o->has_target = x->o->has_target && x->failed != 0; /* then nobody knows */
+        x->o->has_target = x->o->has_target && x->failed != 0; /* a failed count drops nothing */
         return false;
     }
     x->target = slots;
@@ -276,7 +276,7 @@ static void count_all(struct changing *c, const uint32_t *slots, uint32_t count,
         plan_counts_change(c->counts, slots[i], by);
 }
 
-/* Those of domains that are to have more (`sign` 1), or less (-1), come first; else the order
+/* Brings clusters of domains that need more (`sign` 1) or less (-1) to the front; else the order
  * stays. Returns how many these are. */
 static uint32_t put_first(const struct changing *c, uint32_t *slots, uint32_t count, int64_t *diffs,
                           int sign, uint32_t *rest) {
@@ -295,7 +295,7 @@ static uint32_t put_first(const struct changing *c, uint32_t *slots, uint32_t co
     return first;
 }
 
-/* Where the shape stays, it is for scores alone that one domain has more and another less. */
+/* Finds the changes for evenness. If the shape stays the same, all changes are for scores. */
 static int find_wish(struct changing *c) {
     struct looking *x = c->x;
     const uint32_t fit = c->remove_count - c->infeasible;
@@ -350,7 +350,7 @@ static void put_names(struct strbuf *text, const char *what, const struct str *n
         strbuf_appendf(text, " and %u more", count - SHOWN);
 }
 
-/* The names of slots, and then others. */
+/* Returns the names of the slots, then the others. */
 static const struct str *names_of(struct looking *x, const uint32_t *slots, uint32_t count,
                                   const struct str *others, uint32_t other_count) {
     struct str *names = arena_array(x->arena, (size_t)count + other_count, sizeof *names);
@@ -358,10 +358,10 @@ static const struct str *names_of(struct looking *x, const uint32_t *slots, uint
         names[i] = ocm_cluster_name(&x->d, slots[i]);
     for (uint32_t i = 0; names != NULL && i < other_count; i++)
         names[count + i] = others[i];
-    return names; /* NULL: the arena has failed, and with it the look */
+    return names; /* NULL: the arena has failed, and the look fails */
 }
 
-/* "infeasible: to c4 from c2": what begins now, the first so many of what is to come and to go. */
+/* Describes the moves that begin, the first of both lists: "infeasible: to c4 from c2". */
 static void note_moves(struct changing *c, uint32_t added, uint32_t removed) {
     struct looking *x = c->x;
     struct strbuf text = {0};
@@ -384,13 +384,13 @@ static void note_moves(struct changing *c, uint32_t added, uint32_t removed) {
 
 /* ---- some of the moves ---- */
 
-/* What is there, with the first so many changes. Returns how many. */
+/* Applies the first so many changes to the present clusters. Returns the number of slots. */
 static uint32_t mix(struct changing *c, uint32_t added, uint32_t removed, uint32_t *slots) {
     struct looking *x = c->x;
     uint8_t *gone = arena_alloc(x->arena, x->slots);
     uint32_t count = 0;
     if (gone == NULL)
-        return 0; /* the arena says so */
+        return 0; /* the arena has failed */
     for (uint32_t i = 0; i < removed; i++)
         gone[c->remove[i]] = 1;
     for (uint32_t i = 0; i < x->d.current_count; i++)
@@ -401,7 +401,7 @@ static uint32_t mix(struct changing *c, uint32_t added, uint32_t removed, uint32
     return count;
 }
 
-/* Moves an item forward to a place; those between keep their order. */
+/* Moves an item forward to a place; the items between keep their order. */
 static void bring(uint32_t *items, uint32_t from, uint32_t to) {
     const uint32_t item = items[from];
     memmove(items + to + 1, items + to, (from - to) * sizeof *items);
@@ -410,8 +410,8 @@ static void bring(uint32_t *items, uint32_t from, uint32_t to) {
 
 /* ---- moves that must be made ---- */
 
-/* Brings so many to the front that hard terms let in one after the other. Returns how many it
- * found; they are counted. */
+/* Brings clusters to the front that hard terms let in one after the other. Returns how many it
+ * found, which are counted. */
 static uint32_t choose_added(struct changing *c, uint32_t wanted) {
     uint32_t taken = 0;
     bool again = true;
@@ -431,7 +431,7 @@ static uint32_t choose_added(struct changing *c, uint32_t wanted) {
     return taken;
 }
 
-/* The one in the fullest domains among remove[from..to); they are not empty. */
+/* Returns which of remove[from..to), not empty, is in the fullest domains. */
 static uint32_t fullest(const struct changing *c, uint32_t from, uint32_t to) {
     uint32_t best = from;
     int64_t least = INT64_MAX;
@@ -447,7 +447,7 @@ static uint32_t fullest(const struct changing *c, uint32_t from, uint32_t to) {
     return best;
 }
 
-/* Brings so many behind those that do not fit, of the fullest domains each time. */
+/* Brings so many clusters behind the infeasible ones, from the fullest domains each time. */
 static void choose_removed(struct changing *c, uint32_t wanted) {
     for (uint32_t i = 0; i < wanted && wanted < c->remove_count - c->infeasible; i++) {
         const uint32_t at = c->infeasible + i;
@@ -456,8 +456,8 @@ static void choose_removed(struct changing *c, uint32_t wanted) {
     }
 }
 
-/* What does not fit goes, and as many come or go as the number asks for; the other changes of the
- * plan are voluntary and come later. All together where hard terms do not let in enough. */
+/* Removes clusters that do not fit, and adds or removes as many as the number asks for; the plan's
+ * other changes are voluntary and come later. Makes all changes if hard terms let in too few. */
 static void move_forced(struct changing *c, uint32_t *slots) {
     struct looking *x = c->x;
     const uint32_t number = x->d.plan.selected_count, fit = x->d.current_count - c->infeasible;
@@ -486,7 +486,7 @@ static void move_forced(struct changing *c, uint32_t *slots) {
 
 /* ---- voluntary moves ---- */
 
-/* Nothing moves yet. */
+/* Keeps the present clusters. */
 static void hold(struct looking *x, uint32_t waiting, int64_t wait_ms) {
     x->target = x->d.current;
     x->target_count = x->d.current_count;
@@ -497,8 +497,8 @@ static void hold(struct looking *x, uint32_t waiting, int64_t wait_ms) {
 
 enum { TRIES = 32 };
 
-/* Exchanges remove[at] for the first of add[made..to) that hard terms let in. `tries` is what is
- * left of the skews that may be counted, which costs more than the rest. */
+/* Exchanges remove[at] for the first of add[made..to) that hard terms let in. `tries` bounds how
+ * often skews, the most expensive step, are still counted. */
 static bool exchange_one(struct changing *c, uint32_t at, uint32_t made, uint32_t to,
                          uint32_t *tries) {
     struct looking *x = c->x;
@@ -525,8 +525,8 @@ static bool exchange_one(struct changing *c, uint32_t at, uint32_t made, uint32_
     return false;
 }
 
-/* Exchanges one more, after `made` others, of the first `to` of both lists: one of the fullest
- * domains if hard terms allow it, otherwise the next that can be had. */
+/* Exchanges one more, after `made` others, within the first `to` of both lists: one of the fullest
+ * domains if hard terms allow it, otherwise the next that they allow. */
 static bool exchange(struct changing *c, uint32_t made, uint32_t to) {
     const uint32_t *const remove = c->remove + c->infeasible;
     const uint32_t first = fullest(c, c->infeasible + made, c->infeasible + to) - c->infeasible;
@@ -542,7 +542,7 @@ static bool exchange(struct changing *c, uint32_t made, uint32_t to) {
     return false;
 }
 
-/* As many as may begin; of those that hard terms allow, one after the other. */
+/* Makes as many moves as may begin. If not all may, only moves that hard terms allow one by one. */
 static void move_some(struct changing *c, uint32_t *slots) {
     struct looking *x = c->x;
     int64_t wait_ms;
@@ -576,7 +576,7 @@ static void move_some(struct changing *c, uint32_t *slots) {
         x->ret->wake_ms = wait_ms;
 }
 
-/* Counts what is there now, and finds what of the changes is for evenness. */
+/* Counts the present clusters, and finds which changes are for evenness. */
 static int count_changes(struct changing *c) {
     struct looking *x = c->x;
     const int r = make_counts(x, x->arena, &c->counts);
@@ -598,7 +598,7 @@ static int find_target(struct looking *x) {
     if (c.forced || c.add_count == 0)
         move_forced(&c, slots);
     else if (x->spread.reason == OCM_SPREAD_KEY_UNKNOWN)
-        hold(x, 0, INT64_MAX); /* what is wanted is not what was meant */
+        hold(x, 0, INT64_MAX); /* the key is unknown, so the plan is not what was meant */
     else
         move_some(&c, slots);
     return 0;
@@ -615,7 +615,7 @@ static bool is_decided(const struct looking *x, uint8_t *flags) {
     return same;
 }
 
-/* Decides them as OCM would if there were no other clusters, and no terms: it takes all. */
+/* Groups the clusters as OCM would if there were no other clusters and no terms: it selects all. */
 static int group_target(struct looking *x) {
     struct placement alone = x->placement;
     struct ocm_decision d;

@@ -1,5 +1,5 @@
 /*
- * The bodies of writes.
+ * Makes the bodies of writes.
  */
 #include "hub/owned_internal.h"
 #include "hub/placement_status.h"
@@ -23,7 +23,7 @@ bool owned_put_path(struct arena *arena, enum kind_row row, struct str namespace
     const char *scope = arena_cstr(arena, namespace);
     const char *last = arena_cstr(arena, name.n > 0 ? name : STR("x"));
     if (scope == NULL || last == NULL)
-        return false; /* the arena says so */
+        return false; /* the arena has failed */
     kind_object_path(&watched_kinds[row], scope, last, &w->path);
     if (name.n == 0 && w->path.n > 2)
         w->path.n -= 2;
@@ -77,7 +77,7 @@ static const struct ocm_condition *find_spread(const struct status_wanted *wante
     return NULL;
 }
 
-/* Once, when it is to be written: who begins to lead finds it written. */
+/* Warns once, when the condition is to be written: a new leader finds it written. */
 static void warn_of_key(struct looking *x, const struct ocm_condition *c, bool writes) {
     const bool unknown = str_eq(c->reason, ocm_spread_reason_names[OCM_SPREAD_KEY_UNKNOWN]);
     if (unknown && writes && !x->o->warned)
@@ -152,7 +152,7 @@ static void put_meta(struct looking *x, const struct layout_write *write, struct
     json_end_object(w);
 }
 
-/* What reasons are made of. */
+/* The inputs of reasons. */
 struct reasons {
     struct looking *x;
     struct topology_column columns[PLACEMENT_TERMS];
@@ -171,7 +171,7 @@ static int begin_reasons(struct looking *x, struct reasons *ret) {
     return r == 0 && ret->kept == NULL ? -ENOMEM : r;
 }
 
-/* "spread by region=us-east, zone=1a": the domain that it stands for; "kept: zone=1a is above
+/* Makes "spread by region=us-east, zone=1a", from the cluster's domain, or "kept: zone=1a is above
  * maxSkew 1: a member stays". */
 static struct str make_reason(struct reasons *s, uint32_t slot) {
     const struct ocm_decision *d = &s->x->d;
@@ -243,7 +243,7 @@ static int put_clusters(struct looking *x, const struct layout_write *write,
     return r == 0 ? failed : r;
 }
 
-/* Only if it is still the object that was seen. upstream: apimachinery meta/v1 DeleteOptions. */
+/* Deletes only the version that was seen. upstream: apimachinery meta/v1 DeleteOptions. */
 static void put_deletion(const struct layout_write *write, struct json_writer *w) {
     json_put_member(w, STR("apiVersion"), STR("v1"));
     json_put_member(w, STR("kind"), STR("DeleteOptions"));
@@ -253,7 +253,7 @@ static void put_deletion(const struct layout_write *write, struct json_writer *w
     json_end_object(w);
 }
 
-/* What the object holds before and after the write, and after the one that is in doubt. */
+/* Lists clusters that the object holds before and after both this write and a write in doubt. */
 static int put_contents(struct looking *x, const struct layout_write *write,
                         const struct layout_doubt *doubtful, struct strbuf *out) {
     const struct fleet_decision *d = write->existing;

@@ -9,20 +9,20 @@
 #include <stdlib.h>
 
 enum {
-    LOOK_MS = 250,    /* how often it is looked who leads */
-    OBJECTS = 100000, /* Placements that want a write at the same time */
+    LOOK_MS = 250,    /* how often to check who leads */
+    OBJECTS = 100000, /* Placements with writes at the same time */
     RETRY_MS = 500,   /* after a failure; doubles */
     RETRY_MAX_MS = 60000,
     NAME_BYTES = 1024,
 };
 
-/* Writes are counted by the kind of what is written. A Placement has one at a time. */
+/* Writes are counted by the kind of the written object. A Placement has one write at a time. */
 enum lane { LANE_DECISIONS, LANE_PLACEMENTS, LANE_SCORES, LANES };
 static const enum kind_row kind_of[LANES] = {[LANE_DECISIONS] = KIND_PLACEMENT_DECISION,
                                              [LANE_PLACEMENTS] = KIND_PLACEMENT,
                                              [LANE_SCORES] = KIND_ADD_ON_PLACEMENT_SCORE};
 static const enum lane lane_of[] = {
-    [OWNED_NOTHING] = LANE_DECISIONS, /* whatever it will be */
+    [OWNED_NOTHING] = LANE_DECISIONS, /* any lane: its write may become anything */
     [OWNED_ANNOTATIONS] = LANE_PLACEMENTS, [OWNED_STATUS] = LANE_PLACEMENTS,
     [OWNED_DECISION] = LANE_DECISIONS,     [OWNED_SCORE] = LANE_SCORES,
     [OWNED_INJECTION] = LANE_PLACEMENTS};
@@ -67,7 +67,7 @@ static void look(void *ctx) {
         strbuf_clear(&d->name);
         if (!planner_next(d->planner, &d->name, &offer))
             break;
-        /* it was made from what is known now, so a conflict need not be waited for */
+        /* it was made from the newest objects: it need not wait for a conflict */
         struct write_handle *lane = d->writes[lane_of[offer.what]];
         writer_want_by_rank(lane, strbuf_str(&d->name), offer.urgent);
         writer_refresh(lane, strbuf_str(&d->name));
@@ -78,7 +78,7 @@ static void look(void *ctx) {
 
 static int make(void *ctx, struct str name, struct write *ret, struct err *err) {
     const struct placement_decisions *d = ctx;
-    (void)err; /* what does not fit is the writer's to see */
+    (void)err; /* the writer sees if the buffers overflow */
     planner_take(d->planner, name, ret);
     return 0;
 }
@@ -157,7 +157,7 @@ void placement_decisions_free(struct placement_decisions *d) {
     atomic_store(&d->stopping, true);
     fleet_observe(d->options.fleet, NULL);
     if (d->planner != NULL)
-        planner_stop(d->planner); /* it starts the timer no more */
+        planner_stop(d->planner); /* it no longer starts the timer */
     d->io.timer_cancel(d->options.client, &d->timer);
     for (enum lane lane = 0; lane < LANES; lane++)
         writer_leave(d->writes[lane]);

@@ -1,14 +1,14 @@
 /*
- * Writes what the planner (hub/planner.h) wants of Placements that Evenkeel owns: annotations and
- * status of the Placement, and its PlacementDecisions. The leader does, one write of a Placement at
- * a time, and the next only when the watch has shown the last.
+ * Makes the planner's writes (hub/planner.h) for Placements that Evenkeel owns: the Placement's
+ * annotations, status and scores, and its PlacementDecisions. Only the leader writes: one write of
+ * a Placement at a time, and the next only when the watch has shown the last.
  *
  * RBAC: addonplacementscores get, list, watch, create; addonplacementscores/status patch;
  * placements get, list, watch, patch; placements/status patch; placementdecisions get, list, watch,
  * create, patch, delete; placementdecisions/status patch; placements/finalizers update where the
  * API server checks blockOwnerDeletion.
  *
- * Threads: everything happens on the client's and the planner's.
+ * Threads: works on the client's and the planner's.
  */
 #pragma once
 
@@ -26,21 +26,21 @@ struct placement_history;
 struct placement_decisions_options {
     struct fleet *fleet;            /* borrowed until placement_decisions_free(), as what follows */
     struct policy_source *policies; /* NULL: there are none */
-    bool (*is_synced)(void *ctx);   /* is all of both known? */
+    bool (*is_synced)(void *ctx);   /* are both synced? */
     void *ctx;
     struct kube_client *client;        /* of the hub */
     struct writer *writer;             /* the client's */
-    const struct elector *elector;     /* who writes; NULL: every replica */
-    struct event_recorder *events;     /* NULL: none are written */
-    struct placement_history *history; /* NULL: none is kept */
+    const struct elector *elector;     /* who may write; NULL: every replica */
+    struct event_recorder *events;     /* NULL: no Events */
+    struct placement_history *history; /* NULL: no history */
     struct owned_settings settings;
     struct clock *clock;      /* NULL: the real one */
     const struct kube_io *io; /* NULL: the client's */
 };
 
-/* Begins at once; is the fleet's observer from now on. 0 or -errno. */
+/* Begins at once, and is the fleet's observer from now on. Returns 0 or -errno. */
 int placement_decisions_start(const struct placement_decisions_options *options,
                               struct placement_decisions **ret, struct err *err) MUST_CHECK;
-/* When this returns, nothing is being written any more; decisions stay. Any thread but the
- * client's. NULL is fine. */
+/* When this returns, no write is under way; decisions stay. Any thread but the client's. NULL is
+ * fine. */
 void placement_decisions_free(struct placement_decisions *d);

@@ -10,13 +10,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A move, in a place that the eviction gave it. */
+/* A move; the eviction chose its place. */
 struct kept_move {
-    uint32_t record; /* its id, and 1; 0: the place is empty */
+    uint32_t record; /* record id + 1; 0: the place is empty */
     int64_t wall_ms;
     const char *reason, *result;
     uint32_t added, removed, added_more, removed_more;
-    char *names; /* owned: first the added, each with a NUL behind it; NULL: there are none */
+    char *names; /* owned: the added first, each followed by a NUL; NULL: no names */
     size_t names_n;
 };
 
@@ -104,7 +104,7 @@ static uint32_t make(struct placement_history *h, const struct key *key) {
     return id;
 }
 
-/* Its oldest move: the place stays taken until its namespace's turn comes, and is empty. */
+/* Empties the place of the oldest move; the eviction gives it away at the namespace's turn. */
 static void forget_move(struct placement_history *h, struct kept_placement *p) {
     struct kept_move *move = &h->moves[p->places[p->first]];
     free(move->names);
@@ -162,7 +162,7 @@ void placement_history_forget(struct placement_history *h, struct str namespace,
 
 /* ---- moves ---- */
 
-/* How many of the names fit half of what is kept of a move. */
+/* Returns how many of the names fit into half of LIMIT_MOVE_NAMES. */
 static uint32_t count_fitting(const struct str *names, uint32_t count, size_t *bytes) {
     size_t used = 0;
     uint32_t n = 0;
@@ -198,7 +198,7 @@ static void add_move(struct placement_history *h, uint32_t id, const struct kept
     const uint32_t at = eviction_place(h->eviction, hash_str((struct str){p->key, p->namespace_n}));
     const uint32_t owner = h->moves[at].record;
     if (owner != 0)
-        forget_move(h, placement_at(h, owner - 1)); /* its oldest, as that of its namespace */
+        forget_move(h, placement_at(h, owner - 1)); /* also its oldest, as the namespace's oldest */
     if (p->count == LIMIT_MOVES_OF_ONE)
         forget_move(h, p);
     h->moves[at] = *move;
@@ -245,12 +245,12 @@ static void set_standing(struct kept_placement *p, const struct owned_answer *a,
                                               .wall_ms = wall_ms};
 }
 
-/* A look that failed has begun nothing. */
+/* A look that failed begins no move. */
 static bool begins(const struct owned_answer *a) {
     return a->moves > 0 && a->result != OWNED_FAILED;
 }
 
-/* A first result is no change. */
+/* Is there a move or a change of the result? A first result is no change. */
 static bool is_worth_noting(const struct kept_placement *p, const struct owned_answer *a) {
     const char *before = p->standing.result, *now = result_of(a);
     const bool changed = before != NULL && before[0] != '\0' && now[0] != '\0' && now != before;
@@ -276,7 +276,7 @@ void placement_history_look(struct placement_history *h, struct str namespace, s
     mutex_lock(&h->mutex);
     uint32_t id = h->leads ? find(h, &key) : HASHMAP_NONE;
     if (id != HASHMAP_NONE && placement_at(h, id)->uid != hash_str(a->uid)) {
-        drop(h, id); /* another one of its name */
+        drop(h, id); /* another Placement with the same name */
         id = HASHMAP_NONE;
     }
     if (id == HASHMAP_NONE && h->leads)

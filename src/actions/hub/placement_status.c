@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* ---- what there is ---- */
+/* ---- the present status ---- */
 
 struct known_condition {
     struct str type, status, reason, message, changed_at;
@@ -188,7 +188,7 @@ static void put_condition(struct json_writer *w, const struct ocm_condition *c,
     json_end_object(w);
 }
 
-/* Those that are there in their order, and then new ones. */
+/* Writes the present conditions in their order, then new ones. */
 static void put_conditions(struct json_writer *w, const struct known_status *known,
                            const struct status_wanted *wanted, struct str now) {
     json_key(w, STR("conditions"));

@@ -10,17 +10,17 @@
 #include <stdlib.h>
 
 enum {
-    VIEW_MS = 5,            /* for so long a view may hold up the watch, and one plan longer */
-    REST_MS = 50,           /* the watch has as much time afterwards, up to this */
-    POLL_MS = 1000,         /* how often it is looked whether policies have changed */
+    VIEW_MS = 5,            /* how long a view may hold up the watch, plus one plan */
+    REST_MS = 50,           /* how long the watch has afterwards, at most */
+    POLL_MS = 1000,         /* how often to check if policies have changed */
     RETRY_MS = 60000,       /* after a plan that failed; doubles */
     RETRY_MAX_MS = 3600000, /* ... up to this */
     PLAN_BYTES = 256 << 20,
-    /* 25 ms where a step takes 5 ns; and 20 ms for columns, trees and the order of clusters, which
-     * only who asks for them first pays, at 20 ns a step: nobody waits for longer than 50 ms. */
+    /* 25 ms at 5 ns a step; plus 20 ms for columns, trees and the order of clusters, which only the
+     * first user pays, at 20 ns a step: no wait is longer than 50 ms. */
     PLAN_STEPS = 5000000,
     KEY_STEPS = 1000000,
-    TURN_STEPS = 100000, /* of a plan; a namespace whose plans take more loses turns for it */
+    TURN_STEPS = 100000, /* of plans: a namespace loses a turn for each of these */
 };
 
 const struct event_reason planner_reasons[PLANNER_REASONS] = {
@@ -53,7 +53,7 @@ static int64_t now_ms(const struct planner *p) {
 void planner_changed(void *ctx, struct str namespace, struct str name) {
     struct planner *p = ctx;
     mutex_lock(&p->mutex);
-    if (p->leads) /* who begins to lead looks at all */
+    if (p->leads) /* a new leader plans all */
         planner_mark_name(p, (struct planner_key){namespace, name});
     mutex_unlock(&p->mutex);
 }
@@ -144,7 +144,7 @@ static void record_events(const struct planner *p, const struct owned_question *
                      a->warning);
 }
 
-/* Keys of all that are known; false: not all have been looked at, or there is no memory. */
+/* Lists the keys of all records. Returns false if some were not planned yet, or without memory. */
 static bool find_keys(struct planner *p, uint64_t **ret, uint32_t *ret_count) {
     mutex_lock(&p->mutex);
     bool good = !p->all_dirty && p->again_ms == INT64_MAX;
@@ -167,8 +167,8 @@ static bool find_keys(struct planner *p, uint64_t **ret, uint32_t *ret_count) {
 
 enum { SWEEP_RETRY_MS = 1000 };
 
-/* What belongs to no Placement any more. Which are there is asked anew for each write: one may have
- * come meanwhile. */
+/* Looks for items of no Placement. Lists the Placements' keys again for each write: a Placement may
+ * have come meanwhile. */
 static int sweep(struct planner *p, struct planner_record *r, const struct owned_question *q,
                  struct owned_answer *ret, struct err *err) {
     uint64_t *keys;
@@ -238,25 +238,25 @@ static void set_wake(struct planner *p, struct planner_record *r, int64_t wait_m
         p->next_wake_ms = r->wake_ms;
 }
 
-/* Until what it needs to leave them is written, and seen. */
+/* Sets r->urgent until the writes that leave clusters are seen. */
 static void note_urgent(struct planner_record *r, const struct owned_answer *a) {
     const bool writes = a->write.what == OWNED_DECISION || a->write.what == OWNED_SCORE;
     const bool lost = a->has_lost && a->result == OWNED_DECIDED;
     r->urgent = lost || (r->urgent && (writes || a->write_is_out));
 }
 
-/* The mutex is held. A write that was taken meanwhile makes the answer one of yesterday. */
+/* The mutex is held. The answer is out of date if a write was taken meanwhile. */
 static bool publish(struct planner *p, uint32_t id, struct owned_answer *a, uint64_t takes) {
     struct planner_record *r = planner_record(p, id);
     owned_write_done(&r->pending);
     if (r->takes != takes) {
         owned_write_done(&a->write);
-        return false; /* its end makes it dirty */
+        return false; /* the write's end marks it */
     }
     r->pending = a->write;
     r->planned = true;
     if (!a->write_is_out && r->written != 0)
-        planner_set_waits(p, id, STR("")); /* it is seen, or waited for no more */
+        planner_set_waits(p, id, STR("")); /* it is seen, or too old to wait for */
     if (!a->write_is_out || a->write.item.n > 0)
         planner_set_waits(p, id, a->write.item.n > 0 ? strbuf_str(&a->write.object) : STR(""));
     if (r->failures == 0 || a->has_key)
@@ -279,12 +279,12 @@ static int64_t retry_ms(uint32_t failures) {
     return ms < RETRY_MAX_MS ? ms : RETRY_MAX_MS;
 }
 
-/* Returns whether there is something new to be written. */
+/* Returns true if there is a new write to offer. */
 static bool plan_one(struct planner *p, uint32_t id, struct fleet_view *view) {
     struct owned_answer a;
     uint64_t steps;
     mutex_lock(&p->mutex);
-    struct planner_record *r = planner_record(p, id); /* which stays where it is */
+    struct planner_record *r = planner_record(p, id); /* records do not move */
     hear_news(r);
     const uint64_t takes = r->takes;
     mutex_unlock(&p->mutex);
@@ -323,7 +323,7 @@ static void mark_visited(void *ctx, struct str namespace, struct str name) {
     mutex_unlock(&p->mutex);
 }
 
-/* Those that are known, and those that are not known any more. */
+/* Marks all Placements of the fleet, and all records: their Placement may be gone. */
 static void mark_all(struct planner *p) {
     struct fleet_view view;
     mutex_lock(&p->mutex);
@@ -335,7 +335,7 @@ static void mark_all(struct planner *p) {
     fleet_placements_each(&view, mark_visited, p);
     fleet_view_close(&view);
     mutex_lock(&p->mutex);
-    planner_mark_sweep(p); /* which waits until all of these are planned */
+    planner_mark_sweep(p); /* it waits until all of these are planned */
     mutex_unlock(&p->mutex);
 }
 
@@ -357,7 +357,7 @@ static void mark_due(struct planner *p) {
     mutex_unlock(&p->mutex);
 }
 
-/* Policies are replaced as a set. */
+/* Holds the newest set of policies. Returns true if it is another one. */
 static bool policies_changed(struct planner *p) {
     if (p->options.policies == NULL)
         return false;
@@ -369,7 +369,7 @@ static bool policies_changed(struct planner *p) {
     return changed;
 }
 
-/* May somebody be planned now? The mutex is held. */
+/* May a Placement be planned now? The mutex is held. */
 static bool has_turn(const struct planner *p) {
     return now_ms(p) < p->rest_until_ms ? turns_any_free(&p->dirty) : turns_any(&p->dirty);
 }
@@ -381,9 +381,9 @@ static uint32_t take_dirty(struct planner *p) {
     return id;
 }
 
-/* A watch that waits for the view has the lock once, and then reads its next event: without a rest
- * it shows one event for each plan, and a namespace whose plans are long would hold up the events
- * of everybody. Others, whose plans are short, need not wait for the rest to end. */
+/* A watch that waits for the view gets the lock once, and then reads its next event: without a rest
+ * it would show one event for each plan, and a namespace with long plans would hold up the events
+ * of all. Namespaces with short plans need not wait for the rest to end. */
 static void begin_rest(struct planner *p, int64_t until_ms) {
     const int64_t now = now_ms(p), over_ms = now - until_ms;
     if (over_ms > 0)
@@ -400,7 +400,7 @@ static void plan_some(struct planner *p) {
         if (id == POOL_NONE)
             break;
         is_new = plan_one(p, id, &view);
-    } while (!is_new && now_ms(p) < until_ms); /* a write waits for no other plan */
+    } while (!is_new && now_ms(p) < until_ms); /* a write does not wait for more plans */
     fleet_view_close(&view);
     begin_rest(p, until_ms);
     if (is_new)
@@ -409,7 +409,7 @@ static void plan_some(struct planner *p) {
 
 enum duty { DUTY_STOP, DUTY_NOTHING, DUTY_ALL, DUTY_SOME };
 
-/* Waits until there is something to do, but not for ever. */
+/* Waits for the next duty, at most POLL_MS. */
 static enum duty wait_for_duty(struct planner *p) {
     const bool ready = p->options.is_ready(p->options.ctx);
     const int64_t now = now_ms(p);

@@ -1,4 +1,4 @@
-/* What a planner keeps; only files of this folder include it. */
+/* The state of a planner; only files of this folder include it. */
 #pragma once
 
 #include "base/hashmap.h"
@@ -33,7 +33,7 @@ void planner_metrics_look(struct planner_metrics *m, const struct owned_answer *
 
 /* ---- records: planner_records.c ---- */
 
-/* What the writer has done with a write, until the planner's thread looks. */
+/* Reports of the writer about a write, until the planner's thread reads them. */
 struct planner_news {
     bool taken, ended;
     struct owned_write write; /* that was taken, without path and body */
@@ -45,31 +45,31 @@ struct planner_news {
 struct planner_record {
     uint32_t id;
     struct strbuf name; /* "NAMESPACE/NAME"; "/": the sweep of scores, which is no Placement */
-    struct turn dirty;  /* waits there until it is planned */
-    bool offered;       /* it is in the list of what is to be written, by `next` */
-    bool urgent;        /* it is on its way from clusters that do not fit any more */
-    bool planned;       /* it was looked at */
+    struct turn dirty;  /* waits in planner.dirty until it is planned */
+    bool offered;       /* is in the list of pending writes, linked by `next` */
+    bool urgent;        /* it leaves clusters that no longer fit */
+    bool planned;       /* was planned at least once */
     uint32_t next;
-    uint32_t failures;          /* of its last looks, in a row */
-    uint64_t takes;             /* counted */
+    uint32_t failures;          /* failed plans in a row */
+    uint64_t takes;             /* writes that were taken */
     struct owned_write pending; /* to be taken */
     struct planner_news news;
     bool has_key;
-    struct injected_key key; /* of its items: planner_scored() finds it by that */
-    bool has_noted_key;      /* the one in its annotation, whose items are in use as well */
+    struct injected_key key; /* of its items: planner_scored() finds it by this key */
+    bool has_noted_key;      /* the key in its annotation, whose items are in use, too */
     struct injected_key noted_key;
     struct strbuf waits; /* "CLUSTER/RESOURCE" of an AddOnPlacementScore that it wants to write, or
-                            has written and not seen; others that wait for the same are behind the
-                            first, which is indexed */
+                            has written and not seen; the first waiting record is indexed, the
+                            others follow it */
     uint32_t next_waiting; /* POOL_NONE: none */
-    uint64_t written;      /* the version of that object that its last write is about: a hash; 0: it
-                              has none under way or to be seen */
-    bool under_way;        /* a write of it has not ended: it stays, and takes no other */
-    uint32_t next_joined;  /* the next whose item is in the same write; POOL_NONE: none */
+    uint64_t written;      /* hash of the object's version from which its last write was made; 0: no
+                              write is under way or unseen */
+    bool under_way;        /* its write has not ended: keep it, take no other */
+    uint32_t next_joined;  /* the next record that shares the write; POOL_NONE: none */
     /* The thread's. */
     struct owned owned;
     struct planner_counts counts;
-    int64_t wake_ms; /* INT64_MAX: it does not wait for a time */
+    int64_t wake_ms; /* INT64_MAX: waits for no time */
 };
 
 struct planner {
@@ -81,19 +81,19 @@ struct planner {
     struct pool records;                      /* records are freed by the thread alone */
     struct hashmap index, by_key, by_waiting; /* of records */
     struct turns dirty;                       /* by namespace: to be planned */
-    uint32_t first_ready, last_ready;         /* to be written; POOL_NONE */
+    uint32_t first_ready, last_ready;         /* pending writes; POOL_NONE */
     struct denied_objects denied;
-    int64_t again_ms; /* when all are marked again, because there was no memory; INT64_MAX: not */
+    int64_t again_ms; /* when to mark all again after a lack of memory; INT64_MAX: never */
     /* The thread's. */
     struct arena arena;
     struct policies *held;
     int64_t next_wake_ms, slowest_ms, answered_ms;
-    int64_t rest_until_ms; /* until then those who have lost a turn are not planned */
+    int64_t rest_until_ms; /* until then owners that lost a turn are not planned */
     struct score_sweep sweep;
     struct planner_metrics metrics;
 };
 
-/* Of a Placement. */
+/* The name of a Placement. */
 struct planner_key {
     struct str namespace, name;
 };
@@ -105,30 +105,30 @@ static inline struct planner_record *planner_record(const struct planner *p, uin
 
 /* The mutex is held for all of these. */
 
-/* POOL_NONE: there is none. */
+/* Returns POOL_NONE if the Placement has no record. */
 uint32_t planner_find(const struct planner *p, struct planner_key key);
-/* It is to be written, and was not before. */
+/* Puts a Placement into the list of pending writes; it must not be there. */
 void planner_offer(struct planner *p, uint32_t id);
-/* The first that is; POOL_NONE: none is. */
+/* Takes the first of that list; POOL_NONE: the list is empty. */
 uint32_t planner_take_offer(struct planner *p);
-/* Whose turn it is to be planned; POOL_NONE: nobody's. */
+/* Takes the Placement to plan next; POOL_NONE: none waits. */
 uint32_t planner_take_dirty(struct planner *p);
 void planner_mark(struct planner *p, uint32_t id);
-/* One that is not known is made. */
+/* Marks a Placement, and makes its record if needed. */
 void planner_mark_name(struct planner *p, struct planner_key key);
-/* Makes the sweep look at all scores, when it is its turn. */
+/* Makes the sweep look at all scores in its turn. */
 void planner_mark_sweep(struct planner *p);
 void planner_drop(struct planner *p, uint32_t id);
-/* Takes what is to be written of this Placement, and for an AddOnPlacementScore what all others
- * want of it: planner_take.c. */
+/* Takes this Placement's write; for an AddOnPlacementScore with the items that all other Placements
+ * want in it: planner_take.c. */
 void planner_take_write(struct planner *p, uint32_t id, const struct fleet_view *v,
                         struct write *ret);
-/* Tells it and those that have joined its last write how that has ended. */
+/* Reports the write's result to the Placement and to those that share the write. */
 void planner_end_write(struct planner *p, uint32_t id, const struct write_result *result);
-/* The first that waits for this object; the others follow by next_waiting. POOL_NONE: nobody. */
+/* Returns the first that waits for the object, or POOL_NONE; others follow by next_waiting. */
 uint32_t planner_first_waiting(const struct planner *p, struct str object);
 void planner_mark_waiting(struct planner *p, struct str object);
-/* Under which key planner_scored() finds it, and which object it waits for ("": none). */
+/* Sets the key by which planner_scored() finds it, and the object that it waits for ("": none). */
 void planner_set_key(struct planner *p, uint32_t id, const struct injected_key *key,
                      const struct injected_key *noted);
 void planner_set_waits(struct planner *p, uint32_t id, struct str object);

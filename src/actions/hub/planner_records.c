@@ -1,5 +1,6 @@
 /*
- * What a planner keeps of each Placement, and the lists and indexes of that. The mutex is held.
+ * The records of Placements, with their lists and indexes. All functions but planner_scored() need
+ * the mutex.
  */
 #include "base/hash.h"
 #include "hub/placement_history.h"
@@ -71,7 +72,7 @@ uint32_t planner_take_offer(struct planner *p) {
     planner_record(p, id)->offered = false;
     p->first_ready = planner_record(p, id)->next;
     if (planner_record(p, id)->pending.what == OWNED_NOTHING)
-        planner_mark(p, id); /* it may be gone, and was kept only because it was offered */
+        planner_mark(p, id); /* its Placement may be gone: only the offer kept the record */
     return id;
 }
 
@@ -101,7 +102,7 @@ void planner_mark_sweep(struct planner *p) {
     planner_mark_name(p, (struct planner_key){STR(""), STR("")});
 }
 
-/* ---- by what they have written ---- */
+/* ---- by their items ---- */
 
 static uint64_t hash_of_key(struct injected_key key) {
     const uint64_t number = injected_key_number(key);
@@ -156,7 +157,7 @@ static void mark_waiting(struct planner *p, struct planner_key object) {
         planner_mark(p, id);
 }
 
-/* Whoever was first gives its place in the index to the one behind it. */
+/* If the first stops to wait, the next one takes its place in the index. */
 static void stop_waiting(struct planner *p, uint32_t id) {
     struct planner_record *r = planner_record(p, id);
     const struct planner_key object = planner_key_of(strbuf_str(&r->waits));
@@ -171,7 +172,7 @@ static void stop_waiting(struct planner *p, uint32_t id) {
         if (at != POOL_NONE)
             planner_record(p, at)->next_waiting = r->next_waiting;
     }
-    /* its write will not be seen any more: nobody need wait for it */
+    /* its write will not be seen any more: the others need not wait for it */
     if (r->written != 0)
         planner_mark_waiting(p, strbuf_str(&r->waits));
     r->written = 0;

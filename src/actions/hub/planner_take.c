@@ -1,16 +1,16 @@
 /*
- * What the writer takes: each write is made when its turn comes, from the object as it is then.
+ * Makes each write when the writer takes it, from the object as it is then.
  *
- * All items that Placements want of one AddOnPlacementScore go in one write. While that is under
- * way, or not seen yet, nobody writes the object: the next write would be made from a version that
- * is none any more. Those that want it meanwhile are planned again when it is seen, and the first
- * of them takes the others along.
+ * All items that Placements want of one AddOnPlacementScore go in one write. Until that write is
+ * seen, the object gets no other write, which would be made from an old version. Placements that
+ * want the object meanwhile are planned again when the write is seen; the first of them takes the
+ * items of the others along.
  */
 #include "base/hash.h"
 #include "base/limits.h"
 #include "hub/planner_internal.h"
 
-enum { WISHES = 512 }; /* of one write */
+enum { WISHES = 512 }; /* in one write */
 
 static struct score_wish wish_of(const struct planner_record *r) {
     return (struct score_wish){strbuf_str(&r->pending.item), r->pending.comes};
@@ -25,7 +25,7 @@ static struct str version_of(const struct fleet_view *v, struct str object,
     return exists ? o.version : STR("");
 }
 
-/* Is the object still what the write was made from? */
+/* Is the object still the version that the write was made from? */
 static bool is_current(const struct planner_record *r, const struct fleet_view *v) {
     const struct owned_write *w = &r->pending;
     const struct planner_key key = planner_key_of(strbuf_str(&r->name));
@@ -60,7 +60,7 @@ static void put_write(const struct owned_write *made, struct write *ret) {
 
 /* ---- items ---- */
 
-/* Is a write of this object under way, or not seen? */
+/* Is a write of this object under way, or not seen yet? */
 static bool is_out(const struct planner *p, struct str object, uint64_t version) {
     uint32_t id = planner_first_waiting(p, object);
     while (id != POOL_NONE && planner_record(p, id)->written != version)
@@ -68,8 +68,8 @@ static bool is_out(const struct planner *p, struct str object, uint64_t version)
     return id != POOL_NONE;
 }
 
-/* Those that want an item of the object to come or to go, and this one first; no more come than
- * there is room for. */
+/* Collects the first Placement, and others that want to add or remove an item of the object; they
+ * add no more items than the object has room for. */
 static uint32_t gather(const struct planner *p, uint32_t first, uint32_t item_count,
                        uint32_t ids[WISHES], struct score_wish wishes[WISHES]) {
     uint32_t count = 1,
@@ -89,7 +89,7 @@ static uint32_t gather(const struct planner *p, uint32_t first, uint32_t item_co
     return count;
 }
 
-/* All of them have the write from now on. The first is told of its end, and passes it on. */
+/* All of them share the write from now on. The first gets its result, and passes it on. */
 static void join_write(struct planner *p, const uint32_t *ids, uint32_t count, struct str version) {
     for (uint32_t i = 0; i < count; i++) {
         struct planner_record *r = planner_record(p, ids[i]);
@@ -109,10 +109,10 @@ static void take_items(struct planner *p, uint32_t first, const struct fleet_vie
     const struct str version = version_of(v, object, &item_count);
     const uint64_t number = hash_str(version) | 1;
     if (is_out(p, object, number))
-        return; /* it is planned again when the object is seen, or after a while */
+        return; /* planned again when the object is seen, or after a while */
     if (denied_objects_left_ms(&p->denied, object, p->options.clock->now_ms(p->options.clock)) >
         0) {
-        planner_mark(p, first); /* the plan goes around the object, or waits */
+        planner_mark(p, first); /* plans without the object, or waits */
         return;
     }
     const uint32_t count = gather(p, first, item_count, ids, wishes);
@@ -120,7 +120,7 @@ static void take_items(struct planner *p, uint32_t first, const struct fleet_vie
         put_write(&made, ret);
         r->written = r->waits.n > 0 ? number : 0;
         join_write(p, ids, count, version);
-    } else { /* they have what they want, or there is no memory */
+    } else { /* the object is right already, or memory is short */
         for (uint32_t i = 0; i < count; i++)
             planner_mark(p, ids[i]);
     }
@@ -132,7 +132,7 @@ void planner_take_write(struct planner *p, uint32_t id, const struct fleet_view 
     struct planner_record *r = planner_record(p, id);
     const bool is_item = r->pending.what == OWNED_SCORE && r->pending.item.n > 0;
     if (r->under_way)
-        return; /* the end of that write has it planned again */
+        return; /* planned again when that write ends */
     if (is_item) {
         take_items(p, id, v, ret);
     } else if (r->pending.what != OWNED_NOTHING && !is_current(r, v)) {
@@ -161,7 +161,7 @@ static void end_one(struct planner *p, uint32_t id, const struct write_result *r
     planner_mark(p, id);
 }
 
-/* All Placements that want the object wait for it together. */
+/* Records a denial or a success for all Placements that want the object. */
 static void note_denial(struct planner *p, struct str object, const struct write_result *result) {
     if (is_denial(result->status))
         denied_objects_add(&p->denied, object, p->options.clock->now_ms(p->options.clock));
@@ -174,7 +174,7 @@ void planner_end_write(struct planner *p, uint32_t id, const struct write_result
     if (r->written != 0)
         note_denial(p, strbuf_str(&r->waits), result);
     const bool is_another = result->end == WRITE_DONE || result->end == WRITE_CONFLICT;
-    if (r->written != 0 && !is_another) { /* there is no other version to wait for */
+    if (r->written != 0 && !is_another) { /* no new version will be seen */
         r->written = 0;
         planner_mark_waiting(p, strbuf_str(&r->waits));
     }

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 enum {
-    SWEEP_MS = 600000, /* what nobody was told of is found after so long */
-    TRIES = 3,         /* writes of an object, before the next one's turn comes */
+    SWEEP_MS = 600000, /* between sweeps that nothing has triggered */
+    TRIES = 3,         /* of writes of an object, before the next object */
 };
 
 void score_sweep_done(struct score_sweep *s) {
@@ -21,7 +21,7 @@ static int compare_keys(const void *a, const void *b) {
     return (*left > *right) - (*left < *right);
 }
 
-/* One that is not in use. */
+/* Is it an item of ours with an unused key? */
 static bool is_dead(const void *ctx, struct str resource, struct str item) {
     const struct score_sweep *s = ctx;
     struct injected_key key;
@@ -70,7 +70,7 @@ void score_sweep_begin(struct score_sweep *s, const struct fleet_view *view) {
     s->again = false;
     fleet_score_objects_each(view, find, &f);
     if (strbuf_failed(&s->objects))
-        strbuf_done(&s->objects); /* the next one finds them */
+        strbuf_done(&s->objects); /* the next sweep finds them */
 }
 
 int score_sweep_look(struct score_sweep *s, struct owned *o, const struct owned_question *q,
@@ -81,7 +81,7 @@ int score_sweep_look(struct score_sweep *s, struct owned *o, const struct owned_
     owned_look_for_last(&x);
     ret->write_is_out = o->progress != OWNED_IDLE;
     if (x.doubt != DOUBT_NONE || q->settings->without_scores)
-        return 0; /* without scores there is no right to write them, either */
+        return 0; /* no permission to write them, either */
     while (s->at < names.n) {
         const struct str object = str_of(names.p + s->at);
         const size_t slash = str_find(object, '/');

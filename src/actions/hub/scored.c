@@ -1,24 +1,24 @@
 /*
- * A Placement in mode Scores. OCM's controller decides; it is told which clusters by an item of
- * AddOnPlacementScores, 100 where a cluster is in the plan and nothing elsewhere, which a
- * prioritizer of the highest weight and, for hard terms, a gate in every predicate read
- * (model/injected.h). The webhook adds both when the Placement is created, under a key that nothing
- * is published by; here it gets its own once its scores are there, as one that is live does.
+ * A Placement in mode Scores. OCM's controller decides by items of AddOnPlacementScores: 100 for
+ * each cluster of the plan, nothing for others. A prioritizer of the highest weight and, for hard
+ * terms, a gate in every predicate read them (model/injected.h). The webhook adds both to a new
+ * Placement, with a key that no item has; this file writes the Placement's own key once its items
+ * are there, as for a Placement that is older.
  *
  *     plan -> items, one write at a time -> what the Placement lacks -> OCM decides -> as planned?
  *
- * Hard terms hold once OCM heeds them, because it sees its scores in the order of their writes: one
- * comes only where there is room for it (hub/scored_order.c). A decision that OCM makes while it
- * sees them come may lack one and have a later one, so one changes only where terms hold whichever
- * of the others OCM has seen: its decisions show which. The Placement is another watch of OCM's, so
- * one that is live gets its gate after the prioritizer, when OCM is seen to have its items. Without
- * hard terms what comes is added before what goes.
+ * Hard terms hold once OCM heeds the items, because it sees them in the order of their writes: an
+ * item is added only where there is room for it (hub/scored_order.c). A decision of OCM may still
+ * miss an item and have a later one, so an item changes only if terms hold whichever other items
+ * OCM has seen: its decisions show which. OCM watches Placements separately, so an older Placement
+ * gets its gate after the prioritizer, when OCM has seen its items. Without hard terms, items are
+ * added before others are removed.
  *
- * A cluster that OCM does not select within a time, though it has its item, fewer are selected than
- * asked for and nothing else is under way, is refused: something that is not known here is against
- * it, such as an expression in CEL. It is left out until it changes, or a longer time is over.
+ * A cluster is refused if OCM does not select it within a time, though it has its item, too few
+ * clusters are selected and nothing else is under way: Evenkeel does not know what keeps OCM from
+ * it, for example a CEL expression. It is left out until it changes, or a longer time is over.
  *
- * Items of Placements that are no more are hub/score_sweep.h's to take away.
+ * hub/score_sweep.h removes the items of deleted Placements.
  */
 #include "admission/placements/decision.h"
 #include "base/hash.h"
@@ -29,19 +29,19 @@
 #include <stdlib.h>
 
 enum {
-    PATIENCE_MS = 5000, /* for so long nobody need be told that OCM has not answered yet */
+    PATIENCE_MS = 5000, /* until a condition reports that OCM has not answered yet */
     SLOWEST_TIMES = 3,
     SLOWEST_MAX_MS = 600000,
-    REFUSED_MAX_MS = 6 * 3600000, /* a cluster is left out, at the longest */
+    REFUSED_MAX_MS = 6 * 3600000, /* for which a cluster is left out, at the longest */
     TIMES_MAX = 10,
-    SILENT_TIMES = 10, /* who says nothing for so many times as long has refused, too */
-    STATUS_MS = 500,   /* OCM's status may come so much later than its decisions */
+    SILENT_TIMES = 10, /* times refused_after(): OCM refuses even if it shows no sign of life */
+    STATUS_MS = 500,   /* by which OCM's status may be later than its decisions */
     HEED_MS = 250,     /* within which OCM ends a decision that it has begun */
 };
 
-/* ---- what is there ---- */
+/* ---- the present state ---- */
 
-/* Of OCM's decisions, as they are: another one, and it has written something. */
+/* Hashes the versions of OCM's decisions: another hash means that OCM has written. */
 static uint64_t hash_of_versions(const struct looking *x) {
     uint64_t hash = 0; /* their order does not matter */
     for (const struct fleet_decision *d = x->existing; d != NULL; d = d->next)
@@ -49,12 +49,12 @@ static uint64_t hash_of_versions(const struct looking *x) {
     return hash;
 }
 
-/* It was told to heed its own items. */
+/* Does the Placement already heed its own items? */
 static bool had_own_key(const struct looking *x) {
     return x->injected.valid && injected_key_eq(x->injected.key, x->ret->key);
 }
 
-/* [slots]: which clusters have its item. NULL: no memory, or steps. */
+/* Marks the clusters that have the Placement's item. [slots]. NULL: no memory or steps are left. */
 static uint8_t *find_published(struct looking *x, uint32_t *ret_count) {
     const struct injected_key key = x->ret->key;
     const struct fleet_scores *scores =
@@ -103,7 +103,7 @@ static struct owned_refused *make_refused(struct owned *o, struct str cluster) {
     return r;
 }
 
-/* `known`: of that cluster, if it was refused before. Returns NULL without memory. */
+/* `known`: the cluster's refusal before, or NULL. Returns NULL without memory. */
 static struct owned_refused *refuse(struct owned *o, struct owned_refused *known,
                                     struct str cluster, uint64_t inputs, int64_t now_ms,
                                     int64_t for_ms) {
@@ -154,15 +154,14 @@ static void plan_without(struct looking *x, bool are_noted) {
     owned_wake_in(x, are_noted ? 0 : MEMORY_MS);
 }
 
-/* Is it of no use any more? The cluster has changed, OCM selects it after all, or it has its item.
- */
+/* Is the refusal over? The cluster has changed, OCM selects it after all, or it has its item. */
 static bool is_past(const struct looking *x, const struct owned_refused *r, uint32_t slot,
                     const uint8_t *has, const uint8_t *selected) {
     return (r->unwritable ? has : selected)[slot] != 0 ||
            fleet_cluster(x->q->view, slot)->inputs != r->inputs;
 }
 
-/* Clusters whose time is not over are left out. `has`: which have the Placement's item. */
+/* Leaves out clusters whose time is not over. `has`: clusters with the Placement's item. */
 static int leave_out_refused(struct looking *x, const uint8_t *has) {
     struct owned *o = x->o;
     const struct topology *t = x->q->view->clusters.topology;
@@ -206,12 +205,12 @@ static int64_t refused_after(const struct looking *x) {
     return slow > x->q->settings->refused_after_ms ? slow : x->q->settings->refused_after_ms;
 }
 
-/* Has OCM done anything since it was asked? If it does not run, it refuses nobody. */
+/* Has OCM done anything since it was asked? If it does not run, it refuses no cluster. */
 static bool is_alive(const struct looking *x) {
     return x->o->versions != hash_of_versions(x) || x->q->answered_ms > x->o->asked_ms;
 }
 
-/* Who begins to lead has not seen what OCM had written before. */
+/* A new leader has not seen what OCM wrote before. */
 static void begin_asking(struct looking *x) {
     struct owned *o = x->o;
     if (o->asks)
@@ -222,7 +221,7 @@ static void begin_asking(struct looking *x) {
         o->versions = hash_of_versions(x);
 }
 
-/* It has had its time: what it has not selected it refuses. */
+/* Has OCM had its time? It refuses what it has not selected by now. */
 static bool is_over(const struct looking *x) {
     const int64_t waited = x->q->now_ms - x->o->asked_ms, after = refused_after(x);
     return waited >= after && (is_alive(x) || waited >= SILENT_TIMES * after);
@@ -239,7 +238,7 @@ static int refuse_all(struct looking *x, const uint32_t *slots, uint32_t count) 
 
 /* ---- which items OCM has not seen ---- */
 
-/* Does OCM judge what nobody here does? Then it may refuse a cluster, and not answer. */
+/* Does OCM evaluate CEL, which Evenkeel does not? Then it may refuse a cluster and not answer. */
 static bool has_expressions(const struct looking *x) {
     bool any = false;
     for (uint32_t i = 0; i < x->placement.predicate_count; i++)
@@ -248,8 +247,8 @@ static bool has_expressions(const struct looking *x) {
 }
 
 /*
- * OCM's decisions show which items it has surely seen, once it heeds them: it selects what has an
- * item, as many as it has room for, and nothing else. Where it has no room it does not answer.
+ * Finds items that OCM may not have seen. Once it heeds items, it selects only clusters with an
+ * item, as many as it has room for. If it has no room, its decisions show nothing.
  */
 static int find_unseen(struct scored_changes *p) {
     struct looking *x = p->x;
@@ -278,14 +277,14 @@ static int find_unseen(struct scored_changes *p) {
     return 0;
 }
 
-/* Does an item wait so long that it has to be said? */
+/* Does an item wait so long that the condition must report it? */
 static bool is_waited_for(const struct looking *x) {
     const struct owned *o = x->o;
     return o->asks && x->q->now_ms - o->asked_ms >= PATIENCE_MS &&
            o->versions == hash_of_versions(x);
 }
 
-/* The next item waits for OCM's answer to those before it. *ret_goes_on: for no longer. */
+/* Waits for OCM's answer to the items before the next one. *ret_goes_on: has waited long enough. */
 static int wait_to_be_seen(struct scored_changes *p, bool *ret_goes_on) {
     struct looking *x = p->x;
     const bool may_refuse = has_expressions(x);
@@ -332,13 +331,13 @@ static int find_changes(struct scored_changes *p) {
     return 0;
 }
 
-/* From here on OCM has something to answer to. */
+/* From now on OCM has something to answer. */
 static void begin_writing(struct looking *x) {
     x->o->asks = false;
     x->o->versions = hash_of_versions(x);
 }
 
-/* For how long nobody is to write the AddOnPlacementScore of that cluster. */
+/* Returns how long the AddOnPlacementScore of that cluster must not be written. */
 static int64_t denied_ms(struct looking *x, uint32_t slot) {
     const struct str cluster = ocm_cluster_name(&x->d, slot);
     return x->q->denied_ms == NULL
@@ -347,14 +346,14 @@ static int64_t denied_ms(struct looking *x, uint32_t slot) {
                                                          STR_ARG(cluster), x->ret->key.shard));
 }
 
-/* The AddOnPlacementScore of that cluster. */
+/* Finds the AddOnPlacementScore of that cluster. */
 static bool find_object(struct looking *x, uint32_t slot, struct fleet_score_object *ret) {
     const struct str resource = arena_printf(x->arena, INJECTED_RESOURCE, x->ret->key.shard);
     return fleet_score_object(x->q->view, ocm_cluster_name(&x->d, slot), resource, ret);
 }
 
-/* OCM reads the items one by one while it decides: an item that goes just after another one has
- * come may leave it with neither. */
+/* OCM reads the items one by one while it decides: if an item is removed just after another one was
+ * added, it may miss both. */
 static bool wait_for_heed(struct looking *x) {
     const struct owned *o = x->o;
     const int64_t left = o->last_ms + HEED_MS - x->q->now_ms;
@@ -375,7 +374,7 @@ static uint32_t next_of_soft(const struct scored_changes *p) {
     return p->remove[0];
 }
 
-/* TOPOLOGY_NONE: it waits. */
+/* TOPOLOGY_NONE: the next item must wait. */
 static int next_of_hard(struct scored_changes *p, uint32_t *ret) {
     bool goes_on = true;
     int r = had_own_key(p->x) && p->x->injected.gated ? find_unseen(p) : 0;
@@ -406,8 +405,8 @@ static int write_item(struct scored_changes *p) {
         return 0;
     }
     const bool exists = find_object(x, slot, &object);
-    const bool is_full = exists && object.item_count >= LIMIT_SCORE_ITEMS; /* of others */
-    if (exists || denied > 0) /* one that is made has no item yet */
+    const bool is_full = exists && object.item_count >= LIMIT_SCORE_ITEMS; /* of other Placements */
+    if (exists || denied > 0) /* a new object has no item yet */
         begin_writing(x);
     if (p->has[slot] == 0 && (denied > 0 || is_full)) {
         plan_without(x, scored_refuse(x->o, ocm_cluster_name(&x->d, slot),
@@ -442,9 +441,9 @@ int scored_leave(struct looking *x, bool *ret_done) {
     return x->doubt == DOUBT_NONE ? scored_write_injection(x, patch.document) : 0;
 }
 
-/* ---- what OCM makes of it ---- */
+/* ---- OCM's decisions ---- */
 
-/* Targets that are not among its decisions. */
+/* Lists the targets that are not among OCM's decisions. */
 static uint32_t find_missing(struct looking *x, uint32_t *missing) {
     uint8_t *has = arena_alloc(x->arena, x->slots);
     uint32_t count = 0;
@@ -466,14 +465,14 @@ static struct ocm_condition waiting_for_scores(void) {
                    "OCM has not decided by all scores yet: it is slow, or does not run");
 }
 
-/* By OCM, which judges what nobody here does: a CEL expression that does not compile, say. */
+/* OCM found a mistake that Evenkeel cannot see, such as a CEL expression that does not compile. */
 static struct ocm_condition misconfigured(struct looking *x, struct str message) {
     return (struct ocm_condition){
         owned_spread_condition, OCM_UNKNOWN, ocm_spread_reason_names[OCM_SPREAD_MISCONFIGURED],
         arena_printf(x->arena, "OCM does not decide it: %.*s", STR_ARG(message))};
 }
 
-/* It is left out; or it was, and the next write will show whether it still need be. */
+/* Is the cluster left out? Or was it, and only the next write shows if it still must be? */
 static bool is_refused(const struct looking *x, const struct owned_refused *r) {
     return r->until_ms > x->q->now_ms || (r->unwritable && r->is_due);
 }
@@ -520,7 +519,7 @@ static int wait_for_status(struct looking *x, bool *ret_waits) {
     return r;
 }
 
-/* What is there, if nothing of mode Scores stands in its way. */
+/* Returns the condition when nothing of mode Scores stands in the way. */
 static struct ocm_condition condition_now(struct looking *x) {
     return x->ret->refused > 0 ? refused_condition(x) : owned_spread_now(x);
 }
@@ -530,7 +529,7 @@ static int mend_condition(struct looking *x) {
     return owned_mend_condition(x, &condition);
 }
 
-/* Does OCM select a cluster by itself that is left out here? What else it selects is no sign. */
+/* Does OCM select a cluster that is left out here? Its other clusters are no sign. */
 static bool takes_refused(const struct looking *x) {
     for (uint32_t i = 0; x->refused_at != NULL && i < x->decision_count; i++) {
         const uint32_t place = x->refused_at[x->decisions[i]];
@@ -540,7 +539,7 @@ static bool takes_refused(const struct looking *x) {
     return false;
 }
 
-/* OCM has what it needs, and has not done it. */
+/* OCM has all items, but its decisions are not as planned. */
 static int wait_for_ocm(struct looking *x, const uint32_t *missing, uint32_t count) {
     struct owned *o = x->o;
     begin_asking(x);
@@ -581,14 +580,13 @@ static bool is_gated(const struct looking *x) {
 /* Would adding the gate now remove clusters? OCM watches Placements and scores separately, and may
  * not have seen our scores yet. */
 static bool may_lose(const struct looking *x) {
-    const bool was_gated = had_own_key(x) && x->injected.gated; /* somebody takes it away */
+    const bool was_gated = had_own_key(x) && x->injected.gated; /* somebody removes it */
     return owned_has_hard_terms(x) && x->decision_count > 0 && !is_gated(x) && !was_gated;
 }
 
-/* Its decisions show that OCM has seen the items, when it has written some since it was told to
- * heed them, and all that are planned are among these. Where it has nothing to write, or refuses
- * one, it has the time that a refused cluster has; one that does not run lists both anew when it
- * begins. */
+/* Has OCM seen the items? It has if it has written decisions since it was made to heed them, and
+ * these have all planned clusters. If it writes nothing, or refuses a cluster, it gets the time
+ * that a refused cluster has; an OCM that does not run lists both anew when it starts. */
 static int find_heeding(struct looking *x, bool *ret) {
     struct owned *o = x->o;
     uint32_t *missing = arena_array(x->arena, x->target_count, sizeof *missing);
@@ -596,7 +594,7 @@ static int find_heeding(struct looking *x, bool *ret) {
     if (missing == NULL)
         return err_set(x->err, -ENOMEM, "no memory for decisions");
     if (!had_own_key(x))
-        return 0; /* it is to be told first */
+        return 0; /* it must heed them first */
     const bool all = find_missing(x, missing) == 0;
     begin_asking(x);
     const bool wrote = o->versions != hash_of_versions(x);
@@ -624,7 +622,7 @@ static int look_at_decisions(struct looking *x) {
 
 /* ---- a look ---- */
 
-/* What cannot be decided stays. */
+/* Keeps the decisions of a Placement that cannot be decided. */
 static int keep(struct looking *x) {
     x->ret->result = OWNED_KEPT;
     x->ret->kept = owned_why_kept(x);
@@ -650,8 +648,8 @@ static int keep_as_it_is(struct looking *x) {
         x, unknown("NotInjected", "the Placement is too large to be told to heed scores"));
 }
 
-/* OCM may have decided so before it was told to: then it has nothing to write, and what it has
- * decided is judged as it is. */
+/* OCM may have decided as planned before it heeded the items: then it has nothing to write, and its
+ * decisions count as they are. */
 static int wait_to_gate(struct looking *x) {
     uint32_t *missing = arena_array(x->arena, x->target_count, sizeof *missing);
     if (missing == NULL)
@@ -671,7 +669,7 @@ static int inject(struct looking *x, bool gate) {
     const enum admission lacks = edit(x, true, gate, &patch);
     if (lacks == ADMISSION_FAILED || lacks == ADMISSION_DENIED)
         return keep_as_it_is(x);
-    /* a gate that was not there yet is nothing that somebody has taken away */
+    /* adding a gate for the first time undoes nobody's removal */
     const bool is_new = gate && !had_gate && lacks == ADMISSION_PATCHED;
     if (!(is_new && had_own_key(x)) &&
         owned_note_undone(x, lacks == ADMISSION_UNCHANGED, had_own_key(x)))
@@ -701,8 +699,8 @@ static int publish(struct looking *x, const uint8_t *has, uint32_t has_count) {
     return r == 0 && !waits ? inject(x, heeds) : r;
 }
 
-/* What was decided before: once OCM heeds its items, these, for OCM fills up what has gone before
- * it is told. One that is new, and was never told anything, has nothing that could stay. */
+/* Sets d.current, the last decision. It is the items once OCM heeds them, because OCM replaces
+ * clusters that go before we know. A new Placement that never heeded items has none to keep. */
 static int take_for_current(struct looking *x, const uint8_t *has, uint32_t has_count) {
     const bool heeds = had_own_key(x);
     uint32_t *slots = arena_array(x->arena, has_count, sizeof *slots), count = 0;
@@ -725,7 +723,7 @@ static int take_for_current(struct looking *x, const uint8_t *has, uint32_t has_
 int scored_look(struct looking *x) {
     uint32_t has_count;
     x->ret->has_key = true;
-    if (x->marked && x->doubt == DOUBT_NONE) { /* of mode Owner; somebody has taken away the rest */
+    if (x->marked && x->doubt == DOUBT_NONE) { /* left from mode Owner, and half removed */
         owned_write_annotations(x, false);
         return 0;
     }

@@ -1,31 +1,31 @@
 /*
- * The order in which items come and go under hard terms, so that these hold after each write, and
- * whichever of the items that OCM may not have seen it sees: it reads them cluster by cluster while
- * it decides, so that a decision may lack one and have a later one.
+ * Chooses the order in which items come and go, so that hard terms hold after each write, whichever
+ * of the unseen items OCM sees: it reads items cluster by cluster while it decides, so a decision
+ * may miss an item and have a later one.
  *
- * Clusters of one domain of the last hard term are alike to all hard terms, since domains are
- * nested: one of each is tried, the fullest domain first where one goes, the emptiest where one
- * comes.
+ * Domains are nested, so clusters of one domain of the last hard term are alike to all hard terms:
+ * one cluster of each domain is tried, the fullest domain first to remove an item, the emptiest to
+ * add one.
  */
 #include "base/hash.h"
 #include "hub/owned_internal.h"
 
 #include <errno.h>
 
-enum { TRIES = 32 }; /* domains that hard terms may forbid */
+enum { TRIES = 32 }; /* domains to try before giving up */
 
 struct domain {
     uint64_t hash;
-    uint32_t count; /* of its clusters that have an item */
+    uint32_t count; /* clusters of it that have an item */
     bool used, tried;
 };
 
 struct ordering {
     const struct scored_changes *changes;
-    const uint64_t *hashes;                   /* [slots]: of the domain */
-    const uint64_t *of_term[PLACEMENT_TERMS]; /* likewise, of that term; NULL: not yet */
+    const uint64_t *hashes;                   /* [slots]: of the cluster's domain */
+    const uint64_t *of_term[PLACEMENT_TERMS]; /* [slots]: of that term's; NULL: not made yet */
     uint8_t *worst;                           /* [slots] */
-    bool waits;                               /* one would hold, had OCM seen all items */
+    bool waits;                               /* a change would hold if OCM had seen all items */
     struct domain *domains;                   /* a table of `mask` + 1 places, never full */
     uint32_t mask;
 };
@@ -48,7 +48,7 @@ static uint32_t last_hard_term(const struct looking *x) {
     return last;
 }
 
-/* Of the domains of a term. NULL: no memory, or steps. */
+/* Hashes each cluster's domain of this term. Returns NULL without memory or steps. */
 static const uint64_t *hash_domains(struct looking *x, uint32_t last) {
     uint64_t *hashes = arena_array(x->arena, x->slots, sizeof *hashes);
     for (uint32_t t = 0; hashes != NULL && t <= last; t++) {
@@ -83,7 +83,7 @@ static bool begin(const struct scored_changes *c, struct ordering *ret) {
     ret->domains = arena_array(x->arena, (size_t)ret->mask + 1, sizeof *ret->domains);
     ret->worst = arena_alloc(x->arena, x->slots);
     if (ret->hashes == NULL || ret->domains == NULL || ret->worst == NULL)
-        return false; /* steps, or the arena says so */
+        return false; /* no steps are left, or the arena has failed */
     for (uint32_t slot = 0; slot < x->slots; slot++)
         if (c->has[slot] != 0 && x->fits[slot] != 0)
             enter(ret, slot, 1);
@@ -96,8 +96,8 @@ static bool begin(const struct scored_changes *c, struct ordering *ret) {
 
 /* ---- tries ---- */
 
-/* Of a domain that was not tried yet; TOPOLOGY_NONE: all were. What fits no more is of none, and
- * bears on no term. */
+/* Returns a cluster of a domain not tried yet; TOPOLOGY_NONE: all were tried. A cluster that does
+ * not fit comes first: it bears on no term. */
 static uint32_t next_try(const struct ordering *o, const uint32_t *slots, uint32_t count,
                          bool fullest) {
     uint32_t best = TOPOLOGY_NONE, best_count = 0;
@@ -114,8 +114,8 @@ static uint32_t next_try(const struct ordering *o, const uint32_t *slots, uint32
     return best;
 }
 
-/* The worst that OCM may see for the term, by what it has not seen: all that this cluster's domain
- * may have and the least of the others where it comes, and the reverse where it goes. */
+/* Does the term hold for the worst set of items that OCM may see? When a cluster is added: all
+ * unseen items of its domain and none of the others; the reverse when it is removed. */
 static bool holds_at_worst(struct ordering *o, const uint8_t *flags, uint32_t slot, uint32_t term,
                            bool goes) {
     const struct scored_changes *c = o->changes;
@@ -133,26 +133,26 @@ static bool holds_at_worst(struct ordering *o, const uint8_t *flags, uint32_t sl
     return goes ? owned_terms_hold(x, o->worst) : !owned_is_above(x, o->worst, slot);
 }
 
-/* Do hard terms hold with these items, whatever OCM has seen of the others? */
+/* Do hard terms hold with these items, whichever unseen items OCM sees? */
 static bool holds_for_ocm(struct ordering *o, const uint8_t *flags, uint32_t slot, bool goes) {
     const struct scored_changes *c = o->changes;
     const struct looking *x = c->x;
     if (c->unseen == NULL || x->fits[slot] == 0)
         return true;
-    /* with a later one gone and an earlier one not there, too few would be left */
+    /* if OCM misses an added item but sees the removal, too few clusters would be left */
     bool hold = c->unseen[slot] == 0 && (!goes || c->unseen_adds == 0);
     for (uint32_t t = 0; hold && t < x->d.term_count; t++)
         hold = !x->d.terms[t].hard || holds_at_worst(o, flags, slot, t, goes);
     return hold;
 }
 
-/* One after which hard terms hold; TOPOLOGY_NONE: none of those that were tried. */
+/* Returns a cluster whose change leaves hard terms intact; TOPOLOGY_NONE: none of those tried. */
 static uint32_t one_that_holds(struct ordering *o, const uint32_t *slots, uint32_t count,
                                bool goes) {
     struct looking *x = o->changes->x;
     uint8_t *flags = arena_alloc(x->arena, x->slots);
     if (flags == NULL)
-        return TOPOLOGY_NONE; /* the arena says so */
+        return TOPOLOGY_NONE; /* the arena has failed */
     memcpy(flags, o->changes->has, x->slots);
     for (uint32_t i = 0; i < TRIES; i++) {
         const uint32_t slot = next_try(o, slots, count, goes);
@@ -166,13 +166,13 @@ static uint32_t one_that_holds(struct ordering *o, const uint32_t *slots, uint32
         flags[slot] ^= 1;
         domain_of(o, slot)->tried = true;
         if (x->failed != 0 || x->fits[slot] == 0)
-            break; /* nobody knows */
+            break; /* the others cannot be tried */
     }
     return TOPOLOGY_NONE;
 }
 
-/* Would OCM, which has room for all items but one, leave out the new one, or one that is to go? It
- * takes the highest sums, then the first by name. */
+/* OCM has room for all items but one. Does it leave out the new one, or one to be removed? It takes
+ * the highest sums, then the first by name. */
 static bool leaves_nobody_wanted_out(const struct scored_changes *c, uint32_t added) {
     const struct looking *x = c->x;
     uint32_t last = added;
@@ -190,13 +190,13 @@ static bool leaves_nobody_wanted_out(const struct scored_changes *c, uint32_t ad
     return goes;
 }
 
-/* One comes before another goes, so that OCM has never fewer than it is asked for, if OCM has room
- * for it, or leaves out one that it may. */
+/* Chooses an item to add. Adding before removing keeps OCM from having too few clusters; it needs
+ * room for the item in OCM, or OCM must leave out a cluster that may go. */
 static uint32_t one_that_comes(struct ordering *o) {
     const struct scored_changes *c = o->changes;
     const uint32_t target = c->x->target_count;
     bool wait = c->has_count > target;
-    for (uint32_t i = 0; i < c->remove_count; i++) /* OCM has room when these are gone */
+    for (uint32_t i = 0; i < c->remove_count; i++) /* OCM has room once these are gone */
         wait = wait || (c->has_count == target && c->x->fits[c->remove[i]] == 0);
     if (wait)
         return TOPOLOGY_NONE;
@@ -207,10 +207,10 @@ static uint32_t one_that_comes(struct ordering *o) {
 }
 
 /*
- * One comes where OCM has room for it, or leaves it out until another goes; otherwise one goes, and
- * there is one too few for a moment. Where one is asked for, it goes when the next one is there: of
- * the two OCM takes one, and one is always even. Where no order is even at each moment, it is the
- * plan's.
+ * Adds an item where OCM has room for it, or leaves it out until another one goes; otherwise
+ * removes one, so that one cluster is missing for a moment. If numberOfClusters is 1, the next item
+ * is added before the old one goes: OCM takes one of the two, and one is always even. If no order
+ * is even at each moment, it is the plan's.
  */
 int scored_next_of_hard(const struct scored_changes *c, uint32_t *ret) {
     struct ordering o;

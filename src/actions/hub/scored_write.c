@@ -1,5 +1,5 @@
 /*
- * The bodies of writes in mode Scores.
+ * Makes the bodies of writes in mode Scores.
  */
 #include "base/json_reader.h"
 #include "base/json_writer.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #define SCORE_API OCM_GROUP "/v1alpha1"
-enum { PATH_BYTES = 4096 }; /* for names that a path has */
+enum { PATH_BYTES = 4096 }; /* for the names in a path */
 
 /* ---- AddOnPlacementScores ---- */
 
@@ -23,7 +23,7 @@ static void begin_object(struct json_writer *w, struct str cluster, struct str r
     json_put_member(w, STR("namespace"), cluster);
 }
 
-/* Its status is the next write's. */
+/* Ends an object to create; its status follows in the next write. */
 static void put_created(struct json_writer *w) {
     json_key(w, STR("labels"));
     json_begin_object(w);
@@ -112,8 +112,8 @@ static const struct score_wish *find_wish(const struct score_wish *wishes, uint3
     return count > 0 ? bsearch(&wanted, wishes, count, sizeof *wishes, compare_wishes) : NULL;
 }
 
-/* All that it has, as whoever applies or replaces a list has to say, but for what comes or goes.
- * Returns how many items another value or none will have. */
+/* Writes the whole list, as an apply or a replacement must, with the wishes' changes. Returns how
+ * many items get another value or go. */
 static uint32_t put_wishes(const struct fleet_view *v, const struct fleet_score_object *o,
                            const struct score_wish *wishes, uint32_t count, struct json_writer *w) {
     uint32_t changes = 0;
@@ -165,7 +165,7 @@ bool scored_make_write(const struct fleet_view *v, struct str object, struct sco
         begin_object(&w, cluster, resource);
         put_created(&w);
     }
-    /* what was not applied, or is others', too, does not go because it is applied no more */
+    /* WRITE_APPLY does not remove items that we did not apply, or that others own, too */
     to->verb = !exists ? WRITE_CREATE : any_goes(wishes, count) ? WRITE_MERGE : WRITE_APPLY;
     if (exists)
         strbuf_append_str(&to->version, o.version);
@@ -174,11 +174,11 @@ bool scored_make_write(const struct fleet_view *v, struct str object, struct sco
 
 /* ---- the Placement ---- */
 
-/* What the webhook's edits may change of it. */
+/* The parts of a Placement that the webhook's edits may change. */
 struct edited {
     bool has_policy;
-    struct str mode, configurations, predicates; /* JSON; "": there is none */
-    struct str annotation;                       /* .p NULL: there is none */
+    struct str mode, configurations, predicates; /* JSON; "": not there */
+    struct str annotation;                       /* .p NULL: not there */
 };
 
 static void read_annotations(struct json_reader *r, struct edited *ret) {
@@ -262,7 +262,7 @@ static void put_policy(const struct edited *e, struct json_writer *w) {
     json_end_object(w);
 }
 
-/* A merge patch: lists in it are whole, and it holds for this version alone. */
+/* A merge patch for exactly this version: it replaces whole lists. */
 static void put_injection(struct looking *x, const struct edited *e, struct json_writer *w) {
     json_begin_object(w);
     json_key(w, STR("metadata"));
