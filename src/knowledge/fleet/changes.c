@@ -7,19 +7,18 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* Placements as they are found, some of them several times. */
+/* The Placements found so far, some of them several times. */
 struct finding {
     const struct fleet_contents *c;
     struct arena *arena;
     uint32_t *ids;
     uint32_t count, cap;
-    bool spent; /* the steps are; the arena says so if it is full */
-    struct steps
-        looking; /* for the cluster among decisions: when they are spent, it is not found */
-    /* What a Placement must be like. */
-    uint32_t set, resource; /* interned; INTERN_NONE: whichever */
-    uint32_t slot;          /* of the cluster that has changed; TOPOLOGY_NONE: none has, or nobody
-                               has it */
+    bool spent;           /* no steps are left; the arena marks lack of memory itself */
+    struct steps looking; /* for the cluster among decisions; once spent, it counts as not found */
+    /* Conditions for Placements to be found. */
+    uint32_t set, resource; /* interned; INTERN_NONE: any */
+    uint32_t slot;          /* of the changed cluster; TOPOLOGY_NONE: no cluster has changed, or no
+                               decision names it */
 };
 
 static bool goes_on(struct finding *f, uint64_t steps) {
@@ -47,7 +46,7 @@ static void find_placement(struct finding *f, uint32_t id) {
         return;
     uint32_t *ids = arena_push(f->arena, f->ids, f->count, &f->cap, sizeof *ids);
     if (ids == NULL)
-        return; /* the arena says so */
+        return; /* the arena has failed */
     f->ids = ids;
     ids[f->count++] = id;
 }
@@ -76,7 +75,7 @@ static bool look_up(const void *ctx, struct str key, struct str *ret_value) {
     return topology_label(labels->topology, labels->slot, key, ret_value);
 }
 
-/* Calls `found` for each. */
+/* Calls `found` for each set that the cluster is in. */
 static void find_sets(struct finding *f, struct str cluster,
                       void (*found)(struct finding *f, uint32_t set)) {
     const struct fleet_contents *c = f->c;
@@ -100,7 +99,7 @@ static void find_sets(struct finding *f, struct str cluster,
     }
 }
 
-/* Those that may use the set. */
+/* Finds the Placements that may use the set. */
 static void find_users(struct finding *f, uint32_t set) {
     f->set = set_at(f->c, set)->name;
     find_by_set(f, set);
@@ -108,8 +107,8 @@ static void find_users(struct finding *f, uint32_t set) {
 
 /* ---- spread groups ---- */
 
-/* Selectors of a namespace that take too long to be compared with each Placement that changes:
- * whichever has a group may have it. Once, until one of them has been looked at. */
+/* Finds all Placements with a group, once until the next look at them: the namespace's selectors
+ * take too long to compare with each changed Placement. */
 static void find_all_grouped(struct finding *f, struct namespace_record *n) {
     if (atomic_exchange(&n->groups_reported, true))
         return;
@@ -164,7 +163,7 @@ static int by_names(const void *a, const void *b) {
     return order != 0 ? order : str_cmp(left->name, right->name);
 }
 
-/* Is the cluster decided for it? */
+/* Do the Placement's decisions name the cluster? */
 static bool has_cluster(struct finding *f, const struct placement_record *p) {
     if (f->slot == TOPOLOGY_NONE)
         return false;

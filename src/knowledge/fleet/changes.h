@@ -1,16 +1,16 @@
 /*
- * Which Placements a change can change, as Open Cluster Management's controller enqueues them
- * (upstream: pkg/placement/controllers/scheduling enqueue.go, cluster_event_handler.go), and what
- * spreading adds: groups of Placements that are spread together, policies that match by a
+ * Finds the Placements that a change may affect, as Open Cluster Management's controller enqueues
+ * them (upstream: pkg/placement/controllers/scheduling enqueue.go, cluster_event_handler.go).
+ * Spreading adds groups of Placements that are spread together, and policies that match a
  * namespace's labels.
  *
- * The answer is of what is known now. A change is of what was known before it, too: ask before it
- * is applied and after it, and take both.
+ * An answer is about the present store. Ask before and after applying a change, and use both
+ * answers.
  *
- * Where comparing a Placement with the selectors of all spread groups of its namespace takes more
- * than LIMIT_GROUP_STEPS, all Placements of the namespace that have a group are answered, and only
- * once until fleet_placements_visit() has been asked for one of them: until then nobody has seen
- * what they were told of before.
+ * If it takes more than LIMIT_GROUP_STEPS to compare a Placement with the selectors of all spread
+ * groups in its namespace, the answer is all Placements of the namespace that have a group. They
+ * are reported once until the next fleet_placements_visit(): until then no plan has read the last
+ * report's changes.
  */
 #pragma once
 
@@ -18,42 +18,42 @@
 
 struct fleet_placement {
     struct str namespace, name; /* borrowed while the view is open */
-    bool has_it; /* a cluster has changed that is decided for it; a quarter of the arena's steps are
-                    for finding out, and when these are spent it is false */
+    bool has_it; /* it has the changed cluster among its decisions; finding out takes at most a
+                    quarter of the arena's steps, then it is false */
 };
 
-/* Those that have the cluster first, for they may have to move; then by namespace and name, each
- * once; in the arena. Only Placements that are known. */
+/* First the Placements that have the cluster, because they may have to move; then by namespace and
+ * name, without duplicates; in the arena. Only known Placements. */
 struct fleet_changed {
     struct fleet_placement *items;
     uint32_t count;
 };
 
 /*
- * Each returns 0, -E2BIG (the arena's steps are spent) or -ENOMEM. O(what may be affected), and for
- * a cluster O(sets with a selector).
+ * Each returns 0, -E2BIG (the arena's steps are spent) or -ENOMEM. O(possibly affected objects),
+ * and for a cluster also O(sets with a selector).
  */
 
-/* A Placement: itself, and those whose spread group has it. */
+/* A Placement affects itself, and Placements whose spread group has it. */
 int fleet_changed_by_placement(const struct fleet_view *v, struct str namespace, struct str name,
                                struct arena *arena, struct fleet_changed *ret) MUST_CHECK;
-/* A PlacementDecision: the same for the Placement that its label names. */
+/* A PlacementDecision affects the same, for the Placement that its label names. */
 int fleet_changed_by_decision(const struct fleet_view *v, struct str namespace, struct str name,
                               struct arena *arena, struct fleet_changed *ret) MUST_CHECK;
-/* A ManagedCluster: those that may use a set which has it. O(what is decided for them), too, unless
- * the cluster is decided for nobody. */
+/* A ManagedCluster affects Placements that may use a set with it. Also O(their decisions), unless
+ * no decision names the cluster. */
 int fleet_changed_by_cluster(const struct fleet_view *v, struct str cluster, struct arena *arena,
                              struct fleet_changed *ret) MUST_CHECK;
-/* A set: those in the namespaces that it is bound to, but for those that name other sets only. */
+/* A set affects Placements in namespaces that it is bound to, unless they name only other sets. */
 int fleet_changed_by_set(const struct fleet_view *v, struct str set, struct arena *arena,
                          struct fleet_changed *ret) MUST_CHECK;
-/* A binding: the same in its namespace. */
+/* A binding affects the same in its namespace. */
 int fleet_changed_by_binding(const struct fleet_view *v, struct str namespace, struct str set,
                              struct arena *arena, struct fleet_changed *ret) MUST_CHECK;
-/* An AddOnPlacementScore: those of which a prioritizer, whatever its weight, names the resource, in
- * namespaces to which a set is bound that has the cluster. */
+/* An AddOnPlacementScore affects Placements with a prioritizer, of any weight, that names the
+ * resource, in namespaces with a bound set that has the cluster. */
 int fleet_changed_by_score(const struct fleet_view *v, struct str cluster, struct str resource,
                            struct arena *arena, struct fleet_changed *ret) MUST_CHECK;
-/* A Namespace: all that are in it, because policies ask for its labels. */
+/* A Namespace affects all its Placements, because policies ask for its labels. */
 int fleet_changed_by_namespace(const struct fleet_view *v, struct str name, struct arena *arena,
                                struct fleet_changed *ret) MUST_CHECK;

@@ -1,12 +1,12 @@
 /*
- * ManagedClusters: what the topology does not have of them.
+ * ManagedClusters: the data that the topology lacks.
  */
 #include "fleet/internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* One block with their strings. */
+/* Taints and their strings are one block. */
 static size_t bytes_of_taints(const struct cluster_taint *taints, uint32_t count) {
     size_t bytes = count * sizeof *taints;
     for (uint32_t i = 0; i < count; i++) {

@@ -1,5 +1,5 @@
 /*
- * The life of what a fleet consists of, lists, and the order of what readers want in order.
+ * The life of a fleet's contents, lists of records, and the sorted lists.
  */
 #include "fleet/internal.h"
 
@@ -179,7 +179,7 @@ bool contents_unsorted(const struct fleet_contents *c) {
     return c->unsorted_namespaces != FLEET_NONE || c->unsorted_placements != FLEET_NONE;
 }
 
-/* What became empty meanwhile is given back only here, because it is in the list. */
+/* Gives empty records back here, not earlier, because they are in the list. */
 void contents_sort(struct fleet_contents *c) {
     while (c->unsorted_placements != FLEET_NONE) {
         const uint32_t id = c->unsorted_placements;

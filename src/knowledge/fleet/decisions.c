@@ -1,6 +1,6 @@
 /*
- * PlacementDecisions: which clusters are decided, of which Placement, and how often each cluster
- * is. A name that no cluster has is a stranger's (strangers.c) until one comes.
+ * PlacementDecisions: their clusters and Placements, and how often each cluster is decided. A name
+ * without a cluster is a stranger (strangers.c) until the cluster comes.
  */
 #include "fleet/internal.h"
 
@@ -11,7 +11,7 @@
 
 /* ---- clusters ---- */
 
-/* What an object lists. */
+/* The clusters of an object. */
 struct listed {
     uint32_t *slots;
     struct fleet_stranger *strangers;
@@ -39,7 +39,7 @@ static void hold_slot(struct fleet_contents *c, uint32_t slot) {
     c->record_bytes += sizeof slot;
 }
 
-/* `room`: for so many at most. */
+/* `room`: allocates for so many strangers. */
 static int add_stranger(struct fleet_contents *c, const struct fleet_stranger *from,
                         uint32_t decision, uint32_t room, struct listed *l) {
     if (l->strangers == NULL)
@@ -58,7 +58,7 @@ static int add_stranger(struct fleet_contents *c, const struct fleet_stranger *f
     return 0;
 }
 
-/* Counts each cluster, and holds its slot; of the first `count`, for the record of that number. */
+/* Counts the first `count` clusters and holds their slots, for the record `id`. */
 static int hold(struct fleet_contents *c, const struct placement_decision *d, uint32_t id,
                 uint32_t count, struct listed *ret) {
     struct listed l = {.slots = count > 0 ? malloc(count * sizeof *l.slots) : NULL};
@@ -80,7 +80,7 @@ static int hold(struct fleet_contents *c, const struct placement_decision *d, ui
     return r;
 }
 
-/* Takes the list over, in the place of the one before. */
+/* Takes over the list in place of the one before. */
 static void set_listed(struct fleet_contents *c, uint32_t id, const struct listed *l) {
     struct decision_record *d = decision_at(c, id);
     const struct listed before = {d->slots, d->strangers, d->mentions, d->decision.slot_count,
@@ -101,7 +101,7 @@ void contents_decision_empty(struct decision_record *d) {
     free(d->mentions);
 }
 
-/* Puts a slot wherever the name of a stranger stands. */
+/* Replaces a stranger by its slot in all places. */
 static void meet(struct fleet_contents *c, uint32_t id, uint32_t stranger, uint32_t slot) {
     struct decision_record *d = decision_at(c, id);
     const uint32_t count = d->decision.stranger_count;
@@ -236,7 +236,7 @@ static void leave_placement(struct fleet_contents *c, uint32_t id) {
     d->decision.placement = STR("");
 }
 
-/* Room to sort the decisions of a Placement with one more, so that sorting needs no memory. */
+/* Reserves room to sort one more decision of a Placement, so that sorting needs no memory. */
 static int reserve_sorting(struct fleet_contents *c, uint32_t placement) {
     const uint32_t count = placement_at(c, placement)->decision_count;
     if (count < c->sorting_cap)
@@ -274,7 +274,7 @@ void contents_decision_forget(struct fleet_contents *c, uint32_t id) {
     pool_give(&c->decisions, id);
 }
 
-/* *ret: the record of the Placement that the label names; FLEET_NONE: there is no label. */
+/* *ret: the record of the Placement that the label names; FLEET_NONE: no label. */
 static int placement_of(struct fleet_contents *c, const struct object_meta *meta, uint32_t *ret) {
     struct str name;
     *ret = FLEET_NONE;
@@ -284,10 +284,10 @@ static int placement_of(struct fleet_contents *c, const struct object_meta *meta
     return *ret != FLEET_NONE && reserve_sorting(c, *ret) == 0 ? 0 : -ENOMEM;
 }
 
-/* What one takes with the first `count` of its clusters. */
+/* Returns the bytes of an object with the first `count` of its clusters. */
 static uint64_t bytes_of(const struct fleet_contents *c, const struct placement_decision *decision,
                          uint32_t count) {
-    enum { NAME = 96 }; /* that the name of a stranger takes beside its text */
+    enum { NAME = 96 }; /* of a stranger's name besides its text */
     uint64_t bytes = sizeof(struct decision_record) + decision->meta.name.n;
     for (uint32_t i = 0; i < count; i++)
         bytes +=
@@ -297,7 +297,7 @@ static uint64_t bytes_of(const struct fleet_contents *c, const struct placement_
     return bytes;
 }
 
-/* How many of its clusters are kept: all, or none. */
+/* Returns how many of its clusters are kept: all, or none. */
 static uint32_t count_kept(const struct fleet_contents *c, const struct decision_record *d,
                            const struct placement_decision *decision) {
     const uint32_t count = decision->cluster_count;

@@ -64,7 +64,7 @@ void fleet_view_open(struct fleet *f, struct fleet_view *ret) {
     topology_view_open(c->clusters, &ret->clusters);
 }
 
-/* If the contents are still those that the view was of. */
+/* Keeps what the view built if the contents are still the view's. */
 static void publish(struct fleet_view *v, uint64_t serial) {
     struct informer *informer = v->fleet->informer;
     const struct fleet_contents *now = informer_write(informer);

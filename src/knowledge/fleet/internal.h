@@ -1,11 +1,11 @@
 /*
- * What a fleet consists of; only files of this folder include it. Records refer to each other by
+ * The records of a fleet; only files of this folder include it. Records refer to each other by
  * their numbers in pools; names are interned, so that a pair of numbers identifies an object.
  *
- * A record is there while its object is known (pool_is_known()), or while others refer to it: a set
- * while it is bound, a Placement while there are decisions of it, a namespace while it has bindings
- * or Placements. What readers want in order is sorted before the next view (contents_sort()), once
- * for all that has changed: a file may have any number of objects.
+ * A record exists while its object is known (pool_is_known()), or while others refer to it: a set
+ * while it is bound, a Placement while it has PlacementDecisions, a namespace while it has bindings
+ * or Placements. Sorted lists are sorted before the next view (contents_sort()), once for all
+ * changes: a file may have any number of objects.
  */
 #pragma once
 
@@ -17,7 +17,7 @@
 
 #define FLEET_NONE UINT32_MAX
 
-/* Neighbours in a list of records, by number. */
+/* Neighbours in a list of records, by their numbers. */
 struct links {
     uint32_t next, previous;
 };
@@ -27,21 +27,21 @@ struct namespace_record {
     bool unsorted;
     struct label_set labels;
     uint32_t bindings, binding_count, placements; /* heads of lists */
-    uint32_t grouped;             /* head of the list of its Placements that have a spread group */
-    uint64_t group_steps;         /* to compare one Placement with all of their selectors */
-    _Atomic bool groups_reported; /* all of them, since the last look at a group's Placements */
+    uint32_t grouped;             /* head of the list of its Placements with a spread group */
+    uint64_t group_steps;         /* to compare one Placement with all their selectors */
+    _Atomic bool groups_reported; /* all were reported since fleet_placements_visit() */
     uint32_t next_unsorted;
     struct str *sets; /* [sets_cap]; owned: names of the bound sets, sorted; borrowed strings */
     uint32_t sets_cap;
-    uint32_t payers; /* decisions and scores that have been charged to it */
-    uint64_t bytes;  /* that are charged: what is kept of its Placements, decisions and scores */
+    uint32_t payers; /* decisions and scores charged to it */
+    uint64_t bytes;  /* charged for its Placements, decisions and scores */
 };
 
 struct set_record {
     uint32_t name;              /* interned */
     uint32_t bindings;          /* head of a list */
-    struct links with_selector; /* while it is by selector */
-    struct arena arena;         /* of what is in `set` */
+    struct links with_selector; /* in the list of sets by selector */
+    struct arena arena;         /* owns the parts of `set` */
     struct fleet_set set;
 };
 
@@ -54,19 +54,19 @@ struct placement_record {
     uint32_t namespace; /* record */
     uint32_t name;      /* interned */
     bool unsorted;
-    bool too_large;    /* `json` is the outline of it only (placement_outline()) */
-    bool status_cut;   /* and of `status` nothing is there */
-    uint32_t too_many; /* decisions of it that are too large */
+    bool too_large;    /* `json` is only the outline (placement_outline()) */
+    bool status_cut;   /* `status` is left out, too */
+    uint32_t too_many; /* number of its decisions that are too large */
     uint64_t charged;
     struct links in_namespace, in_groups;
     struct str json, status; /* owned */
     uint32_t version;        /* interned, or INTERN_NONE */
     struct label_set labels;
-    uint32_t *sets, *resources; /* owned: interned names in spec.clusterSets, and of resources that
-                                   prioritizers name; sorted by number, unique */
+    uint32_t *sets, *resources; /* owned: interned names in spec.clusterSets, and of resources in
+                                   prioritizers; sorted by number, unique */
     uint32_t set_count, resource_count;
-    struct arena arena;    /* of `group` */
-    struct selector group; /* whom it is spread together with */
+    struct arena arena;    /* owns `group` */
+    struct selector group; /* selects the Placements that it is spread together with */
     bool grouped;
     uint32_t decisions, decision_count; /* head of a list */
     uint32_t next_unsorted;
@@ -76,14 +76,14 @@ struct placement_record {
 enum { FACT_VERSION, FACT_GROUP_INDEX, FACT_GROUP_NAME, FACT_OWNER, DECISION_FACTS };
 struct decision_record {
     uint32_t namespace, name; /* interned */
-    uint32_t placement;       /* record; FLEET_NONE: no label names one */
+    uint32_t placement;       /* record; FLEET_NONE: it has no such label */
     struct links of_placement;
-    uint32_t *slots;                  /* owned; with room for all that it lists */
+    uint32_t *slots;                  /* owned; with room for all listed clusters */
     struct fleet_stranger *strangers; /* owned; NULL: none */
-    uint32_t *mentions;               /* owned: those of its strangers, in their order */
+    uint32_t *mentions;               /* owned: of its strangers, in the same order */
     uint32_t payer;                   /* record of its namespace */
     uint64_t charged;
-    uint32_t facts[DECISION_FACTS]; /* interned, or INTERN_NONE: of the strings in `decision` */
+    uint32_t facts[DECISION_FACTS]; /* interned, or INTERN_NONE: the strings in `decision` */
     struct fleet_decision decision;
 };
 
@@ -96,15 +96,15 @@ struct score_record {
     uint32_t resource, slot; /* record */
     bool has_end;
     int64_t valid_until_ms;
-    struct score_item *items; /* owned; by number of the name */
+    struct score_item *items; /* owned; sorted by number of the name */
     uint32_t item_count;
-    bool too_large; /* it has items, and there was no room for them */
+    bool too_large; /* its items found no room */
     uint32_t payer; /* record of the namespace, which has the cluster's name */
     uint64_t charged;
-    uint32_t version; /* interned; INTERN_NONE: the resource is not one of ours */
+    uint32_t version; /* interned; INTERN_NONE: not ours */
 };
 
-struct fleet_scores { /* a resource's record */
+struct fleet_scores { /* the record of a resource */
     const struct fleet_contents *contents;
     uint32_t number;
     uint32_t name; /* interned */
@@ -116,24 +116,24 @@ struct stranger_record {
     uint32_t mentions; /* head of a list */
 };
 
-/* Of a stranger in a PlacementDecision. */
+/* One use of a stranger in a PlacementDecision. */
 struct mention {
     uint32_t decision; /* record */
     struct links of_stranger;
 };
 
 struct fleet_contents {
-    uint64_t serial;                       /* no other contents have it */
-    const struct fleet_observer *observer; /* borrowed; NULL: nobody is told */
+    uint64_t serial;                       /* unique for these contents */
+    const struct fleet_observer *observer; /* borrowed; NULL: no observer */
     struct intern strings;
     struct topology *clusters;
-    struct fleet_cluster *cluster_of; /* [topology_cap()]; owned, and so are the taints */
-    uint64_t taint_bytes;             /* of all of these */
-    uint64_t record_bytes; /* that records own: texts of Placements, slots of decisions, items of
+    struct fleet_cluster *cluster_of; /* [topology_cap()]; owned, with the taints */
+    uint64_t taint_bytes;             /* of all clusters */
+    uint64_t record_bytes; /* owned by records: texts of Placements, slots of decisions, items of
                               scores */
-    uint64_t charged, charged_max; /* to all namespaces; the most: LIMIT_HUB_BYTES */
+    uint64_t charged, charged_max; /* to all namespaces; charged_max is LIMIT_HUB_BYTES */
     uint32_t *decided;             /* [topology_cap()]; owned */
-    uint32_t *strange; /* [strange_cap]; owned: by number of a stranger, how often it is decided */
+    uint32_t *strange; /* [strange_cap]; owned: how often each stranger is decided, by its number */
     uint32_t strange_cap;
     struct pool namespaces, sets, bindings, placements, decisions, resources, scores, strangers,
         mentions;
@@ -141,18 +141,18 @@ struct fleet_contents {
         resource_index, score_index, stranger_index;
     uint32_t sets_with_selector;                       /* head of a list */
     uint32_t unsorted_namespaces, unsorted_placements; /* heads of lists */
-    struct fleet_decision **sorting; /* [sorting_cap]; owned: room for those of one Placement */
+    struct fleet_decision **sorting; /* [sorting_cap]; owned: room for one Placement's */
     uint32_t sorting_cap;
 };
 
-extern const struct informer_store fleet_store; /* kinds.c; its contents: struct fleet_contents */
+extern const struct informer_store fleet_store; /* kinds.c; contents: struct fleet_contents */
 
-/* What identifies a record: numbers of interned strings, or of other records. */
+/* The key of a record: numbers of interned strings, or of other records. */
 struct pair {
     uint32_t a, b;
 };
 static inline uint64_t pair_hash(struct pair p) {
-    return hash_bytes(&p, sizeof p); /* keyed: users choose which numbers come together */
+    return hash_bytes(&p, sizeof p); /* keyed: users choose which numbers meet */
 }
 
 static inline struct namespace_record *namespace_at(const struct fleet_contents *c, uint32_t id) {
@@ -179,11 +179,11 @@ static inline struct score_record *score_at(const struct fleet_contents *c, uint
 int contents_new(void **ret, struct err *err);
 void contents_free(void *contents);
 struct fleet_stats contents_stats(const struct fleet_contents *c);
-/* Is anything to be sorted? Then contents_sort(), under the write lock; it cannot fail. */
+/* Must something be sorted? Then call contents_sort(), under the write lock; it cannot fail. */
 bool contents_unsorted(const struct fleet_contents *c);
 void contents_sort(struct fleet_contents *c);
 
-/* A list of a pool's records, through links at this offset in them. */
+/* A list of a pool's records, linked at this offset in each. */
 struct list {
     const struct pool *pool;
     size_t offset;
@@ -193,10 +193,10 @@ void list_put(const struct list *l, uint32_t id);
 void list_take(const struct list *l, uint32_t id);
 
 /*
- * One file for each kind. apply: 0 or -ENOMEM, then all is as it was before. find: the record's
- * number, or FLEET_NONE. forget: of an object that is known. make: the record's number, found or
- * made; FLEET_NONE: no memory. settle: gives the record back if nothing refers to it any more;
- * whoever took a reference out calls it. empty: frees what it owns.
+ * One file for each kind. apply: returns 0 or -ENOMEM, which changes nothing. find: returns the
+ * record's number, or FLEET_NONE. forget: for a known object. make: finds or makes a record, and
+ * returns its number; FLEET_NONE: no memory. settle: gives the record back if nothing refers to it
+ * any more; call it after removing a reference. empty: frees the parts that it owns.
  */
 
 /* ---- namespaces.c ---- */
@@ -208,26 +208,26 @@ uint32_t contents_namespace_find(const struct fleet_contents *c, struct str name
 void contents_namespace_settle(struct fleet_contents *c, uint32_t id);
 
 /*
- * What is kept of a user's objects is charged to their namespace. However many namespaces take what
- * they can get, something is left for the next one, and each of them has as much as any other. An
- * object that finds no room is kept as one that is too large.
+ * The bytes of a user's objects are charged to their namespace. However many namespaces use all
+ * they may, some room is left for the next one, and each may use as much as any other. An object
+ * that finds no room is kept as too large.
  */
-/* The record of a namespace that something will be charged to, which stays until it leaves.
- * FLEET_NONE: no memory, and fine to leave. */
+/* Finds or makes the record of a namespace to charge; it stays until contents_payer_leave().
+ * FLEET_NONE: no memory; it may leave, too. */
 uint32_t contents_payer_join(struct fleet_contents *c, struct str namespace);
 void contents_payer_leave(struct fleet_contents *c, uint32_t namespace);
-/* Is there room for an object that takes `bytes`, in the place of one that took `before`? */
+/* Is there room for an object of `bytes`, in place of one of `before`? */
 bool contents_has_room(const struct fleet_contents *c, uint32_t namespace, uint64_t before,
                        uint64_t bytes);
-/* Charges `bytes` in the place of what was charged, which is in *charged, if there is room; else
- * that stays as it is: an outline that finds no room is kept, and takes nobody else's. */
+/* Charges `bytes` in place of *charged if there is room, else changes nothing: an outline that
+ * finds no room is kept, and takes none from others. */
 void contents_charge(struct fleet_contents *c, uint32_t namespace, uint64_t *charged,
                      uint64_t bytes);
 
 /* ---- clusters.c ---- */
 
 int contents_cluster_apply(struct fleet_contents *c, const struct informer_object *object);
-/* Is all that decisions depend on as it is known? */
+/* Are all inputs of decisions the same as in the known object? */
 bool contents_cluster_is(const struct fleet_contents *c, const struct informer_object *object);
 void contents_cluster_empty(struct fleet_contents *c, struct fleet_cluster *cluster);
 
@@ -245,7 +245,7 @@ void contents_binding_forget(struct fleet_contents *c, uint32_t id);
 
 int contents_placement_apply(struct fleet_contents *c, const struct informer_object *object);
 void contents_placement_forget(struct fleet_contents *c, uint32_t id);
-/* Is it known, with the same labels? Then applying it changes nothing for other Placements. */
+/* Is it known with the same labels? Then applying it affects no other Placement. */
 bool contents_placement_has_labels(const struct fleet_contents *c,
                                    const struct informer_object *object);
 uint32_t contents_placement_make(struct fleet_contents *c, struct str namespace, struct str name);
@@ -257,26 +257,26 @@ void contents_placement_empty(struct fleet_contents *c, struct placement_record 
 /* ---- decisions.c ---- */
 
 int contents_decision_apply(struct fleet_contents *c, const struct informer_object *object);
-/* Is it of the same Placement as the one that is known, with the same clusters? */
+/* Is it known with the same Placement and the same clusters? */
 bool contents_decision_is(const struct fleet_contents *c, const struct informer_object *object);
 uint32_t contents_decision_find(const struct fleet_contents *c, struct str namespace,
                                 struct str name);
 void contents_decision_forget(struct fleet_contents *c, uint32_t id);
-/* Frees what a record owns, and nothing else: for the end of all. */
+/* Frees the parts that a record owns, and nothing else: for contents_free(). */
 void contents_decision_empty(struct decision_record *d);
-/* A name has a slot now, from a cluster or a score: decisions that name it have it from now on.
+/* A name has got a slot, from a cluster or a score: gives the slot to the decisions that name it.
  * O(clusters of these). */
 void contents_decisions_meet(struct fleet_contents *c, uint32_t slot);
 
 /* ---- strangers.c ---- */
 
-/* Finds or makes the number of a name, and counts it; FLEET_NONE: no memory. *ret_mention is for
- * contents_stranger_take(). */
+/* Finds or makes the stranger of a name, and counts one more use; FLEET_NONE: no memory.
+ * *ret_mention is for contents_stranger_take(). */
 uint32_t contents_stranger_add(struct fleet_contents *c, struct str name, uint32_t decision,
                                uint32_t *ret_mention);
-/* One time less. */
+/* Counts one use less. */
 void contents_stranger_take(struct fleet_contents *c, uint32_t id, uint32_t mention);
-/* A PlacementDecision that names it; FLEET_NONE: there is no such stranger any more. */
+/* Returns a PlacementDecision that names it; FLEET_NONE: there is no such stranger any more. */
 uint32_t contents_stranger_decision(const struct fleet_contents *c, struct str name);
 uint32_t contents_stranger_find(const struct fleet_contents *c, struct str name);
 struct str contents_stranger_name(const struct fleet_contents *c, uint32_t id);

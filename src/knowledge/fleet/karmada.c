@@ -6,18 +6,18 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* A cluster as it was copied. */
+/* A copy of a cluster. */
 struct kept_cluster {
     struct karmada_cluster *cluster; /* owned; NULL: none */
     size_t bytes;
 };
 
 struct karmada_contents {
-    uint64_t serial; /* no other contents have it */
+    uint64_t serial; /* unique for these contents */
     struct intern strings;
     struct topology *clusters;
     struct kept_cluster *members; /* [topology_cap()]; owned */
-    uint64_t member_bytes;        /* of all of these */
+    uint64_t member_bytes;        /* of all members */
 };
 
 static void free_member(struct karmada_contents *c, uint32_t slot) {
@@ -76,7 +76,7 @@ static void close_contents(void *contents) {
 static void decode(struct json_reader *r, struct informer_object *ret) {
     struct karmada_cluster *cluster = ret->decoded = arena_alloc(r->arena, sizeof *cluster);
     if (cluster == NULL)
-        return; /* a failed arena is reported by the caller */
+        return; /* the caller reports a failed arena */
     karmada_cluster_decode(r, cluster);
     ret->meta = cluster->meta;
 }
@@ -113,7 +113,7 @@ static uint32_t count(const void *contents) {
 
 static struct pool *records(void *contents, uint32_t kind) {
     const struct karmada_contents *c = contents;
-    (void)kind; /* the only one */
+    (void)kind; /* there is only one */
     return topology_records(c->clusters);
 }
 
@@ -150,7 +150,7 @@ void karmada_view_open(struct informer *informer, struct karmada_view *ret) {
     topology_view_open(ret->contents->clusters, &ret->clusters);
 }
 
-/* If the contents are still those that the view was of. */
+/* Keeps what the view built if the contents are still the view's. */
 static void publish(struct karmada_view *v, uint64_t serial) {
     const struct karmada_contents *now = informer_write(v->informer);
     for (uint32_t left = LIMIT_PUBLISHED; now->serial == serial && left > 0; left--)

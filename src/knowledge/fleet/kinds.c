@@ -1,5 +1,5 @@
 /*
- * The kinds of a fleet as rows: what decodes, applies and removes their objects.
+ * The table of a fleet's kinds: functions that decode, apply and remove their objects.
  */
 #include "base/limits.h"
 #include "fleet/changes.h"
@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* Decodes into the reader's arena; one that is full is reported by the caller. */
+/* Decodes into the reader's arena; the caller reports a full arena. */
 #define DECODER(name, type, decode_object)                                                         \
     static void name(struct json_reader *r, struct informer_object *ret) {                         \
         struct type *object = ret->decoded = arena_alloc(r->arena, sizeof *object);                \
@@ -23,7 +23,7 @@ DECODER(decode_set, cluster_set, cluster_set_decode)
 DECODER(decode_decision, placement_decision, placement_decision_decode)
 DECODER(decode_score, placement_score, placement_score_decode)
 
-/* One of which the outline is kept only is not decoded whole. */
+/* Decodes a Placement only in part if only its outline will be kept. */
 static void decode_placement(struct json_reader *r, struct informer_object *ret) {
     struct placement *object = ret->decoded = arena_alloc(r->arena, sizeof *object);
     if (object == NULL)
@@ -40,7 +40,7 @@ static void decode_binding(struct json_reader *r, struct informer_object *ret) {
 }
 
 static void decode_namespace(struct json_reader *r, struct informer_object *ret) {
-    struct node object; /* of which a namespace has the metadata */
+    struct node object; /* a namespace's metadata is decoded as a node's */
     node_decode(r, &object);
     ret->meta = object.meta;
 }
@@ -72,7 +72,7 @@ static const struct {
     int (*apply)(struct fleet_contents *c, const struct informer_object *object);
     uint32_t (*find)(const struct fleet_contents *c, struct str namespace, struct str name);
     void (*forget)(struct fleet_contents *c, uint32_t id);
-    /* Does applying it change nothing that others depend on? NULL: that is not looked at. */
+    /* Does applying it change no input of other decisions? NULL: not checked. */
     bool (*is_same)(const struct fleet_contents *c, const struct informer_object *object);
 } rows[FLEET_KINDS] = {
     [FLEET_CLUSTERS] = {contents_cluster_apply, find_cluster, forget_cluster, contents_cluster_is},
@@ -102,7 +102,7 @@ static struct pool *records(void *contents, uint32_t kind) {
     return pools[kind];
 }
 
-/* ---- who is told of changes ---- */
+/* ---- reports of changes ---- */
 
 static int find_changed(const struct fleet_view *v, const struct informer_object *object,
                         struct fleet_changed *ret) {
@@ -167,16 +167,16 @@ static void report_score(const struct fleet_contents *c, const struct object_met
             o->scored(o->ctx, m->namespace, m->name, now->items[i].name);
 }
 
-/* To be called before a change and after it. */
+/* Reports the affected Placements. Call it before and after a change. */
 static void report_changed(struct fleet_contents *c, const struct informer_object *object) {
     const struct fleet_view view = {.contents = c};
     const struct fleet_observer *o = c->observer;
     struct fleet_changed changed = {0};
     uint32_t shard;
-    if (o == NULL || records(c, object->kind)->listing) /* then all are told at its end */
+    if (o == NULL || records(c, object->kind)->listing) /* the end of the listing reports all */
         return;
     if (object->kind == FLEET_SCORES && injected_resource_read(object->meta.name, &shard))
-        return; /* they are no part of anybody's question */
+        return; /* no plan reads them */
     object->arena->steps = (struct steps){.max = LIMIT_CHANGE_STEPS};
     if (find_changed(&view, object, &changed) != 0)
         o->changed_all(o->ctx);
@@ -185,9 +185,9 @@ static void report_changed(struct fleet_contents *c, const struct informer_objec
         o->changed(o->ctx, changed.items[i].namespace, changed.items[i].name);
 }
 
-/* Reports an object whose change matters to one Placement at least: itself, if nothing else depends
- * on what has changed, or the one that it decides, because whoever writes such objects wants to see
- * that it is there. */
+/* Reports the object's own Placement: a Placement if nothing else depends on its change, or the
+ * Placement of a PlacementDecision, because the writer of such objects waits until the watch shows
+ * them. */
 static void report_own(const struct fleet_contents *c, const struct informer_object *object,
                        bool is_same) {
     const struct object_meta *m = &object->meta;
@@ -235,7 +235,7 @@ static void drop(void *contents, uint32_t kind, uint32_t id) {
     rows[kind].forget(contents, id);
 }
 
-/* While a listing is under way nobody is told of a single change. */
+/* A listing reports no single changes, but all Placements at its end. */
 static void listed(void *contents, uint32_t kind, enum informer_listing how) {
     const struct fleet_contents *c = contents;
     (void)kind;

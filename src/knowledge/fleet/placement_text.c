@@ -10,14 +10,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A value as it stands in a good text, without the blanks between its parts. */
+/* Appends a value of a well-formed text without blanks. */
 static void append_value(struct strbuf *out, struct str value) {
     bool in_string = false;
     size_t from = 0;
     for (size_t i = 0; i < value.n; i++) {
         const char c = value.p[i];
         if (in_string && c == '\\') {
-            i++; /* whatever it is, it ends nothing */
+            i++; /* whatever the character is, it ends nothing */
         } else if (c == '"') {
             in_string = !in_string;
         } else if (!in_string && (c == ' ' || c == '\n' || c == '\r' || c == '\t')) {
@@ -34,7 +34,7 @@ static bool is_one_of(struct str key, const char *const *names) {
     return *names != NULL;
 }
 
-/* A member whose name needs no escapes. */
+/* Begins a member whose name needs no escapes. */
 static void put_name(struct strbuf *out, bool *first, struct str key) {
     if (!*first)
         strbuf_append_char(out, ',');
@@ -50,7 +50,7 @@ static void put_annotations(struct json_reader *r, struct strbuf *out) {
     strbuf_append_char(out, '{');
     if (json_object(r))
         while (json_member(r, &key)) {
-            /* as in the text, where it may have escapes */
+            /* the raw name, with its escapes */
             const struct str raw = r->depth <= JSON_PATH_LEVELS ? r->keys[r->depth - 1] : key;
             const struct str value = json_skip(r);
             if (str_eq(key, STR(LAST_APPLIED_ANNOTATION)))
@@ -125,7 +125,7 @@ static void put_conditions(struct json_reader *r, struct strbuf *out) {
         }
 }
 
-/* A text of its own, and no longer than it is. */
+/* Takes a text, shrunk to its length. */
 static int take_text(struct strbuf *out, bool failed, struct str *ret) {
     *ret = (struct str){0};
     if (!failed && out->n == 0)

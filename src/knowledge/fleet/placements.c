@@ -1,5 +1,5 @@
 /*
- * Placements: what is kept of them, and what they can be changed by.
+ * Placements: their kept parts, and the names by which other objects affect them.
  */
 #include "fleet/internal.h"
 
@@ -61,7 +61,7 @@ static void leave_groups(struct fleet_contents *c, uint32_t id) {
 
 /* ---- records ---- */
 
-/* One that is not there yet. */
+/* Makes a new record. */
 static uint32_t make(struct fleet_contents *c, struct pair key) {
     if (hashmap_reserve(&c->placement_index) != 0)
         return FLEET_NONE;
@@ -136,14 +136,14 @@ void contents_placement_settle(struct fleet_contents *c, uint32_t id) {
     contents_namespace_settle(c, namespace);
 }
 
-/* ---- what is kept of one ---- */
+/* ---- the kept parts ---- */
 
 static int by_number(const void *a, const void *b) {
     const uint32_t *left = a, *right = b;
     return (*left > *right) - (*left < *right);
 }
 
-/* Interned, sorted and unique. */
+/* Interns the names, and makes a sorted array without duplicates. */
 static int intern_all(struct fleet_contents *c, const struct str *names, uint32_t count,
                       uint32_t **ret, uint32_t *ret_count) {
     uint32_t *ids = count > 0 ? malloc(count * sizeof *ids) : NULL, kept = 0;
@@ -181,7 +181,7 @@ static int intern_resources(struct fleet_contents *c, const struct placement *fr
     return r;
 }
 
-/* A selector that cannot be read picks nobody: whoever decides the Placement says so. */
+/* A selector that cannot be read selects no Placement: the planner reports it. */
 static int copy_group(const struct placement *from, struct placement_record *ret) {
     struct arena work;
     struct selector selector;
@@ -195,19 +195,19 @@ static int copy_group(const struct placement *from, struct placement_record *ret
     return r == -ENOMEM ? r : 0;
 }
 
-/* About what it takes with this text, this status and these labels. */
+/* Returns about how many bytes the record takes with these texts and labels. */
 static uint64_t bytes_of_outline(const struct placement *from, const struct placement_record *texts,
                                  struct labels labels) {
-    enum { LABEL = 96 }; /* that one takes beside its text */
+    enum { LABEL = 96 }; /* of a label besides its text */
     uint64_t bytes = sizeof *texts + from->meta.name.n + texts->json.n + texts->status.n;
     for (uint32_t i = 0; i < labels.count; i++)
         bytes += LABEL + labels.items[i].key.n + labels.items[i].value.n;
     return bytes;
 }
 
-/* The same with all labels, and the rest. */
+/* The same with all labels and the other names. */
 static uint64_t bytes_of(const struct placement *from, const struct placement_record *texts) {
-    enum { NAME = 64 }; /* that an interned one takes beside its text */
+    enum { NAME = 64 }; /* of an interned name besides its text */
     uint64_t bytes = bytes_of_outline(from, texts, from->meta.labels);
     for (uint32_t i = 0; i < from->set_count; i++)
         bytes += NAME + from->sets[i].n;
@@ -226,8 +226,8 @@ static int make_whole(struct fleet_contents *c, const struct placement *from,
     return r == 0 ? copy_group(from, made) : r;
 }
 
-/* Puts the outline, and the conditions, in the place of the texts. Policies and spread groups find
- * it by its labels as before. */
+/* Replaces the texts by the outline and the conditions. Policies and spread groups still find the
+ * Placement by its labels. */
 static int make_outline(struct fleet_contents *c, const struct placement *from,
                         struct placement_record *made) {
     const struct str json = made->json, status = made->status;
@@ -264,7 +264,7 @@ static int make_record(struct fleet_contents *c, const struct placement *from, s
     return make_outline(c, from, made);
 }
 
-/* Its place among others stays as it is. */
+/* Takes over the new parts; links and namespace stay as they are. */
 static void take_over(struct placement_record *p, const struct placement_record *made) {
     p->json = made->json;
     p->status = made->status;
@@ -364,7 +364,7 @@ int fleet_placements_visit(const struct fleet_view *v, struct str namespace,
     if (n == FLEET_NONE)
         return 0;
     uint32_t id = namespace_at(c, n)->placements;
-    namespace_at(c, n)->groups_reported = false; /* what changes from now on is reported again */
+    namespace_at(c, n)->groups_reported = false; /* report later changes again */
     for (int r; id != FLEET_NONE; id = placement_at(c, id)->in_namespace.next) {
         const struct placement_record *p = placement_at(c, id);
         const struct label_set_ref labels = {&c->strings, &p->labels};

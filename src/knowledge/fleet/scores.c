@@ -1,6 +1,6 @@
 /*
- * AddOnPlacementScores, by resource and slot. A cluster that is not known gets a slot by having
- * one.
+ * AddOnPlacementScores, by resource and slot. A score gives its cluster a slot even if the cluster
+ * is not known.
  */
 #include "fleet/internal.h"
 
@@ -80,9 +80,9 @@ static int by_number(const void *a, const void *b) {
     return (left->name > right->name) - (left->name < right->name);
 }
 
-/* What one takes with its items. Names in objects of ours are the same for many clusters. */
+/* Returns the bytes of an object with its items. Our objects share names with many clusters. */
 static uint64_t bytes_of(const struct placement_score *from) {
-    enum { NAME = 64, OURS = 16 }; /* that an item takes beside its text, and all of one of ours */
+    enum { NAME = 64, OURS = 16 }; /* of an item besides its text; of an item of ours */
     uint32_t shard;
     uint64_t bytes = sizeof(struct score_record);
     if (injected_resource_read(from->meta.name, &shard))
@@ -92,7 +92,7 @@ static uint64_t bytes_of(const struct placement_score *from) {
     return bytes;
 }
 
-/* The decoder has each name once. */
+/* Makes the items; the decoder has removed duplicates. */
 static int make_items(struct fleet_contents *c, const struct placement_score *from, uint32_t count,
                       struct score_item **ret) {
     struct score_item *items = count > 0 ? malloc(count * sizeof *items) : NULL;
@@ -113,7 +113,7 @@ static int make_items(struct fleet_contents *c, const struct placement_score *fr
     return 0;
 }
 
-/* One that is not there yet: it holds the slot, and counts. */
+/* Makes a new record, which holds the slot and counts. */
 static uint32_t make(struct fleet_contents *c, struct pair key) {
     if (hashmap_reserve(&c->score_index) != 0)
         return FLEET_NONE;
@@ -133,8 +133,8 @@ static uint32_t make(struct fleet_contents *c, struct pair key) {
     return id;
 }
 
-/* An object that finds no room has no items; but of ours, which are written as a whole, all that we
- * write are known. */
+/* An object that finds no room gets no items, unless it is ours: we write the whole list, so up to
+ * LIMIT_SCORE_ITEMS must be known. */
 static int set_items(struct fleet_contents *c, uint32_t id, const struct placement_score *from) {
     struct score_record *s = score_at(c, id);
     struct score_item *items = NULL;
@@ -179,7 +179,7 @@ int contents_score_apply(struct fleet_contents *c, const struct informer_object 
     const struct pair key = {resource_make(c, from->meta.name),
                              topology_slot_make(c->clusters, from->meta.namespace)};
     int r = -ENOMEM;
-    if (key.a != FLEET_NONE && key.b != TOPOLOGY_NONE) { /* both stay until this has ended */
+    if (key.a != FLEET_NONE && key.b != TOPOLOGY_NONE) { /* held until this function ends */
         resource_at(c, key.a)->objects++;
         topology_hold(c->clusters, key.b);
         contents_decisions_meet(c, key.b);
@@ -225,7 +225,7 @@ uint32_t fleet_score_name(const struct fleet_view *v, struct str score) {
     return intern_find(&v->contents->strings, score);
 }
 
-/* Where the item of that number is, or would be. */
+/* Returns the place of the item with this name, or where it would be. */
 static uint32_t place_of(const struct score_record *s, uint32_t name) {
     uint32_t low = 0, high = s->item_count;
     while (low < high) {

@@ -61,7 +61,7 @@ static struct list sets_with_selector(struct fleet_contents *c) {
                          &c->sets_with_selector};
 }
 
-/* A copy of the selector in the arena, or why it does not compile. */
+/* Copies the selector into the arena, or the reason why it does not compile. */
 static int compile(const struct cluster_set *from, struct arena *arena, struct fleet_set *set) {
     struct arena work;
     struct selector compiled;
@@ -157,7 +157,7 @@ static void sort_later(struct fleet_contents *c, uint32_t id) {
     c->unsorted_namespaces = id;
 }
 
-/* Room for one more name, so that sorting needs no memory. */
+/* Reserves room for one more name, so that sorting needs no memory. */
 static int reserve_name(struct namespace_record *n) {
     if (n->binding_count < n->sets_cap)
         return 0;

@@ -1,6 +1,6 @@
 /*
- * Names in PlacementDecisions that no cluster has: beside the topology, so that whoever writes
- * decisions makes no slots, which every plan walks.
+ * Names in PlacementDecisions that no cluster has. They are outside the topology, so that writers
+ * of decisions cannot make slots, which every plan walks.
  */
 #include "fleet/internal.h"
 
@@ -89,7 +89,7 @@ uint32_t contents_stranger_decision(const struct fleet_contents *c, struct str n
     return id != FLEET_NONE ? mention_at(c, stranger_at(c, id)->mentions)->decision : FLEET_NONE;
 }
 
-/* When the last has gone, so has what they took. */
+/* Frees all memory of strangers once the last one is gone. */
 static void shrink(struct fleet_contents *c) {
     pool_done(&c->strangers);
     pool_done(&c->mentions);
