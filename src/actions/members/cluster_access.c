@@ -137,8 +137,8 @@ static int secret_decode(struct str json, struct arena *arena, struct secret_dat
     return json_check(&r, err);
 }
 
-/* Karmada names the Secret as the Cluster, and makes the Cluster its owner. So it does with the
- * Secret for impersonation, the name of which another Cluster may have.
+/* Karmada gives the Secret the Cluster's name, and makes the Cluster its owner. It does the same
+ * for the impersonation Secret, whose name may be another Cluster's name.
  * upstream: karmada pkg/util/credential.go, RegisterClusterInControllerPlane (v1.18.1). */
 static int check_owner(const struct member_cluster *c, const struct object_meta *secret,
                        struct err *err) {
@@ -162,7 +162,7 @@ static int check_owner(const struct member_cluster *c, const struct object_meta 
 
 /* ---- the access ---- */
 
-/* Visible ASCII, and blanks where they may be: such bytes neither end a header's line nor begin
+/* Is it visible ASCII, with blanks if allowed? Such bytes cannot end a header's line or begin
  * another one. */
 static bool is_printable(struct str s, bool blanks) {
     for (size_t i = 0; i < s.n; i++)
@@ -193,7 +193,7 @@ static int use_ca(const struct secret_data *data, struct arena *arena, struct ku
     return 0;
 }
 
-/* One line for each value: upstream cuts at commas. */
+/* Makes one line for each value: upstream cuts at commas. */
 static int use_proxy_headers(struct str json, struct arena *arena, struct kube_access *ret,
                              struct err *err) {
     struct json_reader r;

@@ -18,41 +18,41 @@ enum {
     READING_AT_ONCE = 32, /* Secrets, of SECRET_BYTES at most */
     AGAIN_MS = 300000,
     TROUBLED_AGAIN_MS = 30000,
-    SILENT_MS = 75000, /* an API server is heard about once a minute */
+    SILENT_MS = 75000, /* an API server shows a sign of life about once a minute */
     SECRET_BYTES = 1 << 18,
 };
 
 /* ---- members ---- */
 
-/* One Cluster's member, and the Secret that is read for it. */
+/* A Cluster's member, and the Secret read for it. */
 struct tracked {
     struct karmada_members *owner;
-    struct arena arena; /* of the cluster */
+    struct arena arena; /* owns the cluster */
     struct member_cluster cluster;
     uint64_t serial;  /* of the cluster */
-    uint64_t place;   /* likewise, member_cluster_place() */
-    bool is_there;    /* the Clusters have it; of one pass */
-    bool is_outdated; /* what is read is for a Cluster that has changed; likewise */
+    uint64_t place;   /* of the cluster, member_cluster_place() */
+    bool is_there;    /* is among the Clusters, in this pass */
+    bool is_outdated; /* its Cluster has changed while its Secret is read, in this pass */
     bool is_added;    /* to the set */
-    bool is_asked;    /* its Secret has been asked for, or there is none to ask for */
+    bool is_asked;    /* reading its Secret has ended, or is not possible */
     bool has_access;  /* ... with credentials */
     bool is_foreign;  /* the name is that of a configured member */
-    uint64_t access;  /* hash of them */
-    uint64_t asked;   /* the place for which they are */
+    uint64_t access;  /* hash of the credentials */
+    uint64_t asked;   /* the place that they are for */
     int64_t again_ms; /* when its Secret is due */
-    int64_t read_ms;  /* when it was read last */
-    uint64_t said;    /* hash of what was logged last; 0: nothing */
+    int64_t read_ms;  /* when its Secret was read last */
+    uint64_t said;    /* hash of the last message; 0: none */
     struct kube_fetch secret;
 };
 
 struct karmada_members {
     struct karmada_members_options options;
     struct informer *clusters;
-    struct tracked **items; /* by name; owned */
+    struct tracked **items; /* sorted by name; owned */
     uint32_t count, cap, reading;
-    uint64_t seen; /* changes of the Clusters */
+    uint64_t seen; /* the last applied change of the Clusters */
     bool followed; /* each Cluster is tracked */
-    bool tried;    /* or they could not be listed for long enough */
+    bool tried;    /* ... or they could not be listed for long enough */
     int64_t started_ms;
     _Atomic bool listed;
 };
@@ -68,7 +68,7 @@ static void end_tracked(struct tracked *t) {
     free(t);
 }
 
-/* Once, until something else is to be said. */
+/* Logs a message once, until there is another one. */
 static void log_once(struct tracked *t, const struct err *err) {
     const char *what =
         t->has_access ? "a cluster of Karmada is asked with the credentials that were read last"
@@ -80,7 +80,7 @@ static void log_once(struct tracked *t, const struct err *err) {
     LOG_W(what, LOG_STR("member", t->cluster.meta.name), LOG_ERRTEXT(err));
 }
 
-/* With an access, or, NULL, without one. */
+/* Adds the member, with an access or, for NULL, without one. */
 static void give_access(struct tracked *t, struct arena *arena, const struct kube_access *access,
                         uint64_t hash) {
     struct err err;
@@ -113,7 +113,7 @@ static void take_access_away(struct tracked *t, const struct err *err) {
     log_once(t, err);
 }
 
-/* What is known may be of another cluster. It is not given out while the Secret is read, however
+/* The old objects may be another cluster's. No answer uses them while the Secret is read, however
  * long that takes. */
 static void leave_place(struct tracked *t) {
     LOG_I("a cluster of Karmada has another address: it is not known until its Secret is read",
@@ -143,7 +143,7 @@ static void read_secret(struct tracked *t) {
                    STR_ARG(t->cluster.secret_namespace), STR_ARG(t->cluster.secret_name));
     if (!strbuf_failed(&path) &&
         kube_fetch_start(&t->secret, strbuf_str(&path), TROUBLED_AGAIN_MS) == 0)
-        t->owner->reading++; /* otherwise the next time */
+        t->owner->reading++; /* otherwise the next poll tries again */
 }
 
 static void use_secret(struct tracked *t) {
@@ -165,7 +165,7 @@ static void use_secret(struct tracked *t) {
         take_access_away(t, &err);
 }
 
-/* What came of a request that is over. What cannot be read leaves everything as it is. */
+/* Uses the answer of a request that is over. A Secret that cannot be read changes nothing. */
 static void end_reading(struct tracked *t) {
     const struct kube_fetch *secret = &t->secret;
     t->owner->reading--;
@@ -184,7 +184,7 @@ static void end_reading(struct tracked *t) {
     kube_fetch_forget(&t->secret);
 }
 
-/* Its member does not hear anything: perhaps the token is not good any more. */
+/* Does its member get no events? Perhaps its token is not valid any more. */
 static bool is_troubled(const struct tracked *t) {
     struct member *member = members_hold(t->owner->options.members, t->cluster.meta.name);
     if (member == NULL)
@@ -208,7 +208,7 @@ static void look_after(struct tracked *t) {
         read_secret(t);
 }
 
-/* ---- which there are ---- */
+/* ---- the Clusters ---- */
 
 static struct str tracked_name(const void *items, size_t i) {
     return ((struct tracked *const *)items)[i]->cluster.meta.name;
@@ -218,7 +218,7 @@ static uint32_t find_tracked(const struct karmada_members *k, struct str name, b
     return (uint32_t)sorted_place(k->items, k->count, tracked_name, name, ret_found);
 }
 
-/* The Cluster is another one than before, or new. A request that is under way was for the old. */
+/* Sets a new or changed Cluster. A request under way was for the old one. */
 static bool set_cluster(struct tracked *t, const struct known_cluster *from) {
     struct arena arena;
     struct member_cluster cluster;
@@ -262,7 +262,7 @@ static void cancel_reading(struct tracked *t) {
     kube_fetch_cancel(&t->secret);
 }
 
-/* One that is new or has changed. False: there is no memory for it, or it is outdated. */
+/* Tracks a new or changed Cluster. Returns false without memory, or if its request is outdated. */
 static bool take_cluster(struct karmada_members *k, const struct known_cluster *from) {
     bool found;
     const uint32_t at = find_tracked(k, from->cluster.meta.name, &found);
@@ -279,7 +279,7 @@ static bool take_cluster(struct karmada_members *k, const struct known_cluster *
     return taken;
 }
 
-/* False: not all of them. The informer's lock is held, so nothing is cancelled here. */
+/* Returns false if some are missing. Cancels no requests, because the informer's lock is held. */
 static bool take_clusters(struct karmada_members *k, const struct clusters *c) {
     bool all = true;
     for (uint32_t i = 0; i < k->count; i++)
@@ -318,8 +318,8 @@ static bool read_clusters(struct karmada_members *k) {
     return all;
 }
 
-/* No member goes because Karmada's API server does not answer. In this order, so that a listing
- * that ends meanwhile is followed the next time. */
+/* Removes no member while Karmada's API server does not answer. Reads the states before the
+ * Clusters, so that the next call follows a listing that ends meanwhile. */
 static void follow_clusters(struct karmada_members *k) {
     const bool tried = informer_listed(k->clusters), complete = informer_complete(k->clusters);
     const uint64_t changes = informer_changes(k->clusters);
@@ -350,7 +350,7 @@ static void ask_for_members(struct karmada_members *k) {
             if (t->has_access && t->asked != t->place)
                 leave_place(t);
             look_after(t);
-        } else if (!t->is_asked) { /* as it is once its Cluster has changed */
+        } else if (!t->is_asked) { /* the Cluster is new or has changed */
             struct err err;
             (void)err_set(&err, -ENOENT, "its Cluster has no apiEndpoint or no secretRef%s",
                           t->cluster.pull ? ", as in Pull mode" : "");

@@ -36,7 +36,7 @@ uint32_t karmada_clusters_find(const struct clusters *c, struct str name, bool *
 static void decode_cluster(struct json_reader *r, struct informer_object *ret) {
     struct member_cluster *c = ret->decoded = arena_alloc(r->arena, sizeof *c);
     if (c == NULL)
-        return; /* a failed arena is reported by the caller */
+        return; /* the caller reports a failed arena */
     member_cluster_decode(r, c);
     ret->meta = c->meta;
 }
@@ -51,7 +51,7 @@ static bool copy_cluster(struct clusters *c, const struct member_cluster *from,
     return copied;
 }
 
-/* A record for a new one, in its place; NULL without memory. */
+/* Adds a record at its place; NULL without memory. */
 static struct known_cluster *add_cluster(struct clusters *c, uint32_t at) {
     const uint32_t id = pool_take(&c->records);
     if (id == POOL_NONE)
@@ -106,7 +106,7 @@ static int remove_cluster(void *contents, const struct informer_object *gone, st
 
 static struct pool *records(void *contents, uint32_t kind) {
     struct clusters *c = contents;
-    (void)kind; /* the only one */
+    (void)kind; /* there is only one */
     return &c->records;
 }
 
@@ -131,5 +131,5 @@ const struct informer_store karmada_clusters = {.what = "Karmada's clusters",
                                                 .close = close_clusters,
                                                 .records = records,
                                                 .drop = drop,
-                                                /* 404 does not mean that there are no clusters */
+                                                /* 404 does not mean that Karmada has no clusters */
                                                 .required = true};

@@ -1,5 +1,5 @@
 /*
- * Karmada's Clusters as the watch shows them: the store of an informer, for karmada.c only.
+ * The store of an informer with Karmada's Clusters, for karmada.c only.
  */
 #pragma once
 
@@ -9,21 +9,21 @@
 enum { KARMADA_CLUSTER_ARENA = 32768 }; /* bytes of a copy, at most */
 
 struct known_cluster {
-    struct arena arena; /* of the cluster */
+    struct arena arena; /* owns the cluster */
     struct member_cluster cluster;
-    uint64_t serial; /* another one after each change */
+    uint64_t serial; /* changes with the cluster */
     uint32_t id;     /* of the record */
 };
 
-/* All of them. */
+/* All Clusters. */
 struct clusters {
     struct pool records;          /* struct known_cluster */
-    struct known_cluster **items; /* by name; the array is owned, items are records */
+    struct known_cluster **items; /* sorted by name; the array is owned, items are records */
     uint32_t count, cap;
     uint64_t serial;
 };
 
-/* Its contents are a struct clusters. */
+/* The contents are a struct clusters. */
 extern const struct informer_store karmada_clusters;
-/* Where the name is, or would be. O(log Clusters). */
+/* Returns the place of the name, or where it would be. O(log Clusters). */
 uint32_t karmada_clusters_find(const struct clusters *c, struct str name, bool *ret_found);

@@ -60,7 +60,7 @@ int member_begin(struct member *m, struct member_loop *loop, int64_t now_ms, str
 }
 
 bool member_is_starting(struct member *m, int64_t now_ms) {
-    enum { LISTING_MS = 30000 }; /* longer than almost any takes */
+    enum { LISTING_MS = 30000 }; /* longer than almost any listing takes */
     if (m == NULL || !m->begun || informer_listed(m->informer))
         return false;
     const bool is_late = now_ms - m->begun_ms >= LISTING_MS;
@@ -140,7 +140,7 @@ static bool is_silent(const struct member *m, uint64_t kinds) {
     return limit_ms > 0 && informer_kinds_age_ms(m->informer, kinds) > limit_ms;
 }
 
-/* Files are read at once, or not at all; kinds that are not watched are not waited for. */
+/* Files are read at once or not at all; kinds that are not watched are not waited for. */
 static enum member_state state_of_kinds(const struct member *m, uint64_t kinds) {
     if (m->is_of_files)
         return state_of_files(m);
@@ -160,8 +160,8 @@ enum member_state member_state(const struct member *m) {
     return state_of_kinds(m, room_kinds);
 }
 
-/* An API server is heard when it answers; the events that were missed come a moment later. Before
- * the first listing there is nothing that could have been missed. */
+/* An API server's answer ends its silence, but missed events arrive a moment later. Before the
+ * first listing no event can be missed. */
 void member_poll(struct member *m) {
     enum { BEHIND_POLLS = 2 };
     if (m->client == NULL || !m->begun)

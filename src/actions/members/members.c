@@ -15,7 +15,7 @@
 enum {
     MEMBERS_A_LOOP = 16,
     STARTING_AT_ONCE = 4, /* first listings that are waited for */
-    /* how long an old one is relied on without `stale_after_ms` */
+    /* how long to rely on an old member without `stale_after_ms` */
     REPLACED_AFTER_MS = 120000,
 };
 
@@ -26,17 +26,17 @@ struct state_gauge {
 };
 
 struct members {
-    struct rwlock lock;    /* of what follows up to the blank line, for callers */
-    struct member **items; /* by name; owned */
+    struct rwlock lock;    /* guards the next two members, for callers */
+    struct member **items; /* sorted by name; owned */
     uint32_t count;
 
     uint32_t cap;
     int64_t stale_after_ms;
     struct members_options options;
-    struct list leaving; /* members that nobody finds any more; owned */
+    struct list leaving; /* removed members that callers still hold; owned */
     struct list loops;   /* struct member_loop; owned */
     _Atomic bool complete;
-    _Atomic bool listed; /* all members of the start were, or were tried */
+    _Atomic bool listed; /* all first members were listed, or tried */
     struct state_gauge gauges[MEMBER_STATES];
 };
 
@@ -66,12 +66,12 @@ static struct str name_of(const void *items, size_t i) {
     return ((struct member *const *)items)[i]->name;
 }
 
-/* Where the name is, or would be. */
+/* Returns the place of the name, or where it would be. */
 static uint32_t place_of(const struct members *m, struct str name, bool *ret_found) {
     return (uint32_t)sorted_place(m->items, m->count, name_of, name, ret_found);
 }
 
-/* Nobody finds it any more; it ends when nobody holds it. NULL is fine. */
+/* Removes a member from reach; it ends when no caller holds it. NULL is fine. */
 static void leave(struct members *m, struct member *member) {
     if (member == NULL)
         return;
@@ -82,7 +82,7 @@ static void leave(struct members *m, struct member *member) {
         list_append(&m->leaving, &next->link);
 }
 
-/* Callers copy pointers only, and do not wait for memory. */
+/* Callers only wait while a pointer is exchanged, not for memory. */
 static int grow(struct members *m, struct err *err) {
     if (m->count < m->cap)
         return 0;
@@ -100,7 +100,7 @@ static int grow(struct members *m, struct err *err) {
     return 0;
 }
 
-/* There is room. */
+/* There must be room. */
 static void insert(struct members *m, uint32_t place, struct member *member) {
     rwlock_write(&m->lock);
     memmove(&m->items[place + 1], &m->items[place], (m->count - place) * sizeof(struct member *));
@@ -189,8 +189,8 @@ struct informer *members_of_files(const struct members *m) {
     return NULL;
 }
 
-/* Ends those that nobody holds, and then threads without members. A member's last caller is long
- * gone when its place is taken. */
+/* Ends members that no caller holds, and then threads without members. The last caller is long gone
+ * when a member's place is taken. */
 static void end_leaving(struct members *m) {
     for (struct list *l = m->leaving.next, *next; l != &m->leaving; l = next) {
         struct member *member = LIST_ITEM(struct member, link, l);
@@ -211,7 +211,7 @@ static void end_leaving(struct members *m) {
     }
 }
 
-/* With room for one more; NULL: there is no thread to be had. */
+/* Returns a loop with room for one more; NULL: no thread can be made. */
 static struct member_loop *find_loop(struct members *m, struct err *err) {
     for (struct list *l = m->loops.next; l != &m->loops; l = l->next) {
         struct member_loop *loop = LIST_ITEM(struct member_loop, link, l);
@@ -248,7 +248,7 @@ uint32_t members_loops(const struct members *m) {
 
 /* ---- first listings ---- */
 
-/* Whether its first listing is under way now. */
+/* Returns true if its first listing is under way now. */
 static bool try_to_begin(struct members *m, struct member *member, int64_t now_ms) {
     struct err err;
     struct member_loop *loop = member->loop != NULL ? member->loop : find_loop(m, &err);
@@ -267,7 +267,7 @@ static bool may_begin(const struct member *member, int64_t now_ms) {
            member->begin_ms <= now_ms;
 }
 
-/* Members first, and then those that are to replace one. */
+/* Begins members first, then replacements. */
 static void begin_more(struct members *m) {
     struct clock *clock = m->options.clock != NULL ? m->options.clock : clock_real();
     const int64_t now_ms = clock->now_ms(clock);
@@ -285,7 +285,7 @@ static void begin_more(struct members *m) {
 
 /* ---- replacing ---- */
 
-/* What it knows is still right, for it hears of every change. */
+/* Are its objects still right? They are while it receives all changes. */
 static bool is_relied_on(const struct members *m, const struct member *old) {
     return member_state(old) == MEMBER_SYNCED &&
            (m->stale_after_ms > 0 ||
@@ -357,9 +357,9 @@ void members_remove(struct members *m, struct str name) {
     leave(m, member);
 }
 
-/* ---- the whole of it ---- */
+/* ---- all members ---- */
 
-/* Holds all members, so that the lock is not held while each is looked at. NULL: no memory. */
+/* Holds all members, so that the lock is free while each is read. NULL: no memory. */
 static struct member **hold_all(struct members *m, uint32_t *ret_count) {
     struct member **all = NULL;
     uint32_t room = 0;

@@ -1,6 +1,6 @@
 /*
- * Pods that run: of each a hash of its name, its node, and what it asks for. What one adds is
- * reserved before anything changes, so that adding and taking away cannot fail.
+ * Running pods: for each a hash of its name, its node, and its requests. Memory is reserved before
+ * any change, so that adding and removing cannot fail.
  */
 #include "members/internal.h"
 
@@ -24,7 +24,7 @@ static int64_t plus_one(int64_t amount) {
     return amount < INT64_MAX ? amount + 1 : INT64_MAX;
 }
 
-/* Of these resources: the sums of those that every node has, and how many others there are. */
+/* Reads native resources, and adds one pod. Returns the number of other resources. */
 static uint32_t read_natives(const struct resources *requests, int64_t native[NODE_NATIVES]) {
     uint32_t others = 0;
     memset(native, 0, NODE_NATIVES * sizeof *native);
@@ -107,7 +107,7 @@ static int fill_vector(struct member_contents *c, struct request_vector *v,
     return 0;
 }
 
-/* One more reference to what a pod asks for; POOL_NONE without memory. */
+/* Refers to the vector of a pod's requests; POOL_NONE without memory. */
 static uint32_t vector_ref(struct member_contents *c, const struct karmada_pod *pod) {
     const uint64_t hash = hash_of(pod);
     uint32_t id = hashmap_find(&c->vector_index, hash, vector_equal, c, pod);
@@ -159,7 +159,7 @@ static uint32_t find_pod(const struct member_contents *c, const struct hash128 *
     return hashmap_find(&c->pod_index, key->a, key_equal, c, key);
 }
 
-/* Takes the reference to the vector; nothing can fail. */
+/* Takes over the reference to the vector; cannot fail. */
 static void place_pod(struct member_contents *c, struct bound_pod *pod, uint32_t room,
                       uint32_t vector) {
     pod->room = room;
@@ -188,7 +188,7 @@ void bound_pods_remove(struct member_contents *c, struct str namespace, struct s
         bound_pods_drop(c, id);
 }
 
-/* A pod that was not there; the vector's reference is taken. */
+/* Adds a new pod, and takes over the vector's reference. */
 static int add_pod(struct member_contents *c, const struct hash128 *key, uint32_t room,
                    uint32_t vector) {
     if (hashmap_reserve(&c->pod_index) != 0)
@@ -209,7 +209,7 @@ int bound_pods_apply(struct member_contents *c, const struct karmada_pod *pod) {
     const uint32_t old = find_pod(c, &key);
     const bool counts = !str_empty(pod->node_name) && !pod->finished;
     const uint32_t vector = counts ? vector_ref(c, pod) : POOL_NONE;
-    /* held meanwhile: it may be the old pod's alone */
+    /* held, because only the old pod may hold it */
     const uint32_t room = vector != POOL_NONE ? rooms_hold(c, pod->node_name) : POOL_NONE;
     struct bound_pod *known = old != HASHMAP_NONE ? pool_at(&c->pods, old) : NULL;
     int r = counts && room == POOL_NONE ? -ENOMEM : 0;
@@ -226,7 +226,7 @@ int bound_pods_apply(struct member_contents *c, const struct karmada_pod *pod) {
         r = add_pod(c, &key, room, vector);
     }
     if (vector != POOL_NONE && (r != 0 || same))
-        vector_unref(c, vector); /* an equal pod has one */
+        vector_unref(c, vector); /* the old pod has a reference */
     if (room != POOL_NONE)
         rooms_unhold(c, room);
     return r;

@@ -1,6 +1,6 @@
 /*
  * ResourceQuotas, each prepared for questions in one block of memory. Those of a namespace are in a
- * list, whose first is found by the namespace.
+ * list; the index finds its first by the namespace.
  */
 #include "members/internal.h"
 
@@ -9,20 +9,20 @@
 
 struct kept_quota {
     struct hash128 key;    /* of its namespace and name */
-    uint32_t next, before; /* of its namespace; POOL_NONE: it is the last, the first */
+    uint32_t next, before; /* of its namespace; POOL_NONE: last, first */
     struct estimator_quota quota;
-    void *block; /* owned: all that the quota points to */
+    void *block; /* owned: everything that the quota points to */
     uint64_t bytes;
 };
 
 /* ---- blocks ---- */
 
 struct block {
-    char *at; /* NULL while its size is worked out */
+    char *at; /* NULL while only the size is computed */
     size_t used;
 };
 
-/* Larger things first, so that all are aligned. */
+/* Take larger items first, so that all are aligned. */
 static void *block_take(struct block *b, size_t n) {
     void *taken = b->at != NULL ? b->at + b->used : NULL;
     b->used += n;
@@ -111,7 +111,7 @@ void quotas_init(struct member_contents *c) {
     pool_init(&c->quotas.quotas, sizeof(struct kept_quota));
 }
 
-/* Behind the first of its namespace; both indexes have room. */
+/* Puts it behind the first of its namespace; both indexes must have room. */
 static void link_quota(struct quota_table *t, uint32_t id) {
     struct kept_quota *quota = pool_at(&t->quotas, id);
     const uint32_t first = find_first(t, quota->quota.namespace);
@@ -129,7 +129,7 @@ static void link_quota(struct quota_table *t, uint32_t id) {
     head->next = id;
 }
 
-/* What takes the place of a first one needs no more room than that. */
+/* The next quota can take the first one's place in the index without more room. */
 static void unlink_quota(struct quota_table *t, uint32_t id) {
     const struct kept_quota *quota = pool_at(&t->quotas, id);
     const uint64_t hash = hash_str(quota->quota.namespace);
@@ -145,7 +145,7 @@ static void unlink_quota(struct quota_table *t, uint32_t id) {
         hashmap_insert(&t->namespaces, hash, quota->next);
 }
 
-/* Its record stays. */
+/* Frees the contents; the record stays. */
 static void empty_quota(struct quota_table *t, uint32_t id) {
     const struct kept_quota *quota = pool_at(&t->quotas, id);
     unlink_quota(t, id);
@@ -180,7 +180,7 @@ static int fill_quota(struct kept_quota *quota, const struct estimator_quota *fr
     return 0;
 }
 
-/* Puts it in the place of the one before, if there is one, and takes over its block. */
+/* Replaces the old quota, if any, and takes over the new block. */
 static int put_quota(struct quota_table *t, uint32_t old, const struct kept_quota *quota) {
     if (hashmap_reserve(&t->index) != 0 || hashmap_reserve(&t->namespaces) != 0)
         return -ENOMEM;

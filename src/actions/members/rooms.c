@@ -1,7 +1,7 @@
 /*
- * What each node has, and what its pods ask for of that. What pods ask for and their node does not
- * have is not kept here: whoever may create pods names as many resources as fit a text. When a node
- * gets another resource, what its pods ask for is counted anew (rooms_recount()).
+ * The resources of each node, and the requests of its pods for them. Requests for resources that
+ * the node does not have are not kept: whoever may create pods can name any number of them. When a
+ * node gets another resource, its pods' requests are counted again (rooms_recount()).
  */
 #include "members/internal.h"
 #include "model/names.h"
@@ -61,7 +61,7 @@ void rooms_unhold(struct member_contents *c, uint32_t room) {
 
 /* ---- pods ---- */
 
-/* The room of a name; NULL: the node has none of it. */
+/* Finds a resource by its name; NULL: the node does not have it. */
 static struct scalar_room *find_scalar(const struct node_rooms *rooms, uint32_t name) {
     uint32_t low = 0, high = rooms->scalar_count;
     while (low < high) {
@@ -131,8 +131,8 @@ static struct str label_of(const struct labels *labels, struct str old, struct s
     return label_or(labels, old, label_or(labels, new, (struct str){0}));
 }
 
-/* Nodes of one zone have the same text; one without region and zone has "". In the arena. upstream:
- * component-helpers node/topology GetZoneKey(). */
+/* Returns the same text for all nodes of a zone, "" without region and zone. In the arena.
+ * upstream: component-helpers node/topology GetZoneKey(). */
 static struct str zone_key(const struct node *node, struct arena *arena) {
     const struct str region =
         label_of(&node->meta.labels, STR(OLD_REGION_LABEL), TOPOLOGY_KEY_REGION);
@@ -144,13 +144,13 @@ static struct str zone_key(const struct node *node, struct arena *arena) {
         return (struct str){0};
     if (region.n > 0)
         memcpy(text, region.p, region.n);
-    text[region.n] = '\0'; /* no label value has one */
+    text[region.n] = '\0'; /* no label value contains a NUL */
     if (zone.n > 0)
         memcpy(text + region.n + 1, zone.p, zone.n);
     return (struct str){text, region.n + zone.n + 1};
 }
 
-/* The zone's id, with one more reference; one that had no node is born now. */
+/* Returns the zone's id, with one more reference; a zone without nodes is new. */
 static uint32_t zone_ref(struct member_contents *c, struct str key) {
     const bool is_new = intern_find(&c->zones, key) == INTERN_NONE;
     const uint32_t zone = intern_ref(&c->zones, key);
@@ -183,7 +183,7 @@ static void free_scalars(struct member_contents *c, struct scalar_room *scalars,
     free(scalars);
 }
 
-/* What only some nodes have, by name. 0 or -ENOMEM. */
+/* Lists resources that only some nodes have, sorted by name. Returns 0 or -ENOMEM. */
 static int make_scalars(struct member_contents *c, const struct resources *has,
                         struct scalar_room **ret, uint32_t *ret_count) {
     uint32_t others = 0, count = 0;
@@ -212,7 +212,7 @@ static int make_scalars(struct member_contents *c, const struct resources *has,
     return scalars == NULL ? -ENOMEM : 0;
 }
 
-/* Takes the list over. */
+/* Takes over the list. */
 static void set_scalars(struct member_contents *c, struct node_rooms *rooms,
                         struct scalar_room *scalars, uint32_t count) {
     bool same = count == rooms->scalar_count;
@@ -240,7 +240,7 @@ static void set_natives(struct node_rooms *rooms, const struct resources *has) {
     }
 }
 
-/* Takes the reference. */
+/* Takes over the reference. */
 static void set_zone(struct member_contents *c, struct node_rooms *rooms, uint32_t zone) {
     if (rooms->zone == zone) {
         intern_unref(&c->zones, zone);

@@ -1,7 +1,6 @@
 /*
- * Nodes as questions need them: columns in the order in which components are placed. Sorted anew
- * when a node comes or goes, changes its zone, or has other resources; everything else changes
- * numbers in their place.
+ * The nodes as columns in the order in which components are placed. Sorted again when a node comes
+ * or goes, changes its zone, or has other resources; other changes update numbers in place.
  */
 #include "members/internal.h"
 
@@ -9,7 +8,7 @@
 #include <stdlib.h>
 
 static int64_t left_of(int64_t has, __int128 used) {
-    return has > used ? (int64_t)(has - used) : 0; /* used is not below 0 */
+    return has > used ? (int64_t)(has - used) : 0; /* `used` is never below 0 */
 }
 
 void rows_refresh(struct member_contents *c, uint32_t room) {
@@ -69,7 +68,7 @@ static bool reserve_names(struct member_contents *c, uint32_t count) {
 /* ---- order ---- */
 
 struct place {
-    uint64_t zone, order; /* when the zone got its first node, when the node came */
+    uint64_t zone, order; /* counters: the zone's first node, the node */
     uint32_t room, turn;
 };
 
@@ -146,7 +145,7 @@ static uint32_t count_scalars(const struct member_contents *c) {
     return count;
 }
 
-/* All names that nodes have, each once, by id; their index is that by text. Sets the names. */
+/* Sets c->names. Lists the nodes' resource names once each, by id; the index is the text order. */
 static bool name_scalars(struct member_contents *c, struct named *named, uint32_t *ret_count) {
     uint32_t count = 0, kept = 0;
     for (uint32_t row = 0; row < c->count; row++) {
@@ -174,7 +173,7 @@ static bool name_scalars(struct member_contents *c, struct named *named, uint32_
     return true;
 }
 
-/* By text, of an id that is there. */
+/* Returns the index of an id that is in the list. */
 static uint32_t index_of(const struct named *named, uint32_t count, uint32_t id) {
     uint32_t low = 0, high = count;
     while (high - low > 1) {
@@ -187,14 +186,14 @@ static uint32_t index_of(const struct named *named, uint32_t count, uint32_t id)
     return named[low].index;
 }
 
-/* The row's scalars from `at` on, by index; what is free comes later. Returns where they end. */
+/* Fills the row's scalars from `at` on, by index, without free amounts. Returns their end. */
 static uint32_t fill_row(struct member_contents *c, uint32_t row, uint32_t at,
                          const struct named *named, uint32_t name_count) {
     struct node_rooms *rooms = rooms_at(c, c->room_of[row]);
     const uint32_t begin = at;
     for (uint32_t i = 0; i < rooms->scalar_count; i++) {
         const uint32_t index = index_of(named, name_count, rooms->scalars[i].name);
-        /* for now the place in the list, to be found again when they are sorted */
+        /* `free` is the place in the list for now, to find it again after sorting */
         c->scalars[at++] = (struct node_scalar){index, i};
     }
     if (at - begin > 1)

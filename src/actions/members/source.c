@@ -8,7 +8,7 @@ static struct str behind(struct str s, size_t n) {
     return (struct str){s.p + n, s.n - n};
 }
 
-/* Takes the part up to the sign off; all of it without one. True: there is one. */
+/* Cuts off the part before the sign, or all without a sign. Returns true if the sign is there. */
 static bool take_up_to(struct str *rest, char sign, struct str *ret) {
     const size_t at = str_find(*rest, sign);
     *ret = at == SIZE_MAX ? *rest : (struct str){rest->p, at};

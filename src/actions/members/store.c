@@ -57,7 +57,7 @@ static void close_contents(void *contents) {
 
 /* ---- memory ---- */
 
-/* What is in use: what a burst took, and gave back, does not count against its member for good. */
+/* Returns the bytes in use: memory that a burst took and gave back does not count. */
 static uint64_t kept_bytes(const struct member_contents *c) {
     enum { INDEX_BYTES = 10 }; /* of a place in an index */
     enum { ROW_BYTES = (3 + 2 * NODE_NATIVES) * sizeof(uint32_t) };
@@ -70,13 +70,13 @@ static uint64_t kept_bytes(const struct member_contents *c) {
            c->name_cap * sizeof *c->names + c->zone_cap * sizeof *c->zone_births;
 }
 
-/* Deployments and ReplicaSets give way: what replicas are estimated by has half of it for sure. */
+/* Deployments and ReplicaSets may fill half of it; the rest is for kinds that replicas need. */
 static uint64_t limit_of(const struct member_contents *c, uint32_t kind) {
     return kind == MEMBER_DEPLOYMENTS || kind == MEMBER_REPLICA_SETS ? c->max_bytes / 2
                                                                      : c->max_bytes;
 }
 
-/* After an object was kept. -ENOSPC: that is too much, and the kind's list has no end. */
+/* Call it after keeping an object. -ENOSPC: it is too much, and the kind's listing fails. */
 static int weigh(struct member_contents *c, uint32_t kind, struct err *err) {
     if (c->max_bytes == 0 || kept_bytes(c) <= limit_of(c, kind))
         return 0;
@@ -104,7 +104,7 @@ uint64_t member_too_large(struct informer *informer) {
 
 /* ---- nodes ---- */
 
-/* A node and its taints, of which a cordon is one. */
+/* A node and its taints, including the taint of a cordon. */
 struct decoded_node {
     struct node node;
     struct candidate candidate;
@@ -113,7 +113,7 @@ struct decoded_node {
 static void decode_node(struct json_reader *r, struct informer_object *ret) {
     struct decoded_node *d = ret->decoded = arena_alloc(r->arena, sizeof *d);
     if (d == NULL)
-        return; /* a failed arena is reported by the caller */
+        return; /* the caller reports a failed arena */
     node_decode(r, &d->node);
     ret->meta = d->node.meta;
     d->candidate = (struct candidate){d->node.meta.name, d->node.meta.labels, d->node.taints,
@@ -176,12 +176,12 @@ static uint32_t count_nodes(const void *contents) {
 static void decode_pod(struct json_reader *r, struct informer_object *ret) {
     struct karmada_pod *pod = ret->decoded = arena_alloc(r->arena, sizeof *pod);
     if (pod == NULL)
-        return; /* likewise */
+        return; /* as above */
     karmada_pod_decode(r, pod);
     ret->meta = pod->meta;
 }
 
-/* A pod that waits for a node is kept for its workload's sake. */
+/* Keeps a pod that waits for a node: its Deployment counts it. */
 static int keep_waiting(struct member_contents *c, const struct karmada_pod *pod) {
     const struct kept_object kept = {
         .meta = &pod->meta, .has_since = pod->has_transition, .since_ms = pod->transition_ms};
@@ -217,11 +217,11 @@ static uint32_t count_pods(const void *contents) {
 
 struct decoded_workload {
     struct karmada_workload workload;
-    struct str selector; /* as it stands in the text */
+    struct str selector; /* as in the text */
 };
 
-/* Of the workload that comes next; the reader stays where it is, and reports what is broken when it
- * reads it. */
+/* Finds the selector of the next workload; the reader does not move, and reports mistakes when it
+ * reads the workload. */
 static struct str peek_selector(const struct json_reader *r) {
     struct json_reader ahead = *r;
     struct str key, selector = {0};
@@ -244,7 +244,7 @@ static struct str peek_selector(const struct json_reader *r) {
 static void decode_workload(struct json_reader *r, struct informer_object *ret) {
     struct decoded_workload *d = ret->decoded = arena_alloc(r->arena, sizeof *d);
     if (d == NULL)
-        return; /* likewise */
+        return; /* as above */
     if (ret->kind == MEMBER_DEPLOYMENTS)
         d->selector = peek_selector(r);
     karmada_workload_decode(r, &d->workload);
@@ -280,7 +280,7 @@ static int remove_workload(void *contents, const struct informer_object *gone, s
 static void decode_quota(struct json_reader *r, struct informer_object *ret) {
     struct quota *quota = ret->decoded = arena_alloc(r->arena, sizeof *quota);
     if (quota == NULL)
-        return; /* likewise */
+        return; /* as above */
     quota_decode(r, quota);
     ret->meta = quota->meta;
 }
@@ -302,7 +302,7 @@ static int remove_quota(void *contents, const struct informer_object *gone, stru
 
 /* ---- listings ---- */
 
-enum { WAITING_PODS = MEMBER_KINDS }; /* records beside those of the kinds */
+enum { WAITING_PODS = MEMBER_KINDS }; /* records in addition to those of the kinds */
 
 static struct pool *records(void *contents, uint32_t kind) {
     struct member_contents *c = contents;
@@ -328,7 +328,7 @@ static void drop(void *contents, uint32_t kind, uint32_t id) {
         workloads_drop(c, kind == WAITING_PODS ? TABLE_WAITING_PODS : table_of(kind), id);
 }
 
-/* Keeps nothing of a kind that is too large: it would take the room of the next listing. */
+/* Drops all of a kind that is too large, which would take the room of the next listing. */
 static void listed(void *contents, uint32_t kind, enum informer_listing how) {
     struct member_contents *c = contents;
     if (how == LISTING_FAILS && (c->too_large & MEMBER_KIND(kind)) != 0) {
@@ -397,7 +397,7 @@ int member_view_open(struct informer *informer, struct member_view *ret) {
     return 0;
 }
 
-/* If the contents are still those that the view was of. */
+/* Keeps what the view built if the contents are still the view's. */
 static void publish(struct member_view *v, uint64_t serial) {
     const struct member_contents *now = informer_write(v->informer);
     for (uint32_t left = LIMIT_PUBLISHED; now->serial == serial && left > 0; left--)

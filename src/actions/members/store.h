@@ -1,22 +1,22 @@
 /*
- * What a member cluster's estimator knows of it: its nodes, and what is free on each beside the
- * pods that run there, kept right by every event. Contents of an informer; read through a view,
- * which stands still.
+ * The objects of a member cluster for its estimator: its nodes, and the free resources of each
+ * beside its pods, updated by every event. Contents of an informer; readers open a view, which does
+ * not change.
  *
- * Of a pod there is a hash of its name, its node, and the number of what it asks for, which is
- * stored once for all pods that ask for the same; so a question is one pass over columns of nodes,
- * whatever the number of pods. Pods count while they are bound and have not finished, terminating
- * ones too. upstream: karmada pkg/estimator/server, and its lifted scheduler cache (v1.18.1).
+ * A pod is kept as a hash of its name, its node, and the number of its requests, which are stored
+ * once for all pods with the same requests. A question is one pass over columns of nodes, whatever
+ * the number of pods. Pods count while they are bound and have not finished, even if they are
+ * terminating. upstream: karmada pkg/estimator/server, and its lifted scheduler cache (v1.18.1).
  *
- * Nodes are in the order in which that cache puts them, on which the number of component sets
- * depends: in turn one of each zone, zones as they got their first node, nodes as they came to
- * their zone.
+ * Nodes have the same order as in that cache, because the number of component sets depends on it:
+ * one node of each zone in turn, zones by the time of their first node, nodes by the time they came
+ * to their zone.
  *
- * Beside them are kept, of Deployments, ReplicaSets and pods that have found no node, what tells
- * whose pods they are: labels, uids, and a hash of the template.
+ * It also keeps the parts of Deployments, ReplicaSets and pods without a node that show the owner
+ * of a pod: labels, uids, and a hash of the template.
  *
- * ResourceQuotas are kept as far as questions are limited by them (estimator/quota.h); those of a
- * namespace are found without a look at others.
+ * ResourceQuotas are kept as far as they limit questions (estimator/quota.h); those of a namespace
+ * are found without a look at others.
  *
  * Threads: one writer at a time, under the informer's lock; views from any thread.
  */
@@ -45,25 +45,24 @@ struct member_view {
     struct informer *informer;    /* borrowed */
     const struct member_contents *contents;
 };
-/* Holds the informer's read lock until it is closed; not twice in one thread. The caller may set
- * topology.steps. 0; -ENOMEM or -ENOSPC (not all nodes, pods and quotas are kept, because they are
- * too much): nothing is open. */
+/* Holds the informer's read lock until it is closed; only once in a thread. The caller may set
+ * topology.steps. Returns 0; -ENOMEM or -ENOSPC (nodes, pods or quotas are too large to be kept)
+ * open nothing. */
 int member_view_open(struct informer *informer, struct member_view *ret) MUST_CHECK;
-/* Keeps what was built, for the next question. */
+/* Keeps what was built, for later views. */
 void member_view_close(struct member_view *v);
 
-/* The ResourceQuotas of a namespace; "": all. Their array is in the arena, the rest is borrowed
- * while the view is open. Linear in their number. 0, -E2BIG (the arena's steps are spent) or
- * -ENOMEM. */
+/* Lists the ResourceQuotas of a namespace; "": all. Their array is in the arena, the rest is
+ * borrowed while the view is open. Linear in their number. Returns 0, -E2BIG (the arena's steps are
+ * spent) or -ENOMEM. */
 int member_quotas(const struct member_view *v, struct str namespace, struct arena *arena,
                   const struct estimator_quota **ret, uint32_t *ret_count) MUST_CHECK;
 
 /*
- * How many of a Deployment's newest pods have found no node for longer than the threshold
- * (estimator/unschedulable.h). Linear in its ReplicaSets and their waiting pods, whatever others
- * there are. Holds the read lock for the length of the call. 0, -ENOENT (there is
- * no such Deployment), -EINVAL (its selector does not compile), -ENOSPC (not all is kept, because
- * it is too much), -E2BIG or -ENOMEM.
+ * Counts a Deployment's newest pods that have found no node for longer than the threshold
+ * (estimator/unschedulable.h). Linear in its ReplicaSets and their waiting pods, whatever else
+ * exists. Holds the read lock during the call. Returns 0, -ENOENT (no such Deployment), -EINVAL
+ * (its selector does not compile), -ENOSPC (a kind is too large to be kept), -E2BIG or -ENOMEM.
  */
 struct member_workload {
     struct str namespace, name;
@@ -72,11 +71,11 @@ struct member_workload {
 int member_unschedulable(struct informer *informer, const struct member_workload *workload,
                          struct arena *arena, int64_t *ret, struct err *err) MUST_CHECK;
 
-/* How many bytes may be kept of it, once, before it is watched; otherwise there is no limit. What
- * goes beyond ends the list or the watch of its kind, of which nothing is kept then until a later
- * listing fits. Deployments and ReplicaSets are kept in half of it. */
+/* Sets once, before it is watched, how many bytes may be kept; otherwise there is no limit. An
+ * object beyond it ends the list or the watch of its kind, of which nothing is kept until a later
+ * listing fits. Deployments and ReplicaSets fit only in half of it. */
 void member_limit(struct informer *informer, uint64_t max_bytes);
-/* MEMBER_KIND() of the kinds of which not all is kept for that reason. */
+/* Returns MEMBER_KIND() of the kinds that are too large to be kept. */
 uint64_t member_too_large(struct informer *informer);
 
 struct member_stats {

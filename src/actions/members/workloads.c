@@ -1,6 +1,6 @@
 /*
- * Deployments, ReplicaSets and pods that have found no node: as much of each as tells whose pods
- * they are. A question picks those of one Deployment, and hands them to estimator/unschedulable.h.
+ * Deployments, ReplicaSets and pods without a node: the parts that show the owner of a pod. A
+ * question selects the objects of one Deployment for estimator/unschedulable.h.
  */
 #include "members/internal.h"
 
@@ -56,7 +56,7 @@ static uint32_t find_first(const struct object_table *t, struct owner_key key) {
     return hashmap_find(&t->owners, hash_owner(key), owner_equal, t, &key);
 }
 
-/* Behind the first of its owner; the index has room. */
+/* Puts it behind the first of its owner; the index must have room. */
 static void link_object(struct object_table *t, uint32_t id) {
     struct owned_object *object = pool_at(&t->objects, id);
     const struct owner_key key = owner_key_of(object);
@@ -76,7 +76,7 @@ static void link_object(struct object_table *t, uint32_t id) {
     head->next = id;
 }
 
-/* What takes the place of a first one needs no more room than that. */
+/* The next object can take the first one's place in the index without more room. */
 static void unlink_object(struct object_table *t, uint32_t id) {
     const struct owned_object *object = pool_at(&t->objects, id);
     const uint64_t hash = hash_owner(owner_key_of(object));
@@ -129,7 +129,7 @@ void workloads_done(struct member_contents *c) {
     }
 }
 
-/* Whether there was no memory for one; "" is INTERN_NONE where it may be missing. */
+/* Interns a text. Returns false without memory. */
 static bool keep_text(struct member_contents *c, struct str text, uint32_t *ret) {
     *ret = intern_ref(&c->strings, text);
     return *ret != INTERN_NONE;
@@ -147,7 +147,7 @@ static size_t text_bytes(const struct kept_object *object) {
     return bytes;
 }
 
-/* What was kept before a failure is freed. */
+/* Interns all parts. A failure frees them again. */
 static bool keep_parts(struct member_contents *c, const struct kept_object *from,
                        struct owned_object *ret) {
     const struct object_meta *meta = from->meta;
@@ -170,7 +170,7 @@ static bool keep_parts(struct member_contents *c, const struct kept_object *from
     return kept;
 }
 
-/* A record for a new one, which is in the index; POOL_NONE without memory. */
+/* Makes a record in the index; POOL_NONE without memory. */
 static uint32_t make_object(struct object_table *t, const struct hash128 *key) {
     const uint32_t id = hashmap_reserve(&t->index) == 0 ? pool_take(&t->objects) : POOL_NONE;
     if (id != POOL_NONE)
@@ -178,7 +178,7 @@ static uint32_t make_object(struct object_table *t, const struct hash128 *key) {
     return id;
 }
 
-/* Puts it in the place of the one before, if there is one, and takes over its parts. */
+/* Replaces the old object, if any, and takes over the new parts. */
 static int put_object(struct member_contents *c, struct object_table *t, uint32_t old,
                       const struct owned_object *object) {
     const bool has_room = hashmap_reserve(&t->owners) == 0;
@@ -232,7 +232,7 @@ static struct str text_of(const struct member_contents *c, uint32_t id) {
     return id != INTERN_NONE ? intern_str(&c->strings, id) : (struct str){0};
 }
 
-/* As it was decoded; what a controller is does not matter, if there is one. In the arena. */
+/* Restores the decoded metadata, in the arena; any kind will do for the controller. */
 static int restore_meta(const struct member_contents *c, const struct owned_object *object,
                         struct arena *arena, struct object_meta *ret) {
     struct label *labels = arena_array_unset(arena, object->labels.count, sizeof *labels);
@@ -264,13 +264,13 @@ static int compare_ids(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Objects that are picked from a table, in the arena. */
+/* Objects selected from a table, in the arena. */
 struct picked {
     const struct owned_object **items;
     uint32_t count, cap;
 };
 
-/* Adds those of a namespace that have this owner. */
+/* Adds the objects in a namespace that have this owner. */
 static int pick_owned(const struct object_table *t, uint32_t namespace, uint32_t owner,
                       struct arena *arena, struct picked *to) {
     uint32_t id = find_first(t, (struct owner_key){namespace, owner});
@@ -287,7 +287,7 @@ static int pick_owned(const struct object_table *t, uint32_t namespace, uint32_t
     return 0;
 }
 
-/* The waiting pods of these ReplicaSets, which are sorted. */
+/* Restores the waiting pods of these ReplicaSets, which are sorted. */
 static int restore_pods(const struct member_contents *c, uint32_t namespace, const uint32_t *sets,
                         uint32_t set_count, struct arena *arena, struct unschedulable_question *q) {
     struct picked picked = {.items = NULL};
@@ -309,8 +309,8 @@ static int restore_pods(const struct member_contents *c, uint32_t namespace, con
     return r;
 }
 
-/* All that the Deployment may count by: its ReplicaSets, and the pods of those that have its
- * template. */
+/* Restores all objects that the Deployment may count: its ReplicaSets, and the pods of those that
+ * have its template. */
 static int restore_owned(const struct member_contents *c, const struct owned_object *deployment,
                          struct arena *arena, struct unschedulable_question *q) {
     struct picked picked = {.items = NULL};
