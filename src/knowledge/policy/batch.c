@@ -14,7 +14,7 @@
 enum { ARENA_BYTES = 64 << 20 };
 
 struct policy_batch {
-    struct manifests files; /* their texts, or this one, are the policies' strings */
+    struct manifests files; /* their texts, or `text`, own the policies' strings */
     struct strbuf text;
     struct arena arena;
     struct policy_status status;
@@ -28,7 +28,7 @@ struct policy_batch {
 static struct policy_batch *batch_new(struct err *err) {
     struct policy_batch *b = calloc(1, sizeof *b);
     if (b == NULL) {
-        (void)err_set(err, -ENOMEM, "no memory for policies"); /* the caller returns it */
+        (void)err_set(err, -ENOMEM, "no memory for policies"); /* the caller returns the code */
         return NULL;
     }
     arena_init(&b->arena, ARENA_BYTES);
@@ -37,7 +37,7 @@ static struct policy_batch *batch_new(struct err *err) {
 }
 
 struct policy_batch *policy_batch_hold(struct policy_batch *b) {
-    (void)atomic_fetch_add(&b->holders, 1); /* the old number says nothing */
+    (void)atomic_fetch_add(&b->holders, 1); /* the old number does not matter */
     return b;
 }
 
@@ -73,12 +73,12 @@ static void add(struct json_reader *r, struct policy_batch *p) {
         return;
     struct policy *items = arena_push(&p->arena, p->items, p->count, &p->cap, sizeof *items);
     if (items == NULL)
-        return; /* the reader will say so */
+        return; /* the reader reports the failed arena */
     p->items = items;
     p->items[p->count++] = policy;
 }
 
-/* The object that comes next; `kind` is what it is when it does not say. */
+/* Reads the next object; `kind` is its kind if it has none itself. */
 static void read_policy(struct json_reader *r, struct str kind, struct policy_batch *p) {
     struct str own = json_peek_member(r, STR("kind"));
     struct str version = json_peek_member(r, STR("apiVersion"));
@@ -131,7 +131,7 @@ int policy_batch_read(const char *const *paths, size_t count, struct policy_batc
         return -ENOMEM;
     int r = manifests_list(paths, count, "policy", &b->files, err);
     if (r == 0) {
-        *ret_seen = manifests_fingerprint(&b->files); /* before reading: a change is seen later */
+        *ret_seen = manifests_fingerprint(&b->files); /* before reading, to see later changes */
         r = manifests_read(&b->files, LIMIT_CONFIG_BYTES, err);
     }
     if (r == 0)
@@ -145,7 +145,7 @@ int policy_batch_read(const char *const *paths, size_t count, struct policy_batc
 
 /* ---- one of an API server ---- */
 
-/* "" when there is none. */
+/* Returns the object's name; "": none. */
 static struct str name_of(struct str object, struct arena *arena) {
     static const struct json_field name_field[] = {JSON_TEXT_ALONE("name")};
     struct json_reader r;
@@ -159,7 +159,7 @@ static struct str name_of(struct str object, struct arena *arena) {
     return json_finish(&r, NULL) == 0 ? arena_str(arena, name) : (struct str){0};
 }
 
-/* A policy that is nothing but its name and what is wrong with it. */
+/* Makes a policy with only its name and its problem. */
 static int keep_broken(struct policy_batch *b, struct str object, const char *why,
                        struct err *err) {
     struct policy broken = {.name = name_of(object, &b->arena),

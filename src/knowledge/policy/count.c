@@ -5,17 +5,17 @@
 #include <stdlib.h>
 
 enum {
-    STEP_MATCHES = 20000, /* questions to selectors in one step, about */
-    STEP_GROUPS = 16,     /* pod groups at least */
+    STEP_MATCHES = 20000, /* selectors to match in one step, about */
+    STEP_GROUPS = 16,     /* pod groups in one step, at least */
     ARENA_BYTES = 16 << 20,
 };
 
-/* Policies and what was counted for each. */
+/* Policies and their counts. */
 struct round {
-    struct policies *set; /* held; NULL: there is no such round */
+    struct policies *set; /* held; NULL: no round */
     const struct policy *items;
     uint32_t count;
-    struct tally *tallies; /* owned; of each item, by name once the round has ended */
+    struct tally *tallies; /* owned; of each item; sorted by name once the round has ended */
 };
 
 struct tally {
@@ -64,13 +64,13 @@ static bool begin(struct policy_count *c) {
     c->at = 0;
     round->set = policies_hold(c->policies);
     round->items = policies_items(round->set, &round->count);
-    round->tallies = calloc(round->count + 1, sizeof *round->tallies); /* never of nothing */
+    round->tallies = calloc(round->count + 1, sizeof *round->tallies); /* never 0 bytes */
     for (uint32_t i = 0; round->tallies != NULL && i < round->count; i++)
         round->tallies[i].name = round->items[i].name;
     return round->tallies != NULL;
 }
 
-/* Every policy that has a part of the pods, or would have it if it were enforced. */
+/* Counts for each policy that has a part of the pods, or would have it if it were enforced. */
 static void count(struct round *round, const struct cache_group *group) {
     const struct policy_list policies = {round->items, round->count};
     const struct policy *counted[2 * POLICY_PARTS];
@@ -91,7 +91,7 @@ static void count(struct round *round, const struct cache_group *group) {
     }
 }
 
-/* 1 when there is more, 0 at the end, -ENOMEM. */
+/* Returns 1 if there are more groups, 0 at the end, or -ENOMEM. */
 static int count_some(struct policy_count *c) {
     struct cache_view view;
     struct cache_group group;
@@ -108,7 +108,7 @@ static int count_some(struct policy_count *c) {
     return r;
 }
 
-/* One that a file has too is there twice, and only one of them has pods. */
+/* A name that a file has, too, is there twice; only one of the two has pods, and comes first. */
 static int by_name(const void *a, const void *b) {
     const struct tally *x = a, *y = b;
     int order = str_cmp(x->name, y->name);

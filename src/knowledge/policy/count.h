@@ -1,11 +1,11 @@
 /*
- * How many pods each policy is for: those that run now and that the webhook would give a part of it
- * if they were created now: policy_of_group(), less pods that may use one node only. Which
- * namespaces API servers ask the webhook about is not known here. Every replica that knows the same
- * pods counts the same.
+ * Counts each policy's pods: running pods that would get a part of the policy from the webhook if
+ * they were created now (policy_of_group()), without pods that may use only one node. It does not
+ * know for which namespaces API servers call the webhook. Replicas with the same pods get the same
+ * numbers.
  *
- * A round over all pods is cut into steps of a millisecond or so, so that who makes them can do
- * other things in between. What changes during a round may be counted before or after it.
+ * A round over all pods is split into steps of about a millisecond, so that the caller can work on
+ * other things in between. A change during a round counts in it or in the next.
  *
  * Not thread-safe.
  */
@@ -20,8 +20,8 @@ struct policy_count;
 struct policy_count *policy_count_new(struct policy_source *policies, struct cache *cache);
 void policy_count_free(struct policy_count *c);
 
-/* One step. True: a round has ended, and the next call begins another one. A round for which there
- * is no memory is given up. */
+/* Makes one step. Returns true at the end of a round; the next call begins another one. Gives up a
+ * round without memory. */
 bool policy_count_step(struct policy_count *c);
-/* Pods of the policy with this name, as of the last round; -1: it was not part of one. */
+/* Returns the policy's pods in the last round; -1: it was in none. */
 int64_t policy_count_of(const struct policy_count *c, struct str name);

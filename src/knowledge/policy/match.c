@@ -8,7 +8,7 @@
 
 #define NAME_LABEL STR(NAMESPACE_NAME_LABEL)
 
-/* Every namespace has its name as a label, files may leave it out. */
+/* Every namespace has its name as a label, though files may leave it out. */
 static bool lookup(const void *ctx, struct str key, struct str *ret_value) {
     const struct policy_namespace *namespace = ctx;
     if (labels_lookup(&namespace->labels, key, ret_value))
@@ -62,7 +62,7 @@ struct str policy_opt_out(const struct policy_namespace *namespace, const struct
     return STR("");
 }
 
-/* What policies go by of a pod, or of several. */
+/* The parts of a pod, or of several alike, that policies match. */
 struct subject {
     const struct labels *labels;
     struct workload_name controller;
@@ -112,10 +112,10 @@ bool policy_of_group(struct policy_list policies, const struct cache_group *grou
 
 /* ---- Placements ---- */
 
-/* Labels of a namespace of which perhaps nothing but the name is known. */
+/* The labels of a namespace of which perhaps only the name is known. */
 struct placement_namespace {
     const struct policy_namespace *namespace;
-    bool *missing; /* set when a label is asked for that may be there */
+    bool *missing; /* set when a match reads a label that may be there */
 };
 
 static bool placement_lookup(const void *ctx, struct str key, struct str *ret_value) {
@@ -173,7 +173,7 @@ int policy_terms_of_placement(struct policy_list policies, const struct policy_n
             "namespace '%.*s' is not known: which policy spreads its Placements depends on its "
             "labels",
             STR_ARG(placement->namespace));
-    else if (audited != NULL) /* it comes before the other */
+    else if (audited != NULL) /* it comes before the enforced one */
         ret->warning = policy_placement_audit(audited, arena);
     else if (enforced != NULL)
         *ret = (struct ocm_policy_terms){enforced->placement_terms, enforced->placement_term_count,

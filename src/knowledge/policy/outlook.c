@@ -8,18 +8,18 @@
 #include <string.h>
 
 enum {
-    STEP_KEYS = 64, /* looked at in one step; each costs a look at all nodes */
+    STEP_KEYS = 64, /* checked in one step; each costs a pass over all nodes */
     ARENA_BYTES = 16 << 20,
 };
 
-/* A match, or one of which some criteria are left out; what is not given is zero. */
+/* The criteria of a match, or some of them; a missing one is zero. */
 enum { BY_NAMESPACE, BY_OBJECT, BY_OWNER, BY_EXCLUSION, CRITERIA };
 struct match_key {
     struct hash128 criteria[CRITERIA];
     struct hash128 schedulers; /* never left out */
 };
 
-/* Who was the first with a match to have a part. */
+/* The first policy with this match and this part. */
 struct first {
     struct hash128 match;
     enum policy_part part;
@@ -27,8 +27,8 @@ struct first {
 };
 
 struct entry {
-    struct str name;             /* the set's, like the following */
-    const struct policy *policy; /* one that works */
+    struct str name;             /* borrowed from the set, like the next one */
+    const struct policy *policy; /* it works */
     struct policy_prospect prospect;
 };
 
@@ -38,15 +38,15 @@ struct policy_outlook {
     struct policies *set; /* held; NULL before the first step */
     const struct policy *items;
     uint32_t item_count;
-    struct entry *entries; /* owned; of each item that works, by name */
+    struct entry *entries; /* owned; of each item that works, sorted by name */
     uint32_t count;
-    uint32_t at;        /* the entry whose keys are looked at next */
+    uint32_t at;        /* the next entry to check */
     struct arena arena; /* of one step */
 };
 
-/* ---- who shadows whom ---- */
+/* ---- shadows ---- */
 
-/* Neither keys, values, names nor groups have blanks in them. */
+/* Keys, values, names and groups contain no blanks. */
 static void append_word(struct strbuf *text, struct str word) {
     strbuf_append_str(text, word);
     strbuf_append_char(text, ' ');
@@ -120,7 +120,7 @@ static const struct first *find_first(const struct shadows *s, struct hash128 ma
     return id != HASHMAP_NONE ? &s->firsts[id] : NULL;
 }
 
-/* false: no memory. */
+/* Returns false without memory. */
 static bool add_first(struct shadows *s, struct hash128 match, enum policy_part part,
                       uint32_t policy) {
     if (find_first(s, match, part) != NULL)
@@ -132,7 +132,7 @@ static bool add_first(struct shadows *s, struct hash128 match, enum policy_part 
     return true;
 }
 
-/* The first policy that is for all of the pods of this match and has the part; NULL: none. */
+/* Returns the first policy that is for all pods of this match and has the part, or NULL. */
 static const struct policy *find_shadow(const struct policy_outlook *o, const struct shadows *s,
                                         const struct hash128 *matches, enum policy_part part) {
     const struct first *found = NULL;
@@ -194,7 +194,7 @@ static void take_up(struct policy_outlook *o, struct policies *set) {
     next.set = set;
     next.items = policies_items(set, &next.item_count);
     next.at = next.count = 0;
-    next.entries = calloc(next.item_count + 1, sizeof *next.entries); /* never of nothing */
+    next.entries = calloc(next.item_count + 1, sizeof *next.entries); /* never 0 bytes */
     if (next.entries == NULL || !fill(&next)) {
         free(next.entries);
         policies_release(set);
@@ -214,7 +214,7 @@ static const struct entry *find_entry(const struct policy_outlook *o, struct str
 
 /* ---- nodes ---- */
 
-/* 0, or -E2BIG or -ENOMEM: nothing is concluded. */
+/* Returns 0, or -E2BIG or -ENOMEM: nothing is concluded. */
 static int count_domains(struct cache_view *view, struct str key, struct arena *arena,
                          uint32_t *ret) {
     struct topology_column column;
@@ -234,7 +234,7 @@ static int count_domains(struct cache_view *view, struct str key, struct arena *
     return 0;
 }
 
-/* Of one policy; returns the number of keys. */
+/* Checks the keys of one policy. Returns their number. */
 static uint32_t look_at(struct policy_outlook *o, struct cache_view *view, struct entry *entry) {
     const struct policy *p = entry->policy;
     struct policy_prospect next = entry->prospect;
@@ -274,7 +274,7 @@ static void look(struct policy_outlook *o) {
     cache_view_close(&view);
 }
 
-/* ---- the whole ---- */
+/* ---- life ---- */
 
 struct policy_outlook *policy_outlook_new(struct policy_source *policies, struct cache *cache) {
     struct policy_outlook *o = calloc(1, sizeof *o);

@@ -1,12 +1,12 @@
 /*
- * What becomes of each policy in this cluster, beyond what the policy itself says: whether nodes
- * have its keys and enough domains, and whether other policies leave it nothing.
+ * Finds out if each policy can work in this cluster: if nodes have its keys and enough domains, and
+ * if other policies leave it any pods.
  *
- * A policy is shadowed where each of its parts belongs to an earlier one that is for all of its
- * pods: whose match is the same, or the same less some of it. Policies that overlap otherwise are
- * not compared. One pass with sixteen look-ups for each policy, made when the policies change.
+ * A policy is shadowed if each of its parts belongs to an earlier policy for all its pods, with the
+ * same match or with some of its criteria left out. Other overlaps are not compared. One pass with
+ * sixteen look-ups for each policy, when the policies change.
  *
- * The nodes are looked at in steps of some keys, round after round.
+ * Reads the nodes in steps of some keys, round after round.
  *
  * Not thread-safe.
  */
@@ -20,21 +20,20 @@ struct policy_outlook;
 struct policy_source;
 
 struct policy_prospect {
-    bool found;                /* the policy works, and is part of the set that was looked at */
-    bool known;                /* nodes are */
+    bool found;                /* the policy works, and is in the set of the last step */
+    bool known;                /* the nodes are known */
     struct str no_node_has;    /* the first key that no node has; "" */
     struct str few_domains_of; /* the first key with fewer domains than minDomains; "" */
-    uint32_t domains;          /* of that */
+    uint32_t domains;          /* of few_domains_of */
     int32_t min_domains;
-    const struct policy *shadows[POLICY_PARTS]; /* who has the part; all NULL: not shadowed */
+    const struct policy *shadows[POLICY_PARTS]; /* with its parts; all NULL: not shadowed */
 };
 
 /* Both are borrowed; no cache: nodes are never known. NULL when out of memory; free takes NULL. */
 struct policy_outlook *policy_outlook_new(struct policy_source *policies, struct cache *cache);
 void policy_outlook_free(struct policy_outlook *o);
 
-/* Takes up a new set of policies, and looks at some keys. Without memory things stay as they were.
- */
+/* Takes up a new set of policies, and checks some keys. Without memory nothing changes. */
 void policy_outlook_step(struct policy_outlook *o);
 /* Strings and policies are valid until the next step. */
 struct policy_prospect policy_outlook_of(const struct policy_outlook *o, struct str name);

@@ -1,7 +1,7 @@
 /*
- * A set is an array of policies and the batches that their strings live in. Making a new one of
- * batches that are there costs a copy of the array, so a change of one policy among thousands needs
- * no decoding of the others.
+ * A set is an array of policies and the batches that own their strings. A new set of existing
+ * batches costs a copy of the array, so a change of one policy among thousands does not decode the
+ * others.
  */
 #include "policy/policies.h"
 
@@ -26,27 +26,27 @@ struct policies {
 struct live {
     struct policy_batch *batch; /* held */
     struct str name;            /* the batch's */
-    bool listed;                /* in the listing under way */
-    bool fresh;                 /* in no listing that has ended */
+    bool listed;                /* seen in the present listing */
+    bool fresh;                 /* in no complete listing yet */
     int64_t note;               /* see policy_live_each() */
 };
 
 struct policy_source {
     char **paths; /* owned */
     size_t path_count;
-    uint64_t seen; /* fingerprint of the files at the last load; 0: they could not be listed */
+    uint64_t seen; /* fingerprint of the files at the last load; 0: not listed */
 
-    struct mutex building;      /* of what sets are made of, and of making them */
+    struct mutex building;      /* guards the inputs of sets, and building them */
     struct policy_batch *files; /* held; NULL before the first load */
     struct live *live;          /* owned; sorted by name */
     uint32_t live_count, live_cap;
     bool listing;
-    void (*on_change)(void *ctx); /* NULL: nobody wants to know */
+    void (*on_change)(void *ctx); /* NULL: not wanted */
     void *on_change_ctx;
 
     struct policy_tallies *tallies; /* owned */
 
-    struct mutex mutex;   /* of `now`, for the moment in which it is taken or replaced */
+    struct mutex mutex;   /* guards `now`, only while it is taken or replaced */
     struct policies *now; /* held */
 };
 
@@ -56,7 +56,7 @@ static struct policies *policies_new(uint32_t policies, uint32_t batches) {
     struct policies *p = calloc(1, sizeof *p);
     if (p == NULL)
         return NULL;
-    p->items = calloc(policies + 1, sizeof *p->items); /* never of nothing */
+    p->items = calloc(policies + 1, sizeof *p->items); /* never 0 bytes */
     p->batches = calloc(batches + 1, sizeof *p->batches);
     atomic_init(&p->holders, 1);
     if (p->items != NULL && p->batches != NULL)
@@ -78,7 +78,7 @@ void policies_release(struct policies *held) {
 struct policies *policies_hold(struct policy_source *s) {
     mutex_lock(&s->mutex);
     struct policies *p = s->now;
-    (void)atomic_fetch_add(&p->holders, 1); /* the old number says nothing */
+    (void)atomic_fetch_add(&p->holders, 1); /* the old number does not matter */
     mutex_unlock(&s->mutex);
     return p;
 }
@@ -96,7 +96,7 @@ static void replace(struct policy_source *s, struct policies *with) {
     policies_release(old);
 }
 
-/* Where a name is, or would be, among the API server's. */
+/* Returns the place of a name, or where it would be, among the API server's. */
 static uint32_t live_at(const struct policy_source *s, struct str name, bool *ret_found) {
     uint32_t low = 0, high = s->live_count;
     while (low < high) {
@@ -119,17 +119,17 @@ static void add_batch(struct policies *p, struct policy_batch *b) {
         p->batches[p->batch_count++] = policy_batch_hold(b);
 }
 
-/* Puts into force what there is, with `files` as the policies of files. Under s->building. */
+/* Puts the present policies in force, with `files` as those of files. Under s->building. */
 static int build(struct policy_source *s, struct policy_batch *files) {
     uint32_t count;
-    (void)policy_batch_items(files, &count); /* their number only */
+    (void)policy_batch_items(files, &count); /* only their number */
     struct policies *p = policies_new(count + s->live_count, 1 + s->live_count);
     if (p == NULL)
         return -ENOMEM;
     add_batch(p, files);
     for (uint32_t i = 0; i < p->count; i++) {
         bool found;
-        (void)live_at(s, p->items[i].name, &found); /* whether, not where */
+        (void)live_at(s, p->items[i].name, &found); /* only if, not where */
         if (found)
             p->items[i].problem = STR("the API server has a policy of this name, which is used");
     }
@@ -215,7 +215,7 @@ int policy_source_load(struct policy_source *s, struct err *err) {
 
 /* ---- of an API server ---- */
 
-/* What the caller changed is in force, unless a listing is under way. Under s->building. */
+/* Puts the caller's change in force, unless a listing is under way. Under s->building. */
 static int take_effect(struct policy_source *s, struct err *err) {
     int r = s->listing ? 0 : build(s, s->files);
     return r == 0 ? 0 : err_set(err, r, "no memory for policies");
@@ -235,7 +235,7 @@ static int make_room(struct policy_source *s, struct err *err) {
     return 0;
 }
 
-/* Takes `batch` over if it succeeds. Under s->building. */
+/* Takes over `batch` if it succeeds. Under s->building. */
 static int put(struct policy_source *s, struct policy_batch *batch, struct err *err) {
     uint32_t count;
     bool found;
@@ -270,7 +270,7 @@ void policy_live_on_change(struct policy_source *s, void (*fn)(void *ctx), void 
     s->on_change_ctx = ctx;
 }
 
-/* Ends a change that take_effect() has returned `r` for. */
+/* Ends a change; `r` is the result of take_effect(). */
 static int announce(const struct policy_source *s, int r) {
     if (r == 0 && !s->listing && s->on_change != NULL)
         s->on_change(s->on_change_ctx);

@@ -123,7 +123,7 @@ const struct policy_reason_row policy_reasons[POLICY_REASONS] = {
                                 "and have all of its parts: it does nothing"},
 };
 
-/* What of the policy is for pods can be told by the nodes. */
+/* Judges by the nodes, which suffices for the parts that are for pods. */
 static void judge_effect(const struct policy *policy, const struct policy_prospect *prospect,
                          struct arena *arena, struct policy_verdict *v) {
     struct str *message = &v->messages[POLICY_EFFECTIVE];
@@ -150,7 +150,7 @@ static void judge_effect(const struct policy *policy, const struct policy_prospe
     }
 }
 
-/* "policy a has its spread, policy b its locality" */
+/* Makes "policy a has its spread, policy b its locality". */
 static void judge_shadows(const struct policy_prospect *prospect, struct arena *arena,
                           struct policy_verdict *v) {
     static const char *const parts[POLICY_PARTS] = {[POLICY_SPREAD] = "spread",

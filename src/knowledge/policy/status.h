@@ -1,9 +1,9 @@
 /*
- * What a TopologyPolicy's status says, and what it ought to say: the conditions Ready (the policy
- * is well-formed), Effective (the cluster can do what it asks for) and Shadowed (others leave it
- * nothing), the keys of its constraints, the pods that it is for, and what became of reviews.
+ * Reads a TopologyPolicy's status and makes the right one: the conditions Ready (the policy is
+ * well-formed), Effective (the cluster can satisfy it) and Shadowed (others leave it no pods), the
+ * keys of its constraints, the number of its pods, and the results of reviews.
  *
- * It is written by server-side apply, so what others write into the status stays.
+ * Server-side apply writes it, so the parts of other writers stay.
  */
 #pragma once
 
@@ -20,20 +20,19 @@ struct policy_condition_status {
     struct str since;                   /* RFC 3339 */
 };
 
-/* Of an object; strings are its text's or the arena's. Zeroed: it has none. */
+/* The status of an object; strings are borrowed from its text or the arena. Zeroed: none. */
 struct policy_status {
-    struct str uid; /* the object's own, not the status's, like the next */
+    struct str uid; /* the object's own, like the next one, not the status's */
     int64_t generation;
     int64_t observed; /* status.observedGeneration */
-    int64_t matched;  /* status.matched; -1: it has none */
+    int64_t matched;  /* status.matched; -1: not there */
     struct policy_condition_status conditions[POLICY_CONDITIONS];
-    struct str uneven;        /* JSON; "": it has none */
-    struct str reviews;       /* JSON; "": it has none */
-    struct str reviews_since; /* RFC 3339; of these */
+    struct str uneven;        /* JSON; "": not there */
+    struct str reviews;       /* JSON; "": not there */
+    struct str reviews_since; /* RFC 3339; of reviews */
 };
 
-/* The reasons of the conditions. docs/events.md lists them, and a test holds it against the table.
- */
+/* The reasons of the conditions. docs/events.md lists them; a test compares it with the table. */
 enum policy_reason {
     POLICY_IN_FORCE,
     POLICY_AUDITED,
@@ -55,10 +54,10 @@ extern const struct policy_reason_row {
     const char *when;   /* a sentence for the documents */
 } policy_reasons[POLICY_REASONS];
 
-/* What is not there, or not understood, is as if there were none. */
+/* Reads the status. A missing part, or a status that cannot be read, counts as none. */
 void policy_status_read(struct str object, struct arena *arena, struct policy_status *ret);
 
-/* What the conditions are to say: borrows from the policy, the prospect and the arena. */
+/* The right conditions: borrows from the policy, the prospect and the arena. */
 struct policy_verdict {
     enum policy_reason reasons[POLICY_CONDITIONS];
     struct str messages[POLICY_CONDITIONS];
@@ -67,29 +66,29 @@ struct policy_verdict policy_verdict_on(const struct policy *policy,
                                         const struct policy_prospect *prospect,
                                         struct arena *arena);
 
-/* As long as nodes are not known, what the status says of them stays: a process that begins knows
- * less than the one before it. */
+/* Keeps the status's answer about nodes while these are not known: a new process has not seen them
+ * yet, but the one before had. */
 void policy_verdict_keep(struct policy_verdict *verdict, const struct policy_status *status);
 
-/* Does the status say what is to be said of this policy, but for numbers? */
+/* Does the status match the verdict on this policy, apart from numbers? */
 bool policy_status_is_right(const struct policy_status *status,
                             const struct policy_verdict *verdict);
 
 /* The numbers. */
 struct policy_numbers {
-    int64_t matched;                  /* pods; -1: it stays what it is */
-    struct str uneven;                /* JSON: see evenness/latest.h; "": likewise */
-    const struct policy_tally *tally; /* of reviews since `since`; NULL: what is there stays */
-    const char *const *skip_names;    /* [POLICY_SKIPS], of tally->skipped; NULL: there is none */
+    int64_t matched;                  /* pods; -1: keep the old number */
+    struct str uneven;                /* JSON: see evenness/latest.h; "": keep the old one */
+    const struct policy_tally *tally; /* of reviews since `since`; NULL: keep the old ones */
+    const char *const *skip_names;    /* [POLICY_SKIPS], of tally->skipped; NULL without a tally */
     const struct policy_evasion_row
         *evasions;    /* [POLICY_EVASIONS], of tally->evaded; may be NULL */
     struct str since; /* RFC 3339 */
 };
 
-/* Appends what is to be applied to make it right. `now` is an RFC 3339 time, for conditions that
- * change. Failure shows in the buffer. */
+/* Appends the object to apply to make the status right. `now` is an RFC 3339 time, for conditions
+ * that change. Failure shows in the buffer. */
 void policy_status_write(const struct policy_status *status, const struct policy *policy,
                          const struct policy_verdict *verdict, const struct policy_numbers *numbers,
                          struct str now, struct strbuf *out);
-/* The part `reviews` of it alone, to compare. */
+/* Appends only its part `reviews`, to compare. */
 void policy_reviews_write(const struct policy_numbers *numbers, struct strbuf *out);

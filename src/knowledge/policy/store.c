@@ -4,7 +4,7 @@
 
 static void listed(void *contents, uint32_t kind, enum informer_listing how) {
     struct err err;
-    (void)kind; /* the only one */
+    (void)kind; /* there is only one */
     if (how == LISTING_BEGINS)
         policy_live_begin(contents);
     else if (how == LISTING_FAILS)
@@ -21,7 +21,7 @@ static int remove_policy(void *contents, const struct informer_object *gone, str
     return policy_live_remove(contents, gone->meta.name, err);
 }
 
-/* One that cannot be decoded is kept, too: as a policy that cannot work. */
+/* A policy that cannot be decoded is kept, too, as one that cannot work. */
 #define STORE(kind_table)                                                                          \
     {                                                                                              \
         .what = "policies", .kinds = (kind_table), .kind_count = 1,                                \

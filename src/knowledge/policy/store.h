@@ -1,6 +1,6 @@
 /*
- * TopologyPolicies of an API server, as an informer keeps them: in a struct policy_source, which is
- * given as the contents. Where the kind is not installed there are none, which is no error.
+ * The store of an informer for an API server's TopologyPolicies. Its contents are a struct
+ * policy_source, given by the caller. If the kind is not installed there are no policies.
  */
 #pragma once
 
@@ -8,5 +8,5 @@
 #include "policy/policies.h"
 
 extern const struct informer_store policy_store;
-/* The same of the hub of a fleet, by its own row of the watched kinds. */
+/* The same for the hub of a fleet, with its own row of the watched kinds. */
 extern const struct informer_store hub_policy_store;

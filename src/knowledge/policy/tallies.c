@@ -9,11 +9,11 @@
 struct entry {
     char *name; /* owned */
     struct policy_tally tally;
-    uint32_t evaded; /* bits: has grown since it was asked last */
+    uint32_t evaded; /* bits: has grown since policy_tallies_take_evaded() */
 };
 
 struct policy_tallies {
-    struct mutex mutex;    /* of all that follows */
+    struct mutex mutex;    /* guards the rest */
     struct entry *entries; /* owned; sorted by name */
     uint32_t count, cap;
 };
@@ -35,7 +35,7 @@ void policy_tallies_free(struct policy_tallies *t) {
     free(t);
 }
 
-/* Where a name is, or would be. */
+/* Returns the place of a name, or where it would be. */
 static uint32_t entry_at(const struct policy_tallies *t, struct str name, bool *ret_found) {
     uint32_t low = 0, high = t->count;
     while (low < high) {
@@ -49,7 +49,7 @@ static uint32_t entry_at(const struct policy_tallies *t, struct str name, bool *
     return low;
 }
 
-/* NULL: there is no room. */
+/* Returns NULL without room. */
 static struct entry *insert(struct policy_tallies *t, uint32_t at, struct str name) {
     if (t->count == LIMIT_POLICIES)
         return NULL;
