@@ -7,14 +7,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* What one object says: of a claim the volume's name, of a volume its node affinity as JSON, or a
- * list of what its labels ask for in the same form, behind which that one comes. */
+/* The kept text of an object: a claim's volume name, a volume's node affinity as JSON, or a list of
+ * affinities that stand for its labels, with the volume's own at the end. */
 struct statement {
     struct hash128 key; /* of the object */
     uint32_t text;      /* interned */
 };
 
-/* All objects of one kind that say something. */
+/* All objects of one kind that have a text. */
 struct book {
     struct pool statements;
     struct hashmap index;
@@ -102,14 +102,14 @@ static void known_free(void *contents) {
 
 /* ---- the two kinds ---- */
 
-/* Reads a volume's node affinity; "" if it is no object: a list is the form of what labels ask. */
+/* Reads a volume's node affinity; "" if it is no object, because a list stands for labels. */
 static struct str affinity_text(struct json_reader *r) {
     const bool is_object = json_peek(r) == JSON_OBJECT;
     const struct str text = json_skip(r);
     return is_object ? text : (struct str){0};
 }
 
-/* Reads what the object says, in the arena. */
+/* Reads the object's text, in the arena. */
 static void spec_decode(struct json_reader *r, uint32_t book, struct str *ret) {
     struct str key;
     if (!json_object(r))
@@ -122,7 +122,7 @@ static void spec_decode(struct json_reader *r, uint32_t book, struct str *ret) {
     }
 }
 
-/* Puts what the volume's labels ask for before its node affinity, which may not be readable. */
+/* Puts the affinities of the volume's labels before its own, which may not be readable. */
 static void add_zone_labels(const struct labels *labels, struct arena *arena, struct str *text) {
     CLEANUP(strbuf_done) struct strbuf list = {0};
     struct json_writer w = {.out = &list};
@@ -138,13 +138,13 @@ static void add_zone_labels(const struct labels *labels, struct arena *arena, st
         *text = arena_str(arena, strbuf_str(&list));
 }
 
-/* Into the text that is kept; "": it says nothing. */
+/* Decodes an object into its text; "": nothing to keep. */
 static void decode(struct json_reader *r, struct informer_object *ret) {
     struct str *text = arena_alloc(ret->arena, sizeof *text);
     struct str key;
     ret->decoded = text;
     if (text == NULL || !json_object(r))
-        return; /* a failed arena is reported by the caller */
+        return; /* the caller reports a failed arena */
     while (json_member(r, &key)) {
         if (str_eq(key, STR("metadata")))
             meta_decode(r, &ret->meta);
@@ -166,7 +166,7 @@ static int forget_object(void *contents, const struct informer_object *gone, str
     return 0;
 }
 
-/* A text that is too long to be kept says nothing. */
+/* An object whose text is too long is not kept. */
 static int apply(void *contents, const struct informer_object *object, struct err *err) {
     struct known *k = contents;
     struct hash128 key = key_of(object->meta.namespace, object->meta.name);
@@ -196,7 +196,7 @@ static uint64_t kept_bytes(const void *contents) {
     return bytes;
 }
 
-/* A claim's row comes first in the table of watched kinds for those who look for data. */
+/* The claim's row comes first, for readers that search the watched kinds for data. */
 static const struct informer_kind kinds[BOOKS] = {
     [CLAIMS] = {KIND_BOUND_CLAIM, decode, apply, forget_object, NULL},
     [VOLUMES] = {KIND_VOLUME, decode, apply, forget_object, NULL},
@@ -217,7 +217,7 @@ static int compare_ids(const void *a, const void *b) {
     return (*x > *y) - (*x < *y);
 }
 
-/* The texts of the volumes' affinities, by id, each once. */
+/* Finds the volumes' affinity texts, by id, without duplicates. */
 static uint32_t find_texts(const struct known *k, struct str namespace, const struct str *claims,
                            uint32_t claim_count, uint32_t *ids) {
     uint32_t count = 0, unique = 0;
@@ -242,7 +242,7 @@ static uint32_t find_texts(const struct known *k, struct str namespace, const st
     return unique;
 }
 
-/* Copies, so that they can be read without the lock. */
+/* Copies the texts, to read them without the lock. */
 static int copy_texts(struct informer *volumes, struct str namespace, const struct str *claims,
                       uint32_t claim_count, struct arena *arena, struct str **ret,
                       uint32_t *ret_count) {
@@ -266,16 +266,16 @@ int volume_pins(void *volumes, struct str namespace, const struct cache_may_run 
                              ret_count);
 }
 
-enum { AFFINITIES = ZONE_LABELS + 1 }; /* that one text asks for, at most */
+enum { AFFINITIES = ZONE_LABELS + 1 }; /* in one text, at most */
 
-/* Appends one affinity, if it can be read and asks for something: otherwise it pins nothing. */
+/* Appends one affinity. An affinity that cannot be read, or requires nothing, pins nothing. */
 static void read_one(struct json_reader *r, struct node_affinity *found, uint32_t *count) {
-    found[*count] = (struct node_affinity){0}; /* one before may have been read in part */
+    found[*count] = (struct node_affinity){0}; /* the one before may have been read in part */
     volume_affinity_decode(r, &found[*count]);
     *count += !json_failed(r) && found[*count].required;
 }
 
-/* What one text asks for: a list, or a node affinity alone. 0 or -ENOMEM. */
+/* Reads a text: a list, or a node affinity alone. Returns 0 or -ENOMEM. */
 static int read_text(struct str text, struct arena *arena, struct node_affinity *found,
                      uint32_t *count) {
     struct json_reader reader;
@@ -312,7 +312,7 @@ int volume_affinities(struct informer *volumes, struct str namespace, const stru
             return -ENOMEM;
     }
     if (steps_spent(&arena->steps))
-        return -E2BIG; /* terms without steps read as invalid ones */
+        return -E2BIG; /* terms without steps look invalid */
     *ret = found;
     return 0;
 }

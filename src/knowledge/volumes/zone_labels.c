@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-/* A volume's old label is compared with a node's new one where the node lacks the old one. */
+/* A volume's old label is compared with a node's new one if the node lacks the old one. */
 static const struct zone_label {
-    const char *key, *newer; /* NULL: it is the newer one */
+    const char *key, *newer; /* NULL: `key` is the newer one */
 } zone_labels[ZONE_LABELS] = {
     {OLD_ZONE_LABEL, TOPOLOGY_NAME_ZONE},
     {OLD_REGION_LABEL, TOPOLOGY_NAME_REGION},
@@ -14,7 +14,7 @@ static const struct zone_label {
     {TOPOLOGY_NAME_REGION, NULL},
 };
 
-/* Takes the first name off a list like "a__b"; false: there is none. */
+/* Takes the first name off a list like "a__b"; false: the list is empty. */
 static bool next_name(struct str *rest, struct str *ret) {
     static const char delimiter[] = "__";
     if (rest->p == NULL)
@@ -69,7 +69,7 @@ static void end_term(struct json_writer *w) {
     json_end_object(w);
 }
 
-/* A node without any of these labels is of a cluster without zones, and may have every volume. */
+/* A node without any of these labels is in a cluster without zones, and may have every volume. */
 static void write_terms(struct json_writer *w, const struct zone_label *label, struct str list) {
     begin_term(w);
     write_in(w, label->key, list);
