@@ -1,6 +1,6 @@
 /*
- * What can be a candidate: one const table of kinds whose objects have a name, labels and taints
- * that make them one. `evenkeel topology` comes from it, and what it lists (candidates/list.h).
+ * The kinds of candidates: one const table of kinds whose objects have a name, labels and taints.
+ * `evenkeel topology` and its lists (candidates/list.h) come from it.
  */
 #pragma once
 
@@ -9,10 +9,10 @@
 enum { CANDIDATE_KEYS = 3 };
 
 struct candidate_kind {
-    const char *name;  /* what a command line calls several of them: "nodes" */
-    enum kind_row row; /* of the watched kinds; of several kinds the one that is watched */
-    const char *kinds; /* all of them, for people */
-    /* Topology keys that a listing shows unless it is asked for others; fewer end with NULL. */
+    const char *name;  /* their plural on the command line: "nodes" */
+    enum kind_row row; /* of the watched kinds; of several, the one that is watched */
+    const char *kinds; /* all its kinds, for people */
+    /* Topology keys that a list shows by default; NULL ends a shorter list. */
     const char *keys[CANDIDATE_KEYS];
 };
 

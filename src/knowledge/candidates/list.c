@@ -11,7 +11,7 @@ struct candidate_list {
     struct informer *nodes;             /* owned; NULL: clusters */
     struct fleet *fleet;                /* owned, like the next; NULL: nodes */
     struct informer *karmada;           /* read from files only */
-    struct file_follower *followers[2]; /* of clusters; borrowed; NULL: nothing was read so far */
+    struct file_follower *followers[2]; /* of clusters; borrowed; NULL before the first load */
 };
 
 int candidate_list_new(const struct candidate_kind *kind, struct candidate_list **ret,
@@ -76,7 +76,7 @@ struct listing {
     uint32_t count, cap;
 };
 
-/* A place for one more; NULL: no memory. */
+/* Returns a place for one more, or NULL without memory. */
 static struct candidate *add(struct listing *l, enum kind_row kind) {
     struct listed_candidate *items =
         arena_push(l->arena, l->items, l->count, &l->cap, sizeof *items);

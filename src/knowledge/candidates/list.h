@@ -1,5 +1,5 @@
 /*
- * The candidates of one kind, read from files or from an API server to be listed.
+ * Reads the candidates of one kind from files or from an API server, to list them.
  */
 #pragma once
 
@@ -7,26 +7,26 @@
 #include "informer/informer.h"
 #include "topology/topology.h"
 
-struct candidate_list; /* who reads them */
+struct candidate_list; /* the reader */
 
-/* `kind` is static. 0 or -ENOMEM. */
+/* `kind` is static. Returns 0 or -ENOMEM. */
 int candidate_list_new(const struct candidate_kind *kind, struct candidate_list **ret,
                        struct err *err) MUST_CHECK;
 /* NULL is fine. */
 void candidate_list_free(struct candidate_list *l);
 
-/* Reads them from files: all kinds that have the row's name. 0, or -errno with the file and the
- * place in it named. */
+/* Reads candidates from files: all kinds that have the row's name. Returns 0 or -errno; the
+ * sentence names the file and the place in it. */
 int candidate_list_load(struct candidate_list *l, const char *const *paths, size_t count,
                         struct err *err) MUST_CHECK;
-/* What watches those of the row's kind: informer_watch() without these. Borrowed until
- * candidate_list_free(). */
+/* Returns the informer that watches the row's kind: informer_watch() with this `without`. Borrowed
+ * until candidate_list_free(). */
 struct informer *candidate_list_informer(const struct candidate_list *l, uint64_t *ret_without);
 
 struct listed_candidate {
-    enum kind_row kind; /* its own */
+    enum kind_row kind; /* its own kind */
     struct candidate candidate;
 };
-/* Those that are known, by name; copies, in the arena. 0 or -ENOMEM. */
+/* Lists the known candidates by name, copied into the arena. Returns 0 or -ENOMEM. */
 int candidate_list_describe(const struct candidate_list *l, struct arena *arena,
                             struct listed_candidate **ret, uint32_t *ret_count) MUST_CHECK;

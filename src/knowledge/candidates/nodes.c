@@ -38,7 +38,7 @@ const struct topology *nodes_of(const void *contents) {
 static void decode(struct json_reader *r, struct informer_object *ret) {
     struct node *node = ret->decoded = arena_alloc(r->arena, sizeof *node);
     if (node == NULL)
-        return; /* a failed arena is reported by the caller */
+        return; /* the caller reports a failed arena */
     node_decode(r, node);
     ret->meta = node->meta;
 }
@@ -61,7 +61,7 @@ static int forget(void *contents, const struct informer_object *gone, struct err
 
 static struct pool *records(void *contents, uint32_t kind) {
     const struct world *w = contents;
-    (void)kind; /* the only one */
+    (void)kind; /* there is only one */
     return topology_records(w->topology);
 }
 

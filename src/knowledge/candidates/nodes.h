@@ -1,6 +1,6 @@
 /*
- * Nodes without pods, as an informer keeps them: in a topology of their own. With their pods the
- * cache keeps them.
+ * The store of an informer for nodes without pods, in their own topology. The cache keeps nodes
+ * with their pods.
  */
 #pragma once
 
@@ -9,5 +9,5 @@
 
 extern const struct informer_store node_store;
 
-/* The topology of such contents (informer_read()). */
+/* Returns the topology of such contents (informer_read()). */
 const struct topology *nodes_of(const void *contents);
