@@ -16,9 +16,9 @@ struct kind_feed {
     struct informer *informer;
     uint32_t kind;
     struct feed feed;   /* not started: not watched (yet) */
-    bool syncing;       /* a listing is under way, or will go on; its client's thread's */
-    uint64_t kept;      /* bytes of all kinds when it began, or had ended; likewise */
-    uint64_t unchecked; /* bytes of objects since kept_bytes() was asked; likewise */
+    bool syncing;       /* a listing is under way, or will go on; its client's thread */
+    uint64_t kept;      /* bytes of all kinds when it began or ended; same thread */
+    uint64_t unchecked; /* bytes of objects since kept_bytes() was called; same thread */
     struct metric metric;
     char labels[64];
 };
@@ -28,13 +28,13 @@ struct informer {
     struct rwlock lock;
     void *now; /* guarded by the lock; owned if the store opens contents */
     _Atomic uint64_t changes;
-    void *next; /* owned: of the reading of files under way, or NULL */
+    void *next; /* owned: contents for files that are being read, or NULL */
     struct file_follower follower;
-    struct arena arena; /* of the object that a watch shows; its client's thread's */
-    uint64_t most_kept; /* bytes, since memory was given back; likewise */
-    struct mutex mutex; /* of which feeds are started, and of `stopped` */
+    struct arena arena; /* of the watched object; its client's thread's */
+    uint64_t most_kept; /* bytes, since memory was given back; same thread */
+    struct mutex mutex; /* guards the start of feeds, and `stopped` */
     bool stopped;
-    struct mutex waiting; /* of informer_wait() */
+    struct mutex waiting; /* for informer_wait() */
     struct condition listed;
     struct informer_watch watch;
     struct kind_feed feeds[]; /* [store->kind_count] */
@@ -115,7 +115,7 @@ void informer_write_done(struct informer *i) NOT_ANALYSED {
     rwlock_write_done(&i->lock);
 }
 
-/* Around a change of what a watch keeps right. */
+/* Begins a change of contents by a watch. */
 static void change_begin(struct informer *i) NOT_ANALYSED {
     if (!i->store->locks)
         rwlock_write(&i->lock);
@@ -127,7 +127,7 @@ static void change_end(struct informer *i) NOT_ANALYSED {
 }
 
 static void count_change(struct informer *i) {
-    (void)atomic_fetch_add(&i->changes, 1); /* the old number says nothing */
+    (void)atomic_fetch_add(&i->changes, 1); /* the old number does not matter */
 }
 
 uint64_t informer_changes(const struct informer *i) {
@@ -248,7 +248,7 @@ static uint64_t kept_bytes(const struct informer *i) {
     return i->store->kept_bytes != NULL ? i->store->kept_bytes(i->now) : 0;
 }
 
-/* A listing that begins again while it is under way goes on. */
+/* A listing that begins again while it is under way is the same listing. */
 static void set_syncing(struct kind_feed *f, bool syncing) {
     if (f->syncing == syncing)
         return;
@@ -257,8 +257,8 @@ static void set_syncing(struct kind_feed *f, bool syncing) {
     f->unchecked = 0;
 }
 
-/* -ENOSPC: so much is kept since the listing, or the watch after it, began that it has no end.
- * Asked now and then. */
+/* Returns -ENOSPC if the listing, or the watch after it, has added too many bytes: it fails. Checks
+ * only now and then. */
 static int weigh(struct kind_feed *f, struct str object, struct err *err) {
     enum { CHECK_BYTES = 64 << 10 };
     f->unchecked += object.n;
@@ -339,7 +339,7 @@ static int decode_event(struct informer *i, struct informer_object *object, stru
     json_reader_init(&r, object->json, &i->arena, row_of(i, object->kind)->kind);
     decode(kind, &r, object);
     int failed = object_finish(&r, &object->meta, err);
-    const struct object_meta *meta = &object->meta; /* as far as it was read */
+    const struct object_meta *meta = &object->meta; /* the part that was read */
     if (failed == -EINVAL && !str_empty(meta->name))
         (void)err_wrap(err, "'%.*s%s%.*s'", STR_ARG(meta->namespace),
                        str_empty(meta->namespace) ? "" : "/", STR_ARG(meta->name));
@@ -364,8 +364,8 @@ static int watch_apply(void *ctx, struct str json, struct err *err) {
     return r;
 }
 
-/* Has so much been removed that its memory should be given back? malloc() keeps it otherwise: it is
- * between blocks that stay. */
+/* Has enough been removed to give memory back? malloc() would keep it, because it is between blocks
+ * that stay. */
 static bool has_shrunk(struct informer *i) {
     enum { AT_LEAST = 1 << 20, PART = 16 };
     const uint64_t kept = kept_bytes(i);
@@ -439,7 +439,7 @@ void informer_stop(struct informer *i) {
     }
 }
 
-/* ---- how far it is ---- */
+/* ---- progress ---- */
 
 enum { ALL_KINDS = -1 };
 
@@ -469,7 +469,7 @@ bool informer_complete(struct informer *i) {
 }
 
 bool informer_wait(struct informer *i, int64_t timeout_ms) {
-    enum { LOOK_MS = 50 }; /* nothing is reported of a request that failed */
+    enum { LOOK_MS = 50 }; /* failed requests wake nobody */
     struct clock *clock = clock_real();
     int64_t until_ms = clock->now_ms(clock) + timeout_ms;
     mutex_lock(&i->waiting);
