@@ -30,8 +30,7 @@ void arena_done(struct arena *a) {
     arena_reset(a);
 }
 
-/* Each chunk doubles what is there so far, so the number of mallocs is logarithmic in what is used.
- */
+/* Each chunk doubles the size so far, so the number of mallocs is logarithmic in the bytes used. */
 static bool grow(struct arena *a, size_t n) {
     size_t needed = n + sizeof(struct arena_chunk);
     a->full = a->max < a->total || a->max - a->total < needed;
@@ -55,7 +54,7 @@ static bool grow(struct arena *a, size_t n) {
     return true;
 }
 
-/* n bytes that hold anything. */
+/* Returns n bytes that are not set. */
 static void *take(struct arena *a, size_t n) {
     const size_t align = alignof(max_align_t);
     if (a->failed || n > SIZE_MAX / 2) {

@@ -1,11 +1,11 @@
 /*
  * A memory arena, and a budget of work beside it: allocate freely, free once. Every request and
- * every decoded document lives in one, so decoders and handlers never free single things. Not
+ * every decoded document has one, so decoders and handlers never free single objects. Not
  * thread-safe: an arena belongs to one request or one loader at a time.
  *
- * Every arena is born with a maximum. Once it is reached, or malloc fails, arena_alloc() returns
- * NULL and arena_failed() stays true until the arena is reset: a decoder may check once at its end,
- * and the request is refused with -ENOMEM.
+ * Every arena has a maximum from the start. Once it is reached, or malloc fails, arena_alloc()
+ * returns NULL and arena_failed() stays true until the arena is reset: a decoder may check once at
+ * its end, and the request is refused with -ENOMEM.
  */
 #pragma once
 
@@ -21,41 +21,41 @@ struct arena_chunk;
 struct arena {
     struct arena_chunk *chunks; /* newest first; owned */
     char *next, *end;           /* the free part of the newest chunk */
-    size_t total, max;          /* bytes taken from malloc, and the most it may take: an owner may
-                                   change it, and below total it only stops growing */
-    struct steps steps; /* of work on what is in it; without a limit unless the owner sets one */
+    size_t total, max;          /* bytes from malloc, and their maximum: an owner may change it; if
+                                   it is below total, the arena only stops growing */
+    struct steps steps;         /* for work on the contents; no limit unless the owner sets one */
     bool failed;
-    bool full; /* it failed because of max */
+    bool full; /* failed because of max */
 };
 
-/* `max_bytes` bounds what it takes from malloc. Nothing is allocated yet. */
+/* `max_bytes` limits the bytes from malloc. Allocates nothing yet. */
 void arena_init(struct arena *a, size_t max_bytes);
-/* Frees everything allocated from it; the arena stays usable with the same maximum. */
+/* Frees all its memory; the arena stays usable with the same maximum. */
 void arena_reset(struct arena *a);
 /* The same, for CLEANUP() and the end of the owner's life. */
 void arena_done(struct arena *a);
 
-/* Zeroed memory, aligned for any type, valid until reset or done; NULL when the arena failed. n ==
- * 0 gives a valid pointer. */
+/* Returns zeroed memory, aligned for any type, valid until reset or done; NULL if the arena failed.
+ * n == 0 gives a valid pointer. */
 void *arena_alloc(struct arena *a, size_t n);
-/* An array of `count` zeroed items; NULL on overflow as well. */
+/* Returns an array of `count` zeroed items; NULL on overflow as well. */
 void *arena_array(struct arena *a, size_t count, size_t size);
 /* The same, not zeroed: the caller writes every item before it reads it. */
 void *arena_array_unset(struct arena *a, size_t count, size_t size);
-/* A copy of s. On failure an empty str, with arena_failed() set. */
+/* Copies s. On failure returns an empty str, with arena_failed() set. */
 struct str arena_str(struct arena *a, struct str s);
-/* As arena_str, NUL-terminated; NULL on failure. */
+/* As arena_str(), NUL-terminated; NULL on failure. */
 char *arena_cstr(struct arena *a, struct str s);
-/* A sentence for people, as printf writes it, cut where an error's would be (ERR_TEXT_SIZE). On
+/* Formats a sentence for people as printf does, cut at an error's length (ERR_TEXT_SIZE). On
  * failure as arena_str(). */
 struct str arena_printf(struct arena *a, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
-/* Room for one more item in an array that grows in the arena: returns the (perhaps moved) array
- * with items[count] writable, or NULL on failure. Old copies stay in the arena until it is reset.
- */
+/* Makes room for one more item in an array that grows in the arena: returns the (perhaps moved)
+ * array with items[count] writable, or NULL on failure. Old copies stay in the arena until it is
+ * reset. */
 void *arena_push(struct arena *a, void *items, size_t count, uint32_t *cap, size_t size);
 
-/* The maximum of an arena that has room for the same allocations, and for no more. */
+/* Returns the smallest maximum of an arena for the same allocations. */
 static inline size_t arena_used(const struct arena *a) {
     return a->total - (size_t)(a->end - a->next);
 }

@@ -1,17 +1,16 @@
 /*
- * How long to wait before something that has failed is tried again: twice as long after each
- * failure, up to a limit, and longer at random, so that those that failed together do not come back
- * together.
+ * How long to wait before trying again after a failure: twice as long after each failure, up to a
+ * limit, plus a random time, so that callers that failed together do not come back together.
  */
 #pragma once
 
 #include <stdint.h>
 
 struct back_off {
-    int64_t first_ms, longest_ms; /* before what is added at random */
-    unsigned jitter_percent;      /* by which it is longer at most */
+    int64_t first_ms, longest_ms; /* without the random time */
+    unsigned jitter_percent;      /* the most that is added at random */
 };
 
-/* The wait when there have been so many failures before this one. `random` is the state of
+/* Returns the wait after a failure with so many `failures` before it. `random` is the state of
  * base/random.h; NULL with a jitter of 0. */
 int64_t back_off_ms(const struct back_off *b, unsigned failures, uint64_t *random);

@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "base/str.h"
 
-/* Decodes into the arena; CR and LF are skipped. False: malformed, or the arena failed. */
+/* Decodes into the arena; skips CR and LF. Returns false if malformed, or the arena failed. */
 bool base64_decode(struct str text, struct arena *arena, struct str *ret);
 
 /* Appends the encoded bytes. */

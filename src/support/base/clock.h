@@ -15,7 +15,7 @@ struct clock { /* both are monotonic and thread-safe */
 /* The machine's clock; shared, never freed. */
 struct clock *clock_real(void);
 
-/* Nanoseconds of a clock, for measuring durations only. */
+/* Returns the clock's nanoseconds, only to measure durations. */
 int64_t clock_ns(struct clock *clock);
 
 /* A clock for tests: stands still until a test moves it. Writes to at_ms are atomic. */
@@ -28,5 +28,5 @@ void clock_fake_init(struct clock_fake *fake, int64_t at_ms);
 /* Returns nanoseconds of the machine's clock. */
 int64_t clock_now_ns(void);
 
-/* A seed for jitter: replicas that start together get different ones. */
+/* Returns a seed for jitter: replicas that start together get different ones. */
 uint64_t clock_seed(void);

@@ -21,8 +21,8 @@ struct sample {
 static _Atomic int64_t last_throttled_us = -1, last_waited_us = -1;
 
 static struct mutex lock = MUTEX_INITIALIZER;
-static struct sample samples[CPU_LACK_KEPT]; /* a ring, guarded by the lock, as is the next */
-static unsigned sample_count;                /* that were ever taken */
+static struct sample samples[CPU_LACK_KEPT]; /* a ring; the lock guards it and sample_count */
+static unsigned sample_count;                /* ever taken */
 
 /* Returns the group in "0::/PATH", the line of cgroup v2; "" without such a line, or if the process
  * cannot see the group. */
@@ -54,7 +54,7 @@ void cpu_lack_find(const char *self, const char *root) {
                    STR_ARG(group));
 }
 
-/* Returns the number behind a word of a small file; -1 if the word or the number is missing. */
+/* Returns the number after a word in a small file; -1 if the word or the number is missing. */
 static int64_t number_behind(const char *path, struct str word) {
     CLEANUP(strbuf_done) struct strbuf text = {0};
     int64_t number = -1;
@@ -81,7 +81,7 @@ struct cpu_lack cpu_lack_read(void) {
     struct cpu_lack lack = {.waited_us = -1};
     lack.throttled_us =
         latest(&last_throttled_us, number_behind(stat_file, STR("\nthrottled_usec ")));
-    if (lack.throttled_us >= 0) /* in the root group pressure is the machine's */
+    if (lack.throttled_us >= 0) /* in the root group pressure is the whole machine's */
         lack.waited_us = latest(&last_waited_us, number_behind(pressure_file, STR("total=")));
     return lack;
 }
@@ -94,7 +94,7 @@ void cpu_lack_poll(int64_t now_ns) {
     mutex_unlock(&lock);
 }
 
-/* Finds the last sample at or before `since_ns`, or the oldest. False: there are no samples. */
+/* Finds the last sample at or before `since_ns`, or the oldest. Returns false without samples. */
 static bool find_sample(int64_t since_ns, struct sample *ret) {
     bool found = false;
     mutex_lock(&lock);

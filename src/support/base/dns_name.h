@@ -1,4 +1,4 @@
-/* Names as Kubernetes gives them to objects. */
+/* Names of Kubernetes objects. */
 #pragma once
 
 #include "base/str.h"

@@ -6,7 +6,7 @@ static const struct unit {
     struct str name;
     int64_t ns;
 } units[] = {
-    /* the two-letter ones first: "ms" is not "m" */
+    /* two-letter units first: "ms" is not "m" */
     {{"ns", 2}, 1},
     {{"us", 2}, 1000},
     {{"\xc2\xb5s", 3}, 1000}, /* U+00B5 micro sign */
@@ -38,7 +38,7 @@ static int take_digit(struct str *s) {
     return digit;
 }
 
-/* One number with its unit, added to *sum. */
+/* Reads one number with its unit, and adds it to *sum. */
 static int take_term(struct str *s, int64_t *sum, struct err *err) {
     static const char too_large[] = "it is too large";
     int64_t whole = 0, fraction = 0, scale = 1, ns;

@@ -9,9 +9,9 @@
 #include <stdint.h>
 
 /*
- * A signed sum of numbers with a unit (ns, us, ms, s, m, h); only "0" may go without one. Nine
- * digits of a fraction count, the rest is cut off. 0, or -EINVAL with the reason alone: "a number
- * needs a unit". upstream: Go's time.ParseDuration.
+ * A signed sum of numbers with units (ns, us, ms, s, m, h); only "0" may lack one. Nine digits of a
+ * fraction count, more are ignored. Returns 0, or -EINVAL with only the reason: "a number needs a
+ * unit". upstream: Go's time.ParseDuration.
  */
 int duration_parse(struct str text, int64_t *ret_ns, struct err *err) MUST_CHECK;
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The analyzer's view of them, see err.h; here are the functions themselves. */
+/* The analyzer's macros, see err.h; the functions themselves follow. */
 #undef err_set
 #undef err_set_errno
 #undef err_wrap
@@ -46,8 +46,7 @@ int err_wrap(struct err *err, const char *fmt, ...) {
     char outer[ERR_TEXT_SIZE];
     va_list args;
     va_start(args, fmt);
-    int n =
-        vsnprintf(outer, sizeof outer - 3, fmt, args); /* cut, as any text too long for people */
+    int n = vsnprintf(outer, sizeof outer - 3, fmt, args); /* cut: it is for people */
     va_end(args);
     if (n < 0)
         return err->code;

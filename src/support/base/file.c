@@ -48,13 +48,13 @@ static void close_fd(int *fd) {
 /*
  * The state of a large cluster is hundreds of MB, and a page fault takes as long as copying the
  * page. So we ask for many pages at a time, but only for as many as we fill while they are in the
- * core's cache. Huge pages would save more where the kernel has free ones, but a virtual machine
- * that gives free ones back to its host waits for each: three to eight times as long.
+ * core's cache. Huge pages would save more if the kernel has free ones, but a virtual machine that
+ * returns free pages to its host waits for each: three to eight times as long.
  */
 enum { WINDOW = 256 << 10 };
 
 static void fault_in(char *from, size_t n) {
-    enum { PAGE = 4096 }; /* or larger: then this fails, and the pages come one by one */
+    enum { PAGE = 4096 }; /* if pages are larger this fails, and they come one by one */
     char *aligned = from + (-(uintptr_t)from & (PAGE - 1));
     if (n >= WINDOW)
         (void)madvise(aligned, (n - PAGE) & ~(size_t)(PAGE - 1), MADV_POPULATE_WRITE);
@@ -66,9 +66,9 @@ void file_set_pipe_patience(int ms) {
     pipe_patience_ms = ms;
 }
 
-/* Opening a pipe without a writer would block until one comes, and signals would go unheeded
- * meanwhile. So the open does not wait, and a pipe without a writer counts as empty. A writer that
- * sends nothing is given up after a while. */
+/* Opening a pipe without a writer would block until one comes, and signals would wait. So the open
+ * does not block, and a pipe without a writer counts as empty. It gives up on a writer that sends
+ * nothing for some time. */
 static int read_into(const char *path, size_t max, struct strbuf *out, struct err *err) {
     CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)

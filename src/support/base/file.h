@@ -10,17 +10,16 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-/* Appends the file's bytes to out, all or none. 0, -EFBIG when it holds more than max bytes,
- * -ENOMEM when out cannot take them, or the errno of open/read. A pipe is read to its end; -ENODATA
- * when nobody writes to it, -ETIMEDOUT when somebody has it open and writes nothing for
- * LIMIT_PIPE_MS. */
+/* Appends the file's bytes to out, all or none. Returns 0, -EFBIG if it has more than max bytes,
+ * -ENOMEM if out cannot take them, or the errno of open/read. Reads a pipe to its end; -ENODATA
+ * without a writer, -ETIMEDOUT if its writer writes nothing for LIMIT_PIPE_MS. */
 int file_read(const char *path, size_t max, struct strbuf *out, struct err *err) MUST_CHECK;
-/* Sets the time to wait for a silent pipe, for tests. Before there are threads. */
+/* Sets the wait for a silent pipe, for tests. Before there are threads. */
 void file_set_pipe_patience(int ms);
 
 /*
- * Files that are not on this machine: for exactly their paths file_read() returns these bytes, and
- * file_sign() a signature. `files` is borrowed until the process ends. Call this once, before there
+ * Files that are not on this machine: file_read() returns these bytes for exactly their paths, and
+ * file_sign() a signature. `files` is borrowed until the process ends. Call it once, before there
  * are threads.
  */
 struct given_file {
@@ -28,17 +27,17 @@ struct given_file {
     struct str bytes;
 };
 void file_give(const struct given_file *files, size_t count);
-/* Has file_give() named it? One comparison for each given file. */
+/* Did file_give() name it? One comparison for each given file. */
 bool file_is_given(const char *path);
 
-/* Writes a temporary file beside `path` with this mode, syncs it and renames it over `path`:
+/* Writes a temporary file with this mode beside `path`, syncs it and renames it over `path`:
  * readers see the old bytes or the new. */
 int file_write_atomic(const char *path, struct str bytes, mode_t mode, struct err *err) MUST_CHECK;
 
 /*
- * What a file looked like: when two signatures differ, its content may. Follows symbolic links, so
- * the symlink swap by which the kubelet updates mounted Secrets and ConfigMaps is seen. All zero
- * when the file does not exist.
+ * The state of a file: when two signatures differ, its content may. Follows symbolic links, so it
+ * sees the symlink swap by which the kubelet updates mounted Secrets and ConfigMaps. All zero if
+ * the file does not exist.
  */
 struct file_signature {
     uint64_t device, inode, size;

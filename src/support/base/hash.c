@@ -36,7 +36,7 @@ static inline void sip_word(struct hash_state *s, uint64_t word) {
     s->v0 ^= word;
 }
 
-/* Fewer than eight bytes as a little-endian number; the reads overlap instead of looping. */
+/* Reads fewer than eight bytes as a little-endian number; reads overlap instead of looping. */
 static inline uint64_t few_bytes(const unsigned char *p, size_t n) {
     if (n >= 4) {
         uint32_t low, high;
@@ -102,11 +102,11 @@ struct hash128 hash_bytes128(const void *bytes, size_t n) {
 /* ---- of several parts ---- */
 
 struct hash_state hash_begin(void) {
-    return begin(0x11); /* no string alone hashes so */
+    return begin(0x11); /* single strings have another tweak */
 }
 
-/* The first word says how many follow, so no string is another's beginning: its highest byte is the
- * length of what fits into it, or 0xff. */
+/* The first word has the number of bytes, so no string is the beginning of another: its highest
+ * byte is the length of a short string, or 0xff. */
 void hash_add(struct hash_state *s, struct str text) {
     const uint64_t long_one = (uint64_t)0xff << 56;
     const unsigned char *p = (const unsigned char *)text.p;

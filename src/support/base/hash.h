@@ -10,7 +10,7 @@
 
 uint64_t hash_bytes(const void *bytes, size_t n);
 
-/* 128 bits: wide enough to stand for the string itself. */
+/* 128 bits: enough to stand for the string itself. */
 struct hash128 {
     uint64_t a, b;
 };
@@ -20,8 +20,8 @@ static inline uint64_t hash_str(struct str s) {
     return hash_bytes(s.p, s.n);
 }
 
-/* Folds a number into a hash already made: for keys of several parts. Begin with 0 where the order
- * of the parts matters, because hash_mix(a, b) is hash_mix(b, a). */
+/* Mixes a number into a hash: for keys of several parts. Begin with 0 if the order of the parts
+ * matters, because hash_mix(a, b) is hash_mix(b, a). */
 static inline uint64_t hash_mix(uint64_t hash, uint64_t value) {
     hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
     return hash ^ (hash >> 32);

@@ -1,8 +1,8 @@
 /*
- * A search tree through records that know the keyed hash of their key. Hashes that nobody can
- * choose are as good as random, so the tree is never balanced and still about 2 ln(n) deep. For
- * lists that are usually empty or short, but as long as a user likes. Nothing is taken out; whoever
- * owns the records forgets the tree as a whole.
+ * A search tree of records with the keyed hash of their key. Hashes that nobody can choose are as
+ * good as random, so the tree is about 2 ln(n) deep without balancing. For lists that are usually
+ * empty or short, but that users may make long. No record is removed; the owner of the records
+ * drops the whole tree.
  */
 #pragma once
 
@@ -17,8 +17,8 @@ struct hash_node {
 
 typedef bool hash_tree_equal_fn(const struct hash_node *node, const void *key);
 
-/* Where the record with this key is, or, if that place is NULL, where it belongs: the caller sets
- * the hash of a new record and puts it there. */
+/* Returns the place of the record with this key. NULL in that place: the key is new; the caller
+ * sets the hash of its record and puts it there. */
 static inline struct hash_node **hash_tree_place(struct hash_node **root, uint64_t hash,
                                                  hash_tree_equal_fn *equal, const void *key) {
     struct hash_node **at = root;

@@ -13,13 +13,13 @@
 #include <string.h>
 
 struct hashmap_slot {
-    uint32_t hash; /* folded, which is all that growing needs; UINT32_MAX where it is free */
+    uint32_t hash; /* folded, which suffices for growing; UINT32_MAX: free */
     uint32_t id;   /* HASHMAP_NONE: free */
 };
 
 static const struct hashmap_slot free_slot = {UINT32_MAX, HASHMAP_NONE};
 
-/* Small maps are asked often and may take room; large ones are most of the memory. */
+/* Small maps are read often and may take room; large ones take most of the memory. */
 enum { LARGE = 4096 };
 
 static uint32_t room_of(uint32_t cap) {
@@ -30,7 +30,7 @@ static uint32_t next_cap(uint32_t cap) {
     return cap == 0 ? 16 : cap < LARGE ? cap * 2 : cap + cap / 4;
 }
 
-/* All slots, with those behind the homes: random hashes push nothing as far as that. */
+/* Counts all slots, also those behind the homes: random hashes push no entry that far. */
 static uint32_t slots_of(uint32_t cap) {
     return cap + cap / 64 + 16;
 }
@@ -39,7 +39,7 @@ static uint32_t home(uint32_t cap, uint32_t folded) {
     return (uint32_t)((uint64_t)folded * cap >> 32);
 }
 
-/* The first entry of the run with this hash or a larger one, or the free slot behind the run. */
+/* Returns the run's first entry with this hash or a larger one, or the free slot behind it. */
 static struct hashmap_slot *seek(const struct hashmap *m, uint32_t folded) {
     struct hashmap_slot *slot = m->slots + home(m->cap, folded);
     while (slot->hash < folded)
@@ -59,8 +59,8 @@ uint32_t hashmap_find(const struct hashmap *m, uint64_t hash, hashmap_equal_fn *
     return HASHMAP_NONE;
 }
 
-/* Copies all entries, in their order, to free slots of a larger map. False: they are pushed too far
- * beyond its homes. */
+/* Copies all entries, in their order, to free slots of a larger map. Returns false if they are
+ * pushed too far beyond its homes. */
 static bool copy_all(const struct hashmap *from, struct hashmap *to) {
     uint32_t at = 0, end = slots_of(to->cap) - 2;
     for (uint32_t i = 0; from->cap > 0 && i < slots_of(from->cap); i++) {

@@ -1,8 +1,8 @@
 /*
  * An open-addressing index from a hash to a uint32 id. The keys live with the caller (an array of
- * records, usually), whose function checks if record `id` has the wanted key. Eight bytes a slot,
- * no allocation per entry, no tombstones. A map of thousands is 70 to 88 % full, a smaller one up
- * to 67 %. Not thread-safe for writers; readers may share it while nobody writes.
+ * records, usually), which passes a function that checks if record `id` has the wanted key. Eight
+ * bytes a slot, no allocation per entry, no tombstones. A map of thousands is 70 to 88 % full, a
+ * smaller one up to 67 %. Not thread-safe for writers; readers may share it while nobody writes.
  */
 #pragma once
 
@@ -17,12 +17,12 @@ struct hashmap_slot;
 
 struct hashmap {
     struct hashmap_slot *slots; /* owned */
-    uint32_t cap;               /* slots that are a hash's home; some more stand behind them */
+    uint32_t cap;               /* home slots of hashes; some more slots are behind them */
     uint32_t count;
 };
 
 /* Returns the part of a hash that the map uses. A caller may keep and pass this part instead of the
- * hash, for it is its own fold. */
+ * hash: folding it again changes nothing. */
 static inline uint32_t hashmap_fold(uint64_t hash) {
     return (uint32_t)(hash >> 32) ^ (uint32_t)hash;
 }
@@ -30,12 +30,12 @@ static inline uint32_t hashmap_fold(uint64_t hash) {
 /* Does record `id` have this key? `ctx` and `key` are passed through from hashmap_find(). */
 typedef bool hashmap_equal_fn(const void *ctx, uint32_t id, const void *key);
 
-/* The id of the record with this key, or HASHMAP_NONE. */
+/* Returns the id of the record with this key, or HASHMAP_NONE. */
 uint32_t hashmap_find(const struct hashmap *m, uint64_t hash, hashmap_equal_fn *equal,
                       const void *ctx, const void *key);
-/* Makes room for one more entry, so that the next hashmap_insert() cannot fail. 0 or -ENOMEM. */
+/* Makes room for one more entry: the next hashmap_insert() cannot fail. Returns 0 or -ENOMEM. */
 int hashmap_reserve(struct hashmap *m) MUST_CHECK;
-/* Adds an entry that is not there yet; call hashmap_reserve() first. `id` is not HASHMAP_NONE. */
+/* Adds a new entry; call hashmap_reserve() first. `id` is not HASHMAP_NONE. */
 void hashmap_insert(struct hashmap *m, uint64_t hash, uint32_t id);
 /* Removes the entry with this hash and id; it must be there. */
 void hashmap_remove(struct hashmap *m, uint64_t hash, uint32_t id);

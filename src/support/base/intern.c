@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* 12 bytes, so that an entry with a string of up to 12 takes 32 with malloc()'s share. */
+/* 12 bytes: an entry with a string of up to 12 bytes takes 32 with malloc()'s share. */
 struct intern_entry {
     uint32_t hash; /* folded */
     uint32_t refs;
@@ -16,7 +16,7 @@ struct intern_entry {
 
 union intern_place {
     struct intern_entry *entry;
-    uintptr_t next_free; /* twice the next free id and one, which no entry's address is */
+    uintptr_t next_free; /* twice the next free id, plus one: no entry has such an address */
 };
 
 static bool is_free(union intern_place place) {

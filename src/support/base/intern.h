@@ -18,18 +18,18 @@ struct intern {
     union intern_place *places; /* by id; owned */
     uint32_t count, cap;        /* ids handed out so far, room */
     uint32_t free_count;
-    uint32_t free_head; /* of the ids given back, while there are any */
-    uint64_t bytes; /* that the strings take, with their places; sets of ids (label_set.h) too */
+    uint32_t free_head; /* first of the unused ids, if any */
+    uint64_t bytes;     /* of the strings with their places; also of sets of ids (label_set.h) */
 };
 
-/* The id of s, or INTERN_NONE when nobody holds it. Takes no reference. */
+/* Returns the id of s, or INTERN_NONE if it is not interned. Takes no reference. */
 uint32_t intern_find(const struct intern *t, struct str s);
-/* The id of s with one more reference, or INTERN_NONE when memory ran out. */
+/* Returns the id of s with one more reference, or INTERN_NONE without memory. */
 uint32_t intern_ref(struct intern *t, struct str s);
-/* One more reference to an id that is held. */
+/* Takes one more reference to an id that is held. */
 void intern_ref_id(struct intern *t, uint32_t id);
 /* Gives a reference back; the last one frees the string and its id. INTERN_NONE is ignored. */
 void intern_unref(struct intern *t, uint32_t id);
-/* The string, borrowed while a reference is held. */
+/* Returns the string, borrowed while a reference is held. */
 struct str intern_str(const struct intern *t, uint32_t id);
 void intern_done(struct intern *t);

@@ -57,7 +57,7 @@ static void store_integer(void *at, size_t size, int64_t value) {
         *(bool *)at = value != 0;
 }
 
-/* Fills a new item with what its missing members mean. */
+/* Fills a new item with the values for missing members. */
 static void preset(const struct json_rows *rows, char *item) {
     for (size_t i = 0; i < rows->count; i++)
         if (rows->fields[i].absent != 0)
@@ -73,7 +73,7 @@ static void read_item(struct json_reader *r, const struct json_field *field, cha
     json_fields(r, &field->rows, item);
 }
 
-/* Reads the items of a row's list; NULL when there are none, or after an error. */
+/* Reads the items of a row's list; NULL without any, or after an error. */
 static void *read_items(struct json_reader *r, const struct json_field *list, uint32_t *ret_count) {
     char *items = NULL;
     uint32_t count = 0, cap = 0;
@@ -87,7 +87,7 @@ static void *read_items(struct json_reader *r, const struct json_field *list, ui
         }
         items = arena_push(r->arena, items, count, &cap, list->item_size);
         if (items == NULL)
-            return NULL; /* the arena says so */
+            return NULL; /* the arena has failed */
         read_item(r, list, items + count * list->item_size);
         count++;
     }
@@ -127,14 +127,14 @@ static void read_field(struct json_reader *r, const struct json_field *field, ch
         break;
     case JSON_KIND_TEXTS:
         texts = json_string_array(r, field->most, (uint32_t *)(into + field->count_at));
-        memcpy(at, &texts, sizeof texts); /* the member's are const, mostly */
+        memcpy(at, &texts, sizeof texts); /* the member's texts are const, mostly */
         break;
     case JSON_KIND_OBJECT:
         json_fields(r, &field->rows, at);
         break;
     case JSON_KIND_LIST:
         items = read_items(r, field, (uint32_t *)(into + field->count_at));
-        memcpy(at, &items, sizeof items); /* whatever it points to */
+        memcpy(at, &items, sizeof items); /* a pointer of any type */
         break;
     case JSON_KIND_RAW:
         *(struct str *)at = json_skip(r);

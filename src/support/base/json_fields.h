@@ -1,7 +1,7 @@
 /*
- * Reads JSON objects by rows. A row says how a member is called, what it holds and where in a
- * struct it goes; members without a row are passed over. The reader's rules hold: errors stay in
- * the reader, null counts as absent, texts are in the document or in the reader's arena.
+ * Reads JSON objects by rows. A row has a member's name, its kind of value and its place in a
+ * struct; members without a row are skipped. The reader's rules hold: errors stay in the reader,
+ * null counts as absent, texts are in the document or in the reader's arena.
  *
  *     static const struct json_field term_fields[] = {
  *         JSON_TEXT("key", struct term, key),
@@ -10,8 +10,8 @@
  *     };
  *     json_fields(r, &JSON_ROWS(term_fields), term);
  *
- * A member that is given twice counts as it was given last. Rows are searched in their order, so
- * put frequent members first; an object costs members times rows comparisons.
+ * The last one of duplicate members counts. Rows are searched in their order, so put frequent
+ * members first; an object costs members times rows comparisons.
  */
 #pragma once
 
@@ -27,12 +27,12 @@ enum json_field_kind {
     JSON_KIND_FLAG,    /* bool */
     JSON_KIND_INTEGER, /* of 4 or 8 bytes */
     JSON_KIND_WORD,    /* the number of a word: bool, or an integer or enum of 4 bytes */
-    JSON_KIND_TIME,    /* int64_t: a date-time, as milliseconds since 1970; null changes nothing */
+    JSON_KIND_TIME,    /* int64_t: a date-time, in milliseconds since 1970; null changes nothing */
     JSON_KIND_TEXTS,   /* struct str *, and their count */
-    JSON_KIND_OBJECT,  /* an object with rows of its own */
-    JSON_KIND_LIST,    /* an array of structs with rows, or a function, of their own; their count */
-    JSON_KIND_RAW,     /* struct str: the bytes as they stand in the text, of null, too */
-    JSON_KIND_CALL,    /* whatever a function reads */
+    JSON_KIND_OBJECT,  /* an object with its own rows */
+    JSON_KIND_LIST,    /* an array of structs with their own rows, or a function; their count */
+    JSON_KIND_RAW,     /* struct str: the bytes as in the text, also of null */
+    JSON_KIND_CALL,    /* anything, read by a function */
 };
 
 struct json_field;
@@ -45,11 +45,11 @@ struct json_field {
     struct str name;
     enum json_field_kind kind;
     size_t at, size; /* of the struct's member, in bytes */
-    size_t count_at; /* TEXTS, LIST: where the uint32_t count is */
+    size_t count_at; /* TEXTS, LIST: place of the uint32_t count */
     int64_t min, max;
-    size_t given; /* 1 + where a bool is that says whether the value was another than null; or 0 */
-    int64_t absent; /* INTEGER, WORD: what null means; and TIME, too: what an item of a list has
-                       when the member is missing, which else changes nothing */
+    size_t given;   /* 1 + place of a bool: was the value not null? Or 0 */
+    int64_t absent; /* INTEGER, WORD: the value for null; with TIME also the value of a list item
+                       without the member, which otherwise changes nothing */
     const char *const *words; /* see json_word() */
     uint32_t word_count;
     uint32_t most;         /* TEXTS, LIST: more items are an error */
@@ -63,7 +63,7 @@ struct json_field {
 #define JSON_SUB_ROWS(fields)                                                                      \
     { fields, sizeof(fields) / sizeof(fields)[0] }
 
-/* The struct's member; a row whose kind cannot be kept there does not compile. */
+/* The struct's member; a row of a kind that does not fit the member does not compile. */
 #define JSON_MEMBER(type, member) (((type *)NULL)->member)
 #define JSON_HOLDS(type, member, other)                                                            \
     __builtin_types_compatible_p(__typeof__(JSON_MEMBER(type, member)), other)
@@ -82,7 +82,7 @@ struct json_field {
         JSON_FIELD_IF(JSON_HOLDS(type, member, struct str), text, type, member),                   \
             .kind = JSON_KIND_TEXT, JSON_GIVEN(type, flag)                                         \
     }
-/* Into a struct str of its own, which `into` is. */
+/* Reads into a single struct str, to which `into` points. */
 #define JSON_TEXT_ALONE(text)                                                                      \
     { .name = {text, sizeof(text) - 1}, .kind = JSON_KIND_TEXT }
 #define JSON_FLAG(text, type, member)                                                              \
@@ -116,7 +116,7 @@ struct json_field {
             .kind = JSON_KIND_TIME, __VA_ARGS__                                                    \
     }
 #define JSON_GIVEN(type, member) .given = 1 + offsetof(type, member)
-/* Rows of an object within, which set members of the same struct ... */
+/* Rows of an inner object, which set members of the same struct ... */
 #define JSON_WITHIN(text, fields)                                                                  \
     { .name = {text, sizeof(text) - 1}, .kind = JSON_KIND_OBJECT, .rows = JSON_SUB_ROWS(fields) }
 #define JSON_WITHIN_GIVEN(text, fields, type, flag)                                                \
@@ -124,7 +124,7 @@ struct json_field {
         .name = {text, sizeof(text) - 1}, .kind = JSON_KIND_OBJECT, .rows = JSON_SUB_ROWS(fields), \
         JSON_GIVEN(type, flag)                                                                     \
     }
-/* ... or of a struct within. */
+/* ... or of an inner struct. */
 #define JSON_OBJECT_AT(text, type, member, fields)                                                 \
     { JSON_FIELD_AT(text, type, member), .kind = JSON_KIND_OBJECT, .rows = JSON_SUB_ROWS(fields) }
 #define JSON_LIST_PARTS(text, type, member, count, limit, fields)                                  \
@@ -152,24 +152,24 @@ struct json_field {
 #define JSON_CALL_WHOLE(text, function)                                                            \
     { .name = {text, sizeof(text) - 1}, .kind = JSON_KIND_CALL, .read = (function) }
 
-/* Reads an object (or null) into the struct at `into`; what has no member stays as it is. */
+/* Reads an object (or null) into the struct at `into`; without a JSON member nothing changes. */
 void json_fields(struct json_reader *r, const struct json_rows *rows, void *into);
 
 /*
  * Reads an array (or null) of at most `limit` items: `item` reads one into its zeroed place. The
- * items are in the arena; NULL when there are none.
+ * items are in the arena; NULL without any.
  */
 void *json_array_of(struct json_reader *r, size_t item_size, uint32_t limit, json_read_fn *item,
                     uint32_t *ret_count);
 
 /*
  * Reads a string that must be one of `words`, letter by letter, and returns its number; null counts
- * as `absent`. Any other word is an error of the reader, with the nearest of the list if one is
- * near ("'BuildIn': did you mean 'BuiltIn'?"), and with the whole list otherwise. Where the empty
- * word counts, too, it is the last.
+ * as `absent`. Any other word is an error of the reader, with the nearest word if one is near
+ * ("'BuildIn': did you mean 'BuiltIn'?"), else with the whole list. If the empty word is allowed,
+ * it is the last.
  */
 uint32_t json_word(struct json_reader *r, const char *const *words, uint32_t count,
                    uint32_t absent);
 
-/* Reads a date-time, as milliseconds since 1970. False: it was null, or an error. */
+/* Reads a date-time, in milliseconds since 1970. Returns false after null or an error. */
 bool json_time(struct json_reader *r, int64_t *ret_ms);

@@ -32,7 +32,7 @@ static int no_memory(const struct json_reader *r, struct err *err) {
 void json_fail(struct json_reader *r, const char *fmt, ...) {
     if (json_failed(r))
         return;
-    if (arena_failed(r->arena)) { /* the true reason of whatever went wrong since */
+    if (arena_failed(r->arena)) { /* the true cause of all later errors */
         (void)no_memory(r, &r->error);
         return;
     }
@@ -108,7 +108,7 @@ static void skip_blanks(struct json_reader *r) {
         r->p++;
 }
 
-/* Programs write no blanks: one comparison settles the usual case. */
+/* Programs write no blanks: usually one comparison is enough. */
 static inline void blanks(struct json_reader *r) {
     if (r->p < r->end && (unsigned char)*r->p <= ' ')
         skip_blanks(r);
@@ -118,7 +118,7 @@ enum json_kind json_peek(struct json_reader *r) {
     static const unsigned char kinds[256] = {
         ['n'] = JSON_NULL,  ['t'] = JSON_BOOL,   ['f'] = JSON_BOOL,   ['"'] = JSON_STRING,
         ['['] = JSON_ARRAY, ['{'] = JSON_OBJECT, ['-'] = JSON_NUMBER, ['0' ... '9'] = JSON_NUMBER,
-    }; /* the others begin no value: JSON_NOTHING */
+    }; /* other bytes begin no value: JSON_NOTHING */
     if (json_failed(r))
         return JSON_NOTHING;
     blanks(r);
@@ -169,8 +169,8 @@ static int hex4(const char *p) {
     return value;
 }
 
-/* The code point of the \u escape at r->p (which stands on the 'u'), surrogate pair included; moves
- * past it. -1: error. */
+/* Reads the code point of the \u escape at r->p (on the 'u'), with its second surrogate; moves past
+ * it. Returns -1 after an error. */
 static int32_t unicode_escape(struct json_reader *r) {
     int unit = r->end - r->p >= 5 ? hex4(r->p + 1) : -1;
     if (unit < 0) {
@@ -214,8 +214,8 @@ static size_t utf8_encode(int32_t code, char out[4]) {
     return 4;
 }
 
-/* The escape at r->p (on the character after the backslash) as bytes in out; moves past it. 0:
- * error. */
+/* Writes the escape at r->p (after the backslash) as bytes to out; moves past it. Returns 0 after
+ * an error. */
 static size_t escape(struct json_reader *r, char out[4]) {
     if (r->p == r->end) {
         json_fail(r, "the text ends inside a string");
@@ -237,8 +237,8 @@ static size_t escape(struct json_reader *r, char out[4]) {
 }
 
 /*
- * Moves over the string that starts at r->p, checking it. Decoded bytes go to `out` when it is not
- * NULL; without escapes they are the bytes of the text. `*ret_escapes` says whether there were any.
+ * Moves over the string that starts at r->p, and checks it. Decoded bytes go to `out` unless it is
+ * NULL; without escapes they are the bytes of the text. *ret_escapes: it has escapes.
  */
 static bool scan_string(struct json_reader *r, char *out, size_t *ret_n, bool *ret_escapes) {
     size_t n = 0;
@@ -286,8 +286,8 @@ static bool scan_string(struct json_reader *r, char *out, size_t *ret_n, bool *r
     }
 }
 
-/* Moves over the string at r->p if it is printable ASCII without escapes, as nearly all are;
- * otherwise stays there. */
+/* Moves over the string at r->p if it is printable ASCII without escapes, as most strings are;
+ * otherwise does not move. */
 static inline bool plain_string(struct json_reader *r, struct str *ret) {
     const char *from = r->p + 1, *to = plain_run(from, r->end);
     if (to == r->end || *to != '"')
@@ -297,7 +297,7 @@ static inline bool plain_string(struct json_reader *r, struct str *ret) {
     return true;
 }
 
-/* The string at r->p, which stands on its quote. */
+/* Reads the string at r->p, which points to its quote. */
 static struct str string_here(struct json_reader *r) {
     struct str plain;
     if (plain_string(r, &plain))
@@ -359,7 +359,7 @@ static bool number_here(struct json_reader *r, struct str *ret_text, bool *ret_w
 
 /* ---- values ---- */
 
-/* A value of another kind comes next, or blanks before it. */
+/* Is the next value of the wanted kind after blanks? Otherwise it is null or an error. */
 static bool other_is(struct json_reader *r, enum json_kind wanted) {
     enum json_kind kind = json_peek(r);
     if (kind == wanted)
@@ -371,7 +371,7 @@ static bool other_is(struct json_reader *r, enum json_kind wanted) {
     return false;
 }
 
-/* True when the next value is of this kind, which begins with no other byte; null counts as absent
+/* Is the next value of this kind, which always begins with the byte `first`? Null counts as absent
  * and is consumed. */
 static inline bool next_begins(struct json_reader *r, enum json_kind wanted, char first) {
     return (!json_failed(r) && r->p < r->end && *r->p == first) || other_is(r, wanted);
@@ -385,8 +385,8 @@ bool json_array(struct json_reader *r) {
     return next_begins(r, JSON_ARRAY, '[') && enter(r, false);
 }
 
-/* Shared by members and elements: at the closing bracket leaves and returns false, otherwise stands
- * on the next item. */
+/* For members and elements: leaves the container at its closing bracket and returns false,
+ * otherwise moves to the next item. */
 static bool step(struct json_reader *r, char close) {
     if (json_failed(r))
         return false;
@@ -409,15 +409,15 @@ static bool step(struct json_reader *r, char close) {
     return true;
 }
 
-/* The path keeps a member's name as it stands in the text: a decoded one may not outlive the
- * arena's next reset. */
+/* The path keeps a member's name as in the text: a decoded name may not outlive the arena's next
+ * reset. */
 static inline void keep_name(struct json_reader *r, struct str raw) {
     if (r->depth <= JSON_PATH_LEVELS)
         r->keys[r->depth - 1] = raw;
 }
 
-/* The next member's name as programs write it, `,"name":` with no blank or escape in it; otherwise
- * stays where it is. */
+/* Reads the next member's name in the usual form, `,"name":` without blanks or escapes; otherwise
+ * does not move. */
 static inline bool plain_member(struct json_reader *r, struct str *ret_key) {
     const char *p = r->p;
     if (r->end - p < 2 || (!r->first && *p++ != ',') || *p != '"')
@@ -432,7 +432,7 @@ static inline bool plain_member(struct json_reader *r, struct str *ret_key) {
     return true;
 }
 
-/* The colon behind a member name, which is `raw` in the text. */
+/* Reads the colon after a member name, which is `raw` in the text. */
 static bool colon(struct json_reader *r, struct str raw) {
     blanks(r);
     if (r->p == r->end || *r->p != ':') {
@@ -444,7 +444,7 @@ static bool colon(struct json_reader *r, struct str raw) {
     return true;
 }
 
-/* The member name at r->p and its colon. */
+/* Reads the member name at r->p and its colon. */
 static bool member_name(struct json_reader *r, struct str *ret_key) {
     if (r->p == r->end || *r->p != '"') {
         json_fail(r, r->p == r->end ? "the text ends inside an object"
@@ -455,7 +455,7 @@ static bool member_name(struct json_reader *r, struct str *ret_key) {
     struct str key = string_here(r);
     if (json_failed(r) || arena_failed(r->arena))
         return false;
-    if (key.p != quote + 1 && str_find(key, '\0') != SIZE_MAX) { /* only an escape can be one */
+    if (key.p != quote + 1 && str_find(key, '\0') != SIZE_MAX) { /* only an escape can be a NUL */
         json_fail(r, "NUL in a member name");
         return false;
     }
@@ -465,14 +465,14 @@ static bool member_name(struct json_reader *r, struct str *ret_key) {
     return true;
 }
 
-/* The value that comes next is the caller's to read. */
+/* Prepares for the caller to read the next value. */
 static inline bool begin_value(struct json_reader *r) {
     blanks(r);
     r->value = r->p;
     return true;
 }
 
-/* Passes over the last member's or element's value if nobody has read it. */
+/* Skips the last member's or element's value if it was not read. */
 static inline void pass_over(struct json_reader *r) {
     if (r->p == r->value)
         (void)json_skip(r); /* errors stay in r */
@@ -549,7 +549,7 @@ bool json_null(struct json_reader *r) {
     return json_peek(r) == JSON_NULL && literal(r, "null", 4);
 }
 
-/* A scalar, or the opening bracket of a container (which is entered). */
+/* Skips a scalar, or enters a container by its opening bracket. */
 static void skip_one(struct json_reader *r) {
     struct str text;
     bool flag;
@@ -582,8 +582,7 @@ static void skip_one(struct json_reader *r) {
     }
 }
 
-/* The next member's name is checked but, unlike json_member()'s, not decoded: nobody will look at
- * it. */
+/* Checks the next member's name but, unlike json_member(), does not decode it: nobody reads it. */
 static bool skip_name(struct json_reader *r) {
     struct str key;
     if (plain_member(r, &key))
@@ -644,13 +643,13 @@ struct str json_peek_member(const struct json_reader *r, struct str name) {
     struct str key;
     if (json_peek(&ahead) != JSON_OBJECT || !json_object(&ahead))
         return (struct str){0};
-    while (json_member(&ahead, &key)) /* a broken document is reported by the real pass */
+    while (json_member(&ahead, &key)) /* the real pass reports a broken document */
         if (str_eq(key, name) && json_peek(&ahead) == JSON_STRING)
             return json_string(&ahead);
     return (struct str){0};
 }
 
-/* The elements that come next, as far as they are quick to read. Stands behind the last of them. */
+/* Reads the next elements that are quick to read, and moves behind the last of them. */
 static uint32_t quick_elements(struct json_reader *r, struct str *items, uint32_t room) {
     const char *at = r->p, *after;
     if (!r->first && at < r->end && *at++ != ',')
@@ -672,7 +671,7 @@ struct str *json_string_array(struct json_reader *r, uint32_t limit, uint32_t *r
     *ret_count = 0;
     if (!json_array(r))
         return NULL;
-    const char *close = memchr(r->p, ']', (size_t)(r->end - r->p)); /* of this array, mostly */
+    const char *close = memchr(r->p, ']', (size_t)(r->end - r->p)); /* usually of this array */
     size_t guess = (size_t)((close != NULL ? close : r->end) - r->p) / USUAL_BYTES + 1;
     uint32_t count = 0, cap = guess < limit ? (uint32_t)guess : limit;
     struct str *items = arena_array_unset(r->arena, cap, sizeof *items);

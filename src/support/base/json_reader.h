@@ -9,9 +9,8 @@
  *                 pod->name = json_string(r);
  *
  * After json_member() or json_element() returned true, the caller may read one value; the next call
- * passes over a value that nobody has read.
- * As Go's decoder does, every typed read takes `null` for "absent": an empty string, zero, false, a
- * container not entered.
+ * skips a value that was not read. As Go's decoder does, every typed read takes `null` for
+ * "absent": an empty string, zero, false, a container not entered.
  *
  * Errors are sticky: after the first, every call returns at once with an empty answer, loops end by
  * themselves, and the decoder asks json_finish() or json_check() once. The sentence names the path
@@ -58,57 +57,57 @@ struct json_reader {
 void json_reader_init(struct json_reader *r, struct str text, struct arena *arena,
                       const char *root);
 
-/* What the next value is; consumes nothing but blanks. */
+/* Returns the kind of the next value; consumes nothing but blanks. */
 enum json_kind json_peek(struct json_reader *r);
 
-/* Enters the object or array that comes next. False: it was null (consumed) or an error. */
+/* Enters the next object or array. Returns false after null (consumed) or an error. */
 bool json_object(struct json_reader *r);
 bool json_array(struct json_reader *r);
-/* Steps to the next member or element of the innermost container, or leaves it and returns false.
- */
+/* Steps to the next member or element of the innermost container, or leaves it and returns
+ * false. */
 bool json_member(struct json_reader *r, struct str *ret_key);
 bool json_element(struct json_reader *r);
 
-struct str json_string(struct json_reader *r); /* text or arena; valid as long as both */
+struct str json_string(struct json_reader *r); /* in the text or the arena; valid as long as both */
 bool json_bool(struct json_reader *r);
-/* A whole number within [min, max], written without fraction or exponent. */
+/* Reads a whole number within [min, max], written without fraction or exponent. */
 int64_t json_integer(struct json_reader *r, int64_t min, int64_t max);
-/* Any number, as the nearest double; one that is too large for a finite one is an error. */
+/* Reads any number, as the nearest double; a number too large for a finite double is an error. */
 double json_number(struct json_reader *r);
-/* The bytes of a number as written. */
+/* Returns the bytes of a number as written. */
 struct str json_number_text(struct json_reader *r);
 /* Checks the next value and returns its bytes as they stand in the text. */
 struct str json_skip(struct json_reader *r);
 /* Consumes a null if there is one. */
 bool json_null(struct json_reader *r);
 
-/* Refuses the object that comes next, whose kind is `kind`; a malformed one, of which no kind can
- * be told, for what is wrong with it. */
+/* Refuses the next object because of its kind `kind`; if it is malformed, so that its kind is not
+ * certain, because of its mistake. */
 void json_fail_kind(struct json_reader *r, struct str kind, struct str expected);
 
-/* Refuses the object that comes next if it names another kind or another apiVersion than these. */
+/* Refuses the next object if it names another kind or another apiVersion than these. */
 void json_check_type(struct json_reader *r, struct str api_version, struct str kind);
 
-/* The string that member `name` of the object that comes next holds, "" if none; the reader stays
- * where it is. Costs a skip over the members before it. */
+/* Returns the string in member `name` of the next object, "" if none; the reader does not move.
+ * Costs a skip over the members before it. */
 struct str json_peek_member(const struct json_reader *r, struct str name);
 
-/* Reads an array (or null) of at most `limit` strings, in the arena; NULL when there are none.
- * Sized from the text. */
+/* Reads an array (or null) of at most `limit` strings, in the arena; NULL without any. Sized from
+ * the text. */
 struct str *json_string_array(struct json_reader *r, uint32_t limit, uint32_t *ret_count);
 
-/* Bytes from the start of the text to where the reader stands. */
+/* Returns the bytes from the start of the text to the reader. */
 static inline size_t json_offset(const struct json_reader *r) {
     return (size_t)(r->p - r->begin);
 }
 
-/* Makes the decoder's own complaint about the value last read part of the reader: path in front,
- * byte behind. */
+/* Adds the decoder's own error about the last value to the reader: with the path before it and the
+ * byte after it. */
 void json_fail(struct json_reader *r, const char *fmt, ...) PRINTF_LIKE(2, 3);
 static inline bool json_failed(const struct json_reader *r) {
     return r->error.code != 0;
 }
-/* 0, or the first error, copied to err. A failed arena is reported too. */
+/* Returns 0 or the first error, copied to err. Also reports a failed arena. */
 int json_check(const struct json_reader *r, struct err *err) MUST_CHECK;
 /* As json_check, and the text must have ended. */
 int json_finish(struct json_reader *r, struct err *err) MUST_CHECK;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A bracket and, in front of it, the comma that separates it from what stands before. */
+/* Writes a bracket, after a comma if an item comes before it. */
 static void open(struct json_writer *w, char bracket) {
     char *to = strbuf_reserve(w->out, 1 + (size_t)w->comma);
     if (to != NULL) {
@@ -53,8 +53,8 @@ static bool is_special(unsigned char c) {
     return c < 0x20 || c == '"' || c == '\\';
 }
 
-/* Sixteen bytes at a time, the last ones twice: that every string ends in a few odd bytes costs
- * more than looking at some again. */
+/* Sixteen bytes at a time, the last ones twice: an extra step for the last odd bytes of every
+ * string costs more than reading some bytes again. */
 typedef uint8_t bytes16 __attribute__((vector_size(16)));
 
 static bytes16 special_of(const char *p) {
@@ -99,7 +99,7 @@ static void append_with_escapes(struct strbuf *out, struct str s) {
     }
 }
 
-/* [,]"s"[:] */
+/* Writes [,]"s"[:]. */
 static void quoted(struct json_writer *w, struct str s, bool is_key) {
     if (any_escape(s)) {
         separate(w);
@@ -133,7 +133,7 @@ void json_put_string(struct json_writer *w, struct str s) {
     w->comma = true;
 }
 
-/* How many bytes are well-formed from the beginning. */
+/* Returns the number of well-formed bytes at the beginning. */
 static size_t well_formed(struct str s) {
     size_t n = 0;
     while (n < s.n) {

@@ -1,8 +1,8 @@
 /*
- * Writes JSON into a strbuf: commas, quotes and escapes are its business, order and completeness
- * the caller's. Strings are taken as valid UTF-8 (the reader let nothing else in); control
- * characters, quotes and backslashes are escaped. Not thread-safe. Failure (the buffer's maximum,
- * memory) is asked once of the buffer: strbuf_failed().
+ * Writes JSON into a strbuf: it adds commas, quotes and escapes, the caller takes care of order and
+ * completeness. Strings must be valid UTF-8 (the reader accepts nothing else); control characters,
+ * quotes and backslashes are escaped. Not thread-safe. Check once for failure (the buffer's
+ * maximum, memory): strbuf_failed().
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 
 struct json_writer {
     struct strbuf *out; /* borrowed */
-    bool comma;         /* something stands before us in this container */
+    bool comma;         /* a comma must come before the next item */
 };
 
 void json_begin_object(struct json_writer *w);
@@ -22,17 +22,17 @@ void json_begin_array(struct json_writer *w);
 void json_end_array(struct json_writer *w);
 void json_key(struct json_writer *w, struct str key);
 void json_put_string(struct json_writer *w, struct str s);
-/* The same for text that may have been cut inside a character: malformed bytes become U+FFFD. */
+/* The same for text that may be cut inside a character: malformed bytes become U+FFFD. */
 void json_put_text(struct json_writer *w, struct str s);
 void json_put_integer(struct json_writer *w, int64_t value);
-/* A finite number, in the fewest digits that are read back as the same double. */
+/* Writes a finite number with the fewest digits that read back as the same double. */
 void json_put_number(struct json_writer *w, double value);
 void json_put_bool(struct json_writer *w, bool value);
 void json_put_null(struct json_writer *w);
-/* Bytes that are JSON already: a value, or a comma-separated run of elements. */
+/* Appends bytes that are JSON already: a value, or elements with commas between them. */
 void json_put_raw(struct json_writer *w, struct str json);
 
-/* "key": "value", the commonest pair. */
+/* "key": "value", the most common pair. */
 static inline void json_put_member(struct json_writer *w, struct str key, struct str value) {
     json_key(w, key);
     json_put_string(w, value);

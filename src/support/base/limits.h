@@ -13,11 +13,11 @@
 /* Objects, as decoded. Kubernetes limits their bytes only, and so it is here (the arenas below),
  * but for what the cache keeps tables of. */
 #define LIMIT_OBJECT_NAME                                                                          \
-    253 /* kept, and said, of a name that stands in a reference: what it refers to has no longer   \
-           one, but API servers take any length there */
+    253 /* kept and shown of a name in a reference: no object has a longer one, but API servers    \
+           accept any length there */
 #define LIMIT_DEFAULT_CONSTRAINTS 64     /* spread.defaultConstraints of the configuration */
 #define LIMIT_SELECTOR_REQUIREMENTS 1024 /* requirements of a selector written as one string */
-#define LIMIT_SELECTOR_VALUES 4096       /* values of one of them */
+#define LIMIT_SELECTOR_VALUES 4096       /* values of one requirement */
 #define LIMIT_SPREAD_GROUP_TEXT                                                                    \
     (1u << 10) /* bytes of a spread group's selector, which is compared with each Placement of its \
                   namespace; a longer one is ignored */
@@ -35,21 +35,21 @@
 #define LIMIT_POLICY_BYTES (256 << 10) /* one of an API server's, with its metadata */
 #define LIMIT_LIST_LEVELS 8            /* Lists within Lists; real ones have one level */
 
-/* Fluid's objects, counted as what is kept of them */
+/* Fluid's objects: the bytes kept of them */
 #define LIMIT_FLUID_OBJECT (64u << 10) /* one: a runtime with hundreds of affinity terms */
 #define LIMIT_FLUID_BYTES (64u << 20)  /* all together; most claims take 100 bytes */
-#define LIMIT_FLUID_WORKERS 10000      /* workers of one pod's datasets that are looked at */
-#define LIMIT_LEAVING_LABELS 32        /* that say of one node which datasets are leaving it */
+#define LIMIT_FLUID_WORKERS 10000      /* workers of one pod's datasets to look at */
+#define LIMIT_LEAVING_LABELS 32        /* of one node, for datasets that leave it */
 #define LIMIT_LEAVING_NODES 10000      /* such labels of all nodes */
 
 /* Reviews that wait for objects to be read */
-#define LIMIT_WEBHOOK_LOOKUPS 64 /* at the same time; others are answered by what is known */
-#define LIMIT_WEBHOOK_LOOKUP_BODY (1u << 20)     /* a larger one does not wait */
-#define LIMIT_WEBHOOK_LOOKUP_KEYS (64u << 10)    /* names of what one asks for */
-#define LIMIT_WEBHOOK_LOOKUP_BODIES (1u << 20)   /* what the answers of one round may take */
-#define LIMIT_WEBHOOK_LOOKUP_OBJECT (256u << 10) /* what one of them may */
-/* Objects that are read at the same time, each on a connection: of one review; and of all together
- * beside one of each */
+#define LIMIT_WEBHOOK_LOOKUPS 64 /* at the same time; other reviews do without look-ups */
+#define LIMIT_WEBHOOK_LOOKUP_BODY (1u << 20)     /* a larger review does not wait */
+#define LIMIT_WEBHOOK_LOOKUP_KEYS (64u << 10)    /* names of the objects of one review */
+#define LIMIT_WEBHOOK_LOOKUP_BODIES (1u << 20)   /* bytes of the answers of one round */
+#define LIMIT_WEBHOOK_LOOKUP_OBJECT (256u << 10) /* bytes of one answer */
+/* Objects that are read at the same time, each on a connection: of one review; and of all reviews
+ * together, besides one of each */
 #define LIMIT_WEBHOOK_LOOKUP_READS 4
 #define LIMIT_WEBHOOK_LOOKUP_EXTRA_READS 32
 
@@ -60,8 +60,7 @@
 #define LIMIT_OWNER_BODY (1u << 20)   /* an answer: the list of an API group's resources */
 
 /* Memory */
-#define LIMIT_REQUEST_ARENA                                                                        \
-    (64u << 20) /* what decoding one request may take, its body not counted */
+#define LIMIT_REQUEST_ARENA (64u << 20)      /* to decode one request, without its body */
 #define LIMIT_STATE_BYTES (4ull << 30)       /* all state files together */
 #define LIMIT_STATE_OBJECT_ARENA (64u << 20) /* decoding one object of a state file */
 #define LIMIT_CONFIG_BYTES (4u << 20)        /* a configuration, pod or certificate file */
@@ -73,11 +72,11 @@
 #define LIMIT_FEASIBILITIES 512 /* distinct node affinities and tolerations remembered */
 #define LIMIT_CACHE_BYTES                                                                          \
     (64u << 20) /* (config) of these, of columns and trees, with what is copied of a pod's text */
-#define LIMIT_CACHED_TEXT (256u << 10) /* copied of one; what is longer is evaluated each time */
-#define LIMIT_CACHED_IDLE_MS 600000    /* what nobody has asked for in that time is forgotten */
+#define LIMIT_CACHED_TEXT (256u << 10) /* copied of one; a longer one is evaluated each time */
+#define LIMIT_CACHED_IDLE_MS 600000    /* after which an unused record is forgotten */
 #define LIMIT_UPDATE_STEPS                                                                         \
     16384 /* of feasibilities, to match a node that changed; of a namespace's counters, to match   \
-             new labels: some hundred microseconds, in which nobody is answered */
+             new labels: some hundred microseconds, during which no request is answered */
 #define LIMIT_PUBLISHED 64 /* columns, counters and so on that one question leaves to the next */
 #define LIMIT_WRITE_STEPS 8000          /* after which a writer lets readers in */
 #define LIMIT_FLIGHTS 4096              /* pods between a filter answer and their binding */
@@ -87,8 +86,8 @@
 #define LIMIT_WORKLOAD_BYTES                                                                       \
     (64u << 10) /* kept of a selector for default constraints; a longer one adds nothing */
 #define LIMIT_POD_TERMS_BYTES                                                                      \
-    (16u << 10) /* of a pod's podAffinity and podAntiAffinity; with more it is judged without them \
-                   and said to be */
+    (16u << 10) /* of a pod's podAffinity and podAntiAffinity; longer ones are ignored, and the    \
+                   answer reports that */
 #define LIMIT_TERMS_BYTES (64u << 20) /* kept of those of all pods; equal ones are kept once */
 #define LIMIT_POD_REACH_BYTES                                                                      \
     (16u << 10) /* kept of a pod's required node affinity and tolerations; with more its workload  \
@@ -108,7 +107,7 @@
 /* Member clusters */
 #define LIMIT_MEMBER_FEASIBILITIES 128     /* of each, as LIMIT_FEASIBILITIES */
 #define LIMIT_MEMBER_REMEMBERED (1u << 20) /* their bytes; columns and trees likewise */
-#define LIMIT_MEMBER_BYTES (256u << 20)    /* (config) that are kept of one */
+#define LIMIT_MEMBER_BYTES (256u << 20)    /* (config) kept of one */
 #define LIMIT_MEMBER_OBJECT (64u << 10)    /* kept of a workload's labels and selector */
 
 /* Evenness */
@@ -131,8 +130,8 @@
 #define LIMIT_UNEVEN_EVENT_MS 1000
 #define LIMIT_UNEVEN_OF_A_NAMESPACE 20
 #define LIMIT_UNEVEN_NAMESPACE_MS 60000
-#define LIMIT_UNEVEN_AFTER_MS (15 * 60000) /* (config) of being uneven before that is said */
-#define LIMIT_WORKLOAD_SERIES 100          /* (config) workloads that have a metric of their own */
+#define LIMIT_UNEVEN_AFTER_MS (15 * 60000) /* (config) uneven for so long before an Event */
+#define LIMIT_WORKLOAD_SERIES 100          /* (config) workloads with their own metric */
 #define LIMIT_MORE_METRICS                                                                         \
     (8u << 20) /* of /metrics, whose labels users write; more than 10,000 workloads with the       \
                   longest names take. What is longer is left out */
@@ -146,7 +145,7 @@
 #define LIMIT_DECISION_BYTES 1500  /* what is kept of one; 15 MB with the number above */
 #define LIMIT_DECISION_SUBJECT 640 /* of which its subject may take so many; longest: 632 */
 #define LIMIT_DECISION_NODES 5     /* nodes named for a reason, and scores shown, of one kept */
-#define LIMIT_WHAT_IF_NODES 100    /* the same of a what-if */
+#define LIMIT_WHAT_IF_NODES 100    /* the same for a what-if */
 #define LIMIT_EXPLAINED 1000       /* decisions in one answer */
 
 #define LIMIT_EXPLAINED_CONSTRAINTS                                                                \
@@ -154,8 +153,8 @@
 #define LIMIT_EXPLAINED_DATASETS 16   /* of a pod, listed one by one by a what-if */
 #define LIMIT_EXPLAINED_DOMAINS 100   /* of one constraint */
 #define LIMIT_EXPLAINED_GATES 1000    /* schedulingGates of a pod; the API server takes far fewer */
-#define LIMIT_EXPLAINED_REPLICAS 32   /* that one command asks */
-#define LIMIT_EXPLAINED_WAIT_MS 10000 /* for one that does not answer */
+#define LIMIT_EXPLAINED_REPLICAS 32   /* asked by one command */
+#define LIMIT_EXPLAINED_WAIT_MS 10000 /* for a replica that does not answer */
 #define LIMIT_REMOTE_FILES 256        /* that kubectl evenkeel sends to a replica */
 #define LIMIT_REMOTE_BYTES (64u << 20) /* of these together */
 #define LIMIT_EXPLAINED_CAUSE 2000     /* bytes of the sentence why a pod is Pending */
@@ -175,9 +174,8 @@
 /* Work for one object */
 #define LIMIT_ENGINE_STEPS                                                                         \
     1000000u /* of one call of the extender, while writers wait: look-ups, comparisons and sums */
-#define LIMIT_ENGINE_STEPS_A_NODE 100u /* so many more for each node that is known */
-#define LIMIT_REVIEW_STEPS                                                                         \
-    1000000u /* of all that a review takes; the object is admitted as it came then */
+#define LIMIT_ENGINE_STEPS_A_NODE 100u /* more for each known node */
+#define LIMIT_REVIEW_STEPS 1000000u    /* of one review; then the object is admitted unchanged */
 #define LIMIT_OTHERS_STEPS                                                                         \
     100000u /* of a review, for podAntiAffinity of pods of others; beyond it is not seen */
 #define LIMIT_OTHERS_STEPS_A_NODE 20u
@@ -214,7 +212,7 @@
 /* Questions about fleets that bring their clusters along: a line of `simulate --lines` */
 #define LIMIT_LINE_BYTES (64u << 20)
 #define LIMIT_LINE_CLUSTERS 100000
-#define LIMIT_LINE_ARENA (256u << 20) /* what is read from it, and what is worked out */
+#define LIMIT_LINE_ARENA (256u << 20) /* memory for its contents and the answer */
 #define LIMIT_LINE_STEPS 100000000u   /* some tenths of a second */
 
 /* HTTP */
@@ -225,7 +223,7 @@
 #define LIMIT_HTTP_BODIES_IN_FLIGHT                                                                \
     (256u << 20) /* bodies of all requests of a listener together, and answers until they left */
 #define LIMIT_HTTP_SMALL_ANSWER (16u << 10) /* such an answer is sent whatever else is held */
-#define LIMIT_HTTP_SMALL_BODY (64u << 10)   /* such a body is taken, likewise */
+#define LIMIT_HTTP_SMALL_BODY (64u << 10)   /* such a body is accepted, likewise */
 #define LIMIT_HTTP_TRIM_BODY                                                                       \
     (8u << 20) /* after one as large as that free memory is given back: some thousand whole nodes; \
                   lists of names are shorter in any cluster, and would be slowed down */
@@ -253,8 +251,8 @@
     500 /* a request that takes longer is logged with its cause: half of a timeout of 1 s */
 #define LIMIT_HTTP_IDLE_MS                                                                         \
     120000                     /* (config) keep-alive; Go clients hold idle connections for 90 s */
-#define LIMIT_PIPE_MS 10000    /* that a pipe is waited for whose writer is silent */
-#define LIMIT_HANDLER_MS 30000 /* one that runs longer hangs, and /livez says no */
+#define LIMIT_PIPE_MS 10000    /* to wait for a pipe with a silent writer */
+#define LIMIT_HANDLER_MS 30000 /* a handler that runs longer hangs, and /livez fails */
 #define LIMIT_HTTP_DROP_BYTES                                                                      \
     (1u << 20) /* of a refused body: read to its end, so that the client surely sees the answer */
 
@@ -269,20 +267,20 @@
 #define LIMIT_GRPC_CONNECTIONS 1024u
 #define LIMIT_GRPC_CONNECTIONS_PER_ADDRESS 1000u /* of clients without a certificate */
 #define LIMIT_GRPC_ALL_BYTES (32u << 20)         /* of all connections beyond their own */
-#define LIMIT_GRPC_SESSION_OWN_BYTES (32u << 10) /* a connection has them, whatever others hold */
-#define LIMIT_GRPC_CALL_BYTES 1024u              /* that a call counts for beside its message */
+#define LIMIT_GRPC_SESSION_OWN_BYTES (32u << 10) /* of each connection, whatever others hold */
+#define LIMIT_GRPC_CALL_BYTES 1024u              /* of a call, besides its message */
 #define LIMIT_GRPC_BEGIN_MS 10000 /* for the handshake, and for the first bytes after it */
 #define LIMIT_GRPC_STREAMS 1000   /* calls of one connection at the same time */
-#define LIMIT_GRPC_WAITING 100u   /* of these, that are complete and wait for their turn */
+#define LIMIT_GRPC_WAITING 100u   /* of these: complete, and waiting for their turn */
 #define LIMIT_GRPC_HEADERS (16u << 10)
 #define LIMIT_GRPC_MESSAGE (4u << 20)        /* one request, as grpc-go has it */
 #define LIMIT_GRPC_SESSION_BYTES (16u << 20) /* requests of a connection, not answered yet */
-#define LIMIT_GRPC_ARENA (64u << 20)         /* what one call may take */
+#define LIMIT_GRPC_ARENA (64u << 20)         /* memory of one call */
 #define LIMIT_GRPC_STEPS 1500000u            /* of one call: a hundredth of a second or two */
 #define LIMIT_GRPC_OUTPUT (64u << 10)        /* not sent yet: then nothing is read */
 #define LIMIT_GRPC_RECEIVE_MS 10000          /* until a request is complete */
 #define LIMIT_GRPC_SEND_MS 30000             /* until its answer is taken */
-#define LIMIT_GRPC_GONE_MS 20000             /* until a peer has acknowledged what it was sent */
+#define LIMIT_GRPC_GONE_MS 20000             /* until a peer has acknowledged our bytes */
 #define LIMIT_GRPC_IGNORED (16u << 10) /* of a request that has been answered; then it is reset */
 #define LIMIT_GRPC_OBJECT 256          /* kept of the metadata `object` */
 #define LIMIT_GRPC_PATH 128            /* of a path that is unknown, in errors */
@@ -315,5 +313,5 @@
 #define LIMIT_KUBECONFIG_ENTRIES                                                                   \
     4096                           /* clusters, users or contexts of a file; plugin arguments      \
                                     */
-#define LIMIT_WRITES_IN_FLIGHT 64  /* writes that are sent to one API server at the same time */
+#define LIMIT_WRITES_IN_FLIGHT 64  /* writes sent to one API server at the same time */
 #define LIMIT_KUBE_STALE_MS 180000 /* (config) silence after which answers become "no opinion" */

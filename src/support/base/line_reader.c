@@ -13,10 +13,10 @@ void line_reader_done(struct line_reader *l) {
     strbuf_done(&l->text);
 }
 
-/* Is there a whole line in front? */
+/* Returns the next line if it is complete. */
 static bool take_line(struct line_reader *l, struct str *ret) {
     const size_t have = l->text.n - l->begin;
-    if (have == l->looked) /* also when there is no text yet */
+    if (have == l->looked) /* also when the text is empty */
         return false;
     const char *from = l->text.p + l->begin;
     const char *end = memchr(from + l->looked, '\n', have - l->looked);

@@ -11,10 +11,10 @@ struct list {
     struct list *next, *previous;
 };
 
-/* The struct of this type whose member is `link`. */
+/* The struct of this type that has `link` as its member. */
 #define LIST_ITEM(type, member, link) ((type *)(void *)((char *)(link)-offsetof(type, member)))
 
-/* An empty list, or an item that is in none. */
+/* Makes an empty list, or an item in no list. */
 static inline void list_init(struct list *l) {
     l->next = l->previous = l;
 }
@@ -23,7 +23,7 @@ static inline bool list_empty(const struct list *head) {
     return head->next == head;
 }
 
-/* As the last of a list. The item must be in none. */
+/* Appends an item, which must be in no list. */
 static inline void list_append(struct list *head, struct list *item) {
     item->next = head;
     item->previous = head->previous;
@@ -31,7 +31,7 @@ static inline void list_append(struct list *head, struct list *item) {
     head->previous = item;
 }
 
-/* Takes an item out of the list that it is in; nothing happens if it is in none. */
+/* Removes an item from its list; does nothing if it is in none. */
 static inline void list_remove(struct list *item) {
     item->next->previous = item->previous;
     item->previous->next = item->next;

@@ -1,12 +1,11 @@
 /*
- * How a line is made: into a buffer on the stack, piece by piece, with room always kept for what
- * must follow (an ellipsis, a quote, a brace, the newline). So a line that is cut is still one
- * valid logfmt line or JSON object. Nothing here allocates or locks: logging works when memory is
- * gone.
+ * A line is made piece by piece in a buffer on the stack, which keeps room for the end of the line
+ * (an ellipsis, a quote, a brace, the newline). So a line that is cut is still one valid logfmt
+ * line or JSON object. Nothing here allocates or locks: logging works without free memory.
  *
- * Threads: the settings but the level are written before threads exist; a site's counters are
+ * Threads: the settings except the level are written before threads exist; a site's counters are
  * atomic. Two threads that open a new window at the same moment may let a line more or less
- * through; nobody minds.
+ * through, which does no harm.
  */
 #include "base/log.h"
 
@@ -21,7 +20,7 @@
 const char *const log_level_names[LOG_LEVELS] = {"debug", "info", "warn", "error"};
 
 enum { SITE_LINES = 20, SITE_WINDOW_MS = 10000 };
-enum { TAIL = sizeof "…\"}\n" - 1 }; /* the most that closes a line */
+enum { TAIL = sizeof "…\"}\n" - 1 }; /* the longest end of a line */
 
 static struct {
     _Atomic(enum log_level) least;
@@ -30,16 +29,16 @@ static struct {
     struct clock *clock; /* borrowed; NULL: the real one */
 } settings = {.least = LOG_INFO, .format = LOG_LOGFMT, .fd = STDERR_FILENO};
 
-/* Where this thread's lines belong. */
+/* The trace that this thread's lines belong to. */
 static _Thread_local struct {
-    log_trace_fn *fn; /* NULL: nowhere */
+    log_trace_fn *fn; /* NULL: none */
     const void *ctx;
 } trace;
 
 struct line {
     size_t n;
     bool json;
-    bool cut; /* something did not fit: nothing more is added but the tail */
+    bool cut; /* a part did not fit: only the tail is still added */
     char bytes[LIMIT_LOG_LINE];
 };
 
@@ -84,18 +83,18 @@ static void add_cstr(struct line *line, const char *text) {
     add(line, text, strlen(text));
 }
 
-/* For the tail, whose room is kept free. */
+/* Adds to the tail, whose room is kept free. */
 static void add_tail(struct line *line, const char *text) {
     memcpy(line->bytes + line->n, text, strlen(text));
     line->n += strlen(text);
 }
 
-/* Bytes of the character that starts s; 0 if it is not valid UTF-8. */
+/* Returns the bytes of the first character of s; 0 if it is not valid UTF-8. */
 static size_t character_length(struct str s) {
     return (unsigned char)s.p[0] < 0x80 ? 1 : str_utf8_length(s);
 }
 
-/* Adds the first character of s, escaped where needed; returns how many bytes of s it took. */
+/* Adds the first character of s, escaped if necessary; returns its bytes in s. */
 static size_t add_character(struct line *line, struct str s) {
     static const char short_escapes[] = "\"\"\\\\\nn\rr\tt";
     unsigned char c = (unsigned char)s.p[0];
@@ -143,7 +142,7 @@ static void add_text(struct line *line, struct str s) {
         add_tail(line, "\"");
 }
 
-/* "key=" or "\"key\":", with what separates it from the field before. */
+/* Adds "key=" or "\"key\":", with the separator before it. */
 static void add_key(struct line *line, const char *key) {
     size_t start = line->n;
     if (line->json) {

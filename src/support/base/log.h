@@ -9,7 +9,7 @@
  * Thread-safe: a line is written with one write(2). Values are quoted and escaped, so nothing that
  * came over the network can end a line, forge a field or move a terminal's cursor; a line is cut at
  * LIMIT_LOG_LINE. A call site that logs more than 20 lines in ten seconds is silenced until the
- * window ends, and its next line says in `dropped` how many are missing. errno is kept.
+ * window ends, and its next line has the number of lost lines in `dropped`. errno is kept.
  */
 #pragma once
 
@@ -39,19 +39,19 @@ struct log_site { /* one static per call site: the rate limit's state */
 
 /* Set once at start-up, before threads; defaults are LOG_INFO, LOG_LOGFMT, file descriptor 2. */
 void log_setup(enum log_level least, enum log_format format, int fd);
-/* The least level alone: any thread, any time. */
+/* Sets only the least level: any thread, any time. */
 void log_set_level(enum log_level least);
 enum log_level log_level(void);
 /* Sets the clock of the rate limit: the real clock, unless a test owns time. Before threads. */
 void log_use_clock(struct clock *clock);
 /*
- * From now on this thread's lines have a field `traceparent`, if `fn` returns the header of a W3C
- * trace. `fn` is called only for lines that are written. Its text comes from outside: text that is
- * not such a header is left out. NULL ends this.
+ * From now on this thread's lines have a field `traceparent`, if `fn` returns a W3C trace header.
+ * `fn` is called only for lines that are written. Its text comes from outside: text of another form
+ * is left out. NULL ends this.
  */
 typedef struct str log_trace_fn(const void *ctx);
 void log_trace(log_trace_fn *fn, const void *ctx);
-/* Would a line of this level be written? For callers whose text is dear to make. */
+/* Would a line of this level be written? For callers whose text is expensive to make. */
 bool log_wants(enum log_level level);
 void log_write(struct log_site *site, enum log_level level, const char *message,
                const struct log_field *fields, size_t field_count);

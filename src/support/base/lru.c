@@ -82,8 +82,8 @@ bool lru_fits(const struct lru *l, const struct cost *cost) {
     return !over_share(l, &alone) && !over(cost->steps, l->limits.owner_steps);
 }
 
-/* The record that goes, or POOL_NONE. `own_only`: the asker's limit is exceeded, not everybody's.
- */
+/* Returns the record to evict, or POOL_NONE. `own_only`: the asker's limit is exceeded, not the
+ * common one. */
 static uint32_t victim(struct lru *l, uint32_t asker, bool asker_over, bool own_only) {
     uint32_t own = POOL_NONE, of_large = POOL_NONE, any = POOL_NONE;
     l->work += l->pool->count;
@@ -127,7 +127,7 @@ bool lru_make_room(struct lru *l, uint64_t owner, const struct cost *cost) {
 /* ---- records ---- */
 
 static void change(struct lru_sum *sum, const struct cost *cost, bool add) {
-    /* modulo 2^64, which what was added before makes good */
+    /* subtracts modulo 2^64: the sum stays right */
     sum->count += add ? 1 : UINT32_MAX;
     sum->cost.steps += add ? cost->steps : 0 - cost->steps;
     sum->cost.bytes += add ? cost->bytes : 0 - cost->bytes;

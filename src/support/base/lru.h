@@ -1,15 +1,15 @@
 /*
- * Records of a pool that are kept for the next question: the most recently used ones, within limits
+ * Records of a pool that are kept for later questions: the most recently used ones, within limits
  * on their number, their bytes, and the steps of a change that has to update all of them. Each
- * record belongs to an owner (a namespace), so that an owner that asks for much evicts its own.
+ * record belongs to an owner (a namespace), so an owner with many records evicts its own.
  *
- * Evicted is: the oldest record of the asking owner, if that owner has more than a share (a
- * quarter) of a limit; otherwise the oldest record of other owners with more than a share;
- * otherwise the oldest record. So an owner may use room that nobody else wants, and nobody loses a
- * record to an owner with more than its share. A record larger than a share is not kept.
+ * It evicts the asking owner's oldest record if that owner has more than a share (a quarter) of a
+ * limit; otherwise the oldest record of other owners with more than a share; otherwise the oldest
+ * record. So an owner may use free room, and no owner loses a record to one with more than its
+ * share. A record larger than a share is not kept.
  *
  * No view is open while records are added or freed, so any record may be freed. Not thread-safe,
- * but for the stamps of use.
+ * except for the stamps of use.
  */
 #pragma once
 
@@ -21,11 +21,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* At one place in each record. */
+/* Part of each record, at the same place. */
 struct lru_entry {
     _Atomic uint64_t used; /* the tick of the view that used it last */
-    bool pinned;           /* is never evicted and does not age; the owner of the lru sets it */
-    uint32_t owner;        /* the lru's */
+    bool pinned;           /* never evicted, does not age; set by the owner of the lru */
+    uint32_t owner;        /* number of the owner in lru.owners */
     struct cost cost;
 };
 
@@ -50,29 +50,29 @@ struct lru {
     struct pool owners;
     struct hashmap owner_index;
     uint64_t refused; /* records that were not kept */
-    uint64_t work;    /* steps of making room: records looked at */
+    uint64_t work;    /* steps to make room: records read */
 };
 
 enum {
-    LRU_SHARES = 4,    /* an owner's share is one of so many */
+    LRU_SHARES = 4,    /* a share is one of so many parts */
     LRU_AT_A_TIME = 32 /* records that one call frees: the caller holds a lock */
 };
 
-/* The fields above "all" have been set. */
+/* Set the fields above "all" first. */
 void lru_init(struct lru *l);
-/* Every record has been freed. */
+/* All records must be freed. */
 void lru_done(struct lru *l);
 
 /* Could a record of this cost be kept at all? */
 bool lru_fits(const struct lru *l, const struct cost *cost);
-/* Frees records until one more fits. False: the record cannot be kept, because it does not fit or
- * one call may not free so many; that has been counted in `refused`. */
+/* Frees records until one more fits. Returns false, and counts it in `refused`, if the record
+ * cannot be kept: it does not fit, or one call may not free so many. */
 bool lru_make_room(struct lru *l, uint64_t owner, const struct cost *cost);
-/* After lru_make_room(). 0 or -ENOMEM. */
+/* Call it after lru_make_room(). Returns 0 or -ENOMEM. */
 int lru_add(struct lru *l, uint32_t id, uint64_t owner, const struct cost *cost, uint64_t tick);
-/* The record is about to be freed. */
+/* Call it before freeing the record. */
 void lru_remove(struct lru *l, uint32_t id);
-/* The record takes more bytes than before; room is made by the next record. */
+/* The record takes more bytes than before; the next record makes room. */
 void lru_grow(struct lru *l, uint32_t id, uint64_t bytes);
-/* Frees records that were used at `tick` or earlier, LRU_AT_A_TIME at most. */
+/* Frees records last used at `tick` or earlier, at most LRU_AT_A_TIME. */
 void lru_forget(struct lru *l, uint64_t tick);

@@ -1,5 +1,5 @@
 /*
- * The registry is one linked list in rendering order: series of one name stand together, so HELP
+ * The registry is one linked list in rendering order: series of one name are neighbours, so HELP
  * and TYPE are written where the name changes. Registering is linear in the number of series, which
  * is a few hundred, once.
  *
@@ -87,7 +87,7 @@ void metric_observe_ns(struct metric *m, int64_t duration_ns) {
     (void)atomic_fetch_add_explicit(&m->sum_ns, (uint64_t)duration_ns, memory_order_relaxed);
 }
 
-/* Where a series has its numbers. */
+/* Returns the series that stores the numbers. */
 static const struct metric *measured(const struct metric *m) {
     return m->same_as != NULL ? m->same_as : m;
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Going on after misuse of a lock would corrupt what it guards. */
+/* Continuing after misuse of a lock would corrupt the guarded data. */
 static void must(int r) {
     if (r != 0)
         abort();

@@ -1,5 +1,5 @@
 /*
- * Locks and conditions of threads. Errors of pthreads mean that a lock is misused, so these
+ * Locks and conditions for threads. Errors of pthreads mean that a lock is misused, so these
  * functions abort instead of returning them. clang's -Wthread-safety checks the annotations: every
  * path unlocks what it locks, and never twice. (In C it cannot check which members a lock guards:
  * the lock's comment names them.)
@@ -30,12 +30,12 @@ struct CAPABILITY("mutex") mutex {
     pthread_mutex_t native;
 };
 
-/* A static one needs no mutex_init(). */
+/* A static mutex needs no mutex_init(). */
 #define MUTEX_INITIALIZER                                                                          \
     { PTHREAD_MUTEX_INITIALIZER }
 
 void mutex_init(struct mutex *m);
-void mutex_done(struct mutex *m); /* nobody holds it */
+void mutex_done(struct mutex *m); /* no thread may hold it */
 void mutex_lock(struct mutex *m) ACQUIRES(m);
 void mutex_unlock(struct mutex *m) RELEASES(m);
 
@@ -46,20 +46,20 @@ struct condition {
 };
 
 void condition_init(struct condition *c);
-void condition_done(struct condition *c); /* nobody waits */
+void condition_done(struct condition *c); /* no thread may wait */
 void condition_signal(struct condition *c);
 void condition_broadcast(struct condition *c);
 void condition_wait(struct condition *c, struct mutex *m) REQUIRES(m);
-/* False when `until_ms` of clock_real() has passed. */
+/* Returns false when `until_ms` of clock_real() has passed. */
 bool condition_wait_until(struct condition *c, struct mutex *m, int64_t until_ms) REQUIRES(m);
 
-/* Many readers or one writer. Writers go first, so readers must not take it twice. */
+/* Many readers or one writer. Writers go first, so a thread must not read-lock it twice. */
 struct CAPABILITY("rwlock") rwlock {
     pthread_rwlock_t native;
 };
 
 void rwlock_init(struct rwlock *l);
-void rwlock_done(struct rwlock *l); /* nobody holds it */
+void rwlock_done(struct rwlock *l); /* no thread may hold it */
 void rwlock_read(struct rwlock *l) ACQUIRES_SHARED(l);
 void rwlock_read_done(struct rwlock *l) RELEASES_SHARED(l);
 void rwlock_write(struct rwlock *l) ACQUIRES(l);

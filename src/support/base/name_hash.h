@@ -1,19 +1,19 @@
 /*
- * A keyed universal hash of short strings that are looked up by thousands in one call: the names of
- * nodes. It takes a sixth of SipHash's instructions. The key is drawn from the kernel once per
- * process. Thread-safe.
+ * A keyed universal hash for the names of nodes, short strings that are looked up by the thousand.
+ * It takes a sixth of SipHash's instructions. The key is drawn from the kernel once per process.
+ * Thread-safe.
  *
- * The string is read as 64-bit words, and NH (Black, Halevi, Krawczyk, Krovetz, Rogaway: UMAC,
- * 1999) adds up the products of pairs of them, each word masked with one of the key, modulo 2^128.
- * The first pair is the length, so strings of different lengths are different messages. The sum is
+ * The string is read as 64-bit words. NH (Black, Halevi, Krawczyk, Krovetz, Rogaway: UMAC, 1999)
+ * adds up the products of pairs of words, each masked with a word of the key, modulo 2^128. The
+ * first pair is the length, so strings of different lengths are different messages. The sum is
  * multiplied by an odd 128-bit key, modulo 2^128 too, so that its highest bits depend on all
  * others.
  *
  * Collisions: two strings that were chosen without the key have the same sum with a probability of
- * at most 2^-64, and different sums agree in their highest 96 bits, which is what a name table
- * keeps, with at most 2^-95 (Dietzfelbinger and others, 1997). So among 10,000 known names and a
- * million unknown ones, there is a pair that collides with a probability below 2^-30. The table is
- * not asked for strings that somebody chose after seeing hashes: no answer shows one.
+ * at most 2^-64. Different sums agree in their highest 96 bits, which a name table keeps, with at
+ * most 2^-95 (Dietzfelbinger and others, 1997). So among 10,000 known names and a million unknown
+ * ones, the probability of a collision is below 2^-30. Nobody can choose strings after seeing
+ * hashes: no answer shows one.
  *
  * A universal hash is no pseudo-random function: use hash.h for text that users choose freely.
  */
@@ -46,7 +46,7 @@ static inline name_hash_sum name_hash_pair(const uint64_t *masks, uint64_t a, ui
     return (name_hash_sum)(a + masks[0]) * (b + masks[1]);
 }
 
-/* Up to 16 bytes as two words, in which bytes may stand twice; with the length, no two strings give
+/* Reads up to 16 bytes as two words, which may share bytes; with the length, no two strings give
  * the same words. */
 static inline name_hash_sum name_hash_short(const uint64_t *masks, struct str s) {
     uint64_t a = 0, b = 0;
@@ -60,7 +60,7 @@ static inline name_hash_sum name_hash_short(const uint64_t *masks, struct str s)
     return name_hash_pair(masks, a, b);
 }
 
-/* Blocks of 16 bytes; the last one may overlap the one before. */
+/* Reads blocks of 16 bytes; the last one may overlap the one before. */
 static inline name_hash_sum name_hash_long(const uint64_t *masks, struct str s) {
     const char *last = s.p + s.n - NAME_HASH_BLOCK;
     name_hash_sum sum = 0;
@@ -78,7 +78,7 @@ static inline struct hash128 name_hash(const struct name_hash_key *key, struct s
                                  : name_hash_short(key->masks + 2, s);
     sum *= (name_hash_sum)key->factor_high << 64 | key->factor_low;
     uint64_t a = (uint64_t)(sum >> 64), b = (uint64_t)sum;
-    /* one to one, so nothing is lost; makes the low bits, which say where a table begins to look,
+    /* one to one, so nothing is lost; makes the low bits, with which a table begins its search,
      * depend on the high ones */
     a = (a ^ a >> 32) * 0x9e3779b97f4a7c15u;
     return (struct hash128){a ^ a >> 29, b >> 32 | b << 32};

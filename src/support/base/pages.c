@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { LARGE = 128 << 10 }; /* a fault for each page would cost more than smaller ones save */
+enum { LARGE = 128 << 10 }; /* for smaller ones, a fault for each page costs more than it saves */
 
 static bool has_pages(size_t bytes) {
     return bytes >= LARGE;
@@ -35,7 +35,7 @@ void *pages_resize(void *p, size_t old, size_t bytes) {
 
 void pages_free(void *p, size_t bytes) {
     if (p != NULL && has_pages(bytes))
-        (void)munmap(p, bytes); /* fails for what is not ours only */
+        (void)munmap(p, bytes); /* fails only for memory that is not ours */
     else
         free(p);
 }

@@ -1,16 +1,16 @@
 /*
- * Arrays that are large and do not stay: in pages of their own, which the kernel has back as soon
- * as they are freed. malloc() keeps what was freed for the next to ask, and a hole between blocks
- * that are in use for good.
+ * Large arrays that do not stay: in their own pages, which go back to the kernel as soon as they
+ * are freed. malloc() keeps freed memory for later calls, and holes between blocks in use for ever.
  *
- * Small ones come from malloc(). An array's owner says how many bytes it has each time. It is freed
- * by pages_free() only.
+ * Small arrays come from malloc(). The owner passes an array's size in each call. Only pages_free()
+ * frees it.
  */
 #pragma once
 
 #include <stddef.h>
 
-/* An array of `bytes` > 0 with what was in the `old` bytes at p, as far as there is room; p is NULL
- * and old 0 for a new one. What is new has any content. NULL without memory: p is as it was. */
+/* Returns an array of `bytes` > 0 with the contents of the `old` bytes at p, as far as they fit;
+ * NULL and 0 for a new one. New bytes are not set. Returns NULL without memory, and p stays as it
+ * was. */
 void *pages_resize(void *p, size_t old, size_t bytes);
 void pages_free(void *p, size_t bytes); /* NULL is fine */

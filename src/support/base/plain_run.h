@@ -1,7 +1,7 @@
 /*
- * Where the bytes of a JSON string end that need no look: printable ASCII but quote and backslash.
- * Nearly every string is one such run, and most of the time of reading a cluster's state goes into
- * finding its end: 16 bytes at a time where the processor has SSE2, 8 elsewhere.
+ * Finds the end of a run of plain bytes in a JSON string: printable ASCII except quote and
+ * backslash. Nearly every string is one such run, and most of the time to read a cluster's state is
+ * spent on finding its end: 16 bytes at a time where the processor has SSE2, 8 elsewhere.
  */
 #pragma once
 
@@ -21,8 +21,8 @@ static inline bool plain_byte(char c) {
     return (unsigned char)c >= 0x20 && (unsigned char)c < 0x80 && c != '"' && c != '\\';
 }
 
-/* The first byte of p[0..end) that is not plain, or `end`; by any processor. The lowest flagged
- * byte is always a true one: only bytes above it can be flagged by a borrow. */
+/* Returns the first byte of p[0..end) that is not plain, or `end`; for any processor. The lowest
+ * flagged byte is always right: a borrow can only flag bytes above it. */
 static REST const char *plain_run_by_words(const char *p, const char *end) {
     const uint64_t ones = 0x0101010101010101u, high = 0x8080808080808080u;
     for (; end - p >= 8; p += 8) {
@@ -46,7 +46,7 @@ static inline const char *plain_run(const char *p, const char *end) {
 #ifdef __SSE2__
     for (; end - p >= 16; p += 16) {
         __m128i v = _mm_loadu_si128((const __m128i_u *)p);
-        /* Bytes are signed here: those from 0x80 on are below a blank, too. */
+        /* Bytes are signed here: those from 0x80 on are also below a blank. */
         __m128i special = _mm_or_si128(_mm_cmplt_epi8(v, _mm_set1_epi8(' ')),
                                        _mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8('"')),
                                                     _mm_cmpeq_epi8(v, _mm_set1_epi8('\\'))));

@@ -6,13 +6,13 @@
 
 enum {
     BLOCK = 64,
-    BEHIND = 2, /* bytes that are looked at behind a quote that closes */
+    BEHIND = 2, /* bytes read behind a closing quote */
 };
 
 /* A bit for each byte of a block. */
 struct marks {
     uint64_t quotes;
-    uint64_t odd; /* control characters, backslashes, and all that is not ASCII */
+    uint64_t odd; /* control characters, backslashes, and all bytes beyond ASCII */
 };
 
 static uint64_t bits_of(__m128i a, __m128i b, __m128i c, __m128i d) {
@@ -26,13 +26,13 @@ static __m128i quotes_of(__m128i v) {
     return _mm_cmpeq_epi8(v, _mm_set1_epi8('"'));
 }
 
-/* Bytes are signed here: those from 0x80 on are below a blank, too. */
+/* Bytes are signed here: those from 0x80 on are also below a blank. */
 static __m128i odd_of(__m128i v) {
     return _mm_or_si128(_mm_cmplt_epi8(v, _mm_set1_epi8(' ')),
                         _mm_cmpeq_epi8(v, _mm_set1_epi8('\\')));
 }
 
-/* Written out, because compilers leave a loop of four a loop. */
+/* Unrolled by hand, because compilers keep a loop of four. */
 static inline struct marks marks_of(const char *block) {
     const __m128i_u *p = (const __m128i_u *)block;
     __m128i a = _mm_loadu_si128(p), b = _mm_loadu_si128(p + 1), c = _mm_loadu_si128(p + 2),
@@ -45,13 +45,13 @@ uint32_t plain_strings(const char *p, const char *end, struct str *ret, uint32_t
                        const char **ret_after) {
     const char *string = p + 1;
     uint32_t count = 0;
-    bool opens = false; /* the block's first quote opens a string that has been begun */
+    bool opens = false; /* the block's first quote opens a string that has begun already */
     *ret_after = p;
     for (const char *block = string; end - block >= BLOCK + BEHIND; block += BLOCK) {
         struct marks m = marks_of(block);
         uint64_t quotes = opens ? m.quotes & (m.quotes - 1) : m.quotes;
         if (m.odd != 0)
-            quotes &= (m.odd & -m.odd) - 1; /* those before the first odd byte */
+            quotes &= (m.odd & -m.odd) - 1; /* quotes before the first odd byte */
         opens = false;
         for (; quotes != 0; quotes &= quotes - 1) {
             const char *close = block + __builtin_ctzll(quotes);

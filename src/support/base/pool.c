@@ -110,7 +110,7 @@ static uint64_t fresh(const struct pool_marks *m) {
     return m->fresh;
 }
 
-/* The next id from that one on whose bit is in what `pick` makes of the marks. */
+/* Returns the next id from `from` on that has its bit in the word that `pick` returns. */
 static inline uint32_t next_marked(const struct pool *p,
                                    uint64_t (*pick)(const struct pool_marks *), uint32_t from) {
     while (from < p->end) {

@@ -2,8 +2,8 @@
  * Records of one size, addressed by dense uint32 ids that are reused. Storage comes in chunks, so a
  * record never moves and growing copies nothing. Not thread-safe for writers.
  *
- * Where records are what is kept of objects that somebody lists, the pool remembers which of them a
- * listing has shown, in three bits a record.
+ * For records of objects that are listed, the pool remembers which of them a listing has shown, in
+ * three bits a record.
  */
 #pragma once
 
@@ -19,24 +19,24 @@ struct pool {
     uint64_t *live;           /* one bit per id; owned */
     struct pool_marks *marks; /* of 64 ids each; owned */
     uint32_t chunk_count;
-    uint32_t end;       /* every id in use is below */
-    uint32_t free_head; /* list of ids given back, linked through their first bytes */
+    uint32_t end;       /* above every id in use */
+    uint32_t free_head; /* list of unused ids, linked through their first bytes */
     uint32_t count;     /* ids in use */
-    bool listing;       /* one is under way */
+    bool listing;       /* a listing is under way */
 };
 
-/* Of 64 records. */
+/* The marks of 64 records. */
 struct pool_marks {
-    uint64_t known; /* their objects are there: pool_show() */
-    uint64_t shown; /* since the last listing began */
-    uint64_t fresh; /* by no listing that has ended */
+    uint64_t known; /* their objects exist: pool_show() */
+    uint64_t shown; /* seen since the last listing began */
+    uint64_t fresh; /* seen by no complete listing yet */
 };
 
 void pool_init(struct pool *p, size_t item_size);
-/* A zeroed record's id, or POOL_NONE when memory ran out. */
+/* Returns the id of a zeroed record, or POOL_NONE without memory. */
 uint32_t pool_take(struct pool *p);
 void pool_give(struct pool *p, uint32_t id);
-/* Frees the storage; what records own is the caller's to free first. */
+/* Frees the storage; the caller first frees what records own. */
 void pool_done(struct pool *p);
 
 enum { POOL_CHUNK_BITS = 8, POOL_CHUNK = 1 << POOL_CHUNK_BITS };
@@ -59,23 +59,23 @@ uint32_t pool_next(const struct pool *p, uint32_t from);
 
 /* ---- listings ---- */
 
-/* The object of a record is there. */
+/* The record's object exists. */
 void pool_show(struct pool *p, uint32_t id);
-/* It is not, and the record stays: others refer to it. Giving a record back needs no such call. */
+/* The object is gone, but the record stays: others refer to it. pool_give() needs no such call. */
 void pool_hide(struct pool *p, uint32_t id);
 
 static inline bool pool_is_known(const struct pool *p, uint32_t id) {
     return id < p->end && (p->marks[id / 64].known >> (id % 64) & 1) != 0;
 }
 
-/* The next record whose object is there, from this id on; POOL_NONE: there is none. */
+/* Returns the next record whose object exists, from this id on, or POOL_NONE. */
 uint32_t pool_next_known(const struct pool *p, uint32_t from);
-/* A listing of all objects begins. The one before may have been given up without a word. */
+/* A listing of all objects begins. The one before need not have ended. */
 void pool_listing_begin(struct pool *p);
-/* The listing is over. `complete`: an object that it has not shown is gone. Otherwise an object is
- * gone if it was shown for the first time since the last complete one, by this listing or by one
- * that was given up. drop() is called for each that is gone: it hides the record or gives it back,
- * and it may give back others. O(ids / 64 + objects that are gone). */
+/* The listing is over. `complete`: objects that it has not shown are gone. Otherwise objects are
+ * gone that were first shown since the last complete listing, by this one or by failed ones. Calls
+ * drop() for each of them: it hides the record or gives it back, and it may give back others. O(ids
+ * / 64 + gone objects). */
 typedef void pool_drop_fn(void *owner, uint32_t kind, uint32_t id);
 void pool_listing_end(struct pool *p, bool complete, pool_drop_fn *drop, void *owner,
                       uint32_t kind);

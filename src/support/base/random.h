@@ -1,12 +1,11 @@
 /*
- * Pseudo-random numbers for jitter: seeded, so that what uses them can be replayed. Not for
- * secrets.
+ * Pseudo-random numbers for jitter: seeded, so that their users can be replayed. Not for secrets.
  */
 #pragma once
 
 #include <stdint.h>
 
-/* The next number of the sequence that `state` (any value is a seed) stands in: splitmix64. */
+/* Returns the next number after `state`; any value is a seed. splitmix64. */
 static inline uint64_t random_next(uint64_t *state) {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
@@ -14,7 +13,7 @@ static inline uint64_t random_next(uint64_t *state) {
     return z ^ z >> 31;
 }
 
-/* In [0, n); n > 0. */
+/* Returns a number in [0, n); n > 0. */
 static inline uint64_t random_below(uint64_t *state, uint64_t n) {
     return random_next(state) % n;
 }

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { READ_AHEAD = 2 }; /* file_read() asks for that much more, to see whether there is more */
+enum { READ_AHEAD = 2 }; /* file_read() asks for so many bytes more, to find the end */
 
 int secret_set(struct secret *s, struct str bytes) {
     char *copy = malloc(bytes.n + 1);

@@ -25,9 +25,9 @@ static inline struct str secret_str(const struct secret *s) {
  * behind. Returns -ENOMEM without memory.
  */
 int secret_buffer_init(struct strbuf *b, size_t max, struct err *err) MUST_CHECK;
-/* Wipes what it may have held, and frees it. */
+/* Wipes all bytes that it may have held, and frees it. */
 void secret_buffer_done(struct strbuf *b);
 
-/* Reads a file of at most LIMIT_KUBE_CREDENTIAL_BYTES into `b`, which must be zero-initialised and
- * goes to secret_buffer_done() in any case. */
+/* Reads a file of at most LIMIT_KUBE_CREDENTIAL_BYTES into `b`, which must be zero-initialised.
+ * Always call secret_buffer_done(). */
 int secret_read(const char *path, struct strbuf *b, struct err *err) MUST_CHECK;

@@ -20,7 +20,7 @@ size_t sorted_place(const void *items, size_t count, sorted_name_fn *name_of, st
 bool sorted_insert(void *items, uint32_t *count, uint32_t *cap, size_t size, size_t at,
                    const void *item) {
     enum { FIRST = 16 };
-    char *array; /* of any type: pointers to all of them look alike */
+    char *array; /* pointers to all types look alike */
     memcpy(&array, items, sizeof array);
     if (*count == *cap) {
         const uint32_t more = *cap > 0 ? 2 * *cap : FIRST;

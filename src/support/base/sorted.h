@@ -1,21 +1,21 @@
-/* Arrays that are kept in the order of the names of their items. */
+/* Arrays that are sorted by the names of their items. */
 #pragma once
 
 #include "base/err.h"
 #include "base/str.h"
 
-/* The name of items[i]; whatever the array is. */
+/* Returns the name of items[i] of any array. */
 typedef struct str sorted_name_fn(const void *items, size_t i);
 
-/* Where `name` is among `count` items, or, if it is not (*ret_found), where it belongs. O(log
- * count). */
+/* Returns the place of `name` among `count` items, or where it belongs if it is not there
+ * (*ret_found). O(log count). */
 size_t sorted_place(const void *items, size_t count, sorted_name_fn *name_of, struct str name,
                     bool *ret_found);
 
-/* Puts a copy of the `size` bytes of an item at a place of the array that `items` points to, which
- * has room for *cap of them and grows by realloc(3): items, count and cap are the owner's, who
- * frees it. False: there is no memory, and nothing has changed. */
+/* Copies an item of `size` bytes to a place in the array that `items` points to, which has room for
+ * *cap items and grows by realloc(3): the owner owns items, count and cap, and frees them. Returns
+ * false without memory, and changes nothing. */
 bool sorted_insert(void *items, uint32_t *count, uint32_t *cap, size_t size, size_t at,
                    const void *item) MUST_CHECK;
-/* Takes the one at a place out of the array itself. */
+/* Removes the item at a place from the array itself. */
 void sorted_remove(void *array, uint32_t *count, size_t size, size_t at);

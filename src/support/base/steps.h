@@ -1,8 +1,7 @@
 /*
  * A budget of work, checked inside loops over users' lists: the code that does the work counts its
  * steps, and stops when no steps are left. A limit that is compared afterwards limits nothing. A
- * step is a comparison, a look at one item of a list, or 16 bytes that are read or written.
- * Not thread-safe.
+ * step is a comparison, a look at one item of a list, or 16 bytes read or written. Not thread-safe.
  */
 #pragma once
 
@@ -19,14 +18,15 @@ struct cost {
     uint64_t steps, bytes;
 };
 
-/* Counts some more. False: the budget is spent; the caller must not use its result so far. */
+/* Counts more steps. Returns false if the budget is spent; the caller must not use its result so
+ * far. */
 static inline bool steps_take(struct steps *s, uint64_t count) {
     s->used += count;
     return s->max == 0 || s->used <= s->max;
 }
 
-/* The same for reading or writing so many bytes, and for sorting so many items, whose comparisons
- * are quick: four are a step. */
+/* The same for reading or writing so many bytes, and for sorting so many items, whose quick
+ * comparisons count as a quarter of a step. */
 static inline bool steps_take_bytes(struct steps *s, uint64_t bytes) {
     return steps_take(s, bytes / 16 + 1);
 }

@@ -1,8 +1,8 @@
 /*
  * Strings are a pointer and a length (struct str); NUL terminators exist only at libc's edge. A
  * struct str never owns: the comment in its header or at its field names the owner. struct strbuf
- * is the one growable buffer; it is born with a maximum and refuses to grow past it (the writer
- * checks once, at the end, with strbuf_failed()).
+ * is the one growable buffer; it has a maximum and refuses to grow beyond it (the writer checks
+ * once, at the end, with strbuf_failed()).
  */
 #pragma once
 
@@ -33,8 +33,8 @@ static inline bool str_empty(struct str s) {
     return s.n == 0;
 }
 
-/* Byte order, shorter first on a common prefix: <0, 0, >0. The order of Go's and Kubernetes' sorted
- * strings. */
+/* Compares bytes, shorter first on a common prefix: <0, 0, >0. The order of sorted strings in Go
+ * and Kubernetes. */
 int str_cmp(struct str a, struct str b);
 
 /* ASCII case-insensitive equality, as the extender protocol's wrapper keys need. */
@@ -43,7 +43,7 @@ bool str_eq_nocase(struct str a, struct str b);
 bool str_has_prefix(struct str s, struct str prefix);
 bool str_has_suffix(struct str s, struct str suffix);
 
-/* Index of the first `c`, or SIZE_MAX. */
+/* Returns the index of the first `c`, or SIZE_MAX. */
 size_t str_find(struct str s, char c);
 
 /* Returns s without leading and trailing blanks (space, tab, CR, LF). */
@@ -53,13 +53,13 @@ struct str str_trim(struct str s);
  * form, no surrogate, at most U+10FFFF. 0 without such a sequence. */
 size_t str_utf8_length(struct str s);
 
-/* Returns the first bytes of s, `max` at most. A UTF-8 character that would be cut is left out. */
+/* Returns the first bytes of s, at most `max`, without a UTF-8 character that would be cut. */
 struct str str_cut(struct str s, size_t max);
-/* A copy with a NUL behind it, for free(). NULL: no memory. */
+/* Returns a copy with a NUL behind it, for free(). NULL: no memory. */
 char *str_dup(struct str s);
 
-/* Strict base-10 int64: optional sign, digits, nothing else (Go's strconv.ParseInt). False on
- * overflow or junk. */
+/* Reads a base-10 int64: optional sign, digits, nothing else (Go's strconv.ParseInt). Returns false
+ * on overflow or other bytes. */
 bool str_to_i64(struct str s, int64_t *ret_value);
 
 /* A growable byte buffer. Zero-initialised with .max set is a valid empty buffer. One owner;
@@ -67,14 +67,14 @@ bool str_to_i64(struct str s, int64_t *ret_value);
 struct strbuf {
     char *p; /* owned */
     size_t n, cap;
-    size_t max;     /* bytes it may hold at most; 0 means SIZE_MAX / 2 */
+    size_t max;     /* most bytes that it may hold; 0 means SIZE_MAX / 2 */
     bool failed;    /* an append did not fit or memory ran out; later appends do nothing */
-    bool no_memory; /* it was memory */
+    bool no_memory; /* failed because memory ran out */
 };
 
 void strbuf_appendf(struct strbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Makes room for n more bytes and returns their place (NULL on failure); the caller then adds the
- * number of bytes written to b->n. The usual case, enough room, is decided inline. */
+ * number of bytes written to b->n. The usual case, enough room, is inline. */
 char *strbuf_grow(struct strbuf *b, size_t n);
 static inline char *strbuf_reserve(struct strbuf *b, size_t n) {
     return !b->failed && b->p != NULL && b->cap - b->n >= n ? b->p + b->n : strbuf_grow(b, n);

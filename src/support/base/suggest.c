@@ -22,7 +22,7 @@ static unsigned least(unsigned a, unsigned b, unsigned c) {
     return ab < c ? ab : c;
 }
 
-/* Edits (a letter more, less, other, or two swapped) that make one of the other: optimal string
+/* Counts the edits (a letter more, less, other, or two swapped) between the words: optimal string
  * alignment, three rows of its matrix at a time. */
 static unsigned edits(const struct letters *a, const struct letters *b) {
     unsigned rows[3][WORD_MAX + 1] = {{0}};
@@ -50,7 +50,7 @@ struct suggestion suggestion_for(struct str word) {
 void suggestion_offer(struct suggestion *s, const char *candidate) {
     struct letters typed = letters_of(s->word), meant = letters_of(str_of(candidate));
     unsigned distance = edits(&typed, &meant), shorter = typed.n < meant.n ? typed.n : meant.n;
-    /* one letter in three may be wrong; of words of one or two letters, none */
+    /* one wrong letter in three is allowed; none in words of one or two letters */
     if (distance <= shorter / 3 && (s->best == NULL || distance < s->distance)) {
         s->best = candidate;
         s->distance = distance;

@@ -41,7 +41,7 @@ void table_number(struct table *t, int64_t number) {
 
 /* ---- layout ---- */
 
-/* The cell's text up to its first line break. */
+/* Returns the cell's text up to its first line break. */
 static struct str first_line(struct str text) {
     size_t end = str_find(text, '\n');
     return (struct str){text.p, end < text.n ? end : text.n};
@@ -68,7 +68,7 @@ static struct str take_line(struct str *rest, size_t room, bool breaks_words) {
     size_t used = line.n;
     if (room > 0 && line.n > room)
         line.n = used = break_line(line, room, breaks_words);
-    bool ended = used < rest->n && (rest->p[used] == ' ' || rest->p[used] == '\n'); /* it goes */
+    bool ended = used < rest->n && (rest->p[used] == ' ' || rest->p[used] == '\n'); /* dropped */
     *rest = (struct str){rest->p + used + ended, rest->n - used - ended};
     return line;
 }

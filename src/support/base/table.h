@@ -1,6 +1,6 @@
 /*
- * Tables for people: aligned columns, the last one wrapped. Bytes count as one column of the
- * terminal each, so text beyond ASCII may stand a little off.
+ * Tables for people: aligned columns, the last one wrapped. Each byte counts as one column of the
+ * terminal, so text beyond ASCII may be a little off.
  *
  *     NODE    ZONE  SCORE
  *     node-1  a        10
@@ -21,9 +21,9 @@ struct table {
     uint32_t columns;            /* at most TABLE_COLUMNS */
     uint32_t right_aligned;      /* bit i: column i holds numbers */
     uint32_t width;              /* the last column is wrapped there; 0: never ... */
-    uint32_t narrowest;          /* ... but is never made narrower than this */
-    bool fits;                   /* no line is wider than that: all columns are wrapped, and words
-                                    that are too long are broken */
+    uint32_t narrowest;          /* ... but never made narrower than this */
+    bool fits;                   /* no line is wider: all columns are wrapped, and words that are
+                                    too long are broken */
     uint32_t widest;             /* longer cells of other columns are cut, with "..."; 0: never */
     struct str *cells;           /* row by row; arena */
     uint32_t cell_count, cell_cap;
@@ -31,13 +31,12 @@ struct table {
 
 void table_init(struct table *t, const char *const *headings, uint32_t columns,
                 struct arena *arena);
-/* The next cell, left to right and row by row. The text is borrowed until the table is rendered; a
- * '\n' starts a new line in the same column, other control characters become '?'. */
+/* Adds the next cell, left to right and row by row. The text is borrowed until the table is
+ * rendered; a '\n' starts a new line in the same column, other control characters become '?'. */
 void table_cell(struct table *t, struct str text);
 /* The same for a number. */
 void table_number(struct table *t, int64_t number);
-/* Appends text for a terminal, as cells are: control characters become '?'. */
+/* Appends text for a terminal as cells do: control characters become '?'. */
 void table_text(struct str text, struct strbuf *out);
-/* Appends headings and rows. The last row must be complete. False when memory ran out on the way.
- */
+/* Appends headings and rows. The last row must be complete. Returns false if memory ran out. */
 bool table_render(const struct table *t, struct strbuf *out);

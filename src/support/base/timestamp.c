@@ -2,7 +2,7 @@
 
 #include <time.h>
 
-/* A number of exactly `count` digits at the front of s, which it takes off. */
+/* Reads a number of exactly `count` digits, and removes it from the front of s. */
 static bool take_number(struct str *s, size_t count, int64_t max, int64_t *ret) {
     int64_t value = 0;
     if (s->n < count)

@@ -4,7 +4,7 @@
 
 struct turn_owner {
     struct list waiting; /* in turns.waiting while one of its items waits */
-    struct list ready;   /* struct turn, those that wait */
+    struct list ready;   /* struct turn, of waiting items */
     struct hash128 key;  /* stands for the bytes */
     uint32_t id;
     uint32_t items;
