@@ -6,7 +6,7 @@
 #include "cli/simulate.h"
 #include "cli/terminal.h"
 
-/* "policy", and "notes": {plugin, note}, as in an explanation. */
+/* Puts "policy" and "notes": [{plugin, note}], as in an explanation. */
 static void put_annotations(const struct review_answer *answer, struct json_writer *w) {
     const struct label *notes = answer->annotations;
     for (uint32_t i = 0; i < answer->annotation_count; i++)
@@ -74,7 +74,7 @@ static void print_table(const struct admission_simulation *t, struct arena *aren
         row(&table, STR("warning"), t->answer.warnings[i]);
     for (uint32_t i = 0; i < t->patch.count; i++)
         row(&table, t->patch.operations[i].path, t->patch.operations[i].value);
-    (void)table_render(&table, out); /* what failed is the arena or `out` */
+    (void)table_render(&table, out); /* an error stays in the arena or in `out` */
 }
 
 int admission_simulation_print(const struct admission_simulation *t, bool json,

@@ -5,8 +5,8 @@
 
 #include "whatif/admission_simulation.h"
 
-/* Prints, with `json` {"allowed":true,"code":200,"message":"","policy":"...","notes":[{plugin,
- * note}],"warnings":[],"patch":[...],"pod":{...}}: the pod as it would be stored; else the same for
- * people. Returns the exit status. */
+/* With `json`, prints {"allowed":true,"code":200,"message":"","policy":"...","notes":[{plugin,
+ * note}],"warnings":[],"patch":[...],"pod":{...}}, where "pod" is the pod as it would be stored.
+ * Otherwise prints the same for people. Returns the exit status. */
 int admission_simulation_print(const struct admission_simulation *t, bool json,
                                struct arena *arena);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Names of a list that a line shows; and members that are searched one by one. */
+/* A line shows at most NAMES_SHOWN names. Up to FEW members are searched one by one. */
 enum { NAMES_SHOWN = 10, FEW = 16 };
 
 /* ---- reading ---- */
@@ -17,7 +17,7 @@ static bool is_container(const struct value *v) {
     return v->kind == JSON_OBJECT || v->kind == JSON_ARRAY;
 }
 
-/* Reads the next value, of a container only its beginning. NULL: the arena has failed. */
+/* Reads the next value; of a container only the beginning. Returns NULL if the arena has failed. */
 static struct value *add(struct answer *a, struct value *up, struct str label,
                          struct json_reader *r) {
     struct value *v = arena_alloc(a->arena, sizeof *v);
@@ -52,12 +52,12 @@ static int by_label(const void *a, const void *b) {
     return str_cmp((*(struct value *const *)a)->label, (*(struct value *const *)b)->label);
 }
 
-/* All that is in a container has been read. */
+/* Call when all members of a container have been read: sets its label, and sorts its members. */
 static void end_container(struct value *v) {
     if (v->kind == JSON_OBJECT && v->up != NULL && v->up->kind == JSON_ARRAY)
         v->label = value_member(v, STR("name"))->text;
     if (v->count <= FEW || (v->labels = arena_array(v->of->arena, v->count, sizeof v)) == NULL)
-        return; /* it is searched one by one */
+        return; /* the members are searched one by one */
     uint32_t n = 0;
     for (struct value *item = v->first; item != NULL; item = item->next)
         v->labels[n++] = item;
@@ -126,7 +126,7 @@ const struct value *value_member(const struct value *v, struct str name) {
     return &v->of->missing;
 }
 
-/* Where a path begins, and the rest of it. */
+/* Returns the value at which a path begins, and moves *path behind '^' and '<'. */
 static const struct value *begin_path(const struct value *v, struct str *path) {
     for (; path->n > 0 && (path->p[0] == '^' || path->p[0] == '<'); path->p++, path->n--)
         v = path->p[0] == '^' ? v->of->root : v->up != NULL ? v->up : &v->of->missing;
@@ -210,7 +210,7 @@ static bool put_names(const struct filling *f, const struct value *list, uint32_
     return list->kind != JSON_NULL;
 }
 
-/* What stands between braces. Returns false if it is absent. */
+/* Appends the reference between two braces. Returns false if its value is absent. */
 static bool put_reference(const struct filling *f, struct str reference) {
     const char sigil = reference.n > 0 ? reference.p[0] : ' ';
     const bool is_text = memchr("#0?!~+,;", sigil, 8) == NULL;
@@ -242,8 +242,8 @@ static bool put_reference(const struct filling *f, struct str reference) {
     return text.n > 0 || sigil == '~' || sigil == '+';
 }
 
-/* Fills what stands before the next bracket or '|', to which *form is moved. Returns false if
- * something in it is absent. */
+/* Fills the part of the form before the next bracket or '|', and moves *form there. Returns false
+ * if a value in this part is absent. */
 static bool put_run(const struct filling *f, const char **form) {
     bool present = true;
     while (**form != '\0' && strchr("[|]", **form) == NULL) {
@@ -279,7 +279,7 @@ static bool put_form(const struct filling *f, const char *form) {
 
 void value_say(const struct value *v, const char *form, struct strbuf *out) {
     const struct filling f = {.item = v, .out = out};
-    (void)put_form(&f, form); /* whatever is absent leaves out no more than itself */
+    (void)put_form(&f, form); /* an absent value leaves out only itself */
 }
 
 struct str value_cell(const struct value *v, const char *form) {
@@ -293,7 +293,7 @@ struct str value_join(const struct value *list, const char *form, const char *be
     for (const struct value *item = list->first; item != NULL; item = item->next) {
         const struct filling f = {.item = item, .out = &text, .is_cell = true};
         strbuf_append_str(&text, item != list->first ? str_of(between) : STR(""));
-        (void)put_form(&f, form); /* as of a line */
+        (void)put_form(&f, form); /* likewise */
     }
     return arena_str(list->of->arena, strbuf_str(&text));
 }

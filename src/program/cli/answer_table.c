@@ -32,7 +32,7 @@ void answer_table_put_items(const struct answer_table *how, const struct answer 
         for (uint32_t c = 0; c < how->count; c++)
             table_cell(&table, cell_of(&how->columns[c], items[i]));
     strbuf_append_str(out, how->is_first ? STR("") : STR("\n"));
-    (void)table_render(&table, out); /* what failed is the arena or `out`, which are asked */
+    (void)table_render(&table, out); /* an error stays in the arena or in `out` */
     if (shown < count)
         strbuf_appendf(out, "and %u more%s; -o json has all\n", count - shown, how->more);
 }

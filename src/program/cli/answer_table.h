@@ -1,26 +1,26 @@
 /*
- * Tables of an answer: what the columns are called, and the form (cli/answer.h) that fills their
- * cells from the row's value.
+ * Tables of an answer. A column has a heading, and a form (cli/answer.h) that makes its cells.
  *
- *     static const struct answer_column columns[] = {{"NODE", "{node}"}, {"TOTAL", "{#total}",
- * "-"}}; static const struct answer_table table = {ANSWER_COLUMNS(columns)};
+ *     static const struct answer_column columns[] = {COLUMN("NODE", "{node}"),
+ *                                                    NUMBER("TOTAL", "{#total}", "-")};
+ *     static const struct answer_table table = {COLUMNS(columns)};
  */
 #pragma once
 
 #include "cli/answer.h"
 
-/* What a form cannot say: the cell of an item, in its arena or constant. */
+/* Returns an item's cell, where a form is not enough. The text is constant or in the arena. */
 typedef struct str answer_cell_fn(const struct value *item, const void *ctx);
 
 struct answer_column {
     const char *heading, *form;
-    const char *absent;   /* in the place of an empty cell */
-    answer_cell_fn *cell; /* in the place of the form */
+    const char *absent;   /* the text of an empty cell */
+    answer_cell_fn *cell; /* used instead of the form; or NULL */
     const void *ctx;
     bool is_number; /* aligned on the right */
 };
 
-/* What stands in the place of an empty cell may come last. */
+/* The last argument may be the text of an empty cell. */
 #define COLUMN(heading_, form_, ...)                                                               \
     { .heading = (heading_), .form = (form_), .absent = "" __VA_ARGS__ }
 #define NUMBER(heading_, form_, ...)                                                               \
@@ -37,19 +37,19 @@ struct answer_table {
     const struct answer_column *columns;
     uint32_t count;    /* at most TABLE_COLUMNS */
     const char *title; /* the first heading, instead of the column's own; or NULL */
-    bool is_first;     /* no empty line comes before it, and headings stand without rows, too */
-    uint32_t most;     /* rows; 0: any number ... */
-    const char *more;  /* ... " nodes" of "and 3 more nodes; -o json has all" */
+    bool is_first;     /* no empty line before the table; headings are printed even without rows */
+    uint32_t most;     /* rows that are shown; 0: all */
+    const char *more;  /* " nodes" in "and 3 more nodes; -o json has all" */
     uint32_t width, narrowest, widest; /* as struct table has them; 0: as usual */
 };
 #define COLUMNS(rows) .columns = (rows), .count = sizeof(rows) / sizeof(rows)[0]
 
-/* Appends the table of a list's items, or of an object's members; nothing if there are none. */
+/* Appends a row for each item or member; without any nothing, or the headings if `is_first`. */
 void answer_table_put(const struct answer_table *how, const struct value *list, struct strbuf *out);
-/* The same of `count` values, in the order of `items`; `a` is the answer that has them. */
+/* The same for `count` values, in the order of `items`; `a` is their answer. */
 void answer_table_put_items(const struct answer_table *how, const struct answer *a,
                             const struct value *const *items, uint32_t count, struct strbuf *out);
-/* The items of a list in the order of `compare`, as of qsort(3), for the above; with room for
- * `more` at the end. NULL: the arena has failed. */
+/* Returns the items of a list for the function above, sorted by `compare` as in qsort(3), with room
+ * for `more` at the end. Returns NULL if the arena has failed. */
 const struct value **answer_items(const struct value *list, uint32_t more,
                                   int (*compare)(const void *, const void *));

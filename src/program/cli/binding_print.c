@@ -21,7 +21,7 @@ static bool passes(const struct value *cluster) {
     return str_eq(value_text(value_at(cluster, "verdict")), STR("Pass"));
 }
 
-/* Those that have replicas, then selected ones, then those that pass, then the others. */
+/* Sorts clusters with replicas first, then selected ones, then feasible ones, then the others. */
 static int place_of(const struct value *cluster) {
     return value_is(value_at(cluster, "^clusters.@"))   ? 0
            : value_is(value_at(cluster, "^selected.@")) ? 1
@@ -50,7 +50,7 @@ static const struct answer_column group_columns[] = {
 };
 static const struct answer_table groups = {COLUMNS(group_columns)};
 
-/* The first ones of each level. */
+/* Appends the first GROUPS_SHOWN groups of each level. */
 static void put_groups(const struct value *root, struct strbuf *out) {
     const struct value *levels = value_list(root, "groups", JSON_OBJECT);
     const struct value **items = NULL;
@@ -63,7 +63,7 @@ static void put_groups(const struct value *root, struct strbuf *out) {
             else if ((items = arena_push(root->of->arena, items, count, &cap, sizeof *items)))
                 items[count++] = group;
             else
-                return; /* the arena says so */
+                return; /* the error stays in the arena */
         }
     answer_table_put_items(&groups, root->of, items, count, out);
     if (others > 0)

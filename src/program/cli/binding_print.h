@@ -1,7 +1,7 @@
 /*
- * How a binding is scheduled, for people: of each cluster its replicas, what it has room for, its
- * score, or why it is refused; the groups of each level, and warnings. Made from the object that
- * -o json prints (explain/binding.h), whoever gave it.
+ * Prints for people how a binding is scheduled: each cluster with its replicas, its room and its
+ * score, or why it is refused; the groups of each level, and warnings. The input is the object that
+ * -o json prints (explain/binding.h), made here or by a daemon.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /*
- * evenkeel certs init|show|check: makes, shows and judges certificates. What there is to know about
- * certificates is in certs/; here are only options, tables and exit codes.
+ * evenkeel certs init|show|check: makes, shows and checks certificates. The work is done in certs/;
+ * here are only options, tables and exit codes.
  */
 #include "base/arena.h"
 #include "base/file.h"
@@ -314,7 +314,7 @@ static int show_file(const char *path, int64_t now_s, struct strbuf *out, struct
     return 0;
 }
 
-/* All arguments, which are files. What can be shown is shown. */
+/* Shows each file of the arguments; a bad file does not stop the others. */
 static int show_files(struct options *o, bool json) {
     CLEANUP(strbuf_done) struct strbuf out = {0};
     struct json_writer w = {.out = &out};

@@ -23,16 +23,16 @@
 #include <stdlib.h>
 
 enum { ARENA_BYTES = 128 << 20, OUTPUT_BYTES = 16 << 20, FILES_MAX = 64, EXIT_UNSOUND = 3 };
-#define POLICY_ARENA_BYTES (4ull << 30) /* what is said of every workload of a cluster */
+#define POLICY_ARENA_BYTES (4ull << 30) /* for the results of all workloads of a cluster */
 
-/* What the checks take from their command line. */
+/* The command line of a check. */
 struct request {
     const char *file;
-    const char *files[FILES_MAX]; /* that, and others where several are fine */
+    const char *files[FILES_MAX]; /* `file`, and more where a check takes several */
     uint32_t file_count;
     bool json;
     const char *evenkeel; /* the file of --config */
-    bool knows_evenkeel;  /* that, or a flag of the configuration, was given */
+    bool knows_evenkeel;  /* --config or a flag of the configuration was given */
     struct scheduler_check which;
     struct estimator_check estimator;
 };
@@ -260,7 +260,7 @@ static int configure(struct options *o, const char *file, struct configuration *
         return r;
     if (c->kubernetes.in_cluster)
         return err_set(err, -EINVAL, "--kubeconfig and --in-cluster exclude each other");
-    c->kubernetes.in_cluster = kube_access_is_in_cluster(); /* else what kubectl would use */
+    c->kubernetes.in_cluster = kube_access_is_in_cluster(); /* false: as kubectl does */
     return 0;
 }
 
@@ -295,7 +295,7 @@ static int check_policies(struct options *o, const struct request *request,
         options_fail(o, "no cluster; give --state FILE or DIR, or --kubeconfig FILE");
         return o->exit_status;
     }
-    log_setup(LOG_WARN, c->log.format, 2); /* an API server that does not answer is said there */
+    log_setup(LOG_WARN, c->log.format, 2); /* an API server that does not answer is logged */
     if (policy_check_run(c, request->files, request->file_count, arena, &check, &err) != 0)
         return complain(err.text);
     const int status = policy_check_print(&check, request->json);

@@ -1,6 +1,6 @@
 /*
  * The commands of main.c's table: one file each. argv[0] is the command's own name.
- * Exit codes: 0 done, 1 failed or the answer is no, 2 wrong usage.
+ * Exit codes: 0 done, 1 failed or the result is negative, 2 wrong usage.
  */
 #pragma once
 
@@ -18,7 +18,7 @@ int cmd_completion(int argc, char **argv);
 int cmd_man(int argc, char **argv);
 int cmd_version(int argc, char **argv);
 
-/* How each command's line is written, in their files. check_command has no options of its own. */
+/* The options and help of each command, in its own file. check_command has no options itself. */
 extern const struct command serve_command, estimator_command, explain_command, simulate_command,
     topology_command, check_command, check_config_command, check_scheduler_command,
     check_cluster_command, check_policy_command, check_estimator_command, certs_init_command,

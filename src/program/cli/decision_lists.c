@@ -31,7 +31,7 @@ static const struct answer_column domain_columns[] = {
     NUMBER("PASSED", "{0passed}"),           CELL("REFUSED", cell_refused, NULL),
 };
 
-/* The domains of each constraint of which they were reported. */
+/* Appends the domains of each constraint that has them. */
 static void put_domains(const struct value *decision, struct strbuf *out) {
     const struct value *list = value_at(decision, "constraints");
     for (const struct value *c = list->first; c != NULL; c = c->next) {
@@ -71,9 +71,9 @@ static const struct answer_column dropped_columns[] = {
 };
 static const struct answer_table dropped = {COLUMNS(dropped_columns)};
 
-/* ---- the datasets that locality went by ---- */
+/* ---- the datasets that locality used ---- */
 
-/* Of a number of bytes; `ctx` is its member. */
+/* Returns a number of bytes as mebibytes; `ctx` is the name of the member with the bytes. */
 static struct str cell_mebibytes(const struct value *item, const void *ctx) {
     const struct value *bytes = value_at(item, ctx);
     return bytes->kind == JSON_NULL
@@ -105,7 +105,7 @@ static const struct answer_column dataset_columns[] = {
 };
 static const struct answer_table datasets = {COLUMNS(dataset_columns)};
 
-/* Nodes that hold bytes which do not count. */
+/* Nodes that hold bytes of a dataset that do not count. */
 static const struct answer_column leaving_columns[] = {
     COLUMN("LEFT NODE", "{node}"),
     COLUMN("BY DATASET", "{dataset}"),
@@ -115,9 +115,9 @@ static const struct answer_table leaving = {COLUMNS(leaving_columns)};
 
 /* ---- scores ---- */
 
-/* Every member that is an object is an algorithm's score, but "inTree" has those of
- * kube-scheduler's own plugins. "data" says how near a node is to each dataset, and why the bytes
- * on the node do not count: "; ns-data: zone (raw 250)". */
+/* Every member that is an object is an algorithm's score, except "inTree": the scores of
+ * kube-scheduler's own plugins. "data" has the distance of the node to each dataset, and why the
+ * bytes on the node do not count: "; ns-data: zone (raw 250)". */
 static struct str cell_scores(const struct value *node, const void *ctx) {
     CLEANUP(strbuf_done) struct strbuf text = {0};
     (void)ctx;
@@ -148,7 +148,7 @@ static const struct answer_column total_columns[] = {
 static const struct answer_table scores = {COLUMNS(score_columns)};
 static const struct answer_table totals = {COLUMNS(total_columns)};
 
-/* Of a what-if there are the totals with kube-scheduler's own plugins, too, of every node. */
+/* Only a what-if has each node's total, which includes kube-scheduler's own plugins. */
 static const struct answer_table *table_of_scores(const struct value *decision) {
     for (const struct value *n = value_at(decision, "scores")->first; n != NULL; n = n->next)
         if (value_at(n, "total")->kind != JSON_NULL)

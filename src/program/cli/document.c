@@ -1,6 +1,6 @@
 /*
- * What is made of the option tables for shells and manuals: `evenkeel completion` and `evenkeel
- * man`.
+ * Makes shell completion and the manual page from the option tables: `evenkeel completion` and
+ * `evenkeel man`.
  */
 #include "base/version.h"
 #include "cli/commands.h"
@@ -49,7 +49,7 @@ static int print(const struct command *command, const struct strbuf *out) {
 
 /* ---- completion ---- */
 
-/* "check" of "check config"; the whole name of a command without a second word. */
+/* Returns "check" of "check config"; the whole name if it is one word. */
 static struct str first_word(const struct command *command) {
     struct str name = str_of(command->name);
     size_t blank = str_find(name, ' ');
@@ -116,7 +116,7 @@ static void put_options(struct strbuf *out) {
     }
 }
 
-/* The words that a value may be: "table json"; "/" for files; "" if nothing is known. */
+/* Appends the possible values: "table json"; "/" for files; "" if they are not known. */
 static void put_values(const char *value, struct strbuf *out) {
     bool lower = value[0] >= 'a' && value[0] <= 'z';
     if (strcmp(value, "FORMAT") == 0)
@@ -152,8 +152,8 @@ static void put_value_rows(struct strbuf *out) {
             put_value_row(option.flag, 0, option.value_name, out);
 }
 
-/* Sets $words to what may come next, or $values to what may be the value of the option before. The
- * same text for both shells. */
+/* A shell function that sets $words to the words that may come next, or $values to the values of
+ * the option before. Both shells get the same text. */
 static void put_function(struct strbuf *out) {
     strbuf_append_str(out, STR("_next_word_of_evenkeel() { # FIRST SECOND PREVIOUS INDEX\n"
                                "    words='' values=none\n"
@@ -245,7 +245,7 @@ int cmd_completion(int argc, char **argv) {
 
 /* ---- the manual page ---- */
 
-/* Text that troff prints as it is; each line of it stays one if filling is off. */
+/* Escapes text so that troff prints it unchanged; lines stay lines if filling is off. */
 static void put_text(struct str text, struct strbuf *out) {
     bool begins = true;
     for (size_t i = 0; i < text.n; i++) {
@@ -343,7 +343,7 @@ static void put_setting(const struct configuration_option *option, struct strbuf
     strbuf_append_str(out, STR(".\n"));
 }
 
-/* Every setting that is a flag, below what it is for. */
+/* Every setting that is a flag, below the heading of its task. */
 static void put_settings(struct strbuf *out) {
     const struct configuration_task *task;
     struct configuration_option option;

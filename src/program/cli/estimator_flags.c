@@ -117,11 +117,11 @@ static bool parse_bool(struct str s, bool *ret) {
 
 static bool is_float(const char *text) {
     char *end;
-    (void)strtod(text, &end); /* its value means nothing here */
+    (void)strtod(text, &end); /* its value is not used */
     return text[0] > ' ' && *end == '\0';
 }
 
-/* A value of its type: what it is goes to the flag's own step. */
+/* The value of a flag; the member that is set follows from the flag's type. */
 struct flag_value {
     const char *text; /* NULL: empty */
     bool on;
@@ -148,8 +148,8 @@ static bool read_value(struct options *o, enum flag_type type, const struct opti
     return wanted == NULL;
 }
 
-/* In the form of ops.listen: "0" turns it off. Go resolves localhost, and listens at one of its
- * addresses. */
+/* Returns an address in the form of ops.listen: "0" turns it off. Go resolves localhost, and
+ * listens on one of its addresses. */
 static const char *read_address(struct options *o, const char *name, const char *text) {
     if (text == NULL || strcmp(text, "0") == 0)
         return "0";
@@ -163,7 +163,7 @@ static const char *read_address(struct options *o, const char *name, const char 
 
 /* ---- feature gates ---- */
 
-/* upstream: pkg/features/features.go, and the two of every list of gates */
+/* upstream: pkg/features/features.go, and the two gates of every list (AllAlpha, AllBeta) */
 static const char *const other_gates[] = {"AllBeta",
                                           "ContextualLogging",
                                           "ControllerPriorityQueue",
@@ -213,7 +213,7 @@ static void set_gate(struct options *o, struct str name, bool on, struct estimat
         unknown_gate(o, name);
 }
 
-/* "A=true,B=false"; the last of a name wins. upstream: featuregate.Set */
+/* "A=true,B=false"; the last value of a name wins. upstream: featuregate.Set */
 static void read_gates(struct options *o, const char *text, struct estimator_gates *gates) {
     struct str rest = str_of(text);
     while (rest.n > 0 && !o->stopped) {
@@ -239,7 +239,7 @@ static void read_gates(struct options *o, const char *text, struct estimator_gat
 
 /* ---- the flags ---- */
 
-/* Flags without a step here mean nothing. */
+/* Stores the flag's value. Flags without a case are listed as unused. */
 static void take(struct options *o, size_t flag, const struct flag_value *v,
                  struct estimator_flags *f) {
     const char *name = specs[flag].name;
@@ -291,7 +291,7 @@ static void take(struct options *o, size_t flag, const struct flag_value *v,
     }
 }
 
-/* What the texts must be, whatever the order of the flags was. */
+/* Checks the values when all flags have been read, so that their order does not matter. */
 static void check(struct options *o, const struct estimator_flags *f) {
     CLEANUP(arena_done) struct arena scratch = {0};
     struct member_source source;
@@ -337,15 +337,15 @@ void estimator_flags_done(struct estimator_flags *f) {
     strbuf_done(&f->unused);
 }
 
-/* ---- what they mean ---- */
+/* ---- the configuration made from the flags ---- */
 
 bool estimator_flags_lack_tls(const struct estimator_flags *f) {
     const bool any = f->cert_file != NULL || f->key_file != NULL || f->client_ca != NULL;
     return any && (f->cert_file == NULL || f->key_file == NULL);
 }
 
-/* As members/members.h reads it. Without a scheme: as upstream, which has TLS only where something
- * in the kubeconfig is about it, and nearly every kubeconfig has a CA. */
+/* Returns the member in the form that members/members.h reads. A server without a scheme: upstream
+ * uses TLS if the kubeconfig configures TLS, and nearly every kubeconfig has a CA. */
 static const char *member_text(const struct estimator_flags *f, struct arena *arena) {
     CLEANUP(strbuf_done) struct strbuf text = {.max = 1 << 16};
     const bool like_url = f->kubeconfig != NULL && strncmp(f->kubeconfig, "http", 4) == 0;
@@ -380,10 +380,10 @@ int estimator_flags_apply(const struct estimator_flags *f, struct configuration 
     const char **members = arena_alloc(&c->arena, sizeof *members);
     const char *member = member_text(f, &c->arena);
     char port[8];
-    (void)snprintf(port, sizeof port, ":%d", (int)f->port); /* fits: it has been checked */
+    (void)snprintf(port, sizeof port, ":%d", (int)f->port); /* fits: checked before */
     c->extender.listen = c->webhook.listen = "0";
-    c->explain.decisions = 0;    /* there are none */
-    c->shutdown.delay_ms = 3000; /* upstream: none; its callers keep their connections for long */
+    c->explain.decisions = 0;    /* an estimator makes none */
+    c->shutdown.delay_ms = 3000; /* upstream: none; callers keep their connections for long */
     c->estimator.listen = arena_cstr(&c->arena, str_of(port));
     c->estimator.resource_quota = is_on(f->gates.resource_quota, f->gates.all_alpha);
     c->estimator.overcommit_protection = is_on(f->gates.overcommit_protection, f->gates.all_alpha);

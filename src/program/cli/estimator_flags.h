@@ -1,7 +1,7 @@
 /*
- * The command line of karmada-scheduler-estimator, and what it means here: a configuration with one
- * member cluster. Values are read as its flags are (pflag): true and false behind '=' only, '_' for
- * '-', -v=4.
+ * Reads the command line of karmada-scheduler-estimator, and makes a configuration with one member
+ * cluster from it. Values are written as for pflag: true and false only after '=', '_' for '-',
+ * -v=4.
  *
  * upstream: karmada v1.18.1 cmd/scheduler-estimator/app/options, pkg/sharedcli/{klogflag,
  * profileflag}, pkg/features; k8s.io/component-base logs/api/v1, featuregate; klog v2.
@@ -10,13 +10,13 @@
 
 #include "cli/options.h"
 
-/* A switch that may not be set. */
+/* A gate that is given (off or on) or not. */
 enum gate_state { GATE_UNSET, GATE_OFF, GATE_ON };
 
-/* Of --feature-gates, those that mean something here. */
+/* The gates of --feature-gates that have an effect here. */
 struct estimator_gates {
     enum gate_state resource_quota, overcommit_protection;
-    enum gate_state all_alpha; /* for those that are not set: both are alpha */
+    enum gate_state all_alpha; /* used for gates that are not set: both are alpha */
 };
 
 /* Texts are borrowed from argv, or literals. */
@@ -30,17 +30,17 @@ struct estimator_flags {
     struct estimator_gates gates;
     int64_t verbosity;
     bool logs_json;
-    struct strbuf unused; /* "kube-api-qps, v": given flags that mean nothing here */
+    struct strbuf unused; /* "kube-api-qps, v": given flags without an effect here */
 };
 
-/* Reads the command line. Wrong usage has been printed, and o->stopped is set. Call
+/* Reads the command line. Wrong usage is printed, and sets o->stopped. Call
  * estimator_flags_done() in any case. */
 void estimator_flags_read(struct options *o, struct estimator_flags *ret);
 void estimator_flags_done(struct estimator_flags *f);
 
-/* What the flags mean, over the defaults of `c`, which must be initialised. The texts of `c` are in
- * its arena or borrowed from the flags. 0 or -ENOMEM. */
+/* Sets the settings that follow from the flags in `c`, which must be initialised. The texts of `c`
+ * are in its arena or borrowed from the flags. Returns 0 or -ENOMEM. */
 int estimator_flags_apply(const struct estimator_flags *f, struct configuration *c,
                           struct err *err) MUST_CHECK;
-/* Were files for TLS given that do not make up for TLS? Then it is plaintext, as upstream. */
+/* Is the listener plaintext, as upstream, although some file for TLS was given? */
 bool estimator_flags_lack_tls(const struct estimator_flags *f);

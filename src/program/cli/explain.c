@@ -91,13 +91,13 @@ const struct command explain_command = {
 
 struct request {
     const char *what, *about; /* "recent"; "pod", "shop/web"; "what-if", "pod.yaml" */
-    struct subject subject;   /* of neither recent nor what-if */
+    struct subject subject;   /* not set for recent and what-if */
     const char *servers[LIMIT_EXPLAINED_REPLICAS];
     uint32_t server_count;
     const char *answers[LIMIT_EXPLAINED_REPLICAS]; /* "NAME=FILE" */
     uint32_t answer_count;
     const char *pod;    /* a file; NULL: it is read from the API server */
-    const char *called; /* NULL: by its URL */
+    const char *called; /* name of the server in the output; NULL: its URL */
     const char *token_file, *kubeconfig, *context;
     const char *scheduler; /* kube-scheduler's configuration; or NULL */
     bool no_api_server, json;
@@ -157,8 +157,8 @@ static int make_body(const struct request *request, struct str pod, struct arena
 /* ---- the pod itself ---- */
 
 struct subject_state {
-    struct str text;      /* of the pod, as the API server has it; "": it was not read ... */
-    const char *not_read; /* ... because of this; NULL: nobody asked */
+    struct str text;      /* the pod as the API server has it; "": it was not read */
+    const char *not_read; /* why it was not read; NULL: it was read, or no server was asked */
     const char *from;     /* the API server */
 };
 
@@ -220,8 +220,7 @@ static struct subject_state read_state(const struct request *request, struct are
 
 /* ---- answers ---- */
 
-/* The first of the replicas from `first` on that answers a what-if. Returns its index, or the
- * count. */
+/* Asks replica after replica until one answers a what-if. Returns its index, or the count. */
 static uint32_t ask_what_if(struct replicas *all, const struct request *request, struct str body) {
     const struct replica_question question = {
         .method = "POST", .path = "/explain", .body = body, .token_file = request->token_file};
@@ -258,8 +257,8 @@ static int answer_what_if(const struct request *request, struct replicas *all, s
     return 0;
 }
 
-/* How the pod is judged now, by one of those that have just answered; in the arena. "" if none
- * says. */
+/* Asks one of the replicas that have just answered for a what-if of the pod as it is now. Sets *ret
+ * in the arena; "" without an answer. */
 static int ask_now(const struct request *request, const struct replicas *asked, struct str pod,
                    struct arena *arena, struct str *ret, struct err *err) {
     const char *servers[LIMIT_EXPLAINED_REPLICAS];
@@ -283,7 +282,7 @@ static int ask_now(const struct request *request, const struct replicas *asked, 
     return 0;
 }
 
-/* The reason of one, and the names of those that did not answer: they may know. */
+/* Fails with one replica's reason, and the names of those that did not answer and may know more. */
 static int fail_of_all(const struct replicas *all, const struct replica *why, struct err *err) {
     CLEANUP(strbuf_done) struct strbuf text = {.max = LIMIT_CONFIG_BYTES};
     int r = fail_of(why, err);
@@ -294,7 +293,7 @@ static int fail_of_all(const struct replicas *all, const struct replica *why, st
     return err_set(err, r, "%.*s", STR_ARG(strbuf_str(&text)));
 }
 
-/* Fails if no replica knows anything, and nothing is known of the object itself either. */
+/* Fails if no replica has a decision, and the object's present state is not known either. */
 static int check_known(const struct replicas *all, struct str now, uint32_t decisions,
                        struct err *err) {
     const struct replica *why = NULL;
@@ -302,7 +301,7 @@ static int check_known(const struct replicas *all, struct str now, uint32_t deci
         return 0;
     for (uint32_t i = 0; i < all->count; i++) {
         if (all->items[i].status == 200)
-            return 0; /* an empty list of recent ones */
+            return 0; /* an empty list of recent decisions */
         if (why == NULL || all->items[i].status > why->status)
             why = &all->items[i];
     }
@@ -322,7 +321,7 @@ static int add_answers(const struct request *request, struct replicas *all, stru
     return r;
 }
 
-/* How it is decided now, and the decisions about it, which are those of reviews. */
+/* Appends how the Placement is decided now, and the recorded decisions: those of reviews. */
 static int answer_placement(const struct request *request, const struct merging *merging,
                             struct arena *arena, struct strbuf *out, struct err *err) {
     CLEANUP(strbuf_done) struct strbuf recorded = {.max = LIMIT_REQUEST_ARENA};
@@ -407,7 +406,7 @@ static int explain(const struct request *request) {
 
 /* ---- the command line ---- */
 
-/* Nothing that would have to be escaped in a path or a query. */
+/* Are there only characters that need no escaping in a path or a query? */
 static bool is_plain(struct str s) {
     for (size_t i = 0; i < s.n; i++) {
         char c = s.p[i];
@@ -417,7 +416,7 @@ static bool is_plain(struct str s) {
     return s.n > 0;
 }
 
-/* A kind that is not in the table of kinds is taken at its word. */
+/* Can this be a kind? It need not be in the table of kinds. */
 static bool is_kind(struct str s) {
     for (size_t i = 0; i < s.n; i++) {
         char c = s.p[i];

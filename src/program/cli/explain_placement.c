@@ -81,7 +81,7 @@ int explained_placement_ask(const char *const *servers, uint32_t count, const ch
 
 /* ---- one document ---- */
 
-/* Members of what is around the object in such a document, and not its own. */
+/* Is this a member of the document around the Placement's object, not of the object itself? */
 static bool is_of_document(struct str key) {
     static const struct str members[] = {{"replicas", 8},    {"decisions", 9}, {"now", 3},
                                          {"answeredBy", 10}, {"podFrom", 7},   {"podNotRead", 10}};
@@ -91,7 +91,7 @@ static bool is_of_document(struct str key) {
     return false;
 }
 
-/* The members of an object that are of the document around it, or those that are not. */
+/* Puts the members that belong to the document (`of_document`), or those that do not. */
 static int put_members(struct str object, bool of_document, struct arena *arena,
                        struct json_writer *w, struct err *err) {
     struct json_reader r;

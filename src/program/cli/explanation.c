@@ -6,7 +6,7 @@
 
 /* ---- what a decision is about ---- */
 
-/* Older daemons decide about pods only, and do not say so. */
+/* Decisions of older daemons have no kind: they are about pods. */
 static struct subject subject_of(const struct value *decision) {
     const struct str name = value_text(value_at(decision, "name"));
     const struct str kind = value_text(value_at(decision, "kind"));
@@ -19,7 +19,7 @@ static struct subject subject_of(const struct value *decision) {
                                   pod.name};
 }
 
-/* What people call it, and a text behind it. */
+/* Appends the subject's name for people, followed by a text. */
 static void say_subject(const struct subject *subject, const char *after, struct strbuf *out) {
     CLEANUP(strbuf_done) struct strbuf name = {0};
     subject_print(subject, &name);
@@ -45,7 +45,7 @@ static void say_who_evicts(const struct value *decision, struct strbuf *out) {
                                    "same.\n"));
 }
 
-/* The ages of what was used. Files and older daemons have one age. */
+/* Appends the ages of the data that was used. Files and older daemons have one age. */
 static void say_ages(const struct value *decision, struct strbuf *out) {
     const struct value *ages = value_list(decision, "dataAges", JSON_OBJECT);
     for (const struct value *kind = ages->first; kind != NULL; kind = kind->next)
@@ -85,7 +85,7 @@ static void print_decision(const struct value *decision, struct strbuf *out) {
 
 /* ---- the object itself, and who was asked ---- */
 
-/* Only if some did not answer: then decisions may be missing. */
+/* Appends the replicas that did not answer: their decisions are missing. */
 static void say_silent(const struct value *root, struct strbuf *out) {
     const struct value *replicas = value_list(root, "replicas", JSON_ARRAY);
     uint32_t answered = 0;
@@ -98,7 +98,7 @@ static void say_silent(const struct value *root, struct strbuf *out) {
     value_say_each(replicas, "[{!answered}no answer from {~server}: {~error}\n]", UINT32_MAX, out);
 }
 
-/* The first lines. */
+/* Appends the first lines: the cause and state of the object, and silent replicas. */
 static void say_state(const struct value *root, const struct subject *subject, struct strbuf *out) {
     const struct value *decisions = value_list(root, "decisions", JSON_ARRAY);
     const bool has_cause = value_is(value_at(root, "cause"));
@@ -156,7 +156,7 @@ void explanation_print(const struct value *root, const struct subject *subject,
 
 /* ---- a line for each decision ---- */
 
-/* A pod by its name alone, for most decisions are about pods. */
+/* Returns an object's name; a pod's without the kind, since most decisions are about pods. */
 static struct str cell_object(const struct value *decision, const void *ctx) {
     CLEANUP(strbuf_done) struct strbuf text = {0};
     const struct subject s = subject_of(decision), pod = subject_pod(s.namespace, s.name);

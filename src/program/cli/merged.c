@@ -8,7 +8,7 @@
 
 struct item {
     struct str json, time;
-    uint32_t replica, at; /* of which replica, and where it stood there */
+    uint32_t replica, at; /* the replica's index, and the decision's index in its answer */
 };
 
 struct part {
@@ -60,7 +60,7 @@ static int read_decisions(struct merger *g, uint32_t replica, struct err *err) {
     return json_finish(&r, err);
 }
 
-/* Times are texts of one length. */
+/* For decisions of the same time, which are texts of one length. */
 static int compare_places(const struct item *x, const struct item *y) {
     if (x->replica != y->replica)
         return x->replica < y->replica ? -1 : 1;
@@ -117,7 +117,7 @@ static void put_raw_member(struct json_writer *w, struct str key, struct str jso
 
 static void put_replica(struct json_writer *w, const struct replica *r, const struct part *part) {
     struct str why = str_trim(strbuf_str(&r->body));
-    bool answered = r->status == 200 || r->status == 404; /* nothing is known there */
+    bool answered = r->status == 200 || r->status == 404; /* 404: no decision is known there */
     json_begin_object(w);
     json_put_member(w, STR("server"), str_of(r->server));
     json_key(w, STR("answered"));
@@ -160,7 +160,7 @@ static void put_decisions(struct json_writer *w, const struct merger *g) {
     json_end_array(w);
 }
 
-/* The pod itself is left out: who asks has it. */
+/* Leaves out the pod itself: the caller has it. */
 static int put_now(struct json_writer *w, const struct merger *g, struct err *err) {
     static const struct str first[] = {{"cause", 5}, {"state", 5}};
     static const struct str of_now[] = {{"replica", 7}, {"decisions", 9}, {"notJudged", 9}};

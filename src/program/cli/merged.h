@@ -1,13 +1,14 @@
 /*
- * The answers of all replicas about one object, and how the object is judged now, as one document:
+ * One document from the answers of all replicas about one object, and from a what-if of it:
  *
  *     "cause", "state"  of a pod that the API server has (explain/now.h)
  *     "podFrom"         the API server that was asked for the pod
  *     "podNotRead"      why there is no state
  *     "replica"         the first that answered
- *     "replicas"        `server`, `answered`, and `name`, `version`, `commit`, `made` and `kept`,
- * or `error` "decisions"       of all, by time; each with its `replica` (the server), if there are
- * several "now"             the answer of a what-if: `decisions`, `notJudged`
+ *     "replicas"        `server`, `answered`, `name`, `version`, `commit`, `made` and `kept`; or
+ *                       `message` if it knows no decision; or `error`
+ *     "decisions"       of all, by time; with several replicas each has its server as `replica`
+ *     "now"             the answer of the what-if: `replica`, `decisions`, `notJudged`
  */
 #pragma once
 
@@ -15,13 +16,13 @@
 
 struct merging {
     const struct replicas *replicas;
-    struct str now;           /* the answer to a what-if; "": there is none */
+    struct str now;           /* the answer to a what-if; "": no answer */
     const char *pod_from;     /* NULL: no API server was asked */
-    const char *pod_not_read; /* NULL: it was, or the object is no pod */
+    const char *pod_not_read; /* NULL: the pod was read, or the object is no pod */
     bool newest_first;
 };
 
-/* Appends the document, of which *ret_decisions are recorded ones. 0, -EINVAL if an answer is not
- * such an answer, or -ENOMEM. */
+/* Appends the document, and sets *ret_decisions to the number of recorded decisions. Returns 0,
+ * -EINVAL if the text of an answer is not valid, or -ENOMEM. */
 int merged_print(const struct merging *m, struct arena *arena, struct strbuf *out,
                  uint32_t *ret_decisions, struct err *err) MUST_CHECK;

@@ -18,7 +18,7 @@ const struct option_spec common_options[2] = {
 /* An option as it stands on the command line, split at its '='. */
 struct written {
     struct str name;
-    const char *value; /* behind '='; NULL: none there */
+    const char *value; /* the text after '='; NULL: no '=' */
 };
 
 void options_init(struct options *o, const struct command *command, int argc, char **argv) {
@@ -48,7 +48,7 @@ bool options_output_is_json(struct options *o, const char *text) {
 
 /* ---- help ---- */
 
-/* Words, broken into lines of `room` characters, of which all but the first are indented. */
+/* Appends words in lines of at most `room` characters; all lines but the first are indented. */
 static void help_words(struct str text, int indent, size_t room, struct strbuf *out) {
     for (bool first = true; text.n > 0; first = false) {
         size_t n = text.n;
@@ -86,7 +86,7 @@ static void help_flag(const struct configuration_option *option, struct strbuf *
     help_words(strbuf_str(&words), INDENT, ROOM, out);
 }
 
-/* Cuts the first of blank-separated words off. Returns an empty one behind the last. */
+/* Cuts off and returns the first word before a blank; "" after the last. */
 static struct str next_word(struct str *words) {
     size_t blank = str_find(*words, ' ');
     struct str word = {words->p, blank == SIZE_MAX ? words->n : blank};
@@ -117,7 +117,7 @@ static bool is_first(const char *flags, const char *flag) {
     return false;
 }
 
-/* The flags that are not among the first, below what they are for. */
+/* Appends the flags that are not in `first`, below the heading of their task. */
 static void help_other_flags(const char *first, struct strbuf *out) {
     const struct configuration_task *task;
     struct configuration_option option;
@@ -137,7 +137,7 @@ const char *command_heading(const struct command *command, size_t index) {
     return NULL;
 }
 
-/* The first options of the command, as far as there is no heading, with those that all take. */
+/* Appends options before the first heading, and common ones. Returns the index after the former. */
 static size_t help_common_options(const struct command *command, struct strbuf *out) {
     size_t i = 0;
     for (; i < command->spec_count && command_heading(command, i) == NULL; i++)
@@ -238,7 +238,7 @@ static void unknown_option(struct options *o, const char *text) {
         options_fail(o, "unknown option '%.*s'", STR_ARG(word));
 }
 
-/* The value of an option that takes one: behind '=', or the next word. NULL: there is none. */
+/* Returns an option's value: the text after '=', or the next word; NULL if it is missing. */
 static const char *take_value(struct options *o, const struct written *w, const char *value_name) {
     if (w->value != NULL)
         return w->value;
@@ -344,7 +344,7 @@ int options_configure(struct options *o, const char *path, struct configuration 
 
 enum { FROM_FILES = 1, FROM_KUBECONFIG = 2, FROM_CLUSTER = 4 };
 
-/* Which of them flags name. */
+/* Returns the sources that flags name. */
 static unsigned named_sources(struct options *o, const struct configuration *c) {
     struct option_value v;
     unsigned named = 0;

@@ -11,8 +11,8 @@
  *     if (o.stopped)
  *         return o.exit_status;
  *
- * Help is printed on stdout, and the command ends with status 0. A word that is not understood is
- * reported on stderr, with the nearest word that would be, and the command ends with EXIT_USAGE.
+ * Help is printed on stdout, and the command ends with status 0. An unknown word is reported on
+ * stderr, with the nearest known word, and the command ends with EXIT_USAGE.
  */
 #pragma once
 
@@ -28,17 +28,17 @@ struct option_spec {
     const char *name;  /* "output" for --output */
     char letter;       /* 'o' for -o as well; 0: none */
     const char *value; /* the value's name in help, "FORMAT"; NULL: the option takes no value;
-                          "[BOOL]": only behind '=', and "true" without one */
+                          "[BOOL]": only after '=', and "true" without one */
     const char *help;
 };
 
 struct option_heading {
-    size_t before;    /* the index of the option below it */
+    size_t before;    /* the index of the first option below the heading */
     const char *text; /* "About a Placement"; NULL ends the list */
 };
 
-/* A command, as its help shows it; constant. Every command understands --help, and with flags of
- * the configuration --help-serve. */
+/* A command and its help; constant. Every command takes --help; commands with flags of the
+ * configuration take --help-serve, too. */
 struct command {
     const char *name;  /* "check config" */
     const char *usage; /* "FILE [options]" */
@@ -49,8 +49,8 @@ struct command {
     size_t spec_count;
     const struct option_heading *headings; /* above options that few people need; NULL: none */
     bool configuration_flags; /* the command takes every flag of EvenkeelConfiguration, too */
-    const char *first_flags;  /* those that its help has, in this order: "state kubeconfig" */
-    bool every_flag;          /* its help has the others, too; otherwise --help-serve has them */
+    const char *first_flags;  /* flags that its help shows, in this order: "state kubeconfig" */
+    bool every_flag;          /* its help shows the others, too; otherwise --help-serve does */
     bool underscores; /* --add_dir_header is --add-dir-header. upstream: k8s.io/component-base
                          cli/flag WordSepNormalizeFunc */
 };
@@ -65,8 +65,8 @@ struct options {
     int exit_status;
 };
 
-/* One step. An option of the command has a spec, a flag of the configuration has a flag, and an
- * argument has neither. */
+/* One option or argument. An option of the command has a spec, a flag of the configuration has a
+ * flag, and an argument has neither. */
 struct option_value {
     const struct option_spec *spec;
     const char *flag; /* "extender-listen"; borrowed from argv or literal */
@@ -79,29 +79,29 @@ void options_init(struct options *o, const struct command *command, int argc, ch
 bool options_next(struct options *o, struct option_value *ret);
 /* Prints on stderr why the command line is wrong, and where help is. Sets `stopped`. */
 void options_fail(struct options *o, const char *fmt, ...) PRINTF_LIKE(2, 3);
-/* The value of -o: "table" or "json"; fails for anything else. */
+/* Is this value of -o "json"? Calls options_fail() if it is neither "table" nor "json". */
 bool options_output_is_json(struct options *o, const char *text);
 
 /*
- * The configuration that this command line asks for: defaults, then the file at `path` unless it is
- * NULL, then the flags, wherever they stand. `c` must be initialised, and the caller still owns it.
- * Does not check the configuration as a whole: see configuration_check(). 0 or -errno. Errors of
- * the command line, values of flags included, have been printed, and `stopped` is set. The caller
- * must print the other errors: those of the file, or that there is no memory.
+ * Sets `c` as this command line asks: first the defaults, then the file at `path` unless it is
+ * NULL, then the flags in any place. `c` must be initialised, and the caller still owns it. Does
+ * not check the configuration as a whole: see configuration_check(). Returns 0 or -errno. Errors of
+ * the command line, values of flags included, are printed, and `stopped` is set. The caller must
+ * print other errors: of the file, or out of memory.
  */
 int options_configure(struct options *o, const char *path, struct configuration *c,
                       struct err *err) MUST_CHECK;
 
-/* The same for a command that asks about one state: what a flag names (--state, --kubeconfig or
- * --in-cluster) takes the place of what the file names, and two of these are wrong usage. */
+/* The same for a command with one source of state: --state, --kubeconfig or --in-cluster replaces
+ * the source that the file names, and two of these flags are wrong usage. */
 int options_configure_source(struct options *o, const char *path, struct configuration *c,
                              struct err *err) MUST_CHECK;
 
-/* The options that every command takes: the first, and with flags of the configuration both. */
+/* --help of every command, and --help-serve of commands with flags of the configuration. */
 extern const struct option_spec common_options[2];
 
 /* The heading above the option at `index`, or NULL. */
 const char *command_heading(const struct command *command, size_t index);
 
-/* Appends the command's help, with all flags of the configuration or those that it shows. */
+/* Appends the command's help, with all flags of the configuration or only those that it shows. */
 void command_help(const struct command *command, bool all_flags, struct strbuf *out);

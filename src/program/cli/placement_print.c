@@ -25,7 +25,7 @@ static struct str scores_of(const struct value *cluster) {
     return arena_str(cluster->of->arena, strbuf_str(&text));
 }
 
-/* A name alone is that of a cluster which no filter has seen. */
+/* A value that is only a name is a cluster that no filter has seen. */
 static struct str cell_why(const struct value *cluster, const void *ctx) {
     (void)ctx;
     if (cluster->kind == JSON_STRING)
@@ -51,7 +51,7 @@ static int rank(const struct value *cluster) {
                                                        : 2;
 }
 
-/* Selected ones in the order of picking, then removed ones, then others, by name. */
+/* Selected clusters in the order of picking, then removed ones, then the others by name. */
 static int by_interest(const void *a, const void *b) {
     const struct value *x = *(const struct value *const *)a, *y = *(const struct value *const *)b;
     const int order = rank(x) - rank(y);
@@ -61,19 +61,19 @@ static int by_interest(const void *a, const void *b) {
     return (left > right) - (left < right);
 }
 
-/* What the clusters that some member names are counted by. */
+/* The clusters of a Placement, and how many are selected and passed the filters. */
 struct counted {
     const struct value **items;
     uint32_t count, selected, passed;
 };
 
-/* All that were filtered, and those that are decided today and are not available any more. */
+/* Reads all filtered clusters, and those of the current decision that are gone. */
 static void read_clusters(const struct value *root, struct counted *ret) {
     const struct value *filter = value_list(root, "filter", JSON_OBJECT);
     const struct value *current = value_list(root, "current", JSON_ARRAY);
     *ret = (struct counted){.items = answer_items(filter, current->count, NULL)};
     if (ret->items == NULL)
-        return; /* the arena says so */
+        return; /* the error stays in the arena */
     ret->count = filter->count;
     for (const struct value *name = current->first; name != NULL; name = name->next)
         if (value_at(name, "^filter.@")->kind == JSON_NULL)
@@ -99,7 +99,7 @@ static struct str cell_domain(const struct value *domain, const void *ctx) {
                         STR_ARG(value_cell(path->last, "[{}|\"\"]")));
 }
 
-/* Selected clusters as a bar; the fullest domain, which has *ctx, has the longest. */
+/* Draws selected clusters as a bar; *ctx is the number in the fullest domain. */
 static struct str cell_bar(const struct value *domain, const void *ctx) {
     static const char bar[BAR + 1] = "##############################";
     const int64_t selected = value_number(value_at(domain, "selected")),
@@ -160,13 +160,13 @@ static const struct answer_table terms = {COLUMNS(term_columns)};
 static const struct answer_table groups = {COLUMNS(group_columns)};
 static const struct answer_table conditions = {COLUMNS(condition_columns)};
 
-/* OCM's conditions, and the one about spread behind them. */
+/* Appends OCM's conditions, and after them the condition about spread. */
 static void put_conditions(const struct value *root, struct strbuf *out) {
     const struct value *list = value_list(root, "conditions", JSON_ARRAY);
     const struct value *spread = value_list(root, "spreadSatisfied", JSON_OBJECT);
     const struct value **items = answer_items(list, 1, NULL);
     if (items == NULL)
-        return; /* the arena says so */
+        return; /* the error stays in the arena */
     items[list->count] = spread;
     answer_table_put_items(&conditions, root->of, items,
                            list->count + (spread->kind == JSON_OBJECT), out);
@@ -176,7 +176,7 @@ static void put_conditions(const struct value *root, struct strbuf *out) {
 
 static void put_planner(const struct value *planner, struct strbuf *out) {
     if (planner == &planner->of->missing)
-        return; /* nobody was asked */
+        return; /* no daemon was asked */
     if (planner->kind == JSON_NULL)
         strbuf_append_str(out, STR("planner: none here; this replica decides no Placements\n"));
     else

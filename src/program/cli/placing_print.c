@@ -55,10 +55,10 @@ void placing_print_json(const struct placing_question *q, const struct placing *
 enum { BAR = 60, BAR_LEAST = 10 };
 
 struct bars {
-    int64_t most, room; /* pods in a domain, and columns that are left */
+    int64_t most, room; /* pods in the fullest domain, and columns for a bar */
 };
 
-/* '#' for each pod that was there, '+' for each that came; scaled where they are too many. */
+/* Draws '#' for each old pod and '+' for each new pod; scaled if a bar would be too long. */
 static struct str cell_bar(const struct value *domain, const void *ctx) {
     CLEANUP(strbuf_done) struct strbuf bar = {.max = 4 * BAR};
     const struct bars *bars = ctx;
@@ -77,7 +77,7 @@ static int64_t longer(int64_t longest, const struct value *text) {
     return n > longest ? n : longest;
 }
 
-/* The fullest domain, and what a terminal has left for bars behind the other columns. */
+/* Finds the fullest domain, and the columns of the terminal that are left for bars. */
 static struct bars measure(const struct value *domains) {
     struct bars bars = {.most = 0, .room = BAR};
     int64_t key = sizeof "TOPOLOGY KEY" - 1, name = sizeof "DOMAIN" - 1;
@@ -109,7 +109,7 @@ static void put_domains(const struct value *root, struct strbuf *out) {
 
 /* ---- pods ---- */
 
-/* Have both become the same, so that one line is enough? */
+/* Do both pods have the same result, so that one line is enough? */
 static bool is_equal(const struct value *a, const struct value *b) {
     static const char *const members[] = {"from", "total", "node", "reason", "namespace"};
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
@@ -118,7 +118,7 @@ static bool is_equal(const struct value *a, const struct value *b) {
     return value_at(a, "from")->text.n == 0;
 }
 
-/* What is behind the last '-': the number of a replica. */
+/* Returns the part after the last '-': the number of a replica. */
 static struct str number_of(struct str name) {
     size_t at = name.n;
     while (at > 0 && name.p[at - 1] != '-')
@@ -126,7 +126,7 @@ static struct str number_of(struct str name) {
     return (struct str){name.p + at, name.n - at};
 }
 
-/* Of pods that follow each other and are equal: "shop/web-replica-5 to 8". */
+/* Returns the names of consecutive equal pods: "shop/web-replica-5 to 8". */
 static struct str cell_pods(const struct value *pod, const void *ctx) {
     const struct value *last = pod;
     const struct str name = value_cell(pod, "{~namespace}/{~name}");

@@ -1,5 +1,5 @@
 /*
- * What `evenkeel simulate` prints of pods that are placed one after the other.
+ * Prints the answer of `evenkeel simulate` for pods that are placed one after the other.
  */
 #pragma once
 
@@ -10,6 +10,6 @@
  * "domains":[{topologyKey,domain,before,added}],"notJudged"} */
 void placing_print_json(const struct placing_question *q, const struct placing *p,
                         struct strbuf *out);
-/* The same for people: pods, those that follow each other and are equal in one line, and a bar for
- * each domain. */
+/* The same for people: a line for each pod, or for consecutive equal pods, and a bar for each
+ * domain. */
 answer_print_fn placing_print;

@@ -40,7 +40,7 @@ static void put_number(struct json_writer *w, struct str key, int64_t number) {
     json_put_integer(w, number);
 }
 
-/* A sentence that may have been cut inside a character. */
+/* Puts a sentence that may have been cut inside a character. */
 static void put_text(struct json_writer *w, struct str key, struct str text) {
     json_key(w, key);
     json_put_text(w, text);
@@ -178,8 +178,8 @@ static void put_tables(const struct value *root, struct strbuf *out) {
     answer_table_put(&workloads, value_list(root, "workloads", JSON_ARRAY), out);
 }
 
-/* Each policy's conditions that are not good, what of it is not looked at, and each workload that
- * is harmed. */
+/* Appends each policy's bad conditions, its parts that are not checked, and each workload that is
+ * harmed. */
 static void put_problems(const struct policy_check *check, struct strbuf *out) {
     for (uint32_t i = 0; i < check->policy_count; i++) {
         const struct checked_policy *p = &check->policies[i];
@@ -212,7 +212,7 @@ static void put_problems(const struct policy_check *check, struct strbuf *out) {
     }
 }
 
-/* What is said behind the tables. */
+/* Appends the text after the tables. */
 static void put_verdict(const struct policy_check *check, struct strbuf *out) {
     strbuf_append_char(out, '\n');
     put_problems(check, out);

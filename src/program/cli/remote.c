@@ -26,7 +26,7 @@ const struct command remote_command = {
                "    simulate --in-cluster --pod pod.yaml <pod.yaml",
 };
 
-/* None that serves, or that writes files. */
+/* The commands that may run here: none of them serves or writes files. */
 static const struct remote {
     const char *name;
     int (*run)(int argc, char **argv);
@@ -63,7 +63,7 @@ uint64_t remote_share(const char *folder) {
     return UINT64_MAX;
 }
 
-/* The daemon's share of CPU and memory comes first. */
+/* Lowers this process's priority and memory limit, for the daemon's sake. */
 static void step_back(void) {
     uint64_t share = remote_share("/sys/fs/cgroup");
     struct rlimit limit;
@@ -79,7 +79,7 @@ static void step_back(void) {
 struct sent {
     struct given_file files[LIMIT_REMOTE_FILES];
     size_t count;
-    uint64_t bytes; /* of all */
+    uint64_t bytes; /* of all files */
     char *memory;
 };
 
@@ -155,7 +155,7 @@ int cmd_remote(int argc, char **argv) {
     static struct sent sent; /* file_give() keeps it */
     struct options o;
     struct option_value v;
-    int at = 1; /* of "--": what is behind it is the command's own */
+    int at = 1; /* of "--": the words after it belong to the command */
     while (at < argc && strcmp(argv[at], "--") != 0)
         at++;
     options_init(&o, &remote_command, at, argv);

@@ -10,7 +10,7 @@
 
 enum { URL_BYTES = 512 };
 
-/* ---- who they are ---- */
+/* ---- finding replicas ---- */
 
 static int add(struct replicas *all, const char *server, struct err *err) {
     if (all->count == LIMIT_EXPLAINED_REPLICAS)
@@ -22,8 +22,8 @@ static int add(struct replicas *all, const char *server, struct err *err) {
     return 0;
 }
 
-/* "http://NAME:PORT" or "http://NAME", of which the name may be resolved: not https, whose
- * certificate is for the name, and neither an address nor "localhost". */
+/* Reads "http://NAME:PORT" or "http://NAME" whose name should be resolved here. Not https, since
+ * certificates are for names, and neither an IPv4 address nor "localhost". */
 static bool read_url(const char *url, char name[static URL_BYTES], char port[static 8]) {
     struct str rest = str_of(url);
     const struct str scheme = STR("http://");
@@ -49,14 +49,14 @@ static int add_address(struct replicas *all, const struct addrinfo *found, struc
     char host[NI_MAXHOST], port[NI_MAXSERV], url[NI_MAXHOST + NI_MAXSERV + 16];
     if (getnameinfo(found->ai_addr, found->ai_addrlen, host, sizeof host, port, sizeof port,
                     NI_NUMERICHOST | NI_NUMERICSERV) != 0)
-        return 0; /* never: they are numbers */
+        return 0; /* cannot happen: host and port are numeric */
     bool six = found->ai_family == AF_INET6;
     (void)snprintf(url, sizeof url, "http://%s%s%s:%s", six ? "[" : "", host, six ? "]" : "", port);
     const char *kept = arena_cstr(arena, str_of(url));
     return kept == NULL ? err_set(err, -ENOMEM, "no memory for the replicas") : add(all, kept, err);
 }
 
-/* A dual-stack Service has two addresses for each replica: those of one family do. */
+/* A dual-stack Service has two addresses for each replica: addresses of one family are enough. */
 static int add_all(struct replicas *all, const struct addrinfo *list, struct arena *arena,
                    struct err *err) {
     int family = AF_INET6, r = 0;
@@ -160,7 +160,7 @@ int replicas_add_answer(struct replicas *all, const char *server, const char *fi
         return r;
     struct replica *added = &all->items[all->count - 1];
     if (file[0] == '\0') {
-        (void)err_set(&added->error, -EIO, "it did not answer"); /* which is no failure of ours */
+        (void)err_set(&added->error, -EIO, "it did not answer"); /* no failure here */
         return 0;
     }
     r = file_read(file, LIMIT_REQUEST_ARENA, &added->body, err);

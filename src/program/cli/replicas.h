@@ -1,6 +1,6 @@
 /*
- * The replicas of a daemon, asked all at once over their ops listeners. Each has decisions of its
- * own, so an answer of one is a part of it, and a replica that does not answer is told by name.
+ * Asks all replicas of a daemon at once, over their ops listeners. Each replica has only its own
+ * decisions, so all answers are needed, and a replica that does not answer is reported by name.
  */
 #pragma once
 
@@ -16,8 +16,8 @@
 
 struct replica {
     const char *server; /* "http://10.0.0.7:8080" */
-    int status;         /* of the answer; 0: there was none ... */
-    struct err error;   /* ... because of this */
+    int status;         /* of the answer; 0: no answer */
+    struct err error;   /* why there is no answer */
     struct strbuf body;
     /* while it is asked */
     struct kube_access access;
@@ -29,15 +29,15 @@ struct replica {
 struct replicas {
     struct replica *items;
     uint32_t count;
-    struct mutex mutex; /* guards `waiting`, and status, error and body while there is one */
+    struct mutex mutex; /* guards `waiting`; while it is not 0, also status, error and body */
     struct condition answered;
-    uint32_t waiting; /* for so many */
+    uint32_t waiting; /* number of replicas that have not answered yet */
 };
 
-/* The replicas behind these URLs. The host of an http URL may be a name with many addresses, as
- * that of a headless Service: each is a replica (of IPv4 if there are any). Everything is in the
- * arena; replicas_done() in any case. 0, -E2BIG (more than LIMIT_EXPLAINED_REPLICAS) or -ENOMEM. A
- * name that does not resolve is a replica that does not answer. */
+/* Finds the replicas behind these URLs. The host of an http URL may be a name with many addresses,
+ * like that of a headless Service: each IPv4 address, or else each IPv6 address, is a replica. All
+ * is in the arena; call replicas_done() in any case. Returns 0, -E2BIG (LIMIT_EXPLAINED_REPLICAS)
+ * or -ENOMEM. A name that does not resolve is a replica that does not answer. */
 int replicas_open(struct replicas *ret, const char *const *servers, uint32_t count,
                   struct arena *arena, struct err *err) MUST_CHECK;
 void replicas_done(struct replicas *all);
@@ -47,13 +47,13 @@ struct replica_question {
     struct str body;
     const char *token_file; /* NULL: none */
 };
-/* Asks `count` of them from `first` on, and waits until each has answered or failed, for at most
- * LIMIT_EXPLAINED_WAIT_MS. What was answered before is forgotten. */
+/* Asks `count` replicas from `first` on, and waits until each has answered or failed, at most
+ * LIMIT_EXPLAINED_WAIT_MS. Drops their earlier answers. */
 void replicas_ask(struct replicas *all, uint32_t first, uint32_t count,
                   const struct replica_question *question);
 
-/* Adds one that has been asked elsewhere and is not asked again: `file` is a document as
- * cli/merged.h has it; empty: nothing is known there; "": it did not answer. `server` is borrowed.
- * 0 or -errno. */
+/* Adds a replica that was asked in another process, with its answer: `file` is the path of a
+ * document of cli/merged.h; an empty file: it knows no decision; path "": it did not answer.
+ * `server` is borrowed. Returns 0 or -errno. */
 int replicas_add_answer(struct replicas *all, const char *server, const char *file,
                         struct err *err) MUST_CHECK;

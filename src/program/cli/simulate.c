@@ -150,23 +150,23 @@ const struct command simulate_command = {
     .first_flags = "state kubeconfig context in-cluster policy fluid-profile",
 };
 
-/* Options that a mode does not take, and how they are named when one of them is given. */
+/* Options that a mode does not take, and their names for the message. */
 struct exclusion {
     uint32_t options; /* 1 << SPEC_* */
     const char *names;
 };
 
 struct mode {
-    uint32_t flags; /* of 1 << SPEC_*, that ask for it; 0: the mode of a command line without any */
+    uint32_t flags; /* bits 1 << SPEC_* that select the mode; 0: the mode without such flags */
     simulate_mode_fn *run;
-    bool has_state;      /* is asked about one: --state or an API server */
-    bool has_pod;        /* is asked about --pod, or about the pods of nodes that go */
+    bool has_state;      /* needs a state: --state or an API server */
+    bool has_pod;        /* needs --pod, or --without for the pods of removed nodes */
     bool is_alone;       /* takes no other option but -o json, and no flag of the configuration */
-    const char *because; /* why it does not take ... */
-    const struct exclusion exclusions[10]; /* ... these; ended by one with no option */
+    const char *because; /* why it does not take the options of `exclusions` */
+    const struct exclusion exclusions[10]; /* ended by one with no option */
 };
 
-/* The first whose flags are all given. */
+/* The mode of a command line is the first row with all its flags given. */
 static const struct mode modes[] = {
     {.flags = 1U << SPEC_LINES,
      .run = simulate_lines,
@@ -238,7 +238,7 @@ static const struct mode *mode_of(const struct simulate_request *request) {
     return mode;
 }
 
-/* ---- what modes share ---- */
+/* ---- common to all modes ---- */
 
 int simulate_fail(const char *why) {
     fprintf(stderr, "evenkeel simulate: %s\n", why);
@@ -368,7 +368,7 @@ static void read_options(struct options *o, struct simulate_request *request) {
     }
 }
 
-/* A mode that takes nothing else. */
+/* Checks a mode that takes no other options. */
 static void check_alone(struct options *o, const struct mode *mode,
                         const struct simulate_request *request) {
     const uint32_t taken = mode->flags | (request->json ? 1U << SPEC_OUTPUT : 0);
@@ -379,7 +379,7 @@ static void check_alone(struct options *o, const struct mode *mode,
         options_fail(o, "%s; leave out --%s", mode->because, request->flag);
 }
 
-/* Does the mode get what it needs, and nothing that it does not take? */
+/* Fails if an option that the mode needs is missing, or one that it does not take is given. */
 static void check_options(struct options *o, const struct mode *mode,
                           const struct simulate_request *request) {
     if (mode->has_pod && request->pod == NULL &&
@@ -402,7 +402,7 @@ static int simulate(struct options *o, const struct mode *mode, struct simulate_
         options_fail(o, "no state; give --state FILE or DIR, or --kubeconfig FILE");
         return o->exit_status;
     }
-    log_setup(LOG_WARN, c->log.format, 2); /* an API server that does not answer is said there */
+    log_setup(LOG_WARN, c->log.format, 2); /* an API server that does not answer is logged */
     struct arena arena;
     arena_init(&arena, LIMIT_REQUEST_ARENA);
     int status = mode->run(request, c, &arena);

@@ -1,6 +1,6 @@
 /*
- * The modes of `evenkeel simulate`: questions that have one command line in common, and little
- * else. Each is a row of the table in simulate.c, and has a file of its own.
+ * The modes of `evenkeel simulate`: different questions with a common command line. Each mode is a
+ * row of the table in simulate.c.
  */
 #pragma once
 
@@ -15,7 +15,7 @@
 
 enum { SIMULATE_WITHOUT_MAX = 64, SIMULATE_REPLICAS_MAX = 10000 };
 
-/* What the command line asks for; all texts are borrowed from it. */
+/* The parsed command line; all texts are borrowed from it. */
 struct simulate_request {
     uint32_t given;   /* bit i: the option in row i of the command's table */
     const char *flag; /* the first flag of the configuration that is given, or NULL */
@@ -30,21 +30,21 @@ struct simulate_request {
     bool json, strict, rounds;
 };
 
-/* A mode answers on stdout, from what it reads itself of the configuration's source, and returns
- * the exit code of the command. The request is its own to complete. */
+/* Reads what the mode needs from the configuration's source, prints the answer on stdout and
+ * returns the exit code of the command. May complete the request. */
 typedef int simulate_mode_fn(struct simulate_request *request, const struct configuration *c,
                              struct arena *arena);
 simulate_mode_fn simulate_pods;            /* where pods would be placed: one, or many in a row */
 simulate_mode_fn simulate_placement;       /* which clusters a Placement should have */
 simulate_mode_fn simulate_binding;         /* how Karmada would schedule a binding */
-simulate_mode_fn simulate_admit;           /* what the webhook would make of a pod */
-simulate_mode_fn simulate_admit_placement; /* the same of a Placement */
-simulate_mode_fn simulate_lines;           /* steps of scheduling fleets, a question a line */
+simulate_mode_fn simulate_admit;           /* how the webhook would change a pod */
+simulate_mode_fn simulate_admit_placement; /* how it would review a Placement */
+simulate_mode_fn simulate_lines;           /* steps of scheduling fleets, one question per line */
 
-/* What the files of modes share. */
+/* Functions for all modes. */
 
-/* Prints why there is no answer; returns the exit code. */
+/* Prints why there is no answer. Returns the exit code. */
 int simulate_fail(const char *why);
-/* simulation_read(); besides, a state without nodes is reported on stderr, and answered. */
+/* Calls simulation_read(). A state without nodes is reported on stderr, but is no error. */
 int simulate_read(const struct configuration *c, bool with_volumes, struct simulation_state *ret,
                   struct err *err) MUST_CHECK;

@@ -1,4 +1,4 @@
-/* The mode --lines: a question a line, answered before the next one is read. */
+/* The mode --lines: answers each line's question before it reads the next. */
 #include "cli/simulate.h"
 
 #include "base/limits.h"
@@ -18,14 +18,14 @@ static void refuse_long(struct strbuf *out) {
     line_question_refuse(&unknown, &err, out);
 }
 
-/* Whoever asks may wait for the answer, so it leaves at once. */
+/* Flushes, since the caller may wait for the answer. */
 static bool put_answer(struct strbuf *out) {
     strbuf_append_char(out, '\n');
     return !strbuf_failed(out) && fwrite(out->p, 1, out->n, stdout) == out->n &&
            fflush(stdout) == 0;
 }
 
-/* The exit code: 1 if a line was refused, or not all could be read and answered. */
+/* Returns the exit code: 1 if a line was refused, or a line could not be read or answered. */
 static int answer_lines(struct line_reader *lines, const char *path) {
     CLEANUP(strbuf_done) struct strbuf out = {.max = LIMIT_LINE_ARENA};
     CLEANUP(arena_done) struct arena arena;
@@ -55,7 +55,7 @@ int simulate_lines(struct simulate_request *request, const struct configuration 
     const bool is_input = strcmp(request->lines, "-") == 0;
     const int fd = is_input ? STDIN_FILENO : open(request->lines, O_RDONLY | O_CLOEXEC);
     struct line_reader lines;
-    (void)c; /* a line brings along what it is about */
+    (void)c; /* a line has all the data that its question needs */
     (void)arena;
     if (fd < 0) {
         struct err err;

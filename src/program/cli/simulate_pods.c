@@ -62,7 +62,7 @@ static int place_all(const struct simulate_request *request, const struct config
                         result.count == result.pending || result.constrained, result.pending > 0);
 }
 
-/* As many as the workload in the file wants, if nobody says. */
+/* Without --replicas, uses the number of the workload in the file. */
 static int use_replicas(struct simulate_request *request, struct arena *arena, struct err *err) {
     struct pod_file file;
     struct pod pod;
@@ -89,16 +89,16 @@ static struct str policy_of(const struct review_answer *answer) {
     return STR("");
 }
 
-/* Who gives policies expects them in the answer; but pods are placed as they are in the file, for
- * they may have been admitted already. To be asked before pods are placed, which changes the
- * state. */
+/* Users who give policies expect their effect in the answer. But pods are placed as they are in the
+ * file, since they may have been admitted already: the advice explains this. Call it before pods
+ * are placed, which changes the state. */
 static void advise(const struct simulate_request *request, const struct configuration *c,
                    const struct simulation_state *state, struct strbuf *out) {
-    CLEANUP(arena_done) struct arena arena; /* and its budget are this question's */
+    CLEANUP(arena_done) struct arena arena; /* with a budget for this question alone */
     struct admission_simulation admission;
-    struct err unsaid; /* placing the pod finds the same */
+    struct err unsaid; /* placing the pod reports the same */
     arena_init(&arena, LIMIT_REQUEST_ARENA);
-    log_setup(LOG_ERROR + 1, c->log.format, 2); /* nobody has asked for an admission */
+    log_setup(LOG_ERROR + 1, c->log.format, 2); /* the user did not ask for an admission */
     int r = admission_simulation_run(c, state, request->pod, &arena, &admission, &unsaid);
     log_setup(LOG_WARN, c->log.format, 2);
     if (r != 0 || admission.patch.count == 0)
@@ -121,7 +121,7 @@ static int answer(const struct simulate_request *request, const struct configura
     bool many = request->replicas > 0 || request->without_count > 0;
     int status = many ? place_all(request, c, state, arena) : place(request, c, state, arena);
     if (status != 1)
-        (void)fwrite(advice.p, 1, advice.n, stderr); /* nobody is left to tell */
+        (void)fwrite(advice.p, 1, advice.n, stderr); /* nowhere to report to */
     return status;
 }
 

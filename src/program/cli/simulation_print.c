@@ -6,7 +6,7 @@
 
 /* ---- for programs ---- */
 
-/* What a row says that was refused, and by which filter. */
+/* Puts the verdict of row i, and the filter and reason if it was refused. */
 static void put_verdict(struct json_writer *w, const struct filter_result *filter, uint32_t i) {
     uint8_t reason = filter->reasons[i];
     json_begin_object(w);
@@ -19,7 +19,7 @@ static void put_verdict(struct json_writer *w, const struct filter_result *filte
 
 static void put_not_judged(struct json_writer *w, uint32_t filters,
                            const struct filter_unknown *unknown) {
-    char bytes[512]; /* names of filters, and what is said beside them, fit */
+    char bytes[512]; /* names of filters and their notes fit */
     struct strbuf text = {.p = bytes, .cap = sizeof bytes, .max = sizeof bytes};
     engine_put_not_judged(filters, unknown, &text);
     json_put_member(w, STR("notJudged"), strbuf_str(&text));
@@ -39,7 +39,7 @@ static void put_node_scores(struct json_writer *w, const struct simulation *s, u
     json_end_object(w);
 }
 
-/* Of one that finds no node. */
+/* Returns why no node was found; "" if one was. */
 static struct str cause_of(const struct simulation *s, struct arena *arena) {
     return simulation_best(s) == UINT32_MAX ? simulation_cause(s, arena) : STR("");
 }
@@ -79,7 +79,7 @@ static const struct answer_column columns[] = {
 };
 static const struct answer_table nodes = {COLUMNS(columns), .is_first = true};
 
-/* The total of a node that passes; less than 0 for the others, by how they were refused. */
+/* Returns the total of a feasible node; for others a negative number by verdict. */
 static int64_t rank(const struct value *node) {
     const struct str verdict = value_text(value_at(node, "verdict"));
     int number = 0;

@@ -1,5 +1,5 @@
 /*
- * What `evenkeel simulate` prints of one pod.
+ * Prints the answer of `evenkeel simulate` for one pod.
  */
 #pragma once
 
@@ -7,8 +7,8 @@
 #include "whatif/simulation.h"
 
 /* {"filter":{node:{verdict,filter,reason}},"score":{node:{raw,normalized,priority,inTree:{plugin:
- * score},total}},"cause","notJudged"}; without raw, normalized and priority where no algorithm
- * spoke */
+ * score},total}},"cause","notJudged"}; without raw, normalized and priority if no algorithm
+ * scored */
 void simulation_print_json(const struct simulation_question *q, const struct simulation *s,
                            struct arena *arena, struct strbuf *out);
 /* The same for people, the best node first. */

@@ -1,15 +1,15 @@
 /*
- * The terminal that standard output may be. Tests print as into a file, wherever they run.
+ * The terminal behind standard output, if any. Before terminal_use() lines have no limit.
  */
 #pragma once
 
 #include "base/table.h"
 
-/* From now on no line of a table is wider than the terminal, if there is one. Call once, at the
+/* Keeps tables within the terminal's width from now on, if there is a terminal. Call once, at the
  * start of the program. */
 void terminal_use(void);
-/* Its columns; 0: lines may be as long as they like. */
+/* Returns the terminal's columns; 0: lines have no limit. */
 uint32_t terminal_width(void);
-/* table_init() of a table that keeps to it. */
+/* Calls table_init(), and limits the table to the terminal's width. */
 void terminal_table_init(struct table *t, const char *const *headings, uint32_t columns,
                          struct arena *arena);

@@ -114,7 +114,7 @@ static int read_candidates(const struct configuration *c, const struct candidate
                : list_from_server(c, role, informer, without, err);
 }
 
-/* What is printed, in the order of names. */
+/* The candidates to print, sorted by name. */
 struct candidates_shown {
     const struct candidate_kind *kind;
     const char *const *keys;
@@ -123,7 +123,7 @@ struct candidates_shown {
     uint32_t count;
 };
 
-/* "zone" is nodes' well-known label, unless one of them has a label of that name. */
+/* Replaces "zone" by the well-known label of nodes, unless a candidate has a label "zone". */
 static void use_full_keys(const struct candidates_shown *l, const char *keys[KEYS_MAX]) {
     for (uint32_t k = 0; k < l->key_count; k++) {
         const char *full = workloads_full_key(keys[k]);
@@ -136,15 +136,15 @@ static void use_full_keys(const struct candidates_shown *l, const char *keys[KEY
     }
 }
 
-/* The value of a key; "region" and the like are Karmada's fields, too, where there is no label of
- * that name, and its word for a cloud is provider. */
+/* Finds the value of a key. If a Karmada cluster has no label "region", its field of that name
+ * counts; the field for "cloud" is called provider. */
 static bool find_domain(const struct listed_candidate *listed, const char *key, struct str *ret) {
     char field[64];
     if (labels_lookup(&listed->candidate.labels, str_of(key), ret))
         return true;
     if (listed->kind != KIND_KARMADA_CLUSTER)
         return false;
-    (void)snprintf(field, sizeof field, FIELD_PREFIX "%s", /* one that is cut is none */
+    (void)snprintf(field, sizeof field, FIELD_PREFIX "%s", /* a cut name matches no field */
                    strcmp(key, "cloud") == 0 ? "provider" : key);
     return labels_lookup(&listed->candidate.labels, str_of(field), ret);
 }
@@ -278,7 +278,7 @@ static int run(struct options *o, const struct request *request, struct configur
         options_fail(o, "no state; give --state FILE or DIR, or --kubeconfig FILE");
         return o->exit_status;
     }
-    log_setup(LOG_WARN, c->log.format, 2); /* an API server that does not answer is said there */
+    log_setup(LOG_WARN, c->log.format, 2); /* an API server that does not answer is logged */
     if (request->kind == NULL) {
         struct workloads_request workloads = request->workloads;
         workloads.configuration = c;
@@ -336,7 +336,7 @@ static void take_max_skew(struct options *o, const char *text, struct request *r
         options_fail(o, "--max-skew '%s': expected a number of pods, 0 or more", text);
 }
 
-/* What does not go with the rest. */
+/* Refuses options that contradict each other. */
 static void check_request(struct options *o, const struct request *request) {
     if (request->kind == NULL && request->key_count > 1)
         options_fail(o, "more than one --by: one report is by one topology key");

@@ -25,7 +25,7 @@ const struct command version_command = {
     .spec_count = sizeof specs / sizeof specs[0],
 };
 
-/* Libraries that are loaded now, which need not be those that the build saw. */
+/* The libraries that are loaded now; their versions may differ from the build's. */
 static const struct library {
     const char *name;
     const char *(*version)(void);

@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* Names in it may say anything. */
+/* Names in `why` may contain control characters. */
 static int fail(const char *why) {
     CLEANUP(strbuf_done) struct strbuf text = {0};
     table_text(str_of(why), &text);
@@ -115,7 +115,7 @@ static const char *nearest_name(const struct workloads_request *q, const struct 
     return near.best;
 }
 
-/* The report knows workloads by the pods that it has counted, and no others. */
+/* The report has only workloads with counted pods. */
 static int no_such_workload(const struct workloads_request *q, const struct selection *s,
                             struct err *err) {
     if (s->report->not_measured > 0)
@@ -133,7 +133,7 @@ static int no_such_workload(const struct workloads_request *q, const struct sele
                    near != NULL ? near : "", near != NULL ? "'?)" : "");
 }
 
-/* Of all workloads those with the name: of several kinds there may be one each. */
+/* Selects the workloads with the name: several kinds may have one each. */
 static int select_workloads(const struct workloads_request *q, struct selection *s,
                             struct err *err) {
     const struct evenness_report *report = s->report;
@@ -176,8 +176,8 @@ static int print(const struct workloads_request *q, const struct selection *s) {
     return status;
 }
 
-/* What cannot be less is nobody's fault. What is not known is no success: of the pods that were not
- * measured each may be of a workload that was asked for, unless that has been found. */
+/* A skew that cannot be smaller is no failure. An unknown skew is a failure: each pod that was not
+ * measured may belong to a selected workload, unless the user named one and it was found. */
 static int judge(const struct workloads_request *q, const struct selection *s) {
     const struct evenness_key *key = &s->report->keys[s->key];
     uint32_t beyond = 0, unknown = 0, pods = q->name.n > 0 ? 0 : s->report->not_measured;

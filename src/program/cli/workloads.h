@@ -1,6 +1,6 @@
 /*
- * What `evenkeel topology` prints without WHAT, or with NAMESPACE/NAME: how even workloads are,
- * from a state that it reads itself or from a daemon.
+ * `evenkeel topology` without WHAT, or with NAMESPACE/NAME: prints how even workloads are, from a
+ * state that it reads itself or from a daemon.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 enum { EXIT_SKEW = 3 };
 
 struct workloads_request {
-    const struct configuration *configuration; /* whose state is read; NULL: a daemon is asked */
+    const struct configuration *configuration; /* source of the state; NULL: asks a daemon */
     struct kube_access daemon;                 /* its ops listener */
     const char *by;                            /* a topology key, or the end of a well-known one
                                                   ("zone"); NULL: zone, region or hostname */
@@ -19,10 +19,10 @@ struct workloads_request {
     bool json;
 };
 
-/* The well-known label that is called so without its prefix, "zone", "region" or "hostname"; NULL:
- * none. It is what is meant if no node has the label "zone" itself. */
+/* Returns the well-known label for "zone", "region" or "hostname", its name without the prefix;
+ * NULL for others. The user means it if no node has the label "zone" itself. */
 const char *workloads_full_key(const char *key);
 
-/* Prints, errors as well. The exit status: 0, 1, or EXIT_SKEW if a workload has a larger skew than
- * max_skew and could have a smaller one, or if one has no known skew at all. */
+/* Prints the report or the error. Returns the exit status: 0, 1, or, with max_skew, EXIT_SKEW if a
+ * workload has a larger skew and could have a smaller one, or has no known skew. */
 int workloads_report(const struct workloads_request *request);

@@ -12,7 +12,7 @@ static void client_cleanup(struct kube_client **client) {
         kube_client_free(*client);
 }
 
-/* Nothing that has to be escaped in a query, and nothing that no key or name has. */
+/* Are there only characters of keys and names, which need no escaping in a query? */
 static bool is_plain(struct str s) {
     for (size_t i = 0; i < s.n; i++) {
         char c = s.p[i];
@@ -35,7 +35,7 @@ static void append_parameter(struct strbuf *path, const char *name, struct str v
     }
 }
 
-/* `r` is what kube_call() returned: there was no answer at all. */
+/* For a daemon that did not answer; `r` is the result of kube_call(). */
 static int no_daemon(const struct workloads_request *q, int r, struct err *err) {
     (void)err_wrap(err, "no --state or --kubeconfig, and no daemon at %s", q->daemon.server);
     return r;
@@ -65,11 +65,11 @@ static int ask_page(const struct workloads_request *q, struct kube_client *clien
 /* A report that grows page by page. */
 struct growing {
     struct evenness_report *all;
-    struct arena *arena; /* of all */
+    struct arena *arena; /* of `all` */
     uint32_t workload_cap, result_cap, counts, count_cap;
 };
 
-/* What all pages say the same of. */
+/* Copies the parts that are equal on all pages. */
 static int begin_report(struct growing *g, const struct evenness_report *page) {
     struct evenness_report *all = g->all = arena_alloc(g->arena, sizeof *all);
     const struct evenness_key *from = &page->keys[0];
@@ -97,7 +97,7 @@ static void add_workload(struct growing *g, const struct evenness_report *page, 
     struct evenness_result *results =
         arena_push(g->arena, to->results, at, &g->result_cap, sizeof *results);
     if (workloads == NULL || results == NULL)
-        return; /* the arena says so */
+        return; /* the error stays in the arena */
     struct evenness_workload *w = &workloads[at];
     *w = page->workloads[number];
     w->namespace = arena_str(g->arena, w->namespace);
@@ -119,7 +119,7 @@ static void add_workload(struct growing *g, const struct evenness_report *page, 
     }
 }
 
-/* Copies what stays, for the page's memory is the next page's. */
+/* Adds a copy of the page, since its memory is freed after it. */
 static int add_page(struct growing *g, const struct evenness_report *page, struct err *err) {
     if (g->all == NULL && begin_report(g, page) != 0)
         return err_set(err, -ENOMEM, "no memory for the report");
@@ -132,7 +132,7 @@ static int add_page(struct growing *g, const struct evenness_report *page, struc
     return arena_failed(g->arena) ? err_set(err, -ENOMEM, "no memory for the report") : 0;
 }
 
-/* One page in memory of its own, from `more` on, which is then where the next begins. */
+/* Reads the page at `more` in memory of its own. Sets `more` to the start of the next; "": none. */
 static int take_page(const struct workloads_request *q, struct kube_client *client,
                      struct growing *g, struct strbuf *more, struct err *err) {
     CLEANUP(arena_done) struct arena arena;
@@ -157,7 +157,7 @@ static int ask_pages(const struct workloads_request *q, struct kube_client *clie
     CLEANUP(strbuf_done) struct strbuf more = {.max = 4096};
     struct growing g = {.arena = s->arena};
     int r;
-    arena_reset(s->arena); /* of an attempt before */
+    arena_reset(s->arena); /* drops an earlier attempt */
     do
         r = take_page(q, client, &g, &more, err);
     while (r == 0 && more.n > 0);
@@ -176,7 +176,7 @@ static int ask_pages(const struct workloads_request *q, struct kube_client *clie
 static int ask_attempts(const struct workloads_request *q, struct kube_client *client,
                         struct selection *s, struct err *err) {
     int r = -ESTALE;
-    for (int i = 0; r == -ESTALE && i < ATTEMPTS; i++) /* it makes a new report now and then */
+    for (int i = 0; r == -ESTALE && i < ATTEMPTS; i++) /* stale: the daemon made a new report */
         r = ask_pages(q, client, s, err);
     return r;
 }

@@ -1,23 +1,23 @@
-/* What `evenkeel topology` selects, and who fills and prints it. Only workloads*.c include it. */
+/* The workloads that `evenkeel topology` selects. Only workloads*.c include this file. */
 #pragma once
 
 #include "cli/answer.h"
 #include "cli/workloads.h"
 #include "evenness/evenness.h"
 
-/* The workloads that were asked for, and by which key. */
+/* The selected workloads, and the index of their topology key. */
 struct selection {
     struct evenness_report *report;
-    struct evenness_report *owned; /* NULL: it is the arena's */
+    struct evenness_report *owned; /* the report, to be freed; NULL: it is in the arena */
     const uint32_t *numbers;
     uint32_t key, count;
     struct arena *arena;
 };
 
-/* Fills the selection's report from a running daemon, in the arena. 0 or -errno with a sentence. */
+/* Reads the report from a running daemon into the arena. Returns 0 or -errno with a sentence. */
 int workloads_ask_daemon(const struct workloads_request *q, struct selection *s,
                          struct err *err) MUST_CHECK;
 
-/* The selection's JSON for people: all workloads, or those of a name one by one. root->of->ctx is
- * the struct workloads_request. */
+/* Print the selection for people: all workloads in a table, or those of one name one by one.
+ * root->of->ctx is the struct workloads_request. */
 answer_print_fn workloads_print_all, workloads_print_each;

@@ -7,7 +7,7 @@ enum { BAR = 40, NAME_SHOWN = 80, DOMAINS_SHOWN = 50, WORKLOADS_SHOWN = 1000 };
 
 /* ---- bars ---- */
 
-/* The most pods of those that `pods` finds at each item. */
+/* Returns the largest number at the path `pods` of all items. */
 static int64_t most_of(const struct value *list, const char *pods) {
     int64_t most = 0;
     for (const struct value *item = list->first; item != NULL; item = item->next) {
@@ -43,8 +43,8 @@ static void put_domains(const struct value *root, struct strbuf *out) {
     answer_table_put(&table, domains, out);
 }
 
-/* Of a state that is read here, no domain of a workload is known to be feasible if it is not known
- * where its pods may run. */
+/* In a state that is read here, no domain counts as feasible for a workload in state "unknown": it
+ * is not known where its pods may run. */
 static bool is_feasible(const struct value *domain) {
     const struct workloads_request *q = domain->of->ctx;
     const bool unknown = str_eq(value_text(value_at(domain, "<<state")), STR("unknown"));
