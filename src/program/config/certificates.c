@@ -20,8 +20,8 @@ static bool host_valid(struct str s) {
     return host_parse(s, &host, NULL) == 0;
 }
 
-/* The common name of a certificate, that allowed subjects can name as it is, and that is read as it
- * was written: what is not printable ASCII is not (certs/inspect.h). */
+/* Can allowed subjects name this common name of a certificate? It must be read from the certificate
+ * unchanged, and only printable ASCII is (certs/inspect.h). */
 static bool common_name_valid(struct str s) {
     struct client_name name = client_name_read(s);
     for (size_t i = 0; i < s.n; i++)
@@ -31,14 +31,14 @@ static bool common_name_valid(struct str s) {
            str_eq(name.text, s);
 }
 
-/* ---- what both tables have ---- */
+/* ---- rows of both tables ---- */
 
 #define MODE(help_)                                                                                \
     {                                                                                              \
         .path = "mode", .type = FIELD_CHOICE, MEMBER(mode), .choices = mode_words,                 \
         .initial = CERTIFICATES_FILES, .help = (help_)                                             \
     }
-/* `initial_`: without the setting; NULL: nothing. */
+/* `initial_` is the default; NULL: none. */
 #define OBJECT_NAME(path_, member_, initial_, help_)                                               \
     {                                                                                              \
         .path = (path_), .type = FIELD_CSTR, MEMBER(member_), .valid = dns_subdomain_valid,        \

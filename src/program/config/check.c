@@ -1,6 +1,6 @@
 /*
- * What no single setting of EvenkeelConfiguration shows: settings that contradict or need each
- * other.
+ * Checks that need more than one setting of EvenkeelConfiguration: settings that contradict or need
+ * each other.
  */
 #include "config/purposes.h"
 

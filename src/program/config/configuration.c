@@ -16,7 +16,7 @@ static const char kind[] = CONFIGURATION_KIND;
 
 enum {
     ARENA_BYTES = 64 << 20, /* the document, its marks and everything decoded */
-    PROBLEMS_MAX = 50,      /* told of one file */
+    PROBLEMS_MAX = 50,      /* problems of one file that are reported */
 };
 
 bool configuration_listens(const char *address) {
@@ -53,7 +53,7 @@ static bool was_setting(const char *path) {
     return configuration_removed_find(path) != SIZE_MAX;
 }
 
-/* A problem of the decoder's, put into words. */
+/* Reports a problem of the decoder as text. */
 static void on_problem(void *ctx, const struct field_problem *p) {
     char advice[128] = "";
     if (p->kind == FIELD_REMOVED_KEY) {
@@ -73,7 +73,7 @@ static void on_problem(void *ctx, const struct field_problem *p) {
                                          .is_key = p->kind != FIELD_BAD_VALUE});
 }
 
-/* The text of a top-level member; "" when it is missing or something else. */
+/* Returns the text of a top-level member; "" if it is missing or no text. */
 static struct str top_level_text(struct str json, struct str name, struct arena *arena,
                                  const char **ret_at) {
     struct json_reader r;
@@ -92,7 +92,7 @@ static struct str top_level_text(struct str json, struct str name, struct arena 
     return found;
 }
 
-/* False, and told: another value or none. */
+/* Returns false if the value is another or missing, which it has reported. */
 static bool header_is(struct configuration_loading *l, const struct yaml_json *doc,
                       struct arena *arena, const char *name, const char *wanted) {
     char text[ERR_TEXT_SIZE];
@@ -155,7 +155,7 @@ int configuration_read_all(struct configuration *c, const char *path,
     return 0;
 }
 
-/* The first problem, for those who want one sentence. */
+/* The first problem, for callers that want one sentence. */
 struct first {
     char text[ERR_TEXT_SIZE];
     uint32_t line;
@@ -169,7 +169,7 @@ static void keep_first(void *ctx, const struct configuration_problem *p) {
     const char *then = p->advice[0] != '\0' ? "; " : "";
     if (p->is_key)
         (void)snprintf(first->text, sizeof first->text, "%s '%s'%s%s", p->text, p->path, then,
-                       p->advice); /* cut, here and below: it is for people */
+                       p->advice); /* may be cut, here and below: it is for people */
     else
         (void)snprintf(first->text, sizeof first->text, "%s: %s%s%s", p->path, p->text, then,
                        p->advice);
@@ -248,10 +248,10 @@ static void describe(void (*write)(const struct field *, struct strbuf *), const
                      char *ret, size_t size) {
     CLEANUP(strbuf_done) struct strbuf out = {.max = 400};
     write(f, &out);
-    (void)snprintf(ret, size, "%.*s", STR_ARG(strbuf_str(&out))); /* a test sees that all fit */
+    (void)snprintf(ret, size, "%.*s", STR_ARG(strbuf_str(&out))); /* a test checks that all fit */
 }
 
-/* "ADDRESS" for a field of addresses, "DURATION", "debug|info" for a choice. */
+/* Sets *ret to "ADDRESS" for a field of addresses, "DURATION", "debug|info" for a choice. */
 static void name_value(const struct field *f, char *ret, size_t size) {
     size_t n = 0;
     if (f->type == FIELD_CHOICE) {

@@ -2,8 +2,8 @@
  * EvenkeelConfiguration (evenkeel.io/v1alpha1): the one configuration file, and the flags that
  * override it.
  *
- * Every setting is a row of a typed table (config/fields.h). YAML and flags are decoded and checked
- * by it; the help text and the tables of docs/configuration.md are made from it.
+ * Every setting is a row of a typed table (config/fields.h). The table decodes and checks YAML and
+ * flags; the help text and the tables of docs/configuration.md are made from it.
  *
  * Strict: an unknown or repeated key, a wrong type or a value out of range is an error that names
  * file, line and key.
@@ -30,7 +30,7 @@ enum certificates_mode { CERTIFICATES_FILES, CERTIFICATES_SECRET, CERTIFICATES_S
 struct configuration_certificates {
     enum certificates_mode mode;
     const char *secret, *namespace; /* namespace NULL: the kubeconfig's, or the pod's */
-    const struct str *hosts;        /* the names and addresses by which it is called */
+    const struct str *hosts;        /* the names and addresses that clients use for the listener */
     size_t host_count;
     /* the webhook's */
     const char *const *configurations; /* MutatingWebhookConfigurations */
@@ -44,42 +44,42 @@ struct configuration_certificates {
 
 struct configuration_server {
     const char *kubeconfig; /* NULL: none */
-    const char *context;    /* NULL: its current one */
+    const char *context;    /* NULL: the kubeconfig's current context */
     bool in_cluster;        /* use the service account */
-    int64_t stale_after_ms; /* silence after which what it said is not relied on any more */
+    int64_t stale_after_ms; /* after this silence its objects are not relied on any more */
 };
 
-/* Whose decision a Placement gets: the values of the annotation placements.evenkeel.io/mode. */
+/* Selects who decides a Placement: the values of the annotation placements.evenkeel.io/mode. */
 enum ocm_mode {
-    OCM_OWNER,  /* Evenkeel's: it writes the PlacementDecisions */
-    OCM_SCORES, /* OCM's, by scores that Evenkeel writes */
-    OCM_OFF,    /* OCM's */
+    OCM_OWNER,  /* Evenkeel decides, and writes the PlacementDecisions */
+    OCM_SCORES, /* OCM decides by scores that Evenkeel writes */
+    OCM_OFF,    /* OCM decides alone */
 };
 
-/* A setting of former versions. Files and command lines that still have it are read as if it were
- * not there, with a warning: an upgrade must not stop a daemon. Its flag takes a value. */
+/* A setting of former versions. It is ignored in files and command lines, with a warning, since an
+ * upgrade must not stop a daemon. Its flag takes a value. */
 struct configuration_removed {
-    const char *path, *flag; /* as in struct field; flag NULL: there was none */
-    const char *instead;     /* what holds now, for people: "a thread for each CPU answers" */
+    const char *path, *flag; /* as in struct field; flag NULL: it had no flag */
+    const char *instead;     /* the present rule, for people: "there is a thread for each CPU" */
 };
 enum { CONFIGURATION_REMOVED_MAX = 32 };
 
 struct configuration {
     struct arena arena; /* owns everything below */
-    /* Where the file has each removed setting: its line; 0: nowhere. */
+    /* The line of each removed setting in the file; 0: not there. */
     uint32_t removed_lines[CONFIGURATION_REMOVED_MAX];
-    bool removed_flags[CONFIGURATION_REMOVED_MAX]; /* the command line has it */
-    field_set lists_begun; /* the rows of lists to which a flag has added an item */
+    bool removed_flags[CONFIGURATION_REMOVED_MAX]; /* true: the command line has it */
+    field_set lists_begun;                         /* rows of lists that got an item from a flag */
 
     struct { /* extender: the HTTPS listener that kube-scheduler calls */
         const char *listen;
         struct http_limits limits;
         struct http_tls_options tls;
         struct configuration_certificates certificates;
-        const char *const *fleet_subjects; /* who may ask about fleets; none: who may call */
+        const char *const *fleet_subjects; /* callers that may ask about fleets; none: all */
         size_t fleet_subject_count;
-        bool insecure; /* everyone may call, over plain HTTP without a certificate: only for trying
-                          things out */
+        bool insecure; /* everyone may call, over plain HTTP without a certificate: only for tests
+                          by hand */
         bool bind;     /* serve the verb bind */
     } extender;
 
@@ -91,18 +91,17 @@ struct configuration {
         bool pods;               /* review pods; otherwise only objects of a hub */
         bool annotate;           /* changed pods get an annotation that names policy and plugins */
         struct {                 /* fluid: how Fluid's plugins treat pods with datasets */
-            const char *profile; /* file; NULL: what Fluid's chart sets */
+            const char *profile; /* file; NULL: as Fluid's chart */
             enum fluid_compat compat;
             bool scale_in;
             bool watch;      /* watch Fluid's objects, if the source is an API server */
-            int64_t read_ms; /* how long a review waits for objects that no watch has brought yet;
-                                0: not */
-            bool read_for_anyone; /* these are read for callers without a verified certificate, too
-                                   */
+            int64_t read_ms; /* a review waits so long for an object that the watch does not have
+                                yet; 0: it does not wait */
+            bool read_for_anyone; /* reads also for callers without a verified certificate */
         } fluid;
     } webhook;
 
-    struct {                      /* data: what is done beside reviews */
+    struct {                      /* data: work beside reviews */
         bool label_leaving_nodes; /* see controllers/leaving_nodes.h */
     } data;
 
@@ -112,25 +111,25 @@ struct configuration {
 
     struct {                /* ocm: decides Placements of Open Cluster Management, at the hub */
         bool enabled;       /* includes fleet.clusters */
-        enum ocm_mode mode; /* of Placements with terms whose annotation names none */
-        bool scores;        /* there is mode Scores, which writes AddOnPlacementScores */
+        enum ocm_mode mode; /* for Placements that have terms but no mode in their annotation */
+        bool scores;        /* mode Scores is allowed; it writes AddOnPlacementScores */
         uint32_t writes_per_second, writes_in_flight; /* at the hub */
-        int64_t settle_after_ms;                      /* a voluntary move waits for so long */
-        uint32_t moves_per_minute;                    /* voluntary ones of one Placement; 0: none */
-        uint32_t shards;                              /* of scores */
-        int64_t refused_after_ms, retry_refused_ms;   /* of clusters that OCM does not select */
+        int64_t settle_after_ms;                      /* a voluntary move waits this long */
+        uint32_t moves_per_minute;                    /* voluntary moves per Placement; 0: none */
+        uint32_t shards;                              /* number of shards of scores */
+        int64_t refused_after_ms, retry_refused_ms;   /* for clusters that OCM does not select */
     } ocm;
 
     struct {                          /* karmada: how bindings are scheduled */
-        struct karmada_options words; /* but for plugins, which stand below */
+        struct karmada_options words; /* without plugins, which are below */
         uint32_t search_budget;
         const char *const *plugins; /* none: as Karmada's */
         size_t plugin_count;
     } karmada;
 
-    struct {                /* karmada.estimators: where the estimators of Karmada's clusters are */
-        bool accurate;      /* they are asked; otherwise the clusters' status alone counts */
-        int64_t timeout_ms; /* of all of them together */
+    struct {                /* karmada.estimators: how to find and ask Karmada's estimators */
+        bool accurate;      /* ask them; otherwise only the status of clusters counts */
+        int64_t timeout_ms; /* for all of them together */
         const char *service_prefix, *service_namespace; /* of their Services */
         uint32_t port;
         const char *const *addresses; /* as estimators/discovery.h reads them */
@@ -140,7 +139,7 @@ struct configuration {
         bool insecure_skip_verify;
     } karmada_estimators;
 
-    struct configuration_server karmada_server; /* karmada.kubeconfig and what stands beside it */
+    struct configuration_server karmada_server; /* karmada.kubeconfig and the settings beside it */
     const char *karmada_cluster_namespace;      /* where Karmada keeps Secrets of Clusters */
 
     struct {                /* estimator: the gRPC listener that karmada-scheduler calls */
@@ -148,11 +147,11 @@ struct configuration {
         struct http_tls_options tls;
         const char *const *members; /* as members/members.h reads them */
         size_t member_count;
-        bool from_karmada;        /* and those that Karmada's API server has */
-        bool services;            /* write Services by which karmada-scheduler finds it there */
-        const char *service_host; /* HOST or HOST:PORT that they lead to */
-        bool unready_is_error;    /* a member that is not synced; otherwise it answers -1 */
-        uint32_t member_bytes;    /* that are kept of a member */
+        bool from_karmada;        /* adds the Clusters of Karmada's API server */
+        bool services;            /* write Services there, so that karmada-scheduler finds it */
+        const char *service_host; /* HOST or HOST:PORT that the Services lead to */
+        bool unready_is_error;    /* an unsynced member gives an error; otherwise -1 */
+        uint32_t member_bytes;    /* memory for the objects of one member */
         /* upstream: gates ResourceQuotaEstimate and SchedulingOvercommitProtection */
         bool resource_quota;        /* ResourceQuotas of a namespace limit an answer */
         bool overcommit_protection; /* assumed workloads of a request take room */
@@ -161,7 +160,7 @@ struct configuration {
     struct {                      /* policies: TopologyPolicies */
         const char *const *paths; /* files or folders */
         size_t path_count;
-        bool watch; /* use the API server's, too, if it is the source */
+        bool watch; /* use the API server's policies, too, if it is the source */
     } policies;
 
     struct {                      /* ops: health, metrics and explanations, plain HTTP */
@@ -170,34 +169,34 @@ struct configuration {
     } ops;
 
     struct {                /* metrics */
-        uint32_t workloads; /* how many have a series of their own; 0: none */
+        uint32_t workloads; /* number of workloads with a series of their own; 0: none */
     } metrics;
 
     struct {                           /* events */
-        int64_t uneven_after_ms;       /* of a workload before an Event says so; 0: none does */
-        const char *const *namespaces; /* whose workloads such Events are about; none: of all */
+        int64_t uneven_after_ms;       /* a workload uneven for so long gets an Event; 0: never */
+        const char *const *namespaces; /* only for workloads of these; none: of all */
         size_t namespace_count;
     } events;
 
     struct {                    /* explain: decisions, which the ops listener explains */
-        uint32_t decisions;     /* how many are kept; 0: none */
+        uint32_t decisions;     /* number of decisions that are kept; 0: none */
         const char *token_file; /* for callers on other machines; NULL: they are refused */
     } explain;
 
     struct {                      /* state: files with the output of kubectl */
         const char *const *paths; /* files or folders */
         size_t path_count;
-        int64_t poll_ms; /* how often they are checked for changes */
+        int64_t poll_ms; /* time between two checks for changes */
     } state;
 
     struct configuration_server kubernetes; /* a live API server instead of files */
     struct configuration_server hub;        /* of a fleet; not set: kubernetes is the hub */
 
-    struct { /* leaderElection: of several replicas, one is ready */
+    struct { /* leaderElection: one of several replicas is ready */
         bool enabled;
         const char *name,
             *namespace;      /* of the Lease; namespace NULL: the kubeconfig's, or the pod's */
-        int64_t duration_ms; /* the other times follow from it: see kube/election/lease.h */
+        int64_t duration_ms; /* gives the other times: see kube/election/lease.h */
     } leader_election;
 
     struct engine_options engine;
@@ -210,12 +209,12 @@ struct configuration {
     struct {
         enum reservation_mode mode;
         int64_t ttl_ms, settle_ms;
-        bool assume; /* for soft constraints, whatever the mode */
+        bool assume; /* for soft constraints, in every mode */
     } reservations;
 
     struct {
-        int64_t delay_ms; /* from SIGTERM until no new connection is accepted */
-        int64_t drain_ms; /* then, until requests under way are cut off */
+        int64_t delay_ms; /* accepts new connections for so long after SIGTERM */
+        int64_t drain_ms; /* then cuts off requests that are still running after this time */
     } shutdown;
 
     struct {
@@ -224,78 +223,78 @@ struct configuration {
     } log;
 };
 
-/* Does the address turn a listener on? "0" and "" turn it off. */
+/* Does the address turn the listener on? "0" and "" turn it off. */
 bool configuration_listens(const char *address);
 
 /* Sets every default. */
 void configuration_init(struct configuration *c);
 void configuration_done(struct configuration *c);
 
-/* A problem. Its texts are valid during the call of configuration_problem_fn only. */
+/* A problem. Its texts are only valid during the call of configuration_problem_fn. */
 struct configuration_problem {
     uint32_t line;      /* in the file; 0: it belongs to no line */
     const char *path;   /* "extender.maxPriority", "" for the whole */
-    const char *text;   /* what is wrong: "5000 is not between 10 and 100" */
-    const char *advice; /* what to do, or "" */
+    const char *text;   /* the mistake: "5000 is not between 10 and 100" */
+    const char *advice; /* how to mend it, or "" */
     bool is_key;        /* the key is wrong, not the value: "unknown key" */
     bool harmless;      /* the setting is read as if it were not there: a warning */
-    bool missing;       /* what is there is valid, but serving needs more, perhaps from flags */
+    bool missing;       /* the file is valid, but serving needs more, perhaps from flags */
 };
 typedef void configuration_problem_fn(void *ctx, const struct configuration_problem *problem);
 
 /*
- * Reads a YAML (or JSON) file over the present settings. 0 or -errno; err names file, line and key
- * of the first problem. After a failure the configuration can only be freed.
+ * Reads a YAML (or JSON) file over the present settings. Returns 0 or -errno; err names file, line
+ * and key of the first problem. After a failure the configuration can only be freed.
  */
 int configuration_read(struct configuration *c, const char *path, struct err *err) MUST_CHECK;
 /* The same, but calls `found` with every problem in the file (at most 50). If the file cannot be
- * read or is not YAML, only err says so. */
+ * read or is not YAML, the error is only in err. */
 int configuration_read_all(struct configuration *c, const char *path,
                            configuration_problem_fn *found, void *ctx, struct err *err) MUST_CHECK;
 
 /*
  * Sets one option from its flag ("extender-listen", value text). A repeated list flag appends; its
- * first use replaces the file's list. -ENOENT: there is no such flag; -EINVAL: err names the flag.
+ * first use replaces the file's list. -ENOENT: no such flag; -EINVAL: err names the flag.
  */
 int configuration_set_flag(struct configuration *c, const char *flag, const char *value,
                            struct err *err) MUST_CHECK;
 
-/* Checks, before serving, what only shows when all settings are known: a certificate without its
- * key, client certificates that would not be asked for, weights that are all 0. */
+/* Checks, before serving, rules between settings: a certificate without its key, client
+ * certificates that would not be requested, weights that are all 0. Returns 0 or -errno. */
 int configuration_check(const struct configuration *c, struct err *err) MUST_CHECK;
 /* The same, but calls `found` with every problem. */
 void configuration_check_all(const struct configuration *c, configuration_problem_fn *found,
                              void *ctx);
 
-/* Would two certificates be written, or served, into one Secret? `home` is the namespace where none
- * is set; NULL: not known yet. */
+/* Would two certificates share one Secret? `home` is the namespace for settings without one; NULL:
+ * not known yet. */
 bool configuration_secrets_meet(const struct configuration *c, const char *home);
-/* Are pods reviewed? A webhook may be a hub's alone. */
+/* Does the webhook review pods? It may be for objects of a hub alone. */
 bool configuration_reviews_pods(const struct configuration *c);
-/* Does a listener work for pods? Otherwise no API server is asked for nodes, pods or anything that
- * is known for their sake. */
+/* Does a listener answer about pods? Otherwise nodes, pods and the objects that belong to them are
+ * not read from any API server. */
 bool configuration_serves_pods(const struct configuration *c);
-/* Is there a listener for probes alone? Not where it is the address of ops, which takes them. */
+/* Is there a listener only for probes? No if it has the address of ops, which answers probes. */
 bool configuration_probes_apart(const struct configuration *c);
-/* Is it asked how much fits member clusters? */
+/* Is the estimator on? */
 bool configuration_estimates(const struct configuration *c);
-/* ... and the cluster of `kubernetes` is one of its members? */
+/* Is the estimator on, and the cluster of `kubernetes` one of its members? */
 bool configuration_estimates_own_cluster(const struct configuration *c);
-/* Are the estimators of Karmada's clusters asked? They are where clusters are known, from state
- * files, and somebody may ask about them. */
+/* Are the estimators of Karmada's clusters asked? Only if clusters come from state files, and the
+ * extender's listener is on. */
 bool configuration_asks_estimators(const struct configuration *c);
-/* Is a fleet kept? */
+/* Are the clusters of a fleet kept? */
 bool configuration_keeps_fleet(const struct configuration *c);
 /* Are the extender's callers asked for a certificate? */
 bool configuration_asks_callers(const struct configuration *c);
-/* Would reviews have to wait for objects that are read from an API server? */
+/* May a review wait for an object that is read from an API server? */
 bool configuration_reads_data(const struct configuration *c);
-/* Calls `found` with every door that asks nobody who they are, if other machines reach it or pods
- * are bound there: for warnings, serving is possible. */
+/* Calls `found` with every listener that accepts anyone, if other machines reach it or it binds
+ * pods: for warnings, serving is possible. */
 void configuration_open_doors(const struct configuration *c, configuration_problem_fn *found,
                               void *ctx);
 
-/* Gets the removed setting at `index`. Returns NULL behind the last. */
+/* Returns the removed setting at `index`; NULL after the last. */
 const struct configuration_removed *configuration_removed_at(size_t index);
 /* Calls `found` with every removed setting that the file or the command line has: for warnings. */
 void configuration_removed_found(const struct configuration *c, configuration_problem_fn *found,
@@ -314,5 +313,5 @@ struct configuration_option {
     char default_text[48]; /* "10s", or "" without a default */
     const char *help;
 };
-/* Gets the row at `index`. Returns false behind the last. */
+/* Gets the row at `index`. Returns false after the last. */
 bool configuration_option_at(size_t index, struct configuration_option *ret);

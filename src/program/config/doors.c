@@ -1,6 +1,6 @@
 /*
- * Doors that do not ask who comes in, and that other machines reach or behind which pods are bound:
- * each may be right, and each is worth a line when the process starts.
+ * Finds listeners that accept anyone, although other machines reach them or they bind pods. Each
+ * may be intended, so each gets a warning when the process starts.
  */
 #include "config/configuration.h"
 #include "net/address.h"
@@ -19,7 +19,7 @@ bool configuration_serves_pods(const struct configuration *c) {
     return configuration_listens(c->extender.listen) || configuration_reviews_pods(c);
 }
 
-/* A free port is another one each time. */
+/* Port 0 is another free port each time. */
 bool configuration_probes_apart(const struct configuration *c) {
     const struct str probes = str_of(c->ops.probe_listen);
     return configuration_listens(probes.p) &&
@@ -43,7 +43,7 @@ bool configuration_keeps_fleet(const struct configuration *c) {
     return c->fleet.clusters || c->ocm.enabled;
 }
 
-/* Of a hub that is watched, Karmada's clusters are not known. */
+/* From a hub that is watched, no Karmada clusters are read: only from state files. */
 bool configuration_asks_estimators(const struct configuration *c) {
     return c->karmada_estimators.accurate && configuration_listens(c->extender.listen) &&
            configuration_keeps_fleet(c) && c->state.path_count > 0 && c->hub.kubeconfig == NULL &&

@@ -1,6 +1,6 @@
 /*
- * The single values of a typed table: text to struct member, and back to words for people. Objects
- * and documents are in fields.c.
+ * The single values of a typed table: sets struct members from text, and describes them for people.
+ * fields.c has objects and documents.
  */
 #include "base/duration.h"
 #include "base/suggest.h"
@@ -13,7 +13,7 @@ static const int64_t ns_per_ms = 1000 * 1000;
 
 /* ---- members ---- */
 
-/* Members are written and read through bytes, whatever their type. */
+/* Members of every type are written and read as bytes. */
 static void put_number(size_t offset, size_t size, void *object, int64_t value) {
     char *member = (char *)object + offset;
     uint32_t narrow = (uint32_t)value;
@@ -137,7 +137,7 @@ static size_t get_count(const struct field *f, const void *object) {
     return wide + narrow;
 }
 
-/* The list, moved if need be, with room for one item more. Its room is always a power of two. */
+/* Returns the list with room for one more item. Its room is always a power of two. */
 static void *longer_list(const struct field *f, size_t count, size_t item_size, struct arena *arena,
                          const void *object) {
     void *before;

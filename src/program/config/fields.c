@@ -1,8 +1,7 @@
 /*
- * Decoding of whole objects by a typed table. The document is valid JSON already (the YAML reader
- * saw to that), so what can go wrong is what it says. Every value is cut out with json_skip() first
- * and then decoded by a reader of its own: a wrong one is reported and the next is looked at all
- * the same.
+ * Decodes whole objects by a typed table. The document is valid JSON already (the YAML reader made
+ * it), so only keys and values can be wrong. Every value is cut out with json_skip() first and then
+ * decoded by a reader of its own, so that a wrong value is reported and decoding goes on.
  *
  * Recursion follows the tables, which are constant, never the document.
  */
@@ -15,14 +14,13 @@
 #include <assert.h>
 #include <stdio.h>
 
-/* Where decoding stands in one object. */
+/* The state of decoding in one object. */
 struct level {
     const struct field_table *table;
-    const char *path;    /* of the object, for problems */
-    const char *prefix;  /* the part of the rows' paths above, "extender.limits", or "" */
-    field_set rows_seen; /* of the table */
-    field_set
-        sections_seen; /* a row stands for the object that it is the first row of; this level's */
+    const char *path;        /* of the object, for problems */
+    const char *prefix;      /* the part of the rows' paths above, "extender.limits", or "" */
+    field_set rows_seen;     /* of the whole table */
+    field_set sections_seen; /* of this level; a section is the number of its first row */
     void *object;
 };
 
@@ -42,7 +40,7 @@ void field_bad_value(struct field_source *s, const char *path, struct str json, 
     char text[ERR_TEXT_SIZE];
     va_list args;
     va_start(args, fmt);
-    (void)vsnprintf(text, sizeof text, fmt, args); /* truncation is fine: it is for people */
+    (void)vsnprintf(text, sizeof text, fmt, args); /* may be cut: it is for people */
     va_end(args);
     report(s, &(struct field_problem){.kind = FIELD_BAD_VALUE,
                                       .line = json.p != NULL ? line_of(s, json.p) : 0,
@@ -72,7 +70,7 @@ const char *field_path_at(struct field_source *s, const char *a, uint32_t index)
 static void key_problem(struct field_source *s, const struct level *l, enum field_problem_kind kind,
                         struct str key, const char *at, const char *suggestion) {
     char name[300];
-    (void)snprintf(name, sizeof name, "%.*s", STR_ARG(key)); /* cut: it is for people */
+    (void)snprintf(name, sizeof name, "%.*s", STR_ARG(key)); /* may be cut: it is for people */
     report(s, &(struct field_problem){.kind = kind,
                                       .line = line_of(s, at),
                                       .path = field_path(s, l->path, name),
@@ -82,7 +80,7 @@ static void key_problem(struct field_source *s, const struct level *l, enum fiel
 
 /* ---- single values ---- */
 
-/* What kind of value it is; '\0' for none. */
+/* Returns the first byte, which shows the kind of the value; '\0' if it is empty. */
 static char first_byte(struct str json) {
     return json.n > 0 ? json.p[0] : '\0';
 }
@@ -118,8 +116,8 @@ static enum json_kind kind_of_type(enum field_type type) {
     return JSON_STRING;
 }
 
-/* YAML turns the words On and Off into booleans, and digits into numbers, unless they stand in
- * quotes. False: this choice has no such word. */
+/* YAML turns the words On and Off into booleans, and digits into numbers, unless they are quoted.
+ * Sets *ret to the word again; returns false if the choice has no such word. */
 static bool scalar_as_word(const struct field *f, enum json_kind kind, struct str json,
                            struct str *ret) {
     if (f->type != FIELD_CHOICE || (kind != JSON_BOOL && kind != JSON_NUMBER))
@@ -138,7 +136,7 @@ static void set_value(struct field_source *s, const struct field *f, const char 
         field_bad_value(s, path, json, "%s", err.text);
 }
 
-/* Says that a text is wanted; what YAML took for something else is still a text in quotes. */
+/* Reports that a text is expected. Advises quotes if YAML read a number or a boolean. */
 static void wants_text(struct field_source *s, const char *path, struct str json,
                        enum json_kind found) {
     bool scalar = found == JSON_NUMBER || found == JSON_BOOL;
@@ -146,7 +144,7 @@ static void wants_text(struct field_source *s, const char *path, struct str json
                     kind_name(found), scalar ? "; put it in quotes" : "");
 }
 
-/* A value of a row that takes no list or object. */
+/* Reads the value of a row that takes no list or object. */
 static void read_scalar(struct field_source *s, const struct field *f, const char *path,
                         struct str json, void *object) {
     struct json_reader r;
@@ -175,7 +173,7 @@ static void read_texts(struct field_source *s, const struct field *f, const char
     memcpy((char *)object + f->count_offset, &none, f->count_size);
     if (!json_array(&r))
         return;
-    while (json_element(&r) && count <= FIELD_LIST_MAX) { /* one more, and it is said */
+    while (json_element(&r) && count <= FIELD_LIST_MAX) { /* one more is reported */
         const char *item_path = field_path_at(s, path, count++);
         struct str value = json_skip(&r);
         struct json_reader item;
@@ -228,7 +226,7 @@ static void read_objects(struct field_source *s, const struct field *f, const ch
             return;
         }
         char *longer = arena_push(s->arena, items, count, &cap, f->table->size);
-        if (longer == NULL) /* the document's owner sees that the arena failed */
+        if (longer == NULL) /* the caller sees that the arena failed */
             return;
         items = longer;
         char *item = items + count * f->table->size;
@@ -276,7 +274,7 @@ static void read_value(struct field_source *s, const struct field *f, const char
 
 /* ---- keys ---- */
 
-/* What stands behind "prefix." in a row's path; NULL: the row is of another section. */
+/* Returns the rest of a row's path after "prefix."; NULL if the row is in another section. */
 static const char *below(const char *path, const char *prefix) {
     size_t n = strlen(prefix);
     if (n == 0)
@@ -284,7 +282,7 @@ static const char *below(const char *path, const char *prefix) {
     return strncmp(path, prefix, n) == 0 && path[n] == '.' ? path + n + 1 : NULL;
 }
 
-/* The row that `key` names in this section: exactly, or by a path that goes on. */
+/* Returns the row that `key` names in this section, or the first row of the section `key`. */
 static const struct field *find_row(const struct level *l, struct str key, bool *ret_is_section) {
     for (size_t i = 0; i < l->table->count; i++) {
         const char *rest = below(l->table->fields[i].path, l->prefix);
@@ -357,7 +355,7 @@ static void read_member(struct field_source *s, struct level *l, struct str key,
     inner.prefix = field_path(s, l->prefix, name);
     inner.sections_seen = (field_set){{0}};
     read_section(s, &inner, value);
-    l->rows_seen = inner.rows_seen; /* what it began with, and more */
+    l->rows_seen = inner.rows_seen; /* includes the rows of this level */
 }
 
 static void read_section(struct field_source *s, struct level *l, struct str json) {

@@ -1,16 +1,16 @@
 /*
- * Typed tables: the keys of a YAML document, as data. The row of a key has the member of a C struct
+ * Typed tables: the keys of a YAML document, as data. A row has a key, the member of a C struct
  * that it fills, its type, range and default, and its help. The strict decoder, the flags, the help
- * text and the documentation all come from the rows, so none of them can have a key that the others
- * lack.
+ * text and the documentation are all made from the rows, so that all of them have the same keys.
  *
  *     static const struct field fields[] = {
- *         {.path = "log.level", .type = FIELD_CHOICE, FIELD_MEMBER(struct configuration,
- * log.level), .choices = levels, .initial = LOG_INFO, .help = "..."},
+ *         {.path = "log.level", .type = FIELD_CHOICE, .choices = levels, .initial = LOG_INFO,
+ *          FIELD_MEMBER(struct configuration, log.level), .help = "..."},
  *     };
  *
- * A path with dots stands for nested objects. Decoding goes on after a problem: all of a document's
- * problems are reported, each with its line. Memory comes from the caller's arena; not thread-safe.
+ * A path with dots stands for nested objects. Decoding goes on after a problem, so that all
+ * problems of a document are reported, each with its line. Memory is in the caller's arena; not
+ * thread-safe.
  */
 #pragma once
 
@@ -43,13 +43,13 @@ enum field_type {
     FIELD_DURATION, /* the same, in milliseconds; written as "1.5s" */
     FIELD_CHOICE,   /* bool, enum or integer: the value of one of `choices` */
     FIELD_LABELS,   /* struct labels */
-    FIELD_CSTRS,    /* list: const char *const *, and how many */
-    FIELD_STRS,     /* list: const struct str *, and how many */
+    FIELD_CSTRS,    /* list: const char *const *, and their number */
+    FIELD_STRS,     /* list: const struct str *, and their number */
     FIELD_OBJECT,   /* a struct that `table` describes */
-    FIELD_OBJECTS,  /* list of them: a pointer to the first, and how many */
-    FIELD_CUSTOM,   /* whatever `read` makes of a value that is not null */
+    FIELD_OBJECTS,  /* list of such structs: a pointer to the first, and their number */
+    FIELD_CUSTOM,   /* decoded by `read`, if it is not null */
     FIELD_ANY,      /* a key that is allowed and not used: any value */
-    FIELD_REFUSED,  /* a key that must not be here; `help` says why */
+    FIELD_REFUSED,  /* a key that must not be here; `help` has the reason */
 };
 
 struct field_choice {
@@ -66,7 +66,7 @@ struct field {
     size_t offset, size;             /* of the member */
     size_t count_offset, count_size; /* lists: of the member for the number of items */
     bool required;
-    int64_t min, max;         /* numbers and durations; how many items of a list, at most */
+    int64_t min, max;         /* range of numbers and durations; max: number of items of a list */
     int64_t initial;          /* default of numbers, durations, booleans and choices */
     const char *initial_text; /* default of a FIELD_CSTR; NULL: none */
     const struct field_choice *choices;
@@ -74,7 +74,7 @@ struct field {
     void (*read)(struct field_source *s, const char *path, struct str json, void *object);
     bool (*valid)(struct str); /* of texts and list items; NULL: any text */
     const char *noun;          /* for messages: "address", "label key" */
-    const char *form;          /* likewise, behind "is not a valid subject": what one looks like */
+    const char *form;          /* for messages, after "is not a valid subject": an example */
     const char *flag, *help;
 };
 
@@ -87,7 +87,7 @@ struct field_table {
     const struct field *fields;
     size_t count; /* at most FIELD_TABLE_MAX */
     size_t size;  /* of the struct */
-    /* For rules between rows: called for each object whose rows are all valid. May be NULL. */
+    /* Checks rules between rows, for each object with only valid rows. May be NULL. */
     void (*finish)(struct field_source *s, const char *path, struct str json, void *object);
 };
 
@@ -101,46 +101,46 @@ enum field_problem_kind {
     FIELD_UNKNOWN_KEY,
     FIELD_REPEATED_KEY,
     FIELD_BAD_VALUE,
-    FIELD_REMOVED_KEY, /* the key has no effect any more; the document is good all the same */
+    FIELD_REMOVED_KEY, /* the key has no effect any more; the document is still valid */
 };
 
 struct field_problem {
     enum field_problem_kind kind;
     uint32_t line;          /* 0: it belongs to no line */
     const char *path;       /* "orderedSpread.rules[0].terms", "" for the document */
-    const char *text;       /* of a bad value: what is wrong */
-    const char *suggestion; /* of an unknown key: the key that may be meant, or NULL */
+    const char *text;       /* for a bad value: the mistake */
+    const char *suggestion; /* for an unknown key: the nearest key, or NULL */
 };
 
-/* The document that is decoded, and the function that is called with its problems, whose texts are
- * valid during the call only. */
+/* The document to decode, and the function that gets its problems. Their texts are only valid
+ * during the call. */
 struct field_source {
-    struct arena *arena;         /* for what is decoded; borrowed, and must outlive it */
+    struct arena *arena;         /* for decoded values; borrowed, must outlive them */
     const struct yaml_json *doc; /* borrowed likewise: strings may point into it */
     void (*problem)(void *ctx, const struct field_problem *problem);
     void *ctx;
-    bool (*is_removed)(const char *path); /* was there such a key once? NULL: there was none */
+    bool (*is_removed)(const char *path); /* was this once a key? NULL: no keys were removed */
     uint32_t problem_count;               /* without removed keys */
 };
 
 /* Sets the member of every row to its default. Objects in lists get defaults when they are decoded.
  */
 void fields_set_defaults(const struct field_table *t, struct arena *arena, void *object);
-/* Decodes a JSON object, which is a part of s->doc, over the present members. Problems name it by
- * `path`. */
+/* Decodes a JSON object, which is a part of s->doc, over the present members. `path` is its path in
+ * problems. */
 void fields_read(struct field_source *s, const struct field_table *t, const char *path,
                  struct str json, void *object);
 
 /* Reports a problem with the value at `json`. */
 void field_bad_value(struct field_source *s, const char *path, struct str json, const char *fmt,
                      ...) PRINTF_LIKE(4, 5);
-/* "a.b", or "b" if a is empty; and "a[2]". In the arena; "" if there was no memory. */
+/* Return "a.b", or "b" if a is empty; and "a[2]". In the arena; "" without memory. */
 const char *field_path(struct field_source *s, const char *a, const char *b);
 const char *field_path_at(struct field_source *s, const char *a, uint32_t index);
 
 /*
- * Sets a member from text, as flags do: numbers, booleans, durations, choices and texts. Appends an
- * item to a list, which `clear_list` empties before. 0, -EINVAL with the reason alone, or -ENOMEM.
+ * Sets a member from text, as for a flag: numbers, booleans, durations, choices and texts. Appends
+ * an item to a list; `clear_list` empties it before. 0, -EINVAL with only the reason, or -ENOMEM.
  */
 int field_set_text(const struct field *f, struct str text, bool clear_list, struct arena *arena,
                    void *object, struct err *err) MUST_CHECK;

@@ -1,10 +1,10 @@
 /*
- * What settings say about the scheduling of Karmada's bindings: the endpoints of fleets and
- * `evenkeel simulate` ask here.
+ * The options for scheduling Karmada's bindings, from the settings: for the endpoints of fleets and
+ * `evenkeel simulate`.
  */
 #pragma once
 
 #include "config/configuration.h"
 
-/* The settings were checked. */
+/* Call after the settings have been checked. */
 void configuration_karmada(const struct configuration *c, struct karmada_options *ret);

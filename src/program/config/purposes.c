@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <stdio.h>
 
-/* ---- what turns a purpose on ---- */
+/* ---- conditions that turn a purpose on ---- */
 
 static bool extender_listens(const struct configuration *c) {
     return configuration_listens(c->extender.listen);
@@ -35,7 +35,7 @@ static bool keeps_services(const struct configuration *c) {
     return takes_members(c) && c->estimator.services;
 }
 
-/* Without Karmada's API server they are found by DNS. */
+/* Without Karmada's API server, estimators are found by DNS. */
 static bool looks_for_estimators(const struct configuration *c) {
     return configuration_asks_estimators(c) && server_is_set(&c->karmada_server);
 }
@@ -47,10 +47,10 @@ static bool looks_for_estimators(const struct configuration *c) {
 static const struct {
     const char *name;
     bool (*wanted)(const struct configuration *c);
-    uint32_t kinds; /* NEED() of what the kinds are watched for */
+    uint32_t kinds; /* NEED() bits: watches the kinds with these needs */
     enum server_role server;
     bool writes;
-    const char *lease; /* what comes behind the Lease's name; NULL: nobody is elected */
+    const char *lease; /* the suffix of the Lease's name; NULL: no leader is elected */
 } purposes[PURPOSES] = {
     [PURPOSE_PODS] = {.name = "pods",
                       .wanted = configuration_serves_pods,
@@ -114,7 +114,7 @@ static bool works_at(const struct configuration *c, enum purpose p, enum server_
 
 /* ---- kinds ---- */
 
-/* Switched off by itself, whoever wants it. */
+/* Some needs have a switch of their own, which counts for every purpose. */
 static bool is_on(const struct configuration *c, enum kind_need need) {
     switch (need) {
     case KIND_FOR_DEFAULTS:

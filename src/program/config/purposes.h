@@ -1,9 +1,8 @@
 /*
- * What a process works for, as one table: each purpose says what turns it on, which kinds it
- * watches, at which API server, whether it writes there, and which Lease its leader holds. Whoever
+ * The purposes of a process, as one table: each purpose has a condition that turns it on, the kinds
+ * it watches, its API server, whether it writes there, and the Lease of its leader. All code that
  * needs an API server reads this table: the components of the daemon, the checks of a
- * configuration, and those of permissions. A listener that is on is a reason for some purposes, and
- * for others it is none.
+ * configuration, and those of permissions. Some purposes need a listener that is on, others do not.
  */
 #pragma once
 
@@ -11,41 +10,41 @@
 
 enum purpose {
     PURPOSE_PODS,         /* answers about pods: extender and webhook */
-    PURPOSE_RESERVATIONS, /* the one replica to be asked: what it reserved the others do not know */
-    PURPOSE_CONTROLLERS,  /* what all replicas of the webhook would write alike */
-    PURPOSE_CERTIFICATES, /* of listeners, in Secrets */
+    PURPOSE_RESERVATIONS, /* only the leader answers: others do not have its reservations */
+    PURPOSE_CONTROLLERS,  /* writes objects that all replicas of the webhook would write alike */
+    PURPOSE_CERTIFICATES, /* keeps the listeners' certificates in Secrets */
     PURPOSE_FLEET,        /* knows the clusters of a fleet */
     PURPOSE_OCM,          /* decides Placements */
-    PURPOSE_MEMBERS,      /* knows the member clusters that Karmada has, to estimate them */
-    PURPOSE_ESTIMATOR_SERVICES, /* keeps the Services by which the estimator is found there */
+    PURPOSE_MEMBERS,      /* knows Karmada's member clusters, to estimate them */
+    PURPOSE_ESTIMATOR_SERVICES, /* keeps Services in Karmada that lead to the estimator */
     PURPOSE_ESTIMATORS,         /* finds the estimators of Karmada's clusters, to ask them */
     PURPOSES,
 };
 
-/* "pods", "ocm": in messages. Static. */
+/* Returns "pods", "ocm": for messages. Static. */
 const char *purpose_name(enum purpose purpose);
 bool purpose_is_wanted(const struct configuration *c, enum purpose purpose);
-/* Where it works: the hub is this cluster if it is not set. */
+/* Returns the server where it works: this cluster if its own server is not set. */
 enum server_role purpose_server(const struct configuration *c, enum purpose purpose);
 
-/* Is the kind watched at this server, unless it is read from state files? A kind may be watched at
- * two of them, for two purposes. */
+/* Is the kind watched at this server, unless it is read from state files? Two purposes may watch a
+ * kind at two servers. */
 bool kind_is_watched(const struct configuration *c, const struct watched_kind *kind,
                      enum server_role role);
-/* Does anything work there? */
+/* Does a purpose work at this server? */
 bool server_is_used(const struct configuration *c, enum server_role role);
-/* Is anything written there but bindings? */
+/* Does a purpose write to this server? Bindings of pods do not count. */
 bool server_is_written(const struct configuration *c, enum server_role role);
 
 /* ---- Leases: one for each purpose that has a leader ---- */
 
-/* Of the longest name, with its end; see `leaderElection.leaseName`. */
+/* The size of the longest name with its suffix; see `leaderElection.leaseName`. */
 enum { LEASE_NAME_SIZE = 280 };
 
-/* Is a leader elected for it? False without leader election. */
+/* Is a leader elected for the purpose? False without leader election. */
 bool lease_is_wanted(const struct configuration *c, enum purpose purpose);
-/* Is one for any purpose at this server? */
+/* Is a leader elected for any purpose at this server? */
 bool server_elects(const struct configuration *c, enum server_role role);
-/* The Lease of a purpose that has one. */
+/* Sets *ret to the name of the Lease of a purpose that has one. */
 void lease_name(const struct configuration *c, enum purpose purpose,
                 char ret[static LEASE_NAME_SIZE]);

@@ -1,6 +1,6 @@
 /*
- * The settings of former versions that are none any more. A setting goes when nobody has a reason
- * to change it: its value becomes a constant, its row in config/table.c becomes one here, and
+ * The settings of former versions that were removed. A setting is removed when there is no reason
+ * to change it: its value becomes a constant, its row moves from config/table.c to here, and
  * `UPDATE_DOCS=1 make unit` writes it into docs/configuration.md.
  */
 #include "config/table.h"

@@ -78,7 +78,7 @@ static const struct field default_fields[] = {
      .help = "default constraints count the pods of the pod's own Services and owner"},
 };
 
-/* Upstream refuses the same pair twice, too. */
+/* Upstream refuses a repeated pair, too. */
 static void default_finish(struct field_source *s, const char *path, struct str json,
                            void *object) {
     const struct spread_constraint *c = object;
@@ -120,7 +120,7 @@ static const struct field term_fields[] = {
 
 static void term_finish(struct field_source *s, const char *path, struct str json, void *object) {
     struct spread_constraint *c = object;
-    (void)s, (void)path, (void)json; /* nothing to complain of */
+    (void)s, (void)path, (void)json; /* nothing to check */
     c->min_domains = 1;
 }
 
@@ -146,8 +146,8 @@ static const struct field tier_fields[] = {
      .help = "What bytes in the same domain are worth, beside the other tiers."},
 };
 
-/* A policy's weights may rise, since they are those of preferences, which add up; here that can
- * only be a mistake. */
+/* In a policy the weights of tiers may rise: they are weights of preferences, which add up. Here a
+ * rise can only be a mistake. */
 static void tier_finish(struct field_source *s, const char *path, struct str json, void *object) {
     const struct locality_tier *tier = object;
     struct configuration_loading *l = s->ctx;
@@ -193,7 +193,7 @@ static const struct field selector_fields[] = {
 static const struct field_table selector_table =
     FIELD_TABLE(selector_fields, struct label_selector, NULL);
 
-/* podSelector, compiled at once. */
+/* Reads podSelector and compiles it. */
 static void read_selector(struct field_source *s, const char *path, struct str json, void *object) {
     struct ordered_rule *rule = object;
     struct label_selector selector = {.present = true};

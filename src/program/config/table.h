@@ -8,7 +8,7 @@
 
 enum { CONFIGURATION_RULES_MAX = 256 };
 
-/* One file being read: the ctx of its field_source. */
+/* The state of reading one file: the ctx of its field_source. */
 struct configuration_loading {
     struct configuration *into;
     configuration_problem_fn *found;
@@ -22,7 +22,7 @@ struct configuration_loading {
     uint32_t tier_count;
 };
 
-/* The removed setting of this path, or the first below it; SIZE_MAX: there is none. */
+/* Returns the index of the removed setting at or first below this path; SIZE_MAX if none. */
 size_t configuration_removed_find(const char *path);
 
 /* Can a namespace have this name? upstream: apimachinery validation IsDNS1123Label. */

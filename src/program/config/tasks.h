@@ -1,6 +1,6 @@
 /*
- * The settings by what people want to do: the headings of `evenkeel serve --help` and of the manual
- * page, and the first table of docs/configuration.md.
+ * Groups the settings by task: the headings of `evenkeel serve --help` and of the manual page, and
+ * the first table of docs/configuration.md.
  */
 #pragma once
 
@@ -11,7 +11,7 @@ struct configuration_task {
     const char *sections[6]; /* of the file: "extender", "reservations"; ended by NULL */
 };
 
-/* Gets the task at `index`, in the order of the help. Returns NULL behind the last. */
+/* Returns the task at `index`, in the order of the help; NULL after the last. */
 const struct configuration_task *configuration_task_at(size_t index);
 /* Returns the task that a setting belongs to, by its path; NULL for apiVersion and kind. */
 const struct configuration_task *configuration_task_of(const char *path);
