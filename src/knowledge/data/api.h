@@ -1,11 +1,11 @@
 /*
- * Where an API server has an object that tells where data is.
+ * The path of one of Fluid's objects (data/fluid/store.h) at an API server.
  */
 #pragma once
 
 #include "base/err.h"
 #include "data/fluid/store.h"
 
-/* Appends its path. 0, -EINVAL (a name that cannot be one, and would lead elsewhere)
+/* Appends the object's path. Returns 0, -EINVAL (not a valid name: it could lead elsewhere)
  * or -ENOMEM. */
 int fluid_api_object_path(const struct fluid_key *key, struct strbuf *out) MUST_CHECK;

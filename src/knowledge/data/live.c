@@ -65,7 +65,7 @@ void fluid_live_unlock(struct fluid_live *l) NOT_ANALYSED {
 
 static int parse(struct str object, enum fluid_kind kind, cJSON **ret, struct err *err) {
     cJSON *doc = cJSON_ParseWithLength(object.p, object.n);
-    if (doc == NULL) /* or there is no memory, which cJSON does not tell apart */
+    if (doc == NULL) /* or no memory: cJSON reports both alike */
         return err_set(err, -EINVAL, "a %s cannot be read", fluid_kind_name(kind));
     *ret = doc;
     return 0;

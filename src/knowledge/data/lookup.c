@@ -1,12 +1,12 @@
 /*
- * One look-up is rounds of GETs, few of them at the same time: each takes a connection. They end on
- * the client's thread, which only keeps their bytes and begins the next: the last one of a round
- * resumes the request on the thread of its connection, where the bytes are read and the answer is
- * tried again. So watches and leases, which live on the client's thread, wait for the connecting
- * and the receiving of a bounded number of reads, and for nothing else that a pod costs.
+ * A look-up is a number of rounds of GETs, few of them at the same time, since each takes a
+ * connection. They end on the client's thread, which only keeps the bytes and begins the next. The
+ * last GET of a round resumes the request on the thread of its connection, which parses the bytes
+ * and tries the answer again. So watches and leases, which use the client's thread, wait only for
+ * the connecting and receiving of a bounded number of reads, and for no other work for a pod.
  *
  * A look-up has one owner at a time: the handler, then the client's thread until the last GET of
- * the round has ended, then whoever the resumed request calls.
+ * the round has ended, then the handler of the resumed request.
  */
 #include "data/lookup.h"
 
@@ -19,33 +19,33 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum { READS_MAX = 24 }; /* of one review: some claims, and what each leads to */
+enum { READS_MAX = 24 }; /* of one review: some claims with their datasets and runtimes */
 
 struct lookup;
 
 struct read {
     struct lookup *lookup;
-    struct fluid_key key; /* strings: the look-up's */
+    struct fluid_key key; /* strings are in the look-up's `keys` */
     struct kube_request request;
-    struct str body; /* what it brought, the look-up's; empty: nothing, or it has been read */
+    struct str body; /* in the look-up's `bodies`; empty: nothing came, or it has been read */
 };
 
 struct lookup {
     struct lookup_question question; /* ctx is in `keys`; without the namespace */
     struct http_deferral *deferral;
-    struct arena keys;         /* of what was asked for, and of a copy of ctx */
-    struct arena bodies;       /* of what was brought in a round */
-    struct arena arena;        /* of the answer while it is tried */
+    struct arena keys;         /* for keys and paths, and for a copy of ctx */
+    struct arena bodies;       /* for the bodies of a round */
+    struct arena arena;        /* for one attempt to answer */
     struct fluid_store *found; /* owned */
     int64_t until_ms;
-    uint32_t place; /* of lookup_place_take() */
+    uint32_t place; /* from lookup_place_take() */
     struct read reads[READS_MAX];
-    unsigned count, pending; /* asked for in all; and not answered yet */
-    unsigned begun;          /* those before this one have been begun */
-    unsigned extra;          /* how many of extra_reads this round has */
+    unsigned count, pending; /* number of all reads, and of those without an answer yet */
+    unsigned begun;          /* the reads before this index have been started */
+    unsigned extra;          /* this round's share of extra_reads */
 };
 
-static _Atomic unsigned extra_reads; /* under way beside one of each look-up */
+static _Atomic unsigned extra_reads; /* running reads beyond the first of each look-up */
 
 /* ---- metrics ---- */
 
@@ -82,7 +82,7 @@ static void lookup_free(struct lookup *l) {
     free(l);
 }
 
-/* NULL: there is no memory. The place is the look-up's now. */
+/* Returns NULL without memory. Takes over the place in any case. */
 static struct lookup *lookup_new(const struct lookup_question *question, uint32_t place) {
     struct lookup *l = calloc(1, sizeof *l);
     if (l == NULL) {
@@ -136,7 +136,7 @@ static void prepare(struct lookup *l, const struct fluid_key *key) {
     l->count += r == 0 && !arena_failed(&l->keys);
 }
 
-/* Notes what was not asked for before, as long as there is time. False: there is nothing to ask. */
+/* Notes missing objects that were not read before, if there is time. False: nothing to read. */
 static bool note(struct lookup *l, const struct fluid_missing *missing) {
     bool has_time = l->until_ms > now_ms();
     unsigned before = l->count;
@@ -147,25 +147,24 @@ static bool note(struct lookup *l, const struct fluid_missing *missing) {
     return l->pending > 0;
 }
 
-/* How many more reads than one a round of so many begins at once; release_extra() gives them back.
- */
+/* Returns how many extra reads, beside the first, a round may start; see release_extra(). */
 static unsigned take_extra(unsigned reads) {
     unsigned taken = 0,
              most = reads < LIMIT_WEBHOOK_LOOKUP_READS ? reads : LIMIT_WEBHOOK_LOOKUP_READS;
     while (taken + 1 < most && atomic_fetch_add(&extra_reads, 1) < LIMIT_WEBHOOK_LOOKUP_EXTRA_READS)
         taken++;
     if (taken + 1 < most)
-        (void)atomic_fetch_sub(&extra_reads, 1); /* of the one that was too many */
+        (void)atomic_fetch_sub(&extra_reads, 1); /* gives back the refused one */
     return taken;
 }
 
 static void release_extra(struct lookup *l) {
-    (void)atomic_fetch_sub(&extra_reads, l->extra); /* the old number says nothing */
+    (void)atomic_fetch_sub(&extra_reads, l->extra); /* the old number is not used */
     l->extra = 0;
 }
 
-/* Asks for the first of what was noted last; on_done() asks for the others. From here on the
- * look-up is the client's thread's. */
+/* Starts the first of the reads noted last; on_done() starts the others. From here on the client's
+ * thread owns the look-up. */
 static void start_reads(struct lookup *l) {
     struct kube_client *client = l->question.client;
     unsigned first = l->count - l->pending;
@@ -175,11 +174,11 @@ static void start_reads(struct lookup *l) {
     for (unsigned i = first; i < end; i++)
         l->reads[i].request.timeout_ms = left_ms > 0 ? left_ms : 1;
     for (unsigned i = first; i < end; i++)
-        kube_request_start(client, &l->reads[i].request); /* the last one may free all of it */
+        kube_request_start(client, &l->reads[i].request); /* the last one may free the look-up */
 }
 
-/* After one read has ended with `error`, on the client's thread: begins another one of the round.
- * Without time, or without a client, those that have not begun have failed. */
+/* Starts another read of the round after one has ended with `error`, on the client's thread. If the
+ * time is over or the client is being closed, the reads that have not started fail. */
 static void start_next(struct lookup *l, int error) {
     int64_t left_ms = l->until_ms - now_ms();
     if (l->begun == l->count)
@@ -196,7 +195,7 @@ static void start_next(struct lookup *l, int error) {
     l->pending -= lost;
 }
 
-/* ---- what was brought ---- */
+/* ---- reading the bodies ---- */
 
 static int keep(struct read *read) {
     CLEANUP(doc_free) cJSON *doc = cJSON_ParseWithLength(read->body.p, read->body.n);
@@ -218,7 +217,7 @@ static void drop(void *ctx) {
     lookup_free(ctx);
 }
 
-/* Waits for another round, if there is anything left to ask for. */
+/* Starts another round if there are objects to read. Returns false if there are none. */
 static bool wait_again(struct lookup *l, const struct http_request *request,
                        const struct fluid_missing *missing) {
     if (!note(l, missing))
@@ -230,7 +229,7 @@ static bool wait_again(struct lookup *l, const struct http_request *request,
     return true;
 }
 
-/* Tries the answer again with what was found. A handler: on the connection's thread. */
+/* Tries the answer again with the objects read. A handler: runs on the connection's thread. */
 static void go_on(void *ctx, const struct http_request *request, struct http_response *response) {
     struct lookup *l = ctx;
     struct fluid_missing missing;
@@ -240,7 +239,7 @@ static void go_on(void *ctx, const struct http_request *request, struct http_res
     arena_reset(&l->arena);
     if (!l->question.attempt(l->question.ctx, &looks)) {
         if (wait_again(l, request, &missing))
-            return; /* it may be gone already */
+            return; /* `l` may be freed already */
         arena_reset(&l->arena);
         (void)l->question.attempt(l->question.ctx, &last); /* answers */
     }

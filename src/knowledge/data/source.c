@@ -16,11 +16,11 @@
 
 enum {
     PROFILE_ARENA_BYTES = 16 << 20,
-    PLUGIN_BUDGET_MS = 100, /* a tenth of the 1 s that is the least timeoutSeconds of a webhook */
+    PLUGIN_BUDGET_MS = 100, /* a tenth of the shortest timeoutSeconds of a webhook, 1 s */
 };
 
 struct fluid_set {
-    struct arena arena;        /* of the profile */
+    struct arena arena;        /* for the profile */
     struct fluid_store *store; /* owned; NULL: the objects are live */
     struct fluid_live *live;
     struct fluid_profile profile;
@@ -30,10 +30,10 @@ struct fluid_set {
 
 struct fluid_source {
     struct fluid_source_options options;
-    uint64_t seen;          /* of the profile's file when last looked at; 0: there is none */
-    struct mutex mutex;     /* of `now`, for the moment in which it is taken or replaced */
+    uint64_t seen;          /* last fingerprint of the profile's file; 0: no file */
+    struct mutex mutex;     /* guards `now` while it is taken or replaced */
     struct fluid_set *now;  /* held; NULL before the first load */
-    struct fluid_set *next; /* owned: of the reading under way */
+    struct fluid_set *next; /* owned: the set that is being read */
     struct file_follower follower;
 };
 
@@ -80,7 +80,7 @@ struct fluid_set *fluid_hold(struct fluid_source *s) {
     mutex_lock(&s->mutex);
     struct fluid_set *set = s->now;
     if (set != NULL)
-        (void)atomic_fetch_add(&set->holders, 1); /* the old number says nothing */
+        (void)atomic_fetch_add(&set->holders, 1); /* the old number is not used */
     mutex_unlock(&s->mutex);
     if (set != NULL && set->live != NULL)
         fluid_live_hold(set->live);
@@ -123,7 +123,7 @@ void fluid_source_free(struct fluid_source *s) {
 
 /* ---- the profile's file ---- */
 
-/* Remembers what the file looks like: before it is read, so a change is seen next time. */
+/* Keeps the file's fingerprint. Call before reading it, so that a later change is noticed. */
 static int look(struct fluid_source *s, struct err *err) {
     struct manifests profile = {0};
     const char *path = s->options.profile;
@@ -135,7 +135,7 @@ static int look(struct fluid_source *s, struct err *err) {
 
 bool fluid_source_changed(struct fluid_source *s) {
     const uint64_t before = s->seen;
-    (void)look(s, NULL); /* a file that has gone is a change, too */
+    (void)look(s, NULL); /* a deleted file is a change, too */
     return s->seen != before;
 }
 
@@ -167,7 +167,7 @@ static int begin(struct fluid_source *s, struct err *err) {
     return s->next != NULL ? 0 : no_memory(err);
 }
 
-/* The set takes the place of the one before. */
+/* Completes the set and replaces the old one. */
 static int end(struct fluid_source *s, struct err *err) {
     int r = read_profile(s->options.profile, s->next, err);
     if (r == 0) {
@@ -188,11 +188,11 @@ int fluid_source_load(struct fluid_source *s, struct err *err) {
 /* ---- state files ---- */
 
 static int begin_following(void *ctx, struct err *err) {
-    (void)look(ctx, NULL); /* what is wrong with it is seen at the end */
+    (void)look(ctx, NULL); /* end() reports errors of the file */
     return begin(ctx, err);
 }
 
-/* Of a pod's text few bytes are slashes: to look for these is quicker than memmem() by far. */
+/* Looks for slashes, which are rare in a pod's text: much faster than memmem(). */
 static bool has_dataset_label(struct str json) {
     static const char label[] = FLUID_LABEL_DATASET;
     const size_t length = sizeof label - 1, domain = strcspn(label, "/");
@@ -206,13 +206,13 @@ static bool has_dataset_label(struct str json) {
     return false;
 }
 
-/* What is not Fluid's, nearly all of a cluster, is passed over. */
+/* Skips objects that are not Fluid's: nearly all of a cluster. */
 static int take(void *ctx, const struct file_object *object, struct err *err) {
     const struct fluid_source *s = ctx;
     enum fluid_kind kind;
     if (!fluid_kind_of(object->type, &kind))
         return 0;
-    /* of a cluster's pods few have the label, and to parse all would take longest of all */
+    /* few pods have the label, and parsing all pods would take most of the time */
     if (kind == FLUID_WORKER && !has_dataset_label(object->json))
         return 0;
     CLEANUP(doc_free) cJSON *doc = cJSON_ParseWithLength(object->json.p, object->json.n);
@@ -224,7 +224,7 @@ static int take(void *ctx, const struct file_object *object, struct err *err) {
 static int end_following(void *ctx, struct err *err) {
     const struct fluid_source *s = ctx;
     int r = end(ctx, err);
-    if (r == 0) /* and this is the thread that replaces it */
+    if (r == 0) /* `now` is safe: only this thread replaces it */
         LOG_I("Fluid's objects read", LOG_INT("objects", fluid_store_count(s->now->data.store)));
     return r;
 }

@@ -14,12 +14,12 @@ struct fluid_watch {
 
 /* ---- the store ---- */
 
-/* The kind whose first object makes another one worth watching; itself: always. */
+/* Returns the kind whose first object makes this kind worth watching. */
 static enum fluid_kind worth_after(enum fluid_kind kind) {
     return kind == FLUID_STATEFUL_SET ? FLUID_EFC : FLUID_DATASET;
 }
 
-/* Starts what is worth watching now that there is an object of this kind. */
+/* Starts the watches that are worth it now that there is an object of this kind. */
 static int start_after(const struct fluid_watch *w, enum fluid_kind kind, struct err *err) {
     int r = 0;
     if (kind != FLUID_DATASET && kind != FLUID_EFC)

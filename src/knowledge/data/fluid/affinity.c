@@ -8,7 +8,7 @@ static int no_memory(struct err *err) {
     return err_set(err, -ENOMEM, "cannot add node affinity: out of memory");
 }
 
-/* ---- what is asked for ---- */
+/* ---- requirements of plugins ---- */
 
 struct label_expression affinity_requirement(const char *key, const char *op,
                                              const struct str *value) {
@@ -16,7 +16,7 @@ struct label_expression affinity_requirement(const char *key, const char *op,
 }
 
 static int make_requirement(const struct label_expression *is, struct fluid_requirement *ret) {
-    struct steps no_limit = {0}; /* it is one of ours */
+    struct steps no_limit = {0}; /* not a user's requirement: it needs no budget */
     ret->is = *is;
     return terms_hash_requirement(is, false, &no_limit, &ret->hash);
 }
@@ -74,7 +74,7 @@ int affinity_conjuncts_of(struct fluid_conjuncts *conjuncts,
     return r == 0 ? affinity_conjuncts_add(conjuncts, &conjunct, arena) : r;
 }
 
-/* ---- what there is ---- */
+/* ---- terms ---- */
 
 int affinity_begin(struct fluid_edit *e) {
     const struct written_affinity *own = &e->details->affinity;
@@ -96,7 +96,7 @@ static bool is_empty(const struct fluid_term *term) {
     return own_count(term) + term->added_count == 0;
 }
 
-/* A term with `more` requirements behind what it has. 0 or -ENOMEM. */
+/* Returns in *ret the term with `more` requirements at its end. 0 or -ENOMEM. */
 static int extend(const struct fluid_term *term, const struct fluid_requirement *more,
                   uint32_t count, struct arena *arena, struct fluid_term *ret) {
     struct fluid_requirement *added = arena_array(arena, term->added_count + count, sizeof *added);
@@ -111,7 +111,7 @@ static int extend(const struct fluid_term *term, const struct fluid_requirement 
     return 0;
 }
 
-/* Works the hashes of a term out. 0 or -ENOMEM. */
+/* Computes the hashes of a term. 0 or -ENOMEM. */
 static int hash_term(struct fluid_term *term, struct steps *steps, struct arena *arena) {
     static const struct written_term nothing;
     struct requirement_hashes own;
@@ -140,14 +140,14 @@ static void set_required(struct fluid_edit *e, struct fluid_term *terms, uint32_
 
 /* ---- the correct merge ---- */
 
-/* Terms of a product, each of them once. */
+/* The terms of a product, without repeated ones. */
 struct product {
     struct fluid_term *terms;
     uint32_t count, cap;
     struct term_set set;
     struct steps *steps;
     struct arena *arena;
-    bool is_changed; /* not only the terms that there were */
+    bool is_changed; /* differs from the old terms */
 };
 
 static int append(struct product *p, const struct fluid_term *term) {
@@ -159,7 +159,7 @@ static int append(struct product *p, const struct fluid_term *term) {
     return 0;
 }
 
-/* `a AND b`, without a requirement that is there twice. */
+/* Returns `a AND b` in *ret, without repeated requirements. 0 or -ENOMEM. */
 static int conjunction(struct product *p, const struct fluid_term *a,
                        const struct fluid_alternative *b, struct fluid_term *ret) {
     struct fluid_requirement *more = arena_array(p->arena, b->count, sizeof *more);
@@ -172,7 +172,7 @@ static int conjunction(struct product *p, const struct fluid_term *a,
     return extend(a, more, count, p->arena, ret);
 }
 
-/* Appends `a AND b`, unless it is there. 0 or -ENOMEM. */
+/* Appends `a AND b`, unless the product has it. 0 or -ENOMEM. */
 static int multiply(struct product *p, const struct fluid_term *a,
                     const struct fluid_alternative *b) {
     struct fluid_term term;
@@ -219,8 +219,8 @@ static bool implies_one(const struct fluid_term *term, const struct fluid_conjun
     return false;
 }
 
-/* Appends what one of the pod's terms becomes. Terms that stay as they are may be equal: they are
- * the user's. 0 or -ENOMEM. */
+/* Appends one of the pod's terms, multiplied by the conjunct where needed. Unchanged terms may be
+ * equal: the user wrote them. 0 or -ENOMEM. */
 static int multiply_term(struct product *p, struct fluid_term *term,
                          const struct fluid_conjunct *conjunct) {
     bool is_new;
@@ -236,7 +236,7 @@ static bool is_required(const struct fluid_edit *e) {
     return e->details->affinity.required || e->edits.requires;
 }
 
-/* What `p` holds once the budget is spent is of no use. 0 or -ENOMEM. */
+/* Multiplies all terms. Do not use `p` after the budget is spent. 0 or -ENOMEM. */
 static int multiply_terms(struct fluid_edit *e, const struct fluid_conjunct *conjunct,
                           struct product *p) {
     struct fluid_term nothing = {.own = NULL};
@@ -276,11 +276,11 @@ static struct fluid_conjunct flatten(const struct fluid_conjuncts *conjuncts, st
     for (uint32_t i = 0; i < conjuncts->count; i++)
         for (uint32_t k = 0; k < conjuncts->items[i].count; k++)
             if (affinity_conjunct_add(&all, &conjuncts->items[i].items[k], arena) != 0)
-                break; /* the arena says so */
+                break; /* the caller asks the arena */
     return all;
 }
 
-/* All requirements into the first term. */
+/* Adds all requirements to the first term. */
 static int merge_legacy(struct fluid_edit *e, const struct fluid_conjunct *injected) {
     struct fluid_term *merged = arena_array(e->arena, e->edits.term_count, sizeof *merged);
     if (merged == NULL)
@@ -295,7 +295,7 @@ static int merge_legacy(struct fluid_edit *e, const struct fluid_conjunct *injec
     return 0;
 }
 
-/* The product of `terms` and those of `injected` that are not empty. */
+/* Requires the product of `terms` and the alternatives of `injected` that are not empty. */
 static int merge_each(struct fluid_edit *e, const struct fluid_term *terms, uint32_t count,
                       const struct fluid_conjunct *injected) {
     struct product p = {.arena = e->arena};
@@ -312,7 +312,7 @@ static int merge_each(struct fluid_edit *e, const struct fluid_term *terms, uint
     return 0;
 }
 
-/* The product of the terms that are not empty; where a side has only empty ones, the other. */
+/* Requires the product of the terms that are not empty; if one side has none, the other side. */
 static int merge_head(struct fluid_edit *e, const struct fluid_conjunct *injected) {
     static const struct fluid_term nothing;
     struct fluid_term *user = arena_array(e->arena, e->edits.term_count, sizeof *user);
@@ -330,7 +330,7 @@ static int merge_head(struct fluid_edit *e, const struct fluid_conjunct *injecte
                           : merge_each(e, &nothing, 1, injected);
 }
 
-/* Where there is nothing to meet, the empty ones too. */
+/* For a pod without terms: requires the alternatives as they are, empty ones too. */
 static int set_injected(struct fluid_edit *e, const struct fluid_conjunct *injected) {
     struct fluid_term *terms = arena_array(e->arena, injected->count, sizeof *terms);
     if (terms == NULL)
@@ -367,7 +367,7 @@ int affinity_require(struct fluid_edit *e, const struct fluid_conjuncts *conjunc
 
 /* ---- preferences ---- */
 
-/* Is this all that a term of the pod's asks for? 0 or -ENOMEM. */
+/* Sets *ret: is `wanted` the only requirement of this term of the pod? 0 or -ENOMEM. */
 static int is_all(const struct written_term *term, const struct fluid_requirement *wanted,
                   struct steps *steps, bool *ret) {
     struct hash128 hash;
@@ -380,7 +380,7 @@ static int is_all(const struct written_term *term, const struct fluid_requiremen
     return r;
 }
 
-/* 0 or -ENOMEM. */
+/* Sets *ret: does the pod prefer `wanted` already? 0 or -ENOMEM. */
 static int has_preference(struct fluid_edit *e, const struct fluid_requirement *wanted, bool *ret) {
     const struct written_affinity *own = &e->details->affinity;
     int r = 0;

@@ -1,21 +1,21 @@
 /*
- * Node affinity as plugins add it to a pod.
+ * Adds the node affinity of plugins to a pod.
  *
- * A plugin requires *conjuncts*, all of which must hold; each is a list of *alternatives*, of which
- * one must hold, and each of those is some requirements, all of which must hold:
+ * A plugin requires *conjuncts*, and all of them must hold. A conjunct is a list of *alternatives*,
+ * and one of them must hold. An alternative is a list of requirements, and all of them must hold:
  *
  *     [[{a In 1}], [{zone In z1}, {zone In z2}]]        a=1 and (zone=z1 or zone=z2)
  *
- * How they meet what the pod requires already is the mode's: FLUID_CORRECT takes the product with
- * every term of the pod; the others do as Fluid did, which makes one list of all alternatives.
+ * The mode decides how they are merged with the pod's own terms: FLUID_CORRECT multiplies them with
+ * every term of the pod; the other modes do as Fluid, which makes one list of all alternatives.
  *
- * All memory is the arena's; strings and values are borrowed for its life.
+ * All memory is in the arena; strings and values are borrowed for its life.
  */
 #pragma once
 
 #include "data/fluid/plugin.h"
 
-enum { AFFINITY_TERMS_MAX = 64 }; /* terms that FLUID_CORRECT lets a product have */
+enum { AFFINITY_TERMS_MAX = 64 }; /* the most terms of a product in FLUID_CORRECT */
 
 struct fluid_alternative {
     struct fluid_requirement *items;
@@ -32,14 +32,14 @@ struct fluid_conjuncts {
     uint32_t count, cap;
 };
 
-/* key operator [value]; without a value when it is NULL. */
+/* Returns "key operator [value]"; without a value if it is NULL. */
 struct label_expression affinity_requirement(const char *key, const char *op,
                                              const struct str *value);
-/* "true", for the labels of datasets. */
+/* "true": the value of the labels of datasets. */
 extern const struct str affinity_true;
 
-/* Add a requirement unless it is there, an alternative, a conjunct, and a conjunct of one
- * requirement. 0 or -ENOMEM. */
+/* Add a requirement (once), an alternative, a conjunct, and a conjunct of one requirement. 0 or
+ * -ENOMEM. */
 int affinity_alternative_add(struct fluid_alternative *alternative,
                              const struct label_expression *requirement,
                              struct arena *arena) MUST_CHECK;
@@ -52,13 +52,13 @@ int affinity_conjuncts_of(struct fluid_conjuncts *conjuncts,
                           const struct label_expression *requirement,
                           struct arena *arena) MUST_CHECK;
 
-/* Begins with what the pod requires. 0 or -ENOMEM. */
+/* Begins with the pod's own required terms. 0 or -ENOMEM. */
 int affinity_begin(struct fluid_edit *e) MUST_CHECK;
 
 /*
- * Requires `conjuncts` of the pod. None, or none with alternatives: nothing happens. FLUID_CORRECT
- * leaves a term alone that implies a conjunct already, and one without any requirement, which
- * matches no node; a required part without terms is left for the API server to refuse.
+ * Requires `conjuncts` of the pod. Does nothing without any, or without any alternatives.
+ * FLUID_CORRECT does not change a term that implies a conjunct already, or that has no requirement
+ * and so matches no node. It leaves a required part without terms for the API server to refuse.
  * 0, -E2BIG (more than AFFINITY_TERMS_MAX terms, or fluid_too_much()) or -ENOMEM.
  */
 int affinity_require(struct fluid_edit *e, const struct fluid_conjuncts *conjuncts,
@@ -66,8 +66,8 @@ int affinity_require(struct fluid_edit *e, const struct fluid_conjuncts *conjunc
 
 /*
  * Prefers nodes that meet a requirement. FLUID_CORRECT adds no preference that the pod has already,
- * at whatever weight, none below weight 1, and takes 100 for more: the API server would refuse the
- * pod.
+ * with any weight. It drops weights below 1 and lowers those above 100 to 100, since the API server
+ * would refuse the pod.
  */
 int affinity_prefer(struct fluid_edit *e, int32_t weight,
                     const struct label_expression *requirement, struct err *err) MUST_CHECK;

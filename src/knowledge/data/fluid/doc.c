@@ -65,14 +65,14 @@ int doc_set(cJSON *parent, const char *name, cJSON *item) {
         cJSON_Delete(item);
         return -ENOMEM;
     }
-    /* The name moves over: cJSON_ReplaceItemInObject() of 1.7.15 copies it, and takes a copy that
-     * failed for a name. */
+    /* Moves the name: cJSON_ReplaceItemInObject() of 1.7.15 copies it, and does not notice when the
+     * copy fails. */
     if ((item->type & cJSON_StringIsConst) == 0)
         cJSON_free(item->string); /* a duplicate of a member has a name */
     item->string = old->string;
     item->type = (item->type & ~cJSON_StringIsConst) | (old->type & cJSON_StringIsConst);
     old->string = NULL;
-    return cJSON_ReplaceItemViaPointer(parent, old, item) ? 0 : -ENOMEM; /* never: old is there */
+    return cJSON_ReplaceItemViaPointer(parent, old, item) ? 0 : -ENOMEM; /* never: `old` exists */
 }
 
 int doc_push(cJSON *array, cJSON *item) {

@@ -1,9 +1,9 @@
 /*
- * Small edited documents: what cJSON lacks for reading and editing Kubernetes objects.
+ * Functions that cJSON lacks for reading and editing Kubernetes objects.
  *
- * Reading is lenient, for the API server has checked the object before a webhook sees it: a member
- * that is absent, null or of another type is not there. Writing is not: where a container of the
- * wrong type stands in the way, the edit fails. Strings are NUL-terminated and belong to the
+ * Reading is lenient, since the API server has checked the object before the webhook: a member
+ * that is absent, null or of another type counts as missing. Writing is strict: an edit fails where
+ * it needs an object or array and finds another type. Strings are NUL-terminated and belong to the
  * document. Not thread-safe for writers.
  */
 #pragma once
@@ -14,22 +14,22 @@
 #include <cJSON.h>
 #include <stdbool.h>
 
-/* NULL when there is no such member. */
+/* Return the object or array with this name; NULL if it is missing. */
 cJSON *doc_object(const cJSON *parent, const char *name);
 cJSON *doc_array(const cJSON *parent, const char *name);
-/* "" when there is no such member. */
+/* Returns the string with this name; "" if it is missing. */
 const char *doc_string(const cJSON *parent, const char *name);
-/* What stands at a path of field names, "status.cacheAffinity"; not for keys that have dots. Any
- * type but null; NULL when there is nothing. */
+/* Returns the value at a path of names, "status.cacheAffinity"; not for keys with dots. It may
+ * have any type but null. NULL: missing. */
 cJSON *doc_at(const cJSON *root, const char *path);
 
-/* The object or array with this name; an empty one is put there when it is absent or null. 0,
- * -EINVAL (something else is there) or -ENOMEM. */
+/* Get the object or array with this name; add an empty one if it is absent or null. 0, -EINVAL (the
+ * member has another type) or -ENOMEM. */
 int doc_need_object(cJSON *parent, const char *name, cJSON **ret, struct err *err) MUST_CHECK;
 int doc_need_array(cJSON *parent, const char *name, cJSON **ret, struct err *err) MUST_CHECK;
 
-/* Give `item` to an object (replacing what was there) or to the end of an array. It is owned by the
- * parent then, or freed on failure; NULL (out of memory) is a failure too. 0 or -ENOMEM. */
+/* Add `item` to an object (replacing an old one) or at the end of an array. The parent owns it;
+ * a failure frees it. An `item` that is NULL (out of memory) is a failure, too. 0 or -ENOMEM. */
 int doc_set(cJSON *parent, const char *name, cJSON *item) MUST_CHECK;
 int doc_push(cJSON *array, cJSON *item) MUST_CHECK;
 

@@ -4,15 +4,15 @@
 #include <stdlib.h>
 
 struct worker {
-    const char *node, *name; /* the store's */
+    const char *node, *name; /* borrowed from the store */
     int64_t replicas;        /* as in struct leaving_node */
     bool leaves;
 };
 
 struct search {
-    int64_t replicas; /* that are wanted; -1: not known */
+    int64_t replicas; /* number of wanted workers; -1: not known */
     struct worker *workers;
-    uint32_t count, max, leaving; /* with `workers` NULL they are only counted */
+    uint32_t count, max, leaving; /* `workers` NULL: only counts */
 };
 
 static struct worker read_worker(const struct search *s, const cJSON *pod) {
@@ -39,7 +39,7 @@ static bool add_worker(void *ctx, const cJSON *pod) {
     return true;
 }
 
-/* By node; there those that stay come first. */
+/* By node; on a node the workers that stay come first. */
 static int by_node(const void *a, const void *b) {
     const struct worker *x = a, *y = b;
     int order = strcmp(x->node, y->node);
@@ -48,7 +48,7 @@ static int by_node(const void *a, const void *b) {
     return order != 0 ? order : strcmp(x->name, y->name);
 }
 
-/* Of sorted workers. */
+/* Finds the nodes whose workers all leave; the workers are sorted by_node(). */
 static void take_nodes(const struct search *s, struct arena *arena, struct leaving_node *nodes,
                        uint32_t *ret_count) {
     *ret_count = 0;
@@ -72,7 +72,7 @@ int fluid_find_leaving(const struct fluid_store *store, const struct fluid_ident
     struct search s = {.replicas = fluid_wanted_workers(store, dataset), .max = *budget};
     fluid_store_each_worker(store, dataset->namespace, id, add_worker, &s);
     *budget -= s.count;
-    if (s.leaving == 0) /* nearly always: nothing is copied */
+    if (s.leaving == 0) /* nearly always */
         return 0;
     struct leaving_node *nodes = arena_array(arena, s.leaving, sizeof *nodes);
     s.workers = arena_array(arena, s.count, sizeof *s.workers);

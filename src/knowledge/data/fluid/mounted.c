@@ -13,7 +13,7 @@ static struct str copy(struct arena *arena, const char *text) {
     return arena_str(arena, str_of(text));
 }
 
-/* 0 or -ENOMEM. */
+/* Fills *ret for one dataset. 0 or -ENOMEM. */
 static int describe(const struct fluid_store *store, const struct fluid_dataset *d,
                     uint32_t *budget, struct arena *arena, struct mounted_dataset *ret) {
     const struct fluid_identity *id = &d->physical;
@@ -50,7 +50,7 @@ int fluid_find_mounted(const struct fluid_store *store, struct pod *pod, struct 
     const char *namespace = arena_cstr(arena, pod->meta.namespace);
     if (namespace == NULL)
         return err_set(err, -ENOMEM, "no memory for the pod's volumes");
-    /* A dataset that is not bound has no data anywhere, so whether it is does not matter here. */
+    /* A dataset that is not bound has no data on any node: it may be included. */
     const struct fluid_query query = {.store = store,
                                       .claims = pod->claims,
                                       .claim_count = pod->claim_count,

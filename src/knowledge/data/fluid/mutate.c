@@ -12,9 +12,9 @@ static bool is_true(const struct labels *labels, const char *key) {
     return str_eq(fluid_value(labels, key), STR("true"));
 }
 
-/* ---- which pods are Fluid's ---- */
+/* ---- is the pod one of Fluid's? ---- */
 
-/* The design's opt-in: the pod's word, else that of its namespace. */
+/* Does the pod's label, or else its namespace's, opt in as in the original design? */
 static bool opted_in(const struct fluid_question *q) {
     struct str own = fluid_value(&q->pod->meta.labels, FLUID_LABEL_OPT_IN);
     if (str_empty(own) && q->namespace_labels != NULL)
@@ -34,7 +34,7 @@ static enum choice choose(const struct fluid_options *o, const struct fluid_ques
     return q->locality != NULL ? CHOICE_POLICY : CHOICE_NONE;
 }
 
-/* Why nothing is to be done, or NULL. */
+/* Returns why the pod must not be changed, or NULL. */
 static const char *opt_out(const struct fluid_options *o, const struct labels *labels) {
     if (str_eq(fluid_value(labels, FLUID_LABEL_INJECTION), STR("false")))
         return "the pod's label '" FLUID_LABEL_INJECTION "' opts out";
@@ -46,7 +46,7 @@ static const char *opt_out(const struct fluid_options *o, const struct labels *l
     return NULL;
 }
 
-/* The pod's namespace is its own, which must be the request's, or the request's. */
+/* A namespace in the pod must be that of the request; without one it is the request's. */
 static int check_namespace(const struct fluid_question *q, struct err *err) {
     struct str own = q->details->namespace;
     if (!str_empty(own) && !str_eq(own, q->namespace))
@@ -85,7 +85,7 @@ static int run_one(const struct fluid_options *o, struct fluid_edit *e,
     return r;
 }
 
-/* The profile's tiers, of which a policy's take the place. */
+/* Does the plugin add the profile's tiers, which a policy's tiers replace? */
 static bool is_tiered(const struct fluid_plugin *plugin) {
     return plugin == &fluid_node_affinity_with_cache || plugin == &fluid_prefer_nodes_with_cache;
 }
@@ -151,14 +151,14 @@ static int skip_unasked(struct fluid_outcome *ret) {
     return 0;
 }
 
-/* Upstream denies the pod. */
+/* Denies the pod as upstream does; in FLUID_CORRECT admits it unchanged. */
 static int refuse(const struct fluid_options *o, int code, struct fluid_outcome *ret, int r) {
     ret->result = o->compat == FLUID_CORRECT ? FLUID_FAILED : FLUID_DENIED;
     ret->code = o->compat == FLUID_CORRECT ? 200 : code;
     return r;
 }
 
-/* Which datasets the pod mounts. */
+/* Finds the datasets that the pod mounts. */
 static int find_datasets(const struct fluid_query *about, const struct fluid_question *q,
                          struct arena *arena, struct fluid_datasets *ret, struct err *err) {
     const struct pod_details *d = q->details;

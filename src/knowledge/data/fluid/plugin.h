@@ -1,26 +1,26 @@
 /*
- * The plugins that edit a pod for its data, and what they share.
+ * The plugins that edit a pod for its data, and their common parts.
  *
- * A plugin gets the pod as it came and what the plugins before it want changed, and adds what it
- * wants; plugins run one after the other in the order of the profile. They are the behaviours of
- * Fluid's webhook and of the design that it grew from; names of both are understood:
+ * A plugin gets the original pod and the edits of the plugins before it, and adds its own edits.
+ * Plugins run one after the other in the order of the profile. They behave like the plugins of
+ * Fluid's webhook or of its original design; names of both are known:
  *
- *   PreferNodesWithoutCache     pods without a dataset: rather not on nodes that hold one
+ *   PreferNodesWithoutCache     pods without a dataset prefer nodes that hold none
  *   RequireNodeWithFuse         the FUSE client's node selector; RequireNodesWithFuse, the design's
  *                               name, requires that the client has run on the node
  *   NodeAffinityWithCache       tiered locality, preferred or required; PreferNodesWithCache, the
  *                               design's name, has tiers of its own
- *   MountPropagationInjector    mounts of datasets see what is mounted later
+ *   MountPropagationInjector    mounts of datasets see later mounts on the node
  *   DatasetUsageInjector        an annotation names the datasets in use
- *   PolicyLocality              a TopologyPolicy's tiers, in place of those two; in no profile
+ *   PolicyLocality              a TopologyPolicy's tiers instead of the profile's; in no profile
  *   ScaleInExclusion            not on nodes where a worker of the dataset is being removed
  *   FilePrefetcher, FuseSidecar known by name, and left to Fluid's own webhook
  *
- * How a plugin behaves where upstream's behaviour is a defect, the mode decides:
- *   FLUID_CORRECT  what the rules of the API mean: a pod needs all of its datasets, so their
- *                  conditions are AND-ed, no required term is widened, and running twice changes
- *                  nothing. Order is that of claim names.
- *   FLUID_HEAD     what Fluid does from June 2026 on (after 1.0.8)
+ * Where upstream's behaviour is a defect, the mode decides:
+ *   FLUID_CORRECT  follows the rules of the API: a pod needs all of its datasets, so their
+ *                  conditions are AND-ed, no required term is widened, and a second run changes
+ *                  nothing. The order is that of claim names.
+ *   FLUID_HEAD     as Fluid from June 2026 on (after 1.0.8)
  *   FLUID_LEGACY   the same with the merge of Fluid 0.6 to 1.0.8, which narrows the first
  *                  required term only
  */
@@ -36,37 +36,36 @@
 
 enum fluid_compat { FLUID_CORRECT, FLUID_HEAD, FLUID_LEGACY };
 
-/* Locality that a TopologyPolicy asks for. All of it is borrowed. */
+/* The locality of a TopologyPolicy. All of it is borrowed. */
 struct fluid_locality {
     const struct fluid_tier *tiers; /* the nearest first; names are keys of node labels */
-    uint32_t tier_count;            /* 0: the host alone */
-    int32_t host_weight;            /* then; 0: 100 */
-    bool required;                  /* the last tier is; those before it are preferred */
-    int32_t keep_others_off; /* with this weight pods without a dataset prefer nodes that hold none;
-                                0: they do not */
-    bool requires_others_off; /* pods without a dataset, but Fluid's own, may use no others */
-    /* The values of `key` on the nodes that have label `label`: "true", in an order that depends on
-     * nothing else; none when there are none, or too many. They live as long as the arena of the
-     * edit. 0 or -ENOMEM. */
+    uint32_t tier_count;            /* 0: only the host is a tier */
+    int32_t host_weight;            /* used if tier_count is 0; 0: 100 */
+    bool required;                  /* the last tier is required; false: all are preferred */
+    int32_t keep_others_off;  /* weight with which pods without a dataset prefer nodes that hold
+                                 none; 0: no preference */
+    bool requires_others_off; /* pods without a dataset, except Fluid's, must use such nodes */
+    /* Gets the values of `key` on the nodes with label `label`: "true", in a stable order; none if
+     * there are none or too many. They live as long as the arena of the edit. 0 or -ENOMEM. */
     int (*places)(const void *ctx, const char *label, const char *key, const struct str **ret,
                   uint32_t *ret_count);
     const void *ctx;
 };
 
-/* One pod on its way through a chain. */
+/* The state of one pod in a chain. */
 struct fluid_edit {
     const struct pod *pod; /* borrowed, as the following */
     const struct pod_details *details;
-    struct fluid_edits edits; /* so far; of no use after an error */
+    struct fluid_edits edits; /* so far; not valid after an error */
     const struct fluid_datasets *datasets;
     const struct fluid_profile *profile;
     bool is_placed;                        /* the pod has its node already */
-    const struct fluid_locality *locality; /* NULL: no policy asks for any */
+    const struct fluid_locality *locality; /* NULL: no policy asks for locality */
     enum fluid_compat compat;
-    bool original_fuse;  /* RequireNodeWithFuse means what the design meant */
-    struct steps *steps; /* the arena's: of all that is done for the pod */
+    bool original_fuse;  /* RequireNodeWithFuse has the meaning of the original design */
+    struct steps *steps; /* the arena's budget, for all work on the pod */
     struct arena *arena;
-    const char **notes; /* sentences for people: what was left out, and why; arena */
+    const char **notes; /* sentences for people: skipped edits with reasons; arena */
     size_t note_count;
     uint32_t note_cap;
     bool left_to_fluid; /* a plugin had work to do that only Fluid's webhook does */
@@ -74,27 +73,27 @@ struct fluid_edit {
 
 struct fluid_plugin {
     const char *name;
-    bool places; /* edits node affinity: means nothing to a pod that has its node already */
-    /* `ret_stop` is false; a plugin sets it to end the chain. 0, -E2BIG (too many terms, or too
-     * much work) or -ENOMEM. */
+    bool places; /* edits node affinity, which has no effect on a pod that has its node already */
+    /* Edits `e`. `ret_stop` is false; a plugin sets it to end the chain. 0, -E2BIG (too many terms,
+     * or too much work) or -ENOMEM. */
     int (*mutate)(struct fluid_edit *e, bool *ret_stop, struct err *err);
 };
 
-/* -E2BIG: the budget of steps is spent. */
+/* Returns -E2BIG, with a sentence: the budget of steps is spent. */
 int fluid_too_much(struct err *err) MUST_CHECK;
 
-/* By name; NULL when there is none. Static. */
+/* Returns the plugin with this name, or NULL. Static. */
 const struct fluid_plugin *fluid_plugin_find(struct str name);
 
-/* Adds a sentence to the notes. Want of memory shows in the arena. */
+/* Adds a sentence to the notes. Lack of memory shows in the arena. */
 void fluid_note(struct fluid_edit *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
-/* The value of a label or annotation; "" when there is none. */
+/* Returns the value of a label or annotation; "" if it is missing. */
 struct str fluid_value(const struct labels *labels, const char *key);
 
-/* The key of the label that nodes carry for a dataset (fluid_label_key() of the physical one). ""
- * with a note when FLUID_CORRECT cannot use it, for the API server would refuse the pod; NULL when
- * the arena failed. */
+/* Returns the key of the label that nodes have for a dataset (fluid_label_key() of the physical
+ * one). Returns "", with a note, if FLUID_CORRECT cannot use it because the API server would refuse
+ * the pod; NULL if the arena failed. */
 const char *fluid_dataset_label(struct fluid_edit *e, const char *prefix,
                                 const struct fluid_dataset *d);
 

@@ -1,18 +1,18 @@
 /*
  * NodeAffinityWithCache: tiered locality. A pod goes near the data of its datasets: to nodes where
  * a cache worker runs (tier fluid.io/node), where the FUSE client has run (fluid.io/fuse), or that
- * share a label, such as the zone, with the place the workers are bound to (any other tier; the
- * place is the runtime's status.cacheAffinity). Each tier has a weight; pod label
+ * share a label, for example the zone, with the place of the workers (any other tier; the place is
+ * the runtime's status.cacheAffinity). Each tier has a weight; pod label
  * fluid.io/dataset.<claim>.sched: "required" asks for the required tiers instead.
  *
- * Who says something about locality wins: a pod whose own node affinity or node selector names a
- * tier's key is left alone.
+ * The pod's own rules win: if its node affinity or selector names a tier's key, the plugin does
+ * not change it.
  *
- * FLUID_CORRECT differs from upstream in what those rules mean:
- * - the required tiers of a dataset are AND-ed, as Fluid's manual says, and keys that stand
- * together in a term of cacheAffinity stay together;
- * - what the pod says is what it said when it came, in its node selector too, and by the label of
- *   a dataset too: that dataset is left alone;
+ * FLUID_CORRECT differs from upstream:
+ * - the required tiers of a dataset are AND-ed, as in Fluid's manual, and keys of one term of
+ *   cacheAffinity stay together;
+ * - only the pod's original rules count, not edits of other plugins. Its node selector always
+ *   counts, and if the pod names a label of a dataset, that dataset gets no edits;
  * - a tier that no node can fulfil (the workers of a ThinRuntime are not labelled) is left out.
  */
 #include "data/fluid/affinity.h"
@@ -42,11 +42,11 @@ static bool is_built_in(const char *name) {
     return strcmp(name, FLUID_TIER_NODE) == 0 || strcmp(name, FLUID_TIER_FUSE) == 0;
 }
 
-/* ---- what the pod says itself ---- */
+/* ---- the pod's own rules ---- */
 
 typedef bool key_fn(const void *ctx, struct str key);
 
-/* These functions say yes as well when the budget is spent: callers look at it then. */
+/* These functions also return true if the budget is spent: callers must check it then. */
 static bool term_names(const struct written_term *term, key_fn *matches, const void *ctx,
                        struct steps *steps) {
     if (!steps_take(steps, 1))
@@ -65,7 +65,7 @@ static bool terms_name(const struct written_term *terms, uint32_t count, key_fn 
     return false;
 }
 
-/* What the plugins before this one added. */
+/* Do edits of the plugins before this one name such a key? */
 static bool edits_name(const struct fluid_edits *edits, key_fn *matches, const void *ctx,
                        struct steps *steps) {
     for (uint32_t i = 0; i < edits->preference_count; i++)
@@ -78,7 +78,7 @@ static bool edits_name(const struct fluid_edits *edits, key_fn *matches, const v
     return false;
 }
 
-/* The pod's node affinity as it came. */
+/* Does the pod's original node affinity name such a key? */
 static bool affinity_names(const struct fluid_edit *e, key_fn *matches, const void *ctx,
                            struct steps *steps) {
     const struct written_affinity *a = &e->details->affinity;
@@ -109,19 +109,17 @@ bool fluid_names_tier(struct fluid_edit *e, const struct fluid_tiers *tiers) {
         bool has_required = own->required || edits->requires;
         if (edits_name(edits, is_tier_key, tiers, e->steps))
             return true;
-        /* upstream looks at the selector only where there are required terms, or no affinity at
-         * all */
+        /* upstream reads the selector only of pods with required terms, or without any affinity */
         if (!has_required && (own->present || edits->preference_count > 0))
             return false;
     }
     return selector_names(e->pod, is_tier_key, tiers, e->steps);
 }
 
-/* A dataset with the labels that nodes carry for it, and the places that its workers are bound to.
- */
+/* A dataset with its labels on nodes, and the places of its workers. */
 struct target {
     const struct fluid_dataset *dataset;
-    const char *node_label, *fuse_label; /* "" when it cannot be used */
+    const char *node_label, *fuse_label; /* "" if it cannot be used */
     struct fluid_places places;
 };
 
@@ -136,11 +134,11 @@ static bool pod_names_dataset(struct fluid_edit *e, const struct target *t) {
            selector_names(e->pod, is_target_label, t, e->steps);
 }
 
-/* Pod label fluid.io/dataset.<claim>.sched: "required". */
+/* Does the pod have the label fluid.io/dataset.<claim>.sched: "required"? */
 static bool is_required(const struct fluid_edit *e, const struct fluid_dataset *d) {
     char key[320];
     int n = snprintf(key, sizeof key, FLUID_LABEL_SCHED_FORMAT, d->claim);
-    return n > 0 && (size_t)n < sizeof key && /* no label has a longer one */
+    return n > 0 && (size_t)n < sizeof key && /* labels have no longer keys */
            str_eq(fluid_value(&e->pod->meta.labels, key), STR("required"));
 }
 
@@ -152,7 +150,7 @@ static int require_label(const char *label, struct fluid_conjuncts *conjuncts,
     return affinity_conjuncts_of(conjuncts, &in, arena);
 }
 
-/* As upstream: every tier a term of its own, in one list. */
+/* Requires one tier or another, as upstream: each tier is a term of its own. */
 static int require_any_tier(struct fluid_edit *e, const struct fluid_tiers *tiers,
                             const struct target *t, struct fluid_conjuncts *conjuncts) {
     int r = 0;
@@ -169,8 +167,8 @@ static int require_any_tier(struct fluid_edit *e, const struct fluid_tiers *tier
     return r;
 }
 
-/* The requirements of one place whose keys are required tiers, added to `to`. `ret_all`: every such
- * tier was there. */
+/* Adds the requirements of one place whose keys are required tiers to `to`. Sets *ret_all: does the
+ * place have every such tier? */
 static int add_tiers(const struct fluid_tiers *tiers, const struct fluid_place *place,
                      struct arena *arena, struct fluid_alternative *to, bool *ret_all) {
     *ret_all = true;
@@ -199,8 +197,8 @@ static int copy_alternative(const struct fluid_alternative *from, struct arena *
     return 0;
 }
 
-/* The alternatives: `base` with the required tiers of each place. One alternative that is `base`
- * alone makes the others pointless. */
+/* Makes an alternative of `base` and the required tiers of each place. If one of them is only
+ * `base`, the others have no effect and are dropped. */
 static int tier_alternatives(struct fluid_edit *e, const struct fluid_tiers *tiers,
                              const struct target *t, const struct fluid_alternative *base,
                              struct fluid_conjunct *alternatives) {
@@ -267,7 +265,7 @@ static int prefer_tiers(struct fluid_edit *e, const struct fluid_tiers *tiers,
     return r;
 }
 
-/* ---- where a dataset is ---- */
+/* ---- places of a dataset ---- */
 
 static int read_values(const cJSON *list, struct arena *arena, struct label_expression *ret) {
     const cJSON *value;
@@ -282,7 +280,7 @@ static int read_values(const cJSON *list, struct arena *arena, struct label_expr
     return 0;
 }
 
-/* Of a nodeSelectorTerm what it says of labels. */
+/* Reads the requirements on labels of a nodeSelectorTerm. */
 static int read_place(const cJSON *term, struct arena *arena, struct fluid_place *ret) {
     const cJSON *list = doc_array(term, "matchExpressions"), *item;
     struct label_expression *items =
@@ -335,7 +333,7 @@ static int find_target(struct fluid_edit *e, const struct fluid_dataset *d,
     return 0;
 }
 
-/* Required terms first, for all datasets together; then the preferences. */
+/* Adds required terms for all datasets together, then the preferences. */
 int fluid_add_locality(struct fluid_edit *e, const struct fluid_tiers *tiers,
                        const struct fluid_places *places, bool required, struct err *err) {
     struct fluid_conjuncts conjuncts = {.count = 0};

@@ -1,9 +1,9 @@
 /*
- * FilePrefetcher and FuseSidecar: known by name, so that Fluid's profiles can be used, but not done
- * here. They put containers into pods (a prefetcher, a FUSE client for places without CSI), which
- * is Fluid's business and no question of where a pod runs. Where one of them would have had work to
- * do, a note says that Fluid's own webhook must do it. Without its FUSE client the rest of a chain
- * means nothing, so FuseSidecar ends it.
+ * FilePrefetcher and FuseSidecar: known by name, so that Fluid's profiles can be used, but not
+ * implemented here. They add containers (a prefetcher, a FUSE client for nodes without CSI), which
+ * has nothing to do with the pod's node. If one of them would have work to do, a note asks for
+ * Fluid's own webhook. Without the FUSE client the rest of a chain has no effect, so FuseSidecar
+ * ends it.
  */
 #include "data/fluid/plugin.h"
 #include "model/fluid.h"

@@ -1,12 +1,12 @@
 /*
- * RequireNodeWithFuse: a pod runs only where the FUSE clients of its datasets can.
+ * RequireNodeWithFuse: a pod runs only on nodes where the FUSE clients of its datasets can run.
  *
  * Upstream requires the FUSE node selector of every dataset's runtime, because the client starts
- * with the pod. The original design, whose name was RequireNodesWithFuse, requires that the client
- * has run on the node: that is the label fluid.io/f-. An option gives upstream's name the design's
- * meaning too.
+ * with the pod. In the original design it was called RequireNodesWithFuse, and requires that the
+ * client has run on the node: label fluid.io/f-. With an option, upstream's name has the meaning
+ * of the design, too.
  *
- * A selector is one conjunct with one alternative. Upstream's merge ORs those of different
+ * A selector is one conjunct with one alternative. Upstream's merge ORs the selectors of different
  * datasets; in FLUID_CORRECT the pod needs them all.
  */
 #include "data/fluid/affinity.h"
@@ -20,7 +20,7 @@ static int by_key(const void *a, const void *b) {
     return str_cmp(x->key, y->key);
 }
 
-/* The entries of a node selector, sorted by their keys: maps have no order. */
+/* Returns the entries of a node selector, sorted by key: maps have no order. */
 static int sort_selector(const cJSON *selector, struct arena *arena, struct labels *ret) {
     const cJSON *entry;
     struct label *items = arena_array(arena, (size_t)cJSON_GetArraySize(selector), sizeof *items);
@@ -36,7 +36,7 @@ static int sort_selector(const cJSON *selector, struct arena *arena, struct labe
     return 0;
 }
 
-/* The node selector as one alternative. */
+/* Adds the node selector as a conjunct with one alternative. */
 static int selector_conjunct(struct fluid_edit *e, const struct fluid_dataset *d,
                              struct fluid_conjuncts *conjuncts) {
     struct labels selector;
@@ -44,7 +44,7 @@ static int selector_conjunct(struct fluid_edit *e, const struct fluid_dataset *d
     struct fluid_conjunct conjunct = {.count = 0};
     int r = sort_selector(d->fuse_selector, e->arena, &selector);
     if (r != 0 || selector.count == 0)
-        return r; /* nothing that a node could carry */
+        return r; /* no node can have such a label */
     for (uint32_t i = 0; r == 0 && i < selector.count; i++) {
         const struct label_expression in = {selector.items[i].key, STR("In"),
                                             &selector.items[i].value, 1};

@@ -1,16 +1,16 @@
 /*
- * MountPropagationInjector: a mount of a dataset sees what is mounted on the node later, so that a
- * FUSE client that was started anew serves running pods. Volume mounts of dataset claims get
- * mountPropagation HostToContainer; a value that is there stays. Upstream forgets init containers;
- * FLUID_CORRECT does not.
+ * MountPropagationInjector: a mount of a dataset sees later mounts on the node, so that a restarted
+ * FUSE client serves running pods. Volume mounts of dataset claims get mountPropagation
+ * HostToContainer, unless they have a value. Upstream forgets init containers; FLUID_CORRECT does
+ * not.
  */
 #include "data/fluid/plugin.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* The names of a pod's volumes that are datasets, sorted, so that many mounts of many volumes take
- * no longer than both together. */
+/* The names of a pod's volumes that are datasets, sorted, so that time grows with the sum of mounts
+ * and volumes, not with their product. */
 struct volumes {
     struct str *names; /* arena */
     size_t count;

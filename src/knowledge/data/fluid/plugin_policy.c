@@ -1,14 +1,14 @@
 /*
- * PolicyLocality: the tiers of a TopologyPolicy, in place of the profile's.
+ * PolicyLocality: the tiers of a TopologyPolicy, instead of the profile's.
  *
- * Like NodeAffinityWithCache it prefers nothing where the pod says itself where it belongs; but
- * what is required is required of such a pod, too: otherwise one harmless term of its own would do
- * away with what the platform requires. Unlike NodeAffinityWithCache a tier's place is where the
- * nodes with the dataset's workers are now, not only where the workers are bound to: the zone tier
- * works for workers that may run anywhere. The host is the label of the workers itself.
+ * Like NodeAffinityWithCache it adds no preferences if the pod itself names a tier's key. But the
+ * pod gets the required tier, too: otherwise one harmless term of its own would switch off the rule
+ * of the platform. Unlike NodeAffinityWithCache, a tier's place is that of the nodes that have the
+ * dataset's workers now, not only that of the workers' node affinity: so the zone tier works for
+ * workers that may run anywhere. The host tier is the label of the workers itself.
  *
- * Of required tiers the widest, which is the last, must hold. Where nothing is known of its place
- * no worker is known either, so the pod waits for a node with one.
+ * Only the last tier, which is the widest, can be required. If its place is not known, no worker is
+ * known either, so the pod waits for a node with one.
  */
 #include "data/fluid/affinity.h"
 #include "data/fluid/tiers.h"
@@ -25,8 +25,8 @@ static const char *tier_name(const struct fluid_tier *tier) {
     return is_host(tier) ? FLUID_TIER_NODE : tier->name;
 }
 
-/* In NodeAffinityWithCache's terms. The host's own key is there too, without weight: a pod that
- * names its host says where it belongs. -ENOMEM shows in the arena. */
+/* Makes tiers in the form of NodeAffinityWithCache. They include the host's own key without weight:
+ * a pod may name its host itself. 0 or -ENOMEM. */
 static int make_tiers(const struct fluid_edit *e, struct fluid_tiers *ret) {
     const struct fluid_locality *l = e->locality;
     const struct fluid_tier host_tier = {TOPOLOGY_NAME_HOSTNAME,
@@ -49,15 +49,15 @@ static int make_tiers(const struct fluid_edit *e, struct fluid_tiers *ret) {
     return 0;
 }
 
-/* ---- where a dataset is ---- */
+/* ---- places of a dataset ---- */
 
-/* What is known of a dataset's place. */
+/* The known place of a dataset. */
 struct near {
     struct label_expression *items; /* arena; room for every tier */
     uint32_t count;
 };
 
-/* Adds `key` In the values of the nodes with the label; nothing where there are none. */
+/* Adds "`key` In [values of the nodes with the label]"; nothing without values. */
 static int place_tier(const struct fluid_edit *e, const char *label, const char *key,
                       struct near *near) {
     struct label_expression in = affinity_requirement(key, "In", NULL);
@@ -112,8 +112,8 @@ static int add_dataset(struct fluid_edit *e, const struct fluid_tiers *tiers,
 
 /* ---- the plugin ---- */
 
-/* A worker that holds a dataset's bytes mounts none, and belongs where the label is. All of Fluid's
- * pods have labels of its own. */
+/* Is it one of Fluid's pods, which all have labels of Fluid? A cache worker mounts no dataset, but
+ * must run on the nodes with the label. */
 static bool is_fluids(const struct fluid_edit *e) {
     const struct labels *labels = &e->pod->meta.labels;
     for (uint32_t i = 0; i < labels->count; i++)
@@ -122,7 +122,7 @@ static bool is_fluids(const struct fluid_edit *e) {
     return false;
 }
 
-/* A pod without a dataset. */
+/* Keeps a pod without a dataset off the nodes that hold one, as far as the policy wants. */
 static int keep_off(struct fluid_edit *e, struct err *err) {
     if (e->locality->keep_others_off == 0)
         return 0;
@@ -159,7 +159,7 @@ static int add(struct fluid_edit *e, struct err *err) {
 }
 
 static int policy_locality(struct fluid_edit *e, bool *ret_stop, struct err *err) {
-    struct fluid_edit own = *e; /* Fluid's modes are no policy's */
+    struct fluid_edit own = *e; /* a policy ignores Fluid's modes */
     *ret_stop = false;
     own.compat = FLUID_CORRECT;
     int r = add(&own, err);

@@ -1,13 +1,13 @@
 /*
- * ScaleInExclusion: no new pod goes where a cache worker of one of its datasets is being removed,
- * for it would keep the FUSE client there busy. Such a node has the label
- * data.fluid.io/storage-scalein-<namespace>-<dataset>: "true" for that time. Nothing of Fluid sets
- * it; controllers/leaving_nodes.c does, with data.labelLeavingNodes. Nodes without the label are
- * not touched, so the condition is safe at any other time. The physical dataset is meant where a
- * pod mounts a reference.
+ * ScaleInExclusion: keeps new pods off nodes where a cache worker of one of their datasets is being
+ * removed, since they would keep the FUSE client there busy. Meanwhile the node has the label
+ * data.fluid.io/storage-scalein-<namespace>-<dataset>: "true". Fluid does not set it;
+ * controllers/leaving_nodes.c does, with data.labelLeavingNodes. The condition allows nodes without
+ * the label, so it does no harm at other times. If a pod mounts a reference, the label is that of
+ * the physical dataset.
  *
- * From the original design; upstream has never had it. It is AND-ed into every required term in
- * every mode.
+ * It comes from the original design; upstream has never had it. It is AND-ed into every required
+ * term in every mode.
  */
 #include "data/fluid/affinity.h"
 #include "model/fluid.h"

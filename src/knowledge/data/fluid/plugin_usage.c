@@ -1,6 +1,6 @@
 /*
- * DatasetUsageInjector: the annotation fluid.io/datasets-in-use names the datasets that a pod
- * mounts, sorted and separated by commas, together with those that were named there before.
+ * DatasetUsageInjector: writes the datasets that a pod mounts into the annotation
+ * fluid.io/datasets-in-use, sorted and separated by commas, together with the names already there.
  */
 #include "data/fluid/plugin.h"
 #include "model/fluid.h"
@@ -12,7 +12,7 @@ static int by_name(const void *a, const void *b) {
     return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
-/* The names in `text` and those of the datasets, unsorted; arena. */
+/* Collects the names in `text` and those of the datasets, unsorted; arena. */
 static int collect(const struct fluid_edit *e, struct str text, struct str **ret,
                    size_t *ret_count) {
     struct str *names = NULL;
@@ -40,7 +40,7 @@ static int collect(const struct fluid_edit *e, struct str text, struct str **ret
     return 0;
 }
 
-/* Arena. 0 or -ENOMEM. */
+/* Makes the annotation's value, in the arena. 0 or -ENOMEM. */
 static int join(const struct fluid_edit *e, struct str text, struct str *ret) {
     struct str *names = NULL;
     size_t count = 0;

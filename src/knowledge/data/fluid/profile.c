@@ -10,7 +10,7 @@
 
 enum { TIERS_MAX = 64 };
 
-/* Fluid 1.1's chart. */
+/* As in Fluid 1.1's chart. */
 static const char default_profile[] =
     "plugins:\n"
     "  serverful:\n"
@@ -32,7 +32,7 @@ static const char default_profile[] =
 static const char design_args[] =
     "{preferred: [{name: " FLUID_TIER_NODE ", weight: 100}], required: [" FLUID_TIER_NODE "]}";
 
-/* A reader over the first document of a YAML text; an empty text reads as null. */
+/* Opens a reader over the first document of a YAML text; an empty text reads as null. */
 static int open_yaml(struct str yaml, const char *what, struct arena *arena,
                      struct json_reader *ret, struct err *err) {
     struct yaml_json doc = {0};
@@ -59,7 +59,7 @@ static void read_preferred(struct json_reader *r, struct fluid_tiers *tiers) {
     }
     tier.name = arena_cstr(r->arena, name);
     if (tier.name == NULL)
-        return; /* the arena remembers */
+        return; /* the caller asks the arena */
     for (uint32_t i = 0; i < tiers->preferred_count; i++)
         if (strcmp(tiers->preferred[i].name, tier.name) == 0) {
             tiers->preferred[i].weight = tier.weight;
@@ -151,8 +151,8 @@ static void read_plugins(struct json_reader *r, struct fluid_profile *p) {
     }
 }
 
-/* One item of pluginConfig. Its args are read once the whole profile is known to be well formed:
- * here only the text is kept. */
+/* The texts of args in pluginConfig. They are read when the whole profile is known to be well
+ * formed. */
 struct arguments {
     struct str tiers, design_tiers;
 };

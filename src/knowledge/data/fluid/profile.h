@@ -1,7 +1,6 @@
 /*
- * Fluid's plugin profile: which plugins run, in which order, and with which arguments. The format
- * is that of Fluid's ConfigMap webhook-plugins, key pluginsProfile, so that a Fluid user brings
- * theirs along:
+ * Fluid's plugin profile: the plugins to run, their order and arguments. The format is that of
+ * Fluid's ConfigMap webhook-plugins, key pluginsProfile, so that users of Fluid can use their own:
  *
  *     plugins:
  *       serverful:
@@ -14,8 +13,8 @@
  *         preferred: [{name: fluid.io/node, weight: 100}]
  *         required: [fluid.io/node]
  *
- * As upstream: keys that are not known are ignored, a plugin listed twice runs twice, of repeated
- * configurations and repeated preferred names the last one counts, an unknown plugin is an error.
+ * As upstream: unknown keys are ignored, a plugin that is listed twice runs twice, the last of
+ * repeated configurations or preferred names counts, and an unknown plugin is an error.
  * The names may be Fluid's, or those of the original design (plugin.h).
  */
 #pragma once
@@ -30,10 +29,10 @@
 struct fluid_plugin;
 
 /* Tiered locality: names are FLUID_TIER_NODE, FLUID_TIER_FUSE or keys of labels. Without tiers the
- * plugin does nothing. All strings are the arena's. */
+ * plugin does nothing. All strings are in the arena. */
 struct fluid_tier {
     const char *name;
-    int32_t weight; /* not checked here: 1 to 100 is what the API server takes */
+    int32_t weight; /* not checked here; the API server accepts 1 to 100 */
 };
 struct fluid_tiers {
     struct fluid_tier *preferred; /* each name once */
@@ -56,11 +55,11 @@ struct fluid_profile {
     struct fluid_tiers design_tiers; /* PreferNodesWithCache; the node tier at 100 unless given */
 };
 
-/* Reads a profile. 0, -EINVAL (the sentence says what is wrong and where), -E2BIG or -ENOMEM. The
+/* Reads a profile. Returns 0, -EINVAL (the sentence names the mistake), -E2BIG or -ENOMEM. The
  * profile is valid as long as the arena. */
 int fluid_profile_parse(struct str yaml, struct arena *arena, struct fluid_profile *ret,
                         struct err *err) MUST_CHECK;
 
-/* What Fluid's chart (1.1) sets. 0 or -ENOMEM. */
+/* Returns the profile of Fluid's chart (1.1) in *ret. 0 or -ENOMEM. */
 int fluid_profile_default(struct arena *arena, struct fluid_profile *ret,
                           struct err *err) MUST_CHECK;

@@ -8,11 +8,11 @@
 
 enum {
     NAMED_AT_MOST = 8, /* missing claims that one sentence names */
-    NAME_BYTES = 300,  /* an object's name, which has 253 at most, and more */
+    NAME_BYTES = 300,  /* an object's name, of at most 253 bytes, and a suffix */
 };
 
-/* Dataset.status.runtimes[].type, and where the runtime keeps its FUSE node selector and how many
- * workers it is to have (upstream: api/v1alpha1, Replicas() of each). */
+/* Dataset.status.runtimes[].type, and the runtime's fields with its FUSE node selector and its
+ * number of workers (upstream: api/v1alpha1, Replicas() of each). */
 static const struct runtime_row {
     const char *type, *selector_path, *replicas_path;
 } runtimes[FLUID_RUNTIMES] = {
@@ -49,7 +49,7 @@ static int by_text(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The names, sorted, each once. */
+/* Returns the names, sorted, each once. */
 static int sort_claims(const struct fluid_query *query, struct arena *arena, const char ***ret,
                        size_t *ret_count) {
     size_t unique = 0;
@@ -68,7 +68,7 @@ static int sort_claims(const struct fluid_query *query, struct arena *arena, con
     return 0;
 }
 
-/* All missing claims are told at once. */
+/* Reports all missing claims in one sentence. */
 static int check_claims(struct resolver *r, const char *const *names, size_t count) {
     char bytes[400];
     struct strbuf list = {.p = bytes, .cap = sizeof bytes, .max = sizeof bytes};
@@ -116,7 +116,7 @@ static const char *runtime_type(const cJSON *dataset) {
     return doc_string(cJSON_GetArrayItem(list, 0), "type");
 }
 
-/* FLUID_RUNTIMES: none. */
+/* Returns FLUID_RUNTIMES for an unknown type. */
 static enum fluid_kind kind_of_type(const char *type) {
     enum fluid_kind k = 0;
     while (k < FLUID_RUNTIMES && strcmp(runtimes[k].type, type) != 0)
@@ -138,7 +138,7 @@ static int64_t read_count(const cJSON *number) {
     return cJSON_IsNumber(number) && number->valuedouble >= 0 ? number->valueint : -1;
 }
 
-/* What their StatefulSet says; Jindo's has a name of its own. */
+/* Returns the replicas of the workers' StatefulSet, or -1; Jindo's has a name of its own. */
 static int64_t stateful_set_replicas(const struct fluid_store *store,
                                      const struct fluid_identity *dataset) {
     static const char *const suffixes[] = {"-worker", "-jindofs-worker"};
@@ -176,7 +176,7 @@ static void read_runtime(struct fluid_dataset *d, const cJSON *runtime) {
     d->cache_terms = doc_array(required, "nodeSelectorTerms");
 }
 
-/* What binds the workers of an EFCRuntime. 0 or -ENOMEM. */
+/* Gets the node affinity of an EFCRuntime's workers. 0 or -ENOMEM. */
 static int worker_terms(struct resolver *r, const char *name, struct arena *arena,
                         const cJSON **ret) {
     struct strbuf worker = {0};
@@ -190,8 +190,8 @@ static int worker_terms(struct resolver *r, const char *name, struct arena *aren
     return 0;
 }
 
-/* Whose labels the nodes carry. The physical dataset may be unknown here, or in a namespace that
- * this process may not read: its name is enough for most labels. */
+/* Finds the dataset whose labels the nodes have. The physical dataset may be unknown here, or in a
+ * namespace that this process may not read: its name is enough for most labels. */
 static void find_physical(struct resolver *r, const cJSON *labels, struct fluid_dataset *d) {
     struct fluid_identity id = {doc_string(labels, FLUID_LABEL_REFERRING_NAMESPACE),
                                 doc_string(labels, FLUID_LABEL_REFERRING_NAME), ""};
@@ -288,7 +288,7 @@ const char *fluid_label_key(const char *prefix, const struct fluid_identity *id,
 }
 
 bool fluid_label_fits(const char *key) {
-    enum { NAME_MAX_BYTES = 63 }; /* what follows the slash */
+    enum { NAME_MAX_BYTES = 63 }; /* after the slash */
     const char *slash = strchr(key, '/');
     return slash == NULL || strlen(slash + 1) <= NAME_MAX_BYTES;
 }

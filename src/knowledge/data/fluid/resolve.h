@@ -1,38 +1,37 @@
 /*
- * Which datasets a pod mounts: from its volumes to PersistentVolumeClaims, from those to Datasets,
- * from those to their runtimes. The rules are those of Fluid's webhook (CollectRuntimeInfosFromPVCs
- * and GetRuntimeInfo); only the order is ours: by claim name, where upstream's is random.
+ * Finds the datasets that a pod mounts: from its volumes to PersistentVolumeClaims, to Datasets, to
+ * their runtimes. The rules are those of Fluid's webhook (CollectRuntimeInfosFromPVCs and
+ * GetRuntimeInfo), except for the order: by claim name, while upstream's is random.
  *
  * - Only spec.volumes[*].persistentVolumeClaim counts, mounted by a container or not; generic
  *   ephemeral volumes do not.
- * - A claim is a dataset's when it has a label whose key begins with "fluid.io/s-" (whatever its
- *   value) or the label fluid.io/managed-by or (deprecated) fluid.io/wrapped-by, whose value is the
- *   dataset's name then; else the claim's name is.
+ * - A claim is a dataset's if it has a label whose key begins with "fluid.io/s-" (with any value),
+ *   or the label fluid.io/managed-by or (deprecated) fluid.io/wrapped-by. The value of the latter
+ *   two is the dataset's name; without them the claim's name is.
  * - The dataset must be bound: any phase but "" and "NotBound". Pod annotation
  *   FLUID_SKIP_PRECHECK: "true" skips this.
- * - The runtime has the dataset's namespace and name, and the kind that status.runtimes[0].type
- *   says.
+ * - The runtime has the dataset's namespace and name, and the kind of status.runtimes[0].type.
  *
- * A referenced dataset (virtual, in the pod's namespace; its claim's labels name the physical one)
- * resolves to the virtual one and its ThinRuntime, as upstream does, and `physical` says whose
- * worker labels the nodes carry.
+ * A reference (a virtual dataset in the pod's namespace; its claim's labels name the physical one)
+ * resolves to the virtual dataset and its ThinRuntime, as upstream. Nodes have the worker labels
+ * of `physical`.
  */
 #pragma once
 
 #include "base/arena.h"
 #include "data/fluid/store.h"
 
-/* What labels are named after. */
+/* The parts of a dataset that its labels are named after. */
 struct fluid_identity {
     const char *namespace, *name, *uid; /* uid "" when unknown */
 };
 
 struct fluid_dataset {
-    const char *claim; /* the key that pod labels name it by */
+    const char *claim; /* pod labels use this name for the dataset */
     struct fluid_identity self;
-    struct fluid_identity physical; /* the same, unless it is a reference */
+    struct fluid_identity physical; /* equal to `self`, except for a reference */
     enum fluid_kind runtime;        /* of `self` */
-    bool unlabelled; /* no node carries the label of its workers: a ThinRuntime writes none */
+    bool unlabelled; /* no node has the label of its workers: a ThinRuntime writes none */
     const cJSON *fuse_selector; /* object of strings; NULL or not empty */
     const cJSON
         *cache_terms; /* nodeSelectorTerms of status.cacheAffinity's required part; or NULL */
@@ -43,45 +42,45 @@ struct fluid_datasets {
     size_t count;
 };
 
-/* What was not in the store. The owner can read these from the API server, put them there and try
- * again, once: a chain of claim, dataset and runtime is found out one by one. */
+/* Objects that the store does not have. The owner can read them from the API server, put them there
+ * and try again; each try finds the next of a chain of claim, dataset and runtime. */
 struct fluid_missing {
-    struct fluid_key keys[16]; /* the first of them; strings are the store's or the arena's */
+    struct fluid_key keys[16]; /* the first ones; strings belong to the store or the arena */
     size_t count;
 };
 
 struct fluid_query {
     const struct fluid_store *store;
-    const struct str *claims; /* of the pod's volumes; some may be there twice */
+    const struct str *claims; /* of the pod's volumes; may have repeated ones */
     uint32_t claim_count;
     const char *namespace; /* the pod's */
     bool unbound_too;      /* a dataset need not be bound */
-    /* Where a runtime does not say what binds its workers, as EFC's never does: look at their
-     * StatefulSet, <name>-worker. Upstream does not. */
+    /* For an EFCRuntime, which never has status.cacheAffinity: read the node affinity of its
+     * workers' StatefulSet, <name>-worker. Upstream does not. */
     bool from_workers;
-    struct fluid_missing *missing; /* filled when something is not in the store; may be NULL */
+    struct fluid_missing *missing; /* gets the objects that the store does not have; or NULL */
 };
 
 /*
- * Resolves every claim of a pod. Strings and documents in `ret` are borrowed from the store, or the
- * arena's.
+ * Resolves every claim of a pod. Strings and documents in `ret` are borrowed from the store, or in
+ * the arena.
  *
- * 0; -ENOENT (something is not in the store: the sentence names it, `missing` lists it), -EAGAIN (a
- * dataset is not bound), -EINVAL (no runtime, or of a type that is not known) or -ENOMEM.
+ * Returns 0; -ENOENT (the store lacks an object: the sentence and `missing` name it), -EAGAIN
+ * (a dataset is not bound), -EINVAL (no runtime, or one of an unknown type) or -ENOMEM.
  */
 int fluid_resolve(const struct fluid_query *query, struct arena *arena, struct fluid_datasets *ret,
                   struct err *err) MUST_CHECK;
 
-/* How many workers the dataset's runtime is to have; where it does not say, its StatefulSet, if
- * that is known. -1: it is not known. */
+/* Returns the number of workers in the dataset's runtime, or else in its StatefulSet; -1 if neither
+ * is known. */
 int64_t fluid_wanted_workers(const struct fluid_store *store, const struct fluid_identity *dataset);
 
 /*
- * The key of a label that Fluid names after a dataset: prefix (FLUID_LABEL_COMMON, ...) + namespace
- * "-" name while that is shorter than 63 bytes, prefix included; prefix + uid otherwise; without a
- * uid the long form, which the API server refuses. NULL when the arena failed.
+ * Returns the key of a label that Fluid names after a dataset: prefix (FLUID_LABEL_COMMON, ...) +
+ * namespace "-" name if this is shorter than 63 bytes, prefix included; otherwise prefix + uid. If
+ * the uid is unknown, returns the long form, which the API server refuses. NULL: the arena failed.
  */
 const char *fluid_label_key(const char *prefix, const struct fluid_identity *id,
                             struct arena *arena);
-/* Is it short enough for the API server? */
+/* Is the key short enough for the API server? */
 bool fluid_label_fits(const char *key);

@@ -16,7 +16,7 @@
 #define WORKER_REPLICAS "spec.worker.replicas"
 #define AFFINITY "status.cacheAffinity"
 
-/* The kinds' rows, and which of their fields are kept, as paths of field names. */
+/* The rows of the kinds, and the paths of the fields that are kept. */
 static const struct {
     enum kind_row row;
     const char *paths[6];
@@ -38,13 +38,13 @@ static const struct {
 
 struct record {
     cJSON *doc;  /* owned, or the store's `plain` */
-    char *names; /* owned: what the following point into where they are not the document's */
+    char *names; /* owned: memory of the following two, or NULL if the document has them */
     const char *namespace, *name;
-    size_t bytes;            /* that it counts for */
+    size_t bytes;            /* its share of the store's bytes */
     uint32_t next, previous; /* in the list of its dataset's workers */
 };
 
-/* Of one kind. */
+/* The objects of one kind. */
 struct table {
     struct pool records;
     struct hashmap index;
@@ -52,8 +52,8 @@ struct table {
 
 struct fluid_store {
     struct table tables[FLUID_KINDS];
-    struct hashmap workers; /* the heads of lists, by their dataset */
-    cJSON *plain;           /* owned: the document of all claims that are no dataset's */
+    struct hashmap workers; /* the heads of lists of workers, by dataset */
+    cJSON *plain;           /* owned: the common document of claims without a dataset */
     size_t bytes;
     const struct fluid_store *behind; /* borrowed; NULL: none */
 };
@@ -81,7 +81,7 @@ bool fluid_kind_of(struct object_type type, enum fluid_kind *ret) {
 
 /* ---- the copy that is kept ---- */
 
-/* Copies what stands at a path of `from` to the same path of `to`. */
+/* Copies the value at a path of `from` to the same path of `to`. */
 static int keep(cJSON *to, const cJSON *from, const char *path) {
     const cJSON *found = doc_at(from, path);
     if (found == NULL)
@@ -111,7 +111,7 @@ static int keep_labels(cJSON *to, const cJSON *from) {
     return 0;
 }
 
-/* {key, operator: In, values: [value]}; NULL when out of memory. Owned by the caller. */
+/* Returns {key, operator: In, values: [value]}; NULL if out of memory. Owned by the caller. */
 static cJSON *make_requirement(const char *key, const char *value) {
     CLEANUP(doc_free) cJSON *made = cJSON_CreateObject();
     cJSON *values;
@@ -162,7 +162,7 @@ static int keep_worker_terms(cJSON *to, const cJSON *from) {
     return 0;
 }
 
-/* Of a pod's labels the only one that is read: the others are as many as its owner likes. */
+/* Keeps only one of a pod's labels: no other is read, and users may add many. */
 static int keep_dataset(cJSON *to, const cJSON *pod) {
     const cJSON *own = doc_object(doc_object(pod, "metadata"), "labels");
     cJSON *metadata, *labels;
@@ -173,7 +173,7 @@ static int keep_dataset(cJSON *to, const cJSON *pod) {
                    cJSON_CreateString(doc_string(own, FLUID_LABEL_DATASET)));
 }
 
-/* The number at the end of its name. Names of other controllers' pods may end in digits, too. */
+/* Keeps the number at the end of the name, unless the pod's controller is not a StatefulSet. */
 static int keep_ordinal(cJSON *to, const cJSON *pod) {
     const char *name = doc_string(doc_object(pod, "metadata"), "name");
     const char *dash = strrchr(name, '-');
@@ -208,7 +208,7 @@ static cJSON *digest(const cJSON *object, enum fluid_kind kind) {
     return ready;
 }
 
-/* What a document takes, about: malloc's own share is not counted. */
+/* Returns about the memory of a document, without malloc's overhead. */
 static size_t bytes_of(const cJSON *doc) {
     const cJSON *above[CJSON_NESTING_LIMIT];
     size_t depth = 0, bytes = 0;
@@ -242,7 +242,7 @@ static struct record *worker_at(const struct fluid_store *s, uint32_t id) {
     return record_at(s, FLUID_WORKER, id);
 }
 
-/* Frees what it owns. */
+/* Frees the record's document and names. */
 static void record_done(struct fluid_store *s, const struct record *r) {
     s->bytes -= r->bytes;
     if (r->doc != s->plain)
@@ -250,7 +250,7 @@ static void record_done(struct fluid_store *s, const struct record *r) {
     free(r->names);
 }
 
-/* Is it a claim of which nothing but its name is ever asked? */
+/* Is it a claim without labels of Fluid? Only its existence matters. */
 static bool is_plain(const cJSON *object, enum fluid_kind kind) {
     const cJSON *label;
     if (kind != FLUID_CLAIM)
@@ -335,7 +335,7 @@ static uint32_t first_worker(const struct fluid_store *s, const struct dataset_k
     return hashmap_find(&s->workers, hash_dataset(key), is_of_dataset, s, key);
 }
 
-/* Behind the first of its dataset, so that the head stays; there is room for it in the map. */
+/* Inserts the worker after the first of its dataset, so that the head stays. The map has room. */
 static void link_worker(struct fluid_store *s, uint32_t id) {
     struct record *r = worker_at(s, id);
     const struct dataset_key key = dataset_of(r);
@@ -405,7 +405,7 @@ void fluid_store_free(struct fluid_store *s) {
     free(s);
 }
 
-/* A new record, in the index; HASHMAP_NONE without memory. */
+/* Returns a new record, which is in the index; HASHMAP_NONE without memory. */
 static uint32_t add(struct fluid_store *s, const struct fluid_key *key) {
     struct table *t = &s->tables[key->kind];
     const uint32_t id = hashmap_reserve(&t->index) == 0 ? pool_take(&t->records) : POOL_NONE;
@@ -414,7 +414,7 @@ static uint32_t add(struct fluid_store *s, const struct fluid_key *key) {
     return id;
 }
 
-/* Puts a record in the place of the one with its key, or in a new one. */
+/* Replaces the record with this key, or adds one. */
 static int place(struct fluid_store *s, const struct fluid_key *key, const struct record *with) {
     uint32_t id = find(s, key);
     if (key->kind == FLUID_WORKER && hashmap_reserve(&s->workers) != 0)
@@ -434,7 +434,7 @@ static int place(struct fluid_store *s, const struct fluid_key *key, const struc
     return 0;
 }
 
-/* A pod that keeps bytes on a node. */
+/* Does the pod keep bytes of a dataset on a node? */
 static bool is_worker(const cJSON *pod) {
     const cJSON *labels = doc_object(doc_object(pod, "metadata"), "labels");
     const char *phase = doc_string(doc_object(pod, "status"), "phase");
@@ -469,7 +469,7 @@ int fluid_store_put_as(struct fluid_store *s, enum fluid_kind kind, const cJSON 
         return err_set(err, r, "cannot keep '%s/%s': out of memory", key.namespace, key.name);
     if (r == 0)
         return 0;
-    s->bytes += made.bytes; /* which never came to count */
+    s->bytes += made.bytes; /* record_done() subtracts them, but they were not added */
     record_done(s, &made);
     return err_set(err, r, "cannot keep '%s/%s': %s", key.namespace, key.name,
                    r == -EFBIG ? "it, or all together, would be too large" : "out of memory");

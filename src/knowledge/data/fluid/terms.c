@@ -9,7 +9,7 @@ static int by_text(const void *a, const void *b) {
     return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
-/* The values of a requirement, sorted, each once. */
+/* Appends the values of a requirement, sorted, each once. */
 static int put_values(const struct label_expression *requirement, struct strbuf *out) {
     uint32_t count = requirement->value_count;
     if (count <= 1) {
@@ -85,7 +85,7 @@ static int hash_term(const struct requirement_hashes *term, struct steps *steps,
     struct hash128 *sorted = calloc((size_t)term->count + 1, sizeof *sorted);
     if (sorted == NULL)
         return -ENOMEM;
-    (void)steps_take(steps, term->count); /* the caller looks at the budget */
+    (void)steps_take(steps, term->count); /* the caller checks the budget */
     if (term->count > 0)
         memcpy(sorted, term->items, term->count * sizeof *sorted);
     if (term->count > 1)
@@ -98,7 +98,7 @@ static int hash_term(const struct requirement_hashes *term, struct steps *steps,
     return 0;
 }
 
-/* Where this one is, or is to be: there is room for it. */
+/* Returns the entry with this hash, or the free entry for it: the set has room. */
 static struct term_entry *find_entry(const struct term_set *set, struct hash128 hash) {
     size_t at = hash.a & (set->cap - 1);
     while (set->entries[at].used && by_hash(&set->entries[at].hash, &hash) != 0)
