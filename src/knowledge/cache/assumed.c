@@ -1,9 +1,9 @@
 /*
- * Assumed pods: kube-scheduler has been told which nodes are best for them and will very probably
- * bind them there, but no watch event has shown it yet. Each counts as one pod that is divided
- * evenly among those nodes, so a counter keeps, beside its pods per node, such shares per node.
+ * Assumed pods: kube-scheduler knows the best nodes for them and will very probably bind them
+ * there, but no watch event has shown it yet. Each counts as one pod that is divided evenly among
+ * those nodes, so a counter has, beside its pods per node, such shares per node.
  *
- * A record belongs to the pod's class, like a real pod: what it adds goes to the counters that
+ * A record belongs to the pod's class, like a real pod: its shares are added to the counters that
  * match the class. All records live equally long, so one list from the oldest to the newest serves
  * both the time limit and making room.
  */
@@ -24,7 +24,7 @@ static uint32_t assumed_find(const struct cache *c, const struct object_meta *po
     return hashmap_find(&c->assumed_index, uid.a, uid_equal, c, &uid);
 }
 
-/* The share of slot i; all shares together are one pod. */
+/* Returns the share of slot i; all shares together are one pod. */
 static int64_t share(const struct assumed_record *assumed, uint32_t i) {
     return CACHE_POD / assumed->count + (i < CACHE_POD % assumed->count);
 }
@@ -42,7 +42,7 @@ int assumed_add(const struct cache *c, const struct assumed_record *assumed,
     return 0;
 }
 
-/* The same in one that is kept, which takes more bytes from then on. */
+/* Calls assumed_add() for a kept counter, and counts its additional bytes. */
 static int add_counted(struct cache *c, const struct assumed_record *assumed, uint32_t id) {
     struct counter_record *counter = pool_at(&c->counters, id);
     bool had = counter->assumed != NULL;
@@ -63,7 +63,7 @@ static struct counter_record *counter_of(struct cache *c, const struct class_rec
     return pool_at(&c->counters, pod_class->counters[i].id);
 }
 
-/* Its class, whose counters are about to change; a step is worth some shares. */
+/* Returns its class, prepared for a change of its counters. One step covers some shares. */
 static struct class_record *changing_class(struct cache *c, const struct assumed_record *assumed) {
     struct class_record *pod_class = pool_at(&c->classes, assumed->pod_class);
     class_changed(c, pod_class);
@@ -71,7 +71,7 @@ static struct class_record *changing_class(struct cache *c, const struct assumed
     return pod_class;
 }
 
-/* In all counters of its class, or in none. */
+/* Counts it in all counters of its class, or in none. */
 static int count(struct cache *c, const struct assumed_record *assumed) {
     struct class_record *pod_class = changing_class(c, assumed);
     for (uint32_t i = 0; i < pod_class->counter_count; i++)
@@ -89,7 +89,7 @@ static void uncount(struct cache *c, const struct assumed_record *assumed) {
         take_from(assumed, counter_of(c, pod_class, i));
 }
 
-/* Its slots stay in use while it is there. */
+/* Releases the slots, which the record has held. */
 static void release_slots(struct cache *c, const struct assumed_record *assumed) {
     for (uint32_t i = 0; i < assumed->count; i++) {
         topology_unhold(c->nodes, assumed->slots[i]);
@@ -149,7 +149,7 @@ static void append_record(struct cache *c, uint32_t id) {
     c->assumed_newest = id;
 }
 
-/* A record in the class, index and list, that is counted. The class is settled if that fails. */
+/* Adds a record to the class, index and list, and counts it. Settles the class on failure. */
 static int put(struct cache *c, const struct object_meta *pod, uint32_t class_id,
                const uint32_t *slots, uint32_t slot_count) {
     uint32_t id = hashmap_reserve(&c->assumed_index) == 0 ? pool_take(&c->assumed) : POOL_NONE;
@@ -183,7 +183,7 @@ static int put(struct cache *c, const struct object_meta *pod, uint32_t class_id
     return 0;
 }
 
-/* A pod with very long labels would keep them in memory for as long as it is assumed. */
+/* Are the labels short enough to be kept while the pod is assumed? */
 static bool is_short(const struct labels *labels) {
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < labels->count; i++)
@@ -200,8 +200,7 @@ int cache_assume(struct cache *c, const struct object_meta *pod, const struct ca
         return 0;
     if (c->assumed.count >= LIMIT_ASSUMED)
         assumed_free(c, c->assumed_oldest);
-    uint32_t pod_class =
-        class_make(c, pod, STR("")); /* who asks where it may go is no part of it */
+    uint32_t pod_class = class_make(c, pod, STR("")); /* its scheduler does not matter */
     if (pod_class == POOL_NONE)
         return -ENOMEM;
     if (((const struct class_record *)pool_at(&c->classes, pod_class))->cut) {
@@ -228,7 +227,7 @@ int cache_move_assumed(struct cache *c, const struct object_meta *pod, struct st
     release_slots(c, assumed);
     assumed->slots[0] = slot;
     assumed->count = 1;
-    return count(c, assumed); /* every counter has its shares already: nothing is allocated */
+    return count(c, assumed); /* cannot fail: every counter has shares already */
 }
 
 void cache_unassume(struct cache *c, const struct object_meta *pod) {

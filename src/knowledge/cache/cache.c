@@ -8,8 +8,8 @@
 
 /* ---- life ---- */
 
-/* The topology's: every array by slot gets room for `cap` nodes, or is forgotten, as the topology's
- * are. */
+/* Called by the topology: gives every array by slot room for `cap` nodes, or drops it, as the
+ * topology does. */
 static int grow(void *cache, uint32_t cap) {
     struct cache *c = cache;
     if (node_records_grow(c, cap) != 0)
@@ -19,13 +19,13 @@ static int grow(void *cache, uint32_t cap) {
     return 0;
 }
 
-/* The topology's: the slot will be another node's. */
+/* Called by the topology before another node gets the slot. */
 static void slot_freed(void *cache, uint32_t slot) {
     flights_forget_node(cache, slot);
     node_release(cache, slot);
 }
 
-/* Half of the bytes; columns have five sixteenths, trees of domains one, feasibilities the rest. */
+/* Counters get half of the bytes, columns 5/16, trees of domains 1/16, feasibilities the rest. */
 static void keep_counters(struct cache *c, uint64_t bytes) {
     uint64_t steps = c->options.max_update_steps;
     c->counters_kept =
@@ -171,13 +171,13 @@ void cache_write_pause(struct cache *c) {
     cache_write_begin(c);
 }
 
-/* The pod is bound or gone: nothing about it is a guess any more. */
+/* Call when the pod is bound or gone: ends its flight and assumption. */
 static void unassume(struct cache *c, const struct object_meta *pod) {
     flight_end(c, pod);
     assumed_end(c, pod);
 }
 
-/* A pod still pending says nothing about where it is to land. */
+/* Applies a pod. While it is pending, flights and assumptions of it stay. */
 static int apply_pod(struct cache *c, const struct pod *pod) {
     int r = pod_apply(c, pod, false, NULL);
     if (r == 0 && (pod->node_name.n > 0 || pod->finished || pod->meta.terminating))
@@ -270,7 +270,7 @@ static struct pool *records_of(struct cache *c, uint32_t kind) {
                                       : &c->workloads[kind - OBJECT_SERVICE];
 }
 
-/* Reserved pods stay: their bindings may be under way. */
+/* Drops an object. Reserved pods stay: they may be being bound. */
 static void drop(void *cache, uint32_t kind, uint32_t id) {
     struct cache *c = cache;
     if (kind == OBJECT_NODE) {
@@ -287,7 +287,7 @@ static void drop(void *cache, uint32_t kind, uint32_t id) {
     cache_write_pause(c);
 }
 
-/* Pods before their nodes. */
+/* Ends the listings of pods before those of their nodes. */
 static void end_listings(struct cache *c, uint32_t kinds, bool complete) {
     for (uint32_t kind = OBJECT_KINDS; kind-- > OBJECT_NODE;)
         if (kinds & CACHE_KIND(kind))
@@ -346,7 +346,7 @@ void cache_view_open(struct cache *c, struct cache_view *ret) NOT_ANALYSED {
     topology_view_open(c->nodes, &ret->nodes);
 }
 
-/* One thing that the view has built. */
+/* Publishes one thing that the view has built. */
 static bool publish(struct cache_view *v) {
     struct built_counter *counter = v->counters;
     if (counter == NULL)
@@ -361,8 +361,8 @@ static bool publish(struct cache_view *v) {
     return true;
 }
 
-/* Others get their turn now and then. What is left of very much is not kept: a question that needs
- * more than LIMIT_PUBLISHED things would only push out its own. */
+/* Lets others take the lock now and then. Keeps at most LIMIT_PUBLISHED things: a question that
+ * needs more would only push out its own. */
 void cache_publish(struct cache_view *v) {
     uint32_t left = LIMIT_PUBLISHED;
     while (left > 0) {
@@ -426,7 +426,7 @@ static uint64_t bytes_of(const struct pool *records) {
     return records->count * (uint64_t)(records->item_size + IN_INDEX);
 }
 
-/* On a view, or with the lock. */
+/* Call on a view, or with the lock. */
 static uint64_t bytes_of_objects(const struct cache *c) {
     uint64_t workloads = 0;
     for (uint32_t k = 0; k < WORKLOAD_KINDS; k++)

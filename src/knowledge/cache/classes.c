@@ -1,13 +1,13 @@
 /*
- * Classes: pods that have everything in common that a selector, or a policy, can ask about.
+ * Classes: pods that are equal in everything that a selector or a policy can ask about.
  *
- * Labels are what a pod has most text in, and nobody limits them but the API server, which takes
- * 1.5 MB of an object. So they have a budget. What a class takes of it is what its labels would
- * take if no other class had one in common with it: then it takes the same whoever comes or goes.
+ * Labels are most of a pod's text, and only the API server limits them: it accepts objects of
+ * 1.5 MB. So they have a budget. A class is charged for its labels as if no other class had equal
+ * ones: so its charge does not change when other classes come or go.
  *
- * A pod that finds no room is in a *cut* class, which has only those labels that Evenkeel itself
- * asks for. It counts in everything but in what its other labels say; and as nobody knows that,
- * what is asked about them in its namespace has no answer, rather than a wrong one.
+ * A pod whose labels have no room is in a *cut* class, which has only the labels that Evenkeel
+ * itself needs. The pod still counts; but its other labels are not known, so questions about them
+ * in its namespace have no answer, rather than a wrong one.
  */
 #include "base/limits.h"
 #include "cache/internal.h"
@@ -27,10 +27,10 @@ struct class_key {
 /* ---- the budget ---- */
 
 enum {
-    /* What a label takes beside its text if both its strings are new: measured, in sets of 10 to
+    /* The bytes of a label beside its text if both its strings are new: measured, in sets of 10 to
      * 90,000 labels. */
     LABEL_BYTES = 96,
-    SHARE = 5, /* a namespace may have one in so many bytes of what is left */
+    SHARE = 5, /* a namespace may take as much as one in so many of the free bytes */
 };
 
 static uint64_t bytes_of(struct label label) {
@@ -44,8 +44,8 @@ static uint64_t bytes_of_all(struct labels labels) {
     return bytes;
 }
 
-/* However many namespaces take what they can get, something is left for the next one, and each of
- * them has as much as any other. */
+/* Has the budget room for more bytes of the namespace? For any number of greedy namespaces, some
+ * room is left for the next one, and all of them get the same. */
 static bool has_room(const struct cache *c, uint32_t namespace, uint64_t bytes) {
     const struct namespace_record *payer = pool_at(&c->namespaces, namespace);
     const uint64_t max = c->options.max_label_bytes, all = c->label_bytes + bytes;
@@ -61,8 +61,8 @@ static uint64_t bytes_of_class(const struct cache *c, const struct class_record 
 
 /* ---- cut classes ---- */
 
-/* Labels that Evenkeel itself asks pods for, in their order. All others it is asked for: by
- * selectors and policies, which users write. */
+/* The labels of pods that Evenkeel itself needs, sorted. All others are only needed by selectors
+ * and policies of users. */
 static const struct str own_keys[] = {STR(FLUID_LABEL_DATASET), STR(TEMPLATE_HASH_LABEL),
                                       STR(ROLLOUT_HASH_LABEL)};
 enum { OWN_KEYS = sizeof own_keys / sizeof own_keys[0] };
@@ -102,8 +102,8 @@ void class_count_cut(struct cache *c, const struct class_record *pod_class, int 
 
 /* ---- finding and making ---- */
 
-/* Names of schedulers are few. What is longer than any name of an object is nobody's: its beginning
- * is kept, and the pod counts as one of another scheduler. */
+/* There are few names of schedulers. A name that is too long for an object belongs to no scheduler:
+ * its beginning is kept, and the pod counts as one of another scheduler. */
 static struct str scheduler_key(struct str named) {
     if (str_eq(scheduler_of(named), scheduler_of(STR(""))))
         return STR("");
@@ -147,7 +147,7 @@ static uint64_t class_hash(const struct class_key *key) {
     return hash_end(hash);
 }
 
-/* The same of a class: it goes too seldom to keep the hash. */
+/* Returns the hash of a class. Classes go too seldom to store it. */
 static uint64_t hash_of(const struct cache *c, const struct class_record *pod_class) {
     struct hash_state hash =
         hash_of_key(&(struct class_key){.namespace = pod_class->namespace,

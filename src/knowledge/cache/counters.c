@@ -1,8 +1,8 @@
 /*
- * Counters: for one (namespace, selector), the live matching pods of every node. A view that misses
- * one walks the classes of the namespace, counts for itself, and publishes the counter when it is
- * closed. From then on every pod event keeps it right through the class's list of counters, which
- * is brought up to date before it is used: publishing costs nothing per class.
+ * Counters: for one (namespace, selector), the live matching pods of every node. If a counter is
+ * missing, the view counts the classes of the namespace itself, and publishes the counter when it
+ * is closed. From then on every pod event updates it through the class's list of counters. That
+ * list is brought up to date before its use, so publishing costs nothing per class.
  */
 #include "cache/internal.h"
 
@@ -23,7 +23,7 @@ static bool matches(const struct cache *c, const struct selector *selector,
 
 static int add_counter(struct class_record *pod_class, uint32_t id, uint64_t made) {
     const uint32_t count = pod_class->counter_count;
-    if (count == 0 || (count >= 4 && (count & (count - 1)) == 0)) { /* there is room for no more */
+    if (count == 0 || (count >= 4 && (count & (count - 1)) == 0)) { /* the list is full */
         uint32_t cap = count == 0 ? 4 : 2 * count;
         struct class_counter *counters = realloc(pod_class->counters, cap * sizeof *counters);
         if (counters == NULL)
@@ -47,7 +47,7 @@ void class_refresh(struct cache *c, struct class_record *pod_class) {
     const struct namespace_record *record = pool_at(&c->namespaces, pod_class->namespace);
     c->work += 1 + pod_class->counter_count;
     if (record->counters == POOL_NONE && pod_class->counter_count == 0)
-        return; /* as for every pod while the state is read */
+        return; /* so for every pod while the state is read */
     drop_gone(c, pod_class);
     uint64_t seen = pod_class->seen;
     pod_class->seen = c->made;
@@ -57,14 +57,14 @@ void class_refresh(struct cache *c, struct class_record *pod_class) {
         c->work += counter->entry.cost.steps;
         if (matches(c, &counter->selector, pod_class) &&
             add_counter(pod_class, id, counter->made) != 0)
-            counter_free(c, id); /* it could not be kept right */
+            counter_free(c, id); /* it could not be updated */
         id = next;
     }
 }
 
 /* ---- building ---- */
 
-/* The assumed pods of the classes that match. */
+/* Counts the assumed pods of the classes that match. */
 static int count_assumed(const struct cache_view *v, struct counter_record *counter,
                          const struct selector *selector, uint64_t steps) {
     const struct cache *c = v->cache;
@@ -105,7 +105,7 @@ static int count_all(const struct cache_view *v, struct counter_record *counter,
     return count_assumed(v, counter, selector, steps);
 }
 
-/* Keeps copies, for when pods change, unless they are too long to be kept. */
+/* Copies namespace and selector, to match changed pods, unless they are too long. */
 static void copy_question(const struct cache *c, const struct counter_question *q,
                           struct built_counter *built) {
     struct counter_record *record = &built->record;
@@ -136,7 +136,7 @@ static uint64_t changed(const struct cache *c, uint32_t namespace) {
     return ((const struct namespace_record *)pool_at(&c->namespaces, namespace))->changed;
 }
 
-/* For `place` in the view's tree. */
+/* Builds a counter and puts it at `place` in the view's tree. */
 static int build(struct cache_view *v, const struct counter_question *q, struct hash_node **place) {
     const struct cache *c = v->cache;
     struct built_counter *built = calloc(1, sizeof *built);
@@ -188,12 +188,12 @@ static void link_counter(struct cache *c, uint32_t id, uint32_t namespace) {
     hashmap_insert(&c->counter_index, counter->key.a, id);
 }
 
-/* Is what was built still true? */
+/* Is the counter still right? */
 static bool unchanged(const struct cache *c, const struct built_counter *built) {
     return built->changed == changed(c, namespace_find(c, built->namespace));
 }
 
-/* A record of it in the pool, in no list yet; POOL_NONE: there is no memory. */
+/* Returns a record for it in the pool, in no list yet; POOL_NONE: no memory. */
 static uint32_t counter_new(struct cache_view *v, const struct built_counter *built) {
     struct cache *c = v->cache;
     uint32_t id = pool_take(&c->counters);
@@ -212,7 +212,7 @@ static uint32_t counter_new(struct cache_view *v, const struct built_counter *bu
     return id;
 }
 
-/* Forgets what has been counted, for what will change from now on. */
+/* Clears the counts, so that the counter adds up changes from now on. */
 static bool begin_again(struct built_counter *built) {
     struct counter_record *record = &built->record;
     if (record->assumed == NULL) {
@@ -249,13 +249,13 @@ bool counter_publish(struct cache_view *v, struct built_counter *built) {
     link_counter(c, id, namespace);
     built->id = id;
     built->made = at(c, id)->made;
-    record->counts = NULL; /* its memory is not its own now */
+    record->counts = NULL; /* the record in the pool owns it now */
     record->assumed = NULL;
     arena_init(&record->arena, 0);
     return record->pending;
 }
 
-/* Counts all pods for a pending counter, less those that it has counted. */
+/* Counts all pods for a pending counter, and subtracts those that it has counted. */
 static int count_others(const struct cache_view *v, const struct counter_record *pending,
                         uint32_t cap, struct counter_record *ret) {
     *ret = (struct counter_record){.namespace = pending->namespace,
@@ -283,9 +283,9 @@ static void add_others(struct counter_record *counter, uint32_t cap,
 }
 
 /*
- * In a namespace where pods come and go all the time nothing would ever be the same under the write
- * lock as it was under the read lock. So the counter that was put there pending adds up changes
- * from that time on, and whatever happens between these two locks is among them.
+ * In a namespace with constant changes, a count made under the read lock would always be outdated
+ * under the write lock. So the counter is added as pending, and adds up changes from that time on:
+ * also those between the two locks.
  */
 void counter_complete(struct cache_view *v, const struct built_counter *built) {
     struct cache *c = v->cache;
@@ -349,7 +349,7 @@ static bool built_equal(const struct hash_node *node, const void *key) {
     return a->a == b->a && a->b == b->b;
 }
 
-/* The view's own counter, which is built if need be. */
+/* Gets the view's own counter, and builds it if it is missing. */
 static int counter_of_view(struct cache_view *v, const struct counter_question *q,
                            struct counter_record **ret) {
     struct hash_node **place = hash_tree_place(&v->counter_tree, q->key.a, built_equal, &q->key);
@@ -359,7 +359,7 @@ static int counter_of_view(struct cache_view *v, const struct counter_question *
     return r;
 }
 
-/* Are there pods of which nobody knows whether they match? */
+/* Are there pods with unknown labels, which may match or not? */
 static bool is_unknown(const struct cache *c, const struct counter_question *q) {
     if (c->cut_pods == 0 || class_decides(q->selector))
         return false;

@@ -1,6 +1,5 @@
 /*
- * State files into the cache, which is changed in place: by many small batches, between which
- * others read.
+ * Puts the objects of state files into the cache, in many small batches; others read between them.
  */
 #pragma once
 

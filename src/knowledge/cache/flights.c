@@ -1,9 +1,9 @@
 /*
- * Pods in flight. Two things put a pod here: a filter answer named the nodes it may land on, and
- * nobody has said yet which one it is; or nobody knows what became of a binding, so that the pod
- * may be on its node and may not. A flight is counted nowhere; readers ask for flights where they
- * must not be forgotten. What filter said ends when the pod is reserved or released, or with its
- * time; all of it ends when the pod is bound, finished or deleted.
+ * Pods in flight. A pod is here for one of two reasons: filter has answered with the nodes on which
+ * it may land, and the choice is not known yet; or the outcome of a binding is not known, so that
+ * the pod may be on its node or not. A flight is counted nowhere; readers ask for flights where
+ * these matter. The part from filter ends when the pod is reserved or released, or after its time;
+ * the whole flight ends when the pod is bound, finished or deleted.
  *
  * A record holds a copy of the pod's meta and two bits per node, in blocks of their own: flights
  * are few and short.
@@ -43,7 +43,7 @@ void flight_end(struct cache *c, const struct object_meta *pod) {
         flight_free(c, id);
 }
 
-/* Ends the record if neither of its parts is left. */
+/* Ends the record if both of its parts have ended. */
 static void flight_settle(struct cache *c, uint32_t id) {
     const struct flight_record *flight = pool_at(&c->flights, id);
     if (flight->expires_ms == 0 && flight->unclear_until_ms == 0)
@@ -82,7 +82,7 @@ void flights_expire(struct cache *c, int64_t now_ms, int64_t seen_ms) {
     }
 }
 
-/* A slot that is used again must not look as if flights could land there. */
+/* Clears the slot's bits, before another node gets it. */
 void flights_forget_node(void *cache, uint32_t slot) {
     struct cache *c = cache;
     for (POOL_EACH(&c->flights, id)) {
@@ -118,8 +118,8 @@ static int fill(const struct cache *c, struct flight_record *flight, const struc
     return flight->nodes == NULL ? -ENOMEM : copy_meta(flight, pod);
 }
 
-/* The filled flight becomes a record. What filter said of others makes room for it; what may turn
- * out to be bound stays. POOL_NONE: there is no room, or no memory. */
+/* Makes a record of the filled flight. Flights that come only from filter make room for it; those
+ * with unclear bindings stay. POOL_NONE: no room, or no memory. */
 static uint32_t keep(struct cache *c, const struct flight_record *flight) {
     uint64_t owner = hash_str(flight->meta.namespace);
     const struct cost cost = {.bytes = sizeof *flight + flight->words * sizeof *flight->nodes +
@@ -162,7 +162,7 @@ static void mark_nodes(const struct cache *c, struct flight_record *flight, cons
     }
 }
 
-/* Takes what is unclear over from an older record of the same pod, which ends. */
+/* Takes over the unclear bindings of an older record of the same pod, which ends. */
 static void inherit(struct cache *c, struct flight_record *flight, uint32_t from) {
     const struct flight_record *old = pool_at(&c->flights, from);
     for (uint32_t word = 0; word < old->words; word++)

@@ -1,5 +1,5 @@
 /*
- * Walking over the classes of pods, for those who ask about all of them at once.
+ * Walks over the classes of pods, for callers that need all of them.
  */
 #include "cache/placed.h"
 
@@ -15,7 +15,7 @@ static struct labels labels_of(const struct cache *c, const struct label_set *se
     return (struct labels){items, items != NULL ? set->count : 0};
 }
 
-/* Pods without a controller are their own. Returns false if there is one, and it is not known. */
+/* Gets the controller; pods without one count as their own. Returns false if it is not known. */
 static bool find_controller(const struct cache_view *v, uint32_t group,
                             const struct class_record *pod_class, struct workload_name *ret) {
     struct cache_owner owner;
@@ -60,8 +60,8 @@ int cache_group_next(const struct cache_view *v, uint32_t *at, struct arena *are
     return cache_group_of(v, id, arena, ret) == 0 ? 1 : -ENOMEM;
 }
 
-/* The next class of the namespace that is not terminating, and whose labels are kept. 0, and
- * POOL_NONE when there are no more, or -E2BIG. */
+/* Gets the next class of the namespace that is not terminating and whose labels are kept; POOL_NONE
+ * after the last. 0 or -E2BIG. */
 static int next_class(const struct cache_view *v, uint32_t namespace, uint32_t from,
                       uint32_t *ret) {
     enum { PASSED_A_STEP = 16 };

@@ -1,9 +1,9 @@
 /*
- * Images on nodes. A name is stored once, as a hash that stands for it, with the size that the
- * first node reported and the number of nodes that have it. (Of 100,000 names two are taken for one
- * with a chance of 1 in 3 thousand million; a score would be wrong then.) A node has its images'
- * ids in order, as differences of mostly one byte: 5,000 nodes with 50 images take 0.9 MB so, and 3
- * MB with names and whole ids. upstream: kube-scheduler backend/cache addNodeImageStates().
+ * Images on nodes. A name is stored once, as its hash, with the size that the first node reported
+ * and the number of nodes that have it. (Two of 100,000 names have an equal hash with a chance of 1
+ * in 3 thousand million; a score would be wrong then.) A node has its images' ids in order, as
+ * differences of mostly one byte: so 5,000 nodes with 50 images take 0.9 MB, and not 3 MB as with
+ * names and whole ids. upstream: kube-scheduler backend/cache addNodeImageStates().
  */
 #include "cache/internal.h"
 
@@ -50,9 +50,9 @@ static void image_unref(struct cache *c, uint32_t id) {
 
 /* ---- a node's list ---- */
 
-enum { DIFFERENCE_MAX = 5 }; /* bytes of one: seven bits in each, the lowest first */
+enum { DIFFERENCE_MAX = 5 }; /* bytes of a difference: seven bits in each, the lowest first */
 
-/* The list ends with a difference of 0. The first id is the difference from the one before 0. */
+/* The list ends with a difference of 0. The first difference is the first id + 1. */
 static uint8_t *put_difference(uint8_t *p, uint32_t difference) {
     for (; difference >= 0x80; difference >>= 7)
         *p++ = (uint8_t)(difference | 0x80);
@@ -78,7 +78,7 @@ static struct cache_node_images all_of(const uint8_t *list) {
     return (struct cache_node_images){.p = list, .id = UINT32_MAX};
 }
 
-/* With the 0 at its end. */
+/* Returns the list's bytes, with the 0 at its end. */
 static uint64_t bytes_of(const uint8_t *list) {
     struct cache_node_images i = all_of(list);
     while (cache_next_image(&i))
@@ -93,7 +93,7 @@ void image_list_free(struct cache *c, uint8_t *list) {
     free(list);
 }
 
-/* Puts an id among sorted ones. False: it is there. So few are moved sooner than sorted. */
+/* Inserts an id into sorted ones; false if it is there. Moving a few ids is faster than sorting. */
 static bool insert(uint32_t *ids, uint32_t count, uint32_t id) {
     uint32_t low = 0, high = count;
     while (low < high) {
@@ -110,7 +110,7 @@ static bool insert(uint32_t *ids, uint32_t count, uint32_t id) {
     return true;
 }
 
-/* NULL when memory ran out. */
+/* Returns the encoded list; NULL without memory. */
 static uint8_t *encode(const uint32_t *ids, uint32_t count) {
     uint8_t bytes[LIMIT_NODE_IMAGES * DIFFERENCE_MAX + 1], *end = bytes;
     for (uint32_t i = 0; i < count; i++)

@@ -1,7 +1,7 @@
 /*
  * The cache's own structures; only files of this folder include it. The lock in struct cache guards
- * everything here: fields change only under the write lock, except the LRU stamps, which readers
- * touch and which are atomic.
+ * everything here: fields change only under the write lock, except for the LRU stamps, which
+ * readers change and which are atomic.
  */
 #pragma once
 
@@ -25,13 +25,13 @@ struct namespace_record {
     uint32_t classes, counters, services; /* heads of lists, POOL_NONE at the end */
     uint64_t changed;                     /* the cache's `changes` when a pod last came or went */
     uint32_t references;                  /* members of those lists, reaches, and 1 while known */
-    uint64_t reach_bytes;                 /* of reaches that its pods were the first to need */
+    uint64_t reach_bytes;                 /* of reaches that its pods needed first */
     uint64_t label_bytes;                 /* of its classes */
-    uint32_t cut_pods;                    /* of those that are not terminating */
-    struct label_set labels;              /* while known: a Namespace object said so */
+    uint32_t cut_pods;                    /* pods of cut classes that are not terminating */
+    struct label_set labels;              /* while a Namespace object is known */
 };
 
-/* A counter that matches a class, for as long as it is the one that was made then. */
+/* A counter that matches a class. It is gone if the counter with this id has another `made`. */
 struct class_counter {
     uint64_t made;
     uint32_t id;
@@ -39,17 +39,17 @@ struct class_counter {
 
 struct class_record {
     uint32_t namespace, next, previous; /* in the namespace's list */
-    uint32_t pods;                      /* head of its pods */
+    uint32_t pods;                      /* head of the list of its pods */
     uint32_t pod_count, tied_count;     /* tied: see pod_is_tied() */
     uint32_t assumed_count : 30;
-    uint32_t terminating : 1; /* matched by no counter; 15,000 classes take 0.1 MB less so */
-    uint32_t cut : 1;         /* there was no room for its labels: only those are here that Evenkeel
-                                 itself asks for */
+    uint32_t terminating : 1; /* matched by no counter; bits save 0.1 MB for 15,000 classes */
+    uint32_t cut : 1;         /* its labels had no room: it only has those that Evenkeel itself
+                                 needs */
     struct label_set labels;
-    struct class_counter *counters; /* that match, of those made until `seen`; owned */
+    struct class_counter *counters; /* matching counters, of those made until `seen`; owned */
     uint64_t seen;
     uint32_t counter_count;
-    uint32_t owner, owner_next, owner_previous; /* POOL_NONE: without a controller; in its list */
+    uint32_t owner, owner_next, owner_previous; /* its controller and list; POOL_NONE: none */
     uint32_t scheduler;                         /* interned; INTERN_NONE: the default one */
 };
 
@@ -57,14 +57,14 @@ struct class_record {
 struct owner_record {
     struct hash128 key;
     uint32_t group, kind, name; /* interned while it has classes; INTERN_NONE: not known */
-    uint32_t classes;           /* of its pods: head of a list */
-    uint32_t workload;          /* POOL_NONE: it is not kept */
+    uint32_t classes;           /* head of the list of its pods' classes */
+    uint32_t workload;          /* POOL_NONE: the workload is not kept */
 };
 
 /* An amount of an interned resource. */
 struct amount_ids {
     uint32_t name;
-    uint32_t holders; /* in a node's sum: the pods whose requests name it */
+    uint32_t holders; /* in a node's sum: number of pods that request it */
     int64_t amount;
 };
 
@@ -78,11 +78,11 @@ struct port_ids {
     int32_t port;
 };
 
-/* What pods request, and the terms that they have, stored once for all of them. */
+/* Requests, terms and reach of pods, stored once for all pods with equal ones. */
 struct requests_record {
     uint64_t hash;
     uint32_t references;
-    uint32_t terms; /* of all of them: a reference, TERMS_NONE or TERMS_UNKNOWN */
+    uint32_t terms; /* a reference, TERMS_NONE or TERMS_UNKNOWN */
     uint32_t reach; /* a reference, or CACHE_REACH_* */
     uint32_t amount_count, port_count;
     int64_t filled[FILLED];
@@ -98,38 +98,38 @@ struct image_record {
 
 /* Per slot. */
 struct node_record {
-    struct amount_list allocatable; /* empty while the node is not known, or does not say */
+    struct amount_list allocatable; /* empty if the node is not known, or its status has none */
     struct amount_list requested;   /* by the pods here */
-    int64_t filled[FILLED];         /* the same with something for those that request nothing */
+    int64_t filled[FILLED];         /* the same, with defaults for pods that request nothing */
     uint8_t *images;                /* owned; see images.c; NULL while the node is not known */
     uint32_t pods;
     bool unschedulable;
 };
 
-/* What pods say of pods that they want to be beside or apart from, stored once for all of them. */
+/* Terms of pod affinity and anti-affinity, stored once for all pods with equal ones. */
 struct terms_record {
     struct hash128 key;
     uint32_t references;
     struct arena arena; /* of the terms */
     struct pod_terms terms;
 };
-/* Instead of such a record: a pod has none, or so many that they are not known. */
+/* Instead of such a record: a pod without terms, or with too many to be kept. */
 #define TERMS_NONE POOL_NONE
 #define TERMS_UNKNOWN (POOL_NONE - 1)
 
-/* A reach: which nodes pods may be on, stored once for all of them. */
+/* A reach: the nodes that pods may be on, stored once for all pods with an equal one. */
 struct reach_record {
     struct hash128 key;
-    struct hash128 says; /* the same without claims */
+    struct hash128 says; /* the key without claims */
     uint32_t references;
-    uint32_t namespace; /* it is counted for */
-    struct arena arena; /* of the rest */
+    uint32_t namespace; /* its bytes count for this namespace */
+    struct arena arena; /* for the following */
     struct node_affinity affinity;
     struct tolerations tolerations;
     const struct str *claims;
     uint32_t claim_count;
 };
-/* Half a cache line: there is nothing of which there are more. */
+/* Half a cache line: pods are the most numerous records. */
 struct pod_record {
     uint64_t uid_a; /* 96 bits of a keyed hash, as of names (topology/name_table.h) */
     uint32_t uid_b;
@@ -143,7 +143,7 @@ _Static_assert(sizeof(struct pod_record) == 32, "a pod takes 32 bytes");
 struct counter_record {
     struct lru_entry entry;
     struct hash128 key;
-    uint64_t made;                      /* a number that no other counter has; 0: it is gone */
+    uint64_t made;                      /* a number of its own; 0: the counter is gone */
     uint32_t namespace, next, previous; /* in the namespace's list, the newest first */
     struct arena arena;                 /* the selector's memory */
     struct selector selector;
@@ -151,28 +151,28 @@ struct counter_record {
     int64_t
         *assumed; /* [topology_cap()] in parts of CACHE_POD; owned; NULL until a pod is assumed */
     uint32_t assumed_pods;
-    bool pending; /* holds only what has changed since it was put here: no answer yet */
+    bool pending; /* has only the changes since it was added: no answer yet */
 };
 
-/* What a view has built, because it was missing: the view's own until it is published. It is as the
- * namespace's pods were at `changed`. */
+/* A counter that a view has built because it was missing: the view owns it until it is published.
+ * It counts the namespace's pods as they were at `changed`. */
 struct built_counter {
     struct hash_node node; /* in the view's tree; first, so that it is the counter's address */
     struct counter_record record;
     struct built_counter *next;
-    struct str namespace; /* in the record's arena, if it is kept */
-    uint64_t owner;       /* a hash of it */
+    struct str namespace; /* in the record's arena, if `kept` */
+    uint64_t owner;       /* hash of the namespace */
     uint64_t changed;
     uint32_t cap;
     struct cost cost;
     bool kept; /* it has copies of namespace and selector */
-    /* Once it is pending, where. */
+    /* Its place in the cache's counters, once it is pending. */
     uint32_t id;
     uint64_t made;
 };
 
-/* Each kind has a pool of its own, because each is listed by itself. A workload's number tells
- * which, and its record there. */
+/* Each kind has a pool of its own, because each is listed by itself. A workload's number contains
+ * its kind, and the index of its record in that pool. */
 enum { WORKLOAD_KINDS = OBJECT_KINDS - OBJECT_SERVICE };
 
 struct workload_record {
@@ -184,13 +184,13 @@ struct workload_record {
 };
 
 struct flight_record {
-    struct lru_entry entry; /* the one that ends first makes room; pinned while it is unclear */
+    struct lru_entry entry; /* the flight that ends first makes room; pinned while unclear */
     struct hash128 uid;
-    int64_t expires_ms; /* of what filter said; 0: nothing, or it is over */
+    int64_t expires_ms; /* end of the nodes from filter; 0: no such nodes, or over */
     int64_t
-        unclear_until_ms;    /* when bindings without an outcome are forgotten; 0: there are none */
-    struct arena arena;      /* of meta */
-    struct object_meta meta; /* namespace, labels; name and uid if filter was asked */
+        unclear_until_ms;    /* when bindings without an outcome are dropped; 0: no such bindings */
+    struct arena arena;      /* for meta */
+    struct object_meta meta; /* namespace, labels; name and uid if it comes from filter */
     struct flight_nodes *nodes; /* [words]; owned */
     uint32_t words;
     bool doubted; /* see cache_doubt_expected() */
@@ -208,9 +208,9 @@ struct assumed_record {
 /* How certain it is that a pod is on a node. */
 enum certainty {
     PLACED_NOWHERE,
-    PLACED_BY_FILTER, /* which left no other node: until its time is over */
-    PLACED_BINDING,   /* a binding is under way: until its outcome is known */
-    PLACED_BOUND,     /* until the pod is seen, or would have been */
+    PLACED_BY_FILTER, /* filter left only this node; until its time is over */
+    PLACED_BINDING,   /* a binding is running; until its outcome is known */
+    PLACED_BOUND,     /* until the watch shows the pod, or should have shown it */
 };
 
 struct reservation {
@@ -223,9 +223,9 @@ struct cache {
     struct rwlock lock;
     struct cache_options options;
     _Atomic bool ready;
-    _Atomic int64_t heard_ms[OBJECT_KINDS]; /* 0: nobody says */
+    _Atomic int64_t heard_ms[OBJECT_KINDS]; /* 0: the kind has no age */
     _Atomic uint64_t doubts;                /* calls of cache_doubt_expected() */
-    uint32_t synced;                        /* kinds of which a sync has ended */
+    uint32_t synced;                        /* bits of kinds that have been listed */
 
     struct intern strings;
     struct topology *nodes;           /* owned; pods hold their node's slot */
@@ -235,42 +235,41 @@ struct cache {
     struct pool workloads[WORKLOAD_KINDS];
     struct lru counters_kept, flights_kept;
     uint64_t made, changes; /* the last numbers given */
-    uint32_t saying_nodes;  /* whose status names something allocatable */
-    struct {                /* for forgetting what is idle */
+    uint32_t saying_nodes;  /* nodes with allocatable resources in their status */
+    struct {                /* to find idle entries */
         bool begun;
-        int64_t older_ms, newer_ms; /* points of time, and the ticks then */
+        int64_t older_ms, newer_ms; /* two points of time, and the ticks at them */
         uint64_t older, newer, idle;
     } age;
-    uint64_t work; /* steps of changes, beside the topology's */
+    uint64_t work; /* steps of changes, without the topology's */
     struct {       /* of the write lock */
         int64_t began_ns, longest_ns;
         uint64_t began_work, most_steps;
     } write;
     struct hashmap namespace_index, class_index, pod_index, counter_index, flight_index,
         assumed_index, requests_index, owner_index, terms_index, reach_index, image_index;
-    uint64_t terms_bytes; /* of all terms */
-    uint64_t reach_bytes; /* of all reaches */
-    uint64_t label_bytes; /* of all classes */
-    uint64_t list_bytes;  /* of lists that nodes, requests and workloads have of their own */
-    uint32_t cut_pods;    /* of all namespaces */
-    uint32_t assumed_oldest, assumed_newest; /* meaningless while there is none */
+    uint64_t terms_bytes;                    /* of all terms */
+    uint64_t reach_bytes;                    /* of all reaches */
+    uint64_t label_bytes;                    /* of all classes */
+    uint64_t list_bytes;                     /* of lists that nodes, requests and workloads own */
+    uint32_t cut_pods;                       /* of all namespaces */
+    uint32_t assumed_oldest, assumed_newest; /* not valid without assumed pods */
     uint32_t known_namespaces;               /* records of a Namespace object */
     struct reservation *reservations;        /* owned */
     uint32_t reservation_count, reservation_cap;
-    struct { /* of the thread that reads state files */
+    struct { /* for the thread that reads state files */
         struct file_target target;
         uint32_t in_batch; /* objects since the lock was taken; 0: it is not held */
     } files;
 };
 
-/* Takes some of the view's steps: 0, or -E2BIG. */
+/* Takes some of the view's steps. Returns 0 or -E2BIG. */
 static inline int view_take(const struct cache_view *v, uint64_t steps) {
     return v->nodes.steps == NULL || steps_take(v->nodes.steps, steps) ? 0 : -E2BIG;
 }
 
 /* cache.c */
-/* The view is not open any more, and no lock is held: keeps what it has built, where that may be.
- */
+/* Keeps the counters that a closed view has built, where possible. No lock may be held. */
 void cache_publish(struct cache_view *v);
 
 /* pods.c */
@@ -278,66 +277,66 @@ int pod_apply(struct cache *c, const struct pod *pod, bool reserved, uint32_t *r
 void pod_forget(struct cache *c, uint32_t id);
 uint32_t pod_find(const struct cache *c, const struct object_meta *meta);
 uint32_t pod_find_identity(const struct cache *c, const struct hash128 *uid);
-/* What filter needs of it: namespace and labels, borrowed but for the arena's array. 0, -ENODATA
- * (its labels are not kept) or -ENOMEM. */
+/* Gets the pod's namespace and labels for filter: strings are borrowed, the array is in the arena.
+ * 0, -ENODATA (its labels are not kept) or -ENOMEM. */
 int pod_meta(const struct cache *c, uint32_t id, struct arena *arena,
              struct object_meta *ret) MUST_CHECK;
-/* What a pod is known by: its UID, or namespace and name. */
+/* Returns the pod's key: a hash of its UID, or of namespace and name. */
 struct hash128 pod_identity(const struct object_meta *meta);
 
 /* classes.c */
-/* Finds or makes the class of a pod with this schedulerName; then it is used, or class_settle() is
- * called. It is a cut one if there is no room for the pod's labels. POOL_NONE: no memory. */
+/* Finds or makes the class of a pod with this schedulerName; the caller uses it or calls
+ * class_settle(). It is a cut class if the pod's labels have no room. POOL_NONE: no memory. */
 uint32_t class_make(struct cache *c, const struct object_meta *meta, struct str scheduler);
 /* Frees a class that no pod uses. */
 void class_settle(struct cache *c, uint32_t id);
-/* One of its pods comes or goes: what is being built of the namespace is not true any more, and the
- * counters of the class are about to be used. */
+/* Call when a pod of the class comes or goes: invalidates the counters that views are building for
+ * the namespace, and prepares the counters of the class for use. */
 void class_changed(struct cache *c, struct class_record *pod_class);
-/* Is one of its pods here, or gone (by is -1)? For cut classes, of which that is counted. */
+/* Counts a pod of a cut class that comes (by is 1) or goes (-1). */
 void class_count_cut(struct cache *c, const struct class_record *pod_class, int by);
-/* Can what is kept of a cut class answer this? It can if nothing is asked for that was left out. */
+/* Do the kept labels of a cut class decide this selector? Yes if it uses no other labels. */
 bool class_decides(const struct selector *selector);
 
 /* assumed.c */
 void assumed_end(struct cache *c, const struct object_meta *pod);
 void assumed_free(struct cache *c, uint32_t id);
 void assumed_expire(struct cache *c, int64_t now_ms);
-/* Counts it in one counter. 0 or -ENOMEM. */
+/* Counts an assumed pod in one counter. 0 or -ENOMEM. */
 int assumed_add(const struct cache *c, const struct assumed_record *assumed,
                 struct counter_record *counter);
 
 /* counters.c */
-/* Before the class's counters are used: finds those made since, and drops those that are gone. */
+/* Call before using the class's counters: adds new matching ones, and drops those that are gone. */
 void class_refresh(struct cache *c, struct class_record *pod_class);
 void counter_free(void *cache, uint32_t id);
-/* Under the write lock: keeps it, if it is still right and there is room. Returns true if it is not
- * right any more and was put there as pending: counter_complete() is owed. */
+/* Under the write lock: keeps the counter if it has room. Returns true if it is outdated and was
+ * added as pending: the caller must call counter_complete(). */
 bool counter_publish(struct cache_view *v, struct built_counter *built);
-/* Without a lock: counts again, and makes a pending counter one that answers. */
+/* Without a lock: counts again, and completes a pending counter. */
 void counter_complete(struct cache_view *v, const struct built_counter *built);
 void built_counter_free(struct built_counter *built);
 
 /* owners.c */
 struct hash128 owner_key(uint32_t namespace, struct object_type type, struct str name);
-/* POOL_NONE: there is none. */
+/* Returns POOL_NONE if it is not known. */
 uint32_t owner_find(const struct cache *c, const struct hash128 *key);
-/* Finds or makes; then it is used, or owner_settle() is called. POOL_NONE: no memory. */
+/* Finds or makes; the caller uses it or calls owner_settle(). POOL_NONE: no memory. */
 uint32_t owner_make(struct cache *c, const struct hash128 *key);
 void owner_settle(struct cache *c, uint32_t id);
-/* The same of a pod's controller. POOL_NONE: it has none, or there is no memory, and then its
- * siblings are not known. */
+/* The same for a pod's controller. POOL_NONE: it has none, or no memory, so that its siblings are
+ * not known. */
 uint32_t owner_of(struct cache *c, uint32_t namespace, const struct object_meta *pod);
 void owner_add_class(struct cache *c, uint32_t id, uint32_t class_id);
 void owner_remove_class(struct cache *c, uint32_t class_id);
 
 /* requests.c */
-/* What pods with equal requests have in common beside them: references. */
+/* References to the terms and the reach of pods with equal requests. */
 struct pod_says {
     uint32_t terms, reach;
 };
-/* The id of equal requests of pods that say this, with one more reference; POOL_NONE: no memory.
- * Takes over the references if that works. */
+/* Returns the id of these requests with `says`, with one more reference; POOL_NONE: no memory.
+ * Takes over the references in `says` on success. */
 uint32_t requests_ref(struct cache *c, const struct pod_requests *requests, struct pod_says says);
 void requests_unref(struct cache *c, uint32_t id);
 /* Makes room, so that a pod with these requests can be added to the node. 0 or -ENOMEM. */
@@ -345,39 +344,38 @@ int node_requests_reserve(struct cache *c, uint32_t slot, uint32_t requests) MUS
 void node_requests_add(struct cache *c, uint32_t slot, uint32_t requests);
 void node_requests_take(struct cache *c, uint32_t slot, uint32_t requests);
 int node_records_grow(struct cache *c, uint32_t cap);
-/* A list that node_set() takes, or amount_list_free() frees. 0 or -ENOMEM. */
+/* Makes a list for node_set() or amount_list_free(). 0 or -ENOMEM. */
 int amount_list_make(struct cache *c, const struct resources *from,
                      struct amount_list *ret) MUST_CHECK;
 void amount_list_free(struct cache *c, struct amount_list *list);
-/* What the node in a slot has; takes over the list. */
+/* Sets the resources of the node in a slot; takes over the list. */
 void node_set(struct cache *c, uint32_t slot, struct amount_list allocatable, bool unschedulable);
-/* Its images; takes over the list. */
+/* Sets its images; takes over the list. */
 void node_set_images(struct cache *c, uint32_t slot, uint8_t *images);
-/* The node is not known any more; pods may still be on it. */
+/* Call when the node is not known any more; pods may still be on it. */
 void node_forget(struct cache *c, uint32_t slot);
-/* Neither is it known nor are there pods on it. */
+/* Call when the node is not known and no pods are on it. */
 void node_release(struct cache *c, uint32_t slot);
 void node_records_free(struct cache *c);
 
 /* images.c */
-/* A list that node_set_images() takes, or image_list_free() frees; NULL: none. 0 or -ENOMEM. */
+/* Makes a list for node_set_images() or image_list_free(); NULL: no images. 0 or -ENOMEM. */
 int image_list_make(struct cache *c, const struct node *node, uint8_t **ret) MUST_CHECK;
 void image_list_free(struct cache *c, uint8_t *list);
 
 /* neighbours.c */
-/* What pods with these terms have, with one more reference. 0 or -ENOMEM. */
+/* Gets the record of the pod's terms, or TERMS_*, with one more reference. 0 or -ENOMEM. */
 int terms_ref(struct cache *c, const struct pod *pod, uint32_t *ret) MUST_CHECK;
 void terms_unref(struct cache *c, uint32_t id);
 
 /* reach.c */
-/* Which nodes pods like this one of the namespace may be on, with one more reference. 0 or -ENOMEM.
- */
+/* Gets the reach of a pod of the namespace, with one more reference. 0 or -ENOMEM. */
 int reach_ref(struct cache *c, const struct pod *pod, uint32_t namespace, uint32_t *ret) MUST_CHECK;
 void reach_unref(struct cache *c, uint32_t id);
 
 /* namespaces.c */
 uint32_t namespace_find(const struct cache *c, struct str name);
-/* Finds or makes; the caller then counts a reference, or calls namespace_settle(). POOL_NONE: no
+/* Finds or makes; the caller counts a reference or calls namespace_settle(). POOL_NONE: no
  * memory. */
 uint32_t namespace_make(struct cache *c, struct str name);
 void namespace_settle(struct cache *c, uint32_t id);
@@ -398,24 +396,24 @@ uint32_t workload_find(const struct cache *c, enum object_kind kind,
 
 /* flights.c */
 uint32_t flight_find(const struct cache *c, const struct hash128 *uid);
-/* Ends all of it. */
+/* Ends the whole flight. */
 void flight_end(struct cache *c, const struct object_meta *pod);
 void flight_free(void *cache, uint32_t id);
-/* Ends what filter said. */
+/* Ends the flight's part from filter. */
 void flight_release(struct cache *c, const struct hash128 *uid);
-/* Did filter leave this node to it? */
+/* Did this node pass filter for the pod? */
 bool flight_passed(const struct flight_record *flight, uint32_t slot);
-/* A binding may have put the pod on this node. `pod` (namespace and labels) is copied if need be. 0
- * or -ENOMEM. */
+/* Notes that a binding may have put the pod on this node. Copies `pod` (namespace and labels) if
+ * needed. 0 or -ENOMEM. */
 int flight_unclear(struct cache *c, const struct hash128 *uid, const struct object_meta *pod,
                    uint32_t slot) MUST_CHECK;
-/* seen_ms: what happened until then the source of pods has told of. */
+/* seen_ms: the source of pods has reported all changes until then. */
 void flights_expire(struct cache *c, int64_t now_ms, int64_t seen_ms);
-/* The topology's: the slot will be another node's. */
+/* Called by the topology before another node gets the slot. */
 void flights_forget_node(void *cache, uint32_t slot);
 
 /* reservations.c */
-/* The record became real or went away: forget that it was reserved. */
+/* Ends the reservation of a pod's record that became real or went away. */
 void reservation_end(struct cache *c, uint32_t pod);
-/* Ends a reservation that filter made; returns how certain the pod's place is without it. */
+/* Ends a reservation by filter. Returns the certainty of the pod's place without it. */
 enum certainty reservation_release(struct cache *c, const struct hash128 *uid);

@@ -6,13 +6,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* OBJECT_NODE is the first that is watched. */
+/* OBJECT_NODE is the first watched kind. */
 enum { KINDS = OBJECT_KINDS - OBJECT_NODE };
 
 struct kube_source {
     struct kube_source_options options;
     struct informer *informer;
-    int64_t began_ms[KINDS]; /* of the listings under way; the client's thread's */
+    int64_t began_ms[KINDS]; /* of running listings; only for the client's thread */
 };
 
 static int64_t now_ms(const struct kube_source *s) {
@@ -25,7 +25,7 @@ static enum object_kind object_kind_at(uint32_t row) {
 
 /* ---- the store ---- */
 
-/* The cache sweeps by itself, as for files: it lets others read in between. */
+/* The cache itself removes objects at the end of a listing, and lets others read in between. */
 static void listed(void *contents, uint32_t row, enum informer_listing how) {
     struct kube_source *s = contents;
     struct cache *cache = s->options.cache;
@@ -58,7 +58,7 @@ static uint64_t kept_bytes(const void *contents) {
 static void decode(struct json_reader *r, struct informer_object *ret) {
     struct object *object = arena_alloc(ret->arena, sizeof *object);
     if (object == NULL)
-        return; /* a failed arena is reported by the caller */
+        return; /* the caller reports a failed arena */
     object_read(r, object_kind_at(ret->kind), POD_RUNNING, object);
     ret->meta = object->meta;
     ret->decoded = object;
@@ -94,7 +94,7 @@ static const struct informer_kind kinds[KINDS] = {
     ROW(KIND_REPLICA_SET),
     ROW(KIND_STATEFUL_SET),
 };
-/* The cache has a lock of its own, and so has who reads it. */
+/* The cache has a lock of its own. */
 static const struct informer_store store = {.what = "the API server's objects",
                                             .kinds = kinds,
                                             .kind_count = KINDS,
@@ -109,7 +109,7 @@ static bool is_watched(const struct kube_source *s, uint32_t row) {
     return watched_kinds[kinds[row].row].need != KIND_FOR_DEFAULTS || s->options.workloads;
 }
 
-/* What nobody watches is empty, and known to be. */
+/* Marks a kind that is not watched as listed and empty. */
 static void sync_unwatched(const struct kube_source *s, uint32_t row) {
     struct cache *cache = s->options.cache;
     cache_write_begin(cache);

@@ -1,6 +1,6 @@
 /*
- * Namespace records tie together what is asked about per namespace: classes, counters, workloads.
- * One lives while any of those does, or while a Namespace object of that name is known.
+ * Namespace records connect the classes, counters and workloads of a namespace. A record lives
+ * while any of those does, or while a Namespace object of that name is known.
  */
 #include "cache/internal.h"
 

@@ -1,10 +1,10 @@
 /*
- * The terms of pods. They are stored once for all pods that have the same, which the pods of a
- * workload usually do. Their id is in the record of what these pods request (requests.c), which a
- * pod's record names, so that a pod takes no more memory.
+ * The affinity terms of pods. Equal terms are stored once; the pods of a workload usually have
+ * equal ones. Their id is in the record of the pods' requests (requests.c), to which a pod's record
+ * points, so that a pod takes no more memory.
  *
- * What is kept of one pod and of all is limited. A pod with more counts as one whose terms are not
- * known, and what is judged without them says so.
+ * The memory for one pod's terms and for all terms is limited. Beyond it a pod's terms are not
+ * known, and results that lack them are marked.
  */
 #include "cache/neighbours.h"
 
@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* ---- what pods have ---- */
+/* ---- terms of pods ---- */
 
 static struct terms_record *at(const struct cache *c, uint32_t id) {
     return pool_at(&c->terms, id);
@@ -25,8 +25,8 @@ static bool key_equal(const void *ctx, uint32_t id, const void *key) {
     return record->key.a == wanted->a && record->key.b == wanted->b;
 }
 
-/* A kind with a selector that does not parse has no terms. upstream: framework PodInfo.Update(),
- * whose errors the cache ignores. */
+/* Collects the pod's terms. A kind of terms with a selector that does not parse has none. upstream:
+ * framework PodInfo.Update(), whose errors the cache ignores. */
 static int gather(const struct pod *pod, struct arena *arena, struct pod_terms *ret) {
     const struct pod_affinity *from[] = {&pod->beside, &pod->apart, &pod->beside, &pod->apart};
     *ret = (struct pod_terms){.count = 0};
@@ -37,8 +37,7 @@ static int gather(const struct pod *pod, struct arena *arena, struct pod_terms *
     return 0;
 }
 
-/* The record's own copy, in memory of its size. 0, -E2BIG (too much to keep of one pod) or -ENOMEM.
- */
+/* Copies terms into a record, in memory of their exact size. 0, -E2BIG (too long) or -ENOMEM. */
 static int copy_terms(const struct pod_terms *terms, struct terms_record *record) {
     CLEANUP(arena_done) struct arena measure;
     arena_init(&measure, 2 * LIMIT_POD_TERMS_BYTES);
@@ -48,7 +47,7 @@ static int copy_terms(const struct pod_terms *terms, struct terms_record *record
     return pod_terms_copy(terms, &record->arena, &record->terms);
 }
 
-/* 0, -E2BIG or -ENOMEM. */
+/* Makes a record of terms. 0, -E2BIG or -ENOMEM. */
 static int terms_new(struct cache *c, const struct pod_terms *terms, const struct hash128 *key,
                      uint32_t *ret) {
     if (hashmap_reserve(&c->terms_index) != 0)
@@ -128,12 +127,12 @@ uint32_t cache_terms_unknown(const struct cache_view *v) {
     return pods;
 }
 
-/* ---- whom terms mean ---- */
+/* ---- which pods match terms ---- */
 
 /*
  * Marks the namespaces of a term. upstream (v1.36.3): mergeAffinityTermNamespacesIfNotEmpty() adds
- * the names of those whose labels match, and leaves the selector in the term, which is then asked
- * about a pod without its namespace's labels: one that is content without labels means all.
+ * the names of matching namespaces, but leaves the selector in the term. It is then evaluated for
+ * pods without their namespace's labels: a selector that matches empty labels matches all.
  */
 static int mark_namespaces(const struct cache_view *v, const struct pod_term *term, bool *in) {
     const struct cache *c = v->cache;
@@ -174,8 +173,8 @@ int cache_meant_open(const struct cache_view *v, const struct pod_term *terms, u
     return r;
 }
 
-/* Returns false if no term means pods of this class. `ret_unknown`: for some terms that is not
- * known, and they do not. */
+/* Returns false if no term matches pods of this class. Sets *ret_unknown if that is not known for
+ * some terms, which then count as not matching. */
 static bool means_class(const struct cache *c, const struct cache_meant *meant,
                         const struct class_record *pod_class, bool *means, bool *ret_unknown) {
     const struct label_set_ref labels = {&c->strings, &pod_class->labels};
@@ -236,7 +235,7 @@ bool cache_meant_pod(const struct cache_view *v, const struct cache_meant *meant
     return means_class(c, meant, pool_at(&c->classes, record->pod_class), means, &unknown);
 }
 
-/* ---- who means a pod ---- */
+/* ---- which terms match a pod ---- */
 
 static bool term_means(const struct pod_term *term, const struct meant_pod *pod) {
     return (pod_term_names(term, pod->namespace) ||

@@ -1,7 +1,7 @@
 /*
- * Controllers of pods, each known by namespace, API group, kind and name: the classes of their
- * pods, so that siblings are found without a walk, and the record of the workload, if that is kept.
- * A record lives while it has either.
+ * Controllers of pods, with the key (namespace, API group, kind, name). A record has the classes of
+ * the controller's pods, so that siblings are found without a walk, and the workload's record, if
+ * that is kept. It lives while it has either.
  */
 #include "base/limits.h"
 #include "cache/internal.h"
@@ -54,8 +54,8 @@ static void forget_name(struct cache *c, struct owner_record *owner) {
     owner->group = owner->kind = owner->name = INTERN_NONE;
 }
 
-/* Of a controller with pods: without memory it stays unknown, and they are no workload's. No object
- * has a longer name than what is kept; a reference to none may have one. */
+/* Keeps the name of a controller with pods. Without memory it stays unknown, and its pods belong to
+ * no workload. Longer names are cut: no object has one, only a wrong reference may. */
 static void remember_name(struct cache *c, struct owner_record *owner, struct object_type type,
                           struct str name) {
     if (owner->name != INTERN_NONE)

@@ -1,7 +1,7 @@
 /*
- * Pods. A pod record is an id pair (node, class) under 96 bits of a keyed hash of its UID;
- * everything a selector can ask about is in the class, which knows the counters that match it. So
- * adding a pod is: find the class, add one to each of those counters at the pod's node.
+ * Pods. A pod record is an id pair (node, class) under 96 bits of a keyed hash of its UID. The
+ * class has everything that a selector can ask about, and the list of the counters that match it.
+ * So to add a pod: find its class, and add 1 to each of those counters at the pod's node.
  */
 #include "cache/internal.h"
 
@@ -15,7 +15,6 @@ static bool uid_equal(const void *ctx, uint32_t id, const void *key) {
     return pod->uid_a == uid->a && pod->uid_b == (uint32_t)uid->b;
 }
 
-/* What a pod is known by. */
 struct hash128 pod_identity(const struct object_meta *meta) {
     if (meta->uid.n > 0)
         return hash_bytes128(meta->uid.p, meta->uid.n);
@@ -59,12 +58,12 @@ static void class_count(struct cache *c, struct class_record *pod_class, uint32_
     }
 }
 
-/* Where a pod is to be, as what, and with which requests: the caller's reference to them. */
+/* The node, class and requests of a pod to add; the caller has a reference to the requests. */
 struct pod_place {
     uint32_t slot, pod_class, requests;
 };
 
-/* What a pod requests says, too, where it may be. */
+/* Is the pod's node fixed, by its record of requests? */
 static bool is_tied(const struct cache *c, uint32_t requests) {
     const struct requests_record *record = pool_at(&c->requests, requests);
     return record->reach == CACHE_REACH_FIXED;
@@ -108,7 +107,7 @@ static void unplace(struct cache *c, uint32_t id) {
 
 /* ---- coming and going ---- */
 
-/* A fresh record in the index, not placed yet. */
+/* Returns a new record in the index, without a place yet. */
 static uint32_t record_new(struct cache *c, const struct hash128 *uid) {
     if (hashmap_reserve(&c->pod_index) != 0)
         return POOL_NONE;
@@ -122,7 +121,7 @@ static uint32_t record_new(struct cache *c, const struct hash128 *uid) {
     return id;
 }
 
-/* Gives back what pod_place says, where no pod came to it. */
+/* Gives back a place that no pod has taken. */
 static void settle(struct cache *c, const struct pod_place *at) {
     if (at->requests != POOL_NONE)
         requests_unref(c, at->requests);
@@ -131,7 +130,7 @@ static void settle(struct cache *c, const struct pod_place *at) {
     topology_settle(c->nodes, at->slot);
 }
 
-/* Moves record `id` (or a new one) to the place, and takes it over if that works. */
+/* Moves record `id` (or a new one) to the place, and owns the place on success. */
 static uint32_t put_pod(struct cache *c, uint32_t id, const struct hash128 *uid,
                         const struct pod_place *at) {
     if (node_requests_reserve(c, at->slot, at->requests) != 0)
@@ -145,7 +144,7 @@ static uint32_t put_pod(struct cache *c, uint32_t id, const struct hash128 *uid,
     const struct pod_record *pod = pool_at(&c->pods, id);
     const struct pod_place old = {pod->node, pod->pod_class, pod->requests};
     if (old.slot == at->slot && old.pod_class == at->pod_class && old.requests == at->requests) {
-        requests_unref(c, at->requests); /* the record has a reference */
+        requests_unref(c, at->requests); /* the record has a reference already */
         return id;
     }
     unplace(c, id);
@@ -154,7 +153,7 @@ static uint32_t put_pod(struct cache *c, uint32_t id, const struct hash128 *uid,
     return id;
 }
 
-/* Finds or makes what is needed for it. 0, or -ENOMEM with all of it settled. */
+/* Finds or makes the place for a pod. 0, or -ENOMEM with all of it given back. */
 static int place_make(struct cache *c, const struct pod *pod, struct pod_place *ret) {
     *ret = (struct pod_place){topology_slot_make(c->nodes, pod->node_name), POOL_NONE, POOL_NONE};
     if (ret->slot == POOL_NONE)
@@ -180,7 +179,7 @@ int pod_apply(struct cache *c, const struct pod *pod, bool reserved, uint32_t *r
     struct hash128 uid = pod_identity(&pod->meta);
     uint32_t id = pod_find_identity(c, &uid);
     if (pod->finished || pod->node_name.n == 0) {
-        /* a pod still pending says nothing about the node that is reserved for it */
+        /* while a pod is pending, its reservation stays */
         bool ends = pod->finished || pod->meta.terminating;
         if (id != POOL_NONE && (ends || !((struct pod_record *)pool_at(&c->pods, id))->reserved))
             pod_forget(c, id);

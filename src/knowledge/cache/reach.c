@@ -1,12 +1,12 @@
 /*
- * The reach of pods, which is the nodes that they may be on, and where they are: what evenness is
- * measured by. Required node affinity and tolerations are stored once for all pods that have the
- * same, as terms are (neighbours.c): the record of what pods request names them, and a pod takes no
- * more memory. With them go the claims of its volumes, which may pin it: a pod of a StatefulSet
- * with claims has a record for itself, of some 400 bytes.
+ * The reach of pods (the nodes that they may be on), and their present nodes, to measure evenness.
+ * Equal required node affinity and tolerations are stored once, like terms (neighbours.c): the
+ * record of pods' requests points to them, and a pod takes no more memory. A reach includes the
+ * claims of the pod's volumes, which may pin it: so a pod of a StatefulSet with claims has a record
+ * of its own, of some 400 bytes.
  *
- * What is kept of one pod and of all is limited. Beyond that it is not known which nodes a pod may
- * be on, and its workload is not measured.
+ * The memory for one pod's reach and for all is limited. Beyond it the reach of a pod is not known,
+ * and its workload is not measured.
  */
 #include "cache/placed.h"
 
@@ -25,7 +25,7 @@ static bool key_equal(const void *ctx, uint32_t id, const void *key) {
     return record->key.a == wanted->a && record->key.b == wanted->b;
 }
 
-/* Nobody asks where else a pod without a controller could be. */
+/* Returns the number of claims; 0 without a controller: evenness ignores such pods. */
 static uint32_t claims_of(const struct pod *pod) {
     return str_empty(pod->meta.controller_kind) ? 0 : pod->claim_count;
 }
@@ -46,8 +46,7 @@ static int copy(const struct pod *pod, struct arena *arena, struct reach_record 
     return r != 0 || arena_failed(arena) ? -ENOMEM : 0;
 }
 
-/* The record's own copy, in memory of its size. 0, -E2BIG (too much to keep of one pod) or -ENOMEM.
- */
+/* Copies a reach into a record, in memory of its exact size. 0, -E2BIG (too long) or -ENOMEM. */
 static int copy_exactly(const struct pod *pod, struct reach_record *record) {
     CLEANUP(arena_done) struct arena measure;
     arena_init(&measure, 16 * LIMIT_POD_REACH_BYTES);
@@ -59,8 +58,8 @@ static int copy_exactly(const struct pod *pod, struct reach_record *record) {
 
 /* ---- shares ---- */
 
-/* Of what is kept a namespace has a quarter, so that nobody has the others' pods unknown. It pays
- * for the records that it was the first to need. */
+/* A namespace may take a quarter of the memory, so that it cannot make the pods of others unknown.
+ * It is charged for the records that it needed first. */
 static bool has_room(const struct cache *c, uint32_t namespace) {
     const struct namespace_record *payer = pool_at(&c->namespaces, namespace);
     return c->reach_bytes <= LIMIT_REACHES_BYTES && payer->reach_bytes <= LIMIT_REACHES_BYTES / 4;
@@ -92,7 +91,7 @@ struct reach_key {
     struct hash128 whole, says;
 };
 
-/* 0, -E2BIG or -ENOMEM. */
+/* Makes a record of a reach. 0, -E2BIG or -ENOMEM. */
 static int reach_new(struct cache *c, const struct pod *pod, uint32_t namespace,
                      const struct reach_key *key, uint32_t *ret) {
     if (hashmap_reserve(&c->reach_index) != 0)
@@ -117,7 +116,7 @@ static int reach_new(struct cache *c, const struct pod *pod, uint32_t namespace,
 static void claims_key(const struct pod *pod, struct strbuf *out) {
     for (uint32_t i = 0; i < claims_of(pod); i++) {
         strbuf_append_str(out, pod->claims[i]);
-        strbuf_append_char(out, '\0'); /* no name has it */
+        strbuf_append_char(out, '\0'); /* names cannot contain it */
     }
 }
 
@@ -133,7 +132,7 @@ int reach_ref(struct cache *c, const struct pod *pod, uint32_t namespace, uint32
     if (claims_of(pod) > 0) {
         claims_key(pod, &text);
         key.whole = hash_bytes128(text.p, text.n);
-        key.whole.a = ~key.whole.a; /* no text of the others is one with claims */
+        key.whole.a = ~key.whole.a; /* differs from all keys without claims */
     }
     if (strbuf_failed(&text))
         return -ENOMEM;

@@ -1,9 +1,9 @@
 /*
- * What pods request and what nodes have. Equal requests are stored once, reference counted, and a
- * pod record holds their id. Each node's sums are kept right by every pod event: what a pod adds is
- * reserved before anything changes, so adding and taking away cannot fail.
+ * Requests of pods and resources of nodes. Equal requests are stored once, reference counted, and a
+ * pod record has their id. Every pod event updates its node's sums: memory for a pod's amounts is
+ * reserved before anything changes, so that adding and subtracting cannot fail.
  *
- * Sums wrap around, as upstream's do, so that taking away is the exact opposite of adding.
+ * Sums wrap around, as upstream's, so that subtracting is the exact opposite of adding.
  */
 #include "cache/internal.h"
 
@@ -74,7 +74,7 @@ static uint64_t bytes_of_lists(const struct requests_record *record) {
            record->port_count * sizeof *record->ports;
 }
 
-/* Counts are raised as references are taken, so that what there is can be given back. */
+/* Raises the counts as it takes references, so that a failure can give them back. */
 static int fill(struct cache *c, struct requests_record *record,
                 const struct pod_requests *requests) {
     uint32_t resources = requests->resources.count;
@@ -156,8 +156,8 @@ int node_records_grow(struct cache *c, uint32_t cap) {
 }
 
 /*
- * Lists are sorted by the names' ids. A pod may request many resources and a node's pods very many
- * together, so names are searched, and what a pod is the first to name is merged in one pass.
+ * Lists are sorted by the ids of names. A pod may request many resources, and the pods of a node
+ * very many together: so names are found by binary search, and new names are merged in one pass.
  */
 static uint32_t index_of(const struct amount_list *list, uint32_t name) {
     uint32_t low = 0, high = list->count;
@@ -191,7 +191,7 @@ static int reserve(struct cache *c, struct amount_list *list, uint32_t more) {
     return 0;
 }
 
-/* Puts names that the list lacks into it; there is room for them. */
+/* Adds names that the list lacks; it has room for them. */
 static void merge(struct amount_list *list, struct amount_ids *more, uint32_t count) {
     uint32_t old = list->count, to = old + count;
     qsort(more, count, sizeof *more, compare_names);
@@ -225,7 +225,7 @@ static int64_t wrapped(int64_t sum, uint64_t more) {
 void node_requests_add(struct cache *c, uint32_t slot, uint32_t requests) {
     const struct requests_record *record = pool_at(&c->requests, requests);
     struct amount_list *list = &c->node_records[slot].requested;
-    struct amount_ids first[RESOURCES_MOST]; /* named by no pod here before; set as far as count */
+    struct amount_ids first[RESOURCES_MOST]; /* names new on this node; [count] are set */
     uint32_t count = 0;
     c->node_records[slot].pods++;
     for (int i = 0; i < FILLED; i++)
@@ -248,7 +248,7 @@ void node_requests_add(struct cache *c, uint32_t slot, uint32_t requests) {
     list->count += count;
 }
 
-/* The list keeps its room: it may have been reserved for the pod that comes instead. */
+/* Keeps the list's memory: it may be reserved for the pod that comes next. */
 void node_requests_take(struct cache *c, uint32_t slot, uint32_t requests) {
     const struct requests_record *record = pool_at(&c->requests, requests);
     struct amount_list *list = &c->node_records[slot].requested;
@@ -371,7 +371,7 @@ int64_t cache_pod_request(const struct cache_view *v, const struct cache_pod *po
     return 0;
 }
 
-/* Is this port wanted, at this address exactly or, with an empty one, at any? */
+/* Is this port wanted, at exactly this address, or at any if the address is empty? */
 static bool is_wanted(const struct pod_requests *wanted, struct host_port port) {
     uint32_t low = 0, high = wanted->port_count;
     while (low < high) {
@@ -397,7 +397,7 @@ static bool takes_any(const struct cache *c, const struct requests_record *recor
                                  intern_str(&c->strings, record->ports[i].protocol),
                                  record->ports[i].port};
         struct host_port everywhere = {any, port.protocol, port.port};
-        if (str_eq(port.ip, any)) /* whatever the other's address is */
+        if (str_eq(port.ip, any)) /* conflicts with every address */
             port.ip = nowhere;
         if (is_wanted(wanted, port) || is_wanted(wanted, everywhere))
             return true;

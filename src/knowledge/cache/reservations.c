@@ -1,6 +1,6 @@
 /*
- * Reservations: pods that count before the watch has seen them bound. The pod record carries a
- * flag; the short list here holds how certain each is and when it runs out.
+ * Reservations: pods that count before the watch has shown them bound. The pod record has a flag;
+ * the short list here has the certainty and the end of each.
  */
 #include "cache/internal.h"
 
@@ -52,7 +52,7 @@ enum certainty reservation_release(struct cache *c, const struct hash128 *uid) {
     return PLACED_NOWHERE;
 }
 
-/* ---- what filter said ---- */
+/* ---- reservations by filter ---- */
 
 /* Moves a record that is reserved elsewhere. */
 static int reserve(struct cache *c, const struct pod *pod, struct str node_name,
@@ -96,7 +96,7 @@ int cache_reserve(struct cache *c, const struct pod *pod, struct str node_name) 
 
 void cache_release(struct cache *c, const struct object_meta *pod) {
     struct hash128 uid = pod_identity(pod);
-    (void)reservation_release(c, &uid); /* what is left stays */
+    (void)reservation_release(c, &uid); /* the rest stays */
     assumed_end(c, pod);
     flight_release(c, &uid);
 }
@@ -127,7 +127,7 @@ static int bind_expected(struct cache *c, const struct hash128 *uid, struct str 
     int r = reserve(c, &(struct pod){.meta = flight->meta}, node_name,
                     (struct reservation){.certainty = PLACED_BINDING, .expires_ms = INT64_MAX});
     if (r == 0)
-        flight_release(c, uid); /* last: the pod was the flight's own copy */
+        flight_release(c, uid); /* last: `pod` is the flight's own copy */
     return r;
 }
 
@@ -147,7 +147,7 @@ int cache_bind_begin(struct cache *c, const struct object_meta *pod, struct str 
     return bind_expected(c, &uid, node_name);
 }
 
-/* In flight to the node where the record is; without its labels, or memory, it goes on counting. */
+/* Puts the pod in flight to its record's node. Without its labels, or memory, it still counts. */
 static void doubt_place(struct cache *c, const struct hash128 *uid, uint32_t id) {
     uint32_t slot = ((const struct pod_record *)pool_at(&c->pods, id))->node;
     struct object_meta meta;
@@ -162,7 +162,7 @@ void cache_bind_end(struct cache *c, const struct object_meta *pod, enum cache_b
     struct hash128 uid = pod_identity(pod);
     uint32_t id = pod_find_identity(c, &uid);
     if (certainty_of(c, id) != PLACED_BINDING)
-        return; /* the watch was faster: it has shown where the pod is, or its end */
+        return; /* the watch was faster: it has shown the pod's node, or its end */
     struct reservation *r = reservation_of(c, id);
     r->certainty = PLACED_BOUND;
     r->expires_ms = now_ms(c) + c->options.reservation_ttl_ms;
@@ -182,8 +182,8 @@ static int64_t seen_ms(const struct cache *c) {
     return heard_ms != 0 && heard_ms < now_ms(c) ? heard_ms : now_ms(c);
 }
 
-/* What was used last before a tick that is older than LIMIT_CACHED_IDLE_MS is idle. Ticks are noted
- * twice in that time. */
+/* Frees idle entries: their last use was before a tick that is older than LIMIT_CACHED_IDLE_MS.
+ * Ticks are noted twice in that time. */
 static void forget_idle(struct cache *c, int64_t now) {
     if (c->age.begun && now - c->age.older_ms >= LIMIT_CACHED_IDLE_MS)
         c->age.idle = c->age.older;

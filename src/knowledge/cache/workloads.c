@@ -51,7 +51,7 @@ uint32_t workload_find(const struct cache *c, enum object_kind kind,
     return find_in(c, namespace_find(c, meta->namespace), kind, meta->name);
 }
 
-/* Services are looked through by namespace; the others are found by their names. */
+/* Adds a Service to its namespace's list, to be walked; other kinds are found by name. */
 static void list_service(struct cache *c, uint32_t id) {
     struct workload_record *service = workload_at(c, id);
     struct namespace_record *home = pool_at(&c->namespaces, service->namespace);
@@ -91,8 +91,8 @@ static uint32_t workload_new(struct cache *c, uint32_t namespace, enum object_ki
     return id;
 }
 
-/* In an arena of just its size: most selectors are one label, and there may be as many as there are
- * ReplicaSets. One that is too large is as one that does not parse: it adds nothing. */
+/* Copies a selector into an arena of its exact size: most selectors are one label, and every
+ * ReplicaSet has one. A selector that is too large counts as one that does not parse. */
 static int keep_selector(const struct label_selector *from, struct arena *arena,
                          struct label_selector *ret) {
     struct arena measure;
@@ -159,7 +159,7 @@ static int out_of_memory(struct err *err) {
     return err_set(err, -ENOMEM, "no memory for a default selector");
 }
 
-/* As upstream, passes over a selector that does not parse: it selects nothing and adds nothing. */
+/* Compiles a selector. As upstream, one that does not parse selects nothing and adds nothing. */
 static int compile(const struct gather *g, const struct label_selector *from, struct selector *ret,
                    struct err *err) {
     *ret = (struct selector){.nothing = true};
@@ -169,7 +169,7 @@ static int compile(const struct gather *g, const struct label_selector *from, st
     return r == -ENOMEM ? out_of_memory(err) : 0;
 }
 
-/* Adds what `selector` requires; "nothing" adds nothing, as in upstream's Requirements(). */
+/* Adds the requirements of `selector`; "nothing" has none, as in upstream's Requirements(). */
 static int gather_selector(struct gather *g, const struct selector *selector, struct err *err) {
     for (uint32_t i = 0; i < selector->count; i++) {
         g->items = arena_push(g->arena, g->items, g->count, &g->cap, sizeof *g->items);
@@ -206,7 +206,7 @@ static int compare_keys(const void *a, const void *b) {
     return str_cmp(x->key, y->key);
 }
 
-/* Forgets what has been gathered about the keys of `selector`, whose requirements are sorted. */
+/* Removes gathered requirements on the keys of `selector`, whose requirements are sorted. */
 static void replace_keys(struct gather *g, const struct selector *selector) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < g->count; i++)
