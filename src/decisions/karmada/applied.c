@@ -1,7 +1,7 @@
 /*
- * Both questions are answered by one walk along the types of Go, as tables: what a value is in Go
- * once it is decoded, written down again. For the annotation empty values are left out where the
- * type says omitempty; for a comparison what Go tells apart is told apart, nil from empty.
+ * One walk along the Go types, which are tables here, answers both questions: it writes each value
+ * as Go would encode it after decoding. For the annotation, empty values are left out if the type
+ * has omitempty; for a comparison, values differ that differ in Go, such as nil and empty.
  */
 #include "karmada/applied.h"
 
@@ -28,7 +28,7 @@ struct field {
     struct str name;
     enum shape shape;
     bool always;                /* without omitempty */
-    const struct field *fields; /* of structs; the last one has no name */
+    const struct field *fields; /* for structs; ended by one without a name */
     struct str defaults_to;     /* the CRD's default */
 };
 enum { FIELDS_MAX = 8 };
@@ -138,9 +138,9 @@ static const struct field placement_fields[] = {
 struct writing {
     struct json_writer w;
     struct arena *arena;
-    const char *root; /* how errors name the text */
-    bool compares;    /* for a comparison: what is nil is left out, and nothing else */
-    bool defaults;    /* the CRD's are applied */
+    const char *root; /* name of the text in errors */
+    bool compares;    /* for a comparison: leave out only nil values */
+    bool defaults;    /* apply the CRD's defaults */
     struct err error; /* the first one */
 };
 
@@ -265,7 +265,7 @@ static void put_field(struct writing *x, const struct field *field, struct str t
     }
 }
 
-/* The members' values as they stand in the text; of one that is there twice the last. */
+/* Finds the members' values in the text; the last of a repeated member. */
 static void split(struct writing *x, const struct field *fields, struct str text,
                   struct str values[FIELDS_MAX]) {
     struct json_reader r = reader_of(x, text);
@@ -281,7 +281,7 @@ static void split(struct writing *x, const struct field *fields, struct str text
     end_reading(x, &r);
 }
 
-/* It goes as deep as the types do. */
+/* Recursion is limited by the depth of the types. */
 static void put_struct(struct writing *x, const struct field *fields, struct str text) {
     struct str values[FIELDS_MAX];
     split(x, fields, text, values);
@@ -293,7 +293,7 @@ static void put_struct(struct writing *x, const struct field *fields, struct str
 
 /* ---- texts ---- */
 
-/* In the arena. 0 or -errno. */
+/* Returns the text in the arena. 0 or -errno. */
 static int end_writing(struct writing *x, struct strbuf *out, struct str *ret, struct err *err) {
     if (x->error.code != 0)
         return err_set(err, x->error.code, "%s", x->error.text);
@@ -328,7 +328,7 @@ struct comparable {
     struct str term; /* of clusterAffinities, the observed one; .p NULL: not found */
 };
 
-/* The first term of the name, as it compares. */
+/* Gets the first term with the name, in comparable form. */
 static int find_term(struct writing *x, struct str terms, struct str observed, struct str *ret,
                      struct err *err) {
     CLEANUP(strbuf_done) struct strbuf out = {0};

@@ -1,10 +1,10 @@
 /*
- * The annotation APPLIED_PLACEMENT_ANNOTATION: the placement that a binding was last
- * scheduled by, as Go's encoding/json writes it, and whether it has changed since. upstream:
- * karmada v1.18.1 pkg/scheduler scheduler.go and helper.go placementChanged().
+ * The annotation APPLIED_PLACEMENT_ANNOTATION: the placement with which a binding was last
+ * scheduled, as Go's encoding/json writes it, and whether it has changed since. upstream: karmada
+ * v1.18.1 pkg/scheduler scheduler.go and helper.go placementChanged().
  *
- * Placements are JSON texts. Members that v1.18.1 does not know do not count. Memory and steps are
- * the arena's; strings that are made are in it. 0, -EINVAL (a text is no placement), -E2BIG or
+ * Placements are JSON texts. Members unknown to v1.18.1 do not count. Memory and steps are the
+ * arena's; new strings are in it. Functions return 0, -EINVAL (a text is no placement), -E2BIG or
  * -ENOMEM.
  */
 #pragma once
@@ -16,10 +16,10 @@ int karmada_placement_marshal(struct str placement, struct arena *arena, struct 
                               struct err *err) MUST_CHECK;
 
 /*
- * Does spec.placement differ from what was applied, in what counts: clusterAffinity,
- * clusterTolerations, spreadConstraints, replicaScheduling and, of clusterAffinities, the term of
- * the name `observed`? An empty list is not the same as none, as Go's reflect.DeepEqual() has it.
- * Nothing applied: yes; an applied text that is no placement: no.
+ * Does spec.placement differ from the applied one in clusterAffinity, clusterTolerations,
+ * spreadConstraints, replicaScheduling, or in the term `observed` of clusterAffinities? An empty
+ * list differs from a missing one, as in Go's reflect.DeepEqual(). Without an applied placement:
+ * yes; if the applied text is no placement: no.
  */
 int karmada_placement_changed(struct str placement, struct str applied, struct str observed,
                               struct arena *arena, bool *ret, struct err *err) MUST_CHECK;

@@ -24,7 +24,7 @@ bool karmada_assign_overflows(const struct binding_spec *spec,
     return false;
 }
 
-/* ---- what is known of candidates ---- */
+/* ---- data of candidates ---- */
 
 static int note_previous(struct assigner *a, struct err *err) {
     int64_t *previous = arena_array(a->arena, a->candidate_count, sizeof *previous);
@@ -79,7 +79,7 @@ static int64_t available_of(const struct assigner *a, uint32_t candidate) {
                                              : divide_add(c->allocatable, a->previous[candidate]);
 }
 
-/* Each tier in turn is filled. upstream: assignWorkloadReplicas() */
+/* Fills one tier after the other. upstream: assignWorkloadReplicas() */
 static int divide_tiers(struct assigner *a, uint32_t *members, struct err *err) {
     int64_t remaining = a->spec->replicas;
     if (!steps_take_sort(&a->arena->steps, a->candidate_count))
@@ -140,8 +140,8 @@ static int compare_rows(const void *a, const void *b) {
     return str_cmp(x->cluster.name, y->cluster.name);
 }
 
-/* By name. Most names of a fleet differ by their last bytes alone, so a number made of the first
- * ones behind what all have in common decides nearly all comparisons. */
+/* Sorts by name. Most names of a fleet have a common beginning, so a number made of the first bytes
+ * after it decides nearly all comparisons. */
 static bool sort_rows(struct row *rows, uint32_t count, struct steps *steps) {
     const struct str some = count > 0 ? rows[0].cluster.name : (struct str){0};
     size_t common = some.n;

@@ -1,39 +1,39 @@
 /*
- * How many replicas each selected cluster gets. upstream: karmada pkg/scheduler/core common.go,
+ * Divides replicas among the selected clusters. upstream: karmada pkg/scheduler/core common.go,
  * assignment.go, division_algorithm.go and pkg/util/helper (Webster's method).
  *
- * Otherwise than upstream: sums have 64 bits (see divide.h); clusters that spec.clusters has twice
- * have the sum of both; pre-v1.16 division (options->division) draws no lots, the first name wins.
+ * Differences from upstream: sums have 64 bits (see divide.h); a cluster that spec.clusters has
+ * twice gets the sum of both; division before v1.16 draws no lots: the first name wins.
  */
 #pragma once
 
 #include "karmada/karmada.h"
 
 struct karmada_assignment {
-    const struct target_cluster *clusters; /* in the arena, by name; names are the candidates' */
+    const struct target_cluster
+        *clusters; /* in the arena, sorted by name; borrows candidates' names */
     uint32_t count;
     enum karmada_error kind; /* KARMADA_UNSCHEDULABLE or KARMADA_ERROR: there are no clusters */
     struct str error;        /* without the prefix of the caller's */
 };
 /*
- * `candidates` stand in the order in which they were selected, which decides between equal ones. Of
- * a candidate count: cluster (its name; all of it for rules of static weights), allocatable,
- * available and overflow_order (both with `overflow`; KARMADA_NOT_GIVEN stands for allocatable and
- * replicas of today). Replicas of today are those of
- * spec->clusters; clusters that are no candidates any more are passed over.
+ * `candidates` are in the order of their selection, which decides between equal ones. It uses their
+ * cluster (the name; for rules of static weights all of it) and allocatable; with `overflow` also
+ * available (KARMADA_NOT_GIVEN: allocatable + replicas of today) and overflow_order. Replicas of
+ * today are those of spec->clusters; clusters that are no candidates any more are skipped.
  *
- * Clusters with 0 replicas are in the answer where there is nothing to divide (no replicas and no
+ * Clusters with 0 replicas are in the answer if there is nothing to divide (no replicas and no
  * requirements, or several components), and with options->empty_propagation.
  *
- * `overflow`: candidates stand in tiers, by overflow_order; a tier receives what it can hold, and
- * the next one what remains. 0, -E2BIG (the arena's steps) or -ENOMEM; that the replicas do not fit
- * is no failure.
+ * `overflow`: candidates form tiers, by overflow_order; a tier gets as many replicas as it can
+ * hold, and the next tier the rest. Returns 0, -E2BIG (the arena's steps) or -ENOMEM; replicas that
+ * do not fit are no failure.
  */
 int karmada_assign(const struct karmada_candidate *candidates, uint32_t count,
                    const struct binding_spec *spec, const struct binding_status *status,
                    bool overflow, const struct karmada_options *options, struct arena *arena,
                    struct karmada_assignment *ret, struct err *err) MUST_CHECK;
 
-/* Do candidates stand in tiers: has the affinity term that is in force overflowAffinities?
- * upstream: enableOverflow() */
+/* Do candidates form tiers: has the affinity term in force overflowAffinities? upstream:
+ * enableOverflow() */
 bool karmada_assign_overflows(const struct binding_spec *spec, const struct binding_status *status);

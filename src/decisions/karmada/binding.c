@@ -14,7 +14,7 @@ const struct str karmada_trigger_names[KARMADA_TRIGGERS] = {
     [TRIGGER_CLUSTER_DELETED] = STR("ClusterDeleted"),
 };
 
-/* ---- why ---- */
+/* ---- the trigger ---- */
 
 static bool is_duplicated(const struct binding_spec *spec) {
     return spec->placement.replicas.division == DIVISION_NONE ||
@@ -74,7 +74,7 @@ static int find_trigger(const struct binding *b, const struct karmada_question *
 
 /* ---- terms ---- */
 
-/* Where the loop begins. upstream: getAffinityIndex() */
+/* Returns the first term of the loop. upstream: getAffinityIndex() */
 static uint32_t first_term(const struct binding *b) {
     const struct cluster_placement *placement = &b->spec.placement;
     if (!str_empty(b->status.observed_affinity))

@@ -1,13 +1,13 @@
 /*
- * The cluster step: of the clusters below the chosen groups of the last level, the k that hold the
- * replicas that are needed, one at least in every group, and come first by rank.
+ * The cluster step: finds k of the clusters below the chosen groups of the last level. They must
+ * hold the needed replicas, with at least one cluster in every group, and come first by rank.
  *
- * Where no cluster is in two groups, the sets of k clusters with one at least in every group are
- * the bases of a matroid. So the largest of them is found greedily, and the largest that has one
- * more given cluster differs from it by a single exchange. Cluster after cluster is taken, the
- * best first, if the largest set with it still holds the replicas: exact, without going back.
+ * If no cluster is in two groups, the sets of k clusters with at least one in every group are the
+ * bases of a matroid. So the largest of them is found greedily, and the largest that has one more
+ * given cluster differs from it by a single exchange. Clusters are taken one after the other, the
+ * best first, if the largest set with them still holds the replicas: exact, without backtracking.
  *
- * Where a cluster may stand for several groups (zones), it is a search with bounds.
+ * If a cluster may be in several groups (zones), it is a search with bounds.
  */
 #include "karmada/levels_internal.h"
 
@@ -42,7 +42,7 @@ int cluster_room_init(struct level_search *s) {
     return tops_init(&room->tops, count, most, TOPS_CELLS, arena);
 }
 
-/* How many clusters there are to be selected; 0: none can be. */
+/* Returns the number of clusters to select; 0: impossible. */
 static uint32_t find_size(const struct level_search *s, uint32_t clusters) {
     const uint32_t k = s->cluster_max < clusters ? (uint32_t)s->cluster_max : clusters;
     return k < s->cluster_min ? 0 : k;
@@ -53,7 +53,7 @@ static uint32_t find_size(const struct level_search *s, uint32_t clusters) {
 struct exchange_step {
     struct level_search *s;
     const uint32_t *group_of; /* by rank, + 1 */
-    uint32_t *in_group;       /* by group: 0, it is not chosen; or 1 + picked clusters */
+    uint32_t *in_group;       /* by group: 0: not chosen; otherwise 1 + picked clusters */
     uint32_t size;
     bool *picked;     /* by rank */
     uint32_t *places; /* by rank: the place in `list` of one that is picked */
@@ -66,7 +66,7 @@ static int64_t available_of(const struct exchange_step *e, uint32_t rank) {
     return ranked(e->s->w, rank)->available;
 }
 
-/* The set that holds most: the largest of every group, and the largest of the others. */
+/* Picks the set that holds most: the largest of every group, and the largest of the others. */
 static void pick_largest(struct exchange_step *e, uint32_t groups) {
     uint32_t room = e->size - groups, at = 0;
     for (uint32_t i = 0; at < e->size; i++) {
@@ -95,8 +95,8 @@ static void unlink_place(struct exchange_step *e, uint32_t place) {
     e->before[e->after[i]] = e->before[i];
 }
 
-/* Takes a cluster that is not picked, and gives up the smallest that can be, if the replicas still
- * fit. Clusters that are kept for good are not in the links any more. */
+/* Takes a cluster that is not picked in exchange for the smallest that can be given up, if the
+ * replicas still fit. Clusters that are final are not in the links any more. */
 static bool exchange_for(struct exchange_step *e, uint32_t rank) {
     const uint32_t group = e->group_of[rank];
     uint32_t i = e->before[e->size + 1];
@@ -204,7 +204,7 @@ static void list_clusters(struct cover_step *c) {
         }
 }
 
-/* The chosen groups of each cluster. */
+/* Lists the chosen groups of each cluster. */
 static void list_groups(struct cover_step *c) {
     struct level_search *s = c->s;
     struct cluster_room *room = c->room;
@@ -264,8 +264,8 @@ static void take_cluster(struct cover_step *c) {
     c->room->chosen[c->taken++] = place;
 }
 
-/* Gives clusters back until one can be passed over: not the last one of a group that has no other.
- * Returns false if none can be. */
+/* Gives clusters back until one can be skipped: not the last possible one of a group without any.
+ * Returns false if none can be skipped. */
 static bool give_back(struct cover_step *c) {
     while (c->taken > 0) {
         const uint32_t place = c->room->chosen[--c->taken];

@@ -17,7 +17,7 @@ static bool has_name(const void *ctx, uint32_t id, const void *key) {
 }
 
 static uint32_t find(const struct assigner *a, struct str name, uint64_t hash) {
-    (void)steps_take_bytes(&a->arena->steps, name.n); /* callers look at them */
+    (void)steps_take_bytes(&a->arena->steps, name.n); /* callers check them */
     return hashmap_find(&a->names, hash, has_name, a->candidates, &name);
 }
 
@@ -88,8 +88,8 @@ static int compare_shares(const void *a, const void *b, void *ctx) {
 }
 
 /*
- * The whole part of each one's share, and one more for the heaviest until nothing remains. Upstream
- * drew lots where weight and replicas of today are equal; here the first name wins.
+ * Gives each cluster the whole part of its share, and one more to the heaviest ones until nothing
+ * is left. Upstream drew lots if weight and replicas of today were equal; here the first name wins.
  * upstream: Dispenser.TakeByWeight()
  */
 static int divide_by_remainder(struct assigner *a, const struct share *shares, uint32_t count,

@@ -3,9 +3,9 @@
  * a row of the table in assign.c. upstream: karmada pkg/scheduler/core assignment.go and
  * division_algorithm.go.
  *
- * All numbers are sums and weights of 64 bits. Upstream's are of 32, and wrap: three clusters that
- * hold 10^9 replicas each are not enough for one there, and a workload of 0 replicas that is
- * rescheduled is refused.
+ * All sums and weights have 64 bits. Upstream's have 32 bits and wrap: there, three clusters that
+ * hold 10^9 replicas each are not enough for one replica, and a rescheduled workload of 0 replicas
+ * is refused.
  */
 #pragma once
 
@@ -22,18 +22,18 @@ struct assigner {
     uint32_t candidate_count;
     const struct binding_spec *spec;
     enum karmada_division method;
-    bool fresh;              /* what was decided before does not count */
+    bool fresh;              /* the earlier decision does not count */
     bool descending;         /* ties of names: webster_descending() */
     struct hashmap names;    /* candidates by name: the first of each; owned by karmada_assign() */
     const uint32_t *first;   /* the first candidate of the same name, mostly the candidate itself */
-    const int64_t *previous; /* replicas of today, by spec.clusters; not below 0 */
-    const uint32_t *place;   /* where in spec.clusters that is, or NO_PLACE */
-    const int64_t *weights;  /* of DIVISION_STATIC: 0 where no rule matches; NULL otherwise */
+    const int64_t *previous; /* replicas of today, from spec.clusters; not below 0 */
+    const uint32_t *place;   /* their index in spec.clusters, or NO_PLACE */
+    const int64_t *weights;  /* for DIVISION_STATIC: 0 if no rule matches; NULL otherwise */
     struct arena *arena;
 
     int64_t *given; /* the answer; begins with 0 */
     enum karmada_error kind;
-    struct str error; /* why there is none; `given` means nothing then */
+    struct str error; /* why there is no answer; `given` is not valid then */
 };
 
 /* Clusters that replicas are divided among. */
@@ -50,20 +50,20 @@ divide_fn divide_duplicated;  /* all replicas to each */
 divide_fn divide_statically;  /* by a->weights; equal shares where all of them are 0 */
 divide_fn divide_dynamically; /* by what clusters can hold: DIVISION_DYNAMIC, _AGGREGATED */
 
-/* A candidate's claim to a part. */
+/* A candidate's weight in a division. */
 struct share {
     uint32_t candidate;
     int64_t weight;   /* below 0 counts as 0 */
-    int64_t previous; /* replicas that count as those of today: more of them is first in a tie, and
-                         only with DIVISION_REMAINDER */
+    int64_t previous; /* replicas that count as those of today: the larger number wins a tie, only
+                         with DIVISION_REMAINDER */
 };
-/* Adds `replicas` to `given`, by weights: Webster's method, or a->method. Nothing is added where
- * all weights are 0. Otherwise as divide_fn. */
+/* Adds `replicas` to `given`, by weights: Webster's method, or a->method. Adds nothing if all
+ * weights are 0. Otherwise as divide_fn. */
 int divide_by_weight(struct assigner *a, const struct share *shares, uint32_t count,
                      int64_t replicas, struct err *err) MUST_CHECK;
 
-/* The weight of the heaviest rule of the static weight list that matches a candidate; 0: none does;
- * without weightPreference 1. By candidate, in the arena. Needs candidates, names and first alone.
+/* Gets for each candidate the weight of the heaviest matching rule of the static weight list; 0: no
+ * match; 1 without weightPreference. In the arena. Needs only candidates, names and first.
  * Otherwise as divide_fn. */
 int divide_static_weights(const struct assigner *a, const int64_t **ret,
                           struct err *err) MUST_CHECK;
@@ -76,11 +76,11 @@ static inline int divide_fail(const struct assigner *a, struct err *err) {
 }
 /* Makes a->names and a->first. Otherwise as divide_fn. */
 int divide_index_names(struct assigner *a, struct err *err);
-/* The first candidate of a name, or HASHMAP_NONE. Takes steps, which the caller looks at. */
+/* Returns the first candidate of a name, or HASHMAP_NONE. Takes steps, which the caller checks. */
 uint32_t divide_find(const struct assigner *a, struct str name);
-/* Takes the steps of sorting so many names that have so many bytes. */
+/* Takes the steps to sort `count` names that have `bytes` bytes together. */
 bool divide_take_names(struct steps *steps, uint64_t count, uint64_t bytes);
-/* A sum that stays at the largest number. */
+/* Returns the sum, at most the largest number. */
 static inline int64_t divide_add(int64_t a, int64_t b) {
     int64_t sum;
     if (__builtin_add_overflow(a, b, &sum))

@@ -1,10 +1,11 @@
 /*
- * Replicas are divided by what clusters can hold. What there is already decides how: more replicas
- * are added to those of today, which do not move; fewer leave each cluster its part of what it has;
- * and a binding that is rescheduled begins anew, with what runs today counted as free.
+ * Divides replicas by the room of clusters. It depends on the replicas of today: if there must be
+ * more, the new ones are added, and the old ones do not move; if fewer, each cluster keeps its
+ * share of its own; and a rescheduled binding starts again, with its running replicas counted as
+ * free.
  *
- * Aggregated takes the first clusters that suffice, those with most first (when replicas are added:
- * clusters that have some first), and divides among these as DynamicWeight does among all.
+ * Aggregated takes the first clusters that suffice, those with the most room first (if replicas are
+ * added: clusters that have some first), and divides among these like DynamicWeight among all.
  */
 #include "karmada/divide.h"
 #include "karmada/go_sort.h"
@@ -12,12 +13,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Clusters, the weight of each, and how many replicas are to be divided among them. */
+/* Clusters with their weights, and the number of replicas to divide among them. */
 struct scale {
     struct share *shares;
     uint32_t count;
     int64_t replicas;
-    const char *action; /* of an error */
+    const char *action; /* for errors */
     bool keeps_previous;
 };
 
@@ -48,7 +49,7 @@ static int by_place(const void *a, const void *b, void *ctx) {
     return (x > y) - (x < y);
 }
 
-/* Members that spec.clusters has, in its order, which decides between equal ones. */
+/* Adds the members that are in spec.clusters, in its order, which decides between equal ones. */
 static bool add_scheduled(struct assigner *a, const struct tier *tier, struct scale *s) {
     for (uint32_t i = 0; i < tier->count; i++)
         if (a->place[tier->members[i]] != NO_PLACE)
@@ -62,8 +63,7 @@ static bool add_scheduled(struct assigner *a, const struct tier *tier, struct sc
 
 /* ---- Aggregated ---- */
 
-/* By weight, as Go sorts; when replicas of today stay, clusters that have some before the others.
- */
+/* Sorts by weight, as Go does; if replicas of today stay, clusters that have some come first. */
 static bool sort_shares(const struct assigner *a, struct scale *s) {
     struct go_sorted *sorted = arena_array_unset(a->arena, s->count, sizeof *sorted);
     struct share *from = arena_array_unset(a->arena, s->count, sizeof *from);
@@ -84,7 +84,7 @@ static bool sort_shares(const struct assigner *a, struct scale *s) {
     return true;
 }
 
-/* The first that suffice; at least one. */
+/* Keeps the first clusters that suffice; at least one. */
 static void cut_shares(struct scale *s) {
     int64_t sum = 0;
     for (uint32_t i = 0; i < s->count; i++) {

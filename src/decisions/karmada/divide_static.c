@@ -1,8 +1,8 @@
 /*
- * Static weights. Most rules name clusters and say no more, one rule a cluster, so thousands of
- * rules meet thousands of clusters: such names are looked up among the candidates. What is left,
- * rules with selectors, is tried one by one, the heaviest first; each try takes steps.
- * upstream: getStaticWeightInfoList()
+ * Static weights. Most rules only name clusters, one rule per cluster, so there may be thousands of
+ * rules for thousands of clusters: such names are looked up among the candidates. Other rules,
+ * those with selectors, are tried one by one, the heaviest first; each try takes steps. upstream:
+ * getStaticWeightInfoList()
  */
 #include "karmada/divide.h"
 
@@ -31,7 +31,7 @@ static void weigh_named(const struct assigner *a, const struct static_weight *ru
     }
 }
 
-/* Rules of names are done with here; returns how many others there are, the heaviest first. */
+/* Applies rules that only name clusters. Returns the number of `others`, the heaviest first. */
 static uint32_t weigh_by_name(const struct assigner *a, const struct static_weight **others,
                               int64_t *weights) {
     const struct replica_scheduling *replicas = &a->spec->placement.replicas;

@@ -8,7 +8,7 @@ static int estimate_failed(int code, struct err *err) {
     return err_set(err, code, "no memory to estimate replicas");
 }
 
-/* Replicas that fit one candidate's cluster beside what runs there. */
+/* Estimates the replicas that fit one candidate's cluster beside its present load. */
 static int estimate_one(const struct karmada_question *q, const struct estimator_question *question,
                         uint32_t cluster, struct arena *arena, struct karmada_estimate *ret,
                         int64_t *ret_allocatable) {
@@ -56,7 +56,7 @@ int karmada_estimate(const struct karmada_question *q, struct karmada_filtered *
     return 0;
 }
 
-/* Is each cluster to have all replicas? Without replicaScheduling it is, too. */
+/* Does each cluster get all replicas? Also without replicaScheduling. */
 static bool is_duplicated(const struct binding_spec *spec) {
     return spec->placement.replicas.division == DIVISION_NONE ||
            spec->placement.replicas.division == DIVISION_DUPLICATED;

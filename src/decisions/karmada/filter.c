@@ -14,7 +14,7 @@ static int out_of_memory(struct err *err) {
     return err_set(err, -ENOMEM, "no memory to filter clusters");
 }
 
-/* ---- what is prepared for all clusters ---- */
+/* ---- preparation for all clusters ---- */
 
 struct filtering {
     const struct karmada_question *q;
@@ -22,9 +22,9 @@ struct filtering {
     karmada_api api;
     struct texts targets, evicted;    /* names in spec.clusters, of gracefulEvictionTasks */
     const int32_t *replicas;          /* [targets.count]: of the first entry of that name */
-    const struct affinity_term *term; /* of clusterAffinities, that is in force */
+    const struct affinity_term *term; /* the term of clusterAffinities in force */
     bool is_workload;
-    struct str untolerated; /* the reason that was made last, and of which taint */
+    struct str untolerated; /* the last reason that was made, and its taint */
     const struct taint *of_taint;
     struct arena *arena;
 };
@@ -71,14 +71,14 @@ const struct affinity_term *karmada_term(const struct cluster_placement *placeme
 
 /* ---- the filters ---- */
 
-/* A cluster, and whether the binding has it today: its number among the targets. */
+/* A cluster, and its number among the targets, if the binding has it today. */
 struct subject {
     const struct karmada_cluster *cluster;
     struct cluster_traits traits;
     uint32_t target;
 };
 
-/* False: it is refused, for *ret_reason. */
+/* Returns false if the cluster is refused, for *ret_reason. */
 typedef bool filter_fn(struct filtering *f, const struct subject *s, struct str *ret_reason);
 
 static bool serves_api(struct filtering *f, const struct subject *s, struct str *ret_reason) {
@@ -107,7 +107,7 @@ static bool tolerates(struct filtering *f, const struct subject *s, struct str *
         return true;
     for (uint32_t i = 0; i < s->cluster->taint_count; i++) {
         if (!steps_take(&f->arena->steps, 1 + (uint64_t)tolerations.count))
-            return true; /* the caller sees it */
+            return true; /* the caller checks the steps */
         if (taints_tolerated(&taints[i], 1, tolerations))
             continue;
         /* clusters usually have the same taints */
@@ -135,7 +135,7 @@ static bool matches_affinity(struct filtering *f, const struct subject *s, struc
     return false;
 }
 
-/* A cluster without a value can be made to have one: missingTopology Default. */
+/* With missingTopology Default, a cluster without a value gets one. */
 static bool has_topology(struct filtering *f, const struct subject *s, struct str *ret_reason) {
     bool has = true;
     if (f->q->options->missing == MISSING_DEFAULT)
@@ -259,7 +259,7 @@ struct counted_reason {
     struct str reason;
 };
 
-/* As strings, as upstream sorts them. */
+/* Sorts as strings, as upstream. */
 static int by_text(const void *a, const void *b) {
     const struct counted_reason *left = a, *right = b;
     const int common = left->n < right->n ? left->n : right->n;

@@ -1,29 +1,29 @@
 /*
- * Ranges are split by a pivot until they are short. A range remembers how its last split went: when
- * it was lopsided, three items are exchanged with ones at random to break the pattern, and that may
- * happen log(count) times before the range is sorted as a heap; when it moved nothing, the range
- * may be sorted already, and a few repairs are tried. The random numbers begin anew for every
- * range, with its length, so they are always the same.
+ * Ranges are split by a pivot until they are short. A range remembers its last split. If that was
+ * lopsided, three items are exchanged with random ones to break the pattern; after log(count)
+ * lopsided splits the range is sorted as a heap. If it moved nothing, the range may be sorted
+ * already, and a few repairs are tried. The random numbers start again for every range, from its
+ * length, so they are always the same.
  *
  * Positions are indices of the whole array: the item left of a range, if there is one, was a pivot
- * and is not greater than any in it.
+ * and is not greater than any in the range.
  */
 #include "karmada/go_sort.h"
 
 #include <stdbool.h>
 
 enum {
-    INSERTION_LENGTH = 12, /* no longer: sorted by insertion */
-    SHORT_LENGTH = 50,     /* shorter: the pivot is a median of three, and nothing is repaired */
+    INSERTION_LENGTH = 12, /* up to this length: sorted by insertion */
+    SHORT_LENGTH = 50,     /* below it: the pivot is a median of three, and nothing is repaired */
     REPAIRS = 5,
     MEDIAN_SWAPS = 12, /* of four medians, when all of them are in descending order */
-    STACK_RANGES = 32, /* of which each is at least twice as long as the next */
+    STACK_RANGES = 32, /* each is at least twice as long as the next */
 };
 
 struct range {
     uint32_t begin, end;
-    uint32_t budget;          /* lopsided splits that it may still have */
-    bool balanced, untouched; /* how the last one went */
+    uint32_t budget;          /* remaining lopsided splits */
+    bool balanced, untouched; /* results of the last split */
 };
 
 enum guess { ANY_ORDER, SORTED, REVERSED };
@@ -44,7 +44,7 @@ static uint32_t bit_length(uint32_t n) {
 
 /* ---- short and hopeless ranges ---- */
 
-/* Moves an item to the left, past all that it comes before, but not beyond `begin`. */
+/* Moves an item to the left, past all items that it comes before, but not beyond `begin`. */
 static void move_left(struct go_sorted *items, uint32_t begin, uint32_t at) {
     for (; at > begin && comes_first(items, at, at - 1); at--)
         exchange(items, at, at - 1);
@@ -55,7 +55,7 @@ static void sort_by_insertion(struct go_sorted *items, const struct range *r) {
         move_left(items, r->begin, i);
 }
 
-/* `items` begins with the root; the last item of the order rises to the top. */
+/* Restores a heap below `root`; `items` is the heap, its top the last item of the order. */
 static void sift_down(struct go_sorted *items, uint32_t root, uint32_t count) {
     uint64_t child;
     while ((child = 2 * (uint64_t)root + 1) < count) {
@@ -124,7 +124,7 @@ static void reverse(struct go_sorted *items, const struct range *r) {
         exchange(items, a, b);
 }
 
-/* Exchanges the three items in the middle with ones at random. */
+/* Exchanges the three items in the middle with random ones. */
 static void break_pattern(struct go_sorted *items, const struct range *r) {
     const uint32_t length = r->end - r->begin;
     const uint32_t first = r->begin + length / 4 * 2 - 1;
@@ -161,10 +161,10 @@ static bool repair(struct go_sorted *items, const struct range *r) {
     return false;
 }
 
-/* For a pivot that comes after none of the range: those equal to it to the left. Returns where the
- * others begin. */
+/* For a pivot that comes after no item of the range: moves equal items to the left. Returns the
+ * beginning of the others. */
 static uint32_t split_equal(struct go_sorted *items, const struct range *r, uint32_t pivot) {
-    uint32_t low = r->begin + 1, high = r->end; /* high: behind the last that is not looked at */
+    uint32_t low = r->begin + 1, high = r->end; /* high: after the last unread item */
     exchange(items, r->begin, pivot);
     while (true) {
         while (low < high && !comes_first(items, r->begin, low))
@@ -177,8 +177,8 @@ static uint32_t split_equal(struct go_sorted *items, const struct range *r, uint
     }
 }
 
-/* Those before the pivot to its left. Returns where it stands; *ret_untouched: nothing but the
- * pivot was moved. */
+/* Moves items that come before the pivot to its left. Returns the pivot's position; *ret_untouched:
+ * only the pivot was moved. */
 static uint32_t split(struct go_sorted *items, const struct range *r, uint32_t pivot,
                       bool *ret_untouched) {
     uint32_t low = r->begin + 1, high = r->end;
@@ -198,7 +198,7 @@ static uint32_t split(struct go_sorted *items, const struct range *r, uint32_t p
     return high - 1;
 }
 
-/* Splits a range in two. The shorter part is returned, the longer one remains. */
+/* Splits a range in two. Returns the shorter part, and keeps the longer one in *r. */
 static struct range part(struct go_sorted *items, struct range *r, uint32_t pivot) {
     const uint32_t length = r->end - r->begin;
     pivot = split(items, r, pivot, &r->untouched);
@@ -217,8 +217,8 @@ static struct range part(struct go_sorted *items, struct range *r, uint32_t pivo
     return shorter;
 }
 
-/* One step on a range: sorts it and returns false, or makes it shorter; *ret_other is what else is
- * to be sorted then, and may be empty. */
+/* One step on a range: sorts it and returns false, or makes it shorter; then *ret_other must be
+ * sorted, too (it may be empty). */
 static bool work_on(struct go_sorted *items, struct range *r, struct range *ret_other) {
     enum guess guess;
     *ret_other = (struct range){0};
@@ -248,7 +248,7 @@ static bool work_on(struct go_sorted *items, struct range *r, struct range *ret_
     return true;
 }
 
-/* The shorter part is sorted first: what waits at least halves with each range on the stack. */
+/* Sorts the shorter part first, so that each range on the stack is at most half the one below. */
 void go_sort_descending(struct go_sorted *items, uint32_t count) {
     struct range stack[STACK_RANGES + 1];
     uint32_t depth = 1;

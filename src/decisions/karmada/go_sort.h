@@ -1,8 +1,8 @@
 /*
- * The order in which Go's sort.Sort() leaves equal items. Karmada sorts clusters by their replicas
- * with it, and takes the first that suffice, so which of the equal ones are taken follows from how
- * Go sorts: by insertion up to 12 items, which keeps equal ones in order, and beyond by a
- * pattern-defeating quicksort, which does not. It is the same for the same input, though.
+ * Sorts like Go's sort.Sort(), with equal items in the same order. Karmada sorts clusters by their
+ * replicas with it, and takes the first that suffice, so its choice among equal ones follows from
+ * Go's algorithm: insertion up to 12 items, which keeps equal ones in order, and for more items a
+ * pattern-defeating quicksort, which does not. The same input always gives the same result.
  * Facts: Go 1.19 and later, package sort; Orson Peters, "Pattern-defeating Quicksort", 2021.
  */
 #pragma once

@@ -22,8 +22,7 @@ static bool has_zone(const struct cluster_traits *cluster) {
     return false;
 }
 
-/* A cluster's values at a level: one, but of zones any number; empty ones are none, but of labels.
- */
+/* Finds a cluster's values at a level: one, or any number of zones. Only labels may be empty. */
 static uint32_t find_values(const struct select_work *w, const struct cluster_spread *spread,
                             const struct cluster_traits *cluster, struct str *one,
                             const struct str **ret) {
@@ -106,7 +105,7 @@ static struct str *make_path(const struct building *b, const struct group_key *k
     return path;
 }
 
-/* The group of a key, which is made if it is new. HASHMAP_NONE: it cannot be. */
+/* Finds or makes the group of a key. HASHMAP_NONE: it cannot be made. */
 static uint32_t find_group(struct building *b, const struct group_key *key) {
     struct level_groups *level = b->level;
     const uint64_t hash = hash_mix(hash_str(key->value), key->parent);
@@ -144,7 +143,7 @@ static int add_pair(struct building *b, uint32_t rank, const struct group_key *k
     if (pairs == NULL)
         return -ENOMEM;
     b->pairs = pairs;
-    g->shown.score = b->level->pairs; /* until all are there: where its last is */
+    g->shown.score = b->level->pairs; /* meanwhile: the place of its last pair */
     pairs[b->level->pairs++] = (struct pair){group, rank};
     g->shown.cluster_count++;
     g->shown.available = add_saturating(g->shown.available, ranked(b->w, rank)->available);
@@ -179,7 +178,7 @@ static int add_clusters(struct building *b) {
     return r;
 }
 
-/* Hands the pairs out to their groups; they keep their order. */
+/* Gives the pairs to their groups, in their order. */
 static int list_members(struct building *b) {
     struct level_groups *level = b->level;
     uint32_t *ranks = arena_array_unset(b->w->arena, level->pairs, sizeof *ranks);

@@ -1,20 +1,20 @@
 /*
- * The combination of groups that upstream's selectGroups() chooses, without looking at all of them.
+ * Finds the combination of groups that upstream's selectGroups() chooses, without trying all.
  *
- * Upstream sorts the groups by value (ascending), weight (descending) and name, walks all
- * sequences of them depth first, and records a sequence once it has `min` groups and their values
- * reach the target; what is recorded is not extended. A set is recorded, therefore, iff it has min
- * to max groups, its values reach the target, and, where it has more than min, they do not without
- * its last one. Of these sets the best has the largest sum of weights, then of values, then is the
- * first one found, which is the first one as sequences are compared. Listed by weight and name, the
- * best is then cut to its shortest prefix that is recorded, too.
+ * Upstream sorts the groups by value (ascending), weight (descending) and name, walks all sequences
+ * of them depth first, and records a sequence as soon as it has `min` groups and their values reach
+ * the target; it does not extend recorded ones. So a set is recorded iff it has min to max groups,
+ * its values reach the target, and, if it has more than min, they do not without its last group.
+ * The best of these sets has the largest sum of weights, then of values, then is the first one
+ * found, which is the first in the order of sequences. Sorted by weight and name, the best is then
+ * cut to its shortest prefix that is also recorded.
  *
- * The search walks the same sequences in the same order and leaves those that cannot become better
- * than the best so far: whether the target can still be reached is decided exactly (by the groups
- * of the largest values, which come last), how good a sequence can become is bounded by the largest
- * weights that are left. Where many groups weigh nearly the same that bound is weak. Then a table
- * over (next group, groups taken, value missing) takes over, if it is small enough; it is exact,
- * and values are numbers of clusters, so it nearly always is.
+ * The search walks the same sequences in the same order, and skips those that cannot become better
+ * than the best so far: it decides exactly whether the target can still be reached (by the groups
+ * of the largest values, which come last), and bounds the weight of a sequence by the largest
+ * weights that are left. If many groups have nearly the same weight, that bound is weak. Then a
+ * table over (next group, groups taken, value missing) is used, if it is small enough. It is exact,
+ * and nearly always small, since values are numbers of clusters.
  *
  * upstream: karmada pkg/scheduler/core/spreadconstraint/select_groups.go.
  */
@@ -24,14 +24,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* How long the walk goes on before a table of so many cells is tried: some milliseconds, then some
+/* The nodes of the walk before a table of at most `cells` is tried: some milliseconds, then some
  * tenths of a second; a table of 8,000,000 takes some 30 ms. */
 static const struct {
     uint64_t nodes, cells;
 } rounds[] = {{200000, 8000000}, {2000000, 64000000}, {20000000, 0}};
 enum { ROUNDS = sizeof rounds / sizeof rounds[0] };
 
-enum { BOUND_CELLS = 1000000 }; /* of the sums of the largest weights that are kept */
+enum { BOUND_CELLS = 1000000 }; /* kept sums of the largest weights */
 
 struct worth {
     __int128 weight, value;
@@ -40,7 +40,7 @@ struct worth {
 struct search {
     const struct group_item **items; /* [count]: as upstream's walk sees them */
     uint32_t count;
-    uint32_t min, depth; /* groups of the smallest and the largest set that is recorded */
+    uint32_t min, depth; /* groups of the smallest and the largest recorded set */
     int64_t target;
     struct arena *arena;
 
@@ -50,7 +50,7 @@ struct search {
     uint32_t *positive;   /* [count + 1]: items of positive weight from here on */
     uint32_t stride;
 
-    /* the walk: what is taken, and beside it the sums before it */
+    /* the walk: the taken items, with the sums before each */
     uint32_t *taken; /* [depth + 1] */
     uint32_t *next;  /* [depth + 1]: the item that is tried next at a depth */
     struct worth *sums;
@@ -81,7 +81,7 @@ static int compare_items(const void *left, const void *right) {
     return by_name != 0 ? by_name : (a > b) - (a < b);
 }
 
-/* The order of a result. */
+/* Compares in the order of a result. */
 static int compare_weights(const void *left, const void *right) {
     const struct group_item *a = *(const struct group_item *const *)left;
     const struct group_item *b = *(const struct group_item *const *)right;
@@ -104,7 +104,7 @@ static uint32_t find_depth(const struct search *s, uint32_t max) {
     return max;
 }
 
-/* Puts a weight among the `depth` largest, which are sorted; *count of them so far. */
+/* Inserts a weight into the `depth` largest, which are sorted; there are *count so far. */
 static void keep_largest(int64_t *largest, uint32_t *count, uint32_t depth, int64_t weight) {
     uint32_t i = *count;
     if (i == depth) {
@@ -147,7 +147,7 @@ static bool make_bounds(struct search *s) {
     return true;
 }
 
-/* The largest sum of weights of `least` to `most` items from `from` on, or more. */
+/* Returns an upper bound for the sum of weights of `least` to `most` items from `from` on. */
 static __int128 weight_bound(const struct search *s, uint32_t from, uint32_t least, uint32_t most) {
     const uint32_t block = from / s->stride;
     uint32_t take = s->positive[block * s->stride];
@@ -155,8 +155,8 @@ static __int128 weight_bound(const struct search *s, uint32_t from, uint32_t lea
     return s->top[(size_t)block * (s->depth + 1) + take];
 }
 
-/* Can what is taken, with one item or more from `from` on, be recorded and be better than the best?
- * Once the answer is no, it stays so for every later item. */
+/* Can the taken items, with one or more from `from` on, be recorded and be better than the best? If
+ * not, this also holds for every later item. */
 static bool is_promising(const struct search *s, uint32_t from) {
     const uint32_t left = s->count - from, room = s->depth - s->at;
     const uint32_t most = left < room ? left : room;
@@ -169,7 +169,7 @@ static bool is_promising(const struct search *s, uint32_t from) {
     const __int128 weight = sum.weight + weight_bound(s, from, least, most);
     if (weight != s->best.weight)
         return weight > s->best.weight;
-    /* as heavy at best: with exactly min items, or with one that reaches the target */
+    /* at best equally heavy: with exactly min items, or with one that reaches the target */
     __int128 value = sum.value + s->value_sums[most];
     const __int128 beyond = (__int128)s->target - 1 + s->items[s->count - 1]->value;
     if (s->at >= s->min && value > beyond)
@@ -188,7 +188,7 @@ static void record(struct search *s, uint32_t count) {
     memcpy(s->chosen, s->taken, count * sizeof *s->chosen);
 }
 
-/* Goes on for so many nodes. 1: all have been seen or left out; 0: not yet; or -E2BIG. */
+/* Walks on for so many nodes. Returns 1 after the last sequence, 0 before it, or -E2BIG. */
 static int walk(struct search *s, uint64_t nodes) {
     for (uint64_t n = 0; n < nodes; n++) {
         if (!steps_take(&s->arena->steps, 1))
@@ -217,16 +217,16 @@ static int walk(struct search *s, uint64_t nodes) {
 /* ---- the table ---- */
 
 /*
- * For each item, from the last to the first: the best that can be added from this item on, where so
- * many are taken and so much of the target is missing. One row for each number of items taken; one
- * bit for each cell tells whether the item is taken, which is preferred where both are equal.
+ * For each item, from the last to the first: the best addition from this item on, for a number of
+ * items taken and a missing part of the target. One row for each number of items taken. One bit for
+ * each cell is set if the item is taken; if both are equal, it is taken.
  */
 struct table {
     struct worth *cells; /* [depth + 1][target + 1] */
     uint64_t *bits;      /* [count][depth][target + 1] */
     size_t width;        /* target + 1 */
 };
-#define NOTHING ((__int128)((unsigned __int128)1 << 127)) /* a weight: there is no set */
+#define NOTHING ((__int128)((unsigned __int128)1 << 127)) /* a weight: no set */
 
 static bool is_recorded(const struct search *s, uint32_t taken, size_t missing) {
     return missing == 0 && taken >= s->min;
@@ -272,7 +272,7 @@ static void choose_from_table(struct search *s, const struct table *t) {
     s->chosen_count = taken;
 }
 
-/* 1: done; 0: the table would be too large; or -errno. */
+/* Returns 1: done; 0: the table would be too large; or -errno. */
 static int try_table(struct search *s, uint64_t most) {
     const __int128 cells = ((__int128)s->target + 1) * s->count * s->depth;
     if (cells > most)
@@ -296,8 +296,8 @@ static int try_table(struct search *s, uint64_t most) {
 
 /* ---- the whole ---- */
 
-/* The best, by weight and name, cut to the shortest prefix that is recorded: one that reaches the
- * target. That it does not without its last group follows from the best, which does not either. */
+/* Cuts the best, sorted by weight and name, to the shortest prefix that is recorded: one that
+ * reaches the target. It does not without its last group, since the best does not either. */
 static void cut_prefix(struct search *s, const struct group_item **best) {
     __int128 sum = 0;
     for (uint32_t i = 0; i < s->chosen_count; i++)
@@ -323,7 +323,7 @@ static int search(struct search *s) {
     return -E2BIG;
 }
 
-/* Is there a set that is recorded, and is it worth a search? */
+/* Is there a recorded set, and is a search needed? */
 static bool may_be_found(const struct search *s, int64_t max) {
     __int128 sum = 0;
     const uint32_t most = max < s->count ? (uint32_t)max : s->count;

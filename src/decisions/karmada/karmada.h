@@ -1,10 +1,10 @@
 /*
- * What a scheduler of Karmada decides, step by step, each one's output the next one's input:
+ * The steps of a Karmada scheduler; the output of each is the input of the next:
  *
  *     filter -> score -> group -> select -> assign
  *
- * Pure: clusters, a binding and options in, a decision out. No clock is read, nothing is written.
- * Everything made is in the arena that is given; its steps bound the work.
+ * Pure: clusters, a binding and options in, a decision out. They read no clock and write nothing.
+ * All results are in the given arena; its steps bound the work.
  * upstream: karmada v1.18.1 pkg/scheduler/core.
  */
 #pragma once
@@ -15,7 +15,7 @@
 #include "model/karmada.h"
 
 enum { KARMADA_NOT_GIVEN = -1 };
-/* A cluster that passed the filters, with what is known of it. */
+/* A cluster that passed the filters, with its data. */
 struct karmada_candidate {
     struct cluster_traits cluster;
     int64_t score;

@@ -1,15 +1,15 @@
 /*
- * Prices: a bound for the replicas below a choice that sees all limits together.
+ * Prices: an upper bound for the replicas below a choice that uses all limits together.
  *
- * Each cluster and each group of a lower level is given a price, which is taken off the replicas
- * that come with it; what may be had at most of each is added back at its price. A price below zero
- * makes groups wanted of which there must be some number at least; that number is taken off.
- * Whatever the prices are, the sum is no less than the replicas of any choice within the limits (a
- * Lagrangian relaxation), and it falls apart into groups: a group is worth the clusters, or groups
- * below, that are worth more than they cost, one at least. The prices are those that make the bound
- * at the root small, found by halving for one price after the other.
+ * Each cluster and each group of a lower level has a price, which is subtracted from its replicas;
+ * the largest allowed number of each is added back, times its price. A price below zero makes
+ * groups attractive if at least some number of them is required; that number, times the price, is
+ * added, too. For any prices the sum is at least the replicas of any choice within the limits (a
+ * Lagrangian relaxation), and it splits into groups: a group is worth the sum of its clusters, or
+ * groups below, that are worth more than their price, at least one. The prices are chosen to make
+ * the bound at the root small, by bisection for one price after the other.
  *
- * A cluster that stands for several groups would be priced several times; then clusters are free.
+ * A cluster in several groups would be priced several times; then clusters are free.
  */
 #include "karmada/levels_internal.h"
 
@@ -17,8 +17,8 @@
 
 enum {
     PRICE_ROUNDS = 6,
-    PRICED_LEVELS = 6,      /* of them the first whose maximum is less than what there is */
-    PRICE_VISITS = 4000000, /* of groups: some 20 ms */
+    PRICED_LEVELS = 6,      /* the last levels with a limit, but not the first level */
+    PRICE_VISITS = 4000000, /* visits of groups: some 20 ms */
 };
 
 static int compare_descending(const void *left, const void *right) {
@@ -26,7 +26,7 @@ static int compare_descending(const void *left, const void *right) {
     return (a < b) - (a > b);
 }
 
-/* The clusters of a group of the last level that are worth their price. */
+/* Returns the value of the clusters of a group of the last level that are worth their price. */
 static int64_t price_clusters(const struct level_node *node, int64_t price) {
     uint32_t low = 1, high = node->sum_count; /* the last that is worth it is in [low, high] */
     while (low < high) {
@@ -52,7 +52,7 @@ static int64_t price_children(const struct search_level *below, const struct lev
     return best < 0 ? best : sum;
 }
 
-/* Values every group, and what is added back below each level. Returns the groups visited. */
+/* Values every group, and the sums added back below each level. Returns the visited groups. */
 static uint64_t value_groups(struct level_search *s) {
     uint64_t visits = 0;
     int64_t base = s->cluster_price == 0 ? 0 : s->cluster_price * s->cluster_max;
@@ -71,7 +71,7 @@ static uint64_t value_groups(struct level_search *s) {
     return visits;
 }
 
-/* The bound of the whole: with any number of groups of the first level that is allowed. */
+/* Returns the bound at the root: with any allowed number of groups of the first level. */
 static int64_t root_bound(struct level_search *s, uint64_t *visits) {
     const struct level_frame *f = &s->frames[0];
     int64_t sum = 0, best = INT64_MIN;
@@ -86,8 +86,7 @@ static int64_t root_bound(struct level_search *s, uint64_t *visits) {
     return best + s->levels[0].base;
 }
 
-/* The price with the smallest bound: between two neighbours of which the first is no better, and
- * the second is no worse, it has been passed. The bound is convex. */
+/* Finds the price with the smallest bound, by bisection: the bound is convex. */
 static void find_price(struct level_search *s, int64_t *price, int64_t low, int64_t high,
                        uint64_t *visits) {
     const int64_t kept = *price;
@@ -104,8 +103,8 @@ static void find_price(struct level_search *s, int64_t *price, int64_t low, int6
     *price = low < high ? kept : low;
 }
 
-/* The price of a group of a level: above zero where there may be too many of them, below zero where
- * there may be too few. False: neither is. */
+/* Finds the price of a group of a level: above zero if there may be too many of them, below zero if
+ * there may be too few. Returns false if the level has neither limit. */
 static bool find_level_price(struct level_search *s, struct search_level *l, uint64_t *visits) {
     const bool few = l->max < l->level->count;
     const bool many = l->min > 1 && l->min <= l->level->count;

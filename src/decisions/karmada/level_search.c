@@ -1,8 +1,8 @@
 /*
- * The search through combinations of groups, level by level, the best first, as an iteration: each
- * level has a frame that makes its combinations one after the other, smaller ones first, those of a
- * size in the order of their ranks. A choice is left as soon as a bound shows that no answer
- * begins with it; bounds never leave out an answer, so the first one found is the first there is.
+ * The search through combinations of groups, level by level, the best first, without recursion:
+ * each level has a frame that makes its combinations one after the other, smaller ones first, those
+ * of one size in the order of their ranks. A choice is dropped as soon as a bound shows that no
+ * answer begins with it. Bounds never drop an answer: the first one found is the first of all.
  */
 #include "karmada/levels_internal.h"
 
@@ -17,7 +17,7 @@ static int compare_numbers(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-/* The usable groups below the chosen parents, best first. */
+/* Finds the usable groups below the chosen parents, best first. */
 static void find_candidates(struct level_search *s, uint32_t level) {
     struct level_frame *f = &s->frames[level];
     const struct search_level *l = &s->levels[level];
@@ -53,8 +53,8 @@ static int64_t smaller(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* How large a combination may be: no larger than any of a level below, for each group has one
- * there. */
+/* Finds the sizes of a combination. It is not larger than one of a level below, since each group
+ * has a group there. */
 static void find_sizes(struct level_search *s, uint32_t level) {
     struct level_frame *f = &s->frames[level];
     int64_t most = f->count, least = s->levels[level].min;
@@ -72,8 +72,8 @@ static int64_t node_best(const struct level_node *node) {
     return node->sum_count > 0 ? node->sums[1] : 0;
 }
 
-/* The largest clusters below the candidates, but for each one's largest: what can be added to
- * these, sums of up to `most` of them. */
+/* Sums up to `most` of the largest clusters below the candidates, without the largest of each
+ * candidate: they can be added to these. */
 static void find_extra(struct level_search *s, uint32_t level, uint32_t most) {
     struct level_frame *f = &s->frames[level];
     const uint32_t *group_of = s->levels[level].group_of;
@@ -124,7 +124,7 @@ static uint64_t build_tops(struct level_search *s, uint32_t level) {
     return steps;
 }
 
-/* False: the budget is used up. */
+/* Returns false if the budget is used up. */
 static bool enter_level(struct level_search *s, uint32_t level) {
     struct level_frame *f = &s->frames[level];
     find_candidates(s, level);
@@ -146,8 +146,8 @@ static bool enter_level(struct level_search *s, uint32_t level) {
 
 /* ---- the combinations of a level ---- */
 
-/* The most replicas that a group can add to a combination of this size: each other one has a
- * cluster, too. */
+/* Returns the most replicas that a group can add to a combination of this size: each other group
+ * needs a cluster, too. */
 static int64_t node_replicas(const struct level_search *s, const struct level_node *node,
                              uint32_t size) {
     if (!level_search_is_limited(s))
@@ -169,8 +169,8 @@ static bool begin_size(struct level_search *s, uint32_t level, uint32_t size) {
     return search_step(s, tops_build(&f->replicas, f->values, f->count, size));
 }
 
-/* Can a combination be made of what is taken and of candidates from the next place on? Once it
- * cannot, it cannot from any later place. */
+/* Can the taken candidates and those from the next place on make a combination? If not, those from
+ * any later place cannot either. */
 static bool is_promising(const struct level_search *s, uint32_t level) {
     const struct level_frame *f = &s->frames[level];
     const struct level_sums *sums = &f->sums[f->taken];
@@ -218,8 +218,8 @@ static void take_candidate(struct level_search *s, uint32_t level) {
         f->uncovered--;
 }
 
-/* Gives candidates back until one can be passed over: not the last one of a parent that has no
- * other. Returns false if none can be. */
+/* Gives candidates back until one can be skipped: not the last possible one of a parent without
+ * any. Returns false if none can be skipped. */
 static bool retreat(struct level_frame *f) {
     while (f->taken > 0) {
         const uint32_t place = f->chosen[--f->taken], slot = f->slots[place];
@@ -251,7 +251,7 @@ static bool has_clusters(struct level_search *s, uint32_t level) {
     return distinct >= s->cluster_min;
 }
 
-/* The next combination of a level. */
+/* Makes the next combination of a level. */
 static enum search_result next_combination(struct level_search *s, uint32_t level) {
     struct level_frame *f = &s->frames[level];
     bool more = f->started && retreat(f);

@@ -1,11 +1,11 @@
 /*
- * Selection by levels: provider, region, zone, and labels as they are listed; of these the declared
- * ones. A group of a level is the tuple of values of the declared levels down to it, and is worth
- * its best cluster. Combinations are tried level by level, the best first (level_search.c), and
- * below the last level the clusters (cluster_step.c).
+ * Selection by the declared levels: provider, region, zone, and labels in their listed order. A
+ * group of a level is a tuple of values of the declared levels down to it; its score is that of its
+ * best cluster. Combinations are tried level by level, the best first (level_search.c), and below
+ * the last level the clusters (cluster_step.c).
  *
- * If nothing is found, the error names the deepest level at which a search without bounds had found
- * no combination: one below the deepest level that can be combined, replicas left out of account.
+ * If nothing is found, the error names the level below the deepest one that can be combined without
+ * regard to replicas: there a search without bounds would find no combination.
  */
 #include "karmada/levels_internal.h"
 
@@ -18,7 +18,7 @@ enum {
     FIRST_STEPS = 5000,      /* without prices */
 };
 
-/* ---- what is declared ---- */
+/* ---- declared levels ---- */
 
 static int64_t least_of(int64_t min) {
     return min == 0 ? 1 : min;
@@ -28,7 +28,7 @@ static int64_t most_of(int64_t max) {
     return max == 0 ? INT64_MAX : max;
 }
 
-/* The declared levels in their order. */
+/* Sorts the declared levels, and returns their number. */
 static uint32_t order_levels(const struct select_work *w, struct cluster_spread *ret) {
     static const enum spread_field fields[] = {SPREAD_PROVIDER, SPREAD_REGION, SPREAD_ZONE,
                                                SPREAD_LABEL};
@@ -51,7 +51,7 @@ static void find_clusters_wanted(struct level_search *s) {
         }
 }
 
-/* Static weights ask for no capacity, but an empty weightPreference does. */
+/* Returns the replicas to hold. Static weights need no capacity; an empty weightPreference does. */
 static int64_t find_need(const struct select_work *w) {
     const struct replica_scheduling *r = &w->placement->replicas;
     const bool counts = r->division == DIVISION_DYNAMIC || r->division == DIVISION_AGGREGATED ||
@@ -90,7 +90,7 @@ static int build_levels(struct select_work *w, const struct cluster_spread *spre
     return 0;
 }
 
-/* ---- what a search knows of them ---- */
+/* ---- their data for a search ---- */
 
 static int compare_descending(const void *left, const void *right) {
     const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
@@ -101,8 +101,8 @@ static int64_t smaller(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* Sums of the available replicas of each group's largest clusters; more than are needed in all
- * count as these, so that no sum is too large. */
+/* Sums the available replicas of each group's largest clusters. Each counts at most the needed
+ * replicas, so that no sum is too large. */
 static int add_sums(const struct level_search *s, struct search_level *l) {
     struct arena *arena = s->w->arena;
     int64_t *room =
@@ -187,7 +187,7 @@ static int init_frame(const struct level_search *s, struct level_frame *f, uint3
     return arena_failed(arena) ? -ENOMEM : 0;
 }
 
-/* ---- what depends on how many levels are searched ---- */
+/* ---- data that depends on the number of searched levels ---- */
 
 /* Adds the children of a group to its data. Leaves it unusable if no child is usable. */
 static void prepare_node(struct level_search *s, uint32_t level, uint32_t group,
@@ -243,7 +243,7 @@ static int compare_sizes(const void *left, const void *right) {
     return (*a > *b) - (*a < *b);
 }
 
-/* The ranks by available replicas. */
+/* Sorts the ranks by available replicas. */
 static int sort_by_size(struct level_search *s) {
     const struct select_work *w = s->w;
     struct arena *arena = w->arena;
@@ -292,7 +292,7 @@ static int init_search(struct level_search *s, const struct level_groups *levels
     return arena_failed(arena) ? -ENOMEM : r;
 }
 
-/* The deepest level that can be combined, clusters and replicas left out of account. */
+/* Returns the deepest level that can be combined, without regard to clusters and replicas. */
 static uint32_t find_deepest(struct level_search *s, int64_t *room) {
     uint32_t good = 0, bad = s->depth + 1;
     s->clusters_count = s->priced = false;
@@ -328,7 +328,7 @@ static int answer_found(struct level_search *s) {
     return 0;
 }
 
-/* Could so many clusters hold enough, whatever groups they are in? */
+/* Could the allowed number of clusters hold enough, in any groups? */
 static bool clusters_suffice(const struct level_search *s) {
     int64_t replicas = 0;
     for (uint32_t i = 0; i < s->w->count && i < s->cluster_max && replicas < s->need; i++)

@@ -1,12 +1,12 @@
 /*
- * Between the files of a selection by levels.
+ * Shared by the files of a selection by levels.
  */
 #pragma once
 
 #include "karmada/select_internal.h"
 #include "karmada/tops.h"
 
-/* Levels below a level whose minGroups are looked at ahead. */
+/* The number of levels below a level whose minGroups are checked ahead. */
 enum { LEVELS_AHEAD = 3 };
 
 /* Data of a group for the search. */
@@ -16,7 +16,7 @@ struct level_node {
     int64_t replicas; /* available, with as many groups of the next level as are allowed */
     int64_t clusters; /* below it in the last level, or more */
     int64_t below[LEVELS_AHEAD]; /* groups of the levels below */
-    int64_t priced;              /* replicas less the prices of what they come with */
+    int64_t priced;              /* replicas less the prices of their clusters and groups */
     const int64_t *sums;         /* [sum_count + 1]: available replicas of its largest clusters */
     uint32_t sum_count;
 };
@@ -25,26 +25,26 @@ struct search_level {
     const struct level_groups *level;
     struct level_node *nodes; /* [level->count] */
     uint32_t *by_parent;      /* [level->count]: groups, parent by parent, best first */
-    uint32_t *group_of; /* [count of candidates]: by rank, + 1; only where none is in several */
+    uint32_t *group_of; /* [count of candidates]: by rank, + 1; only if none is in several groups */
     int64_t min, max;
     int64_t price; /* of a group */
-    int64_t base;  /* what the levels below and the clusters allow, at their prices */
+    int64_t base;  /* the limits of the levels below and of clusters, times their prices */
 };
 
-/* Enough of what is chosen so far. */
+/* Sums over the groups chosen so far. */
 struct level_sums {
     int64_t replicas, best, members, clusters, priced;
     int64_t below[LEVELS_AHEAD];
 };
 
-/* The combinations of one level below what is chosen of the level above. */
+/* The combinations of one level, below the chosen groups of the level above. */
 struct level_frame {
     uint32_t *candidates; /* groups, best first */
     uint32_t count;
-    uint32_t *slots; /* [count]: which of the chosen parents a candidate is below */
+    uint32_t *slots; /* [count]: the index of a candidate's parent among the chosen ones */
     uint32_t parents, uncovered;
     uint32_t *last;   /* [parents]: the place of its last candidate */
-    uint32_t *covers; /* [parents]: how many of the chosen are below it */
+    uint32_t *covers; /* [parents]: number of chosen groups below it */
     bool started;
     uint32_t least, most, size; /* of a combination */
     uint32_t *chosen;           /* [size]: places */
@@ -56,7 +56,7 @@ struct level_frame {
     uint32_t extra_count;
 };
 
-/* Room for the cluster step, which is made often. */
+/* Memory for the cluster step, which runs often. */
 struct cluster_room {
     /* one group a cluster; [count], but for the links: [count + 2] */
     bool *picked;
@@ -97,24 +97,24 @@ struct level_search {
 
 enum search_result { SEARCH_FOUND, SEARCH_NONE, SEARCH_SPENT };
 
-/* Looks for the first combinations of the first `depth` levels, and, if they count, clusters.
+/* Searches the first combinations of the first `depth` levels and, if they count, of clusters.
  * level_search.c */
 enum search_result level_search(struct level_search *s);
 
-/* Is the number of clusters a limit, and each in one group only? */
+/* Is the number of clusters a limit, and is each cluster in one group only? */
 static inline bool level_search_is_limited(const struct level_search *s) {
     return s->clusters_count && !s->several && s->cluster_max < s->w->count;
 }
-/* Candidates and sizes of the first level. level_search.c */
+/* Finds candidates and sizes of the first level. level_search.c */
 void level_search_begin(struct level_search *s);
 
 /* Finds prices, after level_search_begin(). False: the budget is used up. level_prices.c */
 bool level_prices_find(struct level_search *s);
 
-/* The cluster step, below what the last frame has chosen. cluster_step.c */
+/* Selects the clusters below the chosen groups of the last frame. cluster_step.c */
 enum search_result cluster_step(struct level_search *s);
 
-/* Counts a step of the search. */
+/* Takes `count` steps of the search. Returns false if the budget is used up. */
 static inline bool search_step(struct level_search *s, uint64_t count) {
     return steps_take(&s->budget, count) && steps_take(&s->w->arena->steps, count);
 }

@@ -1,6 +1,6 @@
 /*
- * What configuration or a question may change of how bindings are scheduled, and how each choice is
- * written. Values.
+ * The options for scheduling bindings, from configuration or a question, and the words of each
+ * choice. Plain values.
  */
 #pragma once
 
@@ -18,7 +18,7 @@ enum karmada_division { DIVISION_WEBSTER, DIVISION_REMAINDER };
 enum groups_unset { GROUPS_UNSET_ZERO, GROUPS_UNSET_UNLIMITED };
 enum set_units { SET_UNITS_BY_FAMILY, SET_UNITS_BY_NAME };
 
-/* How each is written, in the order of its enum. */
+/* The words of each choice, in the order of its enum. */
 enum { KARMADA_WORDS = 2 };
 extern const char *const karmada_missing_words[KARMADA_WORDS];       /* missingTopology */
 extern const char *const karmada_no_constraint_words[KARMADA_WORDS]; /* noConstraint */
@@ -30,14 +30,14 @@ enum { KARMADA_MODELS = 4 };
 extern const char *const karmada_models_words[KARMADA_MODELS]; /* models */
 
 /* Filters and scores, each in the order in which they run. upstream: pkg/scheduler/framework/
- * plugins, where the order is another one each time the scheduler starts. */
+ * plugins, where the order is different after each start of the scheduler. */
 enum karmada_plugin {
     PLUGIN_API_ENABLEMENT,
     PLUGIN_TAINT_TOLERATION,
     PLUGIN_CLUSTER_AFFINITY,
     PLUGIN_SPREAD_CONSTRAINT,
     PLUGIN_CLUSTER_EVICTION,
-    PLUGIN_CAPACITY, /* ours, as FREE_CAPACITY and DATA_LOCALITY */
+    PLUGIN_CAPACITY, /* Evenkeel's own, as FREE_CAPACITY and DATA_LOCALITY */
     PLUGIN_CLUSTER_LOCALITY,
     PLUGIN_FREE_CAPACITY,
     PLUGIN_DATA_LOCALITY,
@@ -49,28 +49,28 @@ extern const char *const karmada_plugin_names[KARMADA_PLUGINS];
      1u << PLUGIN_SPREAD_CONSTRAINT | 1u << PLUGIN_CLUSTER_EVICTION |                              \
      1u << PLUGIN_CLUSTER_LOCALITY)
 /*
- * Bits of the plugins that a list switches on, as upstream's --plugins: "*" all of upstream's,
- * wherever it stands, "Name" one more, "-Name" one less of those that are on so far. 0, or -EINVAL
- * where a name is no plugin's. upstream: pkg/scheduler/framework/runtime Registry.Filter().
+ * Sets *ret to the bits of the plugins that a list switches on, as upstream's --plugins: "*", in
+ * any place, adds all of upstream's; "Name" adds one, "-Name" removes one that is on so far. 0, or
+ * -EINVAL: unknown name. upstream: pkg/scheduler/framework/runtime Registry.Filter().
  */
 int karmada_plugins_parse(const struct str *words, uint32_t count, uint32_t *ret,
                           struct err *err) MUST_CHECK;
 
-/* Settings by configuration or by a question; karmada_defaults answers like v1.18.1, except for the
- * levels of a spread. */
+/* Settings from configuration or a question; karmada_defaults gives the results of v1.18.1, except
+ * for the levels of a spread. */
 struct karmada_options {
     enum missing_topology missing;
     enum no_constraint no_constraint;
     enum karmada_compat compat;
     enum estimator_models models;
     enum karmada_division division;
-    uint64_t search_budget;      /* steps of one selection, 1 at least */
+    uint64_t search_budget;      /* steps of one selection, at least 1 */
     bool max_unset_is_unlimited; /* maxGroupsUnset: Unlimited */
     bool static_keeps_spread;    /* staticWeightsKeepSpread */
     bool sets_by_name;           /* setUnits: ByName */
     bool resource_quota;         /* resourceQuota: upstream's gate ResourceQuotaEstimate */
     bool overcommit_protection;  /* overcommitProtection: SchedulingOvercommitProtection */
-    bool empty_propagation;      /* enableEmptyWorkloadPropagation; no option of a line's */
+    bool empty_propagation;      /* enableEmptyWorkloadPropagation; not an option of a question */
     uint32_t plugins;            /* bits of enum karmada_plugin */
 };
 extern const struct karmada_options karmada_defaults;

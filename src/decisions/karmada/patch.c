@@ -1,4 +1,4 @@
-/* What Karmada's scheduler writes: two merge patches. */
+/* Makes the two merge patches that Karmada's scheduler writes. */
 #include "karmada/binding.h"
 
 #include "base/json_writer.h"
@@ -25,7 +25,7 @@ static int by_name(const void *a, const void *b) {
     return str_cmp(left->name, right->name);
 }
 
-/* Has the binding these clusters already, in whatever order? */
+/* Sets *ret: does the binding have these clusters already, in any order? */
 static int find_same(const struct binding_spec *spec, const struct karmada_assignment *now,
                      struct arena *arena, bool *ret, struct err *err) {
     struct target_cluster *before = arena_array_unset(arena, spec->cluster_count, sizeof *before);
@@ -103,7 +103,7 @@ int karmada_binding_patch(const struct binding *binding, const struct karmada_ou
 
 /* ---- its status ---- */
 
-/* As a metav1.Time is written: whole seconds. */
+/* Returns a time as a metav1.Time is written: in whole seconds. */
 static struct str seconds_text(int64_t ms, char into[static KUBE_TIME_SIZE]) {
     kube_time_text(ms * 1000, into);
     char *dot = strchr(into, '.');
@@ -115,7 +115,7 @@ static struct str seconds_text(int64_t ms, char into[static KUBE_TIME_SIZE]) {
 struct condition {
     struct str status, reason, message, transition;
     struct str type;
-    bool observes; /* it has an observedGeneration */
+    bool observes; /* has an observedGeneration */
 };
 
 static struct condition condition_of(const struct karmada_decision *d) {
@@ -169,8 +169,8 @@ static bool same_condition(const struct condition *a, const struct condition *b)
            str_eq(a->message, b->message) && !a->observes;
 }
 
-/* Appends the list with the condition in its place, or at the end. False: it is there already.
- * upstream: apimachinery meta.SetStatusCondition() */
+/* Appends the list with the condition in its place, or at the end. Returns false if it is
+ * unchanged. upstream: apimachinery meta.SetStatusCondition() */
 static bool put_conditions(const struct binding_status *status, struct condition *now,
                            struct arena *arena, struct strbuf *out) {
     struct json_writer w = {.out = out};

@@ -6,7 +6,7 @@ static int out_of_memory(struct err *err) {
     return err_set(err, -ENOMEM, "no memory to schedule a binding");
 }
 
-/* The step that failed, and why; of any length. */
+/* Returns the failed step and the error as one text of any length. */
 static struct str prefixed(struct str step, struct str error, struct arena *arena) {
     char *text = arena_alloc(arena, step.n + error.n);
     if (text == NULL)

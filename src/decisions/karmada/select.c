@@ -1,6 +1,6 @@
 /*
- * Selection: the order of the candidates, what is selected where nothing is to be spread, and which
- * way is taken where something is.
+ * Selection: sorts the candidates, selects without spread constraints, and chooses the algorithm
+ * for spread constraints.
  */
 #include "base/hash.h"
 #include "base/hashmap.h"
@@ -15,7 +15,7 @@ int select_fail(struct select_work *w, const char *fmt, ...) {
     char text[ERR_TEXT_SIZE];
     va_list args;
     va_start(args, fmt);
-    (void)vsnprintf(text, sizeof text, fmt, args); /* cut: it is for people */
+    (void)vsnprintf(text, sizeof text, fmt, args); /* may be cut: it is for people */
     va_end(args);
     w->ret->kind = KARMADA_ERROR;
     w->ret->error = arena_str(w->arena, str_of(text));
@@ -56,7 +56,7 @@ static int sort_candidates(struct select_work *w) {
     return 0;
 }
 
-/* ---- what is declared ---- */
+/* ---- declared constraints ---- */
 
 static bool is_spread(const void *ctx, uint32_t id, const void *key) {
     const struct cluster_spread *a = (const struct cluster_spread *)ctx + id, *b = key;
@@ -90,7 +90,7 @@ static int find_spread(struct select_work *w) {
     return 0;
 }
 
-/* Divided by static weights: these choose the clusters, whatever is to be spread.
+/* Static weights choose the clusters themselves, so spread constraints are ignored.
  * upstream: shouldIgnoreSpreadConstraint(). */
 static bool ignores_spread(const struct select_work *w) {
     const struct replica_scheduling *r = &w->placement->replicas;
@@ -98,7 +98,7 @@ static bool ignores_spread(const struct select_work *w) {
            !w->options->static_keeps_spread;
 }
 
-/* {cluster} and {region, cluster} are upstream's, and what names no level at all. */
+/* Upstream's algorithm selects for {cluster}, {region, cluster}, and without any level. */
 static bool is_as_upstream(const struct select_work *w) {
     bool region = false, cluster = false;
     if (w->options->compat == COMPAT_1_18_1 || w->spread_count == 0)
@@ -112,7 +112,7 @@ static bool is_as_upstream(const struct select_work *w) {
 
 /* ---- nothing to spread ---- */
 
-/* All, or the shortest prefix that is enough. */
+/* Selects all candidates, or the shortest prefix that is enough. */
 static void select_unspread(struct select_work *w) {
     const enum division division = w->placement->replicas.division;
     const bool by_capacity = division == DIVISION_DYNAMIC || division == DIVISION_AGGREGATED;

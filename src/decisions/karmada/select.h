@@ -1,7 +1,7 @@
 /*
- * Which of the candidates take part: groups of a level, their scores, and the search for those that
- * keep every spread constraint. upstream: karmada pkg/scheduler/core/spreadconstraint; beyond
- * {cluster} and {region, cluster} our own, score first.
+ * Selects among the candidates: groups of a level, their scores, and the search for groups that
+ * meet every spread constraint. upstream: karmada pkg/scheduler/core/spreadconstraint; for
+ * constraints other than {cluster} and {region, cluster} our own algorithm, score first.
  */
 #pragma once
 
@@ -14,8 +14,8 @@ struct group_item {
     int64_t value, weight;
 };
 /*
- * The combination of `items` that upstream's selectGroups() chooses, as indices in result order, in
- * the arena; *ret_count 0 for none. By branch and bound: not all combinations are looked at.
+ * Gets the combination of `items` that upstream's selectGroups() chooses, as indices in result
+ * order, in the arena; *ret_count 0: none. By branch and bound: does not try all combinations.
  * 0, -E2BIG (the arena's steps) or -ENOMEM.
  */
 int karmada_groups_choose(const struct group_item *items, uint32_t count, int64_t min, int64_t max,
@@ -44,12 +44,12 @@ struct karmada_selection {
     const uint32_t *clusters; /* the selected ones, as indices, in result order */
     uint32_t count;
     bool proven;
-    enum karmada_error kind;            /* KARMADA_ERROR: `error` says why nothing is selected */
-    struct str error;                   /* without the prefix of the caller's */
-    const struct karmada_level *levels; /* declared ones, also when there is an error */
+    enum karmada_error kind;            /* KARMADA_ERROR: nothing is selected, see `error` */
+    struct str error;                   /* without the caller's prefix */
+    const struct karmada_level *levels; /* the declared ones, also after an error */
     uint32_t level_count;
 };
-/* 0, -E2BIG (the arena's steps) or -ENOMEM; that nothing fits is no failure. */
+/* Returns 0, -E2BIG (the arena's steps) or -ENOMEM; it is no failure if nothing fits. */
 int karmada_select(const struct karmada_candidate *candidates, uint32_t count,
                    const struct cluster_placement *placement, int32_t replicas,
                    const struct karmada_options *options, struct arena *arena,

@@ -1,6 +1,6 @@
 /*
- * Between the files of a selection. A rank is a place in the order of candidates (B.5: overflow
- * order, score descending, available replicas descending, name), from 0, the best.
+ * Shared by the files of a selection. A rank is a place in the order of candidates (B.5: overflow
+ * order, score descending, available replicas descending, name); 0 is the best.
  */
 #pragma once
 
@@ -15,7 +15,7 @@ struct select_work {
     struct arena *arena;
     struct karmada_selection *ret;
     uint32_t *order;               /* [count]: the candidate of a rank */
-    struct cluster_spread *spread; /* what is declared, each field and label once */
+    struct cluster_spread *spread; /* the declared constraints, each field and label once */
     uint32_t spread_count;
 };
 
@@ -26,28 +26,28 @@ static inline const struct karmada_candidate *ranked(const struct select_work *w
 /* ---- groups of a level: group_build.c ---- */
 
 struct level_group {
-    struct karmada_group shown; /* but for its name, which is made at last */
+    struct karmada_group shown; /* without its name, which is made at the end */
     uint32_t parent;            /* in the level above; 0 in the first */
     const uint32_t *ranks;      /* [shown.cluster_count], ascending */
 };
 struct level_groups {
     struct cluster_spread spread;
-    struct level_group *groups; /* best first, once they are sorted */
+    struct level_group *groups; /* best first, after level_sort() */
     uint32_t count;
-    uint32_t pairs; /* of a cluster and a group */
+    uint32_t pairs; /* number of pairs of a cluster and a group */
     bool several;   /* a cluster is in more than one group */
 };
 
 /*
- * The groups of a level below those of `above` (NULL: of all candidates), as they come; scores are
- * for the caller to set. Available replicas are summed, saturating. 0, -E2BIG or -ENOMEM.
+ * Makes the groups of a level below those of `above` (NULL: of all candidates), unsorted. The
+ * caller sets scores. Available replicas are summed, saturating. 0, -E2BIG or -ENOMEM.
  */
 int level_build(struct select_work *w, const struct level_groups *above,
                 const struct cluster_spread *spread, struct level_groups *ret) MUST_CHECK;
-/* Is it the group of those that have no value there (missingTopology: Default)? */
+/* Is it the group of clusters without a value at this level (missingTopology: Default)? */
 bool level_group_is_default(const struct select_work *w, const struct level_groups *level,
                             const struct level_group *group);
-/* By score, available replicas, and path. */
+/* Sorts the groups by score, available replicas, and path. */
 int level_sort(struct select_work *w, struct level_groups *level) MUST_CHECK;
 /* Records the levels of a selection for its answer. */
 int levels_show(struct select_work *w, const struct level_groups *levels,
@@ -55,12 +55,12 @@ int levels_show(struct select_work *w, const struct level_groups *levels,
 
 /* ---- the ways to select ---- */
 
-/* Why nothing is selected, as printf writes it. Returns 0, or -ENOMEM. */
+/* Sets the error: why nothing is selected, as for printf. Returns 0 or -ENOMEM. */
 int select_fail(struct select_work *w, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
-/* As v1.18.1: by region, or by cluster alone. upstream_select.c */
+/* Selects as v1.18.1: by region, or by cluster alone. upstream_select.c */
 int select_as_upstream(struct select_work *w, struct err *err) MUST_CHECK;
-/* By all levels that are declared, score first. levels.c */
+/* Selects by all declared levels, score first. levels.c */
 int select_by_levels(struct select_work *w) MUST_CHECK;
 
 static inline int64_t add_saturating(int64_t a, int64_t b) {

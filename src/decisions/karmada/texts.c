@@ -19,7 +19,7 @@ int texts_init(struct texts *ret, uint32_t cap, struct arena *arena) {
     return 0;
 }
 
-/* Where the text is, or where it would be. */
+/* Returns the slot of the text, or the free slot for it. */
 static uint32_t *slot_of(const struct texts *t, struct str text) {
     uint32_t at = (uint32_t)name_hash(name_hash_key(), text).a & t->mask;
     while (t->slots[at] != TEXTS_NONE && !str_eq(t->items[t->slots[at]], text))

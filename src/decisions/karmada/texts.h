@@ -1,6 +1,6 @@
 /*
- * Texts numbered in the order in which they are first seen: clusters that a binding names, reasons
- * that are counted. Of a question; belongs to its thread and its arena.
+ * Numbers texts in the order in which they are first added: clusters of a binding, reasons to
+ * count. Belongs to one question, with its thread and its arena.
  */
 #pragma once
 
@@ -17,9 +17,9 @@ struct texts {
     uint32_t count, cap;
 };
 
-/* Room for `cap` texts. Strings that are put in are borrowed. 0 or -ENOMEM. */
+/* Makes room for `cap` texts. Added strings are borrowed. 0 or -ENOMEM. */
 int texts_init(struct texts *ret, uint32_t cap, struct arena *arena) MUST_CHECK;
-/* The text's number; it may be new. */
+/* Returns the text's number; adds the text if it is new. */
 uint32_t texts_put(struct texts *t, struct str text);
-/* TEXTS_NONE: it was never put in. */
+/* Returns the text's number; TEXTS_NONE if it was never added. */
 uint32_t texts_find(const struct texts *t, struct str text);

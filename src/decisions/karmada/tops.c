@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Beyond so many cells all places share one row, which takes a sort only. */
+/* For more cells than this all places share one row, which only needs a sort. */
 enum { MOST_CELLS = 1 << 20 };
 
 int tops_init(struct tops *t, uint32_t count, uint32_t depth, size_t cells, struct arena *arena) {
@@ -28,7 +28,7 @@ static void write_row(const struct tops *t, int64_t *row, uint32_t known) {
             row[k] = INT64_MAX;
 }
 
-/* Puts a value among the `depth` largest, which are sorted. Returns how many there are now. */
+/* Inserts a value into the `depth` largest, which are sorted. Returns their new number. */
 static uint32_t keep_largest(int64_t *largest, uint32_t known, uint32_t depth, int64_t value) {
     uint32_t at = known;
     if (known == depth) {

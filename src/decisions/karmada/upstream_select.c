@@ -1,8 +1,7 @@
 /*
- * Selection as v1.18.1 has it: by region and cluster, or by cluster alone. Groups of providers and
- * zones are scored, and chosen by nobody.
- * upstream: karmada pkg/scheduler/core/spreadconstraint group_clusters.go (scores),
- * select_clusters_by_region.go, select_clusters_by_cluster.go.
+ * Selection as in v1.18.1: by region and cluster, or by cluster alone. Groups of providers and
+ * zones are scored, but never chosen. upstream: karmada pkg/scheduler/core/spreadconstraint
+ * group_clusters.go (scores), select_clusters_by_region.go, select_clusters_by_cluster.go.
  */
 #include "karmada/select_internal.h"
 
@@ -12,7 +11,7 @@
 
 enum { FIELDS = 3, SCORE_UNIT = 1000 };
 
-/* minGroups 0 is 1: upstream divides by it. */
+/* Returns minGroups, 1 for 0: upstream divides by it. */
 static int64_t least_groups(const struct cluster_spread *spread) {
     return spread == NULL || spread->min == 0 ? 1 : spread->min;
 }
@@ -37,7 +36,7 @@ static int64_t clamp(__int128 value) {
     return value > INT64_MAX ? INT64_MAX : value < INT64_MIN ? INT64_MIN : (int64_t)value;
 }
 
-/* Duplicated: how many clusters hold all replicas, then their mean score. */
+/* Duplicated: scores by the number of clusters that hold all replicas, then by their mean score. */
 static int64_t score_duplicated(const struct select_work *w, const struct level_group *group) {
     __int128 score = 0;
     int64_t valid = 0;
@@ -51,8 +50,8 @@ static int64_t score_duplicated(const struct select_work *w, const struct level_
     return valid == 0 ? 0 : clamp((__int128)valid * SCORE_UNIT + score / valid);
 }
 
-/* Divided: what of its share a group can hold with as many clusters as it needs, then their mean
- * score. */
+/* Divided: scores by the part of its share that a group can hold with as many clusters as it needs,
+ * then by their mean score. */
 static int64_t score_divided(const struct select_work *w, const struct level_group *group,
                              int64_t least) {
     const int64_t of_clusters = least_groups(find_spread(w, SPREAD_CLUSTER));
@@ -91,8 +90,8 @@ static int score_level(struct select_work *w, struct level_groups *level) {
 
 /* ---- by cluster ---- */
 
-/* The clusters that are not selected, as a heap: the one with the most available replicas is the
- * first; of equal ones the one in the foremost place. */
+/* The clusters that are not selected, as a heap: first the most available replicas; among equal
+ * ones the first place. */
 struct spare {
     int64_t available;
     uint32_t place;
@@ -118,7 +117,7 @@ static void sift_down(struct spare *heap, uint32_t count, uint32_t at) {
 }
 
 /* Exchanges selected clusters, the last first, for spare ones with more available replicas, until
- * they hold the replicas. `ranks` are all, the selected `take` first. */
+ * they hold the replicas. `ranks` has all clusters, the selected `take` first. */
 static int exchange(struct select_work *w, uint32_t *ranks, uint32_t take, bool *ret_enough) {
     const uint32_t rest = w->count - take;
     __int128 sum = 0;
@@ -182,7 +181,7 @@ static int compare_ranks(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-/* The best cluster of each region, then the best of the others. */
+/* Takes the best cluster of each region, then the best of the others. */
 static int take_clusters(struct select_work *w, const struct level_groups *regions,
                          const uint32_t *chosen, uint32_t count, int64_t most) {
     uint32_t all = 0, at = count;

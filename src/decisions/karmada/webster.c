@@ -1,15 +1,15 @@
 /*
- * A party's quotients for its first, second, ... seat only fall, and any two of them differ: they
- * are 2 in 2^33 apart at the least, and a double tells 1 in 2^52. So giving seats one by one is
- * merging sorted lists, and the seats given are the first `seats` of all (party, seat) in the order
- * "larger quotient, fewer seats, name".
+ * A party's quotients for its first, second, ... seat only fall, and any two of them differ: by at
+ * least 2 in 2^33, and a double resolves 1 in 2^52. So to give seats one by one is to merge sorted
+ * lists: the first `seats` of all (party, seat) in the order "larger quotient, fewer seats, name"
+ * are given.
  *
- * All of them with a quotient of some bound or more are a beginning of that order. If they are not
- * more than there are seats to give, all of them are given, however they are counted: that is the
- * jump. A bound is tried, its seats are counted exactly, in the same doubles, and it is taken only
- * if they are not too many. With V votes of all, a bound of V / (2 x seats - parties) has at most
- * `seats` and at least `seats` - parties; so the first try nearly always does. What remains is
- * given one by one, from a heap.
+ * All seats with a quotient of at least some bound are a beginning of that order. If there are not
+ * more of them than seats to give, all of them can be given at once: that is the jump. A bound is
+ * tried, its seats are counted exactly, with the same doubles, and it is taken only if they are not
+ * too many. With V votes in all, a bound of V / (2 x seats - parties) has at most `seats` and at
+ * least `seats` - parties; so the first try is nearly always taken. The remaining seats are given
+ * one by one, from a heap.
  */
 #include "karmada/webster.h"
 
@@ -31,13 +31,13 @@ struct bid {
 struct division {
     struct webster_party *parties;
     struct bid *heap;
-    uint32_t count; /* of the heap: parties that can receive a seat */
+    uint32_t count; /* size of the heap: parties that can receive a seat */
     bool nobody_has_votes;
     bool descending;
     struct steps *steps;
 };
 
-/* Without any votes, all have one: quotients differ by seats alone then, as those of 0 would. */
+/* Returns the party's votes; without any votes every party has one, so that only seats decide. */
 static double votes_of(const struct division *d, uint32_t party) {
     return d->nobody_has_votes ? 1.0 : (double)d->parties[party].votes;
 }
@@ -48,11 +48,11 @@ static double quotient_of(double votes, int64_t seats) {
 
 /* ---- the jump ---- */
 
-/* More seats than anybody ever has: twice as many and one more are exact as a double. */
+/* More seats than any party has; 2 x seats + 1 is exact as a double. */
 static const int64_t most_seats = INT64_C(1) << 40;
 
-/* How many first seats of a party have a quotient of `bound` or more. The estimate is a little off
- * at most, by the rounding of two divisions. */
+/* Returns how many first seats of a party have a quotient of at least `bound`. The estimate is only
+ * wrong by the rounding of two divisions. */
 static int64_t seats_from(double votes, double bound) {
     const double estimate = (votes / bound + 1) / 2;
     if (estimate >= (double)most_seats)
@@ -65,8 +65,7 @@ static int64_t seats_from(double votes, double bound) {
     return seats;
 }
 
-/* Seats with a quotient of `bound` or more that are still to be given; counting ends above `most`.
- */
+/* Counts seats with a quotient of at least `bound` that are not given yet; stops above `most`. */
 static int64_t seats_to_give(struct division *d, double bound, int64_t most) {
     int64_t sum = 0;
     for (uint32_t i = 0; i < d->count && sum <= most; i++) {
@@ -74,7 +73,7 @@ static int64_t seats_to_give(struct division *d, double bound, int64_t most) {
         const int64_t seats = seats_from(votes_of(d, party), bound);
         const int64_t had = d->parties[party].seats;
         sum += seats > had ? seats - had : 0;
-        (void)steps_take(d->steps, 2); /* read when the pass is over */
+        (void)steps_take(d->steps, 2); /* checked after the pass */
     }
     return sum;
 }
@@ -88,7 +87,7 @@ static void give_from(struct division *d, double bound) {
     }
 }
 
-/* The double half-way between two positive ones, as their bits are ordered. */
+/* Returns the double half-way between two positive ones, in the order of their bits. */
 static double between(double low, double high) {
     uint64_t a, b;
     memcpy(&a, &low, sizeof a);
@@ -99,8 +98,8 @@ static double between(double low, double high) {
 }
 
 /*
- * The bound to try first. It is a little above the one of the essay, so that rounding does not make
- * it one too low.
+ * Returns the bound to try first. It is a little above the one described at the top of this file,
+ * so that rounding does not make it too low.
  */
 static double first_bound(const struct division *d, int64_t seats) {
     double all_seats = (double)seats;
@@ -113,9 +112,9 @@ static double first_bound(const struct division *d, int64_t seats) {
 }
 
 /*
- * Gives as many seats as it can at once, and returns how many remain: some two a party at most.
- * Where parties had seats before, the first bound may be too low or far too high; then the bounds
- * between the largest that was too low and the smallest that was not are halved.
+ * Gives as many seats as it can at once, and returns how many remain: at most some two per party.
+ * If parties had seats before, the first bound may be too low or far too high; then it bisects
+ * between the largest bound that was too low and the smallest that was not.
  */
 static int64_t jump(struct division *d, int64_t seats) {
     double low = 0, high = 0x1p63 * 2, bound = first_bound(d, seats);
@@ -156,7 +155,7 @@ static void sift_down(struct division *d, uint32_t at) {
     while ((child = 2 * (uint64_t)at + 1) < d->count) {
         if (child + 1 < d->count && is_before(d, &d->heap[child + 1], &d->heap[child]))
             child++;
-        (void)steps_take(d->steps, 2); /* read for each seat */
+        (void)steps_take(d->steps, 2); /* checked for each seat */
         if (!is_before(d, &d->heap[child], &bid))
             break;
         d->heap[at] = d->heap[child];
@@ -182,7 +181,7 @@ static void give_one_by_one(struct division *d, int64_t seats) {
     }
 }
 
-/* Those that can receive a seat. */
+/* Finds the parties that can receive a seat. */
 static void find_bidders(struct division *d, uint32_t count) {
     d->nobody_has_votes = true;
     for (uint32_t i = 0; i < count; i++)
