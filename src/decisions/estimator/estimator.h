@@ -1,13 +1,13 @@
 /*
- * How many replicas of a workload, or how many sets of its components, fit a cluster beside what
- * runs there. Pure functions. upstream: karmada pkg/estimator (v1.18.1).
+ * Estimates how many replicas of a workload, or sets of its components, fit a cluster beside its
+ * present load. Pure functions. upstream: karmada pkg/estimator (v1.18.1).
  *
- * Two estimators answer: the *general* one knows a cluster by what its Cluster object reports, sums
- * of resources and counts of nodes by size (here); the *accurate* one knows its nodes and pods
+ * There are two estimators: the *general* one uses the Cluster object's sums of resources, and its
+ * counts of nodes by size (here); the *accurate* one uses the cluster's nodes and pods
  * (estimator/nodes.h).
  *
  * Answers are numbers of replicas or sets, 0 to ESTIMATE_MAX. Where upstream's sums wrap around,
- * these stop at the limit. Threads: values that nobody changes; each call has an arena of its own.
+ * these stop at the limit. Threads: inputs do not change; each call has an arena of its own.
  */
 #pragma once
 
@@ -17,7 +17,7 @@
 
 /* Karmada's value for "no limit". */
 #define ESTIMATE_MAX INT32_MAX
-/* The answer of an estimator that does not know. upstream: UnauthenticReplica */
+/* The answer of an estimator without data. upstream: UnauthenticReplica */
 #define ESTIMATE_UNKNOWN (-1)
 
 /* ---- a question, prepared once for all clusters ---- */
@@ -28,7 +28,7 @@ struct demand {
     int64_t amount;    /* cpu in thousandths, others in whole units; rounded up */
     int64_t by_family; /* binary quantities in whole units, all others in thousandths */
     __int128 nano;
-    bool scheduled; /* resource_is_scheduled(): nodes are asked for it */
+    bool scheduled; /* resource_is_scheduled(): nodes must have it */
 };
 struct demands {
     bool given;                 /* there are requirements, perhaps empty ones */
@@ -61,21 +61,21 @@ struct estimator_question {
     struct demands demands;                          /* of a replica */
     struct component_set set;
     const struct component_set
-        *assumed; /* workloads that were sent to the cluster, and that it does
-                     not show yet (gate SchedulingOvercommitProtection) */
+        *assumed; /* workloads that were sent to the cluster, but are not
+                     visible there yet (gate SchedulingOvercommitProtection) */
     uint32_t assumed_count;
     enum estimator_models models;
-    bool sets_by_name; /* setUnits ByName: amounts of sets in units of the resource, not, as
-                          upstream, of the suffix that a quantity happens to have */
+    bool sets_by_name; /* setUnits ByName: amounts of sets are in units of the resource; upstream
+                          uses units of the quantity's suffix */
 };
 
-/* Memory is from the arena, and work takes its steps: 0, -E2BIG (they are spent) or -ENOMEM. The
- * requirements and components are borrowed. Zeroes the rest of `ret`; models is MODELS_THIRD. */
+/* Uses memory and steps of the arena: 0, -E2BIG (steps are spent) or -ENOMEM. Borrows requirements
+ * and components. Zeroes the rest of `ret`; sets models to MODELS_THIRD. */
 int estimator_question_init(struct estimator_question *ret,
                             const struct replica_requirements *requirements,
                             const struct component *components, uint32_t component_count,
                             struct arena *arena) MUST_CHECK;
-/* The demands of components alone, for `assumed`. Likewise. */
+/* Makes only the demands of components, for `assumed`. Likewise. */
 int component_set_init(struct component_set *ret, const struct component *components,
                        uint32_t component_count, struct arena *arena) MUST_CHECK;
 
@@ -88,28 +88,27 @@ int estimator_question_assume(struct estimator_question *q, const struct assumed
 
 struct general_estimate {
     int64_t replicas; /* the answer */
-    int64_t summary;  /* what the summary leaves; ESTIMATE_UNKNOWN where models decide */
-    int64_t models;   /* what the models leave; ESTIMATE_UNKNOWN where they are not asked */
+    int64_t summary;  /* room by the summary; ESTIMATE_UNKNOWN if models decide */
+    int64_t models;   /* room by the models; ESTIMATE_UNKNOWN if they are not used */
 };
 /*
- * Replicas of q->demands. Without assumed workloads it takes no memory and does not fail: one pass
- * over the summary, or over the models, whatever the number of nodes. upstream:
+ * Estimates replicas of q->demands. Without assumed workloads it takes no memory and cannot fail:
+ * one pass over the summary, or over the models, for any number of nodes. upstream:
  * GeneralEstimator.maxAvailableReplicas(). 0, -E2BIG (the arena's steps are spent) or -ENOMEM.
  */
 int estimator_general_replicas(const struct karmada_cluster *cluster,
                                const struct estimator_question *q, struct arena *arena,
                                struct general_estimate *ret) MUST_CHECK;
-/* Sets of q->set; components that ask for no pod: the free pods. Likewise. upstream:
+/* Estimates sets of q->set; for components without pods: the free pods. Likewise. upstream:
  * GeneralEstimator.maxAvailableComponentSets(). */
 int estimator_general_sets(const struct karmada_cluster *cluster,
                            const struct estimator_question *q, struct arena *arena,
                            int64_t *ret) MUST_CHECK;
 
 /*
- * What is left of several answers for one cluster: the least of those that know (not
- * ESTIMATE_UNKNOWN); ESTIMATE_MAX, which is what nobody knows, becomes `replicas`. Begin with
- * ESTIMATE_MAX, then estimator_least() with each, then estimator_available(). upstream:
- * calAvailableReplicas().
+ * Combines several answers for one cluster: the least one that is not ESTIMATE_UNKNOWN. Begin with
+ * ESTIMATE_MAX, call estimator_least() with each answer, then estimator_available(): it returns
+ * `replicas` for ESTIMATE_MAX, the result without any answer. upstream: calAvailableReplicas().
  */
 static inline int64_t estimator_least(int64_t least, int64_t answer) {
     return answer != ESTIMATE_UNKNOWN && answer < least ? answer : least;

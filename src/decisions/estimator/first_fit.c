@@ -103,8 +103,8 @@ int64_t first_fit_divide(const int64_t *room, const struct placed_component *com
 
 /* ---- nodes ---- */
 
-/* The room of the node where a component stands: one that is fresh is made, if it has room for the
- * component. NULL: there is none, in its group, or no memory. */
+/* Returns the room of a component's present node; makes it if the node is new and has room for the
+ * component. NULL: no such node in its group, or no memory. */
 static int64_t *node_room(struct first_fit *fit, const struct placed_component *component) {
     struct node_group *group = &fit->groups[component->group];
     if (component->node < group->touched)
@@ -123,8 +123,8 @@ static int64_t *node_room(struct first_fit *fit, const struct placed_component *
     return row;
 }
 
-/* Steps to the next node with room for one replica, the present one first. 0: *ret_fits is 0 if
- * there is none. */
+/* Steps to the next node with room for one replica, the present one first. Sets *ret_fits to 0 if
+ * no node has room. */
 static int find_node(struct first_fit *fit, struct placed_component *component, int64_t **ret_room,
                      int64_t *ret_fits) {
     *ret_fits = 0;
@@ -157,7 +157,7 @@ static void take_room(int64_t *room, const struct placed_component *component, i
 
 /* ---- one set ---- */
 
-/* Where the replicas of a component went. */
+/* A node that got replicas of a component. */
 struct landing {
     uint32_t component, group, node;
 };
@@ -165,7 +165,7 @@ struct landing {
 /* The result of one set. */
 struct set_result {
     bool placed;
-    bool whole; /* each component is on one node, where it stands */
+    bool whole; /* each component is on one node, its present one */
     uint32_t landing_count;
 };
 
@@ -207,7 +207,7 @@ static int place_set(struct first_fit *fit, struct placed_component *components,
     return 0;
 }
 
-/* ---- many sets alike ---- */
+/* ---- many equal sets ---- */
 
 static int by_node(const void *a, const void *b) {
     const struct landing *left = a, *right = b;
@@ -225,7 +225,7 @@ static void sum_needs(const struct placed_component *component, int64_t *sums, b
     }
 }
 
-/* Calls for each node: how often may `sums` be taken from `room`, or takes it so often. */
+/* Returns how often `sums` can be taken from `room`, at most `least`. */
 static int64_t divide_room(const int64_t *room, const int64_t *sums,
                            const struct placed_component *component, int64_t least) {
     for (uint32_t i = 0; i < component->need_count; i++) {
@@ -236,8 +236,8 @@ static int64_t divide_room(const int64_t *room, const int64_t *sums,
     return least;
 }
 
-/* How many more sets go where the last one went, all of them whole: as long as the nodes have room
- * for all that a set takes of them, each component finds its node as it did. */
+/* Returns how many more sets go to the same nodes as the last one, all of them whole: while the
+ * nodes have room for a whole set, each component finds the same node again. */
 static int64_t count_alike(const struct first_fit *fit, const struct placed_component *components,
                            const struct landing *landings, uint32_t count, int64_t *sums,
                            int64_t most) {
@@ -283,7 +283,7 @@ int first_fit_place(struct first_fit *fit, struct placed_component *components, 
             break;
         sets++;
         if (result.landing_count == 0)
-            sets = bound; /* nothing is asked for */
+            sets = bound; /* no demands */
         if (!result.whole || sets == bound)
             continue;
         if (!steps_take_sort(&fit->arena->steps, result.landing_count * UINT64_C(4)))

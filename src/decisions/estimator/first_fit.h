@@ -1,13 +1,13 @@
 /*
- * Places sets of components on nodes, first fit: each component of a set, in order, takes what it
- * can of each node, in order, until all its replicas are placed; the first set of which a component
- * is not placed wholly ends it, and what that set took stays taken. upstream: karmada pkg/estimator
- * SchedulingSimulator, which walks all nodes anew for each component of each set.
+ * Places sets of components on nodes, first fit: the components of a set, in order, put as many
+ * replicas as possible on each node, in order, until all are placed. The first set that is not
+ * placed completely ends this, and the room that it took stays taken. upstream: karmada
+ * pkg/estimator SchedulingSimulator, which walks all nodes again for each component of each set.
  *
- * Here a component goes on at the first node that still has room for it, because room only
- * shrinks; as many sets as fit the same nodes in the same way are placed at once; and of a group of
- * equal nodes only those are made that a replica was placed on. So the work is of the order of
- * nodes times components, not of sets times nodes, and the result is the same.
+ * Here a component continues at the first node that still has room for it, because room only
+ * shrinks; all sets that fit the same nodes in the same way are placed at once; and a group of
+ * equal nodes has rows only for nodes that got a replica. So the work is of the order of nodes
+ * times components, not of sets times nodes, and the result is the same.
  *
  * For the rooms of one estimate: one thread, memory and steps of its arena.
  */
@@ -18,7 +18,7 @@
 /* Equal nodes. Room is an array of `width` amounts, of which the first is pods. */
 struct node_group {
     uint64_t count;
-    const int64_t *fresh; /* [width] of a node that nothing was placed on */
+    const int64_t *fresh; /* [width] of a node without placed replicas */
     int64_t *rows;        /* [touched][width]: of the first nodes of the group */
     uint32_t touched, cap;
 };
@@ -36,37 +36,37 @@ struct column_need {
     uint32_t column;
     int64_t amount; /* above 0 */
 };
-/* A component, and where it goes on. */
+/* A component, and the node where it continues. */
 struct placed_component {
     int64_t replicas;
     const struct column_need *needs; /* one of them is a pod */
     uint32_t need_count;
     const uint8_t *matches; /* [group_count]; NULL: all of them */
     uint32_t group;         /* no node before this one has room */
-    uint32_t node;          /* of the group */
+    uint32_t node;          /* index in the group */
 };
 
-/* The columns for everything that q's set, q's assumed workloads and, if `replica`, q's replica ask
- * nodes for. Sets columns and width. 0, -E2BIG or -ENOMEM. */
+/* Makes a column for each resource that q's set, q's assumed workloads and, if `replica`, q's
+ * replica demand of nodes. Sets columns and width. 0, -E2BIG or -ENOMEM. */
 int first_fit_columns(struct first_fit *fit, const struct estimator_question *q,
                       bool replica) MUST_CHECK;
-/* The column of a resource, or UINT32_MAX. */
+/* Returns the column of a resource, or UINT32_MAX. */
 uint32_t first_fit_column(const struct first_fit *fit, struct str name);
 /* Converts a replica's demands to columns. 0, -E2BIG or -ENOMEM. */
 int first_fit_needs(const struct first_fit *fit, const struct demands *demands,
                     struct placed_component *ret) MUST_CHECK;
 
-/* How many replicas the room of one node holds. */
+/* Returns how many replicas the room of one node holds. */
 int64_t first_fit_divide(const int64_t *room, const struct placed_component *component);
 
 /*
- * Places up to `bound` sets, and returns how many. Components are changed, and may not be used for
- * another call. `bound` sets of components without any replica are all placed. 0, -E2BIG (the
- * steps are spent) or -ENOMEM.
+ * Places up to `bound` sets, and sets *ret_sets to their number. Changes the components, which may
+ * not be used for another call. Components without any replica: `bound` sets. 0, -E2BIG (the steps
+ * are spent) or -ENOMEM.
  */
 int first_fit_place(struct first_fit *fit, struct placed_component *components, uint32_t count,
                     int64_t bound, int64_t *ret_sets) MUST_CHECK;
 
-/* How many replicas the nodes that match hold, at most ESTIMATE_MAX. Takes steps; 0 or -E2BIG. */
+/* Counts the replicas that matching nodes hold, at most ESTIMATE_MAX. Takes steps; 0 or -E2BIG. */
 int first_fit_count(struct first_fit *fit, const struct placed_component *component,
                     int64_t *ret) MUST_CHECK;

@@ -1,6 +1,6 @@
 /*
- * The general estimator: what the summary of a Cluster leaves, and which of summary and models
- * decides. upstream: karmada pkg/estimator/client general.go (v1.18.1).
+ * The general estimator: computes the room by a Cluster's summary, and decides between summary and
+ * models. upstream: karmada pkg/estimator/client general.go (v1.18.1).
  */
 #include "estimator/internal.h"
 
@@ -18,7 +18,7 @@ struct summary_walk {
     uint32_t count, at;
 };
 
-/* The resource of that name if the cluster has any of it to give, or NULL. */
+/* Returns the resource with this name, or NULL if the cluster offers none of it. */
 static const struct karmada_resource *walk_to(struct summary_walk *walk, struct str name) {
     int order = 1;
     while (walk->at < walk->count && (order = str_cmp(name, walk->resources[walk->at].name)) > 0)
@@ -29,7 +29,7 @@ static const struct karmada_resource *walk_to(struct summary_walk *walk, struct 
     return (found->given & 1u << KARMADA_ALLOCATABLE) != 0 ? found : NULL;
 }
 
-/* The same over what assumed workloads ask for; NULL: nothing of that name. */
+/* The same for the demands of assumed workloads; NULL: no demand with this name. */
 static const struct set_demand *assumed_of(const struct component_set *assumed, uint32_t *at,
                                            struct str name) {
     int order = 1;
@@ -40,13 +40,13 @@ static const struct set_demand *assumed_of(const struct component_set *assumed, 
 
 /* ---- replicas ---- */
 
-/* a - b, b not below 0. */
+/* Returns a - b, saturating; b is not below 0. */
 static int64_t less(int64_t a, int64_t b) {
     int64_t left;
     return __builtin_sub_overflow(a, b, &left) ? INT64_MIN : left;
 }
 
-/* INT64_MAX if nothing is asked for. upstream: getMaximumReplicasBasedOnClusterSummary() */
+/* Returns INT64_MAX without demands. upstream: getMaximumReplicasBasedOnClusterSummary() */
 static int64_t summary_replicas(const struct karmada_cluster *cluster,
                                 const struct demands *demands,
                                 const struct component_set *assumed) {
@@ -116,8 +116,8 @@ static int64_t free_by_family(const struct karmada_resource *resource) {
                                                   : quantity_milli_value(&left);
 }
 
-/* At most `bound`. upstream: resourceBoundedSets(), which compares thousandths with whole units
- * where the suffixes of a quantity and a request are of two families. */
+/* Returns at most `bound`. upstream: resourceBoundedSets(), which compares thousandths with whole
+ * units if the suffixes of a quantity and a request are of different families. */
 static int64_t summary_sets(const struct karmada_cluster *cluster,
                             const struct estimator_question *q, const struct component_set *assumed,
                             int64_t bound) {
@@ -153,7 +153,7 @@ int estimator_general_sets(const struct karmada_cluster *cluster,
     }
     const int64_t bound = least_of(pods / q->set.pods, ESTIMATE_MAX);
     const int64_t sets = summary_sets(cluster, q, &assumed, bound);
-    /* until v1.17, what asks for no resource was not placed on the models' nodes */
+    /* until v1.17, components without demands were not placed on the models' nodes */
     if (sets > 0 && estimator_has_models(cluster, q) &&
         (q->models == MODELS_THIRD || q->set.demand_count > 0))
         r = estimator_models_sets(&cluster->models, q, sets, arena, &by_models);

@@ -1,4 +1,4 @@
-/* What the files of this folder share. */
+/* Functions that the files of this folder share. */
 #pragma once
 
 #include "estimator/nodes.h"
@@ -7,14 +7,14 @@
 int estimator_assumed_total(const struct estimator_question *q, struct arena *arena,
                             struct component_set *ret) MUST_CHECK;
 
-/* Are the cluster's models to be asked? */
+/* Are the cluster's models used? */
 static inline bool estimator_has_models(const struct karmada_cluster *cluster,
                                         const struct estimator_question *q) {
     return q->models != MODELS_OFF && cluster->models.modeling_count > 0;
 }
 
-/* Replicas of q->demands by models: ESTIMATE_UNKNOWN if they have no answer, so that the summary
- * decides. 0, -E2BIG or -ENOMEM; neither without assumed workloads. */
+/* Estimates replicas of q->demands by models: ESTIMATE_UNKNOWN if they have no answer, so that the
+ * summary decides. 0, -E2BIG or -ENOMEM; always 0 without assumed workloads. */
 int estimator_models_replicas(const struct karmada_models *models,
                               const struct estimator_question *q, struct arena *arena,
                               int64_t *ret) MUST_CHECK;
@@ -27,9 +27,9 @@ int estimator_models_sets(const struct karmada_models *models, const struct esti
 /* Flags of topology_feasibility() for a node that a replica may use. */
 enum { NODE_USABLE = CANDIDATE_AFFINITY | CANDIDATE_TAINTS };
 
-/* The index of a scalar's name, or UINT32_MAX. */
+/* Returns the index of a scalar's name, or UINT32_MAX. */
 uint32_t estimator_nodes_name(const struct estimator_nodes *nodes, struct str name);
-/* As estimator_nodes_replicas(), where there are assumed workloads. */
+/* As estimator_nodes_replicas(), for a question with assumed workloads. */
 int estimator_replicas_beside(const struct estimator_nodes *nodes, struct topology_view *view,
                               const struct estimator_question *q, struct arena *arena,
                               int64_t *ret) MUST_CHECK;

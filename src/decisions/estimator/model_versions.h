@@ -1,9 +1,9 @@
-/* Versions of what Karmada makes of resource models. */
+/* Versions of Karmada's use of resource models. */
 #pragma once
 
 /* How a cluster's resource models are read: as Karmada of a version does. */
 enum estimator_models {
-    MODELS_OFF,    /* not at all: the summary alone */
+    MODELS_OFF,    /* not used: only the summary counts */
     MODELS_FIRST,  /* v1.3 to v1.11 */
     MODELS_SECOND, /* v1.12 to v1.17 */
     MODELS_THIRD,  /* from v1.18 on */

@@ -1,10 +1,10 @@
 /*
- * What a cluster's resource models leave: they count its nodes by size, and a node of a grade
- * counts as the least of that grade. Three generations of Karmada read them in three ways.
+ * Computes the room by a cluster's resource models: they count its nodes by size, and each node
+ * counts as the smallest of its grade. Three generations of Karmada read them in three ways.
  *
- * From v1.18 on, Karmada makes a node for each one that is counted and places replica by replica.
- * The sum over grades of nodes times what one of them holds is the same number, whatever the number
- * of nodes; only after assumed workloads were placed, nodes of a grade differ.
+ * From v1.18 on, Karmada makes a node for each counted node and places replica by replica. The sum
+ * over grades of (nodes x replicas per node) is the same number, in a time that does not depend on
+ * the nodes; only after assumed workloads have been placed, nodes of a grade differ.
  * upstream: karmada pkg/estimator/client general.go of v1.18.1, v1.17.1 and v1.11.
  */
 #include "estimator/first_fit.h"
@@ -12,19 +12,19 @@
 
 #include <errno.h>
 
-/* A node that is not there has room for so many. upstream: maxPodsCountPerNode */
+/* The pods of a node made from a model. upstream: maxPodsCountPerNode */
 enum { PODS_PER_NODE = 110 };
 
 /* ---- from v1.18 on ---- */
 
-/* How many replicas a node of the model holds; resources and demands are both by name. */
+/* Returns how many replicas a node of the model holds; resources and demands are sorted by name. */
 static int64_t divide_model(const struct karmada_model *model, const struct demands *demands) {
     int64_t least = PODS_PER_NODE;
     uint32_t at = 0;
     for (uint32_t d = 0; d < demands->count && least > 0; d++) {
         const struct demand *demand = &demands->items[d];
         if (!demand->scheduled)
-            continue; /* no node is asked for it */
+            continue; /* not a resource of nodes */
         int order = 1;
         while (at < model->range_count &&
                (order = str_cmp(demand->name, model->ranges[at].name)) > 0)
@@ -49,7 +49,7 @@ static int64_t third_replicas(const struct karmada_models *models, const struct 
     return total < ESTIMATE_MAX ? total : ESTIMATE_MAX;
 }
 
-/* The nodes of each grade as a group, by grade. */
+/* Makes a group of the nodes of each grade, by grade. */
 static int make_groups(const struct karmada_models *models, struct first_fit *fit) {
     struct node_group *groups = arena_array(fit->arena, models->count, sizeof *groups);
     if (groups == NULL)
@@ -88,7 +88,7 @@ static int place_sets(struct first_fit *fit, const struct component_set *set, in
     return r == 0 ? first_fit_place(fit, components, set->count, bound, ret) : r;
 }
 
-/* The nodes, and on them what was assumed. */
+/* Makes the nodes, and places the assumed workloads on them. */
 static int fill_nodes(const struct karmada_models *models, const struct estimator_question *q,
                       bool replica, struct first_fit *fit) {
     int64_t placed;
@@ -128,9 +128,9 @@ static const struct karmada_range *range_of(const struct karmada_model *model, s
     return NULL;
 }
 
-/* The first model whose least is above the demand (at least the demand, if `equal`); models->count
- * if there is none. A model without the resource has nothing of it; *ret_known is false if all are
- * without. */
+/* Returns the first model whose minimum is above the demand (at least the demand, if `equal`);
+ * models->count if no model's is. A model without the resource has 0 of it; *ret_known is false if
+ * no model has the resource. */
 static uint32_t first_model_above(const struct karmada_models *models, const struct demand *demand,
                                   bool equal, bool *ret_known) {
     uint32_t found = models->count;
@@ -145,9 +145,9 @@ static uint32_t first_model_above(const struct karmada_models *models, const str
     return found;
 }
 
-/* The first model whose nodes count: upstream's index of the least compliant model. Its nodes may
- * be a little too small in the first generation. models->count: no node is large enough; -1: the
- * models do not know a resource. */
+/* Returns the first model whose nodes count: upstream's index of the least compliant model. Its
+ * nodes may be a little too small in the first generation. models->count: no node is large enough;
+ * -1: no model has one of the resources. */
 static int64_t least_model(const struct karmada_models *models, const struct demands *demands,
                            bool second) {
     int64_t least = 0;
@@ -157,13 +157,13 @@ static int64_t least_model(const struct karmada_models *models, const struct dem
         if (!known)
             return -1;
         if (!second)
-            above--; /* the one before that, and the last one if there is none */
+            above--; /* the model before it, or the last model if none is above */
         least = above > least ? above : least;
     }
     return least;
 }
 
-/* A node of a model that counts holds one replica at least. upstream: getNodeAvailableReplicas() */
+/* A node of a model that counts holds at least one replica. upstream: getNodeAvailableReplicas() */
 static int64_t divide_old_model(const struct karmada_model *model, const struct demands *demands) {
     int64_t least = INT64_MAX;
     for (uint32_t d = 0; d < demands->count; d++) {
@@ -174,7 +174,7 @@ static int64_t divide_old_model(const struct karmada_model *model, const struct 
     return least > 1 ? least : 1;
 }
 
-/* Models and counts belong together by their place in the lists, not by grade. */
+/* Models and counts are matched by their index in the lists, not by grade. */
 static int64_t old_replicas(const struct karmada_models *models, const struct demands *demands,
                             bool second) {
     const int64_t from = least_model(models, demands, second);
@@ -194,7 +194,7 @@ static int64_t old_replicas(const struct karmada_models *models, const struct de
     return total < ESTIMATE_MAX ? total : ESTIMATE_MAX;
 }
 
-/* ---- any ---- */
+/* ---- all versions ---- */
 
 int estimator_models_replicas(const struct karmada_models *models,
                               const struct estimator_question *q, struct arena *arena,

@@ -33,9 +33,9 @@ uint32_t estimator_nodes_name(const struct estimator_nodes *nodes, struct str na
     return UINT32_MAX;
 }
 
-/* ---- making them ---- */
+/* ---- making nodes ---- */
 
-/* While they are made. */
+/* State while the nodes are made. */
 struct making {
     struct topology *topology;
     const struct node **rows; /* the node of each row */
@@ -48,7 +48,7 @@ struct making {
     struct arena *arena;
 };
 
-/* A cordon is a taint like others. */
+/* Adds a node to the topology. A cordon counts as a taint. */
 static int apply_node(struct making *m, const struct node *node) {
     struct candidate candidate = {node->meta.name, node->meta.labels, node->taints,
                                   node->taint_count};
@@ -98,7 +98,7 @@ static int by_name(const void *a, const void *b) {
     return str_cmp(*left, *right);
 }
 
-/* The names of all resources that only some nodes have. */
+/* Collects the names of all resources that only some nodes have. */
 static int gather_names(struct making *m, struct estimator_nodes *ret) {
     uint64_t all = 0;
     uint32_t count = 0, kept = 0;
@@ -238,10 +238,10 @@ struct node_need {
     int64_t native[NODE_NATIVES];
     struct node_scalar *scalars; /* by name; `free` is what is needed */
     uint32_t scalar_count;
-    bool impossible; /* it needs what no node has */
+    bool impossible; /* it needs a resource that no node has */
 };
 
-/* Demands and scalars are both by name, names are sorted: so are the scalars of the need. */
+/* Demands and names are sorted: so the scalars of the need are sorted by name, too. */
 static int need_init(const struct estimator_nodes *nodes, const struct demands *demands,
                      struct arena *arena, struct node_need *ret) {
     *ret = (struct node_need){.native[NODE_PODS] = 1};

@@ -1,4 +1,4 @@
-/* What replicas and sets of components ask for, in the units in which amounts are compared. */
+/* Computes the demands of replicas and sets of components, in the units of comparisons. */
 #include "estimator/internal.h"
 #include "estimator/wire.h"
 
@@ -11,7 +11,7 @@ static bool is_cpu(struct str name) {
     return str_eq(name, STR("cpu"));
 }
 
-/* The items of a request that ask for something. */
+/* Makes the demands from the items of a request that are above 0. */
 static int demands_init(struct demands *ret, const struct replica_requirements *from,
                         struct arena *arena) {
     struct demand *items = arena_array_unset(arena, from->request_count, sizeof *items);
@@ -57,7 +57,7 @@ static int by_name(const void *a, const void *b) {
     return str_cmp(left->name, right->name);
 }
 
-/* Sorts, and adds up what has one name. Returns how many names there are. */
+/* Sorts by name, and adds up equal names. Returns the number of names. */
 static uint32_t sum_by_name(struct set_demand *sums, uint32_t all) {
     uint32_t count = 0;
     if (all > 1)
@@ -72,7 +72,7 @@ static uint32_t sum_by_name(struct set_demand *sums, uint32_t all) {
     return count;
 }
 
-/* Adds up what all replicas of the components ask for. */
+/* Adds up the demands of all replicas of the components. */
 static int sum_demands(struct component_set *set, struct arena *arena) {
     uint32_t all = 0;
     for (uint32_t i = 0; i < set->count; i++)

@@ -8,9 +8,9 @@
 #define REQUESTS "requests."
 #define LIMITS "limits."
 
-/* ---- what is free ---- */
+/* ---- free amounts ---- */
 
-/* A room while it is read; of one name a prefixed one counts. */
+/* A room while it is read; if a name is given twice, the prefixed one counts. */
 struct named_room {
     struct quota_room room;
     bool prefixed;
@@ -81,7 +81,7 @@ static bool is_among(struct str word, const struct str *words, uint32_t count) {
     return false;
 }
 
-/* As a requirement on a label of that name. upstream: labels.NewRequirement() */
+/* Is the scope valid as a requirement on a label? upstream: labels.NewRequirement() */
 static bool scope_is_valid(const struct quota_scope *scope) {
     for (uint32_t i = 0; i < scope->value_count; i++)
         if (!label_value_valid(scope->values[i]))
@@ -105,7 +105,7 @@ static bool scope_selects(const struct quota_scope *scope, struct str priority_c
            !(given && is_among(priority_class, scope->values, scope->value_count));
 }
 
-/* Takes steps; false when they are spent, which the caller asks. */
+/* Takes steps. Returns false, too, when they are spent: the caller checks that. */
 static bool quota_selects(const struct estimator_quota *quota, bool given,
                           struct str priority_class, struct steps *steps) {
     if (quota->scope_count == 0)
@@ -150,7 +150,7 @@ static void add_demands(const struct estimator_quota *quota, const struct demand
     }
 }
 
-/* Adds what the components of a set ask for that the quota selects. *ret_any: there are any. */
+/* Adds the demands of a set's components that the quota selects. *ret_any: it selects some. */
 static int add_set(const struct estimator_quota *quota, const struct component_set *set,
                    struct arena *arena, int64_t *sums, bool *ret_any) {
     for (uint32_t i = 0; i < set->count; i++) {
@@ -182,7 +182,7 @@ static int add_assumed(const struct estimator_quota *quota, const struct estimat
     return 0;
 }
 
-/* How often `wanted` fits, beside `assumed`: 0 as soon as those alone do not fit. */
+/* Returns how often `wanted` fits beside `assumed`: 0 if the assumed alone do not fit. */
 static int64_t divide_rooms(const struct estimator_quota *quota, const int64_t *wanted,
                             const int64_t *assumed) {
     int64_t least = ESTIMATE_MAX;
@@ -203,7 +203,7 @@ static int64_t divide_rooms(const struct estimator_quota *quota, const int64_t *
 
 /* ---- answers ---- */
 
-/* Two sums for each room: what is wanted, and what is assumed. */
+/* Makes two sums for each room: of the wanted and of the assumed amounts. */
 static int make_sums(const struct estimator_quota *quota, struct arena *arena, int64_t *ret[2]) {
     if (!steps_take(&arena->steps, 1 + (uint64_t)quota->room_count))
         return -E2BIG;

@@ -1,11 +1,11 @@
 /*
- * How many replicas, or sets of components, the ResourceQuotas of a namespace leave. upstream:
- * karmada pkg/estimator/server, plugin ResourceQuotaEstimator (v1.18.1), behind its gate
+ * Estimates how many replicas, or sets of components, the ResourceQuotas of a namespace allow.
+ * upstream: karmada pkg/estimator/server, plugin ResourceQuotaEstimator (v1.18.1), behind its gate
  * ResourceQuotaEstimate.
  *
- * A quota counts for what its scopes select; only the scope PriorityClass can, and one that selects
- * is enough. Of its resources cpu, memory and extended ones count, bare or as "requests.NAME", the
- * latter first where there are both; limits, pods, storage and numbers of objects do not.
+ * A quota counts if one of its scopes selects the pods; only the scope PriorityClass can select.
+ * Its cpu, memory and extended resources count, as "NAME" or "requests.NAME"; the latter wins if a
+ * quota has both. Limits, pods, storage and numbers of objects do not count.
  */
 #pragma once
 
@@ -26,17 +26,17 @@ struct estimator_quota {
     const struct quota_room *rooms; /* by name, each once */
     uint32_t room_count;
 };
-/* In the arena; borrows the quota's strings. 0, -E2BIG (the steps are spent) or -ENOMEM. */
+/* Prepares a quota in the arena; borrows its strings. 0, -E2BIG (no steps left) or -ENOMEM. */
 int estimator_quota_init(const struct quota *from, struct arena *arena,
                          struct estimator_quota *ret) MUST_CHECK;
 
 /*
- * The least that any quota of the namespace leaves, less what q's assumed workloads of that
- * namespace take; ESTIMATE_MAX where none says anything. 0, -E2BIG or -ENOMEM.
+ * Get the least that any quota of the namespace allows, after q's assumed workloads of that
+ * namespace; ESTIMATE_MAX if no quota limits it. 0, -E2BIG or -ENOMEM.
  *
- * Replicas: the namespace and priority class are those of q's requirements; without requirements
- * there is no limit, and without a namespace all quotas count, as upstream lists them then. A quota
- * that is used beyond its limit leaves 0, where upstream would answer less than that.
+ * Replicas: uses the namespace and priority class of q's requirements; without requirements there
+ * is no limit, and without a namespace all quotas count, as in upstream. A quota that is used
+ * beyond its limit allows 0, while upstream's answer would be below 0.
  */
 int estimator_quotas_replicas(const struct estimator_quota *quotas, uint32_t count,
                               const struct estimator_question *q, struct arena *arena,

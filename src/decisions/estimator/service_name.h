@@ -1,5 +1,5 @@
 /*
- * The name of the Service by which a cluster's estimator is found: "<prefix>-<cluster>". upstream:
+ * The name of the Service of a cluster's estimator: "<prefix>-<cluster>". upstream:
  * karmada pkg/util/names GenerateEstimatorServiceName() (v1.18.1).
  *
  * Pure.
@@ -8,7 +8,7 @@
 
 #include "base/str.h"
 
-/* Appends it. */
+/* Appends the name. */
 void estimator_service_name(struct str prefix, struct str cluster, struct strbuf *out);
 /* Returns the cluster in the name of such a Service; "" if the name has another prefix. */
 struct str estimator_service_cluster(struct str prefix, struct str name);

@@ -15,7 +15,7 @@ static void fill_column(const struct estimator_nodes *nodes, const struct first_
             rooms[(size_t)row * fit->width + column] = nodes->native[native][row];
 }
 
-/* The same of resources that only some nodes have. `column_of` maps their names. */
+/* The same for resources that only some nodes have. `column_of` maps their names. */
 static void fill_scalars(const struct estimator_nodes *nodes, const struct first_fit *fit,
                          const uint32_t *column_of, int64_t *rooms) {
     for (uint32_t row = 0; row < nodes->count; row++)
@@ -52,7 +52,7 @@ static int make_groups(const struct estimator_nodes *nodes, struct first_fit *fi
 
 /* ---- components ---- */
 
-/* Copies which nodes may be used; NULL: all. */
+/* Copies the flags of usable nodes; NULL: all. */
 static int copy_matches(const struct estimator_nodes *nodes, const uint8_t *flags,
                         struct arena *arena, const uint8_t **ret) {
     uint8_t *matches = NULL;
@@ -76,7 +76,7 @@ static int copy_matches(const struct estimator_nodes *nodes, const uint8_t *flag
     return 0;
 }
 
-/* A view looks through all that it has built so far; when that is much, one of its own answers. */
+/* Finds the usable nodes. A view that has built much gets slow; then a new view answers. */
 static int find_matches(const struct estimator_nodes *nodes, struct topology_view *view,
                         const struct replica_requirements *requirements, struct arena *arena,
                         const uint8_t **ret) {
@@ -115,7 +115,7 @@ static int prepare_set(const struct estimator_nodes *nodes, struct topology_view
     return r;
 }
 
-/* The nodes' rooms, less what is assumed; of a workload that does not fit, what did is taken. */
+/* Makes the nodes' rooms, and places assumed workloads, as far as they fit. */
 static int fill_rooms(const struct estimator_nodes *nodes, struct topology_view *view,
                       const struct estimator_question *q, bool replica, struct first_fit *fit) {
     int64_t placed;

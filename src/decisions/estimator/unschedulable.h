@@ -1,5 +1,5 @@
 /*
- * How many of a Deployment's newest pods no scheduler finds a node for. upstream: karmada
+ * Counts a Deployment's newest pods that no scheduler can place. upstream: karmada
  * pkg/estimator/server/replica replica.go, and the deployment utilities that it took from
  * Kubernetes (v1.18.1).
  */
@@ -10,10 +10,10 @@
 #include "model/karmada_workload.h"
 
 /*
- * Pods of the oldest ReplicaSet of the Deployment that has its template, whose condition
- * PodScheduled has been False with reason Unschedulable for longer than the threshold (below 0: as
- * 0). One pass over each list. 0, -EINVAL (the Deployment's selector does not compile), -E2BIG (the
- * arena's steps are spent) or -ENOMEM.
+ * Counts pods of the Deployment's oldest ReplicaSet with its template. Their condition PodScheduled
+ * must have been False with reason Unschedulable for longer than the threshold (below 0: as 0). One
+ * pass over each list. 0, -EINVAL (the Deployment's selector does not compile), -E2BIG (the arena's
+ * steps are spent) or -ENOMEM.
  */
 struct unschedulable_question {
     const struct karmada_workload *deployment;
@@ -27,7 +27,7 @@ struct unschedulable_question {
 int estimator_unschedulable(const struct unschedulable_question *q, struct arena *arena,
                             int64_t *ret, struct err *err) MUST_CHECK;
 
-/* Why a request that is well-formed has no answer, in upstream's words, whatever there is in the
- * cluster: only Deployments are counted. "": it may have one, or the arena has failed. */
+/* Returns why a well-formed request can have no answer in any cluster, in upstream's words: only
+ * Deployments are counted. "": it may have an answer, or the arena has failed. */
 struct str estimator_unschedulable_refusal(const struct wire_unschedulable *asked,
                                            struct arena *arena);

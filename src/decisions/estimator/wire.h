@@ -1,16 +1,15 @@
 /*
- * The messages of Karmada's estimator on the wire: bytes of protobuf, and what estimates are made
- * from. One decoder reads what all versions write: fields of messages (to v1.18), of bytes that
- * hold the same messages (from v1.18), or both. Bytes count where there are any; else the older
- * field, even if it is empty; else nothing. upstream: karmada pkg/estimator/pb, helpers.go
- * (v1.18.1).
+ * The messages of Karmada's estimator on the wire: converts between protobuf and the structs of
+ * estimates. One decoder reads the messages of all versions: with fields of messages (to v1.18), of
+ * bytes that contain the same messages (from v1.18), or both. Bytes count if there are any; else
+ * the older field, even if it is empty. upstream: karmada pkg/estimator/pb, helpers.go (v1.18.1).
  *
- * Fields of other numbers are passed over, but groups are refused; of a map's equal keys, and of a
- * field that is there twice, the last counts. What is decoded is in the arena, copied from the
- * bytes, and takes the arena's steps. Thread-safe: no state.
+ * Unknown fields are skipped, but groups are refused; the last of a map's equal keys, or of a
+ * repeated field, counts. Decoded values are in the arena, copied from the bytes, and take the
+ * arena's steps. Thread-safe: no state.
  *
- * Errors: -EINVAL for what is not the message, or has a quantity that does not parse; -ENOMEM for
- * more than the arena takes; -E2BIG when the steps are spent.
+ * Errors: -EINVAL for bytes that are not the message, or have a quantity that does not parse;
+ * -ENOMEM if the arena is too small; -E2BIG when the steps are spent.
  */
 #pragma once
 
@@ -19,9 +18,9 @@
 
 /* The forms that encoders of different versions write. */
 enum wire_epoch {
-    WIRE_MESSAGES, /* to v1.17: messages; fields that are empty, too */
-    WIRE_BOTH,     /* v1.18: both sets of fields; none that is empty */
-    WIRE_BYTES,    /* from v1.19: bytes; none that is empty */
+    WIRE_MESSAGES, /* to v1.17: messages, with empty fields */
+    WIRE_BOTH,     /* v1.18: both sets of fields, without empty ones */
+    WIRE_BYTES,    /* from v1.19: bytes, without empty ones */
 };
 
 /* Replicas that were assigned to the cluster, and are not on its nodes yet. */
@@ -63,21 +62,21 @@ int wire_unschedulable_decode(struct str bytes, struct arena *arena, struct wire
 /* Appends the response of any of the three methods. */
 void wire_response_encode(int32_t count, enum wire_epoch epoch, struct strbuf *out);
 
-/* ---- what a client sends and reads ---- */
+/* ---- for a client ---- */
 
 #define WIRE_SERVICE "/github.com.karmada_io.karmada.pkg.estimator.service.Estimator/"
 
 /*
- * ReplicaRequirements as v1.18 writes them: both sets of fields, for servers of any version. They
- * are the same for all clusters, so they are made once, in the arena; .p NULL: there are none
- * (`given` is false). What does not parse in an affinity is written as a term that matches nothing,
- * which it is. 0 or -ENOMEM.
+ * Encodes ReplicaRequirements as v1.18: both sets of fields, for servers of any version. They are
+ * the same for all clusters, so they are made once, in the arena; .p NULL: no requirements (`given`
+ * is false). A term of an affinity that does not parse matches nothing, and is written as such a
+ * term. 0 or -ENOMEM.
  */
 int wire_requirements_encode(const struct replica_requirements *r, struct arena *arena,
                              struct str *ret, struct err *err) MUST_CHECK;
 /* Appends a MaxAvailableReplicasRequest for a cluster, with these requirements. */
 void wire_replicas_ask(struct str cluster, struct str requirements, struct strbuf *out);
-/* The number of a response of any of the three methods; false: this is none. */
+/* Gets the number of a response of any of the three methods. Returns false if it is no response. */
 bool wire_response_decode(struct str bytes, int32_t *ret);
 
 /* The version of protobuf-c that is loaded. */
@@ -86,13 +85,14 @@ const char *wire_library_version(void);
 /* ---- one message, for people and for tests ---- */
 
 struct wire_kind; /* of messages */
-/* By its name upstream, "NodeClaim", or NULL; then the nearest name, if one is near. */
+/* Finds a kind by its name upstream, "NodeClaim". If it returns NULL, it sets the nearest name, if
+ * one is near. */
 const struct wire_kind *wire_kind_find(struct str name, const char **ret_near);
 
 /*
  * Appends the message's content as JSON, and its bytes as the encoder of an epoch writes them: maps
- * by key, quantities in canonical text, unknown fields left out. In the JSON, members that are
- * empty are left out, and strings that are not UTF-8 are mended.
+ * sorted by key, quantities in canonical text, without unknown fields. The JSON has no empty
+ * members, and strings that are not UTF-8 are mended.
  */
 int wire_rewrite(const struct wire_kind *kind, struct str bytes, enum wire_epoch epoch,
                  struct arena *arena, struct strbuf *json, struct strbuf *out,

@@ -1,7 +1,7 @@
 /*
- * What each version's encoder writes. Up to v1.17 it is that of gogo: strings, numbers and messages
- * that are no pointers are written even if they are empty. From v1.18 on it is that of proto3: an
- * empty string and 0 are not written. Kubernetes' own messages are gogo's everywhere. upstream:
+ * Converts messages to the output of each version's encoder. Up to v1.17 that is gogo: strings,
+ * numbers and messages that are no pointers are written even if empty. From v1.18 on it is proto3:
+ * an empty string and 0 are not written. Kubernetes' own messages always use gogo. upstream:
  * karmada pkg/estimator/pb types.go (v1.17.1), estimator.proto (v1.18.1), k8s.io/api/core/v1.
  */
 #include "estimator/wire_kinds.h"
@@ -23,7 +23,7 @@ static protobuf_c_boolean is_written(ProtobufCBinaryData bytes, enum wire_epoch 
     return epoch == WIRE_MESSAGES || bytes.len > 0;
 }
 
-/* The bytes of a message, in the arena. */
+/* Packs a message into bytes in the arena. */
 static int pack(const void *message, struct arena *arena, ProtobufCBinaryData *ret,
                 struct err *err) {
     uint8_t *bytes = arena_alloc(arena, protobuf_c_message_get_packed_size(message));
@@ -33,7 +33,7 @@ static int pack(const void *message, struct arena *arena, ProtobufCBinaryData *r
     return 0;
 }
 
-/* Reads what bytes hold, converts it, and packs it again. */
+/* Unpacks the message in the bytes, converts it, and packs it again. */
 static int convert_inside(const ProtobufCMessageDescriptor *type, const char *name,
                           wire_convert_fn *convert, struct str bytes, struct arena *arena,
                           ProtobufCBinaryData *ret, struct err *err) {
@@ -44,7 +44,7 @@ static int convert_inside(const ProtobufCMessageDescriptor *type, const char *na
     return r == 0 ? pack(message, arena, ret, err) : r;
 }
 
-/* ---- Kubernetes' messages: as they always are ---- */
+/* ---- Kubernetes' messages: the same in all versions ---- */
 
 int wire_convert_quantity(void *message, enum wire_epoch epoch, struct arena *arena,
                           struct err *err) {
@@ -99,7 +99,7 @@ int wire_convert_toleration(void *message, enum wire_epoch epoch, struct arena *
 
 /* ---- maps ---- */
 
-/* Sorted, and each entry with both parts. */
+/* Sorts the entries, and gives each both parts. */
 static int convert_map(struct wire_entries *entries, struct arena *arena, struct err *err) {
     const int r = wire_entries_sort(entries, arena, err);
     for (size_t i = 0; r == 0 && i < entries->count; i++) {
@@ -118,7 +118,7 @@ static int convert_requests(struct wire_entries *entries, struct arena *arena, s
     return r;
 }
 
-/* Into the older field, that of bytes, or both. */
+/* Puts the requests into the older field, the field of bytes, or both. */
 static void place_requests(struct wire_entries all, enum wire_epoch epoch,
                            struct wire_entries *ret_older, struct wire_entries *ret_bytes) {
     const struct wire_entries none = {0};
@@ -239,7 +239,7 @@ int wire_convert_assumed(void *message, enum wire_epoch epoch, struct arena *are
     return convert_components(m->components, m->n_components, epoch, arena, err);
 }
 
-/* There are none before v1.18. */
+/* Drops assumed workloads before v1.18, which has none. */
 static int convert_all_assumed(Wire__AssumedWorkload **assumed, size_t *count,
                                enum wire_epoch epoch, struct arena *arena, struct err *err) {
     int r = 0;

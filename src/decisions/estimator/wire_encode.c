@@ -1,5 +1,5 @@
 /*
- * What a client sends. upstream: karmada pkg/estimator/client accurate.go, pkg/estimator/pb
+ * Encodes a client's messages. upstream: karmada pkg/estimator/client accurate.go, pkg/estimator/pb
  * helpers.go (v1.18.1), which sets the older fields and those of bytes.
  */
 #include "estimator/wire.h"
@@ -14,7 +14,7 @@ static ProtobufCBinaryData bytes_of(struct str s) {
     return (ProtobufCBinaryData){s.n, (uint8_t *)(uintptr_t)(s.n > 0 ? s.p : "")};
 }
 
-/* The message's bytes, in the arena, which may have failed: that is asked at the end. */
+/* Packs a message into the arena. The caller checks at the end whether the arena has failed. */
 static ProtobufCBinaryData pack(const void *message, struct arena *arena) {
     uint8_t *bytes = arena_alloc(arena, protobuf_c_message_get_packed_size(message));
     if (bytes == NULL)
@@ -102,14 +102,14 @@ static ProtobufCBinaryData make_quantity(const struct request *from, struct aren
     return pack(&q, arena);
 }
 
-/* ---- Karmada's part: nothing that is empty ---- */
+/* ---- Karmada's part: empty fields are not written ---- */
 
 static void set(struct str value, protobuf_c_boolean *has, ProtobufCBinaryData *to) {
     *has = value.n > 0;
     *to = bytes_of(value);
 }
 
-/* Entries of a map, by name as they come. `value` makes the i-th one's. */
+/* Makes the entries of a map, in the given order. `value` makes the value of the i-th. */
 static Wire__Entry **make_entries(size_t count, struct arena *arena) {
     Wire__Entry **items = arena_array(arena, count, sizeof *items);
     Wire__Entry *entries = arena_array(arena, count, sizeof *entries);
@@ -171,7 +171,7 @@ int wire_requirements_encode(const struct replica_requirements *r, struct arena 
     return arena_failed(arena) ? err_set(err, -ENOMEM, "the requirements are too large") : 0;
 }
 
-/* By hand, because the requirements are bytes already. Both fields are of length and bytes. */
+/* Appends a field of length and bytes by hand: the requirements are bytes already. */
 static void append_field(char tag, struct str bytes, struct strbuf *out) {
     strbuf_append_char(out, tag);
     size_t n = bytes.n;

@@ -1,6 +1,6 @@
-/* Messages as JSON, with upstream's names, as protobuf and Kubernetes write them: empty members are
- * left out. Of two fields for one thing the one that counts is shown, under the older one's name.
- */
+/* Writes messages as JSON, with upstream's names, like protobuf and Kubernetes: without empty
+ * members. If two fields have the same meaning, the one that counts is written, under the older
+ * name. */
 #include "estimator/wire_kinds.h"
 
 /* ---- members ---- */
@@ -19,8 +19,8 @@ static void put_number(struct json_writer *w, struct str name, int64_t number) {
     json_put_integer(w, number);
 }
 
-/* The key of an entry; one that is no UTF-8 is mended, as texts are, and NULs are, which readers of
- * JSON refuse in names. */
+/* Puts the key of an entry. Like texts it is mended if it is not UTF-8; so are NULs, which readers
+ * of JSON refuse in names. */
 static void put_key(struct json_writer *w, ProtobufCBinaryData key) {
     CLEANUP(strbuf_done) struct strbuf name = {0};
     struct str left = wire_str(key);
@@ -330,7 +330,7 @@ int wire_put_unschedulable_request(const void *message, struct arena *arena, str
     return r;
 }
 
-/* A response says its number even if it is 0. */
+/* Puts a response, with its number even if that is 0. */
 static int put_response(const Wire__Response *m, struct str name, struct json_writer *w) {
     json_begin_object(w);
     json_key(w, name);

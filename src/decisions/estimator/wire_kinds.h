@@ -1,14 +1,14 @@
-/* The two things that are done with any message: its content as JSON, and what an epoch writes. */
+/* The two operations on every message: writing it as JSON, and converting it to an epoch. */
 #pragma once
 
 #include "base/json_writer.h"
 #include "estimator/wire.h"
 #include "estimator/wire_messages.h"
 
-/* Puts one value, of a message as it was read. Maps are sorted on the way. */
+/* Puts a decoded message as one JSON value. Sorts its maps. */
 typedef int wire_put_fn(const void *message, struct arena *arena, struct json_writer *w,
                         struct err *err);
-/* Makes of a message what an encoder of the epoch would pack. */
+/* Changes a message into the one that an encoder of the epoch would pack. */
 typedef int wire_convert_fn(void *message, enum wire_epoch epoch, struct arena *arena,
                             struct err *err);
 

@@ -17,7 +17,7 @@ static void *arena_allocate(void *arena, size_t n) {
 }
 
 static void arena_keep(void *arena, void *p) {
-    (void)arena; /* both live until the arena is reset */
+    (void)arena; /* memory lives until the arena is reset */
     (void)p;
 }
 

@@ -1,5 +1,4 @@
-/* What the files of wire.h share: messages as protobuf-c has them, and which of two fields counts.
- */
+/* Shared by the files of wire.h: protobuf-c messages, and which of two fields counts. */
 #pragma once
 
 #include "base/arena.h"
@@ -12,7 +11,7 @@ static inline struct str wire_str(ProtobufCBinaryData bytes) {
     return (struct str){(const char *)bytes.data, bytes.len};
 }
 
-/* The message that the bytes are, in the arena. `what` names it in errors. 0 or as wire.h says. */
+/* Unpacks a message into the arena. `what` is its name in errors. Errors as in wire.h. */
 int wire_unpack(const ProtobufCMessageDescriptor *type, struct str bytes, struct arena *arena,
                 const char *what, void *ret_message, struct err *err) MUST_CHECK;
 
@@ -26,12 +25,12 @@ struct wire_entries {
     size_t count;
 };
 
-/* The field of bytes if it is not empty, else the older one. */
+/* Return the field of bytes if it is not empty, else the older one. */
 bool wire_affinity(const Wire__Claim *claim, struct str *ret_selector);
 struct wire_list wire_tolerations(const Wire__Claim *claim);
 struct wire_entries wire_requests(const Wire__Requirements *r);
 struct wire_entries wire_component_requests(const Wire__ComponentRequirements *r);
 
-/* Sorts a map's entries by key in place; of equal keys the last stays. 0 or as wire.h says. */
+/* Sorts a map's entries by key in place; the last of equal keys stays. Errors as in wire.h. */
 int wire_entries_sort(struct wire_entries *entries, struct arena *arena,
                       struct err *err) MUST_CHECK;
