@@ -7,8 +7,7 @@
 const struct str ocm_status_names[OCM_STATUSES] = {
     [OCM_FALSE] = {"False", 5}, [OCM_TRUE] = {"True", 4}, [OCM_UNKNOWN] = {"Unknown", 7}};
 
-/* "Predicate:the problem"; a problem of the groups comes last, so it is the one that is reported.
- */
+/* Returns "Predicate:the problem". A problem of the groups comes last, so it is reported. */
 static struct str misconfiguration(struct deciding *x) {
     const struct ocm_decision *d = x->d;
     const bool groups = d->group_problem.n > 0;

@@ -168,8 +168,8 @@ static int prioritize(struct deciding *x) {
     return r;
 }
 
-/* Clusters that lack a hard term's key passed OCM's own filters, and prioritizers have seen them.
- */
+/* Removes clusters that lack a hard term's key: they have passed OCM's own filters and have
+ * scores. */
 static void leave_out(struct deciding *x, const uint8_t *lacks) {
     uint32_t left = 0;
     for (uint32_t i = 0; i < x->left_count; i++) {
@@ -194,7 +194,7 @@ static void note_kept(struct deciding *x) {
 
 enum { REACHABLE_TRIES = 8 };
 
-/* Bars what is above, until nothing is; after several times all new clusters. */
+/* Bars the new clusters above a hard term until there are none; after some rounds all new ones. */
 static int plan_reachable(struct deciding *x, struct plan_question *q) {
     struct plan *plan = &x->d->plan;
     uint8_t *barred = arena_alloc(x->arena, x->slots);
@@ -275,7 +275,7 @@ static int find_moves(struct deciding *x) {
     return r == 0 && arena_failed(x->arena) ? -ENOMEM : r;
 }
 
-/* Upstream leaves everything as it is, and so does the answer. */
+/* Keeps today's decisions, as upstream. */
 static int keep_current(struct deciding *x) {
     struct plan *plan = &x->d->plan;
     plan->selected = arena_array(x->arena, x->d->current_count, sizeof *plan->selected);

@@ -1,21 +1,21 @@
 /*
- * What a Placement's clusters should be: everything that Open Cluster Management decides of it,
- * step by step, and then, where there are spread terms, rounds in the place of OCM's own selection.
+ * Decides a Placement's clusters: everything that Open Cluster Management decides, step by step;
+ * with spread terms, rounds (ocm/plan.h) replace OCM's own selection.
  *
  *     sets -> Predicate -> TaintToleration -> prioritizers -> selection -> decision groups
  *
- * Pure: a view, a Placement and a time in, a decision out. No clock is read, nothing is written.
+ * Pure: a view, a Placement and a time in, a decision out. Reads no clock and writes nothing.
  * upstream: open-cluster-management.io/ocm v1.2.0, pkg/placement (controllers/scheduling, plugins,
- * helpers), whose answers are these where there are no terms; texts of conditions are upstream's.
+ * helpers). Without terms the results are upstream's; texts of conditions are upstream's, too.
  *
- * Not as upstream, because it cannot be known or would be chance:
+ * Differences from upstream, where its result cannot be known or is random:
  *   - CEL expressions are not evaluated; a predicate's CEL part is taken as true (cel_unknown).
  *   - Of several misconfigurations of one kind, upstream reports the first in the random order of a
  *     Go map; here it is the first as written.
  *
- * Per-slot arrays are [topology_slots()] long. What is about one cluster is only set for clusters
- * that got so far: `verdicts` for those that are available, `sums` and scores for those that pass
- * OCM's own filters.
+ * Per-slot arrays are [topology_slots()] long. Their items are only set for clusters that reached
+ * the step: `verdicts` for available clusters, `sums` and scores for those that pass OCM's own
+ * filters.
  *
  * Everything in a decision is in the arena or borrowed from the question and the view: it is valid
  * as long as all three. Threads: as the view's; two decisions may be made at the same time through
@@ -36,15 +36,15 @@ enum placement_mode {
     PLACEMENT_OFF,
 };
 
-/* The terms that count for a Placement: its own; if it has none, those of a policy; in mode Off
- * none at all. Borrowed from both. Everything that spreads Placements uses this. */
+/* The terms in force for a Placement: its own; if it has none, those of a policy; in mode Off none.
+ * Borrowed from both. All code that spreads Placements uses this. */
 struct ocm_terms {
     const struct placement_term *items;
     uint32_t count;
-    struct str policy; /* where they are from; "": the Placement itself */
+    struct str policy; /* the policy that they come from; "": the Placement itself */
     enum placement_mode mode;
-    struct str unknown_mode; /* the word that nobody knows; .p NULL: none */
-    struct str warning;      /* the policy's, if policies were asked; "" */
+    struct str unknown_mode; /* an unknown word in the annotation; .p NULL: none */
+    struct str warning;      /* the policy's warning, if policies were read; "" */
 };
 void ocm_terms_find(const struct placement *placement, const struct ocm_policy_terms *policy,
                     struct ocm_terms *ret);
@@ -62,10 +62,10 @@ struct ocm_question {
     struct ocm_policy_terms policy;
     int64_t now_ms; /* since 1970: what validUntil and tolerationSeconds are compared with */
     bool with_rounds, with_domains; /* plan.rounds and plan.domains are wanted */
-    /* No new cluster is selected whose domain is above a hard term with what is kept: what can be
-     * reached from today's decisions while no write does that. */
+    /* Selects no new cluster whose domain is above a hard term because of kept clusters: so that
+     * today's decisions can change into the answer without such a step. */
     bool reachable;
-    /* By slot, 1: it is a member for the terms; NULL: those that PlacementDecisions name. */
+    /* By slot, 1: a member for the terms; NULL: the clusters in PlacementDecisions are members. */
     const uint8_t *members;
     /* Only these clusters take part, if `has_names`; others are not available. */
     bool has_names;
@@ -78,8 +78,8 @@ struct ocm_question {
 
 enum ocm_outcome {
     OCM_DECIDED,
-    /* upstream's status Misconfigured: no decision is left, and a condition says why. (A decision
-     * with problems in its groups only is OCM_DECIDED, and has group_problem.) */
+    /* upstream's status Misconfigured: no decision is left, and a condition has the reason. (If
+     * only the groups have problems, the outcome is OCM_DECIDED, with group_problem.) */
     OCM_MISCONFIGURED,
     /* upstream's status Error: no decision is left either */
     OCM_ERROR,
@@ -136,8 +136,8 @@ struct ocm_condition {
 };
 
 /*
- * Are the terms fulfilled by the clusters that are selected, or by those that are decided? Not one
- * of OCM's conditions. The first that fits:
+ * Do the selected, or the decided, clusters fulfil the terms? Not one of OCM's conditions. The
+ * first reason that fits:
  *   Unknown  Misconfigured       nothing was selected, because of a misconfiguration or an error
  *   False    KeyUnknown          none of the clusters that pass OCM's own filters has the key of a
  *                                term
@@ -199,7 +199,7 @@ struct ocm_decision {
     bool cel_unknown;
 
     /* what prioritizers say of those that pass */
-    const struct ocm_scores *prioritizers; /* by name */
+    const struct ocm_scores *prioritizers; /* sorted by name */
     uint32_t prioritizer_count;
     bool summed;         /* the prioritizers have answered */
     const int64_t *sums; /* [slot] */
@@ -242,16 +242,16 @@ struct ocm_decision {
 enum { OCM_PUBLISHED_SCORE = 100 };
 
 /*
- * Answers. What is built on the way (columns, the order of names) stays in the view, for whoever
- * publishes it. arena->steps bounds the work; where the view has no budget, that of its columns,
- * too. 0, -E2BIG (a budget is spent) or -ENOMEM, with a sentence.
+ * Decides. Columns and the order of names that it builds stay in the view, which can publish them.
+ * arena->steps bounds the work, and that for columns, too, if the view has no budget. Returns 0,
+ * -E2BIG (a budget is spent) or -ENOMEM, with a sentence.
  */
 int ocm_decide(struct fleet_view *view, const struct ocm_question *question, struct arena *arena,
                struct ocm_decision *ret, struct err *err) MUST_CHECK;
 
 /*
- * The same condition of other clusters, each once: those that a live hub has decided. O(clusters x
- * terms) where they are not the selected ones. Steps are the view's. 0, -E2BIG or -ENOMEM.
+ * Computes the condition for other clusters, each once: those that a live hub has decided. Takes
+ * the view's steps: O(clusters x terms) if they are not the selected ones. 0, -E2BIG or -ENOMEM.
  */
 int ocm_spread_judge(const struct ocm_decision *d, const uint32_t *slots, uint32_t count,
                      struct arena *arena, struct ocm_spread *ret) MUST_CHECK;
@@ -260,7 +260,7 @@ int ocm_spread_judge(const struct ocm_decision *d, const uint32_t *slots, uint32
 
 struct str ocm_cluster_name(const struct ocm_decision *d, uint32_t slot);
 
-/* Does an available cluster pass OCM's own filters, whatever keys it lacks? */
+/* Does an available cluster pass OCM's own filters, with or without the terms' keys? */
 static inline bool ocm_passes_filters(const struct ocm_decision *d, uint32_t slot) {
     return d->verdicts[slot] == OCM_PASS || d->verdicts[slot] == OCM_TOPOLOGY_KEY;
 }
@@ -274,6 +274,6 @@ struct str ocm_absence_text(enum ocm_absence why);
 void ocm_kept_reason(const struct ocm_decision *d, uint32_t slot, struct arena *arena,
                      struct strbuf *out);
 
-/* Why there is no answer: the problem, with the plugin in front, as upstream's condition has it; ""
- * with OCM_DECIDED. In the arena or borrowed. */
+/* Returns why there is no decision: the plugin and the problem, as in upstream's condition; "" for
+ * OCM_DECIDED. In the arena or borrowed. */
 struct str ocm_error_text(const struct ocm_decision *d, struct arena *arena);

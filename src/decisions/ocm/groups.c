@@ -107,7 +107,7 @@ static int make_groups(struct grouping *g) {
     return r;
 }
 
-/* So that there is an empty PlacementDecision where nothing is selected. */
+/* Adds an empty group, so that there is an empty PlacementDecision if nothing is selected. */
 static int add_empty(struct grouping *g) {
     struct ocm_group *empty = arena_alloc(g->x->arena, sizeof *empty);
     if (empty == NULL)

@@ -37,7 +37,7 @@ static int find_terms(struct plan_work *w) {
     return r;
 }
 
-/* Leaves out who lacks the key of a hard term. */
+/* Leaves out clusters that lack the key of a hard term. */
 static int find_feasible(struct plan_work *w, struct plan *ret) {
     const struct plan_question *q = w->question;
     const bool lack_none = ordered_domains_lack_none(&w->domains, false);
@@ -55,7 +55,7 @@ static int find_feasible(struct plan_work *w, struct plan *ret) {
     return plan_spend(w, (uint64_t)q->candidate_count * (1 + q->term_count));
 }
 
-/* The domains that there are, with what the spread group has in them. */
+/* Finds the domains, with the spread group's counts in them. */
 static int find_domains(struct plan_work *w) {
     const uint32_t *others = w->question->others;
     int r = ordered_domains_init(&w->domains, w->view, w->arena);
@@ -78,7 +78,7 @@ int plan_begin(struct plan_work *w, struct plan *ret) {
 
 /* ---- the candidates of a leaf: a heap, whose first is the best ---- */
 
-/* Without what spread says of them. */
+/* Compares candidates without their score of spread. */
 static bool is_better(const struct plan_entry *a, const struct plan_entry *b) {
     if (a->sum != b->sum)
         return a->sum > b->sum;
@@ -108,7 +108,7 @@ static void sift_down(struct plan_entry *heap, uint32_t count, uint32_t at) {
     heap[at] = entry;
 }
 
-/* Puts each beside the others of its leaf. Nothing is sorted: of a large fleet few are selected. */
+/* Puts the candidates of each leaf side by side. Nothing is sorted: a large fleet selects few. */
 static int make_heaps(struct plan_work *w) {
     const struct plan_question *q = w->question;
     const uint8_t *barred = q->barred;
@@ -140,7 +140,7 @@ static int make_heaps(struct plan_work *w) {
     return plan_spend(w, 4 * (uint64_t)w->feasible_count + tree->count);
 }
 
-/* Takes the best one of a leaf away. */
+/* Removes the best candidate of a leaf. */
 static void drop_best(struct plan_work *w, uint32_t leaf) {
     struct plan_entry *heap = &w->entries[w->begin[leaf]];
     heap[0] = heap[--w->left[leaf]];
@@ -150,7 +150,7 @@ static void drop_best(struct plan_work *w, uint32_t leaf) {
 
 /* ---- rounds ---- */
 
-/* The leaf whose best candidate has the highest weighed score and sum; PREFIX_NONE: none. */
+/* Returns the leaf whose best candidate has the highest weighed score; PREFIX_NONE: none. */
 static uint32_t best_weighed(struct plan_work *w, struct rounds *r, struct rounds_choice *choices) {
     const uint32_t count = rounds_choices(r, choices);
     int64_t least = INT64_MAX, most = INT64_MIN;
@@ -171,7 +171,7 @@ static uint32_t best_weighed(struct plan_work *w, struct rounds *r, struct round
     return leaf;
 }
 
-/* Until `number` are selected. */
+/* Runs rounds until `number` clusters are selected. */
 static int run_rounds(struct plan_work *w, struct rounds *r, uint32_t number,
                       struct plan_trace *trace, struct plan *ret) {
     struct rounds_choice *choices = NULL;
@@ -197,7 +197,7 @@ static int run_rounds(struct plan_work *w, struct rounds *r, uint32_t number,
     return error;
 }
 
-/* Among what the leaves have left. */
+/* Picks among the candidates that are left in the leaves. */
 static int pick(struct plan_work *w, uint32_t number, struct plan_trace *trace, struct plan *ret) {
     const struct rounds_candidates candidates = {is_better_leaf, w, w->left};
     struct rounds rounds;
@@ -264,7 +264,7 @@ static int compare_entries(const void *a, const void *b) {
     return is_better(a, b) ? -1 : 1; /* no two are equal */
 }
 
-/* Members that lack the key of a hard term. `place` is among all candidates here. */
+/* Keeps members that lack the key of a hard term. `place` is among all candidates here. */
 static int keep_keyless(struct plan_work *w, uint32_t number, uint32_t picked, struct plan *ret) {
     const struct plan_question *q = w->question;
     const uint32_t lacking = q->candidate_count - w->feasible_count;

@@ -1,4 +1,4 @@
-/* A plan in the making, for the files of this folder that make it. */
+/* The state of a plan while it is made, for the files of this folder that make it. */
 #pragma once
 
 #include "ocm/plan.h"
@@ -37,15 +37,15 @@ static inline int64_t plan_normalized(int64_t raw, int64_t least, int64_t most) 
     return most == least ? 0 : 200 * (raw - least) / (most - least) - 100;
 }
 
-/* Terms, who takes part, and domains with what is in them before the rounds; sets ret->lacks. 0,
- * -E2BIG or -ENOMEM. */
+/* Reads terms, finds the clusters that take part, and the domains with their counts before the
+ * rounds; sets ret->lacks. 0, -E2BIG or -ENOMEM. */
 int plan_begin(struct plan_work *w, struct plan *ret) MUST_CHECK;
 
-/* By how much a cluster's fullest domain is over maxSkew of a hard term; 0 or less: it is not. */
+/* Returns how far a cluster's fullest domain is above a hard term's maxSkew; 0 or less: not. */
 int64_t plan_above(const struct plan_work *w, uint32_t slot);
 
-/* The first hard term that forbids one more in the domains of a cluster; their number: none does.
- */
+/* Returns the first hard term that forbids one more in a cluster's domains; the term count:
+ * none. */
 uint32_t plan_forbidding_term(const struct plan_work *w, uint32_t slot);
 
 /* Fills ret->domains, after the last round. 0, -E2BIG or -ENOMEM. */

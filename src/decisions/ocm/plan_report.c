@@ -1,4 +1,4 @@
-/* What is told of a plan beside who is selected: its domains, and its rounds one by one. */
+/* Reports a plan in detail: its domains, and its rounds one by one. */
 #include "ocm/plan_internal.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ static int compare_domains(const void *a, const void *b) {
     return order != 0 ? order : (left->depth > right->depth) - (left->depth < right->depth);
 }
 
-/* The values of all terms of a cluster; NULL: no memory. */
+/* Returns a cluster's values of all terms; NULL: no memory. */
 static const struct str *path_of(const struct plan_work *w, uint32_t slot) {
     const uint32_t terms = w->domains.term_count;
     struct str *path = arena_array(w->arena, terms, sizeof *path);
@@ -27,8 +27,8 @@ static const struct str *path_of(const struct plan_work *w, uint32_t slot) {
     return path;
 }
 
-/* The domains of a cluster, from its leaf up to the first that is known already: they share one
- * path. items[prefix].depth 0: it is not known. */
+/* Names the domains of a cluster, from its leaf up to the first that is named already: they share
+ * one path. items[prefix].depth 0: not named yet. */
 static int name_domains(const struct plan_work *w, uint32_t slot, struct plan_domain *items) {
     const struct topology_tree *tree = &w->domains.tree;
     uint32_t depth = w->domains.term_count, prefix = tree->leaf_of[slot];

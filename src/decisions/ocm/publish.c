@@ -1,6 +1,6 @@
 /*
- * The score that tells OCM's own controller which clusters are selected: its resource and key stand
- * in an annotation of the Placement.
+ * The score by which OCM's own controller selects the decided clusters. An annotation of the
+ * Placement names its resource and key.
  */
 #include "base/json_reader.h"
 #include "ocm/internal.h"

@@ -1,4 +1,4 @@
-/* Why a cluster does not pass, or stays though no other would be let in: in a sentence. */
+/* Sentences: why a cluster does not pass, or stays although new ones are forbidden there. */
 #include "ocm/internal.h"
 
 const struct str ocm_verdict_names[OCM_VERDICTS] = {

@@ -1,5 +1,5 @@
 /*
- * Which clusters there are for a Placement: bindings of its namespace -> sets -> clusters.
+ * Finds the available clusters of a Placement: bindings of its namespace -> sets -> clusters.
  * upstream: scheduling_controller.go getValidManagedClusterSetBindings(), getEligibleClusterSets(),
  * getAvailableClusters(); sdk-go cluster/v1beta2 BuildClusterSelector().
  */
@@ -125,8 +125,8 @@ static int compare_absent(const void *a, const void *b) {
     return str_cmp(((const struct ocm_absent *)a)->name, ((const struct ocm_absent *)b)->name);
 }
 
-/* Sorts out which of the names asked for are not available, and leaves the others. `is_member` has
- * a flag for each slot that is in one of the sets, also of clusters that are being deleted. */
+/* Finds the names of the question that are not available, and keeps the others. `is_member` has a
+ * flag for each slot that is in one of the sets, also for clusters that are being deleted. */
 static int keep_names(struct deciding *x, const uint8_t *is_member) {
     const struct ocm_question *q = x->question;
     uint32_t *slots = arena_array(x->arena, q->name_count, sizeof *slots);

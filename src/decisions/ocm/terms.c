@@ -1,8 +1,8 @@
 /*
- * Which spread terms count: the Placement's own; if it has none, those of a TopologyPolicy; with
- * the annotation mode "Off" none at all, so that the answer is OCM's. Where there are some, what
- * the webhook has added for them (model/injected.h) says what was decided before, and is no part of
- * the question; where there are none, what is left of it is to OCM what anybody's would be.
+ * Finds the spread terms in force: the Placement's own; if it has none, those of a TopologyPolicy;
+ * with the annotation mode "Off" none, so that the answer is OCM's. If there are terms, the parts
+ * that the webhook has added for them (model/injected.h) come from an earlier decision and are
+ * ignored here; without terms they count like a user's, as for OCM.
  */
 #include "ocm/internal.h"
 
@@ -64,7 +64,7 @@ int decide_terms(struct deciding *x) {
     struct ocm_terms terms;
     int r = 0;
     ocm_terms_find(x->placement, &x->question->policy, &terms);
-    /* an annotation that is there and empty is a word that nobody knows, too */
+    /* an empty annotation is an unknown word, too */
     if (terms.unknown_mode.p != NULL)
         r = deciding_warn(x, ocm_unknown_mode_text(terms.unknown_mode, x->arena));
     if (r == 0 && terms.warning.n > 0)

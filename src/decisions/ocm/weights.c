@@ -1,13 +1,13 @@
 /*
- * Which prioritizers are asked, and with which weights. upstream: schedule.go getWeights(),
- * mergeWeights(), getPrioritizers().
+ * Finds the prioritizers and their weights. upstream: schedule.go getWeights(), mergeWeights(),
+ * getPrioritizers().
  *
  * Upstream merges configurations in a Go map whose key is the whole score coordinate, with a
- * pointer to addOn: of two that are equal and have no addOn, the last counts; those that have one
- * are never equal, so that the same add-on score listed twice counts twice.
+ * pointer to addOn: if two are equal and have no addOn, the last counts; two with an addOn are
+ * never equal, so that an add-on score that is listed twice counts twice.
  *
- * `builtIn: Spread` is in upstream's API only, and a misconfiguration for its scheduler. Where
- * there are spread terms, its weight is the one that rounds weigh the spread with.
+ * `builtIn: Spread` is in upstream's API only, and a misconfiguration for its scheduler. With
+ * spread terms, rounds use its weight for the score of spread.
  */
 #include "model/injected.h"
 #include "ocm/internal.h"
