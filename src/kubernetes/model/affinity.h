@@ -1,6 +1,6 @@
 /*
- * Which nodes a pod may use: spec.nodeSelector AND the required node affinity. Preferred terms play
- * a part in scores alone. upstream: component-helpers scheduling/corev1/nodeaffinity.
+ * The nodes that a pod may use: spec.nodeSelector AND the required node affinity. Preferred terms
+ * only count for scores. upstream: component-helpers scheduling/corev1/nodeaffinity.
  */
 #pragma once
 
@@ -13,7 +13,7 @@ struct node_selector_term {
     uint32_t expression_count;
     const struct requirement *fields; /* metadata.name is the only field with a meaning */
     uint32_t field_count;
-    bool invalid; /* some part did not parse */
+    bool invalid; /* a part did not parse */
 };
 
 struct preferred_term {
@@ -30,23 +30,23 @@ struct node_affinity {
     uint32_t preferred_count;
 };
 
-/* Adds to a term its matchExpressions, or its matchFields, as written: what does not parse makes it
- * invalid. Strings are borrowed; on failure arena_failed(). */
+/* Adds matchExpressions, or matchFields, to a term, as written. A part that does not parse makes
+ * the term invalid. Strings are borrowed; on failure arena_failed(). */
 void node_selector_term_compile(const struct label_expression *from, uint32_t count, bool fields,
                                 struct arena *arena, struct node_selector_term *term);
 
-/* Reads the nodeAffinity of a pod's spec.affinity into `affinity` (nodeSelector is read apart). */
+/* Reads the nodeAffinity of a pod's spec.affinity into `affinity`, without nodeSelector. */
 void node_affinity_decode(struct json_reader *r, struct node_affinity *affinity);
-/* The same of a PersistentVolume's spec.nodeAffinity. */
+/* The same for a PersistentVolume's spec.nodeAffinity. */
 void volume_affinity_decode(struct json_reader *r, struct node_affinity *affinity);
-/* The same of a NodeSelector itself. */
+/* The same for a NodeSelector itself. */
 void node_selector_decode(struct json_reader *r, struct node_affinity *affinity);
 /* The same with its preferences. */
 void node_affinity_decode_all(struct json_reader *r, struct node_affinity *affinity);
-/* The same of a whole spec.affinity, passing over the rest. */
+/* The same for a whole spec.affinity, of which it skips the rest. */
 void affinity_decode(struct json_reader *r, struct node_affinity *affinity);
 
-/* `labels` are those of the node, by way of lookup. */
+/* Does the node match? `lookup` finds its labels in `labels`. */
 bool node_affinity_matches(const struct node_affinity *affinity, struct str node_name,
                            label_lookup_fn *lookup, const void *labels);
 
@@ -63,14 +63,14 @@ bool node_affinity_invalid(const struct node_affinity *affinity);
  * the reader: kube-scheduler does not start with it. */
 void added_affinity_decode(struct json_reader *r, struct node_affinity *affinity);
 
-/* Does the required node affinity leave one node, by its name? Terms that match nothing do not
- * count. nodeSelector is not looked at. */
+/* Does the required node affinity allow only one node, by its name? Terms that match nothing do not
+ * count. Ignores nodeSelector. */
 bool node_affinity_names_node(const struct node_affinity *affinity);
 
 /* Appends bytes that are equal exactly for equal affinities. */
 void node_affinity_key(const struct node_affinity *affinity, struct strbuf *out);
 /* Returns the most steps of matching one node, and about the memory of a copy. */
 struct cost node_affinity_cost(const struct node_affinity *affinity);
-/* A copy that owns its strings, in the arena. 0 or -ENOMEM. */
+/* Copies the affinity and its strings into the arena. 0 or -ENOMEM. */
 int node_affinity_copy(const struct node_affinity *from, struct arena *arena,
                        struct node_affinity *ret) MUST_CHECK;

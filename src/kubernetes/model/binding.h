@@ -1,15 +1,15 @@
 /*
- * Karmada's unit of scheduling, ResourceBinding and ClusterResourceBinding, as far as clusters are
- * chosen by it. upstream: karmada pkg/apis/work/v1alpha2 binding_types.go and
+ * Karmada's unit of scheduling, ResourceBinding and ClusterResourceBinding: the parts that choose
+ * clusters. upstream: karmada pkg/apis/work/v1alpha2 binding_types.go and
  * pkg/apis/policy/v1alpha1 propagation_types.go (v1.18.1).
  *
  * Decoded objects own nothing: strings and arrays live in the text or the reader's arena. Unknown
  * fields are skipped. Defaults of the CRDs are applied, those of Karmada's webhooks are not.
  *
- * Errors stay in the reader, with path and byte. Refused: a word that an enum of the CRD does not
- * have, a negative number of replicas or groups (a weight may be negative, and is never above 0).
- * A quantity that cannot be read is an error as well, but its code is -EDOM: a question that has
- * one is answered, while others are refused (see amount_decode() in model/fields.h).
+ * Errors stay in the reader, with path and byte. Refused are words that an enum of the CRD does not
+ * have, and negative numbers of replicas or groups (a weight may be negative: it counts as 0). A
+ * quantity that cannot be read is also an error, but with code -EDOM: a question with one is
+ * answered, while others are refused (see amount_decode() in model/fields.h).
  */
 #pragma once
 
@@ -23,8 +23,8 @@ struct cluster_affinity {
     struct str name; /* affinityName, of clusterAffinities only */
     struct label_selector label_selector;
     struct selector labels; /* label_selector, compiled */
-    struct selector fields; /* fieldSelector, compiled: what it says of provider and region */
-    const struct requirement *zones; /* and of zones, in order; values sorted */
+    struct selector fields; /* fieldSelector, compiled: its requirements on provider and region */
+    const struct requirement *zones; /* and on zones, in order; values sorted */
     uint32_t zone_count;
     bool invalid;                       /* a selector does not compile: matches nothing */
     const struct str *names, *excluded; /* clusterNames, exclude: sorted, unique */
@@ -48,9 +48,9 @@ enum spread_field {
     SPREAD_CLUSTER,
 };
 struct cluster_spread {
-    enum spread_field field; /* spreadByField; SPREAD_LABEL where that is not given */
-    struct str label;        /* spreadByLabel, of SPREAD_LABEL; empty where neither is given */
-    int64_t max, min;        /* maxGroups, minGroups as written; 0 where they are not */
+    enum spread_field field; /* spreadByField; SPREAD_LABEL without it */
+    struct str label;        /* spreadByLabel, for SPREAD_LABEL; empty if neither is given */
+    int64_t max, min;        /* maxGroups, minGroups as written; 0: not given */
 };
 
 struct static_weight {
@@ -85,7 +85,7 @@ struct cluster_placement {
     struct replica_scheduling replicas;
 };
 
-/* ---- what is to be placed ---- */
+/* ---- the workload ---- */
 
 struct request {
     struct str name;
@@ -125,7 +125,7 @@ struct binding_spec {
     struct replica_requirements requirements;
     const struct component *components;
     uint32_t component_count;
-    const struct target_cluster *clusters; /* what was decided before, in order */
+    const struct target_cluster *clusters; /* the earlier decision, in order */
     uint32_t cluster_count;
     bool has_placement;
     struct cluster_placement placement;
@@ -168,10 +168,10 @@ void binding_decode(struct json_reader *r, struct binding *ret);
 /* The same, but refuses an object of another kind or without a name. */
 void binding_read(struct json_reader *r, struct binding *ret);
 
-/* Is there anything to run: replicas, requirements or components? upstream: IsWorkload(). */
+/* Does it have replicas, requirements or components? upstream: IsWorkload(). */
 bool binding_is_workload(const struct binding_spec *spec);
 
-/* ---- a cluster, as an affinity sees it ---- */
+/* ---- a cluster, for affinities ---- */
 
 struct cluster_traits {
     struct str name, provider, region;
@@ -180,8 +180,8 @@ struct cluster_traits {
     struct labels labels; /* of the object, not its fields */
 };
 /*
- * upstream: pkg/util ClusterMatches(). `steps` bounds it; false when they are spent. Every list of
- * the affinity is searched by halves, so that one cluster costs as much as it says itself.
+ * upstream: pkg/util ClusterMatches(). `steps` bounds it; returns false when they are spent. Lists
+ * of the affinity are searched by bisection, so that the cost grows with the cluster's own data.
  */
 bool cluster_affinity_matches(const struct cluster_affinity *affinity,
                               const struct cluster_traits *cluster, struct steps *steps);

@@ -98,7 +98,7 @@ void binding_status_decode(struct json_reader *r, struct binding_status *ret) {
 
 /* ---- the object ---- */
 
-/* Of the metadata that comes next; the reader stays where it is. */
+/* Reads the generation of the metadata that comes next, and does not move the reader. */
 static int64_t peek_generation(const struct json_reader *r) {
     struct json_reader ahead = *r;
     struct str key;

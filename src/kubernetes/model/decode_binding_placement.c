@@ -1,4 +1,4 @@
-/* What a binding says of which clusters: its copy of a policy's placement. */
+/* Decodes a binding's copy of a policy's placement, which selects clusters. */
 #include "model/binding.h"
 
 #include "model/fields.h"
@@ -19,7 +19,7 @@ static const struct str *names_decode(struct json_reader *r, uint32_t *ret_count
     struct str *names = arena_array(r->arena, count, sizeof *names);
     *ret_count = 0;
     if (names == NULL)
-        return NULL; /* the arena says so */
+        return NULL; /* the error stays in the arena */
     if (!steps_take_sort(&r->arena->steps, count)) {
         json_fail(r, "too many names");
         return NULL;
@@ -35,8 +35,8 @@ static const struct str *names_decode(struct json_reader *r, uint32_t *ret_count
     return names;
 }
 
-/* Of a selector that was compiled: does it match nothing because of what is written? Errors that
- * are ours stay in r. */
+/* Did a selector fail to compile because of its text, so that it matches nothing? Other errors stay
+ * in r. */
 static bool is_invalid(struct json_reader *r, int failed, const struct err *err) {
     if (failed != 0 && failed != -EINVAL && failed != -ENOMEM)
         json_fail(r, "%s", err->text);
@@ -94,7 +94,7 @@ static void compile_fields(struct json_reader *r, const struct label_expression 
     struct requirement *others = arena_array(r->arena, count, sizeof *others);
     uint32_t zone_count = 0, other_count = 0;
     if (zones == NULL || others == NULL)
-        return; /* the arena says so */
+        return; /* the error stays in the arena */
     for (uint32_t i = 0; i < count && !json_failed(r) && !arena_failed(r->arena); i++) {
         struct err err = {.text = "more values than there is time for"};
         const int failed =

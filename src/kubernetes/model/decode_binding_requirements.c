@@ -1,4 +1,4 @@
-/* What a replica needs, and the components of a workload that has several kinds of pods. */
+/* Decodes a replica's requirements, and the components of a workload with several kinds of pods. */
 #include "model/binding.h"
 
 #include "model/fields.h"
@@ -22,7 +22,7 @@ static void gather(struct json_reader *r, struct written_request *all, uint32_t 
     struct request *requests = arena_array(r->arena, all_count, sizeof *requests);
     uint32_t count = 0;
     if (requests == NULL)
-        return; /* the arena says so */
+        return; /* the error stays in the arena */
     if (!steps_take_sort(&r->arena->steps, all_count)) {
         json_fail(r, "too many resources");
         return;
@@ -47,7 +47,7 @@ static void requests_read(struct json_reader *r, void *into) {
     while (json_member(r, &key)) {
         struct written_request *more = arena_push(r->arena, all, count, &cap, sizeof *all);
         if (more == NULL)
-            return; /* the arena says so */
+            return; /* the error stays in the arena */
         all = more;
         all[count] = (struct written_request){.request.name = key, .at = count};
         all[count].request.amount = amount_decode(r, &all[count].request.text);

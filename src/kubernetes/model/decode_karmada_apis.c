@@ -50,7 +50,7 @@ static void kinds_decode(struct json_reader *r, struct str group_version, struct
         karmada_api *items =
             arena_push(r->arena, served->items, served->count, &served->cap, sizeof *items);
         if (items == NULL)
-            return; /* the arena says so */
+            return; /* the error stays in the arena */
         served->items = items;
         items[served->count++] = karmada_api_of(group_version, kind);
     }

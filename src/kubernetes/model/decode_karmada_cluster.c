@@ -26,7 +26,7 @@ static void amounts_decode(struct json_reader *r, enum karmada_amount which, str
     while (json_member(r, &key)) {
         struct amount *items = arena_push(r->arena, s->items, s->count, &s->cap, sizeof *items);
         if (items == NULL)
-            return; /* the arena says so */
+            return; /* the error stays in the arena */
         s->items = items;
         items[s->count++] = (struct amount){key, which, amount_decode(r, NULL)};
     }
@@ -78,7 +78,7 @@ static void subtract(struct quantity *from, const struct karmada_resource *resou
     from->nano -= resource->nano[which];
 }
 
-/* What is left of a resource. `formats` are those of its amounts. */
+/* Computes the free amount of a resource. `formats` are those of its amounts. */
 static void work_out_free(struct karmada_resource *resource,
                           const enum quantity_format formats[static KARMADA_AMOUNTS]) {
     struct quantity left = {.nano = resource->nano[KARMADA_ALLOCATABLE],
@@ -101,12 +101,12 @@ static int64_t free_pods_of(const struct karmada_resource *pods) {
     return left;
 }
 
-/* What was read of each, together. */
+/* Merges the amounts that were read of each resource. */
 static void gather(struct json_reader *r, struct summary *s, struct karmada_cluster *ret) {
     struct karmada_resource *resources = arena_array(r->arena, s->count, sizeof *resources);
     uint32_t count = 0;
     if (resources == NULL)
-        return; /* the arena says so */
+        return; /* the error stays in the arena */
     if (!steps_take_sort(&r->arena->steps, s->count)) {
         json_fail(r, "too many resources");
         return;
@@ -208,7 +208,7 @@ static void use_zone(struct json_reader *r, struct karmada_cluster *ret, struct 
         return;
     struct str *zones = arena_alloc(r->arena, sizeof *zones);
     if (zones == NULL)
-        return; /* the arena says so */
+        return; /* the error stays in the arena */
     *zones = zone;
     ret->zones = zones;
     ret->zone_count = 1;

@@ -47,7 +47,7 @@ static void ranges_decode(struct json_reader *r, struct karmada_model *model) {
     struct read_range *read = json_array_of(r, sizeof *read, LIMIT_RESOURCES, range_decode, &count);
     struct karmada_range *ranges = arena_array(r->arena, count, sizeof *ranges);
     if (ranges == NULL || read == NULL)
-        return; /* none, or the arena says so */
+        return; /* no ranges, or no memory: the error stays in the arena */
     for (uint32_t i = 0; i < count; i++)
         read[i].place = i;
     if (!steps_take_sort(&r->arena->steps, count)) {
@@ -142,7 +142,7 @@ void karmada_models_finish(struct json_reader *r, struct karmada_models *ret) {
     struct graded *sorted = arena_array_unset(r->arena, ret->count, sizeof *sorted);
     uint32_t *order = arena_array_unset(r->arena, ret->count, sizeof *order);
     if (items == NULL || sorted == NULL || order == NULL || json_failed(r)) {
-        ret->count = 0; /* the arena or the reader says so */
+        ret->count = 0; /* the error stays in the arena or in the reader */
         return;
     }
     if (!steps_take_sort(&r->arena->steps, ret->count)) {

@@ -7,12 +7,12 @@
 
 /* ---- lists of amounts, by name ---- */
 
-/* Amounts above 0. Of a name that has no place there may be as much as `beyond`, and of one that
- * has a place so much more. */
+/* Amounts above 0. A name that is not in the list may have up to `beyond`; a name in the list may
+ * have up to `beyond` more than its amount. */
 struct amount_list {
     struct resource *items;
     uint32_t count, cap;
-    uint32_t others; /* of count: those that not every node has; at most LIMIT_RESOURCES */
+    uint32_t others; /* items of resources that not every node has; at most LIMIT_RESOURCES */
     int64_t beyond;
 };
 
@@ -24,14 +24,14 @@ static uint32_t place_of(const struct amount_list *list, struct str name, bool *
     return (uint32_t)sorted_place(list->items, list->count, resource_name, name, ret_found);
 }
 
-/* NULL: it has no place. */
+/* Returns NULL if the name is not in the list. */
 static int64_t *find_amount(const struct amount_list *list, struct str name) {
     bool found;
     const uint32_t at = place_of(list, name, &found);
     return found ? &list->items[at].amount : NULL;
 }
 
-/* The item of a name; a new one is 0. NULL: there are too many, or no memory. */
+/* Returns the amount of a name; a new one is 0. NULL: too many names, or no memory. */
 static int64_t *amount_in(struct json_reader *r, struct amount_list *list, struct str name) {
     bool found;
     const uint32_t at = place_of(list, name, &found);
@@ -147,7 +147,7 @@ static void spec_decode(struct json_reader *r, struct karmada_pod *pod, struct r
     }
 }
 
-/* Of conditions of one type the first counts. */
+/* Decodes a condition. If there are several of one type, the first counts. */
 static void condition_decode(struct json_reader *r, struct karmada_pod *pod, bool *seen) {
     struct str key, type = {0}, status = {0}, reason = {0};
     bool has_transition = false;

@@ -3,7 +3,7 @@
 #include "model/fields.h"
 #include "model/pod_template.h"
 
-/* Of the metadata that comes next; the reader stays where it is. */
+/* Reads the creation time of the metadata that comes next, and does not move the reader. */
 static bool peek_created(const struct json_reader *r, int64_t *ret_ms) {
     struct json_reader ahead = *r;
     struct str key;

@@ -14,8 +14,8 @@ void label_selector_read(struct json_reader *r, void *into); /* struct label_sel
 void tolerations_read(struct json_reader *r, void *into);    /* struct tolerations */
 
 /*
- * Reads a quantity as quantity_decode() does. A text that is no quantity leaves an error with code
- * -EDOM, so that a question that has one can be answered; another type, or no JSON, is -EINVAL, and
- * the question is refused.
+ * Reads a quantity like quantity_decode(). A text that is no quantity leaves an error with code
+ * -EDOM, so that a question with one can be answered; another type, or no JSON, is -EINVAL, and the
+ * question is refused.
  */
 struct quantity amount_decode(struct json_reader *r, struct str *ret_text);

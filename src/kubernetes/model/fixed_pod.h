@@ -1,7 +1,7 @@
 /*
- * Pods for which the scheduler has no choice: spreading them means nothing, and a condition on
- * their node could only make the kubelet refuse them. All code that edits or judges pods uses this
- * one definition.
+ * Pods for which the scheduler has no choice: they cannot be spread, and a condition on their node
+ * could only make the kubelet refuse them. All code that edits or evaluates pods uses this one
+ * definition.
  */
 #pragma once
 
@@ -16,7 +16,7 @@ bool pod_is_mirror(const struct labels *annotations);
  * node affinity that leaves one node by its name. */
 bool pod_is_tied(const struct pod *pod);
 
-/* The scheduler of a pod with this schedulerName. upstream: core/v1 DefaultSchedulerName */
+/* Returns the scheduler of a pod with this schedulerName. upstream: core/v1 DefaultSchedulerName */
 struct str scheduler_of(struct str named);
 
 /*

@@ -1,13 +1,13 @@
 /*
- * What Evenkeel adds to a Placement in mode Scores, as text: the key that its score is published
- * under, the gate, and the annotation PLACEMENT_INJECTED_ANNOTATION that says what was added.
+ * The texts that Evenkeel adds to a Placement in mode Scores: the key of its published score, the
+ * gate, and the annotation PLACEMENT_INJECTED_ANNOTATION, which lists the additions.
  *
  *     key         s3-0a1b2c3d, an item of the AddOnPlacementScore evenkeel-3 of each cluster
- *     gate        managedCluster.scores("evenkeel-3").exists(s, s.name == "s3-0a1b2c3d" && s.value
- * > 0) annotation  {"key":"s3-0a1b2c3d","resource":"evenkeel-3","weight":2,"added":["gate", ...]}
+ *     gate        managedCluster.scores("evenkeel-3").exists(s, s.name == "s3-..." && s.value > 0)
+ *     annotation  {"key":"s3-0a1b2c3d","resource":"evenkeel-3","weight":2,"added":["gate", ...]}
  *
- * Evenkeel recognises all three by their form, too, and so finds leftovers after a user wrote or
- * broke the annotation: resources evenkeel-N are Evenkeel's own.
+ * Evenkeel also recognises all three by their form, and so finds leftovers if a user has written or
+ * broken the annotation: resources evenkeel-N are Evenkeel's own.
  *
  * Pure. Strings are in the arena, or borrowed from what is read.
  */
@@ -27,7 +27,7 @@ struct injected_key {
     uint32_t shard; /* below INJECTED_SHARDS */
     uint32_t number;
 };
-enum { INJECTED_SHARDS = 1000, INJECTED_WEIGHT = 10 /* of our prioritizer: the most there is */ };
+enum { INJECTED_SHARDS = 1000, INJECTED_WEIGHT = 10 /* of our prioritizer: the maximum */ };
 
 /*
  * Returns the key of the Placement with this uid, for this number of shards. No other Placement has
@@ -64,5 +64,5 @@ struct injected {
 };
 /* `text` is the annotation's value. A malformed value gives ret->valid == false. */
 void injected_read(struct str text, struct arena *arena, struct injected *ret);
-/* The annotation's value; `gated`: there are gates. "" when the arena failed. */
+/* Returns the annotation's value; `gated`: there are gates. "" if the arena failed. */
 struct str injected_write(const struct injected *injected, bool gated, struct arena *arena);

@@ -22,21 +22,21 @@ karmada_api karmada_api_of_object(struct str api_version, struct str kind);
 
 /* The amounts of a resource in status.resourceSummary. */
 enum karmada_amount {
-    KARMADA_ALLOCATABLE, /* what the cluster's nodes have */
-    KARMADA_ALLOCATING,  /* of pods that wait */
+    KARMADA_ALLOCATABLE, /* of the cluster's nodes */
+    KARMADA_ALLOCATING,  /* of waiting pods */
     KARMADA_ALLOCATED,   /* of pods on nodes */
     KARMADA_AMOUNTS,
 };
 struct karmada_resource {
     struct str name;
-    __int128 nano[KARMADA_AMOUNTS]; /* 0 where it is not given */
-    uint8_t given;                  /* bits 1 << KARMADA_...: those that are */
-    enum quantity_format format;    /* of allocatable less the two others, as Kubernetes keeps it */
+    __int128 nano[KARMADA_AMOUNTS]; /* 0 if not given */
+    uint8_t given;                  /* bits 1 << KARMADA_... of the given amounts */
+    enum quantity_format format;    /* of allocatable less the two others, as in Kubernetes */
     int64_t free;                   /* allocatable less the two others: cpu in thousandths, others
                                        in whole units, rounded away from zero; may be below 0 */
 };
 
-/* ---- resource models: how large the nodes of a cluster are ---- */
+/* ---- resource models: the sizes of a cluster's nodes ---- */
 
 /* One resource of a grade: every node of the grade has at least `amount` of it available. */
 struct karmada_range {
@@ -49,7 +49,7 @@ struct karmada_model {
     int64_t grade;
     const struct karmada_range *ranges; /* by name, each once (the last one that is written) */
     uint32_t range_count;
-    uint64_t nodes; /* that the status counts in this grade; 0 where a later model has the grade */
+    uint64_t nodes; /* the status's count for this grade; 0 if a later model has the grade */
 };
 /* One of status.resourceSummary.allocatableModelings. */
 struct karmada_modeling {
@@ -61,17 +61,17 @@ struct karmada_models {
     const uint32_t *by_grade;                 /* [count]: indices of items */
     const struct karmada_modeling *modelings; /* in order */
     uint32_t modeling_count;
-    bool negative; /* some count of nodes is below 0 */
+    bool negative; /* a count of nodes is below 0 */
 };
 
 struct karmada_cluster {
     struct object_meta meta;
     struct str provider, region;
     bool pull;               /* spec.syncMode: Pull */
-    const struct str *zones; /* spec.zones; where there are none, spec.zone */
+    const struct str *zones; /* spec.zones; without any, spec.zone */
     uint32_t zone_count;
-    struct labels properties; /* labels, and as FIELD_PREFIX NAME provider, region and zone, where
-                                 they are given; of several zones all, in order, with commas */
+    struct labels properties; /* labels; and provider, region and zone, if given, with the key
+                                 FIELD_PREFIX NAME; several zones in order, with commas */
     const struct taint *taints;
     uint32_t taint_count;
     const karmada_api *apis; /* status.apiEnablements: sorted, each once */

@@ -1,8 +1,8 @@
 /*
- * A pod of a member cluster, as Karmada's accurate estimator counts it: each container's requests
- * rounded and added up, no less than the most of an init container, and the overhead. Restartable
- * init containers, requests of the pod as a whole and resizes have no part, other than in struct
- * pod. upstream: karmada pkg/util resource.go AddPodRequest() (v1.18.1).
+ * A pod of a member cluster, as Karmada's accurate estimator counts it: the sum of the containers'
+ * rounded requests, at least the largest of an init container, and the overhead. Unlike in struct
+ * pod, restartable init containers, requests of the whole pod and resizes do not count. upstream:
+ * karmada pkg/util resource.go AddPodRequest() (v1.18.1).
  *
  * Decoded objects own nothing: strings and arrays live in the text or the reader's arena.
  */
@@ -14,9 +14,9 @@ struct karmada_pod {
     struct object_meta meta;
     struct str node_name;      /* empty: not bound */
     bool finished;             /* phase Succeeded or Failed */
-    struct resources requests; /* and "pods", which a container may ask for; what asks for nothing,
-                                  or less, is left out */
-    int64_t beyond;            /* it may ask for so much more of each resource other than cpu,
+    struct resources requests; /* also of "pods", which a container may request; without amounts
+                                  of 0 or less */
+    int64_t beyond;            /* it may request so much more of each resource other than cpu,
                                   memory, ephemeral-storage and pods, because its containers name
                                   more of these than LIMIT_RESOURCES; otherwise 0 */
     bool unschedulable;        /* condition PodScheduled is False, reason Unschedulable */

@@ -1,5 +1,5 @@
 /*
- * A Deployment or a ReplicaSet, as far as its newest pods are found by it.
+ * A Deployment or a ReplicaSet: the parts that are needed to find its newest pods.
  *
  * Decoded objects own nothing: strings and arrays live in the text or the reader's arena.
  */

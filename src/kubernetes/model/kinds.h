@@ -1,7 +1,7 @@
 /*
- * The kinds of Kubernetes objects that Evenkeel lists and watches: one const table. Paths, what the
- * watches ask for, the names of their logs and metrics, which kind an object of a state file is,
- * and the permissions of `evenkeel check cluster` come from it.
+ * The kinds of Kubernetes objects that Evenkeel lists and watches: one const table. It gives the
+ * paths, the queries of watches, the names in logs and metrics, the kind of an object in a state
+ * file, and the permissions of `evenkeel check cluster`.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ enum object_kind {
 };
 enum { OBJECT_KINDS = OBJECT_STATEFUL_SET + 1 };
 
-/* The group of an apiVersion: "apps" of "apps/v1", "" of "v1". */
+/* Returns the group of an apiVersion: "apps" of "apps/v1", "" of "v1". */
 struct str api_group(struct str api_version);
 /* The type that an object, or its list, states. */
 struct object_type {
@@ -82,12 +82,12 @@ enum kind_need {
     KIND_FOR_POLICIES, /* on pods */
     KIND_FOR_VOLUMES,  /* that pods' claims are bound to */
     KIND_FOR_DATA,
-    KIND_FOR_FLEET,      /* which clusters there are */
-    KIND_FOR_PLACEMENTS, /* how they are decided */
+    KIND_FOR_FLEET,      /* the clusters of a fleet */
+    KIND_FOR_PLACEMENTS, /* decisions of Placements */
     KIND_FOR_PLACEMENT_POLICIES,
-    KIND_FOR_MEMBERS, /* which clusters are estimated */
-    KIND_OF_MEMBERS,  /* of clusters that are estimated (members/store.h), at their API servers */
-    KIND_FROM_FILES,  /* nothing is watched: it is read from state files only */
+    KIND_FOR_MEMBERS, /* the list of estimated clusters */
+    KIND_OF_MEMBERS,  /* objects of estimated clusters (members/store.h), at their API servers */
+    KIND_FROM_FILES,  /* not watched: read from state files only */
 };
 
 struct kind_permission {
@@ -120,20 +120,20 @@ static inline bool kind_is_named(const struct watched_kind *row, struct str name
 
 /* Is an object of this type one of the row? A type without a group matches by its kind alone. */
 bool kind_is(const struct watched_kind *row, struct object_type type);
-/* The first row of an object's kind, by its group (any version of it) and kind: a Service of
- * another group has none. NULL: not of the table. */
+/* Returns the first row of an object's kind, by group (any version) and kind: a Service of another
+ * group has none. NULL: not in the table. */
 const struct watched_kind *watched_kind_find(struct object_type type);
 /* Returns the cache's kind for an object's type; OBJECT_OTHER if the cache has none. */
 enum object_kind object_kind_of(struct object_type type);
 
-/* The row of a kind that the cache knows: any but OBJECT_OTHER. */
+/* Returns the row of a kind of the cache: any but OBJECT_OTHER. */
 const struct watched_kind *object_kind_row(enum object_kind kind);
 /* Returns the kind's name in logs and metrics, which no other row has. Static. */
 const char *kind_name(const struct watched_kind *kind);
 
-/* Bytes that the path of every row fits into. */
+/* Enough bytes for the path of every row. */
 enum { KIND_PATH_SIZE = 80 };
-/* "/apis/apps/v1/statefulsets": all objects of a kind. */
+/* Sets *ret to the path of all objects of a kind: "/apis/apps/v1/statefulsets". */
 void kind_path(const struct watched_kind *kind, char ret[static KIND_PATH_SIZE]);
 /* Appends the path of one object: "/apis/apps/v1/namespaces/SCOPE/statefulsets/NAME". `scope` is
  * its namespace, NULL if it is in none. Both must be segments of a path (kube/client/path.h). */

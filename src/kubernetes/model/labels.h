@@ -29,11 +29,11 @@ typedef bool label_lookup_fn(const void *ctx, struct str key, struct str *ret_va
 /* A label_lookup_fn over a struct labels. */
 bool labels_lookup(const void *labels, struct str key, struct str *ret_value);
 
-/* Reads {"k":"v",...} or null. Repeated key: the last wins, as in Go. Kubernetes has no limit on
- * their number, and none is here but the arena's. */
+/* Reads {"k":"v",...} or null. The last of a repeated key wins, as in Go. Like Kubernetes it does
+ * not limit their number; only the arena does. */
 struct labels labels_decode(struct json_reader *r);
 
-/* Both, in the arena; of equal keys the second's counts. On failure arena_failed(). */
+/* Merges both, in the arena; for equal keys the second counts. On failure arena_failed(). */
 struct labels labels_merge(struct labels first, struct labels second, struct arena *arena);
 
 /* upstream: apimachinery validation IsQualifiedName: [prefix/]name. */

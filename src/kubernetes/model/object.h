@@ -1,6 +1,6 @@
 /*
- * Kubernetes objects, as far as spreading needs them, decoded from JSON: what `kubectl get -o json`
- * prints, what a watch sends, what the scheduler posts. Unknown fields and kinds are skipped.
+ * Kubernetes objects, decoded from JSON of `kubectl get -o json`, of watches or of the scheduler:
+ * only the parts that spreading needs. Unknown fields and kinds are skipped.
  *
  * Decoded objects own nothing: strings and arrays live in the text or the reader's arena.
  */
@@ -58,7 +58,7 @@ struct pod {
     uint32_t containers;      /* with initContainers */
     const struct str *claims; /* PersistentVolumeClaims of its volumes; also with POD_RUNNING */
     uint32_t claim_count;
-    const struct mounted_dataset *datasets; /* never decoded: for whoever knows to fill in */
+    const struct mounted_dataset *datasets; /* never decoded: see data/fluid/mounted.h */
     uint32_t dataset_count;
 };
 
@@ -73,7 +73,7 @@ struct node {
     const struct taint *taints;
     uint32_t taint_count;
     bool unschedulable;           /* cordoned */
-    struct resources allocatable; /* and "pods"; none: the node does not say what it has */
+    struct resources allocatable; /* with "pods"; none: the node's status has no amounts */
     const struct node_image *images;
     uint32_t image_count;
 };
@@ -96,10 +96,10 @@ struct object {
 };
 
 enum pod_detail {
-    POD_RUNNING, /* what is asked about pods that run: meta, nodeName, phase, requests,
+    POD_RUNNING, /* the parts that matter of running pods: meta, nodeName, phase, requests,
                       podAffinity and podAntiAffinity, required node affinity, tolerations,
                       schedulerName and claims */
-    POD_WHOLE,   /* everything that an extender or a webhook asks for; no preferences */
+    POD_WHOLE,   /* everything that an extender or a webhook needs; no preferences */
     POD_SCORED,  /* everything */
 };
 

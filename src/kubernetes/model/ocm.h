@@ -1,14 +1,14 @@
 /*
- * Objects of Open Cluster Management, as far as deciding a Placement needs them, decoded from JSON:
- * what `kubectl get -o json` prints and what a watch sends. upstream:
- * open-cluster-management.io/api cluster/v1, v1beta1, v1beta2, v1alpha1 (v1.2.0) and their CRDs.
+ * Objects of Open Cluster Management, decoded from JSON of `kubectl get -o json` or of watches:
+ * only the parts that are needed to decide a Placement. upstream: open-cluster-management.io/api
+ * cluster/v1, v1beta1, v1beta2, v1alpha1 (v1.2.0) and their CRDs.
  *
- * Defaults of the CRDs are applied, as an API server would have. What an API server would have
- * refused is an error of the reader, by path: a word that is not in an enum (with the nearest one
- * if one is near), a number out of its range, a required field of a Placement. A field that is null
- * is absent.
+ * Defaults of the CRDs are applied, as by an API server. Values that an API server would refuse are
+ * errors of the reader, by path: a word that is not in an enum (with the nearest word, if one is
+ * near), a number out of range, a missing required field of a Placement. A field that is null is
+ * absent.
  *
- * Decoders read the object that comes next, whatever it says of its kind. Decoded objects own
+ * Decoders read the object that comes next, and ignore its kind. Decoded objects own
  * nothing: strings and arrays live in the text or the reader's arena. Unknown fields are skipped.
  * An object in a namespace that names none is in `default`, as kubectl reads it.
  */
@@ -21,7 +21,7 @@
 #include "model/placement_term.h"
 
 #define CLAIM_PREFIX "claim:" /* of a claim as a topology key: no label's key can have it */
-/* The key of a claim of that name, in the arena; "" when there is no memory. */
+/* Returns the key of a claim with this name, in the arena; "" without memory. */
 struct str claim_key(struct str name, struct arena *arena);
 
 /* Labels: a ManagedCluster names its exclusive set, a PlacementDecision its Placement and group.
@@ -94,7 +94,7 @@ struct placement_selector {
 
 struct placement_predicate {
     struct placement_selector selector;
-    bool has_cel;             /* a third part: celExpressions that nobody here evaluates */
+    bool has_cel;             /* a third part: celExpressions, which are not evaluated here */
     bool is_gated;            /* one of celExpressions is a gate of ours (model/injected.h) ... */
     struct injected_key gate; /* ... the last of them of this key */
 };
@@ -182,7 +182,7 @@ int placement_group_parse(const struct placement *p, struct arena *arena, struct
 /* ---- PlacementDecision ---- */
 
 struct placement_decision {
-    struct object_meta meta;    /* its label PLACEMENT_LABEL says of which Placement */
+    struct object_meta meta;    /* its label PLACEMENT_LABEL names the Placement */
     const struct str *clusters; /* status.decisions[].clusterName, as listed */
     uint32_t cluster_count;
     uint64_t reasons; /* a hash of status.decisions[].reason: placement_reasons_add() of each */

@@ -1,7 +1,7 @@
 /*
- * Kinds of controllers that are read by name: one table, from which follow what may be in a chain
- * (owners/chain.h) and which rights are asked for (check/permissions.h). Evenkeel reads only the
- * scale subresource of other kinds, if they have one and the rights are granted.
+ * Kinds of controllers that are read by name: one table, which defines the kinds in a chain
+ * (owners/chain.h) and the rights to check (check/permissions.h). Evenkeel reads only the scale
+ * subresource of other kinds, if they have one and the rights are granted.
  */
 #pragma once
 
@@ -18,11 +18,11 @@ enum owner_role {
 struct owner_kind {
     struct str group, kind, plural;
     enum owner_role role;
-    bool selects; /* it has a scale subresource that says what it selects */
+    bool selects; /* it has a scale subresource with a selector */
 };
 
 enum { OWNER_KINDS = 16 };
 extern const struct owner_kind owner_kinds[OWNER_KINDS];
 
-/* NULL: it is not in the table. */
+/* Returns NULL if the type is not in the table. */
 const struct owner_kind *owner_kind_of(struct object_type type);

@@ -1,6 +1,6 @@
 /*
- * The terms of spec.affinity.podAffinity and podAntiAffinity: which pods a pod must or would rather
- * be beside or apart from. upstream: core/v1 PodAffinityTerm.
+ * The terms of spec.affinity.podAffinity and podAntiAffinity: the pods that a pod requires or
+ * prefers to be beside or apart from. upstream: core/v1 PodAffinityTerm.
  */
 #pragma once
 
@@ -44,10 +44,9 @@ struct meant_pod {
     struct labels labels;
 };
 /*
- * Does the term of a pod mean pods like itself, those of its own group? matchLabelKeys never rule
- * it out, and mismatchLabelKeys always do where the pod has the label. upstream:
- * kube-scheduler framework AffinityTerm.Matches(). 0 or -ENOMEM; a selector that does not parse
- * means none.
+ * Does the term of a pod match pods like itself, those of its own group? matchLabelKeys never
+ * exclude them, and mismatchLabelKeys always do if the pod has the label. upstream: kube-scheduler
+ * framework AffinityTerm.Matches(). 0 or -ENOMEM; a selector that does not parse matches none.
  */
 int pod_affinity_means(const struct pod_affinity_term *term, const struct meant_pod *pod,
                        struct arena *arena, bool *ret) MUST_CHECK;
@@ -85,6 +84,6 @@ bool pod_term_names(const struct pod_term *term, struct str namespace);
 
 /* Appends bytes that are equal exactly for equal terms. */
 void pod_terms_key(const struct pod_terms *terms, struct strbuf *out);
-/* A copy that owns its strings, in the arena. 0 or -ENOMEM. */
+/* Copies the terms and their strings into the arena. 0 or -ENOMEM. */
 int pod_terms_copy(const struct pod_terms *from, struct arena *arena,
                    struct pod_terms *ret) MUST_CHECK;

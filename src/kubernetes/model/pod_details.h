@@ -39,7 +39,7 @@ struct pod_mount {
     struct str volume;
     bool in_init_container;
     uint32_t container, mount; /* indexes of the container, and of the mount in it */
-    bool propagates;           /* it says how, in whatever way */
+    bool propagates;           /* it has a mountPropagation */
 };
 
 struct pod_details {
@@ -54,9 +54,9 @@ struct pod_details {
 };
 
 /*
- * Read parts of a pod's JSON text: the first function its metadata (namespace and annotations) and
- * nothing behind, the second its spec. They keep the other members of `ret`. 0, -EINVAL with path
- * and byte, or -ENOMEM.
+ * Read parts of a pod's JSON text: the first function only its metadata (namespace and
+ * annotations), the second its spec. They keep the other members of `ret`. 0, -EINVAL with path and
+ * byte, or -ENOMEM.
  */
 int pod_details_read_metadata(struct str pod, struct arena *arena, struct pod_details *ret,
                               struct err *err) MUST_CHECK;
