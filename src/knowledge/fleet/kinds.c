@@ -7,6 +7,7 @@
 #include "fleet/placement_text.h"
 #include "model/injected.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* Decodes into the reader's arena; the caller reports a full arena. */
@@ -99,6 +100,7 @@ static struct pool *records(void *contents, uint32_t kind) {
         [FLEET_SCORES] = &c->scores,
         [FLEET_NAMESPACES] = &c->namespaces,
     };
+    assert(kind < FLEET_KINDS);
     return pools[kind];
 }
 
