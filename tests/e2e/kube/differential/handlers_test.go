@@ -23,8 +23,17 @@ func compileDriver(t testing.TB, source string, flags ...string) string {
 		compiler = "cc"
 	}
 	driver := filepath.Join(t.TempDir(), strings.TrimSuffix(filepath.Base(source), ".c"))
-	arguments := []string{"-std=gnu11", "-D_GNU_SOURCE", "-O1", "-I" + served.FromRoot(t, "src"),
-		"-I" + filepath.Dir(served.FromRoot(t, "src")), source, library}
+	sources := served.FromRoot(t, "src")
+	arguments := []string{"-std=gnu11", "-D_GNU_SOURCE", "-O1", "-I" + filepath.Dir(sources), source, library}
+	wings, err := filepath.Glob(filepath.Join(sources, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, wing := range wings {
+		if filepath.Ext(wing) == "" {
+			arguments = append(arguments, "-I"+wing)
+		}
+	}
 	arguments = append(arguments, flags...)
 	command := exec.Command(compiler, append(arguments, "-lm", "-pthread", "-o", driver)...)
 	if output, err := command.CombinedOutput(); err != nil {
