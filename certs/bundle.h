@@ -22,5 +22,6 @@ enum { BUNDLE_MAX = 8 }; /* certificates of a joined bundle; what comes later is
 int bundle_join(const struct str *pems, size_t count, int64_t now_s, struct strbuf *ret,
                 struct err *err) MUST_CHECK;
 
-/* The same certificates, in whatever order and however often? False too when there are none. */
+/* Returns true if both have the same certificates, in any order and number; false if they have no
+ * certificate. */
 bool bundle_same(struct str a, struct str b);

@@ -3,7 +3,7 @@
 #
 # A reader in a hurry, whose first language is not English, reads a comment once. What follows made people
 # read twice: a comment that begins with Of, Whose, Who, What, Such, Which, That or "One that", a sentence
-# within it that begins so, and "told", "heard", "is none", "says so". Write a subject, a verb and an object;
+# within it that begins so, and "told", "heard", "there are none", "is none", "says so". Write a subject, a verb and an object;
 # the noun instead of "what"; "Returns ..." for a function.
 . "$(dirname "$0")/common.sh"
 # shellcheck disable=SC2016 # awk expands it
@@ -14,8 +14,8 @@
     }
     FNR == 1 { within = 0 }
     {
+        begins = within && text == "" && begins # the first line has no more than the bar
         text = ""
-        begins = 0
         if (within) {
             text = $0
             sub(/^ *\*( |$)/, "", text)
@@ -31,5 +31,5 @@
     }
     begins && text ~ /^(Of|Whose|Who|What|Such|Which|That|Ones? that) / { complain("begins with no noun"); next }
     text ~ /(^|[.;:] )(Of|Whose|Who|Such|One that) / { complain("a sentence begins with no noun"); next }
-    text ~ /(^| )(told|hears?|heard|tells?|is none|there is none|says? so)([ .,;:]|$)/ { complain("say who does what") }
+    text ~ /(^| )(told|hears?|heard|tells?|is none|there (is|are) none|says? so)([ .,;:]|$)/ { complain("say who does what") }
     END { exit bad }'

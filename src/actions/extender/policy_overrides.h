@@ -1,6 +1,6 @@
 /*
- * What scoring needs besides the cache: where the data is that the pod mounts, how much weight its
- * policy gives to that and to being how near, and in which order the policy fills domains.
+ * Inputs of scoring besides the cache: the location of the data that the pod mounts, the weights
+ * that its policy gives to data and to distance, and the order in which it fills domains.
  *
  * Thread-safe; nothing outlives the arena.
  */
@@ -12,7 +12,7 @@
 
 struct pod_scoring {
     struct fluid_source *fluid;        /* NULL: nothing is known of data */
-    struct policy_source *policies;    /* NULL: there are none */
+    struct policy_source *policies;    /* NULL: no policies */
     const struct policy_list *instead; /* sorted; `policies` is not looked at; NULL: it is */
     struct cache *cache;
 };

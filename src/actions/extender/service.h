@@ -1,5 +1,5 @@
 /*
- * What the extender's endpoints work with, and what they share: refusing, having no opinion, and
+ * The inputs of the extender's endpoints, and their shared acts: refusing, having no opinion, and
  * recording a decision. An endpoint decodes (wire.h), asks the engine, and encodes.
  */
 #pragma once
@@ -59,7 +59,7 @@ bool extender_record(const struct extender *x, const struct extender_call *call,
                      struct recording *ret);
 
 /*
- * What the verbs without an Error field share (`decoded` and `judged` are 0 or -errno with `err`).
+ * Shared by the verbs without an Error field (`decoded` and `judged` are 0 or -errno with `err`).
  * Each returns false when the request has been refused and nothing is left to do.
  */
 /* After decoding: refuses a request that could not be decoded, and every request before the first

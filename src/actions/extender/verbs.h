@@ -1,7 +1,7 @@
 /*
- * What the extender serves, once: the routes, the help of `evenkeel serve`, the metrics of errors
- * and `evenkeel check kube-scheduler-config` all read this list, and a test holds the documents
- * against it.
+ * The one list of the extender's verbs. The routes, the help of `evenkeel serve`, the metrics of
+ * errors and `evenkeel check kube-scheduler-config` all read it, and a test compares the documents
+ * with it.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /*
- * Which PlacementDecisions should hold the clusters of a Placement, and which write comes next on
- * the way there. A selected cluster stays in its object while it stays in its decision group,
+ * Chooses the PlacementDecisions that should hold the clusters of a Placement, and the next write
+ * on the way there. A selected cluster stays in its object while it stays in its decision group,
  * whichever other clusters come and go: a cluster that is in no object for a moment loses its
  * workloads. (OCM sorts clusters by name and cuts the list again each time: issue ocm#1346.)
  *

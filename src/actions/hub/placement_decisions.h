@@ -25,7 +25,7 @@ struct placement_history;
 
 struct placement_decisions_options {
     struct fleet *fleet;            /* borrowed until placement_decisions_free(), as what follows */
-    struct policy_source *policies; /* NULL: there are none */
+    struct policy_source *policies; /* NULL: no policies */
     bool (*is_synced)(void *ctx);   /* are both synced? */
     void *ctx;
     struct kube_client *client;        /* of the hub */

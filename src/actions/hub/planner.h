@@ -39,7 +39,7 @@ struct planner;
 
 struct planner_options {
     struct fleet *fleet;            /* borrowed until planner_free(), as what follows */
-    struct policy_source *policies; /* NULL: there are none */
+    struct policy_source *policies; /* NULL: no policies */
     struct owned_settings settings;
     /* Are all inputs of decisions synced? */
     bool (*is_ready)(void *ctx);

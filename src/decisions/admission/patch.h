@@ -33,7 +33,7 @@ struct patch {
 void patch_init(struct patch *p, struct str document, struct arena *arena);
 
 /*
- * What is to become of a place in the document. The path has member names, indexes of elements that
+ * Changes one place in the document. The path has member names, indexes of elements that
  * exist, and for PATCH_ADD "-" as its last name: a new element at the end.
  *   PATCH_ADD      puts the value there. On a member that exists it replaces, so the caller decides
  *                  what may be overwritten. Parents that are missing or null are made, arrays

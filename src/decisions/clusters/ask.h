@@ -11,7 +11,7 @@
 /* The known objects; both members are borrowed. */
 struct clusters_known {
     struct fleet *fleet;
-    struct policy_source *policies; /* NULL: there are none */
+    struct policy_source *policies; /* NULL: no policies */
 };
 
 /*

@@ -30,9 +30,9 @@ struct ready_constraints {
  * field) or -ENOMEM. */
 int constraints_compile(struct evaluation *e, bool hard);
 /*
- * Returns the pod's own constraints of one kind (hard or soft), compiled before, or the defaults if
- * it has none of either kind; notes each as applied. 0, ALGORITHM_SKIP when there are none, or
- * -errno.
+ * Returns the pod's own constraints of one kind (hard or soft), compiled before. A pod without any
+ * constraint, hard or soft, gets the defaults. Notes each as applied. 0, ALGORITHM_SKIP if the
+ * result is empty, or -errno.
  */
 int constraints_ready(struct evaluation *e, bool hard, struct ready_constraints *ret,
                       struct err *err);

@@ -1,5 +1,5 @@
 /*
- * What the files of the step `estimate` share.
+ * Shared declarations of the step `estimate`.
  */
 #pragma once
 

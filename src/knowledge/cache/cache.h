@@ -307,8 +307,9 @@ int cache_flights(const struct cache_view *v, const struct flight_question *ques
 /*
  * Makes the selector that default constraints use for this pod: it ANDs the selectors of the
  * Services that select the pod, and of its controlling ReplicationController, ReplicaSet or
- * StatefulSet. It has no requirements if there are none. A selector that does not parse is skipped.
- * upstream: plugins/helper DefaultSelector. 0, -E2BIG (the view's steps are spent) or -ENOMEM.
+ * StatefulSet. Without any of these the selector has no requirements. A selector that does not
+ * parse is skipped. upstream: plugins/helper DefaultSelector. 0, -E2BIG (the view's steps are
+ * spent) or -ENOMEM.
  */
 int cache_default_selector(const struct cache_view *v, const struct object_meta *pod,
                            struct arena *arena, struct selector *ret, struct err *err) MUST_CHECK;

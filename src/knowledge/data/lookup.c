@@ -217,7 +217,7 @@ static void drop(void *ctx) {
     lookup_free(ctx);
 }
 
-/* Starts another round if there are objects to read. Returns false if there are none. */
+/* Starts another round if there are objects to read. Returns false otherwise. */
 static bool wait_again(struct lookup *l, const struct http_request *request,
                        const struct fluid_missing *missing) {
     if (!note(l, missing))

@@ -1,7 +1,7 @@
 /*
- * Which APIs a cluster serves. A cluster lists some hundreds, and a scheduler asks each cluster for
- * one of them: so what is kept is a sorted list of hashes. Two APIs with one hash would be taken
- * for one another; with a key that nobody knows that has a chance of 2^-64.
+ * The APIs that a cluster serves. A cluster lists some hundreds, and a scheduler asks each cluster
+ * for one of them: so a cluster keeps a sorted list of hashes. Two APIs with one hash would be
+ * mistaken for each other; the key of the hash is secret, so the chance of that is 2^-64.
  */
 #include "model/karmada.h"
 

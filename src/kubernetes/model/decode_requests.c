@@ -1,6 +1,7 @@
 /*
- * What a pod requests, from its spec and status. Container statuses are matched by name through a
- * sorted array, and lists of amounts are sorted, so the work is O(n log n) of what a user writes.
+ * Reads the requests of a pod from its spec and status. Container statuses are matched by name
+ * through a sorted array, and lists of amounts are sorted, so the work is O(n log n) in the size of
+ * the pod.
  */
 #include "base/json_fields.h"
 #include "base/limits.h"

@@ -1,5 +1,5 @@
 /*
- * What a pod asks a node for, and what a node has: amounts of resources, and ports of the host.
+ * The requests of a pod and the capacity of a node: amounts of resources, and ports of the host.
  * upstream: component-helpers resource PodRequests(), and scheduler/framework Resource.
  */
 #pragma once

@@ -1,5 +1,6 @@
 /*
- * Which parts of PodTopologySpread, the in-tree plugin beside Evenkeel, does a profile turn off?
+ * Finds the parts of PodTopologySpread, the in-tree plugin beside Evenkeel, that a profile turns
+ * off.
  *
  * When kube-scheduler makes room for a pod (preempts), it looks for victims whose removal lets its
  * own plugins pass the pod. It does not ask extenders then, so it finds no victim for a constraint

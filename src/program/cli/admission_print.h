@@ -1,5 +1,5 @@
 /*
- * What `evenkeel simulate --admit` prints.
+ * The output of `evenkeel simulate --admit`.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /*
- * What `evenkeel check policy` prints.
+ * The output of `evenkeel check policy`.
  */
 #pragma once
 

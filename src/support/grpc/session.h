@@ -53,7 +53,7 @@ bool grpc_session_takes_input(const struct grpc_session *s);
  * rest of the output informs the client, then the connection must end. */
 int grpc_session_receive(struct grpc_session *s, struct str bytes, struct err *err) MUST_CHECK;
 
-/* Bytes to be sent, "" if there are none; valid until the next call of any function. */
+/* Returns the bytes to be sent, "" for nothing; valid until the next call of any function. */
 struct str grpc_session_output(struct grpc_session *s);
 /* So many bytes of the output were sent. */
 void grpc_session_sent(struct grpc_session *s, size_t n);

@@ -1,5 +1,5 @@
 /*
- * Which handlers are running, and since when. Nothing else shows that a handler never returns: the
+ * The running handlers and their start times. Nothing else shows that a handler never returns: the
  * watchdog looks at connections, and a thread that waits for the handler just waits.
  *
  * The oldest is found by http_oldest_handler() (http/http.h).

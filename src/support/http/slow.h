@@ -1,5 +1,5 @@
 /*
- * What a slow request waited for. A stopwatch adds up the time of each part of a request; when a
+ * Finds the cause of a slow request. A stopwatch adds up the time of each part of a request; when a
  * request has taken LIMIT_HTTP_SLOW_MS or more, its cause is counted and logged, with its client.
  *
  * Threads: a stopwatch belongs to its exchange; while the request is a large question's, to the

@@ -45,8 +45,9 @@ struct fluid_locality {
     int32_t keep_others_off;  /* weight with which pods without a dataset prefer nodes that hold
                                  none; 0: no preference */
     bool requires_others_off; /* pods without a dataset, except Fluid's, must use such nodes */
-    /* Gets the values of `key` on the nodes with label `label`: "true", in a stable order; none if
-     * there are none or too many. They live as long as the arena of the edit. 0 or -ENOMEM. */
+    /* Gets the values of `key` on the nodes with label `label`: "true", in a stable order; no value
+     * if no node has the label, or too many do. They live as long as the arena of the edit. 0 or
+     * -ENOMEM. */
     int (*places)(const void *ctx, const char *label, const char *key, const struct str **ret,
                   uint32_t *ret_count);
     const void *ctx;

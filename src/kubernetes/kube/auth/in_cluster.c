@@ -1,7 +1,7 @@
 /*
- * What every pod with a service account finds: the API server's address in its environment, and a
- * mounted folder. upstream: client-go rest/config.go InClusterConfig, tools/clientcmd
- * inClusterClientConfig.
+ * Every pod with a service account has the API server's address in its environment, and a mounted
+ * folder with the token and the CA. upstream: client-go rest/config.go InClusterConfig,
+ * tools/clientcmd inClusterClientConfig.
  */
 #include "kube/auth/in_cluster.h"
 

@@ -1,5 +1,5 @@
 /*
- * What to ask next. The three requests and how they follow each other:
+ * Decides the next request. The three requests and their order:
  *
  *     watch-list --(marker)--> watch --(end, cut, 429)--> watch
  *         |  ^                   |
