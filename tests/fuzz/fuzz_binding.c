@@ -6,6 +6,7 @@
  */
 #include "fuzz/fuzz.h"
 
+#include "base/json_fields.h"
 #include "explain/binding.h"
 #include "karmada/applied.h"
 #include "lines/karmada_options.h"
