@@ -34,7 +34,7 @@ struct looking {
 
     uint8_t *fits; /* [slots]: passes OCM's own filters */
     /* Mode Scores. */
-    const uint8_t *members;    /* [slots]: have an item; NULL: OCM does not heed items yet */
+    const uint8_t *members;    /* [slots]: keep their place; NULL: OCM does not heed items yet */
     uint8_t *without;          /* [slots]: refused, and left out */
     uint32_t *refused_at;      /* [slots]: index in o->refused, from 1; NULL: nothing is refused */
     bool at_once;              /* all moves begin: we decided nothing before */

@@ -27,6 +27,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     PATIENCE_MS = 5000, /* until a condition reports that OCM has not answered yet */
@@ -52,6 +53,24 @@ static uint64_t hash_of_versions(const struct looking *x) {
 /* Does the Placement already heed its own items? */
 static bool had_own_key(const struct looking *x) {
     return x->injected.valid && injected_key_eq(x->injected.key, x->ret->key);
+}
+
+static bool is_gated(const struct looking *x) {
+    bool any = false;
+    for (uint32_t i = 0; i < x->placement.predicate_count; i++)
+        any = any || x->placement.predicates[i].is_gated;
+    return any;
+}
+
+/* Does OCM take clusters without an item, though the terms in force are hard? Until the first gate
+ * it does. Somebody who removes a gate adds no members: it is put back. */
+static bool is_open(const struct looking *x) {
+    struct ocm_terms terms;
+    bool hard = false;
+    ocm_terms_find(&x->placement, &x->policy, &terms);
+    for (uint32_t t = 0; t < terms.count; t++)
+        hard = hard || terms.items[t].hard;
+    return hard && had_own_key(x) && !is_gated(x) && !x->injected.gated;
 }
 
 /* Marks the clusters that have the Placement's item. [slots]. NULL: no memory or steps are left. */
@@ -570,13 +589,6 @@ static int wait_for_ocm(struct looking *x, const uint32_t *missing, uint32_t cou
 
 /* ---- when the gate may go in ---- */
 
-static bool is_gated(const struct looking *x) {
-    bool any = false;
-    for (uint32_t i = 0; i < x->placement.predicate_count; i++)
-        any = any || x->placement.predicates[i].is_gated;
-    return any;
-}
-
 /* Would adding the gate now remove clusters? OCM watches Placements and scores separately, and may
  * not have seen our scores yet. */
 static bool may_lose(const struct looking *x) {
@@ -699,11 +711,27 @@ static int publish(struct looking *x, const uint8_t *has, uint32_t has_count) {
     return r == 0 && !waits ? inject(x, heeds) : r;
 }
 
-/* Sets d.current, the last decision. It is the items once OCM heeds them, because OCM replaces
+/* Returns the members: clusters with an item, and all that OCM has decided while it is open.
+ * [slots]. NULL: no memory. */
+static const uint8_t *find_members(struct looking *x, const uint8_t *has) {
+    if (!is_open(x))
+        return has;
+    uint8_t *members = arena_alloc(x->arena, x->slots);
+    if (members == NULL)
+        return NULL;
+    memcpy(members, has, x->slots);
+    for (const struct fleet_decision *d = x->existing; d != NULL; d = d->next)
+        for (uint32_t i = 0; i < d->slot_count && !layout_is_foreign(d, x->placement.meta.uid); i++)
+            members[d->slots[i]] = 1;
+    return members;
+}
+
+/* Sets d.current, the last decision. It is the members once OCM heeds items, because OCM replaces
  * clusters that go before we know. A new Placement that never heeded items has none to keep. */
 static int take_for_current(struct looking *x, const uint8_t *has, uint32_t has_count) {
     const bool heeds = had_own_key(x);
-    uint32_t *slots = arena_array(x->arena, has_count, sizeof *slots), count = 0;
+    const uint32_t most = has_count + x->d.current_count;
+    uint32_t *slots = arena_array(x->arena, most, sizeof *slots), count = 0;
     if (slots == NULL)
         return -ENOMEM;
     x->at_once = x->injected.valid && !heeds;
@@ -712,7 +740,7 @@ static int take_for_current(struct looking *x, const uint8_t *has, uint32_t has_
     if (!heeds)
         return 0;
     for (uint32_t slot = 0; slot < x->slots; slot++)
-        if (has[slot] != 0)
+        if (has[slot] != 0 || (x->members[slot] != 0 && x->fits[slot] != 0))
             slots[count++] = slot;
     x->d.current = slots;
     x->d.current_count = count;
@@ -734,7 +762,8 @@ int scored_look(struct looking *x) {
     int r = leave_out_refused(x, has);
     if (r != 0)
         return r;
-    x->members = had_own_key(x) ? has : NULL;
+    if (had_own_key(x) && (x->members = find_members(x, has)) == NULL)
+        return err_set(x->err, -ENOMEM, "no memory for the members of a Placement");
     r = owned_decide(x);
     if (r != 0)
         return r;

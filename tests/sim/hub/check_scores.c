@@ -100,6 +100,23 @@ static bool mentions(const cJSON *placement, const struct wish *wish) {
     return has;
 }
 
+static bool is_gate(const cJSON *expression) {
+    const char *text = cJSON_GetStringValue(expression);
+    return text != NULL && strncmp(text, "managedCluster.scores(\"evenkeel-", 32) == 0;
+}
+
+static uint32_t count_gates(const cJSON *placement) {
+    const cJSON *list = part(part(placement, "spec"), "predicates");
+    uint32_t count = 0;
+    for (const cJSON *p = list != NULL ? list->child : NULL; p != NULL; p = p->next) {
+        const cJSON *all =
+            part(part(part(p, "requiredClusterSelector"), "celSelector"), "celExpressions");
+        for (const cJSON *e = all != NULL ? all->child : NULL; e != NULL; e = e->next)
+            count += is_gate(e);
+    }
+    return count;
+}
+
 /* Is there another single item that could have come or gone, on the way to what is planned, and
  * keeps the hard term? */
 static bool could_hold(struct world *w, const struct judged *j, int most, const uint8_t *left) {
@@ -131,8 +148,9 @@ static void find_left_out(const struct world *w, const struct wish *wish, uint8_
 
 static void check_items_skew(struct world *w, const struct judged *j) {
     struct wish *wish = j->wish;
-    if (!j->fair || !(wish->terms & TERM_ZONE_HARD) || !mentions(placement_of(w, wish), wish))
-        return; /* OCM does not heed them yet */
+    if (!j->fair || !(wish->terms & TERM_ZONE_HARD) || !mentions(placement_of(w, wish), wish) ||
+        count_gates(placement_of(w, wish)) == 0)
+        return; /* OCM does not heed them yet, or takes others beside them */
     if (wish->number == 1)
         return; /* of two items OCM takes one */
     uint8_t *left = check_new_flags(w);
@@ -266,11 +284,6 @@ static bool is_ours(const cJSON *configuration) {
     return strncmp(resource, "evenkeel-", 9) == 0;
 }
 
-static bool is_gate(const cJSON *expression) {
-    const char *text = cJSON_GetStringValue(expression);
-    return text != NULL && strncmp(text, "managedCluster.scores(\"evenkeel-", 32) == 0;
-}
-
 /* Takes items away for which `goes` says so; returns how many are left. */
 static int strip(cJSON *list, bool (*goes)(const cJSON *item)) {
     cJSON *next;
@@ -304,18 +317,6 @@ static cJSON *spec_without_ours(const cJSON *placement) {
     if (predicates != NULL && strip(predicates, is_bare) == 0)
         cJSON_DeleteItemFromObjectCaseSensitive(spec, "predicates");
     return spec;
-}
-
-static uint32_t count_gates(const cJSON *placement) {
-    const cJSON *list = part(part(placement, "spec"), "predicates");
-    uint32_t count = 0;
-    for (const cJSON *p = list != NULL ? list->child : NULL; p != NULL; p = p->next) {
-        const cJSON *all =
-            part(part(part(p, "requiredClusterSelector"), "celSelector"), "celExpressions");
-        for (const cJSON *e = all != NULL ? all->child : NULL; e != NULL; e = e->next)
-            count += is_gate(e);
-    }
-    return count;
 }
 
 static uint32_t count_ours(const cJSON *placement) {
@@ -409,14 +410,13 @@ static void check_ocm_decided(struct world *w, const struct ocm_step *step, cons
 }
 
 /* Before OCM is told all, it may add clusters that have no item, for which there may be no room:
- * these go when it is. So do those that it has added while terms were soft. */
+ * these go when it is. */
 static void note_opened(const struct world *w, const struct ocm_step *step, const uint8_t *after) {
     struct wish *wish = step->wish;
-    const bool prefers = mentions(placement_of(w, wish), wish);
-    const bool told = prefers && (step->gated || !is_hard(wish));
+    const bool told = mentions(placement_of(w, wish), wish) && (step->gated || !is_hard(wish));
     bool adds = false;
     for (unsigned i = 0; i < w->cluster_count; i++)
-        adds = adds || (after[i] > 0 && wish->items[i] == 0 && (prefers || step->before[i] == 0));
+        adds = adds || (after[i] > 0 && step->before[i] == 0 && wish->items[i] == 0);
     wish->opened = !told && (wish->opened || (wish_is_scored(w, wish) && adds));
 }
 

@@ -198,6 +198,34 @@ static void a_live_one_with_hard_terms(void **state) {
     assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "True Even");
 }
 
+/* OCM has filled up with e2, e3 and e4, for which there is no item, when the terms become hard.
+ * They are members: hard terms take no cluster away that runs the workload. */
+static void soft_terms_become_hard(void **state) {
+    (void)state;
+    seven_and_two();
+    played_placement(&hub, SCORED "," DRAWN, SOFT NUMBER("4") PRIORITIZER);
+    hub.check = ocm_looks;
+    (void)played_settle(&hub);
+    played_is(&hub, "p-decision-1: e0 e1 w0 w1");
+    hub.check = NULL;
+    cJSON *spec = cJSON_GetObjectItemCaseSensitive(hub.placement, "spec");
+    cJSON_SetNumberValue(cJSON_GetObjectItemCaseSensitive(spec, "numberOfClusters"), 7);
+    cJSON_ReplaceItemInObjectCaseSensitive(
+        spec, "spreadPolicy",
+        cJSON_Parse(
+            "{\"spreadConstraints\":[{\"topologyKey\":\"zone\",\"topologyKeyType\":\"Label\","
+            "\"maxSkew\":1,\"whenUnsatisfiable\":\"DoNotSchedule\"}]}"));
+    give_placement();
+    played_ocm(&hub);
+    played_is(&hub, "p-decision-1: e0 e1 e2 e3 e4 w0 w1");
+    watch_skew();
+    (void)played_settle(&hub);
+    assert_string_not_equal(gate_of_first(), "");
+    assert_int_equal(fewest, 7);
+    played_is(&hub, "p-decision-1: e0 e1 e2 e3 e4 w0 w1");
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "False Skewed");
+}
+
 /* Where OCM has nothing to write it shows nothing, and has as long as one that refuses. That it is
  * even is said at once. */
 static void a_live_one_that_is_even(void **state) {
@@ -1373,4 +1401,5 @@ int main(void) {
         TEST(what_goes_waits_to_be_seen),
     };
     return cmocka_run_group_tests_name("Placements in mode Scores", tests, NULL, NULL);
+        TEST(soft_terms_become_hard),
 }
