@@ -109,11 +109,13 @@ struct owned {
     struct owned_write last; /* without path and body */
     int64_t last_ms;         /* when it was taken or answered */
     /* Mode Scores. */
-    bool asks;         /* OCM has all scores, but has not decided as planned */
-    int64_t asked_ms;  /* since when */
-    uint64_t versions; /* of its decisions, when the last write was wanted: a hash */
-    uint64_t inputs;   /* of the cluster of the last item */
-    bool behind;       /* OCM's status lags behind its decisions, since behind_ms */
+    bool asks;                /* OCM has scores that its decisions do not show yet */
+    int64_t asked_ms;         /* since when */
+    uint32_t asked_count;     /* fewer clusters in its decisions are no answer */
+    uint64_t asked_decisions; /* a hash of the clusters that it had decided before it answers */
+    uint64_t versions;        /* of its decisions, when the last write was wanted: a hash */
+    uint64_t inputs;          /* of the cluster of the last item */
+    bool behind;              /* OCM's status lags behind its decisions, since behind_ms */
     int64_t behind_ms;
     struct owned_refused *refused; /* owned */
     uint32_t refused_count, refused_cap;

@@ -224,18 +224,46 @@ static int64_t refused_after(const struct looking *x) {
     return slow > x->q->settings->refused_after_ms ? slow : x->q->settings->refused_after_ms;
 }
 
-/* Has OCM done anything since it was asked? If it does not run, it refuses no cluster. */
-static bool is_alive(const struct looking *x) {
-    return x->o->versions != hash_of_versions(x) || x->q->answered_ms > x->o->asked_ms;
+static uint64_t hash_of_decisions(const struct looking *x) {
+    uint64_t hash = 0; /* their order does not matter */
+    for (uint32_t i = 0; i < x->decision_count; i++)
+        hash += hash_mix(1, x->decisions[i]);
+    return hash;
 }
 
-/* A new leader has not seen what OCM wrote before. */
+/* Counts OCM's clusters that it has no reason to take away. */
+static uint32_t count_kept(const struct looking *x) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < x->decision_count; i++) {
+        const uint32_t slot = x->decisions[i];
+        count += x->fits[slot] != 0 && (x->members == NULL || x->members[slot] != 0);
+    }
+    return count;
+}
+
+/* From now on an answer of OCM shows in its decisions. */
+static void note_decisions(struct looking *x) {
+    x->o->asked_count = count_kept(x);
+    x->o->asked_decisions = hash_of_decisions(x);
+}
+
+/* Has OCM answered since the last write, here or for another Placement? An OCM that does not run,
+ * or that only takes clusters away, refuses no cluster. */
+static bool is_alive(const struct looking *x) {
+    return x->o->asked_decisions != hash_of_decisions(x) || x->q->answered_ms > x->o->asked_ms;
+}
+
+/* Begins to wait for OCM, and begins anew when it takes clusters away. A new leader has not seen
+ * what OCM wrote before. */
 static void begin_asking(struct looking *x) {
     struct owned *o = x->o;
-    if (o->asks)
+    const bool shrank = count_kept(x) < o->asked_count;
+    if (o->asks && !shrank)
         return;
     o->asks = true;
     o->asked_ms = x->q->now_ms;
+    if (shrank || o->versions == 0)
+        note_decisions(x);
     if (o->versions == 0)
         o->versions = hash_of_versions(x);
 }
@@ -253,6 +281,17 @@ static int refuse_all(struct looking *x, const uint32_t *slots, uint32_t count) 
     x->o->asks = false;
     plan_without(x, are_noted);
     return 0;
+}
+
+/* Does OCM say that it decides nothing? It may have found a mistake that Evenkeel cannot see, such
+ * as a CEL expression that does not compile. Then it refuses no cluster. */
+static int find_mistake(struct looking *x, bool *ret, struct str *ret_message) {
+    struct status_condition ocms;
+    int r = status_find(x->state.status, x->d.conditions[CONDITION_MISCONFIGURED].type, x->arena,
+                        &ocms, x->err);
+    *ret = r == 0 && str_eq(ocms.status, ocm_status_names[OCM_TRUE]);
+    *ret_message = *ret ? ocms.message : STR("");
+    return r;
 }
 
 /* ---- which items OCM has not seen ---- */
@@ -296,11 +335,10 @@ static int find_unseen(struct scored_changes *p) {
     return 0;
 }
 
-/* Does an item wait so long that the condition must report it? */
-static bool is_waited_for(const struct looking *x) {
-    const struct owned *o = x->o;
-    return o->asks && x->q->now_ms - o->asked_ms >= PATIENCE_MS &&
-           o->versions == hash_of_versions(x);
+/* Does an item wait so long for OCM that the condition must report it? */
+static bool is_waited_for(const struct scored_changes *p) {
+    const struct owned *o = p->x->o;
+    return p->unseen != NULL && o->asks && p->x->q->now_ms - o->asked_ms >= PATIENCE_MS;
 }
 
 /* Waits for OCM's answer to the items before the next one. *ret_goes_on: has waited long enough. */
@@ -323,11 +361,15 @@ static int wait_to_be_seen(struct scored_changes *p, bool *ret_goes_on) {
     for (uint32_t slot = 0; slot < x->slots; slot++)
         if (p->unseen[slot] != 0 && p->has[slot] != 0)
             missing[count++] = slot;
-    p->unseen = NULL;
-    if (may_refuse || count == 0)
-        return 0;
-    *ret_goes_on = false;
-    return refuse_all(x, missing, count);
+    bool mistaken;
+    struct str message;
+    int r = find_mistake(x, &mistaken, &message);
+    *ret_goes_on = r == 0 && !mistaken && (may_refuse || count == 0);
+    if (r == 0 && mistaken)
+        owned_wake_in(x, after);
+    if (*ret_goes_on)
+        p->unseen = NULL;
+    return r != 0 || mistaken || *ret_goes_on ? r : refuse_all(x, missing, count);
 }
 
 /* ---- which item comes next ---- */
@@ -350,10 +392,13 @@ static int find_changes(struct scored_changes *p) {
     return 0;
 }
 
-/* From now on OCM has something to answer. */
-static void begin_writing(struct looking *x) {
+/* From now on OCM has something to answer. `goes`: it may answer with one cluster fewer. */
+static void begin_writing(struct looking *x, bool goes) {
     x->o->asks = false;
     x->o->versions = hash_of_versions(x);
+    note_decisions(x);
+    if (goes && x->o->asked_count > 0)
+        x->o->asked_count--;
 }
 
 /* Returns how long the AddOnPlacementScore of that cluster must not be written. */
@@ -396,9 +441,7 @@ static uint32_t next_of_soft(const struct scored_changes *p) {
 /* TOPOLOGY_NONE: the next item must wait. */
 static int next_of_hard(struct scored_changes *p, uint32_t *ret) {
     bool goes_on = true;
-    int r = had_own_key(p->x) && p->x->injected.gated ? find_unseen(p) : 0;
-    if (r == 0)
-        r = scored_next_of_hard(p, ret);
+    int r = scored_next_of_hard(p, ret);
     if (r != 0 || *ret != TOPOLOGY_NONE || p->unseen == NULL)
         return r;
     r = wait_to_be_seen(p, &goes_on);
@@ -426,7 +469,7 @@ static int write_item(struct scored_changes *p) {
     const bool exists = find_object(x, slot, &object);
     const bool is_full = exists && object.item_count >= LIMIT_SCORE_ITEMS; /* of other Placements */
     if (exists || denied > 0) /* a new object has no item yet */
-        begin_writing(x);
+        begin_writing(x, p->has[slot] != 0);
     if (p->has[slot] == 0 && (denied > 0 || is_full)) {
         plan_without(x, scored_refuse(x->o, ocm_cluster_name(&x->d, slot),
                                       fleet_cluster(x->q->view, slot)->inputs, x->q->now_ms,
@@ -484,7 +527,6 @@ static struct ocm_condition waiting_for_scores(void) {
                    "OCM has not decided by all scores yet: it is slow, or does not run");
 }
 
-/* OCM found a mistake that Evenkeel cannot see, such as a CEL expression that does not compile. */
 static struct ocm_condition misconfigured(struct looking *x, struct str message) {
     return (struct ocm_condition){
         owned_spread_condition, OCM_UNKNOWN, ocm_spread_reason_names[OCM_SPREAD_MISCONFIGURED],
@@ -514,6 +556,16 @@ static struct ocm_condition refused_condition(struct looking *x) {
                               arena_str(x->arena, strbuf_str(&text))};
     strbuf_done(&text);
     return c;
+}
+
+/* The condition when OCM has not answered for some time: it names OCM's own reason, if it has one.
+ */
+static int waiting_condition(struct looking *x, struct ocm_condition *ret) {
+    bool mistaken;
+    struct str message;
+    int r = find_mistake(x, &mistaken, &message);
+    *ret = mistaken ? misconfigured(x, message) : waiting_for_scores();
+    return r;
 }
 
 static int write_condition(struct looking *x, struct ocm_condition condition) {
@@ -567,13 +619,13 @@ static int wait_for_ocm(struct looking *x, const uint32_t *missing, uint32_t cou
     if (waited < PATIENCE_MS)
         owned_wake_in(x, PATIENCE_MS - waited);
     owned_wake_in(x, waited < after ? after - waited : after);
-    struct status_condition ocms;
-    int r = status_find(x->state.status, x->d.conditions[CONDITION_MISCONFIGURED].type, x->arena,
-                        &ocms, x->err);
+    bool mistaken;
+    struct str message;
+    int r = find_mistake(x, &mistaken, &message);
     if (r != 0)
         return r;
-    if (waited >= PATIENCE_MS && str_eq(ocms.status, ocm_status_names[OCM_TRUE]))
-        return write_condition(x, misconfigured(x, ocms.message));
+    if (waited >= PATIENCE_MS && mistaken)
+        return write_condition(x, misconfigured(x, message));
     if (is_over(x) && has_room && count > 0)
         return refuse_all(x, missing, count);
     if (waited < PATIENCE_MS)
@@ -688,7 +740,7 @@ static int inject(struct looking *x, bool gate) {
         return leave_undone(x);
     if (lacks == ADMISSION_UNCHANGED)
         return gate ? look_at_decisions(x) : wait_to_gate(x);
-    begin_writing(x);
+    begin_writing(x, false);
     return scored_write_injection(x, patch.document);
 }
 
@@ -699,9 +751,15 @@ static int publish(struct looking *x, const uint8_t *has, uint32_t has_count) {
     if (r != 0)
         return r;
     if (p.add_count + p.remove_count > 0) {
-        const struct ocm_condition condition =
-            is_waited_for(x) ? waiting_for_scores() : condition_now(x);
-        r = owned_mend_condition(x, &condition);
+        if (owned_has_hard_terms(x) && had_own_key(x) && is_gated(x))
+            r = find_unseen(&p);
+        if (r != 0)
+            return r;
+        struct ocm_condition condition = condition_now(x);
+        if (is_waited_for(&p))
+            r = waiting_condition(x, &condition);
+        if (r == 0)
+            r = owned_mend_condition(x, &condition);
         return r == 0 && x->ret->write.what == OWNED_NOTHING ? write_item(&p) : r;
     }
     if (may_lose(x))

@@ -797,6 +797,7 @@ static void twice_as_long(void **state) {
     for (int times = 1; times <= 2; times++) {
         (void)played_settle(&hub);
         hub.now_ms += 30000;
+        hub.answered_ms = hub.now_ms; /* for another Placement: here it has nothing to change */
         (void)played_settle(&hub);
         (void)played_settle(&hub);
         assert_int_equal(hub.answer.refused, 1);
@@ -1290,6 +1291,60 @@ static void one_that_is_never_seen(void **state) {
     played_is(&hub, "p-decision-1: a0 a1 a2 a3 b0 b1 b2 b3 b4");
 }
 
+/* An OCM that starts anew may take clusters away that it is to keep. That is no answer to an item,
+ * and no sign that it refuses the clusters. */
+static void ocm_takes_all_away(void **state) {
+    (void)state;
+    four_of_three_zones(8, GATE);
+    zone_c_is_lost();
+    (void)played_settle(&hub);
+    played_decision(&hub, "p-decision-1", "a0");
+    (void)played_settle(&hub);
+    hub.now_ms += 30000;
+    (void)played_settle(&hub);
+    assert_int_equal(hub.owned.refused_count, 0);
+    hub.now_ms += 269999;
+    (void)played_settle(&hub);
+    assert_int_equal(hub.owned.refused_count, 0);
+}
+
+/* Nor does OCM refuse a cluster while it says that it decides nothing. */
+static void unseen_and_misconfigured(void **state) {
+    (void)state;
+    four_of_three_zones(8, GATE);
+    zone_c_is_lost();
+    (void)played_settle(&hub);
+    cJSON_AddItemToArray(
+        cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(hub.placement, "status"),
+                                         "conditions"),
+        cJSON_Parse("{\"type\":\"PlacementMisconfigured\",\"status\":\"True\",\"reason\":"
+                    "\"Misconfigured\",\"message\":\"Predicate:no overload\"}"));
+    give_placement();
+    (void)played_settle(&hub);
+    hub.now_ms += 3600000;
+    hub.answered_ms = hub.now_ms;
+    (void)played_settle(&hub);
+    hub.now_ms += 1000;
+    (void)played_settle(&hub);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "Unknown Misconfigured");
+    assert_int_equal(hub.owned.refused_count, 0);
+}
+
+/* A condition that says that all is well is not true while an item waits, though OCM has written.
+ */
+static void it_waits_and_ocm_writes(void **state) {
+    (void)state;
+    four_of_three_zones(8, GATE);
+    zone_c_is_lost();
+    (void)played_settle(&hub);
+    played_decision(&hub, "p-decision-1", "a0 a1 a2 a3 b0 b1 b2 b3");
+    hub.now_ms += 5000;
+    (void)played_settle(&hub);
+    hub.now_ms += 1000;
+    (void)played_settle(&hub);
+    assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "Unknown WaitingForScores");
+}
+
 /* An OCM that does not run refuses nobody. */
 static void nobody_sees_it(void **state) {
     (void)state;
@@ -1346,6 +1401,7 @@ int main(void) {
         TEST(fewer_than_asked_for),
         TEST(a_live_one),
         TEST(a_live_one_with_hard_terms),
+        TEST(soft_terms_become_hard),
         TEST(a_live_one_that_is_even),
         TEST(the_status_comes_later),
         TEST(a_gate_is_taken_away),
@@ -1397,9 +1453,11 @@ int main(void) {
         TEST(what_comes_waits_to_be_seen),
         TEST(one_that_is_never_seen),
         TEST(nobody_sees_it),
+        TEST(ocm_takes_all_away),
+        TEST(unseen_and_misconfigured),
+        TEST(it_waits_and_ocm_writes),
         TEST(what_comes_where_ocm_may_refuse),
         TEST(what_goes_waits_to_be_seen),
     };
     return cmocka_run_group_tests_name("Placements in mode Scores", tests, NULL, NULL);
-        TEST(soft_terms_become_hard),
 }
