@@ -110,12 +110,30 @@ static struct pool *records(void *contents, uint32_t kind) {
     return &c->records;
 }
 
+/* Forgets the Cluster, but leaves its record in the list until the listing has ended: a listing may
+ * drop all Clusters, and each removal from the list moves those behind it. */
 static void drop(void *contents, uint32_t kind, uint32_t id) {
-    const struct clusters *c = contents;
-    const struct known_cluster *k = pool_at(&c->records, id);
-    bool found;
+    struct clusters *c = contents;
+    struct known_cluster *k = pool_at(&c->records, id);
     (void)kind;
-    forget_at(contents, karmada_clusters_find(c, k->cluster.meta.name, &found));
+    arena_done(&k->arena);
+    k->is_gone = true;
+    pool_hide(&c->records, id);
+}
+
+static void listed(void *contents, uint32_t kind, enum informer_listing how) {
+    struct clusters *c = contents;
+    uint32_t kept = 0;
+    (void)kind;
+    for (uint32_t i = 0; how != LISTING_BEGINS && i < c->count; i++) {
+        struct known_cluster *k = c->items[i];
+        if (k->is_gone)
+            pool_give(&c->records, k->id);
+        else
+            c->items[kept++] = k;
+    }
+    if (how != LISTING_BEGINS)
+        c->count = kept;
 }
 
 static const struct informer_kind kinds[] = {
@@ -131,5 +149,6 @@ const struct informer_store karmada_clusters = {.what = "Karmada's clusters",
                                                 .close = close_clusters,
                                                 .records = records,
                                                 .drop = drop,
+                                                .listed = listed,
                                                 /* 404 does not mean that Karmada has no clusters */
                                                 .required = true};

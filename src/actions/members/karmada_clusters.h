@@ -13,6 +13,7 @@ struct known_cluster {
     struct member_cluster cluster;
     uint64_t serial; /* changes with the cluster */
     uint32_t id;     /* of the record */
+    bool is_gone;    /* the listing that is ending has dropped it */
 };
 
 /* All Clusters. */

@@ -57,8 +57,8 @@ void pool_give(struct pool *p, uint32_t id) {
     assert(pool_live(p, id));
     memcpy(pool_at(p, id), &p->free_head, sizeof p->free_head);
     p->free_head = id;
-    p->live[id / 64] &= ~bit_of(id);
     pool_hide(p, id);
+    p->live[id / 64] &= ~bit_of(id);
     p->count--;
 }
 
@@ -84,6 +84,7 @@ void pool_done(struct pool *p) {
 /* ---- listings ---- */
 
 void pool_show(struct pool *p, uint32_t id) {
+    assert(pool_live(p, id));
     struct pool_marks *m = &p->marks[id / 64];
     const uint64_t bit = bit_of(id);
     if (p->listing && !(m->known & bit))
@@ -93,6 +94,7 @@ void pool_show(struct pool *p, uint32_t id) {
 }
 
 void pool_hide(struct pool *p, uint32_t id) {
+    assert(pool_live(p, id));
     struct pool_marks *m = &p->marks[id / 64];
     const uint64_t others = ~bit_of(id);
     *m = (struct pool_marks){m->known & others, m->shown & others, m->fresh & others};
