@@ -3,7 +3,6 @@
 #include "base/limits.h"
 #include "base/table.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,16 +51,22 @@ static int by_label(const void *a, const void *b) {
     return str_cmp((*(struct value *const *)a)->label, (*(struct value *const *)b)->label);
 }
 
+/* The last of equal labels comes first: it counts, as it does for other readers of JSON. */
+static int by_label_and_place(const void *a, const void *b) {
+    const struct value *x = *(struct value *const *)a, *y = *(struct value *const *)b;
+    const int order = by_label(a, b);
+    return order != 0 ? order : (x->at < y->at) - (x->at > y->at);
+}
+
 /* Call when all members of a container have been read: sets its label, and sorts its members. */
 static void end_container(struct value *v) {
     if (v->kind == JSON_OBJECT && v->up != NULL && v->up->kind == JSON_ARRAY)
         v->label = value_member(v, STR("name"))->text;
     if (v->count <= FEW || (v->labels = arena_array(v->of->arena, v->count, sizeof v)) == NULL)
         return; /* the members are searched one by one */
-    uint32_t n = 0;
     for (struct value *item = v->first; item != NULL; item = item->next)
-        v->labels[n++] = item;
-    qsort(v->labels, n, sizeof v, by_label);
+        v->labels[item->at] = item;
+    qsort(v->labels, v->count, sizeof v, by_label_and_place);
 }
 
 static void read_all(struct answer *a, struct json_reader *r) {
@@ -104,10 +109,28 @@ int answer_check(const struct answer *a, const struct strbuf *out, struct err *e
 
 /* ---- values ---- */
 
+/* Writes the path of a value: "decisions[3].number". */
+static void put_path(const struct value *v, struct strbuf *out) {
+    const struct value *path[LIMIT_JSON_DEPTH];
+    uint32_t depth = 0;
+    for (; v->up != NULL && depth < LIMIT_JSON_DEPTH; v = v->up)
+        path[depth++] = v;
+    while (depth-- > 0) {
+        v = path[depth];
+        if (v->up->kind == JSON_ARRAY)
+            strbuf_appendf(out, "[%u]", v->at);
+        else
+            strbuf_appendf(out, ".%.*s", STR_ARG(v->label));
+    }
+}
+
 static const struct value *refuse(const struct value *v, const char *expected) {
-    if (v->of->error.code == 0)
-        (void)err_set(&v->of->error, -EINVAL, "answer: '%.*s' is not %s", STR_ARG(v->label),
-                      expected);
+    CLEANUP(strbuf_done) struct strbuf path = {.max = 400}; /* a longer one is cut */
+    if (v->of->error.code != 0)
+        return &v->of->missing;
+    put_path(v, &path);
+    (void)err_set(&v->of->error, -EINVAL, "answer%.*s is not %s", STR_ARG(strbuf_str(&path)),
+                  expected);
     return &v->of->missing;
 }
 
@@ -118,12 +141,15 @@ const struct value *value_member(const struct value *v, struct str name) {
         const struct value key = {.label = name};
         const struct value *const wanted = &key;
         struct value **found = bsearch(&wanted, v->labels, v->count, sizeof v, by_label);
+        while (found != NULL && found > v->labels && by_label(found, found - 1) == 0)
+            found--;
         return found != NULL ? *found : &v->of->missing;
     }
+    const struct value *last = &v->of->missing;
     for (const struct value *item = v->first; item != NULL; item = item->next)
         if (str_eq(item->label, name))
-            return item;
-    return &v->of->missing;
+            last = item;
+    return last;
 }
 
 /* Returns the value at which a path begins, and moves *path behind '^' and '<'. */
@@ -148,11 +174,11 @@ const struct value *value_at(const struct value *v, const char *path) {
     return walk(v, str_of(path));
 }
 
-const struct value *value_list(const struct value *v, const char *path, enum json_kind kind) {
+const struct value *value_as(const struct value *v, const char *path, enum json_kind kind) {
+    static const char *const names[] = {
+        [JSON_BOOL] = "true or false", [JSON_ARRAY] = "a list", [JSON_OBJECT] = "an object"};
     const struct value *list = value_at(v, path);
-    if (list->kind == kind || list->kind == JSON_NULL)
-        return list;
-    return refuse(list, kind == JSON_ARRAY ? "a list" : "an object");
+    return list->kind == kind || list->kind == JSON_NULL ? list : refuse(list, names[kind]);
 }
 
 struct str value_text(const struct value *v) {
@@ -161,21 +187,34 @@ struct str value_text(const struct value *v) {
     return v->kind == JSON_STRING ? v->text : STR("");
 }
 
-static struct str number_text(const struct value *v) {
-    if (v->kind != JSON_NUMBER && v->kind != JSON_NULL)
-        (void)refuse(v, "a number"); /* the answer has the error */
-    return v->kind == JSON_NUMBER ? v->text : STR("");
-}
-
 int64_t value_number(const struct value *v) {
-    const struct str text = number_text(v);
     int64_t number = 0;
-    if (text.n > 0 && !str_to_i64(text, &number))
+    if (v->kind != JSON_NULL && (v->kind != JSON_NUMBER || !str_to_i64(v->text, &number)))
         (void)refuse(v, "a whole number"); /* the answer has the error */
     return number;
 }
 
-bool value_is(const struct value *v) {
+static struct str number_text(const struct value *v) {
+    (void)value_number(v); /* an error stays in the answer */
+    return v->kind == JSON_NUMBER ? v->text : STR("");
+}
+
+int64_t value_count(const struct value *v) {
+    const int64_t number = value_number(v);
+    if (number < 0)
+        (void)refuse(v, "0 or more"); /* likewise */
+    return number < 0 ? 0 : number;
+}
+
+void value_expect(const struct value *v, const struct value_kind *kinds, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (kinds[i].kind == JSON_NUMBER)
+            (void)value_count(value_at(v, kinds[i].path)); /* errors stay in the answer */
+        else
+            (void)value_as(v, kinds[i].path, kinds[i].kind);
+}
+
+bool value_holds(const struct value *v) {
     return v->kind == JSON_BOOL     ? str_eq(v->text, STR("true"))
            : v->kind == JSON_NUMBER ? value_number(v) != 0
            : v->kind == JSON_STRING ? v->text.n > 0
@@ -199,7 +238,7 @@ static void put(const struct filling *f, struct str text) {
 }
 
 static bool put_names(const struct filling *f, const struct value *list, uint32_t most) {
-    list = value_list(list, "", JSON_ARRAY);
+    list = value_as(list, "", JSON_ARRAY);
     for (const struct value *item = list->first; item != NULL && item->at < most;
          item = item->next) {
         strbuf_append_str(f->out, item->at > 0 ? STR(", ") : STR(""));
@@ -226,7 +265,7 @@ static bool put_reference(const struct filling *f, struct str reference) {
     if (word.n > 0)
         return str_eq(v->text, word);
     if (sigil == '?' || sigil == '!')
-        return value_is(v) == (sigil == '?');
+        return value_holds(v) == (sigil == '?');
     if (sigil == ',' || sigil == ';')
         return put_names(f, v, sigil == ',' ? NAMES_SHOWN : UINT32_MAX);
     if (sigil == '+')
@@ -307,7 +346,7 @@ int answer_print(struct str json, answer_print_fn *print, const void *ctx, struc
                  struct err *err) {
     CLEANUP(arena_done) struct arena arena;
     struct answer a;
-    arena_init(&arena, LIMIT_STATE_BYTES);
+    arena_init(&arena, LIMIT_ANSWER_BYTES);
     int r = answer_read(&a, json, &arena, err);
     if (r != 0)
         return r;
@@ -316,31 +355,34 @@ int answer_print(struct str json, answer_print_fn *print, const void *ctx, struc
     return answer_check(&a, out, err);
 }
 
-static int fail(const char *command, const char *why) {
-    (void)fprintf(stderr, "evenkeel %s: %s\n", command, why); /* nowhere to report to */
-    return EXIT_FAILURE;
+/* Names in `why` may have control characters. */
+int answer_fail(const char *command, const char *why) {
+    CLEANUP(strbuf_done) struct strbuf text = {0};
+    table_text(str_of(why), &text);
+    (void)fprintf(stderr, "evenkeel %s: %.*s\n", command, STR_ARG(strbuf_str(&text)));
+    return EXIT_FAILURE; /* a text that cannot be written has nowhere else to go */
 }
 
 int answer_put_out(const char *command, const struct strbuf *out) {
     if (strbuf_failed(out))
-        return fail(command, "no memory for the answer");
+        return answer_fail(command, "no memory for the answer");
     if (fwrite(out->p, 1, out->n, stdout) != out->n || fflush(stdout) != 0)
-        return fail(command, "cannot write to standard output");
+        return answer_fail(command, "cannot write to standard output");
     return EXIT_SUCCESS;
 }
 
 int answer_write(const char *command, struct strbuf *json, answer_print_fn *print, const void *ctx,
                  const char *note) {
-    CLEANUP(strbuf_done) struct strbuf out = {0};
+    CLEANUP(strbuf_done) struct strbuf out = {.max = LIMIT_ANSWER_BYTES};
     struct err err;
     if (print == NULL) {
         strbuf_append_char(json, '\n');
         return answer_put_out(command, json);
     }
     if (strbuf_failed(json))
-        return fail(command, "no memory for the answer");
+        return answer_fail(command, "no memory for the answer");
     if (answer_print(strbuf_str(json), print, ctx, &out, &err) != 0)
-        return fail(command, err.text);
+        return answer_fail(command, err.text);
     strbuf_append_str(&out, str_of(note));
     return answer_put_out(command, &out);
 }

@@ -19,7 +19,9 @@
  * without absent values, or nothing.
  *
  * If a value is not of the kind that the form expects, the answer keeps the first such error: call
- * answer_check() after all printing. Forms are constants of the program, not input.
+ * answer_check() after all printing. {?}, {!}, {=} and {+} take a value of any kind: printers check
+ * these with value_expect(). A number is whole. If two members have one name, the last counts.
+ * Forms are constants of the program, not input.
  */
 #pragma once
 
@@ -39,7 +41,7 @@ struct value {
     struct value *first;   /* the first member or item, in the order of the text */
     struct value *last;    /* the last one */
     struct value *next;    /* the member or item after this one */
-    struct value **labels; /* the members or items, sorted by label; NULL: there are few */
+    struct value **labels; /* the members or items, sorted by label; NULL: searched one by one */
     struct str label;      /* a member's name; an item's text, or its member "name" */
     struct str text;       /* the text; a number or a bool as it is written */
 };
@@ -64,13 +66,24 @@ const struct value *value_at(const struct value *v, const char *path);
 /* The same for one name, in which '.' is a plain character. */
 const struct value *value_member(const struct value *v, struct str name);
 /* The same at a path; a value of another kind, except null, is an error and counts as missing. */
-const struct value *value_list(const struct value *v, const char *path, enum json_kind kind);
+const struct value *value_as(const struct value *v, const char *path, enum json_kind kind);
 
-/* Returns the text, or "" if it is missing; the number, or 0 if it is missing. */
+/* Returns the text, or "" if it is missing; the whole number, or 0 if it is missing; the count, a
+ * whole number of 0 or more. */
 struct str value_text(const struct value *v);
 int64_t value_number(const struct value *v);
+int64_t value_count(const struct value *v);
 /* Is the value true, a number other than 0, a text that is not empty, or a list with items? */
-bool value_is(const struct value *v);
+bool value_holds(const struct value *v);
+
+/* The kind of a member that forms print or ask in any kind; JSON_NUMBER means a count. */
+struct value_kind {
+    const char *path;
+    enum json_kind kind;
+};
+/* Makes a member of another kind an error of the answer; a missing member is no error. */
+void value_expect(const struct value *v, const struct value_kind *kinds, size_t count);
+#define VALUE_EXPECT(v, kinds) value_expect((v), (kinds), sizeof(kinds) / sizeof(kinds)[0])
 
 /* Appends the filled form. Control characters in texts of the answer become '?'. */
 void value_say(const struct value *v, const char *form, struct strbuf *out);
@@ -90,6 +103,8 @@ typedef void answer_print_fn(const struct value *root, struct strbuf *out);
 int answer_print(struct str json, answer_print_fn *print, const void *ctx, struct strbuf *out,
                  struct err *err) MUST_CHECK;
 
+/* Writes "evenkeel COMMAND: why" to standard error, without control characters. Returns 1. */
+int answer_fail(const char *command, const char *why);
 /* Writes a text to standard output. Returns the exit status: 1 after a failure, which has been
  * reported with the command's name. */
 int answer_put_out(const char *command, const struct strbuf *out);

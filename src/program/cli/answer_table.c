@@ -4,7 +4,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 static struct str cell_of(const struct answer_column *column, const struct value *item) {
     const struct str text =

@@ -23,10 +23,10 @@ static bool passes(const struct value *cluster) {
 
 /* Sorts clusters with replicas first, then selected ones, then feasible ones, then the others. */
 static int place_of(const struct value *cluster) {
-    return value_is(value_at(cluster, "^clusters.@"))   ? 0
-           : value_is(value_at(cluster, "^selected.@")) ? 1
-           : passes(cluster)                            ? 2
-                                                        : 3;
+    return value_holds(value_at(cluster, "^clusters.@"))   ? 0
+           : value_holds(value_at(cluster, "^selected.@")) ? 1
+           : passes(cluster)                               ? 2
+                                                           : 3;
 }
 
 static int by_place(const void *a, const void *b) {
@@ -36,7 +36,7 @@ static int by_place(const void *a, const void *b) {
 }
 
 static void put_clusters(const struct value *root, struct strbuf *out) {
-    const struct value *filter = value_list(root, "filter", JSON_OBJECT);
+    const struct value *filter = value_as(root, "filter", JSON_OBJECT);
     const struct value **items = answer_items(filter, 0, by_place);
     if (items != NULL)
         answer_table_put_items(&clusters, root->of, items, filter->count, out);
@@ -52,11 +52,11 @@ static const struct answer_table groups = {COLUMNS(group_columns)};
 
 /* Appends the first GROUPS_SHOWN groups of each level. */
 static void put_groups(const struct value *root, struct strbuf *out) {
-    const struct value *levels = value_list(root, "groups", JSON_OBJECT);
+    const struct value *levels = value_as(root, "groups", JSON_OBJECT);
     const struct value **items = NULL;
     uint32_t count = 0, cap = 0, others = 0;
     for (const struct value *level = levels->first; level != NULL; level = level->next)
-        for (const struct value *group = value_list(level, "", JSON_ARRAY)->first; group != NULL;
+        for (const struct value *group = value_as(level, "", JSON_ARRAY)->first; group != NULL;
              group = group->next) {
             if (group->at >= GROUPS_SHOWN)
                 others++;
@@ -72,10 +72,14 @@ static void put_groups(const struct value *root, struct strbuf *out) {
 
 /* ---- all of it ---- */
 
+static const struct value_kind kinds[] = {
+    {"proven", JSON_BOOL}, {"scores", JSON_OBJECT}, {"available", JSON_OBJECT}};
+
 void binding_print(const struct value *root, struct strbuf *out) {
-    const struct value *filter = value_list(root, "filter", JSON_OBJECT);
-    const struct value *warnings = value_list(root, "warnings", JSON_ARRAY);
+    const struct value *filter = value_as(root, "filter", JSON_OBJECT);
+    const struct value *warnings = value_as(root, "warnings", JSON_ARRAY);
     uint32_t passed = 0;
+    VALUE_EXPECT(root, kinds);
     for (const struct value *cluster = filter->first; cluster != NULL; cluster = cluster->next)
         passed += passes(cluster);
     value_say(root, "{~binding}: {+selected} of {+filter} clusters selected; ", out);

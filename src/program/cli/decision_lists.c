@@ -16,11 +16,11 @@ static const struct answer_table constraints = {COLUMNS(constraint_columns)};
 /* "3 cordoned, 1 Insufficient cpu" */
 static struct str cell_refused(const struct value *domain, const void *ctx) {
     CLEANUP(strbuf_done) struct strbuf text = {0};
-    const struct value *refused = value_list(domain, "refused", JSON_ARRAY);
+    const struct value *refused = value_as(domain, "refused", JSON_ARRAY);
     (void)ctx;
     for (const struct value *r = refused->first; r != NULL; r = r->next)
         strbuf_appendf(&text, "%s%lld %.*s", r->at > 0 ? ", " : "",
-                       (long long)value_number(value_at(r, "nodes")),
+                       (long long)value_count(value_at(r, "nodes")),
                        STR_ARG(reason_words(value_text(value_at(r, "reason")))));
     return arena_str(domain->of->arena, strbuf_str(&text));
 }
@@ -31,6 +31,9 @@ static const struct answer_column domain_columns[] = {
     NUMBER("PASSED", "{0passed}"),           CELL("REFUSED", cell_refused, NULL),
 };
 
+static const struct value_kind constraint_kinds[] = {{"domainReportsLeftOut", JSON_NUMBER}};
+static const struct value_kind domain_kinds[] = {{"counted", JSON_BOOL}, {"allowed", JSON_BOOL}};
+
 /* Appends the domains of each constraint that has them. */
 static void put_domains(const struct value *decision, struct strbuf *out) {
     const struct value *list = value_at(decision, "constraints");
@@ -38,10 +41,13 @@ static void put_domains(const struct value *decision, struct strbuf *out) {
         CLEANUP(strbuf_done) struct strbuf title = {0};
         if (value_at(c, "domainReports")->kind == JSON_NULL)
             continue;
+        VALUE_EXPECT(c, constraint_kinds);
+        for (const struct value *d = value_at(c, "domainReports")->first; d != NULL; d = d->next)
+            VALUE_EXPECT(d, domain_kinds);
         value_say(c, "DOMAINS OF {~topologyKey}", &title);
         const struct answer_table domains = {COLUMNS(domain_columns),
                                              .title = arena_cstr(c->of->arena, strbuf_str(&title))};
-        answer_table_put(&domains, value_list(c, "domainReports", JSON_ARRAY), out);
+        answer_table_put(&domains, value_as(c, "domainReports", JSON_ARRAY), out);
         value_say(c,
                   "[{?domainReportsLeftOut}and {#domainReportsLeftOut} more domains\n]"
                   "[{meaning}\n]",
@@ -51,9 +57,9 @@ static void put_domains(const struct value *decision, struct strbuf *out) {
 
 /* "pods by zone: zone-a 4, zone-b 3" */
 static void put_counts(const struct value *decision, struct strbuf *out) {
-    const struct value *list = value_list(decision, "podsByDomain", JSON_ARRAY);
+    const struct value *list = value_as(decision, "podsByDomain", JSON_ARRAY);
     for (const struct value *key = list->first; key != NULL; key = key->next) {
-        const struct value *pods = value_list(key, "pods", JSON_OBJECT);
+        const struct value *pods = value_as(key, "pods", JSON_OBJECT);
         value_say(key, "pods by [{topologyKey}: ]", out);
         for (const struct value *domain = pods->first; domain != NULL; domain = domain->next)
             value_say(domain, domain->at > 0 ? ", [{@}|\"\"] {#}" : "[{@}|\"\"] {#}", out);
@@ -78,13 +84,13 @@ static struct str cell_mebibytes(const struct value *item, const void *ctx) {
     const struct value *bytes = value_at(item, ctx);
     return bytes->kind == JSON_NULL
                ? STR("")
-               : arena_printf(item->of->arena, "%lldMi", (long long)(value_number(bytes) >> 20));
+               : arena_printf(item->of->arena, "%lldMi", (long long)(value_count(bytes) >> 20));
 }
 
 /* "a 40960Mi, b" */
 static struct str cell_holders(const struct value *dataset, const void *ctx) {
     CLEANUP(strbuf_done) struct strbuf text = {0};
-    const struct value *holders = value_list(dataset, "heldBy", JSON_ARRAY);
+    const struct value *holders = value_as(dataset, "heldBy", JSON_ARRAY);
     (void)ctx;
     for (const struct value *h = holders->first; h != NULL; h = h->next) {
         const struct str bytes = cell_mebibytes(h, "bytes");
@@ -181,9 +187,12 @@ void decision_lists_put(const struct value *decision, struct strbuf *out) {
                  {"leaving", &leaving}, {"scores", table_of_scores(decision)},
                  {"notes", &notes},     {"warnings", &warnings},
                  {"patch", &patch}};
-    answer_table_put(&constraints, value_list(decision, "constraints", JSON_ARRAY), out);
+    const struct value *edits = value_as(decision, "patch", JSON_ARRAY);
+    for (const struct value *edit = edits->first; edit != NULL; edit = edit->next)
+        (void)value_count(value_at(edit, "valueBytes")); /* an error stays in the answer */
+    answer_table_put(&constraints, value_as(decision, "constraints", JSON_ARRAY), out);
     put_domains(decision, out);
     put_counts(decision, out);
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
-        answer_table_put(lists[i].how, value_list(decision, lists[i].list, JSON_ARRAY), out);
+        answer_table_put(lists[i].how, value_as(decision, lists[i].list, JSON_ARRAY), out);
 }

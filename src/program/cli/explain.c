@@ -104,7 +104,7 @@ struct request {
 };
 
 static int fail(const char *why) {
-    fprintf(stderr, "evenkeel explain: %s\n", why);
+    (void)answer_fail("explain", why); /* the caller has the status */
     return 1;
 }
 
@@ -382,7 +382,7 @@ static void print_answer(const struct value *root, struct strbuf *out) {
         explanation_print_list(root, out);
         return;
     }
-    if (explained_is_placement(&request->subject) && value_is(value_at(root, "placement")))
+    if (explained_is_placement(&request->subject) && value_holds(value_at(root, "placement")))
         placement_print(root, out);
     explanation_print(root, &request->subject, out);
 }

@@ -18,11 +18,14 @@ int explained_placement_consider(struct explained_placement *best, const char *s
                                  struct str document, struct err *err) {
     CLEANUP(arena_done) struct arena arena;
     struct answer a;
-    arena_init(&arena, LIMIT_STATE_BYTES);
+    arena_init(&arena, LIMIT_ANSWER_BYTES);
     int r = answer_read(&a, document, &arena, err);
-    if (r != 0 || !value_is(value_at(a.root, "placement")))
+    if (r != 0 || !value_holds(value_at(a.root, "placement")))
         return r;
-    const bool leads = value_is(value_at(a.root, "planner.leads"));
+    const bool leads = value_holds(value_as(a.root, "planner.leads", JSON_BOOL));
+    r = a.error.code != 0 ? err_set(err, a.error.code, "%s", a.error.text) : 0;
+    if (r != 0)
+        return r;
     if (best->object.n == 0 || (leads && !best->leads))
         *best = (struct explained_placement){.object = document, .server = server, .leads = leads};
     return 0;

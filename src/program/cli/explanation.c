@@ -47,7 +47,7 @@ static void say_who_evicts(const struct value *decision, struct strbuf *out) {
 
 /* Appends the ages of the data that was used. Files and older daemons have one age. */
 static void say_ages(const struct value *decision, struct strbuf *out) {
-    const struct value *ages = value_list(decision, "dataAges", JSON_OBJECT);
+    const struct value *ages = value_as(decision, "dataAges", JSON_OBJECT);
     for (const struct value *kind = ages->first; kind != NULL; kind = kind->next)
         value_say(kind, kind->at > 0 ? ", {@} heard {#} ms before" : "{@} heard {#} ms before",
                   out);
@@ -55,7 +55,13 @@ static void say_ages(const struct value *decision, struct strbuf *out) {
         value_say(decision, "from data {0dataAgeMilliseconds} ms old", out);
 }
 
+static const struct value_kind decision_kinds[] = {
+    {"dryRun", JSON_BOOL},       {"cut", JSON_BOOL},      {"number", JSON_NUMBER},
+    {"candidates", JSON_NUMBER}, {"passed", JSON_NUMBER}, {"preferred", JSON_NUMBER},
+};
+
 static void print_decision(const struct value *decision, struct strbuf *out) {
+    VALUE_EXPECT(decision, decision_kinds);
     value_say(decision,
               "\n[#{#number} ][of {replica} ]{~verb}: {~result}, {~time}, in {0tookMicroseconds} "
               "us, ",
@@ -70,8 +76,8 @@ static void print_decision(const struct value *decision, struct strbuf *out) {
               "[asked for by {by}, from {from}\n|asked for by {by}\n|asked for from {from}\n]"
               "[{#passed} of {#candidates} nodes passed\n|{#candidates} nodes scored\n]",
               out);
-    const int64_t candidates = value_number(value_at(decision, "candidates"));
-    const int64_t known = value_number(value_at(decision, "knownNodes"));
+    const int64_t candidates = value_count(value_at(decision, "candidates"));
+    const int64_t known = value_count(value_at(decision, "knownNodes"));
     if (known > candidates && value_at(decision, "candidates")->kind == JSON_NUMBER)
         strbuf_appendf(out, "%lld other nodes were not offered by kube-scheduler\n",
                        (long long)(known - candidates));
@@ -87,10 +93,10 @@ static void print_decision(const struct value *decision, struct strbuf *out) {
 
 /* Appends the replicas that did not answer: their decisions are missing. */
 static void say_silent(const struct value *root, struct strbuf *out) {
-    const struct value *replicas = value_list(root, "replicas", JSON_ARRAY);
+    const struct value *replicas = value_as(root, "replicas", JSON_ARRAY);
     uint32_t answered = 0;
     for (const struct value *r = replicas->first; r != NULL; r = r->next)
-        answered += value_is(value_at(r, "answered"));
+        answered += value_holds(value_as(r, "answered", JSON_BOOL));
     if (answered == replicas->count)
         return;
     strbuf_appendf(out, "%u of %u replicas answered; decisions of the others are missing\n",
@@ -100,8 +106,8 @@ static void say_silent(const struct value *root, struct strbuf *out) {
 
 /* Appends the first lines: the cause and state of the object, and silent replicas. */
 static void say_state(const struct value *root, const struct subject *subject, struct strbuf *out) {
-    const struct value *decisions = value_list(root, "decisions", JSON_ARRAY);
-    const bool has_cause = value_is(value_at(root, "cause"));
+    const struct value *decisions = value_as(root, "decisions", JSON_ARRAY);
+    const bool has_cause = value_holds(value_at(root, "cause"));
     if (has_cause) {
         const struct subject asked = !str_empty(subject->name) || decisions->count == 0
                                          ? *subject
@@ -123,7 +129,7 @@ static void say_state(const struct value *root, const struct subject *subject, s
 /* ---- an answer ---- */
 
 static void print_decisions(const struct value *answer, struct strbuf *out) {
-    const struct value *decisions = value_list(answer, "decisions", JSON_ARRAY);
+    const struct value *decisions = value_as(answer, "decisions", JSON_ARRAY);
     const struct str uid = value_text(value_at(answer, "state.uid"));
     if (decisions->count > 0) {
         const struct subject last = subject_of(decisions->last);
@@ -141,7 +147,7 @@ static void print_decisions(const struct value *answer, struct strbuf *out) {
 
 void explanation_print(const struct value *root, const struct subject *subject,
                        struct strbuf *out) {
-    const struct value *now = value_list(root, "now", JSON_OBJECT);
+    const struct value *now = value_as(root, "now", JSON_OBJECT);
     say_state(root, subject, out);
     if (now->kind == JSON_OBJECT && value_at(root, "decisions")->count == 0)
         strbuf_append_str(out, STR("no decision about it is kept\n"));
@@ -165,7 +171,7 @@ static struct str cell_object(const struct value *decision, const void *ctx) {
         strbuf_appendf(&text, "%.*s/%.*s", STR_ARG(s.namespace), STR_ARG(s.name));
     else
         subject_print(&s, &text);
-    strbuf_append_str(&text, value_is(value_at(decision, "name")) ? STR("") : STR("*"));
+    strbuf_append_str(&text, value_holds(value_at(decision, "name")) ? STR("") : STR("*"));
     return arena_str(decision->of->arena, strbuf_str(&text));
 }
 
@@ -181,6 +187,6 @@ static const struct answer_column recent_columns[] = {
 static const struct answer_table recent = {COLUMNS(recent_columns), .is_first = true};
 
 void explanation_print_list(const struct value *root, struct strbuf *out) {
-    answer_table_put(&recent, value_list(root, "decisions", JSON_ARRAY), out);
+    answer_table_put(&recent, value_as(root, "decisions", JSON_ARRAY), out);
     say_silent(root, out);
 }

@@ -11,10 +11,10 @@ enum { BAR = 30, CLUSTERS_SHOWN = 100, DOMAINS_SHOWN = 100, WARNINGS_SHOWN = 20 
 /* "Balance 100, Steady 0 x3" */
 static struct str scores_of(const struct value *cluster) {
     CLEANUP(strbuf_done) struct strbuf text = {0};
-    const struct value *list = value_list(cluster, "^prioritizers", JSON_ARRAY);
+    const struct value *list = value_as(cluster, "^prioritizers", JSON_ARRAY);
     for (const struct value *p = list->first; p != NULL; p = p->next) {
         const struct value *score =
-            value_member(value_list(p, "scores", JSON_OBJECT), cluster->label);
+            value_member(value_as(p, "scores", JSON_OBJECT), cluster->label);
         if (score->kind == JSON_NULL)
             continue;
         strbuf_append_str(&text, text.n > 0 ? STR(", ") : STR(""));
@@ -46,9 +46,9 @@ static const struct answer_table clusters = {COLUMNS(cluster_columns), .most = C
                                              .more = " clusters"};
 
 static int rank(const struct value *cluster) {
-    return value_is(value_at(cluster, "^selected.@"))  ? 0
-           : value_is(value_at(cluster, "^current.@")) ? 1
-                                                       : 2;
+    return value_holds(value_at(cluster, "^selected.@"))  ? 0
+           : value_holds(value_at(cluster, "^current.@")) ? 1
+                                                          : 2;
 }
 
 /* Selected clusters in the order of picking, then removed ones, then the others by name. */
@@ -69,8 +69,8 @@ struct counted {
 
 /* Reads all filtered clusters, and those of the current decision that are gone. */
 static void read_clusters(const struct value *root, struct counted *ret) {
-    const struct value *filter = value_list(root, "filter", JSON_OBJECT);
-    const struct value *current = value_list(root, "current", JSON_ARRAY);
+    const struct value *filter = value_as(root, "filter", JSON_OBJECT);
+    const struct value *current = value_as(root, "current", JSON_ARRAY);
     *ret = (struct counted){.items = answer_items(filter, current->count, NULL)};
     if (ret->items == NULL)
         return; /* the error stays in the arena */
@@ -91,7 +91,7 @@ static void read_clusters(const struct value *root, struct counted *ret) {
 
 /* The last name of the path, indented by depth. */
 static struct str cell_domain(const struct value *domain, const void *ctx) {
-    const struct value *path = value_list(domain, "path", JSON_ARRAY);
+    const struct value *path = value_as(domain, "path", JSON_ARRAY);
     (void)ctx;
     if (path->count == 0)
         return STR("");
@@ -102,10 +102,11 @@ static struct str cell_domain(const struct value *domain, const void *ctx) {
 /* Draws selected clusters as a bar; *ctx is the number in the fullest domain. */
 static struct str cell_bar(const struct value *domain, const void *ctx) {
     static const char bar[BAR + 1] = "##############################";
-    const int64_t selected = value_number(value_at(domain, "selected")),
+    const int64_t selected = value_count(value_at(domain, "selected")),
                   most = *(const int64_t *)ctx;
-    const int64_t length = most == 0 ? 0 : selected >= most ? BAR : selected * BAR / most;
-    return (struct str){bar, (size_t)(length == 0 && selected > 0 ? 1 : length)};
+    const size_t length = selected < most ? (size_t)((double)selected / (double)most * BAR)
+                                          : (selected > 0 ? BAR : 0);
+    return (struct str){bar, length == 0 && selected > 0 ? 1 : length};
 }
 
 static void put_domains(const struct value *root, struct strbuf *out) {
@@ -117,9 +118,11 @@ static void put_domains(const struct value *root, struct strbuf *out) {
         CELL("", cell_bar, &most),
     };
     const struct answer_table table = {COLUMNS(columns), .most = DOMAINS_SHOWN, .more = " domains"};
-    const struct value *domains = value_list(root, "domains", JSON_ARRAY);
+    const struct value *domains = value_as(root, "domains", JSON_ARRAY);
     for (const struct value *domain = domains->first; domain != NULL; domain = domain->next) {
-        const int64_t selected = value_number(value_at(domain, "selected"));
+        static const struct value_kind kinds[] = {{"feasible", JSON_NUMBER}};
+        const int64_t selected = value_count(value_at(domain, "selected"));
+        VALUE_EXPECT(domain, kinds);
         most = selected > most ? selected : most;
     }
     answer_table_put(&table, domains, out);
@@ -162,8 +165,8 @@ static const struct answer_table conditions = {COLUMNS(condition_columns)};
 
 /* Appends OCM's conditions, and after them the condition about spread. */
 static void put_conditions(const struct value *root, struct strbuf *out) {
-    const struct value *list = value_list(root, "conditions", JSON_ARRAY);
-    const struct value *spread = value_list(root, "spreadSatisfied", JSON_OBJECT);
+    const struct value *list = value_as(root, "conditions", JSON_ARRAY);
+    const struct value *spread = value_as(root, "spreadSatisfied", JSON_OBJECT);
     const struct value **items = answer_items(list, 1, NULL);
     if (items == NULL)
         return; /* the error stays in the arena */
@@ -188,9 +191,36 @@ static void put_planner(const struct value *planner, struct strbuf *out) {
                   out);
 }
 
+/* Members that are only looked up, or only asked whether they hold. */
+static const struct value_kind kinds[] = {
+    {"sum", JSON_OBJECT},
+    {"keptReasons", JSON_OBJECT},
+    {"selected", JSON_ARRAY},
+    {"prioritizers", JSON_ARRAY},
+    {"celUnknown", JSON_BOOL},
+    {"unscheduled", JSON_NUMBER},
+    {"historyForgotten", JSON_NUMBER},
+    {"requeueAfterSeconds", JSON_NUMBER},
+};
+static const struct value_kind planner_kinds[] = {
+    {"leads", JSON_BOOL}, {"movesWaiting", JSON_NUMBER}, {"waitSeconds", JSON_NUMBER}};
+static const struct value_kind omitted_kinds[] = {{"omitted.add", JSON_NUMBER},
+                                                  {"omitted.remove", JSON_NUMBER}};
+
+static void check_kinds(const struct value *root) {
+    const struct value *sums = value_at(root, "sum"), *moves = value_at(root, "history");
+    VALUE_EXPECT(root, kinds);
+    VALUE_EXPECT(value_at(root, "planner"), planner_kinds);
+    for (const struct value *sum = sums->first; sum != NULL; sum = sum->next)
+        (void)value_number(sum); /* an error stays in the answer */
+    for (const struct value *move = moves->first; move != NULL; move = move->next)
+        VALUE_EXPECT(move, omitted_kinds);
+}
+
 void placement_print(const struct value *root, struct strbuf *out) {
-    const struct value *warnings = value_list(root, "warnings", JSON_ARRAY);
+    const struct value *warnings = value_as(root, "warnings", JSON_ARRAY);
     struct counted counted;
+    check_kinds(root);
     read_clusters(root, &counted);
     value_say(root, "{~placement}: ", out);
     strbuf_appendf(out, "%u selected, ", counted.selected);
@@ -203,13 +233,13 @@ void placement_print(const struct value *root, struct strbuf *out) {
               "[{?celUnknown}a predicate has CEL, which is taken as matching\n]"
               "[a toleration ends in {#requeueAfterSeconds} s\n]",
               out);
-    put_planner(value_list(root, "planner", JSON_OBJECT), out);
+    put_planner(value_as(root, "planner", JSON_OBJECT), out);
     answer_table_put_items(&clusters, root->of, counted.items, counted.count, out);
     put_domains(root, out);
-    answer_table_put(&terms, value_list(root, "terms", JSON_ARRAY), out);
-    answer_table_put(&groups, value_list(root, "groups", JSON_ARRAY), out);
+    answer_table_put(&terms, value_as(root, "terms", JSON_ARRAY), out);
+    answer_table_put(&groups, value_as(root, "groups", JSON_ARRAY), out);
     put_conditions(root, out);
-    answer_table_put(&history, value_list(root, "history", JSON_ARRAY), out);
+    answer_table_put(&history, value_as(root, "history", JSON_ARRAY), out);
     value_say(root, "[{?historyForgotten}and {#historyForgotten} older ones, which are not kept\n]",
               out);
     strbuf_append_str(out, warnings->count > 0 ? STR("\n") : STR(""));

@@ -96,7 +96,7 @@ static struct bars measure(const struct value *domains) {
 }
 
 static void put_domains(const struct value *root, struct strbuf *out) {
-    const struct value *domains = value_list(root, "domains", JSON_ARRAY);
+    const struct value *domains = value_as(root, "domains", JSON_ARRAY);
     const struct bars bars = measure(domains);
     const struct answer_column columns[] = {
         COLUMN("TOPOLOGY KEY", "{topologyKey}"), COLUMN("DOMAIN", "{domain}"),
@@ -146,7 +146,7 @@ static const struct answer_column pod_columns[] = {
 static const struct answer_table pod_table = {COLUMNS(pod_columns), .is_first = true};
 
 void placing_print(const struct value *root, struct strbuf *out) {
-    const struct value *pods = value_list(root, "pods", JSON_ARRAY);
+    const struct value *pods = value_as(root, "pods", JSON_ARRAY);
     const struct value **items = answer_items(pods, 0, NULL);
     uint32_t count = 0;
     for (const struct value *pod = pods->first, *first = pod; items != NULL && pod != NULL;

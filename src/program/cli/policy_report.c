@@ -174,8 +174,8 @@ static const struct answer_column workload_columns[] = {
 static const struct answer_table workloads = {COLUMNS(workload_columns)};
 
 static void put_tables(const struct value *root, struct strbuf *out) {
-    answer_table_put(&policies, value_list(root, "policies", JSON_ARRAY), out);
-    answer_table_put(&workloads, value_list(root, "workloads", JSON_ARRAY), out);
+    answer_table_put(&policies, value_as(root, "policies", JSON_ARRAY), out);
+    answer_table_put(&workloads, value_as(root, "workloads", JSON_ARRAY), out);
 }
 
 /* Appends each policy's bad conditions, its parts that are not checked, and each workload that is

@@ -97,7 +97,7 @@ static int by_rank(const void *a, const void *b) {
 }
 
 void simulation_print(const struct value *root, struct strbuf *out) {
-    const struct value *filter = value_list(root, "filter", JSON_OBJECT);
+    const struct value *filter = value_as(root, "filter", JSON_OBJECT);
     const struct value **items = answer_items(filter, 0, by_rank);
     if (items != NULL)
         answer_table_put_items(&nodes, root->of, items, filter->count, out);

@@ -78,8 +78,7 @@ struct request {
 };
 
 static int fail(const char *why) {
-    fprintf(stderr, "evenkeel topology: %s\n", why);
-    return 1;
+    return answer_fail("topology", why);
 }
 
 /* ---- reading ---- */
@@ -211,13 +210,13 @@ static void print_json(const struct candidates_shown *l, struct strbuf *out) {
 /* `ctx` is the key. */
 static struct str cell_key(const struct value *candidate, const void *ctx) {
     const struct value *domain =
-        value_member(value_list(candidate, "domains", JSON_OBJECT), str_of(ctx));
+        value_member(value_as(candidate, "domains", JSON_OBJECT), str_of(ctx));
     return domain->kind == JSON_NULL ? STR("-") : value_text(domain);
 }
 
 static struct str cell_taints(const struct value *candidate, const void *ctx) {
     (void)ctx;
-    return value_join(value_list(candidate, "taints", JSON_ARRAY), "{~key}[={value}]:{~effect}",
+    return value_join(value_as(candidate, "taints", JSON_ARRAY), "{~key}[={value}]:{~effect}",
                       "\n");
 }
 
@@ -231,7 +230,7 @@ static void print_table(const struct value *root, struct strbuf *out) {
         columns[count++] = (struct answer_column)CELL(l->keys[k], cell_key, l->keys[k]);
     columns[count++] = (struct answer_column)CELL("TAINTS", cell_taints, NULL);
     const struct answer_table table = {.columns = columns, .count = count, .is_first = true};
-    answer_table_put(&table, value_list(root, l->kind->name, JSON_ARRAY), out);
+    answer_table_put(&table, value_as(root, l->kind->name, JSON_ARRAY), out);
 }
 
 static int print(const struct request *request, const struct candidates_shown *l) {

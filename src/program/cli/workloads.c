@@ -10,12 +10,8 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* Names in `why` may contain control characters. */
 static int fail(const char *why) {
-    CLEANUP(strbuf_done) struct strbuf text = {0};
-    table_text(str_of(why), &text);
-    fprintf(stderr, "evenkeel topology: %.*s\n", STR_ARG(strbuf_str(&text)));
-    return 1;
+    return answer_fail("topology", why);
 }
 
 const char *workloads_full_key(const char *key) {

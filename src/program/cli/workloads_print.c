@@ -2,6 +2,8 @@
 #include "cli/answer_table.h"
 #include "cli/workloads_internal.h"
 
+#include <math.h>
+
 /* For people, not for -o json. */
 enum { BAR = 40, NAME_SHOWN = 80, DOMAINS_SHOWN = 50, WORKLOADS_SHOWN = 1000 };
 
@@ -19,8 +21,8 @@ static int64_t most_of(const struct value *list, const char *pods) {
 
 static struct str bar_of(const struct value *pods, int64_t most) {
     static const char bar[] = "########################################";
-    const int64_t number = value_number(pods);
-    return (struct str){bar, most == 0 ? 0 : (size_t)((number * BAR + most - 1) / most)};
+    const double share = most == 0 ? 0 : (double)value_count(pods) / (double)most;
+    return (struct str){bar, (size_t)ceil(share * BAR)};
 }
 
 static struct str cell_bar(const struct value *domain, const void *ctx) {
@@ -30,7 +32,7 @@ static struct str cell_bar(const struct value *domain, const void *ctx) {
 /* ---- all workloads ---- */
 
 static void put_domains(const struct value *root, struct strbuf *out) {
-    const struct value *domains = value_list(root, "domains", JSON_ARRAY);
+    const struct value *domains = value_as(root, "domains", JSON_ARRAY);
     const int64_t most = most_of(domains, "pods");
     const struct answer_column columns[] = {
         COLUMN("DOMAIN", "[{name}|\"\"]"),
@@ -55,7 +57,7 @@ static bool is_feasible(const struct value *domain) {
 /* "zone-a 5  zone-b 4  zone-c 0!" */
 static struct str cell_domains(const struct value *workload, const void *ctx) {
     CLEANUP(strbuf_done) struct strbuf text = {0};
-    const struct value *domains = value_list(workload, "domains", JSON_OBJECT);
+    const struct value *domains = value_as(workload, "domains", JSON_OBJECT);
     (void)ctx;
     for (const struct value *d = domains->first; d != NULL && d->at < DOMAINS_SHOWN; d = d->next) {
         strbuf_append_str(&text, d->at > 0 ? STR("  ") : STR(""));
@@ -86,7 +88,7 @@ static const struct answer_table workload_table = {COLUMNS(workload_columns),
                                                    .widest = NAME_SHOWN};
 
 void workloads_print_all(const struct value *root, struct strbuf *out) {
-    const struct value *workloads = value_list(root, "workloads", JSON_ARRAY);
+    const struct value *workloads = value_as(root, "workloads", JSON_ARRAY);
     uint32_t totals[EVENNESS_STATES] = {0};
     for (const struct value *w = workloads->first; w != NULL; w = w->next)
         for (int state = 0; state < EVENNESS_STATES; state++)
@@ -111,7 +113,7 @@ static struct str cell_domain_bar(const struct value *pods, const void *ctx) {
 }
 
 static void put_workload(const struct value *workload, struct strbuf *out) {
-    const struct value *domains = value_list(workload, "domains", JSON_OBJECT);
+    const struct value *domains = value_as(workload, "domains", JSON_OBJECT);
     const int64_t most = most_of(domains, "");
     const struct answer_column columns[] = {
         COLUMN("DOMAIN", "[{@}|\"\"]"),
@@ -131,7 +133,7 @@ static void put_workload(const struct value *workload, struct strbuf *out) {
 }
 
 void workloads_print_each(const struct value *root, struct strbuf *out) {
-    const struct value *workloads = value_list(root, "workloads", JSON_ARRAY);
+    const struct value *workloads = value_as(root, "workloads", JSON_ARRAY);
     for (const struct value *w = workloads->first; w != NULL; w = w->next) {
         strbuf_append_str(out, w->at > 0 ? STR("\n") : STR(""));
         put_workload(w, out);

@@ -60,8 +60,9 @@
 #define LIMIT_OWNER_BODY (1u << 20)   /* an answer: the list of an API group's resources */
 
 /* Memory */
-#define LIMIT_REQUEST_ARENA (64u << 20)      /* to decode one request, without its body */
-#define LIMIT_STATE_BYTES (4ull << 30)       /* all state files together */
+#define LIMIT_REQUEST_ARENA (64u << 20) /* to decode one request, without its body */
+#define LIMIT_STATE_BYTES (4ull << 30)  /* all state files together */
+#define LIMIT_ANSWER_BYTES (1u << 30)   /* an answer that a command prints as a table, decoded */
 #define LIMIT_STATE_OBJECT_ARENA (64u << 20) /* decoding one object of a state file */
 #define LIMIT_CONFIG_BYTES (4u << 20)        /* a configuration, pod or certificate file */
 #define LIMIT_LOG_LINE 4096                  /* bytes of one log line */

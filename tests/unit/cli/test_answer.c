@@ -100,10 +100,10 @@ static void another_kind(void **state) {
         assert_int_equal(answer_check(&a, &f->out, &f->err), -EINVAL);
     }
     struct answer a;
-    assert_int_equal(value_list(tree(f, &a, json), "rows", JSON_OBJECT)->kind, JSON_NULL);
+    assert_int_equal(value_as(tree(f, &a, json), "rows", JSON_OBJECT)->kind, JSON_NULL);
     value_say(a.root, "{n}", &f->out); /* the first error stays */
     assert_int_equal(answer_check(&a, &f->out, &f->err), -EINVAL);
-    assert_string_equal(f->err.text, "answer: 'rows' is not an object");
+    assert_string_equal(f->err.text, "answer.rows is not an object");
 }
 
 static void what_is_no_answer(void **state) {
@@ -130,7 +130,7 @@ static void no_memory(void **state) {
 /* ---- tables ---- */
 
 static struct str cell_loud(const struct value *item, const void *ctx) {
-    return value_is(value_at(item, ctx)) ? STR("LOUD") : STR("");
+    return value_holds(value_at(item, ctx)) ? STR("LOUD") : STR("");
 }
 
 static const struct answer_column columns[] = {
