@@ -71,11 +71,11 @@ void owned_ended(struct owned *o, enum write_end end, int status, int64_t now_ms
 
 /* Finds a PlacementDecision whatever its labels are. */
 static const struct fleet_decision *find_decision(void *ctx, struct str name) {
-    const struct looking *x = ctx;
+    const struct placement_round *x = ctx;
     return fleet_decision_find(x->q->view, x->q->namespace, name);
 }
 
-static bool is_score_seen(struct looking *x, struct str object, struct str version) {
+static bool is_score_seen(struct placement_round *x, struct str object, struct str version) {
     struct fleet_score_object o;
     const size_t at = str_find(object, '/');
     const struct str resource = {object.p + at + 1, object.n - at - 1};
@@ -84,20 +84,20 @@ static bool is_score_seen(struct looking *x, struct str object, struct str versi
                : version.n > 0;
 }
 
-static bool is_seen(struct looking *x) {
+static bool is_seen(struct placement_round *x) {
     const struct owned_write *last = &x->o->last;
     const struct str version = strbuf_str(&last->version);
     if (last->what == OWNED_SCORE)
         return is_score_seen(x, strbuf_str(&last->object), version);
     if (last->what != OWNED_DECISION)
-        return !str_eq(x->state.version, version);
+        return !str_eq(x->is.state.version, version);
     const struct fleet_decision *d = find_decision(x, strbuf_str(&last->object));
     return d == NULL ? version.n > 0 : !str_eq(d->version, version);
 }
 
-void owned_look_for_last(struct looking *x) {
+void owned_look_for_last(struct placement_round *x) {
     struct owned *o = x->o;
-    x->doubt = DOUBT_NONE;
+    x->is.doubt = DOUBT_NONE;
     if (o->progress == OWNED_IDLE)
         return;
     const int64_t left = FORGET_MS - (x->q->now_ms - o->last_ms);
@@ -110,28 +110,28 @@ void owned_look_for_last(struct looking *x) {
     x->ret->wake_ms = left > 0 ? left : FORGET_MS;
     /* a late score could be one too many */
     if ((o->progress != OWNED_UNKNOWN || o->last.what == OWNED_SCORE) && !is_late)
-        x->doubt = DOUBT_WAIT;
+        x->is.doubt = DOUBT_WAIT;
     else if (o->last.what == OWNED_DECISION) /* other writes remove no cluster */
-        x->doubt = DOUBT_OBJECT;
+        x->is.doubt = DOUBT_OBJECT;
 }
 
-void owned_wake_in(struct looking *x, int64_t ms) {
+void owned_wake_in(struct placement_round *x, int64_t ms) {
     if (ms < x->ret->wake_ms)
         x->ret->wake_ms = ms > 0 ? ms : 0;
 }
 
 /* ---- the marks of mode Scores ---- */
 
-static void note_key(struct looking *x, struct injected_key key) {
-    x->has_ours = true;
+static void note_key(struct placement_round *x, struct injected_key key) {
+    x->is.has_ours = true;
     if (!x->ret->has_noted_key)
         x->ret->noted_key = key;
     x->ret->has_noted_key = true;
 }
 
 /* Items whose key the Placement names are in use, whichever mode it has now: OCM may heed them. */
-static void find_ours(struct looking *x) {
-    const struct placement *p = &x->placement;
+static void find_ours(struct placement_round *x) {
+    const struct placement *p = &x->is.placement;
     struct injected_key key;
     struct str text;
     for (uint32_t i = 0; i < p->predicate_count; i++)
@@ -142,18 +142,18 @@ static void find_ours(struct looking *x) {
             injected_key_read(p->prioritizers[i].resource, p->prioritizers[i].score, &key))
             note_key(x, key);
     if (labels_lookup(&p->annotations, STR(PLACEMENT_INJECTED_ANNOTATION), &text)) {
-        injected_read(text, x->arena, &x->injected);
-        if (x->injected.valid)
-            note_key(x, x->injected.key);
-        x->has_ours = true;
+        injected_read(text, x->arena, &x->is.injected);
+        if (x->is.injected.valid)
+            note_key(x, x->is.injected.key);
+        x->is.has_ours = true;
     }
-    x->ret->has_key = x->has_ours;
+    x->ret->has_key = x->is.has_ours;
     x->ret->key = injected_key_of(p->meta.uid, x->q->settings->shards);
 }
 
 /* Forgets the state of an earlier Placement with the same name. */
-static void forget_another(struct looking *x) {
-    const uint64_t uid = hash_str(x->placement.meta.uid) | 1;
+static void forget_another(struct placement_round *x) {
+    const uint64_t uid = hash_str(x->is.placement.meta.uid) | 1;
     struct owned *o = x->o;
     if (o->uid != 0 && o->uid != uid) {
         scored_done(o);
@@ -170,7 +170,7 @@ static void forget_another(struct looking *x) {
 /* ---- who decides it ---- */
 
 /* *ret_found is false if the Placement does not exist, or is terminating. */
-static int read_placement(struct looking *x, bool *ret_found) {
+static int read_placement(struct placement_round *x, bool *ret_found) {
     const struct owned_question *q = x->q;
     const struct str json = fleet_placement_json(q->view, q->namespace, q->name);
     struct json_reader r;
@@ -179,52 +179,53 @@ static int read_placement(struct looking *x, bool *ret_found) {
     if (json.n == 0)
         return 0;
     json_reader_init(&r, json, x->arena, PLACEMENT_KIND);
-    placement_decode_as(&r, (struct placement_reading){.is_stored = true}, &x->placement);
+    placement_decode_as(&r, (struct placement_reading){.is_stored = true}, &x->is.placement);
     int failed = json_finish(&r, x->err);
     if (failed != 0)
         return failed;
-    *ret_found = !x->placement.meta.terminating;
-    x->ret->uid = x->placement.meta.uid;
-    x->state = fleet_placement_state(q->view, q->namespace, q->name);
-    x->existing = fleet_decisions(q->view, q->namespace, q->name);
-    x->slots = topology_slots(q->view->clusters.topology);
-    const struct labels *annotations = &x->placement.annotations;
-    x->disabled = labels_lookup(annotations, STR(PLACEMENT_DISABLE_ANNOTATION), &value) &&
-                  str_eq(value, STR("true"));
-    x->marked = labels_lookup(annotations, STR(PLACEMENT_DISABLED_ANNOTATION), &value);
+    *ret_found = !x->is.placement.meta.terminating;
+    x->ret->uid = x->is.placement.meta.uid;
+    x->is.state = fleet_placement_state(q->view, q->namespace, q->name);
+    x->is.existing = fleet_decisions(q->view, q->namespace, q->name);
+    x->is.slots = topology_slots(q->view->clusters.topology);
+    const struct labels *annotations = &x->is.placement.annotations;
+    x->is.disabled = labels_lookup(annotations, STR(PLACEMENT_DISABLE_ANNOTATION), &value) &&
+                     str_eq(value, STR("true"));
+    x->is.marked = labels_lookup(annotations, STR(PLACEMENT_DISABLED_ANNOTATION), &value);
     return 0;
 }
 
 /* Has somebody else disabled OCM for a Placement that asks for none of our modes? They decide
  * it. */
-static bool is_others(const struct looking *x, bool asked) {
-    return !asked && x->disabled && !x->marked && x->placement.term_count == 0;
+static bool is_others(const struct placement_round *x, bool asked) {
+    return !asked && x->is.disabled && !x->is.marked && x->is.placement.term_count == 0;
 }
 
-static int find_mode(struct looking *x) {
+static int find_mode(struct placement_round *x) {
     struct str mode = STR("");
     const bool given =
-        labels_lookup(&x->placement.annotations, STR(PLACEMENT_MODE_ANNOTATION), &mode);
+        labels_lookup(&x->is.placement.annotations, STR(PLACEMENT_MODE_ANNOTATION), &mode);
     const bool asked = given && str_eq(mode, STR("Owner"));
     const bool wanted = asked || (!given && x->q->settings->mode == PLACEMENT_OWNER);
     const bool by_scores =
         given ? str_eq(mode, STR("Scores")) : x->q->settings->mode == PLACEMENT_SCORES;
     const bool scored = by_scores && !x->q->settings->without_scores;
     x->ret->mode = OWNED_OTHERS;
-    if (!wanted && !by_scores && !x->marked)
+    if (!wanted && !by_scores && !x->is.marked)
         return 0;
-    int r = wanted || by_scores ? policy_terms_in_fleet(x->q->view, x->q->policies,
-                                                        &x->placement.meta, x->arena, &x->policy)
-                                : 0;
+    int r = wanted || by_scores
+                ? policy_terms_in_fleet(x->q->view, x->q->policies, &x->is.placement.meta, x->arena,
+                                        &x->is.policy)
+                : 0;
     if (r != 0)
         return err_set(x->err, r, "no memory for the policies of a Placement");
-    const bool has_terms = x->placement.term_count > 0 || x->policy.count > 0;
-    x->ret->own_terms = x->placement.term_count > 0;
-    x->scores_off = by_scores && !scored && has_terms;
-    if (scored && has_terms && !x->disabled)
+    const bool has_terms = x->is.placement.term_count > 0 || x->is.policy.count > 0;
+    x->ret->own_terms = x->is.placement.term_count > 0;
+    x->is.scores_off = by_scores && !scored && has_terms;
+    if (scored && has_terms && !x->is.disabled)
         x->ret->mode = OWNED_SCORED;
     else if (!wanted || !has_terms)
-        x->ret->mode = x->marked ? OWNED_LEAVING : OWNED_OTHERS;
+        x->ret->mode = x->is.marked ? OWNED_LEAVING : OWNED_OTHERS;
     else if (!is_others(x, asked))
         x->ret->mode = OWNED_OURS;
     return 0;
@@ -240,13 +241,13 @@ enum {
 
 /* The message names the kept clusters, which change with their scores: a status in which only the
  * message is new is written once a minute at most. */
-static void hold_message(struct looking *x, struct ocm_condition *c) {
+static void hold_message(struct placement_round *x, struct ocm_condition *c) {
     struct status_condition there;
     struct err ignored; /* status_patch() reports an unreadable status */
     struct owned *o = x->o;
     const uint64_t said = hash_str(c->message);
     const int64_t left = o->said_ms + SAY_AGAIN_MS - x->q->now_ms;
-    if (status_find(x->state.status, c->type, x->arena, &there, &ignored) != 0 ||
+    if (status_find(x->is.state.status, c->type, x->arena, &there, &ignored) != 0 ||
         !str_eq(there.status, ocm_status_names[c->status]) || !str_eq(there.reason, c->reason) ||
         str_eq(there.message, c->message) || said == o->said)
         return;
@@ -260,8 +261,8 @@ static void hold_message(struct looking *x, struct ocm_condition *c) {
 }
 
 /* Moves that wait for a moment only, because scores change, are not mentioned. */
-struct ocm_condition owned_spread_now(struct looking *x) {
-    struct ocm_condition c = x->spread.condition;
+struct ocm_condition owned_spread_now(struct placement_round *x) {
+    struct ocm_condition c = x->is.spread.condition;
     struct owned *o = x->o;
     if (x->ret->waiting > 0 && !o->waits)
         o->waits_since_ms = x->q->now_ms;
@@ -275,11 +276,11 @@ struct ocm_condition owned_spread_now(struct looking *x) {
     return c;
 }
 
-int owned_mend_condition(struct looking *x, const struct ocm_condition *condition) {
+int owned_mend_condition(struct placement_round *x, const struct ocm_condition *condition) {
     const struct status_wanted wanted = {.conditions = condition, .condition_count = 1};
     struct owned *o = x->o;
     bool denied = false;
-    int r = status_denies(x->state.status, condition, x->arena, &denied, x->err);
+    int r = status_denies(x->is.state.status, condition, x->arena, &denied, x->err);
     if (denied && !o->denied)
         o->denied_since_ms = x->q->now_ms;
     o->denied = denied;
@@ -295,8 +296,8 @@ int owned_mend_condition(struct looking *x, const struct ocm_condition *conditio
 /* ---- the decision ---- */
 
 /* Wakes when the first of the scores that count now expires. */
-static int wake_for_scores(struct looking *x) {
-    const struct placement *p = &x->placement;
+static int wake_for_scores(struct placement_round *x) {
+    const struct placement *p = &x->is.placement;
     for (uint32_t i = 0; i < p->prioritizer_count; i++) {
         const struct placement_prioritizer *by = &p->prioritizers[i];
         const struct fleet_scores *scores =
@@ -318,11 +319,11 @@ static int wake_for_scores(struct looking *x) {
 
 /* Marks the clusters in objects of this Placement. We do not move clusters that are only in objects
  * of another controller, for example an earlier Placement of the same name. */
-static const uint8_t *find_own(struct looking *x, bool *ret_foreign) {
-    const struct str uid = x->placement.meta.uid;
-    uint8_t *own = arena_alloc(x->arena, x->slots);
+static const uint8_t *find_own(struct placement_round *x, bool *ret_foreign) {
+    const struct str uid = x->is.placement.meta.uid;
+    uint8_t *own = arena_alloc(x->arena, x->is.slots);
     *ret_foreign = false;
-    for (const struct fleet_decision *d = x->existing; own != NULL && d != NULL; d = d->next) {
+    for (const struct fleet_decision *d = x->is.existing; own != NULL && d != NULL; d = d->next) {
         const bool foreign = layout_is_foreign(d, uid);
         *ret_foreign = *ret_foreign || foreign;
         for (uint32_t i = 0; !foreign && i < d->slot_count; i++)
@@ -331,7 +332,7 @@ static const uint8_t *find_own(struct looking *x, bool *ret_foreign) {
     return own; /* NULL: the arena has failed */
 }
 
-static int leave_out_foreign(struct looking *x, const uint8_t *own) {
+static int leave_out_foreign(struct placement_round *x, const uint8_t *own) {
     uint32_t *current = arena_array(x->arena, x->d.current_count, sizeof *current), count = 0;
     if (current == NULL)
         return -ENOMEM;
@@ -343,42 +344,42 @@ static int leave_out_foreign(struct looking *x, const uint8_t *own) {
     return 0;
 }
 
-void owned_note_lost(struct looking *x) {
+void owned_note_lost(struct placement_round *x) {
     x->ret->has_lost = x->ret->has_lost || x->d.stranger_count > 0;
     if (!x->d.filtered && x->d.outcome != OCM_DECIDED)
         return; /* it is not known which clusters fit */
     for (uint32_t i = 0; i < x->d.current_count; i++)
-        x->ret->has_lost = x->ret->has_lost || x->fits[x->d.current[i]] == 0;
+        x->ret->has_lost = x->ret->has_lost || x->is.fits[x->d.current[i]] == 0;
 }
 
-int owned_decide(struct looking *x) {
+int owned_decide(struct placement_round *x) {
     bool foreign;
     const uint8_t *own = find_own(x, &foreign);
     if (own == NULL)
         return err_set(x->err, -ENOMEM, "no memory for a decision");
-    const struct ocm_question question = {.placement = &x->placement,
-                                          .policy = x->policy,
-                                          .now_ms = x->q->wall_ms,
-                                          .with_domains = true,
-                                          .reachable = true,
-                                          .members =
-                                              x->members == NULL && foreign ? own : x->members,
-                                          .without = x->without};
+    const struct ocm_question question = {
+        .placement = &x->is.placement,
+        .policy = x->is.policy,
+        .now_ms = x->q->wall_ms,
+        .with_domains = true,
+        .reachable = true,
+        .members = x->scores.members == NULL && foreign ? own : x->scores.members,
+        .without = x->scores.without};
     int r = ocm_decide(x->q->view, &question, x->arena, &x->d, x->err);
     if (r != 0)
         return r;
-    x->fits = arena_alloc(x->arena, x->slots);
-    if (x->fits == NULL || leave_out_foreign(x, own) != 0)
+    x->is.fits = arena_alloc(x->arena, x->is.slots);
+    if (x->is.fits == NULL || leave_out_foreign(x, own) != 0)
         return err_set(x->err, -ENOMEM, "no memory for a decision");
     for (uint32_t i = 0; x->d.filtered && i < x->d.available_count; i++)
-        x->fits[x->d.available[i]] = ocm_passes_filters(&x->d, x->d.available[i]);
+        x->is.fits[x->d.available[i]] = ocm_passes_filters(&x->d, x->d.available[i]);
     owned_note_lost(x);
     if (x->d.has_requeue)
         owned_wake_in(x, x->d.requeue_ms + 1); /* when it is over, not at its last moment */
-    r = ocm_spread_judge(&x->d, x->d.current, x->d.current_count, x->arena, &x->spread);
+    r = ocm_spread_judge(&x->d, x->d.current, x->d.current_count, x->arena, &x->is.spread);
     if (r != 0)
         return err_set(x->err, r, "cannot judge how even the clusters of a Placement are");
-    x->ret->skewed = x->spread.condition.status == OCM_FALSE;
+    x->ret->skewed = x->is.spread.condition.status == OCM_FALSE;
     x->ret->plan_skewed = x->d.has_spread && x->d.spread.condition.status == OCM_FALSE;
     return wake_for_scores(x);
 }
@@ -386,15 +387,15 @@ int owned_decide(struct looking *x) {
 /* A PlacementDecision names its Placement in a label; no label value is longer. */
 enum { LABEL_VALUE_MAX = 63 };
 
-bool owned_name_is_too_long(const struct looking *x) {
+bool owned_name_is_too_long(const struct placement_round *x) {
     return x->q->name.n > LABEL_VALUE_MAX;
 }
 
-bool owned_hub_is_empty(const struct looking *x) {
-    return x->existing != NULL && fleet_lacks_all(x->q->view);
+bool owned_hub_is_empty(const struct placement_round *x) {
+    return x->is.existing != NULL && fleet_lacks_all(x->q->view);
 }
 
-const char *owned_why_kept(const struct looking *x) {
+const char *owned_why_kept(const struct placement_round *x) {
     return owned_name_is_too_long(x)                          ? "NameTooLong"
            : owned_hub_is_empty(x)                            ? "NoClustersKnown"
            : x->d.cel_unknown && x->ret->mode != OWNED_SCORED ? "CELNotEvaluated"
@@ -402,7 +403,7 @@ const char *owned_why_kept(const struct looking *x) {
                                                               : "Misconfigured";
 }
 
-struct ocm_condition owned_kept_condition(const struct looking *x) {
+struct ocm_condition owned_kept_condition(const struct placement_round *x) {
     static const struct {
         const char *word, *message;
     } table[] = {
@@ -418,32 +419,32 @@ struct ocm_condition owned_kept_condition(const struct looking *x) {
             return (struct ocm_condition){
                 owned_spread_condition, OCM_UNKNOWN, str_of(word),
                 arena_printf(x->arena, "%s: decisions stay as they are", table[i].message)};
-    return x->spread.condition; /* Misconfigured */
+    return x->is.spread.condition; /* Misconfigured */
 }
 
 /* Keeps decisions. Conditions give the reason: OCM's own only if OCM does not write them. */
-static int keep_decisions(struct looking *x) {
+static int keep_decisions(struct placement_round *x) {
     const struct ocm_condition both[] = {owned_kept_condition(x), x->d.conditions[0]};
     x->ret->result = OWNED_KEPT;
     x->ret->kept = owned_why_kept(x);
-    const bool ours_alone = strcmp(x->ret->kept, "Misconfigured") != 0 || !x->disabled;
+    const bool ours_alone = strcmp(x->ret->kept, "Misconfigured") != 0 || !x->is.disabled;
     const struct status_wanted wanted = {.conditions = both, .condition_count = ours_alone ? 1 : 2};
-    return x->doubt == DOUBT_NONE ? owned_write_status(x, &wanted) : 0;
+    return x->is.doubt == DOUBT_NONE ? owned_write_status(x, &wanted) : 0;
 }
 
 /* Does the Placement keep its decisions? A misconfigured one without any is decided: it gets the
  * empty object that consumers wait for. */
-static bool cannot_decide(const struct looking *x) {
+static bool cannot_decide(const struct placement_round *x) {
     const bool bad = x->d.outcome != OCM_DECIDED || x->d.group_problem.n > 0;
     return owned_name_is_too_long(x) || x->d.cel_unknown || x->d.outcome == OCM_UNTOUCHED ||
-           x->d.group_count == 0 || owned_hub_is_empty(x) || (bad && x->existing != NULL);
+           x->d.group_count == 0 || owned_hub_is_empty(x) || (bad && x->is.existing != NULL);
 }
 
 /* ---- somebody removes our marks ---- */
 
 enum { PUT_BACK_MAX = 3, PUT_BACK_MS = 3600000 };
 
-bool owned_note_undone(struct looking *x, bool is_set, bool was_set) {
+bool owned_note_undone(struct placement_round *x, bool is_set, bool was_set) {
     struct owned *o = x->o;
     if (is_set) {
         if (o->undone > PUT_BACK_MAX)
@@ -462,7 +463,7 @@ bool owned_note_undone(struct looking *x, bool is_set, bool was_set) {
     return o->undone > PUT_BACK_MAX;
 }
 
-static int leave_undone(struct looking *x) {
+static int leave_undone(struct placement_round *x) {
     const struct ocm_condition condition = {
         owned_spread_condition, OCM_UNKNOWN, STR("Undone"),
         STR("the annotation " PLACEMENT_DISABLE_ANNOTATION
@@ -473,18 +474,18 @@ static int leave_undone(struct looking *x) {
     x->ret->kept = "Undone";
     if (x->ret->undone)
         x->ret->note = condition.message;
-    return x->doubt == DOUBT_NONE ? owned_write_status(x, &wanted) : 0;
+    return x->is.doubt == DOUBT_NONE ? owned_write_status(x, &wanted) : 0;
 }
 
 /* ---- writes ---- */
 
 /* Lists the clusters that an object in doubt holds with and without the write. */
-static int find_doubt(struct looking *x, struct layout_doubt *ret) {
+static int find_doubt(struct placement_round *x, struct layout_doubt *ret) {
     const struct str names = strbuf_str(&x->o->last.contents);
     const struct topology *t = x->q->view->clusters.topology;
     uint32_t *slots = arena_array(x->arena, names.n / 2 + 1, sizeof *slots);
     *ret = (struct layout_doubt){.name = STR("")};
-    if (x->doubt != DOUBT_OBJECT || x->o->last.what != OWNED_DECISION)
+    if (x->is.doubt != DOUBT_OBJECT || x->o->last.what != OWNED_DECISION)
         return 0;
     if (slots == NULL)
         return err_set(x->err, -ENOMEM, "no memory for a write");
@@ -499,9 +500,9 @@ static int find_doubt(struct looking *x, struct layout_doubt *ret) {
     return 0;
 }
 
-static int write_final_status(struct looking *x, const struct layout *layout) {
+static int write_final_status(struct placement_round *x, const struct layout *layout) {
     struct ocm_condition conditions[OCM_CONDITIONS + 1];
-    struct status_group *groups = arena_array(x->arena, x->group_count, sizeof *groups);
+    struct status_group *groups = arena_array(x->arena, x->target.group_count, sizeof *groups);
     struct str *names = arena_array(x->arena, layout->count, sizeof *names);
     if (groups == NULL || names == NULL)
         return err_set(x->err, -ENOMEM, "no memory for a status");
@@ -511,16 +512,16 @@ static int write_final_status(struct looking *x, const struct layout *layout) {
         if (g->object_count++ == 0)
             g->objects = &names[i]; /* names are in the order of groups */
     }
-    for (uint32_t g = 0; g < x->group_count; g++) {
-        groups[g].name = x->groups[g].name;
-        groups[g].cluster_count = x->groups[g].count;
+    for (uint32_t g = 0; g < x->target.group_count; g++) {
+        groups[g].name = x->target.groups[g].name;
+        groups[g].cluster_count = x->target.groups[g].count;
     }
     memcpy(conditions, x->d.conditions, sizeof x->d.conditions);
     conditions[OCM_CONDITIONS] = owned_spread_now(x);
     const struct status_wanted wanted = {.has_decision = true,
-                                         .selected = x->target_count,
+                                         .selected = x->target.count,
                                          .groups = groups,
-                                         .group_count = x->group_count,
+                                         .group_count = x->target.group_count,
                                          .conditions = conditions,
                                          .condition_count = OCM_CONDITIONS + 1};
     return owned_write_status(x, &wanted);
@@ -530,7 +531,7 @@ static int write_final_status(struct looking *x, const struct layout *layout) {
  * scores change which clusters are kept. */
 enum { REASONS_MS = 1500 };
 
-static int write_reasons(struct looking *x, const struct layout *layout) {
+static int write_reasons(struct placement_round *x, const struct layout *layout) {
     struct owned *o = x->o;
     const struct layout_object *object;
     uint64_t wanted;
@@ -557,13 +558,13 @@ static int write_reasons(struct looking *x, const struct layout *layout) {
     return owned_write_decision(x, &write, NULL);
 }
 
-static int write_decisions(struct looking *x) {
+static int write_decisions(struct placement_round *x) {
     const struct layout_question question = {.placement = x->q->name,
-                                             .groups = x->groups,
-                                             .group_count = x->group_count,
-                                             .existing = x->existing,
-                                             .slots = x->slots,
-                                             .owner_uid = x->placement.meta.uid,
+                                             .groups = x->target.groups,
+                                             .group_count = x->target.group_count,
+                                             .existing = x->is.existing,
+                                             .slots = x->is.slots,
+                                             .owner_uid = x->is.placement.meta.uid,
                                              .find = find_decision,
                                              .ctx = x};
     struct layout layout;
@@ -582,21 +583,21 @@ static int write_decisions(struct looking *x) {
         r = layout_next(&progress, x->arena, &write);
     if (r != 0)
         return err_set(x->err, r, "no memory for PlacementDecisions");
-    if (write.verb == LAYOUT_RIGHT && x->doubt != DOUBT_NONE)
+    if (write.verb == LAYOUT_RIGHT && x->is.doubt != DOUBT_NONE)
         return 0;
     if (write.verb == LAYOUT_RIGHT) {
         r = write_final_status(x, &layout);
-        const bool stays = x->spread.reason == OCM_SPREAD_KEY_UNKNOWN;
+        const bool stays = x->is.spread.reason == OCM_SPREAD_KEY_UNKNOWN;
         return r != 0 || stays || x->ret->write.what != OWNED_NOTHING ? r
                                                                       : write_reasons(x, &layout);
     }
     const struct str object =
         write.verb == LAYOUT_DELETE ? write.existing->name : write.object->name;
     const bool doubted = progress.doubt.name.n > 0;
-    if (x->doubt == DOUBT_WAIT ||
-        (x->doubt == DOUBT_OBJECT && !str_eq(object, progress.doubt.name)))
+    if (x->is.doubt == DOUBT_WAIT ||
+        (x->is.doubt == DOUBT_OBJECT && !str_eq(object, progress.doubt.name)))
         return 0;
-    if (x->doubt == DOUBT_NONE) {
+    if (x->is.doubt == DOUBT_NONE) {
         const struct ocm_condition condition = owned_spread_now(x);
         r = owned_mend_condition(x, &condition);
         if (r != 0 || x->ret->write.what != OWNED_NOTHING)
@@ -611,14 +612,14 @@ static int write_decisions(struct looking *x) {
 
 /* ---- a look ---- */
 
-static int look_at_ours(struct looking *x) {
-    const bool undone = owned_note_undone(x, x->disabled, x->marked);
+static int look_at_ours(struct placement_round *x) {
+    const bool undone = owned_note_undone(x, x->is.disabled, x->is.marked);
     bool clean = true;
     int r = owned_decide(x);
     if (r != 0)
         return r;
     /* OCM does not heed the marks now, or is to decide without them */
-    if (x->disabled || undone || cannot_decide(x))
+    if (x->is.disabled || undone || cannot_decide(x))
         r = scored_leave(x, &clean);
     if (r != 0 || !clean)
         return r;
@@ -627,21 +628,21 @@ static int look_at_ours(struct looking *x) {
     if (cannot_decide(x))
         return keep_decisions(x);
     x->ret->result = OWNED_DECIDED;
-    if (!x->disabled) {
-        if (x->doubt == DOUBT_NONE)
+    if (!x->is.disabled) {
+        if (x->is.doubt == DOUBT_NONE)
             owned_write_annotations(x, true);
         return 0;
     }
     r = owned_choose(x);
-    if (r != 0 || x->doubt == DOUBT_WAIT)
+    if (r != 0 || x->is.doubt == DOUBT_WAIT)
         return r;
     return write_decisions(x);
 }
 
-static int leave(struct looking *x) {
+static int leave(struct placement_round *x) {
     const struct status_wanted wanted = {.without = owned_spread_condition};
     bool clean;
-    if (x->doubt != DOUBT_NONE)
+    if (x->is.doubt != DOUBT_NONE)
         return 0;
     int r = scored_leave(x, &clean);
     if (r == 0 && clean)
@@ -652,7 +653,7 @@ static int leave(struct looking *x) {
 }
 
 /* Only the Placement's outline is known, or not all of its decisions: they stay. */
-static int keep_too_large(struct looking *x) {
+static int keep_too_large(struct placement_round *x) {
     const struct ocm_condition condition = {owned_spread_condition, OCM_UNKNOWN, STR("TooLarge"),
                                             STR(FLEET_TOO_LARGE ": decisions stay as they are")};
     const struct status_wanted wanted = {.conditions = &condition, .condition_count = 1};
@@ -661,21 +662,22 @@ static int keep_too_large(struct looking *x) {
     x->ret->result = OWNED_KEPT;
     x->ret->kept = "TooLarge";
     x->ret->has_key = x->ret->mode == OWNED_SCORED;
-    return x->doubt == DOUBT_NONE && !x->state.status_cut ? owned_write_status(x, &wanted) : 0;
+    return x->is.doubt == DOUBT_NONE && !x->is.state.status_cut ? owned_write_status(x, &wanted)
+                                                                : 0;
 }
 
 /* OCM's controller crashes at a negative number: decisions stay, with a condition. */
-static int keep_negative(struct looking *x) {
+static int keep_negative(struct placement_round *x) {
     struct owned_answer *ret = x->ret;
     const struct ocm_condition condition = {
         owned_spread_condition, OCM_UNKNOWN, ocm_spread_reason_names[OCM_SPREAD_MISCONFIGURED],
         arena_printf(x->arena, OCM_NEGATIVE_NUMBER ": decisions stay as they are",
-                     x->placement.number)};
+                     x->is.placement.number)};
     const struct status_wanted wanted = {.conditions = &condition, .condition_count = 1};
     ret->result = OWNED_KEPT;
     ret->kept = "Misconfigured";
     ret->has_key = ret->mode == OWNED_SCORED;
-    if (x->doubt != DOUBT_NONE)
+    if (x->is.doubt != DOUBT_NONE)
         return 0;
     const int r = owned_write_status(x, &wanted);
     ret->crashes = r == 0 && ret->write.what != OWNED_NOTHING && !x->o->warned_number;
@@ -686,7 +688,7 @@ static int keep_negative(struct looking *x) {
 }
 
 /* Writes a condition, with steps of its own, for a Placement that takes too many steps. */
-static void say_too_many_steps(struct looking *x) {
+static void say_too_many_steps(struct placement_round *x) {
     const struct ocm_condition condition = {
         owned_spread_condition, OCM_UNKNOWN, STR("TooManySteps"),
         STR("the Placement takes more steps to decide than it may: it has too many predicates, "
@@ -697,7 +699,7 @@ static void say_too_many_steps(struct looking *x) {
     struct err ignored;
     x->arena->steps = (struct steps){.max = SAY_STEPS};
     x->err = &ignored;
-    if (is_ours && x->doubt == DOUBT_NONE && owned_write_status(x, &wanted) != 0)
+    if (is_ours && x->is.doubt == DOUBT_NONE && owned_write_status(x, &wanted) != 0)
         owned_write_done(&x->ret->write);
     x->err = reported;
 }
@@ -712,42 +714,42 @@ static void fit_body(struct strbuf *body) {
 }
 
 /* The condition of a Placement that OCM decides: none, unless mode Scores is asked for but off. */
-static int write_left_condition(struct looking *x) {
+static int write_left_condition(struct placement_round *x) {
     const struct ocm_condition off = {
         owned_spread_condition, OCM_UNKNOWN, STR("ScoresOff"),
         STR("mode Scores is off here (ocm.scores), so OCM decides without the spread terms: set "
             "ocm.scores, or the mode Owner")};
     const struct status_wanted wanted = {.without = owned_spread_condition},
                                told = {.conditions = &off, .condition_count = 1};
-    const struct str status = x->state.status;
-    if (x->scores_off)
+    const struct str status = x->is.state.status;
+    if (x->is.scores_off)
         return owned_write_status(x, &told);
     const bool has_condition = status.n > 0 && memmem(status.p, status.n, owned_spread_condition.p,
                                                       owned_spread_condition.n) != NULL;
-    return x->has_ours || has_condition ? owned_write_status(x, &wanted) : 0;
+    return x->is.has_ours || has_condition ? owned_write_status(x, &wanted) : 0;
 }
 
 /* Removes the marks of mode Scores if the webhook has not. */
-static int leave_scores(struct looking *x) {
+static int leave_scores(struct placement_round *x) {
     bool clean;
-    if (x->disabled || x->doubt != DOUBT_NONE)
+    if (x->is.disabled || x->is.doubt != DOUBT_NONE)
         return 0;
     int r = write_left_condition(x);
     return r == 0 && x->ret->write.what == OWNED_NOTHING ? scored_leave(x, &clean) : r;
 }
 
 /* A count that failed or ended early must not pass for an answer. */
-static int end_of_counts(struct looking *x) {
-    if (arena_failed(x->arena) || x->failed == -ENOMEM)
+static int end_of_counts(struct placement_round *x) {
+    if (arena_failed(x->arena) || x->now.failed == -ENOMEM)
         return err_set(x->err, -ENOMEM, "no memory for a Placement");
-    if (x->failed != 0 || steps_spent(&x->arena->steps))
+    if (x->now.failed != 0 || steps_spent(&x->arena->steps))
         return err_set(x->err, -E2BIG, "the moves of a Placement take more steps than they may");
     return 0;
 }
 
 int owned_look(struct owned *o, const struct owned_question *q, struct arena *arena,
                struct owned_answer *ret, struct err *err) {
-    struct looking x = {.o = o, .q = q, .arena = arena, .ret = ret, .err = err};
+    struct placement_round x = {.o = o, .q = q, .arena = arena, .ret = ret, .err = err};
     bool found = false;
     *ret = (struct owned_answer){.mode = OWNED_GONE, .wake_ms = INT64_MAX, .waits_ms = INT64_MAX};
     int r = read_placement(&x, &found);
@@ -758,10 +760,10 @@ int owned_look(struct owned *o, const struct owned_question *q, struct arena *ar
     owned_look_for_last(&x);
     ret->write_is_out = o->progress != OWNED_IDLE;
     r = find_mode(&x);
-    o->warned_number = o->warned_number && x.placement.number < 0;
-    if (r == 0 && x.state.too_large)
+    o->warned_number = o->warned_number && x.is.placement.number < 0;
+    if (r == 0 && x.is.state.too_large)
         r = keep_too_large(&x);
-    else if (r == 0 && x.placement.number < 0 &&
+    else if (r == 0 && x.is.placement.number < 0 &&
              (ret->mode == OWNED_OURS || ret->mode == OWNED_SCORED))
         r = keep_negative(&x);
     else if (r == 0 && ret->mode == OWNED_OURS)
@@ -776,7 +778,7 @@ int owned_look(struct owned *o, const struct owned_question *q, struct arena *ar
         o->disabling = DISABLING_UNKNOWN;
         o->undone = 0;
     }
-    ret->leaves_none = ret->moves > 0 && x.target_count == 0;
+    ret->leaves_none = ret->moves > 0 && x.target.count == 0;
     if (r == 0)
         r = end_of_counts(&x);
     if (r != 0) {

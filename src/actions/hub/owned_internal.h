@@ -1,6 +1,6 @@
 /*
  * The steps of a look at a Placement; only files of this folder include it. All int functions
- * return 0 or -errno and set looking.err.
+ * return 0 or -errno and set round.err.
  */
 #pragma once
 
@@ -13,79 +13,98 @@ enum owned_doubt {
     DOUBT_OBJECT, /* write only the object of the last write */
 };
 
-struct looking {
-    struct owned *o;
-    const struct owned_question *q;
-    struct arena *arena;
-    struct owned_answer *ret;
-    struct err *err;
-
+/* The hub as a round has found it. */
+struct round_findings {
     struct placement placement;
     struct fleet_placement_state state;
     bool disabled, marked; /* OCM's annotation is "true"; we have set it */
     bool has_ours;         /* has any mark that mode Scores adds */
     bool scores_off;       /* asks for mode Scores, which is off here */
     struct ocm_policy_terms policy;
-    struct ocm_decision d;
-    struct ocm_spread spread; /* of the decisions on the hub, not of the plan */
     const struct fleet_decision *existing;
+    struct ocm_spread spread; /* of the decisions on the hub, not of the plan */
     uint32_t slots;
-    enum owned_doubt doubt;
-
     uint8_t *fits; /* [slots]: passes OCM's own filters */
+    enum owned_doubt doubt;
     /* Mode Scores. */
-    const uint8_t *members;    /* [slots]: keep their place; NULL: OCM does not heed items yet */
-    uint8_t *without;          /* [slots]: refused, and left out */
-    uint32_t *refused_at;      /* [slots]: index in o->refused, from 1; NULL: nothing is refused */
-    bool at_once;              /* all moves begin: we decided nothing before */
+    struct injected injected;  /* the Placement's annotation */
     const uint32_t *decisions; /* OCM's; d.current has our last decision */
     uint32_t decision_count;
-    struct injected injected; /* the Placement's annotation */
-    /* Counts of the clusters that are selected now, made on the first call of find_now(). */
-    uint8_t *has;                      /* [slots]; NULL: not yet */
-    struct plan_counts *now;           /* holds these clusters between calls */
-    int64_t skew_now[PLACEMENT_TERMS]; /* by term */
-    int failed;                        /* -ENOMEM or -E2BIG from a count, which fails the look */
-    /* The chosen clusters, which may be a step on the way to the plan. */
-    const uint32_t *target;
-    uint32_t target_count;
+};
+
+/* Mode Scores: the clusters that a plan keeps, and those that it leaves out. */
+struct round_scores {
+    const uint8_t *members; /* [slots]: keep their place; NULL: OCM does not heed items yet */
+    uint8_t *without;       /* [slots]: refused, and left out */
+    uint32_t *refused_at;   /* [slots]: index in o->refused, from 1; NULL: nothing is refused */
+    bool at_once;           /* all moves begin: we decided nothing before */
+};
+
+/* The clusters that are selected now, counted on the first call of find_now(). */
+struct round_now {
+    uint8_t *has;                  /* [slots]; NULL: not yet */
+    struct plan_counts *counts;    /* holds these clusters between calls */
+    int64_t skew[PLACEMENT_TERMS]; /* by term */
+    int failed;                    /* -ENOMEM or -E2BIG from a count, which fails the round */
+};
+
+/* The chosen clusters, which may be a step on the way to the plan. */
+struct round_target {
+    const uint32_t *slots;
+    uint32_t count;
     bool is_final; /* these are the plan's */
     const struct ocm_group *groups;
     uint32_t group_count;
 };
 
+/* One look at a Placement: the question, what is there, the plan, the step to it, the write. */
+struct placement_round {
+    struct owned *o;
+    const struct owned_question *q;
+    struct arena *arena;
+    struct owned_answer *ret;
+    struct err *err;
+
+    struct round_findings is;
+    struct ocm_decision d; /* the plan */
+    struct round_scores scores;
+    struct round_now now;
+    struct round_target target;
+};
+
 /* ---- owned.c ---- */
 
 extern const struct str owned_spread_condition;
-/* Sets x->doubt, by the last write's progress. */
-void owned_look_for_last(struct looking *x);
-int owned_decide(struct looking *x) MUST_CHECK;
+/* Sets x->is.doubt, by the last write's progress. */
+void owned_look_for_last(struct placement_round *x);
+int owned_decide(struct placement_round *x) MUST_CHECK;
 /* Sets has_lost if a cluster no longer fits. */
-void owned_note_lost(struct looking *x);
+void owned_note_lost(struct placement_round *x);
 /* Looks again after this time at the latest. */
-void owned_wake_in(struct looking *x, int64_t ms);
+void owned_wake_in(struct placement_round *x, int64_t ms);
 /* Counts how often somebody removes what we have set. `is_set`: it is there now; `was_set`: assume
  * that it was there if that is not known. Returns true if it must not be put back. */
-bool owned_note_undone(struct looking *x, bool is_set, bool was_set);
-bool owned_hub_is_empty(const struct looking *x);
+bool owned_note_undone(struct placement_round *x, bool is_set, bool was_set);
+bool owned_hub_is_empty(const struct placement_round *x);
 /* Returns why the Placement cannot be decided, for owned_answer.kept. */
-const char *owned_why_kept(const struct looking *x);
+const char *owned_why_kept(const struct placement_round *x);
 /* Returns the condition for owned_why_kept(). */
-struct ocm_condition owned_kept_condition(const struct looking *x);
-bool owned_name_is_too_long(const struct looking *x);
+struct ocm_condition owned_kept_condition(const struct placement_round *x);
+bool owned_name_is_too_long(const struct placement_round *x);
 /* Returns the condition for the decisions on the hub, with a note if moves wait. Call it after
  * owned_choose(). */
-struct ocm_condition owned_spread_now(struct looking *x);
+struct ocm_condition owned_spread_now(struct placement_round *x);
 /* Writes a condition that the status contradicts. During the first second other writes go first;
  * then it is x->ret->write. */
-int owned_mend_condition(struct looking *x, const struct ocm_condition *condition) MUST_CHECK;
+int owned_mend_condition(struct placement_round *x,
+                         const struct ocm_condition *condition) MUST_CHECK;
 
 /* ---- scored.c ---- */
 
 /* Looks at a Placement in mode Scores. */
-int scored_look(struct looking *x) MUST_CHECK;
+int scored_look(struct placement_round *x) MUST_CHECK;
 /* Removes the marks of mode Scores from another Placement. *ret_done: no mark is left. */
-int scored_leave(struct looking *x, bool *ret_done) MUST_CHECK;
+int scored_leave(struct placement_round *x, bool *ret_done) MUST_CHECK;
 /* Leaves out a cluster whose score cannot be written for so long, and for twice as long the next
  * time. Returns false without memory: then the cluster takes part. */
 bool scored_refuse(struct owned *o, struct str cluster, uint64_t inputs, int64_t now_ms,
@@ -96,7 +115,7 @@ void scored_done(struct owned *o);
 
 /* The items that are there, and those to add and to remove. Slots. */
 struct scored_changes {
-    struct looking *x;
+    struct placement_round *x;
     const uint8_t *has; /* [slots] */
     uint32_t has_count;
     uint32_t *add, *remove; /* in the order of the plan; by slot */
@@ -115,24 +134,24 @@ struct score_removal {
     bool (*goes)(const void *ctx, struct str resource, struct str item);
     const void *ctx;
 };
-int scored_write_removal(struct looking *x, const struct fleet_score_object *object,
+int scored_write_removal(struct placement_round *x, const struct fleet_score_object *object,
                          const struct score_removal *removal) MUST_CHECK;
 /* Adds or removes the item of this cluster. */
-int scored_write_item(struct looking *x, uint32_t slot, bool there) MUST_CHECK;
+int scored_write_item(struct placement_round *x, uint32_t slot, bool there) MUST_CHECK;
 /* Writes the marks of mode Scores that the document has to the Placement. */
-int scored_write_injection(struct looking *x, struct str document) MUST_CHECK;
+int scored_write_injection(struct placement_round *x, struct str document) MUST_CHECK;
 
 /* ---- owned_target.c ---- */
 
 /* Sets target and groups. */
-int owned_choose(struct looking *x) MUST_CHECK;
+int owned_choose(struct placement_round *x) MUST_CHECK;
 /* May a write change the clusters of now to these? It adds none to a domain that is then above a
- * hard term, and worsens no hard term's skew that is above maxSkew. Sets looking.failed if that
+ * hard term, and worsens no hard term's skew that is above maxSkew. Sets now.failed if that
  * cannot be counted. */
-bool owned_terms_hold(struct looking *x, const uint8_t *selected);
+bool owned_terms_hold(struct placement_round *x, const uint8_t *selected);
 /* Is this selected cluster in a domain that is above a hard term? Returns true and sets
- * looking.failed if that cannot be counted. */
-bool owned_is_above(struct looking *x, const uint8_t *selected, uint32_t slot);
+ * now.failed if that cannot be counted. */
+bool owned_is_above(struct placement_round *x, const uint8_t *selected, uint32_t slot);
 /* owned_terms_hold(), and removes no fitting cluster if fewer than planned would be left. For
  * struct layout_progress: its ctx is the look. */
 bool owned_holds(void *ctx, const uint8_t *selected);
@@ -140,20 +159,20 @@ bool owned_holds(void *ctx, const uint8_t *selected);
  * domain. */
 const uint32_t *owned_alike(void *ctx);
 /* How often owned_holds() may be called without spending more than half of the steps left. */
-uint32_t owned_tries(const struct looking *x);
-bool owned_has_hard_terms(const struct looking *x);
+uint32_t owned_tries(const struct placement_round *x);
+bool owned_has_hard_terms(const struct placement_round *x);
 
 /* ---- owned_write.c ---- */
 
-void owned_write_annotations(struct looking *x, bool disable);
+void owned_write_annotations(struct placement_round *x, bool disable);
 /* Writes nothing if the status is right. */
-int owned_write_status(struct looking *x, const struct status_wanted *wanted) MUST_CHECK;
+int owned_write_status(struct placement_round *x, const struct status_wanted *wanted) MUST_CHECK;
 /* Returns the first object whose reasons are out of date, or NULL. *ret_wanted: hash of the right
  * reasons of all objects. Apart from reasons all objects must be right. */
-int owned_find_reasons(struct looking *x, const struct layout *layout,
+int owned_find_reasons(struct placement_round *x, const struct layout *layout,
                        const struct layout_object **ret, uint64_t *ret_wanted) MUST_CHECK;
 /* `doubtful`: the clusters that the object surely holds if its last write is in doubt; or NULL. */
-int owned_write_decision(struct looking *x, const struct layout_write *write,
+int owned_write_decision(struct placement_round *x, const struct layout_write *write,
                          const struct layout_doubt *doubtful) MUST_CHECK;
 
 /* Makes the path of an object ("": of the kind in the namespace). False: a name fits no path. */

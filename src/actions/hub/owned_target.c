@@ -10,7 +10,7 @@
 
 /* Sets of clusters between the present one and the plan's. */
 struct changing {
-    struct looking *x;
+    struct placement_round *x;
     uint8_t *has, *wants; /* [slots]: is in a PlacementDecision; is planned */
     uint32_t *add, *remove;
     uint32_t add_count, remove_count;
@@ -22,13 +22,13 @@ struct changing {
     struct moves_wish wish;
 };
 
-static int no_memory(struct looking *x) {
+static int no_memory(struct placement_round *x) {
     return err_set(x->err, -ENOMEM, "no memory for the moves of a Placement");
 }
 
 /* ---- hard terms ---- */
 
-bool owned_has_hard_terms(const struct looking *x) {
+bool owned_has_hard_terms(const struct placement_round *x) {
     bool any = false;
     for (uint32_t t = 0; t < x->d.term_count; t++)
         any = any || x->d.terms[t].hard;
@@ -36,12 +36,12 @@ bool owned_has_hard_terms(const struct looking *x) {
 }
 
 /* Counts none of our clusters, only those of the spread group. */
-static int make_counts(struct looking *x, struct arena *arena, struct plan_counts **ret) {
-    uint32_t *candidates = arena_array(arena, x->slots, sizeof *candidates), count = 0;
+static int make_counts(struct placement_round *x, struct arena *arena, struct plan_counts **ret) {
+    uint32_t *candidates = arena_array(arena, x->is.slots, sizeof *candidates), count = 0;
     if (candidates == NULL)
         return -ENOMEM;
-    for (uint32_t slot = 0; slot < x->slots; slot++)
-        if (x->fits[slot] != 0)
+    for (uint32_t slot = 0; slot < x->is.slots; slot++)
+        if (x->is.fits[slot] != 0)
             candidates[count++] = slot;
     const struct plan_question question = {.terms = x->d.terms,
                                            .term_count = x->d.term_count,
@@ -52,22 +52,22 @@ static int make_counts(struct looking *x, struct arena *arena, struct plan_count
 }
 
 /* Counts the clusters that our objects have now, once a look. */
-static int find_now(struct looking *x) {
-    if (x->has != NULL)
+static int find_now(struct placement_round *x) {
+    if (x->now.has != NULL)
         return 0;
-    uint8_t *has = arena_alloc(x->arena, x->slots);
-    int r = has == NULL ? -ENOMEM : make_counts(x, x->arena, &x->now);
+    uint8_t *has = arena_alloc(x->arena, x->is.slots);
+    int r = has == NULL ? -ENOMEM : make_counts(x, x->arena, &x->now.counts);
     if (r != 0) {
-        x->failed = x->failed != 0 ? x->failed : r;
+        x->now.failed = x->now.failed != 0 ? x->now.failed : r;
         return r;
     }
     for (uint32_t i = 0; i < x->d.current_count; i++) {
         const uint32_t slot = x->d.current[i];
-        plan_counts_change(x->now, slot, has[slot] == 0);
+        plan_counts_change(x->now.counts, slot, has[slot] == 0);
         has[slot] = 1;
     }
-    plan_counts_skews(x->now, x->skew_now);
-    x->has = has;
+    plan_counts_skews(x->now.counts, x->now.skew);
+    x->now.has = has;
     return 0;
 }
 
@@ -80,59 +80,59 @@ struct counted {
 };
 
 /* Changes the counts from the present clusters to the set (sign 1), or back (-1). */
-static void change_now(struct looking *x, const uint8_t *selected, int sign) {
-    for (uint32_t slot = 0; slot < x->slots; slot++)
-        if ((selected[slot] != 0) != (x->has[slot] != 0))
-            plan_counts_change(x->now, slot, selected[slot] != 0 ? sign : -sign);
+static void change_now(struct placement_round *x, const uint8_t *selected, int sign) {
+    for (uint32_t slot = 0; slot < x->is.slots; slot++)
+        if ((selected[slot] != 0) != (x->now.has[slot] != 0))
+            plan_counts_change(x->now.counts, slot, selected[slot] != 0 ? sign : -sign);
 }
 
-static uint64_t steps_of_count(const struct looking *x) {
-    return 4 * (uint64_t)x->slots;
+static uint64_t steps_of_count(const struct placement_round *x) {
+    return 4 * (uint64_t)x->is.slots;
 }
 
-uint32_t owned_tries(const struct looking *x) {
+uint32_t owned_tries(const struct placement_round *x) {
     const struct steps *s = &x->arena->steps;
     const uint64_t left = s->max > s->used ? s->max - s->used : 0;
     const uint64_t tries = left / 2 / (steps_of_count(x) + 1);
     return s->max == 0 || tries > MOST_TRIES ? MOST_TRIES : (uint32_t)tries;
 }
 
-/* Counts a set of clusters. A failure is kept in x->failed, and fails the look. */
-static int count_set(struct looking *x, const uint8_t *selected, struct counted *ret) {
+/* Counts a set of clusters. A failure is kept in x->now.failed, and fails the look. */
+static int count_set(struct placement_round *x, const uint8_t *selected, struct counted *ret) {
     if (!steps_take(&x->arena->steps, steps_of_count(x))) {
-        x->failed = x->failed != 0 ? x->failed : -E2BIG;
+        x->now.failed = x->now.failed != 0 ? x->now.failed : -E2BIG;
         return -E2BIG;
     }
     change_now(x, selected, 1);
     ret->above = false;
-    for (uint32_t slot = 0; slot < x->slots; slot++)
-        if (selected[slot] != 0 && x->has[slot] == 0)
-            ret->above = ret->above || plan_counts_above(x->now, slot);
-    plan_counts_skews(x->now, ret->skew);
+    for (uint32_t slot = 0; slot < x->is.slots; slot++)
+        if (selected[slot] != 0 && x->now.has[slot] == 0)
+            ret->above = ret->above || plan_counts_above(x->now.counts, slot);
+    plan_counts_skews(x->now.counts, ret->skew);
     change_now(x, selected, -1);
     return 0;
 }
 
 /* Is each hard term kept, or at least violated no more than now? */
-static bool skews_hold(const struct looking *x, const int64_t skew[PLACEMENT_TERMS]) {
+static bool skews_hold(const struct placement_round *x, const int64_t skew[PLACEMENT_TERMS]) {
     bool hold = true;
     for (uint32_t t = 0; t < x->d.term_count; t++)
         hold = hold && (!x->d.terms[t].hard || skew[t] <= x->d.terms[t].max_skew ||
-                        skew[t] <= x->skew_now[t]);
+                        skew[t] <= x->now.skew[t]);
     return hold;
 }
 
 /* Does the set remove fitting clusters and leave fewer than planned? */
-static bool takes_too_many(const struct looking *x, const uint8_t *selected) {
+static bool takes_too_many(const struct placement_round *x, const uint8_t *selected) {
     uint32_t left = 0, taken = 0;
-    for (uint32_t slot = 0; slot < x->slots; slot++) {
-        left += selected[slot] != 0 && x->fits[slot] != 0;
-        taken += selected[slot] == 0 && x->has[slot] != 0 && x->fits[slot] != 0;
+    for (uint32_t slot = 0; slot < x->is.slots; slot++) {
+        left += selected[slot] != 0 && x->is.fits[slot] != 0;
+        taken += selected[slot] == 0 && x->now.has[slot] != 0 && x->is.fits[slot] != 0;
     }
     return taken > 0 && left < x->d.plan.selected_count;
 }
 
-bool owned_terms_hold(struct looking *x, const uint8_t *selected) {
+bool owned_terms_hold(struct placement_round *x, const uint8_t *selected) {
     struct counted then;
     if (find_now(x) != 0)
         return false;
@@ -141,33 +141,34 @@ bool owned_terms_hold(struct looking *x, const uint8_t *selected) {
     return count_set(x, selected, &then) == 0 && !then.above && skews_hold(x, then.skew);
 }
 
-bool owned_is_above(struct looking *x, const uint8_t *selected, uint32_t slot) {
+bool owned_is_above(struct placement_round *x, const uint8_t *selected, uint32_t slot) {
     if (find_now(x) != 0)
         return true;
     if (!steps_take(&x->arena->steps, steps_of_count(x))) {
-        x->failed = x->failed != 0 ? x->failed : -E2BIG;
+        x->now.failed = x->now.failed != 0 ? x->now.failed : -E2BIG;
         return true;
     }
     change_now(x, selected, 1);
-    const bool above = plan_counts_above(x->now, slot);
+    const bool above = plan_counts_above(x->now.counts, slot);
     change_now(x, selected, -1);
     return above;
 }
 
 bool owned_holds(void *ctx, const uint8_t *selected) {
-    struct looking *x = ctx;
+    struct placement_round *x = ctx;
     return find_now(x) == 0 && !takes_too_many(x, selected) && owned_terms_hold(x, selected);
 }
 
 const uint32_t *owned_alike(void *ctx) {
-    const struct looking *x = ctx;
+    const struct placement_round *x = ctx;
     if (find_now(ctx) != 0)
         return NULL;
-    const uint32_t leaves = plan_counts_leaves(x->now), kinds = leaves + 1;
-    uint32_t *ret = arena_array(x->arena, x->slots, sizeof *ret);
+    const uint32_t leaves = plan_counts_leaves(x->now.counts), kinds = leaves + 1;
+    uint32_t *ret = arena_array(x->arena, x->is.slots, sizeof *ret);
     uint32_t *first = arena_array(x->arena, kinds, sizeof *first); /* + 1 */
-    for (uint32_t slot = 0; ret != NULL && first != NULL && slot < x->slots; slot++) {
-        const uint32_t kind = x->fits[slot] != 0 ? plan_counts_leaf(x->now, slot) : leaves;
+    for (uint32_t slot = 0; ret != NULL && first != NULL && slot < x->is.slots; slot++) {
+        const uint32_t kind =
+            x->is.fits[slot] != 0 ? plan_counts_leaf(x->now.counts, slot) : leaves;
         first[kind] = first[kind] != 0 ? first[kind] : slot + 1;
         ret[slot] = first[kind] - 1;
     }
@@ -177,7 +178,7 @@ const uint32_t *owned_alike(void *ctx) {
 /* ---- the target that was set before ---- */
 
 /* Reads the slots of the names. Returns false if a cluster is no longer known, or does not fit. */
-static bool read_target(struct looking *x, uint32_t *slots, uint32_t *ret_count) {
+static bool read_target(struct placement_round *x, uint32_t *slots, uint32_t *ret_count) {
     const struct str names = strbuf_str(&x->o->target);
     const struct topology *t = x->q->view->clusters.topology;
     *ret_count = 0;
@@ -185,7 +186,7 @@ static bool read_target(struct looking *x, uint32_t *slots, uint32_t *ret_count)
         const struct str name = str_of(names.p + at);
         const uint32_t slot = topology_slot(t, name);
         at += name.n + 1;
-        if (slot == TOPOLOGY_NONE || x->fits[slot] == 0 || *ret_count == x->slots)
+        if (slot == TOPOLOGY_NONE || x->is.fits[slot] == 0 || *ret_count == x->is.slots)
             return false;
         slots[(*ret_count)++] = slot;
     }
@@ -200,8 +201,8 @@ static bool are_selected(const struct changing *c, const uint32_t *slots, uint32
 }
 
 /* Do hard terms hold for the target? Clusters have come or gone since it was set. */
-static bool target_holds(struct looking *x, const uint32_t *slots, uint32_t count) {
-    uint8_t *flags = arena_alloc(x->arena, x->slots);
+static bool target_holds(struct placement_round *x, const uint32_t *slots, uint32_t count) {
+    uint8_t *flags = arena_alloc(x->arena, x->is.slots);
     if (flags == NULL)
         return false; /* the arena has failed */
     for (uint32_t i = 0; i < count; i++)
@@ -211,21 +212,22 @@ static bool target_holds(struct looking *x, const uint32_t *slots, uint32_t coun
 
 /* Keeps the earlier target as long as that is possible. */
 static bool go_on(struct changing *c, uint32_t *slots) {
-    struct looking *x = c->x;
+    struct placement_round *x = c->x;
     uint32_t count;
     const bool good = read_target(x, slots, &count) && count == x->d.plan.selected_count;
     if (!good || are_selected(c, slots, count) || !target_holds(x, slots, count)) {
-        x->o->has_target = x->o->has_target && x->failed != 0; /* a failed count drops nothing */
+        x->o->has_target =
+            x->o->has_target && x->now.failed != 0; /* a failed count drops nothing */
         return false;
     }
-    x->target = slots;
-    x->target_count = count;
+    x->target.slots = slots;
+    x->target.count = count;
     return true;
 }
 
-static void set_target(struct looking *x, const uint32_t *slots, uint32_t count) {
-    x->target = slots;
-    x->target_count = count;
+static void set_target(struct placement_round *x, const uint32_t *slots, uint32_t count) {
+    x->target.slots = slots;
+    x->target.count = count;
     strbuf_clear(&x->o->target);
     for (uint32_t i = 0; i < count; i++)
         owned_put_name(&x->o->target, ocm_cluster_name(&x->d, slots[i]));
@@ -235,10 +237,10 @@ static void set_target(struct looking *x, const uint32_t *slots, uint32_t count)
 /* ---- what changes ---- */
 
 static int find_changes(struct changing *c) {
-    struct looking *x = c->x;
+    struct placement_round *x = c->x;
     const struct plan *plan = &x->d.plan;
-    c->has = arena_alloc(x->arena, x->slots);
-    c->wants = arena_alloc(x->arena, x->slots);
+    c->has = arena_alloc(x->arena, x->is.slots);
+    c->wants = arena_alloc(x->arena, x->is.slots);
     c->add = arena_array(x->arena, plan->selected_count, sizeof *c->add);
     c->remove = arena_array(x->arena, x->d.current_count, sizeof *c->remove);
     if (c->has == NULL || c->wants == NULL || c->add == NULL || c->remove == NULL)
@@ -251,20 +253,20 @@ static int find_changes(struct changing *c) {
             c->add[c->add_count++] = plan->selected[i];
     }
     for (uint32_t i = 0; i < x->d.current_count; i++)
-        if (x->fits[x->d.current[i]] == 0)
+        if (x->is.fits[x->d.current[i]] == 0)
             c->remove[c->remove_count++] = x->d.current[i];
     c->infeasible = c->remove_count;
     for (uint32_t i = 0; i < x->d.current_count; i++)
-        if (x->fits[x->d.current[i]] != 0 && c->wants[x->d.current[i]] == 0)
+        if (x->is.fits[x->d.current[i]] != 0 && c->wants[x->d.current[i]] == 0)
             c->remove[c->remove_count++] = x->d.current[i];
-    c->forced = c->infeasible > 0 || x->at_once || x->d.current_count != plan->selected_count ||
-                x->existing == NULL;
+    c->forced = c->infeasible > 0 || x->scores.at_once ||
+                x->d.current_count != plan->selected_count || x->is.existing == NULL;
     return 0;
 }
 
 /* ---- which of the changes make it more even ---- */
 
-static uint64_t hash_of_wanted(const struct looking *x) {
+static uint64_t hash_of_wanted(const struct placement_round *x) {
     uint64_t sum = 0; /* their order does not matter */
     for (uint32_t i = 0; i < x->d.plan.selected_count; i++)
         sum += hash_str(ocm_cluster_name(&x->d, x->d.plan.selected[i]));
@@ -297,7 +299,7 @@ static uint32_t put_first(const struct changing *c, uint32_t *slots, uint32_t co
 
 /* Finds the changes for evenness. If the shape stays the same, all changes are for scores. */
 static int find_wish(struct changing *c) {
-    struct looking *x = c->x;
+    struct placement_round *x = c->x;
     const uint32_t fit = c->remove_count - c->infeasible;
     uint32_t *const remove = c->remove + c->infeasible;
     int64_t *diffs = arena_array(x->arena, plan_counts_leaves(c->counts), sizeof *diffs);
@@ -325,7 +327,7 @@ static int find_wish(struct changing *c) {
 
 /* Without them it would be less even, by importance of the terms; otherwise it was for scores. */
 static enum owned_reason reason_of(struct changing *c) {
-    struct looking *x = c->x;
+    struct placement_round *x = c->x;
     if (c->infeasible > 0 || x->d.stranger_count > 0)
         return MOVED_INFEASIBLE;
     if (x->d.current_count != x->d.plan.selected_count)
@@ -333,8 +335,8 @@ static enum owned_reason reason_of(struct changing *c) {
     if (find_now(x) != 0)
         return MOVED_SCORE;
     for (uint32_t t = 0; t < x->d.term_count; t++)
-        if (x->skew_now[t] != x->d.plan.skew[t])
-            return x->skew_now[t] > x->d.plan.skew[t] ? MOVED_SPREAD : MOVED_SCORE;
+        if (x->now.skew[t] != x->d.plan.skew[t])
+            return x->now.skew[t] > x->d.plan.skew[t] ? MOVED_SPREAD : MOVED_SCORE;
     return MOVED_SCORE;
 }
 
@@ -351,7 +353,7 @@ static void put_names(struct strbuf *text, const char *what, const struct str *n
 }
 
 /* Returns the names of the slots, then the others. */
-static const struct str *names_of(struct looking *x, const uint32_t *slots, uint32_t count,
+static const struct str *names_of(struct placement_round *x, const uint32_t *slots, uint32_t count,
                                   const struct str *others, uint32_t other_count) {
     struct str *names = arena_array(x->arena, (size_t)count + other_count, sizeof *names);
     for (uint32_t i = 0; names != NULL && i < count; i++)
@@ -363,10 +365,10 @@ static const struct str *names_of(struct looking *x, const uint32_t *slots, uint
 
 /* Describes the moves that begin, the first of both lists: "infeasible: to c4 from c2". */
 static void note_moves(struct changing *c, uint32_t added, uint32_t removed) {
-    struct looking *x = c->x;
+    struct placement_round *x = c->x;
     struct strbuf text = {0};
     x->ret->moves = added > removed ? added : removed;
-    x->ret->first = x->existing == NULL || x->at_once;
+    x->ret->first = x->is.existing == NULL || x->scores.at_once;
     x->ret->why = x->ret->first ? MOVED_SIZE : reason_of(c);
     strbuf_appendf(&text, "%s:", owned_reason_names[x->ret->why]);
     /* clusters that are gone from the hub have no slot, and leave with any move */
@@ -386,8 +388,8 @@ static void note_moves(struct changing *c, uint32_t added, uint32_t removed) {
 
 /* Applies the first so many changes to the present clusters. Returns the number of slots. */
 static uint32_t mix(struct changing *c, uint32_t added, uint32_t removed, uint32_t *slots) {
-    struct looking *x = c->x;
-    uint8_t *gone = arena_alloc(x->arena, x->slots);
+    struct placement_round *x = c->x;
+    uint8_t *gone = arena_alloc(x->arena, x->is.slots);
     uint32_t count = 0;
     if (gone == NULL)
         return 0; /* the arena has failed */
@@ -459,11 +461,11 @@ static void choose_removed(struct changing *c, uint32_t wanted) {
 /* Removes clusters that do not fit, and adds or removes as many as the number asks for; the plan's
  * other changes are voluntary and come later. Makes all changes if hard terms let in too few. */
 static void move_forced(struct changing *c, uint32_t *slots) {
-    struct looking *x = c->x;
+    struct placement_round *x = c->x;
     const uint32_t number = x->d.plan.selected_count, fit = x->d.current_count - c->infeasible;
     const uint32_t more = fit < number ? number - fit : 0, less = fit > number ? fit - number : 0;
     uint32_t added = c->add_count, removed = c->remove_count;
-    bool some = x->existing != NULL && more < c->add_count && !x->at_once;
+    bool some = x->is.existing != NULL && more < c->add_count && !x->scores.at_once;
     int64_t never;
     if (some && choose_added(c, more) == more) {
         choose_removed(c, less);
@@ -476,20 +478,20 @@ static void move_forced(struct changing *c, uint32_t *slots) {
     }
     x->ret->waiting = c->add_count - added;
     x->ret->waits = x->ret->waiting > 0 ? OWNED_WAITS_SETTLE : OWNED_WAITS_NOT;
-    x->target_count = some ? mix(c, added, removed, slots) : number;
-    x->target = some ? slots : x->d.plan.selected;
+    x->target.count = some ? mix(c, added, removed, slots) : number;
+    x->target.slots = some ? slots : x->d.plan.selected;
     if (added + removed > 0) {
         note_moves(c, added, removed);
-        set_target(x, x->target, x->target_count);
+        set_target(x, x->target.slots, x->target.count);
     }
 }
 
 /* ---- voluntary moves ---- */
 
 /* Keeps the present clusters. */
-static void hold(struct looking *x, uint32_t waiting, int64_t wait_ms) {
-    x->target = x->d.current;
-    x->target_count = x->d.current_count;
+static void hold(struct placement_round *x, uint32_t waiting, int64_t wait_ms) {
+    x->target.slots = x->d.current;
+    x->target.count = x->d.current_count;
     x->ret->waiting = waiting;
     if (wait_ms < x->ret->wake_ms)
         x->ret->wake_ms = wait_ms;
@@ -501,7 +503,7 @@ enum { TRIES = 32 };
  * often skews, the most expensive step, are still counted. */
 static bool exchange_one(struct changing *c, uint32_t at, uint32_t made, uint32_t to,
                          uint32_t *tries) {
-    struct looking *x = c->x;
+    struct placement_round *x = c->x;
     uint32_t *const remove = c->remove + c->infeasible;
     const uint64_t leaves = plan_counts_leaves(c->counts);
     int64_t skew[PLACEMENT_TERMS];
@@ -544,7 +546,7 @@ static bool exchange(struct changing *c, uint32_t made, uint32_t to) {
 
 /* Makes as many moves as may begin. If not all may, only moves that hard terms allow one by one. */
 static void move_some(struct changing *c, uint32_t *slots) {
-    struct looking *x = c->x;
+    struct placement_round *x = c->x;
     int64_t wait_ms;
     const uint32_t count = c->add_count;
     const uint32_t allowed =
@@ -578,7 +580,7 @@ static void move_some(struct changing *c, uint32_t *slots) {
 
 /* Counts the present clusters, and finds which changes are for evenness. */
 static int count_changes(struct changing *c) {
-    struct looking *x = c->x;
+    struct placement_round *x = c->x;
     const int r = make_counts(x, x->arena, &c->counts);
     if (r != 0)
         return err_set(x->err, r, "too many clusters to find a Placement's moves");
@@ -586,9 +588,9 @@ static int count_changes(struct changing *c) {
     return find_wish(c);
 }
 
-static int find_target(struct looking *x) {
+static int find_target(struct placement_round *x) {
     struct changing c = {.x = x};
-    uint32_t *slots = arena_array(x->arena, x->slots, sizeof *slots);
+    uint32_t *slots = arena_array(x->arena, x->is.slots, sizeof *slots);
     int r = slots == NULL ? no_memory(x) : find_changes(&c);
     if (r != 0 || go_on(&c, slots))
         return r;
@@ -597,7 +599,7 @@ static int find_target(struct looking *x) {
         return r;
     if (c.forced || c.add_count == 0)
         move_forced(&c, slots);
-    else if (x->spread.reason == OCM_SPREAD_KEY_UNKNOWN)
+    else if (x->is.spread.reason == OCM_SPREAD_KEY_UNKNOWN)
         hold(x, 0, INT64_MAX); /* the key is unknown, so the plan is not what was meant */
     else
         move_some(&c, slots);
@@ -606,24 +608,24 @@ static int find_target(struct looking *x) {
 
 /* ---- groups ---- */
 
-static bool is_decided(const struct looking *x, uint8_t *flags) {
-    bool same = x->target_count == x->d.plan.selected_count;
+static bool is_decided(const struct placement_round *x, uint8_t *flags) {
+    bool same = x->target.count == x->d.plan.selected_count;
     for (uint32_t i = 0; i < x->d.plan.selected_count; i++)
         flags[x->d.plan.selected[i]] = 1;
-    for (uint32_t i = 0; i < x->target_count; i++)
-        same = same && flags[x->target[i]] != 0;
+    for (uint32_t i = 0; i < x->target.count; i++)
+        same = same && flags[x->target.slots[i]] != 0;
     return same;
 }
 
 /* Groups the clusters as OCM would if there were no other clusters and no terms: it selects all. */
-static int group_target(struct looking *x) {
-    struct placement alone = x->placement;
+static int group_target(struct placement_round *x) {
+    struct placement alone = x->is.placement;
     struct ocm_decision d;
-    struct str *names = arena_array(x->arena, x->target_count, sizeof *names);
+    struct str *names = arena_array(x->arena, x->target.count, sizeof *names);
     if (names == NULL)
         return no_memory(x);
-    for (uint32_t i = 0; i < x->target_count; i++)
-        names[i] = ocm_cluster_name(&x->d, x->target[i]);
+    for (uint32_t i = 0; i < x->target.count; i++)
+        names[i] = ocm_cluster_name(&x->d, x->target.slots[i]);
     alone.terms = NULL;
     alone.prioritizers = NULL;
     alone.term_count = alone.prioritizer_count = 0;
@@ -633,25 +635,25 @@ static int group_target(struct looking *x) {
                                           .now_ms = x->q->wall_ms,
                                           .has_names = true,
                                           .names = names,
-                                          .name_count = x->target_count};
+                                          .name_count = x->target.count};
     int r = ocm_decide(x->q->view, &question, x->arena, &d, x->err);
     if (r != 0)
         return r;
-    if (d.outcome != OCM_DECIDED || d.plan.selected_count != x->target_count ||
+    if (d.outcome != OCM_DECIDED || d.plan.selected_count != x->target.count ||
         d.group_problem.n > 0)
         return err_set(x->err, -EINVAL, "clusters of a Placement cannot be grouped");
-    x->groups = d.groups;
-    x->group_count = d.group_count;
+    x->target.groups = d.groups;
+    x->target.group_count = d.group_count;
     return 0;
 }
 
-int owned_choose(struct looking *x) {
-    uint8_t *flags = arena_alloc(x->arena, x->slots);
+int owned_choose(struct placement_round *x) {
+    uint8_t *flags = arena_alloc(x->arena, x->is.slots);
     int r = flags == NULL ? no_memory(x) : find_target(x);
     if (r != 0)
         return r;
-    x->is_final = is_decided(x, flags);
-    x->groups = x->d.groups;
-    x->group_count = x->d.group_count;
-    return x->is_final || x->ret->mode == OWNED_SCORED ? 0 : group_target(x);
+    x->target.is_final = is_decided(x, flags);
+    x->target.groups = x->d.groups;
+    x->target.group_count = x->d.group_count;
+    return x->target.is_final || x->ret->mode == OWNED_SCORED ? 0 : group_target(x);
 }

@@ -30,7 +30,8 @@ bool owned_put_path(struct arena *arena, enum kind_row row, struct str namespace
     return true;
 }
 
-static bool put_path(struct looking *x, enum kind_row row, struct str name, struct owned_write *w) {
+static bool put_path(struct placement_round *x, enum kind_row row, struct str name,
+                     struct owned_write *w) {
     return owned_put_path(x->arena, row, x->q->namespace, name, w);
 }
 
@@ -51,16 +52,16 @@ static void put_annotation(struct json_writer *w, struct str key, bool set) {
         json_put_null(w);
 }
 
-void owned_write_annotations(struct looking *x, bool disable) {
+void owned_write_annotations(struct placement_round *x, bool disable) {
     struct owned_write *to = &x->ret->write;
     struct json_writer w = {.out = &to->body};
     if (!put_path(x, KIND_PLACEMENT, x->q->name, to))
         return;
     to->what = OWNED_ANNOTATIONS;
     to->verb = WRITE_MERGE;
-    strbuf_append_str(&to->version, x->state.version);
+    strbuf_append_str(&to->version, x->is.state.version);
     json_begin_object(&w);
-    begin_metadata(&w, x->state.version);
+    begin_metadata(&w, x->is.state.version);
     json_key(&w, STR("annotations"));
     json_begin_object(&w);
     put_annotation(&w, STR(PLACEMENT_DISABLE_ANNOTATION), disable);
@@ -78,17 +79,17 @@ static const struct ocm_condition *find_spread(const struct status_wanted *wante
 }
 
 /* Warns once, when the condition is to be written: a new leader finds it written. */
-static void warn_of_key(struct looking *x, const struct ocm_condition *c, bool writes) {
+static void warn_of_key(struct placement_round *x, const struct ocm_condition *c, bool writes) {
     const bool unknown = str_eq(c->reason, ocm_spread_reason_names[OCM_SPREAD_KEY_UNKNOWN]);
     if (unknown && writes && !x->o->warned)
         x->ret->warning = c->message;
     x->o->warned = unknown;
 }
 
-int owned_write_status(struct looking *x, const struct status_wanted *wanted) {
+int owned_write_status(struct placement_round *x, const struct status_wanted *wanted) {
     struct owned_write *to = &x->ret->write;
     const struct ocm_condition *spread = find_spread(wanted);
-    int r = status_patch(x->state.status, x->state.version, wanted, x->q->wall_ms, x->arena,
+    int r = status_patch(x->is.state.status, x->is.state.version, wanted, x->q->wall_ms, x->arena,
                          &to->body, x->err);
     if (r == 0 && spread != NULL) {
         x->ret->skewed = spread->status == OCM_FALSE;
@@ -101,22 +102,23 @@ int owned_write_status(struct looking *x, const struct status_wanted *wanted) {
     strbuf_append_str(&to->path, STR("/status"));
     to->what = OWNED_STATUS;
     to->verb = WRITE_MERGE;
-    strbuf_append_str(&to->version, x->state.version);
+    strbuf_append_str(&to->version, x->is.state.version);
     return 0;
 }
 
 /* ---- PlacementDecisions ---- */
 
-static void put_labels(struct looking *x, const struct layout_object *o, struct json_writer *w) {
+static void put_labels(struct placement_round *x, const struct layout_object *o,
+                       struct json_writer *w) {
     json_key(w, STR("labels"));
     json_begin_object(w);
     json_put_member(w, STR(PLACEMENT_LABEL), x->q->name);
     json_put_member(w, STR(PLACEMENT_GROUP_INDEX_LABEL), arena_printf(x->arena, "%u", o->group));
-    json_put_member(w, STR(PLACEMENT_GROUP_NAME_LABEL), x->groups[o->group].name);
+    json_put_member(w, STR(PLACEMENT_GROUP_NAME_LABEL), x->target.groups[o->group].name);
     json_end_object(w);
 }
 
-static void put_owner(struct looking *x, struct json_writer *w) {
+static void put_owner(struct placement_round *x, struct json_writer *w) {
     const struct watched_kind *kind = &watched_kinds[KIND_PLACEMENT];
     json_key(w, STR("ownerReferences"));
     json_begin_array(w);
@@ -124,7 +126,7 @@ static void put_owner(struct looking *x, struct json_writer *w) {
     json_put_member(w, STR("apiVersion"), STR(OCM_GROUP "/v1beta1"));
     json_put_member(w, STR("kind"), str_of(kind->kind));
     json_put_member(w, STR("name"), x->q->name);
-    json_put_member(w, STR("uid"), x->placement.meta.uid);
+    json_put_member(w, STR("uid"), x->is.placement.meta.uid);
     json_key(w, STR("controller"));
     json_put_bool(w, true);
     json_key(w, STR("blockOwnerDeletion"));
@@ -133,7 +135,8 @@ static void put_owner(struct looking *x, struct json_writer *w) {
     json_end_array(w);
 }
 
-static void put_created(struct looking *x, const struct layout_object *o, struct json_writer *w) {
+static void put_created(struct placement_round *x, const struct layout_object *o,
+                        struct json_writer *w) {
     const struct watched_kind *kind = &watched_kinds[KIND_PLACEMENT_DECISION];
     json_put_member(w, STR("apiVersion"), STR(OCM_GROUP "/v1beta1"));
     json_put_member(w, STR("kind"), str_of(kind->kind));
@@ -145,7 +148,8 @@ static void put_created(struct looking *x, const struct layout_object *o, struct
     json_end_object(w);
 }
 
-static void put_meta(struct looking *x, const struct layout_write *write, struct json_writer *w) {
+static void put_meta(struct placement_round *x, const struct layout_write *write,
+                     struct json_writer *w) {
     begin_metadata(w, write->existing->version);
     put_labels(x, write->object, w);
     put_owner(x, w);
@@ -154,16 +158,16 @@ static void put_meta(struct looking *x, const struct layout_write *write, struct
 
 /* The inputs of reasons. */
 struct reasons {
-    struct looking *x;
+    struct placement_round *x;
     struct topology_column columns[PLACEMENT_TERMS];
     uint8_t *kept; /* [slots] */
     struct strbuf text;
 };
 
-static int begin_reasons(struct looking *x, struct reasons *ret) {
+static int begin_reasons(struct placement_round *x, struct reasons *ret) {
     const struct plan *plan = &x->d.plan;
     int r = 0;
-    *ret = (struct reasons){.x = x, .kept = arena_alloc(x->arena, x->slots)};
+    *ret = (struct reasons){.x = x, .kept = arena_alloc(x->arena, x->is.slots)};
     for (uint32_t t = 0; r == 0 && t < x->d.term_count; t++)
         r = ocm_term_column(&x->q->view->clusters, &x->d.terms[t], x->arena, &ret->columns[t]);
     for (uint32_t i = 0; ret->kept != NULL && i < plan->kept_count; i++)
@@ -200,7 +204,7 @@ static int end_reasons(struct reasons *s) {
     return failed ? -ENOMEM : 0;
 }
 
-int owned_find_reasons(struct looking *x, const struct layout *layout,
+int owned_find_reasons(struct placement_round *x, const struct layout *layout,
                        const struct layout_object **ret, uint64_t *ret_wanted) {
     struct reasons s;
     int r = begin_reasons(x, &s);
@@ -221,7 +225,7 @@ int owned_find_reasons(struct looking *x, const struct layout *layout,
     return r == 0 ? failed : r;
 }
 
-static int put_clusters(struct looking *x, const struct layout_write *write,
+static int put_clusters(struct placement_round *x, const struct layout_write *write,
                         struct json_writer *w) {
     struct reasons s;
     int r = begin_reasons(x, &s);
@@ -253,11 +257,12 @@ static void put_deletion(const struct layout_write *write, struct json_writer *w
     json_end_object(w);
 }
 
-/* Lists clusters that the object holds before and after both this write and a write in doubt. */
-static int put_contents(struct looking *x, const struct layout_write *write,
+/* Appends the names of the clusters that the object surely holds: they are in it now, stay in it
+ * after this write, and are in `doubtful`, if an earlier write is in doubt. */
+static int put_contents(struct placement_round *x, const struct layout_write *write,
                         const struct layout_doubt *doubtful, struct strbuf *out) {
     const struct fleet_decision *d = write->existing;
-    uint8_t *after = arena_alloc(x->arena, x->slots), *sure = arena_alloc(x->arena, x->slots);
+    uint8_t *after = arena_alloc(x->arena, x->is.slots), *sure = arena_alloc(x->arena, x->is.slots);
     if (after == NULL || sure == NULL)
         return -ENOMEM;
     const bool same = write->verb == LAYOUT_META;
@@ -273,7 +278,7 @@ static int put_contents(struct looking *x, const struct layout_write *write,
     return 0;
 }
 
-static enum write_verb put_body(struct looking *x, const struct layout_write *write,
+static enum write_verb put_body(struct placement_round *x, const struct layout_write *write,
                                 struct json_writer *w, int *r) {
     switch (write->verb) {
     case LAYOUT_CREATE:
@@ -294,7 +299,7 @@ static enum write_verb put_body(struct looking *x, const struct layout_write *wr
     return WRITE_NOTHING;
 }
 
-int owned_write_decision(struct looking *x, const struct layout_write *write,
+int owned_write_decision(struct placement_round *x, const struct layout_write *write,
                          const struct layout_doubt *doubtful) {
     struct owned_write *to = &x->ret->write;
     struct json_writer w = {.out = &to->body};

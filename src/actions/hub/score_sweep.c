@@ -75,12 +75,12 @@ void score_sweep_begin(struct score_sweep *s, const struct fleet_view *view) {
 
 int score_sweep_look(struct score_sweep *s, struct owned *o, const struct owned_question *q,
                      struct arena *arena, struct owned_answer *ret, struct err *err) {
-    struct looking x = {.o = o, .q = q, .arena = arena, .ret = ret, .err = err};
+    struct placement_round x = {.o = o, .q = q, .arena = arena, .ret = ret, .err = err};
     const struct str names = strbuf_str(&s->objects);
     *ret = (struct owned_answer){.mode = OWNED_OTHERS, .wake_ms = INT64_MAX};
     owned_look_for_last(&x);
     ret->write_is_out = o->progress != OWNED_IDLE;
-    if (x.doubt != DOUBT_NONE || q->settings->without_scores)
+    if (x.is.doubt != DOUBT_NONE || q->settings->without_scores)
         return 0; /* no permission to write them, either */
     while (s->at < names.n) {
         const struct str object = str_of(names.p + s->at);

@@ -43,48 +43,48 @@ enum {
 /* ---- the present state ---- */
 
 /* Hashes the versions of OCM's decisions: another hash means that OCM has written. */
-static uint64_t hash_of_versions(const struct looking *x) {
+static uint64_t hash_of_versions(const struct placement_round *x) {
     uint64_t hash = 0; /* their order does not matter */
-    for (const struct fleet_decision *d = x->existing; d != NULL; d = d->next)
+    for (const struct fleet_decision *d = x->is.existing; d != NULL; d = d->next)
         hash += hash_mix(hash_str(d->name), hash_str(d->version));
     return hash;
 }
 
 /* Does the Placement already heed its own items? */
-static bool had_own_key(const struct looking *x) {
-    return x->injected.valid && injected_key_eq(x->injected.key, x->ret->key);
+static bool had_own_key(const struct placement_round *x) {
+    return x->is.injected.valid && injected_key_eq(x->is.injected.key, x->ret->key);
 }
 
-static bool is_gated(const struct looking *x) {
+static bool is_gated(const struct placement_round *x) {
     bool any = false;
-    for (uint32_t i = 0; i < x->placement.predicate_count; i++)
-        any = any || x->placement.predicates[i].is_gated;
+    for (uint32_t i = 0; i < x->is.placement.predicate_count; i++)
+        any = any || x->is.placement.predicates[i].is_gated;
     return any;
 }
 
 /* Does OCM take clusters without an item, though the terms in force are hard? Until the first gate
  * it does. Somebody who removes a gate adds no members: it is put back. */
-static bool is_open(const struct looking *x) {
+static bool is_open(const struct placement_round *x) {
     struct ocm_terms terms;
     bool hard = false;
-    ocm_terms_find(&x->placement, &x->policy, &terms);
+    ocm_terms_find(&x->is.placement, &x->is.policy, &terms);
     for (uint32_t t = 0; t < terms.count; t++)
         hard = hard || terms.items[t].hard;
-    return hard && had_own_key(x) && !is_gated(x) && !x->injected.gated;
+    return hard && had_own_key(x) && !is_gated(x) && !x->is.injected.gated;
 }
 
 /* Marks the clusters that have the Placement's item. [slots]. NULL: no memory or steps are left. */
-static uint8_t *find_published(struct looking *x, uint32_t *ret_count) {
+static uint8_t *find_published(struct placement_round *x, uint32_t *ret_count) {
     const struct injected_key key = x->ret->key;
     const struct fleet_scores *scores =
         fleet_scores_find(x->q->view, arena_printf(x->arena, INJECTED_RESOURCE, key.shard));
     const uint32_t name =
         fleet_score_name(x->q->view, arena_printf(x->arena, INJECTED_SCORE, key.shard, key.number));
-    uint8_t *flags = arena_alloc(x->arena, x->slots);
+    uint8_t *flags = arena_alloc(x->arena, x->is.slots);
     *ret_count = 0;
-    if (flags == NULL || !steps_take(&x->arena->steps, x->slots))
+    if (flags == NULL || !steps_take(&x->arena->steps, x->is.slots))
         return NULL;
-    for (uint32_t slot = 0; scores != NULL && name != INTERN_NONE && slot < x->slots; slot++)
+    for (uint32_t slot = 0; scores != NULL && name != INTERN_NONE && slot < x->is.slots; slot++)
         if (fleet_score_of(scores, slot, name).value > 0) {
             flags[slot] = 1;
             ++*ret_count;
@@ -150,17 +150,17 @@ bool scored_refuse(struct owned *o, struct str cluster, uint64_t inputs, int64_t
     return r != NULL;
 }
 
-static bool refuse_slot(struct looking *x, uint32_t slot) {
-    const uint32_t place = x->refused_at != NULL ? x->refused_at[slot] : 0;
+static bool refuse_slot(struct placement_round *x, uint32_t slot) {
+    const uint32_t place = x->scores.refused_at != NULL ? x->scores.refused_at[slot] : 0;
     return refuse(x->o, place > 0 ? &x->o->refused[place - 1] : NULL, ocm_cluster_name(&x->d, slot),
                   fleet_cluster(x->q->view, slot)->inputs, x->q->now_ms,
                   x->q->settings->refused_ms) != NULL;
 }
 
 /* Marks refused clusters that the plan has again: they will be tried. */
-static void find_due(struct looking *x) {
-    for (uint32_t i = 0; x->refused_at != NULL && i < x->d.plan.selected_count; i++) {
-        const uint32_t place = x->refused_at[x->d.plan.selected[i]];
+static void find_due(struct placement_round *x) {
+    for (uint32_t i = 0; x->scores.refused_at != NULL && i < x->d.plan.selected_count; i++) {
+        const uint32_t place = x->scores.refused_at[x->d.plan.selected[i]];
         if (place > 0)
             x->o->refused[place - 1].is_due = true;
     }
@@ -169,30 +169,30 @@ static void find_due(struct looking *x) {
 enum { MEMORY_MS = 1000 }; /* until a refusal that found no memory is tried again */
 
 /* Plans at once without the clusters that were refused. */
-static void plan_without(struct looking *x, bool are_noted) {
+static void plan_without(struct placement_round *x, bool are_noted) {
     owned_wake_in(x, are_noted ? 0 : MEMORY_MS);
 }
 
 /* Is the refusal over? The cluster has changed, OCM selects it after all, or it has its item. */
-static bool is_past(const struct looking *x, const struct owned_refused *r, uint32_t slot,
+static bool is_past(const struct placement_round *x, const struct owned_refused *r, uint32_t slot,
                     const uint8_t *has, const uint8_t *selected) {
     return (r->unwritable ? has : selected)[slot] != 0 ||
            fleet_cluster(x->q->view, slot)->inputs != r->inputs;
 }
 
 /* Leaves out clusters whose time is not over. `has`: clusters with the Placement's item. */
-static int leave_out_refused(struct looking *x, const uint8_t *has) {
+static int leave_out_refused(struct placement_round *x, const uint8_t *has) {
     struct owned *o = x->o;
     const struct topology *t = x->q->view->clusters.topology;
     uint32_t left = 0;
     if (o->refused_count == 0)
         return 0;
-    x->without = arena_alloc(x->arena, x->slots);
-    x->refused_at = arena_array(x->arena, x->slots, sizeof *x->refused_at);
-    uint8_t *selected = arena_alloc(x->arena, x->slots);
-    if (x->without == NULL || x->refused_at == NULL || selected == NULL)
+    x->scores.without = arena_alloc(x->arena, x->is.slots);
+    x->scores.refused_at = arena_array(x->arena, x->is.slots, sizeof *x->scores.refused_at);
+    uint8_t *selected = arena_alloc(x->arena, x->is.slots);
+    if (x->scores.without == NULL || x->scores.refused_at == NULL || selected == NULL)
         return err_set(x->err, -ENOMEM, "no memory for the clusters that are refused");
-    for (const struct fleet_decision *d = x->existing; d != NULL; d = d->next)
+    for (const struct fleet_decision *d = x->is.existing; d != NULL; d = d->next)
         for (uint32_t i = 0; i < d->slot_count; i++)
             selected[d->slots[i]] = 1;
     for (uint32_t i = 0; i < o->refused_count; i++) {
@@ -204,13 +204,13 @@ static int leave_out_refused(struct looking *x, const uint8_t *has) {
             continue;
         }
         if (r->until_ms > x->q->now_ms) {
-            x->without[slot] = 1;
+            x->scores.without[slot] = 1;
             x->ret->refused++;
             owned_wake_in(x, r->until_ms - x->q->now_ms);
         }
         r->is_due = false;
         o->refused[left++] = *r;
-        x->refused_at[slot] = left;
+        x->scores.refused_at[slot] = left;
     }
     o->refused_count = left;
     return 0;
@@ -218,44 +218,45 @@ static int leave_out_refused(struct looking *x, const uint8_t *has) {
 
 /* ---- has OCM answered? ---- */
 
-static int64_t refused_after(const struct looking *x) {
+static int64_t refused_after(const struct placement_round *x) {
     int64_t slow = SLOWEST_TIMES * x->q->slowest_ms;
     slow = slow < SLOWEST_MAX_MS ? slow : SLOWEST_MAX_MS;
     return slow > x->q->settings->refused_after_ms ? slow : x->q->settings->refused_after_ms;
 }
 
-static uint64_t hash_of_decisions(const struct looking *x) {
+static uint64_t hash_of_decisions(const struct placement_round *x) {
     uint64_t hash = 0; /* their order does not matter */
-    for (uint32_t i = 0; i < x->decision_count; i++)
-        hash += hash_mix(1, x->decisions[i]);
+    for (uint32_t i = 0; i < x->is.decision_count; i++)
+        hash += hash_mix(1, x->is.decisions[i]);
     return hash;
 }
 
 /* Counts OCM's clusters that it has no reason to take away. */
-static uint32_t count_kept(const struct looking *x) {
+static uint32_t count_kept(const struct placement_round *x) {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < x->decision_count; i++) {
-        const uint32_t slot = x->decisions[i];
-        count += x->fits[slot] != 0 && (x->members == NULL || x->members[slot] != 0);
+    for (uint32_t i = 0; i < x->is.decision_count; i++) {
+        const uint32_t slot = x->is.decisions[i];
+        count +=
+            x->is.fits[slot] != 0 && (x->scores.members == NULL || x->scores.members[slot] != 0);
     }
     return count;
 }
 
 /* From now on an answer of OCM shows in its decisions. */
-static void note_decisions(struct looking *x) {
+static void note_decisions(struct placement_round *x) {
     x->o->asked_count = count_kept(x);
     x->o->asked_decisions = hash_of_decisions(x);
 }
 
 /* Has OCM answered since the last write, here or for another Placement? An OCM that does not run,
  * or that only takes clusters away, refuses no cluster. */
-static bool is_alive(const struct looking *x) {
+static bool is_alive(const struct placement_round *x) {
     return x->o->asked_decisions != hash_of_decisions(x) || x->q->answered_ms > x->o->asked_ms;
 }
 
 /* Begins to wait for OCM, and begins anew when it takes clusters away. A new leader has not seen
  * what OCM wrote before. */
-static void begin_asking(struct looking *x) {
+static void begin_asking(struct placement_round *x) {
     struct owned *o = x->o;
     const bool shrank = count_kept(x) < o->asked_count;
     if (o->asks && !shrank)
@@ -269,12 +270,12 @@ static void begin_asking(struct looking *x) {
 }
 
 /* Has OCM had its time? It refuses what it has not selected by now. */
-static bool is_over(const struct looking *x) {
+static bool is_over(const struct placement_round *x) {
     const int64_t waited = x->q->now_ms - x->o->asked_ms, after = refused_after(x);
     return waited >= after && (is_alive(x) || waited >= SILENT_TIMES * after);
 }
 
-static int refuse_all(struct looking *x, const uint32_t *slots, uint32_t count) {
+static int refuse_all(struct placement_round *x, const uint32_t *slots, uint32_t count) {
     bool are_noted = true;
     for (uint32_t i = 0; i < count; i++)
         are_noted = refuse_slot(x, slots[i]) && are_noted;
@@ -285,9 +286,9 @@ static int refuse_all(struct looking *x, const uint32_t *slots, uint32_t count) 
 
 /* Does OCM say that it decides nothing? It may have found a mistake that Evenkeel cannot see, such
  * as a CEL expression that does not compile. Then it refuses no cluster. */
-static int find_mistake(struct looking *x, bool *ret, struct str *ret_message) {
+static int find_mistake(struct placement_round *x, bool *ret, struct str *ret_message) {
     struct status_condition ocms;
-    int r = status_find(x->state.status, x->d.conditions[CONDITION_MISCONFIGURED].type, x->arena,
+    int r = status_find(x->is.state.status, x->d.conditions[CONDITION_MISCONFIGURED].type, x->arena,
                         &ocms, x->err);
     *ret = r == 0 && str_eq(ocms.status, ocm_status_names[OCM_TRUE]);
     *ret_message = *ret ? ocms.message : STR("");
@@ -297,10 +298,10 @@ static int find_mistake(struct looking *x, bool *ret, struct str *ret_message) {
 /* ---- which items OCM has not seen ---- */
 
 /* Does OCM evaluate CEL, which Evenkeel does not? Then it may refuse a cluster and not answer. */
-static bool has_expressions(const struct looking *x) {
+static bool has_expressions(const struct placement_round *x) {
     bool any = false;
-    for (uint32_t i = 0; i < x->placement.predicate_count; i++)
-        any = any || x->placement.predicates[i].has_cel;
+    for (uint32_t i = 0; i < x->is.placement.predicate_count; i++)
+        any = any || x->is.placement.predicates[i].has_cel;
     return any;
 }
 
@@ -309,18 +310,20 @@ static bool has_expressions(const struct looking *x) {
  * item, as many as it has room for. If it has no room, its decisions show nothing.
  */
 static int find_unseen(struct scored_changes *p) {
-    struct looking *x = p->x;
-    const uint64_t number = x->placement.has_number ? (uint64_t)x->placement.number : UINT64_MAX;
-    uint8_t *unseen = arena_alloc(x->arena, x->slots);
+    struct placement_round *x = p->x;
+    const uint64_t number =
+        x->is.placement.has_number ? (uint64_t)x->is.placement.number : UINT64_MAX;
+    uint8_t *unseen = arena_alloc(x->arena, x->is.slots);
     uint32_t both = 0, gone = 0;
-    if (unseen == NULL || !steps_take(&x->arena->steps, x->slots))
+    if (unseen == NULL || !steps_take(&x->arena->steps, x->is.slots))
         return err_set(x->err, unseen == NULL ? -ENOMEM : -E2BIG,
                        "too many clusters to find which scores OCM has seen");
-    for (uint32_t i = 0; i < x->decision_count; i++)
-        unseen[x->decisions[i]] = 1;
-    for (uint32_t slot = 0; slot < x->slots; slot++) {
+    for (uint32_t i = 0; i < x->is.decision_count; i++)
+        unseen[x->is.decisions[i]] = 1;
+    for (uint32_t slot = 0; slot < x->is.slots; slot++) {
         const bool has = p->has[slot] != 0, decided = unseen[slot] != 0;
-        const bool counts = x->fits[slot] != 0 && (x->without == NULL || x->without[slot] == 0);
+        const bool counts =
+            x->is.fits[slot] != 0 && (x->scores.without == NULL || x->scores.without[slot] == 0);
         unseen[slot] = counts && has != decided;
         both += counts && has && decided;
         gone += counts && !has && decided;
@@ -328,7 +331,7 @@ static int find_unseen(struct scored_changes *p) {
     }
     if (both >= number) /* it has no room */
         p->unseen_adds = 0;
-    for (uint32_t slot = 0; p->unseen_adds == 0 && slot < x->slots; slot++)
+    for (uint32_t slot = 0; p->unseen_adds == 0 && slot < x->is.slots; slot++)
         unseen[slot] = unseen[slot] != 0 && p->has[slot] == 0;
     if (gone + p->unseen_adds > 0)
         p->unseen = unseen;
@@ -343,7 +346,7 @@ static bool is_waited_for(const struct scored_changes *p) {
 
 /* Waits for OCM's answer to the items before the next one. *ret_goes_on: has waited long enough. */
 static int wait_to_be_seen(struct scored_changes *p, bool *ret_goes_on) {
-    struct looking *x = p->x;
+    struct placement_round *x = p->x;
     const bool may_refuse = has_expressions(x);
     begin_asking(x);
     const int64_t waited = x->q->now_ms - x->o->asked_ms,
@@ -358,7 +361,7 @@ static int wait_to_be_seen(struct scored_changes *p, bool *ret_goes_on) {
     uint32_t *missing = arena_array(x->arena, p->unseen_adds, sizeof *missing), count = 0;
     if (missing == NULL)
         return err_set(x->err, -ENOMEM, "no memory for the scores of a Placement");
-    for (uint32_t slot = 0; slot < x->slots; slot++)
+    for (uint32_t slot = 0; slot < x->is.slots; slot++)
         if (p->unseen[slot] != 0 && p->has[slot] != 0)
             missing[count++] = slot;
     bool mistaken;
@@ -375,25 +378,25 @@ static int wait_to_be_seen(struct scored_changes *p, bool *ret_goes_on) {
 /* ---- which item comes next ---- */
 
 static int find_changes(struct scored_changes *p) {
-    struct looking *x = p->x;
-    uint8_t *wants = arena_alloc(x->arena, x->slots);
-    p->add = arena_array(x->arena, x->target_count, sizeof *p->add);
+    struct placement_round *x = p->x;
+    uint8_t *wants = arena_alloc(x->arena, x->is.slots);
+    p->add = arena_array(x->arena, x->target.count, sizeof *p->add);
     p->remove = arena_array(x->arena, p->has_count, sizeof *p->remove);
     if (wants == NULL || p->add == NULL || p->remove == NULL)
         return err_set(x->err, -ENOMEM, "no memory for the scores of a Placement");
-    for (uint32_t i = 0; i < x->target_count; i++) {
-        wants[x->target[i]] = 1;
-        if (p->has[x->target[i]] == 0)
-            p->add[p->add_count++] = x->target[i];
+    for (uint32_t i = 0; i < x->target.count; i++) {
+        wants[x->target.slots[i]] = 1;
+        if (p->has[x->target.slots[i]] == 0)
+            p->add[p->add_count++] = x->target.slots[i];
     }
-    for (uint32_t slot = 0; slot < x->slots; slot++)
+    for (uint32_t slot = 0; slot < x->is.slots; slot++)
         if (p->has[slot] != 0 && wants[slot] == 0)
             p->remove[p->remove_count++] = slot;
     return 0;
 }
 
 /* From now on OCM has something to answer. `goes`: it may answer with one cluster fewer. */
-static void begin_writing(struct looking *x, bool goes) {
+static void begin_writing(struct placement_round *x, bool goes) {
     x->o->asks = false;
     x->o->versions = hash_of_versions(x);
     note_decisions(x);
@@ -402,7 +405,7 @@ static void begin_writing(struct looking *x, bool goes) {
 }
 
 /* Returns how long the AddOnPlacementScore of that cluster must not be written. */
-static int64_t denied_ms(struct looking *x, uint32_t slot) {
+static int64_t denied_ms(struct placement_round *x, uint32_t slot) {
     const struct str cluster = ocm_cluster_name(&x->d, slot);
     return x->q->denied_ms == NULL
                ? 0
@@ -411,14 +414,14 @@ static int64_t denied_ms(struct looking *x, uint32_t slot) {
 }
 
 /* Finds the AddOnPlacementScore of that cluster. */
-static bool find_object(struct looking *x, uint32_t slot, struct fleet_score_object *ret) {
+static bool find_object(struct placement_round *x, uint32_t slot, struct fleet_score_object *ret) {
     const struct str resource = arena_printf(x->arena, INJECTED_RESOURCE, x->ret->key.shard);
     return fleet_score_object(x->q->view, ocm_cluster_name(&x->d, slot), resource, ret);
 }
 
 /* OCM reads the items one by one while it decides: if an item is removed just after another one was
  * added, it may miss both. */
-static bool wait_for_heed(struct looking *x) {
+static bool wait_for_heed(struct placement_round *x) {
     const struct owned *o = x->o;
     const int64_t left = o->last_ms + HEED_MS - x->q->now_ms;
     const bool waits = o->last.what == OWNED_SCORE && o->last.comes && left > 0;
@@ -429,7 +432,7 @@ static bool wait_for_heed(struct looking *x) {
 
 /* Without hard terms items go in any order, so an object that is denied holds up no other. */
 static uint32_t next_of_soft(const struct scored_changes *p) {
-    struct looking *x = p->x;
+    struct placement_round *x = p->x;
     if (p->add_count > 0)
         return p->add[0];
     for (uint32_t i = 0; i < p->remove_count && steps_take(&x->arena->steps, 1); i++)
@@ -449,7 +452,7 @@ static int next_of_hard(struct scored_changes *p, uint32_t *ret) {
 }
 
 static int write_item(struct scored_changes *p) {
-    struct looking *x = p->x;
+    struct placement_round *x = p->x;
     const bool hard = owned_has_hard_terms(x);
     struct fleet_score_object object;
     uint32_t slot = TOPOLOGY_NONE;
@@ -459,7 +462,7 @@ static int write_item(struct scored_changes *p) {
     else
         slot = next_of_soft(p);
     if (r != 0 || slot == TOPOLOGY_NONE ||
-        (hard && p->has[slot] != 0 && x->fits[slot] != 0 && wait_for_heed(x)))
+        (hard && p->has[slot] != 0 && x->is.fits[slot] != 0 && wait_for_heed(x)))
         return r;
     const int64_t denied = denied_ms(x, slot);
     if (p->has[slot] != 0 && denied > 0) {
@@ -482,7 +485,7 @@ static int write_item(struct scored_changes *p) {
 
 /* ---- what the Placement lacks ---- */
 
-static enum admission edit(struct looking *x, bool inject, bool gate, struct patch *patch) {
+static enum admission edit(struct placement_round *x, bool inject, bool gate, struct patch *patch) {
     const struct placement_live live = {
         .policies = x->q->policies,
         .view = x->q->view,
@@ -494,26 +497,26 @@ static enum admission edit(struct looking *x, bool inject, bool gate, struct pat
     return placement_live_edit(&live, x->arena, patch);
 }
 
-int scored_leave(struct looking *x, bool *ret_done) {
+int scored_leave(struct placement_round *x, bool *ret_done) {
     struct patch patch;
     *ret_done = true;
-    if (!x->has_ours || edit(x, false, false, &patch) != ADMISSION_PATCHED)
+    if (!x->is.has_ours || edit(x, false, false, &patch) != ADMISSION_PATCHED)
         return 0;
     *ret_done = false;
-    return x->doubt == DOUBT_NONE ? scored_write_injection(x, patch.document) : 0;
+    return x->is.doubt == DOUBT_NONE ? scored_write_injection(x, patch.document) : 0;
 }
 
 /* ---- OCM's decisions ---- */
 
 /* Lists the targets that are not among OCM's decisions. */
-static uint32_t find_missing(struct looking *x, uint32_t *missing) {
-    uint8_t *has = arena_alloc(x->arena, x->slots);
+static uint32_t find_missing(struct placement_round *x, uint32_t *missing) {
+    uint8_t *has = arena_alloc(x->arena, x->is.slots);
     uint32_t count = 0;
-    for (uint32_t i = 0; has != NULL && i < x->decision_count; i++)
-        has[x->decisions[i]] = 1;
-    for (uint32_t i = 0; has != NULL && i < x->target_count; i++)
-        if (has[x->target[i]] == 0)
-            missing[count++] = x->target[i];
+    for (uint32_t i = 0; has != NULL && i < x->is.decision_count; i++)
+        has[x->is.decisions[i]] = 1;
+    for (uint32_t i = 0; has != NULL && i < x->target.count; i++)
+        if (has[x->target.slots[i]] == 0)
+            missing[count++] = x->target.slots[i];
     return count;
 }
 
@@ -527,18 +530,18 @@ static struct ocm_condition waiting_for_scores(void) {
                    "OCM has not decided by all scores yet: it is slow, or does not run");
 }
 
-static struct ocm_condition misconfigured(struct looking *x, struct str message) {
+static struct ocm_condition misconfigured(struct placement_round *x, struct str message) {
     return (struct ocm_condition){
         owned_spread_condition, OCM_UNKNOWN, ocm_spread_reason_names[OCM_SPREAD_MISCONFIGURED],
         arena_printf(x->arena, "OCM does not decide it: %.*s", STR_ARG(message))};
 }
 
 /* Is the cluster left out? Or was it, and only the next write shows if it still must be? */
-static bool is_refused(const struct looking *x, const struct owned_refused *r) {
+static bool is_refused(const struct placement_round *x, const struct owned_refused *r) {
     return r->until_ms > x->q->now_ms || (r->unwritable && r->is_due);
 }
 
-static struct ocm_condition refused_condition(struct looking *x) {
+static struct ocm_condition refused_condition(struct placement_round *x) {
     struct strbuf text = {0};
     enum { SHOWN = 5 };
     uint32_t count = 0;
@@ -560,7 +563,7 @@ static struct ocm_condition refused_condition(struct looking *x) {
 
 /* The condition when OCM has not answered for some time: it names OCM's own reason, if it has one.
  */
-static int waiting_condition(struct looking *x, struct ocm_condition *ret) {
+static int waiting_condition(struct placement_round *x, struct ocm_condition *ret) {
     bool mistaken;
     struct str message;
     int r = find_mistake(x, &mistaken, &message);
@@ -568,18 +571,18 @@ static int waiting_condition(struct looking *x, struct ocm_condition *ret) {
     return r;
 }
 
-static int write_condition(struct looking *x, struct ocm_condition condition) {
+static int write_condition(struct placement_round *x, struct ocm_condition condition) {
     const struct status_wanted wanted = {.conditions = &condition, .condition_count = 1};
     return owned_write_status(x, &wanted);
 }
 
 /* OCM writes a Placement's status after its decisions. A write of ours in between would come too
  * late, or make OCM's too late: it waits for OCM's, though not for long. */
-static int wait_for_status(struct looking *x, bool *ret_waits) {
+static int wait_for_status(struct placement_round *x, bool *ret_waits) {
     struct owned *o = x->o;
     int64_t selected;
-    int r = status_selected(x->state.status, x->arena, &selected, x->err);
-    const bool behind = (selected > 0 ? selected : 0) != x->decision_count;
+    int r = status_selected(x->is.state.status, x->arena, &selected, x->err);
+    const bool behind = (selected > 0 ? selected : 0) != x->is.decision_count;
     if (behind && !o->behind)
         o->behind_ms = x->q->now_ms;
     o->behind = behind;
@@ -591,19 +594,19 @@ static int wait_for_status(struct looking *x, bool *ret_waits) {
 }
 
 /* Returns the condition when nothing of mode Scores stands in the way. */
-static struct ocm_condition condition_now(struct looking *x) {
+static struct ocm_condition condition_now(struct placement_round *x) {
     return x->ret->refused > 0 ? refused_condition(x) : owned_spread_now(x);
 }
 
-static int mend_condition(struct looking *x) {
+static int mend_condition(struct placement_round *x) {
     const struct ocm_condition condition = condition_now(x);
     return owned_mend_condition(x, &condition);
 }
 
 /* Does OCM select a cluster that is left out here? Its other clusters are no sign. */
-static bool takes_refused(const struct looking *x) {
-    for (uint32_t i = 0; x->refused_at != NULL && i < x->decision_count; i++) {
-        const uint32_t place = x->refused_at[x->decisions[i]];
+static bool takes_refused(const struct placement_round *x) {
+    for (uint32_t i = 0; x->scores.refused_at != NULL && i < x->is.decision_count; i++) {
+        const uint32_t place = x->scores.refused_at[x->is.decisions[i]];
         if (place > 0 && is_refused(x, &x->o->refused[place - 1]))
             return true;
     }
@@ -611,11 +614,11 @@ static bool takes_refused(const struct looking *x) {
 }
 
 /* OCM has all items, but its decisions are not as planned. */
-static int wait_for_ocm(struct looking *x, const uint32_t *missing, uint32_t count) {
+static int wait_for_ocm(struct placement_round *x, const uint32_t *missing, uint32_t count) {
     struct owned *o = x->o;
     begin_asking(x);
     const int64_t waited = x->q->now_ms - o->asked_ms, after = refused_after(x);
-    const bool has_room = x->decision_count < x->target_count;
+    const bool has_room = x->is.decision_count < x->target.count;
     if (waited < PATIENCE_MS)
         owned_wake_in(x, PATIENCE_MS - waited);
     owned_wake_in(x, waited < after ? after - waited : after);
@@ -643,17 +646,17 @@ static int wait_for_ocm(struct looking *x, const uint32_t *missing, uint32_t cou
 
 /* Would adding the gate now remove clusters? OCM watches Placements and scores separately, and may
  * not have seen our scores yet. */
-static bool may_lose(const struct looking *x) {
-    const bool was_gated = had_own_key(x) && x->injected.gated; /* somebody removes it */
-    return owned_has_hard_terms(x) && x->decision_count > 0 && !is_gated(x) && !was_gated;
+static bool may_lose(const struct placement_round *x) {
+    const bool was_gated = had_own_key(x) && x->is.injected.gated; /* somebody removes it */
+    return owned_has_hard_terms(x) && x->is.decision_count > 0 && !is_gated(x) && !was_gated;
 }
 
 /* Has OCM seen the items? It has if it has written decisions since it was made to heed them, and
  * these have all planned clusters. If it writes nothing, or refuses a cluster, it gets the time
  * that a refused cluster has; an OCM that does not run lists both anew when it starts. */
-static int find_heeding(struct looking *x, bool *ret) {
+static int find_heeding(struct placement_round *x, bool *ret) {
     struct owned *o = x->o;
-    uint32_t *missing = arena_array(x->arena, x->target_count, sizeof *missing);
+    uint32_t *missing = arena_array(x->arena, x->target.count, sizeof *missing);
     *ret = false;
     if (missing == NULL)
         return err_set(x->err, -ENOMEM, "no memory for decisions");
@@ -669,13 +672,13 @@ static int find_heeding(struct looking *x, bool *ret) {
     return 0;
 }
 
-static int look_at_decisions(struct looking *x) {
+static int look_at_decisions(struct placement_round *x) {
     struct owned *o = x->o;
-    uint32_t *missing = arena_array(x->arena, x->target_count, sizeof *missing);
+    uint32_t *missing = arena_array(x->arena, x->target.count, sizeof *missing);
     if (missing == NULL)
         return err_set(x->err, -ENOMEM, "no memory for decisions");
     const uint32_t count = find_missing(x, missing);
-    if (count > 0 || x->decision_count != x->target_count)
+    if (count > 0 || x->is.decision_count != x->target.count)
         return wait_for_ocm(x, missing, count);
     const int64_t waited = x->q->now_ms - o->asked_ms;
     if (o->asks && waited < refused_after(x)) /* otherwise it was something else */
@@ -687,13 +690,13 @@ static int look_at_decisions(struct looking *x) {
 /* ---- a look ---- */
 
 /* Keeps the decisions of a Placement that cannot be decided. */
-static int keep(struct looking *x) {
+static int keep(struct placement_round *x) {
     x->ret->result = OWNED_KEPT;
     x->ret->kept = owned_why_kept(x);
     return write_condition(x, owned_kept_condition(x));
 }
 
-static int leave_undone(struct looking *x) {
+static int leave_undone(struct placement_round *x) {
     const struct ocm_condition condition = unknown(
         "Undone",
         "what tells OCM to heed the scores was taken away more than three times in an hour: OCM "
@@ -705,7 +708,7 @@ static int leave_undone(struct looking *x) {
     return write_condition(x, condition);
 }
 
-static int keep_as_it_is(struct looking *x) {
+static int keep_as_it_is(struct placement_round *x) {
     x->ret->result = OWNED_KEPT;
     x->ret->kept = "NotInjected";
     return write_condition(
@@ -714,11 +717,11 @@ static int keep_as_it_is(struct looking *x) {
 
 /* OCM may have decided as planned before it heeded the items: then it has nothing to write, and its
  * decisions count as they are. */
-static int wait_to_gate(struct looking *x) {
-    uint32_t *missing = arena_array(x->arena, x->target_count, sizeof *missing);
+static int wait_to_gate(struct placement_round *x) {
+    uint32_t *missing = arena_array(x->arena, x->target.count, sizeof *missing);
     if (missing == NULL)
         return err_set(x->err, -ENOMEM, "no memory for decisions");
-    if (x->decision_count == x->target_count && find_missing(x, missing) == 0)
+    if (x->is.decision_count == x->target.count && find_missing(x, missing) == 0)
         return write_condition(x, condition_now(x));
     const int64_t waited = x->q->now_ms - x->o->asked_ms;
     if (waited >= PATIENCE_MS)
@@ -727,9 +730,9 @@ static int wait_to_gate(struct looking *x) {
     return mend_condition(x);
 }
 
-static int inject(struct looking *x, bool gate) {
+static int inject(struct placement_round *x, bool gate) {
     struct patch patch;
-    const bool had_gate = had_own_key(x) && x->injected.gated;
+    const bool had_gate = had_own_key(x) && x->is.injected.gated;
     const enum admission lacks = edit(x, true, gate, &patch);
     if (lacks == ADMISSION_FAILED || lacks == ADMISSION_DENIED)
         return keep_as_it_is(x);
@@ -744,7 +747,7 @@ static int inject(struct looking *x, bool gate) {
     return scored_write_injection(x, patch.document);
 }
 
-static int publish(struct looking *x, const uint8_t *has, uint32_t has_count) {
+static int publish(struct placement_round *x, const uint8_t *has, uint32_t has_count) {
     struct scored_changes p = {.x = x, .has = has, .has_count = has_count};
     bool heeds = true, waits;
     int r = find_changes(&p);
@@ -771,34 +774,35 @@ static int publish(struct looking *x, const uint8_t *has, uint32_t has_count) {
 
 /* Returns the members: clusters with an item, and all that OCM has decided while it is open.
  * [slots]. NULL: no memory. */
-static const uint8_t *find_members(struct looking *x, const uint8_t *has) {
+static const uint8_t *find_members(struct placement_round *x, const uint8_t *has) {
     if (!is_open(x))
         return has;
-    uint8_t *members = arena_alloc(x->arena, x->slots);
+    uint8_t *members = arena_alloc(x->arena, x->is.slots);
     if (members == NULL)
         return NULL;
-    memcpy(members, has, x->slots);
-    for (const struct fleet_decision *d = x->existing; d != NULL; d = d->next)
-        for (uint32_t i = 0; i < d->slot_count && !layout_is_foreign(d, x->placement.meta.uid); i++)
+    memcpy(members, has, x->is.slots);
+    for (const struct fleet_decision *d = x->is.existing; d != NULL; d = d->next)
+        for (uint32_t i = 0; i < d->slot_count && !layout_is_foreign(d, x->is.placement.meta.uid);
+             i++)
             members[d->slots[i]] = 1;
     return members;
 }
 
 /* Sets d.current, the last decision. It is the members once OCM heeds items, because OCM replaces
  * clusters that go before we know. A new Placement that never heeded items has none to keep. */
-static int take_for_current(struct looking *x, const uint8_t *has, uint32_t has_count) {
+static int take_for_current(struct placement_round *x, const uint8_t *has, uint32_t has_count) {
     const bool heeds = had_own_key(x);
     const uint32_t most = has_count + x->d.current_count;
     uint32_t *slots = arena_array(x->arena, most, sizeof *slots), count = 0;
     if (slots == NULL)
         return -ENOMEM;
-    x->at_once = x->injected.valid && !heeds;
-    x->decisions = x->d.current;
-    x->decision_count = x->d.current_count;
+    x->scores.at_once = x->is.injected.valid && !heeds;
+    x->is.decisions = x->d.current;
+    x->is.decision_count = x->d.current_count;
     if (!heeds)
         return 0;
-    for (uint32_t slot = 0; slot < x->slots; slot++)
-        if (has[slot] != 0 || (x->members[slot] != 0 && x->fits[slot] != 0))
+    for (uint32_t slot = 0; slot < x->is.slots; slot++)
+        if (has[slot] != 0 || (x->scores.members[slot] != 0 && x->is.fits[slot] != 0))
             slots[count++] = slot;
     x->d.current = slots;
     x->d.current_count = count;
@@ -806,10 +810,10 @@ static int take_for_current(struct looking *x, const uint8_t *has, uint32_t has_
     return 0;
 }
 
-int scored_look(struct looking *x) {
+int scored_look(struct placement_round *x) {
     uint32_t has_count;
     x->ret->has_key = true;
-    if (x->marked && x->doubt == DOUBT_NONE) { /* left from mode Owner, and half removed */
+    if (x->is.marked && x->is.doubt == DOUBT_NONE) { /* left from mode Owner, and half removed */
         owned_write_annotations(x, false);
         return 0;
     }
@@ -820,19 +824,19 @@ int scored_look(struct looking *x) {
     int r = leave_out_refused(x, has);
     if (r != 0)
         return r;
-    if (had_own_key(x) && (x->members = find_members(x, has)) == NULL)
+    if (had_own_key(x) && (x->scores.members = find_members(x, has)) == NULL)
         return err_set(x->err, -ENOMEM, "no memory for the members of a Placement");
     r = owned_decide(x);
     if (r != 0)
         return r;
     if (x->d.outcome != OCM_DECIDED || owned_hub_is_empty(x) || owned_name_is_too_long(x))
-        return x->doubt == DOUBT_NONE ? keep(x) : 0;
+        return x->is.doubt == DOUBT_NONE ? keep(x) : 0;
     if (take_for_current(x, has, has_count) != 0)
         return err_set(x->err, -ENOMEM, "no memory for the scores of a Placement");
     x->ret->result = OWNED_DECIDED;
     find_due(x);
     r = owned_choose(x);
-    if (r != 0 || x->doubt != DOUBT_NONE)
+    if (r != 0 || x->is.doubt != DOUBT_NONE)
         return r;
     return publish(x, has, has_count);
 }

@@ -40,7 +40,7 @@ static struct domain *domain_of(const struct ordering *o, uint32_t slot) {
     return &o->domains[at];
 }
 
-static uint32_t last_hard_term(const struct looking *x) {
+static uint32_t last_hard_term(const struct placement_round *x) {
     uint32_t last = 0;
     for (uint32_t t = 0; t < x->d.term_count; t++)
         if (x->d.terms[t].hard)
@@ -49,15 +49,15 @@ static uint32_t last_hard_term(const struct looking *x) {
 }
 
 /* Hashes each cluster's domain of this term. Returns NULL without memory or steps. */
-static const uint64_t *hash_domains(struct looking *x, uint32_t last) {
-    uint64_t *hashes = arena_array(x->arena, x->slots, sizeof *hashes);
+static const uint64_t *hash_domains(struct placement_round *x, uint32_t last) {
+    uint64_t *hashes = arena_array(x->arena, x->is.slots, sizeof *hashes);
     for (uint32_t t = 0; hashes != NULL && t <= last; t++) {
         const struct placement_term *term = &x->d.terms[t];
         const struct str key = term->is_claim ? claim_key(term->key, x->arena) : term->key;
         struct topology_column column;
         if (topology_column(&x->q->view->clusters, key, &column) != 0)
             return NULL;
-        for (uint32_t slot = 0; slot < x->slots; slot++)
+        for (uint32_t slot = 0; slot < x->is.slots; slot++)
             hashes[slot] = hash_mix(hashes[slot], column.domain_of[slot]);
     }
     return hashes;
@@ -71,9 +71,9 @@ static void enter(struct ordering *o, uint32_t slot, uint32_t count) {
 }
 
 static bool begin(const struct scored_changes *c, struct ordering *ret) {
-    struct looking *x = c->x;
+    struct placement_round *x = c->x;
     const uint64_t passes = last_hard_term(x) + 3 + TRIES; /* over all clusters, at most */
-    if (!steps_take(&x->arena->steps, passes * x->slots))
+    if (!steps_take(&x->arena->steps, passes * x->is.slots))
         return false;
     const uint32_t most = c->has_count + c->add_count;
     *ret = (struct ordering){.changes = c, .hashes = hash_domains(x, last_hard_term(x)), .mask = 1};
@@ -81,11 +81,11 @@ static bool begin(const struct scored_changes *c, struct ordering *ret) {
         ret->mask = 2 * ret->mask + 1;
     ret->mask = 2 * ret->mask + 1;
     ret->domains = arena_array(x->arena, (size_t)ret->mask + 1, sizeof *ret->domains);
-    ret->worst = arena_alloc(x->arena, x->slots);
+    ret->worst = arena_alloc(x->arena, x->is.slots);
     if (ret->hashes == NULL || ret->domains == NULL || ret->worst == NULL)
         return false; /* no steps are left, or the arena has failed */
-    for (uint32_t slot = 0; slot < x->slots; slot++)
-        if (c->has[slot] != 0 && x->fits[slot] != 0)
+    for (uint32_t slot = 0; slot < x->is.slots; slot++)
+        if (c->has[slot] != 0 && x->is.fits[slot] != 0)
             enter(ret, slot, 1);
     for (uint32_t i = 0; i < c->add_count; i++)
         enter(ret, c->add[i], 0);
@@ -103,7 +103,7 @@ static uint32_t next_try(const struct ordering *o, const uint32_t *slots, uint32
     uint32_t best = TOPOLOGY_NONE, best_count = 0;
     for (uint32_t i = 0; i < count; i++) {
         const struct domain *d = domain_of(o, slots[i]);
-        if (o->changes->x->fits[slots[i]] == 0)
+        if (o->changes->x->is.fits[slots[i]] == 0)
             return slots[i];
         if (d->tried ||
             (best != TOPOLOGY_NONE && (fullest ? d->count <= best_count : d->count >= best_count)))
@@ -119,15 +119,15 @@ static uint32_t next_try(const struct ordering *o, const uint32_t *slots, uint32
 static bool holds_at_worst(struct ordering *o, const uint8_t *flags, uint32_t slot, uint32_t term,
                            bool goes) {
     const struct scored_changes *c = o->changes;
-    struct looking *x = c->x;
+    struct placement_round *x = c->x;
     if (o->of_term[term] == NULL)
         o->of_term[term] = hash_domains(x, term);
     const uint64_t *hashes = o->of_term[term];
-    if (hashes == NULL || !steps_take(&x->arena->steps, x->slots)) {
-        x->failed = x->failed != 0 ? x->failed : hashes == NULL ? -ENOMEM : -E2BIG;
+    if (hashes == NULL || !steps_take(&x->arena->steps, x->is.slots)) {
+        x->now.failed = x->now.failed != 0 ? x->now.failed : hashes == NULL ? -ENOMEM : -E2BIG;
         return false;
     }
-    for (uint32_t i = 0; i < x->slots; i++)
+    for (uint32_t i = 0; i < x->is.slots; i++)
         o->worst[i] =
             c->unseen[i] != 0 && i != slot ? (hashes[i] == hashes[slot]) != goes : flags[i];
     return goes ? owned_terms_hold(x, o->worst) : !owned_is_above(x, o->worst, slot);
@@ -136,8 +136,8 @@ static bool holds_at_worst(struct ordering *o, const uint8_t *flags, uint32_t sl
 /* Do hard terms hold with these items, whichever unseen items OCM sees? */
 static bool holds_for_ocm(struct ordering *o, const uint8_t *flags, uint32_t slot, bool goes) {
     const struct scored_changes *c = o->changes;
-    const struct looking *x = c->x;
-    if (c->unseen == NULL || x->fits[slot] == 0)
+    const struct placement_round *x = c->x;
+    if (c->unseen == NULL || x->is.fits[slot] == 0)
         return true;
     /* if OCM misses an added item but sees the removal, too few clusters would be left */
     bool hold = c->unseen[slot] == 0 && (!goes || c->unseen_adds == 0);
@@ -149,11 +149,11 @@ static bool holds_for_ocm(struct ordering *o, const uint8_t *flags, uint32_t slo
 /* Returns a cluster whose change leaves hard terms intact; TOPOLOGY_NONE: none of those tried. */
 static uint32_t one_that_holds(struct ordering *o, const uint32_t *slots, uint32_t count,
                                bool goes) {
-    struct looking *x = o->changes->x;
-    uint8_t *flags = arena_alloc(x->arena, x->slots);
+    struct placement_round *x = o->changes->x;
+    uint8_t *flags = arena_alloc(x->arena, x->is.slots);
     if (flags == NULL)
         return TOPOLOGY_NONE; /* the arena has failed */
-    memcpy(flags, o->changes->has, x->slots);
+    memcpy(flags, o->changes->has, x->is.slots);
     for (uint32_t i = 0; i < TRIES; i++) {
         const uint32_t slot = next_try(o, slots, count, goes);
         if (slot == TOPOLOGY_NONE)
@@ -165,7 +165,7 @@ static uint32_t one_that_holds(struct ordering *o, const uint32_t *slots, uint32
         o->waits = o->waits || holds;
         flags[slot] ^= 1;
         domain_of(o, slot)->tried = true;
-        if (x->failed != 0 || x->fits[slot] == 0)
+        if (x->now.failed != 0 || x->is.fits[slot] == 0)
             break; /* the others cannot be tried */
     }
     return TOPOLOGY_NONE;
@@ -174,10 +174,10 @@ static uint32_t one_that_holds(struct ordering *o, const uint32_t *slots, uint32
 /* OCM has room for all items but one. Does it leave out the new one, or one to be removed? It takes
  * the highest sums, then the first by name. */
 static bool leaves_nobody_wanted_out(const struct scored_changes *c, uint32_t added) {
-    const struct looking *x = c->x;
+    const struct placement_round *x = c->x;
     uint32_t last = added;
-    for (uint32_t slot = 0; slot < x->slots; slot++) {
-        if (c->has[slot] == 0 || x->fits[slot] == 0)
+    for (uint32_t slot = 0; slot < x->is.slots; slot++) {
+        if (c->has[slot] == 0 || x->is.fits[slot] == 0)
             continue;
         const int64_t sum = x->d.sums[slot], least = x->d.sums[last];
         if (sum < least || (sum == least && str_cmp(ocm_cluster_name(&x->d, slot),
@@ -194,10 +194,10 @@ static bool leaves_nobody_wanted_out(const struct scored_changes *c, uint32_t ad
  * room for the item in OCM, or OCM must leave out a cluster that may go. */
 static uint32_t one_that_comes(struct ordering *o) {
     const struct scored_changes *c = o->changes;
-    const uint32_t target = c->x->target_count;
+    const uint32_t target = c->x->target.count;
     bool wait = c->has_count > target;
     for (uint32_t i = 0; i < c->remove_count; i++) /* OCM has room once these are gone */
-        wait = wait || (c->has_count == target && c->x->fits[c->remove[i]] == 0);
+        wait = wait || (c->has_count == target && c->x->is.fits[c->remove[i]] == 0);
     if (wait)
         return TOPOLOGY_NONE;
     const uint32_t slot = one_that_holds(o, c->add, c->add_count, false);
@@ -214,7 +214,7 @@ static uint32_t one_that_comes(struct ordering *o) {
  */
 int scored_next_of_hard(const struct scored_changes *c, uint32_t *ret) {
     struct ordering o;
-    const struct placement *p = &c->x->placement;
+    const struct placement *p = &c->x->is.placement;
     *ret = c->add_count > 0 ? c->add[0] : TOPOLOGY_NONE;
     if (p->has_number && p->number == 1 && c->has_count == 1 && c->add_count == 1)
         return 0;
@@ -227,9 +227,9 @@ int scored_next_of_hard(const struct scored_changes *c, uint32_t *ret) {
         o.domains[i].tried = false;
     if (slot == TOPOLOGY_NONE)
         slot = one_that_holds(&o, c->remove, c->remove_count, true);
-    if (c->x->failed != 0)
-        return err_set(c->x->err, c->x->failed, "cannot find which score comes next");
-    if (slot != TOPOLOGY_NONE && comes_later && c->x->fits[slot] != 0)
+    if (c->x->now.failed != 0)
+        return err_set(c->x->err, c->x->now.failed, "cannot find which score comes next");
+    if (slot != TOPOLOGY_NONE && comes_later && c->x->is.fits[slot] != 0)
         slot = TOPOLOGY_NONE;
     if (slot == TOPOLOGY_NONE && c->unseen == NULL)
         slot = c->remove_count > 0 ? c->remove[0] : *ret;

@@ -64,7 +64,7 @@ static void put_object(struct owned_write *to, struct str cluster, struct str re
     strbuf_append_str(&to->object, resource);
 }
 
-int scored_write_removal(struct looking *x, const struct fleet_score_object *o,
+int scored_write_removal(struct placement_round *x, const struct fleet_score_object *o,
                          const struct score_removal *removal) {
     struct owned_write *to = &x->ret->write;
     struct json_writer w = {.out = &to->body};
@@ -86,7 +86,7 @@ int scored_write_removal(struct looking *x, const struct fleet_score_object *o,
                : 0;
 }
 
-int scored_write_item(struct looking *x, uint32_t slot, bool there) {
+int scored_write_item(struct placement_round *x, uint32_t slot, bool there) {
     struct owned_write *to = &x->ret->write;
     const struct injected_key key = x->ret->key;
     const struct str resource = arena_printf(x->arena, INJECTED_RESOURCE, key.shard);
@@ -227,7 +227,7 @@ static void read_spec(struct json_reader *r, struct edited *ret) {
     }
 }
 
-static int read_document(struct looking *x, struct str document, struct edited *ret) {
+static int read_document(struct placement_round *x, struct str document, struct edited *ret) {
     struct json_reader r;
     struct str key;
     *ret = (struct edited){.annotation = {0}};
@@ -263,11 +263,12 @@ static void put_policy(const struct edited *e, struct json_writer *w) {
 }
 
 /* A merge patch for exactly this version: it replaces whole lists. */
-static void put_injection(struct looking *x, const struct edited *e, struct json_writer *w) {
+static void put_injection(struct placement_round *x, const struct edited *e,
+                          struct json_writer *w) {
     json_begin_object(w);
     json_key(w, STR("metadata"));
     json_begin_object(w);
-    json_put_member(w, STR("resourceVersion"), x->state.version);
+    json_put_member(w, STR("resourceVersion"), x->is.state.version);
     json_key(w, STR("annotations"));
     json_begin_object(w);
     json_key(w, STR(PLACEMENT_INJECTED_ANNOTATION));
@@ -285,7 +286,7 @@ static void put_injection(struct looking *x, const struct edited *e, struct json
     json_end_object(w);
 }
 
-int scored_write_injection(struct looking *x, struct str document) {
+int scored_write_injection(struct placement_round *x, struct str document) {
     struct owned_write *to = &x->ret->write;
     struct json_writer w = {.out = &to->body};
     struct edited edited;
@@ -297,6 +298,6 @@ int scored_write_injection(struct looking *x, struct str document) {
     put_injection(x, &edited, &w);
     to->what = OWNED_INJECTION;
     to->verb = WRITE_MERGE;
-    strbuf_append_str(&to->version, x->state.version);
+    strbuf_append_str(&to->version, x->is.state.version);
     return strbuf_failed(&to->body) ? err_set(x->err, -ENOMEM, "no memory for a Placement") : 0;
 }
