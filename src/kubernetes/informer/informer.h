@@ -50,8 +50,8 @@ struct informer_kind {
     /* Reads the next object in `r`, outside of the lock. Errors stay in the reader; the informer
      * checks that an object has a name. NULL: apply takes the JSON. */
     void (*decode)(struct json_reader *r, struct informer_object *ret);
-    /* Returns 0, or -errno: -ENOMEM if the object is missing from now on, any other if it cannot be
-     * kept. */
+    /* Returns 0, or -errno. After -ENOMEM the object is missing, or as it was before; a listing
+     * follows. After any other error it is not kept. */
     int (*apply)(void *contents, const struct informer_object *object, struct err *err);
     /* An unknown object is no error. */
     int (*remove)(void *contents, const struct informer_object *gone, struct err *err);
