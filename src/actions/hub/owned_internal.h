@@ -34,7 +34,7 @@ struct round_findings {
 
 /* Mode Scores: the clusters that a plan keeps, and those that it leaves out. */
 struct round_scores {
-    const uint8_t *members; /* [slots]: keep their place; NULL: OCM does not heed items yet */
+    const uint8_t *members; /* [slots]: keep their place; NULL: OCM uses no items yet */
     uint8_t *without;       /* [slots]: refused, and left out */
     uint32_t *refused_at;   /* [slots]: index in o->refused, from 1; NULL: nothing is refused */
     bool at_once;           /* all moves begin: we decided nothing before */
@@ -105,11 +105,24 @@ int owned_mend_condition(struct placement_round *x,
 int scored_look(struct placement_round *x) MUST_CHECK;
 /* Removes the marks of mode Scores from another Placement. *ret_done: no mark is left. */
 int scored_leave(struct placement_round *x, bool *ret_done) MUST_CHECK;
+/* ---- scored_refused.c ---- */
+
 /* Leaves out a cluster whose score cannot be written for so long, and for twice as long the next
  * time. Returns false without memory: then the cluster takes part. */
 bool scored_refuse(struct owned *o, struct str cluster, uint64_t inputs, int64_t now_ms,
                    int64_t for_ms);
 void scored_done(struct owned *o);
+/* Leaves out a cluster that OCM does not select. Returns false without memory. */
+bool scored_refuse_slot(struct placement_round *x, uint32_t slot);
+/* Sets x->scores.without and .refused_at: clusters whose time is not over. `has`: clusters with the
+ * Placement's item. */
+int scored_leave_out(struct placement_round *x, const uint8_t *has) MUST_CHECK;
+/* Marks refused clusters that the plan has again: they will be tried. */
+void scored_find_due(struct placement_round *x);
+/* Does OCM select a cluster that is left out here? Its other clusters are no sign. */
+bool scored_takes_refused(const struct placement_round *x);
+/* Returns the condition that names the first clusters that are left out. */
+struct ocm_condition scored_refused_condition(struct placement_round *x);
 
 /* ---- scored_order.c ---- */
 

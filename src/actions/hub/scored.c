@@ -16,7 +16,8 @@
  *
  * A cluster is refused if OCM does not select it within a time, though it has its item, too few
  * clusters are selected and nothing else is under way: Evenkeel does not know what keeps OCM from
- * it, for example a CEL expression. It is left out until it changes, or a longer time is over.
+ * it, for example a CEL expression. It is left out until it changes, or a longer time is over
+ * (hub/scored_refused.c).
  *
  * hub/score_sweep.h removes the items of deleted Placements.
  */
@@ -26,15 +27,12 @@
 #include "hub/owned_internal.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
     PATIENCE_MS = 5000, /* until a condition reports that OCM has not answered yet */
     SLOWEST_TIMES = 3,
     SLOWEST_MAX_MS = 600000,
-    REFUSED_MAX_MS = 6 * 3600000, /* for which a cluster is left out, at the longest */
-    TIMES_MAX = 10,
     SILENT_TIMES = 10, /* times refused_after(): OCM refuses even if it shows no sign of life */
     STATUS_MS = 500,   /* by which OCM's status may be later than its decisions */
     HEED_MS = 250,     /* within which OCM ends a decision that it has begun */
@@ -92,128 +90,11 @@ static uint8_t *find_published(struct placement_round *x, uint32_t *ret_count) {
     return flags;
 }
 
-/* ---- clusters that OCM refuses ---- */
-
-void scored_done(struct owned *o) {
-    for (uint32_t i = 0; i < o->refused_count; i++)
-        strbuf_done(&o->refused[i].name);
-    free(o->refused);
-    o->refused = NULL;
-    o->refused_count = o->refused_cap = 0;
-}
-
-static struct owned_refused *make_refused(struct owned *o, struct str cluster) {
-    if (o->refused_count == o->refused_cap) {
-        const uint32_t cap = o->refused_cap > 0 ? 2 * o->refused_cap : 4;
-        struct owned_refused *more = realloc(o->refused, cap * sizeof *more);
-        if (more == NULL)
-            return NULL; /* it will be found again */
-        o->refused = more;
-        o->refused_cap = cap;
-    }
-    struct owned_refused *r = &o->refused[o->refused_count];
-    *r = (struct owned_refused){.times = 0};
-    strbuf_append_str(&r->name, cluster);
-    if (strbuf_failed(&r->name)) {
-        strbuf_done(&r->name);
-        return NULL;
-    }
-    o->refused_count++;
-    return r;
-}
-
-/* `known`: the cluster's refusal before, or NULL. Returns NULL without memory. */
-static struct owned_refused *refuse(struct owned *o, struct owned_refused *known,
-                                    struct str cluster, uint64_t inputs, int64_t now_ms,
-                                    int64_t for_ms) {
-    struct owned_refused *r = known != NULL ? known : make_refused(o, cluster);
-    if (r == NULL)
-        return NULL;
-    const int64_t longer = for_ms << (r->times < TIMES_MAX ? r->times : TIMES_MAX);
-    r->inputs = inputs;
-    r->until_ms =
-        now_ms + (longer < REFUSED_MAX_MS || for_ms > REFUSED_MAX_MS ? longer : REFUSED_MAX_MS);
-    r->times++;
-    r->unwritable = false;
-    return r;
-}
-
-bool scored_refuse(struct owned *o, struct str cluster, uint64_t inputs, int64_t now_ms,
-                   int64_t for_ms) {
-    struct owned_refused *known = NULL;
-    for (uint32_t i = 0; known == NULL && i < o->refused_count; i++)
-        if (str_eq(strbuf_str(&o->refused[i].name), cluster))
-            known = &o->refused[i];
-    struct owned_refused *r = refuse(o, known, cluster, inputs, now_ms, for_ms);
-    if (r != NULL)
-        r->unwritable = true;
-    return r != NULL;
-}
-
-static bool refuse_slot(struct placement_round *x, uint32_t slot) {
-    const uint32_t place = x->scores.refused_at != NULL ? x->scores.refused_at[slot] : 0;
-    return refuse(x->o, place > 0 ? &x->o->refused[place - 1] : NULL, ocm_cluster_name(&x->d, slot),
-                  fleet_cluster(x->q->view, slot)->inputs, x->q->now_ms,
-                  x->q->settings->refused_ms) != NULL;
-}
-
-/* Marks refused clusters that the plan has again: they will be tried. */
-static void find_due(struct placement_round *x) {
-    for (uint32_t i = 0; x->scores.refused_at != NULL && i < x->d.plan.selected_count; i++) {
-        const uint32_t place = x->scores.refused_at[x->d.plan.selected[i]];
-        if (place > 0)
-            x->o->refused[place - 1].is_due = true;
-    }
-}
-
 enum { MEMORY_MS = 1000 }; /* until a refusal that found no memory is tried again */
 
 /* Plans at once without the clusters that were refused. */
 static void plan_without(struct placement_round *x, bool are_noted) {
     owned_wake_in(x, are_noted ? 0 : MEMORY_MS);
-}
-
-/* Is the refusal over? The cluster has changed, OCM selects it after all, or it has its item. */
-static bool is_past(const struct placement_round *x, const struct owned_refused *r, uint32_t slot,
-                    const uint8_t *has, const uint8_t *selected) {
-    return (r->unwritable ? has : selected)[slot] != 0 ||
-           fleet_cluster(x->q->view, slot)->inputs != r->inputs;
-}
-
-/* Leaves out clusters whose time is not over. `has`: clusters with the Placement's item. */
-static int leave_out_refused(struct placement_round *x, const uint8_t *has) {
-    struct owned *o = x->o;
-    const struct topology *t = x->q->view->clusters.topology;
-    uint32_t left = 0;
-    if (o->refused_count == 0)
-        return 0;
-    x->scores.without = arena_alloc(x->arena, x->is.slots);
-    x->scores.refused_at = arena_array(x->arena, x->is.slots, sizeof *x->scores.refused_at);
-    uint8_t *selected = arena_alloc(x->arena, x->is.slots);
-    if (x->scores.without == NULL || x->scores.refused_at == NULL || selected == NULL)
-        return err_set(x->err, -ENOMEM, "no memory for the clusters that are refused");
-    for (const struct fleet_decision *d = x->is.existing; d != NULL; d = d->next)
-        for (uint32_t i = 0; i < d->slot_count; i++)
-            selected[d->slots[i]] = 1;
-    for (uint32_t i = 0; i < o->refused_count; i++) {
-        struct owned_refused *r = &o->refused[i];
-        const uint32_t slot = topology_slot(t, strbuf_str(&r->name));
-        const bool is_known = slot != TOPOLOGY_NONE && topology_is_known(t, slot);
-        if (!is_known || is_past(x, r, slot, has, selected)) {
-            strbuf_done(&r->name);
-            continue;
-        }
-        if (r->until_ms > x->q->now_ms) {
-            x->scores.without[slot] = 1;
-            x->ret->refused++;
-            owned_wake_in(x, r->until_ms - x->q->now_ms);
-        }
-        r->is_due = false;
-        o->refused[left++] = *r;
-        x->scores.refused_at[slot] = left;
-    }
-    o->refused_count = left;
-    return 0;
 }
 
 /* ---- has OCM answered? ---- */
@@ -278,7 +159,7 @@ static bool is_over(const struct placement_round *x) {
 static int refuse_all(struct placement_round *x, const uint32_t *slots, uint32_t count) {
     bool are_noted = true;
     for (uint32_t i = 0; i < count; i++)
-        are_noted = refuse_slot(x, slots[i]) && are_noted;
+        are_noted = scored_refuse_slot(x, slots[i]) && are_noted;
     x->o->asks = false;
     plan_without(x, are_noted);
     return 0;
@@ -536,31 +417,6 @@ static struct ocm_condition misconfigured(struct placement_round *x, struct str 
         arena_printf(x->arena, "OCM does not decide it: %.*s", STR_ARG(message))};
 }
 
-/* Is the cluster left out? Or was it, and only the next write shows if it still must be? */
-static bool is_refused(const struct placement_round *x, const struct owned_refused *r) {
-    return r->until_ms > x->q->now_ms || (r->unwritable && r->is_due);
-}
-
-static struct ocm_condition refused_condition(struct placement_round *x) {
-    struct strbuf text = {0};
-    enum { SHOWN = 5 };
-    uint32_t count = 0;
-    strbuf_append_str(&text, STR("left out, because OCM does not select them, or their scores "
-                                 "cannot be written: "));
-    for (uint32_t i = 0; i < x->o->refused_count; i++) {
-        if (!is_refused(x, &x->o->refused[i]) || count++ >= SHOWN)
-            continue;
-        strbuf_append_str(&text, count > 1 ? STR(", ") : STR(""));
-        strbuf_append_str(&text, strbuf_str(&x->o->refused[i].name));
-    }
-    if (count > SHOWN)
-        strbuf_appendf(&text, " and %u more", count - SHOWN);
-    struct ocm_condition c = {owned_spread_condition, OCM_FALSE, STR("RefusedClusters"),
-                              arena_str(x->arena, strbuf_str(&text))};
-    strbuf_done(&text);
-    return c;
-}
-
 /* The condition when OCM has not answered for some time: it names OCM's own reason, if it has one.
  */
 static int waiting_condition(struct placement_round *x, struct ocm_condition *ret) {
@@ -595,22 +451,12 @@ static int wait_for_status(struct placement_round *x, bool *ret_waits) {
 
 /* Returns the condition when nothing of mode Scores stands in the way. */
 static struct ocm_condition condition_now(struct placement_round *x) {
-    return x->ret->refused > 0 ? refused_condition(x) : owned_spread_now(x);
+    return x->ret->refused > 0 ? scored_refused_condition(x) : owned_spread_now(x);
 }
 
 static int mend_condition(struct placement_round *x) {
     const struct ocm_condition condition = condition_now(x);
     return owned_mend_condition(x, &condition);
-}
-
-/* Does OCM select a cluster that is left out here? Its other clusters are no sign. */
-static bool takes_refused(const struct placement_round *x) {
-    for (uint32_t i = 0; x->scores.refused_at != NULL && i < x->is.decision_count; i++) {
-        const uint32_t place = x->scores.refused_at[x->is.decisions[i]];
-        if (place > 0 && is_refused(x, &x->o->refused[place - 1]))
-            return true;
-    }
-    return false;
 }
 
 /* OCM has all items, but its decisions are not as planned. */
@@ -633,8 +479,8 @@ static int wait_for_ocm(struct placement_round *x, const uint32_t *missing, uint
         return refuse_all(x, missing, count);
     if (waited < PATIENCE_MS)
         return mend_condition(x);
-    if (takes_refused(x))
-        return write_condition(x, refused_condition(x));
+    if (scored_takes_refused(x))
+        return write_condition(x, scored_refused_condition(x));
     if (waited < after || has_room)
         return write_condition(x, waiting_for_scores());
     return write_condition(x, unknown("Outweighed",
@@ -821,7 +667,7 @@ int scored_look(struct placement_round *x) {
     if (has == NULL)
         return err_set(x->err, arena_failed(x->arena) ? -ENOMEM : -E2BIG,
                        "too many clusters to look for scores");
-    int r = leave_out_refused(x, has);
+    int r = scored_leave_out(x, has);
     if (r != 0)
         return r;
     if (had_own_key(x) && (x->scores.members = find_members(x, has)) == NULL)
@@ -834,7 +680,7 @@ int scored_look(struct placement_round *x) {
     if (take_for_current(x, has, has_count) != 0)
         return err_set(x->err, -ENOMEM, "no memory for the scores of a Placement");
     x->ret->result = OWNED_DECIDED;
-    find_due(x);
+    scored_find_due(x);
     r = owned_choose(x);
     if (r != 0 || x->is.doubt != DOUBT_NONE)
         return r;
