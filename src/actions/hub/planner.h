@@ -18,7 +18,7 @@
  * and finding Placements whose time has come do.
  *
  * In mode Scores planner_scored() reports items that came or went; the planner removes the items of
- * Placements that no longer exist (hub/score_sweep.h).
+ * Placements that no longer exist (hub/scored_sweep.h).
  *
  * Metrics: evenkeel_placements{mode,spread}, evenkeel_placements_refused_clusters,
  * evenkeel_placement_plans_total{result}, evenkeel_placement_plan_duration_seconds,

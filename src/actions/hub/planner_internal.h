@@ -8,7 +8,7 @@
 #include "base/turns.h"
 #include "hub/denied_objects.h"
 #include "hub/planner.h"
-#include "hub/score_sweep.h"
+#include "hub/scored_sweep.h"
 
 /* How a Placement counts. */
 struct planner_counts {

@@ -19,7 +19,7 @@
  * it, for example a CEL expression. It is left out until it changes, or a longer time is over
  * (hub/scored_refused.c).
  *
- * hub/score_sweep.h removes the items of deleted Placements.
+ * hub/scored_sweep.h removes the items of deleted Placements.
  */
 #include "admission/placements/decision.h"
 #include "base/hash.h"

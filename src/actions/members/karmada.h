@@ -1,6 +1,6 @@
 /*
  * The member clusters of Karmada: a member for each Cluster object on Karmada's API server, asked
- * with the credentials of the Secret that the Cluster names (members/cluster_access.h).
+ * with the credentials of the Secret that the Cluster names (members/karmada_access.h).
  *
  * A Cluster is a member from the poll that sees it. It answers that it does not know until its
  * Secret has been read and it is listed, and while it has no API server or no usable credentials,
@@ -21,7 +21,7 @@
  */
 #pragma once
 
-#include "members/cluster_access.h"
+#include "members/karmada_access.h"
 #include "members/members.h"
 
 struct karmada_members;

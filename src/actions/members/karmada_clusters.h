@@ -4,7 +4,7 @@
 #pragma once
 
 #include "informer/informer.h"
-#include "members/cluster_access.h"
+#include "members/karmada_access.h"
 
 enum { KARMADA_CLUSTER_ARENA = 32768 }; /* bytes of a copy, at most */
 

@@ -118,7 +118,7 @@ int decide_scores(struct deciding *x, const struct weighed *weighed, uint32_t co
 int decide_groups(struct deciding *x) MUST_CHECK;
 /* conditions.c: OCM's two */
 int decide_conditions(struct deciding *x) MUST_CHECK;
-/* spread.c: how even the selection is */
+/* spread_condition.c: how even the selection is */
 int decide_spread(struct deciding *x) MUST_CHECK;
 /* publish.c */
 int decide_publish(struct deciding *x) MUST_CHECK;

@@ -1,4 +1,4 @@
-#include "members/cluster_access.h"
+#include "members/karmada_access.h"
 
 #include "base/base64.h"
 #include "base/hash.h"

@@ -1,5 +1,5 @@
 /* How a member cluster is asked, by its Cluster and its Secret, as karmada's BuildClusterConfig. */
-#include "members/cluster_access.h"
+#include "members/karmada_access.h"
 
 #include "base/json_reader.h"
 #include "unit/unit.h"

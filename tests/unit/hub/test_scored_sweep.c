@@ -1,5 +1,5 @@
 /* Items of scores that belong to no Placement any more. */
-#include "hub/score_sweep.h"
+#include "hub/scored_sweep.h"
 
 #include "unit/fleet/fleet_builder.h"
 

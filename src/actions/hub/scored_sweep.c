@@ -1,4 +1,4 @@
-#include "hub/score_sweep.h"
+#include "hub/scored_sweep.h"
 
 #include "hub/owned_internal.h"
 
