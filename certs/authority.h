@@ -18,7 +18,7 @@ enum {
     AUTHORITY_DAYS = 3650,
     LEAF_DAYS = 365,
     CERTIFICATE_DAYS_MAX = 36500,
-    CERTIFICATE_BACKDATE_S = 300, /* valid that long before it was made: clocks differ */
+    CERTIFICATE_BACKDATE_S = 300, /* valid from this long before its creation: clocks differ */
 };
 
 struct authority; /* certificate and private key */

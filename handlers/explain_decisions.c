@@ -29,7 +29,7 @@ static struct str *subject_part(struct subject *s, struct str key) {
                                            : NULL;
 }
 
-/* One "key=value" of the query. */
+/* Reads one "key=value" of the query. Returns false if it is not valid. */
 static bool read_parameter(struct str parameter, struct question *q) {
     size_t equals = str_find(parameter, '=');
     if (equals == SIZE_MAX)

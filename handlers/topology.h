@@ -12,7 +12,7 @@
 struct topology_door {
     struct evenness_latest *latest; /* NULL: no workloads are known */
     struct explain_access *access;
-    uint64_t nonce; /* of this process: its reports are not another's with the same number */
+    uint64_t nonce; /* of this process: two processes may give a report the same number */
 };
 
 void topology_report(void *ctx, const struct http_request *request, struct http_response *response);

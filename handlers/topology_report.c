@@ -118,7 +118,8 @@ static bool find_key(const struct evenness_report *r, struct str by, uint32_t *r
 
 /* ---- which workloads ---- */
 
-/* "REPORT-POSITION". A position in another report would mean other workloads. */
+/* Reads `continue`, "REPORT-POSITION". Fails if the report is not this one: there the position may
+ * belong to another workload. */
 static bool read_from(const struct question *q, const char *report, uint32_t *ret,
                       struct http_response *response) {
     int64_t position = 0;

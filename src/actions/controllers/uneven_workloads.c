@@ -109,7 +109,7 @@ static bool follow(const struct uneven_workloads *u, const struct evenness_repor
         ret->since_ms = before->since_ms;
     if (before != NULL)
         ret->told = before->told;
-    /* It may still be uneven by a key with an unknown state. */
+    /* the workload may still be uneven by a key whose state is unknown */
     if (uneven == 0 && ret->told && keys_in(r, number, keys, EVENNESS_UNKNOWN) != 0)
         ret->keys = before->keys;
     return ret->keys != 0 || ret->told;

@@ -34,7 +34,7 @@ struct extender {
     int64_t settled_ms; /* of clock_real(): until then bindings of an earlier process may land */
     struct ring *decisions;         /* NULL: they are not recorded */
     struct fluid_source *fluid;     /* where the data is that pods mount; NULL: not known */
-    struct policy_source *policies; /* whose weights replace the configured ones; NULL: none */
+    struct policy_source *policies; /* for their weights; NULL: the configured weights */
 };
 
 #define EXTENDER_NOT_READY "not ready: the cluster state has not been read yet; see /readyz"

@@ -108,7 +108,7 @@ void owned_look_for_last(struct placement_round *x) {
         return;
     }
     x->ret->wake_ms = left > 0 ? left : FORGET_MS;
-    /* a late score could be one too many */
+    /* a score that arrives late could let one cluster too many pass: wait for it */
     if ((o->progress != OWNED_UNKNOWN || o->last.what == OWNED_SCORE) && !is_late)
         x->is.doubt = DOUBT_WAIT;
     else if (o->last.what == OWNED_DECISION) /* other writes remove no cluster */

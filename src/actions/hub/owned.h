@@ -104,7 +104,7 @@ struct owned {
         said; /* hash of SpreadSatisfied's message, when only that changed at said_ms; 0: none */
     int64_t said_ms;
     bool has_target;
-    struct strbuf target; /* clusters that it moves to, each followed by a NUL */
+    struct strbuf target; /* clusters to which the Placement moves; a NUL after each name */
     enum owned_progress progress;
     struct owned_write last; /* without path and body */
     int64_t last_ms;         /* when it was taken or answered */
@@ -157,7 +157,7 @@ enum owned_mode {
 enum owned_result {
     OWNED_NOT_DECIDED, /* this look made no decision */
     OWNED_DECIDED,
-    OWNED_KEPT,   /* decisions stay: it cannot be decided */
+    OWNED_KEPT,   /* the Placement cannot be decided: its decisions stay */
     OWNED_FAILED, /* no memory, or too much work */
 };
 

@@ -77,8 +77,9 @@ struct admitted_kind {
     size_t question_size; /* size of its own struct */
     bool validates;       /* it sees objects as they will be stored, and changes nothing */
     bool updates;         /* UPDATE is reviewed, too */
-    /* Reads `object` into the question, whose head is set. Called again after each plugin with
-     * changes: then replaces only the members read from the object. 0, -EINVAL or -ENOMEM. */
+    /* Reads `object` into the question; the caller has set the question's head. After each plugin
+     * that changed the object, it runs again, and replaces only members that come from the object.
+     * Returns 0, -EINVAL or -ENOMEM. */
     int (*decode)(struct admission_question *question, struct str object, struct err *err);
     /* Finds the plugins' other inputs, once. *ret_settled: why there is nothing to decide, a
      * phrase, or "". Adds notes to the answer. 0, or -errno: then the object stays as it is. */

@@ -54,7 +54,7 @@ struct binding_asked {
     bool with_plan; /* BINDING_SELECT: also the replicas and the patches */
     int64_t now_ms;
     const struct karmada_options *options;
-    struct str member; /* the cluster that `accurate` replicas fit on; "": no cluster */
+    struct str member; /* the cluster with room for `accurate` replicas; "": no cluster */
     int64_t accurate;
     const struct accurate_replicas *estimated; /* if `member` is ""; NULL: not asked */
 };

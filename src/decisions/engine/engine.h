@@ -74,7 +74,7 @@ uint32_t engine_filters_named(struct str name);
 void engine_filters_put(uint32_t wanted, const char *between, struct strbuf *out);
 /* Inputs that a filter lacked. */
 struct filter_unknown {
-    uint32_t terms; /* with FILTER_INTER_POD_AFFINITY: pods here with terms that are too long */
+    uint32_t terms; /* with FILTER_INTER_POD_AFFINITY: pods with terms that are too long */
     bool resources; /* with FILTER_NODE_RESOURCES_FIT: no node reports its resources */
 };
 /* Appends kube-scheduler's default filters that a filter with these bits did not run: "a, b". */

@@ -54,8 +54,8 @@ enum { NO_DOMAIN = -1 };
 /* The `score` of struct algorithm for soft constraints. */
 int spread_score(struct evaluation *e, int64_t *raw, int64_t *normalized, struct err *err);
 
-/* The pod's labels named by `keys`, as requirements key == value; keys that it lacks are left out.
- */
+/* Sets *ret to the pod's labels that `keys` name, as requirements key == value; skips keys that the
+ * pod lacks. */
 int labels_of_keys(const struct str *keys, uint32_t key_count, const struct labels *labels,
                    struct arena *arena, struct labels *ret);
 

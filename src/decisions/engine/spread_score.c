@@ -36,7 +36,7 @@ struct soft_state {
 /* Raw scores are whole numbers, as upstream's, or fractions of 1/1024 while parts of pods count. */
 enum { FINE = 1024 };
 
-/* Matching pods on a node, assumed ones included, in parts of CACHE_POD. */
+/* Returns the number of matching pods on a node, with assumed pods. A whole pod is CACHE_POD. */
 static int64_t parts_at(const struct ready_constraint *rc, uint32_t slot) {
     return count_at(rc, slot) * CACHE_POD + (rc->assumed == NULL ? 0 : rc->assumed[slot]);
 }

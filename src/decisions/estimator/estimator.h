@@ -45,7 +45,7 @@ struct component_demand {
 /* The demand of one set of components for a resource. */
 struct set_demand {
     struct str name;
-    int64_t amount, by_family; /* as in struct demand; at most INT64_MAX */
+    int64_t amount, by_family; /* units as in struct demand; INT64_MAX also stands for more */
 };
 struct component_set {
     struct str namespace; /* of an assumed workload */

@@ -18,7 +18,8 @@
 enum { MASKS = 1 << LIMIT_EVENNESS_SETS };
 _Static_assert(LIMIT_EVENNESS_SETS <= 8, "a mask is a byte");
 
-/* Per mask: its domains, and their fixed pods; after add_subsets() sums over subsets of masks. */
+/* For each mask the number of its domains, and of the fixed pods in them. add_subsets() turns each
+ * number into the sum over all subsets of the mask. */
 struct sums {
     uint64_t domains[MASKS], fixed[MASKS];
 };

@@ -13,8 +13,8 @@ struct karmada_assignment {
     const struct target_cluster
         *clusters; /* in the arena, sorted by name; borrows candidates' names */
     uint32_t count;
-    enum karmada_error kind; /* KARMADA_UNSCHEDULABLE or KARMADA_ERROR: there are no clusters */
-    struct str error;        /* without the prefix of the caller's */
+    enum karmada_error kind; /* unless it is KARMADA_OK, `clusters` is empty */
+    struct str error;        /* the reason; the caller adds a prefix */
 };
 /*
  * `candidates` are in the order of their selection, which decides between equal ones. It uses their

@@ -43,8 +43,8 @@ struct tier {
     int64_t replicas; /* to be divided, at most INT32_MAX */
 };
 
-/* Adds to `given` of the members, or sets kind and error. 0, -E2BIG (the arena's steps) or -ENOMEM.
- */
+/* Adds replicas to a->given, for the tier's members, or sets a->kind and a->error. Returns 0,
+ * -E2BIG (the arena's steps) or -ENOMEM. */
 typedef int divide_fn(struct assigner *a, const struct tier *tier, struct err *err);
 divide_fn divide_duplicated;  /* all replicas to each */
 divide_fn divide_statically;  /* by a->weights; equal shares where all of them are 0 */

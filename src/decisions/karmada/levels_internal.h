@@ -16,8 +16,8 @@ struct level_node {
     int64_t replicas; /* available, with as many groups of the next level as are allowed */
     int64_t clusters; /* below it in the last level, or more */
     int64_t below[LEVELS_AHEAD]; /* groups of the levels below */
-    int64_t priced;              /* replicas less the prices of their clusters and groups */
-    const int64_t *sums;         /* [sum_count + 1]: available replicas of its largest clusters */
+    int64_t priced;      /* replicas minus the prices of clusters and groups (level_prices.c) */
+    const int64_t *sums; /* [sum_count + 1]: available replicas of its largest clusters */
     uint32_t sum_count;
 };
 

@@ -14,9 +14,9 @@
 #include "base/json_reader.h"
 #include "karmada/karmada.h"
 
-/* Reads the array (or null) that comes next; at most LIMIT_LINE_CLUSTERS. In the reader's arena,
- * strings also in its text. Errors stay in the reader. `to_select`: an `available` that is not
- * given is allocatable and previous; otherwise it is KARMADA_NOT_GIVEN. */
+/* Reads the array (or null) that comes next; at most LIMIT_LINE_CLUSTERS. The result is in the
+ * reader's arena, its strings also in the reader's text. Errors stay in the reader. A missing
+ * `available` becomes allocatable + previous with `to_select`, else KARMADA_NOT_GIVEN. */
 const struct karmada_candidate *candidates_decode(struct json_reader *r, bool to_select,
                                                   uint32_t *ret_count);
 

@@ -1,5 +1,5 @@
-/* The step `wire`: a message of Karmada's estimator in hex, as JSON, and as the encoder of a
- * version writes it. */
+/* The step `wire` decodes a message of Karmada's estimator from hex, and writes it as JSON and in
+ * the encoding of a given version of Karmada. */
 #include "estimator/wire.h"
 
 #include "base/limits.h"

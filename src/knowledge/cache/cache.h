@@ -2,11 +2,12 @@
  * The topology cache: nodes, their domains, and for each question the number of its pods on each
  * node.
  *
- * Cost follows the question, not the cluster. Strings are interned. Nodes are the candidates of a
- * topology (topology/topology.h), which has their columns of domains and the nodes that affinities
- * and tolerations of pods allow. Pods with equal namespace, labels, controller, scheduler and
- * liveness form a *class*, so a selector is evaluated once per class, not once per pod. A *counter*
- * is (namespace, selector) -> pods per node, made on first use and updated by every pod event.
+ * Once its counter exists, a question costs the same for any number of pods. Strings are interned.
+ * Nodes are the candidates of a topology (topology/topology.h). The topology has a column of
+ * domains for each key, and the nodes that affinities and tolerations of pods allow. Pods with
+ * equal namespace, labels, controller, scheduler and liveness form a *class*, so a selector is
+ * evaluated once per class, not once per pod. A *counter* is (namespace, selector) -> pods per
+ * node, made on first use and updated by every pod event.
  *
  * Labels of pods have a budget, LIMIT_LABELS_BYTES. If a pod's labels have no room, the cache keeps
  * only those that Evenkeel itself needs. The pod still counts, but questions about other labels in
@@ -94,8 +95,8 @@ void cache_remove(struct cache *c, const struct object *object);
 #define CACHE_ALL_KINDS (CACHE_KIND(OBJECT_KINDS) - CACHE_KIND(OBJECT_NODE))
 void cache_sync_begin(struct cache *c, uint32_t kinds);
 void cache_sync_end(struct cache *c, uint32_t kinds);
-/* For a listing that is given up: removes the objects that were applied for the first time since
- * the last end. */
+/* Call it if a listing is given up: removes the objects that were applied for the first time since
+ * the last cache_sync_end(). */
 void cache_sync_abort(struct cache *c, uint32_t kinds);
 
 /*

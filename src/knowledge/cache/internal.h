@@ -31,7 +31,8 @@ struct namespace_record {
     struct label_set labels;              /* while a Namespace object is known */
 };
 
-/* A counter that matches a class. It is gone if the counter with this id has another `made`. */
+/* A counter that matches a class. If the record with this id has another `made`, the counter no
+ * longer exists. */
 struct class_counter {
     uint64_t made;
     uint32_t id;
@@ -166,7 +167,7 @@ struct built_counter {
     uint32_t cap;
     struct cost cost;
     bool kept; /* it has copies of namespace and selector */
-    /* Its place in the cache's counters, once it is pending. */
+    /* The counter that the cache made from this one; valid after counter_publish(). */
     uint32_t id;
     uint64_t made;
 };

@@ -46,7 +46,7 @@ struct policy_source {
 
     struct policy_tallies *tallies; /* owned */
 
-    struct mutex mutex;   /* guards `now`, only while it is taken or replaced */
+    struct mutex mutex;   /* guards the pointer `now`: hold it to read or replace `now` */
     struct policies *now; /* held */
 };
 

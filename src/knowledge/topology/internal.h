@@ -62,9 +62,9 @@ struct tree_record {
 };
 
 /*
- * Parts that a view has built because they were missing. They are the view's own until they are
- * published. They show the candidates as of `changes`, and hold no references to strings: the
- * candidates hold them until something changes.
+ * A view has built these parts because they were missing, and owns them until it publishes them.
+ * They describe the candidates as of `changes`. They hold no references to interned strings: the
+ * candidates hold these references, until a candidate changes.
  */
 struct built_column {
     struct hash_node node; /* in the view's tree; first, so that it is the column's address */

@@ -30,7 +30,7 @@ struct informer {
     _Atomic uint64_t changes;
     void *next; /* owned: contents for files that are being read, or NULL */
     struct file_follower follower;
-    struct arena arena; /* of the watched object; its client's thread's */
+    struct arena arena; /* of the object that the watch brings; the client's thread uses it */
     uint64_t most_kept; /* bytes, since memory was given back; same thread */
     struct mutex mutex; /* guards the start of feeds, and `stopped` */
     bool stopped;
@@ -426,7 +426,8 @@ int informer_watch(struct informer *i, const struct informer_watch *watch, struc
     return r;
 }
 
-/* Feeds are stopped without the mutex, because that waits for their sinks, which may take it. */
+/* Stops the feeds without the mutex: feed_stop() waits for the sink of its feed, and the sink may
+ * need the mutex. */
 void informer_stop(struct informer *i) {
     if (i == NULL)
         return;

@@ -40,7 +40,7 @@ static bool zones_match(const struct requirement *q, const struct cluster_traits
     return false;
 }
 
-/* A label_lookup_fn: of a field that is empty there is no label. */
+/* A label_lookup_fn for fields of a cluster: an empty field counts as a missing label. */
 static bool field_lookup(const void *ctx, struct str key, struct str *ret_value) {
     const struct cluster_traits *cluster = ctx;
     if (str_eq(key, STR("provider")))

@@ -99,9 +99,10 @@ static void amounts_decode(struct json_reader *r, struct amount_list *ret) {
 
 /* ---- the object ---- */
 
-/* As it is read. */
+/* Requests of a pod that is being read: the sum of its containers, for each resource the largest
+ * amount of an init container, and the overhead. */
 struct requests {
-    struct amount_list containers, most, overhead; /* sum; most of an init container */
+    struct amount_list containers, most, overhead;
 };
 
 static void resources_decode(struct json_reader *r, struct amount_list *ret) {

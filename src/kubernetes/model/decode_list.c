@@ -76,9 +76,9 @@ static bool is_list_of_ours(struct object_type type) {
 }
 
 struct list {
-    struct object_type inherited;      /* what items without a kind are */
-    bool presumed;                     /* no kind of the list itself was read so far */
-    const struct json_reader *unknown; /* where it begins, until `inherited` is looked up */
+    struct object_type inherited;      /* the type of items without a kind */
+    bool presumed;                     /* it has items, but its own kind was not read yet */
+    const struct json_reader *unknown; /* where the list begins, until `inherited` is looked up */
 };
 
 static struct object_type inherited_type(struct list *list) {

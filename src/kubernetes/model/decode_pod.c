@@ -144,7 +144,7 @@ static void status_decode(struct json_reader *r, struct pod *pod,
             struct str phase = json_string(r);
             pod->finished = str_eq(phase, STR("Succeeded")) || str_eq(phase, STR("Failed"));
         } else if (!requests_decode_status(r, key, requests)) {
-            (void)json_skip(r); /* not ours; errors stay in r */
+            (void)json_skip(r); /* we need no other member; errors stay in r */
         }
     }
 }

@@ -31,9 +31,9 @@ struct karmada_resource {
     struct str name;
     __int128 nano[KARMADA_AMOUNTS]; /* 0 if not given */
     uint8_t given;                  /* bits 1 << KARMADA_... of the given amounts */
-    enum quantity_format format;    /* of allocatable less the two others, as in Kubernetes */
-    int64_t free;                   /* allocatable less the two others: cpu in thousandths, others
-                                       in whole units, rounded away from zero; may be below 0 */
+    enum quantity_format format;    /* of the difference in `free`, as in Kubernetes */
+    int64_t free;                   /* allocatable - allocating - allocated, perhaps below 0: cpu in
+                                       thousandths, others in whole units, rounded away from 0 */
 };
 
 /* ---- resource models: the sizes of a cluster's nodes ---- */

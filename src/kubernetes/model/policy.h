@@ -184,11 +184,11 @@ struct policy_question {
     const void *namespace_labels;
     uint64_t namespace_bits; /* of all of its labels; 0: not given */
     const struct labels *object_labels;
-    struct policy_owner owners[POLICY_OWNERS_MAX]; /* the direct one, and the one above it */
+    struct policy_owner owners[POLICY_OWNERS_MAX]; /* the object's owner, and that owner's owner */
     uint32_t owner_count;
-    struct str scheduler; /* of a pod; "": whichever it is, it is asked for */
-    bool opts_out;        /* only policies with mode Require are for it */
-    bool any_scheduler;   /* policies with mode Require are for it whatever its scheduler */
+    struct str scheduler; /* of a pod; "": policies for every scheduler match */
+    bool opts_out;        /* only policies with mode Require match */
+    bool any_scheduler;   /* policies with mode Require match pods of every scheduler */
 };
 
 /* The policies of an object, by part. Parts of the other target stay NULL. */

@@ -59,7 +59,7 @@ static void judge_score(const struct place *p) {
             "and by nobody's while it is down");
 }
 
-/* Checks what scores the soft constraints: the plugin, Evenkeel, both or nothing. */
+/* Reports if nobody scores the soft constraints, or if both PodTopologySpread and Evenkeel do. */
 static void judge_scorers(const struct judge *j) {
     struct str verb = j->extender->prioritize_verb;
     bool kept = j->config->profile_count == 0; /* the default profile has it */

@@ -213,7 +213,7 @@ static void set_gate(struct options *o, struct str name, bool on, struct estimat
         unknown_gate(o, name);
 }
 
-/* "A=true,B=false"; the last value of a name wins. upstream: featuregate.Set */
+/* Reads "A=true,B=false"; the last value of a name wins. upstream: featuregate.Set */
 static void read_gates(struct options *o, const char *text, struct estimator_gates *gates) {
     struct str rest = str_of(text);
     while (rest.n > 0 && !o->stopped) {

@@ -162,7 +162,7 @@ void explanation_print(const struct value *root, const struct subject *subject,
 
 /* ---- a line for each decision ---- */
 
-/* Returns an object's name; a pod's without the kind, since most decisions are about pods. */
+/* Returns an object's kind and name; only the name for a pod: most decisions are about pods. */
 static struct str cell_object(const struct value *decision, const void *ctx) {
     CLEANUP(strbuf_done) struct strbuf text = {0};
     const struct subject s = subject_of(decision), pod = subject_pod(s.namespace, s.name);

@@ -27,8 +27,8 @@ bool purpose_is_wanted(const struct configuration *c, enum purpose purpose);
 /* Returns the server where it works: this cluster if its own server is not set. */
 enum server_role purpose_server(const struct configuration *c, enum purpose purpose);
 
-/* Is the kind watched at this server, unless it is read from state files? Two purposes may watch a
- * kind at two servers. */
+/* Does a purpose watch the kind (a row of model/kinds.h) at this server? Ignores state files, which
+ * may replace the watch. */
 bool kind_is_watched(const struct configuration *c, const struct watched_kind *kind,
                      enum server_role role);
 /* Does a purpose work at this server? */

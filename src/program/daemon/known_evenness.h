@@ -32,7 +32,7 @@ struct known_evenness_options {
     int64_t stale_after_ms; /* no Events from older data; 0: no limit */
 };
 
-/* NULL is fine in all other calls. */
+/* The other functions accept NULL. */
 int known_evenness_start(const struct known_evenness_options *options, struct known_evenness **ret,
                          struct err *err) MUST_CHECK;
 /* Call about once a second. */

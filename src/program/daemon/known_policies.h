@@ -33,7 +33,7 @@ struct known_policies_options {
 };
 
 /* Reads the files and starts to watch. *ret is set also after a failure, and the caller stops and
- * frees it. NULL is fine in all other calls. */
+ * frees it. The other functions accept NULL. */
 int known_policies_start(const struct known_policies_options *options, struct known_policies **ret,
                          struct err *err) MUST_CHECK;
 /* Borrowed until known_policies_free(). */

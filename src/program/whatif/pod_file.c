@@ -95,8 +95,9 @@ struct controller {
     } labels[4];
 };
 
-/* Labels as of Kubernetes 1.36: pkg/controller/deployment/sync.go, .../statefulset/
- * stateful_set_utils.go, pkg/registry/batch/job/strategy.go. */
+/* Makes the pod's controller, with the labels that Kubernetes 1.36 adds. upstream:
+ * pkg/controller/deployment/sync.go, pkg/controller/statefulset/stateful_set_utils.go,
+ * pkg/registry/batch/job/strategy.go. */
 static struct controller simulated_controller(const struct workload_texts *t, struct str pod_name,
                                               struct arena *arena) {
     const struct str uid = t->uid.n > 0 ? t->uid : t->name;

@@ -275,7 +275,8 @@ static bool is_in_the_way(const struct filter_result *filter, const struct appli
     return a->constraint->hard && a->reports != NULL && held_up;
 }
 
-/* Are all nodes tainted? kube-scheduler counts this domain: its pods, mostly 0, are the minimum. */
+/* Do taints refuse all nodes of the domain? kube-scheduler still counts its pods: mostly 0, and
+ * then the domain is the minimum. */
 static bool is_tainted(const struct filter_result *filter, const struct domain_report *domain) {
     uint32_t tainted = 0;
     for (uint32_t i = 0; i < domain->refused_count; i++)

@@ -30,9 +30,9 @@
 #define LIMIT_NODE_IMAGES 512   /* names of images on one node; a kubelet reports 50 images */
 #define LIMIT_HOST_PORTS 1024   /* ports of the host that one pod takes */
 #define LIMIT_NODE_NAMES 100000 /* nodes in one extender request */
-#define LIMIT_POLICY_TERMS 32   /* constraints, or tiers, of one TopologyPolicy; locality.tiers */
+#define LIMIT_POLICY_TERMS 32   /* items of a list in a TopologyPolicy; locality.tiers */
 #define LIMIT_POLICIES 4096     /* TopologyPolicies known at the same time */
-#define LIMIT_POLICY_BYTES (256 << 10) /* one of an API server's, with its metadata */
+#define LIMIT_POLICY_BYTES (256 << 10) /* one TopologyPolicy of an API server, with metadata */
 #define LIMIT_LIST_LEVELS 8            /* Lists within Lists; real ones have one level */
 
 /* Fluid's objects: the bytes kept of them */
@@ -78,12 +78,12 @@
 #define LIMIT_UPDATE_STEPS                                                                         \
     16384 /* of feasibilities, to match a node that changed; of a namespace's counters, to match   \
              new labels: some hundred microseconds, during which no request is answered */
-#define LIMIT_PUBLISHED 64 /* columns, counters and so on that one question leaves to the next */
-#define LIMIT_WRITE_STEPS 8000          /* after which a writer lets readers in */
+#define LIMIT_PUBLISHED 64 /* columns, counters and so on that a question keeps for later ones */
+#define LIMIT_WRITE_STEPS 8000          /* after so many a writer lets readers take the lock */
 #define LIMIT_FLIGHTS 4096              /* pods between a filter answer and their binding */
-#define LIMIT_FLIGHT_BYTES (1u << 20)   /* what is kept of one */
-#define LIMIT_FLIGHTS_BYTES (32u << 20) /* of all; a namespace with a quarter makes room itself */
-#define LIMIT_ASSUMED_TEXT (16u << 10)  /* of its labels; a pod with more is not assumed */
+#define LIMIT_FLIGHT_BYTES (1u << 20)   /* kept of one flight */
+#define LIMIT_FLIGHTS_BYTES (32u << 20) /* of all flights; see base/lru.h */
+#define LIMIT_ASSUMED_TEXT (16u << 10)  /* of a pod's labels; a pod with more is not assumed */
 #define LIMIT_WORKLOAD_BYTES                                                                       \
     (64u << 10) /* kept of a selector for default constraints; a longer one adds nothing */
 #define LIMIT_POD_TERMS_BYTES                                                                      \
@@ -306,10 +306,10 @@
     100000 /* the same of kinds of which there are fewer: 5,000 nodes, 10,000 namespaces, Services \
             */
 #define LIMIT_LISTED_BYTES                                                                         \
-    (256u << 20) /* kept of a list that has not ended; of 150,000 pods, no two of them alike, 62   \
-                    MiB are kept */
-#define LIMIT_KUBE_EXEC_BYTES (1u << 20)       /* what a credential plugin may print */
-#define LIMIT_KUBE_EXEC_MS 60000               /* how long it may take */
+    (256u << 20) /* memory that one list, or the watch after it, may add. 150,000 pods, all        \
+                    different, add 62 MiB */
+#define LIMIT_KUBE_EXEC_BYTES (1u << 20)       /* output of a credential plugin */
+#define LIMIT_KUBE_EXEC_MS 60000               /* run time of a credential plugin */
 #define LIMIT_KUBE_CREDENTIAL_BYTES (1u << 20) /* a token, CA, certificate or key file */
 #define LIMIT_KUBECONFIG_ENTRIES                                                                   \
     4096                           /* clusters, users or contexts of a file; plugin arguments      \

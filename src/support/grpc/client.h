@@ -56,8 +56,8 @@ struct grpc_call_request {
     struct str message;  /* copied, as the two above */
     int64_t deadline_ms; /* of the clock */
 };
-/* Begins a call. 0, -EBUSY (LIMIT_GRPC_STREAMS are open), -ENOTCONN (the session takes no calls any
- * more) or -ENOMEM; then nothing will be replied. */
+/* Begins a call. Returns 0, -EBUSY (LIMIT_GRPC_STREAMS are open), -ENOTCONN (the session takes no
+ * calls any more) or -ENOMEM. After an error it does not call reply(). */
 int grpc_client_call(struct grpc_client *c, const struct grpc_call_request *request,
                      grpc_reply_fn *reply, void *ctx, struct err *err) MUST_CHECK;
 

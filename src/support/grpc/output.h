@@ -21,7 +21,7 @@ bool grpc_output_fill(struct grpc_output *o, nghttp2_session *http2);
 
 /* So many bytes have left. */
 void grpc_output_sent(struct grpc_output *o, size_t n);
-/* Returns how long output has waited, as far as earlier calls saw; call it once in a while. */
+/* Returns the time since the first call that saw output which still waits. Call it regularly. */
 int64_t grpc_output_waits_ms(struct grpc_output *o, int64_t now_ms);
 
 /* Returns the bytes that have not been sent yet, "" for none. */

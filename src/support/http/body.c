@@ -1,7 +1,7 @@
 /*
- * Growing: a body whose length is known gets that much at once. Otherwise it doubles; a mapping
- * doubles by mremap(), which moves page tables and not bytes. MAP_NORESERVE because a promised
- * length is only a promise: what counts is charged to the budget.
+ * How a body grows: if its length is known, it gets all its memory at once. Otherwise its memory
+ * doubles; a mapping doubles by mremap(), which moves page tables and not bytes. MAP_NORESERVE: a
+ * client may send fewer bytes than it promised. The budget is charged for received bytes only.
  */
 #include "http/body.h"
 

@@ -81,7 +81,7 @@ static bool starts_like_json(struct str text) {
     return text.n > 0 && (text.p[0] == '{' || text.p[0] == '[');
 }
 
-/* The text is copied as it stands, so a mark per line says it all. */
+/* Makes one mark for each line. That is enough, because JSON text is copied without changes. */
 static int mark_lines(struct arena *arena, struct yaml_json *doc, struct err *err) {
     size_t lines = 1;
     for (size_t i = 0; i < doc->text.n; i++)

@@ -29,7 +29,7 @@ enum group_source {
 };
 
 struct pod_group {
-    enum group_source source; /* with the first three only `unit` is valid */
+    enum group_source source; /* up to GROUP_GANG, `unit` is the only other valid member */
     struct label_selector selector;
     const struct str *revision_keys;
     uint32_t revision_key_count;

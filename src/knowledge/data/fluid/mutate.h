@@ -50,7 +50,7 @@ struct fluid_outcome {
     size_t note_count;
     uint64_t steps;               /* the arena's steps that the plugins took */
     bool unasked;                 /* skipped because no label asks for Fluid, as for most pods */
-    bool left_to_fluid;           /* a plugin that only Fluid's webhook has had work to do */
+    bool left_to_fluid;           /* Fluid's webhook has a plugin for this pod that we lack */
     struct fluid_missing missing; /* if a look-up failed: see fluid_resolve() */
 };
 

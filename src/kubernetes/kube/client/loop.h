@@ -55,7 +55,7 @@ bool loop_is_transferring(const struct kube_loop *l);
 /* On the loop's thread; a client leaves only in a kube_loop_run() of another one. */
 void loop_join(struct kube_loop *l, struct loop_client *client);
 void loop_leave(struct kube_loop *l, struct loop_client *client);
-/* On the loop's thread. False: there is no memory. */
+/* Call both on the loop's thread. loop_add() returns false without memory. */
 bool loop_add(struct kube_loop *l, struct loop_transfer *transfer);
 void loop_remove(struct kube_loop *l, struct loop_transfer *transfer);
 

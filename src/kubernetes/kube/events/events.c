@@ -35,7 +35,7 @@ struct event_recorder {
     struct clock *clock;
     struct kube_io io;
     char instance[EVENT_INSTANCE_BYTES + 1];
-    struct kube_request request; /* the client's thread's, like `body` and `path` */
+    struct kube_request request; /* the client's thread uses it, `body` and `path` */
     struct strbuf body;
     char path[512];
 

@@ -3,16 +3,16 @@
  * in, the next step comes out. So a seeded simulator can play years of faults against it in
  * seconds. upstream: client-go tools/cache/reflector.go and tools/pager.
  *
- * The driver asks reflector_next() what to do. REFLECTOR_GET: send that request, hand over what
- * comes with reflector_on_head(), reflector_on_data() and reflector_on_end(), ask again.
- * REFLECTOR_WAIT: ask again after that time.
+ * The driver asks reflector_next() for the next step. REFLECTOR_GET: send the request, pass the
+ * parts of the answer to reflector_on_head(), reflector_on_data() and reflector_on_end(), then ask
+ * again. REFLECTOR_WAIT: wait for the given time, then ask again.
  *
- * What it does, in one paragraph: a *watch-list* (the server streams today's objects as ADDED
- * events, ends them with a marked bookmark and goes on as a watch); where the server does not know
- * that, a plain list, paged, and then a watch from the list's version. Watches end after 5 to 10
- * minutes and are opened again where they stopped. A version that the server has forgotten (410) or
- * does not know yet means listing again. Errors back off from 0.8 s to 30 s, with jitter; a
- * Retry-After is heeded up to two minutes. Resource versions are opaque text.
+ * The reflector begins with a *watch-list*: the server streams today's objects as ADDED events,
+ * ends them with a marked bookmark and goes on as a watch. If the server knows no watch-lists, the
+ * reflector lists in pages, and then watches from the list's version. A watch ends after 5 to 10
+ * minutes, and a new watch begins where it stopped. If the server has forgotten a version (410), or
+ * does not know it yet, the reflector lists again. Errors back off from 0.8 s to 30 s, with jitter;
+ * a Retry-After counts up to two minutes. Resource versions are opaque text.
  *
  * A resource may be optional: if the server answers 404 (nobody has installed the kind), it counts
  * as empty, and is asked for again after half a minute to a minute.
