@@ -124,11 +124,19 @@ static void pad(struct strbuf *out, uint32_t n) {
     strbuf_appendf(out, "%*s", (int)n, "");
 }
 
+/* Is this byte a control character, or one of the two bytes of U+0080 to U+009F? Terminals take
+ * U+009B for the begin of a command. */
+static bool is_control(struct str text, size_t i) {
+    const unsigned char c = (unsigned char)text.p[i];
+    const unsigned char before = i > 0 ? (unsigned char)text.p[i - 1] : 0;
+    const unsigned char next = i + 1 < text.n ? (unsigned char)text.p[i + 1] : 0;
+    return c < 0x20 || c == 0x7f || (c == 0xc2 && next >= 0x80 && next < 0xa0) ||
+           (c >= 0x80 && c < 0xa0 && before == 0xc2);
+}
+
 void table_text(struct str text, struct strbuf *out) {
-    for (size_t i = 0; i < text.n; i++) {
-        unsigned char c = (unsigned char)text.p[i];
-        strbuf_append_char(out, c < 0x20 || c == 0x7f ? '?' : (char)c);
-    }
+    for (size_t i = 0; i < text.n; i++)
+        strbuf_append_char(out, is_control(text, i) ? '?' : text.p[i]);
 }
 
 /* Ends the line without the blanks that fill its last columns. */

@@ -36,7 +36,8 @@ void table_init(struct table *t, const char *const *headings, uint32_t columns,
 void table_cell(struct table *t, struct str text);
 /* The same for a number. */
 void table_number(struct table *t, int64_t number);
-/* Appends text for a terminal. Control characters become '?', as in a cell. */
+/* Appends text for a terminal. Control characters, U+0080 to U+009F among them, become '?', as in a
+ * cell. */
 void table_text(struct str text, struct strbuf *out);
 /* Appends headings and rows. The last row must be complete. Returns false if memory ran out. */
 bool table_render(const struct table *t, struct strbuf *out);

@@ -160,7 +160,9 @@ static void test_control_characters(void **state) {
     table_init(&t, one, 1, &arena);
     table_cell(&t, STR("a\x1b[31mb\tc\x7f"));
     table_cell(&t, STR("\xc3\xa9"));
-    assert_renders(&t, "X\na?[31mb?c?\n\xc3\xa9\n");
+    table_cell(&t, STR("a\xc2\x9b"
+                       "2J\xc2\xa0\xc3\x9b\xc2")); /* only U+009B is a control character */
+    assert_renders(&t, "X\na?[31mb?c?\n\xc3\xa9\na??2J\xc2\xa0\xc3\x9b\xc2\n");
     arena_done(&arena);
 }
 
