@@ -181,8 +181,7 @@ static void what_is_no_answer(void **state) {
                                         "{\"prioritizers\":3}",
                                         "{\"history\":[{\"omitted\":{\"add\":-1}}]}",
                                         "{\"domains\":[{\"path\":[\"a\"],\"feasible\":-2}]}",
-                                        "{\"domains\":[{\"path\":[\"a\"],\"selected\":-3},"
-                                        "{\"path\":[\"b\"],\"selected\":1}]}",
+                                        "{\"domains\":[{\"selected\":1},{\"selected\":-3}]}",
                                         "{\"domains\":{}}",
                                         "{\"terms\":3}",
                                         "{\"warnings\":[1]}",
