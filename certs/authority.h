@@ -46,14 +46,15 @@ int authority_save(const struct authority *a, struct strbuf *ret_certificate_pem
                    struct strbuf *ret_key_pem, struct err *err) MUST_CHECK;
 /* Returns when the authority ends. */
 int64_t authority_not_after(const struct authority *a);
-/* Did it sign the first certificate of this PEM text? False, too, without a certificate. */
+/* Did the authority sign the first certificate of this PEM text? False, too, if the text has
+ * none. */
 bool authority_signed(const struct authority *a, struct str certificate_pem);
 
 struct leaf_request {
-    struct str common_name;  /* at most 64 bytes; clients are known by it, servers are not */
+    struct str common_name;  /* at most 64 bytes; the identity of a client, not of a server */
     const struct str *hosts; /* DNS names and IP addresses: subject alternative names */
     size_t host_count;
-    bool server, client; /* what it may be used for; at least one */
+    bool server, client; /* permitted uses; at least one */
     int days;            /* 1 to CERTIFICATE_DAYS_MAX; shortened to the authority's own end */
     int64_t now_s;
 };

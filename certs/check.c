@@ -13,13 +13,13 @@ enum { MAX_PROBLEMS = 256, SECONDS_PER_DAY = 86400 };
 
 #define RENEW "renew it with 'evenkeel certs init', or where it came from"
 
-/* One run: what was asked, what was read, what was found. */
+/* One run: the request, the files that were read, and the findings. */
 struct check {
     const struct check_request *request;
     struct arena *arena;
     struct check_report *report;
     struct strbuf certificate, key, ca; /* as PEM; empty when unreadable */
-    bool for_server;                    /* what the leaf may be used for */
+    bool for_server;                    /* the leaf may be used for a server */
 };
 
 static void done(struct check *c) {
@@ -28,7 +28,7 @@ static void done(struct check *c) {
     strbuf_done(&c->ca);
 }
 
-/* Beyond MAX_PROBLEMS nobody reads on. */
+/* Adds a problem; ignores those beyond MAX_PROBLEMS. */
 static void problem(struct check *c, const char *fmt, ...) PRINTF_LIKE(2, 3);
 static void problem(struct check *c, const char *fmt, ...) {
     if (c->report->count == MAX_PROBLEMS)
@@ -51,7 +51,7 @@ static bool read_pem(struct check *c, const char *path, struct strbuf *out) {
     return false;
 }
 
-/* "2026-01-02 03:04:05 UTC" */
+/* Returns "2026-01-02 03:04:05 UTC", in `text`. */
 static const char *date(int64_t at_s, char text[32]) {
     time_t at = at_s;
     struct tm tm = {0};
@@ -138,7 +138,7 @@ static void check_key(struct check *c) {
                 path, c->request->certificate_path);
 }
 
-/* The leaf's dates and use have been judged already. */
+/* Ignores the leaf's dates, and a leaf that is not for servers: check_leaf() has reported these. */
 static void check_ca(struct check *c) {
     if (c->certificate.n == 0 || !c->for_server)
         return;

@@ -1,5 +1,5 @@
 /*
- * Finds all problems with the files of a TLS server in one go, and reports each with its remedy.
+ * Finds all problems with the files of a TLS server in one run, and reports each with its remedy.
  * Reads files, changes nothing.
  */
 #pragma once
@@ -25,6 +25,7 @@ struct check_report {
     int64_t not_after_s; /* of the leaf; 0 when it could not be read */
 };
 
-/* A file that cannot be read is a problem like any other. 0 (also with problems) or -ENOMEM. */
+/* A file that cannot be read is reported as a problem. Returns 0, also with problems, or
+ * -ENOMEM. */
 int certs_check(const struct check_request *request, struct arena *arena, struct check_report *ret,
                 struct err *err) MUST_CHECK;

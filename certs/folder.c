@@ -132,7 +132,7 @@ static int look_at_leaf(const struct folder_request *request, const struct autho
                    name, name, request->dir);
 }
 
-/* Takes names that were not asked for from the old certificate. */
+/* Takes the names that the request does not give from the old certificate. */
 static int inherit(const struct pair *old, struct arena *arena, struct leaf_request *leaf,
                    struct err *err) {
     struct certificate *chain;
@@ -179,7 +179,7 @@ static int issue(const struct folder_request *request, const struct authority *a
     return authority_issue(a, &leaf, &out->certificate, &out->key, err);
 }
 
-/* Reads when the certificate in `pair`, which we made, ends. */
+/* Reads the end of the certificate in `pair`, which we made. */
 static int read_end(const struct pair *pair, int64_t *ret_s, struct err *err) {
     CLEANUP(arena_done) struct arena arena;
     arena_init(&arena, LIMIT_CONFIG_BYTES);

@@ -1,11 +1,11 @@
 /*
  * A folder with everything that TLS between kube-scheduler and this program needs:
  *
- *     ca.crt ca.key           the authority; kept when it is there
+ *     ca.crt ca.key           the authority; kept if it exists
  *     tls.crt tls.key         for the server
  *     client.crt client.key   for kube-scheduler
  *
- * Certificates have mode 0644, keys 0600, the folder 0700 when it is made.
+ * Certificates have mode 0644, keys 0600, a new folder 0700.
  */
 #pragma once
 
@@ -17,13 +17,13 @@
 
 struct folder_request {
     const char *dir;
-    const struct str *hosts; /* of the server; none: those of the certificate that is renewed, or
-                                localhost, 127.0.0.1 and ::1 */
+    const struct str *hosts; /* of the server; none: the hosts of the certificate that is renewed,
+                                or localhost, 127.0.0.1 and ::1 */
     size_t host_count;
-    struct str client_name; /* empty: that of the certificate that is renewed, or
+    struct str client_name; /* empty: the name in the certificate that is renewed, or
                                system:kube-scheduler */
-    int days, ca_days;      /* 0: the usual; ca_days counts for a new authority only */
-    bool force;             /* overwrite certificates that are not of this authority */
+    int days, ca_days;      /* 0: the default; ca_days is used for a new authority only */
+    bool force;             /* overwrite certificates that this authority has not signed */
     int64_t now_s;
 };
 
@@ -33,10 +33,10 @@ struct folder_report {
 };
 
 /*
- * Makes the authority unless it is there, and new leaves. Everything is made before anything is
- * written, and each file is replaced at once; a reader may see a new key with the old certificate
- * for a moment, and is to try again then. 0, -EEXIST (leaves that this authority has not signed, or
- * half an authority), -EINVAL, or what writing failed with.
+ * Makes the authority, unless it exists, and new leaves. Makes all of them before it writes the
+ * first file, and replaces each file at once. For a moment a reader may see a new key with the old
+ * certificate: it must try again. Returns 0, -EEXIST (leaves that this authority has not signed, or
+ * half an authority), -EINVAL, or the error of a failed write.
  */
 int folder_init(const struct folder_request *request, struct folder_report *ret,
                 struct err *err) MUST_CHECK;

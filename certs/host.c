@@ -23,7 +23,7 @@ static bool is_alphanumeric(char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
 }
 
-/* RFC 1123: letters, digits and inner hyphens, at most 63. */
+/* Checks a label by RFC 1123: letters, digits and inner hyphens, at most 63 bytes. */
 static bool is_label(struct str label) {
     if (label.n == 0 || label.n > 63 || !is_alphanumeric(label.p[0]) ||
         !is_alphanumeric(label.p[label.n - 1]))

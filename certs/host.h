@@ -1,6 +1,6 @@
 /*
- * The names of a server: subject alternative names in its certificate, which a client compares with
- * the name that it has called.
+ * The names of a server, as its certificate has them (subject alternative names). A client compares
+ * them with the name that it has called.
  */
 #pragma once
 

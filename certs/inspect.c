@@ -8,7 +8,7 @@
 
 /* ---- reading ---- */
 
-/* Text of a certificate is anybody's bytes; what is not printable ASCII becomes '?'. */
+/* Anybody may have written the text of a certificate: all but printable ASCII becomes '?'. */
 static struct str printable(struct arena *arena, const void *bytes, size_t n) {
     char *copy = arena_cstr(arena, (struct str){bytes, n});
     if (copy == NULL)
@@ -65,7 +65,7 @@ static void free_names(GENERAL_NAMES **names) {
     GENERAL_NAMES_free(*names);
 }
 
-/* False: there are some, but they cannot be read. */
+/* Returns false if the certificate has names that cannot be read. */
 static bool read_names(const X509 *x, struct arena *arena, struct certificate *ret) {
     int how = 0;
     CLEANUP(free_names)
@@ -217,7 +217,7 @@ int certificate_verify(const struct certificate_trust *trust, int64_t *ret_root_
         return ssl_error(err, -ENOMEM, "cannot verify a certificate");
     set_rules(ctx, trust);
     bool good = X509_verify_cert(ctx) == 1;
-    ssl_forget_errors(); /* the context says why */
+    ssl_forget_errors(); /* the context has the reason */
     if (!good)
         return err_set(err, -EINVAL, "%s",
                        X509_verify_cert_error_string(X509_STORE_CTX_get_error(ctx)));

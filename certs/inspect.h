@@ -23,34 +23,35 @@ struct certificate {
     size_t name_count;
     int64_t not_before_s, not_after_s;
     bool is_ca;
-    bool for_server, for_client; /* its (extended) key usage admits it */
+    bool for_server, for_client; /* the (extended) key usage allows this */
     struct str sha256;           /* of the whole certificate: "AB:CD:..." */
 };
 
-/* Every certificate of a PEM text, in order; the first is the leaf of a chain. 0, -EINVAL (none, or
- * malformed) or -ENOMEM. */
+/* Reads every certificate of a PEM text, in order; the first is the leaf of a chain. Returns 0,
+ * -EINVAL (no certificate, or a malformed one) or -ENOMEM. */
 int certificates_read(struct str pem, struct arena *arena, struct certificate **ret,
                       size_t *ret_count, struct err *err) MUST_CHECK;
 
-/* Is this the private key of the first certificate? 0 and an answer, or -EINVAL when either is
- * malformed. */
+/* Is this the private key of the first certificate? Returns 0 and sets *ret, or -EINVAL if either
+ * text is malformed. */
 int certificate_has_key(struct str pem, struct str key_pem, bool *ret, struct err *err) MUST_CHECK;
 
-/* May the first certificate be used for this host, which is a DNS name or an IP address? Wildcards
- * stand for one whole label. 0 and an answer, or -EINVAL. */
+/* May the first certificate be used for this host, which is a DNS name or an IP address? A wildcard
+ * stands for one whole label. Returns 0 and sets *ret, or -EINVAL. */
 int certificate_covers(struct str pem, struct str host_text, bool *ret, struct err *err) MUST_CHECK;
 
 struct certificate_trust {
     struct str chain_pem; /* the leaf, then intermediates */
     struct str ca_pem;    /* the bundle to trust */
-    bool of_client;       /* for client authentication; otherwise for a server's */
-    bool at_any_time;     /* leave out the dates */
-    int64_t at_s;         /* otherwise: when */
+    bool of_client;       /* check for client authentication; otherwise for server authentication */
+    bool at_any_time;     /* do not check dates */
+    int64_t at_s;         /* otherwise check them at this time */
 };
 
 /*
- * Does the leaf lead to the bundle, for its purpose? 0, or -EINVAL with the reason.
- * `ret_root_ends_s`, which may be NULL, receives the expiry of the root that was found.
+ * Does the chain lead from the leaf to a certificate in the bundle, and is it for this purpose?
+ * Returns 0, or -EINVAL with the reason. `ret_root_ends_s`, which may be NULL, receives the expiry
+ * of the root that was found.
  */
 int certificate_verify(const struct certificate_trust *trust, int64_t *ret_root_ends_s,
                        struct err *err) MUST_CHECK;

@@ -18,7 +18,7 @@ void rotation_done(struct rotation *r) {
 
 /* ---- what is wrong ---- */
 
-/* The first certificate of a text. False: none that can be read. */
+/* Reads the first certificate of a text. Returns false if it has none that can be read. */
 static bool read_first(struct str pem, struct arena *arena, struct certificate *ret) {
     struct certificate *all;
     size_t count;
@@ -30,7 +30,8 @@ static bool read_first(struct str pem, struct arena *arena, struct certificate *
 
 static const char near_end[] = "the authority ends within a year";
 
-/* NULL, and *ret: it may sign. Near its end *ret is set, too. */
+/* Returns NULL if the authority may sign, or why not. Sets *ret if it can be loaded, also near its
+ * end. */
 static const char *judge_authority(struct str bundle, struct str key, int64_t now_s,
                                    struct arena *arena, struct authority **ret) {
     struct certificate ca;
@@ -55,7 +56,8 @@ static bool covers_all(const struct rotation_request *request) {
     return true;
 }
 
-/* The pair by itself; NULL: it is good, and *ret is the certificate. */
+/* Checks certificate and key by themselves. Returns NULL, and the certificate in *ret, or the
+ * problem. */
 static const char *judge_pair(const struct rotation_texts *now, int64_t now_s, struct arena *arena,
                               struct certificate *ret) {
     bool fits = false;
@@ -88,7 +90,7 @@ static const char *judge_leaf(const struct rotation_request *request, struct are
     return NULL;
 }
 
-/* False: something in the bundle has ended. */
+/* Returns false if a certificate in the bundle has ended. */
 static bool bundle_is_tidy(struct str ca, const struct strbuf *tidied) {
     return bundle_same(ca, strbuf_str(tidied));
 }
@@ -121,7 +123,7 @@ static int keep(struct str pem, struct strbuf *to, struct err *err) {
     return strbuf_failed(to) ? err_set(err, -ENOMEM, "no memory for certificates") : 0;
 }
 
-/* The bundle: the authority that signs, then what is still to be trusted. */
+/* Makes the bundle: the authority that signs, then the others that clients must still trust. */
 static int join(const struct rotation_request *request, const struct authority *a,
                 struct rotation *ret, struct err *err) {
     CLEANUP(strbuf_done) struct strbuf ours = {0};
@@ -131,15 +133,15 @@ static int join(const struct rotation_request *request, const struct authority *
     return r != 0 ? r : bundle_join(pems, 3, request->now_s, &ret->ca, err);
 }
 
-/* The last one of an authority that is followed by another only for its age, so that the time to
- * learn of the other is the same whenever the leaf before was made. */
+/* May the authority sign a last leaf? Only if it is replaced for its age alone. Clients then have
+ * the same time to load its successor, however old the present leaf is. */
 static bool may_sign_once_more(const struct authority *a, const char *authority_why,
                                int64_t now_s) {
     return authority_why == near_end &&
            authority_not_after(a) - now_s >= (int64_t)ROTATION_LEAF_DAYS * SECONDS_PER_DAY;
 }
 
-/* Makes that last leaf, if it may, and the other authority. */
+/* Makes the last leaf of the old authority, if it may sign one, and then the new authority. */
 static int follow_authority(const struct rotation_request *request, const char *why,
                             struct authority **authority, struct rotation *ret, struct err *err) {
     int r = 0;

@@ -1,16 +1,16 @@
 /*
  * Plans the certificates of a server that issues its own, for a given time: an authority of ten
  * years, which clients must trust, and a leaf of 90 days, renewed when two thirds of them are over.
- * A decision only: it knows neither their storage nor a clock.
+ * It only decides: it stores nothing and reads no clock.
  *
  * An authority with a year left gets a successor, and signs a last leaf at that moment; the
  * successor signs the next leaves, and until the old authority has ended both are in the bundle. So
  * every client has 60 days to load a new authority before the server shows its first leaf, unless
  * the leaf must be replaced earlier, for other hosts.
  *
- * A clock that jumped, forwards or back, makes certificates look ended or not begun: both are
- * replaced by ones that begin a little before the present time. So use the time of those who check
- * them, not the machine's: kube/client/server_clock.h.
+ * After a clock has jumped, certificates look expired or not yet valid: in both cases new ones
+ * replace them, valid from a little before the present time. So pass the time of the clients that
+ * check them, not the machine's: kube/client/server_clock.h.
  *
  * Thread-safe. Times are seconds since 1970.
  */
@@ -32,7 +32,7 @@ struct rotation_texts {
 
 struct rotation_request {
     struct rotation_texts now;
-    struct str trusted; /* a bundle that clients trust, though now.ca may have lost it; "": none */
+    struct str trusted;      /* a bundle that clients trust, even if now.ca has lost it; "": none */
     const struct str *hosts; /* the server's DNS names and IP addresses */
     size_t host_count;
     int64_t now_s;
@@ -41,10 +41,10 @@ struct rotation_request {
 struct rotation {
     const char *why; /* a static sentence: the reason; NULL: no change, and the rest is empty */
     bool authority_is_new, leaf_is_new;
-    struct strbuf ca, ca_key, certificate, key; /* all four as they should be */
+    struct strbuf ca, ca_key, certificate, key; /* all four texts after the change */
 };
 
-/* 0, -EINVAL (an invalid host), -EIO or -ENOMEM. `ret` must be zero-initialised; give it to
+/* Returns 0, -EINVAL (an invalid host), -EIO or -ENOMEM. `ret` must be zero-initialised; give it to
  * rotation_done(), also after a failure. */
 int rotation_plan(const struct rotation_request *request, struct rotation *ret,
                   struct err *err) MUST_CHECK;

@@ -20,11 +20,11 @@ int ssl_error(struct err *err, int code, const char *fmt, ...) {
 }
 
 static BIO *reading(struct str pem) {
-    /* it takes NULL for a mistake, not for no bytes */
+    /* BIO_new_mem_buf() treats NULL as a mistake, not as no bytes */
     return pem.n <= INT_MAX ? BIO_new_mem_buf(pem.p != NULL ? pem.p : "", (int)pem.n) : NULL;
 }
 
-/* PEM_read_bio_... ask on the terminal without one. */
+/* Without this callback PEM_read_bio_... would ask for a passphrase on the terminal. */
 static int no_passphrase(char *buffer, int size, int writing, void *ctx) {
     (void)buffer;
     (void)size;
@@ -33,7 +33,7 @@ static int no_passphrase(char *buffer, int size, int writing, void *ctx) {
     return -1;
 }
 
-/* Did reading stop because no further block of the kind is there? */
+/* Did reading stop because there is no further block of the kind? */
 static bool at_end_of_pem(void) {
     unsigned long code = ERR_peek_last_error();
     return ERR_GET_LIB(code) == ERR_LIB_PEM && ERR_GET_REASON(code) == PEM_R_NO_START_LINE;

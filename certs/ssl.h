@@ -15,7 +15,7 @@
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
-/* For CLEANUP(): take a pointer to the owner; NULL inside is fine. */
+/* For CLEANUP(): each takes a pointer to the owning variable, which may be NULL. */
 static inline void ssl_free_certificate(X509 **x) {
     X509_free(*x);
 }
@@ -29,19 +29,19 @@ static inline void ssl_free_bio(BIO **bio) {
     (void)BIO_free(*bio); /* fails only for NULL */
 }
 
-/* As err_set(), with OpenSSL's own reason behind it when it gives one. */
+/* As err_set(), but appends OpenSSL's reason if it gives one. */
 int ssl_error(struct err *err, int code, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
-/* All certificates of a PEM text, in order; other blocks are skipped. Owned by the caller. 0,
- * -EINVAL (none in it, or malformed) or -ENOMEM. */
+/* Reads all certificates of a PEM text, in order; skips other blocks. The caller owns *ret. Returns
+ * 0, -EINVAL (no certificate, or a malformed one) or -ENOMEM. */
 int ssl_read_certificates(struct str pem, struct stack_st_X509 **ret, struct err *err) MUST_CHECK;
-/* The first private key. Encrypted keys are refused. */
+/* Reads the first private key. Refuses encrypted keys. */
 int ssl_read_key(struct str pem, EVP_PKEY **ret, struct err *err) MUST_CHECK;
 
-/* Seconds since 1970. */
+/* Returns seconds since 1970. */
 int64_t ssl_time(const ASN1_TIME *time);
 
-/* After a call that may have failed without anybody caring why. */
+/* Call it after an OpenSSL call if nobody needs the reason of its failure. */
 void ssl_forget_errors(void);
 
 /* Appends everything written to a memory BIO. */

@@ -102,8 +102,8 @@ static void ask_step(enum verb verb, const struct http_request *request,
 static const enum placement_verb placement_verbs[VERBS] = {
     [FILTER] = PLACEMENT_FILTER, [PRIORITIZE] = PLACEMENT_PRIORITIZE, [SELECT] = PLACEMENT_SELECT};
 
-/* A question without a state needs our own, which must have been read. False: it has not; the
- * response names the problem. */
+/* A question without a state needs our own, which must have been read. Otherwise returns false, and
+ * the response names the problem. */
 static bool may_ask(const struct clusters *c, const struct clusters_question *q, const void *known,
                     const char *nothing, struct http_response *response) {
     if (q->state.p != NULL)
@@ -172,7 +172,7 @@ static void ask_binding(enum verb verb, const struct clusters *c, const struct c
 
 static void ask(enum verb verb, const struct clusters *c, const struct http_request *request,
                 struct http_response *response) {
-    struct clusters_question *q = arena_alloc(request->arena, sizeof *q); /* it may have to wait */
+    struct clusters_question *q = arena_alloc(request->arena, sizeof *q); /* `q` may have to wait */
     struct err err = {0};
     request->arena->steps.max = LIMIT_CLUSTERS_STEPS;
     response->status = 200;

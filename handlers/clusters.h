@@ -1,6 +1,6 @@
 /*
- * POST /clusters/v1/VERB: questions about a fleet, or of one step of scheduling it (lines/lines.h),
- * on the extender's listener. `ctx` of every handler is a struct clusters.
+ * POST /clusters/v1/VERB: questions about a fleet, or about one step of its scheduling
+ * (lines/lines.h), on the extender's listener. `ctx` of every handler is a struct clusters.
  *
  * Answers to errors: 400 with {"error"} for a question that cannot be read; 503 with {"error"}
  * before the first sync, unless the question brings its own state. A question that can be read and
@@ -17,12 +17,12 @@
 
 /* Everything is borrowed. */
 struct clusters {
-    struct clusters_known known;    /* .fleet is NULL: nothing is known of a fleet */
-    struct informer *karmada;       /* fleet/karmada.h; NULL: nothing of Karmada's clusters */
-    struct karmada_options options; /* how its bindings are scheduled */
+    struct clusters_known known;    /* .fleet is NULL: no fleet is known */
+    struct informer *karmada;       /* fleet/karmada.h; NULL: Karmada's clusters are not known */
+    struct karmada_options options; /* for scheduling Karmada's bindings */
     struct estimators *estimators;  /* of Karmada's clusters; NULL: they are not asked */
-    int64_t estimate_ms;            /* how long they are waited for */
-    bool (*is_ready)(void *ctx);    /* has it been listed? */
+    int64_t estimate_ms;            /* how long to wait for estimators */
+    bool (*is_ready)(void *ctx);    /* has the fleet been read? */
     void *ctx;
 };
 

@@ -14,10 +14,10 @@ enum { ARENA_BYTES = 8 << 20, OBJECT_BYTES = 600 };
 /* Outlives the request, whose arena must not be touched while it waits. */
 struct asking {
     const struct clusters *clusters;
-    const struct clusters_question *question; /* of the request's arena */
+    const struct clusters_question *question; /* in the request's arena */
     enum binding_verb verb;
     clusters_estimated_fn *go_on;
-    struct arena arena; /* of what follows */
+    struct arena arena; /* of the members below */
     const struct str *names;
     int64_t *replicas; /* [count] */
     uint32_t count;
@@ -31,7 +31,7 @@ struct asking {
 
 /* ---- metrics ---- */
 
-static struct metric counted[2]; /* by whether it is known */
+static struct metric counted[2]; /* answers without and with a known number */
 
 void clusters_estimators_metrics_start(void) {
     for (int known = 0; known < 2; known++) {
@@ -102,13 +102,14 @@ static int prepare(struct asking *a, struct arena *steps, struct err *err) {
     return 0;
 }
 
-/* Finds the estimators to ask; the steps of that are not taken from the question's budget. */
+/* Finds the estimators to ask, without using up steps of the question's budget. Returns NULL if
+ * none is asked. */
 static struct asking *new_asking(const struct clusters *c, const struct clusters_question *q,
                                  enum binding_verb verb, struct arena *arena,
                                  clusters_estimated_fn *go_on) {
     const struct steps before = arena->steps;
     struct asking *a = calloc(1, sizeof *a);
-    struct err unsaid; /* the question is answered without */
+    struct err unsaid; /* nobody reads it: the question is answered without estimators */
     if (a == NULL)
         return NULL;
     *a = (struct asking){.clusters = c, .question = q, .verb = verb, .go_on = go_on};
@@ -164,7 +165,7 @@ static void answered_in_place(void *ctx, const int64_t *answers, uint32_t count)
     mutex_unlock(&a->mutex);
 }
 
-/* Waits for the estimators, not longer than their deadline. */
+/* Waits for the estimators until they answer, or until their deadline. */
 static void wait_for_them(struct asking *a) {
     struct err unsaid;
     if (estimators_ask(a->clusters->estimators, &a->asked, answered_in_place, a, &unsaid) != 0)
@@ -194,7 +195,7 @@ bool clusters_ask_estimators(const struct clusters *c, const struct clusters_que
         end_asking(a);
         return false;
     }
-    /* what was answered may be freed when this returns */
+    /* `a` may be freed when this returns: an answer may have come on another thread */
     if (estimators_ask(c->estimators, &a->asked, answered, a, &unsaid) != 0)
         resume(a);
     return true;

@@ -13,9 +13,10 @@ typedef void clusters_estimated_fn(const struct clusters *c, const struct cluste
                                    struct http_response *response);
 
 /*
- * Asks them, if the question depends on their answers, and then calls `go_on`, exactly once unless
- * the request is over by then: here if the request is large, otherwise later. `q` is in the arena
- * of the request. False: no estimator is asked, and `go_on` is not called.
+ * Asks the estimators, if the question depends on their answers, and then calls `go_on` once,
+ * unless the request has ended by then: before this returns if the request is large, otherwise
+ * later. `q` is in the arena of the request. Returns false if no estimator is asked; `go_on` is not
+ * called then.
  */
 bool clusters_ask_estimators(const struct clusters *c, const struct clusters_question *q,
                              enum binding_verb verb, const struct http_request *request,

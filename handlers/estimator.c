@@ -13,9 +13,9 @@
 
 struct asked {
     struct str cluster;
-    const struct replica_requirements *requirements; /* of replicas */
+    const struct replica_requirements *requirements; /* if replicas are asked for */
     bool sets;
-    const struct component *components; /* of sets */
+    const struct component *components; /* if sets are asked for */
     uint32_t component_count;
     struct str namespace;
     const struct assumed_workload *assumed;
@@ -56,14 +56,15 @@ static void answer_unknown(const struct estimator *e, struct str cluster, uint32
     (void)err_set(&response->err, -EAGAIN, "cluster %.*s: %s", STR_ARG(cluster), why);
 }
 
-/* Upstream would not serve yet, or would answer from its last data. */
+/* Answers for a member in such a state. Upstream would not serve yet, or would answer from its last
+ * data. */
 static void answer_unready(const struct estimator *e, struct str cluster, enum member_state state,
                            struct grpc_response *response) {
     answer_unknown(e, cluster, ANSWER_UNKNOWN, member_state_text(state), response);
 }
 
-/* The prepared question took too much of the member: -ENOSPC, -E2BIG or -ENOMEM. No error status:
- * the caller's scheduler would then ignore the answers of all members. */
+/* Answers a prepared question that needed too much at the member: -ENOSPC, -E2BIG or -ENOMEM. Sets
+ * no error status unless configured: a scheduler would then ignore the answers of all members. */
 static void answer_too_large(const struct estimator *e, struct str cluster, int error,
                              struct grpc_response *response) {
     if (error == -ENOSPC)
@@ -73,7 +74,7 @@ static void answer_too_large(const struct estimator *e, struct str cluster, int 
                        "there is too much of it for the question to be answered", response);
 }
 
-/* No member has this name. May a member with this name come? */
+/* No member has this name. May the name be that of a new member? */
 static bool may_come(const struct estimator *e, struct str name) {
     return !members_complete(e->members) ||
            (e->karmada != NULL && karmada_members_find(e->karmada, name) != KARMADA_MEMBER_GONE);
@@ -117,7 +118,7 @@ static int limit_by_quotas(const struct member_view *v, const struct asked *aske
     uint32_t count;
     int64_t left;
     if (asked->sets && str_empty(asked->namespace))
-        return 0; /* no quota counts then */
+        return 0; /* without a namespace no quota counts */
     int r = member_quotas(v, asked->namespace, arena, &quotas, &count);
     if (r == 0)
         r = asked->sets ? estimator_quotas_sets(quotas, count, q, arena, &left)
@@ -127,7 +128,7 @@ static int limit_by_quotas(const struct member_view *v, const struct asked *aske
     return r;
 }
 
-/* 0, -E2BIG, -ENOMEM or -ENOSPC. */
+/* Returns 0, -E2BIG, -ENOMEM or -ENOSPC. */
 static int estimate(const struct estimator *e, const struct member *member,
                     const struct asked *asked, const struct estimator_question *q,
                     struct arena *arena, int64_t *ret) {

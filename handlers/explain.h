@@ -30,6 +30,7 @@ void explain_placement(void *ctx, const struct http_request *request,
                        struct http_response *response);
 void explain_what_if(void *ctx, const struct http_request *request, struct http_response *response);
 
-/* "NAMESPACE/NAME" behind `before`, with which the path begins. */
+/* Splits the "NAMESPACE/NAME" that follows `before`, with which the path begins. Returns false if
+ * the path has another form. */
 bool explain_split_path(struct str path, struct str before, struct str *ret_namespace,
                         struct str *ret_name);

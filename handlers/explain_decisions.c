@@ -1,9 +1,9 @@
 /*
  * GET /explain: the last decisions, the newest first. With ?kind=KIND&name=NAME (and group= and
- * namespace=, unless they are empty): those about one object, in the order in which they were made.
- * GET /explain/pods/NAMESPACE/NAME: the same of a pod.
+ * namespace=, unless they are empty): the decisions about one object, in the order in which they
+ * were made. GET /explain/pods/NAMESPACE/NAME: the same for a pod.
  *
- * All take ?limit=N (the N newest) and ?before=NUMBER (older ones than that).
+ * All take ?limit=N (the N newest) and ?before=NUMBER (only decisions before this number).
  */
 #include "handlers/explain.h"
 

@@ -1,6 +1,6 @@
 /*
  * GET /explain/placements/NAMESPACE/NAME: the decision about a Placement of the hub, made anew from
- * the present state (explain/placement.h), and before that
+ * the present state (explain/placement.h), after these members:
  *
  *     "replica"  the answering replica
  *     "planner"  the Placement's state in the process that decides it (hub/placement_history.h):
@@ -10,9 +10,9 @@
  *     "history"  the last moves, the oldest first: {"time","reason","result","add":[],"remove":[]},
  *                with "omitted":{"add":12} if names were too long to be kept. "reason" null:
  *                nothing moved, the result changed
- *     "historyForgotten"  how many older ones there were
+ *     "historyForgotten" number of older moves that are not kept
  *
- * ?limit=N: at most so many items of each list of the decision.
+ * ?limit=N: at most N items of each list of the decision.
  */
 #include "base/json_writer.h"
 #include "base/time.h"
@@ -56,7 +56,7 @@ static void put_word(struct json_writer *w, struct str key, const char *word) {
         json_put_null(w);
 }
 
-/* Writes the rest of a wait that was stored a while ago. */
+/* Writes the time that is left of a wait. */
 static void put_wait(struct json_writer *w, const struct placement_standing *s, int64_t now_ms) {
     const int64_t since_ms = now_ms > s->wall_ms ? now_ms - s->wall_ms : 0;
     json_key(w, STR("waitSeconds"));

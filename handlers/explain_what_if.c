@@ -1,8 +1,10 @@
 /*
- * POST /explain: what would happen to this pod now? The answer is the record of the pod's creation,
- * filtering and scoring, with more nodes named; but nothing is recorded, reserved or counted.
+ * POST /explain: what would happen to this pod now? The answer has the form of a record of the
+ * pod's creation, filtering and scoring, but names more nodes. Nothing is recorded, reserved or
+ * counted.
  *
- * A pod with a uid has been admitted already. A pod that the cluster knows is its own neighbour.
+ * A pod with a uid has been admitted already. A pod that the cluster knows also counts as an
+ * existing pod.
  */
 #include "admission/pods/decision.h"
 #include "admission/pods/pods.h"
@@ -34,7 +36,7 @@ struct trying {
     struct decision_ages ages;
 };
 
-/* Until the next call: the ages are the trying's. */
+/* The result is valid until the next call: its ages are in `t`. */
 static struct decision_about about_of(struct trying *t, const char *verb, int64_t took_us,
                                       const struct applied_constraint *applied, uint32_t count) {
     const struct object_meta *pod = &t->question.pod.meta;
@@ -76,7 +78,7 @@ static void tell_admission(struct trying *t, const struct review *review,
     close_decision(t, &d);
 }
 
-/* The pod as the webhook leaves it: true unless it is refused. */
+/* Changes the pod as the webhook would. Returns false if the webhook refuses it. */
 static bool admit(struct trying *t, const struct webhook *webhook) {
     struct explain_question *q = &t->question;
     const struct pod_knowledge none = {.cache = t->explain->extender->cache};
@@ -147,7 +149,7 @@ static void judge(struct trying *t) {
     options->in_tree = options->reports = true;
     options->added_affinity = q->has_added ? &q->added : NULL;
     options->filters =
-        FILTERS_ALL; /* kube-scheduler has not judged the nodes, as for an extender */
+        FILTERS_ALL; /* unlike for an extender, kube-scheduler has not filtered the nodes */
     if (r == 0)
         r = engine_simulate(options, x->cache, &q->pod, q->has_nodes ? &q->nodes : NULL, t->arena,
                             &t->simulation, &err);
@@ -159,13 +161,13 @@ static void judge(struct trying *t) {
 }
 
 static void put_not_judged(struct trying *t) {
-    char bytes[512]; /* names of filters, and what is said beside them, fit */
+    char bytes[512]; /* long enough for the names of all filters and the text beside them */
     struct strbuf text = {.p = bytes, .cap = sizeof bytes, .max = sizeof bytes};
     engine_put_not_judged(FILTERS_ALL, &t->unknown, &text);
     json_put_string(&t->w, strbuf_str(&text));
 }
 
-/* A pod that the API server has: why it has no node. */
+/* For a pod that the API server has, writes why it has no node. */
 static void put_now(struct trying *t) {
     const struct extender *x = t->explain->extender;
     const struct pod_now now = {.text = t->question.text,

@@ -3,11 +3,11 @@
  * counts there before we ask the API server, so that a pod filtered meanwhile sees it; if the
  * binding fails, it no longer counts. We answer after the API server; no thread waits for it.
  *
- * If bindings keep their order (x->bindings), a binding that fails takes those behind it along, and
- * casts doubt on the pods in flight: their answers may rely on it. All of that happens in one
- * moment (bind_queue_abandon()), so that no pod is filtered on a half-undone state. A binding
- * without an outcome fails like that, too: its pod may be on the node, so that others must keep
- * away, but no pod may rely on it.
+ * If bindings keep their order (x->bindings), a failed binding also fails the bindings that wait
+ * behind it, and marks the answers to pods that were filtered meanwhile as doubtful: they may rely
+ * on it. All of this happens under one lock (bind_queue_abandon()), so no pod is filtered against a
+ * half-undone state. A binding with an unknown outcome fails in the same way: its pod may be on the
+ * node, so other pods must keep away, but no pod may rely on it.
  */
 #include "handlers/extender.h"
 
@@ -44,12 +44,12 @@ struct bind_call {
     struct bind_ticket ticket;
     const struct extender *x;
     struct http_deferral *deferral;
-    struct arena arena; /* of the question's strings */
+    struct arena arena; /* owns the question's strings */
     struct bind_question question;
     int64_t deadline_ms;
     bool counted;            /* cache_bind_begin() has succeeded */
     const char *refusal;     /* why reserve() has returned false; static */
-    enum kube_bound outcome; /* of a call that fails: for undo() */
+    enum kube_bound outcome; /* of a failed call; undo() reads it */
 };
 
 static struct bind_call *call_of(struct bind_ticket *ticket) {
@@ -96,7 +96,7 @@ static bool reserve(struct bind_ticket *ticket) {
     int r = cache_bind_begin(call->x->cache, &call->question.pod, call->question.node);
     call->counted = r == 0;
     call->refusal = refusal(call->x, r);
-    if (call->refusal != NULL) /* it will not land where filter said */
+    if (call->refusal != NULL) /* the pod will not land on the nodes that filter left */
         cache_release(call->x->cache, &call->question.pod);
     cache_write_end(call->x->cache);
     if (r == -ENOMEM)
@@ -104,7 +104,7 @@ static bool reserve(struct bind_ticket *ticket) {
     return call->refusal == NULL;
 }
 
-/* Under the write lock. */
+/* Enters the outcome into the cache. The caller holds the write lock. */
 static void settle(const struct bind_call *call, enum kube_bound outcome) {
     bool strict = call->x->reservations == RESERVATIONS_CONSERVATIVE;
     if (!call->counted && outcome == KUBE_NOT_BOUND)
@@ -119,7 +119,7 @@ static void settle(const struct bind_call *call, enum kube_bound outcome) {
         cache_bind_end(call->x->cache, &call->question.pod, CACHE_BOUND);
 }
 
-/* Undoes a binding that failed, and those behind it. */
+/* Undoes a failed binding, and the bindings behind it. */
 static void undo(struct bind_ticket *list) {
     const struct bind_call *first = call_of(list);
     cache_write_begin(first->x->cache);
@@ -218,7 +218,7 @@ static void post(struct bind_call *call) {
         on_bound(call, KUBE_NOT_BOUND, err.text);
 }
 
-/* From here on end() answers. */
+/* Begins the binding. From now on end() answers the request, also after a failure. */
 static void begin(struct bind_call *call) {
     enum bind_turn turn = BIND_FIRST;
     call->deadline_ms = clock_real()->now_ms(clock_real()) + call->x->bind_timeout_ms;
@@ -263,7 +263,7 @@ static void refuse(const struct extender *x, const struct bind_question *q,
 }
 
 /* Binding is done with our credentials, so a caller must be on this machine or have shown a client
- * certificate. (A client CA lets nobody in without one.) */
+ * certificate. (With a client CA nobody gets in without a certificate.) */
 static bool may_bind(const struct http_request *request) {
     return request->is_local || !str_empty(request->client);
 }

@@ -10,10 +10,10 @@
 #define NOT_SETTLED                                                                                \
     "started just now: a binding that an earlier process sent may still land; try again"
 
-/* Notes where the pod may land: with one survivor the scheduler has no choice, and the pod counts
- * there before the watch shows it; with none it lands nowhere, whatever was noted before. But the
- * pod may still fail to land, so Conservative mode treats a single survivor like several. `result`:
- * NULL if every node passes. */
+/* Notes where the pod may land: if one node is left, the scheduler has no choice, and the pod
+ * counts there before the watch shows it; if none is left, earlier notes are removed. But the pod
+ * may still fail to land, so Conservative mode treats a single node like several. `result`: NULL if
+ * every node passes. */
 static void expect(const struct extender *x, const struct extender_args *args,
                    const struct filter_result *result, uint64_t doubts, struct arena *arena) {
     struct str *survivors = arena_array(arena, args->candidates.count, sizeof *survivors);

@@ -17,7 +17,8 @@ static void record(const struct extender *x, const struct extender_call *call,
     recording_end(&rec);
 }
 
-/* Before the answer leaves, so that no binding is seen sooner. */
+/* Assumes the pod on a chosen node. Call it before the answer is sent: the watch may show the pod's
+ * binding soon after. */
 static void assume(const struct extender *x, const struct object_meta *pod,
                    const struct cache_nodes *chosen) {
     if (chosen->count == 0)

@@ -2,8 +2,8 @@
 
 #include "base/log.h"
 
-/* Any answer shows that this listener's thread runs. It also checks that no handler of any listener
- * hangs, which would block its thread, and that we would notice the end of our leadership. */
+/* Any answer shows that this listener's thread runs. The handler also checks that no handler of any
+ * listener hangs and so blocks its thread, and that we would notice the end of our leadership. */
 void ops_livez(void *ctx, const struct http_request *request, struct http_response *response) {
     const struct ops *ops = ctx;
     const char *verb;

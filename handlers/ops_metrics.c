@@ -16,7 +16,8 @@ void ops_stop(void) {
     metric_unregister(&left_out);
 }
 
-/* The checks of /readyz, as Kubernetes' components show theirs: dashboards know this name. */
+/* Appends the checks of /readyz under the metric's name that Kubernetes' components use: dashboards
+ * know it. */
 static void put_checks(const struct ops *ops, struct strbuf *out) {
     strbuf_append_str(out,
                       STR("# HELP kubernetes_healthcheck The checks of /readyz, 1 where one is "

@@ -4,7 +4,7 @@ static void put_line(struct strbuf *out, bool good, const char *name, const char
     strbuf_appendf(out, "[%s] %s: %s\n", good ? "+" : "-", name, text);
 }
 
-/* True unless a replica is not ready for it. */
+/* Appends the check's line. Returns false if the check keeps the replica from being ready. */
 static bool put_check(struct strbuf *out, const struct ops_check *check) {
     if (check->wanted != NULL && !check->wanted(check->ctx))
         return true;

@@ -1,8 +1,8 @@
 /*
  * GET /topology?by=KEY: the latest report by one topology key (evenness/render.h), the worst
- * workloads first. ?namespace= and ?name= choose workloads, ?limit=N as many at once as that;
- * ?continue=TEXT, of the answer before, goes on where that ended. A report is not made for a
- * request: it is as old as the age of the last change that it has seen, some seconds.
+ * workloads first. ?namespace= and ?name= choose workloads; ?limit=N limits their number in one
+ * answer; ?continue=TEXT, with the text from the last answer, goes on where that answer ended. No
+ * report is made for a request: the latest one is some seconds old.
  */
 #include "handlers/topology.h"
 
@@ -17,7 +17,7 @@ enum { PAGE = 500, NONE = -1 };
 struct question {
     struct str by, namespace, name;
     int64_t limit;
-    struct str from; /* continue */
+    struct str from; /* ?continue= */
 };
 
 /* ---- the query ---- */
@@ -29,7 +29,7 @@ static int hex(char c) {
                                   : NONE;
 }
 
-/* Percent-decoded, in the arena; a '%' that begins no such byte stays. */
+/* Returns the text percent-decoded, in the arena; a '%' without two hex digits stays. */
 static struct str decoded(struct str text, struct arena *arena) {
     char *to = arena_alloc(arena, text.n + 1);
     size_t n = 0;
@@ -91,7 +91,7 @@ static uint32_t key_named(const struct evenness_report *r, struct str name) {
     return UINT32_MAX;
 }
 
-/* Without a name the zone, else the first. */
+/* Finds the key of this name; without a name the zone, or else the first key. */
 static bool find_key(const struct evenness_report *r, struct str by, uint32_t *ret,
                      struct http_response *response) {
     *ret = key_named(r, by.n > 0 ? by : TOPOLOGY_KEY_ZONE);
@@ -146,7 +146,7 @@ static bool wants(const struct question *q, const struct evenness_workload *w) {
            (q->name.n == 0 || str_eq(q->name, w->name));
 }
 
-/* Fills the page from this position of the key's worst on. */
+/* Fills the page with workloads from this position on, the key's worst first. */
 static bool fill_page(const struct question *q, const struct evenness_report *r, uint32_t from,
                       struct arena *arena, struct evenness_page *page, uint32_t *ret_next) {
     const struct evenness_key *key = &r->keys[page->key];

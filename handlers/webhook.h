@@ -1,6 +1,6 @@
 /*
  * The endpoints that API servers call while objects are admitted: one for each kind of
- * admission/objects/objects.h, all by one handler.
+ * admission/objects/objects.h. One handler serves all.
  *
  * Answers to errors: a request that is no review gets status 400 and a sentence that names the
  * problem and its place. Everything else is allowed, with a warning to the user: no object waits
@@ -21,13 +21,13 @@ struct pod_reviewer {
     struct pod_knowledge known;
     struct kube_client *client; /* reads objects that watches have not brought yet; NULL: none */
     int64_t read_ms;            /* the time for all reads together; 0: no reads */
-    bool read_for_anyone;       /* otherwise only for callers of lookup_is_for() */
+    bool read_for_anyone;       /* otherwise only for callers that lookup_is_for() accepts */
 };
 
 /* The knowledge for reviews of Placements. Borrowed. */
 struct placement_reviewer {
     struct placement_knowledge known;
-    uint64_t seed; /* of keys: each process has another */
+    uint64_t seed; /* for keys; each process has its own */
 };
 
 struct webhook {
@@ -36,7 +36,7 @@ struct webhook {
     struct placement_reviewer placements;
 };
 
-/* `ctx` is a struct webhook. The kind is the one whose path the request has. */
+/* `ctx` is a struct webhook. The path of the request selects the kind. */
 void webhook_review(void *ctx, const struct http_request *request, struct http_response *response);
 
 /* Register and unregister the metrics of the endpoints and of their look-ups. */

@@ -1,7 +1,7 @@
 /*
- * Shared by the handlers of the webhook. A family is the rows of admission/objects/objects.h that
- * one file here decides. Reading a request, counting, sending and recording an answer is the same
- * for all families (handlers/webhook.c).
+ * Shared by the handlers of the webhook. A family is a group of rows of
+ * admission/objects/objects.h; one file here decides its reviews. Reading a request, counting,
+ * sending and recording an answer is the same for all families (handlers/webhook.c).
  */
 #pragma once
 
@@ -19,7 +19,7 @@ struct webhook_endpoint {
 struct webhook_question {
     const struct webhook_endpoint *endpoint;
     const struct review *review;
-    const struct moment *began; /* when it came */
+    const struct moment *began; /* when the request came */
     struct arena *arena;
 };
 
@@ -32,12 +32,12 @@ struct webhook_family {
 };
 extern const struct webhook_family webhook_pods, webhook_placements;
 
-/* Reads the request's body. False: it is no review, and the response is complete. */
+/* Reads the request's body. Returns false if it is no review; the response is then complete. */
 bool webhook_read(const struct webhook_endpoint *endpoint, const struct http_request *request,
                   struct review *ret, struct http_response *response);
 
 /* Answers, counts the answer and records it. `cache`: the cache of the nodes and pods that were
- * used, or NULL. False: no memory for the answer, and the response is complete. */
+ * used, or NULL. Returns false without memory for the answer; the response is then complete. */
 bool webhook_answer(const struct webhook_question *question, const struct review_answer *answer,
                     enum admission result, const struct cache *cache,
                     struct http_response *response);

@@ -8,7 +8,7 @@
 static uint64_t draw(uint64_t seed) {
     static _Atomic uint64_t drawn;
     uint64_t state = seed + atomic_fetch_add_explicit(&drawn, 1, memory_order_relaxed);
-    (void)random_next(&state); /* neighbours of a seed are as far apart as any after that */
+    (void)random_next(&state); /* after this, two seeds that differ by 1 give unrelated numbers */
     return random_next(&state);
 }
 

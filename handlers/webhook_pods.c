@@ -92,7 +92,7 @@ static void count_for_policy(const struct asked *asked, const struct spread_tall
             tally.skipped[i] = counts->fates[i];
         else if (form != SPREAD_WHOLE)
             tally.softened += counts->fates[i];
-        else if (i != SPREAD_RENEWED) /* it was counted before */
+        else if (i != SPREAD_RENEWED) /* counted at the earlier review */
             tally.injected += counts->fates[i];
     }
     policy_tallies_add(policy_source_tallies(reviewer_of(asked)->known.policies), counts->policy,
@@ -135,7 +135,7 @@ static bool answer(const struct asked *asked, const struct pod_inputs *inputs,
     bool complete = (inputs->missing == NULL || inputs->missing->count == 0) &&
                     (inputs->owner_wanted == NULL || str_empty(inputs->owner_wanted->ref.name));
     if (complete && asked->warning != NULL)
-        review_fail(&d.answer, str_of(asked->warning)); /* behind what it explains */
+        review_fail(&d.answer, str_of(asked->warning)); /* after the decision's own warnings */
     if (complete)
         conclude(asked, &d, response);
     pod_decision_done(&d);
@@ -162,7 +162,7 @@ static bool try_again(const void *ctx, const struct lookup_attempt *attempt) {
     int r = review_decode(attempt->request->body, attempt->arena, &review, &err);
     if (r == 0)
         return answer(&asked, &inputs, attempt->response);
-    http_answer_text(attempt->response, 503, "%s", err.text); /* it was read before: no memory */
+    http_answer_text(attempt->response, 503, "%s", err.text); /* it was valid before: no memory */
     return true;
 }
 
@@ -247,7 +247,7 @@ static void review_pod(const struct resumed *resumed, bool reads_owner,
     if (reads_owner && !str_empty(wanted.ref.name)) {
         if (read_owner(&asked, request, &wanted))
             return;
-        first.owner_wanted = NULL; /* by what is known */
+        first.owner_wanted = NULL; /* the owner cannot be read: use present knowledge */
         if (answer(&asked, &first, response))
             return;
     }

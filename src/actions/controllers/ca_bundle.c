@@ -37,7 +37,7 @@ struct ca_bundle_controller {
     struct strbuf bundle, certificate; /* the wanted ones */
 
     bool exists, named;   /* named: in the listing that is under way */
-    struct strbuf object; /* as the watch last showed it */
+    struct strbuf object; /* as the watch showed it last */
     enum state state;
     int64_t right_ms;  /* when it last became right; INT64_MIN: never */
     int64_t answer_ms; /* the present wait before a repair; 0: write at once */
@@ -133,7 +133,7 @@ static void became_right(struct ca_bundle_controller *k) {
 static void became_wrong(struct ca_bundle_controller *k, const struct webhook_configuration *c) {
     if (k->state == RIGHT)
         blame(k, c);
-    /* a new object, or our own new certificate, is no fault of another writer */
+    /* if the object, or our certificate, is new, no other writer is at fault: do not wait */
     int64_t wait_ms = k->state == RIGHT || k->state == WRONG ? k->answer_ms : 0;
     k->state = WRONG;
     plan(k, wait_ms + (int64_t)random_below(&k->options.seed, JITTER_MS));

@@ -28,7 +28,7 @@ enum {
 struct kept_service {
     struct strbuf name, uid, version; /* owned */
     bool ours, right, terminating;
-    bool shown;    /* by the listing under way */
+    bool shown;    /* in the listing under way */
     uint64_t seen; /* the pass that found its Cluster */
     bool said;     /* it was logged that the Service is not ours */
 };
@@ -43,13 +43,14 @@ struct estimator_services_controller {
     bool listed;         /* the Services were listed at least once */
     uint64_t pass;       /* the number of the present check */
     struct strbuf name;  /* room for the name of one Service */
-    struct strbuf names; /* to be written, each with a NUL behind it */
+    struct strbuf names; /* to be written; a NUL after each name */
     uint32_t name_count;
-    /* Hashes of Clusters that get no Service: found in the last pass, sorted, and in this one. */
+    /* Hashes of the Clusters that get no Service: those of the last pass, sorted, and of this
+     * pass. */
     uint64_t *left_out, *leaving_out; /* owned */
     uint32_t left_out_count, leaving_out_count, left_out_cap;
     bool failed;          /* the last write failed, which was logged */
-    int64_t not_until_ms; /* no write is made before */
+    int64_t not_until_ms; /* no write is made before this time */
 };
 
 static int64_t now_ms(const struct estimator_services_controller *s) {

@@ -5,13 +5,13 @@
  *
  * It creates a missing Service; corrects our Service with other content, on top of the version that
  * was seen; and deletes our Service if its Cluster is gone. Our Services have the label
- * app.kubernetes.io/managed-by: evenkeel. It never changes a Service of somebody else, which it
- * logs once if the name is one of ours, nor a Service with another prefix. A Cluster gets no
- * Service if the name would not be valid, which it logs once, too.
+ * app.kubernetes.io/managed-by: evenkeel. It never changes a Service of somebody else, nor a
+ * Service with another prefix. If somebody else has a name that we need, or if the name for a
+ * Cluster would not be valid, the Cluster gets no Service; both are logged once.
  *
- * A watch of all Services of the namespace feeds it, not only of ours, so it knows a taken name
- * before it tries to create it. It writes nothing until Services and Clusters are listed: it would
- * delete the Service of a Cluster that is not known yet.
+ * A watch of all Services of the namespace feeds it, not only of ours: so it knows that a name is
+ * taken before it tries to create a Service. It writes nothing until Services and Clusters are
+ * listed: it would delete the Service of a Cluster that is not known yet.
  *
  * RBAC, in that namespace: list, watch, create, patch and delete on services.
  *
@@ -37,7 +37,7 @@ struct estimator_services_options {
     uint16_t port, target_port; /* the port karmada-scheduler looks for, and the one it must dial */
     struct kube_client *client;
     struct writer *writer;         /* the client's */
-    const struct elector *elector; /* who writes; NULL: every replica */
+    const struct elector *elector; /* the leader writes; NULL: every replica */
     struct clock *clock;           /* NULL: the real one */
     const struct kube_io *io;      /* NULL: the client's */
 };

@@ -49,8 +49,8 @@ struct leaving_nodes_controller {
     bool is_known;           /* `wanted` is complete; false: there was no memory for it */
     struct written *written; /* [written_cap], by slot; owned */
     uint32_t written_cap;
-    struct strbuf names; /* of nodes to be written, each with a NUL behind it */
-    bool refused;        /* the last write was, and that was logged */
+    struct strbuf names; /* of nodes to be written; a NUL after each name */
+    bool refused;        /* the last write was refused, which was logged */
     struct metric labels;
 };
 
@@ -142,7 +142,7 @@ static const struct wanted *wanted_of(const struct leaving_nodes_controller *r, 
 
 /* ---- what they have ---- */
 
-/* One node: the labels that it should have, and a hash of these and of those that it has. */
+/* One node: its wanted labels, and a hash of its wanted and its present labels. */
 struct node_state {
     uint32_t slot;
     struct str name; /* the view's */
@@ -170,7 +170,7 @@ static void compare(const struct leaving_nodes_controller *r, const struct topol
         ret->hash = hash_mix(ret->hash, hash_str(str_of(ret->wanted[i].key)));
 }
 
-/* Was the node already written in this same state? The write had no effect, or has none yet. */
+/* Was the node already written in this state? Then that write had no effect, or has none yet. */
 static bool is_written(const struct leaving_nodes_controller *r, const struct node_state *node) {
     const struct written *w = &r->written[node->slot];
     return w->at_ms != 0 && w->node == hash_str(node->name) && w->state == node->hash &&

@@ -1,7 +1,8 @@
 /*
  * Labels the nodes that workers of datasets are leaving (data/fluid/leaving.h). The webhook writes
  * a term for this label into pods, which keeps them off these nodes with any scheduler. The leader
- * writes, if there is one. It checks nodes every second, and writes one at most every few seconds.
+ * writes, if there is one. It checks nodes every second, and writes to a node at most every few
+ * seconds.
  *
  * It writes by server-side apply, with its own field manager: it applies the whole set of these
  * labels that a node should have, and the API server removes labels that were applied before and
@@ -12,8 +13,8 @@
  * It writes nothing until all objects of Fluid are listed: a node would lose the label of a dataset
  * that is not known yet, or cannot be read.
  *
- * RBAC: patch on nodes. It does not allow the creation of a node, so apply cannot create again a
- * node that was just deleted.
+ * RBAC: patch on nodes. This right does not allow the creation of a node, so apply cannot bring
+ * back a node that was just deleted.
  *
  * Metric: evenkeel_leaving_nodes.
  *
@@ -36,7 +37,7 @@ struct leaving_nodes_options {
     struct cache *cache; /* of the nodes; borrowed likewise, as the rest */
     struct kube_client *client;
     struct writer *writer;         /* the client's */
-    const struct elector *elector; /* who writes; NULL: every replica */
+    const struct elector *elector; /* the leader writes; NULL: every replica */
     struct clock *clock;           /* NULL: the real one */
     const struct kube_io *io;      /* NULL: the client's */
 };

@@ -38,7 +38,7 @@ struct policy_status_controller {
     struct write_handle *writes;
     struct kube_timer timer;
     struct strbuf uneven;       /* of one policy */
-    struct strbuf names;        /* of policies to be written, each with a NUL behind it */
+    struct strbuf names;        /* of policies to be written; a NUL after each name */
     struct policy_count *count; /* NULL: pods are not counted */
     struct policy_outlook *outlook;
     struct arena arena;             /* of one verdict */
@@ -82,7 +82,7 @@ static bool is_good(enum policy_reason reason) {
            reason == POLICY_NOT_SHADOWED;
 }
 
-/* "Effective is False (NoNodeHasKey): no node has the label ..." */
+/* Reports a change: "Effective is False (NoNodeHasKey): no node has the label ..." */
 static void tell_change(const struct policy_status_controller *r, const struct change *c) {
     const struct event_object policy = object_of(str_of(c->name), str_of(c->uid));
     for (int i = 0; i < POLICY_CONDITIONS; i++) {
@@ -97,8 +97,8 @@ static void tell_change(const struct policy_status_controller *r, const struct c
     }
 }
 
-/* Notes the conditions that a write would change, except those that are good from the first and
- * those that are not known. */
+/* Notes the conditions that a write would change. Leaves out unknown conditions, and new ones that
+ * are good. */
 static void note_change(struct policy_status_controller *r, const struct policy *policy,
                         const struct policy_status *status, const struct policy_verdict *verdict) {
     struct change *c = NULL;
@@ -181,14 +181,15 @@ static bool is_zero(const struct policy_tally *tally) {
     return sum == 0;
 }
 
-/* Should this process write the numbers of reviews? A replica's that started later stay. */
+/* Should this process write the numbers of reviews? Not if a replica that started later has written
+ * its own. */
 static bool owns_reviews(const struct policy_status_controller *r,
                          const struct policy_status *status) {
     return r->options.skip_names != NULL &&
            (r->options.elector != NULL || str_cmp(status->reviews_since, str_of(r->since)) <= 0);
 }
 
-/* `tally` is room for one, which the numbers borrow. */
+/* Returns the policy's numbers. They borrow from *tally, which this fills. */
 static struct policy_numbers numbers_of(struct policy_status_controller *r,
                                         const struct policy *policy,
                                         const struct policy_status *status,
@@ -233,7 +234,7 @@ static bool judge(struct policy_status_controller *r, const struct policy *polic
 }
 
 /* `written_ms`: when the policy was written last; INT64_MIN: never. The writer limits how often a
- * policy is written; here only writes of numbers are limited, which change all the time. */
+ * policy is written. This only limits writes of numbers, because numbers change all the time. */
 static bool needs_write(struct policy_status_controller *r, const struct policy *policy,
                         const struct policy_status *status, int64_t written_ms) {
     struct policy_verdict verdict;

@@ -16,8 +16,8 @@
 
 enum {
     TICK_MS = 10000,   /* between two checks of dates: clocks jump */
-    LEARN_MS = 5000,   /* for API servers to learn of a new bundle */
-    WRITE_MS = 60000,  /* between two writes of ours */
+    LEARN_MS = 5000,   /* the time in which API servers load a new bundle */
+    WRITE_MS = 60000,  /* between two of our writes */
     RETRY_MS = 1000,   /* after a failure, doubled up to WRITE_MS */
     EXPIRES_DAYS = 14, /* when to warn */
     SECONDS_PER_DAY = 86400,
@@ -91,8 +91,8 @@ static bool has_certificates(struct str pem) {
     return certificates_read(pem, &arena, &all, &count, NULL) == 0;
 }
 
-/* Has the Secret no certificate of an authority, or another one than the kept authority's while the
- * key is still the kept one? A user who wants another authority replaces the key, too. */
+/* Has the Secret lost the kept authority? It has no authority's certificate, or another one with
+ * the kept key. A user who wants another authority replaces the key, too. */
 static bool has_lost_authority(const struct certificate_controller *k) {
     bool fits = false;
     if (k->kept_ca.n == 0 || str_eq(strbuf_str(&k->ca), strbuf_str(&k->kept_ca)))

@@ -1,13 +1,15 @@
 /*
  * A certificate in a Secret that all replicas share: the webhook's, the extender's, or that of a
- * client of the extender. A watch of that one Secret feeds the controller. It hands over the CA
- * bundle at once, and the pair (certificate and key) when clients trust it. With self_signed it
- * also writes the Secret: our own authority and leaves (certs/rotation.h), renewed in time.
+ * client of the extender. A watch of that one Secret feeds the controller. The controller hands
+ * over the CA bundle at once, and the pair (certificate and key) when clients trust the pair. With
+ * self_signed it also writes the Secret: our own authority and leaves (certs/rotation.h), renewed
+ * in time.
  *
  * Every replica writes, without a leader. Only one can create a new Secret; a change names the
- * version of the Secret that it was based on, so if several replicas write at the same time, one
- * succeeds. All learn the outcome only from the watch. A Secret with certificates that are not ours
- * is never written. At most one write a minute succeeds, whatever clocks and other writers do.
+ * Secret's version from which it was made, so if several replicas write at the same time, one
+ * succeeds. Every replica learns the outcome from the watch alone. A Secret with certificates that
+ * are not ours is never written. At most one write a minute succeeds, whatever clocks and other
+ * writers do.
  *
  * The API server's clock (kube_server_us()) decides if a certificate has expired or is not valid
  * yet, as API servers are the clients: a replica with a wrong clock acts like the others, and no
@@ -23,8 +25,8 @@
  * authority; a changed pair of both is the new authority.
  *
  * With `signer` the certificate is a client's, signed by the signer's authority. It is written, and
- * handed over to nobody. An authority in a Secret that is not ours signs nothing: that is reported
- * once.
+ * handed over to nobody. An authority in a Secret that is not ours signs nothing; the controller
+ * reports this once.
  *
  * Metrics: evenkeel_certificate_writes_total{certificate,result}. Events about the Secret:
  * CertificateIssued, CertificateNotOurs, CertificateExpires (14 days before the end, and at the
@@ -68,7 +70,7 @@ struct certificate_controller_options {
     /* Both run on the client's thread. Texts are PEM, valid during the call. A bundle may be "". */
     void (*on_bundle)(void *ctx, struct str bundle, struct str certificate);
     void (*on_pair)(void *ctx, struct str certificate, struct str key);
-    void *ctx; /* of both callbacks, which may be NULL */
+    void *ctx; /* for both callbacks; these may be NULL */
 };
 
 /* Returns 0 or -ENOMEM. The controller does nothing before the sink's first call. */

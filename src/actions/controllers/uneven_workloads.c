@@ -17,14 +17,14 @@
 #include <stdlib.h>
 
 enum {
-    LIMITERS = 1024, /* namespaces share them, by a hash that nobody can foresee */
+    LIMITERS = 1024, /* each namespace uses one, by a hash that nobody can predict */
     NAMED_DOMAINS = 8,
 };
 
 struct followed {
     struct hash128 key;
     int64_t since_ms; /* uneven since this time */
-    uint32_t number;  /* the report's */
+    uint32_t number;  /* in the report */
     uint32_t keys;    /* bit i: uneven by the report's key i; 0: even again */
     bool told;        /* WorkloadUneven was written */
 };
@@ -84,7 +84,7 @@ static uint32_t default_keys(const struct evenness_report *r) {
     return ret;
 }
 
-/* Returns those of `keys` by which the workload is in this state. */
+/* Returns the subset of `keys` by which the workload is in this state. */
 static uint32_t keys_in(const struct evenness_report *r, uint32_t number, uint32_t keys,
                         enum evenness_state state) {
     uint32_t ret = 0;
@@ -134,7 +134,7 @@ static bool is_watched(const struct uneven_workloads *u, struct str namespace,
     return last->is;
 }
 
-/* Returns the next list; NULL without memory. */
+/* Makes the list of followed workloads from a new report; NULL without memory. */
 static struct followed *list(const struct uneven_workloads *u, const struct evenness_report *r,
                              const struct evenness_tag *tags, uint32_t tag_count, int64_t now_ms,
                              uint32_t *ret_count) {
@@ -239,7 +239,7 @@ static void put_domains(const struct evenness_key *key, const struct evenness_re
         strbuf_appendf(out, " and %u more", others);
 }
 
-/* "uneven by zone for 15 minutes: skew 4, and 1 is possible: a 5, b 1" */
+/* Appends "uneven by zone for 15 minutes: skew 4, and 1 is possible: a 5, b 1". */
 static void put_uneven(const struct uneven_workloads *u, const struct evenness_report *r,
                        const struct followed *f, struct strbuf *out) {
     const char *before = "uneven by ";

@@ -29,7 +29,7 @@ struct uneven_workloads;
 
 struct uneven_workloads_options {
     struct event_recorder *events; /* borrowed; NULL: none are written */
-    const struct elector *elector; /* who writes; NULL: every replica; borrowed */
+    const struct elector *elector; /* the leader writes; NULL: every replica; borrowed */
     int64_t after_ms;              /* 0: nothing is followed */
     const char *const *namespaces; /* borrowed: follow only their workloads; none: all */
     size_t namespace_count;

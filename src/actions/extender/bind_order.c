@@ -1,6 +1,6 @@
 /*
- * One list of all tickets in the order of their joining. It is as long as there are bind calls
- * open, a few hundred at worst, so a namespace is found by looking through it.
+ * All tickets are in one list, in the order in which they joined. It has an item for each open bind
+ * call, a few hundred at most, so a search for a namespace walks through the list.
  */
 #include "extender/bind_order.h"
 
@@ -31,7 +31,8 @@ void bind_queue_free(struct bind_queue *q) {
     free(q);
 }
 
-/* Where the first one of a namespace hangs, from `link` on. */
+/* Returns the link to the namespace's first ticket, from `link` on; the last link if it has
+ * none. */
 static struct bind_ticket **find(struct bind_ticket **link, struct str namespace) {
     while (*link != NULL && !str_eq((*link)->namespace, namespace))
         link = &(*link)->next;

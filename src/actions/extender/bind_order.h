@@ -1,10 +1,10 @@
 /*
- * Bindings in the order in which their pods were counted, one at a time in a namespace.
+ * Keeps bindings in the order in which their pods were counted, one at a time in a namespace.
  *
- * A pod is evaluated as if the pods reserved before it were bound already. The API server must
- * therefore not see its binding before theirs: its history would show states that no evaluation
- * allowed. And if one of their bindings fails, this pod was evaluated with a pod that never
- * existed there. Pods of different namespaces do not count each other.
+ * A pod is evaluated as if the pods reserved before it were bound already. So the API server must
+ * not see this pod's binding before the bindings of those pods: its history would show states that
+ * no evaluation allowed. If one of the earlier bindings fails, this pod was evaluated with a pod
+ * that never ran on that node. Pods of different namespaces do not count each other.
  *
  * Any thread may call.
  */
@@ -15,13 +15,13 @@
 
 struct bind_queue;
 
-/* One binding: a member of the caller's struct for it. It belongs to the caller until it joins. */
+/* One binding, as a member of the caller's struct. The ticket is the caller's until it joins. */
 struct bind_ticket {
     struct str namespace;
     struct bind_ticket *next; /* belongs to the queue */
 };
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int bind_queue_new(struct bind_queue **ret) MUST_CHECK;
 void bind_queue_free(struct bind_queue *q); /* NULL is fine */
 
@@ -34,7 +34,7 @@ enum bind_turn bind_queue_join(struct bind_queue *q, struct bind_ticket *t,
 /* Ends the turn of a binding that succeeded. Returns the ticket whose turn is next, or NULL. */
 struct bind_ticket *bind_queue_next(struct bind_queue *q, struct bind_ticket *t) MUST_CHECK;
 /* Ends the turn of a binding that failed: removes `t` and all tickets that wait behind it, and
- * calls `undo` with them as a list, under the queue's lock. A ticket that joins later was therefore
- * evaluated without them, or its `reserve` can see that it was not. */
+ * calls `undo` with them as a list, under the queue's lock. So a ticket that joins later was
+ * evaluated without their pods, or its `reserve` can see that it was evaluated with them. */
 void bind_queue_abandon(struct bind_queue *q, struct bind_ticket *t,
                         void (*undo)(struct bind_ticket *list));

@@ -20,7 +20,7 @@
         [EXTENDER_BAD_POD] = ERROR(verb_name, "pod"),                                              \
     }
 
-/* Verbs have no name for errors that cannot happen. */
+/* An error that cannot happen with a verb has no name. */
 static struct metric errors[EXTENDER_VERBS][EXTENDER_ERRORS] = {
     [EXTENDER_FILTER] = ERRORS_OF("filter"),
     [EXTENDER_PRIORITIZE] = ERRORS_OF("prioritize"),

@@ -5,12 +5,12 @@
 
 enum {
     BLOCK = 64,     /* bytes that are copied at a time; most names are shorter */
-    SCORE_ROOM = 32 /* of a piece between two names; a part of a block */
+    SCORE_ROOM = 32 /* size of a piece between two names; less than a block */
 };
 
 /*
- * Copies n bytes in whole blocks, so up to BLOCK - 1 more: `to` has that room behind it. The source
- * may lack it, if it ends at `end`.
+ * Copies n bytes in whole blocks, so up to BLOCK - 1 bytes too many: `to` has room for these. `end`
+ * is the end of the readable source: near it, copies exactly n bytes.
  */
 static inline char *put(char *to, const char *from, size_t n, const char *end) {
     if ((size_t)(end - from) < n + BLOCK) {
@@ -28,22 +28,22 @@ static char *put_text(char *to, struct str s) {
     return to + s.n;
 }
 
-/* The name and its quotes, as they came: it is a slice of the body, so there are no escapes in it.
- */
+/* Copies the name with its quotes from the body: it is a slice of the body, so it has no
+ * escapes. */
 static inline char *put_name(char *to, const struct extender_args *args, uint32_t i) {
     struct str name = args->candidates.names[i];
     return put(to, name.p - 1, name.n + 2, args->body.p + args->body.n);
 }
 
-/* Are all names slices of the body, with their quotes? And how long are they together, with quotes
- * and a comma? */
+/* Are all names slices of the body, with their quotes? *ret_bytes is their length together, each
+ * with quotes and a comma. */
 static bool are_slices(const struct extender_args *args, size_t *ret_bytes) {
     uintptr_t body = (uintptr_t)args->body.p;
     size_t bytes = 0;
     bool all = args->nodes == NULL && args->body.n > 0;
     for (uint32_t i = 0; i < args->candidates.count; i++) {
         struct str name = args->candidates.names[i];
-        uintptr_t at = (uintptr_t)name.p - body; /* huge if it is in front */
+        uintptr_t at = (uintptr_t)name.p - body; /* huge if the name is before the body */
         all &= (at - 1 < args->body.n) & (at + name.n < args->body.n);
         bytes += name.n + 3;
     }
@@ -51,7 +51,7 @@ static bool are_slices(const struct extender_args *args, size_t *ret_bytes) {
     return all;
 }
 
-/* Room for so many bytes and a block more, or NULL. */
+/* Returns room for so many bytes and one more block, or NULL. */
 static char *reserve(struct strbuf *out, size_t bytes) {
     size_t max = out->max != 0 ? out->max : SIZE_MAX / 2;
     if (bytes > max || out->n > max - bytes || max - bytes - out->n < BLOCK)
@@ -102,7 +102,7 @@ struct lists {
     uint32_t passed_count, refused_count;
 };
 
-/* Has no branch on a name's verdict: a processor could not predict it. */
+/* Fills the lists without a branch on a verdict: a processor could not predict the branch. */
 static bool make_lists(const struct extender_args *args, const struct filter_result *result,
                        struct arena *arena, struct lists *ret) {
     uint32_t count = args->candidates.count, passed = 0, refused = 0;
@@ -119,7 +119,7 @@ static bool make_lists(const struct extender_args *args, const struct filter_res
     return true;
 }
 
-/* Behind the last item stands a comma, if there is one. */
+/* Replaces the comma after the last item, if there is an item, by the bracket. */
 static char *close_list(char *to, const char *begin, char bracket) {
     to -= to != begin;
     *to = bracket;
@@ -169,7 +169,8 @@ static bool filter_with(const struct extender_args *args, const struct filter_re
     if (!are_slices(args, &bytes) || !make_lists(args, result, arena, &lists) ||
         (result != NULL && !make_pieces(result, arena, reasons)))
         return false;
-    /* a list's bracket stands where the comma behind its last item was, or in these three */
+    /* a bracket replaces the comma after the list's last item; + 3 is for the brackets of empty
+     * lists */
     bytes += sizeof BEFORE_NAMES BEFORE_FAILED BEFORE_UNRESOLVABLE BEHIND_ALL + 3;
     bytes += lists.refused_count * reasons->longest;
     char *to = reserve(out, bytes);
@@ -229,7 +230,7 @@ bool name_list_scores(const struct extender_args *args, const struct score_resul
         memcpy(to, piece->bytes, SCORE_ROOM);
         to += piece->n;
     }
-    to -= sizeof BEFORE_HOST; /* and the comma before it */
+    to -= sizeof BEFORE_HOST; /* removes the last BEFORE_HOST and its comma */
     *to++ = ']';
     out->n = (size_t)(to - out->p);
     return true;

@@ -10,7 +10,7 @@
 
 /* ---- data ---- */
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 static int find_data(const struct pod_scoring *s, struct pod *pod, struct arena *arena) {
     struct err why = {0};
     struct fluid_set *held = pod->claim_count > 0 ? fluid_hold(s->fluid) : NULL;
@@ -34,8 +34,8 @@ static bool has_key(const struct policy *policy, struct str topology_key) {
     return false;
 }
 
-/* Do all soft constraints of the pod come from the policy, which has an order? Kept defaults are
- * not the policy's. */
+/* Does the policy have several keys, and are all soft constraints of the pod on these keys? Ignores
+ * default constraints that the policy keeps. */
 static bool has_order(const struct policy *policy, const struct pod *pod) {
     for (uint32_t i = 0; i < pod->constraint_count; i++)
         if (!pod->constraints[i].hard && !has_key(policy, pod->constraints[i].topology_key) &&
@@ -92,8 +92,8 @@ static bool same_group(const struct ordered_rule *a, const struct ordered_rule *
     return same;
 }
 
-/* Finds the pods that the pod's soft constraints count, if all count the same. Injected ones count
- * the pod's group at that time; its labels may have changed since. */
+/* Finds the pods that the pod's soft constraints count, if all count the same. Injected constraints
+ * count the group that the pod had at its admission; its labels may have changed since. */
 static int own_group(const struct pod *pod, struct arena *arena, struct ordered_rule *rule,
                      bool *ret_same) {
     *ret_same = true;
@@ -110,7 +110,8 @@ static int own_group(const struct pod *pod, struct arena *arena, struct ordered_
     return 0;
 }
 
-/* *ret_one: the rule knows whom to count. 0 or -ENOMEM. */
+/* Finds the pods that the rule counts. *ret_one is false if it finds no single group. Returns 0 or
+ * -ENOMEM. */
 static int find_group(const struct policy *policy, const struct pod *pod, struct arena *arena,
                       struct ordered_rule *rule, bool *ret_one) {
     struct pod_group group;
@@ -126,7 +127,7 @@ static int find_group(const struct policy *policy, const struct pod *pod, struct
     return selector_compile(&group.selector, (struct labels){0}, arena, &rule->pods, NULL);
 }
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 static int follow_order(const struct policy *policy, const struct pod *pod, struct arena *arena,
                         struct engine_options *options) {
     struct ordered_rule found = {.all_keys = true}, *rule;
@@ -151,8 +152,7 @@ static int follow_order(const struct policy *policy, const struct pod *pod, stru
 
 /* ---- the policy's tiers ---- */
 
-/* Without tiers of its own the configured ones hold: that locality is preferred says not how far.
- * 0 or -ENOMEM. */
+/* If the policy has no tiers, the configured ones stay. Returns 0 or -ENOMEM. */
 static int follow_tiers(const struct policy *policy, struct arena *arena,
                         struct engine_options *options) {
     if (policy->tier_count == 0)
@@ -171,7 +171,7 @@ static int follow_tiers(const struct policy *policy, struct arena *arena,
 
 /* ---- the policy ---- */
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 static int follow(const struct pod_scoring *s, struct policy_list policies, const struct pod *pod,
                   struct arena *arena, struct engine_options *options) {
     struct policy_namespace namespace;
@@ -195,7 +195,7 @@ static int follow(const struct pod_scoring *s, struct policy_list policies, cons
     return r == 0 && spread != NULL ? follow_order(spread, pod, arena, options) : r;
 }
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 static int follow_policies(const struct pod_scoring *s, const struct pod *pod, struct arena *arena,
                            struct engine_options *options) {
     struct policy_list policies;

@@ -13,7 +13,7 @@
 struct pod_scoring {
     struct fluid_source *fluid;        /* NULL: nothing is known of data */
     struct policy_source *policies;    /* NULL: no policies */
-    const struct policy_list *instead; /* sorted; `policies` is not looked at; NULL: it is */
+    const struct policy_list *instead; /* sorted; replaces `policies`; NULL: use `policies` */
     struct cache *cache;
 };
 
@@ -21,15 +21,16 @@ struct pod_scoring {
  * Fills pod->datasets, and changes `options` from the configured ones to those of the pod's
  * policies, whichever scheduler asks:
  *
- * - For a pod with datasets the weights of its policy replace the configured ones, and so do the
- *   tiers of its policy for locality, if that has any.
+ * - For a pod with datasets the weights of its policy replace the configured ones. The tiers of its
+ *   locality policy do so, too, if the policy has any.
  * - A policy with several topology keys becomes an ordered rule. The rule drops no node, replaces
  *   the pod's soft constraints, and counts the pods that they select; without soft constraints, the
  *   pod's group. There is no such rule if a soft constraint has a key that the policy does not
  *   have, if the constraints select different pods, or if a configured rule applies to the pod.
  *   Scoring leaves out keys that no candidate has (engine/ordered_spread.c).
  *
- * A claim, or a namespace's labels, that is not known changes nothing. 0 or -ENOMEM.
+ * If a claim, or a namespace's labels, are not known, their part changes nothing. Returns 0 or
+ * -ENOMEM.
  */
 int pod_scoring_prepare(const struct pod_scoring *s, struct pod *pod, struct arena *arena,
                         struct engine_options *options, struct err *err) MUST_CHECK;

@@ -23,7 +23,8 @@ static struct metric no_opinion[] = {
     NO_OPINION("labels"),
 };
 
-/* The index above of what must not hold a pod up, or -1: it is the pod's own fault. */
+/* Returns the index in no_opinion[] of a reason that must not hold the pod up; -1: the pod itself
+ * is at fault. */
 static int reason_of(int judged) {
     switch (judged) {
     case -ESTALE:

@@ -1,6 +1,7 @@
 /*
- * The inputs of the extender's endpoints, and their shared acts: refusing, having no opinion, and
- * recording a decision. An endpoint decodes (wire.h), asks the engine, and encodes.
+ * The inputs of the extender's endpoints, and their shared steps: refusing, having no opinion, and
+ * recording a decision. An endpoint decodes the request (wire.h), asks the engine, and encodes the
+ * answer.
  */
 #pragma once
 
@@ -59,19 +60,20 @@ bool extender_record(const struct extender *x, const struct extender_call *call,
                      struct recording *ret);
 
 /*
- * Shared by the verbs without an Error field (`decoded` and `judged` are 0 or -errno with `err`).
- * Each returns false when the request has been refused and nothing is left to do.
+ * Steps that verbs share (`decoded` and `judged` are 0 or -errno with `err`). extender_may_judge()
+ * and extender_has_answer() are for verbs without an Error field: they return false if the request
+ * has been refused and nothing is left to do.
  */
 /* After decoding: refuses a request that could not be decoded, and every request before the first
  * sync. Uses call->pod only if `decoded` is 0. */
 bool extender_may_judge(const struct extender *x, const struct extender_call *call, int decoded,
                         const struct err *err, struct http_response *response);
-/* Before the engine: 0, or -ESTALE if the cache's data is too old. The answer says in either case
- * how old the data is. */
+/* Before the engine: returns 0, or -ESTALE if the cache's data is too old. Sets the data's age in
+ * the response in both cases. */
 int extender_check_age(const struct extender *x, struct http_response *response,
                        struct err *err) MUST_CHECK;
 /* Before scoring: pod_scoring_prepare() with these policies (NULL: those in force). *ret is the
- * engine's options for this pod. 0 or -ENOMEM. */
+ * engine's options for this pod. Returns 0 or -ENOMEM. */
 int extender_prepare_scoring(const struct extender *x, struct pod *pod,
                              const struct policy_list *instead, struct arena *arena,
                              struct engine_options *ret, struct err *err) MUST_CHECK;
@@ -80,7 +82,7 @@ void extender_unassume(const struct extender *x, const struct object_meta *pod);
 /* Did the engine fail for a reason that must not hold the pod up: no memory, data too old, too many
  * steps (-E2BIG), or labels that are not kept (-ENODATA)? */
 bool extender_is_unable(int judged);
-/* After the engine: returns true if it was unable to judge the pod. The answer is then "no
+/* After the engine: returns true if the engine was unable to judge the pod. The answer is then "no
  * opinion"; the failure has been logged and counted. */
 bool extender_no_opinion(const char *verb, const struct pod *pod, int judged,
                          const struct err *err);

@@ -9,10 +9,11 @@
 
 /*
  * A verb: its constant; its name, which is also the end of its path, its label in metrics and, as
- * extender_NAME, its handler; what kube-scheduler asks with it, for the help.
+ * extender_NAME, its handler; its field in kube-scheduler's configuration; the question that
+ * kube-scheduler asks with it, for the help.
  *
- * kube-scheduler calls urlPrefix + "/" + what an extender's entry of its configuration has in the
- * verb's field. Several verbs may be for one field; the first of them is what `check` advises.
+ * kube-scheduler calls urlPrefix + "/" + the value of that field in an extender's entry. Several
+ * verbs may be for one field; `check` advises the first of them.
  */
 #define EXTENDER_JUDGING_LIST(VERB)                                                                \
     VERB(FILTER, filter, "filterVerb", "which of these nodes may hold the pod")                    \

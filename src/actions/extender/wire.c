@@ -8,7 +8,7 @@
 
 /* ---- decoding ---- */
 
-/* metadata.name of the object that comes next; the reader stays where it is. */
+/* Returns metadata.name of the next object; the reader does not move. */
 static struct str peek_name(const struct json_reader *r) {
     struct json_reader ahead = *r;
     struct str key;
@@ -39,7 +39,7 @@ static void node_item(struct json_reader *r, void *into) {
 
 /* A request is an object with a Pod and members of its own, which `member` reads or skips. */
 struct request_format {
-    const char *name, *members; /* what errors call it, and what they say it should hold */
+    const char *name, *members; /* for messages: the request's name, and its expected members */
     void (*member)(struct json_reader *r, struct str key, void *into);
 };
 
@@ -78,7 +78,7 @@ static void node_list_decode(struct json_reader *r, struct args_members *args) {
     if (!json_object(r))
         return;
     if (args->nodes == NULL)
-        args->nodes = arena_alloc(r->arena, 0); /* a list without items is one of no nodes */
+        args->nodes = arena_alloc(r->arena, 0); /* a list without items has no nodes */
     while (json_member(r, &key)) {
         if (!str_eq(key, STR("items")))
             continue;
@@ -127,7 +127,7 @@ int extender_args_decode(struct str body, struct arena *arena, struct extender_a
     return 0;
 }
 
-/* {"UID": "..."} of the names mode, or a whole Pod. */
+/* Decodes {"UID": "..."} of the names mode, or a whole Pod. */
 static void victim_decode(struct json_reader *r, void *into) {
     struct object_meta *victim = into;
     struct str key;
@@ -252,14 +252,14 @@ static bool passes(const struct filter_result *result, uint32_t i) {
     return result == NULL || result->verdicts[i] == VERDICT_PASS;
 }
 
-/* Room for all names and some bytes beside each, at once instead of by doubling. */
+/* Reserves room at once for all names, and `beside` bytes with each, instead of by doubling. */
 static void reserve_names(const struct extender_args *args, size_t beside, struct strbuf *out) {
     if (args->nodes == NULL)
-        (void)strbuf_reserve(out, args->body.n + args->candidates.count * beside); /* or later */
+        (void)strbuf_reserve(out, args->body.n + args->candidates.count * beside); /* may fail */
 }
 
-/* A name that is a slice of the request had no escapes there, so it stands between its quotes: sent
- * back as it came, without a look at its characters. */
+/* Returns a name with its quotes if it is a slice of the request: such a name has no escapes, and
+ * can be sent back without a look at its characters. Otherwise returns "". */
 static struct str quoted_name(const struct extender_args *args, struct str name) {
     uintptr_t at = (uintptr_t)name.p, body = (uintptr_t)args->body.p;
     bool slice = at > body && at + name.n < body + args->body.n;
@@ -296,8 +296,8 @@ static void encode_tail(struct json_writer *w, const struct extender_args *args,
     json_end_object(w);
 }
 
-/* The surviving nodes as runs of the received bytes: neighbours in the request stay one piece,
- * comma included. */
+/* Lists the passing nodes as pieces of the received bytes: neighbours in the request stay one
+ * piece, with the comma between them. */
 static bool node_pieces(const struct extender_args *args, const struct filter_result *result,
                         struct arena *arena, struct http_response *response) {
     struct str *pieces = arena_array(arena, 2 * (size_t)args->candidates.count + 3, sizeof *pieces);
@@ -398,7 +398,7 @@ void extender_prioritize_encode(const struct extender_args *args, const struct s
         reserve_names(args, 24, out);
     json_begin_array(&w);
     for (uint32_t i = 0; i < count; i++) {
-        /* the keys as they are, not through json_key(): this is the longest answer there is */
+        /* writes the keys without json_key(), for speed: this is the longest answer of all */
         json_put_raw(&w, STR("{\"Host\":"));
         w.comma = false;
         put_name(&w, args, args->candidates.names[i]);

@@ -44,7 +44,7 @@ struct extender_binding {
     struct str namespace, name, uid, node;
 };
 
-/* 0; -EINVAL: err says what is wrong and where; -ENOMEM. */
+/* Returns 0; -EINVAL: err has the mistake and its place; -ENOMEM. */
 int extender_args_decode(struct str body, struct arena *arena, struct extender_args *ret,
                          struct err *err) MUST_CHECK;
 int extender_preemption_decode(struct str body, struct arena *arena,
@@ -58,9 +58,9 @@ int extender_binding_decode(struct str body, struct arena *arena, struct extende
 void extender_filter_encode(const struct extender_args *args, const struct filter_result *result,
                             struct arena *arena, struct http_response *response);
 void extender_filter_error(const char *message, struct http_response *response);
-/* Without an opinion (`result` NULL, or no algorithm spoke) the list is empty: kube-scheduler then
- * adds nothing to any node, and need not decode thousands of zeros. It never names some candidates
- * only, because kube-scheduler breaks ties in favour of those that are named. */
+/* Without an opinion (`result` NULL, or no algorithm gave scores) the list is empty: kube-scheduler
+ * then adds nothing to any node, and need not decode thousands of zeros. The list names either all
+ * candidates or none: kube-scheduler breaks ties in favour of named nodes. */
 void extender_prioritize_encode(const struct extender_args *args, const struct score_result *result,
                                 struct http_response *response);
 /* `fits` NULL is "no opinion": every candidate stays. */
@@ -68,6 +68,6 @@ void extender_preemption_encode(const struct extender_preemption_args *args, con
                                 struct http_response *response);
 /* `error` "": the pod is bound. */
 void extender_bind_encode(const char *error, struct http_response *response);
-/* For the verbs whose answer has no member for an error: kube-scheduler takes any status other than
- * 200 as one. */
+/* For verbs whose answer has no member for an error: kube-scheduler takes any status other than 200
+ * as an error. */
 void extender_refuse(int status, const char *message, struct http_response *response);

@@ -26,10 +26,11 @@ static inline bool is_denial(int status) {
     return status == 403 || status == 422;
 }
 
-/* A write of the object, "CLUSTER/RESOURCE", was denied. Writes that began before the last denial
- * was known count as one denial with it. Without memory or room the object is not kept. */
+/* Notes that a write of the object, "CLUSTER/RESOURCE", was denied. Writes that began before the
+ * last denial was known count as one denial with it. Without memory or room the object is not
+ * kept. */
 void denied_objects_add(struct denied_objects *d, struct str object, int64_t now_ms);
-/* A write of the object has succeeded. */
+/* Notes that a write of the object has succeeded. */
 void denied_objects_remove(struct denied_objects *d, struct str object);
 /* Returns how long the object must not be written; 0: it may be tried. */
 int64_t denied_objects_left_ms(const struct denied_objects *d, struct str object, int64_t now_ms);

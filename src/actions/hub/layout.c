@@ -18,11 +18,11 @@ struct existing {
 struct laying {
     const struct layout_question *q;
     struct arena *arena;
-    struct existing *items; /* [count], by number, others first */
+    struct existing *items; /* [count], by number, 0 first */
     uint32_t count;
     uint32_t *group_of; /* [slots]: group + 1 */
     uint8_t *seated;    /* [slots] */
-    uint8_t *used;      /* [used_count]: 1: an object has the number; as far as new ones may go */
+    uint8_t *used; /* [used_count]: 1: an object has the number; long enough for all new objects */
     uint32_t used_count, next_number;
     uint32_t *spares;    /* [groups]: the first spare object with the group's labels */
     uint32_t next_spare; /* all spare objects before it are wanted */
@@ -89,8 +89,8 @@ static bool label_is(const struct laying *l, const struct fleet_decision *d, uin
            str_eq(d->group_name, l->q->groups[group].name);
 }
 
-/* Returns the group that most of its clusters are in; of equal ones the one that its labels name,
- * then the first. `counts` is [groups], all 0 before and after. */
+/* Returns the group that has most of the object's clusters; of groups with as many, the one that
+ * its labels name, or else the first. `counts` is [groups], all 0 before and after. */
 static uint32_t group_of_most(const struct laying *l, const struct fleet_decision *d,
                               uint32_t *counts) {
     uint32_t best = NO_GROUP;
@@ -216,8 +216,8 @@ static struct existing *take_spare(struct laying *l, uint32_t group) {
     return at < l->count ? &l->items[at] : NULL;
 }
 
-/* Adds an object: one without selected clusters, best with the group's labels, so that one write
- * replaces its clusters; otherwise a new one. */
+/* Adds an object: an existing one without selected clusters, if possible with the group's labels,
+ * so that one write replaces its clusters; otherwise a new one. */
 static struct layout_object *add_spare(struct laying *l, uint32_t group) {
     struct layout_object *object = add_object(l, group);
     struct existing *found = take_spare(l, group);
@@ -304,7 +304,7 @@ static int find_unwanted(struct laying *l, struct layout *ret) {
     if (count > 1)
         qsort(kept, count, sizeof *kept, by_name);
     for (const struct fleet_decision *d = l->q->existing; d != NULL; d = d->next)
-        if (at < count && kept[at] == d) /* both are by name */
+        if (at < count && kept[at] == d) /* both lists are sorted by name */
             at++;
         else if (!layout_is_foreign(d, l->q->owner_uid))
             unwanted[ret->unwanted_count++] = d;

@@ -16,11 +16,11 @@
  * Writes come one at a time, and each is made from the objects as they are then:
  *   - missing objects, empty, since an API server drops the status of what it creates;
  *   - labels and owner of objects where they are wrong;
- *   - clusters: an object gets what is to be in it, and gives away what is not, but for a cluster
- *     that is selected and not yet in the object where it is going to stay;
- *   - objects that are not wanted are deleted, once that is true of all their clusters.
- * Several objects cannot change at the same moment. With hard terms, writes after which these hold
- * come first, split into single clusters if need be.
+ *   - clusters: an object gets its planned clusters and drops all others, except a selected cluster
+ *     that is not yet in its own planned object;
+ *   - objects that are not wanted are deleted, once they may drop all their clusters.
+ * Several objects cannot change at the same moment. With hard terms, a write after which the terms
+ * hold comes first, if need be with only a part of an object's changes.
  *
  * Pure: slots and names in, names out. Everything is in the arena or borrowed.
  */
@@ -32,8 +32,8 @@
 struct layout_object {
     const struct fleet_decision *existing; /* NULL: to be created */
     struct str name;
-    uint32_t group;  /* number in the question's */
-    uint32_t *slots; /* those that stay in their order, then new ones by name */
+    uint32_t group;  /* its index in the question */
+    uint32_t *slots; /* first the clusters that stay, in their order, then new ones by name */
     uint32_t count;
 };
 
@@ -48,7 +48,7 @@ struct layout_question {
     struct str placement;           /* its name */
     const struct ocm_group *groups; /* at least one; every slot in one group, once */
     uint32_t group_count;
-    const struct fleet_decision *existing; /* a list, by name; NULL: none */
+    const struct fleet_decision *existing; /* a list, sorted by name; NULL: none */
     uint32_t slots;                        /* topology_slots() */
     struct str owner_uid;                  /* the Placement's */
     /* Finds an object by name, whatever its labels, or returns NULL. No function: finds nothing. */
@@ -68,7 +68,7 @@ int layout_make(const struct layout_question *q, struct arena *arena,
 /* An object that a write may have changed, though the view does not show it yet. */
 struct layout_doubt {
     struct str name;       /* "": no object */
-    const uint32_t *slots; /* clusters that it holds in either case */
+    const uint32_t *slots; /* clusters that it holds with and without that write */
     uint32_t count;
 };
 
@@ -84,7 +84,7 @@ struct layout_write {
     enum layout_verb verb;
     const struct layout_object *object;    /* not with LAYOUT_DELETE */
     const struct fleet_decision *existing; /* not with LAYOUT_CREATE */
-    const uint32_t *slots;                 /* with LAYOUT_CLUSTERS: all that it is to hold */
+    const uint32_t *slots; /* with LAYOUT_CLUSTERS: all clusters that the object is to hold */
     uint32_t count;
 };
 
@@ -99,7 +99,7 @@ struct layout_progress {
      * way. If a change of the first breaks a term, the same change of the cluster breaks it, too.
      * Returns NULL without memory. No function: no two clusters are the same. */
     const uint32_t *(*alike)(void *ctx);
-    uint32_t tries; /* holds() may be asked so often about parts of writes; each call takes steps */
+    uint32_t tries; /* most calls of holds() for parts of writes; each call takes steps */
     void *ctx;
 };
 

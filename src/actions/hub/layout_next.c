@@ -13,7 +13,7 @@ struct stepping {
     uint32_t *place;  /* [slots]: index of the cluster's object in the layout, + 1; 0: none */
     uint8_t *arrived; /* [slots]: is in that object */
     uint8_t *in;      /* [slots]: is in an object that is not foreign */
-    uint32_t *times;  /* [slots]: in how many of these */
+    uint32_t *times;  /* [slots]: number of such objects */
     uint8_t *marks;   /* [slots]: of one object; all 0 between calls */
     uint8_t *picked;  /* [slots]: its change is part of the write; all 0 between objects */
 };
@@ -25,7 +25,8 @@ static void mark(struct stepping *s, const uint32_t *slots, uint32_t count, uint
         s->marks[slots[i]] = value;
 }
 
-/* An object in doubt surely has only the clusters of its doubt. */
+/* Notes which clusters are in their planned object. An object in doubt surely has only the clusters
+ * of `doubt`. */
 static void note_arrived(struct stepping *s, uint32_t i) {
     const struct layout_object *o = &s->p->layout->objects[i];
     const struct layout_doubt *doubt = &s->p->doubt;
@@ -68,7 +69,7 @@ static int begin(struct stepping *s) {
 
 /* ---- one object ---- */
 
-/* May a wrong object give the cluster away? */
+/* May an object that is not the cluster's planned one drop the cluster? */
 static bool may_leave(const struct stepping *s, uint32_t slot) {
     return s->place[slot] == 0 || s->arrived[slot] != 0;
 }
@@ -198,16 +199,16 @@ static int offer_clusters(struct stepping *s, struct layout_write *best, int *be
 
 /* ---- some of an object's changes ---- */
 
-/* Looks for changes that hold together, one after the other. */
+/* A search, one change after the other, for changes with which hard terms hold. */
 struct picking {
     struct stepping *s;
-    const uint32_t *alike; /* [slots], see layout_progress.alike; NULL: no two are */
+    const uint32_t *alike; /* [slots], see layout_progress.alike; NULL: no two are alike */
     uint32_t *failed;      /* [2 * slots], by the kind of a cluster and of its change: how many
                               changes were picked when terms did not hold, + 1 */
     uint32_t picked, tries;
-    uint32_t *changes; /* slots of the object in turn; added ones first */
+    uint32_t *changes; /* slots of the present object; those to add first */
     uint32_t add_count, count;
-    uint32_t room; /* for more clusters in the object in turn */
+    uint32_t room; /* for more clusters in the present object */
 };
 
 static int begin_picking(struct picking *k, struct stepping *s) {
@@ -265,7 +266,7 @@ static bool pick(struct picking *k, uint32_t slot, bool adds) {
     return true;
 }
 
-/* Offers as many of an object's changes as hold together. */
+/* Offers as many of an object's changes as hard terms allow together. */
 static int offer_some(struct picking *k, const struct layout_object *o, struct layout_write *best,
                       int *best_rank) {
     struct stepping *s = k->s;
@@ -284,7 +285,7 @@ static int offer_some(struct picking *k, const struct layout_object *o, struct l
     return r;
 }
 
-/* Offers parts of unwanted objects, too: they give their clusters away before they are deleted. */
+/* Offers parts of unwanted objects, too: they drop clusters before they are deleted. */
 static int offer_parts(struct stepping *s, struct layout_write *best, int *best_rank) {
     const struct layout *l = s->p->layout;
     struct layout_object *unwanted = arena_array(s->arena, l->unwanted_count, sizeof *unwanted);

@@ -5,9 +5,9 @@
  *
  * A move replaces one selected cluster by another. Moves are forced, and go at once, when the
  * number of clusters changes or a selected one does not fit any more. All others are voluntary:
- *   - The plan must be the same for `settle_ms`; whenever it changes, the time begins again. For
- *     moves that make it more even that is the *shape*, how many clusters are in each domain: their
- *     names may change all the time. All others wait until the names stay the same.
+ *   - The plan must be the same for `settle_ms`; whenever it changes, the time begins again. Moves
+ *     that make the Placement more even only need the same *shape*, the number of clusters in each
+ *     domain: the clusters' names may change. All other moves also need the same names.
  *   - Within any 60 s at most `per_minute` of them begin; the others wait.
  */
 #pragma once
@@ -26,7 +26,7 @@ struct move_limits {
 struct moves_wish {
     uint64_t shape, names; /* hashes */
     uint32_t count;        /* moves ... */
-    uint32_t even;         /* ... the first so many of which make it more even */
+    uint32_t even;         /* ... of which the first `even` make it more even */
 };
 
 /* The state of one Placement; all zero at first. */
@@ -43,7 +43,7 @@ struct moves {
  * again if not all may; INT64_MAX: never. A wish of no moves ends the wait for all earlier ones. */
 uint32_t moves_allowed(struct moves *m, const struct move_limits *limits,
                        const struct moves_wish *wish, int64_t now_ms, int64_t *ret_wait_ms);
-/* After that: must the plan stay the same for longer before the first move may begin? */
+/* After moves_allowed(): must the plan stay the same for longer before the first move may begin? */
 bool moves_settle(const struct moves *m, const struct move_limits *limits, int64_t now_ms);
-/* So many moves begin now. */
+/* Call it when `count` moves begin. */
 void moves_begin(struct moves *m, uint32_t count, int64_t now_ms);

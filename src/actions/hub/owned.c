@@ -9,8 +9,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A write that was answered but is not seen, or was not answered, is forgotten after that time. An
- * answered write that may have removed a cluster is not: its object stays in doubt. */
+/* A write that the watch has not shown after this time is forgotten. Exception: an answered write
+ * that may have removed a cluster; its object stays in doubt. */
 enum { FORGET_MS = 30000 };
 enum { SAY_STEPS = 100000 }; /* for a condition */
 
@@ -54,7 +54,7 @@ void owned_ended(struct owned *o, enum write_end end, int status, int64_t now_ms
     o->last_ms = now_ms;
     const bool cannot = is_denial(status) || (end == WRITE_GONE && o->last.version.n == 0);
     if (o->last.what == OWNED_SCORE && o->last.comes && cannot) {
-        /* for example it has no namespace: the other clusters need not wait for it */
+        /* for example, the cluster has no namespace: the other clusters need not wait for it */
         const struct str object = strbuf_str(&o->last.object);
         (void)scored_refuse(o, (struct str){object.p, str_find(object, '/')}, o->inputs, now_ms,
                             DENIAL_MS);
@@ -129,7 +129,8 @@ static void note_key(struct placement_round *x, struct injected_key key) {
     x->ret->has_noted_key = true;
 }
 
-/* Items whose key the Placement names are in use, whichever mode it has now: OCM may heed them. */
+/* Notes the keys that the Placement names. Items with these keys are in use, whatever its mode is
+ * now: OCM may heed them. */
 static void find_ours(struct placement_round *x) {
     const struct placement *p = &x->is.placement;
     struct injected_key key;
@@ -195,7 +196,7 @@ static int read_placement(struct placement_round *x, bool *ret_found) {
     return 0;
 }
 
-/* Has somebody else disabled OCM for a Placement that asks for none of our modes? They decide
+/* Has somebody else disabled OCM for a Placement that asks for none of our modes? Then they decide
  * it. */
 static bool is_others(const struct placement_round *x, bool asked) {
     return !asked && x->is.disabled && !x->is.marked && x->is.placement.term_count == 0;
@@ -234,13 +235,13 @@ static int find_mode(struct placement_round *x) {
 /* ---- conditions ---- */
 
 enum {
-    SAID_AFTER_MS = 1000, /* shorter waits of moves are not mentioned while it is even */
-    DENIED_MS = 1000,     /* for which the status may contradict our condition */
+    SAID_AFTER_MS = 1000, /* an even Placement's condition mentions no shorter waits */
+    DENIED_MS = 1000,     /* the status may contradict our condition for so long */
     SAY_AGAIN_MS = 60000, /* between two writes that change a message alone */
 };
 
-/* The message names the kept clusters, which change with their scores: a status in which only the
- * message is new is written once a minute at most. */
+/* The message names kept clusters, and these change with their scores. So a status in which only
+ * the message is new is written at most once a minute. */
 static void hold_message(struct placement_round *x, struct ocm_condition *c) {
     struct status_condition there;
     struct err ignored; /* status_patch() reports an unreadable status */
@@ -260,7 +261,7 @@ static void hold_message(struct placement_round *x, struct ocm_condition *c) {
     o->said_ms = x->q->now_ms;
 }
 
-/* Moves that wait for a moment only, because scores change, are not mentioned. */
+/* If terms hold, does not mention moves that wait for a moment only, because scores change. */
 struct ocm_condition owned_spread_now(struct placement_round *x) {
     struct ocm_condition c = x->is.spread.condition;
     struct owned *o = x->o;
@@ -375,7 +376,7 @@ int owned_decide(struct placement_round *x) {
         x->is.fits[x->d.available[i]] = ocm_passes_filters(&x->d, x->d.available[i]);
     owned_note_lost(x);
     if (x->d.has_requeue)
-        owned_wake_in(x, x->d.requeue_ms + 1); /* when it is over, not at its last moment */
+        owned_wake_in(x, x->d.requeue_ms + 1); /* after that time, not at its last moment */
     r = ocm_spread_judge(&x->d, x->d.current, x->d.current_count, x->arena, &x->is.spread);
     if (r != 0)
         return err_set(x->err, r, "cannot judge how even the clusters of a Placement are");
@@ -422,7 +423,8 @@ struct ocm_condition owned_kept_condition(const struct placement_round *x) {
     return x->is.spread.condition; /* Misconfigured */
 }
 
-/* Keeps decisions. Conditions give the reason: OCM's own only if OCM does not write them. */
+/* Keeps the decisions. Our condition gives the reason; for a misconfiguration OCM's own does so,
+ * too, unless OCM writes it. */
 static int keep_decisions(struct placement_round *x) {
     const struct ocm_condition both[] = {owned_kept_condition(x), x->d.conditions[0]};
     x->ret->result = OWNED_KEPT;
@@ -432,8 +434,8 @@ static int keep_decisions(struct placement_round *x) {
     return x->is.doubt == DOUBT_NONE ? owned_write_status(x, &wanted) : 0;
 }
 
-/* Does the Placement keep its decisions? A misconfigured one without any is decided: it gets the
- * empty object that consumers wait for. */
+/* Does the Placement keep its decisions? A misconfigured Placement without decisions is decided: it
+ * gets the empty object that consumers wait for. */
 static bool cannot_decide(const struct placement_round *x) {
     const bool bad = x->d.outcome != OCM_DECIDED || x->d.group_problem.n > 0;
     return owned_name_is_too_long(x) || x->d.cel_unknown || x->d.outcome == OCM_UNTOUCHED ||
@@ -527,8 +529,8 @@ static int write_final_status(struct placement_round *x, const struct layout *la
     return owned_write_status(x, &wanted);
 }
 
-/* A write that changes only reasons waits until they stay the same for so long: labels flap, and
- * scores change which clusters are kept. */
+/* A write that changes only reasons waits until the reasons stay the same for this time: labels may
+ * change back and forth, and scores change which clusters are kept. */
 enum { REASONS_MS = 1500 };
 
 static int write_reasons(struct placement_round *x, const struct layout *layout) {
@@ -604,7 +606,7 @@ static int write_decisions(struct placement_round *x) {
             return r;
     }
     if (write.verb == LAYOUT_META && !str_eq(write.existing->placement, x->q->name)) {
-        x->o->has_target = false; /* it is chosen once the object's clusters count again */
+        x->o->has_target = false; /* the target is chosen once the object's clusters count again */
         x->ret->moves = 0;
     }
     return owned_write_decision(x, &write, doubted ? &progress.doubt : NULL);
@@ -618,7 +620,7 @@ static int look_at_ours(struct placement_round *x) {
     int r = owned_decide(x);
     if (r != 0)
         return r;
-    /* OCM does not heed the marks now, or is to decide without them */
+    /* OCM does not heed the marks now, or must decide without them */
     if (x->is.disabled || undone || cannot_decide(x))
         r = scored_leave(x, &clean);
     if (r != 0 || !clean)
@@ -652,7 +654,7 @@ static int leave(struct placement_round *x) {
     return r;
 }
 
-/* Only the Placement's outline is known, or not all of its decisions: they stay. */
+/* Only the Placement's outline, or only a part of its decisions, is known: the decisions stay. */
 static int keep_too_large(struct placement_round *x) {
     const struct ocm_condition condition = {owned_spread_condition, OCM_UNKNOWN, STR("TooLarge"),
                                             STR(FLEET_TOO_LARGE ": decisions stay as they are")};
@@ -713,7 +715,8 @@ static void fit_body(struct strbuf *body) {
     body->cap = body->n;
 }
 
-/* The condition of a Placement that OCM decides: none, unless mode Scores is asked for but off. */
+/* Writes our condition for a Placement that OCM decides: none, unless mode Scores is asked for but
+ * off. */
 static int write_left_condition(struct placement_round *x) {
     const struct ocm_condition off = {
         owned_spread_condition, OCM_UNKNOWN, STR("ScoresOff"),
@@ -738,7 +741,7 @@ static int leave_scores(struct placement_round *x) {
     return r == 0 && x->ret->write.what == OWNED_NOTHING ? scored_leave(x, &clean) : r;
 }
 
-/* A count that failed or ended early must not pass for an answer. */
+/* Returns an error if a count failed or ended early: such a look has no answer. */
 static int end_of_counts(struct placement_round *x) {
     if (arena_failed(x->arena) || x->now.failed == -ENOMEM)
         return err_set(x->err, -ENOMEM, "no memory for a Placement");

@@ -15,9 +15,9 @@
  * If somebody removes OCM's annotation, it is put back up to three times an hour. Then OCM decides
  * again, with a condition, until somebody sets the annotation.
  *
- * A Placement that cannot be decided keeps its decisions and gets a condition: it has a CEL
- * predicate, which Evenkeel does not evaluate, its ManagedClusterSet does not compile, or it is
- * misconfigured.
+ * A Placement that cannot be decided keeps its decisions and gets a condition. For example, it is
+ * misconfigured, the selector of its ManagedClusterSet does not compile, or in mode Owner it has a
+ * CEL predicate, which Evenkeel does not evaluate.
  *
  * Pure except for struct owned: reads no clock, sends nothing.
  *
@@ -62,7 +62,7 @@ void owned_write_done(struct owned_write *w);
 
 /* ---- state kept of a Placement ---- */
 
-/* How far the last write is. */
+/* The state of the last write. */
 enum owned_progress {
     OWNED_IDLE,
     OWNED_UNDER_WAY, /* taken by the writer */
@@ -80,25 +80,25 @@ enum owned_disabling {
 /* A cluster that OCM does not select despite its score, or with a score that cannot be written. */
 struct owned_refused {
     struct strbuf name;
-    bool unwritable;  /* its score cannot be written: OCM's selection does not end the refusal */
-    bool is_due;      /* its time is over, and it is planned again: it will be tried */
-    uint64_t inputs;  /* of the cluster at that time: once changed, the refusal ends */
-    int64_t until_ms; /* then it is tried again */
+    bool unwritable; /* its score cannot be written: OCM's selection does not end the refusal */
+    bool is_due;     /* its time is over, and the plan has the cluster again: it will be tried */
+    uint64_t inputs; /* hash of the cluster's inputs at that time: once changed, the refusal ends */
+    int64_t until_ms; /* when it is tried again */
     uint32_t times;   /* how often it was refused: each time doubles the wait */
 };
 
 struct owned {
     uint64_t uid;                   /* of the Placement, hashed; 0: not seen yet */
     enum owned_disabling disabling; /* of OCM's annotation, or in mode Scores of our prioritizer */
-    uint32_t undone; /* how often it was taken away since undone_ms, which is at most an hour ago
+    uint32_t undone; /* how often somebody removed it since undone_ms; counts anew after an hour,
                         unless it is put back no more */
     int64_t undone_ms;
     struct moves moves;
-    bool warned;        /* of a key that is unknown */
-    bool warned_number; /* of a negative number of clusters */
+    bool warned;        /* about an unknown key */
+    bool warned_number; /* about a negative number of clusters */
     uint64_t reasons;   /* hash of the missing reasons, since reasons_ms; 0: none */
     int64_t reasons_ms;
-    bool waits, denied; /* moves wait; the status contradicts our condition: since when */
+    bool waits, denied; /* moves wait; the status contradicts our condition; since: below */
     int64_t waits_since_ms, denied_since_ms;
     uint64_t
         said; /* hash of SpreadSatisfied's message, when only that changed at said_ms; 0: none */
@@ -112,9 +112,9 @@ struct owned {
     bool asks;                /* OCM has scores that its decisions do not show yet */
     int64_t asked_ms;         /* since when */
     uint32_t asked_count;     /* fewer clusters in its decisions are no answer */
-    uint64_t asked_decisions; /* a hash of the clusters that it had decided before it answers */
-    uint64_t versions;        /* of its decisions, when the last write was wanted: a hash */
-    uint64_t inputs;          /* of the cluster of the last item */
+    uint64_t asked_decisions; /* hash of the clusters that OCM had decided before its answer */
+    uint64_t versions;        /* hash of its decisions' versions, when the last write was wanted */
+    uint64_t inputs;          /* hash of the inputs of the last item's cluster */
     bool behind;              /* OCM's status lags behind its decisions, since behind_ms */
     int64_t behind_ms;
     struct owned_refused *refused; /* owned */
@@ -164,7 +164,7 @@ enum owned_result {
 enum owned_reason { MOVED_INFEASIBLE, MOVED_SIZE, MOVED_SPREAD, MOVED_SCORE, MOVED_REASONS };
 extern const char *const owned_reason_names[MOVED_REASONS];
 
-/* Why a Placement's moves wait. */
+/* The reason why a Placement's moves wait. */
 enum owned_wait {
     OWNED_WAITS_NOT,
     OWNED_WAITS_SETTLE, /* settle_ms: the plan must stay the same for so long */
@@ -181,22 +181,22 @@ struct owned_answer {
     enum owned_mode mode;
     enum owned_result result;
     bool own_terms;        /* the terms are the Placement's, not a policy's */
-    bool has_lost;         /* it has clusters that no longer fit */
+    bool has_lost;         /* some of its clusters no longer fit */
     bool skewed;           /* SpreadSatisfied is False, or will be */
     bool plan_skewed;      /* SpreadSatisfied is False after all moves */
     uint32_t waiting;      /* voluntary moves that wait */
-    enum owned_wait waits; /* what these wait for ... */
+    enum owned_wait waits; /* what they wait for ... */
     int64_t waits_ms;      /* ... and how long; INT64_MAX: not known */
-    uint32_t moves;        /* that begin with this look */
+    uint32_t moves;        /* number of moves that begin with this look */
     struct owned_moves begun;
-    enum owned_reason why; /* of these */
-    bool first;            /* they are its first decision */
+    enum owned_reason why; /* the reason of these moves */
+    bool first;            /* these moves are its first decision */
     bool undone;           /* from now on OCM's annotation is not put back any more */
-    bool left_undone;      /* it is not put back: OCM decides */
+    bool left_undone;      /* the annotation is not put back: OCM decides */
     bool leaves_none;      /* after these moves no cluster is left */
     struct str warning;    /* a new KeyUnknown, or a number that crashes OCM: a sentence; arena; "":
                               nothing is new */
-    bool crashes;          /* the warning is of that number */
+    bool crashes;          /* the warning is about that number */
     const char *kept;      /* with OWNED_KEPT: why, one word; static */
     struct str uid;        /* the Placement's; arena */
     struct str note;       /* for people, about the moves that begin, or `undone`; arena */
@@ -228,7 +228,7 @@ struct score_wish {
 bool scored_make_write(const struct fleet_view *v, struct str object, struct score_wish *wishes,
                        uint32_t count, struct owned_write *to);
 
-/* The writer takes the write, whose path and body the caller then owns. */
+/* Call it when the writer takes the write. The caller then owns the write's path and body. */
 void owned_taken(struct owned *o, struct owned_write *w, int64_t now_ms);
-/* The write has ended: with success, without effect, or unknown. */
+/* Call it when the write has ended: with success, without effect, or unknown. */
 void owned_ended(struct owned *o, enum write_end end, int status, int64_t now_ms);

@@ -1,6 +1,6 @@
 /*
- * Chooses the clusters that a Placement gets now: the plan's, for the time being its present ones,
- * or a set in between.
+ * Chooses the clusters that a Placement gets now: the planned clusters, for the time being its
+ * present clusters, or a set in between.
  */
 #include "base/hash.h"
 #include "hub/owned_internal.h"
@@ -14,9 +14,9 @@ struct changing {
     uint8_t *has, *wants; /* [slots]: is in a PlacementDecision; is planned */
     uint32_t *add, *remove;
     uint32_t add_count, remove_count;
-    uint32_t infeasible; /* the first so many of `remove` do not fit */
-    uint32_t even; /* so many of `add`, and of `remove` after the infeasible ones, are for evenness:
-                      they come first */
+    uint32_t infeasible; /* number of clusters at the start of `remove` that do not fit */
+    uint32_t even; /* number of changes for evenness: first in `add`, and in `remove` after the
+                      infeasible ones */
     bool forced;
     struct plan_counts *counts; /* of present clusters that fit, and changes chosen so far */
     struct moves_wish wish;
@@ -35,7 +35,7 @@ bool owned_has_hard_terms(const struct placement_round *x) {
     return any;
 }
 
-/* Counts none of our clusters, only those of the spread group. */
+/* Makes counts that have the clusters of the spread group, and none of ours. */
 static int make_counts(struct placement_round *x, struct arena *arena, struct plan_counts **ret) {
     uint32_t *candidates = arena_array(arena, x->is.slots, sizeof *candidates), count = 0;
     if (candidates == NULL)
@@ -51,7 +51,7 @@ static int make_counts(struct placement_round *x, struct arena *arena, struct pl
     return plan_counts_new(&x->q->view->clusters, &question, arena, ret);
 }
 
-/* Counts the clusters that our objects have now, once a look. */
+/* Counts the clusters that our objects have now, once in a look. */
 static int find_now(struct placement_round *x) {
     if (x->now.has != NULL)
         return 0;
@@ -200,7 +200,7 @@ static bool are_selected(const struct changing *c, const uint32_t *slots, uint32
     return all;
 }
 
-/* Do hard terms hold for the target? Clusters have come or gone since it was set. */
+/* Do hard terms hold for the target? Clusters may have come or gone since it was set. */
 static bool target_holds(struct placement_round *x, const uint32_t *slots, uint32_t count) {
     uint8_t *flags = arena_alloc(x->arena, x->is.slots);
     if (flags == NULL)
@@ -267,7 +267,7 @@ static int find_changes(struct changing *c) {
 /* ---- which of the changes make it more even ---- */
 
 static uint64_t hash_of_wanted(const struct placement_round *x) {
-    uint64_t sum = 0; /* their order does not matter */
+    uint64_t sum = 0; /* the order of names does not matter */
     for (uint32_t i = 0; i < x->d.plan.selected_count; i++)
         sum += hash_str(ocm_cluster_name(&x->d, x->d.plan.selected[i]));
     return sum;
@@ -278,8 +278,8 @@ static void count_all(struct changing *c, const uint32_t *slots, uint32_t count,
         plan_counts_change(c->counts, slots[i], by);
 }
 
-/* Brings clusters of domains that need more (`sign` 1) or less (-1) to the front; else the order
- * stays. Returns how many these are. */
+/* Brings clusters of domains that need more clusters (`sign` 1) or fewer (-1) to the front; else
+ * the order stays. Returns how many it brought. */
 static uint32_t put_first(const struct changing *c, uint32_t *slots, uint32_t count, int64_t *diffs,
                           int sign, uint32_t *rest) {
     uint32_t first = 0, others = 0;
@@ -325,7 +325,8 @@ static int find_wish(struct changing *c) {
     return 0;
 }
 
-/* Without them it would be less even, by importance of the terms; otherwise it was for scores. */
+/* Returns the reason of the moves. MOVED_SPREAD: they make the Placement more even, by the first
+ * term whose skew changes. */
 static enum owned_reason reason_of(struct changing *c) {
     struct placement_round *x = c->x;
     if (c->infeasible > 0 || x->d.stranger_count > 0)
@@ -386,7 +387,8 @@ static void note_moves(struct changing *c, uint32_t added, uint32_t removed) {
 
 /* ---- some of the moves ---- */
 
-/* Applies the first so many changes to the present clusters. Returns the number of slots. */
+/* Applies the first `added` and `removed` changes to the present clusters. Returns the number of
+ * slots. */
 static uint32_t mix(struct changing *c, uint32_t added, uint32_t removed, uint32_t *slots) {
     struct placement_round *x = c->x;
     uint8_t *gone = arena_alloc(x->arena, x->is.slots);
@@ -412,8 +414,8 @@ static void bring(uint32_t *items, uint32_t from, uint32_t to) {
 
 /* ---- moves that must be made ---- */
 
-/* Brings clusters to the front that hard terms let in one after the other. Returns how many it
- * found, which are counted. */
+/* Brings to the front of `add` the clusters that hard terms let in one after the other, and counts
+ * them. Returns their number. */
 static uint32_t choose_added(struct changing *c, uint32_t wanted) {
     uint32_t taken = 0;
     bool again = true;
@@ -433,7 +435,8 @@ static uint32_t choose_added(struct changing *c, uint32_t wanted) {
     return taken;
 }
 
-/* Returns which of remove[from..to), not empty, is in the fullest domains. */
+/* Returns the index of the cluster in the fullest domains, in remove[from..to), which is not
+ * empty. */
 static uint32_t fullest(const struct changing *c, uint32_t from, uint32_t to) {
     uint32_t best = from;
     int64_t least = INT64_MAX;
@@ -449,7 +452,8 @@ static uint32_t fullest(const struct changing *c, uint32_t from, uint32_t to) {
     return best;
 }
 
-/* Brings so many clusters behind the infeasible ones, from the fullest domains each time. */
+/* Brings `wanted` clusters of `remove` behind the infeasible ones, each time one of the fullest
+ * domains. */
 static void choose_removed(struct changing *c, uint32_t wanted) {
     for (uint32_t i = 0; i < wanted && wanted < c->remove_count - c->infeasible; i++) {
         const uint32_t at = c->infeasible + i;
@@ -458,8 +462,9 @@ static void choose_removed(struct changing *c, uint32_t wanted) {
     }
 }
 
-/* Removes clusters that do not fit, and adds or removes as many as the number asks for; the plan's
- * other changes are voluntary and come later. Makes all changes if hard terms let in too few. */
+/* Removes clusters that do not fit, and adds or removes as many as the planned number needs; the
+ * plan's other changes are voluntary and come later. Makes all changes if hard terms let in too
+ * few. */
 static void move_forced(struct changing *c, uint32_t *slots) {
     struct placement_round *x = c->x;
     const uint32_t number = x->d.plan.selected_count, fit = x->d.current_count - c->infeasible;
@@ -474,7 +479,7 @@ static void move_forced(struct changing *c, uint32_t *slots) {
     } else {
         some = false;
         (void)moves_allowed(&x->o->moves, &x->q->settings->moves, &(struct moves_wish){0},
-                            x->q->now_ms, &never); /* nothing waits any more */
+                            x->q->now_ms, &never); /* no move waits any more */
     }
     x->ret->waiting = c->add_count - added;
     x->ret->waits = x->ret->waiting > 0 ? OWNED_WAITS_SETTLE : OWNED_WAITS_NOT;
@@ -499,8 +504,8 @@ static void hold(struct placement_round *x, uint32_t waiting, int64_t wait_ms) {
 
 enum { TRIES = 32 };
 
-/* Exchanges remove[at] for the first of add[made..to) that hard terms let in. `tries` bounds how
- * often skews, the most expensive step, are still counted. */
+/* Exchanges remove[at] for the first of add[made..to) that hard terms let in. *tries limits how
+ * often it counts skews, the most expensive step. */
 static bool exchange_one(struct changing *c, uint32_t at, uint32_t made, uint32_t to,
                          uint32_t *tries) {
     struct placement_round *x = c->x;
@@ -527,8 +532,9 @@ static bool exchange_one(struct changing *c, uint32_t at, uint32_t made, uint32_
     return false;
 }
 
-/* Exchanges one more, after `made` others, within the first `to` of both lists: one of the fullest
- * domains if hard terms allow it, otherwise the next that they allow. */
+/* Exchanges one more pair, after `made` others, within the first `to` of both lists. It removes a
+ * cluster of the fullest domains if hard terms allow that, otherwise the next one that they
+ * allow. */
 static bool exchange(struct changing *c, uint32_t made, uint32_t to) {
     const uint32_t *const remove = c->remove + c->infeasible;
     const uint32_t first = fullest(c, c->infeasible + made, c->infeasible + to) - c->infeasible;
@@ -538,7 +544,7 @@ static bool exchange(struct changing *c, uint32_t made, uint32_t to) {
         return true;
     tries = TRIES;
     for (uint32_t at = made; at < to && at < made + TRIES && tries > 0; at++)
-        if (plan_counts_leaf(c->counts, remove[at]) != leaf && /* the others are alike */
+        if (plan_counts_leaf(c->counts, remove[at]) != leaf && /* clusters of `leaf` are alike */
             exchange_one(c, at, made, to, &tries))
             return true;
     return false;
@@ -600,7 +606,7 @@ static int find_target(struct placement_round *x) {
     if (c.forced || c.add_count == 0)
         move_forced(&c, slots);
     else if (x->is.spread.reason == OCM_SPREAD_KEY_UNKNOWN)
-        hold(x, 0, INT64_MAX); /* the key is unknown, so the plan is not what was meant */
+        hold(x, 0, INT64_MAX); /* the key is unknown, so the plan is not the intended one */
     else
         move_some(&c, slots);
     return 0;
@@ -617,7 +623,8 @@ static bool is_decided(const struct placement_round *x, uint8_t *flags) {
     return same;
 }
 
-/* Groups the clusters as OCM would if there were no other clusters and no terms: it selects all. */
+/* Groups the target's clusters as OCM would without other clusters and without terms: it then
+ * selects all. */
 static int group_target(struct placement_round *x) {
     struct placement alone = x->is.placement;
     struct ocm_decision d;

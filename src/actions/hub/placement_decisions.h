@@ -8,7 +8,7 @@
  * create, patch, delete; placementdecisions/status patch; placements/finalizers update where the
  * API server checks blockOwnerDeletion.
  *
- * Threads: works on the client's and the planner's.
+ * Threads: works on the client's thread and on the planner's.
  */
 #pragma once
 
@@ -24,13 +24,13 @@ struct placement_decisions;
 struct placement_history;
 
 struct placement_decisions_options {
-    struct fleet *fleet;            /* borrowed until placement_decisions_free(), as what follows */
+    struct fleet *fleet; /* borrowed until placement_decisions_free(), as the members below */
     struct policy_source *policies; /* NULL: no policies */
     bool (*is_synced)(void *ctx);   /* are both synced? */
     void *ctx;
     struct kube_client *client;        /* of the hub */
     struct writer *writer;             /* the client's */
-    const struct elector *elector;     /* who may write; NULL: every replica */
+    const struct elector *elector;     /* the leader writes; NULL: every replica */
     struct event_recorder *events;     /* NULL: no Events */
     struct placement_history *history; /* NULL: no history */
     struct owned_settings settings;

@@ -10,13 +10,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A move; the eviction chose its place. */
+/* A move; the eviction has chosen its place in `moves`. */
 struct kept_move {
     uint32_t record; /* record id + 1; 0: the place is empty */
     int64_t wall_ms;
     const char *reason, *result;
     uint32_t added, removed, added_more, removed_more;
-    char *names; /* owned: the added first, each followed by a NUL; NULL: no names */
+    char *names; /* owned: added clusters, then removed ones; a NUL after each; NULL: no names */
     size_t names_n;
 };
 
@@ -31,7 +31,7 @@ struct kept_placement {
 };
 
 struct placement_history {
-    struct mutex mutex; /* guards what follows */
+    struct mutex mutex; /* guards the members below */
     bool leads;
     struct pool placements;
     struct hashmap index;
@@ -104,7 +104,8 @@ static uint32_t make(struct placement_history *h, const struct key *key) {
     return id;
 }
 
-/* Empties the place of the oldest move; the eviction gives it away at the namespace's turn. */
+/* Empties the place of the Placement's oldest move. The eviction reuses the place when the
+ * namespace must lose a move. */
 static void forget_move(struct placement_history *h, struct kept_placement *p) {
     struct kept_move *move = &h->moves[p->places[p->first]];
     free(move->names);
@@ -189,7 +190,7 @@ static bool fill(struct kept_move *move, const struct owned_moves *begun) {
     move->names = move->names_n > 0 ? malloc(move->names_n) : NULL;
     if (move->names != NULL)
         (void)put_names(put_names(move->names, begun->added, move->added), begun->removed,
-                        move->removed); /* the end is of no use */
+                        move->removed); /* the end is not needed */
     return move->names != NULL || move->names_n == 0;
 }
 
@@ -198,7 +199,7 @@ static void add_move(struct placement_history *h, uint32_t id, const struct kept
     const uint32_t at = eviction_place(h->eviction, hash_str((struct str){p->key, p->namespace_n}));
     const uint32_t owner = h->moves[at].record;
     if (owner != 0)
-        forget_move(h, placement_at(h, owner - 1)); /* also its oldest, as the namespace's oldest */
+        forget_move(h, placement_at(h, owner - 1)); /* the namespace's oldest is its oldest, too */
     if (p->count == LIMIT_MOVES_OF_ONE)
         forget_move(h, p);
     h->moves[at] = *move;
@@ -245,7 +246,7 @@ static void set_standing(struct kept_placement *p, const struct owned_answer *a,
                                               .wall_ms = wall_ms};
 }
 
-/* A look that failed begins no move. */
+/* Do moves begin? Not if the look failed. */
 static bool begins(const struct owned_answer *a) {
     return a->moves > 0 && a->result != OWNED_FAILED;
 }

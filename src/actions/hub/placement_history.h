@@ -4,9 +4,10 @@
  * with the Placement; another uid is another Placement.
  *
  * A move is recorded when it is decided, before it is written; so is a change of the result without
- * a move, for example to "Kept". It keeps the last LIMIT_MOVES_OF_ONE of a Placement and
- * LIMIT_MOVES of all: then the namespace with most moves loses its oldest (explain/eviction.h), so
- * nobody pushes out the moves of others. A record takes constant time, apart from its names.
+ * a move, for example to "Kept". The history keeps the last LIMIT_MOVES_OF_ONE moves of a
+ * Placement, and LIMIT_MOVES of all. Beyond that the namespace with most moves loses its oldest
+ * move (explain/eviction.h), so nobody pushes out the moves of others. A record takes constant
+ * time, apart from its names.
  *
  * Memory: at most about 1.3 KiB a move, usually 200 bytes; and 200 bytes a Placement.
  *
@@ -23,7 +24,7 @@ struct placement_history;
 
 /* Does not lead at first, so it records nothing. Returns 0 or -ENOMEM. */
 int placement_history_new(struct placement_history **ret, struct err *err) MUST_CHECK;
-void placement_history_free(struct placement_history *h); /* NULL is fine for all but _read() */
+void placement_history_free(struct placement_history *h); /* all but _read() accept NULL */
 
 /* A term of leadership begins or ends: forgets everything. */
 void placement_history_lead(struct placement_history *h, bool leads);
@@ -39,7 +40,7 @@ struct placement_standing {
     const char *waits;  /* ... for "settleAfter" or "movesPerMinute"; or "write": a write is to be
                            made or seen; NULL: waits for nothing */
     int64_t wait_ms;    /* how long moves wait, from wall_ms; INT64_MAX: not known */
-    int64_t wall_ms;    /* when that was, since 1970 */
+    int64_t wall_ms;    /* time of the look, since 1970 */
 };
 
 /* Records the answer of one look. Records nothing for a deleted Placement, or while not leading.
@@ -53,9 +54,9 @@ void placement_history_forget(struct placement_history *h, struct str namespace,
 struct placement_move {
     int64_t wall_ms;
     const char *reason; /* as owned_reason_names; NULL: nothing moved, the result changed */
-    const char *result; /* as in the standing */
-    const struct str *added, *removed;                             /* the first of them */
-    uint32_t added_count, removed_count, added_more, removed_more; /* kept; left out */
+    const char *result; /* as in struct placement_standing */
+    const struct str *added, *removed;                             /* the first names */
+    uint32_t added_count, removed_count, added_more, removed_more; /* numbers kept; left out */
 };
 
 struct placement_told {
@@ -64,7 +65,7 @@ struct placement_told {
     struct placement_standing standing;
     const struct placement_move *moves; /* the oldest first */
     uint32_t move_count;
-    uint64_t forgotten; /* older ones */
+    uint64_t forgotten; /* number of older moves */
 };
 /* Copies the history into the arena. Returns 0 or -ENOMEM. */
 int placement_history_read(struct placement_history *h, struct str namespace, struct str name,

@@ -10,17 +10,17 @@
 #include <stdlib.h>
 
 enum {
-    VIEW_MS = 5,            /* how long a view may hold up the watch, plus one plan */
-    REST_MS = 50,           /* how long the watch has afterwards, at most */
+    VIEW_MS = 5,            /* a view may delay the watch for so long, plus one plan */
+    REST_MS = 50,           /* the longest rest for the watch afterwards */
     POLL_MS = 1000,         /* how often to check if policies have changed */
     RETRY_MS = 60000,       /* after a plan that failed; doubles */
     RETRY_MAX_MS = 3600000, /* ... up to this */
     PLAN_BYTES = 256 << 20,
-    /* 25 ms at 5 ns a step; plus 20 ms for columns, trees and the order of clusters, which only the
-     * first user pays, at 20 ns a step: no wait is longer than 50 ms. */
+    /* PLAN_STEPS: 25 ms at 5 ns a step. KEY_STEPS: 20 ms at 20 ns a step, for columns, trees and
+     * the order of clusters, which only their first user makes. So no wait is longer than 50 ms. */
     PLAN_STEPS = 5000000,
     KEY_STEPS = 1000000,
-    TURN_STEPS = 100000, /* of plans: a namespace loses a turn for each of these */
+    TURN_STEPS = 100000, /* a namespace loses a turn each time its plans have taken so many */
 };
 
 const struct event_reason planner_reasons[PLANNER_REASONS] = {
@@ -167,8 +167,8 @@ static bool find_keys(struct planner *p, uint64_t **ret, uint32_t *ret_count) {
 
 enum { SWEEP_RETRY_MS = 1000 };
 
-/* Looks for items of no Placement. Lists the Placements' keys again for each write: a Placement may
- * have come meanwhile. */
+/* Looks for items that belong to no Placement. Lists the Placements' keys again for each write:
+ * there may be a new Placement by then. */
 static int sweep(struct planner *p, struct planner_record *r, const struct owned_question *q,
                  struct owned_answer *ret, struct err *err) {
     uint64_t *keys;
@@ -245,18 +245,19 @@ static void note_urgent(struct planner_record *r, const struct owned_answer *a) 
     r->urgent = lost || (r->urgent && (writes || a->write_is_out));
 }
 
-/* The mutex is held. The answer is out of date if a write was taken meanwhile. */
+/* Publishes the look's answer; the mutex is held. If a write was taken meanwhile, the answer is out
+ * of date and is dropped. Returns true if there is a new write to offer. */
 static bool publish(struct planner *p, uint32_t id, struct owned_answer *a, uint64_t takes) {
     struct planner_record *r = planner_record(p, id);
     owned_write_done(&r->pending);
     if (r->takes != takes) {
         owned_write_done(&a->write);
-        return false; /* the write's end marks it */
+        return false; /* the end of that write marks the Placement again */
     }
     r->pending = a->write;
     r->planned = true;
     if (!a->write_is_out && r->written != 0)
-        planner_set_waits(p, id, STR("")); /* it is seen, or too old to wait for */
+        planner_set_waits(p, id, STR("")); /* its write is seen, or too old to wait for */
     if (!a->write_is_out || a->write.item.n > 0)
         planner_set_waits(p, id, a->write.item.n > 0 ? strbuf_str(&a->write.object) : STR(""));
     if (r->failures == 0 || a->has_key)
@@ -335,7 +336,7 @@ static void mark_all(struct planner *p) {
     fleet_placements_each(&view, mark_visited, p);
     fleet_view_close(&view);
     mutex_lock(&p->mutex);
-    planner_mark_sweep(p); /* it waits until all of these are planned */
+    planner_mark_sweep(p); /* the sweep waits until all of these are planned */
     mutex_unlock(&p->mutex);
 }
 
@@ -357,7 +358,7 @@ static void mark_due(struct planner *p) {
     mutex_unlock(&p->mutex);
 }
 
-/* Holds the newest set of policies. Returns true if it is another one. */
+/* Holds the newest set of policies. Returns true if the set is a new one. */
 static bool policies_changed(struct planner *p) {
     if (p->options.policies == NULL)
         return false;
@@ -381,9 +382,10 @@ static uint32_t take_dirty(struct planner *p) {
     return id;
 }
 
-/* A watch that waits for the view gets the lock once, and then reads its next event: without a rest
- * it would show one event for each plan, and a namespace with long plans would hold up the events
- * of all. Namespaces with short plans need not wait for the rest to end. */
+/* Begins a rest from planning after a view. When a view ends, a waiting watch gets the lock once,
+ * and then reads its next event: without a rest it would apply only one event for each plan, and a
+ * namespace with long plans would delay everybody's events. Namespaces with short plans need not
+ * wait for the end of the rest. */
 static void begin_rest(struct planner *p, int64_t until_ms) {
     const int64_t now = now_ms(p), over_ms = now - until_ms;
     if (over_ms > 0)

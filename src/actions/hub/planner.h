@@ -1,9 +1,9 @@
 /*
- * Decides the Placements that Evenkeel owns (hub/owned.h), each again when something that it
- * depends on changes or a time has come. It has its own thread: a plan takes longer than the thread
- * of watches and Leases may wait. It keeps each Placement's next write until the writer takes it.
- * If the object has changed by then, the Placement is planned again; all items of one
- * AddOnPlacementScore go in one write (hub/planner_take.c).
+ * Decides the Placements that Evenkeel owns (hub/owned.h), and each again when one of its inputs
+ * changes, or at a set time. It has its own thread: a plan takes longer than the thread of watches
+ * and Leases may wait. It keeps each Placement's next write until the writer takes it. If the
+ * object has changed by then, the Placement is planned again; all items of one AddOnPlacementScore
+ * go in one write (hub/planner_take.c).
  *
  *     the fleet's watch -> planner_changed() -> [thread: a view, owned_look()] -> on_ready()
  *     -> planner_next() -> planner_take() -> planner_ended() -> the watch shows what was written
@@ -14,10 +14,10 @@
  * on the hub.
  *
  * Threads: all calls from any thread. The planner's mutex is taken under the fleet's lock, and
- * never the other way round. Planning does not hold it; making the write of an AddOnPlacementScore
- * and finding Placements whose time has come do.
+ * never the other way round. Planning does not hold the mutex. Making the write of an
+ * AddOnPlacementScore holds it, and so does finding Placements that are due.
  *
- * In mode Scores planner_scored() reports items that came or went; the planner removes the items of
+ * In mode Scores planner_scored() reports added and removed items; the planner removes the items of
  * Placements that no longer exist (hub/scored_sweep.h).
  *
  * Metrics: evenkeel_placements{mode,spread}, evenkeel_placements_refused_clusters,
@@ -38,7 +38,7 @@
 struct planner;
 
 struct planner_options {
-    struct fleet *fleet;            /* borrowed until planner_free(), as what follows */
+    struct fleet *fleet;            /* borrowed until planner_free(), as the members below */
     struct policy_source *policies; /* NULL: no policies */
     struct owned_settings settings;
     /* Are all inputs of decisions synced? */
@@ -52,7 +52,7 @@ struct planner_options {
     int64_t (*wall_us)(void);          /* NULL: kube_wall_us */
 };
 
-/* The reasons of its Events, for the documents. */
+/* The reasons of the planner's Events, for the documents. */
 enum planner_reason {
     PLANNER_SPREAD,
     PLANNER_MOVED,

@@ -10,7 +10,7 @@
 #include "hub/planner.h"
 #include "hub/scored_sweep.h"
 
-/* How a Placement counts. */
+/* The share of one Placement in the metrics. */
 struct planner_counts {
     bool owned, scored, own_terms, skewed;
     uint32_t waiting, refused;
@@ -36,7 +36,7 @@ void planner_metrics_look(struct planner_metrics *m, const struct owned_answer *
 /* Reports of the writer about a write, until the planner's thread reads them. */
 struct planner_news {
     bool taken, ended;
-    struct owned_write write; /* that was taken, without path and body */
+    struct owned_write write; /* the write that was taken, without path and body */
     int64_t taken_ms, ended_ms;
     enum write_end end;
     int status;
@@ -47,7 +47,7 @@ struct planner_record {
     struct strbuf name; /* "NAMESPACE/NAME"; "/": the sweep of scores, which is no Placement */
     struct turn dirty;  /* waits in planner.dirty until it is planned */
     bool offered;       /* is in the list of pending writes, linked by `next` */
-    bool urgent;        /* it leaves clusters that no longer fit */
+    bool urgent;        /* the Placement leaves clusters that no longer fit */
     bool planned;       /* was planned at least once */
     uint32_t next;
     uint32_t failures;          /* failed plans in a row */
@@ -55,18 +55,18 @@ struct planner_record {
     struct owned_write pending; /* to be taken */
     struct planner_news news;
     bool has_key;
-    struct injected_key key; /* of its items: planner_scored() finds it by this key */
+    struct injected_key key; /* of the Placement's items: planner_scored() finds the record by it */
     bool has_noted_key;      /* the key in its annotation, whose items are in use, too */
     struct injected_key noted_key;
-    struct strbuf waits; /* "CLUSTER/RESOURCE" of an AddOnPlacementScore that it wants to write, or
-                            has written and not seen; the first waiting record is indexed, the
-                            others follow it */
+    struct strbuf waits; /* "CLUSTER/RESOURCE" of an AddOnPlacementScore that the Placement wants to
+                            write, or has written and not seen; the index has the first record that
+                            waits for it, the others follow */
     uint32_t next_waiting; /* POOL_NONE: none */
     uint64_t written;      /* hash of the object's version from which its last write was made; 0: no
                               write is under way or unseen */
     bool under_way;        /* its write has not ended: keep it, take no other */
     uint32_t next_joined;  /* the next record that shares the write; POOL_NONE: none */
-    /* The thread's. */
+    /* For the thread alone. */
     struct owned owned;
     struct planner_counts counts;
     int64_t wake_ms; /* INT64_MAX: waits for no time */
@@ -75,7 +75,7 @@ struct planner_record {
 struct planner {
     struct planner_options options;
     pthread_t thread;
-    struct mutex mutex; /* guards what is below */
+    struct mutex mutex; /* guards the members below */
     struct condition wake;
     bool stopping, leads, restart, all_dirty;
     struct pool records;                      /* records are freed by the thread alone */
@@ -84,11 +84,11 @@ struct planner {
     uint32_t first_ready, last_ready;         /* pending writes; POOL_NONE */
     struct denied_objects denied;
     int64_t again_ms; /* when to mark all again after a lack of memory; INT64_MAX: never */
-    /* The thread's. */
+    /* For the thread alone. */
     struct arena arena;
     struct policies *held;
     int64_t next_wake_ms, slowest_ms, answered_ms;
-    int64_t rest_until_ms; /* until then owners that lost a turn are not planned */
+    int64_t rest_until_ms; /* until then namespaces that lost a turn are not planned */
     struct score_sweep sweep;
     struct planner_metrics metrics;
 };
@@ -103,13 +103,13 @@ static inline struct planner_record *planner_record(const struct planner *p, uin
     return pool_at(&p->records, id);
 }
 
-/* The mutex is held for all of these. */
+/* Call all of these with the mutex held. */
 
 /* Returns POOL_NONE if the Placement has no record. */
 uint32_t planner_find(const struct planner *p, struct planner_key key);
 /* Puts a Placement into the list of pending writes; it must not be there. */
 void planner_offer(struct planner *p, uint32_t id);
-/* Takes the first of that list; POOL_NONE: the list is empty. */
+/* Takes the first Placement out of that list; POOL_NONE: the list is empty. */
 uint32_t planner_take_offer(struct planner *p);
 /* Takes the Placement to plan next; POOL_NONE: none waits. */
 uint32_t planner_take_dirty(struct planner *p);
@@ -125,10 +125,12 @@ void planner_take_write(struct planner *p, uint32_t id, const struct fleet_view 
                         struct write *ret);
 /* Reports the write's result to the Placement and to those that share the write. */
 void planner_end_write(struct planner *p, uint32_t id, const struct write_result *result);
-/* Returns the first that waits for the object, or POOL_NONE; others follow by next_waiting. */
+/* Returns the first record that waits for the object, or POOL_NONE; others follow by
+ * next_waiting. */
 uint32_t planner_first_waiting(const struct planner *p, struct str object);
 void planner_mark_waiting(struct planner *p, struct str object);
-/* Sets the key by which planner_scored() finds it, and the object that it waits for ("": none). */
+/* Set the key by which planner_scored() finds the record, and the object for which the record waits
+ * ("": none). */
 void planner_set_key(struct planner *p, uint32_t id, const struct injected_key *key,
                      const struct injected_key *noted);
 void planner_set_waits(struct planner *p, uint32_t id, struct str object);

@@ -86,7 +86,7 @@ void planner_mark(struct planner *p, uint32_t id) {
     condition_signal(&p->wake);
 }
 
-enum { MEMORY_MS = 1000 }; /* until a Placement that found no memory is tried again */
+enum { MEMORY_MS = 1000 }; /* after a lack of memory, until all Placements are marked again */
 
 void planner_mark_name(struct planner *p, struct planner_key key) {
     uint32_t id = planner_find(p, key);
@@ -157,7 +157,8 @@ static void mark_waiting(struct planner *p, struct planner_key object) {
         planner_mark(p, id);
 }
 
-/* If the first stops to wait, the next one takes its place in the index. */
+/* Ends a record's wait for its object. If the record is the first, the next one takes its place in
+ * the index. */
 static void stop_waiting(struct planner *p, uint32_t id) {
     struct planner_record *r = planner_record(p, id);
     const struct planner_key object = planner_key_of(strbuf_str(&r->waits));
@@ -172,7 +173,7 @@ static void stop_waiting(struct planner *p, uint32_t id) {
         if (at != POOL_NONE)
             planner_record(p, at)->next_waiting = r->next_waiting;
     }
-    /* its write will not be seen any more: the others need not wait for it */
+    /* the record's write will not be seen any more: the others need not wait for it */
     if (r->written != 0)
         planner_mark_waiting(p, strbuf_str(&r->waits));
     r->written = 0;
@@ -199,7 +200,7 @@ void planner_set_waits(struct planner *p, uint32_t id, struct str object) {
     const uint32_t first = first_waiting(p, key);
     strbuf_append_str(&r->waits, object);
     if (strbuf_failed(&r->waits)) {
-        strbuf_done(&r->waits); /* it looks again after a while */
+        strbuf_done(&r->waits); /* the Placement is planned again after a while */
         return;
     }
     r->next_waiting = POOL_NONE;

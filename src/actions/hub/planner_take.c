@@ -2,9 +2,9 @@
  * Makes each write when the writer takes it, from the object as it is then.
  *
  * All items that Placements want of one AddOnPlacementScore go in one write. Until that write is
- * seen, the object gets no other write, which would be made from an old version. Placements that
- * want the object meanwhile are planned again when the write is seen; the first of them takes the
- * items of the others along.
+ * seen, the object gets no other write, because it would be made from an old version. Placements
+ * that want the object meanwhile are planned again when the write is seen; the first of them takes
+ * the items of the others along.
  */
 #include "base/hash.h"
 #include "base/limits.h"
@@ -89,7 +89,8 @@ static uint32_t gather(const struct planner *p, uint32_t first, uint32_t item_co
     return count;
 }
 
-/* All of them share the write from now on. The first gets its result, and passes it on. */
+/* All these records share the write from now on. The first gets the write's result, and passes it
+ * on. */
 static void join_write(struct planner *p, const uint32_t *ids, uint32_t count, struct str version) {
     for (uint32_t i = 0; i < count; i++) {
         struct planner_record *r = planner_record(p, ids[i]);
@@ -139,7 +140,7 @@ void planner_take_write(struct planner *p, uint32_t id, const struct fleet_view 
         owned_write_done(&r->pending);
         planner_mark(p, id);
     } else if (r->pending.what != OWNED_NOTHING) {
-        if (r->pending.what == OWNED_SCORE) { /* of the sweep */
+        if (r->pending.what == OWNED_SCORE) { /* a write of the sweep */
             planner_set_waits(p, id, strbuf_str(&r->pending.object));
             r->written = r->waits.n > 0 ? hash_str(strbuf_str(&r->pending.version)) | 1 : 0;
         }

@@ -1,7 +1,7 @@
 /*
- * Removes our items from AddOnPlacementScores once no Placement uses them: it was deleted, lost its
- * terms, or is in another mode. Each write is for one object; the objects stay. If scores are off
- * (ocm.scores) it does nothing: there is no permission to write them.
+ * Removes our items from AddOnPlacementScores once no Placement uses them: the Placement was
+ * deleted, lost its terms, or is in another mode. Each write is for one object; the objects stay.
+ * If scores are off (ocm.scores) it does nothing: there is no permission to write them.
  *
  * A sweep first finds all objects that have items with unused keys; then each look handles the next
  * object, with the keys in use at that time. Not thread-safe.

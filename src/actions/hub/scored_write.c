@@ -262,7 +262,7 @@ static void put_policy(const struct edited *e, struct json_writer *w) {
     json_end_object(w);
 }
 
-/* A merge patch for exactly this version: it replaces whole lists. */
+/* Writes a merge patch for exactly this version, because it replaces whole lists. */
 static void put_injection(struct placement_round *x, const struct edited *e,
                           struct json_writer *w) {
     json_begin_object(w);

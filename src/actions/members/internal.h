@@ -11,13 +11,13 @@
 /* A resource that only some nodes have, on one of them. */
 struct scalar_room {
     uint32_t name; /* of strings; one reference */
-    uint32_t at;   /* of contents.scalars, while nothing is unsorted */
+    uint32_t at;   /* index in contents.scalars, while nothing is unsorted */
     int64_t has;
     __int128 used; /* out of date while contents.miscounted */
 };
 /* A node, or a name that bound pods have as their node; sums are exact, whatever pods request. Only
- * existing nodes are in the topology: whoever may create pods can name any number of others, which
- * no question walks. */
+ * existing nodes are in the topology: whoever may create pods can name any number of other nodes,
+ * and no question walks over these. */
 struct node_rooms {
     uint32_t name;             /* of strings; one reference */
     uint32_t holders;          /* pods, and callers that add a pod */
@@ -27,7 +27,7 @@ struct node_rooms {
     struct scalar_room *scalars; /* sorted by name; owned */
     uint32_t scalar_count;
     uint32_t zone;  /* of zones; INTERN_NONE: no such node */
-    uint32_t row;   /* while nothing is unsorted */
+    uint32_t row;   /* of the columns, while nothing is unsorted */
     uint64_t order; /* counter when the node came to its zone */
 };
 
@@ -40,14 +40,14 @@ struct request_vector {
     uint64_t hash;
     uint32_t references, scalar_count;
     int64_t native[NODE_NATIVES];   /* at least 1 pod */
-    int64_t beyond;                 /* so much more of each scalar */
+    int64_t beyond;                 /* added to the request of each scalar */
     struct scalar_request *scalars; /* sorted by name; owned */
 };
 
 /* A bound pod that has not finished. */
 struct bound_pod {
     struct hash128 key; /* of its namespace and name */
-    uint32_t room;      /* of its node; held */
+    uint32_t room;      /* the node's room; held */
     uint32_t vector;
 };
 
@@ -64,8 +64,8 @@ struct owned_object {
     struct label_set labels;
     bool has_since;
 };
-/* All objects of one kind. Those of an owner are in a list, whose first object is found by
- * namespace and owner: objects of others cost a question nothing. */
+/* All objects of one kind. The objects of an owner are in a list; its first object is found by
+ * namespace and owner. So objects of others cost a question nothing. */
 struct object_table {
     struct pool objects;
     struct hashmap index, owners; /* `owners`: the first objects */
@@ -102,7 +102,7 @@ struct member_contents {
 
     /* Nodes in the order in which components are placed; all owned. */
     bool unsorted;   /* the rest is out of date */
-    bool miscounted; /* so is scalar_room.used; implies unsorted */
+    bool miscounted; /* scalar_room.used is out of date, too; implies unsorted */
     uint32_t count, cap;
     uint32_t *slots, *room_of, *scalar_begin;
     int64_t *native[NODE_NATIVES];
@@ -116,20 +116,20 @@ struct member_contents {
 
 /* Returns the room of a node's name, or POOL_NONE. */
 uint32_t rooms_find(const struct member_contents *c, struct str name);
-/* The same, made if necessary, and held; POOL_NONE without memory. */
+/* Returns the room, made if necessary, and holds it; POOL_NONE without memory. */
 uint32_t rooms_hold(struct member_contents *c, struct str name);
 /* Frees the room if it has no node and no holder left. */
 void rooms_unhold(struct member_contents *c, uint32_t room);
 /* Add or remove a pod's requests. */
 void rooms_add(struct member_contents *c, uint32_t room, uint32_t vector);
 void rooms_remove(struct member_contents *c, uint32_t room, uint32_t vector);
-/* Counts scalars again if nodes have got resources since: one pass over all pods. */
+/* Counts scalars again if nodes have got resources since the last count: one pass over all pods. */
 void rooms_recount(struct member_contents *c);
 /* Sets the node, new or changed, of a held room; the caller sets its slot. Returns 0, or -ENOMEM,
  * which changes nothing. */
 int rooms_set_node(struct member_contents *c, uint32_t room, const struct node *node,
                    struct arena *arena) MUST_CHECK;
-/* The node is gone; its pods, and with them its room, stay. */
+/* Call it when the node is gone. Its pods stay, and with them its room. */
 void rooms_clear_node(struct member_contents *c, uint32_t room);
 /* Gives memory back, if there are no rooms. */
 void rooms_trim(struct member_contents *c);
@@ -145,7 +145,7 @@ void rows_refresh(struct member_contents *c, uint32_t room);
 
 /* ---- pods.c ---- */
 
-/* Returns 0, or -ENOMEM, which removes the pod. */
+/* Returns 0, or -ENOMEM: the pod is then removed. */
 int bound_pods_apply(struct member_contents *c, const struct karmada_pod *pod) MUST_CHECK;
 void bound_pods_remove(struct member_contents *c, struct str namespace, struct str name);
 void bound_pods_drop(struct member_contents *c, uint32_t id);
@@ -164,7 +164,7 @@ struct kept_object {
 };
 void workloads_init(struct member_contents *c);
 void workloads_done(struct member_contents *c);
-/* Returns 0, or -ENOMEM or -E2BIG (LIMIT_MEMBER_OBJECT), which remove the object. */
+/* Returns 0, or -ENOMEM or -E2BIG (LIMIT_MEMBER_OBJECT): the object is then removed. */
 int workloads_apply(struct member_contents *c, int table,
                     const struct kept_object *object) MUST_CHECK;
 void workloads_remove(struct member_contents *c, int table, struct str namespace, struct str name);
@@ -175,7 +175,7 @@ uint64_t workloads_bytes(const struct member_contents *c);
 
 void quotas_init(struct member_contents *c);
 void quotas_done(struct member_contents *c);
-/* Returns 0, or -E2BIG or -ENOMEM, which remove the quota. */
+/* Returns 0, or -E2BIG or -ENOMEM: the quota is then removed. */
 int quotas_apply(struct member_contents *c, const struct quota *from,
                  struct arena *arena) MUST_CHECK;
 void quotas_remove(struct member_contents *c, struct str namespace, struct str name);

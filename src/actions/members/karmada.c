@@ -38,7 +38,7 @@ struct tracked {
     bool has_access;  /* ... with credentials */
     bool is_foreign;  /* the name is that of a configured member */
     uint64_t access;  /* hash of the credentials */
-    uint64_t asked;   /* the place that they are for */
+    uint64_t asked;   /* the place for which they are */
     int64_t again_ms; /* when its Secret is due */
     int64_t read_ms;  /* when its Secret was read last */
     uint64_t said;    /* hash of the last message; 0: none */
@@ -52,7 +52,7 @@ struct karmada_members {
     uint32_t count, cap, reading;
     uint64_t seen; /* the last applied change of the Clusters */
     bool followed; /* each Cluster is tracked */
-    bool tried;    /* ... or they could not be listed for long enough */
+    bool tried;    /* ... or the Clusters could not be listed for too long */
     int64_t started_ms;
     _Atomic bool listed;
 };
@@ -113,8 +113,8 @@ static void take_access_away(struct tracked *t, const struct err *err) {
     log_once(t, err);
 }
 
-/* The old objects may be another cluster's. No answer uses them while the Secret is read, however
- * long that takes. */
+/* Takes the access away: the old objects may be another cluster's, and no answer must use them
+ * while the Secret is read, however long that takes. */
 static void leave_place(struct tracked *t) {
     LOG_I("a cluster of Karmada has another address: it is not known until its Secret is read",
           LOG_STR("member", t->cluster.meta.name));
@@ -184,7 +184,7 @@ static void end_reading(struct tracked *t) {
     kube_fetch_forget(&t->secret);
 }
 
-/* Does its member get no events? Perhaps its token is not valid any more. */
+/* Does the Cluster's member get no events? Perhaps its token is not valid any more. */
 static bool is_troubled(const struct tracked *t) {
     struct member *member = members_hold(t->owner->options.members, t->cluster.meta.name);
     if (member == NULL)
@@ -218,7 +218,7 @@ static uint32_t find_tracked(const struct karmada_members *k, struct str name, b
     return (uint32_t)sorted_place(k->items, k->count, tracked_name, name, ret_found);
 }
 
-/* Sets a new or changed Cluster. A request under way was for the old one. */
+/* Sets a new or changed Cluster; its Secret is then read anew. Returns false without memory. */
 static bool set_cluster(struct tracked *t, const struct known_cluster *from) {
     struct arena arena;
     struct member_cluster cluster;
@@ -279,7 +279,8 @@ static bool take_cluster(struct karmada_members *k, const struct known_cluster *
     return taken;
 }
 
-/* Returns false if some are missing. Cancels no requests, because the informer's lock is held. */
+/* Returns false if some Clusters could not be tracked. Cancels no requests, because the informer's
+ * lock is held. */
 static bool take_clusters(struct karmada_members *k, const struct clusters *c) {
     bool all = true;
     for (uint32_t i = 0; i < k->count; i++)

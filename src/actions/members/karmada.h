@@ -2,13 +2,13 @@
  * The member clusters of Karmada: a member for each Cluster object on Karmada's API server, asked
  * with the credentials of the Secret that the Cluster names (members/karmada_access.h).
  *
- * A Cluster is a member from the poll that sees it. It answers that it does not know until its
- * Secret has been read and it is listed, and while it has no API server or no usable credentials,
- * as in Pull mode: an unknown cluster would be an error, for which karmada-scheduler ignores the
- * answers for all clusters. karmada_members_find() also finds Clusters that no poll has seen yet.
- * If a configured member has the same name, it is used. While Karmada's API server is away, or does
- * not have the kind, which an aggregated API server serves, members stay, and an unknown name may
- * be a new Cluster's.
+ * A Cluster is a member from the poll that sees it. The member answers that the number is not known
+ * (-1) until its Secret has been read and its objects are listed, and while it has no API server or
+ * no usable credentials, as in Pull mode. A cluster that is no member would be an error, for which
+ * karmada-scheduler ignores the answers for all clusters. karmada_members_find() also finds
+ * Clusters that no poll has seen yet. If a configured member has the same name, it is used. While
+ * Karmada's API server is away, or does not have the kind (an aggregated API server serves it),
+ * members stay, and an unknown name may be a new Cluster's.
  *
  * Clusters are watched. Secrets are not, because that needs permission to list all of them: the
  * named Secret is read when the Cluster comes or changes, about every five minutes, and every half
@@ -17,7 +17,7 @@
  * without a token, takes the credentials away. So does another API server or proxy in the Cluster,
  * before its Secret is read: the old objects may be another cluster's.
  *
- * Threads: functions marked so from any, everything else from the thread of the set.
+ * Threads: functions marked "Any thread" from any; all others from the thread of the set.
  */
 #pragma once
 
@@ -30,7 +30,7 @@ struct karmada_members_options {
     struct members *members;          /* borrowed, as the client, until karmada_members_stop() */
     struct kube_client *client;       /* of Karmada's API server */
     struct member_access_rules rules; /* borrowed, too */
-    int64_t stale_after_ms; /* its silence after which Clusters are incomplete; 0: never */
+    int64_t stale_after_ms; /* after this silence the Clusters count as incomplete; 0: never */
     /* After how long karmada_members_listed() stops waiting for a first listing that fails;
      * KARMADA_LISTING_MS outside of tests. */
     int64_t listing_ms;
@@ -41,7 +41,8 @@ enum { KARMADA_LISTING_MS = 30000 };
 /* Begins to watch. Returns 0 or -errno. */
 int karmada_members_start(const struct karmada_members_options *options,
                           struct karmada_members **ret, struct err *err) MUST_CHECK;
-/* Adds, removes and changes members. About once a second, before members_poll(). NULL is fine. */
+/* Adds, removes and changes members. Call about once a second, before members_poll(). NULL is
+ * fine. */
 void karmada_members_poll(struct karmada_members *k);
 /* Are the Clusters listed and all their Secrets asked for, or has that taken too long? Once true it
  * stays true: later Clusters are not waited for. True for NULL. Any thread. */

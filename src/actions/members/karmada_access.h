@@ -28,24 +28,26 @@ struct member_cluster {
 
 /* Reads the next Cluster. Errors stay in the reader. */
 void member_cluster_decode(struct json_reader *r, struct member_cluster *ret);
-/* Copies it into an arena; of meta only name and uid. Returns false without memory. */
+/* Copies a Cluster into an arena; of `meta` only name and uid. Returns false without memory. */
 bool member_cluster_copy(const struct member_cluster *from, struct arena *arena,
                          struct member_cluster *ret);
 /* Do both, apart from the Secret's contents, lead to the same access? */
 bool member_cluster_same(const struct member_cluster *a, const struct member_cluster *b);
-/* Returns a hash of its API server and its proxy: where it differs, it may be another cluster. */
+/* Returns a hash of its API server and its proxy: with another hash it may be another member
+ * cluster. */
 uint64_t member_cluster_place(const struct member_cluster *c);
-/* Does it name an API server and a Secret? */
+/* Does the Cluster name an API server and a Secret? */
 bool member_cluster_has_access(const struct member_cluster *c);
 
 /* Limits which Secrets are read for Clusters, and where their tokens are sent. */
 struct member_access_rules {
-    /* The namespace where Karmada keeps them; other Secrets are refused. */
+    /* The namespace where Karmada keeps these Secrets; others are refused. */
     struct str secret_namespace;
     bool plain_http; /* send tokens over http://, too; in tests only */
 };
-/* May the Cluster's Secret be read? Everybody who may create a Cluster names any Secret and any
- * endpoint, and the Secret's token is sent there. Returns 0, or -EPERM with the reason. */
+/* May the Cluster's Secret be read? Everybody who may create a Cluster can name any Secret and any
+ * endpoint, and the Secret's token is sent to that endpoint. Returns 0, or -EPERM with the
+ * reason. */
 int member_cluster_check(const struct member_cluster *c, const struct member_access_rules *rules,
                          struct err *err) MUST_CHECK;
 

@@ -26,12 +26,12 @@ struct member {
     const char *role;           /* the same text */
     struct informer *informer;  /* owned */
     struct kube_access access;  /* without a server: no access */
-    struct member_loop *loop;   /* the loop that it has a place on; NULL: none yet */
+    struct member_loop *loop;   /* the loop on which it has a place; NULL: none yet */
     struct kube_client *client; /* owned; NULL: state files, or not begun */
     struct member *next;        /* owned: replaces this member once it is listed; NULL: none */
     int64_t begin_ms;           /* when it may try to begin */
     int64_t begun_ms;           /* when it began */
-    unsigned failures;          /* to begin, in a row */
+    unsigned failures;          /* failed attempts to begin, in a row */
     bool is_of_files;
     bool is_fixed;            /* from members_new(): it stays */
     _Atomic bool begun;       /* its watches have begun */
@@ -53,13 +53,14 @@ int member_begin(struct member *m, struct member_loop *loop, int64_t now_ms,
 /* Is its first listing under way, and still within its time? A late listing goes on, but the member
  * counts as tried from this call on. False for NULL. */
 bool member_is_starting(struct member *m, int64_t now_ms);
-/* It could not begin: counts as tried, and may begin again after a pause. */
+/* Call it if the member could not begin: it then counts as tried, and may begin again after a
+ * pause. */
 void member_put_off(struct member *m, int64_t now_ms);
 /* Call it about once a second: checks if it was silent for too long. */
 void member_poll(struct member *m);
 /* Stops its watches, and leaves its loop. Its objects stay. */
 void member_stop(struct member *m);
-/* Stops it, too. No caller may hold it. NULL is fine. */
+/* Stops the member, and frees it. No caller may hold it. NULL is fine. */
 void member_free(struct member *m);
 
 /* Makes the access, in the arena, of a source that is not files. Returns 0 or -errno. */
@@ -71,5 +72,5 @@ static inline bool member_has_access(const struct member *m) {
 }
 /* Do both have the same API server and proxy, and so the same cluster? */
 bool member_asks_same(const struct member *a, const struct member *b);
-/* Is it all listed, or was each kind tried? True without an access. */
+/* Was each kind listed, or at least tried? True without an access. */
 bool member_is_listed(const struct member *m);

@@ -71,7 +71,8 @@ static uint32_t place_of(const struct members *m, struct str name, bool *ret_fou
     return (uint32_t)sorted_place(m->items, m->count, name_of, name, ret_found);
 }
 
-/* Removes a member from reach; it ends when no caller holds it. NULL is fine. */
+/* Makes a member leave: no caller can find it any more, and it ends when no caller holds it. NULL
+ * is fine. */
 static void leave(struct members *m, struct member *member) {
     if (member == NULL)
         return;
@@ -82,7 +83,8 @@ static void leave(struct members *m, struct member *member) {
         list_append(&m->leaving, &next->link);
 }
 
-/* Callers only wait while a pointer is exchanged, not for memory. */
+/* Makes room for one more member. Callers wait only while a pointer is exchanged, not for
+ * memory. */
 static int grow(struct members *m, struct err *err) {
     if (m->count < m->cap)
         return 0;
@@ -100,7 +102,7 @@ static int grow(struct members *m, struct err *err) {
     return 0;
 }
 
-/* There must be room. */
+/* Inserts a member; the array must have room. */
 static void insert(struct members *m, uint32_t place, struct member *member) {
     rwlock_write(&m->lock);
     memmove(&m->items[place + 1], &m->items[place], (m->count - place) * sizeof(struct member *));
@@ -285,7 +287,7 @@ static void begin_more(struct members *m) {
 
 /* ---- replacing ---- */
 
-/* Are its objects still right? They are while it receives all changes. */
+/* Are the old member's objects still right? They are while it receives all changes. */
 static bool is_relied_on(const struct members *m, const struct member *old) {
     return member_state(old) == MEMBER_SYNCED &&
            (m->stale_after_ms > 0 ||

@@ -14,8 +14,8 @@
  * Sixteen members share a thread that talks to their API servers, each on one connection if the
  * server speaks HTTP/2. At most four make their first listings at the same time, so that a process
  * with many members starts within its memory. A listing that takes half a minute, for example
- * because the API server is silent, goes on beside the four, and is not waited for any more. A new
- * member takes the place of a removed one.
+ * because the API server is silent, goes on beside the four, and nothing waits for it any more. A
+ * new member takes the place of a removed one.
  *
  * Threads: members_hold() to members_listed(), and functions of a held member, from any thread
  * until members_stop(); everything else belongs to one thread.
@@ -30,7 +30,8 @@ struct members;
 struct member;
 
 /*
- * One of these texts, parsed; borrows from the text:
+ * A parsed text: NAME, NAME=KUBECONFIG, NAME=SERVER or NAME=SERVER,KUBECONFIG; the kubeconfig may
+ * be followed by #CONTEXT. Borrows from the text.
  */
 struct member_source {
     struct str name;
@@ -38,8 +39,8 @@ struct member_source {
     struct str kubeconfig; /* "": SERVER alone, state files, or members_use_cluster() */
     struct str context;    /* "": its current context */
 };
-/* Returns false if the name is empty or no DNS-1123 subdomain, or if no file or context follows its
- * sign. */
+/* Returns false if the name is empty or no DNS-1123 subdomain, or if no file or context follows
+ * '=', ',' or '#'. */
 bool member_source_parse(struct str text, struct member_source *ret);
 /* Is it the cluster of the state files, or of the process? */
 bool member_source_is_files(const struct member_source *source);
@@ -65,8 +66,8 @@ int members_use_cluster(struct members *m, const char *kubeconfig, const char *c
 struct informer *members_of_files(const struct members *m);
 /* Registers the metric, and begins to list and watch. */
 void members_start(struct members *m);
-/* Call it about once a second. Starts pending members, retries those that could not be watched,
- * which was logged, after a pause, and stops removed ones. */
+/* Call it about once a second. Starts pending members and stops removed ones. Retries, after a
+ * pause, members that could not be watched; that was logged. */
 void members_poll(struct members *m);
 /* Stops all watches; callers must not hold members any more. NULL is fine. */
 void members_stop(struct members *m);
@@ -76,16 +77,15 @@ void members_free(struct members *m);
 
 /* Adds a member, or gives other credentials to the member of this name. `access` and its texts are
  * in `arena`, which the set takes over: in any case it is empty when this returns. NULL: the
- * cluster is known but has no access, so it answers that it does not know. Returns 0; -EEXIST: the
- * name is a fixed member's; -EINVAL: it is not valid; -ENOMEM. After an error the set is
- * unchanged. */
+ * cluster is known but has no access, so its answers are "not known". Returns 0; -EEXIST: the name
+ * is a fixed member's; -EINVAL: it is not valid; -ENOMEM. After an error the set is unchanged. */
 int members_add(struct members *m, struct str name, struct arena *arena,
                 const struct kube_access *access, struct err *err) MUST_CHECK;
 /* Does nothing for an unknown name or a fixed member. */
 void members_remove(struct members *m, struct str name);
 
-/* Are these all members, so that another name is unknown? True until set: while the source of
- * members does not answer, the name may be a new member's. */
+/* Sets if these are all members, so that any other name is unknown; at first true. While the source
+ * of members does not answer, another name may be a new member's. */
 void members_set_complete(struct members *m, bool is_complete);
 /* Returns the number of threads that talk to API servers now. */
 uint32_t members_loops(const struct members *m);
@@ -96,11 +96,11 @@ const struct members_options *members_configured(const struct members *m);
 
 /* Returns a member, held until member_release(), or NULL. O(log members). */
 struct member *members_hold(struct members *m, struct str name);
-/* The same for the only member; NULL: there are *ret_count. */
+/* The same for the only member; NULL: there are *ret_count members. */
 struct member *members_hold_only(struct members *m, uint32_t *ret_count);
 /* NULL is fine. */
 void member_release(struct member *m);
-/* The value of members_set_complete(). */
+/* Returns the value of members_set_complete(). */
 bool members_complete(const struct members *m);
 /* Are all members listed, or at least tried? A member was tried if it cannot even begin, for
  * example with a CA that is no certificate, or is not listed within half a minute. Once true it
@@ -118,9 +118,10 @@ enum member_state {
 };
 /* Returns why a member in that state does not answer. Static. */
 const char *member_state_text(enum member_state state);
-/* The state of a held member's nodes and pods, and of its ResourceQuotas if they are watched. */
+/* Returns the state of a held member's nodes and pods, and of its ResourceQuotas if watched. */
 enum member_state member_state(const struct member *m);
-/* The state of its pods, Deployments and ReplicaSets; its credentials need not allow these. */
+/* Returns the state of the member's pods, Deployments and ReplicaSets; its credentials need not
+ * allow these. */
 enum member_state member_workloads_state(const struct member *m);
 struct str member_name(const struct member *m);
 struct informer *member_informer(const struct member *m);

@@ -209,7 +209,7 @@ int bound_pods_apply(struct member_contents *c, const struct karmada_pod *pod) {
     const uint32_t old = find_pod(c, &key);
     const bool counts = !str_empty(pod->node_name) && !pod->finished;
     const uint32_t vector = counts ? vector_ref(c, pod) : POOL_NONE;
-    /* held, because only the old pod may hold it */
+    /* hold the room: the old pod may be its only holder */
     const uint32_t room = vector != POOL_NONE ? rooms_hold(c, pod->node_name) : POOL_NONE;
     struct bound_pod *known = old != HASHMAP_NONE ? pool_at(&c->pods, old) : NULL;
     int r = counts && room == POOL_NONE ? -ENOMEM : 0;

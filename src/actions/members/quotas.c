@@ -1,6 +1,6 @@
 /*
- * ResourceQuotas, each prepared for questions in one block of memory. Those of a namespace are in a
- * list; the index finds its first by the namespace.
+ * ResourceQuotas, each prepared for questions in one block of memory. The quotas of a namespace are
+ * in a list; an index finds the first one by the namespace.
  */
 #include "members/internal.h"
 
@@ -111,7 +111,7 @@ void quotas_init(struct member_contents *c) {
     pool_init(&c->quotas.quotas, sizeof(struct kept_quota));
 }
 
-/* Puts it behind the first of its namespace; both indexes must have room. */
+/* Puts the quota behind the first quota of its namespace; both indexes must have room. */
 static void link_quota(struct quota_table *t, uint32_t id) {
     struct kept_quota *quota = pool_at(&t->quotas, id);
     const uint32_t first = find_first(t, quota->quota.namespace);
@@ -129,7 +129,8 @@ static void link_quota(struct quota_table *t, uint32_t id) {
     head->next = id;
 }
 
-/* The next quota can take the first one's place in the index without more room. */
+/* Takes the quota out of its namespace's list. If it was the first, the next one takes its place in
+ * the index; that needs no more room. */
 static void unlink_quota(struct quota_table *t, uint32_t id) {
     const struct kept_quota *quota = pool_at(&t->quotas, id);
     const uint64_t hash = hash_str(quota->quota.namespace);

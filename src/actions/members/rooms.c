@@ -212,7 +212,7 @@ static int make_scalars(struct member_contents *c, const struct resources *has,
     return scalars == NULL ? -ENOMEM : 0;
 }
 
-/* Takes over the list. */
+/* Sets the node's scalars, and takes over their list. */
 static void set_scalars(struct member_contents *c, struct node_rooms *rooms,
                         struct scalar_room *scalars, uint32_t count) {
     bool same = count == rooms->scalar_count;
@@ -240,7 +240,7 @@ static void set_natives(struct node_rooms *rooms, const struct resources *has) {
     }
 }
 
-/* Takes over the reference. */
+/* Sets the zone, and takes over the caller's reference to it. */
 static void set_zone(struct member_contents *c, struct node_rooms *rooms, uint32_t zone) {
     if (rooms->zone == zone) {
         intern_unref(&c->zones, zone);

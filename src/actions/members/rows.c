@@ -68,7 +68,7 @@ static bool reserve_names(struct member_contents *c, uint32_t count) {
 /* ---- order ---- */
 
 struct place {
-    uint64_t zone, order; /* counters: the zone's first node, the node */
+    uint64_t zone, order; /* counters when the zone got its first node, and this node came */
     uint32_t room, turn;
 };
 

@@ -70,13 +70,15 @@ static uint64_t kept_bytes(const struct member_contents *c) {
            c->name_cap * sizeof *c->names + c->zone_cap * sizeof *c->zone_births;
 }
 
-/* Deployments and ReplicaSets may fill half of it; the rest is for kinds that replicas need. */
+/* Deployments and ReplicaSets may fill half of the limit; the rest is for kinds that replicas
+ * need. */
 static uint64_t limit_of(const struct member_contents *c, uint32_t kind) {
     return kind == MEMBER_DEPLOYMENTS || kind == MEMBER_REPLICA_SETS ? c->max_bytes / 2
                                                                      : c->max_bytes;
 }
 
-/* Call it after keeping an object. -ENOSPC: it is too much, and the kind's listing fails. */
+/* Call it after keeping an object. Returns -ENOSPC if too much is kept: the kind's listing then
+ * fails. */
 static int weigh(struct member_contents *c, uint32_t kind, struct err *err) {
     if (c->max_bytes == 0 || kept_bytes(c) <= limit_of(c, kind))
         return 0;
@@ -328,7 +330,7 @@ static void drop(void *contents, uint32_t kind, uint32_t id) {
         workloads_drop(c, kind == WAITING_PODS ? TABLE_WAITING_PODS : table_of(kind), id);
 }
 
-/* Drops all of a kind that is too large, which would take the room of the next listing. */
+/* Drops all objects of a kind that is too large: they would take the room of the next listing. */
 static void listed(void *contents, uint32_t kind, enum informer_listing how) {
     struct member_contents *c = contents;
     if (how == LISTING_FAILS && (c->too_large & MEMBER_KIND(kind)) != 0) {

@@ -1,7 +1,7 @@
 /*
- * The objects of a member cluster for its estimator: its nodes, and the free resources of each
- * beside its pods, updated by every event. Contents of an informer; readers open a view, which does
- * not change.
+ * The objects of a member cluster for its estimator: its nodes, and the resources that the pods of
+ * each leave free, updated by every event. They are the contents of an informer; readers open a
+ * view, which does not change.
  *
  * A pod is kept as a hash of its name, its node, and the number of its requests, which are stored
  * once for all pods with the same requests. A question is one pass over columns of nodes, whatever
@@ -72,8 +72,8 @@ int member_unschedulable(struct informer *informer, const struct member_workload
                          struct arena *arena, int64_t *ret, struct err *err) MUST_CHECK;
 
 /* Sets once, before it is watched, how many bytes may be kept; otherwise there is no limit. An
- * object beyond it ends the list or the watch of its kind, of which nothing is kept until a later
- * listing fits. Deployments and ReplicaSets fit only in half of it. */
+ * object beyond the limit ends the list or the watch of its kind; nothing of that kind is kept
+ * until a later listing fits. Deployments and ReplicaSets may use only half of the limit. */
 void member_limit(struct informer *informer, uint64_t max_bytes);
 /* Returns MEMBER_KIND() of the kinds that are too large to be kept. */
 uint64_t member_too_large(struct informer *informer);

@@ -56,7 +56,7 @@ static uint32_t find_first(const struct object_table *t, struct owner_key key) {
     return hashmap_find(&t->owners, hash_owner(key), owner_equal, t, &key);
 }
 
-/* Puts it behind the first of its owner; the index must have room. */
+/* Puts the object behind the first object of its owner; the index must have room. */
 static void link_object(struct object_table *t, uint32_t id) {
     struct owned_object *object = pool_at(&t->objects, id);
     const struct owner_key key = owner_key_of(object);
@@ -76,7 +76,8 @@ static void link_object(struct object_table *t, uint32_t id) {
     head->next = id;
 }
 
-/* The next object can take the first one's place in the index without more room. */
+/* Takes the object out of its owner's list. If it was the first, the next one takes its place in
+ * the index; that needs no more room. */
 static void unlink_object(struct object_table *t, uint32_t id) {
     const struct owned_object *object = pool_at(&t->objects, id);
     const uint64_t hash = hash_owner(owner_key_of(object));
@@ -232,7 +233,7 @@ static struct str text_of(const struct member_contents *c, uint32_t id) {
     return id != INTERN_NONE ? intern_str(&c->strings, id) : (struct str){0};
 }
 
-/* Restores the decoded metadata, in the arena; any kind will do for the controller. */
+/* Restores the decoded metadata, in the arena; the controller's kind does not matter. */
 static int restore_meta(const struct member_contents *c, const struct owned_object *object,
                         struct arena *arena, struct object_meta *ret) {
     struct label *labels = arena_array_unset(arena, object->labels.count, sizeof *labels);

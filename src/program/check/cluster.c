@@ -171,7 +171,7 @@ static int count_node(void *ctx, const struct object *object, struct err *err) {
     return 0;
 }
 
-/* "a, b, c and 7 more" */
+/* Appends "a, b, c and 7 more". */
 static void name_nodes(const struct str names[static NODES_NAMED], uint32_t count,
                        struct strbuf *out) {
     for (uint32_t i = 0; i < count && i < NODES_NAMED; i++)
@@ -250,7 +250,7 @@ static void check_for_pods(struct check *c) {
 }
 
 static void check_server(struct check *c, const struct kube_access *access) {
-    if (c->role != SERVER_CLUSTER) /* the heading names that one */
+    if (c->role != SERVER_CLUSTER) /* the heading names that server */
         SAY(c, SEVERITY_INFO, "server", "", "at %s", access->server);
     if (!check_version(c))
         return;

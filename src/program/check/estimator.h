@@ -11,7 +11,7 @@ struct estimator_check {
     const char *address; /* HOST:PORT */
     const char *cluster; /* a Cluster of Karmada */
     struct grpc_dial_tls tls;
-    int64_t timeout_ms; /* of the connection, and again of the answer; at least 1 */
+    int64_t timeout_ms; /* for the connection, and again for the answer; at least 1 */
 };
 
 /* Dials the estimator, and asks how many replicas without resource requests fit. A finding is an

@@ -1,6 +1,7 @@
 /*
  * `evenkeel check config`: kube-scheduler does less for an extender's constraints than for its own.
- * The notes say what it does not do, and which native constraint would make it do so.
+ * Each note names what kube-scheduler leaves out, and the native constraint for which it would do
+ * so.
  */
 #pragma once
 

@@ -35,7 +35,7 @@ enum need_of {
     NEED_OF_EXTENDER_SELF_SIGNED,
     NEED_OF_CLIENT_SECRET, /* kube-scheduler's */
     NEED_OF_BUNDLES,       /* webhook configurations */
-    NEED_OF_VALIDATING,    /* those that validate */
+    NEED_OF_VALIDATING,    /* validating webhook configurations */
 };
 
 struct need {

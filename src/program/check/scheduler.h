@@ -40,15 +40,15 @@ struct judge {
 void judge_say(const struct judge *j, enum severity severity, const char *member,
                const char *advice, const char *fmt, ...) PRINTF_LIKE(5, 6);
 
-/* urlPrefix and the verbs. */
+/* Check urlPrefix and the verbs. */
 void judge_url(const struct judge *j);
 void judge_verbs(const struct judge *j);
 /* Is this the verb called `name`? It may be written with a part of the path in front. */
 bool judge_is_verb(struct str verb, const char *name);
-/* A urlPrefix without the slashes at its end, which have no meaning. */
+/* Returns a urlPrefix without the slashes at its end: they have no meaning. */
 struct str judge_bare_url(struct str url);
 
-/* tlsConfig, enableHTTPS and the files they name. */
+/* Check tlsConfig, enableHTTPS and the files that they name. */
 void judge_tls_start(const struct judge *j); /* mistakes that keep kube-scheduler from starting */
 void judge_tls(const struct judge *j);
 
@@ -59,5 +59,5 @@ struct certificate;
 void judge_dates(const struct judge *j, const char *member, const char *advice, struct str what,
                  const struct certificate *c);
 
-/* The in-tree plugin that enforces the same constraints, in every profile. */
+/* Checks the in-tree plugin that enforces the same constraints, in every profile. */
 void judge_plugins(const struct judge *j);

@@ -20,7 +20,7 @@ enum { SECONDS_PER_DAY = 86400, NEAR_DAYS = 14 };
 
 /* ---- names ---- */
 
-/* "https://[::1]:8443/extender/v1": "[::1]". */
+/* Returns "[::1]" for "https://[::1]:8443/extender/v1". */
 static struct str host_of(struct str url) {
     size_t begin = strlen("https://"), end;
     if (url.n < begin)

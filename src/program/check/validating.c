@@ -71,7 +71,8 @@ static bool list(struct check *c, const char *path, item_fn *item) {
 
 /* ---- policies ---- */
 
-/* Notes a policy with mode Require. A policy that cannot work has no effect; its status has why. */
+/* Notes a policy with mode Require. A policy that cannot work has no effect; its status has the
+ * reason. */
 static void note_policy(struct check *c, struct json_reader *r) {
     struct policy_batch *batch = NULL;
     struct err unsaid; /* no name, or no memory */

@@ -76,7 +76,7 @@ int64_t value_count(const struct value *v);
 /* Is the value true, a number other than 0, a text that is not empty, or a list with items? */
 bool value_holds(const struct value *v);
 
-/* The kind of a member that forms print or ask in any kind; JSON_NUMBER means a count. */
+/* The expected kind of a member, if forms accept any kind there; JSON_NUMBER means a count. */
 struct value_kind {
     const char *path;
     enum json_kind kind;
@@ -93,7 +93,7 @@ struct str value_cell(const struct value *v, const char *form);
 /* Returns a cell with the form for every item, and `between` between them. */
 struct str value_join(const struct value *list, const char *form, const char *between);
 
-/* value_say() of each of the first `most` items. */
+/* Calls value_say() for each of the first `most` items. */
 void value_say_each(const struct value *list, const char *form, uint32_t most, struct strbuf *out);
 
 /* Appends the answer for people; root->of->ctx is the caller's `ctx`. Errors are kept in the

@@ -49,12 +49,12 @@ static void append_time(struct strbuf *out, int64_t at_s, enum time_style style)
     strbuf_append(out, text, n);
 }
 
-/* Whole days from now, negative when past. */
+/* Returns whole days from now; negative for a time in the past. */
 static long long days_left(int64_t at_s, int64_t now_s) {
     return (at_s - now_s) / SECONDS_PER_DAY;
 }
 
-/* "2026-01-02 03:04:05 UTC (364 days left)" */
+/* Appends "2026-01-02 03:04:05 UTC (364 days left)". */
 static void append_end(struct strbuf *out, int64_t at_s, int64_t now_s) {
     append_time(out, at_s, FOR_PEOPLE);
     if (at_s <= now_s)

@@ -13,7 +13,7 @@ static const struct answer_column constraint_columns[] = {
 };
 static const struct answer_table constraints = {COLUMNS(constraint_columns)};
 
-/* "3 cordoned, 1 Insufficient cpu" */
+/* Returns "3 cordoned, 1 Insufficient cpu". */
 static struct str cell_refused(const struct value *domain, const void *ctx) {
     CLEANUP(strbuf_done) struct strbuf text = {0};
     const struct value *refused = value_as(domain, "refused", JSON_ARRAY);
@@ -55,7 +55,7 @@ static void put_domains(const struct value *decision, struct strbuf *out) {
     }
 }
 
-/* "pods by zone: zone-a 4, zone-b 3" */
+/* Appends "pods by zone: zone-a 4, zone-b 3". */
 static void put_counts(const struct value *decision, struct strbuf *out) {
     const struct value *list = value_as(decision, "podsByDomain", JSON_ARRAY);
     for (const struct value *key = list->first; key != NULL; key = key->next) {
@@ -87,7 +87,7 @@ static struct str cell_mebibytes(const struct value *item, const void *ctx) {
                : arena_printf(item->of->arena, "%lldMi", (long long)(value_count(bytes) >> 20));
 }
 
-/* "a 40960Mi, b" */
+/* Returns "a 40960Mi, b". */
 static struct str cell_holders(const struct value *dataset, const void *ctx) {
     CLEANUP(strbuf_done) struct strbuf text = {0};
     const struct value *holders = value_as(dataset, "heldBy", JSON_ARRAY);
@@ -154,7 +154,7 @@ static const struct answer_column total_columns[] = {
 static const struct answer_table scores = {COLUMNS(score_columns)};
 static const struct answer_table totals = {COLUMNS(total_columns)};
 
-/* Only a what-if has each node's total, which includes kube-scheduler's own plugins. */
+/* Only a what-if has the total of each node; the total includes kube-scheduler's own plugins. */
 static const struct answer_table *table_of_scores(const struct value *decision) {
     for (const struct value *n = value_at(decision, "scores")->first; n != NULL; n = n->next)
         if (value_at(n, "total")->kind != JSON_NULL)

@@ -71,7 +71,7 @@ static void put_first_words(struct strbuf *out) {
     }
 }
 
-/* check) words="config ..." ;; */
+/* Appends lines like: check) words="config ..." ;; */
 static void put_second_words(struct strbuf *out) {
     struct str last = STR("");
     for (size_t i = 0; i < DOCUMENTED; i++) {
@@ -102,7 +102,7 @@ static void put_flags(struct strbuf *out) {
             strbuf_appendf(out, " --%s", option.flag);
 }
 
-/* 'check config'*) words='--output -o --help' ;; */
+/* Appends lines like: 'check config'*) words='--output -o --help' ;; */
 static void put_options(struct strbuf *out) {
     for (size_t i = 0; i < DOCUMENTED; i++) {
         const struct command *c = documented[i];
@@ -138,7 +138,7 @@ static void put_value_row(const char *name, char letter, const char *value, stru
     strbuf_append_str(out, STR("' ;;\n"));
 }
 
-/* --pod) values='/' ;; */
+/* Appends lines like: --pod) values='/' ;; */
 static void put_value_rows(struct strbuf *out) {
     struct configuration_option option;
     for (size_t i = 0; i < DOCUMENTED; i++)
@@ -152,8 +152,8 @@ static void put_value_rows(struct strbuf *out) {
             put_value_row(option.flag, 0, option.value_name, out);
 }
 
-/* A shell function that sets $words to the words that may come next, or $values to the values of
- * the option before. Both shells get the same text. */
+/* Appends a shell function. It sets $words to the possible next words, or $values to the possible
+ * values of the option before. Both shells get the same text. */
 static void put_function(struct strbuf *out) {
     strbuf_append_str(out, STR("_next_word_of_evenkeel() { # FIRST SECOND PREVIOUS INDEX\n"
                                "    words='' values=none\n"
@@ -343,7 +343,7 @@ static void put_setting(const struct configuration_option *option, struct strbuf
     strbuf_append_str(out, STR(".\n"));
 }
 
-/* Every setting that is a flag, below the heading of its task. */
+/* Appends every setting that is a flag, below the heading of its task. */
 static void put_settings(struct strbuf *out) {
     const struct configuration_task *task;
     struct configuration_option option;

@@ -14,7 +14,7 @@
 enum flag_type { FLAG_TEXT, FLAG_BOOL, FLAG_INT, FLAG_FLOAT, FLAG_DURATION };
 
 #define UNUSED "Taken, and means nothing here."
-/* Constant, name, letter, value in help, type, help. */
+/* Each row: constant, name, letter, name of the value in the help, type, help. */
 #define FLAG_LIST(X)                                                                               \
     X(CLUSTER_NAME, "cluster-name", 0, "NAME", FLAG_TEXT,                                          \
       "Name of the member's Cluster in Karmada. Required.")                                        \

@@ -10,7 +10,7 @@
 
 #include "cli/options.h"
 
-/* A gate that is given (off or on) or not. */
+/* Was a gate given, and as off or on? */
 enum gate_state { GATE_UNSET, GATE_OFF, GATE_ON };
 
 /* The gates of --feature-gates that have an effect here. */

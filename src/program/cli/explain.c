@@ -131,7 +131,7 @@ static int no_memory(struct err *err) {
     return err_set(err, -ENOMEM, "no memory for the request");
 }
 
-/* {"pod": POD, "addedAffinity": ...} */
+/* Makes {"pod": POD, "addedAffinity": ...}. */
 static int make_body(const struct request *request, struct str pod, struct arena *arena,
                      struct str *ret, struct err *err) {
     CLEANUP(strbuf_done) struct strbuf body = {0};
@@ -427,7 +427,8 @@ static bool is_kind(struct str s) {
     return s.n > 0;
 }
 
-/* "pod", "Pod", "pods", "statefulsets.apps", "Placement.cluster.open-cluster-management.io". */
+/* Reads "pod", "Pod", "pods", "statefulsets.apps",
+ * "Placement.cluster.open-cluster-management.io". */
 static bool read_type(struct str text, struct subject *ret) {
     size_t dot = str_find(text, '.');
     struct str kind = {text.p, dot == SIZE_MAX ? text.n : dot};
@@ -447,7 +448,7 @@ static bool read_type(struct str text, struct subject *ret) {
     return is_kind(kind) && (dot == SIZE_MAX || is_plain(group));
 }
 
-/* "NAMESPACE/NAME" or "NAME". */
+/* Reads "NAMESPACE/NAME" or "NAME". */
 static bool read_name(struct str text, struct subject *ret) {
     size_t slash = str_find(text, '/');
     bool has_namespace = slash != SIZE_MAX;

@@ -8,7 +8,7 @@
 #include "cli/replicas.h"
 #include "explain/subject.h"
 
-/* Is it a Placement of Open Cluster Management? */
+/* Is the subject a Placement of Open Cluster Management? */
 bool explained_is_placement(const struct subject *subject);
 
 struct explained_placement {
@@ -23,7 +23,7 @@ int explained_placement_ask(const char *const *servers, uint32_t count, const ch
                             const struct subject *subject, struct arena *arena,
                             struct explained_placement *ret, struct err *err) MUST_CHECK;
 /* Takes the object of `document`, which may come from explained_placement_merge(), if it is the
- * first or a leader's. All is borrowed. 0, -EINVAL (no JSON object) or -ENOMEM. */
+ * first or a leader's. All is borrowed. Returns 0, -EINVAL (no JSON object) or -ENOMEM. */
 int explained_placement_consider(struct explained_placement *best, const char *server,
                                  struct str document, struct err *err) MUST_CHECK;
 /* Appends one document: the members of the object, "answeredBy" (the server), and the members of

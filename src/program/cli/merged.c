@@ -60,7 +60,7 @@ static int read_decisions(struct merger *g, uint32_t replica, struct err *err) {
     return json_finish(&r, err);
 }
 
-/* For decisions of the same time, which are texts of one length. */
+/* Orders decisions of the same time. (Times are texts of one length, so str_cmp() orders them.) */
 static int compare_places(const struct item *x, const struct item *y) {
     if (x->replica != y->replica)
         return x->replica < y->replica ? -1 : 1;
@@ -98,7 +98,7 @@ static int read_all(struct merger *g, struct err *err) {
 
 /* ---- writing ---- */
 
-/* The members of an object's text, without its braces. */
+/* Returns the text of an object without its braces. */
 static struct str inside(struct str object) {
     return object.n >= 2 ? (struct str){object.p + 1, object.n - 2} : STR("");
 }

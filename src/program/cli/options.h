@@ -28,7 +28,7 @@ struct option_spec {
     const char *name;  /* "output" for --output */
     char letter;       /* 'o' for -o as well; 0: none */
     const char *value; /* the value's name in help, "FORMAT"; NULL: the option takes no value;
-                          "[BOOL]": only after '=', and "true" without one */
+                          "[BOOL]": the value is only taken after '='; without '=' it is "true" */
     const char *help;
 };
 

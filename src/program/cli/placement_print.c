@@ -8,7 +8,7 @@ enum { BAR = 30, CLUSTERS_SHOWN = 100, DOMAINS_SHOWN = 100, WARNINGS_SHOWN = 20 
 
 /* ---- clusters ---- */
 
-/* "Balance 100, Steady 0 x3" */
+/* Returns "Balance 100, Steady 0 x3". */
 static struct str scores_of(const struct value *cluster) {
     CLEANUP(strbuf_done) struct strbuf text = {0};
     const struct value *list = value_as(cluster, "^prioritizers", JSON_ARRAY);
@@ -51,7 +51,8 @@ static int rank(const struct value *cluster) {
                                                           : 2;
 }
 
-/* Selected clusters in the order of picking, then removed ones, then the others by name. */
+/* Sorts selected clusters first, in the order of picking, then removed ones, then others by
+ * name. */
 static int by_interest(const void *a, const void *b) {
     const struct value *x = *(const struct value *const *)a, *y = *(const struct value *const *)b;
     const int order = rank(x) - rank(y);
@@ -89,7 +90,7 @@ static void read_clusters(const struct value *root, struct counted *ret) {
 
 /* ---- domains ---- */
 
-/* The last name of the path, indented by depth. */
+/* Returns the last name of the path, indented by depth. */
 static struct str cell_domain(const struct value *domain, const void *ctx) {
     const struct value *path = value_as(domain, "path", JSON_ARRAY);
     (void)ctx;

@@ -6,8 +6,8 @@
 #include "cli/answer.h"
 #include "whatif/placing.h"
 
-/* {"pods":[{namespace,name,from,node,total,reason}],"pending":N,"cause","lostNodes":N,
- * "domains":[{topologyKey,domain,before,added}],"notJudged"} */
+/* Appends {"pods":[{namespace,name,from,node,total,reason}],"pending":N,"cause","lostNodes":N,
+ * "domains":[{topologyKey,domain,before,added}],"notJudged"}. */
 void placing_print_json(const struct placing_question *q, const struct placing *p,
                         struct strbuf *out);
 /* The same for people: a line for each pod, or for consecutive equal pods, and a bar for each

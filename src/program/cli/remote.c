@@ -83,7 +83,7 @@ struct sent {
     char *memory;
 };
 
-/* "120:pod.yaml" */
+/* Takes a file's size and path: "120:pod.yaml". */
 static void take_file(struct options *o, const char *text, struct sent *sent) {
     struct str word = str_of(text);
     size_t colon = str_find(word, ':');

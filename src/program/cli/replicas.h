@@ -19,7 +19,7 @@ struct replica {
     int status;         /* of the answer; 0: no answer */
     struct err error;   /* why there is no answer */
     struct strbuf body;
-    /* while it is asked */
+    /* used while the replica is asked */
     struct kube_access access;
     struct kube_client *client;
     struct kube_request request;

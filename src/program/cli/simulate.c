@@ -162,7 +162,7 @@ struct mode {
     bool has_state;      /* needs a state: --state or an API server */
     bool has_pod;        /* needs --pod, or --without for the pods of removed nodes */
     bool is_alone;       /* takes no other option but -o json, and no flag of the configuration */
-    const char *because; /* why it does not take the options of `exclusions` */
+    const char *because; /* why the mode does not take the options of `exclusions` */
     const struct exclusion exclusions[10]; /* ended by one with no option */
 };
 
@@ -255,7 +255,7 @@ int simulate_read(const struct configuration *c, bool with_volumes, struct simul
 
 /* ---- the command line ---- */
 
-/* Names of filters, between commas. */
+/* Reads names of filters, separated by commas. */
 static uint32_t read_filters(struct options *o, const char *list) {
     struct str rest = str_of(list);
     uint32_t filters = 0;

@@ -38,7 +38,7 @@ simulate_mode_fn simulate_pods;            /* where pods would be placed: one, o
 simulate_mode_fn simulate_placement;       /* which clusters a Placement should have */
 simulate_mode_fn simulate_binding;         /* how Karmada would schedule a binding */
 simulate_mode_fn simulate_admit;           /* how the webhook would change a pod */
-simulate_mode_fn simulate_admit_placement; /* how it would review a Placement */
+simulate_mode_fn simulate_admit_placement; /* how the webhook would review one */
 simulate_mode_fn simulate_lines;           /* steps of scheduling fleets, one question per line */
 
 /* Functions for all modes. */

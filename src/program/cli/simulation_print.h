@@ -6,7 +6,8 @@
 #include "cli/answer.h"
 #include "whatif/simulation.h"
 
-/* {"filter":{node:{verdict,filter,reason}},"score":{node:{raw,normalized,priority,inTree:{plugin:
+/* Appends
+ * {"filter":{node:{verdict,filter,reason}},"score":{node:{raw,normalized,priority,inTree:{plugin:
  * score},total}},"cause","notJudged"}; without raw, normalized and priority if no algorithm
  * scored */
 void simulation_print_json(const struct simulation_question *q, const struct simulation *s,

@@ -207,7 +207,7 @@ static void print_json(const struct candidates_shown *l, struct strbuf *out) {
     json_end_object(&w);
 }
 
-/* `ctx` is the key. */
+/* Returns the candidate's domain; `ctx` is the topology key. */
 static struct str cell_key(const struct value *candidate, const void *ctx) {
     const struct value *domain =
         value_member(value_as(candidate, "domains", JSON_OBJECT), str_of(ctx));

@@ -35,7 +35,7 @@ static void append_parameter(struct strbuf *path, const char *name, struct str v
     }
 }
 
-/* For a daemon that did not answer; `r` is the result of kube_call(). */
+/* Makes the error for a daemon that did not answer; `r` is the result of kube_call(). */
 static int no_daemon(const struct workloads_request *q, int r, struct err *err) {
     (void)err_wrap(err, "no --state or --kubeconfig, and no daemon at %s", q->daemon.server);
     return r;

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* For people, not for -o json. */
+/* Limits of the text for people; -o json has all. */
 enum { BAR = 40, NAME_SHOWN = 80, DOMAINS_SHOWN = 50, WORKLOADS_SHOWN = 1000 };
 
 /* ---- bars ---- */
@@ -54,7 +54,7 @@ static bool is_feasible(const struct value *domain) {
            !(unknown && q->configuration != NULL);
 }
 
-/* "zone-a 5  zone-b 4  zone-c 0!" */
+/* Returns "zone-a 5  zone-b 4  zone-c 0!". */
 static struct str cell_domains(const struct value *workload, const void *ctx) {
     CLEANUP(strbuf_done) struct strbuf text = {0};
     const struct value *domains = value_as(workload, "domains", JSON_OBJECT);

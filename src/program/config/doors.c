@@ -19,7 +19,7 @@ bool configuration_serves_pods(const struct configuration *c) {
     return configuration_listens(c->extender.listen) || configuration_reviews_pods(c);
 }
 
-/* Port 0 is another free port each time. */
+/* Port 0 stands for another free port each time, so two such listeners do not share one. */
 bool configuration_probes_apart(const struct configuration *c) {
     const struct str probes = str_of(c->ops.probe_listen);
     return configuration_listens(probes.p) &&
@@ -43,7 +43,7 @@ bool configuration_keeps_fleet(const struct configuration *c) {
     return c->fleet.clusters || c->ocm.enabled;
 }
 
-/* From a hub that is watched, no Karmada clusters are read: only from state files. */
+/* Karmada's clusters are only read from state files, not from a hub that is watched. */
 bool configuration_asks_estimators(const struct configuration *c) {
     return c->karmada_estimators.accurate && configuration_listens(c->extender.listen) &&
            configuration_keeps_fleet(c) && c->state.path_count > 0 && c->hub.kubeconfig == NULL &&

@@ -18,7 +18,7 @@
 struct level {
     const struct field_table *table;
     const char *path;        /* of the object, for problems */
-    const char *prefix;      /* the part of the rows' paths above, "extender.limits", or "" */
+    const char *prefix;      /* the rows' path to this object, "extender.limits", or "" */
     field_set rows_seen;     /* of the whole table */
     field_set sections_seen; /* of this level; a section is the number of its first row */
     void *object;

@@ -114,7 +114,7 @@ static bool works_at(const struct configuration *c, enum purpose p, enum server_
 
 /* ---- kinds ---- */
 
-/* Some needs have a switch of their own, which counts for every purpose. */
+/* Is the need on? Some needs have a switch of their own, which counts for every purpose. */
 static bool is_on(const struct configuration *c, enum kind_need need) {
     switch (need) {
     case KIND_FOR_DEFAULTS:

@@ -271,7 +271,7 @@ static bool decides_placements(const struct server *s) {
     return purpose_is_wanted(s->configuration, PURPOSE_OCM);
 }
 
-/* Do Placements have policies of their own? So if pods are served, too, and the hub is another
+/* Do Placements have policies of their own? Only if pods are served, too, and the hub is another
  * server. */
 static bool has_placement_policies(void *ctx) {
     const struct server *s = ctx;
@@ -1027,7 +1027,7 @@ static const struct server_component components[] = {
      .poll = poll_estimator,
      .drain = drain_estimator,
      .stop = stop_estimator},
-    /* Last: it makes /readyz good, and then all listeners must be open. */
+    /* The last component: it makes /readyz good, and by then all listeners must be open. */
     {.name = "sync", .start = start_sync},
 };
 

@@ -12,7 +12,7 @@
 
 struct known_data {
     struct fluid_source *source;
-    struct fluid_live *live; /* these are NULL with files */
+    struct fluid_live *live; /* NULL with files, as the next two */
     struct fluid_watch *watch;
     struct leaving_nodes_controller *leaving; /* NULL: nodes are not labelled */
 };

@@ -29,7 +29,7 @@ struct known_data_options {
 
 /*
  * Starts to watch. *ret is NULL if the configuration uses no data; otherwise *ret is set, also
- * after a failure, and the caller stops and frees it. NULL is fine in all other calls.
+ * after a failure, and the caller stops and frees it. The other functions accept NULL.
  */
 int known_data_start(const struct known_data_options *options, struct known_data **ret,
                      struct err *err) MUST_CHECK;

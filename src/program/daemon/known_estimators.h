@@ -24,7 +24,7 @@ struct known_estimators_options {
 };
 
 /* Starts to connect. *ret is NULL if the configuration uses no estimators; otherwise *ret is set,
- * also after a failure. NULL is fine in all other calls. */
+ * also after a failure. The other functions accept NULL. */
 int known_estimators_start(const struct known_estimators_options *options,
                            struct known_estimators **ret, struct err *err) MUST_CHECK;
 /* Call about once a second. */

@@ -16,7 +16,7 @@ struct known_fleet;
 
 /* Starts to watch, or to follow the state files. `servers` and `source` are borrowed until
  * known_fleet_stop(). *ret is NULL if the configuration has no fleet; otherwise *ret is set, also
- * after a failure. NULL is fine in all other calls. */
+ * after a failure. The other functions accept NULL. */
 int known_fleet_start(const struct configuration *c, const struct servers *servers,
                       struct source *source, struct known_fleet **ret, struct err *err) MUST_CHECK;
 /* Borrowed until known_fleet_free(); NULL: no fleet. */

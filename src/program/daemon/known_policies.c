@@ -15,7 +15,7 @@
 
 struct known_policies {
     struct policy_source *source;
-    struct informer *watch; /* these are NULL without a watch */
+    struct informer *watch; /* NULL without a watch, as the controller */
     struct policy_status_controller *controller;
     struct event_recorder *events; /* borrowed */
     bool has_files, counted;

@@ -22,7 +22,7 @@ struct writer;
 struct known_policies_options {
     const struct configuration *configuration;
     const struct informer_store *store; /* of policy/store.h: the watched kind */
-    bool counted;                       /* in the metrics of policies; only one instance may be */
+    bool counted;                       /* by the metrics of policies; for one instance only */
     struct cache *cache;                /* borrowed until known_policies_free() */
     struct kube_client *client;     /* borrowed until known_policies_stop(); NULL: no API server */
     struct writer *writer;          /* of the client; NULL: no status is written */

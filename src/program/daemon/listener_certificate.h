@@ -2,7 +2,7 @@
  * The certificate of a listener and the CA that it trusts, if they do not come from files. Keeps
  * the latest of both, and hands them to the listener at once or as soon as there is a listener.
  *
- * Threads: any.
+ * Threads: any thread may call.
  */
 #pragma once
 

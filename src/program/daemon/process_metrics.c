@@ -17,14 +17,14 @@
 
 static struct cache *watched;
 
-/* `ctx` points to the offset of the wanted number in struct cache_stats. */
+/* Reads a number of struct cache_stats; `ctx` points to the number's offset there. */
 static double read_cache(void *ctx) {
     const size_t *offset = ctx;
     struct cache_stats stats = cache_stats(watched);
     return *(const uint32_t *)((const char *)&stats + *offset);
 }
 
-/* The same for struct cache_load. */
+/* Does the same for struct cache_load. */
 static double read_load(void *ctx) {
     const size_t *offset = ctx;
     struct cache_load load = cache_load(watched);
@@ -217,7 +217,7 @@ static struct metric start_time = {.name = "process_start_time_seconds",
                                    .labels = "",
                                    .kind = METRIC_GAUGE};
 
-/* Registered only if the kernel has the figure. */
+/* This metric is registered only if the kernel has the number. */
 static struct metric throttled = {
     .name = "evenkeel_cpu_throttled_seconds_total",
     .help = "Time in which this container was kept from running by its CPU limit, added up over "

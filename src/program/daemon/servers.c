@@ -54,7 +54,7 @@ int servers_open(struct servers *s, enum server_role role, struct err *err) {
 /* Allows more writes to a hub than to a cluster, where only status is written. */
 static struct write_limits limits_of(const struct configuration *c, enum server_role role) {
     if (!purpose_is_wanted(c, PURPOSE_OCM) || purpose_server(c, PURPOSE_OCM) != role)
-        return (struct write_limits){0}; /* the writer's own */
+        return (struct write_limits){0}; /* the writer's defaults */
     return (struct write_limits){.under_way = c->ocm.writes_in_flight,
                                  .burst = c->ocm.writes_per_second,
                                  .per_second = c->ocm.writes_per_second,

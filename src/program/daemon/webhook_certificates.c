@@ -33,7 +33,7 @@ struct webhook_certificates {
 
 /* ---- handing over ---- */
 
-/* On the client's thread, like on_bundle(). */
+/* Runs on the client's thread, like on_bundle(). */
 static void on_pair(void *ctx, struct str certificate, struct str key) {
     struct webhook_certificates *c = ctx;
     listener_certificate_set_pair(&c->served, certificate, key);

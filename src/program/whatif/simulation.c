@@ -263,8 +263,8 @@ static bool is_held_up(const struct filter_result *filter, const struct domain_r
     return false;
 }
 
-/* True if this constraint alone may keep some node from passing: a node in a domain that the
- * constraint does not allow, or any node if no node is in a domain. */
+/* Returns true if this constraint alone may keep some node from passing: a node in a domain that
+ * the constraint does not allow, or any node if no node is in a domain. */
 static bool is_in_the_way(const struct filter_result *filter, const struct applied_constraint *a) {
     bool held_up = a->report_count == 0;
     for (uint32_t i = 0; i < a->report_count; i++) {
