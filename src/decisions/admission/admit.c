@@ -79,7 +79,7 @@ static void deny(struct admitting *a, const struct admission_outcome *outcome) {
     a->denied = true;
 }
 
-/* Warns the user of requests that are not met by choice, not because of an error. */
+/* Warns the user of requests that a plugin chose not to meet; an error is reported elsewhere. */
 static void say(struct admitting *a, const struct admission_outcome *outcome) {
     CLEANUP(strbuf_done) struct strbuf text = {0};
     for (uint32_t i = 0; i < outcome->warning_count; i++) {
@@ -121,8 +121,8 @@ static void run_plugin(struct admitting *a, const struct admission_plugin *plugi
     warn(a, plugin->name, &err);
 }
 
-/* Checks that the API server accepts the patched object, and that it still is what the user wants.
- * If not, the object is admitted as it came. */
+/* Checks that the API server accepts the patched object, and that the object still is what the user
+ * wants. If not, the object is admitted as it came. */
 static void check_result(struct admitting *a) {
     struct err err = {0};
     const char *why = "";

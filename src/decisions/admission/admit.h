@@ -48,7 +48,7 @@ struct admission_question {
 
 /* The result of one plugin. Zeroed: nothing to report. */
 struct admission_outcome {
-    struct str note;            /* for the audit log: the change, or the reason for none */
+    struct str note; /* for the audit log: the change, or the reason why nothing changes */
     const struct str *warnings; /* for the user: requests that are not met by choice */
     uint32_t warning_count;
     int refused;      /* HTTP status of a denial: the object must not be created; 0: go on */
@@ -75,21 +75,23 @@ struct admitted_kind {
     const struct admission_plugin *const *plugins; /* in the order in which they run */
     uint32_t plugin_count;
     size_t question_size; /* size of its own struct */
-    bool validates;       /* it sees objects as they will be stored, and changes nothing */
+    bool validates;       /* its plugins see objects as they will be stored, and change nothing */
     bool updates;         /* UPDATE is reviewed, too */
     /* Reads `object` into the question; the caller has set the question's head. After each plugin
      * that changed the object, it runs again, and replaces only members that come from the object.
      * Returns 0, -EINVAL or -ENOMEM. */
     int (*decode)(struct admission_question *question, struct str object, struct err *err);
-    /* Finds the plugins' other inputs, once. *ret_settled: why there is nothing to decide, a
-     * phrase, or "". Adds notes to the answer. 0, or -errno: then the object stays as it is. */
+    /* Finds the plugins' other inputs, once. Sets *ret_settled to a phrase, the reason why there is
+     * nothing to decide, or to "". Adds notes to the answer. Returns 0 or -errno; after an error
+     * the object stays as it is. */
     int (*prepare)(struct admission_question *question, struct review_answer *answer,
                    struct str *ret_settled, struct err *err);
-    /* Checks that `before` may become `now`. 0, or -EINVAL or -ENOMEM with the reason; *ret_why is
-     * the beginning of the warning. */
+    /* Checks that `before` may become `now`. Returns 0, or -EINVAL or -ENOMEM with the reason;
+     * *ret_why is the beginning of the warning. */
     int (*check)(const struct admission_question *now, const struct admission_question *before,
                  const char **ret_why, struct err *err);
-    /* Adds to a non-empty patch an annotation that explains it; may be NULL. 0 or -ENOMEM. */
+    /* Adds to a non-empty patch an annotation that explains it; may be NULL. Returns 0 or -ENOMEM.
+     */
     int (*annotate)(const struct admission_question *question, const struct review_answer *answer,
                     struct patch *patch, struct err *err);
     /* Takes back the plugins' counts after their changes were discarded; may be NULL. */

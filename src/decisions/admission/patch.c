@@ -42,7 +42,7 @@ struct target {
 /* One pass over the document for all changes. */
 struct walk {
     const struct patch_change *changes;
-    struct target *targets; /* one for each change, sorted by its path */
+    struct target *targets; /* one for each change, sorted by path */
     struct json_reader r;
     struct err *err;
 };
@@ -108,7 +108,7 @@ static void take_away(const struct walk *w, size_t before, bool is_first, struct
         t->end = behind + 1;
 }
 
-/* The path ends here: its target is the value that comes next. */
+/* Sets the target of a path that ends here: the value that comes next. */
 static int take(struct walk *w, uint32_t i, bool in_array, size_t before, bool is_first) {
     const struct patch_change *c = change_of(w, i);
     struct target *t = &w->targets[i];

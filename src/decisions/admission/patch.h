@@ -4,7 +4,7 @@
  * The document is text and stays text: an operation splices bytes into it, so the rest, unknown
  * fields and numbers of any size included, is never rewritten.
  *
- * All memory is the arena's; strings given are borrowed for its life. Not thread-safe.
+ * All memory is the arena's; the given strings must live as long as the arena. Not thread-safe.
  */
 #pragma once
 
@@ -36,10 +36,9 @@ void patch_init(struct patch *p, struct str document, struct arena *arena);
  * Changes one place in the document. The path has member names, indexes of elements that
  * exist, and for PATCH_ADD "-" as its last name: a new element at the end.
  *   PATCH_ADD      puts the value there. On a member that exists it replaces, so the caller decides
- *                  what may be overwritten. Parents that are missing or null are made, arrays
- * before
- *                  "-" and objects elsewhere, by the same single operation.
- *   PATCH_REPLACE  puts the value in the place of the one that is there.
+ *                  what may be overwritten. The same single operation makes parents that are
+ *                  missing or null: arrays before "-", and objects elsewhere.
+ *   PATCH_REPLACE  replaces the value that is there.
  *   PATCH_REMOVE   takes the member or element away.
  */
 struct patch_change {
@@ -52,14 +51,15 @@ enum { PATCH_DEPTH_MAX = 32 };
 
 /*
  * Makes all these changes, or none. Paths are looked up in the document before any change, and the
- * document is written once: so no path leads into a value that another change makes, replaces or
- * removes, and a container that loses an item has no other change. Several changes may append to
- * one list.
+ * document is written once: so no path may lead into a value that another change makes, replaces or
+ * removes, and a container that loses an item must have no other change. Several changes may append
+ * to one list.
  *
  * Each change takes steps from the arena's budget, and so do the bytes of the document.
  *
- * 0, -EINVAL (the path meets a value of the wrong kind or another change, or does not exist),
- * -E2BIG (a path too deep, more than LIMIT_PATCH_BYTES in all, or no steps left), or -ENOMEM.
+ * Returns 0, -EINVAL (the path meets a value of the wrong kind or another change, or does not
+ * exist), -E2BIG (a path too deep, more than LIMIT_PATCH_BYTES in all, or no steps left), or
+ * -ENOMEM.
  */
 int patch_apply(struct patch *p, const struct patch_change *changes, uint32_t count,
                 struct err *err) MUST_CHECK;
@@ -68,7 +68,7 @@ int patch_apply(struct patch *p, const struct patch_change *changes, uint32_t co
 int patch_add(struct patch *p, const struct str *path, uint32_t depth, struct str value,
               struct err *err) MUST_CHECK;
 
-/* The state of a patch; going back discards the operations added since. */
+/* A saved state of a patch: patch_rewind() discards the operations that were added since. */
 struct patch_mark {
     struct str document;
     uint32_t count;

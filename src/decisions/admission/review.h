@@ -40,12 +40,12 @@ struct review_answer {
     const struct patch *patch;             /* NULL, or without operations: no change */
     struct str warnings[REVIEW_NOTES_MAX]; /* for the user, failures first; long ones are cut */
     uint32_t warning_count;
-    uint32_t failure_count;                     /* how many of them are failures */
+    uint32_t failure_count;                     /* number of failures among the warnings */
     struct label annotations[REVIEW_NOTES_MAX]; /* for the audit log; each key is one name */
     uint32_t annotation_count;
     uint64_t steps;  /* taken by the review */
     bool gave_up;    /* it took more than LIMIT_REVIEW_STEPS: nothing is changed */
-    char spare[200]; /* room for a warning without memory; so do not copy an answer that has one */
+    char spare[200]; /* holds a warning if memory is short; so do not copy such an answer */
 };
 
 /* Warnings beyond REVIEW_NOTES_MAX are dropped: people read them. */
@@ -55,5 +55,5 @@ void review_fail(struct review_answer *answer, struct str warning);
 void review_annotate(struct review_answer *answer, struct str key, struct str value);
 
 /* Appends the AdmissionReview with the answer. Control characters in texts for the user become '?'.
- * 0 or -ENOMEM. */
+ * Returns 0 or -ENOMEM. */
 int review_encode(const struct review_answer *answer, struct strbuf *out) MUST_CHECK;

@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-/* If the request has no Placement, it is about the Placement of this name. */
+/* If the request has no Placement, the question is about the known Placement of this name. */
 struct asked {
     struct str namespace, name;
     struct placement_request request;

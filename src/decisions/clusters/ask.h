@@ -25,7 +25,8 @@ int clusters_ask(const struct clusters_known *known, const struct clusters_quest
 
 /* Does the same for PLACEMENT_SELECT and a known Placement, by its name. `limit` bounds lists; 0:
  * no limit. Also returns -ENOENT (not known) or -EINVAL (the Placement cannot be read). For a
- * Placement too large to keep the answer has only "placement", "spreadSatisfied" and "error". */
+ * Placement that is too large to keep, the answer has only "placement", "spreadSatisfied" and
+ * "error". */
 int clusters_ask_by_name(const struct clusters_known *known, struct str namespace, struct str name,
                          uint32_t limit, int64_t now_ms, struct arena *arena, struct strbuf *out,
                          struct err *err) MUST_CHECK;

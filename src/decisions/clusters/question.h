@@ -6,8 +6,8 @@
  *    "state": {"items": [...]},   a List of objects to use instead of all known objects
  *    "now": "2026-01-02T03:04:05Z", "rounds": true, "limit": 10}
  *
- * or "binding", one of Karmada's, instead of "placement". A body with a "step" is a question for
- * the room lines. Unknown members are ignored.
+ * or "binding", a binding of Karmada, instead of "placement". A body with a "step" is a question
+ * for the room lines. Unknown members are ignored.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /*
- * The objects that answer a question about a fleet, if it does not ask about the daemon's own: from
- * state files, or from a List in the question. They make a fleet, Karmada's clusters, and the
- * TopologyPolicies.
+ * The objects that answer a question about a fleet, if the question is not about the daemon's own
+ * objects. They come from state files, or from a List in the question, and make a fleet, Karmada's
+ * clusters, and the TopologyPolicies.
  *
  * Belongs to one thread.
  */

@@ -1,6 +1,6 @@
 /*
- * nodeSelector and required node affinity. If all terms of a pod name nodes by metadata.name, the
- * other nodes are excluded before any other filter. upstream:
+ * Filters by nodeSelector and required node affinity. If all terms of a pod name nodes by
+ * metadata.name, the other nodes are excluded before any other filter. upstream:
  * plugins/nodeaffinity/node_affinity.go.
  */
 #include "engine/algorithm.h"

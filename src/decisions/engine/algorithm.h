@@ -1,9 +1,10 @@
 /*
  * The interface of an algorithm to the engine. Only files of this folder include it.
  *
- * One call of the engine makes one struct evaluation; an algorithm's state lives in its arena.
- * Before work per candidate, per node or per item of a user's text, an algorithm takes steps of the
- * evaluation (evaluation_take()), because it works under the cache's lock.
+ * One call of the engine makes one struct evaluation; an algorithm's state lives in the
+ * evaluation's arena. Before work per candidate, per node or per item of a user's text, an
+ * algorithm takes steps of the evaluation (evaluation_take()), because it works under the cache's
+ * lock.
  */
 #pragma once
 
@@ -12,7 +13,7 @@
 
 #include <errno.h>
 
-/* The last reason stands for all that find no room. */
+/* The last reason stands for all reasons that find no room. */
 enum { ALGORITHM_SKIP = 1, REASONS_MAX = 200, REASON_REST = REASONS_MAX - 1 };
 enum { REASON_UNKNOWN_NODE = 1 };
 
@@ -52,16 +53,16 @@ struct evaluation {
     uint32_t dataset_count;
     const struct ordered_rule *rule; /* scores: the rule of ordered_spread; NULL: no rule applies */
     bool assumed;                    /* scores: some of the counted pods are assumed */
-    /* Set by a prefilter, 1 before: steps to judge a node, and to take a pod out. */
+    /* The steps to judge a node, and to take a pod out; 1 until a prefilter sets them. */
     uint64_t node_steps, pod_steps;
 };
 
-/* Are the nodes' resources known? Then a node that reports none has none. */
+/* Are the nodes' resources known? Then a node that reports no resources has none. */
 static inline bool resources_are_known(const struct evaluation *e) {
     return e->options->resources_are_known || cache_any_allocatable(e->view);
 }
 
-/* 0, or -E2BIG if too few steps are left. */
+/* Returns 0, or -E2BIG if too few steps are left. */
 static inline int evaluation_take(const struct evaluation *e, uint64_t steps) {
     return steps_take(e->steps, steps) ? 0 : -E2BIG;
 }
@@ -95,7 +96,7 @@ struct algorithm {
     void (*filter_all)(const struct evaluation *e, void *state, uint8_t *verdicts,
                        uint8_t *reasons);
     /* Returns the domains of one of the constraints that prefilter() noted, by its index among
-     * them. `of` is all TOPOLOGY_NONE. 0 or -ENOMEM. NULL: the algorithm has no domains. */
+     * them. `of` is all TOPOLOGY_NONE. Returns 0 or -ENOMEM. NULL: the algorithm has no domains. */
     int (*domains)(const struct evaluation *e, void *state, uint32_t constraint,
                    struct domain_sheet *ret);
     /* Takes a counted pod out of the state, or puts it back, to simulate preemption. NULL: no pod
@@ -120,15 +121,15 @@ extern const struct algorithm pod_affinity_algorithm;
 extern const struct algorithm ordered_spread_algorithm;
 extern const struct algorithm locality_algorithm;
 
-/* The node would pass if pods in flight were not perhaps to land in its domain. Preempting would
- * not help, so it is unresolvable; the next binding makes the scheduler ask again. */
+/* The node would pass if no pod in flight could land in its domain. Preemption would not help, so
+ * the verdict is unresolvable; after the next binding the scheduler asks again. */
 #define FLIGHT_REASON "waiting for pods in flight on "
 
 /* Notes a reason and returns its index: "<before><key><after>". */
 uint8_t reason_add(struct evaluation *e, const char *before, struct str key, const char *after);
 
 /* Reports the domains of constraints that this algorithm noted, after the candidates have been
- * judged. Omits domains that take too many steps. 0 or -ENOMEM. */
+ * judged. Omits domains that take too many steps. Returns 0 or -ENOMEM. */
 int domains_report(struct evaluation *e, const struct algorithm *algorithm, void *state,
                    const struct filter_result *judged, struct applied_constraint *applied,
                    uint32_t count);

@@ -40,7 +40,7 @@ static int best_known(const struct evaluation *e, const int64_t *scores, struct 
 }
 
 /* Keeps only the nodes in one random node's domain, under every key of the spread but the hostname.
- * *ret_hostname: the hostname is a key, too. */
+ * Sets *ret_hostname if the hostname is a key, too. */
 static int keep_one_domain(struct evaluation *e, uint64_t *seed, struct picks *picks,
                            bool *ret_hostname) {
     uint32_t slot = e->slots[picks->items[random_below(seed, picks->count)]];
@@ -64,7 +64,7 @@ static int keep_one_domain(struct evaluation *e, uint64_t *seed, struct picks *p
     return 0;
 }
 
-/* Keeps `count` of them at random. */
+/* Keeps `count` picks at random. */
 static void sample(struct picks *picks, uint32_t count, uint64_t *seed) {
     for (uint32_t i = 0; i < count; i++) {
         uint32_t other = i + (uint32_t)random_below(seed, picks->count - i);
@@ -75,9 +75,9 @@ static void sample(struct picks *picks, uint32_t count, uint64_t *seed) {
     picks->count = count;
 }
 
-/* With spread over nodes, the pod must not count in parts on many nodes: later pods would avoid
- * them all, and not know which one is taken. More parts do no harm if there are many nodes, or if
- * the pod comes alone. */
+/* If pods are spread over nodes, the assumed pod must not count in parts on many nodes: later pods
+ * would avoid all these nodes, though only one is taken. Many parts do no harm if there are many
+ * nodes, or if no other pod is assumed. */
 static uint32_t sample_size(const struct evaluation *e, uint32_t count) {
     if (e->assumed && count < SAMPLE_DIVISOR * SAMPLE_DIVISOR)
         return 1;

@@ -122,7 +122,7 @@ static int note_applied(struct evaluation *e, const struct ready_constraints *re
     return 0;
 }
 
-/* Finds the nodes that carry all keys, unless a single key already decides it. */
+/* Finds the nodes that carry all keys, unless a single key decides this already. */
 static int find_keyed(struct evaluation *e, struct ready_constraints *ready) {
     const uint32_t slots = topology_slots(e->view->nodes.topology);
     bool everywhere = true;

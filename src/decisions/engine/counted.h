@@ -1,6 +1,7 @@
 /*
  * Walks the nodes that have pods of a counter. Most nodes have no pods of a workload, and a
- * processor cannot predict which ones have: so 64 nodes become one mask, and its bits are walked.
+ * processor cannot predict which nodes have some. So 64 nodes become one mask, and the walk reads
+ * its bits.
  */
 #pragma once
 

@@ -16,7 +16,7 @@ const char *const verdict_names[] = {[VERDICT_PASS] = "Pass",
 static const struct algorithm *const scorers[ENGINE_ALGORITHMS] = {
     &spread_algorithm, &ordered_spread_algorithm, &locality_algorithm};
 
-/* In the order of kube-scheduler's default plugins; ours are last. upstream:
+/* The filters, in the order of kube-scheduler's default plugins; ours are last. upstream:
  * pkg/scheduler/apis/config/v1/default_plugins.go */
 static const struct {
     uint32_t bit;
@@ -194,7 +194,8 @@ void engine_put_not_judged(uint32_t wanted, const struct filter_unknown *unknown
         strbuf_append_str(out, STR(", NodeResourcesFit (no node says what is allocatable)"));
 }
 
-/* The pod itself may be counted on its previous node, but is not one of the others. */
+/* Removes the pod itself, which may be counted on its previous node: it is not one of the other
+ * pods. */
 static void forget_own_place(const struct evaluation *e, const struct algorithm *algorithm,
                              void *state) {
     struct cache_pod own;
@@ -328,7 +329,7 @@ bool engine_weighs(const struct engine_options *options) {
 
 /*
  * Turns the sums into priorities. Chosen nodes get the highest, all others at most half of it: if
- * others had only one step less, NodeResourcesFit and similar plugins would often send the pod
+ * the others had only one step less, NodeResourcesFit and similar plugins would often send the pod
  * elsewhere, and the pod would count in the wrong place.
  */
 static int prioritize(struct evaluation *e, const int64_t *sums, int64_t scale,

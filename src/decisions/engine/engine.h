@@ -1,15 +1,15 @@
 /*
- * The engine: which candidates a pod may use, and how good each is, from what the cache knows now.
+ * The engine decides which candidates a pod may use, and how good each is, by the cache's present
+ * data.
  *
  * It is a table of algorithms, each a file that fills a struct algorithm: those that score (spread,
  * ordered_spread, locality) and those that filter, which are kube-scheduler's own as far as they
  * need no volumes and no devices, in its order. The engine opens a view of the cache, runs every
- * algorithm that applies to the pod, and combines: a candidate passes the filter when all of them
- * let it pass; its priority comes from the weighted sum of their normalised scores
+ * algorithm that applies to the pod, and combines the results: a candidate passes the filter when
+ * all algorithms let it pass; its priority comes from the weighted sum of their normalised scores
  * (engine/priority.h). Every verdict carries a reason, so explaining costs nothing.
  *
- * Threads: any number of calls at once. Nothing outlives the call but what is in the request's
- * arena.
+ * Threads: any number of calls at once. Only data in the request's arena outlives the call.
  */
 #pragma once
 
@@ -32,18 +32,18 @@ struct ordered_rule {
     const struct str *namespaces; /* none: all */
     uint32_t namespace_count;
     struct selector pods; /* selects its pods and, within a namespace, the group that is spread */
-    const struct str *match_label_keys; /* a pod's own values of these narrow the group */
+    const struct str *match_label_keys; /* the pod's values of these labels narrow the group */
     uint32_t match_label_key_count;
     const struct spread_constraint *terms; /* selector unused; at most ENGINE_MAX_ORDERED_TERMS */
     uint32_t term_count;
     /* The rule is scored instead of the pod's soft constraints, and like them: a node that lacks a
-     * soft term's key is not counted, and the worst of all. */
+     * soft term's key is not counted, and scores worst. */
     bool all_keys;
 };
 
 /* The weight of having a dataset's bytes in the same domain of this label, but not in the same
- * domain of an earlier tier, whose domains should lie within this one's. The domains of
- * kubernetes.io/hostname are the nodes, with or without that label. */
+ * domain of an earlier tier. Domains of an earlier tier should lie within those of a later tier.
+ * The domains of kubernetes.io/hostname are the nodes, with or without that label. */
 struct locality_tier {
     struct str topology_key;
     int32_t weight; /* 1..100; only their ratios count */
@@ -70,7 +70,7 @@ enum {
 /* Returns the bits of a filter by its name in kube-scheduler; 0 for an unknown name. Ordered rules
  * are judged together with PodTopologySpread. */
 uint32_t engine_filters_named(struct str name);
-/* Appends their names in kube-scheduler's order, with `between` between them. */
+/* Appends the names of the filters in kube-scheduler's order, with `between` between them. */
 void engine_filters_put(uint32_t wanted, const char *between, struct strbuf *out);
 /* Inputs that a filter lacked. */
 struct filter_unknown {
@@ -105,7 +105,7 @@ struct engine_options {
      * report the datasets that locality used. */
     bool reports;
     /* A node without reported resources has none, even if no node in the cache reports any: an
-     * earlier one did. */
+     * earlier node did. */
     bool resources_are_known;
     const struct ordered_rule *ordered_rules; /* the first that fits a pod is used */
     uint32_t ordered_rule_count;
@@ -119,7 +119,7 @@ struct engine_options {
 };
 
 enum { ENGINE_SYSTEM_DEFAULTS = 2 };
-/* upstream: podtopologyspread/plugin.go systemDefaultConstraints. Soft ones. */
+/* upstream: podtopologyspread/plugin.go systemDefaultConstraints. They are soft. */
 extern const struct spread_constraint engine_system_defaults[ENGINE_SYSTEM_DEFAULTS];
 
 /* Has any algorithm a weight? If not, all nodes score the same. */
@@ -133,7 +133,7 @@ enum verdict { VERDICT_PASS, VERDICT_UNSCHEDULABLE, VERDICT_UNRESOLVABLE };
 /* kube-scheduler's names of the codes; Pass is its Success. */
 extern const char *const verdict_names[];
 
-/* The nodes to judge, in the caller's order; duplicates are judged each. */
+/* The nodes to judge, in the caller's order; each duplicate is judged, too. */
 struct candidates {
     const struct str *names;
     uint32_t count;
@@ -142,11 +142,10 @@ struct candidates {
 /* One domain of a hard constraint, with the verdicts of the candidates in it. */
 enum { DOMAIN_REFUSALS = 4 };
 struct domain_report {
-    struct str name;        /* the label's value; in a rule behind its earlier terms' values:
-                               "eu/eu-1" */
-    int64_t pods;           /* pods that count there */
-    bool counts;            /* false: no node passes the inclusion policies, so it is no domain */
-    bool allowed;           /* the constraint lets one more pod in */
+    struct str name; /* the label's value; in a rule after those of earlier terms: "eu/eu-1" */
+    int64_t pods;    /* pods that count there */
+    bool counts;     /* false: no node passes the inclusion policies, so it is no domain */
+    bool allowed;    /* the constraint lets one more pod in */
     uint32_t nodes, passed; /* candidates */
     struct {
         uint8_t reason; /* index into reason_texts */
@@ -162,20 +161,20 @@ struct domain_count {
     int64_t pods;
 };
 
-/* A constraint as applied, so after defaults. */
+/* A constraint that was applied, perhaps a default one. */
 enum constraint_origin { CONSTRAINT_OF_POD, CONSTRAINT_OF_DEFAULTS, CONSTRAINT_OF_RULE };
 struct applied_constraint {
     const struct spread_constraint *constraint; /* the pod's, the options' or the engine's */
     enum constraint_origin origin;
     struct str rule;                 /* name of the ordered rule; CONSTRAINT_OF_RULE only */
     const struct selector *selector; /* selects the counted pods; arena */
-    int64_t domains, least; /* of spread's filter only: values of the key that make a domain (0: not
-                               said), and what the emptiest of them counts for maxSkew */
-    const struct domain_count *counts; /* of these domains if they are at most DOMAINS_COUNTED,
-                                          which is always said; arena */
+    int64_t domains, least; /* from spread's filter only: number of domains (0: not reported), and
+                               the fewest pods of a domain, for maxSkew */
+    const struct domain_count *counts; /* the pods of these domains if there are at most
+                                          DOMAINS_COUNTED, even without options.reports; arena */
     uint32_t count_count;
-    /* With options.reports: the allowed ones first, then by pods and name. NULL: not reported,
-     * because of too many constraints or too many steps. */
+    /* With options.reports: the allowed domains first, then by pods and name. NULL: not reported,
+     * or there were too many constraints or too many steps. */
     const struct domain_report *reports;
     uint32_t report_count;
 };
@@ -208,7 +207,8 @@ struct dataset_report {
     const struct str *tier_names; /* "node", "zone", "region" or the key; at last "none" */
     uint8_t *tiers; /* per candidate: the nearest tier that has bytes, index into tier_names */
     double *points; /* per candidate: its part of the raw score */
-    /* Per candidate: the worker that is leaving it, or NULL. NULL if no candidate has one. */
+    /* Per candidate: the worker that is leaving the node, or NULL. NULL if no candidate has such a
+     * worker. */
     const struct leaving_node **leaving;
 };
 
@@ -237,7 +237,7 @@ struct score_result {
     const struct dataset_report *datasets;
     uint32_t dataset_count;
     struct cache_nodes chosen; /* with options.choose: the nodes that the pod is sent to; arena */
-    uint32_t preferred;        /* candidates among those: they alone have the highest priority */
+    uint32_t preferred; /* number of candidates among them: only these have the highest priority */
     /* With options.in_tree: the plugins that apply to the pod; and per candidate their weighted
      * sum, with the extender's priority at weight 1. NULL without. */
     struct in_tree_column in_tree[ENGINE_IN_TREE];
@@ -253,10 +253,11 @@ struct preemption {
 };
 
 /*
- * Filter and score. 0, -EINVAL when the pod itself cannot be judged (err names the field), -E2BIG
- * when that takes more steps than one call may take while writers wait, -ENODATA when it would
- * count pods whose labels are not kept (cache_counter_of()), -ENOMEM. A candidate that the cache
- * does not know is Unschedulable if any hard constraint applies to the pod, and scores nothing.
+ * These filter and score. They return 0, -EINVAL when the pod itself cannot be judged (err names
+ * the field), -E2BIG when the call takes more steps than it may take while writers wait, -ENODATA
+ * when it would count pods whose labels are not kept (cache_counter_of()), -ENOMEM. A candidate
+ * that the cache does not know is Unschedulable if any hard constraint applies to the pod, and
+ * scores nothing.
  */
 int engine_filter(const struct engine_options *options, struct cache *cache, const struct pod *pod,
                   const struct candidates *candidates, struct arena *arena,
@@ -265,8 +266,8 @@ int engine_score(const struct engine_options *options, struct cache *cache, cons
                  const struct candidates *candidates, struct arena *arena, struct score_result *ret,
                  struct err *err) MUST_CHECK;
 
-/* ret_fits[i]: would the pod pass the filter on preemption i's node after its victims are gone?
- * Victims that are not in the cache, or are terminating, change nothing. */
+/* Sets ret_fits[i]: would the pod pass the filter on the node of preemptions[i] without its
+ * victims? Victims that are not in the cache, or are terminating, change nothing. */
 int engine_preempt(const struct engine_options *options, struct cache *cache, const struct pod *pod,
                    const struct preemption *preemptions, uint32_t count, struct arena *arena,
                    bool **ret_fits, struct err *err) MUST_CHECK;

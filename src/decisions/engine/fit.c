@@ -1,8 +1,8 @@
 /*
- * Resources: a node passes if its pods' requests leave room for the pod, in every resource and in
- * the number of pods. If the pod alone is too large for a node, no preemption helps. upstream:
- * plugins/noderesources/fit.go, without ignored resources. A DeviceClass's resource is judged like
- * any other: devices are not known here.
+ * Filters by resources: a node passes if its pods' requests leave room for the pod, in every
+ * resource and in the number of pods. If the pod alone is too large for a node, no preemption
+ * helps. upstream: plugins/noderesources/fit.go, without ignored resources. A DeviceClass's
+ * resource is judged like any other: devices are not known here.
  *
  * A node that reports no resources has none, as upstream. If no node reports any, the state was
  * written by hand: resources are not judged, and the answer lists them as not judged.
@@ -16,11 +16,11 @@ enum { TEXT_MAX = 240 }; /* bytes of a reason; longer texts are cut */
 struct wanted {
     struct str name;
     int64_t amount;
-    int64_t *removed; /* per slot: of pods taken out of the state */
+    int64_t *removed; /* per slot: requests of pods taken out of the state */
 };
 
 struct fit_state {
-    struct evaluation *e;  /* for reasons, which are made as they are needed */
+    struct evaluation *e;  /* for reasons, which are made when they are needed */
     struct wanted *wanted; /* in upstream's order */
     uint32_t count;
     uint32_t *removed_pods;        /* per slot */

@@ -6,7 +6,7 @@
  * configuration. upstream: schedule_one.go prioritizeNodes() */
 enum { POINTS_OF_PRIORITY = 10 };
 
-/* PodTopologySpread's scores are a column of the extender's, too. */
+/* PodTopologySpread's scores are also a column of the extender's answer. */
 static int score_spread(struct evaluation *e, int64_t *scores, struct err *err) {
     int64_t *raw = arena_array(e->arena, e->count, sizeof *raw);
     return raw == NULL ? -ENOMEM : spread_algorithm.score(e, raw, scores, err);
@@ -62,7 +62,7 @@ int in_tree_score(struct evaluation *e, struct score_result *out, struct err *er
         if (column->scores == NULL)
             return -ENOMEM;
         int r = e->count == 0 ? ALGORITHM_SKIP : plugins[p].score(e, column->scores, err);
-        e->applied_count = applied; /* it was noted for the extender's own column */
+        e->applied_count = applied; /* they were noted for the extender's own column */
         if (r == ALGORITHM_SKIP)
             continue;
         if (r != 0)

@@ -6,11 +6,11 @@
 
 #include "engine/algorithm.h"
 
-/* With options->in_tree: compiles the pod's preferences for the plugins, before a view is opened. 0
- * or -ENOMEM; errors of the pod are in e->terms_failed and e->terms_err. */
+/* With options->in_tree: compiles the pod's preferences for the plugins, before a view is opened.
+ * Returns 0 or -ENOMEM; errors of the pod are in e->terms_failed and e->terms_err. */
 int in_tree_prepare(struct evaluation *e);
-/* Fills in_tree and totals of `out`; its other columns and priorities are set. 0, -EINVAL (a
- * preference does not parse), -E2BIG or -ENOMEM. */
+/* Fills in_tree and totals of `out`; the caller has set its other columns and priorities. Returns
+ * 0, -EINVAL (a preference does not parse), -E2BIG or -ENOMEM. */
 int in_tree_score(struct evaluation *e, struct score_result *out, struct err *err);
 
 /* ---- the plugins: each gives every candidate 0 to ENGINE_MAX_NORMALIZED. 0, ALGORITHM_SKIP or

@@ -1,19 +1,20 @@
 /*
- * Locality: the nearer to the bytes that a pod mounts, the better. No API object says how many
- * bytes of a dataset a node holds, so they are estimated: what is cached of the dataset, split
- * among the nodes with a worker as their quotas are. A worker is known by its pod, or by the node's
- * label; a worker without a quota counts as the average one. (specs of Fluid: node label
- * s-h-<type>-t-...)
+ * Scores locality: the nearer a node is to the bytes that a pod mounts, the better. No API object
+ * says how many bytes of a dataset a node holds. So they are estimated: the cached bytes of the
+ * dataset are split among the nodes with a worker in proportion to the workers' quotas. A worker is
+ * known by its pod, or by the node's label; a worker without a quota counts as the average one.
+ * (specs of Fluid: node label s-h-<type>-t-...)
  *
- * Bytes on a node that a worker is leaving count for nothing: a pod that mounts the dataset would
- * come too late for them, and keep the worker from leaving. They are not counted elsewhere either.
+ * Bytes on a node that a worker is leaving do not count: a pod that mounts the dataset would come
+ * too late to use them, and would keep the worker from leaving. They are not counted elsewhere
+ * either.
  *
  * A node's score is, over all datasets weighted by size, the share of the bytes that are in its
- * domain of a tier and of none before, times the tier's weight: by default on the node itself 100,
- * else in its zone 25, else in its region 10. So it needs none of the dataset's own ideas of
- * topology. The best candidate is normalised to 100.
+ * domain of a tier but in no domain of an earlier tier, times the tier's weight: by default on the
+ * node itself 100, else in its zone 25, else in its region 10. So the dataset's own topology labels
+ * are not needed. The best candidate is normalised to 100.
  *
- * It judges no node: nodes that a hard constraint forbids do not come here.
+ * Locality filters no node: nodes that a hard constraint forbids are not scored.
  */
 #include "engine/algorithm.h"
 #include "model/fluid.h"
@@ -45,7 +46,7 @@ static const struct str worker_pod_label = STR(FLUID_LABEL_DATASET);
 
 struct tier {
     struct str key;
-    bool is_node;                  /* the hostname: has no column of names; else: */
+    bool is_node;                  /* the hostname tier, which has no column; else: */
     struct topology_column column; /* its domains */
     double gain;                   /* more than the next tier would give */
 };
@@ -229,7 +230,7 @@ static void report_holders(const struct locality *l, struct dataset_report *repo
     }
 }
 
-/* Has the slot's domain of the tier any bytes? `inside` is per domain of the tier. */
+/* Does the slot's domain of the tier have bytes? `inside` has an item per domain of the tier. */
 static bool has_bytes(const struct locality *l, const struct tier *tier, const bool *inside,
                       uint32_t slot) {
     if (slot == TOPOLOGY_NONE)
@@ -278,7 +279,7 @@ static int report_leaving(const struct locality *l, struct dataset_report *repor
     return 0;
 }
 
-/* `total`: the importance of all datasets. */
+/* Reports one dataset. `total` is the importance of all datasets. */
 static int report_dataset(struct locality *l, const struct mounted_dataset *d, double importance,
                           double total) {
     struct evaluation *e = l->e;
@@ -349,7 +350,7 @@ static double importance_of(const struct mounted_dataset *d, double usual) {
     return d->size > 0 ? (double)d->size : usual;
 }
 
-/* All datasets, one by one. */
+/* Adds all datasets, one by one. */
 static int add_all(struct locality *l, double usual, double total) {
     const struct pod *pod = l->e->pod;
     int r = 0;

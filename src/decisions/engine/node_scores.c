@@ -1,5 +1,6 @@
 /*
- * Scores by the node itself: free resources, taints, labels that the pod prefers, images.
+ * Scores nodes by their own properties: free resources, taints, labels that the pod prefers,
+ * images.
  */
 #include "engine/in_tree.h"
 

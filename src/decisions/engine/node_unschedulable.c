@@ -1,6 +1,6 @@
 /*
- * Cordoned nodes: none of them passes unless the pod tolerates the taint that stands for the
- * cordon. upstream: plugins/nodeunschedulable/node_unschedulable.go.
+ * Filters cordoned nodes: such a node passes only if the pod tolerates the taint that stands for
+ * the cordon. upstream: plugins/nodeunschedulable/node_unschedulable.go.
  */
 #include "engine/algorithm.h"
 

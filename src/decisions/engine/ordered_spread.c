@@ -3,8 +3,9 @@
  * (topology/ordered_domains.h; what is over maxSkew: topology/rounds.h).
  *
  * Filter: a hard term rejects a node whose domain, with the pod added, would hold more than maxSkew
- * pods above the emptiest sibling. Score: that of the domains. Assumed pods count in parts; scores
- * compare counts only with each other, so the tree then counts in parts of a pod.
+ * pods above the emptiest sibling. Score: the score of the domains (ordered_domains_score()).
+ * Assumed pods count in parts. Scores only compare counts with each other, so the tree then counts
+ * all pods in parts.
  *
  * Domains come from the nodes that pass the terms' inclusion policies. A node without a term's key
  * is rejected when the term is hard; under a soft term it is a domain of its own, or, as the rule
@@ -32,7 +33,7 @@ struct ordered_state {
     const uint8_t *feasible;
     uint8_t common; /* marks that all known nodes have */
     const uint32_t *counts;
-    const int64_t *assumed; /* in parts of CACHE_POD; NULL: none, or for the filter */
+    const int64_t *assumed; /* a whole pod is CACHE_POD; NULL: none, or for the filter */
     struct selector group;
 };
 
@@ -66,7 +67,8 @@ static bool is_in_use(const struct evaluation *e, const struct topology_column *
     return !known;
 }
 
-/* Drops keys that no candidate has: all candidates would be the worst, and the order be lost. */
+/* Drops keys that no candidate has: with such a key all candidates would be the worst, and would
+ * have no order. */
 static int drop_idle_terms(struct evaluation *e, const struct ordered_rule *rule) {
     struct ordered_rule *own = arena_alloc(e->arena, sizeof *own);
     struct spread_constraint *terms = arena_array(e->arena, rule->term_count, sizeof *terms);
@@ -92,7 +94,7 @@ int ordered_rule_of_scores(struct evaluation *e) {
     return e->rule != NULL && e->rule->all_keys ? drop_idle_terms(e, e->rule) : 0;
 }
 
-/* The rule's selector AND the pod's own values of matchLabelKeys. */
+/* Makes the selector of the group: the rule's selector AND the pod's values of matchLabelKeys. */
 static int group_selector(const struct ordered_rule *rule, const struct evaluation *e,
                           struct selector *ret) {
     struct labels own;
@@ -165,10 +167,10 @@ struct flight_marks {
     struct ordered_state *state;
     uint32_t
         *leaf_of;  /* [slots]: PREFIX_NONE where nothing counts; NULL: no flight was found yet */
-    uint32_t mark; /* of the flight that is looked at: it counts once in a domain */
+    uint32_t mark; /* the present flight's: it counts once in a domain */
 };
 
-/* The prefixes of the nodes, once for all flights. 0, -E2BIG or -ENOMEM. */
+/* Finds the prefixes of the nodes, once for all flights. 0, -E2BIG or -ENOMEM. */
 static int find_leaves(struct flight_marks *m) {
     struct ordered_state *s = m->state;
     uint32_t slots = topology_slots(m->e->view->nodes.topology);
@@ -285,7 +287,7 @@ static int open_state(struct evaluation *e, const struct ordered_rule *rule, boo
 
 /* ---- filter ---- */
 
-/* Soft terms drop no node. */
+/* Does the rule have a hard term? Soft terms refuse no node. */
 static bool has_hard_term(const struct ordered_rule *rule) {
     bool hard = false;
     for (uint32_t t = 0; t < rule->term_count; t++)
@@ -332,7 +334,7 @@ static struct filter_status ordered_filter(const struct evaluation *e, void *sta
 
 enum { PATH_BYTES = 64 * ENGINE_MAX_ORDERED_TERMS }; /* values are no longer than 63 */
 
-/* "eu/eu-1": the values of the terms up to `last` on this node. */
+/* Returns "eu/eu-1": the values of the terms up to `last` on this node. */
 static struct str path_of(const struct evaluation *e, const struct ordered_state *s, uint32_t last,
                           uint32_t slot) {
     CLEANUP(strbuf_done) struct strbuf path = {.max = PATH_BYTES};
@@ -347,8 +349,8 @@ static struct str path_of(const struct evaluation *e, const struct ordered_state
     return arena_str(e->arena, strbuf_str(&path));
 }
 
-/* Returns the node's prefix under the terms up to `last`, or PREFIX_NONE; *ret_allowed: every hard
- * one of these terms allows one more pod. */
+/* Returns the node's prefix under the terms up to `last`, or PREFIX_NONE; Sets *ret_allowed if
+ * every hard term among them allows one more pod. */
 static uint32_t prefix_of(const struct ordered_state *s, uint32_t last, uint32_t slot,
                           bool *ret_allowed) {
     const struct ordered_count *items = s->domains.items, *parent = &items[PREFIX_ROOT];
@@ -412,8 +414,8 @@ static void ordered_restore(const struct evaluation *e, void *state, const struc
 
 /* ---- score ---- */
 
-/* The score of the candidates below a leaf of the tree, computed once: a division takes longer than
- * a lookup. */
+/* The score of the candidates below a leaf of the tree. It is computed once: a division takes
+ * longer than a look-up. */
 struct leaf_score {
     int64_t raw;
     int32_t normalized;
@@ -438,9 +440,9 @@ static struct leaf_score *score_of(const struct ordered_state *s, struct leaf_sc
     return leaf;
 }
 
-/* Maps the lowest raw score to 0 and the highest to 100. In between the distance counts, but as
- * long as there are steps, no two scores share one: the first key has the highest bits of a raw
- * score, so by distance alone the later keys would be lost. `worst` never shares its step. */
+/* Maps the lowest raw score to 0 and the highest to 100. Between them the distance counts, but two
+ * scores share a step only if there are not enough steps: the first key has the highest bits of a
+ * raw score, so by distance alone the later keys would be lost. `worst` never shares its step. */
 static int normalize(struct arena *arena, struct leaf_score *leaves, uint32_t leaf_count,
                      struct leaf_score *worst) {
     const uint32_t most = leaf_count + 1;

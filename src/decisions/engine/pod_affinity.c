@@ -1,9 +1,9 @@
 /*
- * Required podAffinity and podAntiAffinity: a node passes if its domains have the pods that the
- * affinity requires, no pod that the anti-affinity excludes, and no pod whose anti-affinity
- * excludes this one. The first pod of a group with affinity to itself may go wherever the keys are.
- * upstream (v1.36.3): plugins/interpodaffinity/filtering.go, which looks at labelSelector alone: an
- * API server has merged matchLabelKeys and mismatchLabelKeys into it.
+ * Filters by required podAffinity and podAntiAffinity: a node passes if its domains have the pods
+ * that the affinity requires, no pod that the anti-affinity excludes, and no pod whose
+ * anti-affinity excludes this one. The first pod of a group with affinity to itself may go wherever
+ * the keys are. upstream (v1.36.3): plugins/interpodaffinity/filtering.go, which looks at
+ * labelSelector alone: an API server has merged matchLabelKeys and mismatchLabelKeys into it.
  */
 #include "engine/pod_affinity.h"
 
@@ -25,7 +25,7 @@ struct key_tables {
 struct affinity_state {
     struct cache_meant meant;     /* the pod's own terms: affinity first, then anti-affinity */
     uint32_t *key_of;             /* [meant.count]: the key of each term */
-    uint32_t beside;              /* how many of them are affinity */
+    uint32_t beside;              /* number of affinity terms among them */
     struct cache_meaning meaning; /* marked with their keys */
     struct key_tables *keys;
     uint32_t key_count;
@@ -112,8 +112,8 @@ static int make_keys(const struct evaluation *e, struct affinity_state *s) {
 
 /* ---- counting ---- */
 
-/* Adds a pod on this node, or removes it. `means` has the pod's terms that match it: affinity
- * counts if all terms do, anti-affinity each. */
+/* Adds a pod on this node, or removes it. `means` has the pod's terms that match it: a pod counts
+ * for affinity if all affinity terms match it, for anti-affinity by each term. */
 static void count_meant(struct affinity_state *s, uint32_t slot, const bool *means, int64_t by) {
     bool all = s->beside > 0;
     for (uint32_t t = 0; t < s->beside; t++)
@@ -189,7 +189,8 @@ static int open_state(struct evaluation *e, uint32_t kinds, struct affinity_stat
     return make_keys(e, s);
 }
 
-/* -ENODATA: the labels of some pods are not kept, so a term may match them. */
+/* Visits matching pods. Returns -ENODATA if labels of some pods are not kept, so a term may match
+ * them. */
 static int visit_meant(const struct evaluation *e, struct affinity_state *s,
                        cache_meant_fn *visit) {
     int r = s->meant.count > 0 ? cache_meant_visit(e->view, &s->meant, e->arena, visit, s) : 0;
@@ -223,7 +224,7 @@ static int affinity_prefilter(struct evaluation *e, void **ret_state, struct err
 
 /* ---- judging ---- */
 
-/* Has the node all keys, and each of its domains a pod? */
+/* Does the node have all keys, and each of its domains such a pod? */
 static bool is_beside(const struct affinity_state *s, uint32_t slot) {
     bool there = true;
     for (uint32_t t = 0; t < s->beside; t++) {

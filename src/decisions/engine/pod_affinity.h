@@ -6,6 +6,6 @@
 
 #include "engine/algorithm.h"
 
-/* Compiles the pod's required terms into e->terms. 0 or -ENOMEM; errors of the pod are in
+/* Compiles the pod's required terms into e->terms. Returns 0 or -ENOMEM; errors of the pod are in
  * e->terms_failed and e->terms_err. */
 int pod_affinity_prepare(struct evaluation *e);

@@ -1,6 +1,6 @@
 /*
- * Host ports: a node is refused if another pod there holds a port that this pod wants. upstream:
- * plugins/nodeports/node_ports.go.
+ * Filters by host ports: a node is refused if another pod there holds a port that this pod wants.
+ * upstream: plugins/nodeports/node_ports.go.
  */
 #include "engine/algorithm.h"
 

@@ -40,7 +40,7 @@ static bool collect(struct ladder *l, const int64_t *scores, uint32_t count, uin
     return true;
 }
 
-/* Returns the step by distance alone: a begun step below the best counts as a whole one. */
+/* Returns the step by distance alone: a part of a step below the best counts as a whole step. */
 static int32_t step_below(int64_t best, int64_t score, int64_t scale, int32_t steps) {
     return steps - (int32_t)(((best - score) * steps + scale - 1) / scale);
 }
@@ -59,7 +59,8 @@ static void climb(struct ladder *l, int64_t scale, int32_t steps) {
 /* Scores up to here are looked up. */
 enum { TABLE_MAX = 1024 };
 
-/* The same by tables instead of a search for each score. Returns false if the scale is too long. */
+/* Does the same by tables, without a search for each score. Returns false if the scale is too long.
+ */
 static bool by_table(const int64_t *scores, uint32_t count, int64_t scale, int32_t steps,
                      int32_t *ret) {
     bool seen[TABLE_MAX + 1] = {false};

@@ -17,8 +17,8 @@
 struct hard_constraint {
     int64_t *table; /* [column.domains]: matching pods, or NO_DOMAIN */
     int64_t min, domains;
-    int64_t *least; /* a tree: place 1 has the minimum, place n that of 2n and 2n + 1; domain d is
-                       at leaves + d; NULL until a pod is removed */
+    int64_t *least; /* a tree: place 1 has the minimum, place n the smaller of 2n and 2n + 1; domain
+                       d is at leaves + d; NULL until a pod is removed */
     uint32_t leaves;
     uint32_t *in_flight; /* [column.domains]: pods that may land there; NULL: none do */
     uint8_t missing_reason, skew_reason, flight_reason;
@@ -113,7 +113,7 @@ struct flight_marks {
     uint32_t constraint;
     uint32_t *domain_of;         /* [slots]: where the constraint counts; TOPOLOGY_NONE: nowhere */
     uint32_t *in_flight, *marks; /* [column.domains] */
-    uint32_t mark;               /* of the flight that is looked at: it counts once in a domain */
+    uint32_t mark;               /* the present flight's: it counts once in a domain */
 };
 
 /* Finds the domains where nodes are counted, once for all flights. 0, -E2BIG or -ENOMEM. */

@@ -10,7 +10,7 @@ struct ready_constraint {
     const struct spread_constraint *constraint;
     struct topology_column column;
     const uint32_t *counts; /* per slot; NULL: counts nothing */
-    const int64_t *assumed; /* per slot, in parts of CACHE_POD; NULL: none; for scores only */
+    const int64_t *assumed; /* per slot, a whole pod is CACHE_POD; NULL: none; for scores only */
     struct selector selector;
     uint64_t selector_steps; /* to match one pod */
     int64_t self;            /* 1 if the selector matches the pod itself */
@@ -22,12 +22,12 @@ struct ready_constraints {
     uint32_t count;
     const uint8_t *feasible; /* per slot */
     uint8_t common;          /* CANDIDATE_*: flags that all known nodes have */
-    const bool *keyed;       /* per slot: the node has all keys; NULL: a node with one has all */
-    bool require_all;        /* a node must carry all keys; false only with the system defaults */
+    const bool *keyed; /* per slot: the node has all keys; NULL: a node with one key has all */
+    bool require_all;  /* a node must carry all keys; false only with the system defaults */
 };
 
-/* Compiles the pod's own constraints of one kind into e->own. 0, -EINVAL (e->own_err names the
- * field) or -ENOMEM. */
+/* Compiles the pod's own constraints of one kind into e->own. Returns 0, -EINVAL (e->own_err names
+ * the field) or -ENOMEM. */
 int constraints_compile(struct evaluation *e, bool hard);
 /*
  * Returns the pod's own constraints of one kind (hard or soft), compiled before. A pod without any

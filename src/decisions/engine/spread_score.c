@@ -15,12 +15,12 @@ static int64_t count_at(const struct ready_constraint *rc, uint32_t slot) {
 }
 
 struct soft_constraint {
-    bool hostname;  /* counted per node, not per domain */
+    bool hostname;  /* pods are counted per node, not per domain */
     int64_t *table; /* [column.domains + 1]: parts of matching pods, or NO_DOMAIN; the last is "no
                        label"; NULL with hostname */
     uint32_t
         no_label; /* the domain of nodes without the label, which only the system defaults score */
-    int64_t candidates; /* domains among the candidates; for hostname, candidates */
+    int64_t candidates; /* number of domains among candidates; hostname: of candidates */
     double weight;
 };
 
@@ -105,7 +105,7 @@ static void soft_add(struct soft_state *s, uint32_t c, uint32_t slot, int64_t pa
         *domain += parts;
 }
 
-/* Counts over all nodes, not only the candidates. */
+/* Counts pods on all nodes, not only on candidates. */
 static void soft_count(const struct evaluation *e, struct soft_state *s) {
     const uint32_t slots = topology_slots(e->view->nodes.topology);
     for (uint32_t c = 0; c < s->ready.count; c++) {
@@ -147,8 +147,8 @@ static int64_t normal(int64_t raw, int64_t least, int64_t most) {
     return most == 0 ? ENGINE_MAX_NORMALIZED : ENGINE_MAX_NORMALIZED * (most + least - raw) / most;
 }
 
-/* Computes the normalised score of each raw one once: most nodes share theirs, and a division takes
- * longer than a lookup. NULL: too many raw scores, or no memory. */
+/* Computes the normalised score of each raw score once: most nodes share theirs, and a division
+ * takes longer than a look-up. NULL: too many raw scores, or no memory. */
 static int64_t *normal_table(const struct evaluation *e, int64_t least, int64_t most) {
     if (least > most || most - least >= e->count)
         return NULL;

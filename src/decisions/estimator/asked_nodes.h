@@ -13,9 +13,9 @@ struct asked_nodes {
     struct estimator_nodes nodes;
 };
 
-/* As estimator_nodes_make(): objects are borrowed, results are in the arena. 0, -E2BIG or -ENOMEM,
- * with a sentence; after a failure there is nothing to free. Steps of the arena bound the view,
- * too. */
+/* As estimator_nodes_make(): objects are borrowed, results are in the arena. Returns 0, -E2BIG or
+ * -ENOMEM, with a sentence; after a failure there is nothing to free. Steps of the arena bound the
+ * view, too. */
 int asked_nodes_init(struct asked_nodes *ret, const struct node *nodes, uint32_t node_count,
                      const struct karmada_pod *pods, uint32_t pod_count, struct arena *arena,
                      struct err *err) MUST_CHECK;

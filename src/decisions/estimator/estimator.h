@@ -7,7 +7,7 @@
  * (estimator/nodes.h).
  *
  * Answers are numbers of replicas or sets, 0 to ESTIMATE_MAX. Where upstream's sums wrap around,
- * these stop at the limit. Threads: inputs do not change; each call has an arena of its own.
+ * sums here stop at the limit. Threads: inputs do not change; each call has an arena of its own.
  */
 #pragma once
 
@@ -69,8 +69,8 @@ struct estimator_question {
                           uses units of the quantity's suffix */
 };
 
-/* Uses memory and steps of the arena: 0, -E2BIG (steps are spent) or -ENOMEM. Borrows requirements
- * and components. Zeroes the rest of `ret`; sets models to MODELS_THIRD. */
+/* Uses memory and steps of the arena. Returns 0, -E2BIG (steps are spent) or -ENOMEM. Borrows
+ * requirements and components. Zeroes the rest of `ret`; sets models to MODELS_THIRD. */
 int estimator_question_init(struct estimator_question *ret,
                             const struct replica_requirements *requirements,
                             const struct component *components, uint32_t component_count,
@@ -80,7 +80,7 @@ int component_set_init(struct component_set *ret, const struct component *compon
                        uint32_t component_count, struct arena *arena) MUST_CHECK;
 
 struct assumed_workload; /* estimator/wire.h */
-/* Sets q's assumed workloads, whose components are borrowed. 0, -E2BIG or -ENOMEM. */
+/* Sets q's assumed workloads, whose components are borrowed. Returns 0, -E2BIG or -ENOMEM. */
 int estimator_question_assume(struct estimator_question *q, const struct assumed_workload *assumed,
                               uint32_t count, struct arena *arena) MUST_CHECK;
 
@@ -94,7 +94,8 @@ struct general_estimate {
 /*
  * Estimates replicas of q->demands. Without assumed workloads it takes no memory and cannot fail:
  * one pass over the summary, or over the models, for any number of nodes. upstream:
- * GeneralEstimator.maxAvailableReplicas(). 0, -E2BIG (the arena's steps are spent) or -ENOMEM.
+ * GeneralEstimator.maxAvailableReplicas(). Returns 0, -E2BIG (the arena's steps are spent) or
+ * -ENOMEM.
  */
 int estimator_general_replicas(const struct karmada_cluster *cluster,
                                const struct estimator_question *q, struct arena *arena,

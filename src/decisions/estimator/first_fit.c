@@ -165,7 +165,7 @@ struct landing {
 /* The result of one set. */
 struct set_result {
     bool placed;
-    bool whole; /* each component is on one node, its present one */
+    bool whole; /* each component is on one node, its present node */
     uint32_t landing_count;
 };
 
@@ -216,7 +216,7 @@ static int by_node(const void *a, const void *b) {
     return (left->node > right->node) - (left->node < right->node);
 }
 
-/* Sums the needs of one set's components on one node: adds them to `sums`, or clears it. */
+/* Sums the needs of one set's components on one node: adds them to `sums`, or clears `sums`. */
 static void sum_needs(const struct placed_component *component, int64_t *sums, bool clear) {
     for (uint32_t i = 0; i < component->need_count; i++) {
         const struct column_need *need = &component->needs[i];

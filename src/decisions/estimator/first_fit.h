@@ -1,7 +1,7 @@
 /*
- * Places sets of components on nodes, first fit: the components of a set, in order, put as many
- * replicas as possible on each node, in order, until all are placed. The first set that is not
- * placed completely ends this, and the room that it took stays taken. upstream: karmada
+ * Places sets of components on nodes, first fit. Each component of a set, in order, puts as many
+ * replicas as possible on each node, in order, until all are placed. After the first set that is
+ * not placed completely it stops; the room that this set took stays taken. upstream: karmada
  * pkg/estimator SchedulingSimulator, which walks all nodes again for each component of each set.
  *
  * Here a component continues at the first node that still has room for it, because room only
@@ -9,7 +9,7 @@
  * equal nodes has rows only for nodes that got a replica. So the work is of the order of nodes
  * times components, not of sets times nodes, and the result is the same.
  *
- * For the rooms of one estimate: one thread, memory and steps of its arena.
+ * A struct first_fit serves one estimate, on one thread, with memory and steps of its arena.
  */
 #pragma once
 
@@ -18,8 +18,8 @@
 /* Equal nodes. Room is an array of `width` amounts, of which the first is pods. */
 struct node_group {
     uint64_t count;
-    const int64_t *fresh; /* [width] of a node without placed replicas */
-    int64_t *rows;        /* [touched][width]: of the first nodes of the group */
+    const int64_t *fresh; /* [width]: room of a node without placed replicas */
+    int64_t *rows;        /* [touched][width]: room of the group's first nodes */
     uint32_t touched, cap;
 };
 
@@ -46,13 +46,14 @@ struct placed_component {
     uint32_t node;          /* index in the group */
 };
 
-/* Makes a column for each resource that q's set, q's assumed workloads and, if `replica`, q's
- * replica demand of nodes. Sets columns and width. 0, -E2BIG or -ENOMEM. */
+/* Makes a column for pods, and for each resource in the demands of q's set, of q's assumed
+ * workloads and, if `replica`, of q's replica. Sets columns and width. Returns 0, -E2BIG or
+ * -ENOMEM. */
 int first_fit_columns(struct first_fit *fit, const struct estimator_question *q,
                       bool replica) MUST_CHECK;
 /* Returns the column of a resource, or UINT32_MAX. */
 uint32_t first_fit_column(const struct first_fit *fit, struct str name);
-/* Converts a replica's demands to columns. 0, -E2BIG or -ENOMEM. */
+/* Converts a replica's demands to columns. Returns 0, -E2BIG or -ENOMEM. */
 int first_fit_needs(const struct first_fit *fit, const struct demands *demands,
                     struct placed_component *ret) MUST_CHECK;
 
@@ -61,8 +62,8 @@ int64_t first_fit_divide(const int64_t *room, const struct placed_component *com
 
 /*
  * Places up to `bound` sets, and sets *ret_sets to their number. Changes the components, which may
- * not be used for another call. Components without any replica: `bound` sets. 0, -E2BIG (the steps
- * are spent) or -ENOMEM.
+ * not be used for another call. Components without any replica: `bound` sets. Returns 0, -E2BIG
+ * (the steps are spent) or -ENOMEM.
  */
 int first_fit_place(struct first_fit *fit, struct placed_component *components, uint32_t count,
                     int64_t bound, int64_t *ret_sets) MUST_CHECK;

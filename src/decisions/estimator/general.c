@@ -12,7 +12,7 @@ static int64_t least_of(int64_t a, int64_t b) {
 
 /* ---- lists by name, side by side ---- */
 
-/* A walk over the summary's resources, asked for names that only grow. */
+/* A walk over the summary's resources, for look-ups of names in ascending order. */
 struct summary_walk {
     const struct karmada_resource *resources;
     uint32_t count, at;
@@ -29,7 +29,7 @@ static const struct karmada_resource *walk_to(struct summary_walk *walk, struct 
     return (found->given & 1u << KARMADA_ALLOCATABLE) != 0 ? found : NULL;
 }
 
-/* The same for the demands of assumed workloads; NULL: no demand with this name. */
+/* Does the same for the demands of assumed workloads; NULL: no demand with this name. */
 static const struct set_demand *assumed_of(const struct component_set *assumed, uint32_t *at,
                                            struct str name) {
     int order = 1;

@@ -3,7 +3,7 @@
 
 #include "estimator/nodes.h"
 
-/* Sums the assumed workloads: pods, and demands by name. 0, -E2BIG or -ENOMEM. */
+/* Sums the assumed workloads: pods, and demands by name. Returns 0, -E2BIG or -ENOMEM. */
 int estimator_assumed_total(const struct estimator_question *q, struct arena *arena,
                             struct component_set *ret) MUST_CHECK;
 
@@ -13,12 +13,12 @@ static inline bool estimator_has_models(const struct karmada_cluster *cluster,
     return q->models != MODELS_OFF && cluster->models.modeling_count > 0;
 }
 
-/* Estimates replicas of q->demands by models: ESTIMATE_UNKNOWN if they have no answer, so that the
- * summary decides. 0, -E2BIG or -ENOMEM; always 0 without assumed workloads. */
+/* Estimates replicas of q->demands by models. Sets ESTIMATE_UNKNOWN if the models have no answer,
+ * so that the summary decides. Returns 0, -E2BIG or -ENOMEM; always 0 without assumed workloads. */
 int estimator_models_replicas(const struct karmada_models *models,
                               const struct estimator_question *q, struct arena *arena,
                               int64_t *ret) MUST_CHECK;
-/* Likewise sets of q->set, at most `bound`. */
+/* Estimates sets of q->set likewise, at most `bound`. */
 int estimator_models_sets(const struct karmada_models *models, const struct estimator_question *q,
                           int64_t bound, struct arena *arena, int64_t *ret) MUST_CHECK;
 

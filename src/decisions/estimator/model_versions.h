@@ -1,7 +1,7 @@
 /* Versions of Karmada's use of resource models. */
 #pragma once
 
-/* How a cluster's resource models are read: as Karmada of a version does. */
+/* The way to read a cluster's resource models, by the versions of Karmada that use it. */
 enum estimator_models {
     MODELS_OFF,    /* not used: only the summary counts */
     MODELS_FIRST,  /* v1.3 to v1.11 */

@@ -4,8 +4,8 @@
  *
  * From v1.18 on, Karmada makes a node for each counted node and places replica by replica. The sum
  * over grades of (nodes x replicas per node) is the same number, in a time that does not depend on
- * the nodes; only after assumed workloads have been placed, nodes of a grade differ.
- * upstream: karmada pkg/estimator/client general.go of v1.18.1, v1.17.1 and v1.11.
+ * the nodes; nodes of a grade differ only after assumed workloads have been placed. upstream:
+ * karmada pkg/estimator/client general.go of v1.18.1, v1.17.1 and v1.11.
  */
 #include "estimator/first_fit.h"
 #include "estimator/internal.h"
@@ -129,8 +129,8 @@ static const struct karmada_range *range_of(const struct karmada_model *model, s
 }
 
 /* Returns the first model whose minimum is above the demand (at least the demand, if `equal`);
- * models->count if no model's is. A model without the resource has 0 of it; *ret_known is false if
- * no model has the resource. */
+ * models->count if no model's is. A model without the resource has 0 of it; sets *ret_known to
+ * false if no model has the resource. */
 static uint32_t first_model_above(const struct karmada_models *models, const struct demand *demand,
                                   bool equal, bool *ret_known) {
     uint32_t found = models->count;

@@ -43,16 +43,16 @@ struct estimator_nodes {
  * Makes nodes from objects, in the arena; strings are borrowed. Adds the nodes to `topology`, which
  * must be empty and without views. If nodes have equal names, the last counts, in the place of the
  * first. Pods without a node, finished pods, and pods on unknown nodes do not count. Linear, except
- * for sorting names of resources. 0, -E2BIG (the arena's steps are spent) or -ENOMEM.
+ * for sorting names of resources. Returns 0, -E2BIG (the arena's steps are spent) or -ENOMEM.
  */
 int estimator_nodes_make(struct topology *topology, const struct node *nodes, uint32_t node_count,
                          const struct karmada_pod *pods, uint32_t pod_count, struct arena *arena,
                          struct estimator_nodes *ret) MUST_CHECK;
 
 /*
- * Estimates replicas of q's requirements: the sum over the usable nodes; without requirements their
- * free pods. Places q's assumed workloads first. No nodes: 0 replicas. Returns 0, -E2BIG (the steps
- * of the view or of the arena are spent) or -ENOMEM.
+ * Estimates replicas of q's requirements: the sum over the usable nodes; without requirements, the
+ * sum of their free pods. Places q's assumed workloads first. No nodes: 0 replicas. Returns 0,
+ * -E2BIG (the steps of the view or of the arena are spent) or -ENOMEM.
  */
 int estimator_nodes_replicas(const struct estimator_nodes *nodes, struct topology_view *view,
                              const struct estimator_question *q, struct arena *arena,

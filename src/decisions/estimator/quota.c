@@ -105,7 +105,7 @@ static bool scope_selects(const struct quota_scope *scope, struct str priority_c
            !(given && is_among(priority_class, scope->values, scope->value_count));
 }
 
-/* Takes steps. Returns false, too, when they are spent: the caller checks that. */
+/* Takes steps. Also returns false when they are spent, which the caller must check. */
 static bool quota_selects(const struct estimator_quota *quota, bool given,
                           struct str priority_class, struct steps *steps) {
     if (quota->scope_count == 0)

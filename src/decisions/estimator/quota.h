@@ -26,13 +26,14 @@ struct estimator_quota {
     const struct quota_room *rooms; /* by name, each once */
     uint32_t room_count;
 };
-/* Prepares a quota in the arena; borrows its strings. 0, -E2BIG (no steps left) or -ENOMEM. */
+/* Prepares a quota in the arena; borrows its strings. Returns 0, -E2BIG (no steps left) or -ENOMEM.
+ */
 int estimator_quota_init(const struct quota *from, struct arena *arena,
                          struct estimator_quota *ret) MUST_CHECK;
 
 /*
- * Get the least that any quota of the namespace allows, after q's assumed workloads of that
- * namespace; ESTIMATE_MAX if no quota limits it. 0, -E2BIG or -ENOMEM.
+ * These get the least number that any quota of the namespace allows, after q's assumed workloads of
+ * that namespace; ESTIMATE_MAX if no quota limits it. They return 0, -E2BIG or -ENOMEM.
  *
  * Replicas: uses the namespace and priority class of q's requirements; without requirements there
  * is no limit, and without a namespace all quotas count, as in upstream. A quota that is used

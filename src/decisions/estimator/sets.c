@@ -15,7 +15,7 @@ static void fill_column(const struct estimator_nodes *nodes, const struct first_
             rooms[(size_t)row * fit->width + column] = nodes->native[native][row];
 }
 
-/* The same for resources that only some nodes have. `column_of` maps their names. */
+/* Does the same for resources that only some nodes have. `column_of` maps their names. */
 static void fill_scalars(const struct estimator_nodes *nodes, const struct first_fit *fit,
                          const uint32_t *column_of, int64_t *rooms) {
     for (uint32_t row = 0; row < nodes->count; row++)
@@ -76,7 +76,7 @@ static int copy_matches(const struct estimator_nodes *nodes, const uint8_t *flag
     return 0;
 }
 
-/* Finds the usable nodes. A view that has built much gets slow; then a new view answers. */
+/* Finds the usable nodes. A view that has built many parts gets slow; then a new view answers. */
 static int find_matches(const struct estimator_nodes *nodes, struct topology_view *view,
                         const struct replica_requirements *requirements, struct arena *arena,
                         const uint8_t **ret) {

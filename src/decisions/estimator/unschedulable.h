@@ -12,8 +12,8 @@
 /*
  * Counts pods of the Deployment's oldest ReplicaSet with its template. Their condition PodScheduled
  * must have been False with reason Unschedulable for longer than the threshold (below 0: as 0). One
- * pass over each list. 0, -EINVAL (the Deployment's selector does not compile), -E2BIG (the arena's
- * steps are spent) or -ENOMEM.
+ * pass over each list. Returns 0, -EINVAL (the Deployment's selector does not compile), -E2BIG (the
+ * arena's steps are spent) or -ENOMEM.
  */
 struct unschedulable_question {
     const struct karmada_workload *deployment;

@@ -1,8 +1,9 @@
 /*
  * The messages of Karmada's estimator on the wire: converts between protobuf and the structs of
- * estimates. One decoder reads the messages of all versions: with fields of messages (to v1.18), of
- * bytes that contain the same messages (from v1.18), or both. Bytes count if there are any; else
- * the older field, even if it is empty. upstream: karmada pkg/estimator/pb, helpers.go (v1.18.1).
+ * estimates. One decoder reads the messages of all versions: with fields that are messages (to
+ * v1.18), with fields of bytes that contain the same messages (from v1.18), or with both. A field
+ * of bytes counts unless it is empty; else the older field counts, even if it is empty. upstream:
+ * karmada pkg/estimator/pb, helpers.go (v1.18.1).
  *
  * Unknown fields are skipped, but groups are refused; the last of a map's equal keys, or of a
  * repeated field, counts. Decoded values are in the arena, copied from the bytes, and take the
@@ -40,7 +41,7 @@ struct wire_replicas {
 int wire_replicas_decode(struct str bytes, struct arena *arena, struct wire_replicas *ret,
                          struct err *err) MUST_CHECK;
 
-/* MaxAvailableComponentSetsRequest. The namespace is that of all components. */
+/* MaxAvailableComponentSetsRequest. All components are in this namespace. */
 struct wire_sets {
     struct str cluster, namespace;
     const struct component *components;
@@ -70,13 +71,13 @@ void wire_response_encode(int32_t count, enum wire_epoch epoch, struct strbuf *o
  * Encodes ReplicaRequirements as v1.18: both sets of fields, for servers of any version. They are
  * the same for all clusters, so they are made once, in the arena; .p NULL: no requirements (`given`
  * is false). A term of an affinity that does not parse matches nothing, and is written as such a
- * term. 0 or -ENOMEM.
+ * term. Returns 0 or -ENOMEM.
  */
 int wire_requirements_encode(const struct replica_requirements *r, struct arena *arena,
                              struct str *ret, struct err *err) MUST_CHECK;
 /* Appends a MaxAvailableReplicasRequest for a cluster, with these requirements. */
 void wire_replicas_ask(struct str cluster, struct str requirements, struct strbuf *out);
-/* Gets the number of a response of any of the three methods. Returns false if it is no response. */
+/* Gets the number in a response of any of the three methods. Returns false if it is no response. */
 bool wire_response_decode(struct str bytes, int32_t *ret);
 
 /* The version of protobuf-c that is loaded. */

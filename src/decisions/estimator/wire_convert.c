@@ -1,8 +1,9 @@
 /*
- * Converts messages to the output of each version's encoder. Up to v1.17 that is gogo: strings,
- * numbers and messages that are no pointers are written even if empty. From v1.18 on it is proto3:
- * an empty string and 0 are not written. Kubernetes' own messages always use gogo. upstream:
- * karmada pkg/estimator/pb types.go (v1.17.1), estimator.proto (v1.18.1), k8s.io/api/core/v1.
+ * Converts messages to the output of each version's encoder. Up to v1.17 the encoder is gogo:
+ * strings, numbers and messages that are no pointers are written even if empty. From v1.18 on the
+ * encoding is proto3's: an empty string and 0 are not written. Kubernetes' own messages always use
+ * gogo. upstream: karmada pkg/estimator/pb types.go (v1.17.1), estimator.proto (v1.18.1),
+ * k8s.io/api/core/v1.
  */
 #include "estimator/wire_kinds.h"
 

@@ -30,9 +30,10 @@ struct estimator_location {
 bool estimator_location_parse(struct str text, struct estimator_location *ret);
 
 /*
- * `service`: the cluster's Service (estimator/service_name.h), as JSON; .p NULL: none, so a Service
- * of the cluster in which Karmada runs is used. A given Service must be an ExternalName, with a
- * numeric targetPort. 0, -EINVAL with a sentence, or -ENOMEM.
+ * Gets the addresses of a cluster's estimator. `service` is the cluster's Service
+ * (estimator/service_name.h) as JSON; without it (.p NULL), a Service of the cluster in which
+ * Karmada runs is used. A given Service must be an ExternalName, with a numeric targetPort. Returns
+ * 0, -EINVAL with a sentence, or -ENOMEM.
  */
 int estimator_service_addresses(const struct estimator_services *s, struct str cluster,
                                 struct str service, struct arena *arena,

@@ -66,7 +66,7 @@ void estimators_free(struct estimators *e) {
     free(e);
 }
 
-/* The lock is held. */
+/* Inserts an estimator at `at`. The lock is held. */
 static int insert(struct estimators *e, size_t at, struct str cluster, const char *const *addresses,
                   size_t count, struct err *err) {
     struct entry entry = {.cluster = str_dup(cluster)};

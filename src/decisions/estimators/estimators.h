@@ -13,14 +13,14 @@
 
 struct estimators;
 
-/* The dialer is borrowed, and must be stopped before this is freed. 0 or -ENOMEM. */
+/* Borrows the dialer, which must be stopped before estimators_free(). Returns 0 or -ENOMEM. */
 int estimators_new(struct grpc_dialer *dialer, struct clock *clock, struct estimators **ret,
                    struct err *err) MUST_CHECK;
 /* NULL is fine. */
 void estimators_free(struct estimators *e);
 
 /* Connects to the estimator of a cluster, at addresses that are tried in order (grpc/dial.h). Does
- * nothing if the cluster has an estimator. 0, -EINVAL or -ENOMEM. */
+ * nothing if the cluster has an estimator. Returns 0, -EINVAL or -ENOMEM. */
 int estimators_add(struct estimators *e, struct str cluster, const char *const *addresses,
                    size_t count, struct err *err) MUST_CHECK;
 /* Disconnects the cluster's estimator, if it has one. */
@@ -38,7 +38,8 @@ struct estimators_question {
 };
 /* In the question's order: replicas, or ESTIMATE_UNKNOWN. Borrowed during the call. */
 typedef void estimators_done_fn(void *ctx, const int64_t *answers, uint32_t count);
-/* Asks all of them. Calls `done` exactly once, at the deadline at the latest: on the dialer's
- * thread, or before this returns. Copies the question. 0, or -ENOMEM: then `done` is not called. */
+/* Asks the estimators of all these clusters. Calls `done` exactly once, at the deadline at the
+ * latest: on the dialer's thread, or before estimators_ask() returns. Copies the question. Returns
+ * 0, or -ENOMEM: then `done` is not called. */
 int estimators_ask(struct estimators *e, const struct estimators_question *q,
                    estimators_done_fn *done, void *ctx, struct err *err) MUST_CHECK;

@@ -1,8 +1,8 @@
 /*
- * One way to put the pods into domains has the smallest possible maximum and the largest possible
- * minimum at once: the possible loads are the integer points of a base polyhedron, whose most even
- * member is best in both (A. Frank and K. Murota, "Decreasing Minimization on M-convex Sets"). So
- * the two are computed separately, with Hall's condition:
+ * There is always a way to put the pods into domains that has both the smallest possible maximum
+ * and the largest possible minimum: the possible loads are the integer points of a base polyhedron,
+ * whose most even member is best in both (A. Frank and K. Murota, "Decreasing Minimization on
+ * M-convex Sets"). So the two are computed separately, with Hall's condition:
  *
  * - The maximum is the smallest number M that is not below any domain's fixed pods, and for which
  *   every set A of groups has room: its pods and the fixed ones of the domains that A reaches make
@@ -65,7 +65,7 @@ static uint64_t pods_of(const struct best_question *q, uint32_t set) {
     return pods;
 }
 
-/* The smallest maximum that is not below `least`; sums are of subsets. */
+/* Returns the smallest maximum that is not below `least`; `sums` are sums over subsets. */
 static uint32_t smallest_most(const struct best_question *q, const struct sums *sums,
                               uint32_t least) {
     const uint32_t all = (1u << q->group_count) - 1;
@@ -93,7 +93,7 @@ static bool can_all_have(const struct best_question *q, uint32_t wanted) {
     return true;
 }
 
-/* The largest minimum, which is not below `low`, nor above `high`. */
+/* Returns the largest minimum, which is between `low` and `high`. */
 static uint32_t largest_fewest(const struct best_question *q, uint32_t low, uint32_t high) {
     while (low < high) {
         const uint32_t middle = high - (high - low) / 2;

@@ -12,17 +12,17 @@ struct best_group {
     uint32_t pods;
 };
 
-/* A workload: pods that can be in one domain only, however many such domains there are, and groups
- * of pods that have a choice. */
+/* A workload: pods that can be in one domain only, in any number of such domains, and groups of
+ * pods that can be in several domains. */
 struct best_question {
     const struct best_group *groups;
     uint32_t group_count;    /* at most LIMIT_EVENNESS_SETS */
-    const uint64_t *domains; /* all that count, a bit each: those of groups among them */
+    const uint64_t *domains; /* all that count, a bit each; with those of groups */
     uint32_t words;          /* of 64 domains */
     const uint32_t *fixed;   /* [64 * words]: pods that can be in this domain only */
     uint8_t *masks;          /* [64 * words]: for best_skew()'s use */
 };
 
 /* The smallest possible difference between the fullest and the emptiest domain, when each pod is in
- * a domain where it can be. Domains times the logarithm of the pods, and 2^groups beside it. */
+ * a domain where it can be. Cost: domains times the logarithm of the pods, plus 2^groups. */
 uint32_t best_skew(const struct best_question *q);

@@ -3,32 +3,32 @@
  *
  * A *workload* is the object that a user scales: the topmost controller that the pods themselves
  * show (model/workload.h). Pods without a controller, those of DaemonSets, mirror pods and pods
- * that are bound to one node by name are no workload's: there is nothing to spread. Live pods that
+ * that are bound to one node by name belong to no workload: they cannot be spread. Live pods that
  * are not terminating count.
  *
- * For a topology key, a node is *feasible* for a pod that its nodeSelector, its required node
- * affinity and its tolerations allow there, cordons included, and so do the volumes that its claims
- * are bound to (a disk of one zone); how full the node is does not matter. A domain is feasible for
+ * For a topology key, a node is *feasible* for a pod if the pod's nodeSelector, required node
+ * affinity and tolerations (also of cordons) allow the pod there, and so do the volumes that its
+ * claims are bound to (a disk of one zone). A full node is feasible, too. A domain is feasible for
  * a workload if one of its nodes is feasible for one of its pods.
  *
- *   skew       the most pods in a feasible domain, less the fewest best skew  the smallest skew
- *   that these pods can have, each in a domain that has a feasible
+ *   skew       the most pods in a feasible domain, minus the fewest
+ *   best skew  the smallest skew that these pods can have, each in a domain that has a feasible
  *              node for it; a pod without such a domain stays where it is
  *   state      even: the skew is at most 1; unavoidable: it is more, and the best skew is not
  *              less; uneven: the cluster could have done better
  *
- * Pods elsewhere (in a domain that is cordoned by now, on a node without the key or one that is not
- * known) belong to neither skew: only their domain's name and number is reported.
+ * Pods elsewhere (in a domain that is cordoned by now, on a node without the key, or on an unknown
+ * node) do not count for either skew: only the name of their domain and their number are reported.
  *
  * A round over all pods is cut into pieces of about a millisecond, each under a view of its own, so
  * that writers of the cache have their turn. (Matching 5,000 nodes with the longest affinity that
- * is measured is one piece, of some milliseconds.) What changes during a round may be counted
- * before or after it. When a node goes meanwhile, the round begins again.
+ * is measured is one piece, of some milliseconds.) A pod that changes during a round may be counted
+ * as before or as after the change. When a node goes meanwhile, the round begins again.
  *
  * Threads: a round belongs to one thread. A report does not change; it may be read by any thread
  * until it is freed. Memory: 12 bytes a pod while it is made; then for each workload and key 20
  * bytes and 8 for each domain that is named for it (up to LIMIT_EVENNESS_EMPTY_DOMAINS without a
- * pod), and their names; one of more than 256 MiB is refused.
+ * pod), and their names; a report of more than 256 MiB is refused.
  */
 #pragma once
 
@@ -48,13 +48,13 @@ enum evenness_state {
 };
 extern const char *const evenness_state_names[EVENNESS_STATES]; /* "even", ... */
 
-/* Topology keys that are reported if nobody says which: those of them that a node has. */
+/* Topology keys that are reported by default, if a node has them. */
 enum { EVENNESS_DEFAULT_KEYS = 3 };
 extern const char *const evenness_default_keys[EVENNESS_DEFAULT_KEYS];
 
 struct evenness_domain {
     struct str name;      /* the label's value */
-    uint32_t nodes, pods; /* known nodes; live pods on them, of no workload as well */
+    uint32_t nodes, pods; /* known nodes; live pods on them, also those of no workload */
 };
 
 /* Pods of a workload in a domain. */
@@ -65,9 +65,9 @@ struct evenness_count {
 };
 
 struct evenness_result {
-    uint32_t skew, best;   /* pods; of EVENNESS_UNKNOWN 0 */
-    uint32_t first, count; /* of evenness_key.counts, by domain: those with pods, and feasible
-                              ones without if the key has few domains */
+    uint32_t skew, best;   /* pods; 0 with EVENNESS_UNKNOWN */
+    uint32_t first, count; /* items of evenness_key.counts, by domain: domains with pods, and
+                              feasible ones without pods if the key has few domains */
     enum evenness_state state;
 };
 
@@ -93,46 +93,46 @@ struct evenness_report {
     uint32_t workload_count;
     struct evenness_key *keys; /* as they were asked for */
     uint32_t key_count;
-    uint32_t pods;               /* live ones, of no workload as well */
-    uint32_t not_measured;       /* of workloads beyond LIMIT_EVENNESS_WORKLOADS */
+    uint32_t pods;               /* live ones, also those of no workload */
+    uint32_t not_measured;       /* pods of workloads beyond LIMIT_EVENNESS_WORKLOADS */
     struct evenness_note *notes; /* by name: see evenness/latest.h */
     uint32_t note_count;
-    struct arena *arena; /* of all of it but `owned` counts; owned */
+    struct arena *arena; /* holds the report but `owned` counts; owned */
 };
 void evenness_report_free(struct evenness_report *r); /* NULL is fine */
 
 struct evenness_round;
 
 /* Borrows the cache; keys are copied: LIMIT_EVENNESS_KEYS at most, no two equal. A key that no node
- * has is one without domains. 0 or -ENOMEM. */
+ * has gets no domains. Returns 0 or -ENOMEM. */
 int evenness_round_new(struct cache *cache, const struct str *keys, uint32_t key_count,
                        struct evenness_round **ret, struct err *err) MUST_CHECK;
-/* Calls `tag` for each workload, with a group of its pods (cache/placed.h), under the view; what it
- * returns is the workload's tag. Its steps count for the piece. */
+/* Calls `tag` for each workload, with a group of its pods (cache/placed.h), under the view; its
+ * result is the workload's tag. Each call counts as `steps` of a piece. */
 typedef uint32_t evenness_tag_fn(void *ctx, const struct cache_view *v, uint32_t group);
 void evenness_round_tag(struct evenness_round *r, evenness_tag_fn *tag, void *ctx, uint64_t steps);
-/* Calls `pins` for pods with claims, under the view: the node affinities of their volumes, in the
- * arena, whose steps are to be taken. 0, -E2BIG (not known) or -ENOMEM. Without it volumes pin
- * nothing. */
+/* Calls `pins` for pods with claims, under the view: it gets the node affinities of their volumes,
+ * in the arena, and takes the arena's steps. It returns 0, -E2BIG (not known) or -ENOMEM. Without
+ * `pins`, volumes exclude no node. */
 typedef int evenness_pins_fn(void *ctx, struct str namespace, const struct cache_may_run *pod,
                              struct arena *arena, const struct node_affinity **ret,
                              uint32_t *ret_count);
 void evenness_round_pin(struct evenness_round *r, evenness_pins_fn *pins, void *ctx);
-/* One piece. 1: there is more to do; 0: *ret is the report, owned by the caller; -EAGAIN (nodes
- * keep coming and going) or -ENOMEM: the round has failed. */
+/* Does one piece. Returns 1: there is more to do; 0: *ret is the report, owned by the caller;
+ * -EAGAIN (nodes keep coming and going) or -ENOMEM: the round has failed. */
 int evenness_round_step(struct evenness_round *r, struct evenness_report **ret,
                         struct err *err) MUST_CHECK;
 void evenness_round_free(struct evenness_round *r); /* NULL is fine */
 
-/* All pieces of a round, which stays the caller's. 0, -EAGAIN or -ENOMEM. */
+/* Does all pieces of a round, which the caller still owns. Returns 0, -EAGAIN or -ENOMEM. */
 int evenness_round_run(struct evenness_round *r, struct evenness_report **ret,
                        struct err *err) MUST_CHECK;
-/* All of it at once, without volumes. 0, -EAGAIN or -ENOMEM. */
+/* Makes a report at once, without volumes. Returns 0, -EAGAIN or -ENOMEM. */
 int evenness_measure(struct cache *cache, const struct str *keys, uint32_t key_count,
                      struct evenness_report **ret, struct err *err) MUST_CHECK;
 
-/* The default keys that at least one node has; *ret_count may be 0. ret: [EVENNESS_DEFAULT_KEYS].
- * 0 or -ENOMEM. */
+/* Gets the default keys that at least one node has; *ret_count may be 0. ret:
+ * [EVENNESS_DEFAULT_KEYS]. Returns 0 or -ENOMEM. */
 int evenness_keys_of(struct cache *cache, struct str *ret, uint32_t *ret_count) MUST_CHECK;
 
 /* Returns the number of a workload; UINT32_MAX if it is not found. Kind "": the first kind. */

@@ -17,7 +17,7 @@ struct seen_key {
     uint32_t *domain_of; /* [slots]; owned */
     struct evenness_domain *domains;
     uint32_t domain_count;
-    uint32_t word, words; /* of a set */
+    uint32_t word, words; /* of a set's bits: the key's part */
 };
 
 /* The feasible domains of pods, of all keys. */
@@ -35,7 +35,7 @@ struct seen_reach {
 struct seen_namespace {
     struct str name;
     uint32_t workloads;
-    uint64_t steps; /* of sets that its pods were the first to ask for */
+    uint64_t steps; /* for sets that its pods were the first to need */
 };
 
 struct seen_workload {
@@ -47,8 +47,8 @@ struct seen_workload {
 
 /* Pods of a workload that have one set. */
 struct seen_group {
-    uint32_t workload, set, next; /* of the workload's */
-    uint32_t pods, first;         /* of the slots, sorted by group */
+    uint32_t workload, set, next; /* next: in the workload's list */
+    uint32_t pods, first;         /* first: of its slots, if all are sorted by group */
 };
 
 struct seen_pod {
@@ -74,9 +74,10 @@ struct seen {
     struct hashmap set_index, reach_index, namespace_index, workload_index, group_index;
 };
 
-/* Room for one more item in an array from malloc: the array, which may have moved, or NULL. */
+/* Makes room for one more item in an array from malloc(). Returns the array, which may have moved,
+ * or NULL. */
 void *room_for(void *items, uint32_t count, uint32_t *cap, size_t size);
-/* The same in an array from pages_resize(). */
+/* Does the same for an array from pages_resize(). */
 void *room_in_pages(void *items, uint32_t count, uint32_t *cap, size_t size);
 
 static inline bool has_bit(const uint64_t *bits, uint32_t at) {
@@ -87,6 +88,6 @@ static inline void set_bit(uint64_t *bits, uint32_t at) {
 }
 
 /* judge.c */
-/* Makes the report of what has been seen, in its arena. 0 or -ENOMEM. */
+/* Makes the report of what has been seen, in its arena. Returns 0 or -ENOMEM. */
 int evenness_judge(struct seen *seen, struct evenness_report *report) MUST_CHECK;
 void evenness_free_counts(struct evenness_report *report);

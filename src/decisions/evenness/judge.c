@@ -1,11 +1,12 @@
-/* From what a round has seen to a report: counts, skews and states, workload by workload. */
+/* Makes a report of the data that a round has seen: counts, skews and states, workload by workload.
+ */
 #include "evenness/best.h"
 #include "evenness/internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* A workload's pods under one key. Arrays are used again for the next one. */
+/* A workload's pods under one key. The arrays are used again for the next workload. */
 struct scratch {
     uint32_t *counts;  /* [domains]; zero between workloads */
     uint32_t *touched; /* domains with pods */
@@ -79,7 +80,7 @@ static uint32_t first_bit(const uint64_t *bits) {
     return w * 64 + (uint32_t)__builtin_ctzll(bits[w]);
 }
 
-/* A pod that may be nowhere stays in the domain where it is. */
+/* Counts the pods of a group. A pod without a feasible domain stays in the domain where it is. */
 static void count_group(struct judging *j, const struct seen_group *group, bool known) {
     struct scratch *x = &j->scratch;
     const uint32_t choices = known ? j->seen->sets[group->set].domains[j->number] : 0;
@@ -165,7 +166,7 @@ static int put_counts(struct judging *j, struct evenness_result *result) {
     return r;
 }
 
-/* The usual workload has one set of domains and is quick. */
+/* Finds the best skew; quickly for the usual workload, which has one set of domains. */
 static uint32_t best_of(struct judging *j) {
     struct scratch *x = &j->scratch;
     if (x->group_count == 1 && !x->any_fixed)
@@ -194,7 +195,7 @@ static int judge_workload(struct judging *j, const struct seen_workload *workloa
         result->best = best_of(j);
         result->state = state_of(result);
     }
-    if (!known) /* which domains are feasible was gathered in part */
+    if (!known) /* only a part of the feasible domains was gathered */
         memset(x->all, 0, j->from->words * sizeof *x->all);
     j->key->totals[result->state]++;
     int r = put_counts(j, result);
@@ -270,7 +271,7 @@ static void count_domains(const struct seen *seen, const struct seen_key *key) {
             key->domains[key->domain_of[slot]].pods += seen->slot_pods[slot];
 }
 
-/* Counts keep no more room than they need, and are part of what the arena may have. */
+/* Shrinks the counts to the memory that they need, which counts against the arena's limit. */
 static int keep_counts(struct judging *j) {
     struct evenness_key *key = j->key;
     struct arena *arena = j->report->arena;
@@ -347,7 +348,8 @@ static size_t sorted_bytes(const struct seen *seen) {
     return (seen->pod_count + 1) * sizeof(uint32_t);
 }
 
-/* The slots of all pods, group by group; sorted_bytes() of pages_resize(), owned by the caller. */
+/* Returns the slots of all pods, group by group: sorted_bytes() from pages_resize(), owned by the
+ * caller. */
 static uint32_t *sort_pods(struct seen *seen) {
     uint32_t *slots = pages_resize(NULL, 0, sorted_bytes(seen)), at = 0;
     if (slots == NULL)
@@ -378,7 +380,7 @@ int evenness_judge(struct seen *seen, struct evenness_report *report) {
         j.from = &seen->keys[k];
         j.key = &report->keys[k];
         j.number = k;
-        report->key_count = k + 1; /* its counts are freed with the report */
+        report->key_count = k + 1; /* this key's counts are freed with the report */
         r = judge_key(&j);
     }
     pages_free(slots, sorted_bytes(seen));

@@ -1,5 +1,5 @@
 /*
- * The report that was made last, for all who read it, and its metrics.
+ * Keeps the latest report for all readers, and renders its metrics.
  *
  * Threads: any.
  */
@@ -11,7 +11,7 @@
 
 struct evenness_latest;
 
-/* NULL when out of memory; free takes NULL, and nobody holds a report then. */
+/* Returns NULL without memory. Free accepts NULL; nobody may hold a report then. */
 struct evenness_latest *evenness_latest_new(void);
 void evenness_latest_free(struct evenness_latest *l);
 
@@ -22,7 +22,7 @@ struct evenness_note {
 };
 enum { EVENNESS_WORST = 5 };
 /* Writes a note for each tag with keys: how many of its workloads are uneven by one of its keys,
- * and the worst of them. In the report's arena. 0 or -ENOMEM. */
+ * and the worst of them. Notes are in the report's arena. Returns 0 or -ENOMEM. */
 struct evenness_tag {
     struct str about;
     uint32_t keys; /* a bit for each of the report's */
@@ -36,9 +36,11 @@ struct evenness_held {
     uint64_t number; /* of the report: 1 and so on */
     uint32_t holders;
 };
-/* Takes the report over. 0 or -ENOMEM, and then it is freed and the one before stays. */
+/* Takes over the report. Returns 0 or -ENOMEM; after an error the report is freed, and the one
+ * before stays. */
 int evenness_latest_set(struct evenness_latest *l, struct evenness_report *report) MUST_CHECK;
-/* NULL: none has been made yet. It stays what it is until it is released. */
+/* Returns the report, or NULL if there is no report yet. The report does not change until it is
+ * released. */
 struct evenness_held *evenness_latest_hold(struct evenness_latest *l);
 /* NULL is fine. */
 void evenness_latest_release(struct evenness_latest *l, struct evenness_held *held);

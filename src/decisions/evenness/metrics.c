@@ -1,6 +1,6 @@
 /*
- * Metrics of a report. Their labels are what users wrote, so they are no registered metrics
- * (base/metrics.h): they are written from the report, as many as the limit says.
+ * Writes the metrics of a report. Users choose their label values, so they are no registered
+ * metrics (base/metrics.h): they are written from the report, up to a limit.
  */
 #include "evenness/latest.h"
 
@@ -57,7 +57,8 @@ static uint32_t gap(const struct evenness_result *result) {
     return result->skew > result->best ? result->skew - result->best : 0;
 }
 
-/* Uneven ones first, and failure domains before single nodes; then by what could be better. */
+/* Orders uneven workloads first, and failure domains before single nodes; then by the possible
+ * improvement. */
 static bool is_worse(const struct evenness_report *r, struct candidate_series a,
                      struct candidate_series b) {
     const struct evenness_result *x = &r->keys[a.key].results[a.number],
@@ -72,8 +73,9 @@ static bool is_worse(const struct evenness_report *r, struct candidate_series a,
     return x->skew > y->skew;
 }
 
-/* If workloads of several kinds have one name, writes only the worst: two series with the same
- * labels would spoil the whole scrape. A bit for each key and first workload of a name: written. */
+/* If workloads of several kinds have one name, only the worst is written: two series with the same
+ * labels would make the whole scrape invalid. A bit for each key and first workload of a name: it
+ * is written. */
 struct written {
     uint64_t *bits; /* owned; [keys][words] */
     size_t words;
@@ -103,7 +105,7 @@ static void put_series(const struct evenness_report *r, struct candidate_series 
     strbuf_appendf(out, "} %u\n", r->keys[series.key].results[series.number].skew);
 }
 
-/* The next of a key that can be written. */
+/* Finds the next workload of a key that can be written. */
 static bool next_of(const struct evenness_report *r, const struct written *written, uint32_t key,
                     uint32_t *at, struct candidate_series *ret) {
     const struct evenness_key *k = &r->keys[key];

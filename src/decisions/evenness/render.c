@@ -31,7 +31,7 @@ static void put_domains(struct json_writer *w, const struct evenness_key *key) {
     json_end_array(w);
 }
 
-/* The domains whose pods do not count, if there are any. */
+/* Writes the domains whose pods do not count, if there are any. */
 static void put_elsewhere(struct json_writer *w, const struct evenness_key *key,
                           const struct evenness_result *result) {
     bool any = false;

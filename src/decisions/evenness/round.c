@@ -1,6 +1,6 @@
 /*
- * Walks over the nodes, and then over all pods, a piece at a time. Numbers of the cache mean
- * something else in another view, so what is remembered from one piece to the next goes by its
+ * Walks over the nodes, and then over all pods, a piece at a time. A number of the cache may mean
+ * another thing in another view. So data that is kept from one piece to the next is found by
  * content: workloads by their names, reaches by their keys. A slot keeps its node until a node
  * goes, which changes the epoch.
  */
@@ -15,7 +15,7 @@ enum {
     BATCH = 64,
     ATTEMPTS = 8,
     REPORT_BYTES = 256 << 20, /* only 50,000 workloads by eight keys of 100 domains take more */
-    PINS_BYTES = 1 << 20,     /* of the volumes of one pod */
+    PINS_BYTES = 1 << 20,     /* affinities of one pod's volumes */
 };
 const char *const evenness_state_names[EVENNESS_STATES] = {"even", "unavoidable", "uneven",
                                                            "unknown"};
@@ -218,7 +218,7 @@ static int look_at_nodes(struct evenness_round *r, struct cache_view *v) {
         key->word = s->words;
         int result = arena_failed(r->report->arena) ? -ENOMEM : look_at_key(r, v, key);
         if (result != 0) {
-            s->key_count++; /* what it has is freed with the others */
+            s->key_count++; /* its memory is freed with that of the others */
             return result;
         }
         key->words = (key->domain_count + 63) / 64;
@@ -229,7 +229,7 @@ static int look_at_nodes(struct evenness_round *r, struct cache_view *v) {
 
 /* ---- memos ---- */
 
-/* Empties it, with room for numbers below `count`. */
+/* Empties the memo, and makes room for numbers below `count`. */
 static int memo_clear(struct memo *memo, uint32_t count) {
     if (count > memo->cap) {
         uint32_t *items = realloc(memo->items, (count + count / 4) * sizeof *items);
@@ -255,7 +255,8 @@ static bool group_equal(const void *ctx, uint32_t id, const void *key) {
     return s->groups[id].workload == wanted->workload && s->groups[id].set == wanted->set;
 }
 
-/* The pods of the workload that have this set; usually those of the pod before. */
+/* Finds or makes the group of the workload's pods that have this set; usually it is the group of
+ * the pod before. */
 static int group_of(struct seen *s, struct group_key key, uint32_t *ret) {
     *ret = s->workloads[key.workload].groups;
     if (*ret != UINT32_MAX && s->groups[*ret].set == key.set)

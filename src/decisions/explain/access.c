@@ -44,7 +44,7 @@ void explain_access_poll(struct explain_access *a) {
         LOG_E("token refused; the one read before stays in force", LOG_ERRTEXT(&err));
 }
 
-/* Takes the same time wherever the bytes differ. */
+/* Compares in a time that does not depend on where the bytes differ. */
 static bool same_bytes(struct str a, struct str b) {
     unsigned char differs = a.n != b.n;
     for (size_t i = 0; a.n == b.n && i < a.n; i++)

@@ -1,7 +1,7 @@
 /*
- * Decides if a caller may read explanations. They name pods and nodes, so only callers on the
- * machine itself may, which includes everybody who may forward a port to the pod, and callers with
- * the token.
+ * Decides if a caller may read explanations. They name pods and nodes, so only callers with the
+ * token, and callers on the machine itself, may read them. Everybody who may forward a port to the
+ * pod is a caller on the machine.
  */
 #pragma once
 

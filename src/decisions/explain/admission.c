@@ -38,7 +38,7 @@ static void put_warnings(struct decision *d, const struct review_answer *answer)
 }
 
 /* Writes the operation with its whole value or, if that does not fit, with the value's length: a
- * part of a value would be a value that was never patched in. */
+ * part of a value would look like a value that was patched in. */
 static bool put_operation(struct decision *d, const struct patch_operation *o) {
     static const struct label keys = {{"path", 4}, {"value", 5}};
     struct decision_mark before = decision_mark(d);

@@ -84,7 +84,7 @@ static void join_equals(struct eviction *s, uint32_t id) {
     *head = id;
 }
 
-/* Makes a share's size one more or one less, so the largest size shrinks by one at most. */
+/* Changes a share's size by one, so the largest size shrinks by one at most. */
 static void resize(struct eviction *s, uint32_t id, uint32_t count) {
     leave_equals(s, id);
     s->shares[id].count = count;
@@ -157,7 +157,8 @@ static void put(struct eviction *s, uint32_t id, uint32_t at) {
     resize(s, id, share->count + 1);
 }
 
-/* Returns a place. If all are taken, a largest share gives one up, the owner's if it is one. */
+/* Returns a place. If all are taken, a largest share gives up a place: the owner's share, if it is
+ * a largest one. */
 static uint32_t make_room(struct eviction *s, uint32_t own) {
     if (s->taken < s->capacity)
         return s->taken++;

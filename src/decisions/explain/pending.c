@@ -118,7 +118,7 @@ static bool has_kind(const struct tallies *t, const char *kind) {
     return false;
 }
 
-/* "nodeSelector disk=ssd, tier=hot" */
+/* Appends "nodeSelector disk=ssd, tier=hot". */
 static void say_selector(const struct pod *pod, struct strbuf *out) {
     const struct labels *selector = &pod->affinity.node_selector;
     uint32_t shown = selector->count < PAIRS_SHOWN ? selector->count : PAIRS_SHOWN;
@@ -185,7 +185,7 @@ enum { WANTED = FILTER_NODE_AFFINITY | FILTER_NODE_NAME };
 
 /* The nodes that fewest filters refuse. */
 struct near {
-    uint32_t wanted;  /* number of nodes the pod's owner selects; of all if that is 0 */
+    uint32_t wanted;  /* number of nodes that the pod's owner selects; of all if that is 0 */
     uint32_t refused; /* filters that refuse all of these nodes */
     uint32_t least;   /* the smallest set of filters that refuses one node ... */
     uint32_t nodes;   /* ... and how many nodes exactly this set refuses */
@@ -224,9 +224,9 @@ static const char *say_filters(const struct pending_question *q, uint32_t mask,
     return kind;
 }
 
-/* Appends the reasons of the nearest nodes. kube-scheduler names only the first filter that refuses
- * a node, which hides the cause if several do. Returns the kind; NULL, and appends nothing, if a
- * node passes or no filter ran. */
+/* Appends the reasons of the nodes that fewest filters refuse. kube-scheduler names only the first
+ * filter that refuses a node, which hides the cause if several do. Returns the kind; NULL, and
+ * appends nothing, if a node passes or no filter ran. */
 static const char *say_nearest(const struct pending_question *q, struct strbuf *out) {
     struct near near;
     if (q->refusing == NULL || q->nodes == 0)

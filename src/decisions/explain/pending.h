@@ -20,7 +20,7 @@ struct pending_question {
     /* For each node the filters that refuse it, each run alone: FILTER_* bits. NULL: not known. */
     const uint32_t *refusing;
     struct str filter_reasons[PENDING_FILTERS]; /* by bit: the filter's reason at one node */
-    struct str taint; /* one that keeps the pod off a node, "key=value:effect"; or "" */
+    struct str taint; /* a taint that keeps the pod off a node, "key=value:effect"; or "" */
     struct str unready_dataset, unready_phase; /* of a dataset that the pod mounts; or "" */
 };
 

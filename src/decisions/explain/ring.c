@@ -18,7 +18,8 @@ struct place {
 };
 _Static_assert(LIMIT_DECISION_BYTES <= UINT16_MAX, "lengths of a place are of 16 bits");
 
-/* The key of a search. Labels are apart from the texts, so that a search reads few pages. */
+/* The key of a search. Labels are stored apart from the texts, so that a search reads few pages of
+ * memory. */
 struct label {
     uint64_t number, hash; /* number of the text; hash of its subject */
 };

@@ -161,8 +161,8 @@ static void put_dropped(struct decision *d, const struct candidates *candidates,
     end_group(d);
 }
 
-/* Counts the candidates with each reason. Even and odd ones have separate counters, so that no
- * addition waits for the last one. */
+/* Counts the candidates with each reason. Even and odd candidates have separate counters, so that
+ * no addition waits for the one before it. */
 static void count_reasons(const struct filter_result *result, uint32_t count,
                           uint32_t counts[static UINT8_MAX + 1]) {
     uint32_t odd[UINT8_MAX + 1] = {0};
@@ -194,7 +194,7 @@ static bool has_counts(const struct applied_constraint *a) {
     return a->count_count > 0 && a->reports == NULL;
 }
 
-/* Called last: if there is no room, the reasons of dropped nodes matter more than these counts. */
+/* Writes the counts last: if there is no room, the reasons of dropped nodes matter more. */
 static void put_counts(struct decision *d, const struct filter_result *result) {
     uint32_t i = 0;
     while (i < result->applied_count && !has_counts(&result->applied[i]))

@@ -48,13 +48,14 @@ void score_put_totals(struct json_writer *w, const struct score_result *result, 
 
 /* Returns a candidate's rank, higher is better: by priority, then by the first algorithm. */
 static int64_t rank_of(const struct score_result *result, const int64_t *first, uint32_t i) {
-    if (result->totals != NULL) /* these decide where the pod would go */
+    if (result->totals != NULL) /* totals decide where the pod would go */
         return result->totals[i];
     return (int64_t)result->priorities[i] * (ENGINE_MAX_NORMALIZED + 1) +
            (first != NULL ? first[i] : 0);
 }
 
-/* Finds the best candidates, best first, equals in their order. One pass, with few insertions. */
+/* Finds the best candidates, best first, equal ones in their order. One pass, with few insertions.
+ */
 static uint32_t best_of(const struct score_result *result, uint32_t count, uint32_t wanted,
                         uint32_t best[static LIMIT_WHAT_IF_NODES]) {
     const int64_t *first = result->column_count > 0 ? result->columns[0].normalized : NULL;

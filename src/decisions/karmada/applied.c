@@ -22,13 +22,13 @@ enum shape {
     SHAPE_LABELS,  /* map[string]string */
     SHAPE_STRUCT,  /* by value */
     SHAPE_POINTER, /* to a struct */
-    SHAPE_STRUCTS, /* a slice of them */
+    SHAPE_STRUCTS, /* a slice of structs */
 };
 struct field {
     struct str name;
     enum shape shape;
     bool always;                /* without omitempty */
-    const struct field *fields; /* for structs; ended by one without a name */
+    const struct field *fields; /* for structs; a field without a name ends the list */
     struct str defaults_to;     /* the CRD's default */
 };
 enum { FIELDS_MAX = 8 };
@@ -265,7 +265,7 @@ static void put_field(struct writing *x, const struct field *field, struct str t
     }
 }
 
-/* Finds the members' values in the text; the last of a repeated member. */
+/* Finds the members' values in the text; if a member is repeated, the last one. */
 static void split(struct writing *x, const struct field *fields, struct str text,
                   struct str values[FIELDS_MAX]) {
     struct json_reader r = reader_of(x, text);
@@ -304,7 +304,7 @@ static int end_writing(struct writing *x, struct strbuf *out, struct str *ret, s
 }
 
 static int take_steps(struct arena *arena, struct str text, struct err *err) {
-    enum { LEVELS = 6 }; /* each reads the text once, and once more to skip it */
+    enum { LEVELS = 6 }; /* each level reads the text once, and once more to skip it */
     if (steps_take_bytes(&arena->steps, (uint64_t)text.n * 2 * LEVELS))
         return 0;
     return err_set(err, -E2BIG, "a placement that takes more steps than there are");

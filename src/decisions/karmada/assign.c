@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* One row per strategy. NULL: not supported. */
+/* The strategies, one function for each. NULL: not supported. */
 static divide_fn *const strategies[] = {
     [DIVISION_NONE] = divide_duplicated,        [DIVISION_DUPLICATED] = divide_duplicated,
     [DIVISION_STATIC] = divide_statically,      [DIVISION_DYNAMIC] = divide_dynamically,

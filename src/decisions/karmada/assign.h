@@ -17,10 +17,11 @@ struct karmada_assignment {
     struct str error;        /* the reason; the caller adds a prefix */
 };
 /*
- * `candidates` are in the order of their selection, which decides between equal ones. It uses their
- * cluster (the name; for rules of static weights all of it) and allocatable; with `overflow` also
- * available (KARMADA_NOT_GIVEN: allocatable + replicas of today) and overflow_order. Replicas of
- * today are those of spec->clusters; clusters that are no candidates any more are skipped.
+ * `candidates` are in the order of their selection, which decides between equal ones.
+ * karmada_assign() uses their cluster (the name; for rules of static weights all of it) and
+ * allocatable; with `overflow` also available (KARMADA_NOT_GIVEN: allocatable + replicas of today)
+ * and overflow_order. Replicas of today are those of spec->clusters; clusters that are no
+ * candidates any more are skipped.
  *
  * Clusters with 0 replicas are in the answer if there is nothing to divide (no replicas and no
  * requirements, or several components), and with options->empty_propagation.

@@ -3,11 +3,12 @@
  * hold the needed replicas, with at least one cluster in every group, and come first by rank.
  *
  * If no cluster is in two groups, the sets of k clusters with at least one in every group are the
- * bases of a matroid. So the largest of them is found greedily, and the largest that has one more
- * given cluster differs from it by a single exchange. Clusters are taken one after the other, the
- * best first, if the largest set with them still holds the replicas: exact, without backtracking.
+ * bases of a matroid. So the largest set is found greedily, and the largest set with one more given
+ * cluster differs from it by a single exchange. Clusters are taken one after the other, the best
+ * first, if the largest set with them still holds the replicas: this is exact, without
+ * backtracking.
  *
- * If a cluster may be in several groups (zones), it is a search with bounds.
+ * If a cluster may be in several groups (zones), the step is a search with bounds.
  */
 #include "karmada/levels_internal.h"
 
@@ -56,9 +57,9 @@ struct exchange_step {
     uint32_t *in_group;       /* by group: 0: not chosen; otherwise 1 + picked clusters */
     uint32_t size;
     bool *picked;     /* by rank */
-    uint32_t *places; /* by rank: the place in `list` of one that is picked */
+    uint32_t *places; /* by rank: the place in `list` of a picked cluster */
     uint32_t *list;   /* [size]: ranks that are picked, by available replicas, the most first */
-    uint32_t *before, *after; /* [size + 2]: links of those that may be given up, from the end */
+    uint32_t *before, *after; /* [size + 2]: links of clusters that may be given up, from the end */
     __int128 replicas;
 };
 
@@ -66,7 +67,8 @@ static int64_t available_of(const struct exchange_step *e, uint32_t rank) {
     return ranked(e->s->w, rank)->available;
 }
 
-/* Picks the set that holds most: the largest of every group, and the largest of the others. */
+/* Picks the set that holds most replicas: the largest cluster of every group, and the largest of
+ * the others. */
 static void pick_largest(struct exchange_step *e, uint32_t groups) {
     uint32_t room = e->size - groups, at = 0;
     for (uint32_t i = 0; at < e->size; i++) {
@@ -95,8 +97,8 @@ static void unlink_place(struct exchange_step *e, uint32_t place) {
     e->before[e->after[i]] = e->before[i];
 }
 
-/* Takes a cluster that is not picked in exchange for the smallest that can be given up, if the
- * replicas still fit. Clusters that are final are not in the links any more. */
+/* Takes a cluster that is not picked in exchange for the smallest one that can be given up, if the
+ * replicas still fit. Clusters that are surely kept are not in the links any more. */
 static bool exchange_for(struct exchange_step *e, uint32_t rank) {
     const uint32_t group = e->group_of[rank];
     uint32_t i = e->before[e->size + 1];
@@ -120,7 +122,8 @@ static bool exchange_for(struct exchange_step *e, uint32_t rank) {
     return true;
 }
 
-/* From the best to the last: which clusters are kept. False: the budget is used up before. */
+/* Decides, from the best cluster to the last, which are kept. Returns false if the budget is used
+ * up. */
 static bool keep_best(struct exchange_step *e) {
     uint32_t kept = 0;
     for (uint32_t rank = 0; kept < e->size; rank++) {
@@ -180,13 +183,13 @@ static enum search_result step_of_one(struct level_search *s) {
 struct cover_step {
     struct level_search *s;
     struct cluster_room *room;
-    uint32_t count, size; /* clusters below the chosen groups; to be selected */
+    uint32_t count, size; /* number of clusters below the chosen groups; to be selected */
     uint32_t widest;      /* groups of one cluster */
     uint32_t uncovered;
     uint32_t taken, next;
 };
 
-/* The clusters below the chosen groups, by rank, and how many of these each is in. */
+/* Lists the clusters below the chosen groups, by rank, and counts the chosen groups of each. */
 static void list_clusters(struct cover_step *c) {
     struct level_search *s = c->s;
     struct cluster_room *room = c->room;
@@ -264,8 +267,8 @@ static void take_cluster(struct cover_step *c) {
     c->room->chosen[c->taken++] = place;
 }
 
-/* Gives clusters back until one can be skipped: not the last possible one of a group without any.
- * Returns false if none can be skipped. */
+/* Gives clusters back until one can be skipped. The last possible cluster of a group without any
+ * cannot be skipped. Returns false if no cluster can be skipped. */
 static bool give_back(struct cover_step *c) {
     while (c->taken > 0) {
         const uint32_t place = c->room->chosen[--c->taken];

@@ -1,8 +1,8 @@
 /*
- * Divides replicas by the room of clusters. It depends on the replicas of today: if there must be
- * more, the new ones are added, and the old ones do not move; if fewer, each cluster keeps its
- * share of its own; and a rescheduled binding starts again, with its running replicas counted as
- * free.
+ * Divides replicas by the room of clusters. The result depends on the replicas of today. If more
+ * are needed, new ones are added, and the old ones do not move. If fewer are needed, each cluster
+ * keeps a part of its own. A rescheduled binding starts again, and its running replicas count as
+ * free room.
  *
  * Aggregated takes the first clusters that suffice, those with the most room first (if replicas are
  * added: clusters that have some first), and divides among these like DynamicWeight among all.
@@ -49,7 +49,8 @@ static int by_place(const void *a, const void *b, void *ctx) {
     return (x > y) - (x < y);
 }
 
-/* Adds the members that are in spec.clusters, in its order, which decides between equal ones. */
+/* Adds the members that are in spec.clusters, in the order of that list, which decides between
+ * equal ones. */
 static bool add_scheduled(struct assigner *a, const struct tier *tier, struct scale *s) {
     for (uint32_t i = 0; i < tier->count; i++)
         if (a->place[tier->members[i]] != NO_PLACE)

@@ -24,7 +24,7 @@ struct filtering {
     const int32_t *replicas;          /* [targets.count]: of the first entry of that name */
     const struct affinity_term *term; /* the term of clusterAffinities in force */
     bool is_workload;
-    struct str untolerated; /* the last reason that was made, and its taint */
+    struct str untolerated; /* the last reason that was made; its taint */
     const struct taint *of_taint;
     struct arena *arena;
 };
@@ -135,7 +135,7 @@ static bool matches_affinity(struct filtering *f, const struct subject *s, struc
     return false;
 }
 
-/* With missingTopology Default, a cluster without a value gets one. */
+/* With missingTopology Default, a cluster without a value gets a default value. */
 static bool has_topology(struct filtering *f, const struct subject *s, struct str *ret_reason) {
     bool has = true;
     if (f->q->options->missing == MISSING_DEFAULT)

@@ -1,9 +1,9 @@
 /*
- * Ranges are split by a pivot until they are short. A range remembers its last split. If that was
- * lopsided, three items are exchanged with random ones to break the pattern; after log(count)
- * lopsided splits the range is sorted as a heap. If it moved nothing, the range may be sorted
- * already, and a few repairs are tried. The random numbers start again for every range, from its
- * length, so they are always the same.
+ * Ranges are split by a pivot until they are short. A range remembers its last split. If the split
+ * was lopsided, three items are exchanged with random ones to break the pattern; after log(count)
+ * lopsided splits the range is sorted as a heap. If the split moved nothing, the range may be
+ * sorted already, and a few repairs are tried. The random numbers start again for every range, from
+ * its length, so they are always the same.
  *
  * Positions are indices of the whole array: the item left of a range, if there is one, was a pivot
  * and is not greater than any in the range.

@@ -1,7 +1,7 @@
 /*
- * The groups of a level: clusters that have the same values of the declared levels above and of
- * this one. A cluster with several zones is in a group of each of them, and in each of the groups
- * below these.
+ * Makes the groups of a level: clusters that have the same values of the declared levels above and
+ * of this level. A cluster with several zones is in a group of each zone, and in the groups below
+ * each of these.
  */
 #include "base/hash.h"
 #include "base/hashmap.h"

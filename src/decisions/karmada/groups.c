@@ -3,11 +3,11 @@
  *
  * Upstream sorts the groups by value (ascending), weight (descending) and name, walks all sequences
  * of them depth first, and records a sequence as soon as it has `min` groups and their values reach
- * the target; it does not extend recorded ones. So a set is recorded iff it has min to max groups,
- * its values reach the target, and, if it has more than min, they do not without its last group.
- * The best of these sets has the largest sum of weights, then of values, then is the first one
- * found, which is the first in the order of sequences. Sorted by weight and name, the best is then
- * cut to its shortest prefix that is also recorded.
+ * the target; it does not extend recorded ones. So a set is recorded if and only if it has min to
+ * max groups, its values reach the target, and, if it has more than min groups, the values do not
+ * reach the target without its last group. The best of these sets has the largest sum of weights,
+ * then of values, then is the first one found, which is the first in the order of sequences. Sorted
+ * by weight and name, the best is then cut to its shortest prefix that is also recorded.
  *
  * The search walks the same sequences in the same order, and skips those that cannot become better
  * than the best so far: it decides exactly whether the target can still be reached (by the groups
@@ -24,8 +24,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The nodes of the walk before a table of at most `cells` is tried: some milliseconds, then some
- * tenths of a second; a table of 8,000,000 takes some 30 ms. */
+/* The number of nodes that the walk visits before a table of at most `cells` is tried: some
+ * milliseconds, then some tenths of a second; a table of 8,000,000 takes some 30 ms. */
 static const struct {
     uint64_t nodes, cells;
 } rounds[] = {{200000, 8000000}, {2000000, 64000000}, {20000000, 0}};
@@ -218,8 +218,8 @@ static int walk(struct search *s, uint64_t nodes) {
 
 /*
  * For each item, from the last to the first: the best addition from this item on, for a number of
- * items taken and a missing part of the target. One row for each number of items taken. One bit for
- * each cell is set if the item is taken; if both are equal, it is taken.
+ * items taken and a missing part of the target. One row for each number of items taken. A bit for
+ * each cell is set if the item is taken; if it makes no difference, the item is taken.
  */
 struct table {
     struct worth *cells; /* [depth + 1][target + 1] */
@@ -297,7 +297,8 @@ static int try_table(struct search *s, uint64_t most) {
 /* ---- the whole ---- */
 
 /* Cuts the best, sorted by weight and name, to the shortest prefix that is recorded: one that
- * reaches the target. It does not without its last group, since the best does not either. */
+ * reaches the target. The prefix does not reach it without its last group, because the best does
+ * not either. */
 static void cut_prefix(struct search *s, const struct group_item **best) {
     __int128 sum = 0;
     for (uint32_t i = 0; i < s->chosen_count; i++)

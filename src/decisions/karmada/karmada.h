@@ -21,7 +21,7 @@ struct karmada_candidate {
     int64_t score;
     int64_t allocatable;    /* replicas that fit beside those of today */
     int64_t previous;       /* replicas of today */
-    int64_t available;      /* of both; KARMADA_NOT_GIVEN: see karmada_assign() */
+    int64_t available;      /* sum of both; KARMADA_NOT_GIVEN: see karmada_assign() */
     int32_t overflow_order; /* 0: the first affinity; n: its n-th overflow; 1000: none of them */
 };
 

@@ -1,5 +1,6 @@
 /*
- * Prices: an upper bound for the replicas below a choice that uses all limits together.
+ * Finds prices, which give an upper bound for the replicas below a choice, and use all limits
+ * together.
  *
  * Each cluster and each group of a lower level has a price, which is subtracted from its replicas;
  * the largest allowed number of each is added back, times its price. A price below zero makes
@@ -9,7 +10,7 @@
  * groups below, that are worth more than their price, at least one. The prices are chosen to make
  * the bound at the root small, by bisection for one price after the other.
  *
- * A cluster in several groups would be priced several times; then clusters are free.
+ * If a cluster is in several groups, it would be priced several times; then clusters have no price.
  */
 #include "karmada/levels_internal.h"
 
@@ -103,7 +104,7 @@ static void find_price(struct level_search *s, int64_t *price, int64_t low, int6
     *price = low < high ? kept : low;
 }
 
-/* Finds the price of a group of a level: above zero if there may be too many of them, below zero if
+/* Finds the price of a group of a level: above zero if there may be too many groups, below zero if
  * there may be too few. Returns false if the level has neither limit. */
 static bool find_level_price(struct level_search *s, struct search_level *l, uint64_t *visits) {
     const bool few = l->max < l->level->count;

@@ -1,8 +1,9 @@
 /*
  * The search through combinations of groups, level by level, the best first, without recursion:
- * each level has a frame that makes its combinations one after the other, smaller ones first, those
- * of one size in the order of their ranks. A choice is dropped as soon as a bound shows that no
- * answer begins with it. Bounds never drop an answer: the first one found is the first of all.
+ * each level has a frame that makes its combinations one after the other, smaller ones first, and
+ * those of one size in the order of their ranks. A choice is dropped as soon as a bound shows that
+ * no answer begins with it. Bounds never drop an answer, so the first answer found is the first of
+ * all answers.
  */
 #include "karmada/levels_internal.h"
 
@@ -53,8 +54,8 @@ static int64_t smaller(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* Finds the sizes of a combination. It is not larger than one of a level below, since each group
- * has a group there. */
+/* Finds the possible sizes of a combination. It is not larger than a combination of a level below,
+ * because each group has a group there. */
 static void find_sizes(struct level_search *s, uint32_t level) {
     struct level_frame *f = &s->frames[level];
     int64_t most = f->count, least = s->levels[level].min;
@@ -72,8 +73,8 @@ static int64_t node_best(const struct level_node *node) {
     return node->sum_count > 0 ? node->sums[1] : 0;
 }
 
-/* Sums up to `most` of the largest clusters below the candidates, without the largest of each
- * candidate: they can be added to these. */
+/* Sums up to `most` of the largest clusters below the candidates, without the largest cluster of
+ * each candidate: these are counted already, and the others can be added. */
 static void find_extra(struct level_search *s, uint32_t level, uint32_t most) {
     struct level_frame *f = &s->frames[level];
     const uint32_t *group_of = s->levels[level].group_of;
@@ -218,8 +219,8 @@ static void take_candidate(struct level_search *s, uint32_t level) {
         f->uncovered--;
 }
 
-/* Gives candidates back until one can be skipped: not the last possible one of a parent without
- * any. Returns false if none can be skipped. */
+/* Gives candidates back until one can be skipped. The last possible candidate of a parent without
+ * any cannot be skipped. Returns false if no candidate can be skipped. */
 static bool retreat(struct level_frame *f) {
     while (f->taken > 0) {
         const uint32_t place = f->chosen[--f->taken], slot = f->slots[place];

@@ -1,11 +1,11 @@
 /*
- * Selection by the declared levels: provider, region, zone, and labels in their listed order. A
- * group of a level is a tuple of values of the declared levels down to it; its score is that of its
- * best cluster. Combinations are tried level by level, the best first (level_search.c), and below
- * the last level the clusters (cluster_step.c).
+ * Selects by the declared levels: provider, region, zone, and labels in their listed order. A group
+ * of a level is a tuple of values of the declared levels down to it; its score is that of its best
+ * cluster. Combinations are tried level by level, the best first (level_search.c), and below the
+ * last level the clusters (cluster_step.c).
  *
  * If nothing is found, the error names the level below the deepest one that can be combined without
- * regard to replicas: there a search without bounds would find no combination.
+ * regard to replicas: a search without bounds would find no combination at that level.
  */
 #include "karmada/levels_internal.h"
 
@@ -51,7 +51,8 @@ static void find_clusters_wanted(struct level_search *s) {
         }
 }
 
-/* Returns the replicas to hold. Static weights need no capacity; an empty weightPreference does. */
+/* Returns the replicas to hold. Static weights need no capacity, unless weightPreference is empty.
+ */
 static int64_t find_need(const struct select_work *w) {
     const struct replica_scheduling *r = &w->placement->replicas;
     const bool counts = r->division == DIVISION_DYNAMIC || r->division == DIVISION_AGGREGATED ||

@@ -68,7 +68,7 @@ struct cluster_room {
     __int128 *replicas;
     struct tops tops;
 };
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 struct level_search;
 int cluster_room_init(struct level_search *s) MUST_CHECK;
 

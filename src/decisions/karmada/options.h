@@ -50,8 +50,8 @@ extern const char *const karmada_plugin_names[KARMADA_PLUGINS];
      1u << PLUGIN_CLUSTER_LOCALITY)
 /*
  * Sets *ret to the bits of the plugins that a list switches on, as upstream's --plugins: "*", in
- * any place, adds all of upstream's; "Name" adds one, "-Name" removes one that is on so far. 0, or
- * -EINVAL: unknown name. upstream: pkg/scheduler/framework/runtime Registry.Filter().
+ * any place, adds all of upstream's; "Name" adds one, "-Name" removes one that is on so far.
+ * Returns 0, or -EINVAL: unknown name. upstream: pkg/scheduler/framework/runtime Registry.Filter().
  */
 int karmada_plugins_parse(const struct str *words, uint32_t count, uint32_t *ret,
                           struct err *err) MUST_CHECK;

@@ -25,7 +25,7 @@ static int by_name(const void *a, const void *b) {
     return str_cmp(left->name, right->name);
 }
 
-/* Sets *ret: does the binding have these clusters already, in any order? */
+/* Sets *ret to true if the binding has these clusters already, in any order. */
 static int find_same(const struct binding_spec *spec, const struct karmada_assignment *now,
                      struct arena *arena, bool *ret, struct err *err) {
     struct target_cluster *before = arena_array_unset(arena, spec->cluster_count, sizeof *before);

@@ -50,7 +50,7 @@ struct karmada_filtered {
     struct karmada_verdict *verdicts; /* [cluster_count] */
     struct karmada_candidate *candidates;
     uint32_t *clusters; /* [count]: the candidates' indices in the question, ascending */
-    bool *is_target;    /* [count]: the binding has it today, with or without replicas */
+    bool *is_target;    /* [count]: the binding has this cluster today, with or without replicas */
     uint32_t count;
 };
 /* Runs every filter but Capacity. Candidates have no score and no replicas yet, only `previous`. */

@@ -1,6 +1,6 @@
 /*
- * Selection: sorts the candidates, selects without spread constraints, and chooses the algorithm
- * for spread constraints.
+ * Sorts the candidates, selects without spread constraints, and chooses the algorithm for spread
+ * constraints.
  */
 #include "base/hash.h"
 #include "base/hashmap.h"

@@ -16,7 +16,7 @@ struct group_item {
 /*
  * Gets the combination of `items` that upstream's selectGroups() chooses, as indices in result
  * order, in the arena; *ret_count 0: none. By branch and bound: does not try all combinations.
- * 0, -E2BIG (the arena's steps) or -ENOMEM.
+ * Returns 0, -E2BIG (the arena's steps) or -ENOMEM.
  */
 int karmada_groups_choose(const struct group_item *items, uint32_t count, int64_t min, int64_t max,
                           int64_t target, struct arena *arena, const uint32_t **ret,
@@ -29,7 +29,7 @@ struct karmada_group {
     uint32_t depth;
     struct str name; /* path joined by "/" */
     int64_t score, available;
-    const uint32_t *clusters; /* indices of candidates, in B.5's order */
+    const uint32_t *clusters; /* indices of candidates, by rank (select_internal.h) */
     uint32_t cluster_count;
 };
 struct karmada_level {
@@ -40,7 +40,7 @@ struct karmada_level {
 };
 
 struct karmada_selection {
-    const uint32_t *order;    /* all candidates, as indices, in B.5's order */
+    const uint32_t *order;    /* all candidates, as indices, by rank */
     const uint32_t *clusters; /* the selected ones, as indices, in result order */
     uint32_t count;
     bool proven;

@@ -1,6 +1,6 @@
 /*
- * Shared by the files of a selection. A rank is a place in the order of candidates (B.5: overflow
- * order, score descending, available replicas descending, name); 0 is the best.
+ * Shared by the files of a selection. A rank is a place in the order of candidates (overflow order,
+ * score descending, available replicas descending, name); 0 is the best.
  */
 #pragma once
 
@@ -40,7 +40,7 @@ struct level_groups {
 
 /*
  * Makes the groups of a level below those of `above` (NULL: of all candidates), unsorted. The
- * caller sets scores. Available replicas are summed, saturating. 0, -E2BIG or -ENOMEM.
+ * caller sets scores. Available replicas are summed, saturating. Returns 0, -E2BIG or -ENOMEM.
  */
 int level_build(struct select_work *w, const struct level_groups *above,
                 const struct cluster_spread *spread, struct level_groups *ret) MUST_CHECK;

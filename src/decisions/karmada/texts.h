@@ -17,7 +17,7 @@ struct texts {
     uint32_t count, cap;
 };
 
-/* Makes room for `cap` texts. Added strings are borrowed. 0 or -ENOMEM. */
+/* Makes room for `cap` texts. Added strings are borrowed. Returns 0 or -ENOMEM. */
 int texts_init(struct texts *ret, uint32_t cap, struct arena *arena) MUST_CHECK;
 /* Returns the text's number; adds the text if it is new. */
 uint32_t texts_put(struct texts *t, struct str text);

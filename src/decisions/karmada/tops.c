@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* For more cells than this all places share one row, which only needs a sort. */
+/* If more cells than this are needed, all places share one row, which only needs a sort. */
 enum { MOST_CELLS = 1 << 20 };
 
 int tops_init(struct tops *t, uint32_t count, uint32_t depth, size_t cells, struct arena *arena) {

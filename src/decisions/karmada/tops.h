@@ -1,6 +1,6 @@
 /*
- * Sums of the largest numbers from a place on: for a list of numbers >= 0, for each place in it,
- * the sum of the n largest from there to the end. A bound for a search that chooses n in order.
+ * For each place in a list of numbers >= 0: the sums of the n largest numbers from there to the
+ * end. They are bounds for a search that chooses n numbers in order.
  */
 #pragma once
 
@@ -14,7 +14,7 @@ struct tops {
 };
 
 /* Makes room for lists of `count` numbers and sums of `depth` of them, in at most `cells` cells,
- * but for at least one row. 0 or -ENOMEM. */
+ * but always for one row. Returns 0 or -ENOMEM. */
 int tops_init(struct tops *t, uint32_t count, uint32_t depth, size_t cells,
               struct arena *arena) MUST_CHECK;
 /* Sums a list, not longer or deeper than in tops_init(); depth <= count. Without room or time for

@@ -1,7 +1,7 @@
 /*
- * Selection as in v1.18.1: by region and cluster, or by cluster alone. Groups of providers and
- * zones are scored, but never chosen. upstream: karmada pkg/scheduler/core/spreadconstraint
- * group_clusters.go (scores), select_clusters_by_region.go, select_clusters_by_cluster.go.
+ * Selects as v1.18.1: by region and cluster, or by cluster alone. Groups of providers and zones are
+ * scored, but never chosen. upstream: karmada pkg/scheduler/core/spreadconstraint group_clusters.go
+ * (scores), select_clusters_by_region.go, select_clusters_by_cluster.go.
  */
 #include "karmada/select_internal.h"
 
@@ -50,8 +50,8 @@ static int64_t score_duplicated(const struct select_work *w, const struct level_
     return valid == 0 ? 0 : clamp((__int128)valid * SCORE_UNIT + score / valid);
 }
 
-/* Divided: scores by the part of its share that a group can hold with as many clusters as it needs,
- * then by their mean score. */
+/* Divided: scores by the part of a group's share of the replicas that the group can hold with as
+ * many clusters as it needs, then by their mean score. */
 static int64_t score_divided(const struct select_work *w, const struct level_group *group,
                              int64_t least) {
     const int64_t of_clusters = least_groups(find_spread(w, SPREAD_CLUSTER));

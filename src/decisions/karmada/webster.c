@@ -4,12 +4,12 @@
  * lists: the first `seats` of all (party, seat) in the order "larger quotient, fewer seats, name"
  * are given.
  *
- * All seats with a quotient of at least some bound are a beginning of that order. If there are not
- * more of them than seats to give, all of them can be given at once: that is the jump. A bound is
- * tried, its seats are counted exactly, with the same doubles, and it is taken only if they are not
- * too many. With V votes in all, a bound of V / (2 x seats - parties) has at most `seats` and at
- * least `seats` - parties; so the first try is nearly always taken. The remaining seats are given
- * one by one, from a heap.
+ * All seats with a quotient of at least some bound are a beginning of that order. If they are not
+ * more than the seats to give, all of them can be given at once: this is the jump. A bound is
+ * tried, its seats are counted exactly, with the same doubles, and the bound is used only if the
+ * seats are not too many. With V votes in all, a bound of V / (2 x seats - parties) has at most
+ * `seats` and at least `seats` - parties; so the first try is nearly always taken. The remaining
+ * seats are given one by one, from a heap.
  */
 #include "karmada/webster.h"
 

@@ -1,13 +1,13 @@
 /*
- * The clusters that the questions `select` and `assign` bring along: what passed the filters, with
- * what is known of it.
+ * The clusters that the questions `select` and `assign` bring along: those that passed the filters,
+ * with their data.
  *
  *     {"name": "m1", "provider": "P1", "region": "R1", "zones": ["Z1"], "labels": {},
  *      "score": 100, "allocatable": 7, "previous": 3, "available": 10, "overflowOrder": 0}
  *
  * Only `name` is required, and no two have the same. Where `available` is not given, it is
- * allocatable + previous; `assign` takes what its spec.clusters has for previous. Numbers below
- * zero are refused, but for the score.
+ * allocatable + previous; `assign` takes `previous` from its spec.clusters. Numbers below zero are
+ * refused, but for the score.
  */
 #pragma once
 

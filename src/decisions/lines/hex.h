@@ -4,8 +4,8 @@
 #include "base/json_reader.h"
 #include "base/str.h"
 
-/* Reads a string of pairs of hex digits of either case, into the arena. "" is no byte, and its .p
- * is not NULL; null is .p NULL. Errors stay in r. */
+/* Reads a string of pairs of hex digits of either case, into the arena. "" gives no bytes, with .p
+ * not NULL; null gives .p NULL. Errors stay in r. */
 struct str hex_decode(struct json_reader *r);
 /* Appends lower-case digits. */
 void hex_append(struct str bytes, struct strbuf *out);

@@ -10,7 +10,7 @@ struct assign_question {
     uint32_t count;
     struct binding_spec spec;
     struct binding_status status;
-    bool has_overflow, overflow; /* as the question says, whatever spec and status do */
+    bool has_overflow, overflow; /* from the question; spec and status do not count */
     bool with_empty;             /* enableEmptyWorkloadPropagation */
     struct karmada_options options;
 };

@@ -1,5 +1,5 @@
 /*
- * The step `available`: what several estimators' answers come to for each cluster. upstream:
+ * The step `available` combines the answers of several estimators for each cluster. upstream:
  * karmada pkg/scheduler/core util.go calAvailableReplicas() (v1.18.1).
  */
 #include "estimator/estimator.h"
@@ -19,7 +19,7 @@ struct available_line {
     bool has_replicas;
     const struct str *names;
     uint32_t name_count;
-    struct str estimates; /* as they stand in the text; read when the names are known */
+    struct str estimates; /* as written in the text; read when the names are known */
     const char *begin;
 };
 
@@ -28,7 +28,7 @@ static int by_name(const void *a, const void *b) {
     return str_cmp(left->name, right->name);
 }
 
-/* The clusters, by name and each once. */
+/* Sorts the clusters by name, each once. */
 static int sort_names(const struct available_line *line, struct arena *arena, struct asked **ret,
                       uint32_t *ret_count) {
     struct asked *asked = arena_array_unset(arena, line->name_count, sizeof *asked);
@@ -83,7 +83,7 @@ static void line_decode(struct json_reader *r, struct available_line *line) {
         } else if (str_eq(key, STR("clusters")))
             line->names = json_string_array(r, UINT32_MAX, &line->name_count);
         else if (str_eq(key, STR("estimates"))) {
-            (void)json_peek(r); /* over the blanks */
+            (void)json_peek(r); /* skips the blanks */
             line->begin = r->p;
             estimates_decode(r, NULL, 0);
             line->estimates = (struct str){line->begin, (size_t)(r->p - line->begin)};
@@ -98,7 +98,7 @@ static void put_available(struct json_writer *w, const struct available_line *li
     for (uint32_t i = 0; i < count; i++) {
         json_key(w, asked[i].name);
         json_put_integer(w, line->replicas == 0
-                                ? ESTIMATE_MAX /* nobody is asked about nothing */
+                                ? ESTIMATE_MAX /* without replicas no estimator is asked */
                                 : estimator_available(asked[i].least, line->replicas));
     }
     json_end_object(w);

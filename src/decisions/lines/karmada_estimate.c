@@ -1,8 +1,7 @@
 /*
- * The step `estimate`: how many replicas, or sets of components, fit a cluster: by what its Cluster
- * object reports (`cluster` is an object), or by its nodes and pods (`nodes` is there), as
- * Karmada's two estimators answer. What is asked is in JSON, or is the message that a scheduler
- * sends.
+ * The step `estimate`: how many replicas, or sets of components, fit a cluster, by its Cluster
+ * object (`cluster` is an object), or by its nodes and pods (`nodes` is there), as Karmada's two
+ * estimators answer. The question is in JSON, or is the message that a scheduler sends.
  */
 #include "lines/karmada_estimate.h"
 
@@ -33,7 +32,7 @@ static void assumed_decode(struct json_reader *r, void *into) {
     }
 }
 
-/* An object of a cluster, or the name of one that has nodes. */
+/* Reads a Cluster object, or the name of a cluster that is given by its nodes. */
 static void cluster_decode(struct json_reader *r, struct estimate_line *line) {
     line->cluster_name = (struct str){0};
     line->has_cluster = false;
@@ -84,7 +83,7 @@ static void member_decode(struct json_reader *r, struct str key, struct estimate
         karmada_options_decode(r, &line->options);
 }
 
-/* Is it asked by nodes? A message on the wire always is. */
+/* Is the estimate made by nodes? A message on the wire always asks for this. */
 static bool by_nodes(const struct estimate_line *line) {
     return line->has_nodes || line->wire.p != NULL || line->components_wire.p != NULL;
 }

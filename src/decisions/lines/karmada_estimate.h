@@ -29,7 +29,7 @@ struct estimate_line {
     struct karmada_options options;
 };
 
-/* One thing that is asked for. */
+/* One estimate that is asked for. */
 struct asked {
     struct str cluster; /* the request's; .p NULL: none */
     bool sets;
@@ -41,9 +41,10 @@ struct asked {
     uint32_t assumed_count;
 };
 
-/* 0, -E2BIG (the arena's steps are spent) or -ENOMEM. */
+/* Returns 0, -E2BIG (the arena's steps are spent) or -ENOMEM. */
 int estimate_prepare(const struct estimate_line *line, const struct asked *asked,
                      struct arena *arena, struct estimator_question *q) MUST_CHECK;
-/* Answers by the line's nodes: all members of the answer, or none and -errno. */
+/* Writes the answer by the line's nodes. Returns 0 with all members of the answer, or -errno with
+ * none. */
 int estimate_answer_nodes(const struct estimate_line *line, struct arena *arena,
                           struct json_writer *w, struct err *err) MUST_CHECK;

@@ -33,7 +33,7 @@ static int estimate_nodes(const struct estimate_line *line, struct asked_nodes *
     return r;
 }
 
-/* The first one that is meant for another cluster than the line's; NULL: none. */
+/* Returns the first question that is about another cluster than the line's; NULL: none. */
 static const struct asked *find_foreign(const struct estimate_line *line, const struct asked *asked,
                                         uint32_t count) {
     for (uint32_t i = 0; line->cluster_name.p != NULL && i < count; i++)
@@ -61,7 +61,8 @@ static void put_response(struct json_writer *w, int64_t count) {
     json_put_member(w, STR("wire"), strbuf_str(&hex));
 }
 
-/* Replicas, sets, or both, if messages ask for both; the response is the first one's. */
+/* Writes replicas, sets, or both, if messages ask for both; the response is that of the first
+ * question. */
 static int answer_all(const struct estimate_line *line, struct asked_nodes *nodes,
                       const struct asked *asked, uint32_t count, struct arena *arena,
                       struct json_writer *w) {
@@ -79,7 +80,7 @@ static int answer_all(const struct estimate_line *line, struct asked_nodes *node
     return 0;
 }
 
-/* The one or two questions of the line. */
+/* Finds the one or two questions of the line. */
 static int find_asked(const struct estimate_line *line, struct arena *arena, struct asked ret[2],
                       struct wire_replicas *replicas, struct wire_sets *sets, uint32_t *ret_count,
                       struct err *err) {

@@ -1,6 +1,6 @@
 /*
- * `options` of a question about Karmada's scheduling. An option that does not exist, or a word that
- * it does not have, is an error of the reader, with the nearest that does.
+ * `options` of a question about Karmada's scheduling. An unknown option, or an unknown word of an
+ * option, is an error of the reader, which names the nearest known one.
  *
  *     missingTopology          Refuse | Default
  *     noConstraint             All | UntilEnough
@@ -15,7 +15,7 @@
  *     overcommitProtection     false | true
  *     plugins                  a list as of upstream's --plugins: karmada_plugins_parse()
  *
- * The first of each is the default; of plugins it is ["*"], of searchBudget 1000000.
+ * The first word of each is the default; the default of plugins is ["*"], of searchBudget 1000000.
  */
 #pragma once
 

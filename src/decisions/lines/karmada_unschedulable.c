@@ -50,7 +50,8 @@ static int line_check(const struct unschedulable_line *line, struct err *err) {
     return 0;
 }
 
-/* Returns the last Deployment with that name, as a list has each once; NULL if not found. */
+/* Returns the last Deployment with that name, because the last of repeated objects counts; NULL if
+ * not found. */
 static const struct karmada_workload *find_deployment(const struct unschedulable_line *line,
                                                       const struct wire_unschedulable *asked) {
     const struct karmada_workload *found = NULL;
@@ -62,7 +63,7 @@ static const struct karmada_workload *find_deployment(const struct unschedulable
     return found;
 }
 
-/* Why a well-formed request has no answer, in upstream's words; empty: it has one. */
+/* Returns why a well-formed request has no answer, in upstream's words; empty: it has an answer. */
 static struct str refusal(const struct unschedulable_line *line,
                           const struct wire_unschedulable *asked, struct arena *arena) {
     if (line->cluster.p != NULL && !str_eq(line->cluster, asked->cluster))

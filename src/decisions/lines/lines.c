@@ -30,11 +30,11 @@ const struct line_step line_steps[] = {
 };
 const size_t line_step_count = sizeof line_steps / sizeof line_steps[0];
 
-static const char document[] = "question"; /* how errors name it */
+static const char document[] = "question"; /* errors use this name */
 
 /* ---- reading ---- */
 
-/* The whole is JSON, and an object; its id, and whether it names a step. */
+/* Checks that the text is a JSON object, and reads its id and its step. */
 static int read_frame(struct str text, struct arena *arena, struct line_question *ret,
                       bool *ret_has_step, struct err *err) {
     struct json_reader r;
@@ -71,7 +71,7 @@ static const struct line_step *step_decode(struct json_reader *r) {
     return NULL;
 }
 
-/* After read_frame(): the object is well-formed. */
+/* Call it after read_frame(): the object is well-formed. */
 static int read_step(struct str text, struct arena *arena, struct line_question *ret,
                      struct err *err) {
     struct json_reader r;
@@ -110,7 +110,7 @@ static void end_refused(struct json_writer *w, const struct err *err) {
     json_end_object(w);
 }
 
-/* A quantity that cannot be read is what was asked about: the error is an answer. */
+/* Ends the answer for a quantity that cannot be read: the error is the answer. */
 static void end_unreadable(struct json_writer *w, const struct err *err) {
     json_key(w, STR("error"));
     json_put_text(w, str_of(err->text));

@@ -54,7 +54,8 @@ static void cluster_decode(struct json_reader *r, void *into) {
         json_fail(r, "name is required");
 }
 
-/* A sum is a whole number that a double holds, too: whoever reads JSON may have made one of it. */
+/* Reads sums: whole numbers that a double holds exactly, because readers of JSON may use doubles.
+ */
 static void sums_decode(struct json_reader *r, struct plan_line *line) {
     const int64_t most = INT64_C(1) << 53;
     struct str key;
@@ -122,13 +123,14 @@ static void world_done(struct world *w) {
     intern_done(&w->strings);
 }
 
-/* A key that a term names: of a label, or of a claim in the way of a topology. */
+/* A key that a term names: of a label, or of a claim, as a topology writes it. */
 struct plan_key {
     struct str column, key;
     bool is_claim;
 };
 
-/* Their keys, sorted and each once. A label whose key looks like a claim's does not exist. */
+/* Finds the keys of the terms, sorted, each once. A label whose key looks like a claim's does not
+ * count. */
 static uint32_t find_keys(const struct plan_line *line, struct arena *arena,
                           struct plan_key ret[PLACEMENT_TERMS]) {
     uint32_t count = 0;
@@ -175,7 +177,7 @@ static int add_clusters(struct world *w, const struct plan_line *line, struct ar
 
 /* ---- asking ---- */
 
-/* The slots of names; TOPOLOGY_NONE where a name is unknown. */
+/* Returns the slots of names; TOPOLOGY_NONE for an unknown name. */
 static const uint32_t *find_slots(const struct world *w, const struct str *names, uint32_t count,
                                   struct arena *arena) {
     uint32_t *slots = arena_array_unset(arena, count, sizeof *slots);

@@ -81,7 +81,7 @@ static void put_pair(struct json_writer *w, const struct wrapped_quantity pair[2
     json_put_integer(w, wrap ? wrapped_quantity_compare(&pair[0], &pair[1]) : (a > b) - (a < b));
 }
 
-/* The protobuf message Quantity, in hex: its field 1 is the text. */
+/* Writes the protobuf message Quantity in hex: its field 1 is the text. */
 static void put_wire(struct json_writer *w, struct str text) {
     CLEANUP(strbuf_done) struct strbuf hex = {0};
     size_t left = text.n;

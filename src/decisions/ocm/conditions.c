@@ -1,5 +1,5 @@
 /*
- * OCM's two conditions of a Placement. upstream: scheduling_controller.go
+ * Makes OCM's two conditions of a Placement. upstream: scheduling_controller.go
  * newMisconfiguredCondition(), newSatisfiedCondition().
  */
 #include "ocm/internal.h"
@@ -28,7 +28,7 @@ static struct ocm_condition misconfigured(struct deciding *x) {
                                   STR("Placement configurations check pass")};
 }
 
-/* "before[a,b]after" */
+/* Returns "before[a,b]after". */
 static struct str list_text(struct deciding *x, struct str before, const struct str *names,
                             uint32_t count, struct str after) {
     struct strbuf text = {0};

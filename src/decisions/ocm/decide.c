@@ -194,8 +194,8 @@ static void note_kept(struct deciding *x) {
 
 enum { REACHABLE_TRIES = 8 };
 
-/* Plans again without the new clusters that are above a hard term, until no new cluster is; after
- * some rounds without any new cluster. */
+/* Plans again without the new clusters that are above a hard term, until no new cluster is above
+ * one. After some rounds, plans without any new cluster. */
 static int plan_reachable(struct deciding *x, struct plan_question *q) {
     struct plan *plan = &x->d->plan;
     uint8_t *barred = arena_alloc(x->arena, x->slots);

@@ -60,7 +60,7 @@ struct str ocm_key_twice(const struct ocm_terms *terms, struct arena *arena);
 struct ocm_question {
     const struct placement *placement;
     struct ocm_policy_terms policy;
-    int64_t now_ms; /* since 1970: what validUntil and tolerationSeconds are compared with */
+    int64_t now_ms; /* since 1970; validUntil and tolerationSeconds are compared with it */
     bool with_rounds, with_domains; /* plan.rounds and plan.domains are wanted */
     /* Selects no new cluster whose domain is above a hard term because of kept clusters: so that
      * today's decisions can change into the answer without such a step. */
@@ -120,8 +120,9 @@ struct ocm_group {
     struct str name;
     const uint32_t *slots; /* by name */
     uint32_t count;
-    /* The PlacementDecisions that hold it: `<placement>-decision-<n>`, from this n on; of at most
-     * OCM_DECISION_CLUSTERS clusters each. An empty group has one. */
+    /* The PlacementDecisions that hold the group: `<placement>-decision-<n>`, from n =
+     * first_decision on, with at most OCM_DECISION_CLUSTERS clusters each. An empty group has one.
+     */
     uint32_t first_decision, decision_count;
 };
 enum { OCM_DECISION_CLUSTERS = 100 };
@@ -136,8 +137,8 @@ struct ocm_condition {
 };
 
 /*
- * Do the selected, or the decided, clusters fulfil the terms? Not one of OCM's conditions. The
- * first reason that fits:
+ * Do the selected, or the decided, clusters fulfil the terms? This is not one of OCM's conditions.
+ * The first reason that fits counts:
  *   Unknown  Misconfigured       nothing was selected, because of a misconfiguration or an error
  *   False    KeyUnknown          none of the clusters that pass OCM's own filters has the key of a
  *                                term
@@ -161,7 +162,7 @@ enum ocm_spread_reason {
     OCM_SPREAD_EVEN,
     OCM_SPREAD_REASONS
 };
-/* With the number: %d. */
+/* A format for the number. */
 #define OCM_NEGATIVE_NUMBER                                                                        \
     "numberOfClusters is %d, and a negative one crashes Open Cluster Management's controller"
 
@@ -191,14 +192,14 @@ struct ocm_decision {
     const struct ocm_absent *absent; /* of question.names, by name, each once */
     uint32_t absent_count;
 
-    /* what filters say of them */
+    /* the results of filters for them */
     bool filtered; /* false: no filter has answered (a misconfigured one, or no cluster) */
     const uint8_t *verdicts;                /* [slot]: enum ocm_verdict */
     const uint32_t *causes;                 /* [slot]: ocm_reason() reads it */
     const struct selector *first_predicate; /* NULL: no predicate */
     bool cel_unknown;
 
-    /* what prioritizers say of those that pass */
+    /* the results of prioritizers for those that pass */
     const struct ocm_scores *prioritizers; /* sorted by name */
     uint32_t prioritizer_count;
     bool summed;         /* the prioritizers have answered */
@@ -226,8 +227,8 @@ struct ocm_decision {
         conditions[OCM_CONDITIONS]; /* not with OCM_UNTOUCHED: upstream writes none */
     bool has_spread;                /* there are terms */
     struct ocm_spread spread;       /* of what is selected */
-    const uint32_t *others;         /* [slot]: how often the spread group has it; NULL: never */
-    struct str group_invalid;       /* why there is no spread group though one is named; "" */
+    const uint32_t *others;   /* [slot]: how often the spread group has the cluster; NULL: never */
+    struct str group_invalid; /* why there is no spread group though one is named; "" */
 
     /* The score for OCM, of the selected clusters: 100 each; resource "": the Placement has no
      * annotation PLACEMENT_INJECTED_ANNOTATION. */
@@ -251,7 +252,8 @@ int ocm_decide(struct fleet_view *view, const struct ocm_question *question, str
 
 /*
  * Computes the condition for other clusters, each once: those that a live hub has decided. Takes
- * the view's steps: O(clusters x terms) if they are not the selected ones. 0, -E2BIG or -ENOMEM.
+ * the view's steps: O(clusters x terms) if the clusters are not the selected ones. Returns 0,
+ * -E2BIG or -ENOMEM.
  */
 int ocm_spread_judge(const struct ocm_decision *d, const uint32_t *slots, uint32_t count,
                      struct arena *arena, struct ocm_spread *ret) MUST_CHECK;

@@ -1,7 +1,7 @@
 /*
- * Decision groups: the selected clusters, cut into groups and those into PlacementDecisions.
- * upstream: scheduling_controller.go generateDecisionGroups(), calculateLength(),
- * divideDecisionGroups(), generateDecision().
+ * Makes decision groups: cuts the selected clusters into groups, and the groups into
+ * PlacementDecisions. upstream: scheduling_controller.go generateDecisionGroups(),
+ * calculateLength(), divideDecisionGroups(), generateDecision().
  */
 #include "ocm/internal.h"
 
@@ -9,7 +9,7 @@
 
 struct grouping {
     struct deciding *x;
-    uint32_t length; /* clusters of a group at most */
+    uint32_t length; /* the most clusters of a group */
     uint32_t *rest;  /* selected and in no group yet, by name */
     uint32_t rest_count;
     uint32_t *slots; /* of all groups, one after the other */
@@ -21,8 +21,8 @@ struct grouping {
 
 /* ---- how long a group may be ---- */
 
-/* "25%" of so many, rounded up in doubles, as upstream does: 28 % of 25 are 8. False: it is no
- * percentage; the reader lets texts of digits through, as the CRD does. */
+/* Computes "25%" of `total`, rounded up in doubles, as upstream does: 28 % of 25 are 8. Returns
+ * false if the text is no percentage: the reader accepts texts of digits, as the CRD does. */
 static bool percentage_of(struct str text, uint32_t total, double *ret) {
     int64_t percent;
     if (!str_has_suffix(text, STR("%")) || !str_to_i64((struct str){text.p, text.n - 1}, &percent))

@@ -1,7 +1,7 @@
 /*
  * The steps of a decision; only files of this folder include it. Each reads what the steps before
  * it have put into the decision, and adds its part. All return 0, -E2BIG (the budget is spent) or
- * -ENOMEM; that a Placement is misconfigured is no failure, but an outcome.
+ * -ENOMEM; a misconfigured Placement is no failure, but an outcome.
  */
 #pragma once
 
@@ -29,16 +29,16 @@ struct deciding {
     uint32_t left_count;
     uint8_t *verdicts; /* [slots]: the decision's */
     uint32_t *causes;  /* [slots]: the decision's */
-    uint8_t *members;  /* [slots]: 1: it is decided today */
+    uint8_t *members;  /* [slots]: 1: the cluster is decided today */
     uint32_t *decided; /* [slots]: how often decisions of this Placement name it */
-    uint8_t *holds;    /* [slots]: of match_slots(), as the next two */
+    uint8_t *holds;    /* [slots]: memory of match_slots(), as the next two */
     uint8_t *of_domain;
     uint32_t domain_cap;
     struct str *warnings;
     uint32_t warning_count, warning_cap;
 };
 
-/* Steps for looking at `count` things. 0 or -E2BIG. */
+/* Steps for looking at `count` things. Returns 0 or -E2BIG. */
 static inline int deciding_steps(struct deciding *x, uint64_t count) {
     return steps_take(&x->arena->steps, count) ? 0 : -E2BIG;
 }
@@ -46,16 +46,16 @@ static inline int deciding_steps(struct deciding *x, uint64_t count) {
 /* The Placement cannot be decided; `plugin` may be "". Texts are borrowed. */
 void deciding_stop(struct deciding *x, enum ocm_outcome outcome, struct str plugin,
                    struct str problem);
-/* Adds a warning, which is borrowed. 0 or -ENOMEM. */
+/* Adds a warning, which is borrowed. Returns 0 or -ENOMEM. */
 int deciding_warn(struct deciding *x, struct str warning) MUST_CHECK;
-/* The parts, one after the other; "" when the arena failed. */
+/* Joins the parts. Returns "" if the arena failed. */
 struct str deciding_join(struct deciding *x, const struct str *parts, uint32_t count);
 /* Sorts slots by name, in place. Takes steps. */
 int deciding_sort(struct deciding *x, uint32_t *slots, uint32_t count) MUST_CHECK;
 
 /* match.c */
-/* Compiles both parts into one selector, in which keys of claims have CLAIM_PREFIX. *ret_problem:
- * upstream's text if one does not compile, otherwise "". */
+/* Compiles the parts for labels and for claims into one selector, in which keys of claims have
+ * CLAIM_PREFIX. *ret_problem: upstream's text if one does not compile, otherwise "". */
 int match_compile(const struct placement_selector *from, struct arena *arena, struct selector *ret,
                   struct str *ret_problem) MUST_CHECK;
 /*
@@ -71,8 +71,8 @@ int match_slots(struct deciding *x, const struct selector *s, const uint32_t *sl
 int decide_sets(struct deciding *x) MUST_CHECK;
 /* predicate.c: filters what is left, by name as the plugin of upstream */
 int decide_predicate(struct deciding *x) MUST_CHECK;
-/* taint_toleration.c. The cause of its verdict: which taint is not tolerated, and whether it was
- * until tolerationSeconds were over. */
+/* taint_toleration.c. The cause of its verdict says which taint is not tolerated, and if it was
+ * tolerated until tolerationSeconds were over. */
 int decide_taints(struct deciding *x) MUST_CHECK;
 static inline uint32_t taint_cause(uint32_t taint, bool expired) {
     return taint << 1 | expired;
@@ -83,7 +83,7 @@ static inline uint32_t taint_cause_index(uint32_t cause) {
 static inline bool taint_cause_expired(uint32_t cause) {
     return (cause & 1) != 0;
 }
-/* After everything else has gone well: when a toleration ends. */
+/* Finds when a toleration ends. Call it after all other steps have succeeded. */
 int decide_requeue(struct deciding *x) MUST_CHECK;
 /* terms.c: before the weights, which depend on them */
 int decide_terms(struct deciding *x) MUST_CHECK;
@@ -105,18 +105,18 @@ struct weighed {
     int32_t weight; /* not 0 */
     struct str name;
     struct str resource, score; /* PRIORITIZE_ADD_ON */
-    uint32_t place;             /* among these, as written */
+    uint32_t place;             /* among the AddOn prioritizers, as written */
 };
-/* prioritize.c: is it a built-in one? */
+/* prioritize.c: is this the name of a built-in prioritizer? */
 bool prioritizer_find(struct str name, enum prioritizer_kind *ret);
-/* weights.c: which are asked, by name; sets the decision's spread_weight. A misconfiguration stops
- * the decision. */
+/* weights.c: gets the prioritizers to ask, by name; sets the decision's spread_weight. A
+ * misconfiguration stops the decision. */
 int decide_weights(struct deciding *x, struct weighed **ret, uint32_t *ret_count) MUST_CHECK;
-/* prioritize.c: scores and sums of what is left */
+/* prioritize.c: scores and sums of the clusters that are left */
 int decide_scores(struct deciding *x, const struct weighed *weighed, uint32_t count) MUST_CHECK;
 /* groups.c */
 int decide_groups(struct deciding *x) MUST_CHECK;
-/* conditions.c: OCM's two */
+/* conditions.c: OCM's two conditions */
 int decide_conditions(struct deciding *x) MUST_CHECK;
 /* spread_condition.c: how even the selection is */
 int decide_spread(struct deciding *x) MUST_CHECK;

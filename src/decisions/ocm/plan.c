@@ -108,7 +108,8 @@ static void sift_down(struct plan_entry *heap, uint32_t count, uint32_t at) {
     heap[at] = entry;
 }
 
-/* Puts the candidates of each leaf side by side. Nothing is sorted: a large fleet selects few. */
+/* Puts the candidates of each leaf side by side. Nothing is sorted: even in a large fleet few
+ * clusters are selected. */
 static int make_heaps(struct plan_work *w) {
     const struct plan_question *q = w->question;
     const uint8_t *barred = q->barred;
@@ -222,8 +223,8 @@ uint32_t plan_forbidding_term(const struct plan_work *w, uint32_t slot) {
     return t;
 }
 
-/* Leaves only members in the heaps, and notes what forbids their leaves. Returns whether there are
- * any. */
+/* Leaves only members in the heaps, and notes the terms that forbid their leaves. Returns true if
+ * members are left. */
 static bool leave_members(struct plan_work *w) {
     bool any = false;
     for (uint32_t leaf = 0; leaf < w->domains.tree.count; leaf++) {
@@ -318,7 +319,8 @@ int64_t plan_above(const struct plan_work *w, uint32_t slot) {
     return most;
 }
 
-/* Members that are kept make a domain fuller after new clusters were picked there. */
+/* Finds new clusters above a hard term: kept members make a domain fuller after new clusters were
+ * picked there. */
 static int find_above(struct plan_work *w, struct plan *ret) {
     const uint8_t *members = w->question->members;
     const uint32_t picked = ret->selected_count - ret->kept_count;

@@ -64,20 +64,20 @@ struct plan_round {
 
 /* Arrays are in the arena. */
 struct plan {
-    uint32_t *selected; /* slots, in the order of picking, then the kept */
+    uint32_t *selected; /* slots, in the order of picking, then the kept ones */
     uint32_t selected_count;
     uint32_t kept_count;    /* the kept clusters are at the end of `selected` */
     uint32_t keyless_count; /* at the end of the kept ones: they lack a hard term's key */
     uint8_t *kept_terms;    /* [kept_count]: the hard term that would forbid a new cluster there */
     uint32_t unscheduled;   /* missing clusters; 0 without a number */
-    /* New clusters of `selected` whose domain is, with the kept ones, above a hard term: enough so
-       that it would not be above without them, or all that there are. */
+    /* New clusters of `selected` in a domain that is above a hard term because of kept clusters: as
+     * many as would have to go so that it is not above, or all that there are. */
     uint32_t *above;
     uint32_t above_count;
     int64_t skew[PLACEMENT_TERMS]; /* of each term: fullest minus emptiest sibling, the largest
                                       of all parents */
-    uint8_t *lacks; /* [candidate_count]: number, from 1, of the hard term whose key it lacks;
-                       0: it takes part */
+    uint8_t *lacks; /* [candidate_count]: number, from 1, of the hard term whose key the cluster
+                       lacks; 0: it takes part */
     struct plan_domain *domains; /* every domain of every term, by path; with_domains */
     uint32_t domain_count;
     struct plan_round *rounds; /* as many as are picked, without the kept; with_rounds */
@@ -89,15 +89,15 @@ static inline const uint32_t *ocm_plan_kept(const struct plan *plan) {
     return plan->kept_count > 0 ? plan->selected + plan->selected_count - plan->kept_count : NULL;
 }
 
-/* Gets the values of a term's key; a label with a key like a claim's does not count. 0, -E2BIG
- * (steps) or -ENOMEM. */
+/* Gets the values of a term's key; a label with a key like a claim's does not count. Returns 0,
+ * -E2BIG (steps) or -ENOMEM. */
 int ocm_term_column(struct topology_view *v, const struct placement_term *term, struct arena *arena,
                     struct topology_column *ret) MUST_CHECK;
 
 /*
- * Takes the arena's steps; building columns takes the view's. O(candidates x terms + selected
- * x terms x log(domains) + members without a key x log(members)), with a weight O(selected x
- * domains), with_rounds O(selected x candidates x terms). 0, -E2BIG (steps) or -ENOMEM.
+ * Takes the arena's steps; building columns takes the view's. O(candidates x terms + selected x
+ * terms x log(domains) + members without a key x log(members)), with a weight O(selected x
+ * domains), with_rounds O(selected x candidates x terms). Returns 0, -E2BIG (steps) or -ENOMEM.
  */
 int ocm_plan(struct topology_view *v, const struct plan_question *q, struct arena *arena,
              struct plan *ret) MUST_CHECK;

@@ -4,7 +4,7 @@
 #include "ocm/plan_internal.h"
 
 struct plan_counts {
-    struct plan_question question; /* its own; the arrays are borrowed */
+    struct plan_question question; /* a copy; its arrays are borrowed */
     struct plan_work work;
     uint8_t *takes_part; /* [slots] */
 };

@@ -1,6 +1,6 @@
 /*
- * Counts the clusters in the domains of a Placement's terms, for a set that changes one by one.
- * ocm/plan.h defines domains, and the clusters that take part.
+ * Counts the clusters in the domains of a Placement's terms, for a set of clusters that changes one
+ * by one. ocm/plan.h defines domains, and the clusters that take part.
  *
  *     plan_counts_new(view, &question, arena, &counts);
  *     plan_counts_change(counts, slot, 1);
@@ -12,8 +12,8 @@
 
 struct plan_counts;
 
-/* Begins with the counts of question->others. It is made in the arena, and keeps using it. 0,
- * -E2BIG or -ENOMEM. */
+/* Begins with the counts of question->others. It is made in the arena, and keeps using it. Returns
+ * 0, -E2BIG or -ENOMEM. */
 int plan_counts_new(struct topology_view *v, const struct plan_question *q, struct arena *arena,
                     struct plan_counts **ret) MUST_CHECK;
 /* Adds (1) or removes (-1) a cluster. Does nothing for a cluster that takes no part. */
@@ -21,9 +21,11 @@ void plan_counts_change(struct plan_counts *c, uint32_t slot, int by);
 /* Is a domain of this cluster, which is counted, above a hard term, so that a new cluster may not
  * be there? True also for a cluster that lacks a hard term's key. */
 bool plan_counts_above(const struct plan_counts *c, uint32_t slot);
-/* Returns the score of spread: the lowest is in the fullest domains. 0 if it takes no part. */
+/* Returns the score of spread: the lowest is in the fullest domains. Returns 0 if the cluster takes
+ * no part. */
 int64_t plan_counts_score(const struct plan_counts *c, uint32_t slot);
-/* Returns the domain under all terms, below plan_counts_leaves(); 0 if it takes no part. */
+/* Returns the domain under all terms, below plan_counts_leaves(); 0 if the cluster takes no part.
+ */
 uint32_t plan_counts_leaf(const struct plan_counts *c, uint32_t slot);
 uint32_t plan_counts_leaves(const struct plan_counts *c);
 void plan_counts_skews(const struct plan_counts *c, int64_t ret[PLACEMENT_TERMS]);

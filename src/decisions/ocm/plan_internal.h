@@ -17,47 +17,48 @@ struct plan_work {
     struct topology_view *view;
     const struct plan_question *question;
     struct arena *arena;
-    int32_t weight; /* the one that counts; 0: first mode */
+    int32_t weight; /* the weight that counts; 0: first mode */
     struct ordered_term terms[PLACEMENT_TERMS];
     struct ordered_domains domains;
     uint32_t *feasible; /* slots of the candidates that take part, by name */
     uint32_t feasible_count;
     struct plan_entry *entries; /* those of a leaf side by side, as a heap */
-    uint32_t *begin, *left;     /* [prefixes]: where a leaf's are, and how many are left */
-    uint8_t *shut; /* [prefixes]: the term that forbids a leaf which has members left */
+    uint32_t *begin, *left; /* [prefixes]: where a leaf's entries begin, and how many are left */
+    uint8_t *shut;          /* [prefixes]: the term that forbids a leaf which has members left */
 };
 
-/* Takes the arena's steps: the view's are for the columns that it builds. 0 or -E2BIG. */
+/* Takes the arena's steps: the view's are for the columns that it builds. Returns 0 or -E2BIG. */
 static inline int plan_spend(const struct plan_work *w, uint64_t steps) {
     return steps_take(&w->arena->steps, steps) ? 0 : -E2BIG;
 }
 
-/* A score of spread, among those from least to most, as -100..100. */
+/* Scales a score of spread from least..most to -100..100. */
 static inline int64_t plan_normalized(int64_t raw, int64_t least, int64_t most) {
     return most == least ? 0 : 200 * (raw - least) / (most - least) - 100;
 }
 
 /* Reads terms, finds the clusters that take part, and the domains with their counts before the
- * rounds; sets ret->lacks. 0, -E2BIG or -ENOMEM. */
+ * rounds; sets ret->lacks. Returns 0, -E2BIG or -ENOMEM. */
 int plan_begin(struct plan_work *w, struct plan *ret) MUST_CHECK;
 
 /* Returns how far a cluster's fullest domain is above a hard term's maxSkew; 0 or less: not. */
 int64_t plan_above(const struct plan_work *w, uint32_t slot);
 
-/* Returns the first hard term that forbids one more in a cluster's domains; the term count:
- * none. */
+/* Returns the first hard term that forbids one more cluster in this cluster's domains; the term
+ * count if no term forbids it. */
 uint32_t plan_forbidding_term(const struct plan_work *w, uint32_t slot);
 
-/* Fills ret->domains, after the last round. 0, -E2BIG or -ENOMEM. */
+/* Fills ret->domains, after the last round. Returns 0, -E2BIG or -ENOMEM. */
 int plan_domains(struct plan_work *w, struct plan *ret) MUST_CHECK;
 
 /* Further data for a trace of the rounds. */
 struct plan_trace {
     bool *picked; /* [feasible_count] */
 };
-/* For at most so many rounds. 0 or -ENOMEM. */
+/* Makes room for at most `rounds` rounds. Returns 0 or -ENOMEM. */
 int plan_trace_begin(struct plan_work *w, uint32_t rounds, struct plan_trace *trace,
                      struct plan *ret) MUST_CHECK;
-/* Adds a round to ret->rounds, before what it picks is counted. 0, -E2BIG or -ENOMEM. */
+/* Adds a round to ret->rounds, before the picked cluster is counted. Returns 0, -E2BIG or -ENOMEM.
+ */
 int plan_trace_round(struct plan_work *w, struct plan_trace *trace, uint32_t picked_place,
                      struct plan *ret) MUST_CHECK;

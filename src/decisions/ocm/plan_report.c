@@ -27,8 +27,8 @@ static const struct str *path_of(const struct plan_work *w, uint32_t slot) {
     return path;
 }
 
-/* Names the domains of a cluster, from its leaf up to the first that is named already: they share
- * one path. items[prefix].depth 0: not named yet. */
+/* Names the domains of a cluster, from its leaf up to the first domain that is named already: all
+ * share one path. items[prefix].depth 0: not named yet. */
 static int name_domains(const struct plan_work *w, uint32_t slot, struct plan_domain *items) {
     const struct topology_tree *tree = &w->domains.tree;
     uint32_t depth = w->domains.term_count, prefix = tree->leaf_of[slot];

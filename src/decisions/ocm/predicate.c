@@ -6,7 +6,8 @@
 
 static const struct str plugin = {"Predicate", 9};
 
-/* All are compiled before any is used: one that does not compile fails the Placement. */
+/* Compiles all predicates before the first is used: if one does not compile, the Placement is
+ * misconfigured. */
 static int compile_all(struct deciding *x, struct selector *ret) {
     const struct placement *p = x->placement;
     for (uint32_t i = 0; i < p->predicate_count; i++) {
@@ -23,7 +24,7 @@ static int compile_all(struct deciding *x, struct selector *ret) {
     return 0;
 }
 
-/* One predicate after the other judges those that none before it has matched. */
+/* Tries one predicate after the other on the clusters that no earlier predicate has matched. */
 static int match_any(struct deciding *x, const struct selector *selectors, uint8_t *passes,
                      uint32_t *causes) {
     const uint32_t count = x->placement->predicate_count;

@@ -1,6 +1,6 @@
 /*
- * Prioritizers: what each says of the clusters that pass OCM's own filters. Doubles are used where
- * upstream uses them, in the same order of operations, because exact arithmetic gives other
+ * Runs the prioritizers, which score the clusters that pass OCM's own filters. Doubles are used
+ * where upstream uses them, in the same order of operations, because exact arithmetic gives other
  * integers in some cases. upstream: plugins/{balance,steady,resource,addon}.
  */
 #include "ocm/internal.h"
@@ -26,12 +26,12 @@ struct scoring {
     uint8_t *lacks;  /* NULL, or made by the prioritizer */
     struct uncounted *uncounted;
     uint32_t uncounted_count, uncounted_cap;
-    struct str named; /* the resource whose objects have been looked at for an end */
+    struct str named; /* the resource whose objects have been checked for their end */
 };
 
 /* ---- Balance ---- */
 
-/* How often others name the stranger that they name most often. */
+/* Counts how often other Placements' decisions name the stranger that they name most often. */
 static int count_strangers(struct deciding *x, uint32_t *ret) {
     const struct object_meta *meta = &x->placement->meta;
     uint32_t count, *left;
@@ -54,8 +54,8 @@ static int count_strangers(struct deciding *x, uint32_t *ret) {
     return 0;
 }
 
-/* The more decisions of other Placements name a cluster, the lower its score; those of clusters
- * that are no candidates count for the maximum, too. */
+/* The more decisions of other Placements name a cluster, the lower its score; clusters that are no
+ * candidates count for the maximum, too. */
 static int score_balance(struct scoring *s) {
     struct deciding *x = s->x;
     const uint32_t *decided = fleet_decided(x->view);
@@ -92,7 +92,7 @@ static int score_steady(struct scoring *s) {
 
 /* ---- ResourceAllocatableCPU, ResourceAllocatableMemory ---- */
 
-/* Its allocatable amount; false: upstream has no score of it. */
+/* Gets the cluster's allocatable amount; returns false if upstream has no score of the cluster. */
 static bool amount_of(const struct scoring *s, uint32_t slot, double *ret) {
     const struct fleet_cluster *c = fleet_cluster(s->x->view, slot);
     const bool cpu = s->of->kind == PRIORITIZE_CPU;
@@ -145,7 +145,7 @@ static int score_add_on(struct scoring *s) {
     const struct deciding *x = s->x;
     const struct fleet_scores *scores = fleet_scores_find(x->view, s->of->resource);
     const uint32_t item = fleet_score_name(x->view, s->of->score);
-    const bool is_new = !str_eq(s->named, s->of->resource); /* they come by name */
+    const bool is_new = !str_eq(s->named, s->of->resource); /* prioritizers come by name */
     enum { LOOK_UP = 8 };                                   /* steps to find a cluster's score */
     int r = scores != NULL ? deciding_steps(s->x, (uint64_t)LOOK_UP * x->left_count) : 0;
     s->named = s->of->resource;

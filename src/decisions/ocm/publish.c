@@ -1,5 +1,5 @@
 /*
- * The score by which OCM's own controller selects the decided clusters. An annotation of the
+ * Finds the score by which OCM's own controller selects the decided clusters. An annotation of the
  * Placement names its resource and key.
  */
 #include "base/json_reader.h"

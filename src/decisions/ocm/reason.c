@@ -1,4 +1,5 @@
-/* Sentences: why a cluster does not pass, or stays although new ones are forbidden there. */
+/* Makes the sentences that say why a cluster does not pass, or why it stays although new clusters
+ * are forbidden in its domain. */
 #include "ocm/internal.h"
 
 const struct str ocm_verdict_names[OCM_VERDICTS] = {
@@ -10,7 +11,7 @@ const struct str ocm_verdict_names[OCM_VERDICTS] = {
 
 enum { VALUES_SHOWN = 5 };
 
-/* "label cloud in (Amazon,Google)", as Kubernetes writes selectors. */
+/* Appends "label cloud in (Amazon,Google)", as Kubernetes writes selectors. */
 static void put_requirement(const struct requirement *q, struct strbuf *out) {
     const struct str prefix = STR(CLAIM_PREFIX);
     const bool claim = str_has_prefix(q->key, prefix);

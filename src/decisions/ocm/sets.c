@@ -11,7 +11,7 @@ static int compare_names(const void *a, const void *b) {
     return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
-/* Sorted copies, in the arena. */
+/* Makes sorted copies of names, in the arena. */
 static int sort_names(struct deciding *x, const struct str *names, uint32_t count,
                       struct str **ret) {
     struct str *copies = arena_array(x->arena, count, sizeof *copies);
@@ -57,7 +57,7 @@ static int find_sets(struct deciding *x) {
 
 /* ---- which clusters ---- */
 
-/* The clusters whose label is the name of one of these sets. */
+/* Finds the clusters whose label names one of these sets. */
 static int find_by_label(struct deciding *x, const struct str *sets, uint32_t set_count,
                          uint8_t *ret_flags) {
     struct topology_column column;
@@ -95,7 +95,7 @@ static int stop_at_set(struct deciding *x, const struct fleet_set *set) {
     return arena_failed(x->arena) ? -ENOMEM : 0;
 }
 
-/* A flag for each of what is left: is it in one of the sets? */
+/* Sets a flag for each cluster that is left: is it in one of the sets? */
 static int find_members(struct deciding *x, uint8_t *flags) {
     const struct ocm_decision *d = x->d;
     struct str *by_label = arena_array(x->arena, d->set_count, sizeof *by_label);

@@ -1,6 +1,7 @@
 /*
- * The condition SpreadSatisfied: how even a set of clusters is by the terms of a decision. The set
- * is what is selected, or what a live hub has. The reasons are in decide.h, in their order.
+ * The condition SpreadSatisfied: how even a set of clusters is by the terms of a decision. The
+ * clusters are the selected ones, or those that a live hub has decided. The reasons are in
+ * decide.h, in their order.
  */
 #include "ocm/internal.h"
 
@@ -51,7 +52,7 @@ static bool is_plan(const struct judging *j) {
     return same;
 }
 
-/* The skew of each term: a plan that begins with the clusters, and picks nothing. */
+/* Measures the skew of each term by a plan that begins with the clusters, and picks none. */
 static int measure(struct judging *j) {
     const struct ocm_decision *d = j->d;
     const uint32_t slots = topology_slots(d->view->clusters.topology);
@@ -95,7 +96,7 @@ static void append_key(struct judging *j, const struct placement_term *term) {
     strbuf_append_str(&j->text, term->key);
 }
 
-/* Terms whose skew is over, or all. */
+/* Appends the skews of the terms above maxSkew, or of all terms. */
 static void append_skews(struct judging *j, bool over) {
     for (uint32_t t = 0; t < j->d->term_count; t++) {
         const struct placement_term *term = &j->d->terms[t];
@@ -108,7 +109,7 @@ static void append_skews(struct judging *j, bool over) {
 
 enum { KEPT_SHOWN = 5 };
 
-/* "; kept: c1, c2 and 3 more": those of the clusters that a hard term would not add. */
+/* Appends "; kept: c1, c2 and 3 more": the clusters that a hard term would not admit now. */
 static int append_kept(struct judging *j) {
     const struct plan *plan = &j->d->plan;
     const uint32_t *kept = ocm_plan_kept(plan);
@@ -155,8 +156,8 @@ static void append_too_few(struct judging *j) {
     }
 }
 
-/* "18 of 18 clusters have no label 'regoin'": terms whose key no cluster has that passes OCM's
- * filters. */
+/* Appends "18 of 18 clusters have no label 'regoin'", for terms whose key is missing on all
+ * clusters that pass OCM's filters. */
 static int append_unknown_keys(struct judging *j) {
     const struct ocm_decision *d = j->d;
     for (uint32_t t = 0; j->passing > 0 && t < d->term_count; t++) {
@@ -209,7 +210,7 @@ static void append_unscheduled(struct judging *j, uint32_t number) {
 
 /* ---- the reason ---- */
 
-/* Are the terms why there are fewer than were asked for? */
+/* Are the terms the reason why there are fewer clusters than were asked for? */
 static bool terms_leave_some_out(const struct judging *j) {
     const struct plan *plan = &j->d->plan;
     return plan->unscheduled > 0 && plan->selected_count < j->passing &&

@@ -3,7 +3,7 @@
  * plugins/tainttoleration/taint_toleration.go.
  *
  * upstream's arithmetic is kept: tolerationSeconds becomes nanoseconds in 64 bits and wraps, so
- * that most of what is above 9.2e9 counts as over; a taint without a time was added in the year 1.
+ * that most values above 9.2e9 count as over; a taint without a time was added in the year 1.
  */
 #include "ocm/internal.h"
 
@@ -30,12 +30,12 @@ static int validate(struct deciding *x) {
 
 struct tolerance {
     bool tolerated;
-    bool expired;     /* not tolerated, but it was */
+    bool expired;     /* not tolerated any more */
     bool has_end;     /* tolerated until then */
     int64_t after_ms; /* from now on, not rounded down */
 };
 
-/* How long a toleration holds yet, in *ret_ms, rounded up; 0: it is over. */
+/* Returns how many ms a toleration still holds, rounded up; 0: it is over. */
 static int64_t time_left_ms(const struct deciding *x, const struct cluster_taint *taint,
                             int64_t seconds) {
     const int64_t added = taint->added_ms == INT64_MIN ? YEAR_ONE_MS : taint->added_ms;
@@ -46,7 +46,7 @@ static int64_t time_left_ms(const struct deciding *x, const struct cluster_taint
     return age_ms < whole_ms ? whole_ms - age_ms : 0;
 }
 
-/* The first toleration that tolerates a taint decides for how long. */
+/* Finds the tolerance of a taint: the first toleration that tolerates it decides for how long. */
 static struct tolerance tolerance_of(const struct deciding *x, const struct cluster_taint *taint,
                                      bool is_member) {
     const struct placement *p = x->placement;
@@ -66,7 +66,7 @@ static struct tolerance tolerance_of(const struct deciding *x, const struct clus
     return ret;
 }
 
-/* Returns the tolerance of all its taints; *ret_cause: the first that is not tolerated. */
+/* Returns the tolerance of all its taints; sets *ret_cause to the first that is not tolerated. */
 static struct tolerance tolerance_of_cluster(const struct deciding *x,
                                              const struct fleet_cluster *cluster, bool is_member,
                                              uint32_t *ret_cause) {
@@ -113,7 +113,8 @@ int decide_taints(struct deciding *x) {
     return r;
 }
 
-/* For the clusters in the present decisions, available or not; an unknown cluster has no taints. */
+/* Looks at the clusters in the present decisions, available or not; an unknown cluster has no
+ * taints. */
 int decide_requeue(struct deciding *x) {
     struct ocm_decision *d = x->d;
     int r = 0;

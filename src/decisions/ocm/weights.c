@@ -17,7 +17,7 @@
 struct entry {
     const struct placement_prioritizer *of;
     uint32_t place;
-    bool counts; /* no later entry is in its place */
+    bool counts; /* no later entry replaces it */
 };
 
 static const struct placement_prioritizer defaults[] = {
@@ -57,7 +57,8 @@ static int mark_last(struct deciding *x, struct entry *entries, uint32_t count) 
     return 0;
 }
 
-/* Defaults first, then what is configured; *ret is NULL after a misconfiguration. */
+/* Merges the defaults and, after them, the configured entries; *ret is NULL after a
+ * misconfiguration. */
 static int merge(struct deciding *x, struct entry **ret, uint32_t *ret_count) {
     const struct placement *p = x->placement;
     const bool exact = str_eq(p->mode, STR("Exact"));

@@ -63,7 +63,8 @@ static struct counter_record *counter_of(struct cache *c, const struct class_rec
     return pool_at(&c->counters, pod_class->counters[i].id);
 }
 
-/* Returns its class, prepared for a change of its counters. One step covers some shares. */
+/* Returns the record's class, prepared for a change of its counters. One step covers some shares.
+ */
 static struct class_record *changing_class(struct cache *c, const struct assumed_record *assumed) {
     struct class_record *pod_class = pool_at(&c->classes, assumed->pod_class);
     class_changed(c, pod_class);
@@ -71,7 +72,7 @@ static struct class_record *changing_class(struct cache *c, const struct assumed
     return pod_class;
 }
 
-/* Counts it in all counters of its class, or in none. */
+/* Counts the pod in all counters of its class, or in none. */
 static int count(struct cache *c, const struct assumed_record *assumed) {
     struct class_record *pod_class = changing_class(c, assumed);
     for (uint32_t i = 0; i < pod_class->counter_count; i++)

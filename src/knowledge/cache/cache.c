@@ -346,7 +346,7 @@ void cache_view_open(struct cache *c, struct cache_view *ret) NOT_ANALYSED {
     topology_view_open(c->nodes, &ret->nodes);
 }
 
-/* Publishes one thing that the view has built. */
+/* Publishes one counter, or another part, that the view has built. */
 static bool publish(struct cache_view *v) {
     struct built_counter *counter = v->counters;
     if (counter == NULL)
@@ -362,7 +362,7 @@ static bool publish(struct cache_view *v) {
 }
 
 /* Lets others take the lock now and then. Keeps at most LIMIT_PUBLISHED things: a question that
- * needs more would only push out its own. */
+ * needs more would only push out its own things. */
 void cache_publish(struct cache_view *v) {
     uint32_t left = LIMIT_PUBLISHED;
     while (left > 0) {

@@ -52,8 +52,9 @@
 struct cache;
 
 /*
- * Any limit is correct, a small one is only slow: counters that are not kept are built again for
- * the next question. base/lru.h makes room: a namespace that asks for much loses its own first.
+ * Answers are correct with any limit; with a small limit they are only slow: counters that are not
+ * kept are built again for the next question. base/lru.h makes room: a namespace that uses much
+ * loses its own counters first.
  */
 struct cache_options {
     uint32_t max_counters;      /* 0: LIMIT_COUNTERS */
@@ -61,7 +62,8 @@ struct cache_options {
     uint32_t max_columns;       /* 0: LIMIT_COLUMNS */
     uint64_t max_bytes;         /* of all of these together; 0: LIMIT_CACHE_BYTES */
     uint64_t max_update_steps;  /* 0: LIMIT_UPDATE_STEPS */
-    uint64_t max_label_bytes;   /* of pods; 0: LIMIT_LABELS_BYTES. Not only slow: see above */
+    uint64_t max_label_bytes;   /* of pods; 0: LIMIT_LABELS_BYTES. Beyond it some questions have no
+                                   answer */
     int64_t reservation_ttl_ms;
     struct clock *clock; /* borrowed; NULL: the real one */
 };
@@ -76,11 +78,12 @@ void cache_write_begin(struct cache *c);
 void cache_write_end(struct cache *c);
 /* Has the writer taken more than LIMIT_WRITE_STEPS since it began? */
 bool cache_write_is_long(const struct cache *c);
-/* If so, lets others read and write before it goes on: ids that the caller has may be invalid. */
+/* If the writer has, lets others read and write before it returns: ids that the caller has may be
+ * invalid then. */
 void cache_write_pause(struct cache *c);
 
-/* Adds or replaces one object; kinds that the cache does not need are ignored. 0 or -ENOMEM (the
- * object is unchanged). */
+/* Adds or replaces one object; kinds that the cache does not need are ignored. Returns 0 or -ENOMEM
+ * (the object is unchanged). */
 int cache_apply(struct cache *c, const struct object *object) MUST_CHECK;
 /* Forgets one object: by UID (or namespace/name) for pods, by name for the rest. Unknown objects
  * are ignored. */
@@ -100,11 +103,11 @@ void cache_sync_end(struct cache *c, uint32_t kinds);
 void cache_sync_abort(struct cache *c, uint32_t kinds);
 
 /*
- * Filter left only this node: counts `pod` there at once, before its binding is seen, and replaces
- * an earlier reservation or flight. Ends when cache_apply() shows the pod bound, finished or being
- * deleted, with cache_remove(), cache_release(), or after reservation_ttl_ms. Returns 0 (also for a
- * pod that is bound or finished: nothing is reserved), -EBUSY (it is being bound), -ENOENT (unknown
- * node) or -ENOMEM.
+ * Call it if filter left only this node: counts `pod` there at once, before its binding is seen,
+ * and replaces an earlier reservation or flight. Ends when cache_apply() shows the pod bound,
+ * finished or being deleted, with cache_remove(), cache_release(), or after reservation_ttl_ms.
+ * Returns 0 (also for a pod that is bound or finished: nothing is reserved), -EBUSY (it is being
+ * bound), -ENOENT (unknown node) or -ENOMEM.
  */
 int cache_reserve(struct cache *c, const struct pod *pod, struct str node_name) MUST_CHECK;
 /*
@@ -162,16 +165,16 @@ struct cache_nodes {
  * pod is reserved, bound, finished or deleted, with cache_unassume(), cache_release(), or after
  * reservation_ttl_ms; a new call replaces the pod's nodes. At most LIMIT_ASSUMED: the oldest makes
  * room. Assumes nothing if the pod is bound already, or if its labels are longer than
- * LIMIT_ASSUMED_TEXT or have no room.
- * 0, -ESTALE (a slot may be another node now: nothing is assumed) or -ENOMEM.
+ * LIMIT_ASSUMED_TEXT or have no room. Returns 0, -ESTALE (a slot may be another node now: nothing
+ * is assumed) or -ENOMEM.
  */
 int cache_assume(struct cache *c, const struct object_meta *pod,
                  const struct cache_nodes *where) MUST_CHECK;
 /* The same on one node by its name; an unknown node is no error, and nothing is assumed. */
 int cache_assume_on(struct cache *c, const struct object_meta *pod,
                     struct str node_name) MUST_CHECK;
-/* Moves an assumed pod to one node; `pod` needs no labels. 0, -ENOENT (not assumed, or no such
- * node) or -ENOMEM. */
+/* Moves an assumed pod to one node; `pod` needs no labels. Returns 0, -ENOENT (not assumed, or no
+ * such node) or -ENOMEM. */
 int cache_move_assumed(struct cache *c, const struct object_meta *pod,
                        struct str node_name) MUST_CHECK;
 void cache_unassume(struct cache *c, const struct object_meta *pod);
@@ -202,7 +205,7 @@ struct cache_view {
     struct topology_view nodes;
     struct built_counter *counters; /* the counters that the view has built; a list */
     struct hash_node *counter_tree; /* the same, by key */
-    struct built_counter *pending;  /* those of them to count again */
+    struct built_counter *pending;  /* the counters of that list to count again */
 };
 
 /* Afterwards the caller may set nodes.asker and nodes.steps. */
@@ -251,14 +254,14 @@ struct counter_question {
     struct hash128 key;
     struct cost cost;
 };
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int counter_question_init(struct counter_question *q, struct str namespace,
                           const struct selector *selector) MUST_CHECK;
 
 /* Gets per slot the number of live pods of the namespace that the selector matches, and the parts
- * of assumed pods, of which CACHE_POD make a pod; NULL: none. 0, -E2BIG (the view's steps are
- * spent), -ENODATA (the namespace has pods whose labels are not kept, and the selector needs them)
- * or -ENOMEM. */
+ * of assumed pods, of which CACHE_POD make a pod; NULL: none. Returns 0, -E2BIG (the view's steps
+ * are spent), -ENODATA (the namespace has pods whose labels are not kept, and the selector needs
+ * them) or -ENOMEM. */
 int cache_counter_of(struct cache_view *v, const struct counter_question *q,
                      const uint32_t **ret_counts, const int64_t **ret_assumed) MUST_CHECK;
 #define CACHE_LABELS_NOT_KEPT                                                                      \
@@ -309,8 +312,8 @@ int cache_flights(const struct cache_view *v, const struct flight_question *ques
  * Makes the selector that default constraints use for this pod: it ANDs the selectors of the
  * Services that select the pod, and of its controlling ReplicationController, ReplicaSet or
  * StatefulSet. Without any of these the selector has no requirements. A selector that does not
- * parse is skipped. upstream: plugins/helper DefaultSelector. 0, -E2BIG (the view's steps are
- * spent) or -ENOMEM.
+ * parse is skipped. upstream: plugins/helper DefaultSelector. Returns 0, -E2BIG (the view's steps
+ * are spent) or -ENOMEM.
  */
 int cache_default_selector(const struct cache_view *v, const struct object_meta *pod,
                            struct arena *arena, struct selector *ret, struct err *err) MUST_CHECK;
@@ -348,7 +351,7 @@ struct cache_resource cache_node_resource(const struct cache_view *v, uint32_t s
 int64_t cache_pod_request(const struct cache_view *v, const struct cache_pod *pod, struct str name);
 
 /* Counts per slot the pods that hold a port of these requests. Walks all pods. The array is in the
- * arena. 0, -E2BIG (the view's steps are spent) or -ENOMEM. */
+ * arena. Returns 0, -E2BIG (the view's steps are spent) or -ENOMEM. */
 int cache_port_holders(const struct cache_view *v, const struct pod_requests *wanted,
                        struct arena *arena, uint32_t **ret) MUST_CHECK;
 bool cache_pod_takes_port(const struct cache_view *v, const struct cache_pod *pod,

@@ -30,7 +30,7 @@ enum {
     /* The bytes of a label beside its text if both its strings are new: measured, in sets of 10 to
      * 90,000 labels. */
     LABEL_BYTES = 96,
-    SHARE = 5, /* a namespace may take as much as one in so many of the free bytes */
+    SHARE = 5, /* a namespace may take one part in so many of the free bytes */
 };
 
 static uint64_t bytes_of(struct label label) {
@@ -44,8 +44,8 @@ static uint64_t bytes_of_all(struct labels labels) {
     return bytes;
 }
 
-/* Has the budget room for more bytes of the namespace? For any number of greedy namespaces, some
- * room is left for the next one, and all of them get the same. */
+/* Has the budget room for more bytes of the namespace? Even if many namespaces take all that they
+ * may, the next one still gets some room; each may take as much as any other. */
 static bool has_room(const struct cache *c, uint32_t namespace, uint64_t bytes) {
     const struct namespace_record *payer = pool_at(&c->namespaces, namespace);
     const uint64_t max = c->options.max_label_bytes, all = c->label_bytes + bytes;
@@ -67,7 +67,7 @@ static const struct str own_keys[] = {STR(FLUID_LABEL_DATASET), STR(TEMPLATE_HAS
                                       STR(ROLLOUT_HASH_LABEL)};
 enum { OWN_KEYS = sizeof own_keys / sizeof own_keys[0] };
 
-/* Keeps these labels of a pod whose others are not kept. Drops values that no label can have. */
+/* Keeps only these labels of a pod in a cut class. Drops values that no label can have. */
 static struct labels own_labels(const struct labels *all, struct label ret[static OWN_KEYS]) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < OWN_KEYS; i++) {
@@ -147,7 +147,7 @@ static uint64_t class_hash(const struct class_key *key) {
     return hash_end(hash);
 }
 
-/* Returns the hash of a class. Classes go too seldom to store it. */
+/* Returns the hash of a class. Classes are freed too seldom to store the hash. */
 static uint64_t hash_of(const struct cache *c, const struct class_record *pod_class) {
     struct hash_state hash =
         hash_of_key(&(struct class_key){.namespace = pod_class->namespace,

@@ -47,7 +47,7 @@ void class_refresh(struct cache *c, struct class_record *pod_class) {
     const struct namespace_record *record = pool_at(&c->namespaces, pod_class->namespace);
     c->work += 1 + pod_class->counter_count;
     if (record->counters == POOL_NONE && pod_class->counter_count == 0)
-        return; /* so for every pod while the state is read */
+        return; /* this is the case for every pod while the state is read */
     drop_gone(c, pod_class);
     uint64_t seen = pod_class->seen;
     pod_class->seen = c->made;
@@ -57,7 +57,7 @@ void class_refresh(struct cache *c, struct class_record *pod_class) {
         c->work += counter->entry.cost.steps;
         if (matches(c, &counter->selector, pod_class) &&
             add_counter(pod_class, id, counter->made) != 0)
-            counter_free(c, id); /* it could not be updated */
+            counter_free(c, id); /* the counter could not be updated */
         id = next;
     }
 }
@@ -193,7 +193,7 @@ static bool unchanged(const struct cache *c, const struct built_counter *built) 
     return built->changed == changed(c, namespace_find(c, built->namespace));
 }
 
-/* Returns a record for it in the pool, in no list yet; POOL_NONE: no memory. */
+/* Returns a record for the counter in the pool, in no list yet; POOL_NONE: no memory. */
 static uint32_t counter_new(struct cache_view *v, const struct built_counter *built) {
     struct cache *c = v->cache;
     uint32_t id = pool_take(&c->counters);

@@ -25,7 +25,7 @@ struct namespace_record {
     uint32_t classes, counters, services; /* heads of lists, POOL_NONE at the end */
     uint64_t changed;                     /* the cache's `changes` when a pod last came or went */
     uint32_t references;                  /* members of those lists, reaches, and 1 while known */
-    uint64_t reach_bytes;                 /* of reaches that its pods needed first */
+    uint64_t reach_bytes;                 /* of reaches that this namespace's pods needed first */
     uint64_t label_bytes;                 /* of its classes */
     uint32_t cut_pods;                    /* pods of cut classes that are not terminating */
     struct label_set labels;              /* while a Namespace object is known */
@@ -47,7 +47,7 @@ struct class_record {
     uint32_t cut : 1;         /* its labels had no room: it only has those that Evenkeel itself
                                  needs */
     struct label_set labels;
-    struct class_counter *counters; /* matching counters, of those made until `seen`; owned */
+    struct class_counter *counters; /* the matching counters that were made until `seen`; owned */
     uint64_t seen;
     uint32_t counter_count;
     uint32_t owner, owner_next, owner_previous; /* its controller and list; POOL_NONE: none */
@@ -144,7 +144,7 @@ _Static_assert(sizeof(struct pod_record) == 32, "a pod takes 32 bytes");
 struct counter_record {
     struct lru_entry entry;
     struct hash128 key;
-    uint64_t made;                      /* a number of its own; 0: the counter is gone */
+    uint64_t made;                      /* a unique number; 0: the counter is gone */
     uint32_t namespace, next, previous; /* in the namespace's list, the newest first */
     struct arena arena;                 /* the selector's memory */
     struct selector selector;
@@ -187,7 +187,7 @@ struct workload_record {
 struct flight_record {
     struct lru_entry entry; /* the flight that ends first makes room; pinned while unclear */
     struct hash128 uid;
-    int64_t expires_ms; /* end of the nodes from filter; 0: no such nodes, or over */
+    int64_t expires_ms; /* when the nodes from filter end; 0: no such nodes, or they have ended */
     int64_t
         unclear_until_ms;    /* when bindings without an outcome are dropped; 0: no such bindings */
     struct arena arena;      /* for meta */
@@ -279,7 +279,7 @@ void pod_forget(struct cache *c, uint32_t id);
 uint32_t pod_find(const struct cache *c, const struct object_meta *meta);
 uint32_t pod_find_identity(const struct cache *c, const struct hash128 *uid);
 /* Gets the pod's namespace and labels for filter: strings are borrowed, the array is in the arena.
- * 0, -ENODATA (its labels are not kept) or -ENOMEM. */
+ * Returns 0, -ENODATA (its labels are not kept) or -ENOMEM. */
 int pod_meta(const struct cache *c, uint32_t id, struct arena *arena,
              struct object_meta *ret) MUST_CHECK;
 /* Returns the pod's key: a hash of its UID, or of namespace and name. */
@@ -303,7 +303,7 @@ bool class_decides(const struct selector *selector);
 void assumed_end(struct cache *c, const struct object_meta *pod);
 void assumed_free(struct cache *c, uint32_t id);
 void assumed_expire(struct cache *c, int64_t now_ms);
-/* Counts an assumed pod in one counter. 0 or -ENOMEM. */
+/* Counts an assumed pod in one counter. Returns 0 or -ENOMEM. */
 int assumed_add(const struct cache *c, const struct assumed_record *assumed,
                 struct counter_record *counter);
 
@@ -340,12 +340,12 @@ struct pod_says {
  * Takes over the references in `says` on success. */
 uint32_t requests_ref(struct cache *c, const struct pod_requests *requests, struct pod_says says);
 void requests_unref(struct cache *c, uint32_t id);
-/* Makes room, so that a pod with these requests can be added to the node. 0 or -ENOMEM. */
+/* Makes room, so that a pod with these requests can be added to the node. Returns 0 or -ENOMEM. */
 int node_requests_reserve(struct cache *c, uint32_t slot, uint32_t requests) MUST_CHECK;
 void node_requests_add(struct cache *c, uint32_t slot, uint32_t requests);
 void node_requests_take(struct cache *c, uint32_t slot, uint32_t requests);
 int node_records_grow(struct cache *c, uint32_t cap);
-/* Makes a list for node_set() or amount_list_free(). 0 or -ENOMEM. */
+/* Makes a list for node_set() or amount_list_free(). Returns 0 or -ENOMEM. */
 int amount_list_make(struct cache *c, const struct resources *from,
                      struct amount_list *ret) MUST_CHECK;
 void amount_list_free(struct cache *c, struct amount_list *list);
@@ -360,17 +360,18 @@ void node_release(struct cache *c, uint32_t slot);
 void node_records_free(struct cache *c);
 
 /* images.c */
-/* Makes a list for node_set_images() or image_list_free(); NULL: no images. 0 or -ENOMEM. */
+/* Makes a list for node_set_images() or image_list_free(); NULL: no images. Returns 0 or -ENOMEM.
+ */
 int image_list_make(struct cache *c, const struct node *node, uint8_t **ret) MUST_CHECK;
 void image_list_free(struct cache *c, uint8_t *list);
 
 /* neighbours.c */
-/* Gets the record of the pod's terms, or TERMS_*, with one more reference. 0 or -ENOMEM. */
+/* Gets the record of the pod's terms, or TERMS_*, with one more reference. Returns 0 or -ENOMEM. */
 int terms_ref(struct cache *c, const struct pod *pod, uint32_t *ret) MUST_CHECK;
 void terms_unref(struct cache *c, uint32_t id);
 
 /* reach.c */
-/* Gets the reach of a pod of the namespace, with one more reference. 0 or -ENOMEM. */
+/* Gets the reach of a pod of the namespace, with one more reference. Returns 0 or -ENOMEM. */
 int reach_ref(struct cache *c, const struct pod *pod, uint32_t namespace, uint32_t *ret) MUST_CHECK;
 void reach_unref(struct cache *c, uint32_t id);
 
@@ -405,7 +406,7 @@ void flight_release(struct cache *c, const struct hash128 *uid);
 /* Did this node pass filter for the pod? */
 bool flight_passed(const struct flight_record *flight, uint32_t slot);
 /* Notes that a binding may have put the pod on this node. Copies `pod` (namespace and labels) if
- * needed. 0 or -ENOMEM. */
+ * needed. Returns 0 or -ENOMEM. */
 int flight_unclear(struct cache *c, const struct hash128 *uid, const struct object_meta *pod,
                    uint32_t slot) MUST_CHECK;
 /* seen_ms: the source of pods has reported all changes until then. */

@@ -26,11 +26,12 @@ struct kube_source_options {
     void *ctx;
 };
 
-/* Begins at once; the cache becomes ready later. Registers metrics per resource. 0 or -ENOMEM. */
+/* Begins at once; the cache becomes ready later. Registers metrics per resource. Returns 0 or
+ * -ENOMEM. */
 int kube_source_new(const struct kube_source_options *options, struct kube_source **ret,
                     struct err *err) MUST_CHECK;
-/* After this returns, nothing of it writes to the cache. Any thread but the client's. Takes
- * NULL. */
+/* After the return, the source does not write to the cache. Call it on any thread but the client's.
+ * Accepts NULL. */
 void kube_source_free(struct kube_source *s);
 
 /* Updates the ages of the cache's kinds. Call about once a second. */

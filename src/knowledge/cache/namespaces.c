@@ -1,6 +1,6 @@
 /*
  * Namespace records connect the classes, counters and workloads of a namespace. A record lives
- * while any of those does, or while a Namespace object of that name is known.
+ * while one of these refers to it, or while a Namespace object of that name is known.
  */
 #include "cache/internal.h"
 

@@ -25,8 +25,8 @@ static bool key_equal(const void *ctx, uint32_t id, const void *key) {
     return record->key.a == wanted->a && record->key.b == wanted->b;
 }
 
-/* Collects the pod's terms. A kind of terms with a selector that does not parse has none. upstream:
- * framework PodInfo.Update(), whose errors the cache ignores. */
+/* Collects the pod's terms. If a selector of a kind of terms does not parse, the pod has no terms
+ * of this kind. upstream: framework PodInfo.Update(), whose errors the cache ignores. */
 static int gather(const struct pod *pod, struct arena *arena, struct pod_terms *ret) {
     const struct pod_affinity *from[] = {&pod->beside, &pod->apart, &pod->beside, &pod->apart};
     *ret = (struct pod_terms){.count = 0};
@@ -173,7 +173,7 @@ int cache_meant_open(const struct cache_view *v, const struct pod_term *terms, u
     return r;
 }
 
-/* Returns false if no term matches pods of this class. Sets *ret_unknown if that is not known for
+/* Returns false if no term matches pods of this class. Sets *ret_unknown if this is not known for
  * some terms, which then count as not matching. */
 static bool means_class(const struct cache *c, const struct cache_meant *meant,
                         const struct class_record *pod_class, bool *means, bool *ret_unknown) {

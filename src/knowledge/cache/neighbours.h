@@ -18,15 +18,15 @@ struct cache_meant {
     bool **in;        /* [count][namespaces]: does the term match pods of the namespace? */
     uint32_t unknown; /* skipped pods, whose labels are not kept */
 };
-/* 0, -E2BIG (the view's steps are spent) or -ENOMEM. */
+/* Returns 0, -E2BIG (the view's steps are spent) or -ENOMEM. */
 int cache_meant_open(const struct cache_view *v, const struct pod_term *terms, uint32_t count,
                      struct arena *arena, struct cache_meant *ret) MUST_CHECK;
-/* Visits each pod that at least one term matches, and counts pods for which that is not known.
- * `means` is [count]. 0, -E2BIG or -ENOMEM. */
+/* Visits each pod that at least one term matches, and counts in meant->unknown the pods for which
+ * this is not known. `means` is [count]. Returns 0, -E2BIG or -ENOMEM. */
 typedef void cache_meant_fn(void *ctx, uint32_t slot, const bool *means);
 int cache_meant_visit(const struct cache_view *v, struct cache_meant *meant, struct arena *arena,
                       cache_meant_fn *visit, void *ctx) MUST_CHECK;
-/* The same for one pod. Returns false if no term matches it. */
+/* Matches the terms with one pod. Returns false if no term matches it. */
 bool cache_meant_pod(const struct cache_view *v, const struct cache_meant *meant,
                      const struct cache_pod *pod, bool *means);
 
@@ -43,10 +43,10 @@ struct cache_meaning {
         *first; /* by id of a pod's record of terms: terms[first[id]] to terms[first[id + 1]] */
 };
 /* Finds matching terms of these kinds (1 << enum pod_term_kind). An unknown namespace has no
- * labels. 0, -E2BIG or -ENOMEM. */
+ * labels. Returns 0, -E2BIG or -ENOMEM. */
 int cache_meaning_open(const struct cache_view *v, const struct meant_pod *pod, uint32_t kinds,
                        struct arena *arena, struct cache_meaning *ret) MUST_CHECK;
-/* Visits each existing pod that has matching terms, with these terms. 0 or -E2BIG. */
+/* Visits each existing pod that has matching terms, with these terms. Returns 0 or -E2BIG. */
 typedef void cache_meaning_fn(void *ctx, uint32_t slot, const struct meaning_term *terms,
                               uint32_t count);
 int cache_meaning_visit(const struct cache_view *v, const struct cache_meaning *meaning,

@@ -1,7 +1,7 @@
 /*
  * Controllers of pods, with the key (namespace, API group, kind, name). A record has the classes of
  * the controller's pods, so that siblings are found without a walk, and the workload's record, if
- * that is kept. It lives while it has either.
+ * the workload is kept. The record lives while it has one of both.
  */
 #include "base/limits.h"
 #include "cache/internal.h"

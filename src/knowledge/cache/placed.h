@@ -1,7 +1,7 @@
 /*
- * The nodes of workloads' pods, and the nodes that these may be on, to measure evenness. Call the
- * functions on a view; strings are borrowed while it is open, and so are the numbers of groups and
- * reaches, which are reused later.
+ * The nodes of workloads' pods, and the nodes that these pods may be on, to measure evenness. Call
+ * the functions on a view; strings, and numbers of groups and reaches, are valid while it is open.
+ * Later the numbers are used again.
  */
 #pragma once
 
@@ -49,7 +49,7 @@ bool cache_placed_owner(const struct cache_view *v, uint32_t group, struct cache
 bool cache_placed_label(const struct cache_view *v, uint32_t group, struct str key,
                         struct str *ret_value);
 
-/* Gets the common properties of a group's pods. Arrays are in the arena. 0 or -ENOMEM. */
+/* Gets the common properties of a group's pods. Arrays are in the arena. Returns 0 or -ENOMEM. */
 int cache_group_of(const struct cache_view *v, uint32_t group, struct arena *arena,
                    struct cache_group *ret) MUST_CHECK;
 

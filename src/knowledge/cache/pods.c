@@ -1,7 +1,8 @@
 /*
- * Pods. A pod record is an id pair (node, class) under 96 bits of a keyed hash of its UID. The
- * class has everything that a selector can ask about, and the list of the counters that match it.
- * So to add a pod: find its class, and add 1 to each of those counters at the pod's node.
+ * Pods. A pod's record has the ids of its node and class, and 96 bits of a keyed hash of its UID as
+ * the key. The class has everything that a selector can ask about, and the list of the counters
+ * that match it. So to add a pod: find its class, and add 1 to each of those counters at the pod's
+ * node.
  */
 #include "cache/internal.h"
 

@@ -74,7 +74,8 @@ static uint64_t bytes_of_lists(const struct requests_record *record) {
            record->port_count * sizeof *record->ports;
 }
 
-/* Raises the counts as it takes references, so that a failure can give them back. */
+/* Fills a record. It counts each reference when it takes it, so that a failure can give back all of
+ * them. */
 static int fill(struct cache *c, struct requests_record *record,
                 const struct pod_requests *requests) {
     uint32_t resources = requests->resources.count;
@@ -371,7 +372,7 @@ int64_t cache_pod_request(const struct cache_view *v, const struct cache_pod *po
     return 0;
 }
 
-/* Is this port wanted, at exactly this address, or at any if the address is empty? */
+/* Is this port wanted, at exactly this address, or at any address if it is empty? */
 static bool is_wanted(const struct pod_requests *wanted, struct host_port port) {
     uint32_t low = 0, high = wanted->port_count;
     while (low < high) {

@@ -147,7 +147,8 @@ int cache_bind_begin(struct cache *c, const struct object_meta *pod, struct str 
     return bind_expected(c, &uid, node_name);
 }
 
-/* Puts the pod in flight to its record's node. Without its labels, or memory, it still counts. */
+/* Puts the pod in flight to its record's node. If its labels are not kept, or without memory, it
+ * still counts there. */
 static void doubt_place(struct cache *c, const struct hash128 *uid, uint32_t id) {
     uint32_t slot = ((const struct pod_record *)pool_at(&c->pods, id))->node;
     struct object_meta meta;

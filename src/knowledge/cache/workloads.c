@@ -169,7 +169,8 @@ static int compile(const struct gather *g, const struct label_selector *from, st
     return r == -ENOMEM ? out_of_memory(err) : 0;
 }
 
-/* Adds the requirements of `selector`; "nothing" has none, as in upstream's Requirements(). */
+/* Adds the requirements of `selector`; a selector that selects nothing adds none, as in upstream's
+ * Requirements(). */
 static int gather_selector(struct gather *g, const struct selector *selector, struct err *err) {
     for (uint32_t i = 0; i < selector->count; i++) {
         g->items = arena_push(g->arena, g->items, g->count, &g->cap, sizeof *g->items);

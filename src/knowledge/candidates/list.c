@@ -76,7 +76,7 @@ struct listing {
     uint32_t count, cap;
 };
 
-/* Returns a place for one more, or NULL without memory. */
+/* Returns a place for one more candidate, or NULL without memory. */
 static struct candidate *add(struct listing *l, enum kind_row kind) {
     struct listed_candidate *items =
         arena_push(l->arena, l->items, l->count, &l->cap, sizeof *items);

@@ -15,7 +15,7 @@ int candidate_list_new(const struct candidate_kind *kind, struct candidate_list 
 /* NULL is fine. */
 void candidate_list_free(struct candidate_list *l);
 
-/* Reads candidates from files: all kinds that have the row's name. Returns 0 or -errno; the
+/* Reads candidates from files, of all kinds that have the row's name. Returns 0 or -errno; the
  * sentence names the file and the place in it. */
 int candidate_list_load(struct candidate_list *l, const char *const *paths, size_t count,
                         struct err *err) MUST_CHECK;

@@ -4,8 +4,8 @@
  *
  * A read-write lock guards it; writers are preferred. A reader holds it for the time of one pod
  * (some 100 us) because it borrows documents of the store. A writer holds it to exchange one
- * document, which it has parsed before. A copy of the store for each change would free readers from
- * the lock, but cost memory and time that grow with the cluster.
+ * document, which it has parsed before. With a copy of the store for each change readers would need
+ * no lock, but the copies would cost memory and time that grow with the cluster.
  *
  * Threads: any; one of them writes at a time.
  */
@@ -22,7 +22,8 @@ struct fluid_live;
 int fluid_live_new(struct fluid_live **ret, struct err *err) MUST_CHECK;
 void fluid_live_free(struct fluid_live *l);
 
-/* Returns the store, always the same one. Only a holder may read it, while it holds it. */
+/* Returns the store, always the same one. A thread may read it only between fluid_live_hold() and
+ * fluid_live_release(). */
 const struct fluid_store *fluid_live_store(const struct fluid_live *l);
 /* Stops changes until the same thread calls fluid_live_release(). Not twice in one thread. */
 void fluid_live_hold(struct fluid_live *l);

@@ -1,9 +1,9 @@
 /*
  * A look-up is a number of rounds of GETs, few of them at the same time, since each takes a
- * connection. They end on the client's thread, which only keeps the bytes and begins the next. The
- * last GET of a round resumes the request on the thread of its connection, which parses the bytes
- * and tries the answer again. So watches and leases, which use the client's thread, wait only for
- * the connecting and receiving of a bounded number of reads, and for no other work for a pod.
+ * connection. A GET ends on the client's thread, which only keeps the bytes and begins the next
+ * GET. The last GET of a round resumes the request on the thread of its connection, which parses
+ * the bytes and tries the answer again. So watches and leases, which use the client's thread, wait
+ * only while a bounded number of reads connect and receive, and for no other work for a pod.
  *
  * A look-up has one owner at a time: the handler, then the client's thread until the last GET of
  * the round has ended, then the handler of the resumed request.

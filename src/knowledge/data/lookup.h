@@ -1,8 +1,8 @@
 /*
- * Reads objects of Fluid that a request needs and the watches do not have yet, for example when
- * a claim and its pod are created at the same time. The answer waits for them. A chain of claim,
- * dataset and runtime is read one after the other. The number of reads at the same time is limited,
- * for each review and for all together: base/limits.h.
+ * Reads objects of Fluid that a request needs and the watches do not have yet, for example when a
+ * claim and its pod are created at the same time. The answer waits for the objects. The objects of
+ * a chain of claim, dataset and runtime are read one after the other. The number of reads at the
+ * same time is limited, for each review and for all together: base/limits.h.
  *
  * The objects are used for this request only: they may be deleted at any time, and only watches
  * would notice.
@@ -26,7 +26,8 @@ struct lookup_attempt {
 
 struct lookup_question {
     struct kube_client *client;
-    struct str namespace; /* of the object under review: it has a share of the look-ups */
+    struct str namespace; /* of the object under review: each namespace has a share of the look-ups
+                           */
     int64_t read_ms;      /* the time for all reads */
     /* Tries to answer. Returns false if objects are missing and there is no answer yet; the last
      * attempt always answers. Called on the thread of the request's connection, like handlers. */

@@ -192,7 +192,7 @@ static int begin_following(void *ctx, struct err *err) {
     return begin(ctx, err);
 }
 
-/* Looks for slashes, which are rare in a pod's text: much faster than memmem(). */
+/* Searches for slashes, which are rare in a pod's text: this is much faster than memmem(). */
 static bool has_dataset_label(struct str json) {
     static const char label[] = FLUID_LABEL_DATASET;
     const size_t length = sizeof label - 1, domain = strcspn(label, "/");
@@ -206,7 +206,8 @@ static bool has_dataset_label(struct str json) {
     return false;
 }
 
-/* Skips objects that are not Fluid's: nearly all of a cluster. */
+/* Takes an object. Skips objects that are not Fluid's, which are nearly all objects of a cluster.
+ */
 static int take(void *ctx, const struct file_object *object, struct err *err) {
     const struct fluid_source *s = ctx;
     enum fluid_kind kind;

@@ -1,10 +1,11 @@
 /*
  * The data for Fluid's plugins: its objects from state files or from an API server, and a plugin
- * profile from a file. Like the policies, it is a set that is replaced as a whole: a user holds it,
- * and it lives until the last holder releases it. An API server's objects change one by one, but
- * not while they are held.
+ * profile from a file. Like the policies, it is a set that is replaced as a whole: a user holds the
+ * set, and the set lives until the last holder releases it. An API server's objects change one by
+ * one, but not while they are held.
  *
- * Threads: fluid_hold() and fluid_release() from any, both from the same; the rest from one.
+ * Threads: any thread may call fluid_hold(), and must itself call fluid_release(); one thread calls
+ * the other functions.
  */
 #pragma once
 
@@ -40,8 +41,9 @@ int fluid_source_load(struct fluid_source *s, struct err *err) MUST_CHECK;
 /*
  * Without live objects: returns the follower that takes the objects out of state files. The source
  * of the cache lists and reads these files, and checks them for changes (state/file_source.h).
- * Objects of other kinds are skipped; the last of several with one kind, namespace and name counts.
- * The profile is read with them, and their number is logged. Borrowed for the life of this source.
+ * Objects of other kinds are skipped; of several objects with one kind, namespace and name the last
+ * counts. The profile is read with the objects, and the number of objects is logged. Borrowed for
+ * the life of this source.
  */
 struct file_follower *fluid_source_follower(struct fluid_source *s);
 /* Has the profile's file changed, appeared or gone since it was last read or checked here? */

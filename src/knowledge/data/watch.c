@@ -19,7 +19,7 @@ static enum fluid_kind worth_after(enum fluid_kind kind) {
     return kind == FLUID_STATEFUL_SET ? FLUID_EFC : FLUID_DATASET;
 }
 
-/* Starts the watches that are worth it now that there is an object of this kind. */
+/* Starts the watches that are needed once there is an object of this kind. */
 static int start_after(const struct fluid_watch *w, enum fluid_kind kind, struct err *err) {
     int r = 0;
     if (kind != FLUID_DATASET && kind != FLUID_EFC)

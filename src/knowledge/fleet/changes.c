@@ -7,13 +7,13 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* The Placements found so far, some of them several times. */
+/* The Placements found so far, perhaps some of them several times. */
 struct finding {
     const struct fleet_contents *c;
     struct arena *arena;
     uint32_t *ids;
     uint32_t count, cap;
-    bool spent;           /* no steps are left; the arena marks lack of memory itself */
+    bool spent;           /* no steps are left; the arena itself notes lack of memory */
     struct steps looking; /* for the cluster among decisions; once spent, it counts as not found */
     /* Conditions for Placements to be found. */
     uint32_t set, resource; /* interned; INTERN_NONE: any */
@@ -107,8 +107,8 @@ static void find_users(struct finding *f, uint32_t set) {
 
 /* ---- spread groups ---- */
 
-/* Finds all Placements with a group, once until the next look at them: the namespace's selectors
- * take too long to compare with each changed Placement. */
+/* Finds all Placements with a group, once until the next fleet_placements_visit(): it takes too
+ * long to compare all selectors of the namespace with each changed Placement. */
 static void find_all_grouped(struct finding *f, struct namespace_record *n) {
     if (atomic_exchange(&n->groups_reported, true))
         return;

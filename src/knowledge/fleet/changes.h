@@ -8,9 +8,9 @@
  * answers.
  *
  * If it takes more than LIMIT_GROUP_STEPS to compare a Placement with the selectors of all spread
- * groups in its namespace, the answer is all Placements of the namespace that have a group. They
- * are reported once until the next fleet_placements_visit(): until then no plan has read the last
- * report's changes.
+ * groups in its namespace, the answer is all Placements of the namespace that have a group. After
+ * such a report they are not reported again until the next fleet_placements_visit(): until then no
+ * plan has read the changes of that report.
  */
 #pragma once
 
@@ -18,12 +18,12 @@
 
 struct fleet_placement {
     struct str namespace, name; /* borrowed while the view is open */
-    bool has_it; /* it has the changed cluster among its decisions; finding out takes at most a
-                    quarter of the arena's steps, then it is false */
+    bool has_it; /* its decisions have the changed cluster; false, too, if the search for it takes
+                    more than a quarter of the arena's steps */
 };
 
-/* First the Placements that have the cluster, because they may have to move; then by namespace and
- * name, without duplicates; in the arena. Only known Placements. */
+/* The affected known Placements, each once, in the arena. First those that have the cluster,
+ * because they may have to move; then by namespace and name. */
 struct fleet_changed {
     struct fleet_placement *items;
     uint32_t count;
@@ -37,7 +37,7 @@ struct fleet_changed {
 /* A Placement affects itself, and Placements whose spread group has it. */
 int fleet_changed_by_placement(const struct fleet_view *v, struct str namespace, struct str name,
                                struct arena *arena, struct fleet_changed *ret) MUST_CHECK;
-/* A PlacementDecision affects the same, for the Placement that its label names. */
+/* A PlacementDecision affects the same Placements as the Placement that its label names. */
 int fleet_changed_by_decision(const struct fleet_view *v, struct str namespace, struct str name,
                               struct arena *arena, struct fleet_changed *ret) MUST_CHECK;
 /* A ManagedCluster affects Placements that may use a set with it. Also O(their decisions), unless
@@ -47,7 +47,7 @@ int fleet_changed_by_cluster(const struct fleet_view *v, struct str cluster, str
 /* A set affects Placements in namespaces that it is bound to, unless they name only other sets. */
 int fleet_changed_by_set(const struct fleet_view *v, struct str set, struct arena *arena,
                          struct fleet_changed *ret) MUST_CHECK;
-/* A binding affects the same in its namespace. */
+/* A binding affects the same Placements, but only those in its namespace. */
 int fleet_changed_by_binding(const struct fleet_view *v, struct str namespace, struct str set,
                              struct arena *arena, struct fleet_changed *ret) MUST_CHECK;
 /* An AddOnPlacementScore affects Placements with a prioritizer, of any weight, that names the

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Taints and their strings are one block. */
+/* Returns the size of the one block that holds taints and their strings. */
 static size_t bytes_of_taints(const struct cluster_taint *taints, uint32_t count) {
     size_t bytes = count * sizeof *taints;
     for (uint32_t i = 0; i < count; i++) {

@@ -39,7 +39,7 @@ static void hold_slot(struct fleet_contents *c, uint32_t slot) {
     c->record_bytes += sizeof slot;
 }
 
-/* `room`: allocates for so many strangers. */
+/* Adds a stranger. `room`: memory is allocated for so many strangers. */
 static int add_stranger(struct fleet_contents *c, const struct fleet_stranger *from,
                         uint32_t decision, uint32_t room, struct listed *l) {
     if (l->strangers == NULL)
@@ -274,7 +274,7 @@ void contents_decision_forget(struct fleet_contents *c, uint32_t id) {
     pool_give(&c->decisions, id);
 }
 
-/* *ret: the record of the Placement that the label names; FLEET_NONE: no label. */
+/* Sets *ret to the record of the Placement that the label names; FLEET_NONE: no label. */
 static int placement_of(struct fleet_contents *c, const struct object_meta *meta, uint32_t *ret) {
     struct str name;
     *ret = FLEET_NONE;
@@ -287,7 +287,7 @@ static int placement_of(struct fleet_contents *c, const struct object_meta *meta
 /* Returns the bytes of an object with the first `count` of its clusters. */
 static uint64_t bytes_of(const struct fleet_contents *c, const struct placement_decision *decision,
                          uint32_t count) {
-    enum { NAME = 96 }; /* of a stranger's name besides its text */
+    enum { NAME = 96 }; /* bytes of a stranger's name besides its text */
     uint64_t bytes = sizeof(struct decision_record) + decision->meta.name.n;
     for (uint32_t i = 0; i < count; i++)
         bytes +=
@@ -297,7 +297,7 @@ static uint64_t bytes_of(const struct fleet_contents *c, const struct placement_
     return bytes;
 }
 
-/* Returns how many of its clusters are kept: all, or none. */
+/* Returns how many clusters of the object are kept: all, or none. */
 static uint32_t count_kept(const struct fleet_contents *c, const struct decision_record *d,
                            const struct placement_decision *decision) {
     const uint32_t count = decision->cluster_count;

@@ -21,7 +21,7 @@
 
 struct fleet; /* the store */
 
-/* Its kinds, as rows of its informer. */
+/* The kinds of a fleet, as rows of its informer. */
 enum fleet_kind {
     FLEET_CLUSTERS,
     FLEET_SETS,
@@ -31,8 +31,8 @@ enum fleet_kind {
     FLEET_SCORES,
     FLEET_NAMESPACES,
     FLEET_KINDS,
-    /* Kinds not watched where no Placements are decided, for informer_watch.without: all but
-     * clusters. */
+    /* For informer_watch.without: the kinds that are not watched if no Placements are decided, so
+     * all but clusters. */
     FLEET_NOT_WATCHED = ((1 << FLEET_KINDS) - 1) & ~(1 << FLEET_CLUSTERS),
 };
 
@@ -40,14 +40,14 @@ enum fleet_kind {
 int fleet_new(struct fleet **ret, struct err *err) MUST_CHECK;
 /* NULL is fine. */
 void fleet_free(struct fleet *f);
-/* The informer that fills it: informer_follower(), informer_load(), or informer_watch(). Borrowed
- * until fleet_free(). */
+/* Returns the informer that fills the store by informer_follower(), informer_load(), or
+ * informer_watch(). Borrowed until fleet_free(). */
 struct informer *fleet_informer(const struct fleet *f);
 
 struct fleet_stats {
     uint32_t clusters, sets, bindings, namespaces, placements, decisions,
         scores;       /* of known objects */
-    uint32_t records; /* of all but clusters, with records that others only refer to */
+    uint32_t records; /* of all kinds but clusters, with unknown objects to which others refer */
     uint32_t strings;
 };
 /* Any thread. O(sets, namespaces, Placements). */
@@ -57,14 +57,14 @@ struct fleet_stats fleet_stats(struct fleet *f);
 
 /*
  * Reports the Placements that a change may affect (fleet/changes.h), both by the store before the
- * change and after it. Called on the watch's thread, under the store's lock: it must not read the
- * store. A ManagedCluster whose decision inputs stay the same affects none; a Placement that keeps
- * its labels affects only itself.
+ * change and after it. Called on the watch's thread, under the store's lock: the observer must not
+ * read the store. A ManagedCluster whose decision inputs stay the same affects no Placement; a
+ * Placement that keeps its labels affects only itself.
  */
 struct fleet_observer {
     void (*changed)(void *ctx, struct str namespace, struct str name);
-    /* Every Placement may need a new decision: a listing ended, which reports nothing before, or
-     * memory or steps ran out while looking for the affected ones. */
+    /* Every Placement may need a new decision: a listing ended (it reports nothing before its end),
+     * or memory or steps ran out during the search for affected Placements. */
     void (*changed_all)(void *ctx);
     void *ctx;
     /* Reports an AddOnPlacementScore of ours, which no plan reads, before it comes, changes or
@@ -72,8 +72,8 @@ struct fleet_observer {
      * wanted. */
     void (*scored)(void *ctx, struct str cluster, struct str resource, struct str item);
 };
-/* Sets the one observer, borrowed; NULL removes it. Any thread; when this returns, the observer
- * before is not called any more. Not with state files. */
+/* Sets the one observer, borrowed; NULL removes it. Any thread; after the return, the observer
+ * before it is not called any more. Not for state files. */
 void fleet_observe(struct fleet *f, const struct fleet_observer *observer);
 
 /* ---- views ---- */
@@ -91,8 +91,9 @@ void fleet_view_close(struct fleet_view *v);
 
 /* Everything that a view returns is borrowed until it is closed. */
 
-/* Is there no cluster, no set, or no binding at all? Every Placement would lose all its clusters,
- * so the hub is taken for incomplete. O(1), or O(sets) where no set is known. */
+/* Is there no cluster, no set, or no binding at all? Then every Placement would lose all its
+ * clusters, so the caller assumes that the hub's data is incomplete. O(1), or O(sets) where no set
+ * is known. */
 bool fleet_lacks_all(const struct fleet_view *v);
 
 /* ---- clusters ---- */
@@ -104,7 +105,8 @@ struct fleet_cluster {
     bool terminating, accepted;
     uint64_t inputs; /* hash of all inputs of decisions; 0 if it was never known */
 };
-/* Takes a slot below topology_slots(). All zero without a known cluster (topology_is_known()). */
+/* Returns the data of a slot below topology_slots(); all zero if the slot has no known cluster
+ * (topology_is_known()). */
 const struct fleet_cluster *fleet_cluster(const struct fleet_view *v, uint32_t slot);
 /* [topology_slots()]: how often PlacementDecisions name the cluster, with or without a Placement;
  * twice in one PlacementDecision counts twice. */
@@ -134,8 +136,8 @@ const struct str *fleet_bindings(const struct fleet_view *v, struct str namespac
 /* Returns a Placement as JSON that placement_decode() reads: apiVersion, metadata (identity, labels
  * and annotations) and spec; or the outline of a Placement that is too large. NULL p: not known. */
 struct str fleet_placement_json(const struct fleet_view *v, struct str namespace, struct str name);
-/* Its status on the API server, as JSON without blanks ("": none), and its resourceVersion. Both ""
- * if the Placement is not known. */
+/* A Placement's status on the API server, as JSON without blanks ("": none), and its
+ * resourceVersion. Both are "" if the Placement is not known. */
 #define FLEET_TOO_LARGE                                                                            \
     "the Placement or one of its PlacementDecisions is longer than Evenkeel keeps, or all of its " \
     "namespace are together"
@@ -172,11 +174,11 @@ struct fleet_decision {
     uint32_t slot_count;
     const struct fleet_stranger *strangers; /* as listed; a name may come twice */
     uint32_t stranger_count;
-    bool too_large; /* it lists none: more than LIMIT_DECISION_CLUSTERS, or its namespace had no
-                       room for them */
+    bool too_large; /* it lists no cluster here: it has more than LIMIT_DECISION_CLUSTERS, or its
+                       namespace had no room */
     const struct fleet_decision *next; /* of the same Placement */
     struct str version;                /* its resourceVersion */
-    /* Its labels of the Placement and of the decision group, and the uid of its controller; "":
+    /* Its labels that name the Placement and the decision group, and the uid of its controller; "":
      * none. */
     struct str placement, group_index, group_name, owner_uid;
     uint64_t reasons; /* hash of its clusters' reasons in order: placement_reasons_add() */
@@ -191,7 +193,8 @@ const struct fleet_decision *fleet_decision_find(const struct fleet_view *v, str
 
 /* ---- scores ---- */
 
-/* The AddOnPlacementScores of one name, which is the resource. NULL: no cluster has one. */
+/* The AddOnPlacementScores with one name, which OCM calls the resource. NULL: no cluster has one.
+ */
 struct fleet_scores;
 const struct fleet_scores *fleet_scores_find(const struct fleet_view *v, struct str resource);
 
@@ -208,7 +211,7 @@ uint32_t fleet_score_name(const struct fleet_view *v, struct str score);
 /* O(log items). */
 struct fleet_score fleet_score_of(const struct fleet_scores *s, uint32_t slot, uint32_t score);
 
-/* An AddOnPlacementScore, for writers of ours (model/injected.h) above all. */
+/* An AddOnPlacementScore, above all for code that writes ours (model/injected.h). */
 struct fleet_score_object {
     struct str cluster, resource;
     struct str version; /* its resourceVersion; "" if it is not ours */
@@ -225,7 +228,7 @@ struct fleet_score_item {
 /* Returns the item `i`, below item_count; items are in no order. */
 struct fleet_score_item fleet_score_item(const struct fleet_view *v,
                                          const struct fleet_score_object *o, uint32_t i);
-/* Does it have an item of that name? O(log items). */
+/* Does the object have an item of that name? O(log items). */
 bool fleet_score_has(const struct fleet_view *v, const struct fleet_score_object *o,
                      struct str name);
 /* Visits all objects of ours, in no order. */

@@ -27,13 +27,13 @@ struct namespace_record {
     bool unsorted;
     struct label_set labels;
     uint32_t bindings, binding_count, placements; /* heads of lists */
-    uint32_t grouped;             /* head of the list of its Placements with a spread group */
-    uint64_t group_steps;         /* to compare one Placement with all their selectors */
+    uint32_t grouped;     /* head of the list of its Placements with a spread group */
+    uint64_t group_steps; /* to compare one Placement with the selectors of all these groups */
     _Atomic bool groups_reported; /* all were reported since fleet_placements_visit() */
     uint32_t next_unsorted;
     struct str *sets; /* [sets_cap]; owned: names of the bound sets, sorted; borrowed strings */
     uint32_t sets_cap;
-    uint32_t payers; /* decisions and scores charged to it */
+    uint32_t payers; /* number of decisions and scores charged to it */
     uint64_t bytes;  /* charged for its Placements, decisions and scores */
 };
 
@@ -56,7 +56,7 @@ struct placement_record {
     bool unsorted;
     bool too_large;    /* `json` is only the outline (placement_outline()) */
     bool status_cut;   /* `status` is left out, too */
-    uint32_t too_many; /* number of its decisions that are too large */
+    uint32_t too_many; /* number of its PlacementDecisions that are too large */
     uint64_t charged;
     struct links in_namespace, in_groups;
     struct str json, status; /* owned */
@@ -80,7 +80,7 @@ struct decision_record {
     struct links of_placement;
     uint32_t *slots;                  /* owned; with room for all listed clusters */
     struct fleet_stranger *strangers; /* owned; NULL: none */
-    uint32_t *mentions;               /* owned: of its strangers, in the same order */
+    uint32_t *mentions;               /* owned: one for each of `strangers`, in the same order */
     uint32_t payer;                   /* record of its namespace */
     uint64_t charged;
     uint32_t facts[DECISION_FACTS]; /* interned, or INTERN_NONE: the strings in `decision` */
@@ -129,8 +129,8 @@ struct fleet_contents {
     struct topology *clusters;
     struct fleet_cluster *cluster_of; /* [topology_cap()]; owned, with the taints */
     uint64_t taint_bytes;             /* of all clusters */
-    uint64_t record_bytes; /* owned by records: texts of Placements, slots of decisions, items of
-                              scores */
+    uint64_t record_bytes; /* memory that records own: texts of Placements, slots of decisions,
+                              items of scores */
     uint64_t charged, charged_max; /* to all namespaces; charged_max is LIMIT_HUB_BYTES */
     uint32_t *decided;             /* [topology_cap()]; owned */
     uint32_t *strange; /* [strange_cap]; owned: how often each stranger is decided, by its number */
@@ -141,7 +141,7 @@ struct fleet_contents {
         resource_index, score_index, stranger_index;
     uint32_t sets_with_selector;                       /* head of a list */
     uint32_t unsorted_namespaces, unsorted_placements; /* heads of lists */
-    struct fleet_decision **sorting; /* [sorting_cap]; owned: room for one Placement's */
+    struct fleet_decision **sorting; /* [sorting_cap]; owned: one Placement's decisions */
     uint32_t sorting_cap;
 };
 
@@ -183,7 +183,7 @@ struct fleet_stats contents_stats(const struct fleet_contents *c);
 bool contents_unsorted(const struct fleet_contents *c);
 void contents_sort(struct fleet_contents *c);
 
-/* A list of a pool's records, linked at this offset in each. */
+/* A list of a pool's records; each has its struct links at `offset`. */
 struct list {
     const struct pool *pool;
     size_t offset;
@@ -193,10 +193,11 @@ void list_put(const struct list *l, uint32_t id);
 void list_take(const struct list *l, uint32_t id);
 
 /*
- * One file for each kind. apply: returns 0 or -ENOMEM, which changes nothing. find: returns the
- * record's number, or FLEET_NONE. forget: for a known object. make: finds or makes a record, and
- * returns its number; FLEET_NONE: no memory. settle: gives the record back if nothing refers to it
- * any more; call it after removing a reference. empty: frees the parts that it owns.
+ * One file for each kind. apply: keeps an object; returns 0 or -ENOMEM, which changes nothing.
+ * find: returns the record's number, or FLEET_NONE. forget: forgets a known object. make: finds or
+ * makes a record, and returns its number; FLEET_NONE: no memory. settle: frees the record if
+ * nothing refers to it any more; call it after removing a reference. empty: frees the parts that
+ * the record owns.
  */
 
 /* ---- namespaces.c ---- */
@@ -208,19 +209,19 @@ uint32_t contents_namespace_find(const struct fleet_contents *c, struct str name
 void contents_namespace_settle(struct fleet_contents *c, uint32_t id);
 
 /*
- * The bytes of a user's objects are charged to their namespace. However many namespaces use all
- * they may, some room is left for the next one, and each may use as much as any other. An object
+ * The bytes of a user's objects are charged to their namespace. Even if many namespaces use all
+ * that they may, the next one still gets some room; each may use as much as any other. An object
  * that finds no room is kept as too large.
  */
 /* Finds or makes the record of a namespace to charge; it stays until contents_payer_leave().
- * FLEET_NONE: no memory; it may leave, too. */
+ * FLEET_NONE: no memory; contents_payer_leave() accepts it. */
 uint32_t contents_payer_join(struct fleet_contents *c, struct str namespace);
 void contents_payer_leave(struct fleet_contents *c, uint32_t namespace);
 /* Is there room for an object of `bytes`, in place of one of `before`? */
 bool contents_has_room(const struct fleet_contents *c, uint32_t namespace, uint64_t before,
                        uint64_t bytes);
 /* Charges `bytes` in place of *charged if there is room, else changes nothing: an outline that
- * finds no room is kept, and takes none from others. */
+ * finds no room is kept without a charge. */
 void contents_charge(struct fleet_contents *c, uint32_t namespace, uint64_t *charged,
                      uint64_t bytes);
 
@@ -245,7 +246,7 @@ void contents_binding_forget(struct fleet_contents *c, uint32_t id);
 
 int contents_placement_apply(struct fleet_contents *c, const struct informer_object *object);
 void contents_placement_forget(struct fleet_contents *c, uint32_t id);
-/* Is it known with the same labels? Then applying it affects no other Placement. */
+/* Is the Placement known with the same labels? Then its change affects no other Placement. */
 bool contents_placement_has_labels(const struct fleet_contents *c,
                                    const struct informer_object *object);
 uint32_t contents_placement_make(struct fleet_contents *c, struct str namespace, struct str name);
@@ -257,7 +258,7 @@ void contents_placement_empty(struct fleet_contents *c, struct placement_record 
 /* ---- decisions.c ---- */
 
 int contents_decision_apply(struct fleet_contents *c, const struct informer_object *object);
-/* Is it known with the same Placement and the same clusters? */
+/* Is the PlacementDecision known with the same Placement and the same clusters? */
 bool contents_decision_is(const struct fleet_contents *c, const struct informer_object *object);
 uint32_t contents_decision_find(const struct fleet_contents *c, struct str namespace,
                                 struct str name);
@@ -274,9 +275,10 @@ void contents_decisions_meet(struct fleet_contents *c, uint32_t slot);
  * *ret_mention is for contents_stranger_take(). */
 uint32_t contents_stranger_add(struct fleet_contents *c, struct str name, uint32_t decision,
                                uint32_t *ret_mention);
-/* Counts one use less. */
+/* Ends one use. */
 void contents_stranger_take(struct fleet_contents *c, uint32_t id, uint32_t mention);
-/* Returns a PlacementDecision that names it; FLEET_NONE: there is no such stranger any more. */
+/* Returns a PlacementDecision that names the stranger; FLEET_NONE: there is no such stranger any
+ * more. */
 uint32_t contents_stranger_decision(const struct fleet_contents *c, struct str name);
 uint32_t contents_stranger_find(const struct fleet_contents *c, struct str name);
 struct str contents_stranger_name(const struct fleet_contents *c, uint32_t id);

@@ -1,6 +1,7 @@
 /*
  * The member clusters of Karmada: a topology that this store owns, and for each slot the data that
- * a topology lacks. Contents of an informer; readers open a view, which does not change.
+ * a topology lacks. They are the contents of an informer. Readers open a view, which does not
+ * change.
  *
  * Threads: one writer at a time, under the informer's lock; views from any thread.
  */

@@ -73,7 +73,7 @@ static const struct {
     int (*apply)(struct fleet_contents *c, const struct informer_object *object);
     uint32_t (*find)(const struct fleet_contents *c, struct str namespace, struct str name);
     void (*forget)(struct fleet_contents *c, uint32_t id);
-    /* Does applying it change no input of other decisions? NULL: not checked. */
+    /* Would the object change no input of other decisions? NULL: not checked. */
     bool (*is_same)(const struct fleet_contents *c, const struct informer_object *object);
 } rows[FLEET_KINDS] = {
     [FLEET_CLUSTERS] = {contents_cluster_apply, find_cluster, forget_cluster, contents_cluster_is},

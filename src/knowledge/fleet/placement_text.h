@@ -17,14 +17,15 @@
 int placement_outline(const struct placement *p, struct str *ret) MUST_CHECK;
 /* Returns all its labels, or none if they are longer than LIMIT_PLACEMENT_OUTLINE together. */
 struct labels placement_outline_labels(const struct placement *p);
-/* Makes a status with only the conditions; "" without any. *ret_cut: they are longer than
- * LIMIT_PLACEMENT_OUTLINE, and *ret is empty. The caller frees *ret. Returns 0 or -ENOMEM. */
+/* Makes a status with only the conditions; "" without any. Sets *ret_cut if they are longer than
+ * LIMIT_PLACEMENT_OUTLINE; then *ret is empty. The caller frees *ret. Returns 0 or -ENOMEM. */
 int placement_conditions_text(struct str status, struct str *ret, bool *ret_cut) MUST_CHECK;
 
-/* `json` must be well-formed. The caller frees *ret, which is never empty. Returns 0, -ENOMEM, or
- * -E2BIG if it would be longer than LIMIT_PLACEMENT_TEXT; finding that out takes no memory. */
+/* Makes the kept part of `json`, which must be well-formed. The caller frees *ret, which is never
+ * empty. Returns 0, -ENOMEM, or -E2BIG if it would be longer than LIMIT_PLACEMENT_TEXT; finding
+ * that out takes no memory. */
 int placement_text(struct str json, struct str *ret) MUST_CHECK;
-/* Takes any `json`, well-formed or not. */
+/* Would that text be too long? Accepts any `json`, well-formed or not. */
 bool placement_text_is_long(struct str json);
 /* Makes the status without blanks ("" and NULL: none), for free(). Returns 0 or -ENOMEM. */
 int placement_status_text(struct str json, struct str *ret) MUST_CHECK;

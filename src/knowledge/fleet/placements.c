@@ -198,16 +198,16 @@ static int copy_group(const struct placement *from, struct placement_record *ret
 /* Returns about how many bytes the record takes with these texts and labels. */
 static uint64_t bytes_of_outline(const struct placement *from, const struct placement_record *texts,
                                  struct labels labels) {
-    enum { LABEL = 96 }; /* of a label besides its text */
+    enum { LABEL = 96 }; /* bytes of a label besides its text */
     uint64_t bytes = sizeof *texts + from->meta.name.n + texts->json.n + texts->status.n;
     for (uint32_t i = 0; i < labels.count; i++)
         bytes += LABEL + labels.items[i].key.n + labels.items[i].value.n;
     return bytes;
 }
 
-/* The same with all labels and the other names. */
+/* Does the same with all labels and the other names. */
 static uint64_t bytes_of(const struct placement *from, const struct placement_record *texts) {
-    enum { NAME = 64 }; /* of an interned name besides its text */
+    enum { NAME = 64 }; /* bytes of an interned name besides its text */
     uint64_t bytes = bytes_of_outline(from, texts, from->meta.labels);
     for (uint32_t i = 0; i < from->set_count; i++)
         bytes += NAME + from->sets[i].n;

@@ -82,7 +82,7 @@ static int by_number(const void *a, const void *b) {
 
 /* Returns the bytes of an object with its items. Our objects share names with many clusters. */
 static uint64_t bytes_of(const struct placement_score *from) {
-    enum { NAME = 64, OURS = 16 }; /* of an item besides its text; of an item of ours */
+    enum { NAME = 64, OURS = 16 }; /* bytes of an item besides its text; of an item of ours */
     uint32_t shard;
     uint64_t bytes = sizeof(struct score_record);
     if (injected_resource_read(from->meta.name, &shard))

@@ -78,7 +78,7 @@ static void add(struct json_reader *r, struct policy_batch *p) {
     p->items[p->count++] = policy;
 }
 
-/* Reads the next object; `kind` is its kind if it has none itself. */
+/* Reads the next object; `kind` is its kind if the object has no kind itself. */
 static void read_policy(struct json_reader *r, struct str kind, struct policy_batch *p) {
     struct str own = json_peek_member(r, STR("kind"));
     struct str version = json_peek_member(r, STR("apiVersion"));

@@ -1,6 +1,6 @@
 /*
- * TopologyPolicies that were decoded together: of all files, or one of an API server. A batch does
- * not change; the sets (policy/policies.h) that it is part of share it.
+ * TopologyPolicies that were decoded together: those of all files, or one of an API server. A batch
+ * does not change; several sets (policy/policies.h) may share it.
  *
  * Threads: policy_batch_hold() and policy_batch_release() from any.
  */
@@ -24,7 +24,7 @@ int policy_batch_read(const char *const *paths, size_t count, struct policy_batc
 /*
  * Decodes a policy as an API server sends it; the text is copied. A policy that cannot be decoded,
  * for instance because it is newer or larger than LIMIT_POLICY_BYTES, becomes one that cannot work.
- * Returns 0, -EINVAL (it has no name either) or -ENOMEM.
+ * Returns 0, -EINVAL (the policy has not even a name) or -ENOMEM.
  */
 int policy_batch_decode(struct str object, struct policy_batch **ret, struct err *err) MUST_CHECK;
 
@@ -34,5 +34,5 @@ void policy_batch_release(struct policy_batch *b);
 
 /* Returns the object's status, for a batch of policy_batch_decode(). Valid while held. */
 const struct policy_status *policy_batch_status(const struct policy_batch *b);
-/* In no order; valid while held. NULL has no items. */
+/* Returns the policies, in no order; valid while held. A batch that is NULL has no items. */
 const struct policy *policy_batch_items(const struct policy_batch *b, uint32_t *ret_count);

@@ -108,7 +108,8 @@ static int count_some(struct policy_count *c) {
     return r;
 }
 
-/* A name that a file has, too, is there twice; only one of the two has pods, and comes first. */
+/* Orders by name. A name that a file has, too, is there twice; only one of the two has pods, and
+ * comes first. */
 static int by_name(const void *a, const void *b) {
     const struct tally *x = a, *y = b;
     int order = str_cmp(x->name, y->name);

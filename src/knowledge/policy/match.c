@@ -83,7 +83,7 @@ static bool choose(struct policy_list policies, const struct policy_namespace *n
         .namespace_bits = namespace->known ? namespace_bits(namespace) : 0,
         .object_labels = pod->labels,
         .owners = {owner_of(&pod->controller), owner_of(&top)},
-        .owner_count = 2, /* they may be the same */
+        .owner_count = 2, /* both may be the same */
         .scheduler = purpose == POLICY_TO_SCORE ? STR("") : scheduler_of(pod->scheduler),
         .opts_out = !str_empty(policy_opt_out(namespace, pod->labels)),
         .any_scheduler = purpose == POLICY_TO_VALIDATE || purpose == POLICY_TO_FORESEE};
@@ -173,7 +173,7 @@ int policy_terms_of_placement(struct policy_list policies, const struct policy_n
             "namespace '%.*s' is not known: which policy spreads its Placements depends on its "
             "labels",
             STR_ARG(placement->namespace));
-    else if (audited != NULL) /* it comes before the enforced one */
+    else if (audited != NULL) /* this policy comes before the enforced one */
         ret->warning = policy_placement_audit(audited, arena);
     else if (enforced != NULL)
         *ret = (struct ocm_policy_terms){enforced->placement_terms, enforced->placement_term_count,

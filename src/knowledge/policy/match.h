@@ -1,6 +1,6 @@
 /*
  * Finds the policies of a pod, by its labels, controllers, scheduler, the labels of its namespace
- * and its opt-out, and the policy of a Placement. The only place that decides this.
+ * and its opt-out, and the policy of a Placement. No other code decides this.
  *
  * Thread-safe as far as the cache is; nothing outlives the arena.
  */
@@ -27,11 +27,11 @@ int policy_namespace_find(struct cache *cache, struct str name, struct arena *ar
 int policy_namespace_of_fleet(const struct fleet_view *view, struct str name, struct arena *arena,
                               struct policy_namespace *ret) MUST_CHECK;
 
-/* Returns why only mode Require applies to a pod with these labels, as a phrase for people: it or
- * its namespace has the label evenkeel.io/inject: disabled. "": it has not opted out. */
+/* Returns why only mode Require applies to a pod with these labels, as a phrase for people: the pod
+ * or its namespace has the label evenkeel.io/inject: disabled. "": neither has it. */
 struct str policy_opt_out(const struct policy_namespace *namespace, const struct labels *pod);
 
-/* The use of the answer. */
+/* The answer is used ... */
 enum policy_purpose {
     POLICY_TO_CHANGE,   /* the pod, or to explain its changes */
     POLICY_TO_VALIDATE, /* the pod: a policy with mode Require binds pods of every scheduler */
@@ -41,8 +41,8 @@ enum policy_purpose {
 
 /*
  * The pod's owners are its controller and the workload above that (model/workload.h); a pod without
- * controller is its own. Pods whose controller chooses their node (of DaemonSets, and mirror pods)
- * have policies only for validation, which checks if that controller did it.
+ * controller is its own owner. Pods of DaemonSets, and mirror pods, whose controller chooses their
+ * node, have policies only for validation, which checks if that controller has created them.
  *
  * Policies must be sorted. Returns false, and no policy, if the answer depends on labels of an
  * unknown namespace.
@@ -61,7 +61,7 @@ bool policy_of_group(struct policy_list policies, const struct cache_group *grou
  * would come before it if its mode were not Audit (NULL: none). Modes Enforce and Require are the
  * same here.
  *
- * Its owner is its controller; a Placement without one is its own, of group
+ * Its owner is its controller; a Placement without controller is its own owner, of group
  * cluster.open-cluster-management.io and kind Placement. The label evenkeel.io/inject is for pods
  * only: Placements have their own annotation to opt out.
  *
@@ -72,7 +72,7 @@ bool policy_of_placement(struct policy_list policies, const struct policy_namesp
                          const struct object_meta *placement, struct policy_choice *ret);
 
 /* Returns that policy's terms, or a warning if it is only audited or not known. Returns 0 or
- * -ENOMEM; sentences are in the arena, the rest is the policy's. */
+ * -ENOMEM; sentences are in the arena, the terms belong to the policy. */
 int policy_terms_of_placement(struct policy_list policies, const struct policy_namespace *namespace,
                               const struct object_meta *placement, struct arena *arena,
                               struct ocm_policy_terms *ret) MUST_CHECK;

@@ -46,7 +46,7 @@ struct policy_outlook {
 
 /* ---- shadows ---- */
 
-/* Keys, values, names and groups contain no blanks. */
+/* Appends a key, value, name or group, which has no blanks, and a blank. */
 static void append_word(struct strbuf *text, struct str word) {
     strbuf_append_str(text, word);
     strbuf_append_char(text, ' ');
@@ -214,7 +214,8 @@ static const struct entry *find_entry(const struct policy_outlook *o, struct str
 
 /* ---- nodes ---- */
 
-/* Returns 0, or -E2BIG or -ENOMEM: nothing is concluded. */
+/* Counts the domains of a key. Returns 0, or below 0 without steps or memory: the number is not
+ * known. */
 static int count_domains(struct cache_view *view, struct str key, struct arena *arena,
                          uint32_t *ret) {
     struct topology_column column;

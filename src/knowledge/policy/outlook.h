@@ -2,9 +2,9 @@
  * Finds out if each policy can work in this cluster: if nodes have its keys and enough domains, and
  * if other policies leave it any pods.
  *
- * A policy is shadowed if each of its parts belongs to an earlier policy for all its pods, with the
- * same match or with some of its criteria left out. Other overlaps are not compared. One pass with
- * sixteen look-ups for each policy, when the policies change.
+ * A policy is shadowed if earlier policies decide each of its parts for all its pods: their match
+ * is the same, or lacks some of its criteria. Other overlaps are not compared. When the policies
+ * change, one pass with sixteen look-ups for each policy finds this.
  *
  * Reads the nodes in steps of some keys, round after round.
  *
@@ -26,10 +26,11 @@ struct policy_prospect {
     struct str few_domains_of; /* the first key with fewer domains than minDomains; "" */
     uint32_t domains;          /* of few_domains_of */
     int32_t min_domains;
-    const struct policy *shadows[POLICY_PARTS]; /* with its parts; all NULL: not shadowed */
+    const struct policy *shadows[POLICY_PARTS]; /* by part; all NULL: not shadowed */
 };
 
-/* Both are borrowed; no cache: nodes are never known. NULL when out of memory; free takes NULL. */
+/* Borrows both; without a cache, nodes are never known. Returns NULL without memory; free accepts
+ * NULL. */
 struct policy_outlook *policy_outlook_new(struct policy_source *policies, struct cache *cache);
 void policy_outlook_free(struct policy_outlook *o);
 

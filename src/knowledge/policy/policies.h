@@ -2,8 +2,8 @@
  * The TopologyPolicies in force, of files and of an API server. They are a set that is replaced as
  * a whole. Users hold a set, and it lives until the last holder releases it.
  *
- * If a file and the API server have a policy of one name, the API server's counts; the file's
- * cannot work, and has the reason.
+ * If a file and the API server have a policy of one name, the API server's policy counts; the
+ * file's policy cannot work, and its `problem` has the reason.
  *
  * Threads: policies_hold() and policies_release() from any; files belong to one thread, and
  * policy_live_*() to one, perhaps another.
@@ -20,7 +20,8 @@
 struct policies;
 struct policy_source;
 
-/* Never NULL; empty before the first load and without files. Owned until released. */
+/* Returns a set, never NULL; it is empty before the first load and without files. The caller must
+ * release it. */
 struct policies *policies_hold(struct policy_source *s);
 void policies_release(struct policies *held);
 /* Sorted; valid while held. */
@@ -43,9 +44,9 @@ bool policy_source_changed(struct policy_source *s);
 void policy_source_free(struct policy_source *s);
 
 /*
- * Policies of an API server, as JSON. During a listing the set in force stays as it was, because of
- * several policies that match a pod only one is right; the end of the listing removes policies that
- * it did not apply. Outside of listings every change is in force at once.
+ * Policies of an API server, as JSON. During a listing the set in force stays as it was: if some
+ * policies were missing, a pod could get the wrong one; the end of the listing removes policies
+ * that it did not apply. Outside of listings every change is in force at once.
  *
  * A policy that cannot be decoded cannot work, see policy_batch_decode(). Each returns 0, -EINVAL
  * (no name), -E2BIG (LIMIT_POLICIES) or -ENOMEM, which leave the set in force as it was. An
@@ -56,11 +57,11 @@ int policy_live_apply(struct policy_source *s, struct str object, struct err *er
 /* An unknown name is no error. */
 int policy_live_remove(struct policy_source *s, struct str name, struct err *err) MUST_CHECK;
 int policy_live_end(struct policy_source *s, struct err *err) MUST_CHECK;
-/* The listing failed: forgets policies that only it has shown. The set in force stays until a
- * listing ends. */
+/* Call it if the listing failed: forgets policies that only this listing has shown. The set in
+ * force stays until a listing ends. */
 void policy_live_abort(struct policy_source *s);
-/* Call it first: `fn` is called on their thread whenever these functions put another set in
- * force. */
+/* Call it before the functions above: they call `fn`, on their thread, whenever they put another
+ * set in force. */
 void policy_live_on_change(struct policy_source *s, void (*fn)(void *ctx), void *ctx);
 
 /* Calls `fn` for each policy of the API server, ordered by name, until it returns false. Policies

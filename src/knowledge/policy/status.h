@@ -22,7 +22,7 @@ struct policy_condition_status {
 
 /* The status of an object; strings are borrowed from its text or the arena. Zeroed: none. */
 struct policy_status {
-    struct str uid; /* the object's own, like the next one, not the status's */
+    struct str uid; /* of the object, not of the status; likewise the next */
     int64_t generation;
     int64_t observed; /* status.observedGeneration */
     int64_t matched;  /* status.matched; -1: not there */
@@ -66,15 +66,15 @@ struct policy_verdict policy_verdict_on(const struct policy *policy,
                                         const struct policy_prospect *prospect,
                                         struct arena *arena);
 
-/* Keeps the status's answer about nodes while these are not known: a new process has not seen them
- * yet, but the one before had. */
+/* Keeps the status's answer about nodes while the nodes are not known: a new process has not read
+ * them yet, but the process before it had. */
 void policy_verdict_keep(struct policy_verdict *verdict, const struct policy_status *status);
 
 /* Does the status match the verdict on this policy, apart from numbers? */
 bool policy_status_is_right(const struct policy_status *status,
                             const struct policy_verdict *verdict);
 
-/* The numbers. */
+/* The numbers of a status. */
 struct policy_numbers {
     int64_t matched;                  /* pods; -1: keep the old number */
     struct str uneven;                /* JSON: see evenness/latest.h; "": keep the old one */
@@ -90,5 +90,5 @@ struct policy_numbers {
 void policy_status_write(const struct policy_status *status, const struct policy *policy,
                          const struct policy_verdict *verdict, const struct policy_numbers *numbers,
                          struct str now, struct strbuf *out);
-/* Appends only its part `reviews`, to compare. */
+/* Appends only the part `reviews` of the object, to compare it. */
 void policy_reviews_write(const struct policy_numbers *numbers, struct strbuf *out);

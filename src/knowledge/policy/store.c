@@ -21,7 +21,7 @@ static int remove_policy(void *contents, const struct informer_object *gone, str
     return policy_live_remove(contents, gone->meta.name, err);
 }
 
-/* A policy that cannot be decoded is kept, too, as one that cannot work. */
+/* A policy that cannot be decoded is also kept, as a policy that cannot work. */
 #define STORE(kind_table)                                                                          \
     {                                                                                              \
         .what = "policies", .kinds = (kind_table), .kind_count = 1,                                \

@@ -26,15 +26,15 @@ static uint32_t find_known(const struct topology *t, struct str name) {
     return name_table_find(&t->known_names, name_hash(name_hash_key(), name));
 }
 
-/* Nearly all names are known; those are found without reading the names. */
+/* Nearly all names are known; known names are found without reading them. */
 uint32_t topology_slot(const struct topology *t, struct str name) {
     uint32_t slot = find_known(t, name);
     return slot != NAME_NONE ? slot : hashmap_find(&t->index, hash_str(name), name_equal, t, &name);
 }
 
 /* Makes room in every per-slot array: doubles small ones, and adds half to large ones, because each
- * counter and column has such an array. That happens some dozen times in a cluster's life, so what
- * is built is forgotten: copying all of it would take many times a writer's time. */
+ * counter and column has such an array. This happens some dozen times in a cluster's life, and then
+ * all built parts are forgotten: to copy them would take many times a writer's time. */
 static int grow(struct topology *t) {
     uint32_t to = t->cap == 0 ? 64 : t->cap < 1024 ? t->cap * 2 : (t->cap + t->cap / 2) & ~63u;
     if (t->options.grow != NULL && t->options.grow(t->options.owner, to) != 0)
@@ -156,7 +156,7 @@ static void changed(struct topology *t, uint32_t slot) {
     t->work += 1 + t->columns.count;
 }
 
-/* Room for one more name was reserved by the caller. */
+/* The caller has reserved room for one more name. */
 static void set_known(struct topology *t, uint32_t slot, bool known) {
     const bool was_known = topology_is_known(t, slot);
     struct hash128 name = name_hash(name_hash_key(), at(t, slot)->text);

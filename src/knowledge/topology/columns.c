@@ -34,7 +34,8 @@ static uint32_t domain_find(const struct column_record *column, uint32_t value) 
     return hashmap_find(&column->index, domain_hash(value), domain_equal, column, &value);
 }
 
-/* Takes no reference to the value. */
+/* Finds or makes the domain of a value, and counts a candidate in it; takes no reference to the
+ * value. */
 static uint32_t domain_take(struct column_record *column, uint32_t value) {
     uint32_t domain = domain_find(column, value);
     if (domain == HASHMAP_NONE) {

@@ -1,6 +1,6 @@
 /*
- * Feasibility: which candidates a pod's node affinity and tolerations allow, remembered per
- * distinct (affinity, tolerations) and evaluated again as a candidate changes.
+ * Feasibility: which candidates a pod's node affinity and tolerations allow, kept for each distinct
+ * (affinity, tolerations), and evaluated again when a candidate changes.
  */
 #include "base/limits.h"
 #include "topology/internal.h"

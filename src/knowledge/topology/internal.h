@@ -16,7 +16,7 @@
 
 #include <stdatomic.h>
 
-/* Known to the pool once its object is there; until then only its holders speak of it. */
+/* The pool knows the record once its object is there; before, it exists only for its holders. */
 struct candidate_record {
     uint32_t name;    /* interned */
     struct str text;  /* the name's bytes, borrowed from the interned string */
@@ -122,7 +122,7 @@ struct topology {
 
 /* candidates.c */
 /* for (KNOWN_EACH(t, slot)) visits all known candidates, in order. Slots that are only held cost
- * next to nothing: the author of a pod can name any number of nodes that do not exist. */
+ * almost nothing: the author of a pod can name any number of nodes that do not exist. */
 #define KNOWN_EACH(t, slot)                                                                        \
     uint32_t slot = pool_next_known(&(t)->candidates, 0);                                          \
     slot != TOPOLOGY_NONE;                                                                         \
@@ -135,8 +135,8 @@ static inline uint64_t topology_walk_steps(const struct topology *t) {
 
 /* columns.c */
 void column_free(void *topology, uint32_t id);
-/* Makes room so that column_place() of one candidate cannot fail; that one moves the candidate to
- * the domain of its label. */
+/* Makes room so that column_place() cannot fail for one candidate. column_place() moves the
+ * candidate to the domain of its label. */
 int column_reserve(struct column_record *column);
 void column_place(struct topology *t, struct column_record *column, uint32_t slot);
 /* Under the write lock: keeps the column, if it is still right and there is room. */

@@ -19,7 +19,7 @@ struct label_set {
     uint32_t keys; /* the list of keys, interned; meaningless while count is 0 */
 };
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int label_set_make(struct intern *strings, struct labels labels, struct label_set *ret) MUST_CHECK;
 void label_set_free(struct intern *strings, struct label_set *set);
 bool label_set_is(const struct intern *strings, const struct label_set *set, struct labels labels);

@@ -15,5 +15,5 @@ struct topology_order {
     const uint32_t *rank_of; /* [topology_slots()]: the place in `slots`; TOPOLOGY_NONE: no slot */
 };
 
-/* 0, -E2BIG (the view's steps are spent) or -ENOMEM. */
+/* Returns 0, -E2BIG (the view's steps are spent) or -ENOMEM. */
 int topology_order(struct topology_view *v, struct topology_order *ret) MUST_CHECK;

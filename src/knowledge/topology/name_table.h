@@ -1,8 +1,8 @@
 /*
  * Maps the names of known nodes to slots: from a 128-bit keyed hash of the name (base/name_hash.h),
  * in one memory access. The hash stands for the name (96 bits of it are kept and compared), so
- * neither the node's record nor its name is touched: with thousands of names in a question, memory
- * that is not in the processor's caches is what a look-up costs.
+ * neither the node's record nor its name is touched: with thousands of names in a question, the
+ * cost of a look-up is reading memory outside the processor's caches.
  *
  * Open addressing, linear probing, no tombstones. Guarded by the topology's lock.
  */
@@ -27,7 +27,8 @@ struct name_table {
     uint32_t count;
 };
 
-/* Makes room for one more name, so that the next name_table_put() cannot fail. 0 or -ENOMEM. */
+/* Makes room for one more name, so that the next name_table_put() cannot fail. Returns 0 or
+ * -ENOMEM. */
 int name_table_reserve(struct name_table *t) MUST_CHECK;
 void name_table_put(struct name_table *t, struct hash128 name, uint32_t slot);
 /* Removes a name that is in the table. */

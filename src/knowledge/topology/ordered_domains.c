@@ -142,7 +142,7 @@ static struct ordered_siblings *siblings_of(struct ordered_domains *d, uint32_t 
     return place;
 }
 
-/* Rebuilds the table without the counts that no child has any more, which frees their places. */
+/* Builds the table again without the counts that no child has any more: this frees their places. */
 static bool siblings_build(struct ordered_domains *d) {
     uint32_t cap = 64;
     while (cap / 4 < d->tree.count && cap < (1u << 30))

@@ -1,6 +1,6 @@
 /*
- * Domains in order: region, then zone within region, then rack within zone. A *prefix* is a node of
- * that tree. Builds a tree, prefix by prefix, from domain ids; it knows no Kubernetes.
+ * A tree of domains: region, then zone within region, then rack within zone. A *prefix* is a node
+ * of the tree. The tree is built from domain ids, prefix by prefix; it knows nothing of Kubernetes.
  */
 #pragma once
 
@@ -26,7 +26,7 @@ struct prefix_tree {
 
 enum { PREFIX_ROOT = 0 };
 
-/* Makes a tree with only the root. 0 or -ENOMEM. */
+/* Makes a tree with only the root. Returns 0 or -ENOMEM. */
 int prefix_tree_init(struct prefix_tree *t, struct arena *arena) MUST_CHECK;
 /* Returns the child of `parent` for this domain; makes it if needed. PREFIX_NONE: no memory. */
 uint32_t prefix_make(struct prefix_tree *t, uint32_t parent, uint32_t domain);

@@ -41,7 +41,8 @@ static uint32_t meld(struct rounds *r, uint32_t a, uint32_t b) {
     return top;
 }
 
-/* Returns the heap without its top. Merges pairs, and then these: O(log) on average. */
+/* Returns the heap without its top. Merges pairs of heaps, and then the results: O(log) on average.
+ */
 static uint32_t without_top(struct rounds *r, uint32_t top) {
     uint32_t pairs = PREFIX_NONE, left = r->prefixes[top].first_below, rest = PREFIX_NONE;
     while (left != PREFIX_NONE) {
@@ -205,7 +206,7 @@ struct ordered_prefix {
     uint32_t prefix, term;
 };
 
-/* Deepest first; at one depth those with the highest counts first. */
+/* Orders the deepest prefixes first; at one depth those with the highest counts first. */
 static int compare_prefixes(const void *a, const void *b) {
     const struct ordered_prefix *left = a, *right = b;
     if (left->term != right->term)

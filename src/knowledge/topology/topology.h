@@ -1,7 +1,7 @@
 /*
  * Candidates, where pods, Placements or replicas may be placed, and the domains that they are
- * spread over. Nodes of a cluster fill it, and so do clusters of a fleet; this folder knows
- * neither.
+ * spread over. Candidates are the nodes of a cluster, or the clusters of a fleet; this folder does
+ * not know which.
  *
  * A candidate has a name, labels and taints, and a dense *slot* number. A label key becomes a
  * *column* of domain ids on first use. A *feasibility* maps (node affinity, tolerations) to the
@@ -51,7 +51,7 @@ struct topology_options {
     uint64_t max_update_steps; /* for a change of one candidate; 0: LIMIT_UPDATE_STEPS */
     /* The owner's data per slot. Both functions may be NULL. */
     void *owner;
-    /* Slots below `cap` are about to be used: makes room for them. 0 or -ENOMEM. */
+    /* Slots below `cap` are about to be used: makes room for them. Returns 0 or -ENOMEM. */
     int (*grow)(void *owner, uint32_t cap);
     /* The slot will be used for another name. */
     void (*freed)(void *owner, uint32_t slot);
@@ -63,7 +63,7 @@ void topology_free(struct topology *t);
 
 /* ---- Writing ---- */
 
-/* Adds or replaces a candidate. 0 or -ENOMEM (nothing is changed). */
+/* Adds or replaces a candidate. Returns 0 or -ENOMEM (nothing is changed). */
 int topology_apply(struct topology *t, const struct candidate *candidate) MUST_CHECK;
 /* Forgets a candidate by name; ignores an unknown name. */
 void topology_remove(struct topology *t, struct str name);
@@ -76,7 +76,8 @@ struct pool *topology_records(struct topology *t);
 /*
  * A slot exists while its candidate is known or something holds it: pods may arrive before their
  * node, and stay after it. topology_slot_make() finds or makes the slot of a name (TOPOLOGY_NONE:
- * no memory); topology_settle() then frees it if neither came to be.
+ * no memory); topology_settle() then frees the slot if its candidate is not known and nothing holds
+ * it.
  */
 uint32_t topology_slot_make(struct topology *t, struct str name);
 void topology_hold(struct topology *t, uint32_t slot);
@@ -93,7 +94,7 @@ bool topology_is_known(const struct topology *t, uint32_t slot);
 uint32_t topology_slots(const struct topology *t);
 /* Returns how many slots per-slot arrays need room for. */
 uint32_t topology_cap(const struct topology *t);
-/* Changes if a slot that had a candidate may get another. */
+/* Returns a number that changes if a slot that had a candidate may get another one. */
 uint64_t topology_slot_epoch(const struct topology *t);
 /* Return the slot's name, and the value of one of its labels ("" and false without it). Borrowed
  * while the lock is held. */
@@ -105,7 +106,7 @@ bool topology_label(const struct topology *t, uint32_t slot, struct str key, str
 uint32_t topology_labels_of(const struct topology *t, uint32_t slot, struct str prefix,
                             struct label *ret, uint32_t max);
 
-/* Copies the candidate in a slot into the arena. 0 or -ENOMEM. */
+/* Copies the candidate in a slot into the arena. Returns 0 or -ENOMEM. */
 int topology_describe(const struct topology *t, uint32_t slot, struct arena *arena,
                       struct candidate *ret) MUST_CHECK;
 
@@ -135,8 +136,8 @@ struct topology_view {
     uint64_t tick;       /* stamps the parts that this view uses; no other view has the same */
     uint64_t asker;      /* a hash of the namespace whose share holds what this view builds */
     struct steps *steps; /* borrowed; building takes them; NULL: no limit */
-    uint32_t built;      /* how much was missing so far */
-    struct built_column *columns;  /* built, and the view's own; in lists */
+    uint32_t built;      /* number of parts built so far */
+    struct built_column *columns;  /* the view has built and owns these; lists */
     struct hash_node *column_tree; /* of all of these */
     struct built_feasibility *feasibilities;
     struct built_tree *trees;
@@ -146,12 +147,12 @@ struct topology_view {
 /* The owner's lock is held for reading. Results of a view stay valid until the lock is given up. */
 void topology_view_open(struct topology *t, struct topology_view *ret);
 /* After the view, under the write lock: keeps one of the parts that it has built, if allowed.
- * Returns false if none is left. */
+ * Returns false if no part is left. */
 bool topology_publish(struct topology_view *v);
 /* Ends the view, and frees the parts that were not kept. No lock is needed. */
 void topology_view_close(struct topology_view *v);
 
-/* The slot of a known candidate, or TOPOLOGY_NONE. */
+/* Returns the slot of a known candidate, or TOPOLOGY_NONE. */
 uint32_t topology_find(const struct topology_view *v, struct str name);
 /* Does the same for a list, faster than one by one. */
 void topology_find_all(const struct topology_view *v, const struct str *names, uint32_t count,
@@ -185,12 +186,12 @@ struct topology_tree {
                                 first, and each comes after its parent */
     uint32_t count;
 };
-/* Builds the tree of at most TOPOLOGY_TREE_KEYS columns of the view. Valid as long as they are. 0,
- * -E2BIG or -ENOMEM. */
+/* Builds the tree of at most TOPOLOGY_TREE_KEYS columns of the view. Valid as long as they are.
+ * Returns 0, -E2BIG or -ENOMEM. */
 int topology_tree(struct topology_view *v, const struct topology_column *columns, uint32_t count,
                   struct topology_tree *ret) MUST_CHECK;
 
-/* Per slot flags; a slot without a candidate has none. */
+/* Flags per slot; a slot without a candidate has no flag. */
 enum {
     CANDIDATE_KNOWN = 1,
     CANDIDATE_AFFINITY = 2, /* nodeSelector and required node affinity hold */
@@ -206,7 +207,7 @@ struct feasibility_question {
     uint64_t steps, steps_a_taint; /* to match a candidate */
     uint64_t bytes;                /* of a copy, approximately */
 };
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int feasibility_question_init(struct feasibility_question *q, const struct node_affinity *affinity,
                               struct tolerations tolerations) MUST_CHECK;
 /* 0, -E2BIG (the view's steps are spent) or -ENOMEM. */
@@ -215,14 +216,15 @@ int topology_feasible(struct topology_view *v, const struct feasibility_question
 /* Does the same, and gets the flags that all known candidates have. */
 int topology_feasible_common(struct topology_view *v, const struct feasibility_question *q,
                              const uint8_t **ret_flags, uint8_t *ret_common) MUST_CHECK;
-/* Question and answer in one. */
+/* Makes the question, and answers it. */
 int topology_feasibility(struct topology_view *v, const struct node_affinity *affinity,
                          struct tolerations tolerations, const uint8_t **ret_flags);
 
 /*
  * Gets the places of the candidates with a label: the values of `key` on them, each once, sorted,
  * copied into the arena. Walks all candidates and their labels, and makes no column: there may be
- * as many labels as there are datasets. 0, -E2BIG (more than LIMIT_PLACES values) or -ENOMEM.
+ * as many labels as there are datasets. Returns 0, -E2BIG (more than LIMIT_PLACES values) or
+ * -ENOMEM.
  */
 int topology_places(const struct topology_view *v, struct label label, struct str key,
                     struct arena *arena, struct str **ret, uint32_t *ret_count) MUST_CHECK;

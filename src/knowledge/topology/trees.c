@@ -1,7 +1,7 @@
 /*
  * Trees hold every known candidate's place under several topology keys, in order. A tree is made on
- * first use, and is right until labels change, a candidate comes or goes, or slots are added. That
- * is rare, and making the tree again is as fast as many moves in it.
+ * first use, and is right until labels change, a candidate comes or goes, or slots are added. This
+ * is rare, and to make the tree again is as fast as many changes in it.
  */
 #include "base/limits.h"
 #include "topology/internal.h"

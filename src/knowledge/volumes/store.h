@@ -1,8 +1,8 @@
 /*
  * Finds the nodes that a pod's volumes allow. A PersistentVolumeClaim that is bound to a
  * PersistentVolume with node affinity (a disk of one zone, a local one), or with the label of a
- * zone or region (zone_labels.h), pins every pod that mounts it there, whatever the pod's own terms
- * are; kube-scheduler ignores that when it finds the domains of a constraint. upstream:
+ * zone or region (zone_labels.h), binds every pod that mounts it to this place, whatever the pod's
+ * own terms are. kube-scheduler ignores this when it finds the domains of a constraint. upstream:
  * volumebinding/binder.go, FindPodVolumes, component-helpers storage/volume, CheckNodeAffinity, and
  * volumezone/volume_zone.go.
  *
@@ -24,8 +24,8 @@ extern const struct informer_store volume_store;
 /*
  * Returns the node affinities of the volumes that these claims of the namespace are bound to, and
  * the affinities that stand for their labels, in the arena, whose steps are taken; equal volumes
- * once. An unknown or unbound claim, or one whose volume has neither, adds nothing. `volumes` may
- * be NULL: none. Returns 0, -E2BIG (no steps left) or -ENOMEM.
+ * once. A claim that is unknown or unbound, or whose volume has neither affinity nor labels, adds
+ * nothing. `volumes` may be NULL: no volumes. Returns 0, -E2BIG (no steps left) or -ENOMEM.
  */
 int volume_affinities(struct informer *volumes, struct str namespace, const struct str *claims,
                       uint32_t claim_count, struct arena *arena, const struct node_affinity **ret,

@@ -69,7 +69,8 @@ static void end_term(struct json_writer *w) {
     json_end_object(w);
 }
 
-/* A node without any of these labels is in a cluster without zones, and may have every volume. */
+/* Writes the terms of a label. A node without any of these labels is in a cluster without zones,
+ * and may have every volume. */
 static void write_terms(struct json_writer *w, const struct zone_label *label, struct str list) {
     begin_term(w);
     write_in(w, label->key, list);

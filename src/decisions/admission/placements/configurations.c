@@ -1,8 +1,8 @@
 /*
- * Our prioritizer. Scores are 100 for a planned cluster and 0 for others, so one entry with the
- * highest weight adds 1,000. OCM counts an AddOn score once per entry, even if entries are equal;
- * we list ours so often that it outweighs any difference by the user's prioritizers. upstream:
- * pkg/placement schedule.go getWeights(), whose map has a pointer in its key.
+ * Edits our prioritizer. Its scores are 100 for a planned cluster and 0 for others, so one entry
+ * with the highest weight adds 1,000. OCM counts an AddOn score once per entry, even if entries are
+ * equal; we list ours so often that it outweighs any difference by the user's prioritizers.
+ * upstream: pkg/placement schedule.go getWeights(), whose map has a pointer in its key.
  */
 #include "admission/placements/edits.h"
 
@@ -86,8 +86,7 @@ static void put_ours(struct list *list) {
     list->instead = STR("");
 }
 
-/* Puts our entries where the first of them stood, or in the place of `builtIn: Spread`; else last.
- */
+/* Puts our entries where the first of them was, or in the place of `builtIn: Spread`; else last. */
 static void put_list(const struct placement_shape *s, bool inject, bool replaces,
                      struct list *list) {
     bool has_place = false;
@@ -130,7 +129,7 @@ static struct str write_spread(int32_t weight, struct arena *arena) {
 
 struct found {
     uint32_t ours; /* of any key */
-    uint32_t good; /* with this key and our weight */
+    uint32_t good; /* entries with this key and our weight */
 };
 
 static struct found count_ours(const struct placement_shape *s, struct injected_key key) {
@@ -171,8 +170,8 @@ static int append(struct patch *patch, struct str ours, uint32_t entries, struct
     return patch_apply(patch, changes, entries, err);
 }
 
-/* Writes the list anew. If that leaves it empty, removes it, with the prioritizerPolicy if we made
- * that. */
+/* Writes a new list. Removes the list if it would be empty, and also the prioritizerPolicy if we
+ * made it. */
 static int rewrite(const struct placement_question *q, const struct wanted *wanted, bool replaces,
                    struct list *list, struct patch *patch, struct err *err) {
     CLEANUP(strbuf_done) struct strbuf out = {0};

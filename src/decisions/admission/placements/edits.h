@@ -1,6 +1,6 @@
 /*
- * Edits of a Placement: each function adds to the patch only the difference from the wanted entries
- * of ours, so a second call adds nothing.
+ * Edits of a Placement: each function adds to the patch only the changes that our wanted entries
+ * still need, so a second call adds nothing.
  *
  * All return 0, or as patch_apply(). Memory is from the question's arena.
  */
@@ -8,12 +8,12 @@
 
 #include "admission/placements/placements.h"
 
-/* The entries of ours that a Placement should have. */
+/* The entries of Evenkeel that a Placement should have. */
 struct wanted {
     bool inject;          /* the prioritizer and the annotation; false: nothing, no gates either */
     bool gate;            /* in every predicate */
     struct injected note; /* the key, and the new annotation, which the edits complete */
-    struct injected kept; /* the old annotation: which changes of ours may be undone */
+    struct injected kept; /* the old annotation: it lists our changes that may be undone */
 };
 
 /* predicates.c: gates. Sets note.made_predicates. */

@@ -23,7 +23,7 @@ static int read_placement(struct placement_question *q, struct str object, struc
 }
 
 static int decode(struct admission_question *question, struct str object, struct err *err) {
-    enum { PASSES = 4 }; /* passes over its text, at most */
+    enum { PASSES = 4 }; /* passes over the object's text, at most */
     struct placement_question *q = own(question);
     if (!steps_take_bytes(&question->arena->steps, (uint64_t)object.n * PASSES))
         return err_set(err, -E2BIG, "no steps left to read it");
@@ -133,7 +133,7 @@ static int check(const struct admission_question *now, const struct admission_qu
 static int refuse_negative(const struct admission_question *question, struct patch *patch,
                            struct admission_outcome *ret, struct err *err) {
     const struct placement_question *q = placement_question(question);
-    (void)patch, (void)err; /* it changes nothing */
+    (void)patch, (void)err; /* this plugin changes nothing */
     if (!q->is_negative || (q->is_updated && q->old_number == q->number))
         return 0;
     ret->refused = 422;

@@ -9,15 +9,16 @@
  *   - that prioritizer replaces `builtIn: Spread`, for which OCM would empty the decisions;
  *   - the annotation that records these edits (model/injected.h).
  *   A gate without scores selects nothing. So only a new Placement gets a gate, or one that has its
- *   gate already. A live one without a gate waits for the publisher of its scores, and so does a
+ *   gate already. A live Placement without a gate waits for the publisher of its scores, and so
+ *   does a
  *   new one while no leader publishes scores.
  * Mode Owner, where a controller owns decisions, adds to a new Placement the annotation that makes
  * OCM leave it alone. Live Placements are left to the controller.
  * Other modes: removes exactly the entries that were added before.
  *
  * Placements that OCM leaves alone, or that are being deleted, are not edited. Only a negative
- * numberOfClusters is refused, because OCM's controller would crash, unless it is stored already.
- * The user's entries and unknown fields stay as they are.
+ * numberOfClusters is refused, because OCM's controller would crash. It is accepted if it is stored
+ * already. The user's entries and unknown fields stay as they are.
  */
 #pragma once
 

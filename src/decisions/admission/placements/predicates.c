@@ -1,6 +1,7 @@
 /*
- * Gates. Predicates are ORed, so each needs a gate. A Placement without predicates gets one with
- * only the gate; we remove that predicate when it is no longer needed or the user adds others.
+ * Edits the gates. Predicates are ORed, so each needs a gate. A Placement without predicates gets
+ * one with only the gate; we remove that predicate when it is no longer needed or the user adds
+ * others.
  */
 #include "admission/placements/edits.h"
 
@@ -24,7 +25,7 @@ static int no_memory(struct err *err) {
 
 /* ---- the list ---- */
 
-/* Did we make this predicate? It has nothing but our gates. */
+/* Did we make this predicate? Then it has only our gates. */
 static bool is_made(const struct wanted *wanted, const struct shape_predicate *p) {
     return wanted->kept.made_predicates && p->is_bare && p->ours > 0;
 }
@@ -58,7 +59,8 @@ static int put_only_gate(struct patch *patch, struct str gate, struct err *err) 
     return str_empty(value) ? no_memory(err) : patch_add(patch, path, 2, value, err);
 }
 
-/* Removes the predicate that we made if it is not wanted or not alone. *s: the remaining ones. */
+/* Removes the predicate that we made if it is not wanted or not alone. Sets *s to the remaining
+ * ones. */
 static int drop_made(const struct placement_question *q, const struct wanted *wanted,
                      struct patch *patch, struct placement_shape *s, struct err *err) {
     static const struct str path[] = {{"spec", 4}, {"predicates", 10}};

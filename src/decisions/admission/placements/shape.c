@@ -83,7 +83,7 @@ static void read_cel(struct json_reader *r, struct shape_predicate *p) {
     }
 }
 
-/* Does the selector match every cluster? null, {}, or members like that: matchLabels: {}. */
+/* Does the selector match every cluster? null, {}, or only empty members: matchLabels: {}. */
 static bool is_empty(struct json_reader *r) {
     struct str key;
     bool empty = true;

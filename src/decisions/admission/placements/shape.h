@@ -19,7 +19,7 @@ struct shape_configuration {
     int32_t weight;
 };
 
-/* One of celExpressions. */
+/* An item of celExpressions. */
 struct shape_expression {
     struct str text; /* a JSON string */
     bool is_ours;    /* by its form */
@@ -32,14 +32,14 @@ struct shape_predicate {
     const struct shape_expression *expressions;
     uint32_t expression_count, ours; /* number of expressions, and how many are ours */
     bool has_selector; /* requiredClusterSelector is an object, not null and not absent */
-    bool has_cel;      /* so is celSelector in it */
-    bool cel_is_alone; /* and has no member but celExpressions */
+    bool has_cel;      /* its member celSelector is an object, too */
+    bool cel_is_alone; /* celSelector has only the member celExpressions */
     bool is_bare; /* matches every cluster, apart from our gates: no labels, claims or other CEL */
 };
 
 struct placement_shape {
     int64_t number;      /* spec.numberOfClusters; 0 when not given */
-    bool disabled;       /* OCM leaves it alone */
+    bool disabled;       /* OCM leaves the Placement alone */
     bool has_annotation; /* PLACEMENT_INJECTED_ANNOTATION */
     struct str annotation;
     uint32_t annotation_count; /* of any key */
@@ -53,12 +53,12 @@ struct placement_shape {
     uint32_t predicate_count;
 };
 
-/* Reads spec.numberOfClusters alone; the rest of the object need not be valid. 0, -EINVAL or
- * -ENOMEM. */
+/* Reads spec.numberOfClusters alone; the rest of the object need not be valid. Returns 0, -EINVAL
+ * or -ENOMEM. */
 int placement_number(struct str object, struct arena *arena, int64_t *ret,
                      struct err *err) MUST_CHECK;
 
-/* Reads the rest of an object that placement_decode() accepts. 0, -EINVAL or -ENOMEM. */
+/* Reads the rest of an object that placement_decode() accepts. Returns 0, -EINVAL or -ENOMEM. */
 int placement_shape(struct str object, struct arena *arena, struct placement_shape *ret,
                     struct err *err) MUST_CHECK;
 

@@ -40,8 +40,8 @@ static struct injected_key draw(const struct placement_options *o) {
 /*
  * Prefers the stored object, which was reviewed before, to the new one. Replaces an annotation that
  * is not valid by one with the key in use. In a new Placement only the annotation counts, because a
- * review is repeated after other webhooks' changes: other entries like ours were copied from
- * elsewhere.
+ * review is repeated after other webhooks' changes: other entries of our form were copied from
+ * another Placement.
  */
 static struct injected find_kept(const struct placement_question *q) {
     struct injected kept = {.valid = true};
@@ -144,7 +144,7 @@ static int edit(const struct placement_question *q, struct wanted *wanted, struc
     return 0;
 }
 
-/* Will OCM read `builtIn: Spread`, which is there or comes back? */
+/* Will OCM read `builtIn: Spread`, because the entry stays or is restored? */
 static bool reads_spread(const struct placement_question *q, const struct wanted *wanted) {
     if (spread_weight_of(&q->shape) != 0)
         return true;
@@ -181,8 +181,8 @@ static void warn_of_waiting(const struct placement_question *q, const struct wan
 
 /* ---- modes ---- */
 
-/* May OCM be made to leave the Placement alone? Not if our controller would leave it to OCM, for
- * nobody would decide it then: without terms, with CEL or with an unknown mode. */
+/* May OCM be made to leave the Placement alone? Not if our controller would leave it to OCM
+ * (without terms, with CEL or with an unknown mode): nobody would decide it then. */
 static bool may_give(const struct placement_question *q) {
     for (uint32_t i = 0; i < q->shape.predicate_count; i++)
         if (q->shape.predicates[i].expression_count > q->shape.predicates[i].ours)
@@ -191,7 +191,8 @@ static bool may_give(const struct placement_question *q) {
            placement_options(q)->owns;
 }
 
-/* Before OCM sees the Placement. The controller removes both annotations in the end. */
+/* Gives the Placement to our controller before OCM sees it. The controller removes both annotations
+ * in the end. */
 static int give_to_owner(const struct placement_question *q, struct patch *patch,
                          struct admission_outcome *ret, struct err *err) {
     if (!may_give(q))
@@ -207,7 +208,7 @@ static int run(const struct admission_question *question, struct patch *patch,
     const bool has_terms = q->terms.count > 0, injects = placement_options(q)->inject_scores;
     const enum placement_mode mode = mode_of(q);
     struct wanted wanted = {.kept = believe(q)};
-    /* a live Placement is the controller's, or stays as it is while nobody publishes */
+    /* the controller edits a live Placement, which stays as it is while nobody publishes */
     if (has_terms && q->is_updated && !placement_options(q)->is_publisher &&
         (mode == PLACEMENT_OWNER || !injects))
         return 0;

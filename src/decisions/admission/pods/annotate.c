@@ -18,7 +18,7 @@ static bool has_room(const struct labels *annotations, size_t more) {
     return total <= TOTAL;
 }
 
-/* "policy: web; spread: added: zone", or its beginning. */
+/* Writes "policy: web; spread: added: zone", or the beginning of it. */
 static void write_line(const struct review_answer *answer, struct strbuf *out) {
     for (uint32_t i = 0; i < answer->annotation_count; i++) {
         const struct label *note = &answer->annotations[i];

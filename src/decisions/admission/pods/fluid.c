@@ -1,6 +1,6 @@
 /*
- * The plugin "fluid": asks Fluid's own plugins about the pod, and writes their edits into the patch
- * (admission/pods/fluid_edits.h).
+ * The plugin "fluid": runs the plugins of data/fluid for the pod, and writes their edits into the
+ * patch (admission/pods/fluid_edits.h).
  */
 #include "model/fluid.h"
 #include "admission/pods/fluid_edits.h"
@@ -15,8 +15,8 @@ static int no_memory(struct err *err) {
 
 /* ---- the answer ---- */
 
-/* "RequireNodeWithFuse, NodeAffinityWithCache; ds needs no label", cut to a readable length. "" for
- * a pod without data of Fluid's. */
+/* Returns "RequireNodeWithFuse, NodeAffinityWithCache; ds needs no label", cut to a readable
+ * length. "" for a pod without Fluid's data. */
 static struct str note_of(const struct fluid_outcome *outcome, struct arena *arena) {
     char bytes[1024];
     struct strbuf text = {.p = bytes, .cap = sizeof bytes, .max = sizeof bytes};
@@ -67,7 +67,8 @@ static int tell_missing(const struct pod_question *q, const struct fluid_missing
     return 0;
 }
 
-/* Upstream edits mirror pods too; those are the kubelet's, and edits have no effect on them. */
+/* Upstream edits mirror pods, too. The kubelet runs these pods, and edits have no effect on them.
+ */
 static bool is_mirror(const struct pod_question *q) {
     return pod_options(q)->data->options.compat == FLUID_CORRECT &&
            pod_is_mirror(&q->details.annotations);
@@ -137,8 +138,8 @@ static bool has_fluid_label(const struct labels *labels) {
     return false;
 }
 
-/* Most pods have nothing to do with data; labels and policies show it without a search. Every pod
- * that fluid_mutate() edits passes. */
+/* Most pods have nothing to do with data; labels and policies show this without a search. Returns
+ * true for every pod that fluid_mutate() edits. */
 static bool is_concerned(const struct pod_question *q) {
     const struct fluid_options *o = &pod_options(q)->data->options;
     return o->compat != FLUID_CORRECT || o->serverless_platform_key != NULL ||

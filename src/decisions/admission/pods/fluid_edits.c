@@ -13,7 +13,7 @@
 
 enum {
     PATH_MAX_DEPTH = 8,
-    SINGLE_MAX = 8, /* with more additions to required terms than this, the list is written anew */
+    SINGLE_MAX = 8, /* with more additions to required terms than this, a new list is written */
 };
 
 /* Collects changes; if memory runs out, the arena has failed. */
@@ -109,7 +109,7 @@ static void put_list(struct json_writer *out, const struct fluid_requirement *it
     json_end_array(out);
 }
 
-/* {"matchExpressions":[...]} */
+/* Writes {"matchExpressions":[...]}. */
 static void put_new_term(struct json_writer *out, const struct fluid_requirement *items,
                          uint32_t count) {
     json_begin_object(out);
@@ -261,7 +261,8 @@ static void lengthen_term(struct writing *w, uint32_t index) {
     }
 }
 
-/* Counts a term once for each alternative that meets it: it is written as many times. */
+/* Counts a term once for each alternative that is added to it: the term is written as many times.
+ */
 static size_t own_bytes(const struct fluid_edits *edits) {
     size_t bytes = 0;
     for (uint32_t i = 0; i < edits->term_count; i++)

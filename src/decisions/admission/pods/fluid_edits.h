@@ -8,7 +8,7 @@
 #include "admission/patch.h"
 #include "data/fluid/edits.h"
 
-/* `pod` is the patch's document. 0, -EINVAL (the pod has a member twice), -E2BIG or -ENOMEM; then
- * nothing is added. */
+/* `pod` is the patch's document. Returns 0, -EINVAL (the pod has a member twice), -E2BIG or
+ * -ENOMEM; then nothing is added. */
 int fluid_edits_write(const struct fluid_edits *edits, const struct pod_details *pod,
                       struct patch *patch, struct err *err) MUST_CHECK;

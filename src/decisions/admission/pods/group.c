@@ -71,7 +71,7 @@ static void give_selector(const struct sorted *sorted, const struct label_select
     ret->selector = *selector;
 }
 
-/* Inserts a label, sorted by key. There is room for the numbers of a unit. */
+/* Inserts a label, sorted by key. The array has room for the labels of a unit's numbers. */
 static void insert(struct sorted *sorted, struct label label) {
     uint32_t at = sorted->count++;
     for (; at > 0 && str_cmp(sorted->items[at - 1].key, label.key) > 0; at--)
@@ -118,7 +118,7 @@ struct learning {
 static void compare(void *ctx, label_lookup_fn *lookup, const void *labels, uint32_t pods) {
     struct learning *l = ctx;
     struct str value;
-    (void)pods; /* equal label sets teach the same */
+    (void)pods; /* one of several equal label sets is enough */
     if (!steps_take(l->steps, (uint64_t)l->sorted->count * 2))
         return;
     for (uint32_t i = 0; i < l->sorted->count; i++)
@@ -128,7 +128,7 @@ static void compare(void *ctx, label_lookup_fn *lookup, const void *labels, uint
     l->siblings++;
 }
 
-/* Returns the label that most of the siblings in `among` share, of those not settled yet. */
+/* Returns the label, among those not settled yet, that most of the siblings in `among` share. */
 static uint32_t most_common(const struct learning *l, uint64_t among, const bool *settled) {
     uint32_t best = UINT32_MAX;
     int most = 0;
@@ -143,9 +143,10 @@ static uint32_t most_common(const struct learning *l, uint64_t among, const bool
 }
 
 /*
- * Keeps the labels that all siblings have, then labels that the pod shares with some: siblings may
- * have roles. Drops labels that no sibling has together with the kept ones: they identify single
- * pods. Each round adds the most common label and goes on with the siblings that have it.
+ * Keeps the labels that all siblings have, then labels that the pod shares with some siblings,
+ * because siblings may have different roles. Drops labels that no sibling has together with the
+ * kept ones: they identify single pods. Each round adds the most common label and goes on with the
+ * siblings that have it.
  */
 static int keep_common(const struct learning *l, struct sorted *sorted, struct arena *arena) {
     uint64_t among = l->siblings < SIBLINGS ? (UINT64_C(1) << l->siblings) - 1 : UINT64_MAX;
@@ -202,8 +203,8 @@ static int copy_expressions(const struct label_selector *from, struct arena *are
 }
 
 /* A selector with a key of a single pod belongs to a controller of one pod: its siblings are other
- * controllers' pods. A key of a revision in matchExpressions is not used either, because the API
- * server refuses a key that is in both. */
+ * controllers' pods. A selector with a key of a revision in matchExpressions is not used either,
+ * because the API server refuses a key that is also in matchLabelKeys. */
 static bool is_of_one_pod(const struct label_selector *s, const struct labels *pod) {
     for (uint32_t i = 0; i < s->match_labels.count; i++)
         if (is_pods_own_key(pod, s->match_labels.items[i].key))
@@ -239,7 +240,8 @@ static int use_selector(const struct label_selector *from, const struct sorted *
 
 /* ---- the selector that was read from the controller ---- */
 
-/* Converts to an expression of a LabelSelector. Returns false if that is impossible. */
+/* Converts a requirement to an expression of a LabelSelector. Returns false if this is impossible.
+ */
 static bool say(const struct requirement *q, struct label_expression *ret) {
     static const struct str words[] = {
         [SELECTOR_IN] = {"In", 2},
@@ -278,7 +280,8 @@ static int read_query(struct str text, struct arena *arena, bool *ret_good,
     return 0;
 }
 
-/* For controllers of custom kinds: their pods' labels may mean anything. */
+/* Uses the selector that was read, for controllers of custom kinds: labels of their pods may mean
+ * anything. */
 static int use_read(const struct pod_question *q, const struct sorted *sorted, bool *ret_used,
                     struct label_selector *ret) {
     const struct pod_options *options = pod_options(q);

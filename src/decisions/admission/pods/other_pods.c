@@ -7,8 +7,8 @@
 
 /* Kinds of pods in a domain. */
 enum {
-    OTHERS_WE_AVOID = 1 << 0, /* other pods that the pod's own terms mean */
-    AVOID_US = 1 << 1,        /* pods of any group whose terms mean the pod */
+    OTHERS_WE_AVOID = 1 << 0, /* other pods that the pod's own terms match */
+    AVOID_US = 1 << 1,        /* pods of any group whose terms match the pod */
     OUR_GROUP = 1 << 2, /* pods of the group, which the pod's own terms keep apart by this key */
 };
 
@@ -23,7 +23,7 @@ struct search {
     struct arena *arena;
     struct cache_meant meant;
     uint32_t *key_of_meant; /* [meant.count] */
-    uint32_t from_others;   /* the first so many of `meant` mean others, the rest the pod's group */
+    uint32_t from_others; /* the first so many of `meant` match others, the rest the pod's group */
     struct cache_meaning meaning; /* marked with their keys */
     struct kept_from *keys;
     uint32_t key_count;
@@ -142,8 +142,8 @@ static int mark(const struct search *s, uint32_t slots, const bool **ret) {
     return 0;
 }
 
-/* Other users' terms must not take the steps that the pod's own nodes need: one tenant could blind
- * the policies of all. */
+/* Has steps of its own: otherwise the terms of other users could use up the steps that the search
+ * for the pod's nodes needs, and one tenant could make the policies of all useless. */
 int other_pods_keep_away(const struct pod_nodes_question *question, struct cache_view *view,
                          struct arena *arena, const bool **ret) {
     struct search s = {.view = view, .arena = arena};

@@ -37,7 +37,7 @@ static bool names_unit(const struct pod_question *q, const struct unit_membershi
     return str_eq(key, unit->name) || is_pods_own_key(&q->pod.meta.labels, key);
 }
 
-/* Does a term that matches the pod itself match its unit only? */
+/* Does a term that matches the pod itself match only pods of its unit? */
 static int is_of_unit(const struct pod_question *q, const struct unit_membership *unit,
                       const struct label_selector *s, bool *ret) {
     enum { KNOWN = 8 }; /* steps of comparing one key with the known keys */
@@ -88,8 +88,8 @@ static int sort_term(const struct pod_question *q, const struct division *d,
     return r;
 }
 
-/* A missing selector matches no pod, so its podAntiAffinity keeps the pod from nowhere. With its
- * podAffinity kube-scheduler finds no node for the pod, with or without a constraint. */
+/* A missing selector matches no pod. So as podAntiAffinity it excludes no node; as podAffinity it
+ * excludes every node, with or without a constraint. */
 static int divide(const struct pod_question *q, const struct division *d,
                   const struct unit_membership *unit, struct own_terms *ret) {
     struct arena *arena = q->head.arena;

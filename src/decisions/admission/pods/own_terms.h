@@ -9,7 +9,7 @@
 
 enum own_term {
     TERM_TOGETHER,    /* beside its own group */
-    TERM_UNIT,        /* beside the other pods of its unit only; the pod is the first of it */
+    TERM_UNIT,        /* beside only the other pods of its unit; the pod is the unit's first */
     TERM_APART,       /* away from its own group */
     TERM_WITH_OTHERS, /* beside pods of another group */
     TERM_FROM_OTHERS, /* away from pods of another group */
@@ -25,7 +25,7 @@ struct own_terms {
     struct pod_affinity from_group;  /* likewise, the terms of TERM_APART */
 };
 
-/* 0, -E2BIG (the review's steps are spent) or -ENOMEM. */
+/* Returns 0, -E2BIG (the review's steps are spent) or -ENOMEM. */
 int own_terms_find(const struct pod_question *q, struct own_terms *ret) MUST_CHECK;
 /* Does a term of this kind name the key? O(log keys) */
 bool own_terms_have(const struct own_terms *terms, enum own_term kind, struct str key);

@@ -12,7 +12,7 @@
 #include "admission/pods/pods.h"
 
 enum {
-    NODE_BY_TERMS = 1,    /* the pod's own terms allow it: both of the next two */
+    NODE_BY_TERMS = 1,    /* the pod's own terms allow it: both next marks */
     NODE_BY_AFFINITY = 2, /* its nodeSelector and node affinity allow it */
     NODE_BY_TAINTS = 4,   /* its tolerations allow it */
     NODE_BY_VOLUMES = 8,  /* its volumes can be used there */
@@ -29,7 +29,7 @@ struct pod_nodes_question {
     uint32_t volume_count;
     const struct own_terms *own; /* borrowed */
     struct pod_terms away;       /* the terms of own->from_others, then those of own->from_group */
-    uint32_t from_others;        /* the first so many of `away` are from_others */
+    uint32_t from_others;        /* number of terms in `away` that come from own->from_others */
     struct meant_pod pod;        /* the pod, for the terms of running pods */
 };
 
@@ -42,7 +42,7 @@ struct pod_nodes {
     uint32_t usable;   /* nodes that are NODE_USABLE */
 };
 
-/* 0, -E2BIG (the review's steps are spent) or -ENOMEM. */
+/* Returns 0, -E2BIG (the review's steps are spent) or -ENOMEM. */
 int pod_nodes_ask(const struct pod_question *q, const struct own_terms *own,
                   struct pod_nodes_question *ret) MUST_CHECK;
 
@@ -59,8 +59,9 @@ int pod_nodes_lack(const struct pod_nodes *n, struct str key, uint8_t marks,
 int pod_nodes_require(struct pod_nodes *n, struct str key) MUST_CHECK;
 /*
  * Pods that are kept in one domain of `together` can be spread over `spread` only if each domain of
- * `together` has nodes in every domain of `spread`. *ret: some domain has not; if `spread` has one
- * domain only, because its nodes lack the key. False if no allowed node is in a domain of `spread`.
+ * `together` has nodes in every domain of `spread`. Sets *ret to true if some domain has not; if
+ * `spread` has only one domain, this is because nodes of that domain lack the key. Sets false if no
+ * allowed node is in a domain of `spread`.
  */
 int pod_nodes_contradict(const struct pod_nodes *n, struct str together, struct str spread,
                          bool *ret) MUST_CHECK;
@@ -68,13 +69,13 @@ int pod_nodes_contradict(const struct pod_nodes *n, struct str together, struct 
  * domain of `whole` could not use the domain of `part`. */
 int pod_nodes_encloses(const struct pod_nodes *n, struct str whole, struct str part,
                        bool *ret) MUST_CHECK;
-/* Counts domains of a key by nodes with NODE_BY_TERMS and NODE_HAS_KEYS. */
+/* Numbers of domains; only nodes with NODE_BY_TERMS and NODE_HAS_KEYS count. */
 struct domain_loss {
     uint32_t reached; /* domains of `from` with such a node */
     uint32_t kept;    /* ... with such a node that has `key`, too */
     uint32_t others;  /* domains of `key` with such a node in a domain of `from` */
 };
 
-/* How many domains would a hard constraint on `key` take from one on `from`? */
+/* How many domains would a hard constraint on `key` take from a hard constraint on `from`? */
 int pod_nodes_loss(const struct pod_nodes *n, struct str from, struct str key,
                    struct domain_loss *ret) MUST_CHECK;

@@ -141,7 +141,8 @@ static int prepare_validated(struct admission_question *question, struct review_
 
 /* ---- the result ---- */
 
-/* Checks that the pod cannot go to more nodes than before. Fluid's own modes do as Fluid does. */
+/* Checks that the pod cannot go to more nodes than before. Not in the modes that do as Fluid does.
+ */
 static int check_affinity(const struct pod_question *now, const struct pod_question *before,
                           struct err *err) {
     const struct pod_data *data = pod_options(now)->data;

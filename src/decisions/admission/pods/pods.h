@@ -5,10 +5,10 @@
  * disabled); policies with mode Require ignore the opt-out. Pods are refused only where Fluid
  * refuses them and its mode is to do as Fluid does (FLUID_HEAD, FLUID_LEGACY).
  *
- * The second kind validates the same pods as they will be stored, after all mutating webhooks: pods
- * that make a policy with mode Require impossible are refused (admission/pods/require.c). A pod
- * with schedulingGates is not placed while it has any, and may be narrowed to fewer nodes
- * meanwhile; so it is reviewed once more when the last of them goes.
+ * The kind validated_pods checks the same pods as they will be stored, after all mutating webhooks:
+ * pods that make a policy with mode Require impossible are refused (admission/pods/require.c). A
+ * pod with schedulingGates is not placed while it has any gate, and its terms may be narrowed to
+ * fewer nodes meanwhile. So it is reviewed again when its last gate goes.
  */
 #pragma once
 
@@ -30,11 +30,11 @@ struct spread_tally;
 struct pod_options {
     struct admission_options head;
     struct cache *cache;
-    const struct pod_data *data;   /* NULL: no data is known */
-    struct informer *volumes;      /* NULL: no volume is known */
-    struct fluid_missing *missing; /* empty; filled with the objects of Fluid's that were not found,
-                                      strings in the arena; may be NULL */
-    struct owners *owners;         /* selectors of controllers; NULL: none is known */
+    const struct pod_data *data;       /* NULL: no data is known */
+    struct informer *volumes;          /* NULL: no volume is known */
+    struct fluid_missing *missing;     /* empty; filled with Fluid's objects that were not found,
+                                          strings in the arena; may be NULL */
+    struct owners *owners;             /* selectors of controllers; NULL: none is known */
     struct owner_wanted *owner_wanted; /* zeroed; filled with the controller to read, strings in the
                                           object or the arena; may be NULL */
     struct spread_tally *spread;       /* adds the results for the constraints; may be NULL */

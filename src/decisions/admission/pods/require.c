@@ -17,8 +17,8 @@ _Static_assert((int)EVASIONS <= (int)POLICY_EVASIONS, "an evasion is a reason");
 
 enum {
     DENIED = 403,
-    PIECE_STEPS = 25000, /* of searching living pods before writers are let in */
-    MANY_LABELS = 1000,  /* an honest pod has fewer; more are an attack on a review's steps */
+    PIECE_STEPS = 25000, /* steps of a search among living pods before writers get their turn */
+    MANY_LABELS = 1000, /* an honest pod has fewer; more labels are an attack on a review's steps */
 };
 
 const struct policy_evasion_row pod_evasions[POLICY_EVASIONS] = {
@@ -69,7 +69,7 @@ enum creator {
 
 /* A pod under review. */
 struct judged {
-    const struct pod_question *q; /* its policy is the one that gives its spread */
+    const struct pod_question *q; /* q->policy gives the pod its spread */
     enum creator creator;
     struct pod_group group;
     const enum spread_fate *bare; /* fates without its own constraints; NULL: not yet known */
@@ -106,8 +106,8 @@ static bool is_of_daemon_set(const struct judged *j) {
     return believed && is_daemon_set(controller_of(&j->q->pod.meta).type);
 }
 
-/* Judges every pod that already has its place. *ret_done: nothing more to judge. No mirror pod has
- * gates, because it is on its node. */
+/* Judges every pod that already has its place. Sets *ret_done if nothing more is to be judged. No
+ * mirror pod has gates, because it is on its node. */
 static int judge_fixed(struct judged *j, bool *ret_done) {
     const struct pod *pod = &j->q->pod;
     const struct str user = j->q->head.review->user;
@@ -160,7 +160,8 @@ static struct owner_ref controller_ref(const struct judged *j) {
                               meta->controller_name};
 }
 
-/* A search: has a living pod of the policy some but not all labels of the group, and has one all?
+/* A search among the policy's living pods: has one some of the group's labels but not all, and has
+ * one all of them?
  */
 struct neighbours {
     const struct policy *policy;
@@ -207,8 +208,8 @@ static int compare_shorter(struct neighbours *n, const struct label_set_ref *oth
     return 0;
 }
 
-/* The reviewed pod and the others may have many labels: looks the shorter list up in the longer
- * one, until all is known. 0, or -E2BIG: the steps are spent. */
+/* The reviewed pod and the others may have many labels: looks up the shorter list in the longer
+ * one, until all is known. Returns 0, or -E2BIG: the steps are spent. */
 static int compare(struct neighbours *n, const struct label_set_ref *other) {
     struct str value;
     bool all = true;
@@ -255,7 +256,8 @@ static int look_around(const struct judged *j, struct neighbours *n) {
     return r < 0 ? r : 0;
 }
 
-/* Did a controller create the pod? Anybody may write so: the creator's name must confirm it. */
+/* Did a controller create the pod? Anybody may write an owner reference: the creator's name must
+ * confirm it. */
 static bool is_controlled(const struct judged *j) {
     const struct owner_ref ref = controller_ref(j);
     return !str_empty(ref.kind) &&
@@ -322,10 +324,10 @@ static enum owner_unit find_scale(const struct judged *j) {
     return OWNER_UNIT_UNKNOWN;
 }
 
-/* Could the pod be of such a unit, by its creator and its owner? Anybody may write labels and
- * annotations, also into templates. So known units need their own controller, and other units an
- * owner of a custom kind; both owners must exist. A policy's own unit is believed by its label
- * alone. */
+/* Could the pod be of the unit that it claims, by its creator and its owner? Anybody may write
+ * labels and annotations, also into templates. So known units need their own controller, and other
+ * units an owner of a custom kind; both owners must exist. A policy's own unit is believed by its
+ * label alone. */
 static enum owner_unit find_maker(const struct judged *j) {
     const struct object_meta *meta = &j->q->pod.meta;
     const struct str group = api_group(meta->controller_api);
@@ -529,7 +531,7 @@ static int read_written(struct judged *j) {
 /* The best of the pod's constraints on the policy's key. */
 struct standing {
     bool present, strong, good; /* good: one constraint is both strong and counts the group */
-    const struct spread_constraint *weak, *narrow; /* the last such ones */
+    const struct spread_constraint *weak, *narrow; /* the last of each kind */
 };
 
 static int find_standing(const struct judged *j, const struct policy_spread *s,
@@ -554,7 +556,7 @@ static int find_standing(const struct judged *j, const struct policy_spread *s,
     return 0;
 }
 
-/* Blames the author's constraint, where the policy's own would have been added unchanged. */
+/* Blames the author's constraint if the policy's constraint would have been added unchanged. */
 static int blame_author(struct judged *j, const struct policy_spread *s,
                         const struct standing *found) {
     if (found->strong)
@@ -596,7 +598,7 @@ static int judge_constraint(struct judged *j, uint32_t i, bool *ret_missing) {
     return blame_author(j, s, &found);
 }
 
-/* The constraint is missing. Repeats the mutating review: did that give up? */
+/* Judges a pod without the constraint: repeats the mutating review, which may have given up. */
 static int judge_missing(struct judged *j) {
     const struct pod_question *q = j->q;
     struct pod_options options = *pod_options(q);

@@ -6,8 +6,8 @@
  * reason: such a pod is admitted with a warning.
  *
  * All pods that a kubelet creates are admitted: a mirror pod runs already. For other pods the
- * creator's name from the API server decides what is believed: the controllers of
- * kube-controller-manager name the pod's true owner, and only the DaemonSet controller chooses
+ * creator's name from the API server decides which parts of the pod are believed: the controllers
+ * of kube-controller-manager name the pod's true owner, and only the DaemonSet controller chooses
  * nodes; the others copy a template, which anybody may have written. Any other service account may
  * be anybody's. Without a creator's name the pod is not blamed.
  *
@@ -23,7 +23,7 @@ enum evasion {
     EVASION_NONE,
     EVASION_TOO_MANY_STEPS,    /* its review is given up, so no constraint is injected */
     EVASION_CONSTRAINT_WEAKER, /* its author's constraint on the key is weaker than the policy's */
-    EVASION_CONSTRAINT_NARROWER, /* ... or does not count its group */
+    EVASION_CONSTRAINT_NARROWER, /* ... or does not count the pod's group */
     EVASION_MIRROR,              /* a mirror pod that no kubelet created */
     EVASION_DAEMON_SET,          /* a pod of a DaemonSet that its controller did not create */
     EVASION_NODE_CHOSEN,  /* it names its node, and the DaemonSet controller did not create it */
@@ -42,7 +42,7 @@ extern const struct policy_evasion_row pod_evasions[POLICY_EVASIONS];
 /* Returns the word for metrics and status: "GroupOfOne"; "" for EVASION_NONE. */
 const char *evasion_reason(enum evasion evasion);
 
-/* The result for a pod; the caller's. */
+/* The result for a pod; the caller owns it. */
 struct pod_evasion {
     struct str policy; /* borrowed from the set of policies */
     enum policy_mode mode;

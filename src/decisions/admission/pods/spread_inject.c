@@ -40,8 +40,8 @@ static int compare_constraints(const void *a, const void *b) {
     return order != 0 ? order : (x > y) - (x < y);
 }
 
-/* For each constraint: has one before it the same key and whenUnsatisfiable? A pod may have
- * thousands, so they are sorted, not compared in pairs. NULL: no memory, or no steps. */
+/* Returns for each constraint: has an earlier one the same key and whenUnsatisfiable? A pod may
+ * have thousands, so they are sorted, not compared in pairs. NULL: no memory, or no steps. */
 static const bool *find_repeats(const struct pod *pod, struct arena *arena) {
     uint32_t count = pod->constraint_count;
     const struct spread_constraint **sorted = arena_array(arena, count, sizeof(void *));
@@ -90,8 +90,8 @@ static void write_inclusion(struct json_writer *w, struct str key,
         json_put_member(w, key, inclusion == POLICY_HONOR ? STR("Honor") : STR("Ignore"));
 }
 
-/* A zone with only tainted nodes would hold the fewest pods for ever, so taints are honored unless
- * the policy says otherwise; Kubernetes' own default is to ignore them. */
+/* A zone with only tainted nodes would always hold the fewest pods. So taints are honored unless
+ * the policy says otherwise; Kubernetes' default is to ignore them. */
 static void write_constraint(const struct policy_spread *s, enum spread_form form,
                              const struct pod_group *group, struct json_writer *w) {
     json_begin_object(w);
@@ -125,7 +125,7 @@ struct injection {
     uint32_t count;
 };
 
-/* So many constraints, each with the pod's group: is that what a pod can be given? */
+/* Checks that a pod can get so many constraints, each with the selector of its group. */
 static int check_size(const struct injection *in, struct err *err) {
     struct cost cost = pod_group_cost(in->group);
     if (!steps_take(&in->q->head.arena->steps, cost.steps * (1 + in->count)))
@@ -172,7 +172,7 @@ static struct patch_change change_of(const struct injection *in, uint32_t i, str
     return (struct patch_change){PATCH_REPLACE, path, 3, value};
 }
 
-/* Appends to the pod's list item by item, or adds the list: in one pass over the pod. */
+/* Appends the items to the pod's list, or adds the list, in one pass over the pod. */
 static int write_patch(const struct injection *in, struct strbuf *text, struct patch *patch,
                        struct err *err) {
     const struct pod_question *q = in->q;
@@ -281,7 +281,7 @@ static const char *done_to(enum spread_fate fate) {
     return fate == SPREAD_RENEWED ? "made again" : forms[spread_form(fate)];
 }
 
-/* "added: zone; the pod's own: region; left out (NoNodeHasKey): zones" */
+/* Writes the note "added: zone; the pod's own: region; left out (NoNodeHasKey): zones". */
 static int note(const struct pod_question *q, const enum spread_fate *fates,
                 struct admission_outcome *ret) {
     CLEANUP(strbuf_done) struct strbuf text = {0};

@@ -114,8 +114,8 @@ static int contradicts(const struct plan *p, enum own_term kind, struct str key,
     return 0;
 }
 
-/* Its own podAntiAffinity by this key keeps pods of the group apart more than a constraint does;
- * but not on nodes without the key, which only a constraint excludes. */
+/* The pod's podAntiAffinity by this key keeps pods of the group apart more than a constraint does.
+ * But it has no effect on nodes without the key, which only a constraint excludes. */
 static int judge_anti_affinity(struct plan *p, uint32_t i) {
     struct str key = p->policy->spread[i].topology_key;
     uint32_t elsewhere = 0;
@@ -127,7 +127,7 @@ static int judge_anti_affinity(struct plan *p, uint32_t i) {
     return r;
 }
 
-/* Could one pod that this pod must avoid take a whole domain of the key from it? */
+/* Could one pod that this pod must avoid exclude it from a whole domain of the key? */
 static int is_kept_from_domains(const struct plan *p, struct str key, bool *ret) {
     *ret = own_terms_have(&p->terms, TERM_FROM_OTHERS, key);
     for (uint32_t i = 0; p->nodes != NULL && !*ret && i < p->terms.keys[TERM_FROM_OTHERS].count;
@@ -139,7 +139,7 @@ static int is_kept_from_domains(const struct plan *p, struct str key, bool *ret)
     return 0;
 }
 
-/* Its own podAffinity keeps the group together. With one domain that does not contradict the
+/* The pod's podAffinity keeps the group together. With one domain this does not contradict the
  * constraint, but may keep the group on a node without the key. */
 static int judge_affinity(struct plan *p, uint32_t i) {
     struct str key = p->policy->spread[i].topology_key;
@@ -242,9 +242,9 @@ static int changes_own(const struct plan *p, struct str key, bool *ret) {
 }
 
 /* Would the key take too much from a hard constraint, for a policy with mode Require? Here it
- * yields to fewer constraints, or an author could evade by a constraint on a key that each node
- * has, or by tolerations. It yields if a constraint would lose domains to a key as fine as its own
- * or finer, or would keep fewer than its minDomains. */
+ * yields to fewer constraints: otherwise an author could evade it by a constraint on a key that
+ * each node has, or by tolerations. It yields if a constraint would lose domains to a key as fine
+ * as its own or finer, or would keep fewer than its minDomains. */
 static int takes_much(const struct plan *p, struct str from, int64_t min_domains, struct str key,
                       bool *ret) {
     struct domain_loss loss;
@@ -432,8 +432,8 @@ static bool has_own(const struct pod *pod, struct str topology_key) {
     return false;
 }
 
-/* True for any key: the other pods of the unit may be there first, and cannot follow. How many such
- * units fit into a domain is not known here. */
+/* Must the unit be in one domain of any key? Then its other pods, which may come first, cannot
+ * follow the pod. It is not known here how many such units fit into a domain. */
 static bool is_unit_together(const struct pod_question *q, const struct own_terms *terms) {
     const struct labels *annotations = &q->details.annotations;
     const struct unit_membership unit =

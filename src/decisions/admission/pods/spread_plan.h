@@ -1,12 +1,14 @@
 /*
  * Decides the fate of each of a policy's constraints, for one pod in this cluster. A hard
- * constraint that the pod's own terms contradict would leave pods pending that run without it: it
- * is softened or left out, with a warning. Nodes that the cluster lacks may yet come.
+ * constraint that the pod's own terms contradict would keep pods pending that could run without it.
+ * So it is softened or left out, with a warning. Nodes that the cluster lacks may still be added
+ * later.
  *
  * Several hard constraints may contradict each other. kube-scheduler needs a node with the keys of
- * all, and counts only on such nodes (upstream: podtopologyspread/filtering.go): with racks in two
- * of four zones only, the pod stays out of two. Constraints come in order of importance, the pod's
- * own before the policy's, so the later one yields. Places of running pods do not matter.
+ * all, and counts only on such nodes (upstream: podtopologyspread/filtering.go): if only two of
+ * four zones have racks, the pod cannot use the other two zones. Constraints come in order of
+ * importance, the pod's own before the policy's, so the later constraint yields. Places of running
+ * pods do not matter.
  *
  * pod_nodes.h and own_terms.h find the nodes that the pod may use. No fate follows from them while
  * the cache is not ready or knows no node, or if the pod may use no node at present.
@@ -25,7 +27,7 @@ enum spread_fate {
     SPREAD_FEWER_DOMAINS, /* the pod may go to fewer domains than minDomains, and others exist */
     SPREAD_GATED,         /* Kueue gates the pod: nodeSelectors may yet leave it fewer domains */
     /* softened: as a preference */
-    SPREAD_TERMS_IGNORED, /* it ignores terms, so domains count that the pod may not use */
+    SPREAD_TERMS_IGNORED, /* it ignores node terms, so it counts domains that the pod may not use */
     SPREAD_VOLUMES,       /* the pod's volumes are in fewer domains than its terms allow */
     SPREAD_UNIT_TOGETHER, /* the pod's unit must be in one domain of some key */
     SPREAD_OTHERS, /* required terms on other pods exclude domains that kube-scheduler counts */
@@ -44,12 +46,12 @@ enum spread_fate {
 /* The form in which a constraint becomes part of the pod. */
 enum spread_form { SPREAD_WHOLE, SPREAD_WITHOUT_MIN_DOMAINS, SPREAD_SOFT, SPREAD_NOT };
 
-/* The number of constraints with each fate; the caller's. */
+/* The number of constraints with each fate; the caller owns it. */
 struct spread_tally {
     struct str policy; /* the policy's name; borrowed from the set of policies */
     uint32_t fates[SPREAD_FATES];
-    const enum spread_fate *each; /* of the policy's constraints, in its order; the review's arena.
-                                     NULL: they were not judged one by one */
+    const enum spread_fate *each; /* of each of the policy's constraints, in its order; in the
+                                     review's arena. NULL: they were not judged one by one */
 };
 
 /* Returns the word for metrics and notes: "NoNodeHasKey"; "" for the first two. */
@@ -64,13 +66,13 @@ static inline bool spread_is_injected(enum spread_fate fate) {
     return spread_form(fate) != SPREAD_NOT;
 }
 
-/* A hard constraint's reach: the nodes that the pod's own terms allow, and how many of them it
- * excludes for good, because they lack its key. Zeroed: not hard, or not known. */
+/* A hard constraint's reach: `allowed` nodes by the pod's own terms. `lacking` of them lack the
+ * constraint's key, so it excludes them for good. Zeroed: not hard, or not known. */
 struct spread_reach {
     uint32_t lacking, allowed;
 };
 
-/* Returns one fate for each of the policy's constraints, and each one's reach (may be NULL), in the
- * question's arena. 0, -E2BIG (the review's steps are spent) or -ENOMEM. */
+/* Returns one fate for each of the policy's constraints, and the reach of each (ret_reach may be
+ * NULL), in the question's arena. Returns 0, -E2BIG (the review's steps are spent) or -ENOMEM. */
 int spread_plan(const struct pod_question *q, enum spread_fate **ret,
                 struct spread_reach **ret_reach) MUST_CHECK;

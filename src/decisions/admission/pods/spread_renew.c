@@ -14,7 +14,7 @@ static bool is_as_wanted(const struct spread_constraint *c, const struct policy_
            c->honor_taints == (wanted->node_taints != POLICY_IGNORE);
 }
 
-/* Finds the only constraint on that key, if it is as the policy wants it, or softer. */
+/* Finds the only constraint on the policy's key, if it is as the policy wants it, or softer. */
 static uint32_t find_alike(const struct pod *pod, const struct policy_spread *wanted) {
     uint32_t found = SPREAD_NO_PLACE, on_key = 0;
     for (uint32_t i = 0; i < pod->constraint_count; i++) {
@@ -40,7 +40,7 @@ static int is_dead(const struct label_selector *from, const struct pod *pod, str
 
 /* ---- what it would add now ---- */
 
-/* Returns the form in which one of the pod's constraints has the policy's. */
+/* Returns the form of the policy's constraint that one of the pod's constraints has. */
 static enum spread_form form_now(const struct spread_constraint *c,
                                  const struct policy_spread *wanted) {
     if (c->hard != wanted->hard)
@@ -50,7 +50,7 @@ static enum spread_form form_now(const struct spread_constraint *c,
                : SPREAD_WITHOUT_MIN_DOMAINS;
 }
 
-/* Finds the constraints that this webhook has added. *ret_count: how many. */
+/* Finds the constraints that this webhook has added. Sets *ret_count to their number. */
 static int find_ours(const struct pod_question *q, const enum spread_fate *fates,
                      uint32_t *ret_places, uint32_t *ret_count) {
     struct arena *arena = q->head.arena;

@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-/* k:{"topologyKey":"zone","whenUnsatisfiable":"DoNotSchedule"} */
+/* Notes the key in k:{"topologyKey":"zone","whenUnsatisfiable":"DoNotSchedule"}. */
 static void note_item(struct spread_written *w, struct str key) {
     static const struct json_field field[] = {JSON_TEXT_ALONE("topologyKey")};
     struct json_reader r;

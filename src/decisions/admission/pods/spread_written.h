@@ -11,7 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The topologyKeys of the constraints in managedFields: those of some request, not of a webhook. */
+/* The topologyKeys of the constraints in managedFields: a request has written these, and no
+ * webhook. */
 struct spread_written {
     struct arena *arena;
     struct str *keys;
@@ -20,7 +21,7 @@ struct spread_written {
     bool strange; /* managedFields has parts that are not understood */
 };
 
-/* Reads a pod's JSON. 0, -E2BIG (no steps left) or -ENOMEM. */
+/* Reads a pod's JSON. Returns 0, -E2BIG (no steps left) or -ENOMEM. */
 int spread_written_read(struct str object, struct arena *arena,
                         struct spread_written *ret) MUST_CHECK;
 /* Returns true also if managedFields are unknown. */

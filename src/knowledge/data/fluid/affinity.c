@@ -312,7 +312,8 @@ static int merge_each(struct fluid_edit *e, const struct fluid_term *terms, uint
     return 0;
 }
 
-/* Requires the product of the terms that are not empty; if one side has none, the other side. */
+/* Requires the product of the terms that are not empty; if one side has no such term, only the
+ * other side. */
 static int merge_head(struct fluid_edit *e, const struct fluid_conjunct *injected) {
     static const struct fluid_term nothing;
     struct fluid_term *user = arena_array(e->arena, e->edits.term_count, sizeof *user);

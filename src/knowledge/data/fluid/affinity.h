@@ -7,7 +7,7 @@
  *     [[{a In 1}], [{zone In z1}, {zone In z2}]]        a=1 and (zone=z1 or zone=z2)
  *
  * The mode decides how they are merged with the pod's own terms: FLUID_CORRECT multiplies them with
- * every term of the pod; the other modes do as Fluid, which makes one list of all alternatives.
+ * every term of the pod; the other modes make one list of all alternatives, like Fluid.
  *
  * All memory is in the arena; strings and values are borrowed for its life.
  */
@@ -32,14 +32,14 @@ struct fluid_conjuncts {
     uint32_t count, cap;
 };
 
-/* Returns "key operator [value]"; without a value if it is NULL. */
+/* Returns "key operator [value]", without a value if `value` is NULL. */
 struct label_expression affinity_requirement(const char *key, const char *op,
                                              const struct str *value);
 /* "true": the value of the labels of datasets. */
 extern const struct str affinity_true;
 
-/* Add a requirement (once), an alternative, a conjunct, and a conjunct of one requirement. 0 or
- * -ENOMEM. */
+/* These add a requirement (once), an alternative, a conjunct, and a conjunct of one requirement.
+ * Returns 0 or -ENOMEM. */
 int affinity_alternative_add(struct fluid_alternative *alternative,
                              const struct label_expression *requirement,
                              struct arena *arena) MUST_CHECK;
@@ -52,14 +52,14 @@ int affinity_conjuncts_of(struct fluid_conjuncts *conjuncts,
                           const struct label_expression *requirement,
                           struct arena *arena) MUST_CHECK;
 
-/* Begins with the pod's own required terms. 0 or -ENOMEM. */
+/* Begins with the pod's own required terms. Returns 0 or -ENOMEM. */
 int affinity_begin(struct fluid_edit *e) MUST_CHECK;
 
 /*
  * Requires `conjuncts` of the pod. Does nothing without any, or without any alternatives.
  * FLUID_CORRECT does not change a term that implies a conjunct already, or that has no requirement
- * and so matches no node. It leaves a required part without terms for the API server to refuse.
- * 0, -E2BIG (more than AFFINITY_TERMS_MAX terms, or fluid_too_much()) or -ENOMEM.
+ * and so matches no node. It does not change a required part without terms, which the API server
+ * refuses. Returns 0, -E2BIG (more than AFFINITY_TERMS_MAX terms, or fluid_too_much()) or -ENOMEM.
  */
 int affinity_require(struct fluid_edit *e, const struct fluid_conjuncts *conjuncts,
                      enum fluid_compat compat, struct err *err) MUST_CHECK;

@@ -23,13 +23,14 @@ const char *doc_string(const cJSON *parent, const char *name);
  * have any type but null. NULL: missing. */
 cJSON *doc_at(const cJSON *root, const char *path);
 
-/* Get the object or array with this name; add an empty one if it is absent or null. 0, -EINVAL (the
- * member has another type) or -ENOMEM. */
+/* Get the object or array with this name; add an empty one if it is absent or null. Returns 0,
+ * -EINVAL (the member has another type) or -ENOMEM. */
 int doc_need_object(cJSON *parent, const char *name, cJSON **ret, struct err *err) MUST_CHECK;
 int doc_need_array(cJSON *parent, const char *name, cJSON **ret, struct err *err) MUST_CHECK;
 
-/* Add `item` to an object (replacing an old one) or at the end of an array. The parent owns it;
- * a failure frees it. An `item` that is NULL (out of memory) is a failure, too. 0 or -ENOMEM. */
+/* Add `item` to an object (replacing an old one) or at the end of an array. The parent owns it; a
+ * failure frees it. An `item` that is NULL (out of memory) is a failure, too. Returns 0 or -ENOMEM.
+ */
 int doc_set(cJSON *parent, const char *name, cJSON *item) MUST_CHECK;
 int doc_push(cJSON *array, cJSON *item) MUST_CHECK;
 

@@ -39,7 +39,7 @@ static bool add_worker(void *ctx, const cJSON *pod) {
     return true;
 }
 
-/* By node; on a node the workers that stay come first. */
+/* Orders by node; on a node the workers that stay come first. */
 static int by_node(const void *a, const void *b) {
     const struct worker *x = a, *y = b;
     int order = strcmp(x->node, y->node);

@@ -3,7 +3,7 @@
  * deleted, or if its number in its StatefulSet is not below the runtime's replicas: a StatefulSet
  * deletes the pods with the highest numbers, and Fluid delays this while a pod on the node uses the
  * FUSE client (upstream: pkg/ctrl, RuntimeScaleInFailed). A node is being left if a worker of the
- * dataset there leaves and none stays.
+ * dataset leaves it and no other worker of the dataset stays there.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 /*
  * Returns the nodes, sorted by name, each with the first worker that leaves it. Reads at most
  * *budget workers, subtracts their number from it, and ignores the others. Everything is in the
- * arena, and the store is not needed afterwards. 0 or -ENOMEM.
+ * arena, and the store is not needed afterwards. Returns 0 or -ENOMEM.
  */
 int fluid_find_leaving(const struct fluid_store *store, const struct fluid_identity *dataset,
                        uint32_t *budget, struct arena *arena, const struct leaving_node **ret,

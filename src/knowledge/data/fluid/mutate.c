@@ -46,7 +46,7 @@ static const char *opt_out(const struct fluid_options *o, const struct labels *l
     return NULL;
 }
 
-/* A namespace in the pod must be that of the request; without one it is the request's. */
+/* Checks the namespace: if the pod names one, it must be that of the request. */
 static int check_namespace(const struct fluid_question *q, struct err *err) {
     struct str own = q->details->namespace;
     if (!str_empty(own) && !str_eq(own, q->namespace))

@@ -1,9 +1,9 @@
 /*
  * Edits one pod for its data: selects the chain of plugins, finds the datasets and runs the chain.
- * A webhook and `simulate` need nothing else of this folder.
+ * A webhook and `simulate` need only this file of the folder.
  *
- * Thread-safe while the store does not change: its owner holds it meanwhile. Time grows only with
- * the pod and its datasets.
+ * Thread-safe while the store does not change: its owner must hold it. The time depends only on the
+ * pod and its datasets.
  */
 #pragma once
 
@@ -62,9 +62,9 @@ struct fluid_outcome {
  * pod always opts out.
  *
  * Another pod may have a policy that asks for locality. It gets the FUSE client's selector, the
- * policy's tiers and ScaleInExclusion, and missing data about its datasets is no failure unless the
- * policy requires locality. For Fluid's pods the policy's tiers replace the profile's. Here the
- * rules of FLUID_CORRECT hold in every mode.
+ * policy's tiers and ScaleInExclusion. Missing data about its datasets is no failure, unless the
+ * policy requires locality. For Fluid's pods the policy's tiers replace the profile's. For locality
+ * from a policy the rules of FLUID_CORRECT hold in every mode.
  *
  * FLUID_CORRECT never denies a pod (FLUID_FAILED instead), and looks up datasets only for Fluid's
  * pods and pods with such a policy. It does not run plugins that place a pod for placed pods.

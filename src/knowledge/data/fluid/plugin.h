@@ -36,7 +36,7 @@
 
 enum fluid_compat { FLUID_CORRECT, FLUID_HEAD, FLUID_LEGACY };
 
-/* The locality of a TopologyPolicy. All of it is borrowed. */
+/* The locality of a TopologyPolicy. All pointers are borrowed. */
 struct fluid_locality {
     const struct fluid_tier *tiers; /* the nearest first; names are keys of node labels */
     uint32_t tier_count;            /* 0: only the host is a tier */
@@ -46,8 +46,8 @@ struct fluid_locality {
                                  none; 0: no preference */
     bool requires_others_off; /* pods without a dataset, except Fluid's, must use such nodes */
     /* Gets the values of `key` on the nodes with label `label`: "true", in a stable order; no value
-     * if no node has the label, or too many do. They live as long as the arena of the edit. 0 or
-     * -ENOMEM. */
+     * if no node has the label, or too many do. They live as long as the arena of the edit. Returns
+     * 0 or -ENOMEM. */
     int (*places)(const void *ctx, const char *label, const char *key, const struct str **ret,
                   uint32_t *ret_count);
     const void *ctx;
@@ -75,8 +75,8 @@ struct fluid_edit {
 struct fluid_plugin {
     const char *name;
     bool places; /* edits node affinity, which has no effect on a pod that has its node already */
-    /* Edits `e`. `ret_stop` is false; a plugin sets it to end the chain. 0, -E2BIG (too many terms,
-     * or too much work) or -ENOMEM. */
+    /* Edits `e`. `ret_stop` is false; a plugin sets it to end the chain. Returns 0, -E2BIG (too
+     * many terms, or too much work) or -ENOMEM. */
     int (*mutate)(struct fluid_edit *e, bool *ret_stop, struct err *err);
 };
 

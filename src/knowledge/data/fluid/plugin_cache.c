@@ -197,7 +197,7 @@ static int copy_alternative(const struct fluid_alternative *from, struct arena *
     return 0;
 }
 
-/* Makes an alternative of `base` and the required tiers of each place. If one of them is only
+/* Makes an alternative of `base` and the required tiers of each place. If one alternative is only
  * `base`, the others have no effect and are dropped. */
 static int tier_alternatives(struct fluid_edit *e, const struct fluid_tiers *tiers,
                              const struct target *t, const struct fluid_alternative *base,

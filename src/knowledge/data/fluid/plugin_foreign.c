@@ -1,7 +1,7 @@
 /*
  * FilePrefetcher and FuseSidecar: known by name, so that Fluid's profiles can be used, but not
  * implemented here. They add containers (a prefetcher, a FUSE client for nodes without CSI), which
- * has nothing to do with the pod's node. If one of them would have work to do, a note asks for
+ * does not change the pod's possible nodes. If one of them would have work to do, a note asks for
  * Fluid's own webhook. Without the FUSE client the rest of a chain has no effect, so FuseSidecar
  * ends it.
  */

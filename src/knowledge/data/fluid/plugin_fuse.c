@@ -2,9 +2,9 @@
  * RequireNodeWithFuse: a pod runs only on nodes where the FUSE clients of its datasets can run.
  *
  * Upstream requires the FUSE node selector of every dataset's runtime, because the client starts
- * with the pod. In the original design it was called RequireNodesWithFuse, and requires that the
- * client has run on the node: label fluid.io/f-. With an option, upstream's name has the meaning
- * of the design, too.
+ * with the pod. The original design called the plugin RequireNodesWithFuse; that one requires that
+ * the client has run on the node: label fluid.io/f-. With an option, upstream's name has the
+ * meaning of the design, too.
  *
  * A selector is one conjunct with one alternative. Upstream's merge ORs the selectors of different
  * datasets; in FLUID_CORRECT the pod needs them all.

@@ -112,8 +112,8 @@ static int add_dataset(struct fluid_edit *e, const struct fluid_tiers *tiers,
 
 /* ---- the plugin ---- */
 
-/* Is it one of Fluid's pods, which all have labels of Fluid? A cache worker mounts no dataset, but
- * must run on the nodes with the label. */
+/* Is the pod one of Fluid's own, which all have labels of Fluid? A cache worker mounts no dataset,
+ * but must run on the nodes with the label. */
 static bool is_fluids(const struct fluid_edit *e) {
     const struct labels *labels = &e->pod->meta.labels;
     for (uint32_t i = 0; i < labels->count; i++)

@@ -1,13 +1,13 @@
 /*
  * ScaleInExclusion: keeps new pods off nodes where a cache worker of one of their datasets is being
  * removed, since they would keep the FUSE client there busy. Meanwhile the node has the label
- * data.fluid.io/storage-scalein-<namespace>-<dataset>: "true". Fluid does not set it;
- * controllers/leaving_nodes.c does, with data.labelLeavingNodes. The condition allows nodes without
- * the label, so it does no harm at other times. If a pod mounts a reference, the label is that of
- * the physical dataset.
+ * data.fluid.io/storage-scalein-<namespace>-<dataset>: "true". Fluid does not set this label;
+ * controllers/leaving_nodes.c sets it, with data.labelLeavingNodes. The condition allows nodes
+ * without the label, so it does no harm at other times. If a pod mounts a reference, the label is
+ * that of the physical dataset.
  *
- * It comes from the original design; upstream has never had it. It is AND-ed into every required
- * term in every mode.
+ * The plugin comes from the original design; upstream has never had it. The condition is AND-ed
+ * into every required term in every mode.
  */
 #include "data/fluid/affinity.h"
 #include "model/fluid.h"

@@ -1,6 +1,7 @@
 /*
  * Fluid's plugin profile: the plugins to run, their order and arguments. The format is that of
- * Fluid's ConfigMap webhook-plugins, key pluginsProfile, so that users of Fluid can use their own:
+ * Fluid's ConfigMap webhook-plugins, key pluginsProfile, so that users of Fluid can use their
+ * profiles:
  *
  *     plugins:
  *       serverful:
@@ -60,6 +61,6 @@ struct fluid_profile {
 int fluid_profile_parse(struct str yaml, struct arena *arena, struct fluid_profile *ret,
                         struct err *err) MUST_CHECK;
 
-/* Returns the profile of Fluid's chart (1.1) in *ret. 0 or -ENOMEM. */
+/* Returns the profile of Fluid's chart (1.1) in *ret. Returns 0 or -ENOMEM. */
 int fluid_profile_default(struct arena *arena, struct fluid_profile *ret,
                           struct err *err) MUST_CHECK;

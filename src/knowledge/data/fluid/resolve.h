@@ -6,8 +6,8 @@
  * - Only spec.volumes[*].persistentVolumeClaim counts, mounted by a container or not; generic
  *   ephemeral volumes do not.
  * - A claim is a dataset's if it has a label whose key begins with "fluid.io/s-" (with any value),
- *   or the label fluid.io/managed-by or (deprecated) fluid.io/wrapped-by. The value of the latter
- *   two is the dataset's name; without them the claim's name is.
+ *   or the label fluid.io/managed-by or (deprecated) fluid.io/wrapped-by. The value of either
+ *   of the last two is the dataset's name; without both, the claim's name is.
  * - The dataset must be bound: any phase but "" and "NotBound". Pod annotation
  *   FLUID_SKIP_PRECHECK: "true" skips this.
  * - The runtime has the dataset's namespace and name, and the kind of status.runtimes[0].type.
@@ -21,7 +21,7 @@
 #include "base/arena.h"
 #include "data/fluid/store.h"
 
-/* The parts of a dataset that its labels are named after. */
+/* The parts of a dataset from which the keys of its labels are made. */
 struct fluid_identity {
     const char *namespace, *name, *uid; /* uid "" when unknown */
 };
@@ -42,8 +42,9 @@ struct fluid_datasets {
     size_t count;
 };
 
-/* Objects that the store does not have. The owner can read them from the API server, put them there
- * and try again; each try finds the next of a chain of claim, dataset and runtime. */
+/* Objects that the store does not have. The store's owner can read them from the API server, put
+ * them into the store and try again; each try finds the next object of the chain claim, dataset,
+ * runtime. */
 struct fluid_missing {
     struct fluid_key keys[16]; /* the first ones; strings belong to the store or the arena */
     size_t count;

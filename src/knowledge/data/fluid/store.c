@@ -250,7 +250,7 @@ static void record_done(struct fluid_store *s, const struct record *r) {
     free(r->names);
 }
 
-/* Is it a claim without labels of Fluid? Only its existence matters. */
+/* Is the object a claim without labels of Fluid? Then only its existence matters. */
 static bool is_plain(const cJSON *object, enum fluid_kind kind) {
     const cJSON *label;
     if (kind != FLUID_CLAIM)

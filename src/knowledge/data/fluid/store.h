@@ -7,8 +7,8 @@
  * sources and no locks: its owner guards it, and the result of fluid_store_get() is borrowed until
  * the next put, remove or end of a listing.
  *
- * Most objects are claims, and few claims belong to a dataset. For the others the store only keeps
- * that they exist; they share one empty document.
+ * Most objects are claims, and few claims belong to a dataset. The store keeps only the names of
+ * the other claims; these share one empty document.
  */
 #pragma once
 
@@ -92,10 +92,11 @@ void fluid_store_set_behind(struct fluid_store *s, const struct fluid_store *beh
 const cJSON *fluid_store_get(const struct fluid_store *s, struct fluid_key key);
 /* Called with documents until it returns false. It must not change the store. */
 typedef bool fluid_visit_fn(void *ctx, const cJSON *doc);
-/* Visits the pods that keep bytes of a dataset, the value of their label. Time: their number. */
+/* Visits the pods that keep bytes of `dataset`, which is the value of their label. Takes time only
+ * for these pods. */
 void fluid_store_each_worker(const struct fluid_store *s, const char *namespace,
                              const char *dataset, fluid_visit_fn *visit, void *ctx);
-/* Visits all objects of a kind, without those of a store behind this one. */
+/* Visits all objects of a kind, but not those of a store behind this one. */
 void fluid_store_each(const struct fluid_store *s, enum fluid_kind kind, fluid_visit_fn *visit,
                       void *ctx);
 /* Returns the number of objects. */

@@ -1,10 +1,10 @@
 /*
  * Compares requirements and terms of node affinity by their meaning: values are a set, and so are
- * the requirements of a term. Each requirement is hashed once, then compared by its hash. Users
- * write them, as many as an object holds, so work on them counts as steps.
+ * the requirements of a term. Each requirement is hashed once, then compared by its hash. Users may
+ * write as many as an object holds, so work on them counts as steps.
  *
- * Thread-safe except for the set. When the budget is spent the results are not valid; the caller
- * must check it.
+ * Thread-safe except for the set. If the budget of steps is spent, the results are not valid; the
+ * caller must check the budget.
  */
 #pragma once
 
@@ -22,10 +22,11 @@ struct requirement_hashes {
     uint32_t count;
 };
 
-/* Hashes a requirement on a label of nodes or on a field, which are never equal. 0 or -ENOMEM. */
+/* Hashes a requirement on a label of nodes or on a field, which are never equal. Returns 0 or
+ * -ENOMEM. */
 int terms_hash_requirement(const struct label_expression *requirement, bool is_field,
                            struct steps *steps, struct hash128 *ret) MUST_CHECK;
-/* Hashes all requirements of a term, in the arena. 0 or -ENOMEM. */
+/* Hashes all requirements of a term, in the arena. Returns 0 or -ENOMEM. */
 int terms_hash(const struct written_term *term, struct steps *steps, struct arena *arena,
                struct requirement_hashes *ret) MUST_CHECK;
 bool terms_have(const struct requirement_hashes *term, struct hash128 wanted, struct steps *steps);
@@ -37,7 +38,7 @@ struct term_set {
 };
 
 /* Adds a term, whose requirements have no order and may repeat; *ret_added is false if the set has
- * an equal one. 0 or -ENOMEM. Time grows with the term. */
+ * an equal one. Returns 0 or -ENOMEM. Time grows with the term. */
 int term_set_add(struct term_set *set, const struct requirement_hashes *term, struct steps *steps,
                  bool *ret_added) MUST_CHECK;
 void term_set_done(struct term_set *set);
