@@ -15,9 +15,9 @@
 struct kind_feed {
     struct informer *informer;
     uint32_t kind;
-    struct feed feed;   /* not started: not watched (yet) */
-    bool syncing;       /* a listing is under way, or will go on; its client's thread */
-    uint64_t kept;      /* bytes of all kinds when it began or ended; same thread */
+    struct feed feed;   /* if not started: the kind is not watched (yet) */
+    bool syncing;       /* a listing is under way, or will go on; for the client's thread */
+    uint64_t kept;      /* bytes of all kinds when the listing began or ended; same thread */
     uint64_t unchecked; /* bytes of objects since kept_bytes() was called; same thread */
     struct metric metric;
     char labels[64];
@@ -26,12 +26,12 @@ struct kind_feed {
 struct informer {
     const struct informer_store *store;
     struct rwlock lock;
-    void *now; /* guarded by the lock; owned if the store opens contents */
+    void *now; /* the contents, guarded by the lock; owned if the store opens them */
     _Atomic uint64_t changes;
     void *next; /* owned: contents for files that are being read, or NULL */
     struct file_follower follower;
-    struct arena arena; /* of the object that the watch brings; the client's thread uses it */
-    uint64_t most_kept; /* bytes, since memory was given back; same thread */
+    struct arena arena; /* for the object of a watch event; the client's thread uses it */
+    uint64_t most_kept; /* the most bytes since memory was given back; same thread */
     struct mutex mutex; /* guards the start of feeds, and `stopped` */
     bool stopped;
     struct mutex waiting; /* for informer_wait() */
@@ -257,8 +257,8 @@ static void set_syncing(struct kind_feed *f, bool syncing) {
     f->unchecked = 0;
 }
 
-/* Returns -ENOSPC if the listing, or the watch after it, has added too many bytes: it fails. Checks
- * only now and then. */
+/* Returns -ENOSPC if the listing, or the watch after it, has added too many bytes: then it fails.
+ * Checks only after every 64 KiB. */
 static int weigh(struct kind_feed *f, struct str object, struct err *err) {
     enum { CHECK_BYTES = 64 << 10 };
     f->unchecked += object.n;
@@ -364,8 +364,8 @@ static int watch_apply(void *ctx, struct str json, struct err *err) {
     return r;
 }
 
-/* Has enough been removed to give memory back? malloc() would keep it, because it is between blocks
- * that stay. */
+/* Was enough removed to give memory back to the kernel? malloc() alone would keep it, because it is
+ * between blocks in use. */
 static bool has_shrunk(struct informer *i) {
     enum { AT_LEAST = 1 << 20, PART = 16 };
     const uint64_t kept = kept_bytes(i);
@@ -392,7 +392,7 @@ static int watch_remove(void *ctx, struct str json, struct err *err) {
     }
     arena_reset(&i->arena);
     if (shrunk)
-        (void)malloc_trim(0); /* there may be nothing to give */
+        (void)malloc_trim(0); /* there may be no memory to give back */
     return r;
 }
 
@@ -470,7 +470,7 @@ bool informer_complete(struct informer *i) {
 }
 
 bool informer_wait(struct informer *i, int64_t timeout_ms) {
-    enum { LOOK_MS = 50 }; /* failed requests wake nobody */
+    enum { LOOK_MS = 50 }; /* a failed request does not wake the waiting thread */
     struct clock *clock = clock_real();
     int64_t until_ms = clock->now_ms(clock) + timeout_ms;
     mutex_lock(&i->waiting);

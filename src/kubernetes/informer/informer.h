@@ -1,7 +1,7 @@
 /*
- * Fills a store with the objects of some kinds, which an API server lists and watches, or which
- * state files have. Like client-go's informers, but a store keeps only the parts of an object that
- * it needs.
+ * Fills a store with the objects of some kinds, from an API server (list and watch) or from state
+ * files. It is like client-go's informers, but a store keeps only the parts of an object that it
+ * needs.
  *
  * A store is a table: the row of a kind has functions that decode, apply and remove its objects.
  * The informer does the rest: lists and watches, files and their exchange, the lock, the memory of
@@ -19,8 +19,9 @@
  * Files fill new contents, which replace the old ones if all files are good. A watch changes the
  * contents object by object.
  *
- * Threads: informer_read() to informer_write_done(), and functions marked so, from any thread; a
- * watch calls the store on its client's thread; everything else belongs to one thread.
+ * Threads: any thread may call informer_read() to informer_write_done(), and functions whose
+ * comment says "any thread". A watch calls the store on its client's thread. One thread calls the
+ * rest.
  */
 #pragma once
 
@@ -34,35 +35,36 @@
 
 struct informer;
 
-/* One object, for the length of a call. */
+/* One object. It is valid only during the call. */
 struct informer_object {
-    uint32_t kind;           /* its row in the store's table */
-    struct object_meta meta; /* from the decoder, as far as it read: names the object in errors. For
+    uint32_t kind;           /* the row of its kind in the store's table */
+    struct object_meta meta; /* the parts that the decoder read; errors name the object by them. For
                                 a deleted object: name, namespace and uid */
     struct str json;         /* the whole object; "": it was deleted */
     struct arena *arena;
-    bool is_stored; /* from an API server, which may have accepted what a file may not have */
+    bool is_stored; /* from an API server, which may have stored values that are refused in a
+                       file */
     void *decoded;  /* from the decoder, in the arena */
 };
 
 struct informer_kind {
-    enum kind_row row; /* of the watched kinds */
+    enum kind_row row; /* in the table of watched kinds */
     /* Reads the next object in `r`, outside of the lock. Errors stay in the reader; the informer
      * checks that an object has a name. NULL: apply takes the JSON. */
     void (*decode)(struct json_reader *r, struct informer_object *ret);
-    /* Returns 0, or -errno. After -ENOMEM the object is missing, or as it was before; a listing
-     * follows. After any other error it is not kept. */
+    /* Returns 0 or -errno. After -ENOMEM the contents lack the object, or have its old state, and a
+     * listing follows. After any other error they do not keep the object. */
     int (*apply)(void *contents, const struct informer_object *object, struct err *err);
-    /* An unknown object is no error. */
+    /* Removes an object. Returns 0 also for an unknown object. */
     int (*remove)(void *contents, const struct informer_object *gone, struct err *err);
     uint32_t (*count)(const void *contents); /* for the store's metric; NULL: not counted */
 };
 
 enum informer_listing {
     LISTING_BEGINS,
-    LISTING_ENDS,  /* objects that were not applied in between are gone */
-    LISTING_FAILS, /* it does not end: forget objects that were first applied since the last end, by
-                      this listing or by failed ones before it */
+    LISTING_ENDS,  /* objects not applied since LISTING_BEGINS are gone */
+    LISTING_FAILS, /* the listing was given up: forget objects that were applied for the first time
+                      since the last LISTING_ENDS */
 };
 
 struct informer_store {
@@ -79,38 +81,40 @@ struct informer_store {
     struct pool *(*records)(void *contents, uint32_t kind);
     /* Forgets a record, because a listing shows that its object is gone. */
     pool_drop_fn *drop;
-    /* [kind_count]: records(contents, also[kind]) belong to the same objects, too, and drop()
-     * forgets them; 0: none. NULL: none for all kinds. */
+    /* [kind_count]: a second pool of each kind is records(contents, also[kind]). It has records of
+     * the same objects, and drop() forgets them too; 0: no second pool. NULL: no kind has one. */
     const uint32_t *also;
-    /* Called at each stage of a listing; the end has already dropped gone objects. NULL: not
-     * needed. */
+    /* Called at each stage of a listing. At LISTING_ENDS, drop() has already been called for all
+     * objects that are gone. NULL: not needed. */
     void (*listed)(void *contents, uint32_t kind, enum informer_listing how);
-    /* Called around the informer's work on records, if the store `locks`; listed() comes later. */
+    /* A store that `locks` needs these two: the informer calls them before and after its work on
+     * records(). It calls listed() after unlock(). */
     void (*lock)(void *contents);
     void (*unlock)(void *contents);
     /* Returns the bytes of all objects, quickly. A listing that adds more than LIMIT_LISTED_BYTES
      * fails; so does a watch that adds as much after it. NULL: the store has its own limit. */
     uint64_t (*kept_bytes)(const void *contents);
-    bool required; /* it is an error if an API server does not know a kind, even an optional one:
-                      the kept objects stay */
+    bool required; /* if an API server does not know a kind, even an optional kind, this is an
+                      error, and the kept objects stay */
     bool locks; /* the functions above lock the contents: the informer holds no lock around them */
-    /* A gauge for each counted kind, which the label `resource` names; NULL: none. */
+    /* Name and help of a gauge for each counted kind, with the kind as label `resource`; NULL: no
+     * metric. */
     const char *metric, *metric_help;
 };
 
-/* `contents` are borrowed; NULL: the store opens them. Returns 0 or -errno. */
+/* `contents` are borrowed; NULL: the store's open() makes them. Returns 0 or -errno. */
 int informer_new(const struct informer_store *store, void *contents, struct informer **ret,
                  struct err *err) MUST_CHECK;
-/* Stops it, too. NULL is fine. */
+/* Stops the informer, too. NULL is fine. */
 void informer_free(struct informer *i);
 
 /* ---- from files ---- */
 
-/* Takes its objects from the files of a file_source, which replace all others. Registers the
- * metric. Borrowed until informer_free(). */
+/* Returns the follower to give to a file_source: objects of its files replace all others. Registers
+ * the metric. The follower is borrowed until informer_free(). */
 struct file_follower *informer_follower(struct informer *i);
-/* Reads files, or files of folders, itself. Returns 0, or -errno, which changes nothing; the
- * sentence names the file and the place in it. */
+/* Reads files, or the files in folders, once. Returns 0, or -errno and changes nothing; the error
+ * names the file and the place in it. */
 int informer_load(struct informer *i, const char *const *paths, size_t count,
                   struct err *err) MUST_CHECK;
 
@@ -133,10 +137,10 @@ int informer_watch_kind(struct informer *i, uint32_t kind, struct err *err) MUST
  * calls a function of the store any more. Any thread but the client's. NULL is fine. */
 void informer_stop(struct informer *i);
 
-/* These from any thread until informer_stop(); kinds that are not watched count as ready. */
+/* Any thread may call these until informer_stop(). Kinds that are not watched count as ready. */
 
-/* Has each kind been listed once, or found not to be installed, or at least been tried? Waiting
- * longer would not help then. */
+/* Is each kind listed once, or not installed, or has a listing of it failed? Then waiting longer
+ * does not help. */
 bool informer_listed(struct informer *i);
 /* The same, but a listing must have ended. */
 bool informer_synced(struct informer *i);
@@ -145,11 +149,11 @@ bool informer_kinds_synced(struct informer *i, uint64_t kinds);
 /* As informer_synced(), and no kind that was listed once is missing now, for example because a
  * proxy has lost its API server: it is safe to act on the contents. */
 bool informer_complete(struct informer *i);
-/* Waits until they are listed. Returns false if a listing has not ended within `timeout_ms`. Not
- * from the client's thread. */
+/* Waits until informer_listed(), for `timeout_ms` at most, and returns informer_synced(). Not on
+ * the client's thread. */
 bool informer_wait(struct informer *i, int64_t timeout_ms);
-/* Returns when the API server last showed a sign of life for a kind, in its clock's time. False:
- * never, or it is not watched. */
+/* Sets *ret_ms to the time of the API server's last sign of life for a kind, by the clock of the
+ * watch. Returns false if there was no sign yet, or the kind is not watched. */
 bool informer_heard(struct informer *i, uint32_t kind, int64_t *ret_ms);
 /* Returns the age of the oldest last sign of life of all watched kinds; INT64_MAX: a kind has none
  * yet; 0: no kind is watched. */
@@ -158,18 +162,19 @@ int64_t informer_age_ms(struct informer *i);
 int64_t informer_kinds_age_ms(struct informer *i, uint64_t kinds);
 
 /* Reports the stage of a listing to a store, for the informer and for other feeders of contents.
- * The caller has the contents for writing. */
+ * The caller holds the lock of the contents for writing. */
 void informer_list(const struct informer_store *store, void *contents, uint32_t kind,
                    enum informer_listing how);
 
 /* ---- reading ---- */
 
 /* Returns the contents, which do not change until the same thread calls informer_read_done(). Not
- * for stores that lock themselves. Only once in a thread, because writers go first. */
+ * for stores that lock themselves. A thread that is reading must not call it again: a waiting
+ * writer goes first, so the second call would wait for ever. */
 void *informer_read(struct informer *i);
 void informer_read_done(struct informer *i);
-/* The same for writing what was made from objects, such as an index that is built on first use. The
- * contents may have been exchanged since they were read. */
+/* The same for writing data made from objects, such as an index that is built on first use. Since
+ * an earlier informer_read_done(), other contents may have replaced those that were read. */
 void *informer_write(struct informer *i);
 void informer_write_done(struct informer *i);
 /* Returns the number of changes; any thread. NULL is fine. */

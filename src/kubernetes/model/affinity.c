@@ -24,7 +24,7 @@ static int field_compile(const struct label_expression *from, struct arena *aren
     return 0;
 }
 
-/* A part that does not parse makes the whole term invalid, as upstream does. */
+/* Compiles expressions. If one does not parse, the whole term is invalid, as upstream. */
 static const struct requirement *compile_all(const struct label_expression *from, uint32_t count,
                                              bool fields, struct arena *arena,
                                              struct node_selector_term *term) {
@@ -80,8 +80,7 @@ void node_selector_decode(struct json_reader *r, struct node_affinity *affinity)
     }
 }
 
-/* Steps into member `name` of the object that comes next, skipping the others; `inside` reads its
- * value. */
+/* Reads only member `name` of the next object, with `inside`, and skips the other members. */
 static void only_member(struct json_reader *r, struct str name,
                         void (*inside)(struct json_reader *, struct node_affinity *),
                         struct node_affinity *affinity) {
@@ -147,7 +146,7 @@ static bool term_matches(const struct node_selector_term *term, struct str node_
             return false;
     }
     for (uint32_t i = 0; i < term->field_count; i++) {
-        /* a field that nodes do not have reads as the empty string */
+        /* a field that nodes do not have counts as the empty string */
         bool is_name = str_eq(term->fields[i].key, STR("metadata.name"));
         struct str value = is_name ? node_name : (struct str){0};
         if (!requirement_matches(&term->fields[i], &value))
@@ -172,11 +171,12 @@ bool node_affinity_matches(const struct node_affinity *affinity, struct str node
     return false;
 }
 
-/* The name that a node must have for this term, or NULL: any may do. */
+/* Returns the name that a node must have for this term; NULL: any name. */
 static const struct str *named_node(const struct node_selector_term *term) {
     for (uint32_t i = 0; i < term->field_count; i++)
         if (str_eq(term->fields[i].key, STR("metadata.name")) && term->fields[i].op == SELECTOR_IN)
-            return &term->fields[i].values[0]; /* has just one, or the term would be invalid */
+            return &term->fields[i].values[0]; /* it has exactly one value, otherwise the term would
+                                                  be invalid */
     return NULL;
 }
 
@@ -195,7 +195,8 @@ bool node_affinity_names_node(const struct node_affinity *affinity) {
 
 /* ---- comparing ---- */
 
-/* A comparison costs a step for each value it may look at. */
+/* Are the requirements equal? Takes a step, and one more for each four values that it may compare.
+ */
 static bool same(const struct requirement *a, const struct requirement *b, struct steps *steps) {
     uint32_t values = a->value_count < b->value_count ? a->value_count : b->value_count;
     return steps_take(steps, 1 + values / 4) && requirement_eq(a, b);
@@ -203,7 +204,7 @@ static bool same(const struct requirement *a, const struct requirement *b, struc
 
 static bool has_all(const struct requirement *items, uint32_t count,
                     const struct requirement *wanted, uint32_t wanted_count, struct steps *steps) {
-    uint32_t at = 0; /* where the next one is looked for first */
+    uint32_t at = 0; /* where the search for the next requirement begins */
     for (uint32_t w = 0; w < wanted_count; w++) {
         uint32_t tried = 0;
         while (tried < count && !steps_spent(steps) &&
@@ -226,7 +227,7 @@ static bool term_implies(const struct node_selector_term *now,
 
 bool node_affinity_implies(const struct node_affinity *now, const struct node_affinity *before,
                            struct steps *steps) {
-    uint32_t at = 0; /* of the terms before, the one that is looked at first */
+    uint32_t at = 0; /* the term of `before` at which the search begins */
     if (!before->required || !now->required)
         return !before->required;
     for (uint32_t i = 0; i < now->term_count; i++) {
@@ -251,8 +252,8 @@ bool node_affinity_invalid(const struct node_affinity *affinity) {
     return false;
 }
 
-/* Has it a preference that counts and does not parse? Then kube-scheduler cannot score. upstream:
- * component-helpers NewPreferredSchedulingTerms() */
+/* Does a preference with a weight other than 0 not parse? Then kube-scheduler cannot score.
+ * upstream: component-helpers NewPreferredSchedulingTerms() */
 static bool preference_is_invalid(const struct node_affinity *affinity) {
     for (uint32_t i = 0; i < affinity->preferred_count; i++)
         if (affinity->preferred[i].weight != 0 && affinity->preferred[i].term.invalid)
@@ -346,7 +347,7 @@ int node_affinity_copy(const struct node_affinity *from, struct arena *arena,
     }
     ret->node_selector.items = pairs;
     ret->terms = terms;
-    ret->preferred = NULL; /* matching does not look at them */
+    ret->preferred = NULL; /* matching does not use them */
     ret->preferred_count = 0;
     return arena_failed(arena) ? -ENOMEM : 0;
 }

@@ -6,8 +6,8 @@
 
 #include "model/selector.h"
 
-/* One nodeSelectorTerm. All its requirements must hold; a term without any, or one that does not
- * parse, matches nothing. */
+/* One nodeSelectorTerm. All its requirements must hold. A term without requirements, or one that
+ * does not parse, matches nothing. */
 struct node_selector_term {
     const struct requirement *expressions; /* on labels */
     uint32_t expression_count;
@@ -30,8 +30,8 @@ struct node_affinity {
     uint32_t preferred_count;
 };
 
-/* Adds matchExpressions, or matchFields, to a term, as written. A part that does not parse makes
- * the term invalid. Strings are borrowed; on failure arena_failed(). */
+/* Adds written matchExpressions (with `fields` matchFields) to a term. A part that does not parse
+ * makes the term invalid. Strings are borrowed; on failure arena_failed(). */
 void node_selector_term_compile(const struct label_expression *from, uint32_t count, bool fields,
                                 struct arena *arena, struct node_selector_term *term);
 
@@ -41,9 +41,9 @@ void node_affinity_decode(struct json_reader *r, struct node_affinity *affinity)
 void volume_affinity_decode(struct json_reader *r, struct node_affinity *affinity);
 /* The same for a NodeSelector itself. */
 void node_selector_decode(struct json_reader *r, struct node_affinity *affinity);
-/* The same with its preferences. */
+/* The same as node_affinity_decode(), with the preferred terms. */
 void node_affinity_decode_all(struct json_reader *r, struct node_affinity *affinity);
-/* The same for a whole spec.affinity, of which it skips the rest. */
+/* The same for a whole spec.affinity: reads its nodeAffinity and skips the rest. */
 void affinity_decode(struct json_reader *r, struct node_affinity *affinity);
 
 /* Does the node match? `lookup` finds its labels in `labels`. */
@@ -51,13 +51,13 @@ bool node_affinity_matches(const struct node_affinity *affinity, struct str node
                            label_lookup_fn *lookup, const void *labels);
 
 /*
- * Does every node that the required node affinity `now` matches also match `before`? Compares only
- * requirements: each term of `now` must have all those of one term of `before`. Linear if the order
- * is the same. Ignores nodeSelector. Returns false, too, when no steps are left.
+ * Does every node that the required node affinity `now` matches also match `before`? Compares
+ * requirements as they are: each term of `now` must have all requirements of some term of `before`.
+ * Linear if the order is the same. Ignores nodeSelector. Also returns false when no steps are left.
  */
 bool node_affinity_implies(const struct node_affinity *now, const struct node_affinity *before,
                            struct steps *steps);
-/* Has the affinity a required term that does not parse? Then the API server refuses the pod. */
+/* Does a required term not parse? Then the API server refuses the pod. */
 bool node_affinity_invalid(const struct node_affinity *affinity);
 /* Reads addedAffinity as node_affinity_decode_all() does. A part that does not parse is an error of
  * the reader: kube-scheduler does not start with it. */
@@ -69,7 +69,7 @@ bool node_affinity_names_node(const struct node_affinity *affinity);
 
 /* Appends bytes that are equal exactly for equal affinities. */
 void node_affinity_key(const struct node_affinity *affinity, struct strbuf *out);
-/* Returns the most steps of matching one node, and about the memory of a copy. */
+/* Returns the most steps to match one node, and the approximate bytes of a copy. */
 struct cost node_affinity_cost(const struct node_affinity *affinity);
 /* Copies the affinity and its strings into the arena. 0 or -ENOMEM. */
 int node_affinity_copy(const struct node_affinity *from, struct arena *arena,

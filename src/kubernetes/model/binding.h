@@ -1,15 +1,15 @@
 /*
- * Karmada's unit of scheduling, ResourceBinding and ClusterResourceBinding: the parts that choose
- * clusters. upstream: karmada pkg/apis/work/v1alpha2 binding_types.go and
+ * ResourceBinding and ClusterResourceBinding, the objects that Karmada schedules: only the parts
+ * that choose clusters. upstream: karmada pkg/apis/work/v1alpha2 binding_types.go and
  * pkg/apis/policy/v1alpha1 propagation_types.go (v1.18.1).
  *
  * Decoded objects own nothing: strings and arrays live in the text or the reader's arena. Unknown
  * fields are skipped. Defaults of the CRDs are applied, those of Karmada's webhooks are not.
  *
- * Errors stay in the reader, with path and byte. Refused are words that an enum of the CRD does not
- * have, and negative numbers of replicas or groups (a weight may be negative: it counts as 0). A
- * quantity that cannot be read is also an error, but with code -EDOM: a question with one is
- * answered, while others are refused (see amount_decode() in model/fields.h).
+ * Errors stay in the reader, with path and byte. Errors are words that an enum of the CRD does not
+ * have, and negative numbers of replicas or groups (a negative weight is allowed and counts as 0).
+ * A bad quantity is an error with code -EDOM: a question with it is still answered, while questions
+ * with other errors are refused (see amount_decode() in model/fields.h).
  */
 #pragma once
 
@@ -24,7 +24,8 @@ struct cluster_affinity {
     struct label_selector label_selector;
     struct selector labels; /* label_selector, compiled */
     struct selector fields; /* fieldSelector, compiled: its requirements on provider and region */
-    const struct requirement *zones; /* and on zones, in order; values sorted */
+    const struct requirement *zones; /* fieldSelector's requirements on zones, in order; values
+                                        sorted */
     uint32_t zone_count;
     bool invalid;                       /* a selector does not compile: matches nothing */
     const struct str *names, *excluded; /* clusterNames, exclude: sorted, unique */
@@ -59,7 +60,7 @@ struct static_weight {
 };
 
 enum division {                /* the strategies of replicaScheduling */
-                DIVISION_NONE, /* there is no replicaScheduling: as Duplicated */
+                DIVISION_NONE, /* no replicaScheduling: the same as Duplicated */
                 DIVISION_DUPLICATED,
                 DIVISION_STATIC,  /* Divided, Weighted, and no dynamicWeight */
                 DIVISION_DYNAMIC, /* Divided, Weighted, dynamicWeight */
@@ -147,7 +148,7 @@ struct binding_status {
 };
 
 struct binding {
-    struct object_meta meta; /* of a ResourceBinding without a namespace: default */
+    struct object_meta meta; /* a ResourceBinding without a namespace is in `default` */
     struct labels annotations;
     bool cluster_wide;            /* ClusterResourceBinding */
     struct str applied_placement; /* APPLIED_PLACEMENT_ANNOTATION; .p NULL: none */
@@ -160,7 +161,7 @@ void cluster_affinity_decode(struct json_reader *r, struct cluster_affinity *ret
 /* Reads spec.placement; null counts as absent. */
 void cluster_placement_decode(struct json_reader *r, struct cluster_placement *ret);
 void replica_requirements_decode(struct json_reader *r, struct replica_requirements *ret);
-/* An array of components, or null. */
+/* Reads an array of components, or null. */
 const struct component *components_decode(struct json_reader *r, uint32_t *ret_count);
 void binding_spec_decode(struct json_reader *r, struct binding_spec *ret);
 void binding_status_decode(struct json_reader *r, struct binding_status *ret);
@@ -168,7 +169,7 @@ void binding_decode(struct json_reader *r, struct binding *ret);
 /* The same, but refuses an object of another kind or without a name. */
 void binding_read(struct json_reader *r, struct binding *ret);
 
-/* Does it have replicas, requirements or components? upstream: IsWorkload(). */
+/* Does the binding have replicas, requirements or components? upstream: IsWorkload(). */
 bool binding_is_workload(const struct binding_spec *spec);
 
 /* ---- a cluster, for affinities ---- */
@@ -180,8 +181,9 @@ struct cluster_traits {
     struct labels labels; /* of the object, not its fields */
 };
 /*
- * upstream: pkg/util ClusterMatches(). `steps` bounds it; returns false when they are spent. Lists
- * of the affinity are searched by bisection, so that the cost grows with the cluster's own data.
+ * Does the cluster match? upstream: pkg/util ClusterMatches(). Returns false when no `steps` are
+ * left. Lists of the affinity are searched by bisection, so the cost grows mainly with the
+ * cluster's own data.
  */
 bool cluster_affinity_matches(const struct cluster_affinity *affinity,
                               const struct cluster_traits *cluster, struct steps *steps);

@@ -35,7 +35,7 @@ static bool zones_match(const struct requirement *q, const struct cluster_traits
         return cluster->zone_count == 0;
     case SELECTOR_GT:
     case SELECTOR_LT:
-        break; /* such an affinity is invalid */
+        break; /* an affinity with another operator is invalid */
     }
     return false;
 }

@@ -1,10 +1,10 @@
-/* A copy of a cluster in one block: the cluster, its arrays, those with the widest items first, and
+/* Copies a cluster into one block: the cluster, its arrays (those with the widest items first), and
  * their text. */
 #include "model/karmada.h"
 
 #include <stdlib.h>
 
-/* The cluster, and so much that the widest of its arrays' items may follow. */
+/* The size of the cluster, rounded up so that an array with the widest items may follow. */
 enum {
     WIDEST = sizeof(__int128),
     HEAD = (sizeof(struct karmada_cluster) + WIDEST - 1) / WIDEST * WIDEST,
@@ -55,10 +55,10 @@ static void put_text(char **at, struct str *s) {
     s->p = put(at, s->p, s->n, 1);
 }
 
-/* Parts of the copy that its text is still to be put into. */
+/* Parts of the copy whose strings must still be copied. */
 struct parts {
     struct karmada_resource *resources;
-    struct karmada_range *ranges; /* of all models, one behind the other */
+    struct karmada_range *ranges; /* the ranges of all models, one after the other */
     struct karmada_model *models;
     struct label *labels;
     struct str *zones;

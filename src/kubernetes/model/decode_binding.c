@@ -6,9 +6,9 @@
 
 #include <stddef.h>
 
-/* Its bytes as they stand in the text, for what is read between. */
+/* Marks where the next value begins; value_end() then returns its bytes in the text. */
 static const char *value_begin(struct json_reader *r) {
-    (void)json_peek(r); /* over the blanks before it */
+    (void)json_peek(r); /* skips the blanks before it */
     return r->p;
 }
 
@@ -98,7 +98,7 @@ void binding_status_decode(struct json_reader *r, struct binding_status *ret) {
 
 /* ---- the object ---- */
 
-/* Reads the generation of the metadata that comes next, and does not move the reader. */
+/* Returns the generation in the next object, metadata, and does not move the reader. */
 static int64_t peek_generation(const struct json_reader *r) {
     struct json_reader ahead = *r;
     struct str key;
@@ -109,7 +109,7 @@ static int64_t peek_generation(const struct json_reader *r) {
         if (str_eq(key, STR("generation")) && json_peek(&ahead) == JSON_NUMBER)
             generation = json_integer(&ahead, INT64_MIN, INT64_MAX);
         else
-            (void)json_skip(&ahead); /* what is broken is reported by the real pass */
+            (void)json_skip(&ahead); /* the real pass reports broken text */
     return json_failed(&ahead) ? 0 : generation;
 }
 

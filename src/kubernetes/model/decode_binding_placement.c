@@ -12,7 +12,7 @@ static int by_bytes(const void *a, const void *b) {
     return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
-/* Sorted, each once. */
+/* Reads names, sorted, each once. */
 static const struct str *names_decode(struct json_reader *r, uint32_t *ret_count) {
     uint32_t count, unique = 0;
     const struct str *from = strings_decode(r, &count);
@@ -108,7 +108,7 @@ static void compile_fields(struct json_reader *r, const struct label_expression 
     ret->fields = (struct selector){.items = others, .count = other_count};
 }
 
-/* A fieldSelector, as it is read. */
+/* A fieldSelector, while it is read. */
 struct read_fields {
     const struct label_expression *expressions;
     uint32_t count;

@@ -1,7 +1,7 @@
 /*
- * The APIs that a cluster serves. A cluster lists some hundreds, and a scheduler asks each cluster
- * for one of them: so a cluster keeps a sorted list of hashes. Two APIs with one hash would be
- * mistaken for each other; the key of the hash is secret, so the chance of that is 2^-64.
+ * The APIs that a cluster serves. A cluster lists some hundreds of APIs, and a scheduler asks for
+ * one of them at each cluster: so a cluster keeps a sorted list of hashes. Two APIs with the same
+ * hash would be confused; the hash key is secret, so the probability of that is 2^-64.
  */
 #include "model/karmada.h"
 
@@ -56,7 +56,8 @@ static void kinds_decode(struct json_reader *r, struct str group_version, struct
     }
 }
 
-/* The reader stays at the object: its group counts for resources that stand before it. */
+/* Reads a group of APIs. First looks up groupVersion, without moving the reader, because resources
+ * may stand before it. */
 static void group_decode(struct json_reader *r, struct served *served) {
     const struct str group_version = json_peek_member(r, STR("groupVersion"));
     struct str key;
@@ -97,8 +98,8 @@ void karmada_apis_decode(struct json_reader *r, struct karmada_cluster *ret) {
     ret->api_count = unique;
 }
 
-/* Hashes are spread evenly, so that one stands near the place where it would be if they were spread
- * exactly: that is a line of memory or two, where halvings would touch nine. */
+/* Hashes are spread evenly, so a hash is near its proportional place in the list. A search from
+ * there touches one or two cache lines; bisection would touch nine. */
 bool karmada_cluster_serves(const struct karmada_cluster *cluster, karmada_api api) {
     uint32_t at = (uint32_t)(((api >> 32) * cluster->api_count) >> 32);
     while (at < cluster->api_count && cluster->apis[at] < api)

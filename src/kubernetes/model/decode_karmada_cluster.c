@@ -7,7 +7,7 @@
 
 /* ---- resources ---- */
 
-/* As they are read: one amount of one resource. */
+/* One amount of one resource, while the summary is read. */
 struct amount {
     struct str name;
     enum karmada_amount which;
@@ -36,7 +36,7 @@ static void amounts_decode(struct json_reader *r, enum karmada_amount which, str
 struct read_cluster {
     struct karmada_cluster cluster;
     struct summary summary;
-    struct str zone; /* the older name of one zone */
+    struct str zone; /* spec.zone, the older field for one zone */
 };
 
 static void allocatable_read(struct json_reader *r, void *into) {
@@ -67,7 +67,7 @@ static int by_name(const void *a, const void *b) {
     return str_cmp(left->name, right->name);
 }
 
-/* Takes one amount from another. What is subtracted lends zero its format. upstream: resource
+/* Subtracts an amount. A zero takes over the format of the subtracted amount. upstream: resource
  * Quantity.Sub() */
 static void subtract(struct quantity *from, const struct karmada_resource *resource,
                      enum karmada_amount which, enum quantity_format format) {
@@ -78,7 +78,7 @@ static void subtract(struct quantity *from, const struct karmada_resource *resou
     from->nano -= resource->nano[which];
 }
 
-/* Computes the free amount of a resource. `formats` are those of its amounts. */
+/* Computes the free amount of a resource. `formats`: the formats of its amounts. */
 static void work_out_free(struct karmada_resource *resource,
                           const enum quantity_format formats[static KARMADA_AMOUNTS]) {
     struct quantity left = {.nano = resource->nano[KARMADA_ALLOCATABLE],
@@ -90,7 +90,8 @@ static void work_out_free(struct karmada_resource *resource,
         str_eq(resource->name, STR("cpu")) ? quantity_milli_value(&left) : quantity_value(&left);
 }
 
-/* Pods are whole numbers, each rounded by itself. upstream: getAllowedPodNumber() */
+/* Pods are whole numbers: each amount is rounded before the subtraction. upstream:
+ * getAllowedPodNumber() */
 static int64_t free_pods_of(const struct karmada_resource *pods) {
     int64_t amounts[KARMADA_AMOUNTS], left;
     for (int which = 0; which < KARMADA_AMOUNTS; which++)
@@ -101,7 +102,7 @@ static int64_t free_pods_of(const struct karmada_resource *pods) {
     return left;
 }
 
-/* Merges the amounts that were read of each resource. */
+/* Merges the amounts of each resource that were read. */
 static void gather(struct json_reader *r, struct summary *s, struct karmada_cluster *ret) {
     struct karmada_resource *resources = arena_array(r->arena, s->count, sizeof *resources);
     uint32_t count = 0;
@@ -134,7 +135,7 @@ static void gather(struct json_reader *r, struct summary *s, struct karmada_clus
 /* ---- properties ---- */
 
 static struct str joined(const struct str *parts, uint32_t count, struct arena *arena) {
-    size_t n = count; /* with a comma behind each */
+    size_t n = count; /* with a comma after each */
     if (count < 2)
         return count == 1 ? parts[0] : (struct str){0};
     for (uint32_t i = 0; i < count; i++)

@@ -1,7 +1,7 @@
 /*
- * Resource models of a Karmada Cluster: how many of its nodes have how much to give away. upstream:
- * karmada pkg/apis/cluster/v1alpha1 ResourceModel, AllocatableModeling; pkg/estimator/client
- * buildModelNodes() (v1.18.1) for which model a count of nodes belongs to.
+ * Resource models of a Karmada Cluster: grades of free amounts, and how many nodes are in each
+ * grade. upstream: karmada pkg/apis/cluster/v1alpha1 ResourceModel, AllocatableModeling;
+ * pkg/estimator/client buildModelNodes() (v1.18.1) for the model to which a count of nodes belongs.
  */
 #include "base/limits.h"
 #include "model/fields.h"
@@ -13,7 +13,7 @@
 
 struct read_range {
     struct karmada_range range;
-    uint32_t place; /* as written */
+    uint32_t place; /* its position in the text */
 };
 
 static void range_decode(struct json_reader *r, void *into) {
@@ -41,7 +41,7 @@ static int by_name(const void *a, const void *b) {
     return order != 0 ? order : (left->place > right->place) - (left->place < right->place);
 }
 
-/* By name; of equal names the last one. */
+/* Sorts the ranges by name; of equal names the last counts. */
 static void ranges_decode(struct json_reader *r, struct karmada_model *model) {
     uint32_t count, kept = 0;
     struct read_range *read = json_array_of(r, sizeof *read, LIMIT_RESOURCES, range_decode, &count);
@@ -109,8 +109,8 @@ static int by_grade(const void *a, const void *b) {
     return (left->place > right->place) - (left->place < right->place);
 }
 
-/* The last model of a grade has its nodes: the last place of that grade. UINT32_MAX: there is no
- * such grade. */
+/* Returns the last place with this grade, because the last model of a grade gets its nodes.
+ * UINT32_MAX: no model has the grade. */
 static uint32_t last_of_grade(const struct graded *sorted, uint32_t count, int64_t grade) {
     uint32_t low = 0, high = count;
     while (low < high) {

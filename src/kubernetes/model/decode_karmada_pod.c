@@ -31,7 +31,8 @@ static int64_t *find_amount(const struct amount_list *list, struct str name) {
     return found ? &list->items[at].amount : NULL;
 }
 
-/* Returns the amount of a name; a new one is 0. NULL: too many names, or no memory. */
+/* Returns the amount of a name, which is 0 if the name is new. NULL: too many names, or no memory.
+ */
 static int64_t *amount_in(struct json_reader *r, struct amount_list *list, struct str name) {
     bool found;
     const uint32_t at = place_of(list, name, &found);
@@ -61,8 +62,8 @@ static void raise(int64_t *to, int64_t amount) {
     *to = amount > *to ? amount : *to;
 }
 
-/* `from` is of one object, or the most of several: no name has more there than the larger of its
- * amount and what is beyond. */
+/* Merges `from` into `to`. `from` is of one object, or has the largest amounts of several: in it a
+ * name has at most the larger of its amount and `beyond`. */
 static void merge(struct json_reader *r, struct amount_list *to, const struct amount_list *from,
                   void (*one)(int64_t *to, int64_t amount)) {
     int64_t beyond = from->beyond;
@@ -76,7 +77,7 @@ static void merge(struct json_reader *r, struct amount_list *to, const struct am
     one(&to->beyond, beyond);
 }
 
-/* Names without an amount take no place from those that have one. */
+/* Reads amounts. Names without an amount take no place in the list. */
 static void amounts_decode(struct json_reader *r, struct amount_list *ret) {
     struct str key;
     *ret = (struct amount_list){0};

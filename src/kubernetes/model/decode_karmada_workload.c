@@ -3,7 +3,7 @@
 #include "model/fields.h"
 #include "model/pod_template.h"
 
-/* Reads the creation time of the metadata that comes next, and does not move the reader. */
+/* Reads the creation time in the next object, metadata, and does not move the reader. */
 static bool peek_created(const struct json_reader *r, int64_t *ret_ms) {
     struct json_reader ahead = *r;
     struct str key;
@@ -12,7 +12,7 @@ static bool peek_created(const struct json_reader *r, int64_t *ret_ms) {
         return false;
     while (json_member(&ahead, &key))
         if (str_eq(key, STR("creationTimestamp")))
-            found = json_time(&ahead, ret_ms); /* what is broken is reported by the real pass */
+            found = json_time(&ahead, ret_ms); /* the real pass reports broken text */
     return found;
 }
 

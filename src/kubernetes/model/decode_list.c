@@ -1,16 +1,16 @@
 /*
- * Walks a document of any shape down to its single objects. Member order is free, so the kind of an
- * object is looked up ahead with a copy of the reader, which costs a skip over what stands before
- * it. That is dear where kubectl prints a List: "items", the whole document, comes before "kind".
- * So if the first item states its own kind, the items count as a List's at once; the kind of the
- * document is checked when the walk reaches it.
+ * Walks a document of any shape down to its single objects. Members may come in any order, so a
+ * copy of the reader looks ahead for the kind of an object; this skips all members before it. That
+ * is expensive for a List of kubectl, where "items", almost the whole document, comes before
+ * "kind". So if the first item states its own kind, the document counts as a List at once; its kind
+ * is checked when the walk reaches it.
  */
 #include "model/object.h"
 
 #include <errno.h>
 
 struct walk {
-    int levels; /* of lists we are in */
+    int levels; /* number of lists around the present object */
     struct arena *arena;
     object_read_fn *read;
     void *ctx;
@@ -31,13 +31,13 @@ static bool is_ours(struct object_type type) {
     return watched_kind_find(type) != NULL;
 }
 
-/* Is this kind, or the kind of the list's items, ours in some group? */
+/* Do we watch this kind, or the kind of the list's items, in some group? */
 static bool needs_group(struct str kind) {
     return is_ours((struct object_type){.kind = without_list(kind)});
 }
 
-/* The type of the object that comes next; without apiVersion where the kind says enough. Both
- * members usually stand first. */
+/* Returns the type of the next object; without apiVersion if the kind is enough. Both members
+ * usually come first. */
 static struct object_type peek_type(const struct json_reader *r) {
     struct json_reader ahead = *r;
     struct str api = {0}, kind = {0}, key;
@@ -58,7 +58,8 @@ static void read_object(struct json_reader *r, struct object_type type, struct w
 }
 
 /* Returns the type of items without a kind: Node in a "NodeList" of the nodes' group; no kind if we
- * do not know it. The strings are the table's: the list's own do not outlive an item. */
+ * do not know it. The strings are from the table, because strings of the list are freed after each
+ * item. */
 static struct object_type item_type(struct object_type list) {
     const struct watched_kind *row =
         is_list(list.kind)
@@ -70,7 +71,8 @@ static struct object_type item_type(struct object_type list) {
                                 str_of(row->kind)};
 }
 
-/* A list of objects that we read. A kind such as "AllowList" may well be a single object's. */
+/* Is it a list of objects that we read? A kind such as "AllowList" may be that of a single object.
+ */
 static bool is_list_of_ours(struct object_type type) {
     return str_eq(type.kind, STR("List")) || item_type(type).kind.n > 0;
 }
@@ -90,7 +92,7 @@ static struct object_type inherited_type(struct list *list) {
 
 static void walk_list(struct json_reader *r, struct list *list, struct walk *walk);
 
-/* The item that comes next. */
+/* Walks the next item. */
 static void walk_item(struct json_reader *r, struct list *list, struct walk *walk) {
     struct object_type type = peek_type(r);
     if (is_list_of_ours(type))
@@ -109,7 +111,7 @@ static void walk_items(struct json_reader *r, struct list *list, struct walk *wa
     }
 }
 
-/* Checks the kind, which comes next, of a document that was read as a list. */
+/* Reads the kind of a document that was read as a list, and checks that it is a list. */
 static void confirm_list(struct json_reader *r, struct list *list) {
     struct str kind = json_string(r);
     list->presumed = false;
@@ -134,7 +136,7 @@ static void walk_list(struct json_reader *r, struct list *list, struct walk *wal
     walk->levels--;
 }
 
-/* Do the items that come next belong to a List, to judge by the first one? */
+/* Are the next items objects that we read? Looks only at the first one. */
 static bool items_of_ours(struct json_reader *r) {
     if (json_peek(r) != JSON_ARRAY || !json_array(r) || !json_element(r))
         return false;
@@ -142,7 +144,7 @@ static bool items_of_ours(struct json_reader *r) {
     return is_list_of_ours(type) || is_ours(type);
 }
 
-/* The type of the document, which comes next; without a kind if it has none. */
+/* Returns the type of the next document; without a kind if it has none. */
 static struct object_type document_type(const struct json_reader *r, bool *ret_presumed) {
     struct json_reader ahead = *r;
     struct str key;
@@ -165,7 +167,7 @@ static void walk_document(struct json_reader *r, struct walk *walk) {
     struct list list = {.presumed = false};
     struct object_type type = document_type(r, &list.presumed);
     if (json_peek(r) != JSON_OBJECT || type.kind.n == 0) {
-        (void)json_skip(r); /* text that is not JSON at all is the better complaint */
+        (void)json_skip(r); /* if the text is not JSON at all, that error is more useful */
         json_fail(r, no_kind);
     } else if (is_list(type.kind)) {
         list.inherited = item_type(type);
@@ -204,7 +206,7 @@ static int visit_object(void *ctx, struct object_type type, struct json_reader *
     struct object object;
     object_read(r, kind, v->detail, &object);
     if (kind == OBJECT_OTHER || json_failed(r) || arena_failed(r->arena))
-        return 0; /* the walk ends with what is wrong */
+        return 0; /* the walk ends with the error */
     return v->visit(v->ctx, &object, err);
 }
 

@@ -26,7 +26,7 @@ static const struct json_field taint_fields[] = {
 
 struct claim {
     struct str name, value;
-    size_t place; /* among the claims as they came */
+    size_t place; /* its position among the claims in the text */
 };
 
 struct claims {
@@ -45,7 +45,8 @@ static int by_name(const void *a, const void *b) {
     return order != 0 ? order : (left->place > right->place) - (left->place < right->place);
 }
 
-/* By name, and of those with one name the last only. False: the reader's steps are spent. */
+/* Sorts the claims by name; of equal names keeps only the last. Returns false if the reader's steps
+ * are spent. */
 static bool sort_claims(struct json_reader *r, struct claims *claims) {
     uint32_t kept = 0;
     if (!steps_take_sort(&r->arena->steps, claims->count)) {
@@ -73,7 +74,7 @@ struct str claim_key(struct str name, struct arena *arena) {
     return (struct str){key, prefix + name.n};
 }
 
-/* Sorted claims, by the names that columns have. */
+/* Returns the sorted claims as labels with the keys of claim_key(). */
 static struct labels claims_as_labels(const struct claims *claims, struct arena *arena) {
     struct label *items = arena_array(arena, claims->count, sizeof *items);
     for (uint32_t i = 0; items != NULL && i < claims->count; i++)
@@ -87,7 +88,7 @@ struct read_amounts {
     struct cluster_amount cpu, memory;
 };
 
-/* As it is read. */
+/* A ManagedCluster, while it is read. */
 struct read_cluster {
     struct managed_cluster cluster;
     struct read_amounts allocatable, capacity;

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stddef.h>
 
-/* `result` is the reader's. */
+/* Names the object in the error if it is too large. `result` is from the reader. */
 static int name_too_large(int result, const struct json_reader *r, const struct object_meta *meta,
                           struct err *err) {
     if (result == -ENOMEM && r->arena->full)
@@ -27,13 +27,13 @@ void object_read(struct json_reader *r, enum object_kind kind, enum pod_detail d
     *ret = (struct object){.kind = kind};
     switch (kind) {
     case OBJECT_OTHER:
-        (void)json_skip(r); /* nothing is known of it; errors stay in r */
+        (void)json_skip(r); /* we read nothing of it; errors stay in r */
         return;
     case OBJECT_POD:
         pod_decode(r, detail, &ret->pod);
         break;
     case OBJECT_NODE:
-    case OBJECT_NAMESPACE: /* the shape of a node without taints: metadata, and things to skip */
+    case OBJECT_NAMESPACE: /* read like a node without taints: metadata, and members to skip */
         node_decode(r, &ret->node);
         break;
     case OBJECT_SERVICE:

@@ -10,7 +10,7 @@
 static const char *const key_types[] = {"Label", "Claim"};
 static const char *const when[] = {"ScheduleAnyway", "DoNotSchedule"};
 
-/* As it is read. */
+/* A spread constraint, while it is read. */
 struct read_term {
     struct placement_term term;
     bool typed;
@@ -76,7 +76,7 @@ static const struct json_field toleration_fields[] = {
 
 /* ---- the Placement ---- */
 
-/* As it is read. */
+/* A Placement, while it is read. */
 struct reading {
     struct placement placement;
     struct placement_warnings warnings;
@@ -138,7 +138,7 @@ static const struct json_field placement_fields[] = {
     JSON_CALL_WHOLE("spec", spec_read),
 };
 
-/* The version's warning comes first. */
+/* Puts the warning about the version before the others. */
 static void warn_of_version(struct json_reader *r, struct placement_warnings *warnings) {
     struct str *items = arena_array(r->arena, (size_t)warnings->count + 1, sizeof *items);
     if (items == NULL)

@@ -1,6 +1,6 @@
 /*
- * Parts of a Placement's decoder; only its files include this. Each reads the value that comes next
- * and leaves errors in the reader.
+ * Parts of a Placement's decoder; only files of that decoder include this header. Each function
+ * reads the next value and leaves errors in the reader.
  */
 #pragma once
 
@@ -11,7 +11,7 @@ const struct placement_predicate *placement_predicates_decode(struct json_reader
 /* spec.decisionStrategy */
 void placement_strategy_decode(struct json_reader *r, struct placement *p);
 
-/* Sentences about what is written in an old form. */
+/* Warnings about members that are written in an old form. */
 struct placement_warnings {
     struct str *items; /* in the arena */
     uint32_t count, cap;

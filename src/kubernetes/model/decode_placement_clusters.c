@@ -20,7 +20,7 @@ static struct label_selector claims_decode(struct json_reader *r) {
     return s;
 }
 
-/* labelSelector and claimSelector; false: `key` is neither. */
+/* Reads labelSelector or claimSelector. Returns false if `key` is neither. */
 static bool selector_member(struct json_reader *r, struct str key, struct placement_selector *s) {
     if (str_eq(key, STR("labelSelector"))) {
         s->labels = label_selector_decode(r);
@@ -70,7 +70,7 @@ static void required_selector_decode(struct json_reader *r, struct placement_pre
         if (str_eq(key, STR("celSelector")))
             cel_decode(r, p);
         else if (!selector_member(r, key, &p->selector))
-            (void)json_skip(r); /* not ours; errors stay in r */
+            (void)json_skip(r); /* we need no other member; errors stay in r */
     }
 }
 
@@ -100,7 +100,7 @@ static void group_selector_decode(struct json_reader *r, struct placement_group 
         return;
     while (json_member(r, &key))
         if (!selector_member(r, key, &g->selector))
-            (void)json_skip(r); /* not ours; errors stay in r */
+            (void)json_skip(r); /* we need no other member; errors stay in r */
 }
 
 static void group_decode(struct json_reader *r, void *into) {

@@ -6,7 +6,7 @@ struct decided {
     struct str cluster, reason;
 };
 
-/* As it is read. */
+/* A PlacementDecision, while it is read. */
 struct read_decision {
     struct object_meta meta;
     struct decided *items;
@@ -31,7 +31,7 @@ void placement_decision_decode(struct json_reader *r, struct placement_decision 
     struct str *clusters =
         read.count > 0 ? arena_array(r->arena, read.count, sizeof *clusters) : NULL;
     *ret = (struct placement_decision){.meta = read.meta, .clusters = clusters};
-    ret->cluster_count = clusters != NULL ? read.count : 0; /* 0, too, if the arena has failed */
+    ret->cluster_count = clusters != NULL ? read.count : 0; /* also 0 if the arena has failed */
     for (uint32_t i = 0; i < ret->cluster_count; i++) {
         clusters[i] = read.items[i].cluster;
         ret->reasons = placement_reasons_add(ret->reasons, read.items[i].reason);

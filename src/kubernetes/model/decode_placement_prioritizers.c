@@ -4,13 +4,13 @@
 #include "model/decode_placement.h"
 #include "model/fields.h"
 
-/* One configuration, as it is read; only the list knows its index. */
+/* One configuration, while it is read; only the reader of the list knows its index. */
 struct configuration {
     struct placement_prioritizer prioritizer;
     struct str name;
 };
 
-/* scoreCoordinate.addOn, as it is read. */
+/* scoreCoordinate.addOn, while it is read. */
 struct read_add_on {
     struct str resource, score;
     bool has_resource, has_score;
@@ -110,7 +110,8 @@ static void configurations_read(struct json_reader *r, void *into) {
     struct configuration *read =
         json_array_of(r, sizeof *read, UINT32_MAX, configuration_read, &count);
     struct placement_prioritizer *items = arena_array(r->arena, count, sizeof *items);
-    policy->warnings->count = p->prioritizer_count = 0; /* of a member that stood before it twice */
+    policy->warnings->count = p->prioritizer_count = 0; /* forget the values of an earlier member
+                                                           with the same name */
     if (read == NULL || items == NULL)
         return;
     for (uint32_t i = 0; i < count; i++) {

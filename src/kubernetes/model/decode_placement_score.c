@@ -6,10 +6,10 @@
 
 struct placed_item {
     struct placement_score_item item;
-    uint32_t place; /* in the text */
+    uint32_t place; /* its position in the text */
 };
 
-/* As it is read. */
+/* An AddOnPlacementScore, while it is read. */
 struct read_score {
     struct placement_score score;
     struct placed_item *items;

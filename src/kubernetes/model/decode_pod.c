@@ -25,7 +25,7 @@ static struct volume volume_decode(struct json_reader *r) {
 /* Returns the name that container runtimes use. upstream: imagelocality normalizedImageName(). */
 static struct str image_name(struct str name, struct arena *arena) {
     static const char latest[] = ":latest";
-    size_t slash = 0, colon = 0; /* the place behind the last one */
+    size_t slash = 0, colon = 0; /* the position after the last one */
     for (size_t i = 0; i < name.n; i++) {
         slash = name.p[i] == '/' ? i + 1 : slash;
         colon = name.p[i] == ':' ? i + 1 : colon;
@@ -48,12 +48,13 @@ static void add_image(struct json_reader *r, struct pod *pod, struct str name) {
     pod->images = images;
 }
 
-/* Skips claims beyond LIMIT_CLAIMS: they only improve a score, so no pod is refused for them. */
+/* Reads claims and images of volumes. Skips claims beyond LIMIT_CLAIMS: they only improve a score,
+ * so no pod is refused because of them. */
 static void volumes_decode(struct json_reader *r, enum pod_detail detail, struct pod *pod) {
     struct str *claims = NULL;
     uint32_t count = 0, cap = 0;
     if (detail == POD_RUNNING && json_peek(r) != JSON_ARRAY) {
-        (void)json_skip(r); /* the pod counts all the same; errors stay in r */
+        (void)json_skip(r); /* the pod counts anyway; errors stay in r */
         return;
     }
     if (!json_array(r))
@@ -91,7 +92,8 @@ static void affinities_decode(struct json_reader *r, enum pod_detail detail, str
     }
 }
 
-/* Kueue adds nodeSelectors before it removes its gate. */
+/* Reads the schedulingGates. Kueue's gates are special: Kueue adds nodeSelectors before it removes
+ * its gate. */
 static void gates_decode(struct json_reader *r, struct pod *pod) {
     static const struct json_field name_field[] = {JSON_TEXT_ALONE("name")};
     pod->has_gates = pod->gated = false;

@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-/* Every loop over members ends with this. */
+/* Every loop over members calls this for a member that it does not know. */
 static void unknown(struct json_reader *r) {
     json_fail(r, "unknown field");
 }
@@ -29,10 +29,10 @@ static bool when_decode(struct json_reader *r) {
 
 /* ---- selectors ---- */
 
-/* Compiled at once; what does not compile is the policy's problem. */
+/* Reads and compiles a selector. If it does not compile, sets the policy's problem. */
 static struct selector compiled(struct json_reader *r, const char *field, struct policy *policy) {
     struct label_selector from = label_selector_decode_strict(r);
-    from.present = true; /* null is as good as {} */
+    from.present = true; /* null counts as {} */
     struct selector s = {0};
     struct err err;
     if (json_failed(r) || arena_failed(r->arena))
@@ -105,7 +105,7 @@ static void tier_decode(struct json_reader *r, void *into) {
 static enum policy_locality_mode locality_mode_decode(struct json_reader *r) {
     static const char *const words[] = {"Preferred", "Required", "Disabled"};
     struct json_reader ahead = *r;
-    /* YAML makes a false of Off */
+    /* YAML reads Off as false */
     if (json_peek(r) == JSON_BOOL || str_eq(json_string(&ahead), STR("Off")))
         json_fail(r, "expected 'Preferred', 'Required' or 'Disabled', which was 'Off'");
     return (enum policy_locality_mode)(POLICY_LOCALITY_PREFERRED + json_word(r, words, 3, 0));
@@ -168,7 +168,7 @@ static void weights_decode(struct json_reader *r, struct policy *policy) {
     }
 }
 
-/* "Auto", "Pod", or the key of a label. */
+/* Reads "Auto", "Pod", or the key of a label. */
 static void unit_decode(struct json_reader *r, struct policy_group_by *group) {
     if (json_null(r))
         return;
@@ -327,7 +327,7 @@ static void pods_decode(struct json_reader *r, struct policy *policy) {
     }
 }
 
-/* Fields of the kind before its first release: the error names the field's new place. */
+/* Refuses fields from before the first release: the error names the field's new place. */
 static void moved(struct json_reader *r, struct str key) {
     static const struct {
         struct str was;
@@ -404,7 +404,7 @@ void policy_decode(struct json_reader *r, struct policy *ret) {
                 spec_decode(r, ret);
             } else if (str_eq(key, STR("apiVersion")) || str_eq(key, STR("kind")) ||
                        str_eq(key, STR("status")))
-                (void)json_skip(r); /* whoever chose this decoder knows; errors stay in r */
+                (void)json_skip(r); /* the caller knows the kind already; errors stay in r */
             else
                 unknown(r);
         }

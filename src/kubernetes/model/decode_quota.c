@@ -85,7 +85,7 @@ static void spec_decode(struct json_reader *r, struct quota *quota) {
 
 /* ---- amounts ---- */
 
-/* One amount, as it is read. */
+/* One amount, while it is read. */
 struct read_amount {
     struct quota_amount amount;
     uint32_t place;
@@ -134,7 +134,7 @@ static int by_name(const void *a, const void *b) {
     return order != 0 ? order : (left->place > right->place) - (left->place < right->place);
 }
 
-/* By name; of what is there twice the last counts. */
+/* Sorts the amounts by name; of duplicates the last counts. */
 static void gather(struct json_reader *r, const struct read_amounts *all, struct quota *quota) {
     struct quota_amount *amounts = arena_array(r->arena, all->count, sizeof *amounts);
     uint32_t count = 0;

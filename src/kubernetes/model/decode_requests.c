@@ -27,7 +27,7 @@ struct container {
 
 struct container_status {
     struct str name;
-    bool reported; /* resources is there */
+    bool reported; /* the status has `resources` */
     struct amounts actuated, allocated;
 };
 
@@ -99,7 +99,7 @@ static bool is_of_level(struct str name) {
            str_has_prefix(name, STR("hugepages-"));
 }
 
-/* Returns the place of a name; a new place holds 0. NULL: too many names, or no memory. */
+/* Returns the item of a name, a new item has the amount 0. NULL: too many names, or no memory. */
 static struct amount *place_of(struct json_reader *r, struct amounts *list, struct str name,
                                bool *ret_new) {
     uint32_t at = lower_bound(list, name);
@@ -110,7 +110,7 @@ static struct amount *place_of(struct json_reader *r, struct amounts *list, stru
     if (other && list->others == LIMIT_RESOURCES)
         return NULL;
     if (list->cap == 0 && (list->items = arena_array(r->arena, 2, sizeof *list->items)) != NULL)
-        list->cap = 2; /* most have cpu and memory */
+        list->cap = 2; /* most containers have cpu and memory */
     struct amount *items =
         arena_push(r->arena, list->items, list->count, &list->cap, sizeof *items);
     if (items == NULL)
@@ -131,7 +131,7 @@ static void amounts_decode(struct json_reader *r, struct amounts *ret) {
         return;
     while (json_member(r, &key)) {
         __int128 nano = quantity_decode_nano(r);
-        /* names that count nowhere take no place; a 0 at the pod's level does count */
+        /* names without effect take no place; but a 0 in the pod-level requests has an effect */
         if (!resource_is_scheduled(key) && !str_eq(key, STR("pods")))
             continue;
         if (nano == 0 && !resource_is_native(key) && !is_of_level(key) &&
@@ -143,7 +143,7 @@ static void amounts_decode(struct json_reader *r, struct amounts *ret) {
     }
 }
 
-/* Neither is beyond QUANTITY_MAX_NANO, and neither is their sum. */
+/* Returns the sum, limited to QUANTITY_MAX_NANO as a and b are. */
 static __int128 sum_of(__int128 a, __int128 b) {
     __int128 sum = a + b;
     if (sum > QUANTITY_MAX_NANO)
@@ -204,7 +204,7 @@ struct resources allocatable_decode(struct json_reader *r) {
 
 /* ---- reading ---- */
 
-/* Reads {"requests": ...}. Returns false if there is no object. */
+/* Reads {"requests": ...}. Returns false if the value is no object. */
 static bool requests_member(struct json_reader *r, struct amounts *ret) {
     struct str key;
     if (!json_object(r))
@@ -342,11 +342,11 @@ struct sum {
     bool placed;
     struct container_status **by_name; /* sorted */
     uint32_t status_count;
-    int infeasible; /* -1: not looked at yet */
+    int infeasible; /* -1: not checked yet */
     struct amounts total;
 };
 
-/* Equal names keep their order: the last one is upstream's. */
+/* Equal names keep their order: upstream uses the last one. */
 static int compare_statuses(const void *a, const void *b) {
     const struct container_status *const *x = a, *const *y = b;
     int order = str_cmp((*x)->name, (*y)->name);
@@ -430,8 +430,9 @@ static struct amounts container_amounts(struct sum *s, const struct container *c
 
 /*
  * Init containers run one after the other, each beside the sidecars that were started before it.
- * Only a container's own names can raise the peak: a name that only sidecars have raised it when
- * the sidecar came. So the work is linear in the names, however many containers follow.
+ * For each container, only its own names can raise the peak: the names of sidecars have raised it
+ * when the sidecar was added. So the work is linear in the number of names, however many containers
+ * follow.
  */
 static void sum_init_containers(struct sum *s, struct amounts *peak) {
     struct amounts sidecars = {0};
@@ -455,7 +456,7 @@ static void sum_containers(struct sum *s) {
     for (uint32_t i = 0; i < s->d->container_count; i++) {
         const struct amounts own = container_amounts(s, &s->d->containers[i]);
         if (i == 0)
-            s->total = own; /* nobody else looks at this list */
+            s->total = own; /* no other code uses this list later */
         else
             add(s->r, &s->total, &own);
     }
@@ -463,7 +464,7 @@ static void sum_containers(struct sum *s) {
     raise_to(s->r, &s->total, &peak);
 }
 
-/* Requests of the pod as a whole replace the sums of its containers. */
+/* Pod-level requests (spec.resources) replace the sums of the containers. */
 static void apply_pod_level(struct sum *s) {
     const struct requests_decoder *d = s->d;
     struct amounts level = d->level;
@@ -496,7 +497,7 @@ static __int128 filled_amount(const struct amounts *own, struct str name, __int1
     return is_at(own, at, name) ? own->items[at].nano : missing;
 }
 
-/* As sum_containers(), of one resource. */
+/* As sum_containers(), for one resource. */
 static __int128 sum_filled(struct sum *s, struct str name, __int128 missing) {
     __int128 total = 0, sidecars = 0, peak = 0;
     for (uint32_t i = 0; i < s->d->container_count; i++) {
@@ -523,10 +524,10 @@ static bool level_is_set(const struct requests_decoder *d) {
     return false;
 }
 
-/* upstream: framework PodInfo.CalculateResource() for pods on nodes, where a pod with requests as a
- * whole is filled only in what it requests nowhere; noderesources NewFit(), whose scorer does not
- * look at requests of the pod as a whole, for a pod that is to be placed. `sums` are those of its
- * containers. */
+/* Fills in defaults for cpu and memory. `sums` are the sums of the containers. upstream: for pods
+ * on nodes, framework PodInfo.CalculateResource(): a pod with pod-level requests gets defaults only
+ * for resources that it requests nowhere. For a pod to place, noderesources NewFit(), whose scorer
+ * ignores pod-level requests. */
 static void fill(const struct sum *s, const __int128 sums[static FILLED],
                  struct pod_requests *ret) {
     const struct requests_decoder *d = s->d;
@@ -554,7 +555,7 @@ static void gather_ports(struct json_reader *r, const struct requests_decoder *d
         const struct container *c =
             init ? &d->init_containers[i] : &d->containers[i - d->init_container_count];
         if (init && !c->always)
-            continue; /* it does not run as long as the pod */
+            continue; /* an init container does not run as long as the pod */
         for (uint32_t p = 0; p < c->port_count && count < LIMIT_HOST_PORTS; p++) {
             ports = arena_push(r->arena, ports, count, &cap, sizeof *ports);
             if (ports == NULL)
@@ -576,7 +577,7 @@ void requests_finish(struct json_reader *r, const struct requests_decoder *d, bo
         return;
     if (placed)
         sort_statuses(&s);
-    __int128 filled[FILLED]; /* first, because summing up changes the lists */
+    __int128 filled[FILLED]; /* computed first, because the sums change the lists */
     for (int i = 0; i < FILLED; i++)
         filled[i] = sum_filled(&s, filled_resources[i].name, filled_resources[i].missing_nano);
     sum_containers(&s);

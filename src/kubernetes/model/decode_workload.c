@@ -1,7 +1,7 @@
 #include "model/object.h"
 
-/* Services and ReplicationControllers select with a plain map; an absent or empty one selects
- * nothing. */
+/* Services and ReplicationControllers select with a plain map; without a map, or with an empty one,
+ * they select nothing. */
 static bool selects_with_map(enum object_kind kind) {
     return kind == OBJECT_SERVICE || kind == OBJECT_REPLICATION_CONTROLLER;
 }

@@ -15,7 +15,7 @@ void tolerations_read(struct json_reader *r, void *into);    /* struct toleratio
 
 /*
  * Reads a quantity like quantity_decode(). A text that is no quantity leaves an error with code
- * -EDOM, so that a question with one can be answered; another type, or no JSON, is -EINVAL, and the
- * question is refused.
+ * -EDOM: the question that has it can still be answered. Another JSON type, or bad JSON, leaves
+ * -EINVAL: the question is refused.
  */
 struct quantity amount_decode(struct json_reader *r, struct str *ret_text);

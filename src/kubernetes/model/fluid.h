@@ -1,6 +1,6 @@
 /*
- * Names that Fluid defines: labels of its claims, its pods and of the nodes that keep bytes, and
- * labels and annotations that its webhook obeys. upstream: fluid-cloudnative/fluid pkg/common
+ * Names that Fluid defines: labels of its claims, of its pods and of nodes with cached bytes, and
+ * labels and annotations that its webhook reads. upstream: fluid-cloudnative/fluid pkg/common
  * (label.go and the names for injection).
  */
 #pragma once
@@ -12,10 +12,12 @@
 /* ---- nodes: beginnings of keys, which go on with a dataset's namespace and name ---- */
 
 #define FLUID_LABEL_COMMON FLUID_DOMAIN "s-" /* a worker of the dataset runs on this node */
-#define FLUID_LABEL_FUSE FLUID_DOMAIN "f-"   /* its FUSE client has run here */
-/* A worker here is being removed. From the original design: Fluid itself never sets this label. */
+#define FLUID_LABEL_FUSE FLUID_DOMAIN "f-"   /* a FUSE client of the dataset has run on this node */
+/* A worker on this node is being removed. The label is from Fluid's original design: Fluid itself
+ * never sets it. */
 #define FLUID_LABEL_SCALE_IN FLUID_GROUP "/storage-scalein-"
-/* For printf(), with the runtime's type: how many bytes its worker may keep here. */
+/* For printf(), with the runtime's type. The label's value: how many bytes the worker may keep on
+ * this node. */
 #define FLUID_LABEL_QUOTA_FORMAT FLUID_LABEL_COMMON "h-%.32s-t-"
 #define FLUID_LABEL_DATASET_NUM                                                                    \
     FLUID_DOMAIN "dataset-num" /* how many datasets have workers here                              \
@@ -28,17 +30,19 @@
 /* ---- claims ---- */
 
 #define FLUID_LABEL_MANAGED_BY FLUID_DOMAIN "managed-by" /* the dataset's name */
-#define FLUID_LABEL_WRAPPED_BY FLUID_DOMAIN "wrapped-by" /* the same, before */
-/* A dataset that refers to another dataset names that one here. */
+#define FLUID_LABEL_WRAPPED_BY FLUID_DOMAIN "wrapped-by" /* the same, in older versions */
+/* On the claim of a dataset that refers to another dataset: the name and namespace of the other
+ * one. */
 #define FLUID_LABEL_REFERRING_NAME FLUID_DOMAIN "dataset.referring-name"
 #define FLUID_LABEL_REFERRING_NAMESPACE FLUID_DOMAIN "dataset.referring-namespace"
 
 /* ---- pods ---- */
 
-#define FLUID_LABEL_DATASET FLUID_DOMAIN "dataset" /* it keeps bytes of this dataset */
-/* For printf(), with a claim's name; "required": only nodes that have its bytes. */
+#define FLUID_LABEL_DATASET FLUID_DOMAIN "dataset" /* the pod keeps bytes of this dataset */
+/* For printf(), with a claim's name. Value "required": the pod may use only nodes that have the
+ * bytes. */
 #define FLUID_LABEL_SCHED_FORMAT FLUID_LABEL_DATASET ".%s.sched"
-#define FLUID_LABEL_INJECTION FLUID_DOMAIN "enable-injection" /* "false": nothing is done */
+#define FLUID_LABEL_INJECTION FLUID_DOMAIN "enable-injection" /* "false": no changes */
 #define FLUID_LABEL_SERVERLESS "serverless." FLUID_DOMAIN "inject"
 #define FLUID_LABEL_SIDECAR "fuse.sidecar." FLUID_DOMAIN "inject" /* the same, before */
 #define FLUID_LABEL_SERVERFUL "fuse.serverful." FLUID_DOMAIN "inject"

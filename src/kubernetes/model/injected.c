@@ -22,7 +22,8 @@ static uint32_t read_shard(struct str text) {
     return shard;
 }
 
-/* FNV-1a: every process must find the same, and nobody chooses a uid. */
+/* FNV-1a, without a secret key: every process must get the same hash, and users cannot choose a
+ * uid. */
 static uint64_t hash_of_uid(struct str uid) {
     uint64_t hash = 0xcbf29ce484222325u;
     for (size_t i = 0; i < uid.n; i++)
@@ -37,7 +38,7 @@ struct injected_key injected_key_of(struct str uid, uint32_t shards) {
                                  .number = (uint32_t)hash};
 }
 
-/* Eight digits, in lower case. */
+/* Reads eight hexadecimal digits, in lower case. */
 static bool read_number(struct str text, uint32_t *ret) {
     *ret = 0;
     for (size_t i = 0; i < text.n; i++) {
@@ -122,7 +123,7 @@ void injected_read(struct str text, struct arena *arena, struct injected *ret) {
     struct json_reader r;
     struct str member, resource = {0}, score = {0};
     struct injected read = {.valid = true};
-    struct err unsaid; /* it is not believed */
+    struct err unsaid; /* a bad annotation is ignored, and its error too */
     json_reader_init(&r, text, arena, "annotation");
     if (json_object(&r))
         while (json_member(&r, &member)) {

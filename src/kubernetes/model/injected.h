@@ -6,10 +6,10 @@
  *     gate        managedCluster.scores("evenkeel-3").exists(s, s.name == "s3-..." && s.value > 0)
  *     annotation  {"key":"s3-0a1b2c3d","resource":"evenkeel-3","weight":2,"added":["gate", ...]}
  *
- * Evenkeel also recognises all three by their form, and so finds leftovers if a user has written or
- * broken the annotation: resources evenkeel-N are Evenkeel's own.
+ * Evenkeel also recognises all three by their form, because resources evenkeel-N are its own. So it
+ * finds leftovers even if a user has changed or broken the annotation.
  *
- * Pure. Strings are in the arena, or borrowed from what is read.
+ * Pure functions. Strings are in the arena, or borrowed from the text that is read.
  */
 #pragma once
 
@@ -30,10 +30,10 @@ struct injected_key {
 enum { INJECTED_SHARDS = 1000, INJECTED_WEIGHT = 10 /* of our prioritizer: the maximum */ };
 
 /*
- * Returns the key of the Placement with this uid, for this number of shards. No other Placement has
- * the key, whatever a copied or invented annotation contains: so no other one publishes scores
- * under it. A Placement that is being created has no uid yet: its key is drawn at random, and
- * nothing is published under it.
+ * Returns the key of the Placement with this uid, for this number of shards. The key comes only
+ * from the uid, so a copied or invented annotation cannot give it to another Placement, and no
+ * other Placement publishes scores under it. A Placement that is being created has no uid yet: it
+ * gets a random key, under which nothing is published.
  */
 struct injected_key injected_key_of(struct str uid, uint32_t shards);
 
@@ -41,28 +41,29 @@ static inline bool injected_key_eq(struct injected_key a, struct injected_key b)
     return a.shard == b.shard && a.number == b.number;
 }
 
-/* Is `resource` the name of an AddOnPlacementScore of ours? Then returns its shard, too. */
+/* Is `resource` the name of an AddOnPlacementScore of ours? If it is, sets its shard, too. */
 bool injected_resource_read(struct str resource, uint32_t *ret_shard);
 /* Are these two the names of a score of ours? */
 bool injected_key_read(struct str resource, struct str score, struct injected_key *ret);
-/* Is the CEL expression a gate, exactly as we write it? Then returns its key, too. */
+/* Is the CEL expression a gate, exactly as we write it? If it is, sets its key, too. */
 bool gate_read(struct str expression, struct injected_key *ret);
 
-/* As JSON strings, quoted and escaped. "" when the arena failed. */
+/* Return JSON strings, quoted and escaped; "" when the arena failed. */
 struct str injected_resource_json(struct injected_key key, struct arena *arena);
 struct str injected_score_json(struct injected_key key, struct arena *arena);
 struct str gate_json(struct injected_key key, struct arena *arena);
 
 /* The annotation, decoded. */
 struct injected {
-    bool valid; /* there is one, and it is well-formed; otherwise the rest is zero */
+    bool valid; /* the annotation exists and is well-formed; otherwise the rest is zero */
     struct injected_key key;
-    int32_t weight;       /* of the `builtIn: Spread` that was replaced; 0: none was */
-    bool made_policy;     /* prioritizerPolicy is ours as a whole */
-    bool made_predicates; /* so is the one predicate */
-    bool gated;           /* there are gates; injected_read() alone sets it */
+    int32_t weight;       /* of the replaced prioritizer `builtIn: Spread`; 0: nothing was
+                             replaced */
+    bool made_policy;     /* we added the whole prioritizerPolicy */
+    bool made_predicates; /* we added the only predicate */
+    bool gated;           /* the Placement has gates; only injected_read() sets it */
 };
 /* `text` is the annotation's value. A malformed value gives ret->valid == false. */
 void injected_read(struct str text, struct arena *arena, struct injected *ret);
-/* Returns the annotation's value; `gated`: there are gates. "" if the arena failed. */
+/* Returns the annotation's value; `gated`: the Placement has gates. "" if the arena failed. */
 struct str injected_write(const struct injected *injected, bool gated, struct arena *arena);

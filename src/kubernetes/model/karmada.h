@@ -10,7 +10,7 @@
 #include "model/object.h"
 #include "model/quantity.h"
 
-/* An API, by a hash of its group with version and its kind. The process draws the hash's key. */
+/* An API, as a hash of its group, version and kind. Each process draws its own random hash key. */
 typedef uint64_t karmada_api;
 karmada_api karmada_api_of(struct str group_version, struct str kind);
 /* The same for an object's apiVersion, read as Go reads it: "/v1" is "v1", and a text with two
@@ -31,14 +31,16 @@ struct karmada_resource {
     struct str name;
     __int128 nano[KARMADA_AMOUNTS]; /* 0 if not given */
     uint8_t given;                  /* bits 1 << KARMADA_... of the given amounts */
-    enum quantity_format format;    /* of the difference in `free`, as in Kubernetes */
+    enum quantity_format format;    /* the format of `free`, as Kubernetes gives it to a
+                                       difference */
     int64_t free;                   /* allocatable - allocating - allocated, perhaps below 0: cpu in
                                        thousandths, others in whole units, rounded away from 0 */
 };
 
 /* ---- resource models: the sizes of a cluster's nodes ---- */
 
-/* One resource of a grade: every node of the grade has at least `amount` of it available. */
+/* One resource of a grade: every node of the grade has at least `amount` of the resource available.
+ */
 struct karmada_range {
     struct str name;
     __int128 nano;
@@ -47,7 +49,7 @@ struct karmada_range {
 };
 struct karmada_model {
     int64_t grade;
-    const struct karmada_range *ranges; /* by name, each once (the last one that is written) */
+    const struct karmada_range *ranges; /* by name, each once (of duplicates the last) */
     uint32_t range_count;
     uint64_t nodes; /* the status's count for this grade; 0 if a later model has the grade */
 };
@@ -70,11 +72,12 @@ struct karmada_cluster {
     bool pull;               /* spec.syncMode: Pull */
     const struct str *zones; /* spec.zones; without any, spec.zone */
     uint32_t zone_count;
-    struct labels properties; /* labels; and provider, region and zone, if given, with the key
-                                 FIELD_PREFIX NAME; several zones in order, with commas */
+    struct labels properties; /* the labels, and provider, region and zone, if given, with the key
+                                 FIELD_PREFIX NAME; several zones are one value, in order, with
+                                 commas */
     const struct taint *taints;
     uint32_t taint_count;
-    const karmada_api *apis; /* status.apiEnablements: sorted, each once */
+    const karmada_api *apis; /* from status.apiEnablements: sorted, each once */
     uint32_t api_count;
     bool has_summary;                         /* status.resourceSummary is there */
     const struct karmada_resource *resources; /* by name */
@@ -93,7 +96,7 @@ bool karmada_cluster_serves(const struct karmada_cluster *cluster, karmada_api a
 void karmada_apis_decode(struct json_reader *r, struct karmada_cluster *ret);
 
 /* Parts of karmada_cluster_decode(): spec.resourceModels; allocatableModelings of the summary; and
- * the values that follow from both. Errors stay in r. */
+ * values computed from both. Errors stay in r. */
 void karmada_models_decode(struct json_reader *r, struct karmada_models *ret);
 void karmada_modelings_decode(struct json_reader *r, struct karmada_models *ret);
 void karmada_models_finish(struct json_reader *r, struct karmada_models *ret);

@@ -16,9 +16,9 @@ struct karmada_pod {
     bool finished;             /* phase Succeeded or Failed */
     struct resources requests; /* also of "pods", which a container may request; without amounts
                                   of 0 or less */
-    int64_t beyond;            /* it may request so much more of each resource other than cpu,
-                                  memory, ephemeral-storage and pods, because its containers name
-                                  more of these than LIMIT_RESOURCES; otherwise 0 */
+    int64_t beyond;            /* usually 0. If its containers name more than LIMIT_RESOURCES
+                                  resources besides cpu, memory, ephemeral-storage and pods, the pod
+                                  may request up to this amount more of each of these */
     bool unschedulable;        /* condition PodScheduled is False, reason Unschedulable */
     bool has_transition;
     int64_t transition_ms; /* lastTransitionTime of that condition, since 1970 */

@@ -13,6 +13,6 @@ struct karmada_workload {
     bool has_created;
     int64_t created_ms; /* creationTimestamp, since 1970 */
     struct label_selector selector;
-    struct hash128 template; /* of spec.template: pod_template_decode() */
+    struct hash128 template; /* hash of spec.template: pod_template_decode() */
 };
 void karmada_workload_decode(struct json_reader *r, struct karmada_workload *ret);

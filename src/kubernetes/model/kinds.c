@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <stdio.h>
 
-/* Finished pods do not exist for spreading. kube-scheduler does not ask for them either. */
+/* Spreading ignores finished pods, and kube-scheduler does not list them either. */
 #define UNFINISHED "fieldSelector=status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed"
 
 /* Fluid gives this label to pods that keep bytes of a dataset. */
@@ -30,7 +30,7 @@
         .permissions = {WANTED("get list watch", NEAR_DATA)},                                      \
     }
 
-/* A kind of Open Cluster Management that Placements are decided by. */
+/* A kind of Open Cluster Management that is needed to decide Placements. */
 #define FOR_PLACEMENTS(of_version, name, plural)                                                   \
     {                                                                                              \
         .group = OCM_GROUP, .version = of_version, .kind = name, .resource = plural,               \
@@ -123,7 +123,7 @@ const struct watched_kind watched_kinds[KIND_ROWS] = {
                      .optional = true,
                      .need = KIND_FOR_VOLUMES,
                      .permissions = {WANTED("list watch", PINS)}},
-    /* No permissions: it is watched only once there is an EFCRuntime, and few clusters have any. */
+    /* No permissions: it is watched only if an EFCRuntime exists, and few clusters have one. */
     [KIND_RUNTIME_WORKERS] = {.group = APPS_GROUP,
                               .version = "v1",
                               .kind = STATEFUL_SET_KIND,
@@ -247,7 +247,7 @@ enum object_kind object_kind_of(struct object_type type) {
 const struct watched_kind *object_kind_row(enum object_kind kind) {
     const struct watched_kind *row = watched_kinds;
     assert(kind != OBJECT_OTHER);
-    while (row->object != kind) /* each has one */
+    while (row->object != kind) /* each kind has a row */
         row++;
     return row;
 }
@@ -258,7 +258,7 @@ const char *kind_name(const struct watched_kind *kind) {
     return kind->name != NULL ? kind->name : kind->resource;
 }
 
-/* "/api/v1" or "/apis/apps/v1": the core group, which has no name, has a place of its own. */
+/* "/api/v1" for the core group, which has no name; "/apis/apps/v1" for others. */
 #define PREFIX "%s%s/%s"
 #define PREFIX_ARG(kind)                                                                           \
     (kind)->group[0] == '\0' ? "/api" : "/apis/", (kind)->group, (kind)->version

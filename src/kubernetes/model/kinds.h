@@ -40,10 +40,10 @@ enum kind_row {
     KIND_STATEFUL_SET,
     KIND_TOPOLOGY_POLICY,
     KIND_CLAIM,
-    KIND_BOUND_CLAIM, /* once more, for the volumes that they are bound to */
+    KIND_BOUND_CLAIM, /* claims once more, for the volumes that they are bound to */
     KIND_VOLUME,
     KIND_RUNTIME_WORKERS, /* StatefulSets once more, for the pods that keep a dataset's bytes */
-    KIND_WORKER_POD,      /* Pods once more: those pods */
+    KIND_WORKER_POD,      /* Pods once more: the pods that keep a dataset's bytes */
     KIND_ALLUXIO_RUNTIME,
     KIND_JINDO_RUNTIME,
     KIND_JUICEFS_RUNTIME,
@@ -69,18 +69,18 @@ enum kind_row {
 
 /* The roles of API servers. */
 enum server_role {
-    SERVER_CLUSTER, /* of the cluster whose pods it places */
-    SERVER_HUB,     /* of a fleet, if that is another one (config/servers.h) */
-    SERVER_KARMADA, /* Karmada's, likewise */
+    SERVER_CLUSTER, /* the cluster whose pods Evenkeel places */
+    SERVER_HUB,     /* the hub of a fleet, if it is another API server (config/servers.h) */
+    SERVER_KARMADA, /* Karmada's API server, if it is another one */
     SERVER_ROLES,
 };
 
 /* The feature that needs a kind; without the feature the kind is not watched. */
 enum kind_need {
     KIND_FOR_ALL,      /* every feature for pods */
-    KIND_FOR_DEFAULTS, /* the workloads whose selectors default constraints take */
-    KIND_FOR_POLICIES, /* on pods */
-    KIND_FOR_VOLUMES,  /* that pods' claims are bound to */
+    KIND_FOR_DEFAULTS, /* default constraints, which take the selectors of workloads */
+    KIND_FOR_POLICIES, /* policies for pods */
+    KIND_FOR_VOLUMES,  /* volumes that pods' claims are bound to */
     KIND_FOR_DATA,
     KIND_FOR_FLEET,      /* the clusters of a fleet */
     KIND_FOR_PLACEMENTS, /* decisions of Placements */
@@ -92,7 +92,8 @@ enum kind_need {
 
 struct kind_permission {
     const char *verbs; /* separated by spaces; NULL: none */
-    bool vital;        /* without it there is an error; otherwise a warning */
+    bool vital;        /* without the permission, `check cluster` reports an error; otherwise a
+                          warning */
     const char *why;   /* the end of that message */
 };
 
@@ -100,11 +101,11 @@ enum { KIND_PERMISSIONS = 2 };
 
 struct watched_kind {
     const char *group, *version, *kind;
-    const char *resource; /* its plural, as in paths and permissions */
-    const char *query;    /* of its listing, escaped; NULL: none */
+    const char *resource; /* the plural, as in paths and permissions */
+    const char *query;    /* of the kind's listing, escaped; NULL: no query */
     const char *name;     /* in logs and metrics; NULL: the resource */
     bool optional;        /* an API server may not know it */
-    uint32_t most;        /* objects of a listing; 0: LIMIT_LISTED */
+    uint32_t most;        /* the most objects of a listing; 0: LIMIT_LISTED */
     enum kind_need need;
     enum server_role server; /* where its objects are */
     enum object_kind object; /* of the cache; OBJECT_OTHER: the cache does not keep it */
@@ -118,17 +119,18 @@ static inline bool kind_is_named(const struct watched_kind *row, struct str name
     return name.n > 0 && name.p[0] == row->kind[0] && str_eq(name, str_of(row->kind));
 }
 
-/* Is an object of this type one of the row? A type without a group matches by its kind alone. */
+/* Does an object of this type belong to the row? A type without a group matches by its kind alone.
+ */
 bool kind_is(const struct watched_kind *row, struct object_type type);
-/* Returns the first row of an object's kind, by group (any version) and kind: a Service of another
- * group has none. NULL: not in the table. */
+/* Returns the first row with an object's group (any version) and kind; NULL if there is no such
+ * row, for example for a Service of another group. */
 const struct watched_kind *watched_kind_find(struct object_type type);
 /* Returns the cache's kind for an object's type; OBJECT_OTHER if the cache has none. */
 enum object_kind object_kind_of(struct object_type type);
 
 /* Returns the row of a kind of the cache: any but OBJECT_OTHER. */
 const struct watched_kind *object_kind_row(enum object_kind kind);
-/* Returns the kind's name in logs and metrics, which no other row has. Static. */
+/* Returns the kind's name in logs and metrics, different for every row. Static. */
 const char *kind_name(const struct watched_kind *kind);
 
 /* Enough bytes for the path of every row. */
@@ -136,6 +138,7 @@ enum { KIND_PATH_SIZE = 80 };
 /* Sets *ret to the path of all objects of a kind: "/apis/apps/v1/statefulsets". */
 void kind_path(const struct watched_kind *kind, char ret[static KIND_PATH_SIZE]);
 /* Appends the path of one object: "/apis/apps/v1/namespaces/SCOPE/statefulsets/NAME". `scope` is
- * its namespace, NULL if it is in none. Both must be segments of a path (kube/client/path.h). */
+ * its namespace; NULL: the object has no namespace. Both must be segments of a path
+ * (kube/client/path.h). */
 void kind_object_path(const struct watched_kind *kind, const char *scope, const char *name,
                       struct strbuf *out);

@@ -1,6 +1,6 @@
 /*
- * Labels: a sorted map from key to value, decoded from JSON, and the syntax rules for both.
- * Values only; nothing is owned: strings live in the text or arena they were decoded from.
+ * Labels: a sorted map from key to value, decoded from JSON, and the syntax rules for both. Owns
+ * nothing: strings live in the text or the arena of the decoder.
  */
 #pragma once
 
@@ -29,17 +29,17 @@ typedef bool label_lookup_fn(const void *ctx, struct str key, struct str *ret_va
 /* A label_lookup_fn over a struct labels. */
 bool labels_lookup(const void *labels, struct str key, struct str *ret_value);
 
-/* Reads {"k":"v",...} or null. The last of a repeated key wins, as in Go. Like Kubernetes it does
- * not limit their number; only the arena does. */
+/* Reads {"k":"v",...} or null. If a key occurs twice, the last one counts, as in Go. Only the arena
+ * limits the number of labels; Kubernetes does not limit it either. */
 struct labels labels_decode(struct json_reader *r);
 
-/* Merges both, in the arena; for equal keys the second counts. On failure arena_failed(). */
+/* Merges both, in the arena; for a key in both, the second counts. On failure arena_failed(). */
 struct labels labels_merge(struct labels first, struct labels second, struct arena *arena);
 
 /* upstream: apimachinery validation IsQualifiedName: [prefix/]name. */
 bool label_key_valid(struct str key);
-/* The same, but the name may be as long as the whole: at most 253 characters. Names of clusters'
- * claims. upstream: open-cluster-management.io/api, the pattern of
+/* For names of ClusterClaims: the same, but only the whole key is limited, to 253 characters, and
+ * not its name. upstream: open-cluster-management.io/api, the pattern of
  * SpreadConstraintsTerm.topologyKey, and the length of ManagedClusterClaim.name. */
 bool claim_key_valid(struct str key);
 /* upstream: apimachinery validation IsValidLabelValue: empty, or at most 63 characters. */

@@ -1,13 +1,13 @@
 /*
  * Names that Kubernetes, projects around it and Evenkeel itself define: API groups and versions,
- * kinds, keys of labels, annotations and taints. They are written in this room only, and asked for
- * everywhere else (tests/lint/check_one_room.sh).
+ * kinds, keys of labels, annotations and taints. Only this room (source folder) spells them out;
+ * all other code uses these macros (tests/lint/check_one_room.sh).
  *
- * All are C strings: STR() makes a struct str of one, and two are joined by writing them one after
- * the other. Elsewhere in this room: watched kinds (model/kinds.h), kinds that own pods
- * (model/owner_kinds.h), topology keys of nodes (model/topology.h), keys that distinguish a pod
- * from its siblings (model/pod_keys.h) or name its unit (model/pod_units.h), and labels and
- * annotations of Open Cluster Management (model/ocm.h) and Fluid (model/fluid.h).
+ * All are string literals: STR() makes a struct str of a literal, and adjacent literals are joined.
+ * Elsewhere in this room: watched kinds (model/kinds.h), kinds that own pods (model/owner_kinds.h),
+ * topology keys of nodes (model/topology.h), keys that distinguish a pod from its siblings
+ * (model/pod_keys.h) or name its unit (model/pod_units.h), and labels and annotations of Open
+ * Cluster Management (model/ocm.h) and Fluid (model/fluid.h).
  */
 #pragma once
 
@@ -57,7 +57,7 @@
 
 /* Kinds of answers. upstream: apimachinery pkg/apis/meta/v1 */
 #define STATUS_KIND "Status"
-#define LIST_KIND "List" /* also the end of the kinds of typed lists */
+#define LIST_KIND "List" /* also the end of the kind of a typed list, as in PodList */
 #define RESOURCE_LIST_KIND "APIResourceList"
 
 /* kube-scheduler's configuration. upstream: k8s.io/kube-scheduler config/v1 */

@@ -25,31 +25,37 @@ struct object_meta {
     struct str version; /* resourceVersion */
 };
 
-/* A node that a worker of a dataset is leaving, so that none of its bytes will be there. */
+/* A node from which a worker of a dataset is being removed, so that the worker's bytes will be
+ * gone. */
 struct leaving_node {
     struct str node, worker; /* the worker's pod */
-    int64_t replicas;        /* of the runtime: too few for this worker; -1: it is being deleted */
+    int64_t replicas;        /* of the runtime: too few to keep this worker; -1: the runtime is
+                                being deleted */
 };
 
 /* A dataset that a pod mounts, and the labels that show where its bytes are. */
 struct mounted_dataset {
-    struct str namespace, id;             /* of its worker pods, and their label fluid.io/dataset */
-    struct str worker_label, quota_label; /* of nodes: a worker is here; the bytes it may keep */
-    int64_t size, cached;                 /* bytes, of which so many are cached; -1: not known */
-    const struct leaving_node *leaving;   /* each node once */
+    struct str namespace, id;             /* the namespace of its worker pods, and the value of
+                                             their label fluid.io/dataset */
+    struct str worker_label, quota_label; /* labels of nodes: a worker is on the node; how many
+                                             bytes it may keep */
+    int64_t size, cached;                 /* all bytes, and the cached bytes; -1: not known */
+    const struct leaving_node *leaving;   /* each node at most once */
     uint32_t leaving_count;
 };
 
 struct pod {
     struct object_meta meta;
-    struct str node_name; /* empty: not bound */
-    bool finished;        /* phase Succeeded or Failed: such a pod does not exist for spreading */
-    struct pod_requests requests; /* with POD_RUNNING those of a running pod, else the spec's */
+    struct str node_name;         /* empty: not bound */
+    bool finished;                /* phase Succeeded or Failed: spreading ignores such a pod */
+    struct pod_requests requests; /* with POD_RUNNING the requests of a running pod, otherwise those
+                                     of the spec */
     struct pod_affinity beside, apart; /* podAffinity and podAntiAffinity */
     struct node_affinity affinity;
     struct tolerations tolerations;
     struct str scheduler; /* schedulerName; empty: not given */
-    bool has_gates;       /* it has schedulingGates; from here on not with POD_RUNNING */
+    bool has_gates;       /* it has schedulingGates; this and the next members are not read with
+                             POD_RUNNING */
     bool gated;           /* some of them are Kueue's */
     const struct spread_constraint *constraints;
     uint32_t constraint_count;
@@ -58,7 +64,7 @@ struct pod {
     uint32_t containers;      /* with initContainers */
     const struct str *claims; /* PersistentVolumeClaims of its volumes; also with POD_RUNNING */
     uint32_t claim_count;
-    const struct mounted_dataset *datasets; /* never decoded: see data/fluid/mounted.h */
+    const struct mounted_dataset *datasets; /* not decoded from the pod: see data/fluid/mounted.h */
     uint32_t dataset_count;
 };
 
@@ -73,7 +79,7 @@ struct node {
     const struct taint *taints;
     uint32_t taint_count;
     bool unschedulable;           /* cordoned */
-    struct resources allocatable; /* with "pods"; none: the node's status has no amounts */
+    struct resources allocatable; /* with "pods"; empty: the node's status has no amounts */
     const struct node_image *images;
     uint32_t image_count;
 };
@@ -96,9 +102,9 @@ struct object {
 };
 
 enum pod_detail {
-    POD_RUNNING, /* the parts that matter of running pods: meta, nodeName, phase, requests,
-                      podAffinity and podAntiAffinity, required node affinity, tolerations,
-                      schedulerName and claims */
+    POD_RUNNING, /* the needed parts of a running pod: meta, nodeName, phase, requests, podAffinity
+                    and podAntiAffinity, required node affinity, tolerations, schedulerName and
+                    claims */
     POD_WHOLE,   /* everything that an extender or a webhook needs; no preferences */
     POD_SCORED,  /* everything */
 };
@@ -115,16 +121,16 @@ int pod_as_stored(struct pod *pod, struct arena *arena) MUST_CHECK;
 void node_decode(struct json_reader *r, struct node *ret);
 void workload_decode(struct json_reader *r, enum object_kind kind, struct workload *ret);
 void meta_decode(struct json_reader *r, struct object_meta *ret);
-/* The same, and annotations, of whatever length their values are. */
+/* The same, and the annotations, without a limit on the length of their values. */
 void meta_decode_annotated(struct json_reader *r, struct object_meta *ret,
                            struct labels *ret_annotations);
 
-/* As json_finish(), for an object that somebody else wrote. -EFBIG: this one object takes more than
- * the reader's arena may; the error names the object as far as it was read. -ENOMEM: the machine
- * has no memory, which concerns all objects. */
+/* As json_finish(), for an object from a user or an API server. -EFBIG: this object needs more
+ * memory than the reader's arena may take; the error names the object as far as it was read.
+ * -ENOMEM: the machine has no memory, so later objects would fail, too. */
 int object_finish(struct json_reader *r, const struct object_meta *meta,
                   struct err *err) MUST_CHECK;
-/* The same, as json_check(), where the object is a part of the reader's text. */
+/* The same for an object that is only a part of the reader's text: as json_check(). */
 int object_check(const struct json_reader *r, const struct object_meta *meta,
                  struct err *err) MUST_CHECK;
 
@@ -141,10 +147,10 @@ int object_key_decode(struct str json, struct arena *arena, struct object_meta *
 
 /*
  * Calls `read` for every object of a document: a single object, or a List (`kubectl get` of several
- * kinds, or a NodeList whose items carry no kind), lists within lists included. The object comes
- * next in `r`, and `read` must read or skip it. Items without a kind are of their list's kind and
- * group. `arena` is reset after each object. Reading stops at the first error, which is read's own
- * or the reader's with path and byte.
+ * kinds, or a NodeList whose items carry no kind), with lists within lists. The object comes next
+ * in `r`, and `read` must read or skip it. Items without a kind have the kind and group of their
+ * list. `arena` is reset after each object. Reading stops at the first error, from `read` or from
+ * the reader (with path and byte).
  */
 typedef int object_read_fn(void *ctx, struct object_type type, struct json_reader *r,
                            struct err *err);

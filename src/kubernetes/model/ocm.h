@@ -20,7 +20,7 @@
 #include "model/object.h"
 #include "model/placement_term.h"
 
-#define CLAIM_PREFIX "claim:" /* of a claim as a topology key: no label's key can have it */
+#define CLAIM_PREFIX "claim:" /* of a topology key that is a claim; no label key has it */
 /* Returns the key of a claim with this name, in the arena; "" without memory. */
 struct str claim_key(struct str name, struct arena *arena);
 
@@ -31,10 +31,10 @@ struct str claim_key(struct str name, struct arena *arena);
 #define PLACEMENT_GROUP_INDEX_LABEL OCM_GROUP "/decision-group-index"
 #define PLACEMENT_GROUP_NAME_LABEL OCM_GROUP "/decision-group-name"
 
-/* Annotations of a Placement. OCM's own: "true" makes OCM leave the Placement alone (upstream:
- * PlacementDisableAnnotation). Evenkeel's: the mode ("Off", "Scores" or "Owner"); the selector of
- * the Placements to spread together; "true" if Evenkeel has set OCM's annotation; and what Evenkeel
- * has added (model/injected.h). */
+/* Annotations of a Placement. The first is OCM's: with "true", OCM does not schedule the Placement
+ * (upstream: PlacementDisableAnnotation). The others are Evenkeel's: the mode ("Off", "Scores" or
+ * "Owner"); the selector of the Placements to spread together; "true" if Evenkeel has set OCM's
+ * annotation; and what Evenkeel has added (model/injected.h). */
 #define PLACEMENT_DISABLE_ANNOTATION OCM_GROUP "/experimental-scheduling-disable"
 #define PLACEMENT_MODE_ANNOTATION "placements." EVENKEEL_GROUP "/mode"
 #define PLACEMENT_GROUP_ANNOTATION "placements." EVENKEEL_GROUP "/spread-group"
@@ -48,7 +48,7 @@ struct cluster_taint {
     int64_t added_ms;   /* timeAdded, since 1970; INT64_MIN: not given */
 };
 
-/* An amount of a resource, in doubles as upstream compares them (quantity_double()). */
+/* An amount of a resource, as a double, because upstream compares doubles. */
 struct cluster_amount {
     bool given;
     double value;
@@ -56,8 +56,8 @@ struct cluster_amount {
 
 struct managed_cluster {
     struct object_meta meta;  /* .terminating: deletionTimestamp is set */
-    struct labels properties; /* labels, and claims (status.clusterClaims) as CLAIM_PREFIX NAME, by
-                                 key; of claims with one name the last */
+    struct labels properties; /* labels, and claims (status.clusterClaims) with the key CLAIM_PREFIX
+                                 NAME, sorted by key; of claims with the same name the last */
     const struct cluster_taint *taints;
     uint32_t taint_count;
     struct cluster_amount cpu_allocatable, cpu_capacity, memory_allocatable, memory_capacity;
@@ -75,9 +75,9 @@ enum cluster_set_selector {
 struct cluster_set {
     struct object_meta meta;
     enum cluster_set_selector type;
-    struct label_selector selector; /* not present: selects nothing; empty: everything */
+    struct label_selector selector; /* not present: selects nothing; empty: selects everything */
 };
-/* v1beta2, and v1beta1, whose LegacyClusterSetLabel is by label. */
+/* Reads v1beta2 and v1beta1; v1beta1's LegacyClusterSetLabel becomes CLUSTER_SET_BY_LABEL. */
 void cluster_set_decode(struct json_reader *r, struct cluster_set *ret);
 
 /* Reads namespace and name of a ManagedClusterSetBinding; its name is the set's name. */
@@ -95,8 +95,8 @@ struct placement_selector {
 struct placement_predicate {
     struct placement_selector selector;
     bool has_cel;             /* a third part: celExpressions, which are not evaluated here */
-    bool is_gated;            /* one of celExpressions is a gate of ours (model/injected.h) ... */
-    struct injected_key gate; /* ... the last of them of this key */
+    bool is_gated;            /* one of celExpressions is our gate (model/injected.h) ... */
+    struct injected_key gate; /* ... the last gate, with this key */
 };
 
 enum prioritizer_type { PRIORITIZER_BUILT_IN, PRIORITIZER_ADD_ON };
@@ -110,8 +110,8 @@ struct placement_prioritizer {
 };
 
 /* Reads an array of spread constraints (or null), at most PLACEMENT_TERMS. `of_question`: the terms
- * are not a Placement's: they may have minDomains (0: not given), and topologyKeyType is Label by
- * default. */
+ * are from a question, not from a Placement: they may have minDomains (0: not given), and
+ * topologyKeyType is Label by default. */
 const struct placement_term *placement_terms_decode(struct json_reader *r, bool of_question,
                                                     uint32_t *ret_count);
 
@@ -140,7 +140,7 @@ struct placement {
     const struct str *sets; /* spec.clusterSets */
     uint32_t set_count;
     bool has_number;
-    int32_t number; /* numberOfClusters; negative only where an API server has stored it */
+    int32_t number; /* numberOfClusters; negative only if an API server has stored such a number */
     const struct placement_predicate *predicates;
     uint32_t predicate_count;
     struct str mode; /* of prioritizerPolicy, as written; "" is Additive */
@@ -153,13 +153,13 @@ struct placement {
     struct placement_group_length group_length;
     const struct placement_group *groups;
     uint32_t group_count;
-    const struct str *warnings; /* sentences about what is written in an old form */
+    const struct str *warnings; /* about members that are written in an old form */
     uint32_t warning_count;
-    bool is_outline; /* of the spec numberOfClusters and the spread policy were read, and no more */
+    bool is_outline; /* only numberOfClusters and the spread policy of the spec were read */
 };
 /*
- * v1beta1, and v1alpha1 with a warning. The old `name` of a prioritizer, with a warning, counts as
- * scoreCoordinate.builtIn where that is not set.
+ * Reads v1beta1, and v1alpha1 with a warning. The old `name` of a prioritizer counts as
+ * scoreCoordinate.builtIn if that is not set, with a warning.
  */
 void placement_decode(struct json_reader *r, struct placement *ret);
 /* How a Placement is read. */
@@ -174,8 +174,8 @@ struct placement_reading {
 void placement_decode_as(struct json_reader *r, struct placement_reading how,
                          struct placement *ret);
 /* Parses PLACEMENT_GROUP_ANNOTATION: the selector of the Placements of the same namespace to spread
- * together. 0, -ENOENT (no annotation), -EINVAL with the reason (no selector, or longer than
- * LIMIT_SPREAD_GROUP_TEXT; there is no group then) or -ENOMEM. */
+ * together. Returns 0, -ENOENT (no annotation), -EINVAL with the reason (not a selector, or longer
+ * than LIMIT_SPREAD_GROUP_TEXT; the Placement then has no group) or -ENOMEM. */
 int placement_group_parse(const struct placement *p, struct arena *arena, struct selector *ret,
                           struct err *err) MUST_CHECK;
 
@@ -187,7 +187,7 @@ struct placement_decision {
     uint32_t cluster_count;
     uint64_t reasons; /* a hash of status.decisions[].reason: placement_reasons_add() of each */
 };
-/* Begins with 0. */
+/* Adds a reason to the hash, which begins as 0. */
 static inline uint64_t placement_reasons_add(uint64_t reasons, struct str reason) {
     return hash_mix(reasons, hash_str(reason));
 }
@@ -197,13 +197,15 @@ void placement_decision_decode(struct json_reader *r, struct placement_decision 
 
 struct placement_score_item {
     struct str name;
-    int32_t value; /* not clamped to -100..100, as upstream */
+    int32_t value; /* as upstream, not limited to -100..100 */
 };
 struct placement_score {
-    struct object_meta meta; /* the namespace is the cluster's name, the name the resource's */
+    struct object_meta meta; /* the namespace is the name of the cluster, the name is that of the
+                                resource */
     bool has_end;
     int64_t valid_until_ms;                   /* since 1970 */
-    const struct placement_score_item *items; /* by name; of one name the last, as upstream */
+    const struct placement_score_item *items; /* sorted by name; of equal names the last, as
+                                                 upstream */
     uint32_t item_count;
 };
 void placement_score_decode(struct json_reader *r, struct placement_score *ret);

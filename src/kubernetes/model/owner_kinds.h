@@ -1,7 +1,7 @@
 /*
- * Kinds of controllers that are read by name: one table, which defines the kinds in a chain
- * (owners/chain.h) and the rights to check (check/permissions.h). Evenkeel reads only the scale
- * subresource of other kinds, if they have one and the rights are granted.
+ * A table of the kinds of controllers whose objects Evenkeel reads: it defines the kinds in a chain
+ * (owners/chain.h) and the rights to check (check/permissions.h). For other kinds Evenkeel reads
+ * only the scale subresource, if the kind has one and the rights are granted.
  */
 #pragma once
 
@@ -10,8 +10,8 @@
 #include <stdbool.h>
 
 enum owner_role {
-    OWNER_OF_PODS, /* nothing follows from it for units */
-    OWNER_BETWEEN, /* one of Kubernetes' own, through which units are made */
+    OWNER_OF_PODS, /* it has no meaning for units (model/pod_units.h) */
+    OWNER_BETWEEN, /* a kind of Kubernetes itself, through which another controller makes units */
     OWNER_OF_UNITS,
 };
 

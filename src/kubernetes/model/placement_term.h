@@ -1,7 +1,7 @@
 /*
- * One term of how the clusters of a Placement are spread: of its own spec.spreadPolicy, or of a
- * TopologyPolicy's section `placements`. Terms are in order of importance. A shape only; the key is
- * borrowed from what it was decoded from.
+ * One constraint on how the clusters of a Placement are spread: from its spec.spreadPolicy, or from
+ * the section `placements` of a TopologyPolicy. Terms are in order of importance. The key is
+ * borrowed from the decoded text or its arena.
  *
  * upstream: open-cluster-management.io/api cluster/v1beta1 SpreadConstraintsTerm (v1.2.0), which
  * has no minDomains, and its CRD.
@@ -23,8 +23,8 @@ struct placement_term {
     bool hard;           /* DoNotSchedule; ScheduleAnyway when not given */
 };
 
-/* The terms that a TopologyPolicy has for Placements without terms of their own; all zero: no
- * policy has any. Borrowed. */
+/* The terms of a TopologyPolicy for Placements without their own terms; all zero: no policy has
+ * such terms. Borrowed. */
 struct ocm_policy_terms {
     const struct placement_term *items;
     uint32_t count;     /* at most PLACEMENT_TERMS */

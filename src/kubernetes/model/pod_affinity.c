@@ -124,7 +124,8 @@ static int matches(const struct label_selector *written, const struct labels *la
     return r == -ENOMEM ? r : 0;
 }
 
-/* Namespaces by name or by labels; the pod's own where neither is given. */
+/* Does the term select the pod's namespace, by name or by labels? If the term has neither, it means
+ * the pod's own namespace. */
 static int means_namespace(const struct pod_affinity_term *term, const struct meant_pod *pod,
                            struct arena *arena, bool *ret) {
     *ret = term->namespace_count == 0 && !term->by_labels.present;

@@ -9,10 +9,10 @@
 struct pod_affinity_term {
     int64_t weight; /* of a preference */
     struct str topology_key;
-    struct label_selector pods;   /* not present: none are meant */
+    struct label_selector pods;   /* not present: matches no pods */
     const struct str *namespaces; /* as written; see pod_affinity_means() */
     uint32_t namespace_count;
-    struct label_selector by_labels; /* of namespaces; not present: none by their labels */
+    struct label_selector by_labels; /* selects namespaces; not present: selects none */
     const struct str *match_keys, *mismatch_keys; /* matchLabelKeys, mismatchLabelKeys */
     uint32_t match_key_count, mismatch_key_count;
 };
@@ -44,9 +44,9 @@ struct meant_pod {
     struct labels labels;
 };
 /*
- * Does the term of a pod match pods like itself, those of its own group? matchLabelKeys never
- * exclude them, and mismatchLabelKeys always do if the pod has the label. upstream: kube-scheduler
- * framework AffinityTerm.Matches(). 0 or -ENOMEM; a selector that does not parse matches none.
+ * Does a pod's term match pods of its own group, which have the same labels? matchLabelKeys never
+ * exclude them; mismatchLabelKeys always do if the pod has the label. upstream: kube-scheduler
+ * framework AffinityTerm.Matches(). 0 or -ENOMEM; a selector that does not parse matches no pod.
  */
 int pod_affinity_means(const struct pod_affinity_term *term, const struct meant_pod *pod,
                        struct arena *arena, bool *ret) MUST_CHECK;
@@ -59,7 +59,8 @@ struct pod_term {
     enum pod_term_kind kind;
     int64_t weight; /* of a preference */
     struct str topology_key;
-    const struct str *namespaces; /* sorted; the pod's own, where the term selects none */
+    const struct str *namespaces; /* sorted; the pod's namespace if the term selects no
+                                     namespaces */
     uint32_t namespace_count;
     struct selector by_labels; /* of namespaces */
     struct selector pods;
@@ -72,10 +73,9 @@ struct pod_terms {
 };
 
 /*
- * Compiles and appends the terms of one kind of a pod in `namespace`; `from` is its podAffinity or
- * its podAntiAffinity. upstream: kube-scheduler framework GetAffinityTerms(). 0; -EINVAL (a
- * selector does not parse: none is appended) or -ENOMEM. Strings are borrowed, arrays are in the
- * arena.
+ * Compiles and appends terms of one kind, for a pod in `namespace`; `from` is its podAffinity or
+ * podAntiAffinity. upstream: kube-scheduler framework GetAffinityTerms(). 0; -EINVAL (a selector
+ * does not parse: no term is appended) or -ENOMEM. Strings are borrowed, arrays are in the arena.
  */
 int pod_terms_add(struct pod_terms *terms, enum pod_term_kind kind, const struct pod_affinity *from,
                   struct str namespace, struct arena *arena, struct err *err) MUST_CHECK;

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* Reads one member of an object into `into`; false: it does not know this one. */
+/* Reads one member of an object into `into`. Returns false if it does not know the member. */
 typedef bool member_fn(struct json_reader *r, struct str key, void *into);
 
 static void read_object(struct json_reader *r, member_fn *member, void *into) {
@@ -13,14 +13,14 @@ static void read_object(struct json_reader *r, member_fn *member, void *into) {
         return;
     while (json_member(r, &key))
         if (!member(r, key, into))
-            (void)json_skip(r); /* not ours; errors stay in r */
+            (void)json_skip(r); /* we need no other member; errors stay in r */
 }
 
 /* ---- node affinity ---- */
 
-/* Where the value that comes next begins. */
+/* Returns where the next value begins. */
 static size_t start(struct json_reader *r) {
-    (void)json_peek(r); /* steps over blanks */
+    (void)json_peek(r); /* skips blanks */
     return json_offset(r);
 }
 
@@ -93,7 +93,7 @@ static bool affinity_member(struct json_reader *r, struct str key, void *into) {
 struct reading {
     struct pod_details *details;
     uint32_t claim_cap, mount_cap;
-    struct pod_mount at; /* where the reader is */
+    struct pod_mount at; /* the mount that is being read */
 };
 
 static bool volume_member(struct json_reader *r, struct str key, void *into) {
@@ -193,7 +193,7 @@ static bool metadata_member(struct json_reader *r, struct str key, void *into) {
     return true;
 }
 
-/* Reads one member of the pod, and nothing behind it. */
+/* Reads one member of the pod, and nothing after it. */
 static int read_part(struct str pod, struct str part, member_fn *member, void *into,
                      struct arena *arena, struct err *err) {
     struct json_reader r;

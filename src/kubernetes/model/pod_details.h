@@ -1,6 +1,6 @@
 /*
- * Details of a pod for plugins that edit it, beside struct pod: its annotations, its mounts of
- * volumes, and its node affinity as the user wrote it, with the text of every term, so that an
+ * Details of a pod that struct pod does not have, for plugins that edit the pod: its annotations,
+ * its volume mounts, and its node affinity as the user wrote it, with the text of every term. So an
  * addition to a term keeps the other bytes of the term.
  *
  * Decoded values own nothing: strings and arrays live in the text or the arena.
@@ -14,18 +14,18 @@
 /* A nodeSelectorTerm. A null term is empty. */
 struct written_term {
     struct str text;             /* JSON */
-    struct str expressions_text; /* of its matchExpressions; empty when there is no such member */
+    struct str expressions_text; /* the JSON of its matchExpressions; empty without this member */
     const struct label_expression *expressions, *fields;
     uint32_t expression_count, field_count;
 };
 
 /* spec.affinity.nodeAffinity */
 struct written_affinity {
-    bool present;                     /* it is there, and not null */
-    bool required;                    /* the same of its required part */
+    bool present;                     /* nodeAffinity exists and is not null */
+    bool required;                    /* the same for its required part */
     const struct written_term *terms; /* of the required part */
     uint32_t term_count;
-    bool prefers;                           /* there is a list of preferences; it may be empty */
+    bool prefers;                           /* the list of preferences exists; it may be empty */
     const struct written_term *preferences; /* without their weights */
     uint32_t preference_count;
 };

@@ -4,7 +4,7 @@
 
 struct known_key {
     struct str key;
-    struct str with; /* it means that only beside this key; empty: always */
+    struct str with; /* the key has this meaning only beside this other key; empty: always */
 };
 
 #define KEY(key)                                                                                   \
@@ -25,12 +25,12 @@ static const struct known_key revision_keys[] = {
     KEY(ROLLOUT_HASH_LABEL),                                   /* Argo Rollouts */
     KEY(REVISION_HASH_LABEL),                                  /* StatefulSet, DaemonSet */
     KEY("leaderworkerset.sigs.k8s.io/template-revision-hash"), /* LeaderWorkerSet */
-    KEY("temporal.io/build-id"),                               /* a Deployment each */
+    KEY("temporal.io/build-id"),                               /* one Deployment for each build */
     BESIDE("deployment", "deploymentconfig"), /* a ReplicationController of a DeploymentConfig */
 };
 
 static const struct known_key own_keys[] = {
-    KEY(INJECT_LABEL), /* an opt-out is one pod's */
+    KEY(INJECT_LABEL), /* one pod may opt out */
     /* Kubernetes */
     KEY("pod-template-generation"),
     KEY(STATEFUL_POD_NAME_LABEL),

@@ -1,7 +1,7 @@
 /*
- * Label keys that known controllers give to the pods of one revision, to one pod, or to the pods of
- * one unit (model/pod_units.h): they describe a group before any sibling lives. Keys of other
- * controllers are learned from siblings (admission/pods/group.c).
+ * Label keys whose values known controllers set for one revision, for one pod, or for one unit
+ * (model/pod_units.h). With them the group of a pod is known even before a sibling exists. Keys of
+ * other controllers are learned from siblings (admission/pods/group.c).
  */
 #pragma once
 
@@ -9,8 +9,8 @@
 
 /* Do the key's values differ between revisions of the pod's controller? */
 bool is_revision_key(const struct labels *pod, struct str key);
-/* Has the pod a controller that it shares with no sibling? Then the keys of that controller's
- * revisions differ between siblings, too. */
+/* Does the pod have a controller that no sibling shares? Then that controller's revision keys also
+ * differ between siblings. */
 bool has_own_controller(const struct labels *pod);
 /* Do the key's values differ between sibling pods, or sibling units? */
 bool is_pods_own_key(const struct labels *pod, struct str key);

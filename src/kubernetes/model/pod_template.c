@@ -2,12 +2,13 @@
 
 #include "model/quantity.h"
 
-/* An array or object that is being read. An object's hash is the sum of its members', so that their
- * order does not matter; an array's is of its elements in order. */
+/* An array or object that is being read. The hash of an object is the sum of its members' hashes,
+ * so that their order does not matter. The hash of an array depends on the order of its elements.
+ */
 struct level {
     bool is_object;
     bool amounts; /* its members are quantities */
-    bool empty;   /* nothing in it counts so far */
+    bool empty;   /* no value in it counts so far */
     struct hash128 sum;
     struct hash_state state;
     struct str key; /* of the member that is being read */
@@ -32,8 +33,8 @@ static bool holds_amounts(struct str key) {
     return is_any_of(key, names, sizeof names / sizeof names[0]);
 }
 
-/* Go has a map or a plain struct there, of which empty is as absent; elsewhere it has a pointer,
- * and `emptyDir: {}` says something. */
+/* Is an empty value of this member the same as an absent one? It is if Go has a map or a plain
+ * struct there. Elsewhere Go has a pointer, and a value such as `emptyDir: {}` has a meaning. */
 static bool empty_is_absent(struct str key) {
     static const struct str names[] = {
         STR("labels"),    STR("annotations"), STR("nodeSelector"),     STR("matchLabels"),
@@ -73,7 +74,7 @@ static struct hash128 hash_level(const struct level *level) {
     return hash_end128(state);
 }
 
-/* Takes a value into the array or object that it is in. */
+/* Adds a value to its array or object. */
 static void add_value(struct level *level, struct hash128 value) {
     level->empty = false;
     if (!level->is_object) {
@@ -92,7 +93,7 @@ static void add_value(struct level *level, struct hash128 value) {
 
 /* ---- reading ---- */
 
-/* A text, number or bool. False: null, which is as absent. */
+/* Reads a text, number or bool. Returns false for null, which counts as absent. */
 static bool scalar_decode(struct json_reader *r, bool amount, struct hash128 *ret) {
     const enum json_kind kind = json_peek(r);
     if (json_null(r))
@@ -129,7 +130,8 @@ static bool is_hash_label(const struct reading *reading, struct str key) {
            str_eq(reading->levels[1].key, STR("labels"));
 }
 
-/* Ends the innermost array or object; one that counts is a value of the one around it. */
+/* Ends the innermost array or object. If it counts, it becomes a value of the array or object
+ * around it. */
 static void leave(struct reading *reading, struct hash128 *ret) {
     const struct level done = reading->levels[--reading->depth];
     const struct hash128 hash = hash_level(&done);
@@ -150,7 +152,7 @@ struct hash128 pod_template_decode(struct json_reader *r) {
     if (json_null(r))
         return ret;
     if (json_peek(r) != JSON_OBJECT) {
-        (void)json_object(r); /* says what it found */
+        (void)json_object(r); /* reports what it found */
         return ret;
     }
     enter(r, &reading, (struct str){0});
@@ -168,7 +170,7 @@ struct hash128 pod_template_decode(struct json_reader *r) {
         else if (scalar_decode(r, level->amounts, &value))
             add_value(level, value);
         else if (!level->is_object)
-            add_value(level, (struct hash128){0}); /* an element that is null is one */
+            add_value(level, (struct hash128){0}); /* a null element of an array counts */
     }
     return ret;
 }

@@ -1,6 +1,6 @@
 /*
- * Are two pod templates the same? Hashes their contents, whatever the order of members: absent,
- * null and empty are equal, where Go treats them so; amounts of resources count by value. The label
+ * Hashes pod templates, to compare them. The order of members does not count; absent, null and
+ * empty are equal if Go treats them so; amounts of resources are compared by value. The label
  * pod-template-hash, which a Deployment gives the templates of its ReplicaSets, is left out.
  * upstream: apimachinery equality.Semantic, deployment util EqualIgnoreHash().
  */

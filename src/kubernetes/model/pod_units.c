@@ -11,8 +11,8 @@
 #define RAY_HOST TEXT("ray.io/replica-host-index")
 #define COMPLETION TEXT("batch.kubernetes.io/job-completion-index")
 
-/* Units of pods with `mark`. `first`: the labels of the unit's first pod; empty: units without a
- * first pod. */
+/* A kind of unit, whose pods have the label `mark`. `first`: the labels of the unit's first pod;
+ * empty: the units have no first pod. */
 struct known_unit {
     struct str mark, name;
     bool annotated; /* the mark is an annotation */
@@ -22,8 +22,8 @@ struct known_unit {
 static const struct str zero = {"0", 1};
 
 /*
- * Units that count without being asked for; the first match wins. Kueue is missing: its
- * topology-aware scheduling chooses each pod's node itself, after the pod was created
+ * Units that a policy need not ask for; the first match counts. Kueue's units have no first pod,
+ * because its topology-aware scheduling chooses each pod's node itself, after the pod was created
  * (upstream: kueue apis/kueue/v1beta1/topology_types.go).
  */
 static const struct known_unit known_units[] = {
@@ -70,7 +70,7 @@ static const struct known_unit known_units[] = {
      .annotated = true},
 };
 
-/* The labels that number the pods of a unit, for units that a policy names by their key. */
+/* The labels that number the pods of a unit, for units whose key a policy names. */
 static const struct known_unit named_units[] = {
     {.name = TEXT("leaderworkerset.sigs.k8s.io/group-key"), .first = {{LWS_WORKER, TEXT("0")}}},
     {.name = TEXT("leaderworkerset.sigs.k8s.io/name"),
@@ -84,7 +84,7 @@ static const struct known_unit named_units[] = {
     {.name = TEXT("spark-app-selector"), .first = {{TEXT("spark-role"), TEXT("driver")}}},
 };
 
-/* The first of these labels that a pod has numbers it, in a unit that is in no table. */
+/* For units that are in no table: the first of these labels that a pod has is its number. */
 static const struct str numbers[] = {
     COMPLETION, TEXT(POD_INDEX_LABEL),         LWS_WORKER,
     RAY_HOST,   TEXT("volcano.sh/task-index"), TEXT("training.kubeflow.org/replica-index"),
@@ -184,7 +184,8 @@ static const struct pod_unit_maker *maker_of(struct str key) {
     return NULL;
 }
 
-/* The number counts within a Job, the name may be a JobSet's: so the name decides. */
+/* The maker is found by the unit's name first: a number may be that of a Job, while the name is
+ * that of a JobSet. */
 const struct pod_unit_maker *pod_unit_maker(const struct unit_membership *unit) {
     const struct pod_unit_maker *by_name = maker_of(unit->name);
     return by_name != NULL ? by_name : maker_of(pod_unit_mark(unit));

@@ -1,8 +1,8 @@
 /*
  * A unit is several pods that are one replica of something: a leader and its workers, the hosts of
- * a slice, the pods of a Job in a JobSet, a gang. They work together, so units are spread and not
- * their pods: the first pod of each has the constraints, and is counted. The others have none. A
- * unit whose pods are not numbered has no first pod, and nothing of it is spread.
+ * a slice, the pods of a Job in a JobSet, a gang. Its pods work together, so we spread units and
+ * not pods: only the first pod of a unit gets constraints and is counted. A unit whose pods are not
+ * numbered has no first pod, and is not spread.
  *
  * Units are recognized by labels that pods have at their creation, before any other webhook sees
  * them: LeaderWorkerSet's webhook, which numbers workers, may be called later than ours.
@@ -13,29 +13,29 @@
 #include "model/policy.h"
 
 enum unit_place {
-    UNIT_NONE,   /* of no unit */
-    UNIT_FIRST,  /* the first pod of one */
-    UNIT_MEMBER, /* another pod of one */
-    UNIT_GANG,   /* one of a unit without a first pod */
+    UNIT_NONE,   /* in no unit */
+    UNIT_FIRST,  /* the first pod of a unit */
+    UNIT_MEMBER, /* another pod of a unit */
+    UNIT_GANG,   /* a pod of a unit without a first pod */
 };
 
 enum { UNIT_NUMBERS = 2 };
 
 struct unit_membership {
     enum unit_place place;
-    struct str name; /* the key that names the unit, or that says that there is one */
+    struct str name; /* the label key whose value names the unit, or only marks its pods */
     /* The labels of first pods, sorted by key; only for UNIT_FIRST. */
     struct label first[UNIT_NUMBERS];
     uint32_t first_count;
 };
 
-/* Returns the pod's unit; UNIT_NONE, too, if the policy counts each pod for itself or groups by a
- * key of the unit. `annotations` may be NULL: not known. O(known units) look-ups. */
+/* Returns the pod's unit; Also returns UNIT_NONE if the policy counts each pod by itself, or groups
+ * by a key of the unit. `annotations` may be NULL: not known. O(known units) look-ups. */
 struct unit_membership pod_unit_of(const struct labels *pod, const struct labels *annotations,
                                    const struct policy_group_by *by);
 
-/* Do the annotations show that the controller keeps the unit in one domain of some key? The
- * controller's webhook writes the podAffinity, perhaps after ours. */
+/* Do the annotations show that the controller keeps the unit in one domain of a topology key? (The
+ * controller's webhook writes the podAffinity, perhaps later than our webhook runs.) */
 bool pod_unit_is_together(const struct labels *annotations);
 
 /* Returns the key that marks the pods of the unit. */

@@ -53,8 +53,9 @@ static bool meets_all(const struct selector *s, uint32_t at, const struct str *v
     return true;
 }
 
-/* Can requirement `at` hold beside the others on its key? In needs one of its values, DoesNotExist
- * a missing label; other operators always can. */
+/* Can requirement `at` hold together with the others on its key? For In, one of its values must
+ * meet all others; for DoesNotExist, a missing label must; for other operators the answer is always
+ * yes. */
 static bool can_be_met(const struct selector *s, uint32_t at) {
     const struct requirement *q = &s->items[at];
     for (uint32_t i = 0; q->op == SELECTOR_IN && i < q->value_count; i++)

@@ -75,7 +75,7 @@ bool policy_is_for(const struct policy *policy, enum policy_target target) {
 
 struct matching {
     const struct policy_question *question;
-    struct policy_part_range parts;     /* that are looked for */
+    struct policy_part_range parts;     /* the parts that are looked for */
     uint64_t object, namespace, owners; /* bits that the object has */
 };
 
@@ -96,7 +96,8 @@ bool policy_has_scheduler(const struct policy *p, struct str scheduler) {
            (p->scheduler_count == 0 && str_eq(scheduler, scheduler_of(STR(""))));
 }
 
-/* An opt-out does not count against mode Require; nor does the scheduler, if so asked. */
+/* May the policy apply? Mode Require ignores an opt-out, and the scheduler, too, if
+ * q->any_scheduler is set. */
 static bool is_open(const struct policy *p, const struct policy_question *q) {
     if (p->mode == POLICY_REQUIRE)
         return q->any_scheduler || policy_has_scheduler(p, q->scheduler);
@@ -132,7 +133,7 @@ static bool matches_namespace(const struct matching *m, const struct policy *p, 
     return true;
 }
 
-/* Would the policy have any part that no policy before it has? */
+/* Does the policy have a part that no earlier policy has? */
 static bool is_wanted(const struct policy *p, struct policy_part_range parts,
                       const struct policy_choice *choice) {
     for (int part = parts.first; part < parts.end; part++)

@@ -7,7 +7,7 @@ typedef unsigned __int128 wide;
 
 enum { NANO_EXPONENT = -9, FAST_DECIMAL_DIGITS = 18, FAST_BINARY_DIGITS = 14 };
 
-/* A text taken apart. */
+/* The parts of a text. */
 struct parts {
     bool negative;
     struct str whole, fraction; /* digits; `whole` without leading zeros */
@@ -58,8 +58,8 @@ static bool suffix_from_table(struct str s, struct parts *parts) {
     return false;
 }
 
-/* "e" or "E" and a signed whole number. Anything beyond +-1e9 means the same: far too large, or far
- * too small. */
+/* Reads "e" or "E" and a signed whole number. Numbers beyond +-1e9 are cut to that: all are far too
+ * large or too small. */
 static bool exponent_suffix(struct str s, struct parts *parts) {
     int64_t exponent;
     if (s.n < 2 || (s.p[0] != 'e' && s.p[0] != 'E') ||
@@ -74,11 +74,11 @@ static bool exponent_suffix(struct str s, struct parts *parts) {
 static bool split(struct str text, struct parts *parts) {
     *parts = (struct parts){.negative = text.p[0] == '-'};
     if (text.p[0] == '-' || text.p[0] == '+')
-        (void)take(&text, 1); /* the sign is noted */
+        (void)take(&text, 1); /* the sign is stored already */
     size_t digits = count_digits(text);
     parts->whole = take(&text, digits);
     if (text.n > 0 && text.p[0] == '.') {
-        (void)take(&text, 1); /* the point itself says nothing */
+        (void)take(&text, 1); /* the point */
         parts->fraction = take(&text, count_digits(text));
     }
     parts->any_digit = digits > 0 || parts->fraction.n > 0;
@@ -97,8 +97,8 @@ static wide power_of_ten(int exponent) {
 }
 
 /*
- * Digits with decimal places, in nano. `place` is the power of ten (of a nano) of the first digit;
- * digits below place 0 only make it round up.
+ * A sum of decimal digits, in nano. `place` is the power of ten (in nano) of the first digit;
+ * digits below place 0 only round the sum up.
  */
 struct decimal_sum {
     wide nano;
@@ -131,7 +131,7 @@ static wide decimal_nano(const struct parts *parts) {
     return sum.nano + sum.rest;
 }
 
-/* The number that `count` digits of s make, from its digit `from` on; digits past the end are 0. */
+/* Returns `count` digits of s as a number, from digit `from` on; digits past the end are 0. */
 static wide digits_as_number(struct str s, size_t from, size_t count) {
     wide number = 0;
     for (size_t i = from; i < from + count; i++)
@@ -140,9 +140,9 @@ static wide digits_as_number(struct str s, size_t from, size_t count) {
 }
 
 /*
- * fraction * 2^k in nano, rounded up, for k <= 60. Nine digits are whole nanos; the next 20 and 18
- * digits are multiplied separately so that nothing exceeds 128 bits, and whatever follows can only
- * make it round up.
+ * Returns fraction * 2^k in nano, rounded up, for k <= 60. The first nine digits are whole nanos.
+ * The next 20 and 18 digits are multiplied separately, so that nothing exceeds 128 bits. Later
+ * digits can only round the result up.
  */
 static wide binary_fraction_nano(struct str fraction, int k) {
     const wide unit = (wide)1 << k, ten18 = power_of_ten(18), ten20 = power_of_ten(20);
@@ -173,8 +173,9 @@ static size_t digits_of(const struct parts *parts) {
 }
 
 /*
- * ParseQuantity has a short cut for numbers that fit an int64 with their scale. It matters in two
- * ways: only there texts without any digit ("+", "Gi") pass as 0, and only there the text is kept.
+ * Upstream's ParseQuantity has a short cut for numbers that fit an int64 with a scale. It matters
+ * for two reasons: only the short cut accepts texts without any digit ("+", "Gi") as 0, and only
+ * the short cut keeps the text.
  */
 static bool takes_short_cut(const struct parts *parts) {
     if (parts->format == QUANTITY_BINARY_SI)
@@ -230,7 +231,7 @@ int quantity_parse(struct str text, struct quantity *ret, struct err *err) {
         return err_set(err, -EINVAL, "cannot parse quantity '%.*s': no digits", STR_ARG(text));
     bool binary = parts.format == QUANTITY_BINARY_SI;
     __int128 nano = (__int128)(binary ? binary_nano(&parts) : decimal_nano(&parts));
-    /* below one, binary makes no sense */
+    /* a value below 1 has no binary suffix */
     if (binary && nano > 0 && nano < 1000000000)
         parts.format = QUANTITY_DECIMAL_SI;
     *ret = (struct quantity){
@@ -253,7 +254,7 @@ static struct quantity parse_for(struct json_reader *r, struct str text) {
     return q;
 }
 
-/* Reads a short whole number with one of few suffixes, as most quantities are, without the parser.
+/* Reads a short whole number with a usual suffix, as most quantities are, without the parser.
  * Returns false for any other text. */
 static bool plain_quantity(struct str text, __int128 *ret_nano) {
     enum { MAX_DIGITS = 9 };
@@ -301,7 +302,8 @@ struct quantity quantity_decode(struct json_reader *r, struct str *ret_text) {
 
 /* ---- doubles ---- */
 
-/* As Go's math.Pow10: from two tables, so that some powers are not the nearest double. */
+/* As Go's math.Pow10: multiplies values of two tables, so some powers are not the nearest double.
+ */
 static double power_as_double(int exponent) {
     static const double units[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10,
                                    1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21,
@@ -314,8 +316,8 @@ static double power_as_double(int exponent) {
     return exponent < -323 ? 0 : low[-exponent / 32] / units[-exponent % 32];
 }
 
-/* Upstream keeps a short-cut text as digits and a scale, any other one in nano; it cuts binary
- * values down to the largest int64. */
+/* Upstream keeps a short-cut text as digits and a scale, any other text in nano; it limits binary
+ * values to the largest int64. */
 static double parts_as_double(const struct parts *parts, const struct quantity *q) {
     const bool binary = parts->format == QUANTITY_BINARY_SI;
     const __int128 nano = q->nano, largest = (__int128)INT64_MAX * 1000000000;
@@ -342,9 +344,10 @@ double quantity_decode_double(struct json_reader *r) {
 
 /* ---- answers ---- */
 
-/* In units of `unit_nano` nano, away from zero. */
+/* Returns units of `unit_nano` nano, rounded away from zero. */
 static int64_t scaled(const struct quantity *q, int64_t unit_nano) {
-    if (q->nano >= 0 && q->nano <= INT64_MAX) { /* as nearly all: division is quicker then */
+    if (q->nano >= 0 && q->nano <= INT64_MAX) { /* nearly all are so small, and division is quicker
+                                                   then */
         int64_t nano = (int64_t)q->nano;
         return nano / unit_nano + (nano % unit_nano > 0);
     }
@@ -383,7 +386,7 @@ void quantity_append_digits(__int128 value, struct strbuf *out) {
     strbuf_append(out, digits + n, sizeof digits - n);
 }
 
-/* Is the quantity printed with a binary suffix? Below 1Ki or with a fraction it is not. */
+/* Is the quantity printed with a binary suffix? Not below 1Ki or with a fraction. */
 static bool prints_binary(const struct quantity *q) {
     const __int128 kibi = (__int128)1024 * 1000000000;
     return q->format == QUANTITY_BINARY_SI && (q->nano >= kibi || q->nano <= -kibi) &&

@@ -3,8 +3,9 @@
  * 10^-9 (nano), the finest that Kubernetes keeps; finer parts are rounded away from zero, so that a
  * request above zero stays above zero.
  *
- * Where Kubernetes wraps around to garbage (decimal values of 2^63 and more, MilliValue() above
- * 9.2e15, exponents of more than 32 bits), we saturate. Values, no memory: thread-safe.
+ * If a value is too large, Kubernetes wraps around to a wrong number (decimal values of 2^63 and
+ * more, MilliValue() above 9.2e15, exponents of more than 32 bits); we saturate. Thread-safe:
+ * values only, no memory.
  */
 #pragma once
 
@@ -15,9 +16,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The family of suffixes the text had; text made from the value keeps to it. */
+/* The family of the text's suffix; text that is made from the value has the same family. */
 enum quantity_format {
-    QUANTITY_DECIMAL_SI,       /* n u m k M G T P E, and none */
+    QUANTITY_DECIMAL_SI,       /* n u m k M G T P E, or no suffix */
     QUANTITY_DECIMAL_EXPONENT, /* e3, E-6 */
     QUANTITY_BINARY_SI,        /* Ki Mi Gi Ti Pi Ei; never beyond +-(2^63 - 1) */
 };
@@ -26,17 +27,18 @@ enum quantity_format {
 struct quantity {
     __int128 nano; /* within +-QUANTITY_MAX_NANO */
     enum quantity_format format;
-    bool as_typed; /* Kubernetes prints this one as it was typed ("+1", "00012"), not its canonical
-                      text */
+    bool as_typed; /* Kubernetes prints this quantity as it was typed ("+1", "00012"), not its
+                      canonical text */
 };
 
-/* digits x 10^scale, scale from -9 on: as Kubernetes holds what fits. */
+/* digits x 10^scale, with scale >= -9. Kubernetes holds a quantity like this if it fits. */
 struct quantity_amount {
     int64_t digits;
     int scale;
 };
 
-/* 10^28 units: larger ones saturate here. Far beyond any resource, and leaves room to add up. */
+/* 10^28 units: larger quantities saturate here. That is far beyond any resource, and leaves room
+ * for sums. */
 #define QUANTITY_MAX_NANO ((__int128)10000000000000000000u * 1000000000000000000)
 
 /* Parses a whole text; blanks around it are an error. 0 or -EINVAL. */
@@ -59,17 +61,16 @@ struct quantity quantity_decode(struct json_reader *r, struct str *ret_text);
 __int128 quantity_decode_nano(struct json_reader *r);
 
 /*
- * Reads likewise, as the double that upstream's AsApproximateFloat64() makes of it: the digits
- * times a power of ten, in two roundings. So "0.3" is 3 x 0.1, which is not the double 0.3. Values
- * beyond QUANTITY_MAX_NANO saturate there if they have more than 18 digits, which upstream's do
- * not.
+ * Reads likewise, as the double that upstream's AsApproximateFloat64() returns: the digits times a
+ * power of ten, with two roundings. So "0.3" is 3 x 0.1, which is not the double 0.3. Values beyond
+ * QUANTITY_MAX_NANO with more than 18 digits saturate; upstream's do not.
  */
 double quantity_decode_double(struct json_reader *r);
 
 /* Parses a number of bytes as tools print it, "1.50GiB", "512MB", "2GiB"; -1 for any other text. */
 int64_t quantity_bytes(struct str text);
 
-/* Whole units, rounded away from zero; saturates at the limits of int64. */
+/* Returns whole units, rounded away from zero; saturates at the limits of int64. */
 int64_t quantity_value(const struct quantity *q);
 /* The same in thousandths. */
 int64_t quantity_milli_value(const struct quantity *q);
@@ -77,7 +78,7 @@ int64_t quantity_milli_value(const struct quantity *q);
 /*
  * Appends the canonical text: no fraction, the largest suffix of its format that keeps the value
  * whole. Binary quantities below 1Ki or with a fraction print as decimal ones. Kubernetes prints
- * this unless as_typed; the typed text is the caller's to keep.
+ * this text unless as_typed; only the caller has the typed text.
  */
 void quantity_format(const struct quantity *q, struct strbuf *out);
 

@@ -6,7 +6,8 @@ enum { BASE = 1000000000, BASE_DIGITS = 9, NANO_DIGITS = 9 };
 
 /* ---- limbs ---- */
 
-/* times x limbs + more, in place; what does not fit becomes the largest number, and false. */
+/* Computes limbs x times + more, in place. If the result does not fit, sets the largest number and
+ * returns false. */
 static bool limbs_grow(uint32_t *limbs, uint32_t times, uint32_t more) {
     uint64_t carry = more;
     for (size_t i = 0; i < WRAPPED_LIMBS; i++) {
@@ -30,7 +31,7 @@ static void limbs_add(uint32_t *to, const uint32_t *limbs) {
         to[i] = BASE - 1;
 }
 
-/* `from` is not the smaller one. */
+/* Subtracts; `from` must not be smaller. */
 static void limbs_subtract(uint32_t *from, const uint32_t *limbs) {
     uint32_t borrow = 0;
     for (size_t i = 0; i < WRAPPED_LIMBS; i++) {
@@ -47,7 +48,7 @@ static int limbs_compare(const uint32_t *a, const uint32_t *b) {
     return 0;
 }
 
-/* Returns the rest. */
+/* Divides, and returns the remainder. */
 static uint32_t limbs_divide(uint32_t *limbs, uint32_t by) {
     uint64_t rest = 0;
     for (size_t i = WRAPPED_LIMBS; i-- > 0;) {
@@ -71,7 +72,7 @@ static void take_nano(struct wrapped_quantity *q, __int128 nano) {
         q->limbs[i] = (uint32_t)(left % BASE);
 }
 
-/* The power of ten that the suffix of a decimal number stands for. */
+/* Returns the power of ten that the suffix of a decimal number means. */
 static int64_t suffix_exponent(struct str suffix) {
     const int64_t limit = BASE;
     int64_t exponent = 0;
@@ -90,7 +91,7 @@ static size_t count_digits(struct str s) {
     return n;
 }
 
-/* A decimal number that can be parsed. What is below a nano makes it round up. */
+/* Reads a decimal number that is known to be valid. Digits below a nano round it up. */
 static void take_text(struct wrapped_quantity *q, struct str text) {
     size_t at = text.p[0] == '-' || text.p[0] == '+';
     const size_t whole = count_digits((struct str){text.p + at, text.n - at});
@@ -125,7 +126,7 @@ int wrapped_quantity_parse(struct str text, struct wrapped_quantity *ret, struct
     if (nano < QUANTITY_MAX_NANO && nano > -QUANTITY_MAX_NANO)
         take_nano(&q, nano);
     else
-        take_text(&q, text); /* binary ones are far below */
+        take_text(&q, text); /* binary numbers are far smaller */
     *ret = q;
     return 0;
 }
@@ -145,8 +146,8 @@ static int64_t power_of_ten(int exponent) {
 }
 
 /*
- * digits x 10^exponent. Where it does not fit, upstream returns what is left in 64 bits for the
- * exponents that it computes in one step, and 0 for the others. upstream: positiveScaleInt64().
+ * Returns digits x 10^exponent. If the result does not fit, upstream returns its lowest 64 bits for
+ * the exponents that it computes in one step, and 0 for the others. upstream: positiveScaleInt64().
  */
 static int64_t scaled_up(int64_t digits, int exponent) {
     if (exponent <= 3 || exponent == 6 || exponent == 9)
@@ -160,19 +161,21 @@ static int64_t scaled_up(int64_t digits, int exponent) {
     return (int64_t)value;
 }
 
-/* Away from zero. */
+/* Divides by 10^exponent, and rounds away from zero. */
 static int64_t scaled_down(int64_t digits, int exponent) {
     const int64_t unit = power_of_ten(exponent);
     return digits / unit + (digits % unit > 0) - (digits % unit < 0);
 }
 
-/* Upstream cuts binary quantities down to this before it counts in nano. */
+/* Is it at the limit of binary quantities? Upstream limits them to INT64_MAX before it counts in
+ * nano. */
 static bool is_largest_binary(const struct quantity *q) {
     const __int128 largest = (__int128)INT64_MAX * BASE;
     return q->format == QUANTITY_BINARY_SI && (q->nano >= largest || q->nano <= -largest);
 }
 
-/* The lowest 64 bits of so many units of `unit` nano, a power of ten up to the base. */
+/* Returns the number of units of `unit` nano, its lowest 64 bits. `unit` is a power of ten up to
+ * BASE. */
 static uint64_t low_units(const uint32_t *limbs, uint32_t unit) {
     uint64_t units = 0;
     for (size_t i = WRAPPED_LIMBS; i-- > 1;)
@@ -180,8 +183,8 @@ static uint64_t low_units(const uint32_t *limbs, uint32_t unit) {
     return units * (BASE / unit) + limbs[0] / unit;
 }
 
-/* upstream: scaledValue(). Only what is not below 2^63 - 1 is divided before it is cut to 64 bits;
- * negative numbers always are below. */
+/* upstream: scaledValue(). Only numbers of 2^63 - 1 and more are divided before they are cut to 64
+ * bits; negative numbers never are. */
 static int64_t long_value(const struct wrapped_quantity *q, int scale) {
     if (is_largest_binary(&q->exact))
         return scaled_up(q->is_negative ? -INT64_MAX : INT64_MAX, -scale);
@@ -209,7 +212,7 @@ static struct wrapped_quantity negated(const struct wrapped_quantity *q) {
     return n;
 }
 
-/* Neither is 0. */
+/* Adds; neither number may be 0. */
 static void add_limbs(struct wrapped_quantity *to, const struct wrapped_quantity *q) {
     if (to->is_negative == q->is_negative) {
         limbs_add(to->limbs, q->limbs);
@@ -255,7 +258,7 @@ static void append_limbs(const uint32_t *limbs, struct strbuf *out) {
         strbuf_appendf(out, "%0*u", BASE_DIGITS, limbs[i]);
 }
 
-/* Digits x 10^exponent, of which there is one that is not 0. */
+/* Appends digits x 10^exponent; at least one digit is not 0. */
 static void format_decimal(struct str digits, int exponent, bool with_exponent,
                            struct strbuf *out) {
     static const char suffixes[][2] = {"n", "u", "m", "", "k", "M", "G", "T", "P", "E"};
@@ -276,7 +279,7 @@ static void format_binary(const uint32_t *limbs, struct strbuf *out) {
     uint32_t units[WRAPPED_LIMBS], divided[WRAPPED_LIMBS];
     size_t power = 0;
     memcpy(divided, limbs, sizeof divided);
-    (void)limbs_divide(divided, BASE); /* they are whole units */
+    (void)limbs_divide(divided, BASE); /* they are whole units, so the remainder is 0 */
     memcpy(units, divided, sizeof units);
     for (; limbs_divide(divided, 1024) == 0; power++)
         memcpy(units, divided, sizeof units);
@@ -285,7 +288,7 @@ static void format_binary(const uint32_t *limbs, struct strbuf *out) {
         strbuf_append_str(out, str_of(suffixes[power]));
 }
 
-/* Below 1Ki, or with a fraction, there is no binary suffix for it. */
+/* Is the number printed with a binary suffix? Not below 1Ki or with a fraction. */
 static bool prints_binary(const struct wrapped_quantity *q) {
     static const uint32_t kibi[WRAPPED_LIMBS] = {0, 1024};
     return q->exact.format == QUANTITY_BINARY_SI && q->limbs[0] == 0 &&

@@ -19,11 +19,11 @@ struct resource {
 
 /* Is it a resource that every node has: cpu, memory, ephemeral-storage or pods? */
 bool resource_is_native(struct str name);
-/* Does kube-scheduler look at requests for this resource? Others, such as "storage" or a name
- * without a domain, play no part. "pods" is one of the others. upstream: scheduler/util
- * IsScalarResourceName(), and the three native ones. */
+/* Does kube-scheduler look at requests for this resource? It ignores others, such as "storage", a
+ * name without a domain, and "pods". upstream: scheduler/util IsScalarResourceName(), and the three
+ * native ones. */
 bool resource_is_scheduled(struct str name);
-/* Has the resource a domain that is not Kubernetes' own? upstream: apis/core/v1/helper
+/* Does the resource have a domain that is not one of Kubernetes? upstream: apis/core/v1/helper
  * IsExtendedResourceName(). */
 bool resource_is_extended(struct str name);
 
@@ -59,16 +59,17 @@ struct resources allocatable_decode(struct json_reader *r);
 struct amounts {
     struct amount *items;
     uint32_t count, cap;
-    uint32_t others; /* of count: all but cpu, memory, ephemeral-storage and pods */
+    uint32_t others; /* part of `count`: all but cpu, memory, ephemeral-storage and pods */
 };
-/* Resources of one list at most: these four, whatever else there is, and LIMIT_RESOURCES others. */
+/* The most resources of one list: these four, for which there is always room, and LIMIT_RESOURCES
+ * others. */
 enum { RESOURCES_MOST = LIMIT_RESOURCES + 4 };
 
 /*
  * A pod's requests while the pod is decoded; all zero before. The two functions return false for a
  * member without requests; the caller must then read the member. Resources beyond RESOURCES_MOST
  * are skipped: no node has so many, and kube-scheduler compares resources itself. Extended
- * resources of amount 0 take no place, for they matter nowhere (upstream: fitsRequest()).
+ * resources of amount 0 are not stored, because they have no effect (upstream: fitsRequest()).
  */
 struct requests_decoder {
     struct container *containers, *init_containers;
@@ -82,14 +83,14 @@ struct requests_decoder {
 bool requests_decode_spec(struct json_reader *r, struct str key, struct requests_decoder *d);
 bool requests_decode_status(struct json_reader *r, struct str key, struct requests_decoder *d);
 
-/* Return the number of containers, initContainers too, and the image of one as written. */
+/* Return the number of containers, with initContainers, and the image of a container as written. */
 uint32_t requests_containers(const struct requests_decoder *d);
 struct str requests_image(const struct requests_decoder *d, uint32_t container);
 
 /*
- * Sums the requests, in the reader's arena. A pod on a node (`placed`) counts with the most of its
- * wanted, allocated and actuated requests, as in kube-scheduler's snapshot; a pod that waits for a
- * node counts with its spec.
+ * Sums the requests, in the reader's arena. For a pod on a node (`placed`): the largest of its
+ * wanted, allocated and actuated requests, as in kube-scheduler's snapshot. For a pod that waits
+ * for a node: the requests of its spec.
  */
 void requests_finish(struct json_reader *r, const struct requests_decoder *d, bool placed,
                      struct pod_requests *ret);

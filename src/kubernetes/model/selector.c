@@ -11,13 +11,13 @@ static void decode_string(struct json_reader *r, void *into) {
     *(struct str *)into = json_string(r);
 }
 
-/* Short lists, of which an object may have thousands: json_string_array() would size each of them
- * by all the text that follows. */
+/* For short lists, of which an object may have thousands. json_string_array() would guess the size
+ * of each from all the text that follows. */
 const struct str *strings_decode(struct json_reader *r, uint32_t *ret_count) {
     return json_array_of(r, sizeof(struct str), UINT32_MAX, decode_string, ret_count);
 }
 
-/* A field that is not ours. Errors stay in r. */
+/* Skips an unknown field; with `strict` it is an error. Errors stay in r. */
 static void pass_over(struct json_reader *r, bool strict) {
     if (strict)
         json_fail(r, "unknown field");
@@ -124,7 +124,8 @@ static bool operator_parse(struct str op, bool allow_compare, enum selector_oper
     return false;
 }
 
-/* The rules of upstream's labels.NewRequirement for a requirement whose op and values are set. */
+/* Checks a requirement whose op and values are set, by the rules of upstream's
+ * labels.NewRequirement. */
 static int requirement_check(struct requirement *q, struct err *err) {
     bool list = q->op == SELECTOR_IN || q->op == SELECTOR_NOT_IN;
     bool compare = q->op == SELECTOR_GT || q->op == SELECTOR_LT;
@@ -189,7 +190,7 @@ int requirement_compile(const struct label_expression *from, bool allow_compare,
     return r;
 }
 
-/* key == value */
+/* Compiles key == value. */
 static int requirement_equals(struct label label, struct arena *arena, struct requirement *ret,
                               struct err *err) {
     struct requirement q = {.key = label.key, .op = SELECTOR_IN};
@@ -212,7 +213,7 @@ void selector_canonicalize(struct requirement *items, uint32_t count, struct sel
 }
 
 uint64_t label_selector_steps(const struct label_selector *from) {
-    enum { SORTING = 20 }; /* comparisons for each of many values */
+    enum { SORTING = 20 }; /* comparisons for each value, if there are many */
     uint64_t steps = 1 + from->match_labels.count;
     for (uint32_t i = 0; i < from->expression_count; i++)
         steps += 1 + (uint64_t)from->expressions[i].value_count * SORTING;
@@ -243,7 +244,8 @@ int selector_compile(const struct label_selector *from, struct labels extra, str
 
 /* ---- matching ---- */
 
-/* They are sorted, and a user may write hundreds of thousands. */
+/* Searches by bisection, because a user may write hundreds of thousands of values, which are
+ * sorted. */
 static bool values_have(const struct requirement *q, struct str value) {
     uint32_t from = 0, to = q->value_count;
     while (from < to) {

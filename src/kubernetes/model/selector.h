@@ -3,8 +3,8 @@
  * a selector string, and the rule for matching one requirement, which node affinity shares.
  *
  * A compiled selector is canonical: requirements sorted, values sorted and unique. So two selectors
- * that mean the same thing letter by letter have the same key bytes (selector_key), and the cache
- * counts for them once.
+ * with the same requirements, in any order, have the same key bytes (selector_key), and the cache
+ * counts once for both.
  */
 #pragma once
 
@@ -59,12 +59,12 @@ struct label_selector label_selector_decode_strict(struct json_reader *r);
 /* Reads an array of {key, operator, values}. */
 const struct label_expression *label_expressions_decode(struct json_reader *r, uint32_t *ret_count);
 
-/* Returns about the number of steps that compiling `from` takes. */
+/* Returns the approximate number of steps to compile `from`. */
 uint64_t label_selector_steps(const struct label_selector *from);
 
 /*
- * Compiles `from` AND key == value for each of `extra` (matchLabelKeys merged with the pod's
- * labels; a nil selector stays "nothing"). Memory from the arena, strings borrowed. 0, -EINVAL with
+ * Compiles `from` AND key == value for each of `extra` (these are matchLabelKeys with the pod's
+ * values; a nil selector stays "nothing"). Memory from the arena, strings borrowed. 0, -EINVAL with
  * the offending part named, or -ENOMEM.
  */
 int selector_compile(const struct label_selector *from, struct labels extra, struct arena *arena,
@@ -85,8 +85,8 @@ bool requirement_matches(const struct requirement *q, const struct str *value);
 int requirement_compile(const struct label_expression *from, bool allow_compare,
                         struct arena *arena, struct requirement *ret, struct err *err) MUST_CHECK;
 
-/* Sorts compiled requirements in place, drops repeated ones and makes a selector of them; items are
- * borrowed by it. */
+/* Sorts compiled requirements in place, drops repeated ones and makes a selector of them, which
+ * borrows them. */
 void selector_canonicalize(struct requirement *items, uint32_t count, struct selector *ret);
 
 /* Are the requirements equal, with values in the same order? */
@@ -94,11 +94,11 @@ bool requirement_eq(const struct requirement *a, const struct requirement *b);
 /* Appends bytes that are equal exactly for equal requirements, resp. selectors. */
 void requirement_key(const struct requirement *q, struct strbuf *out);
 void selector_key(const struct selector *s, struct strbuf *out);
-/* Appends a string and its length: what the keys above are made of. */
+/* Appends a string and its length. The keys above are made of such pairs. */
 void key_append(struct strbuf *out, struct str s);
 
-/* Return the most look-ups and comparisons of a match, and about the arena bytes of a copy.
- * text_cost() is for a string, which has no length limit before it is validated. */
+/* Return the most look-ups and comparisons of a match, and the approximate arena bytes of a copy.
+ * text_cost() is for one string: before its validation a string may have any length. */
 struct cost text_cost(struct str s);
 struct cost requirement_cost(const struct requirement *q);
 struct cost selector_cost(const struct selector *s);

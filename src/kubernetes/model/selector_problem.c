@@ -6,7 +6,7 @@
 struct problems {
     struct strbuf text;
     uint32_t count;
-    bool has_reason; /* the problem at hand has one already */
+    bool has_reason; /* the present problem has a reason already */
 };
 
 #define NAME_PATTERN "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
@@ -39,7 +39,7 @@ static bool is_unseen(struct str s, size_t at) {
 }
 
 static void put_quoted(struct strbuf *out, struct str s) {
-    static const char letters[] = "abtnvfr"; /* of 7 to 13 */
+    static const char letters[] = "abtnvfr"; /* for characters 7 to 13 */
     strbuf_append_char(out, '"');
     for (size_t i = 0; i < s.n; i++) {
         const unsigned char c = (unsigned char)s.p[i];

@@ -1,8 +1,8 @@
 /*
- * The messages of Kubernetes' own code for a LabelSelector that does not compile. Some contracts
- * want them, such as the conditions of Open Cluster Management's Placements. selector_compile() has
- * its own messages. upstream: apimachinery meta/v1 LabelSelectorAsSelector, labels.NewRequirement,
- * util/validation (v0.34).
+ * The messages of Kubernetes' own code for a LabelSelector that does not compile. Some interfaces
+ * need these exact texts, such as the conditions of Open Cluster Management's Placements.
+ * selector_compile() has its own messages. upstream: apimachinery meta/v1 LabelSelectorAsSelector,
+ * labels.NewRequirement, util/validation (v0.34).
  */
 #pragma once
 
@@ -18,4 +18,4 @@ struct str selector_problem(const struct label_selector *selector, struct arena 
 /* The same for one requirement, key == value. */
 struct str selector_problem_equals(struct str key, struct str value, struct arena *arena);
 
-enum { SELECTOR_PROBLEM_BYTES = 32768 }; /* as long as a condition's message may be */
+enum { SELECTOR_PROBLEM_BYTES = 32768 }; /* the most that a condition's message may have */

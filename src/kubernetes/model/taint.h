@@ -31,7 +31,7 @@ extern const struct taint cordon_taint;
 enum { PASSING_TAINTS = 10 };
 extern const struct toleration passing_taint_tolerations[PASSING_TAINTS];
 
-/* Arrays or null. */
+/* Read an array or null. */
 const struct taint *taints_decode(struct json_reader *r, uint32_t *ret_count);
 struct tolerations tolerations_decode(struct json_reader *r);
 
@@ -47,7 +47,7 @@ bool taints_avoided(const struct taint *taints, uint32_t count, struct toleratio
 
 /* Appends bytes that are equal exactly for equal tolerations. */
 void tolerations_key(struct tolerations tolerations, struct strbuf *out);
-/* Returns the most steps of matching one taint, and about the memory of a copy. */
+/* Returns the most steps to match one taint, and the approximate bytes of a copy. */
 struct cost tolerations_cost(struct tolerations tolerations);
 /* A copy that owns its strings, in the arena. On failure arena_failed(). */
 struct tolerations tolerations_copy(struct tolerations from, struct arena *arena);

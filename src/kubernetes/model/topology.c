@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* One of two words, or null for the default. */
+/* Reads one of two words, or null for the default. */
 static bool choice(struct json_reader *r, struct str yes, struct str no, bool absent) {
     if (json_null(r))
         return absent;

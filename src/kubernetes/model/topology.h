@@ -5,7 +5,7 @@
 
 #include "model/selector.h"
 
-/* The well-known labels of nodes, as C strings and as struct str; also for what is static. */
+/* The well-known labels of nodes, as C strings (also for static initializers) and as struct str. */
 #define TOPOLOGY_NAME_HOSTNAME "kubernetes.io/hostname"
 #define TOPOLOGY_NAME_ZONE "topology.kubernetes.io/zone"
 #define TOPOLOGY_NAME_REGION "topology.kubernetes.io/region"
@@ -29,8 +29,8 @@ struct spread_constraint {
 };
 
 /*
- * Reads an array of constraints, or null; Kubernetes has no limit on their number. What the API
- * server refuses in a single field (maxSkew < 1, no topologyKey, unknown words) is an error of the
+ * Reads an array of constraints, or null; Kubernetes has no limit on their number. A single field
+ * that the API server would refuse (maxSkew < 1, no topologyKey, unknown words) is an error of the
  * reader; the selector is checked when it is compiled.
  */
 const struct spread_constraint *spread_constraints_decode(struct json_reader *r,

@@ -3,14 +3,15 @@
 #include "base/time.h"
 #include "model/names.h"
 
-/* From August 2015 on, before there were CronJobs, until tomorrow: clocks differ. */
+/* The first minute is in August 2015, before CronJobs existed; the last is tomorrow, because clocks
+ * differ. */
 enum { MINUTE_DIGITS = 8, FIRST_MINUTE = 24000000, DAY = 24 * 60 };
 
 static int64_t last_minute(void) {
     return kube_wall_us() / (INT64_C(60) * 1000000) + DAY;
 }
 
-/* Does the name end with "-" and this? Then *name is what stands before. */
+/* Does the name end with "-" and `end`? If it does, removes both from *name. */
 static bool cut(struct str *name, struct str end) {
     if (end.n == 0 || name->n < end.n + 2 || !str_has_suffix(*name, end) ||
         name->p[name->n - end.n - 1] != '-')
@@ -34,7 +35,7 @@ static bool is_type(struct object_type type, struct str group, struct str kind) 
     return str_eq(type.kind, kind) && str_eq(type.group, group);
 }
 
-/* An object without a controller is its own, of this type. */
+/* Returns the object's controller; without one, the object itself, with type `own`. */
 static struct workload_name controller_or(const struct object_meta *object,
                                           struct object_type own) {
     if (str_empty(object->controller_kind))
@@ -99,7 +100,7 @@ bool built_in_workload(struct str kind, struct str *ret_group) {
 #define TEXT(literal)                                                                              \
     { literal, sizeof(literal) - 1 }
 
-/* Service accounts in kube-system, and of what kind the owners of their pods are. */
+/* Service accounts in kube-system, and the kind that owns the pods that each creates. */
 static const struct {
     struct str account;
     struct object_type owner;

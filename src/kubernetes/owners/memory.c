@@ -107,7 +107,7 @@ bool owners_recall(struct owners *o, enum owner_what what, const struct owner_re
     return known;
 }
 
-/* A record that is in no list yet; its text is freed if that fails. */
+/* Adds a record. If this fails, the text of the record is freed. */
 static uint32_t add(struct owners *o, const struct record *made, uint64_t owner) {
     const struct cost cost = {.steps = 1, .bytes = sizeof *made + made->n};
     uint32_t id = POOL_NONE;

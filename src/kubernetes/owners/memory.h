@@ -5,13 +5,13 @@
 
 /* Remembered facts: a kind's plural, if the kind has a scale subresource (`namespace` and `name` of
  * the reference are ignored); a controller's selector; the API group of the maker of its unit.
- * Empty: it has none. */
+ * Empty: there is no such fact. */
 enum owner_what { OWNER_KIND, OWNER_SELECTOR, OWNER_UNIT };
-#define OWNER_UNREAD STR("?") /* instead of that group: it could not be read */
+#define OWNER_UNREAD STR("?") /* stands for the group if it could not be read */
 
-/* Recalls a fact. False: it is not known. Copies into the arena, which may fail. */
+/* Recalls a fact. Returns false if it is not known. Copies it into the arena, which may fail. */
 bool owners_recall(struct owners *o, enum owner_what what, const struct owner_ref *ref,
                    struct arena *arena, struct str *ret);
-/* Remembers a fact for so long. Forgets older facts to make room, or remembers nothing. */
+/* Remembers a fact for this time. Forgets older facts to make room, or remembers nothing. */
 void owners_remember(struct owners *o, enum owner_what what, const struct owner_ref *ref,
                      struct str text, int64_t for_ms);

@@ -1,8 +1,8 @@
 /*
- * Reading a selector is one or two GETs: of the kind's plural and scale subresource, and of the
- * controller's scale. Reading a chain is up to OWNER_CHAIN_READS GETs, one for each object. They
- * end on the client's thread, which only keeps the bytes; the request is resumed on the thread of
- * its connection, which decodes them.
+ * A selector needs one or two GETs: for the kind's plural and scale subresource, and for the
+ * controller's scale. A chain needs up to OWNER_CHAIN_READS GETs, one for each object. They end on
+ * the client's thread, which only keeps the bytes. The request is resumed on the thread of its
+ * connection, which decodes them.
  *
  * A look-up has one owner at a time: the handler, then the client's thread until the GET has ended,
  * then the continuation of the request.
@@ -29,18 +29,18 @@ enum {
 
 struct owner_lookup {
     struct owner_question question;
-    void *ctx;            /* a copy of the question's, the arena's */
-    struct owner_ref ref; /* strings: likewise */
-    struct owner_ref at;  /* of a chain: what is read now */
-    unsigned reads;       /* of a chain */
-    struct arena arena;   /* of what is asked for, of a copy of ctx, and of what was brought */
+    void *ctx;            /* a copy of the question's ctx, in the arena */
+    struct owner_ref ref; /* its strings are copies in the arena, too */
+    struct owner_ref at;  /* for a chain: the object that is read now */
+    unsigned reads;       /* for a chain: the number of reads */
+    struct arena arena;   /* for copies of the wanted names and of ctx, and for answers */
     struct http_deferral *deferral;
     struct kube_request request;
     int64_t until_ms;
-    uint32_t place; /* of lookup_place_take() */
+    uint32_t place; /* from lookup_place_take() */
     enum owner_what asks;
     struct str body;
-    bool failed; /* neither found nor known not to be there */
+    bool failed; /* reading failed: the object may exist or not */
 };
 
 /* ---- metrics ---- */
@@ -73,10 +73,10 @@ bool owner_is_custom(const struct owner_ref *ref) {
 
 static struct str version_of(struct str api) {
     size_t slash = str_find(api, '/');
-    return (struct str){api.p + slash + 1, api.n - slash - 1}; /* a custom one has a group */
+    return (struct str){api.p + slash + 1, api.n - slash - 1}; /* a custom kind has a group */
 }
 
-/* Can these names be read? Users who create pods write them. */
+/* Can these names be parts of a path? Users who create pods write them. */
 static bool is_readable(const struct owner_wanted *wanted) {
     const struct owner_ref *ref = &wanted->ref;
     if (wanted->unit)
@@ -91,7 +91,7 @@ static int64_t now_ms(void) {
 
 static void on_done(void *ctx, const struct kube_result *result);
 
-/* Prepares a GET; only that of a selector needs `plural`. */
+/* Prepares a GET; only the GET of a selector needs `plural`. */
 static bool prepare(struct owner_lookup *l, enum owner_what asks, struct str plural) {
     struct strbuf path = {.max = 2048};
     int64_t left_ms = l->until_ms - now_ms();
@@ -167,7 +167,7 @@ struct resource {
 static const struct json_field name_and_kind[] = {JSON_TEXT("name", struct resource, name),
                                                   JSON_TEXT("kind", struct resource, kind)};
 
-/* The elements of an array. */
+/* Searches the elements of an array. */
 static bool find_among(struct json_reader *r, struct str kind, struct str name,
                        struct str *ret_name) {
     bool found = false;
@@ -184,7 +184,7 @@ static bool find_among(struct json_reader *r, struct str kind, struct str name,
     return found;
 }
 
-/* A resource of this kind ("widgets"), or a subresource of that name ("widgets/scale"). */
+/* Finds a resource of this kind ("widgets"), or a subresource with this name ("widgets/scale"). */
 static bool find_resource(struct str list, struct str kind, struct str name, struct arena *arena,
                           struct str *ret_name) {
     struct json_reader r;
@@ -244,7 +244,8 @@ static struct str keep(struct owner_lookup *l) {
     return text;
 }
 
-/* Remembers the result of a chain. Returns false if more of the chain must be read first. */
+/* Takes the object that was read. Returns false if the next object of the chain must be read;
+ * otherwise remembers the result. */
 static bool keep_link(struct owner_lookup *l, struct str *ret_group) {
     struct owner_ref next;
     *ret_group = STR("");
@@ -271,18 +272,18 @@ static void finish(struct owner_lookup *l, struct str found, const struct http_r
     lookup_free(l);
 }
 
-/* False: there is no time or no memory, or the listener stops. */
+/* Begins the next GET. Returns false if there is no time or no memory, or the listener stops. */
 static bool read_next(struct owner_lookup *l, enum owner_what asks, struct str plural,
                       const struct http_request *request) {
     l->deferral = prepare(l, asks, plural) ? http_defer(request) : NULL;
     if (l->deferral == NULL)
         return false;
     l->reads++;
-    kube_request_start(l->question.client, &l->request); /* it may be gone already */
+    kube_request_start(l->question.client, &l->request); /* `l` may be freed after this */
     return true;
 }
 
-/* A handler: on the connection's thread. */
+/* A handler; runs on the connection's thread. */
 static void go_on(void *ctx, const struct http_request *request, struct http_response *response) {
     struct owner_lookup *l = ctx;
     struct str found;

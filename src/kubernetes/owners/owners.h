@@ -1,11 +1,11 @@
 /*
- * Selectors of custom controllers, from their scale subresource, and the makers of units, for pods
- * whose labels claim a unit (owners/chain.h): read once from the API server and remembered for a
- * while, also if there is nothing to read. Selectors of Kubernetes' own controllers are not read:
- * the labels of their pods are known.
+ * Reads two facts from the API server: the selector of a custom controller, from its scale
+ * subresource; and the maker of a unit, for a pod whose labels claim a unit (owners/chain.h). A
+ * fact is read once and remembered for a while, also if there is nothing to read. Selectors of
+ * Kubernetes' own controllers are not read, because the labels of their pods are known.
  *
- * Threads: any. A mutex, held for one look or change, guards the memory, which is bounded
- * (LIMIT_OWNERS); a namespace that asks for much evicts its own facts (base/lru.h).
+ * Threads: any. A mutex guards the remembered facts, and is held only for one look or change. Their
+ * number is limited (LIMIT_OWNERS); a namespace with many facts evicts its own (base/lru.h).
  */
 #pragma once
 
@@ -25,7 +25,7 @@ struct owner_ref {
 
 /* A fact about a controller that must be read. */
 struct owner_wanted {
-    struct owner_ref ref; /* name "": nothing */
+    struct owner_ref ref; /* name "": nothing must be read */
     bool unit;            /* read the maker of its unit; otherwise its selector */
 };
 
@@ -37,7 +37,7 @@ int owners_new(struct clock *clock, struct owners **ret, struct err *err) MUST_C
 void owners_free(struct owners *o);
 
 enum owner_knowledge { OWNER_UNKNOWN, OWNER_SELECTS_NOTHING, OWNER_SELECTS };
-/* With OWNER_SELECTS, *ret is its selector as a query has them, in the arena. */
+/* With OWNER_SELECTS, *ret is the selector in the form of a query parameter, in the arena. */
 enum owner_knowledge owners_selector(struct owners *o, const struct owner_ref *ref,
                                      struct arena *arena, struct str *ret);
 
@@ -58,14 +58,14 @@ struct owner_question {
     struct kube_client *client;
     int64_t read_ms;       /* how long reading may take in all */
     http_handler_fn *then; /* goes on with the request, whatever was found */
-    const void *ctx;       /* its context: a copy, until it returns */
+    const void *ctx;       /* its context: copied, and freed after `then` has returned */
     size_t ctx_size;
 };
 
-/* Takes the request over, reads the wanted fact, and calls `then`. False: the caller must go on, as
- * the name is not valid, too much is being read already, or there is no memory. */
+/* Takes the request over, reads the wanted fact, and calls `then`. Returns false if the name is not
+ * valid, too many facts are being read already, or without memory: then the caller must go on. */
 bool owners_read(const struct owner_question *question, const struct http_request *request,
                  const struct owner_wanted *wanted) MUST_CHECK;
 
-/* Calls `what` with each metric of reading. */
+/* Calls `what` with each metric about reading. */
 void owners_metrics(void (*what)(struct metric *));

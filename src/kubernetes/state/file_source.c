@@ -154,7 +154,8 @@ static int apply_first(struct file_source *s, const struct manifests *files,
     if (r != 0)
         return r;
     r = apply_all(s, files, true, result, err);
-    if (r != 0 && s->target != NULL) /* stops where applying stopped, or earlier without memory */
+    if (r != 0 && s->target != NULL) /* it stops where the first pass stopped, or earlier without
+                                        memory */
         (void)run_pass(files, &(struct pass){.what = FILE_UNDO, .target = s->target}, NULL);
     return r;
 }

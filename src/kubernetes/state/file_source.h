@@ -3,10 +3,11 @@
  * nodes,pods,namespaces -A -o json` (or -o yaml), in files or folders. Reads them again when they
  * change.
  *
- * All or nothing: a bad file makes the whole load fail with the reason, and all keep their old
- * objects. A follower collects its new objects beside the old ones, and replaces these at the end.
- * The target (one at most) is changed in place: if it serves already, the files are read once to
- * check them and once more to apply them. Memory: the files' bytes during a load, nothing after.
+ * All or nothing: a bad file makes the whole load fail with the reason, and the target and all
+ * followers keep their old objects. A follower collects its new objects beside the old ones, and
+ * replaces these at the end. The target (one at most) is changed in place: if it serves already,
+ * the files are read once to check them and once more to apply them. Memory: the files' bytes
+ * during a load, nothing after.
  *
  * Threads: one thread calls load and changed.
  */
@@ -23,15 +24,15 @@
 struct file_source;
 
 enum file_pass {
-    FILE_CHECK, /* is all of it good? Nothing is changed */
+    FILE_CHECK, /* check everything, change nothing */
     FILE_APPLY,
     FILE_UNDO, /* take the applied objects back, one by one */
 };
 
 /*
- * A store that is too large to keep two copies of. It reads the objects from the files' own text,
- * so an error names the place. Calls come like a full listing of an API server: begin, every
- * object, end; no end if a load fails. No member may be NULL.
+ * A store that is too large to have two copies in memory. It reads the objects from the files' own
+ * text, so an error names the place in the file. Calls come like a full listing of an API server:
+ * begin, every object, end; no end if a load fails. No member may be NULL.
  */
 struct file_target {
     void *ctx;
@@ -53,8 +54,9 @@ void file_source_free(struct file_source *s);
 
 /* An object as written in a file. */
 struct file_object {
-    struct object_type type;          /* its own, or its list's; the kind may be unknown */
-    struct str json;                  /* the whole object, for the length of the call */
+    struct object_type type;          /* from the object, or from its list; the kind may be
+                                         unknown */
+    struct str json;                  /* the whole object; valid during the call */
     struct arena *arena;              /* for the length of the call */
     const struct json_reader *behind; /* at the object's end: for file_object_reader() */
 };
@@ -67,10 +69,10 @@ static inline struct json_reader file_object_reader(const struct file_object *ob
 }
 
 /*
- * Takes objects out of the files, which are read once for all followers. A load calls begin, take
- * for every object and, when all files are good, end: now the taken objects replace the old ones.
- * Or it calls give_up, maybe before begin, and the old objects stay. An error of `begin`, `take` or
- * `end` makes the load fail. No member may be NULL.
+ * Takes objects from the files, which are read once for all followers. A load calls begin, then
+ * take for every object. If all files are good, it calls end, which replaces the old objects by the
+ * new ones. Otherwise it calls give_up, perhaps without begin, and the old objects stay. An error
+ * of `begin`, `take` or `end` makes the load fail. No member may be NULL.
  */
 struct file_follower {
     void *ctx;

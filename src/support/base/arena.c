@@ -30,7 +30,8 @@ void arena_done(struct arena *a) {
     arena_reset(a);
 }
 
-/* Each chunk doubles the size so far, so the number of mallocs is logarithmic in the bytes used. */
+/* Adds a chunk. Each chunk doubles the total size, so the number of mallocs is logarithmic in the
+ * bytes used. */
 static bool grow(struct arena *a, size_t n) {
     size_t needed = n + sizeof(struct arena_chunk);
     a->full = a->max < a->total || a->max - a->total < needed;
@@ -129,7 +130,7 @@ void *arena_push(struct arena *a, void *items, size_t count, uint32_t *cap, size
         return NULL;
     if (count > 0)
         memcpy(moved, items, count * size);
-    memset(moved + count * size, 0, n - count * size); /* in large arrays half of it */
+    memset(moved + count * size, 0, n - count * size); /* the new half, if the array is large */
     *cap = grown;
     return moved;
 }

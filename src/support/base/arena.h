@@ -21,8 +21,8 @@ struct arena_chunk;
 struct arena {
     struct arena_chunk *chunks; /* newest first; owned */
     char *next, *end;           /* the free part of the newest chunk */
-    size_t total, max;          /* bytes from malloc, and their maximum: an owner may change it; if
-                                   it is below total, the arena only stops growing */
+    size_t total, max;          /* bytes from malloc, and their maximum. An owner may change the
+                                   maximum; if it is below total, the arena only stops growing */
     struct steps steps;         /* for work on the contents; no limit unless the owner sets one */
     bool failed;
     bool full; /* failed because of max */
@@ -46,8 +46,8 @@ void *arena_array_unset(struct arena *a, size_t count, size_t size);
 struct str arena_str(struct arena *a, struct str s);
 /* As arena_str(), NUL-terminated; NULL on failure. */
 char *arena_cstr(struct arena *a, struct str s);
-/* Formats a sentence for people as printf does, cut at an error's length (ERR_TEXT_SIZE). On
- * failure as arena_str(). */
+/* Formats a sentence for people as printf does, cut at an error's length (ERR_TEXT_SIZE). Fails as
+ * arena_str() does. */
 struct str arena_printf(struct arena *a, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 /* Makes room for one more item in an array that grows in the arena: returns the (perhaps moved)

@@ -1,6 +1,6 @@
 /*
- * How long to wait before trying again after a failure: twice as long after each failure, up to a
- * limit, plus a random time, so that callers that failed together do not come back together.
+ * Computes the wait after a failure, before the next try. It doubles with each failure, up to a
+ * limit. A random time is added, so that callers that failed together do not come back together.
  */
 #pragma once
 

@@ -1,6 +1,7 @@
 /*
- * Time, injected. Everything that waits or expires asks a struct clock, so a test can own time.
- * The real clock is CLOCK_MONOTONIC (never jumps); wall time is only for people and certificates.
+ * A clock as a parameter. Everything that waits or expires asks a struct clock, so a test can set
+ * the time. The real clock is CLOCK_MONOTONIC (never jumps); wall time is only for people and
+ * certificates.
  */
 #pragma once
 
@@ -9,7 +10,7 @@
 
 struct clock { /* both are monotonic and thread-safe */
     int64_t (*now_ms)(struct clock *);
-    int64_t (*now_ns)(struct clock *); /* NULL: no finer than now_ms */
+    int64_t (*now_ns)(struct clock *); /* NULL: use now_ms */
 };
 
 /* The machine's clock; shared, never freed. */

@@ -22,7 +22,7 @@ static _Atomic int64_t last_throttled_us = -1, last_waited_us = -1;
 
 static struct mutex lock = MUTEX_INITIALIZER;
 static struct sample samples[CPU_LACK_KEPT]; /* a ring; the lock guards it and sample_count */
-static unsigned sample_count;                /* ever taken */
+static unsigned sample_count;                /* all samples ever taken */
 
 /* Returns the group in "0::/PATH", the line of cgroup v2; "" without such a line, or if the process
  * cannot see the group. */
@@ -81,7 +81,8 @@ struct cpu_lack cpu_lack_read(void) {
     struct cpu_lack lack = {.waited_us = -1};
     lack.throttled_us =
         latest(&last_throttled_us, number_behind(stat_file, STR("\nthrottled_usec ")));
-    if (lack.throttled_us >= 0) /* in the root group pressure is the whole machine's */
+    if (lack.throttled_us >= 0) /* the root group has no such figure, and its pressure is that of
+                                   the whole machine */
         lack.waited_us = latest(&last_waited_us, number_behind(pressure_file, STR("total=")));
     return lack;
 }

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Written once, before there are threads. */
+/* file_give() writes these once, before there are threads. */
 static const struct given_file *given_files;
 static size_t given_count;
 
@@ -42,19 +42,20 @@ static int copy_given(const struct given_file *file, size_t max, struct strbuf *
 
 static void close_fd(int *fd) {
     if (*fd >= 0)
-        (void)close(*fd); /* read side, or already synced: nothing to lose */
+        (void)close(*fd); /* nothing to lose: it was read, or is already synced */
 }
 
 /*
  * The state of a large cluster is hundreds of MB, and a page fault takes as long as copying the
- * page. So we ask for many pages at a time, but only for as many as we fill while they are in the
- * core's cache. Huge pages would save more if the kernel has free ones, but a virtual machine that
- * returns free pages to its host waits for each: three to eight times as long.
+ * page. So we ask for many pages at a time, but only for so many that they are still in the core's
+ * cache when we fill them. Huge pages would save more if the kernel has free ones. But a virtual
+ * machine that returns free pages to its host waits for each huge page, and takes three to eight
+ * times as long.
  */
 enum { WINDOW = 256 << 10 };
 
 static void fault_in(char *from, size_t n) {
-    enum { PAGE = 4096 }; /* if pages are larger this fails, and they come one by one */
+    enum { PAGE = 4096 }; /* if pages are larger, madvise() fails, and pages come one by one */
     char *aligned = from + (-(uintptr_t)from & (PAGE - 1));
     if (n >= WINDOW)
         (void)madvise(aligned, (n - PAGE) & ~(size_t)(PAGE - 1), MADV_POPULATE_WRITE);
@@ -67,8 +68,8 @@ void file_set_pipe_patience(int ms) {
 }
 
 /* Opening a pipe without a writer would block until one comes, and signals would wait. So the open
- * does not block, and a pipe without a writer counts as empty. It gives up on a writer that sends
- * nothing for some time. */
+ * does not block, and a pipe without a writer counts as empty. Reading stops with an error if the
+ * writer sends nothing for some time. */
 static int read_into(const char *path, size_t max, struct strbuf *out, struct err *err) {
     CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)

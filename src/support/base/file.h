@@ -1,5 +1,6 @@
 /*
- * Whole files, with a limit. Nothing here relies on a file's stated size: only bytes read count.
+ * Reads and writes whole files, with a limit. Limits count the bytes that were read, not the size
+ * that the file system reports.
  */
 #pragma once
 
@@ -14,20 +15,20 @@
  * -ENOMEM if out cannot take them, or the errno of open/read. Reads a pipe to its end; -ENODATA
  * without a writer, -ETIMEDOUT if its writer writes nothing for LIMIT_PIPE_MS. */
 int file_read(const char *path, size_t max, struct strbuf *out, struct err *err) MUST_CHECK;
-/* Sets the wait for a silent pipe, for tests. Before there are threads. */
+/* For tests: sets the wait for a silent pipe. Call it before there are threads. */
 void file_set_pipe_patience(int ms);
 
 /*
- * Files that are not on this machine: file_read() returns these bytes for exactly their paths, and
- * file_sign() a signature. `files` is borrowed until the process ends. Call it once, before there
- * are threads.
+ * Replaces files that are not on this machine: for exactly these paths, file_read() returns the
+ * given bytes, and file_sign() returns a signature. `files` is borrowed until the process ends.
+ * Call it once, before there are threads.
  */
 struct given_file {
     const char *path;
     struct str bytes;
 };
 void file_give(const struct given_file *files, size_t count);
-/* Did file_give() name it? One comparison for each given file. */
+/* Did file_give() name this path? One comparison for each given file. */
 bool file_is_given(const char *path);
 
 /* Writes a temporary file with this mode beside `path`, syncs it and renames it over `path`:
@@ -35,8 +36,8 @@ bool file_is_given(const char *path);
 int file_write_atomic(const char *path, struct str bytes, mode_t mode, struct err *err) MUST_CHECK;
 
 /*
- * The state of a file: when two signatures differ, its content may. Follows symbolic links, so it
- * sees the symlink swap by which the kubelet updates mounted Secrets and ConfigMaps. All zero if
+ * The state of a file. If two signatures differ, the content may differ. Follows symbolic links, so
+ * it sees the symlink swap by which the kubelet updates mounted Secrets and ConfigMaps. All zero if
  * the file does not exist.
  */
 struct file_signature {

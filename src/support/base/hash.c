@@ -10,7 +10,7 @@ static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 
 static void draw_key(void) {
     if (getrandom(key, sizeof key, 0) != (ssize_t)sizeof key)
-        abort(); /* at start-up, before any request: the kernel has no randomness to give */
+        abort(); /* the kernel has no random bytes; this happens at start-up, before any request */
 }
 
 static inline uint64_t rotate(uint64_t x, int bits) {
@@ -102,7 +102,7 @@ struct hash128 hash_bytes128(const void *bytes, size_t n) {
 /* ---- of several parts ---- */
 
 struct hash_state hash_begin(void) {
-    return begin(0x11); /* single strings have another tweak */
+    return begin(0x11); /* hash_bytes() starts from another state */
 }
 
 /* The first word has the number of bytes, so no string is the beginning of another: its highest

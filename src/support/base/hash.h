@@ -29,9 +29,9 @@ static inline uint64_t hash_mix(uint64_t hash, uint64_t value) {
 
 /*
  * A hash of several parts, quicker than to hash each and to mix the hashes: begin, add the parts,
- * end. Where one string ends and the next begins counts: {"ab", "c"} is not {"a", "bc"}. A string
- * and a number may look the same, so all that use one table add numbers at the same places; then
- * the 128 bits stand for the parts themselves, beside those of single strings, too.
+ * end. The border between two strings counts: {"ab", "c"} is not {"a", "bc"}. A string and a number
+ * may give the same hash, so all keys of one table must have their numbers at the same places. Then
+ * the 128 bits stand for the parts themselves, even in one table with hashes of single strings.
  */
 struct hash_state {
     uint64_t v0, v1, v2, v3;

@@ -1,8 +1,8 @@
 /*
- * A search tree of records with the keyed hash of their key. Hashes that nobody can choose are as
- * good as random, so the tree is about 2 ln(n) deep without balancing. For lists that are usually
- * empty or short, but that users may make long. No record is removed; the owner of the records
- * drops the whole tree.
+ * A search tree of records, ordered by the keyed hash of their key. Nobody can choose such hashes,
+ * so they are as good as random, and the tree is about 2 ln(n) deep without balancing. For lists
+ * that are usually empty or short, but that users may make long. No record is removed; the owner of
+ * the records drops the whole tree.
  */
 #pragma once
 

@@ -1,9 +1,9 @@
 /*
- * Linear probing in the order of the hashes: the larger a hash, the later its home, and entries
- * that share a run are sorted. So a search ends at the first larger hash, however far the next free
- * slot is, which lets large maps be nearly full; and growing is one walk over both arrays. Nothing
- * wraps around: behind the homes are slots for entries that are pushed beyond them, the last of
- * which stays free.
+ * Linear probing in the order of the hashes: the larger a hash, the later its home slot, and
+ * entries of one run are sorted. So a search ends at the first larger hash, even if the next free
+ * slot is far away. Therefore large maps can be nearly full, and growing is one walk over both
+ * arrays. Nothing wraps around: behind the home slots are more slots for entries that are pushed
+ * there; the last of them stays free.
  */
 #include "base/hashmap.h"
 
@@ -13,13 +13,13 @@
 #include <string.h>
 
 struct hashmap_slot {
-    uint32_t hash; /* folded, which suffices for growing; UINT32_MAX: free */
+    uint32_t hash; /* folded; growing needs no more. UINT32_MAX: free */
     uint32_t id;   /* HASHMAP_NONE: free */
 };
 
 static const struct hashmap_slot free_slot = {UINT32_MAX, HASHMAP_NONE};
 
-/* Small maps are read often and may take room; large ones take most of the memory. */
+/* Small maps may be emptier, because they are read often; large maps take most of the memory. */
 enum { LARGE = 4096 };
 
 static uint32_t room_of(uint32_t cap) {
@@ -30,7 +30,8 @@ static uint32_t next_cap(uint32_t cap) {
     return cap == 0 ? 16 : cap < LARGE ? cap * 2 : cap + cap / 4;
 }
 
-/* Counts all slots, also those behind the homes: random hashes push no entry that far. */
+/* Returns the number of all slots, with those behind the homes. There are enough: random hashes
+ * push no entry that far. */
 static uint32_t slots_of(uint32_t cap) {
     return cap + cap / 64 + 16;
 }

@@ -1,6 +1,6 @@
 /*
- * An open-addressing index from a hash to a uint32 id. The keys live with the caller (an array of
- * records, usually), which passes a function that checks if record `id` has the wanted key. Eight
+ * An open-addressing index from a hash to a uint32 id. The caller keeps the keys (usually in an
+ * array of records), and passes a function that checks if record `id` has the wanted key. Eight
  * bytes a slot, no allocation per entry, no tombstones. A map of thousands is 70 to 88 % full, a
  * smaller one up to 67 %. Not thread-safe for writers; readers may share it while nobody writes.
  */
@@ -22,7 +22,7 @@ struct hashmap {
 };
 
 /* Returns the part of a hash that the map uses. A caller may keep and pass this part instead of the
- * hash: folding it again changes nothing. */
+ * hash: hashmap_fold() does not change it. */
 static inline uint32_t hashmap_fold(uint64_t hash) {
     return (uint32_t)(hash >> 32) ^ (uint32_t)hash;
 }

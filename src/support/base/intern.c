@@ -6,7 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* 12 bytes: an entry with a string of up to 12 bytes takes 32 with malloc()'s share. */
+/* The head has 12 bytes, so an entry with a string of up to 12 bytes takes 32 bytes with malloc()'s
+ * part. */
 struct intern_entry {
     uint32_t hash; /* folded */
     uint32_t refs;
@@ -29,7 +30,7 @@ static bool entry_equal(const void *ctx, uint32_t id, const void *key) {
     return str_eq(intern_str(t, id), *s);
 }
 
-/* Returns the bytes that an entry takes, with the shares of malloc() and the index. */
+/* Returns the bytes that an entry takes, with the parts of malloc() and the index. */
 static uint64_t bytes_of(const struct intern_entry *entry) {
     enum { BESIDE = 32 };
     return sizeof *entry + entry->n + BESIDE;

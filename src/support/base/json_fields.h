@@ -10,7 +10,7 @@
  *     };
  *     json_fields(r, &JSON_ROWS(term_fields), term);
  *
- * The last one of duplicate members counts. Rows are searched in their order, so put frequent
+ * If a member occurs twice, the last one counts. Rows are searched in their order, so put frequent
  * members first; an object costs members times rows comparisons.
  */
 #pragma once
@@ -25,8 +25,9 @@ typedef void json_read_fn(struct json_reader *r, void *into);
 enum json_field_kind {
     JSON_KIND_TEXT,    /* struct str */
     JSON_KIND_FLAG,    /* bool */
-    JSON_KIND_INTEGER, /* of 4 or 8 bytes */
-    JSON_KIND_WORD,    /* the number of a word: bool, or an integer or enum of 4 bytes */
+    JSON_KIND_INTEGER, /* an integer of 4 or 8 bytes */
+    JSON_KIND_WORD,    /* the number of a word in a list, as bool, or as integer or enum of 4
+                          bytes */
     JSON_KIND_TIME,    /* int64_t: a date-time, in milliseconds since 1970; null changes nothing */
     JSON_KIND_TEXTS,   /* struct str *, and their count */
     JSON_KIND_OBJECT,  /* an object with its own rows */
@@ -44,12 +45,13 @@ struct json_rows {
 struct json_field {
     struct str name;
     enum json_field_kind kind;
-    size_t at, size; /* of the struct's member, in bytes */
+    size_t at, size; /* offset and size of the struct's member, in bytes */
     size_t count_at; /* TEXTS, LIST: place of the uint32_t count */
     int64_t min, max;
-    size_t given;   /* 1 + place of a bool: was the value not null? Or 0 */
-    int64_t absent; /* INTEGER, WORD: the value for null; with TIME also the value of a list item
-                       without the member, which otherwise changes nothing */
+    size_t given;   /* 1 + offset of a bool that becomes true if the value is not null; 0: no such
+                       bool */
+    int64_t absent; /* INTEGER, WORD: the value for null. INTEGER, WORD, TIME: also the value in a
+                       list item without the member */
     const char *const *words; /* see json_word() */
     uint32_t word_count;
     uint32_t most;         /* TEXTS, LIST: more items are an error */

@@ -41,7 +41,7 @@ void json_fail(struct json_reader *r, const char *fmt, ...) {
     va_start(args, fmt);
     (void)vsnprintf(what, sizeof what, fmt, args); /* truncation is fine: it is for people */
     va_end(args);
-    char bytes[512]; /* of which 200 are shown */
+    char bytes[512]; /* the error shows 200 of them */
     struct strbuf path = {.p = bytes, .cap = sizeof bytes, .max = sizeof bytes};
     describe_path(r, &path);
     (void)err_set(&r->error, -EINVAL, "%.*s: %s, at byte %zu", (int)(path.n > 200 ? 200 : path.n),
@@ -371,8 +371,8 @@ static bool other_is(struct json_reader *r, enum json_kind wanted) {
     return false;
 }
 
-/* Is the next value of this kind, which always begins with the byte `first`? Null counts as absent
- * and is consumed. */
+/* Is the next value of this kind? Such a value always begins with the byte `first`. Null counts as
+ * absent and is consumed. */
 static inline bool next_begins(struct json_reader *r, enum json_kind wanted, char first) {
     return (!json_failed(r) && r->p < r->end && *r->p == first) || other_is(r, wanted);
 }

@@ -1,7 +1,7 @@
 /*
- * A strict pull reader for JSON (RFC 8259) over a text that is wholly in memory. It allocates
- * nothing but the strings that contain escapes (in the caller's arena), so reading a 50 MB request
- * costs one pass and no heap.
+ * A strict pull reader for JSON (RFC 8259); the whole text is in memory. It allocates only strings
+ * that contain escapes (in the caller's arena), so a request of 50 MB is read in one pass and
+ * without the heap.
  *
  *     if (json_object(r))
  *         while (json_member(r, &key))
@@ -9,8 +9,8 @@
  *                 pod->name = json_string(r);
  *
  * After json_member() or json_element() returned true, the caller may read one value; the next call
- * skips a value that was not read. As Go's decoder does, every typed read takes `null` for
- * "absent": an empty string, zero, false, a container not entered.
+ * skips a value that was not read. Like Go's decoder, every typed read treats `null` as an absent
+ * value: it returns an empty string, zero or false, or does not enter the container.
  *
  * Errors are sticky: after the first, every call returns at once with an empty answer, loops end by
  * themselves, and the decoder asks json_finish() or json_check() once. The sentence names the path
@@ -68,7 +68,8 @@ bool json_array(struct json_reader *r);
 bool json_member(struct json_reader *r, struct str *ret_key);
 bool json_element(struct json_reader *r);
 
-struct str json_string(struct json_reader *r); /* in the text or the arena; valid as long as both */
+struct str json_string(struct json_reader *r); /* in the text or the arena; valid as long as both
+                                                  are */
 bool json_bool(struct json_reader *r);
 /* Reads a whole number within [min, max], written without fraction or exponent. */
 int64_t json_integer(struct json_reader *r, int64_t min, int64_t max);
@@ -81,8 +82,8 @@ struct str json_skip(struct json_reader *r);
 /* Consumes a null if there is one. */
 bool json_null(struct json_reader *r);
 
-/* Refuses the next object because of its kind `kind`; if it is malformed, so that its kind is not
- * certain, because of its mistake. */
+/* Refuses the next object because of its kind `kind`. If the object is malformed, the error is
+ * about that instead, because its kind is not certain. */
 void json_fail_kind(struct json_reader *r, struct str kind, struct str expected);
 
 /* Refuses the next object if it names another kind or another apiVersion than these. */
@@ -92,8 +93,8 @@ void json_check_type(struct json_reader *r, struct str api_version, struct str k
  * Costs a skip over the members before it. */
 struct str json_peek_member(const struct json_reader *r, struct str name);
 
-/* Reads an array (or null) of at most `limit` strings, in the arena; NULL without any. Sized from
- * the text. */
+/* Reads an array (or null) of at most `limit` strings, in the arena; NULL without any. The first
+ * size of the array is a guess from the text. */
 struct str *json_string_array(struct json_reader *r, uint32_t limit, uint32_t *ret_count);
 
 /* Returns the bytes from the start of the text to the reader. */
@@ -101,8 +102,8 @@ static inline size_t json_offset(const struct json_reader *r) {
     return (size_t)(r->p - r->begin);
 }
 
-/* Adds the decoder's own error about the last value to the reader: with the path before it and the
- * byte after it. */
+/* Adds the decoder's own error about the last value to the reader. The sentence gets the path in
+ * front and the byte at the end. */
 void json_fail(struct json_reader *r, const char *fmt, ...) PRINTF_LIKE(2, 3);
 static inline bool json_failed(const struct json_reader *r) {
     return r->error.code != 0;

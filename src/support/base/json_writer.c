@@ -53,8 +53,8 @@ static bool is_special(unsigned char c) {
     return c < 0x20 || c == '"' || c == '\\';
 }
 
-/* Sixteen bytes at a time, the last ones twice: an extra step for the last odd bytes of every
- * string costs more than reading some bytes again. */
+/* Strings are checked 16 bytes at a time. The last step overlaps the one before: reading some bytes
+ * again costs less than an extra loop for the rest of every string. */
 typedef uint8_t bytes16 __attribute__((vector_size(16)));
 
 static bytes16 special_of(const char *p) {
@@ -133,7 +133,7 @@ void json_put_string(struct json_writer *w, struct str s) {
     w->comma = true;
 }
 
-/* Returns the number of well-formed bytes at the beginning. */
+/* Returns the number of bytes at the beginning that are well-formed UTF-8. */
 static size_t well_formed(struct str s) {
     size_t n = 0;
     while (n < s.n) {

@@ -22,7 +22,7 @@ void json_begin_array(struct json_writer *w);
 void json_end_array(struct json_writer *w);
 void json_key(struct json_writer *w, struct str key);
 void json_put_string(struct json_writer *w, struct str s);
-/* The same for text that may be cut inside a character: malformed bytes become U+FFFD. */
+/* The same for text that may end in the middle of a character: malformed bytes become U+FFFD. */
 void json_put_text(struct json_writer *w, struct str s);
 void json_put_integer(struct json_writer *w, int64_t value);
 /* Writes a finite number with the fewest digits that read back as the same double. */

@@ -1,6 +1,6 @@
 /*
  * Every limit of the program in one place: what is refused, and where. A limit is checked before
- * memory is taken. Those marked (config) are defaults that EvenkeelConfiguration can change; the
+ * memory is taken. Limits marked (config) are defaults that EvenkeelConfiguration can change; the
  * others are fixed.
  */
 #pragma once
@@ -10,11 +10,11 @@
 #define LIMIT_YAML_BYTES                                                                           \
     (256u << 20) /* a YAML document once written out as JSON; stops alias bombs */
 
-/* Objects, as decoded. Kubernetes limits their bytes only, and so it is here (the arenas below),
- * but for what the cache keeps tables of. */
+/* Decoded objects. Like Kubernetes, we limit only their bytes (the arenas below), and the lists of
+ * which the cache keeps tables. */
 #define LIMIT_OBJECT_NAME                                                                          \
-    253 /* kept and shown of a name in a reference: no object has a longer one, but API servers    \
-           accept any length there */
+    253 /* bytes kept and shown of a name in a reference: no object has a longer name, but API     \
+           servers accept longer ones there */
 #define LIMIT_DEFAULT_CONSTRAINTS 64     /* spread.defaultConstraints of the configuration */
 #define LIMIT_SELECTOR_REQUIREMENTS 1024 /* requirements of a selector written as one string */
 #define LIMIT_SELECTOR_VALUES 4096       /* values of one requirement */
@@ -36,7 +36,7 @@
 #define LIMIT_LIST_LEVELS 8            /* Lists within Lists; real ones have one level */
 
 /* Fluid's objects: the bytes kept of them */
-#define LIMIT_FLUID_OBJECT (64u << 10) /* one: a runtime with hundreds of affinity terms */
+#define LIMIT_FLUID_OBJECT (64u << 10) /* one object: a runtime with hundreds of affinity terms */
 #define LIMIT_FLUID_BYTES (64u << 20)  /* all together; most claims take 100 bytes */
 #define LIMIT_FLUID_WORKERS 10000      /* workers of one pod's datasets to look at */
 #define LIMIT_LEAVING_LABELS 32        /* of one node, for datasets that leave it */
@@ -48,14 +48,14 @@
 #define LIMIT_WEBHOOK_LOOKUP_KEYS (64u << 10)    /* names of the objects of one review */
 #define LIMIT_WEBHOOK_LOOKUP_BODIES (1u << 20)   /* bytes of the answers of one round */
 #define LIMIT_WEBHOOK_LOOKUP_OBJECT (256u << 10) /* bytes of one answer */
-/* Objects that are read at the same time, each on a connection: of one review; and of all reviews
- * together, besides one of each */
+/* Objects that are read at the same time, each on its own connection: for one review; and for all
+ * reviews together, besides one object for each review */
 #define LIMIT_WEBHOOK_LOOKUP_READS 4
 #define LIMIT_WEBHOOK_LOOKUP_EXTRA_READS 32
 
 /* Selectors of custom controllers, read once (owners/owners.h) */
 #define LIMIT_OWNERS 4096             /* remembered; a namespace has a quarter at most */
-#define LIMIT_OWNERS_BYTES (2u << 20) /* of all of them */
+#define LIMIT_OWNERS_BYTES (2u << 20) /* bytes of all selectors */
 #define LIMIT_OWNER_TEXT (16u << 10)  /* of one */
 #define LIMIT_OWNER_BODY (1u << 20)   /* an answer: the list of an API group's resources */
 
@@ -72,16 +72,17 @@
     1024 /* (config) selectors whose pods are counted per node at the same time */
 #define LIMIT_FEASIBILITIES 512 /* distinct node affinities and tolerations remembered */
 #define LIMIT_CACHE_BYTES                                                                          \
-    (64u << 20) /* (config) of these, of columns and trees, with what is copied of a pod's text */
-#define LIMIT_CACHED_TEXT (256u << 10) /* copied of one; a longer one is evaluated each time */
+    (64u << 20) /* (config) bytes of counters, feasibilities, columns and trees, with the text     \
+                   copied from pods */
+#define LIMIT_CACHED_TEXT (256u << 10) /* kept for a record; longer text is evaluated each time */
 #define LIMIT_CACHED_IDLE_MS 600000    /* after which an unused record is forgotten */
 #define LIMIT_UPDATE_STEPS                                                                         \
-    16384 /* of feasibilities, to match a node that changed; of a namespace's counters, to match   \
-             new labels: some hundred microseconds, during which no request is answered */
+    16384 /* steps to match a changed node with all feasibilities, or new labels with a            \
+             namespace's counters: some hundred microseconds in which no request is answered */
 #define LIMIT_PUBLISHED 64 /* columns, counters and so on that a question keeps for later ones */
-#define LIMIT_WRITE_STEPS 8000          /* after so many a writer lets readers take the lock */
-#define LIMIT_FLIGHTS 4096              /* pods between a filter answer and their binding */
-#define LIMIT_FLIGHT_BYTES (1u << 20)   /* kept of one flight */
+#define LIMIT_WRITE_STEPS 8000        /* after so many steps a writer lets readers take the lock */
+#define LIMIT_FLIGHTS 4096            /* pods between a filter answer and their binding */
+#define LIMIT_FLIGHT_BYTES (1u << 20) /* kept of one flight */
 #define LIMIT_FLIGHTS_BYTES (32u << 20) /* of all flights; see base/lru.h */
 #define LIMIT_ASSUMED_TEXT (16u << 10)  /* of a pod's labels; a pod with more is not assumed */
 #define LIMIT_WORKLOAD_BYTES                                                                       \
@@ -89,10 +90,10 @@
 #define LIMIT_POD_TERMS_BYTES                                                                      \
     (16u << 10) /* of a pod's podAffinity and podAntiAffinity; longer ones are ignored, and the    \
                    answer reports that */
-#define LIMIT_TERMS_BYTES (64u << 20) /* kept of those of all pods; equal ones are kept once */
+#define LIMIT_TERMS_BYTES (64u << 20) /* of the terms of all pods; equal terms are kept once */
 #define LIMIT_POD_REACH_BYTES                                                                      \
-    (16u << 10) /* kept of a pod's required node affinity and tolerations; with more its workload  \
-                   is not measured */
+    (16u << 10) /* bytes kept of a pod's required node affinity and tolerations; if they are       \
+                   longer, its workload is not measured */
 #define LIMIT_REACHES_BYTES (32u << 20) /* of those of all pods; equal ones are kept once */
 #define LIMIT_LABELS_BYTES                                                                         \
     (256u << 20) /* of the labels of all live pods, as if no two had one in common; ordinary ones  \
@@ -102,13 +103,13 @@
 #define LIMIT_ASSUMED_NODES 128      /* nodes that one of them may be divided among */
 #define LIMIT_COLUMNS 512            /* node labels kept as columns; a dataset has two */
 #define LIMIT_TREES 64               /* lists of topology keys whose tree is kept */
-#define LIMIT_TREE_ARENA (64u << 20) /* while one is made */
+#define LIMIT_TREE_ARENA (64u << 20) /* memory while a tree is made */
 #define LIMIT_PLACES 256             /* domains that the nodes with one label may be in */
 
 /* Member clusters */
-#define LIMIT_MEMBER_FEASIBILITIES 128     /* of each, as LIMIT_FEASIBILITIES */
+#define LIMIT_MEMBER_FEASIBILITIES 128     /* of each member, as LIMIT_FEASIBILITIES */
 #define LIMIT_MEMBER_REMEMBERED (1u << 20) /* their bytes; columns and trees likewise */
-#define LIMIT_MEMBER_BYTES (256u << 20)    /* (config) kept of one */
+#define LIMIT_MEMBER_BYTES (256u << 20)    /* (config) bytes kept of one member */
 #define LIMIT_MEMBER_OBJECT (64u << 10)    /* kept of a workload's labels and selector */
 
 /* Evenness */
@@ -134,8 +135,8 @@
 #define LIMIT_UNEVEN_AFTER_MS (15 * 60000) /* (config) uneven for so long before an Event */
 #define LIMIT_WORKLOAD_SERIES 100          /* (config) workloads with their own metric */
 #define LIMIT_MORE_METRICS                                                                         \
-    (8u << 20) /* of /metrics, whose labels users write; more than 10,000 workloads with the       \
-                  longest names take. What is longer is left out */
+    (8u << 20) /* bytes of the part of /metrics whose labels users write: enough for more than     \
+                  10,000 workloads with the longest names. The rest is left out */
 #define LIMIT_EVENNESS_SETS                                                                        \
     8 /* different sets of domains, of two or more, that a workload's pods may be in */
 #define LIMIT_EVENNESS_EMPTY_DOMAINS                                                               \
@@ -144,7 +145,7 @@
 /* Explaining */
 #define LIMIT_DECISIONS 10000      /* (config) decisions kept */
 #define LIMIT_DECISION_BYTES 1500  /* what is kept of one; 15 MB with the number above */
-#define LIMIT_DECISION_SUBJECT 640 /* of which its subject may take so many; longest: 632 */
+#define LIMIT_DECISION_SUBJECT 640 /* of these bytes, for the subject; the longest takes 632 */
 #define LIMIT_DECISION_NODES 5     /* nodes named for a reason, and scores shown, of one kept */
 #define LIMIT_WHAT_IF_NODES 100    /* the same for a what-if */
 #define LIMIT_EXPLAINED 1000       /* decisions in one answer */
@@ -200,13 +201,13 @@
 #define LIMIT_PLACEMENT_OUTLINE                                                                    \
     (2u << 10) /* conditions of a Placement of which only the outline is kept, and labels */
 #define LIMIT_DECISION_CLUSTERS                                                                    \
-    200u /* of one PlacementDecision: twice what OCM has, for what comes may be there before what  \
-            goes */
+    200u /* of one PlacementDecision: twice OCM's limit, because added clusters may be there       \
+            before removed ones leave */
 
 /* Finding the Placements that a change of a hub's object affects */
 #define LIMIT_GROUP_STEPS                                                                          \
     20000u /* to compare a Placement with the spread groups of its namespace: a fifth of a         \
-              millisecond. Beyond it, all that have a group are planned again */
+              millisecond. Beyond the limit, all Placements with a group are planned again */
 #define LIMIT_CHANGE_STEPS                                                                         \
     4000000u /* for one event: some milliseconds. Beyond it all Placements are planned again */
 
@@ -226,25 +227,26 @@
 #define LIMIT_HTTP_SMALL_ANSWER (16u << 10) /* such an answer is sent whatever else is held */
 #define LIMIT_HTTP_SMALL_BODY (64u << 10)   /* such a body is accepted, likewise */
 #define LIMIT_HTTP_TRIM_BODY                                                                       \
-    (8u << 20) /* after one as large as that free memory is given back: some thousand whole nodes; \
-                  lists of names are shorter in any cluster, and would be slowed down */
+    (8u << 20) /* after a body of this size, free memory goes back to the kernel. Some thousand    \
+                  whole nodes are that large; lists of names are shorter in any cluster, and would \
+                  be slowed down */
 #define LIMIT_HTTP_LARGE_BODY                                                                      \
     (256u << 10) /* small questions do not wait for larger ones: 5,000 names take 218 KB */
 #define LIMIT_HTTP_LEAVING_PART                                                                    \
-    4 /* one in so many bytes may be held beyond, until closed connections have given theirs back  \
-       */
+    4 /* one part in so many may be held beyond the limit, until closed connections have given     \
+         back their bytes */
 #define LIMIT_OPS_BYTES_IN_FLIGHT (64u << 20) /* bodies and answers of the ops listener */
 #define LIMIT_HTTP_HEADER_BYTES                                                                    \
     (32u << 10) /* request line and headers; libmicrohttpd's pool per connection */
 #define LIMIT_HTTP_CONNECTIONS 512 /* (config) */
 #define LIMIT_HTTP_CONNECTIONS_PER_ADDRESS                                                         \
-    128 /* (config) of strangers; several API servers may share one NAT address */
+    128 /* (config) if not verified; several API servers may share one NAT address */
 #define LIMIT_OPS_CONNECTIONS 64    /* of the ops listener */
 #define LIMIT_OTHER_DESCRIPTORS 512 /* files open beside connections: mostly to API servers */
 #define LIMIT_FREE_DESCRIPTORS                                                                     \
     128 /* when no more are left, listeners with more than a few connections make room first */
 #define LIMIT_RESERVED_PART                                                                        \
-    4 /* one in so many connections is for verified clients, where certificates are asked for */
+    4 /* if certificates are asked for, one in so many connections is for verified clients */
 #define LIMIT_HTTP_HEADER_MS 5000 /* (config) TLS handshake and headers */
 #define LIMIT_HTTP_REQUEST_MS                                                                      \
     10000 /* (config) from the end of the headers to the last byte of the answer */
@@ -255,19 +257,20 @@
 #define LIMIT_PIPE_MS 10000    /* to wait for a pipe with a silent writer */
 #define LIMIT_HANDLER_MS 30000 /* a handler that runs longer hangs, and /livez fails */
 #define LIMIT_HTTP_DROP_BYTES                                                                      \
-    (1u << 20) /* of a refused body: read to its end, so that the client surely sees the answer */
+    (1u << 20) /* a refused body up to this size is read to its end, so that the client surely     \
+                  sees the answer */
 
 /* TLS, before anything is trusted */
 #define LIMIT_TLS_HANDSHAKE_BYTES (64u << 10) /* one handshake message of a client's */
 #define LIMIT_TLS_CHAIN 16                    /* certificates in our chain, or in a client's */
 #define LIMIT_TLS_NAMES 64                    /* names looked at in a client's certificate */
 #define LIMIT_TLS_RECONNECT_S                                                                      \
-    600 /* a client connects again that long before its certificate ends */
+    600 /* a client should connect again so long before its certificate expires */
 
 /* gRPC */
 #define LIMIT_GRPC_CONNECTIONS 1024u
 #define LIMIT_GRPC_CONNECTIONS_PER_ADDRESS 1000u /* of clients without a certificate */
-#define LIMIT_GRPC_ALL_BYTES (32u << 20)         /* of all connections beyond their own */
+#define LIMIT_GRPC_ALL_BYTES (32u << 20)         /* of all connections, beyond the bytes of each */
 #define LIMIT_GRPC_SESSION_OWN_BYTES (32u << 10) /* of each connection, whatever others hold */
 #define LIMIT_GRPC_CALL_BYTES 1024u              /* of a call, besides its message */
 #define LIMIT_GRPC_BEGIN_MS 10000 /* for the handshake, and for the first bytes after it */
@@ -278,11 +281,11 @@
 #define LIMIT_GRPC_SESSION_BYTES (16u << 20) /* requests of a connection, not answered yet */
 #define LIMIT_GRPC_ARENA (64u << 20)         /* memory of one call */
 #define LIMIT_GRPC_STEPS 1500000u            /* of one call: a hundredth of a second or two */
-#define LIMIT_GRPC_OUTPUT (64u << 10)        /* not sent yet: then nothing is read */
+#define LIMIT_GRPC_OUTPUT (64u << 10)        /* not sent yet; with more, nothing is read */
 #define LIMIT_GRPC_RECEIVE_MS 10000          /* until a request is complete */
 #define LIMIT_GRPC_SEND_MS 30000             /* until its answer is taken */
 #define LIMIT_GRPC_GONE_MS 20000             /* until a peer has acknowledged our bytes */
-#define LIMIT_GRPC_IGNORED (16u << 10) /* of a request that has been answered; then it is reset */
+#define LIMIT_GRPC_IGNORED (16u << 10) /* more bytes of an answered request; then it is reset */
 #define LIMIT_GRPC_OBJECT 256          /* kept of the metadata `object` */
 #define LIMIT_GRPC_PATH 128            /* of a path that is unknown, in errors */
 #define LIMIT_GRPC_TEXT 1024           /* kept of the text of a server's status */
@@ -303,8 +306,7 @@
 #define LIMIT_LISTED                                                                               \
     500000 /* objects in one list: a cluster may have 150,000 pods. A longer list does not end */
 #define LIMIT_LISTED_FEW                                                                           \
-    100000 /* the same of kinds of which there are fewer: 5,000 nodes, 10,000 namespaces, Services \
-            */
+    100000 /* the same for kinds with fewer objects: 5,000 nodes, 10,000 namespaces, Services */
 #define LIMIT_LISTED_BYTES                                                                         \
     (256u << 20) /* memory that one list, or the watch after it, may add. 150,000 pods, all        \
                     different, add 62 MiB */

@@ -31,7 +31,7 @@ static inline void list_append(struct list *head, struct list *item) {
     head->previous = item;
 }
 
-/* Removes an item from its list; does nothing if it is in none. */
+/* Removes an item from its list; does nothing if it is in no list. */
 static inline void list_remove(struct list *item) {
     item->next->previous = item->previous;
     item->previous->next = item->next;

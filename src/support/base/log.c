@@ -4,8 +4,8 @@
  * line or JSON object. Nothing here allocates or locks: logging works without free memory.
  *
  * Threads: the settings except the level are written before threads exist; a site's counters are
- * atomic. Two threads that open a new window at the same moment may let a line more or less
- * through, which does no harm.
+ * atomic. If two threads open a new window at the same moment, one line more or less may be
+ * written, which does no harm.
  */
 #include "base/log.h"
 

@@ -1,7 +1,7 @@
 /*
- * Logs: one line per event on stderr, logfmt or JSON, with a level, rate-limited per call site. The
- * place that decides logs once; libraries return errors instead. Never a token, a key or a whole
- * object.
+ * Logs: one line per event on stderr, logfmt or JSON, with a level, rate-limited per call site.
+ * Only the code that decides about an error logs it, once; libraries return errors instead. Never
+ * log a token, a key or a whole object.
  *
  *     LOG_W("state file refused", LOG_STR("path", path), LOG_ERRTEXT(&err));
  *     -> time=2026-01-02T03:04:05.678Z level=warn msg="state file refused" path=/etc/x err="..."
@@ -32,22 +32,24 @@ struct log_field {
     bool is_number;
 };
 
-struct log_site { /* one static per call site: the rate limit's state */
+struct log_site { /* the state of the rate limit: one static struct for each call site */
     _Atomic int64_t window_start_ms;
     _Atomic uint32_t lines;
 };
 
-/* Set once at start-up, before threads; defaults are LOG_INFO, LOG_LOGFMT, file descriptor 2. */
+/* Call it once at start-up, before there are threads; defaults are LOG_INFO, LOG_LOGFMT, file
+ * descriptor 2. */
 void log_setup(enum log_level least, enum log_format format, int fd);
 /* Sets only the least level: any thread, any time. */
 void log_set_level(enum log_level least);
 enum log_level log_level(void);
-/* Sets the clock of the rate limit: the real clock, unless a test owns time. Before threads. */
+/* Sets the clock of the rate limit, for tests; the default is the real clock. Call it before there
+ * are threads. */
 void log_use_clock(struct clock *clock);
 /*
  * From now on this thread's lines have a field `traceparent`, if `fn` returns a W3C trace header.
- * `fn` is called only for lines that are written. Its text comes from outside: text of another form
- * is left out. NULL ends this.
+ * `fn` is called only for lines that are written. The text comes from a client, so a text that is
+ * no such header is left out. `fn` NULL: no field any more.
  */
 typedef struct str log_trace_fn(const void *ctx);
 void log_trace(log_trace_fn *fn, const void *ctx);

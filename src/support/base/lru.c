@@ -82,8 +82,8 @@ bool lru_fits(const struct lru *l, const struct cost *cost) {
     return !over_share(l, &alone) && !over(cost->steps, l->limits.owner_steps);
 }
 
-/* Returns the record to evict, or POOL_NONE. `own_only`: the asker's limit is exceeded, not the
- * common one. */
+/* Returns the record to evict, or POOL_NONE. `own_only`: the asking owner's limit is exceeded, not
+ * the limit of all. */
 static uint32_t victim(struct lru *l, uint32_t asker, bool asker_over, bool own_only) {
     uint32_t own = POOL_NONE, of_large = POOL_NONE, any = POOL_NONE;
     l->work += l->pool->count;

@@ -1,15 +1,15 @@
 /*
- * Records of a pool that are kept for later questions: the most recently used ones, within limits
- * on their number, their bytes, and the steps of a change that has to update all of them. Each
- * record belongs to an owner (a namespace), so an owner with many records evicts its own.
+ * Keeps the most recently used records of a pool for later questions, within limits on their
+ * number, on their bytes, and on the steps that a change needs to update all of them. Each record
+ * belongs to an owner (a namespace); an owner with many records evicts its own records.
  *
  * It evicts the asking owner's oldest record if that owner has more than a share (a quarter) of a
  * limit; otherwise the oldest record of other owners with more than a share; otherwise the oldest
- * record. So an owner may use free room, and no owner loses a record to one with more than its
- * share. A record larger than a share is not kept.
+ * record. So an owner may use free room, but an owner with more than its share never evicts records
+ * of others. A record larger than a share is not kept.
  *
- * No view is open while records are added or freed, so any record may be freed. Not thread-safe,
- * except for the stamps of use.
+ * No reader (view) is open while records are added or freed, so any record may be freed. Not
+ * thread-safe, except for the stamps of use.
  */
 #pragma once
 
@@ -24,7 +24,7 @@
 /* Part of each record, at the same place. */
 struct lru_entry {
     _Atomic uint64_t used; /* the tick of the view that used it last */
-    bool pinned;           /* never evicted, does not age; set by the owner of the lru */
+    bool pinned;           /* never evicted and never too old; the user of the lru sets it */
     uint32_t owner;        /* number of the owner in lru.owners */
     struct cost cost;
 };
@@ -54,8 +54,8 @@ struct lru {
 };
 
 enum {
-    LRU_SHARES = 4,    /* a share is one of so many parts */
-    LRU_AT_A_TIME = 32 /* records that one call frees: the caller holds a lock */
+    LRU_SHARES = 4,    /* a share is a limit divided by this number */
+    LRU_AT_A_TIME = 32 /* the most records that one call frees, because the caller holds a lock */
 };
 
 /* Set the fields above "all" first. */
@@ -65,8 +65,8 @@ void lru_done(struct lru *l);
 
 /* Could a record of this cost be kept at all? */
 bool lru_fits(const struct lru *l, const struct cost *cost);
-/* Frees records until one more fits. Returns false, and counts it in `refused`, if the record
- * cannot be kept: it does not fit, or one call may not free so many. */
+/* Frees records until one more fits. Returns false, and counts the record in `refused`, if it
+ * cannot be kept: it does not fit, or one call would have to free too many. */
 bool lru_make_room(struct lru *l, uint64_t owner, const struct cost *cost);
 /* Call it after lru_make_room(). Returns 0 or -ENOMEM. */
 int lru_add(struct lru *l, uint32_t id, uint64_t owner, const struct cost *cost, uint64_t tick);

@@ -1,7 +1,7 @@
 /*
  * The registry is one linked list in rendering order: series of one name are neighbours, so HELP
- * and TYPE are written where the name changes. Registering is linear in the number of series, which
- * is a few hundred, once.
+ * and TYPE are written where the name changes. Registering is linear in the number of series (a few
+ * hundred), and done once for each series.
  *
  * A histogram keeps one counter per bucket and adds them up when rendered: an update touches one
  * bucket and the sum. A scrape during an update may see a bucket without its share of the sum;

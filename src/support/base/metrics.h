@@ -27,9 +27,9 @@ struct metric {
     bool hide_zero;            /* not rendered while it is 0: rare codes */
     double (*read)(void *ctx); /* gauges and counters; may be NULL */
     void *ctx;
-    const struct metric *same_as; /* of the same kind: this is another name for that metric, and
-                                     stores nothing itself. NULL: it stores. Borrowed as long as
-                                     this is registered */
+    const struct metric *same_as; /* NULL, or a metric of the same kind: then this metric is only
+                                     another name for it and stores nothing. Borrowed as long as
+                                     this metric is registered */
     _Atomic int64_t value;        /* counters and gauges */
     _Atomic uint64_t buckets[METRIC_BUCKETS + 1], sum_ns; /* histograms; the last bucket is +Inf */
     struct metric *next;                                  /* the registry's */

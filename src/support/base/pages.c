@@ -5,7 +5,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { LARGE = 128 << 10 }; /* for smaller ones, a fault for each page costs more than it saves */
+enum {
+    LARGE = 128 << 10
+}; /* for smaller arrays, a page fault for each page costs more than it
+      saves */
 
 static bool has_pages(size_t bytes) {
     return bytes >= LARGE;

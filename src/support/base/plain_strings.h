@@ -13,7 +13,8 @@
 /*
  * Reads strings from `p`, which points to the first one's quote, into ret[0..room). Returns their
  * number and the end of the last one, behind its quote (`p` if it has read none). The strings are
- * slices of the text. It may stop early at any string, and does so within 66 bytes of `end`.
+ * slices of the text. It may stop early at any string, and always stops in the last 66 bytes before
+ * `end`.
  */
 uint32_t plain_strings(const char *p, const char *end, struct str *ret, uint32_t room,
                        const char **ret_after);

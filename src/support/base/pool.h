@@ -19,7 +19,7 @@ struct pool {
     uint64_t *live;           /* one bit per id; owned */
     struct pool_marks *marks; /* of 64 ids each; owned */
     uint32_t chunk_count;
-    uint32_t end;       /* above every id in use */
+    uint32_t end;       /* greater than every id in use */
     uint32_t free_head; /* list of unused ids, linked through their first bytes */
     uint32_t count;     /* ids in use */
     bool listing;       /* a listing is under way */
@@ -59,9 +59,10 @@ uint32_t pool_next(const struct pool *p, uint32_t from);
 
 /* ---- listings ---- */
 
-/* The record's object exists. */
+/* Call it when the record's object exists. */
 void pool_show(struct pool *p, uint32_t id);
-/* The object is gone, but the record stays: others refer to it. pool_give() needs no such call. */
+/* Call it when the object is gone, but the record stays because others refer to it. Not needed
+ * before pool_give(). */
 void pool_hide(struct pool *p, uint32_t id);
 
 static inline bool pool_is_known(const struct pool *p, uint32_t id) {
@@ -70,12 +71,12 @@ static inline bool pool_is_known(const struct pool *p, uint32_t id) {
 
 /* Returns the next record whose object exists, from this id on, or POOL_NONE. */
 uint32_t pool_next_known(const struct pool *p, uint32_t from);
-/* A listing of all objects begins. The one before need not have ended. */
+/* Call it when a listing of all objects begins, even if the one before has not ended. */
 void pool_listing_begin(struct pool *p);
-/* The listing is over. `complete`: objects that it has not shown are gone. Otherwise objects are
- * gone that were first shown since the last complete listing, by this one or by failed ones. Calls
- * drop() for each of them: it hides the record or gives it back, and it may give back others. O(ids
- * / 64 + gone objects). */
+/* Call it when the listing is over. If it is `complete`, objects that it has not shown are gone.
+ * Otherwise objects that were first shown since the last complete listing count as gone. Calls
+ * drop() for each gone object: drop() hides the record or gives it back, and may give back others.
+ * O(ids / 64 + gone objects). */
 typedef void pool_drop_fn(void *owner, uint32_t kind, uint32_t id);
 void pool_listing_end(struct pool *p, bool complete, pool_drop_fn *drop, void *owner,
                       uint32_t kind);

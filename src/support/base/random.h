@@ -1,5 +1,5 @@
 /*
- * Pseudo-random numbers for jitter: seeded, so that their users can be replayed. Not for secrets.
+ * Pseudo-random numbers for jitter, with a seed, so that a test can repeat a run. Not for secrets.
  */
 #pragma once
 

@@ -1,7 +1,8 @@
 /*
  * A budget of work, checked inside loops over users' lists: the code that does the work counts its
- * steps, and stops when no steps are left. A limit that is compared afterwards limits nothing. A
- * step is a comparison, a look at one item of a list, or 16 bytes read or written. Not thread-safe.
+ * steps, and stops when no steps are left. A limit that is checked only after the work limits
+ * nothing. A step is a comparison, a look at one item of a list, or 16 bytes read or written. Not
+ * thread-safe.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 #include "base/suggest.h"
 
-enum { WORD_MAX = 48 }; /* longer words are compared by their beginning */
+enum { WORD_MAX = 48 }; /* only the beginning of longer words is compared */
 
 struct letters {
     char text[WORD_MAX];

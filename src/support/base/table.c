@@ -62,7 +62,8 @@ static size_t break_line(struct str line, size_t room, bool breaks_words) {
     return used;
 }
 
-/* Takes one output line off the front of a cell: up to a line break, or what `room` takes. */
+/* Removes one output line from the front of a cell: up to a line break, or as much as fits into
+ * `room`. */
 static struct str take_line(struct str *rest, size_t room, bool breaks_words) {
     struct str line = first_line(*rest);
     size_t used = line.n;
@@ -101,7 +102,7 @@ static uint32_t room_of_last(const struct table *t, const uint32_t widths[TABLE_
     return before + t->narrowest < t->width ? t->width - before : t->narrowest;
 }
 
-/* Narrows the widest column, one by one, until all fit. */
+/* Makes the widest column narrower by one, again and again, until all columns fit. */
 static void make_fit(const struct table *t, uint32_t widths[TABLE_COLUMNS]) {
     enum { LEAST = 4 };
     uint32_t all = gap * (t->columns - 1), widest = 0;

@@ -1,10 +1,10 @@
 /*
  * Chooses the item that is served next. Owners take turns, and the items of one owner are served in
- * the order in which they began to wait; so an owner with many items waits for itself. A key of
- * bytes, such as a namespace or an address, names an owner, which is kept while it has items.
+ * the order in which they began to wait; so an owner with many items delays only itself. The key of
+ * an owner is a string, such as a namespace or an address. An owner is kept while it has items.
  *
- * With a quantum, items cost: an owner whose items have cost more than one quantum loses one turn
- * for each quantum, unless no other owner waits.
+ * With a quantum, items have a cost: an owner loses one turn for each quantum that its served items
+ * have cost, unless no other owner waits.
  *
  * O(1) for each call; turns_next() also takes a step for each lost turn. Not thread-safe.
  */
@@ -44,7 +44,7 @@ bool turns_waits(const struct turn *turn);
 static inline bool turns_any(const struct turns *t) {
     return !list_empty(&t->waiting);
 }
-/* Is there a waiting owner that owes no whole quantum, and may take its turn? O(waiting owners). */
+/* Is there a waiting owner that need not lose its turn? O(waiting owners). */
 bool turns_any_free(const struct turns *t);
 /* Returns the next item, which waits no more. NULL: no item waits. */
 struct turn *turns_next(struct turns *t);

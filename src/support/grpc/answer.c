@@ -1,7 +1,7 @@
 /*
  * Answers: HEADERS, DATA and trailers for a response, or trailers alone for a status. nghttp2
- * copies headers when they are submitted. If it has no memory the stream stays open until its time
- * is over.
+ * copies headers when they are submitted. If nghttp2 has no memory, the stream stays open until its
+ * time is over.
  */
 #include "grpc/internal.h"
 #include "grpc/metadata.h"
@@ -31,7 +31,7 @@ static void report(struct grpc_call *call, enum grpc_status status) {
                                   .remark = call->remark});
 }
 
-/* nghttp2 wants up to `room` bytes of the response; the trailers follow the last. */
+/* nghttp2 calls this for up to `room` bytes of the response; the trailers follow the last bytes. */
 static ssize_t read_frame(nghttp2_session *http2, int32_t stream, uint8_t *to, size_t room,
                           uint32_t *flags, nghttp2_data_source *source, void *session) {
     struct grpc_call *call = source->ptr;

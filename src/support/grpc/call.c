@@ -104,8 +104,8 @@ static void refuse_now(struct grpc_call *call) {
     grpc_refuse(call, call->refusal.status, call->refusal.http, strbuf_str(&call->refusal.text));
 }
 
-/* Some clients lose an answer that comes before they have sent all. So it waits for the rest, of
- * which little is taken. */
+/* Refuses a call. Some clients lose an answer that comes before they have sent all, so the answer
+ * waits for the rest of the request. Only few bytes of the rest are accepted. */
 static void refuse(struct grpc_call *call, enum grpc_status status, int http, struct str text) {
     call->is_refused = true;
     call->refusal.status = status;
@@ -120,7 +120,7 @@ static void ignore(struct grpc_call *call, size_t n) {
     if (was_enough || call->ignored <= LIMIT_GRPC_IGNORED)
         return;
     if (!call->answered)
-        refuse_now(call); /* and once that is sent the stream is reset */
+        refuse_now(call); /* when the answer is sent, the stream is reset */
     else
         (void)nghttp2_submit_rst_stream(call->session->http2, NGHTTP2_FLAG_NONE, call->stream,
                                         NGHTTP2_NO_ERROR);
@@ -218,7 +218,7 @@ static void run_method(struct grpc_call *call) {
     else
         grpc_answer(call, strbuf_str(&response.message));
     strbuf_done(&response.message);
-    arena_reset(&s->arena); /* a connection that waits keeps nothing of it */
+    arena_reset(&s->arena); /* a connection that waits keeps no memory of the call */
 }
 
 void grpc_call_run(struct grpc_call *call) {

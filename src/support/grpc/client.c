@@ -115,7 +115,7 @@ int grpc_client_new(const struct grpc_client_options *options, struct grpc_clien
 void grpc_client_free(struct grpc_client *c) {
     if (c == NULL)
         return;
-    nghttp2_session_del(c->http2); /* calls nobody back */
+    nghttp2_session_del(c->http2); /* this calls no callbacks */
     while (!list_empty(&c->calls))
         grpc_client_call_free(LIST_ITEM(struct grpc_client_call, link, c->calls.next));
     grpc_output_done(&c->output);
@@ -133,7 +133,7 @@ static nghttp2_nv header(const char *name, struct str value) {
                         .valuelen = value.n};
 }
 
-/* nghttp2 wants up to `room` bytes of the request. */
+/* nghttp2 calls this for up to `room` bytes of the request. */
 static ssize_t read_request(nghttp2_session *http2, int32_t stream, uint8_t *to, size_t room,
                             uint32_t *flags, nghttp2_data_source *source, void *client) {
     struct grpc_client_call *call = source->ptr;
@@ -184,7 +184,7 @@ int grpc_client_call(struct grpc_client *c, const struct grpc_call_request *requ
     call->stream = submit(c, request, call);
     if (call->stream > 0)
         return 0;
-    call->reply = NULL; /* nobody has to learn what the caller learns at once */
+    call->reply = NULL; /* the caller gets the error as the return value */
     c->call_count--;
     grpc_client_call_free(call);
     return err_set(err, -ENOMEM, "no memory for a call");

@@ -1,4 +1,4 @@
-/* One call of a client: what its server says of it, and the one reply. */
+/* One call of a client: the server's answer to it, and the one reply. */
 #include "grpc/client_internal.h"
 #include "grpc/metadata.h"
 
@@ -57,7 +57,7 @@ void grpc_client_call_free(struct grpc_client_call *call) {
     free(call);
 }
 
-/* If nghttp2 has no memory for it the server's frames are read and dropped. */
+/* If nghttp2 has no memory for the reset, the server's frames are read and dropped. */
 void grpc_client_call_fail(struct grpc_client_call *call, enum grpc_status status,
                            struct str text) {
     if (call->reply == NULL)

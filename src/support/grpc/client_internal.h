@@ -13,7 +13,7 @@ struct grpc_client {
     char *authority; /* owned */
     bool secure;
     struct list calls; /* struct grpc_client_call; owned */
-    size_t call_count; /* that are not replied to */
+    size_t call_count; /* calls without a reply yet */
     struct grpc_held held;
     struct grpc_output output;
     bool greeted, broken, dismissed; /* dismissed: by a GOAWAY with this code */
@@ -26,7 +26,7 @@ struct grpc_client_call {
     struct grpc_client *client;
     int32_t stream;
     int64_t deadline_ms;
-    grpc_reply_fn *reply; /* NULL: it has been */
+    grpc_reply_fn *reply; /* NULL: it was called */
     void *ctx;
     struct strbuf request; /* with its prefix, of which `sent` bytes have left */
     size_t sent;
@@ -34,7 +34,7 @@ struct grpc_client_call {
     size_t header_bytes;
     int http_status;
     bool is_grpc, has_status;
-    int status; /* -1: it is no number */
+    int status; /* -1: the text is no number */
     struct strbuf text;
 
     uint8_t prefix[5]; /* flag, length */
@@ -48,16 +48,16 @@ struct grpc_client_call {
 struct grpc_client_call *grpc_client_call_new(struct grpc_client *c,
                                               const struct grpc_call_request *request,
                                               grpc_reply_fn *reply, void *ctx);
-/* Replies with status 14 if nothing has been replied. */
+/* Replies with status 14 if the call has no reply yet. */
 void grpc_client_call_free(struct grpc_client_call *call);
-/* A header or a trailer. False: there are too many. */
+/* Takes a header or a trailer. Returns false if there are too many. */
 bool grpc_client_call_header(struct grpc_client_call *call, struct str name, struct str value);
-/* A block of headers is whole; `ends`: nothing follows. */
+/* Call it when a block of headers is complete; `ends`: nothing follows. */
 void grpc_client_call_headers_end(struct grpc_client_call *call, bool ends);
 void grpc_client_call_data(struct grpc_client_call *call, struct str bytes);
-/* The server has sent all. */
+/* Call it when the server has sent all. */
 void grpc_client_call_end(struct grpc_client_call *call);
-/* The stream is closed, with an error code of HTTP/2. */
+/* Call it when the stream is closed, with an error code of HTTP/2. */
 void grpc_client_call_closed(struct grpc_client_call *call, uint32_t code);
-/* Ends it with a status of ours, and the stream. */
+/* Ends the call with this status, and its stream. */
 void grpc_client_call_fail(struct grpc_client_call *call, enum grpc_status status, struct str text);

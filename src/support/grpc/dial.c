@@ -1,5 +1,6 @@
 /*
- * The dialer's thread, and the orders of other threads, in a queue, so that no thread waits for it.
+ * The dialer's thread. Other threads put orders into a queue, so that no thread waits for the
+ * dialer.
  */
 #include "grpc/dial_internal.h"
 
@@ -24,7 +25,8 @@ struct order {
 
 static void wake(struct grpc_dialer *d) {
     const uint64_t one = 1;
-    (void)!write(d->wake_fd, &one, sizeof one); /* it is full: the thread wakes as well */
+    (void)!write(d->wake_fd, &one, sizeof one); /* if it fails, the counter is full, and the thread
+                                                   wakes anyway */
 }
 
 static void give_order(struct grpc_dialer *d, struct order *order) {
@@ -98,8 +100,9 @@ static void carry_out_orders(struct grpc_dialer *d) {
     }
 }
 
-/* Those that have something to do: because of an order, their time, or a look-up that has ended,
- * which may be another's whose place is free now. Returns when the next one has. */
+/* Visits the peers that have something to do: their time has come, their look-up has ended, or the
+ * look-up of another peer has ended and its place is free. Returns the time when the next peer has
+ * something to do. */
 static int64_t visit_peers(struct grpc_dialer *d) {
     int64_t next_ms = INT64_MAX;
     const int64_t now_ms = d->clock->now_ms(d->clock);
@@ -235,7 +238,7 @@ int grpc_peer_add(struct grpc_dialer *d, const char *const *addresses, size_t co
     struct order *order = new_order(ORDER_ADD, p, 0);
     int r = p != NULL && order != NULL ? set_addresses(p, addresses, count, err)
                                        : err_set(err, -ENOMEM, "no memory for a connection");
-    /* So that removing it needs none. */
+    /* Allocated now, so that the removal needs no memory. */
     if (r == 0 && (p->removal = new_order(ORDER_REMOVE, p, 0)) == NULL)
         r = err_set(err, -ENOMEM, "no memory for a connection");
     if (r != 0) {

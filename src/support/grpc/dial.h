@@ -1,15 +1,15 @@
 /*
- * Connections to servers of gRPC, many of them on one thread, which waits by epoll. A *peer* is a
- * server that a connection is kept to: it is connected when it is added, and again when it is lost,
- * after a while that grows. Nothing here blocks the caller: a call to a peer that is not connected
- * ends at once.
+ * Connections to many gRPC servers on one thread, which waits by epoll. A *peer* is a server with a
+ * permanent connection: the dialer connects when the peer is added, and again when the connection
+ * is lost, after a time that grows with each failure. Nothing here blocks the caller: a call to a
+ * peer that is not connected fails at once.
  *
- * A peer may have several addresses, "host:port" each, which are tried in order. The name that was
- * dialled is the one that the server's certificate must have. Files of certificates are read again
- * for connections later than a second after the last reading.
+ * A peer may have several addresses, "host:port" each, which are tried in order. The server's
+ * certificate must have the name that was dialled. For a new connection, certificate files are read
+ * again if they were read more than a second ago.
  *
- * Threads: any function from any thread; a peer is not used any more once it is removed. Replies
- * come on the dialer's thread; they must not block, and may call grpc_peer_call().
+ * Threads: any function from any thread; do not use a peer after its removal. Replies come on the
+ * dialer's thread; they must not block, and may call grpc_peer_call().
  */
 #pragma once
 
@@ -22,21 +22,22 @@ struct grpc_peer;
 
 enum { GRPC_PEER_ADDRESSES = 2 };
 
-/* The files' names are borrowed for its life. Starts the thread. 0 or -errno. */
+/* Starts the thread. The names of the files are borrowed for the dialer's life. Returns 0 or
+ * -errno. */
 int grpc_dialer_start(const struct grpc_dial_tls *tls, struct clock *clock,
                       struct grpc_dialer **ret, struct err *err) MUST_CHECK;
 /* Ends all connections and calls, and the thread. NULL is fine. */
 void grpc_dialer_stop(struct grpc_dialer *d);
 
-/* Adds a peer, and connects to it. The addresses, 1 to GRPC_PEER_ADDRESSES, are copied. 0, -EINVAL:
- * one has not the form; -ENOMEM. */
+/* Adds a peer, and connects to it. The addresses, 1 to GRPC_PEER_ADDRESSES, are copied. Returns 0,
+ * -EINVAL (an address does not have the form) or -ENOMEM. */
 int grpc_peer_add(struct grpc_dialer *d, const char *const *addresses, size_t count,
                   struct grpc_peer **ret, struct err *err) MUST_CHECK;
-/* Ends its connection and calls, soon. NULL is fine. */
+/* Soon ends the peer's connection and calls. NULL is fine. */
 void grpc_peer_remove(struct grpc_peer *p);
 
 enum grpc_peer_stage {
-    GRPC_PEER_WAITS, /* until it is dialled again, or for a place to look its name up */
+    GRPC_PEER_WAITS, /* for the time of the next try, or for a place to look up its name */
     GRPC_PEER_LOOKS_UP,
     GRPC_PEER_CONNECTS,
     GRPC_PEER_SHAKES_HANDS, /* TLS */
@@ -46,20 +47,21 @@ enum grpc_peer_stage {
 };
 struct grpc_peer_report {
     enum grpc_peer_stage stage;
-    enum grpc_peer_stage failed_at; /* of the last failure: where; GRPC_PEER_WAITS: no failure */
-    /* Why: -ENXIO, the name has no address; errno of connect(2); as grpc_dial_problem(); -EPROTO at
-     * GRPC_PEER_GREETS, it does not speak HTTP/2; -ETIMEDOUT; -EINVAL, our own files. */
+    enum grpc_peer_stage failed_at; /* the stage of the last failure; GRPC_PEER_WAITS: no failure */
+    /* The last failure: -ENXIO (the name has no address); errno of connect(2); an error of
+     * grpc_dial_problem(); -EPROTO at GRPC_PEER_GREETS (the server does not speak HTTP/2);
+     * -ETIMEDOUT; -EINVAL (our own files are bad). */
     struct err failure;
     unsigned failures;                /* in a row; 0 once it is ready */
-    char address[LIMIT_GRPC_ADDRESS]; /* of the present or last try, as it was given */
+    char address[LIMIT_GRPC_ADDRESS]; /* the address of the present or last try, as it was given */
     int64_t connected_ms;             /* when it became ready, of the dialer's clock */
 };
 void grpc_peer_report(struct grpc_peer *p, struct grpc_peer_report *ret);
-/* The same, when the peer is ready, or all its addresses have failed once, or it is `until_ms` of
- * clock_real(). The only function that blocks: for commands. */
+/* The same, but waits until the peer is ready, or all its addresses have failed once, or until
+ * `until_ms` of clock_real(). Only this function blocks; it is for commands. */
 void grpc_peer_await(struct grpc_peer *p, int64_t until_ms, struct grpc_peer_report *ret);
 
-/* Begins a call; what it points to is copied. 0: it is replied to exactly once; or -ENOTCONN, with
- * the reason, and -ENOMEM. */
+/* Begins a call; the request is copied. Returns 0: reply() will be called exactly once. Otherwise
+ * -ENOTCONN with the reason, or -ENOMEM. */
 int grpc_peer_call(struct grpc_peer *p, const struct grpc_call_request *request,
                    grpc_reply_fn *reply, void *ctx, struct err *err) MUST_CHECK;

@@ -1,4 +1,5 @@
-/* A dialer and its peers, for dial.c (the thread, and its orders) and peer.c (one connection). */
+/* A dialer and its peers, for dial.c (the thread and its queue of orders) and peer.c (one
+ * connection). */
 #pragma once
 
 #include "base/limits.h"
@@ -25,7 +26,7 @@ struct grpc_dialer {
     struct list orders; /* struct order of dial.c, oldest first */
     size_t order_count; /* calls among them */
     bool stopping;
-    struct condition changed; /* some peer's report */
+    struct condition changed; /* signalled when a peer's report changes */
 };
 
 struct grpc_peer {
@@ -34,16 +35,16 @@ struct grpc_peer {
     char addresses[GRPC_PEER_ADDRESSES][LIMIT_GRPC_ADDRESS];
     size_t address_count;
     struct grpc_peer_report report;
-    struct order *removal; /* owned until it is given */
+    struct order *removal; /* owned until grpc_peer_remove() queues it */
 
     /* The thread's: */
     enum grpc_peer_stage stage;
-    size_t address; /* that is tried */
-    bool is_queued; /* it waits for a place to look the address's name up */
+    size_t address; /* index of the address that is tried */
+    bool is_queued; /* it waits for a place to look up the address's name */
     char host[LOOKUP_HOST_SIZE], port[LOOKUP_PORT_SIZE];
     struct lookup *lookup;
     struct lookup_found found;
-    size_t next_found;              /* of these, that is tried next */
+    size_t next_found;              /* index of the item in `found` that is tried next */
     enum grpc_peer_stage failed_at; /* of this try, as the next */
     struct err failure;
     int fd; /* -1, or of a connection that `stream` does not own yet */
@@ -55,8 +56,8 @@ struct grpc_peer {
 
 /* ---- peer.c ---- */
 
-/* Does the next steps: after an event of the descriptor, at due_ms, or after the end of some
- * look-up. */
+/* Does the peer's next steps. Call it after an event of the descriptor, at due_ms, or when any
+ * look-up has ended. */
 void grpc_peer_go_on(struct grpc_peer *p, bool has_event);
 void grpc_peer_begin(struct grpc_peer *p);
 /* Ends the connection and its calls. */

@@ -1,9 +1,9 @@
 /*
- * TLS of connections that are dialled: TLS 1.2 or newer, ALPN h2, and a certificate of the CA file
+ * TLS of dialled connections: TLS 1.2 or newer, ALPN h2, and a server certificate from the CA file
  * for the name that was dialled. upstream: karmada pkg/util/grpcconnection config.go (v1.18.1), and
  * grpc-go, which refuses a peer without h2.
  *
- * Threads: credentials do not change, and are counted.
+ * Threads: any; credentials do not change, and their references are counted.
  */
 #pragma once
 
@@ -30,10 +30,10 @@ int grpc_dial_credentials_load(const struct grpc_dial_tls *tls, struct grpc_dial
 struct grpc_dial_credentials *grpc_dial_credentials_ref(struct grpc_dial_credentials *c);
 void grpc_dial_credentials_unref(struct grpc_dial_credentials *c); /* NULL is fine */
 
-/* A session over the descriptor with the server of this name, for grpc/stream.h, which owns it. The
- * credentials must outlive it. NULL without memory. */
+/* Makes a session over the descriptor with the server of this name, for grpc/stream.h, which owns
+ * the session. The credentials must live longer than the session. NULL without memory. */
 gnutls_session_t grpc_dial_session(const struct grpc_dial_credentials *c, int fd, const char *host);
-/* Checks a handshake that has ended well. 0, or -ENOPROTOOPT: the peers did not agree on h2. */
+/* Checks a successful handshake. Returns 0, or -ENOPROTOOPT: the peers did not agree on h2. */
 int grpc_dial_agreed(gnutls_session_t session, struct err *err) MUST_CHECK;
 /*
  * Returns why a session has failed, from GnuTLS's code: -EKEYREJECTED, the server's certificate is

@@ -1,10 +1,10 @@
 /*
  * gRPC over HTTP/2: unary calls, without compression. A service is a const table of methods, each a
- * function from a request message to a response message. Messages are bytes here; what is in them
- * is the handler's, or the caller's (grpc/client.h).
+ * function from a request message to a response message. Here messages are only bytes: the handler,
+ * or the caller (grpc/client.h), knows their contents.
  *
- * gRPC: https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md; where that leaves something
- * open, as grpc-go does it.
+ * gRPC: https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md; where it leaves a choice,
+ * we do as grpc-go.
  */
 #pragma once
 
@@ -30,7 +30,8 @@ enum grpc_status {
     GRPC_UNAUTHENTICATED = 16,
 };
 
-/* Bytes of calls and messages that all sessions hold beyond their own. */
+/* Bytes of calls and messages that all sessions hold together, beyond the bytes that each session
+ * has for itself. */
 struct grpc_budget {
     _Atomic size_t used;
     size_t max;
@@ -38,17 +39,17 @@ struct grpc_budget {
 
 struct grpc_request {
     struct str message;
-    struct str object;   /* metadata `object`, of which a log may speak; cut; "" without */
+    struct str object;   /* metadata `object`, for logs; cut; "" without */
     int64_t deadline_ms; /* of the server's clock; INT64_MAX: none */
-    struct arena *arena; /* for the time of the call */
+    struct arena *arena; /* for memory that lives during the call */
 };
 
 /* A response message, or a status that is not OK with a sentence. */
 struct grpc_response {
-    struct strbuf message; /* to be appended to */
+    struct strbuf message; /* the handler appends to it */
     enum grpc_status status;
     struct err err;  /* its text, if the status is not OK */
-    uint32_t remark; /* the handler's own, for the report */
+    uint32_t remark; /* a number from the handler for the report */
 };
 
 /* Runs on the connection's thread and must not block. Everything in `request` is borrowed. */
@@ -64,9 +65,9 @@ struct grpc_method {
 struct grpc_report {
     const struct grpc_method *method; /* NULL: no such method */
     enum grpc_status status;
-    int64_t duration_ns; /* from the first byte of its headers to its answer */
+    int64_t duration_ns; /* from the first byte of the headers to the answer */
     struct str object;
-    uint32_t remark; /* of the response; 0 where no handler has run */
+    uint32_t remark; /* of the response; 0 if no handler ran */
 };
 
 struct grpc_service {

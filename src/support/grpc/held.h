@@ -1,6 +1,6 @@
 /*
- * Counts the bytes that one session holds. Each session has some for itself, so that others cannot
- * block it; beyond them all sessions share a budget.
+ * Counts the bytes that one session holds. Each session has some bytes for itself, so that other
+ * sessions cannot block it. Beyond these bytes, all sessions share a budget.
  *
  * Threads: a struct belongs to the thread of its session; the budget is shared, without locks.
  */
@@ -13,7 +13,7 @@ struct grpc_held {
     size_t bytes;
 };
 
-/* False: there is no room, neither of the session nor of all. */
+/* Adds n bytes. Returns false if neither the session nor the budget has room for them. */
 bool grpc_hold(struct grpc_held *h, size_t n);
-/* So many of those that it holds. */
+/* Gives back n of the held bytes. */
 void grpc_let_go(struct grpc_held *h, size_t n);

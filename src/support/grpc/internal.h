@@ -17,22 +17,22 @@ struct grpc_session {
     struct clock *clock;
     struct list calls; /* struct grpc_call, oldest first; owned */
     bool defers;
-    struct list waiting; /* those that are complete, in that order */
+    struct list waiting; /* complete calls, in the order in which they became complete */
     size_t waiting_count;
     size_t call_count;
     struct grpc_held held;
     struct arena arena;
     struct grpc_output output;
     enum grpc_leaving leaving;
-    bool broken; /* takes nothing any more */
+    bool broken; /* it takes no more input */
 };
 
 /* A stream, from its first header until it is closed. */
 struct grpc_call {
-    struct list link, waiting; /* waiting: in a list while it is complete and not answered */
+    struct list link, waiting; /* waiting: in a list while the call is complete and not answered */
     struct grpc_session *session;
     int32_t stream;
-    const struct grpc_method *method; /* NULL: none of the service */
+    const struct grpc_method *method; /* NULL: the service has no such method */
     int64_t begun_ns, begun_ms;
     int64_t deadline_ms; /* INT64_MAX: none */
     size_t header_bytes;
@@ -66,12 +66,12 @@ struct grpc_call *grpc_call_begin(struct grpc_session *s, int32_t stream);
 void grpc_call_free(struct grpc_call *call);
 /* Frees the request, which is not needed any more. */
 void grpc_call_drop_message(struct grpc_call *call);
-/* Takes a header. False: there are too many. */
+/* Takes a header. Returns false if there are too many. */
 bool grpc_call_header(struct grpc_call *call, struct str name, struct str value);
-/* All headers are there. */
+/* Call it when all headers have come. */
 void grpc_call_headers_end(struct grpc_call *call);
 void grpc_call_data(struct grpc_call *call, struct str bytes);
-/* The client has sent all: runs the method, now or when it is its turn. */
+/* Call it when the client has sent all: runs the method, now or when it is the call's turn. */
 void grpc_call_end(struct grpc_call *call);
 /* Runs the method of the call, whose turn it is. */
 void grpc_call_run(struct grpc_call *call);

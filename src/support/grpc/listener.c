@@ -31,9 +31,9 @@ enum {
     TICK_MS = 1000,
     EVENTS = 64,
     PIECE = 16 << 10,
-    PIECES = 4,         /* of one connection, before others' */
-    TURN_NS = 200000,   /* for calls of one connection, unless one takes longer */
-    ROUND_NS = 1000000, /* for calls, before connections are read again */
+    PIECES = 4,         /* of one connection, before others have their turn */
+    TURN_NS = 200000,   /* for calls of one connection; a single longer call may exceed it */
+    ROUND_NS = 1000000, /* for calls; then connections are read again */
 };
 
 struct connection {
@@ -44,9 +44,9 @@ struct connection {
     struct grpc_stream *stream;    /* owned */
     struct grpc_session *session;  /* owned */
     struct slot *slot;             /* NULL: no worker has it yet */
-    bool busy;                     /* as the slot knows it */
+    bool busy;                     /* the last state reported to the slot */
     int fd;                        /* the stream's */
-    bool handshaken, heard, ended; /* ended: nothing more comes from it */
+    bool handshaken, heard, ended; /* ended: no more input will come */
     uint32_t waits_for;            /* EPOLLIN, EPOLLOUT */
     int64_t begun_ms;
     char peer[ADDRESS_TEXT_SIZE];
@@ -80,7 +80,7 @@ struct grpc_listener {
     _Atomic bool draining, stopping;
     char address[ADDRESS_TEXT_SIZE];
     struct metric metric;
-    struct mutex lock; /* guards nothing: for the condition */
+    struct mutex lock; /* guards no data, only needed for the condition */
     struct condition idle;
 };
 
@@ -96,7 +96,8 @@ static void end_connection(struct connection *c) {
     turns_leave(&c->worker->turns, &c->turn);
     grpc_session_free(c->session);
     slots_leave(l->door.slots, c->fd);
-    /* close() alone leaves the descriptor in the epoll while a starting process has it, too. */
+    /* close() alone is not enough: if a child process that is just starting still has the
+     * descriptor, epoll keeps it. */
     (void)epoll_ctl(c->worker->poll_fd, EPOLL_CTL_DEL, c->fd, NULL); /* it may not be there */
     grpc_stream_close(c->stream);
     free(c);
@@ -115,7 +116,7 @@ static void wait_for(struct connection *c, uint32_t events) {
     (void)epoll_ctl(c->worker->poll_fd, EPOLL_CTL_MOD, c->fd, &event); /* it is there */
 }
 
-/* False: the connection is to end. */
+/* Goes on with the handshake. Returns false if the connection must end. */
 static bool shake_hands(struct connection *c) {
     struct err err;
     const int r = grpc_stream_handshake(c->stream, &err);
@@ -348,7 +349,7 @@ static void on_accepted(void *ctx, int fd, const struct sockaddr *peer, socklen_
     struct connection *c = new_connection(l, w, fd, peer);
     if (c == NULL) {
         door_turn_back(&l->door, fd);
-        (void)close(fd); /* nothing was read or written */
+        (void)close(fd); /* no bytes were read or written */
         return;
     }
     (void)door_count(&l->door, 1);
@@ -508,7 +509,7 @@ void grpc_listener_stop(struct grpc_listener *l, int64_t limit_ms) {
     free(l->workers);
     grpc_credentials_free(l->credentials);
     tls_close(l->tls);
-    metric_unregister(&l->metric); /* it shows the door's */
+    metric_unregister(&l->metric); /* it shows a metric of the door */
     door_close(&l->door);
     condition_done(&l->idle);
     mutex_done(&l->lock);

@@ -1,13 +1,13 @@
 /*
- * A listener of gRPC: accepts connections within limits, and serves each on one of its threads,
- * which wait for many at a time. The session (grpc/session.h) bounds the cost of a connection; the
- * listener bounds its beginning: LIMIT_GRPC_BEGIN_MS for the handshake and the first bytes. There
- * are at most LIMIT_GRPC_CONNECTIONS; addresses with most of them make room for newcomers, and
- * clients that have shown a certificate keep theirs (net/slots.h).
+ * A listener of gRPC: accepts connections within limits. Each connection has one of the listener's
+ * threads; a thread serves many connections. The session (grpc/session.h) limits the cost of a
+ * connection; the listener limits its beginning: LIMIT_GRPC_BEGIN_MS for the handshake and the
+ * first bytes. At most LIMIT_GRPC_CONNECTIONS are open: for a new one, a connection of the address
+ * with most is closed, but never one whose client has shown a certificate (net/slots.h).
  *
  * Handlers run on these threads, so they must not block.
  *
- * Metrics: evenkeel_estimator_connections, and those of its door (net/door.h) as listener
+ * Metrics: evenkeel_estimator_connections, and the metrics of net/door.h with the listener name
  * "estimator".
  */
 #pragma once
@@ -33,10 +33,10 @@ int grpc_listener_start(const struct grpc_listener_options *options, struct cloc
                         struct grpc_listener **ret, struct err *err) MUST_CHECK;
 /* Returns the real address, "127.0.0.1:41235". Borrowed for the listener's life. */
 const char *grpc_listener_address(const struct grpc_listener *l);
-/* Loads the certificate files again if they changed; about once a second, from one thread. New
- * connections show the new one. NULL is fine, here and below. */
+/* Loads the certificate files again if they changed. Call it about once a second, from one thread.
+ * New connections use the new certificate. NULL is fine, here and below. */
 void grpc_listener_poll_files(struct grpc_listener *l);
 /* Takes no new connections, asks clients to open no streams, and answers the open ones. */
 void grpc_listener_drain(struct grpc_listener *l);
-/* Waits for so long until connections have ended, then ends them. */
+/* Waits until all connections have ended, for limit_ms at most, then ends the rest. */
 void grpc_listener_stop(struct grpc_listener *l, int64_t limit_ms);

@@ -1,4 +1,4 @@
-/* gRPC's header values: timeouts, texts of statuses, the type of content. */
+/* gRPC's header values: timeouts, texts of statuses, content types. */
 #pragma once
 
 #include "base/str.h"
@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* grpc-timeout: one to eight digits and a unit of H, M, S, m, u, n. Milliseconds, rounded up.
- * Returns false for anything else. */
+/* Reads a grpc-timeout, one to eight digits and a unit of H, M, S, m, u, n, as milliseconds,
+ * rounded up. Returns false for any other text. */
 bool grpc_timeout_parse(struct str text, int64_t *ret_ms);
 
 /* Appends a grpc-timeout of so many milliseconds; clamps them to 1 to 99999999 (a day). */

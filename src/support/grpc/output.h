@@ -9,19 +9,20 @@
 struct grpc_output {
     struct strbuf bytes; /* of which `sent` have left */
     size_t sent;
-    int64_t marked_ms; /* when all that waited was marked; it still waits, in part, */
-    size_t marked;     /* as long as so many bytes have not left; 0: nothing waited */
+    int64_t marked_ms; /* when `marked` was set */
+    size_t marked;     /* unsent bytes at that time that have not left since; 0: no bytes */
 };
 
 void grpc_output_init(struct grpc_output *o);
 void grpc_output_done(struct grpc_output *o);
-/* Takes nghttp2's output, up to the limit; the rest waits there. False: that failed, and the
- * session must end. */
+/* Takes nghttp2's output, up to the limit; the rest waits in nghttp2. Returns false after an error:
+ * the session must end. */
 bool grpc_output_fill(struct grpc_output *o, nghttp2_session *http2);
 
-/* So many bytes have left. */
+/* Call it when n bytes have left. */
 void grpc_output_sent(struct grpc_output *o, size_t n);
-/* Returns the time since the first call that saw output which still waits. Call it regularly. */
+/* Returns how long some of the output has waited, as far as the calls of this function have seen.
+ * Call it regularly. */
 int64_t grpc_output_waits_ms(struct grpc_output *o, int64_t now_ms);
 
 /* Returns the bytes that have not been sent yet, "" for none. */
@@ -29,7 +30,7 @@ static inline struct str grpc_output_rest(const struct grpc_output *o) {
     return o->bytes.n == o->sent ? STR("")
                                  : (struct str){o->bytes.p + o->sent, o->bytes.n - o->sent};
 }
-/* Does so little output wait that we may cause more? */
+/* Does so little output wait that more may be added? */
 static inline bool grpc_output_has_room(const struct grpc_output *o) {
     return o->bytes.n - o->sent < LIMIT_GRPC_OUTPUT;
 }

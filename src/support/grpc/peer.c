@@ -1,7 +1,8 @@
 /*
- * One peer, stage by stage: look the name up, connect to its addresses in turn, TLS, the server's
- * SETTINGS. A failure leads to the next address; after the last one the peer waits, and begins
- * anew. All of it runs on the dialer's thread.
+ * One peer, stage by stage: look up the name, connect to its addresses one after the other, do the
+ * TLS handshake, wait for the server's SETTINGS. After a failure the peer goes on to the next
+ * address; after the last address it waits, and begins anew. All of this runs on the dialer's
+ * thread.
  */
 #include "grpc/dial_internal.h"
 
@@ -34,7 +35,7 @@ static void enter(struct grpc_peer *p, enum grpc_peer_stage stage) {
     mutex_unlock(&d->lock);
 }
 
-/* Keeps, of the failures of a name's addresses, the one in the latest stage. */
+/* Keeps one failure of all addresses of a name: the one in the latest stage. */
 static void remember(struct grpc_peer *p, const struct err *failure) {
     if (p->stage < p->failed_at)
         return;
@@ -57,7 +58,8 @@ static void report_failure(struct grpc_peer *p) {
 void grpc_peer_disconnect(struct grpc_peer *p) {
     grpc_client_free(p->client);
     p->client = NULL;
-    /* Closing alone leaves it in the epoll while a process that is just starting has it, too. */
+    /* close() alone is not enough: if a child process that is just starting still has the
+     * descriptor, epoll keeps it. */
     if (p->fd >= 0)
         (void)epoll_ctl(p->dialer->poll_fd, EPOLL_CTL_DEL, p->fd, NULL); /* it may not be there */
     if (p->stream != NULL)
@@ -70,7 +72,7 @@ void grpc_peer_disconnect(struct grpc_peer *p) {
     p->lookup = NULL;
 }
 
-/* Returns the pause: it doubles each time all addresses have failed once more. */
+/* Returns the pause. It doubles each time that all addresses have failed once more. */
 static int64_t pause_ms(const struct grpc_peer *p) {
     static const struct back_off b = {LIMIT_GRPC_REDIAL_MS, LIMIT_GRPC_REDIAL_MAX_MS,
                                       .jitter_percent = 0};
@@ -81,8 +83,9 @@ static int64_t pause_ms(const struct grpc_peer *p) {
 static void begin_address(struct grpc_peer *p);
 static void connect_next(struct grpc_peer *p);
 
-/* The address has failed: goes on to the name's next address, the next name, or a pause. Dials a
- * peer that was ready for a while again at once: its server leaves, and another replaces it. */
+/* Call it when the address has failed: goes on to the name's next address, to the next name, or to
+ * a pause. A peer that was ready for a while is dialled again at once, because another server
+ * probably replaces the one that left. */
 static void fail(struct grpc_peer *p, const struct err *failure) {
     const bool was_ready = p->stage == GRPC_PEER_READY;
     const int64_t ready_ms = was_ready ? now_ms(p) - p->report.connected_ms : 0;
@@ -135,7 +138,7 @@ void grpc_peer_begin(struct grpc_peer *p) {
     begin_address(p);
 }
 
-/* Begins to connect. 0: the connection is under way. */
+/* Begins to connect. Returns 0 if the connection is under way. */
 static int open_socket(struct grpc_peer *p, size_t at) {
     struct epoll_event event = {.events = EPOLLOUT, .data.ptr = p};
     const struct sockaddr *to = (const struct sockaddr *)&p->found.items[at].address;
@@ -150,7 +153,7 @@ static int open_socket(struct grpc_peer *p, size_t at) {
     return 0;
 }
 
-/* The next of the name's addresses: there is one. */
+/* Connects to the next of the name's addresses; at least one must be left. */
 static void connect_next(struct grpc_peer *p) {
     struct err err = {0};
     enter(p, GRPC_PEER_CONNECTS);
@@ -181,7 +184,10 @@ static void look_up(struct grpc_peer *p) {
 }
 
 static int find_credentials(struct grpc_dialer *d, struct err *err) {
-    enum { KEPT_MS = 1000 }; /* for those that are dialled together */
+    enum {
+        KEPT_MS = 1000
+    }; /* so that peers that are dialled together share one reading of the
+          files */
     struct grpc_dial_credentials *loaded;
     const int64_t at_ms = d->clock->now_ms(d->clock);
     if (!grpc_dial_tls_is_on(&d->tls) ||

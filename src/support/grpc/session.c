@@ -17,9 +17,9 @@ static bool is_request(const nghttp2_frame *frame) {
 
 static int on_begin_headers(nghttp2_session *http2, const nghttp2_frame *frame, void *session) {
     if (!is_request(frame))
-        return 0; /* trailers, which say nothing */
+        return 0; /* trailers: they have no meaning here */
     struct grpc_call *call = grpc_call_begin(session, frame->hd.stream_id);
-    if (call == NULL) /* the status means that nothing was done: the client may try again */
+    if (call == NULL) /* this status shows that no work was done: the client may try again */
         return nghttp2_submit_rst_stream(http2, NGHTTP2_FLAG_NONE, frame->hd.stream_id,
                                          NGHTTP2_REFUSED_STREAM);
     return nghttp2_session_set_stream_user_data(http2, frame->hd.stream_id, call);
@@ -111,7 +111,7 @@ static nghttp2_session_callbacks *make_callbacks(void) {
 
 /* ---- life ---- */
 
-/* Makes nghttp2 keep no closed streams: nobody asks for their priority. */
+/* Makes an nghttp2 session that keeps no closed streams, because we need no priorities. */
 static nghttp2_session *make_http2(struct grpc_session *s) {
     nghttp2_session *http2 = NULL;
     nghttp2_option *option = NULL;
@@ -153,7 +153,7 @@ int grpc_session_new(const struct grpc_service *service, struct clock *clock,
 void grpc_session_free(struct grpc_session *s) {
     if (s == NULL)
         return;
-    nghttp2_session_del(s->http2); /* calls nobody back */
+    nghttp2_session_del(s->http2); /* this calls no callbacks */
     while (!list_empty(&s->calls))
         grpc_call_free(LIST_ITEM(struct grpc_call, link, s->calls.next));
     arena_done(&s->arena);

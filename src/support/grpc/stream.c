@@ -24,17 +24,19 @@ struct grpc_stream {
     int fd;
     struct grpc_credentials *credentials; /* NULL: no TLS */
     gnutls_session_t session;
-    struct tls_pair *pair; /* the handshake's, counted */
+    struct tls_pair *pair; /* the pair of the handshake, counted */
     struct tls_client client;
-    struct grpc_dial_credentials *dial; /* of the client's side, instead; counted */
-    char *host;                         /* that was dialled; owned */
-    int failed;                         /* GnuTLS's code of what ended it; 0: nothing has */
-    bool sends;                         /* a record is on its way: GnuTLS has kept what it was of */
+    struct grpc_dial_credentials *dial; /* only for a dialled connection; counted */
+    char *host;                         /* the dialled name; owned */
+    int failed;                         /* GnuTLS's code of the error that ended it; 0: no error */
+    bool sends;                         /* GnuTLS has kept the bytes of a record that is not sent
+                                           completely */
 };
 
 /* ---- credentials ---- */
 
-/* GnuTLS uses the pair as long as the session lives, and so long the stream holds it. */
+/* Gives GnuTLS the pair, which GnuTLS uses as long as the session lives; so the stream holds a
+ * reference as long. */
 static int give_certificate(gnutls_session_t session, const gnutls_datum_t *ca_names, int ca_count,
                             const gnutls_pk_algorithm_t *algorithms, int algorithm_count,
                             gnutls_pcert_st **chain, unsigned *chain_length,
@@ -94,9 +96,8 @@ static bool begin_tls(struct grpc_stream *s) {
            gnutls_alpn_set_protocols(s->session, &h2, 1, GNUTLS_ALPN_MANDATORY) == GNUTLS_E_SUCCESS;
 }
 
-/* An answer that waits until the one before it is acknowledged waits for 40 ms. A peer that is gone
- * without a word is asked whether it is there, and what it does not acknowledge ends the
- * connection. */
+/* TCP_NODELAY: otherwise an answer could wait 40 ms until the answer before it is acknowledged.
+ * Keep-alive and TCP_USER_TIMEOUT end the connection of a peer that has disappeared. */
 static void set_options(int fd) {
     const int on = 1, idle_s = 60, between_s = 10, unsent_ms = LIMIT_GRPC_GONE_MS;
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* it may be no TCP */
@@ -162,7 +163,7 @@ void grpc_stream_close(struct grpc_stream *s) {
 
 static int refuse(struct grpc_stream *s, gnutls_alert_description_t alert, int code,
                   const char *why, struct err *err) {
-    (void)gnutls_alert_send(s->session, GNUTLS_AL_FATAL, alert); /* as well as it can be */
+    (void)gnutls_alert_send(s->session, GNUTLS_AL_FATAL, alert); /* best effort */
     return err_set(err, code, "%s", why);
 }
 

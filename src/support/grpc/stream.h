@@ -3,7 +3,7 @@
  * if a client CA is configured, show a certificate of that CA whose subject may call. Nothing
  * blocks.
  *
- * For the other side, connections that we dial, see grpc/dial_tls.h.
+ * For connections that we dial, see grpc/dial_tls.h.
  *
  * Not thread-safe: a stream belongs to one thread. The credentials are shared.
  */
@@ -14,7 +14,7 @@
 
 #include <sys/types.h>
 
-/* The TLS credentials of a listener's connections. NULL instead: no TLS. */
+/* The TLS credentials of a listener's connections. Without TLS, pass NULL instead. */
 struct grpc_credentials;
 /* `tls` is borrowed for its life. 0 or -ENOMEM. */
 int grpc_credentials_new(struct tls *tls, struct grpc_credentials **ret,
@@ -22,7 +22,8 @@ int grpc_credentials_new(struct tls *tls, struct grpc_credentials **ret,
 void grpc_credentials_free(struct grpc_credentials *c); /* NULL is fine */
 
 struct grpc_stream;
-/* Owns the descriptor, which is non-blocking, if it succeeds. 0 or -ENOMEM. */
+/* Opens a stream on a non-blocking descriptor, which the stream owns after success. Returns 0 or
+ * -ENOMEM. */
 int grpc_stream_open(int fd, struct grpc_credentials *credentials, struct grpc_stream **ret,
                      struct err *err) MUST_CHECK;
 /* The same for a connection that we dialled; credentials NULL: no TLS. `host` is the name that the
@@ -33,17 +34,18 @@ int grpc_stream_dial(int fd, struct grpc_dial_credentials *credentials, const ch
 void grpc_stream_close(struct grpc_stream *s);
 
 /* Goes on with the handshake. Returns 0 when it is over (at once without TLS), -EAGAIN, or -EPROTO
- * or -EACCES with a sentence: the client is at fault, and has got an alert. For a dialled
- * connection: as grpc_dial_problem(). */
+ * or -EACCES with a sentence: the client has made an error, and was sent an alert. For a dialled
+ * connection: the errors of grpc_dial_problem(). */
 int grpc_stream_handshake(struct grpc_stream *s, struct err *err) MUST_CHECK;
-/* While the handshake is not over: does it wait to send? */
+/* Does an unfinished handshake wait to send? */
 bool grpc_stream_waits_to_send(const struct grpc_stream *s);
 
-/* As read(2) and write(2), but negative errno: 0 of a read is the end, -EAGAIN nothing now. */
+/* As read(2) and write(2), but they return a negative errno. A read returns 0 at the end of the
+ * stream; -EAGAIN: nothing now. */
 ssize_t grpc_stream_read(struct grpc_stream *s, void *into, size_t size);
 ssize_t grpc_stream_write(struct grpc_stream *s, const void *from, size_t size);
-/* Can more be read though the descriptor reports no event? */
+/* Are there more bytes to read, even if the descriptor reports no event? */
 bool grpc_stream_has_more(const struct grpc_stream *s);
-/* Returns why reading or writing a dialled connection has failed with this code (0: its end): as
- * grpc_dial_problem(), or the code. */
+/* Returns why a read or write of a dialled connection has failed with this code (0: the stream has
+ * ended): the result of grpc_dial_problem(), or the code. */
 int grpc_stream_problem(const struct grpc_stream *s, int code, struct err *err) MUST_CHECK;

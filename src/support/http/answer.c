@@ -1,10 +1,10 @@
 /*
- * Answers: the ready-made ones for handlers, and handing a response to libmicrohttpd.
+ * Makes simple answers for handlers, and hands responses to libmicrohttpd.
  *
- * One text goes over as it is, and libmicrohttpd frees it. Pieces are copied out, a block at a time
- * and only as the connection takes them, so an answer made of ten thousand pieces of a 47 MB body
- * costs no second body. (libmicrohttpd's own vectors are no use: it copies the vector into its 32
- * KiB per connection, and over TLS sends every piece as a record of its own.)
+ * A text is handed over as it is, and libmicrohttpd frees it. Pieces are copied block by block,
+ * only when the connection can send them. So an answer made of ten thousand pieces of a 47 MB body
+ * does not need that memory again. (libmicrohttpd's own vectors do not help: it copies the vector
+ * into its 32 KiB per connection, and over TLS it sends every piece as a separate record.)
  */
 #include "base/limits.h"
 #include "base/log.h"
@@ -40,7 +40,7 @@ void http_answer_json(struct http_response *response, int status) {
     response->content_type = "application/json";
 }
 
-/* libmicrohttpd wants up to `max` bytes of the answer; it asks in order. */
+/* libmicrohttpd calls this for up to `max` bytes of the answer, in order. */
 static ssize_t read_pieces(void *ctx, uint64_t position, char *to, size_t max) {
     (void)position; /* always where we stopped */
     struct exchange *x = ctx;
@@ -114,7 +114,7 @@ static bool add_headers(const struct connection *c, struct MHD_Response *made) {
     return ok;
 }
 
-/* A handler whose answer did not fit, or that forgot to answer. */
+/* Replaces the answer if it did not fit, or if the handler forgot to answer. */
 static void check_response(struct connection *c) {
     struct http_response *response = &c->exchange.response;
     bool failed = strbuf_failed(&response->text) && response->pieces == NULL;
@@ -123,16 +123,16 @@ static void check_response(struct connection *c) {
     LOG_E("a handler failed to answer", LOG_CSTR("listener", c->listener->options.name),
           LOG_STR("path", c->exchange.request.path), LOG_INT("status", response->status));
     strbuf_done(&response->text);
-    response->text.max = 1024; /* the old one may be what was too small */
+    response->text.max = 1024; /* the old maximum may have been too small */
     http_answer_text(response, MHD_HTTP_INTERNAL_SERVER_ERROR,
                      failed ? "internal error: the answer did not fit into memory"
                             : "internal error: no answer");
 }
 
 /*
- * Charges what the answer holds until it has left: a client that does not read decides how long
- * that is. A text needs neither the request's body nor its arena any more. Small answers are
- * charged and always sent, refusals and probes among them.
+ * Charges the bytes that the answer holds until it is sent, because a client that does not read can
+ * make that long. An answer as text no longer needs the request's body and arena. Small answers,
+ * such as refusals and probes, are charged but always sent.
  */
 static void charge_answer(struct connection *c) {
     struct exchange *x = &c->exchange;

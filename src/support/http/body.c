@@ -38,7 +38,7 @@ static int grow_mapping(struct body *b, size_t cap) {
     return 0;
 }
 
-/* Room for `need` bytes in all. */
+/* Makes room for `need` bytes in all. */
 static int make_room(struct body *b, size_t need, size_t expected) {
     size_t cap = b->cap < FIRST_BYTES / 2 ? FIRST_BYTES : 2 * b->cap;
     if (cap < need)
@@ -48,7 +48,7 @@ static int make_room(struct body *b, size_t need, size_t expected) {
     return cap <= HEAP_BYTES ? grow_heap(b, cap) : grow_mapping(b, cap);
 }
 
-/* Above the maximum only if less than `alone` is charged before. */
+/* Charges n bytes. Exceeds the maximum only if less than `alone` was charged before. */
 static bool charge(struct byte_budget *budget, size_t n, size_t alone) {
     size_t before = atomic_fetch_add_explicit(&budget->used, n, memory_order_relaxed);
     if (before + n <= budget->max || before < alone)

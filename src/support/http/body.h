@@ -1,11 +1,11 @@
 /*
- * The body of one request, collected in one piece, which the JSON reader needs. It uses memory for
- * the bytes that have arrived, whatever length the client announced, and charges it to a budget
- * that all requests of a listener share.
+ * The body of one request, collected in one piece, which the JSON reader needs. Only received bytes
+ * use memory, whatever length the client announced, and they are charged to a budget that all
+ * requests of a listener share.
  *
- * Up to 1 MiB a body lives on the heap; a larger one gets a mapping of its own, which goes back to
- * the kernel in one piece and leaves no hole in the heap. With a known length there is one
- * allocation and no second copy; the kernel gives pages as they are written to.
+ * Up to 1 MiB a body is on the heap. A larger one has its own mapping, which goes back to the
+ * kernel in one piece and leaves no hole in the heap. If the length is known, there is one
+ * allocation and no copying; the kernel provides pages as they are written.
  *
  * Threads: a body belongs to one thread at a time; the budget is shared.
  */
@@ -23,10 +23,11 @@ struct byte_budget {
     _Atomic size_t used;
 };
 
-/* Charges n bytes. False if that is too much: nothing is charged. A request that holds all charged
- * bytes itself (`own`) may exceed the budget: there is nobody to wait for. */
+/* Charges n bytes. Returns false, and charges nothing, if the budget is too small. A request that
+ * already holds all charged bytes itself (`own`) may exceed the budget: no other request would give
+ * bytes back. */
 bool byte_budget_charge(struct byte_budget *budget, size_t n, size_t own);
-/* Charges n bytes, whether that is too much or not. */
+/* Charges n bytes, even if the budget is too small. */
 void byte_budget_force(struct byte_budget *budget, size_t n);
 void byte_budget_give_back(struct byte_budget *budget, size_t n);
 
@@ -40,8 +41,8 @@ struct body {
 
 #define BODY_LENGTH_UNKNOWN SIZE_MAX
 
-/* Adds bytes; `expected` is the length of the whole body if it is known. With `force` they are
- * charged whatever the budget. 0, -ENOBUFS when the budget does not allow it, or -ENOMEM. */
+/* Adds bytes; `expected` is the length of the whole body, if known. With `force` they are charged
+ * even beyond the budget. Returns 0, -ENOBUFS (the budget is too small) or -ENOMEM. */
 int body_append(struct body *b, struct byte_budget *budget, struct str bytes, size_t expected,
                 bool force) MUST_CHECK;
 /* Frees the body and gives its bytes back to the budget. The body is empty then. */

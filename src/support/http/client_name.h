@@ -1,8 +1,8 @@
 /*
- * Names on client certificates, and how they are written in allowed subjects and logs: with their
- * type in front, "dns:a.example", "uri:spiffe://a/b", "email:a@b", "cn:a"; a common name also
- * without, "system:kube-scheduler". One type is never taken for another: whoever signs a
- * certificate has looked at the name of the type that its readers go by.
+ * Names on client certificates, and their form in allowed subjects and logs: with their type in
+ * front, "dns:a.example", "uri:spiffe://a/b", "email:a@b", "cn:a". A common name may have no type:
+ * "system:kube-scheduler". A name of one type never matches a name of another type, because a CA
+ * checks each type of name by other rules.
  */
 #pragma once
 
@@ -24,12 +24,12 @@ struct client_name {
     struct str text; /* borrowed */
 };
 
-/* Reads a name as it is written: without one of the four types in front it is a common name. */
+/* Reads a written name: without one of the four types in front it is a common name. */
 struct client_name client_name_read(struct str written);
 bool client_name_eq(const struct client_name *a, const struct client_name *b);
 /* Writes a name so that client_name_read() reads it again; cut, and NUL-terminated, where it does
  * not fit. */
 void client_name_write(const struct client_name *name, char *out, size_t size);
-/* Is this a name that somebody can have meant? Not "DNS:a", "ip:1.2.3.4" or "spiffe://a": these
- * would be common names that no certificate has. */
+/* Is this name plausible? False for "DNS:a", "ip:1.2.3.4" or "spiffe://a": they would be read as
+ * common names, but no certificate has such a common name. */
 bool client_name_valid(struct str written);

@@ -1,6 +1,5 @@
 /*
- * A connection's life: libmicrohttpd's callbacks, which find the connection again and pass on to
- * exchange.c.
+ * The life of a connection: libmicrohttpd's callbacks find their connection and call exchange.c.
  *
  * The handshake asks for a client certificate, but does not demand it, and sends no list of CA
  * names: so a client always shows its certificate, even after the CA was changed, and a refusal can
@@ -55,7 +54,7 @@ static void open_connection(struct http_listener *l, struct MHD_Connection *mhd,
 
 static void close_connection(struct http_listener *l, struct connection *c) {
     if (c == NULL || !c->used)
-        listener_waited_for(l); /* for a first request that did not come */
+        listener_waited_for(l); /* the shutdown need not wait for its first request any more */
     if (c == NULL)
         return;
     watchdog_forget(l->watchdog, &c->deadline);
@@ -73,11 +72,12 @@ void connection_on_notify(void *listener, struct MHD_Connection *mhd, void **con
         open_connection(l, mhd, context);
         return;
     }
-    slots_leave(l->door.slots, descriptor_of(mhd)); /* which is still open here */
+    slots_leave(l->door.slots, descriptor_of(mhd)); /* the descriptor is still open here */
     close_connection(l, *context);
 }
 
-/* GnuTLS uses the pair for the session's life, so the connection holds it as long. */
+/* Gives GnuTLS the pair, which GnuTLS uses for the session's life; so the connection holds a
+ * reference as long. */
 int connection_on_certificate(gnutls_session_t session, const gnutls_datum_t *ca_names,
                               int ca_count, const gnutls_pk_algorithm_t *algorithms,
                               int algorithm_count, gnutls_pcert_st **chain, unsigned *chain_length,
@@ -96,11 +96,12 @@ int connection_on_certificate(gnutls_session_t session, const gnutls_datum_t *ca
     return 0;
 }
 
-/* This worker's connections whose request's head is not complete yet. Its listener owns the list,
- * as it ends some connections after their worker. */
+/* This worker's connections whose request has no complete head yet. The listener owns the list,
+ * because some connections end later than their worker. */
 static _Thread_local struct list *receiving;
 
-/* Sends the refusal past libmicrohttpd, which then finds the connection ended. */
+/* Writes the refusal directly to the socket, not through libmicrohttpd, which then finds the
+ * connection ended. */
 static void refuse_head(struct connection *c, unsigned status) {
     char answer[256];
     int n = snprintf(answer, sizeof answer,
@@ -120,7 +121,8 @@ static void refuse_head(struct connection *c, unsigned status) {
  * libmicrohttpd (0.9.75) refuses some complete heads itself: an invalid Content-Length, cookies
  * that do not fit. It then writes the head of its answer twice, so that the second one looks like
  * another answer or a body. But it complains before: "Error processing request (HTTP response code
- * is %u ...". It does not name the connection: that is the only one here whose head has a size.
+ * is %u ...". The message does not name the connection; it is the only one in `receiving` whose
+ * head has a size.
  */
 void connection_on_complaint(const char *fmt, va_list args) {
     static const char error[] = "Error processing request (HTTP response code is %u";
@@ -133,7 +135,7 @@ void connection_on_complaint(const char *fmt, va_list args) {
     for (struct list *at = receiving->next; at != receiving; at = at->next) {
         struct connection *c = LIST_ITEM(struct connection, receiving, at);
         if (MHD_get_connection_info(c->mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE) == NULL)
-            continue; /* still on its way */
+            continue; /* its head is not complete */
         refuse_head(c, status);
         list_remove(&c->receiving); /* the next refused connection is another one */
         return;
@@ -155,7 +157,7 @@ void *connection_on_request_line(void *listener, const char *uri, struct MHD_Con
 enum MHD_Result connection_on_request(void *listener, struct MHD_Connection *mhd, const char *path,
                                       const char *method, const char *version, const char *bytes,
                                       size_t *byte_count, void **context) {
-    (void)listener, (void)mhd; /* the connection knows what matters */
+    (void)listener, (void)mhd; /* the connection has all that is needed */
     struct connection *c = *context;
     if (c == NULL)
         return MHD_NO;

@@ -2,10 +2,10 @@
  * Answers that come later. The connection is suspended meanwhile, so its thread serves others; the
  * answer comes from any thread and wakes it up.
  *
- * One mutex for all of them: they are few, and held for moments. It decides who is first when an
- * answer comes while the listener stops: whoever finds `connection` set answers, and the other
- * finds it gone. And it decides between a handler that defers and the listener that gives up all
- * deferrals: libmicrohttpd aborts when it is stopped over a suspended connection.
+ * One mutex guards all deferrals: they are few, and it is held for a short time. If an answer comes
+ * while the listener stops, the thread that locks first finds `connection` set and answers; the
+ * other finds NULL. The mutex also orders a handler that defers and a listener that gives up all
+ * deferrals, because libmicrohttpd aborts if it is stopped with a suspended connection.
  */
 #include "http/listener.h"
 
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 struct http_deferral {
-    struct connection *connection; /* NULL: the request has been answered without us */
+    struct connection *connection; /* NULL: the request was already answered by another thread */
     struct http_deferral *next, **link;
 };
 
@@ -44,7 +44,7 @@ struct http_deferral *http_defer(const struct http_request *request) {
     return NULL;
 }
 
-/* Its connection, which is no longer waited for. */
+/* Removes the deferral from the list, and returns its connection. */
 static struct connection *take_out(struct http_deferral *d) REQUIRES(lock) {
     struct connection *c = d->connection;
     *d->link = d->next;
@@ -54,7 +54,7 @@ static struct connection *take_out(struct http_deferral *d) REQUIRES(lock) {
     return c;
 }
 
-/* The connection's thread sees what was written before MHD_resume_connection(). */
+/* Sets the answer before MHD_resume_connection(), so that the connection's thread sees it. */
 static void answer(struct http_deferral *d, const struct http_response *response) REQUIRES(lock) {
     struct connection *c = take_out(d);
     strbuf_done(&c->exchange.response.text);

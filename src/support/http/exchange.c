@@ -1,7 +1,7 @@
 /*
- * The steps of a request. Deadlines: the first headers count from the connection's beginning, later
- * ones from their request line; body, handler and answer together have request_ms; then idle_ms
- * until the next request line.
+ * The steps of a request. Deadlines: header_ms for the headers, counted from the connection's
+ * beginning, for later requests from the request line; request_ms for body, handler and answer
+ * together; idle_ms until the next request line.
  */
 #include "http/exchange.h"
 
@@ -45,14 +45,14 @@ void exchange_begin(struct connection *c, const char *uri) {
 }
 
 /*
- * The checks, in order. Each returns true to go on, or has filled the response. None looks at the
- * body.
+ * The checks, in order. Each returns true to go on; otherwise it has filled the response. No check
+ * looks at the body.
  */
 static bool check_framing(struct connection *c, const struct framing *f) {
     struct exchange *x = &c->exchange;
     x->expects_continue = f->expects_continue;
     x->length = f->length == FRAMING_CHUNKED ? BODY_LENGTH_UNKNOWN : (size_t)f->length;
-    /* libmicrohttpd is lenient with chunks, too, and we cannot see them */
+    /* libmicrohttpd is also lenient with chunks, and we cannot check them */
     x->last = f->fault != NULL || x->length == BODY_LENGTH_UNKNOWN;
     if (f->fault == NULL)
         return true;
@@ -95,7 +95,8 @@ static bool check_client(struct connection *c) {
     return false;
 }
 
-/* Logs requests for paths that are off, because kube-scheduler shows nobody the answer's text. */
+/* Logs requests for paths that are off, because kube-scheduler does not show the text of the
+ * answer. */
 static void answer_not_found(struct connection *c) {
     CLEANUP(strbuf_done) struct strbuf known = {.max = 4096};
     struct exchange *x = &c->exchange;
@@ -190,7 +191,7 @@ static void answer_too_busy(struct connection *c) {
     response->retry_after_s = 1;
 }
 
-/* Is the body, with n bytes more, so small that it is taken whatever others hold? */
+/* Is the body, with n bytes more, so small that it is accepted even if the budget is used up? */
 static bool is_small(const struct exchange *x, size_t n) {
     return (x->length != BODY_LENGTH_UNKNOWN ? x->length : x->body.n + n) <= LIMIT_HTTP_SMALL_BODY;
 }
@@ -238,7 +239,7 @@ enum MHD_Result exchange_headers(struct connection *c, const char *path, const c
     return answer_now ? answer_send(c) : MHD_YES;
 }
 
-/* Drops the rest of the body; the response, already filled, is sent after it. */
+/* Drops the rest of the body. The response is filled already, and is sent after the body. */
 static void refuse_body(struct connection *c) {
     body_done(&c->exchange.body);
     slots_hold(c->slot, 0, true);
@@ -364,7 +365,8 @@ void exchange_end(struct connection *c) {
     strbuf_done(&x->response.text);
     body_done(&x->body);
     arena_done(&x->arena);
-    if (huge) /* the free memory that these leave in each thread's heap is not needed soon */
+    if (huge) /* the heap of each thread keeps free memory after such requests, and does not need it
+                 soon */
         (void)malloc_trim(0);
     byte_budget_give_back(&c->listener->budget, x->charged);
     slots_hold(c->slot, 0, false);

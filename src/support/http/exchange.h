@@ -28,11 +28,11 @@ enum exchange_phase {
     EXCHANGE_HEADERS,  /* receiving headers */
     EXCHANGE_BODY,     /* receiving a body that will be handled */
     EXCHANGE_DEFERRED, /* the handler will answer later */
-    EXCHANGE_REFUSED,  /* receiving what is left, to be dropped */
+    EXCHANGE_REFUSED,  /* receiving the rest of the request, and dropping it */
     EXCHANGE_ANSWERED,
 };
 
-/* One per connection, used again for every request. */
+/* One for each connection; every request of the connection uses it again. */
 struct exchange {
     enum exchange_phase phase;
     struct http_request request;
@@ -41,12 +41,13 @@ struct exchange {
     struct body body;
     const struct http_route *route; /* NULL: none found */
     void *ctx;                      /* of its handler */
-    struct http_continuation next;  /* of a deferred request, to be called; go_on NULL: none */
+    struct http_continuation next;  /* a deferred request's continuation to call; go_on NULL:
+                                       none */
     struct stats_verb *verb;        /* NULL: the headers never ended */
     size_t length;                  /* of the body as announced, or BODY_LENGTH_UNKNOWN */
     size_t dropped;                 /* bytes of a refused body so far */
     struct str target;              /* the request line's, which is decoded in place */
-    bool target_is_clean;           /* it was so before */
+    bool target_is_clean;           /* it was clean before it was decoded */
     bool last;                      /* the connection ends with this request */
     bool expects_continue;          /* the client sent "Expect: 100-continue" and waits */
     struct stopwatch stopwatch;     /* from the end of the headers */
@@ -62,7 +63,8 @@ enum MHD_Result exchange_body(struct connection *c, const char *bytes, size_t n)
 enum MHD_Result exchange_finish(struct connection *c);
 void exchange_end(struct connection *c);
 
-/* Calls a handler of the request, seen by running.h and with its trace in the log. */
+/* Calls a handler of the request: running.h counts it, and its log lines have the request's trace
+ * header. */
 void exchange_call(struct exchange *x, http_handler_fn *handle, void *ctx,
                    struct http_response *response);
 
@@ -70,5 +72,5 @@ void exchange_call(struct exchange *x, http_handler_fn *handle, void *ctx,
  * the connections that hold most. */
 bool exchange_make_room(struct connection *c, size_t n, size_t wanted);
 
-/* In answer.c: queues c->exchange.response, whose text becomes libmicrohttpd's. */
+/* In answer.c: queues c->exchange.response; libmicrohttpd then owns its text. */
 enum MHD_Result answer_send(struct connection *c);

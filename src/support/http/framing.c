@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* The state while the headers are read, in order. */
+/* The state while the headers are checked, in order. */
 struct look {
     struct framing *framing;
     const char *at; /* where the next line must begin */
@@ -16,7 +16,7 @@ static void refuse(struct framing *f, const char *fault) {
         f->fault = fault;
 }
 
-/* Is it a letter, a digit, or one of the others? */
+/* Is it a letter, a digit, or in `others`? */
 static bool is_one_of(char c, const char *others) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
            (c != '\0' && strchr(others, c) != NULL);
@@ -29,7 +29,7 @@ static bool is_token(struct str s) {
     return s.n > 0;
 }
 
-/* Does the value have no control characters but tabs? */
+/* Is the value free of control characters other than tabs? */
 static bool is_field_value(struct str s) {
     for (size_t i = 0; i < s.n; i++)
         if (((unsigned char)s.p[i] < ' ' && s.p[i] != '\t') || s.p[i] == 0x7f)
@@ -37,7 +37,7 @@ static bool is_field_value(struct str s) {
     return true;
 }
 
-/* Has it only characters of a name, an address in brackets, and a port? */
+/* Does the text have only characters of a name, of an address in brackets, and of a port? */
 static bool is_host(struct str s) {
     for (size_t i = 0; i < s.n; i++)
         if (!is_one_of(s.p[i], "-._~%!$&'()*+,;=:[]"))
@@ -146,7 +146,8 @@ void framing_read(struct MHD_Connection *mhd, const struct framing_line *line,
     struct look look = {.framing = ret, .at = line->version + strlen("HTTP/1.1\r\n")};
     const bool old = strcmp(line->version, "HTTP/1.0") == 0;
     check_line(line, ret);
-    (void)MHD_get_connection_values(mhd, MHD_HEADER_KIND, look_at_header, &look); /* their number */
+    (void)MHD_get_connection_values(mhd, MHD_HEADER_KIND, look_at_header, &look); /* it returns
+                                                                                     their number */
     size_t size =
         MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE)->header_size;
     if (look.at + strlen("\r\n") != line->method + size)

@@ -19,22 +19,22 @@ struct http_request {
     struct str method, path; /* path percent-decoded, without the query */
     struct str query;        /* the text behind '?', as sent */
     struct str body;         /* borrowed for the life of the request */
-    struct arena *arena;     /* for everything the handler builds */
+    struct arena *arena;     /* for the handler's own data */
     struct str client;       /* a name on the verified client certificate, with its type in front
                                 unless it is a common name; "" without a verified one */
     struct str peer;         /* the client's address: "10.0.0.7:51342" */
     bool peer_is_loopback;
-    /* Sent by a program on this machine: not by Istio's proxy, which connects from 127.0.0.6 (other
-     * proxies look like local programs), nor by a browser for a page whose name resolves to this
-     * machine. */
+    /* A program on this machine sent the request. False for Istio's proxy, which connects from
+     * 127.0.0.6 (other proxies look like local programs), and for a browser that shows a page whose
+     * name resolves to this machine. */
     bool is_local;
-    bool is_large;   /* it is handled on a thread for large ones, where it may wait, and is not
-                        deferred */
+    bool is_large;   /* a thread for large requests handles it: the handler may wait, and must not
+                        defer */
     void *transport; /* for this folder's use; NULL in tests of handlers */
 };
 
-/* The first header of this name (in any letter case), or "". Borrowed for the life of the request.
- */
+/* Returns the first header of this name (in any letter case), or "". Borrowed for the life of the
+ * request. */
 struct str http_request_header(const struct http_request *request, const char *name);
 
 /*
@@ -58,23 +58,24 @@ typedef void http_handler_fn(void *ctx, const struct http_request *request,
                              struct http_response *response);
 
 /*
- * For a handler that must wait, for instance for an API server: it calls http_defer() and returns
- * without an answer, so that its thread serves other requests. Any thread then gives the answer,
- * or resumes the request, exactly once, before the request's time limit. The request, its body and
- * its arena must not be used between the handler's return and the resumption. Returns NULL if there
- * is no memory or the listener stops.
+ * A handler that must wait, for example for an API server, calls http_defer() and returns without
+ * an answer, so that its thread serves other requests. Any thread then gives the answer, or resumes
+ * the request, exactly once, before the request's time limit. The request, its body and its arena
+ * must not be used between the handler's return and the resumption. Returns NULL if there is no
+ * memory or the listener stops.
  */
 struct http_deferral;
 struct http_deferral *http_defer(const struct http_request *request) MUST_CHECK;
-/* Takes over response->text; pieces are not possible. Does nothing if the time limit has passed. */
+/* Gives the answer, and owns response->text from then on; pieces are not possible. Does nothing if
+ * the time limit has passed. */
 void http_deferral_answer(struct http_deferral *d, struct http_response *response);
 
 /*
- * Instead of an answer: a handler that goes on with the unchanged request on the thread of its
- * connection. It answers, or defers again. If the request is over by then, `drop` is called
- * instead, on any thread. Exactly one of both is called, once, perhaps before
- * http_deferral_resume() returns. So the listener's threads do the work of an answer, whatever
- * thread the handler had to wait for.
+ * Replaces an answer: `go_on` is a handler that goes on with the unchanged request, on the thread
+ * of its connection. It answers, or defers again. If the request is over by then, `drop` is called
+ * instead, on any thread. Exactly one of the two is called, once, perhaps before
+ * http_deferral_resume() returns. So the listener's threads make the answer, and not the thread for
+ * which the handler had to wait.
  */
 struct http_continuation {
     http_handler_fn *go_on;
@@ -86,8 +87,8 @@ void http_deferral_resume(struct http_deferral *d, const struct http_continuatio
 enum http_body {
     HTTP_ANY,
     HTTP_JSON,       /* must be application/json: otherwise 415 */
-    HTTP_LARGE_JSON, /* and is handled on a thread for large ones if it is large; the handler does
-                        not defer then */
+    HTTP_LARGE_JSON, /* as HTTP_JSON, and a large one is handled on a thread for large requests; its
+                        handler does not defer */
 };
 
 /*
@@ -105,25 +106,28 @@ struct http_route {
 struct http_routes {
     const struct http_route *rows;
     size_t count;
-    const char *off; /* not NULL: not served; the setting that would serve them; literal */
+    const char *off; /* NULL: they are served. Otherwise the setting that would enable them;
+                        literal */
 };
 #define HTTP_ROUTES(array)                                                                         \
     { .rows = (array), .count = sizeof(array) / sizeof(array)[0] }
 #define HTTP_ROUTES_OFF(array, what_to_set)                                                        \
     { .rows = (array), .count = sizeof(array) / sizeof(array)[0], .off = (what_to_set) }
 
-/* Names of clients, as http/client_name.h reads them; none: every verified client. */
+/* Names of clients, as http/client_name.h reads them. Without any name, every verified client may
+ * call. */
 struct http_subjects {
     const char *const *items;
     size_t count;
     const char *setting; /* the setting that allows more: "extender.fleetSubjects"; literal */
 };
 
-/* Routes, and the ctx that their handlers get here. */
+/* Routes, and the ctx for their handlers on this listener. */
 struct http_service {
     const struct http_routes *routes;
     void *ctx;
-    const struct http_subjects *subjects; /* who may call these; NULL: who may call the listener */
+    const struct http_subjects *subjects; /* may call these routes; NULL: all clients that may call
+                                             the listener */
 };
 enum { HTTP_SERVICES = 5 }; /* of a listener, with the empty one that ends them */
 
@@ -138,10 +142,11 @@ struct http_limits {
 struct http_tls_options {
     const char *cert_file, *key_file;    /* PEM; re-read on change; both NULL: plain HTTP */
     const char *client_ca_file;          /* PEM; NULL: no client certificate asked for */
-    const char *const *allowed_subjects; /* that may call, as http/client_name.h reads them; none:
-                                            every verified client */
+    const char *const *allowed_subjects; /* names of clients that may call, as http/client_name.h
+                                            reads them; none: every verified client */
     size_t allowed_subject_count;
-    const char *setting; /* of that list, as in http_subjects; NULL: none is named */
+    const char *setting; /* the name of that list's setting, as in http_subjects; NULL: messages
+                            name no setting */
     bool handed_over; /* no files: http_listener_set_certificate() sets the pair; before its first
                          call every handshake fails */
     bool client_ca_handed_over; /* client certificates are asked for, and
@@ -149,16 +154,17 @@ struct http_tls_options {
                                    every client is refused */
 };
 
-/* Everything it points to is borrowed for the listener's life. */
+/* All pointers are borrowed for the listener's life. */
 struct http_listener_options {
     const char *name;    /* "extender", "ops": in logs and metrics */
     const char *address; /* "127.0.0.1:8443", "[::1]:0", ":8443" for all; port 0: any free one */
     unsigned threads;
-    unsigned large_threads; /* for bodies of more than LIMIT_HTTP_LARGE_BODY, so that small ones do
-                               not wait for them; 0: they are handled like others */
+    unsigned large_threads; /* for requests with more than LIMIT_HTTP_LARGE_BODY, so that small
+                               requests do not wait for them; 0: no such threads */
     struct http_limits limits;
     struct http_tls_options tls;
-    struct http_service services[HTTP_SERVICES]; /* tried in order; one without routes ends them */
+    struct http_service services[HTTP_SERVICES]; /* tried in order; a service without routes ends
+                                                    the list */
 };
 
 struct http_listener;
@@ -173,9 +179,9 @@ void http_tune_memory(void);
 /* Returns how many threads a listener has: one for each CPU, and at most 64. */
 unsigned http_threads(void);
 
-/* Opens the socket, loads certificates and serves. Its threads inherit the signal mask, so the
- * caller must block the signals that the main thread waits for before. 0, or -errno with a sentence
- * that says what to do. */
+/* Opens the socket, loads certificates and serves. The new threads inherit the signal mask, so the
+ * caller must first block the signals that the main thread waits for. Returns 0, or -errno with a
+ * sentence of advice. */
 int http_listener_start(const struct http_listener_options *options, struct clock *clock,
                         struct http_listener **ret, struct err *err) MUST_CHECK;
 /* Returns the real address, "127.0.0.1:41235". Borrowed for the listener's life. */
@@ -204,11 +210,11 @@ void http_listener_drain(struct http_listener *l);
  * and frees everything, once every handler has returned. NULL is fine. */
 void http_listener_stop(struct http_listener *l, unsigned drain_ms);
 
-/* Returns the verb, static, and the running time of the handler that began first, of all listeners'
- * handlers that run now. False: none runs. A deferred request has no handler. Any thread. */
+/* Finds the handler that has run longest, of all listeners: sets its verb (static) and its running
+ * time. Returns false if no handler runs. A deferred request has no running handler. Any thread. */
 bool http_oldest_handler(const char **ret_verb, int64_t *ret_ms);
 
-/* Ready-made answers: one line of text for people, or the JSON that the handler wrote to
+/* Fill in an answer: one line of text for people, or the JSON that the handler wrote to
  * response->text. */
 void http_answer_text(struct http_response *response, int status, const char *fmt, ...)
     PRINTF_LIKE(3, 4);

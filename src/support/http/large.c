@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 struct large_questions {
-    struct mutex mutex; /* for what follows */
+    struct mutex mutex; /* guards the members below */
     struct condition wake;
     struct list waiting;
     bool stopping;
@@ -16,7 +16,7 @@ struct large_questions {
     pthread_t threads[];
 };
 
-/* Its connection stays as long as it is suspended, and that is until it is answered. */
+/* A large request. Its connection is suspended, and so exists, until the answer. */
 struct question {
     struct list link;
     struct connection *connection;
@@ -36,7 +36,8 @@ static void give_up(struct question *question) {
     free(question);
 }
 
-/* Whoever has hung up is not answered, so that those who still wait come sooner. */
+/* Answers a request. If the client has closed the connection, the handler does not run, so that
+ * other requests wait less. */
 static void answer(struct question *question) {
     struct exchange *x = &question->connection->exchange;
     struct http_response response = {.text.max = LIMIT_REQUEST_ARENA};
@@ -111,7 +112,7 @@ unsigned large_stop(struct large_questions *q) {
 void large_free(struct large_questions *q) {
     if (q == NULL)
         return;
-    (void)large_stop(q); /* nobody waits for the answers */
+    (void)large_stop(q); /* their number does not matter */
     condition_done(&q->wake);
     mutex_done(&q->mutex);
     free(q);

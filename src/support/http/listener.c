@@ -1,14 +1,14 @@
 /*
  * A listener's life.
  *
- * Starting: everything that can fail with a reason (addresses, certificates) is done first and by
- * our own code; libmicrohttpd gets no listening socket, connections are handed to it.
+ * Starting: our own code first does all steps whose failure needs a reason (addresses,
+ * certificates). libmicrohttpd gets no listening socket; connections are handed to it.
  *
  * Stopping: the acceptor ends first, so no connection comes in; then we wait for the requests under
- * way; then we close the connections and wait for them, watched by the watchdog until then.
- * libmicrohttpd stops last, without connections: if it (0.9.75) refuses a request while it stops,
- * it reads a response that is not there. The last wait has no limit, for a worker without CPU may
- * be late by any time; libmicrohttpd would wait as long for its workers' threads.
+ * way; then we close the connections and wait for their end; the watchdog watches them until then.
+ * libmicrohttpd stops last, without connections, because version 0.9.75 reads a missing response if
+ * it refuses a request while it stops. The last wait has no limit, because a worker without CPU
+ * time may be late by any time; libmicrohttpd would also wait for its workers' threads.
  */
 #include "http/listener.h"
 
@@ -32,7 +32,8 @@ void listener_wait_for(struct http_listener *l) {
     (void)atomic_fetch_add(&l->in_flight, 1);
 }
 
-/* Sequentially consistent on purpose: either this sees `stopping`, or the stopper sees 0. */
+/* Sequentially consistent on purpose: either this thread sees `stopping`, or the stopping thread
+ * sees 0. */
 void listener_waited_for(struct http_listener *l) {
     if (atomic_fetch_sub(&l->in_flight, 1) != 1 || !atomic_load(&l->stopping))
         return;
@@ -43,8 +44,8 @@ void listener_waited_for(struct http_listener *l) {
 
 /* ---- callbacks of the threads: acceptor, watchdog, workers ---- */
 
-/* libmicrohttpd's complaints, mostly about clients that went away. While starting, the last one is
- * kept for the error's text. */
+/* Receives libmicrohttpd's messages, mostly about clients that went away. During the start, the
+ * last one is kept for the text of the error. */
 static void on_complaint(void *listener, const char *fmt, va_list args)
     __attribute__((format(printf, 2, 0)));
 static void on_complaint(void *listener, const char *fmt, va_list args) {
@@ -82,14 +83,14 @@ static int take_turn(struct http_listener *l, int fd) {
 /* Hands a connection to libmicrohttpd, which closes it if it refuses. */
 static void hand_over(struct http_listener *l, int fd, const struct sockaddr *peer,
                       socklen_t length) {
-    listener_wait_for(l); /* until its first request, or its end */
+    listener_wait_for(l); /* a shutdown waits for its first request, or its end */
     if (MHD_add_connection(l->daemon, fd, peer, length) == MHD_YES)
         return;
     door_turn_back(&l->door, fd);
     listener_waited_for(l);
 }
 
-/* On the acceptor's thread. */
+/* Called on the acceptor's thread. */
 static void on_accepted(void *listener, int accepted, const struct sockaddr *peer,
                         socklen_t length) {
     struct http_listener *l = listener;
@@ -102,7 +103,8 @@ static void on_accepted(void *listener, int accepted, const struct sockaddr *pee
 
 void http_tune_memory(void) {
     enum { MMAP_FROM = 2 << 20, KEEP_PER_ARENA = 8 << 20 };
-    /* Before threads, as the header demands; only advice, so failures do not matter. */
+    /* Called before there are threads, as the header demands. The values are only advice, so
+     * failures do not matter. */
     (void)mallopt(M_MMAP_THRESHOLD, MMAP_FROM);      /* NOLINT(concurrency-mt-unsafe) */
     (void)mallopt(M_TRIM_THRESHOLD, KEEP_PER_ARENA); /* NOLINT(concurrency-mt-unsafe) */
 }
@@ -127,7 +129,7 @@ static int check_options(const struct http_listener_options *options, struct err
     return 0;
 }
 
-/* Options are words of the machine: numbers, and pointers to functions and data. */
+/* The value of an option is a number, or a pointer to a function or data. */
 #define OPTION(option, value, pointer)                                                             \
     { (option), (intptr_t)(value), (void *)(uintptr_t)(pointer) }
 
@@ -137,15 +139,15 @@ static unsigned longest_ms(const struct http_limits *limits) {
     return ms > limits->header_ms ? ms : limits->header_ms;
 }
 
-/* Returns more than slots.c lets in, for each worker: a worker (0.9.75) that finds its own share
- * full locks a mutex that it holds already, and hangs. */
+/* Returns a limit that gives each worker more connections than slots.c admits in all. A worker
+ * (0.9.75) that reaches its own limit locks a mutex that it already holds, and hangs. */
 static unsigned most_connections(const struct http_listener *l) {
     return (2 * l->options.limits.connections + 1) * l->options.threads;
 }
 
-/* Not with epoll: there libmicrohttpd (0.9.75) polls without a pause for a client that has begun a
- * handshake, so that a silent client costs a whole processor until its time is up. A worker has at
- * most LIMIT_HTTP_CONNECTIONS, which poll() can bear. */
+/* Uses poll() and not epoll: with epoll, libmicrohttpd (0.9.75) polls without a pause while a
+ * client is in its handshake, so a silent client would use a whole processor until its time is up.
+ * A worker has at most LIMIT_HTTP_CONNECTIONS, which are not too many for poll(). */
 static int start_daemon(struct http_listener *l, struct err *err) {
     const struct http_limits *limits = &l->options.limits;
     unsigned flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ITC |
@@ -166,7 +168,7 @@ static int start_daemon(struct http_listener *l, struct err *err) {
         OPTION(MHD_OPTION_CONNECTION_MEMORY_INCREMENT, LIMIT_HTTP_HEADER_BYTES / 2, NULL),
         OPTION(MHD_OPTION_CONNECTION_LIMIT, most_connections(l), NULL),
         OPTION(MHD_OPTION_CONNECTION_TIMEOUT, longest_ms(limits) / 1000 + 1, NULL),
-        OPTION(MHD_OPTION_STRICT_FOR_CLIENT, 0, NULL), /* framing.c is */
+        OPTION(MHD_OPTION_STRICT_FOR_CLIENT, 0, NULL), /* framing.c is strict instead */
         OPTION(MHD_OPTION_THREAD_POOL_SIZE, l->options.threads > 1 ? l->options.threads : 0, NULL),
         OPTION(MHD_OPTION_ARRAY, 0, l->tls != NULL ? tls_options : none),
         OPTION(MHD_OPTION_END, 0, NULL),
@@ -321,7 +323,7 @@ void http_listener_stop(struct http_listener *l, unsigned drain_ms) {
     wait_until_idle(l, drain_ms);
     const unsigned waited = large_stop(l->large);
     if (deferrals_give_up(l) + waited > 0)
-        wait_until_idle(l, LAST_WORD_MS); /* for those answers to leave */
+        wait_until_idle(l, LAST_WORD_MS); /* until those answers are sent */
     slots_close_all(l->door.slots);
     release(l);
 }

@@ -4,8 +4,8 @@
  * Threads of a listener: the acceptor, the watchdog, options.threads workers of libmicrohttpd, and
  * options.large_threads for large questions. A connection belongs to one worker for its whole life.
  * Its struct is made when the worker gets the connection and freed when it is closed. Only that
- * worker uses it, and the watchdog, which uses the deadline under its mutex; while the connection
- * is suspended, the thread that must answer reads the request.
+ * worker uses the struct, with two exceptions: the watchdog uses `deadline` under its mutex; and
+ * while the connection is suspended, the thread that must answer reads the request.
  */
 #pragma once
 
@@ -37,16 +37,18 @@ struct http_listener {
     struct door door;
     struct watchdog *watchdog;     /* owned */
     struct acceptor *acceptor;     /* owned; NULL once stopping */
-    struct large_questions *large; /* owned; NULL: nobody is for them */
+    struct large_questions *large; /* owned; NULL: no threads for large requests */
     struct MHD_Daemon *daemon;     /* owned */
     char complaint[256];           /* libmicrohttpd's last message while starting */
     unsigned turn;                 /* connections accepted so far; the acceptor's thread */
-    struct list *receiving;        /* owned; for each worker its connections of this name */
-    _Atomic unsigned workers;      /* that have one of those */
+    struct list *receiving;        /* owned; one list for each worker, of connections that receive a
+                                      request's head */
+    _Atomic unsigned workers;      /* workers that have taken one of these lists */
 
     _Atomic bool draining;           /* answers say "Connection: close" */
     _Atomic bool stopping;           /* http_listener_stop() waits for `idle` */
-    _Atomic int in_flight;           /* what a shutdown waits for: see listener_wait_for() */
+    _Atomic int in_flight;           /* the number that a shutdown waits for: see
+                                        listener_wait_for() */
     struct http_deferral *deferrals; /* answers that are still to come; for deferral.c */
     bool deferrals_over;             /* no request can be deferred any more; for deferral.c */
     struct mutex mutex;              /* for idle only */
@@ -57,16 +59,18 @@ struct connection {
     struct http_listener *listener;
     struct MHD_Connection *mhd;
     gnutls_session_t session; /* borrowed; NULL: plain HTTP */
-    struct tls_pair *pair;    /* counted: what its handshake used; NULL before */
+    struct tls_pair *pair;    /* a counted reference to the pair that its handshake used; NULL
+                                 before */
     struct tls_client client;
-    bool verified;     /* its client has been accepted by its certificate */
+    bool verified;     /* the client's certificate was accepted */
     struct slot *slot; /* borrowed until slots_leave() */
     struct watchdog_entry deadline;
     char peer[ADDRESS_TEXT_SIZE];
     bool peer_is_loopback;
     bool used;                /* it has had a request before */
     struct exchange exchange; /* the request under way, or the next */
-    struct list receiving;    /* while the head of a request is on its way; for connection.c */
+    struct list receiving;    /* in listener->receiving while the head of a request comes; for
+                                 connection.c */
 };
 
 /* libmicrohttpd's callbacks, with the listener as their first argument; all on the connection's
@@ -79,11 +83,11 @@ enum MHD_Result connection_on_request(void *listener, struct MHD_Connection *mhd
                                       size_t *byte_count, void **context);
 void connection_on_completed(void *listener, struct MHD_Connection *mhd, void **context,
                              enum MHD_RequestTerminationCode code);
-/* Has the client, or the watchdog, ended the connection? While it is suspended. Any thread. */
+/* Has the client, or the watchdog, ended a suspended connection? Any thread. */
 bool connection_is_gone(const struct connection *c);
-/* libmicrohttpd's messages, on the thread that they are about. */
+/* Receives a message of libmicrohttpd, on the thread of the problem. */
 void connection_on_complaint(const char *fmt, va_list args);
-/* GnuTLS asks for the certificate of a handshake. */
+/* GnuTLS calls it to get the certificate for a handshake. */
 int connection_on_certificate(gnutls_session_t session, const gnutls_datum_t *ca_names,
                               int ca_count, const gnutls_pk_algorithm_t *algorithms,
                               int algorithm_count, gnutls_pcert_st **chain, unsigned *chain_length,

@@ -1,5 +1,5 @@
 /*
- * Is the sender a program, or a browser for somebody else's web page? A page can make its visitor's
+ * Distinguishes a program from a browser that shows another web page. A page can make its visitor's
  * browser send requests to 127.0.0.1, and with a name that resolves to it (DNS rebinding) the page
  * can read the answer. Headers that browsers always send reveal both.
  */
@@ -16,7 +16,7 @@ struct origin {
     struct str sec_fetch_site; /* Sec-Fetch-Site */
 };
 
-/* Does the request come from a web page that is not this listener's? */
+/* Does the request come from a web page of another server? */
 bool origin_is_foreign(const struct origin *o);
 /* Does Host name this machine as a loopback: localhost, 127.0.0.1 or [::1], with any port? */
 bool origin_is_loopback(const struct origin *o);

@@ -1,6 +1,6 @@
 /*
  * A linear search: a listener has about ten routes, and comparing ten short strings is cheaper than
- * anything clever.
+ * a smarter search.
  */
 #include "http/router.h"
 
@@ -11,8 +11,8 @@ static bool path_matches(const struct http_route *route, struct str path) {
     return str_eq(pattern, path);
 }
 
-/* The route with this number, counted through all services that are served, or NULL; and its
- * service. */
+/* Returns route number `i`, counted through all services that are served, or NULL; and its service.
+ */
 static const struct http_route *route_at(const struct router *router, size_t i,
                                          const struct http_service **ret_service) {
     const struct http_service *s = router->services;

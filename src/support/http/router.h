@@ -8,7 +8,7 @@
 #include "http/http.h"
 
 struct router {
-    const struct http_service *services; /* borrowed; one without routes ends them */
+    const struct http_service *services; /* borrowed; a service without routes ends the list */
 };
 
 /* Returns the first route for this method and path, and its service; or NULL. *ret_path_known: some
@@ -22,5 +22,5 @@ const char *router_why_off(const struct router *router, struct str path);
 const char *router_methods(const struct router *router, struct str path, struct arena *arena);
 /* Appends "GET /livez, POST /extender/v1/filter": every route, for a 404. */
 void router_describe(const struct router *router, struct strbuf *out);
-/* Is it application/json, with or without parameters? */
+/* Is the content type application/json, with or without parameters? */
 bool router_is_json(struct str content_type);

@@ -8,14 +8,15 @@
 
 enum { PLACES = 256, NOWHERE = -1 };
 
-/* A cache line each: threads do not disturb each other. */
+/* Each place has its own cache line, so that threads do not slow each other down. */
 static struct place {
     _Alignas(64) _Atomic int64_t began_ns; /* 0: free */
     _Atomic(const char *) verb;
 } places[PLACES];
 
 static _Atomic unsigned threads;
-static _Thread_local unsigned usual; /* where this thread looks first, from 1; 0: not known yet */
+static _Thread_local unsigned usual; /* the place where this thread looks first, plus 1; 0: none
+                                        yet */
 
 int running_begin(const char *verb) {
     int64_t now_ns = clock_now_ns();
@@ -37,7 +38,8 @@ void running_end(int place) {
         atomic_store_explicit(&places[place].began_ns, 0, memory_order_release);
 }
 
-/* The verb of a place that changes hands meanwhile may be that of the next one: it is young. */
+/* If a place gets another handler meanwhile, the verb may be that of the new handler; this is
+ * harmless, because that handler is young. */
 bool http_oldest_handler(const char **ret_verb, int64_t *ret_ms) {
     int64_t oldest_ns = INT64_MAX;
     for (size_t i = 0; i < PLACES; i++) {

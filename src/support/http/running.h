@@ -1,14 +1,15 @@
 /*
- * The running handlers and their start times. Nothing else shows that a handler never returns: the
- * watchdog looks at connections, and a thread that waits for the handler just waits.
+ * The running handlers and their start times. Only this list shows that a handler never returns:
+ * the watchdog looks only at connections.
  *
  * The oldest is found by http_oldest_handler() (http/http.h).
  *
- * Threads: any; nothing waits. Beginning and ending are an atomic write each, to a place that is
- * this thread's alone unless there are very many.
+ * Threads: any; no call waits. Begin and end are one atomic write each, to a place that no other
+ * thread uses, unless there are very many threads.
  */
 #pragma once
 
-/* `verb` is static. Returns what running_end() takes; more than 256 at once are not seen. */
+/* `verb` is static. Returns the place to pass to running_end(). If more than 256 run at once, the
+ * rest are not listed. */
 int running_begin(const char *verb);
 void running_end(int place);

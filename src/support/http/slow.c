@@ -42,8 +42,8 @@ const char *slow_cause_name(enum slow_cause cause) {
     return causes[cause].name;
 }
 
-/* For how long the group wanted a processor, of all processors together: what the kernel says, or
- * what it was throttled for at least on each. */
+/* Returns how long the group waited for a processor: the kernel's figure; without it, the throttled
+ * time divided by the number of processors, which is the least it can be. */
 static int64_t lacked_us(const struct cpu_lack *lack) {
     const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     return lack->waited_us >= 0 ? lack->waited_us : lack->throttled_us / (cpus > 0 ? cpus : 1);
@@ -60,7 +60,8 @@ static enum slow_cause find_cause(const struct stopwatch *times, const struct cp
     return SLOW_LAPS + longest;
 }
 
-/* Whoever sends or reads slowly can make as many of these as he likes. */
+/* Can clients cause it, by sending or reading slowly? Then they can cause any number of such lines.
+ */
 static bool is_made_by_clients(enum slow_cause cause) {
     return cause == SLOW_LAPS + (enum slow_cause)LAP_RECEIVING ||
            cause == SLOW_LAPS + (enum slow_cause)LAP_SENDING;
@@ -86,8 +87,9 @@ static int64_t ms(int64_t ns) {
           LOG_INT("no_processor_ms", (lack).waited_us < 0 ? -1 : (lack).waited_us / 1000),         \
           LOG_INT("of_ms", ms(over_ns)))
 
-/* A place in the code may write so many lines a second and no more (base/log.h): what clients make,
- * and what they did not even wait for, has places of its own, and cannot hide the rest. */
+/* The log limits the lines of each place in the code (base/log.h). So requests that clients slow
+ * down, and requests whose client did not wait, are logged at other places, and cannot suppress the
+ * rest. */
 enum slow_cause slow_report(const struct slow_request *r) {
     int64_t over_ns;
     const struct cpu_lack lack = cpu_lack_since(r->times->began_ns, r->times->lap_ns, &over_ns);

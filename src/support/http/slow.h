@@ -2,8 +2,8 @@
  * Finds the cause of a slow request. A stopwatch adds up the time of each part of a request; when a
  * request has taken LIMIT_HTTP_SLOW_MS or more, its cause is counted and logged, with its client.
  *
- * Threads: a stopwatch belongs to its exchange; while the request is a large question's, to the
- * thread that handles it. slow_report() from any thread.
+ * Threads: a stopwatch belongs to the thread of its exchange; for a large request, to the thread
+ * that handles it. slow_report() from any thread.
  */
 #pragma once
 
@@ -15,7 +15,7 @@
 
 enum lap {
     LAP_RECEIVING, /* from the end of the headers to that of the body */
-    LAP_QUEUED,    /* for a thread that handles large questions */
+    LAP_QUEUED,    /* waiting for a thread for large requests */
     LAP_HANDLING,  /* in the handler */
     LAP_WAITING,   /* deferred: for an API server, or for another binding */
     LAP_SENDING,   /* from the answer to its last byte */
@@ -25,20 +25,20 @@ enum lap {
 struct stopwatch {
     struct clock *clock; /* borrowed */
     enum lap now;
-    int64_t began_ns, lap_ns; /* the lap of now began then */
+    int64_t began_ns, lap_ns; /* lap_ns: when the lap `now` began */
     int64_t spent_ns[LAPS];
 };
 
-/* In LAP_RECEIVING. */
+/* Starts with LAP_RECEIVING. */
 void stopwatch_start(struct stopwatch *s, struct clock *clock);
-/* Another part begins. */
+/* Begins another part. */
 void stopwatch_lap(struct stopwatch *s, enum lap next);
 /* Returns the nanoseconds from the start until now. */
 int64_t stopwatch_stop(struct stopwatch *s);
 
-/* The parts, and in front of them what makes each of them long. */
+/* The causes: lack of processor time, which can make any part long; then the parts. */
 enum slow_cause {
-    SLOW_STARVED,   /* for half as long as it took, or longer, a thread had no processor */
+    SLOW_STARVED,   /* a thread had no processor for at least half of the request's time */
     SLOW_THROTTLED, /* the same, and mostly because of the container's CPU limit */
     SLOW_LAPS,      /* the longest lap, from here on */
     SLOW_CAUSES = SLOW_LAPS + LAPS

@@ -1,6 +1,6 @@
 /*
- * All series exist from the start, in one block of memory; codes that have not happened yet are
- * hidden, or a listener would show a hundred zeros.
+ * All series exist from the start, in one block of memory. Codes that have not occurred yet are
+ * hidden; otherwise a listener would show a hundred zeros.
  */
 #include "http/stats.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The last one takes every other code. */
+/* The last row stands for every other code. */
 static const struct {
     int status;
     const char *text;
@@ -46,7 +46,7 @@ static void add_verb(struct stats_verb *verb, const char *listener) {
     }
 }
 
-/* `webhook` is a path there, too. */
+/* In controller-runtime the label `webhook` is also a path. */
 static void add_familiar(struct stats_verb *verb) {
     char labels[STATS_LABELS];
     (void)snprintf(labels, sizeof labels, "webhook=\"%s\"", verb->path);
@@ -178,7 +178,7 @@ struct stats_verb *stats_verb(struct stats *stats, const struct http_route *rout
     return find(stats, route != NULL ? route->name : "other");
 }
 
-/* Only the webhook's verbs show what is in flight. */
+/* Only the webhook's verbs have the metric of requests in flight. */
 static void add_in_flight(struct stats_verb *verb, int64_t by) {
     if (verb->in_flight.metric.name != NULL)
         metric_add(&verb->in_flight.metric, by);

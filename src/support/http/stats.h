@@ -3,7 +3,7 @@
  * for requests without a route. Codes outside the usual set count as "other". So no label depends
  * on what a client sends. Connections are counted by net/door.h.
  *
- * Threads: counting from any thread; new and free from the owner's.
+ * Threads: stats_new() and stats_free() from the owner's thread, the others from any.
  */
 #pragma once
 
@@ -21,11 +21,11 @@ struct stats_series {
 
 struct stats_verb {
     const char *name;
-    const char *path; /* of a route of its name; NULL: "other" */
+    const char *path; /* of a route with this name; NULL: "other" */
     struct stats_series duration;
     struct stats_series requests[STATS_CODES];
-    /* The same as controller-runtime calls it, for the webhook's: dashboards know these names.
-     * Other listeners' have neither names nor values. */
+    /* The same under the names of controller-runtime, which dashboards know; only for the webhook's
+     * listener. For other listeners they have no names and no values. */
     struct stats_series latency, in_flight;
     struct stats_series reviews[STATS_CODES];
 };
@@ -43,9 +43,9 @@ struct stats *stats_new(const char *listener, const struct http_service *service
                         struct byte_budget *budget);
 /* Unregisters. NULL is fine. */
 void stats_free(struct stats *stats);
-/* The verb of a route; NULL: "other". */
+/* Returns the verb of a route; `route` NULL: "other". */
 struct stats_verb *stats_verb(struct stats *stats, const struct http_route *route);
-/* A request of the verb has begun, and has ended. */
+/* Call them when a request of the verb has begun, and when it has ended. */
 void stats_begin(struct stats_verb *verb);
 void stats_end(struct stats_verb *verb);
 /* Counts a request that was answered. */

@@ -1,8 +1,9 @@
 /*
- * Loading and reloading. File signatures show changes; they follow symbolic links, by which the
- * kubelet swaps mounted Secrets. The signature is taken before the file is read: a write during the
- * reading shows as a change at the next look. Certificate and key are two files, so they may not
- * belong together for a moment: then the pair is refused, and the next change is tried again.
+ * Loading and reloading. File signatures show changes; they follow symbolic links, which the
+ * kubelet replaces when it updates a mounted Secret. The signature is taken before the file is
+ * read: a write during the reading shows as a change at the next look. Certificate and key are two
+ * files, so they may not belong together for a moment: then the pair is refused, and the next
+ * change is tried again.
  */
 #include "http/tls.h"
 
@@ -28,10 +29,10 @@ struct tls {
     const struct http_tls_options *options; /* borrowed */
     const char *listener;                   /* borrowed */
     struct signatures seen;                 /* of tls_poll()'s thread, as the next */
-    enum dates dates;                       /* what was last said of the pair */
-    struct mutex mutex;                     /* guards the two pointers, never what they point to */
+    enum dates dates;                       /* the state of the pair's dates as last logged */
+    struct mutex mutex;                     /* guards only the two pointers, not the structs */
     struct tls_pair *pair;
-    struct tls_trust *trust; /* NULL: not asked for, or not handed over yet */
+    struct tls_trust *trust; /* NULL: no client certificates, or no CA handed over yet */
     struct metric reloaded, refused, expires, read, unread;
     char reloaded_labels[96], refused_labels[96], expires_labels[96];
 };
@@ -43,7 +44,7 @@ static void wipe(struct strbuf *b) {
 }
 
 struct certificates {
-    gnutls_x509_crt_t *p; /* owned, and so is each */
+    gnutls_x509_crt_t *p; /* the array and each certificate are owned */
     unsigned n;
 };
 
@@ -378,7 +379,7 @@ void tls_poll(struct tls *tls) {
         if (r == 0) {
             metric_set(&tls->expires, pair->expires);
             put_pair(tls, pair);
-            tls->dates = GOOD; /* nothing was said of this one */
+            tls->dates = GOOD; /* no log line yet about this pair */
         }
         report(tls, tls->options->cert_file, r, &err);
     }

@@ -62,7 +62,7 @@ int tls_set_trust(struct tls *tls, struct str bundle, const char *from, struct e
  * time left, has expired, or is not valid yet, by the wall clock. The pair is used all the same,
  * because the wall clock may be wrong. */
 void tls_poll(struct tls *tls);
-/* No connection may use `tls` any more. NULL is fine. */
+/* Frees `tls`, which no connection may use any more. NULL is fine. */
 void tls_close(struct tls *tls);
 
 /* Returns the present pair with a reference for the caller; NULL: none has been handed over yet. */

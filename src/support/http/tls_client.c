@@ -1,10 +1,11 @@
 /*
  * Checks a client certificate. Names are compared byte for byte and type for type: the common name,
- * and the subject alternative names of type DNS, e-mail and URI. There are no wildcards: a list of
- * the scheduler's callers should be readable.
+ * and the subject alternative names of type DNS, e-mail and URI. Wildcards are not supported, so
+ * that the list of allowed callers stays easy to read.
  *
- * A stranger's cost is bounded before anything is trusted: the handshake's size
- * (LIMIT_TLS_HANDSHAKE_BYTES), the length of the chain, the number and length of names looked at.
+ * The cost that an unknown client can cause is limited before anything is trusted: the handshake's
+ * size (LIMIT_TLS_HANDSHAKE_BYTES), the length of the chain, the number and length of names looked
+ * at.
  */
 #include "http/tls_client.h"
 
@@ -34,7 +35,8 @@ static __attribute__((format(printf, 3, 4))) void refuse(struct tls_client *clie
     va_end(args);
 }
 
-/* Parses the chain that the client sent. False: refused, with client->status and a sentence. */
+/* Parses the chain that the client sent. Returns false if it is refused, with client->status and a
+ * sentence. */
 static bool get_chain(gnutls_session_t session, struct chain *chain, struct tls_client *client) {
     unsigned n = 0;
     const gnutls_datum_t *sent = gnutls_certificate_get_peers(session, &n);
@@ -65,8 +67,8 @@ static bool get_chain(gnutls_session_t session, struct chain *chain, struct tls_
     return true;
 }
 
-/* Gets the common name, if the subject has exactly one: of several the API server takes the last,
- * other programs the first. */
+/* Gets the common name if the subject has exactly one. If there are several, the API server takes
+ * the last and other programs the first, so we take none. */
 static bool get_common_name(gnutls_x509_crt_t leaf, char name[TLS_CLIENT_NAME],
                             struct client_name *ret) {
     size_t n = TLS_CLIENT_NAME, second = 0;
@@ -78,8 +80,8 @@ static bool get_common_name(gnutls_x509_crt_t leaf, char name[TLS_CLIENT_NAME],
     return n > 0;
 }
 
-/* Gets name number i of a certificate: the common name, then the alternative ones. 1: it is in
- * `name`; 0: that name is not for comparing; -1: there are no more. */
+/* Gets name number i of a certificate: the common name, then the alternative ones. Returns 1: it is
+ * in `name`; 0: this name is not compared; -1: no more names. */
 static int get_name(gnutls_x509_crt_t leaf, unsigned i, char name[TLS_CLIENT_NAME],
                     struct client_name *ret) {
     size_t n = TLS_CLIENT_NAME;
@@ -110,7 +112,7 @@ static int get_name(gnutls_x509_crt_t leaf, unsigned i, char name[TLS_CLIENT_NAM
 struct lists {
     struct http_subjects items[1 + HTTP_SERVICES];
     uint32_t count;
-    uint32_t all; /* bits of those that there are */
+    uint32_t all; /* bits of the lists that exist */
 };
 
 static void lists_init(struct lists *lists, const struct http_tls_options *options,
@@ -212,7 +214,8 @@ static void refuse_chain(struct tls_client *client, unsigned problems, int r) {
     gnutls_free(text.data);
 }
 
-/* Returns a time a little before a certificate ends; never for one that lives only minutes. */
+/* Returns a time a little before a certificate expires; INT64_MAX (never) for a certificate that
+ * lives only minutes. */
 static time_t reconnect_at(gnutls_x509_crt_t leaf) {
     time_t begins = gnutls_x509_crt_get_activation_time(leaf);
     time_t ends = gnutls_x509_crt_get_expiration_time(leaf), part = (ends - begins) / 100;

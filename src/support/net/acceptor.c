@@ -1,7 +1,7 @@
 /*
  * The thread waits on two descriptors: the listening socket and an eventfd that says stop. When the
  * process or the machine has no descriptor left, accept(2) fails while the socket stays ready; the
- * thread then waits a moment on the eventfd alone, or it would spin.
+ * thread then waits a moment for the eventfd alone; otherwise it would loop without a pause.
  */
 #include "net/acceptor.h"
 
@@ -25,7 +25,7 @@ struct acceptor {
     void *ctx;
 };
 
-/* Takes what is waiting, but not for ever. False: nothing can be accepted for now. */
+/* Accepts waiting connections, at most SERIES. Returns false if it can accept nothing for now. */
 static bool accept_series(struct acceptor *a) {
     for (int i = 0; i < SERIES; i++) {
         struct sockaddr_storage peer;
@@ -46,7 +46,7 @@ static bool accept_series(struct acceptor *a) {
                                      "of memory, or lower limits.connections"));
             return false;
         }
-        /* otherwise the connection was gone before we took it: see what else there is */
+        /* otherwise the client closed the connection before we accepted it: try the next one */
     }
     return true;
 }

@@ -1,7 +1,7 @@
 /*
  * Accepts connections on one thread of its own and hands them on.
  *
- * libmicrohttpd can accept by itself, but has two faults there. Its threads race for new
+ * libmicrohttpd can accept by itself, but does it with two faults. Its threads race for new
  * connections, and the winner takes up to ten at once, so the few long-lived connections of a
  * scheduler easily end on one thread. And taking its listening socket away (MHD_quiesce_daemon)
  * aborts the program if a thread is at its connection limit at that moment. This thread hands

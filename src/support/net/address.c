@@ -1,7 +1,7 @@
 /*
- * Listening sockets are made here and handed to libmicrohttpd, because only so can a failure say
- * which call failed, on what, and what to do about it. Host names are not resolved: a name that
- * changes its address under a listener helps nobody.
+ * Opens listening sockets itself, not through libmicrohttpd, so that an error can name the failed
+ * call, the address, and a remedy. Host names are not resolved, because a listener cannot follow a
+ * name that changes its address.
  */
 #include "net/address.h"
 
@@ -60,7 +60,8 @@ static int listen_at(const struct sockaddr *to, socklen_t length, int *ret_fd) {
     if (fd < 0)
         return -errno;
     const int on = 1, off = 0;
-    /* Both are comforts: a restart right after a stop, and one socket for both families. */
+    /* Both are optional: they allow a restart right after a stop, and one socket for both families.
+     */
     (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (to->sa_family == AF_INET6)
         (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
@@ -78,8 +79,8 @@ struct target {
     socklen_t length;
 };
 
-/* Where to listen, in order of preference: no host means every address of the machine, through one
- * IPv6 socket for both families, or IPv4 where IPv6 is off. */
+/* Finds the addresses to try, in order. No host means every address of the machine: one IPv6 socket
+ * for both families, or IPv4 if IPv6 is off. */
 static int resolve(const char *address, const struct parts *parts, struct target targets[2],
                    size_t *ret_count, struct err *err) {
     static const char *const anywhere[] = {"::", "0.0.0.0"};
@@ -126,7 +127,8 @@ int address_listen(const char *address, char text[ADDRESS_TEXT_SIZE], int *ret_f
     return 0;
 }
 
-/* An IPv4 peer of a socket for both families, as what it is. False: not such a peer. */
+/* Converts the address of an IPv4 peer of an IPv6 socket to IPv4. Returns false for any other
+ * address. */
 static bool unmap(const struct sockaddr *address, struct sockaddr_in *ret_v4) {
     struct sockaddr_in6 v6;
     if (address->sa_family != AF_INET6)
@@ -230,5 +232,5 @@ void address_key_text(const struct address_key *key, char text[ADDRESS_TEXT_SIZE
     const bool v4 = is_v4(key);
     if (inet_ntop(v4 ? AF_INET : AF_INET6, key->bytes + (v4 ? 12 : 0), text, ADDRESS_TEXT_SIZE) ==
         NULL)
-        (void)snprintf(text, ADDRESS_TEXT_SIZE, "unknown"); /* cannot be: it has room */
+        (void)snprintf(text, ADDRESS_TEXT_SIZE, "unknown"); /* cannot happen: the text has room */
 }

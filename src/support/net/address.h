@@ -1,5 +1,5 @@
 /*
- * "host:port" with a literal host, as a listening socket.
+ * Listening sockets for "host:port" with a literal host, and texts and keys of addresses.
  */
 #pragma once
 
@@ -23,11 +23,11 @@ enum { ADDRESS_TEXT_SIZE = 80 }; /* "[fe80::...%interface]:65535" */
 int address_listen(const char *address, char text[ADDRESS_TEXT_SIZE], int *ret_fd,
                    struct err *err) MUST_CHECK;
 
-/* Has it the form that address_listen() takes? An IPv6 address with an interface may be another
- * machine's: the interface is not looked for. */
+/* Does the text have the form that address_listen() takes? The interface of an IPv6 address is not
+ * looked for, because another machine may have it. */
 bool address_is_valid(struct str address);
 
-/* "10.0.0.7:51342" or "[::1]:51342"; "unknown" for other address families. */
+/* Writes "10.0.0.7:51342" or "[::1]:51342"; "unknown" for other address families. */
 void address_text(const struct sockaddr *address, char text[ADDRESS_TEXT_SIZE]);
 /* Is it 127.0.0.0/8 or ::1? */
 bool address_is_loopback(const struct sockaddr *address);
@@ -39,11 +39,11 @@ bool address_is_open(const char *address);
 struct address_key {
     uint8_t bytes[16];
 };
-/* All zero for other address families. */
+/* Returns the key of an address; all zero for other address families. */
 struct address_key address_key(const struct sockaddr *address);
 /* Returns the network of an address, by a rule of thumb: a /24 of IPv4, a /64 of IPv6. */
 struct address_key address_key_network(struct address_key key);
 /* Returns the key of one caller: an IPv4 address, or a /64 of IPv6, which one caller may own. */
 struct address_key address_key_caller(struct address_key key);
-/* "10.0.0.7" or "fd00::1". */
+/* Writes "10.0.0.7" or "fd00::1". */
 void address_key_text(const struct address_key *key, char text[ADDRESS_TEXT_SIZE]);

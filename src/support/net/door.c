@@ -113,7 +113,8 @@ bool door_evict_holder(struct door *d, const struct slot *slot, size_t wanted) {
     return true;
 }
 
-/* Sequentially consistent: a waiter for the last connection sets its flag, then reads the count. */
+/* Sequentially consistent, because a thread that waits for the last connection sets its flag and
+ * then reads this count. */
 int64_t door_count(struct door *d, int64_t change) {
     return atomic_fetch_add(&d->connections.value, change) + change;
 }

@@ -1,12 +1,12 @@
 /*
- * The door of a listener: it lets connections in within limits (net/slots.h), and logs and counts
- * connections that it refuses or closes. Every listener has a door, whatever its protocol, so that
- * all have the same counters under their own names.
+ * The door of a listener admits connections within limits (net/slots.h), and logs and counts
+ * connections that it refuses or closes. Every listener has a door, whatever its protocol, so all
+ * listeners have the same metrics, with the label `listener`.
  *
  * Metrics, by `listener`: evenkeel_http_connections, evenkeel_http_connections_refused_total and
  * evenkeel_http_connections_evicted_total by `reason`, evenkeel_http_deadline_closes_total.
  *
- * Threads: door_admit() and door_turn_back() from one at a time, the others from any.
+ * Threads: door_admit() and door_turn_back() from one thread at a time, the others from any.
  */
 #pragma once
 
@@ -25,7 +25,7 @@ struct door_options {
 struct door {
     struct door_options options;
     struct slots *slots; /* owned; the listener reports each connection's state to it */
-    int scarce_fd;       /* from this descriptor on few are left; 0: none */
+    int scarce_fd;       /* from this number on, few descriptors are left; 0: no such number */
     char labels[DOOR_LABELS], reason_labels[SLOTS_EVICTIONS][DOOR_LABELS];
     struct metric connections, deadline_closes;
     struct metric refused[SLOTS_REASONS], evicted[SLOTS_EVICTIONS];
@@ -33,7 +33,7 @@ struct door {
 
 /* Registers the metrics; a door does not move afterwards. 0, or -ENOMEM. */
 int door_open(struct door *d, const struct door_options *options, struct err *err) MUST_CHECK;
-/* No connection may be left. An all-zero door is fine. */
+/* Closes the door; no connection may be left. An all-zero door is fine. */
 void door_close(struct door *d);
 
 /* Admits a descriptor that has just been accepted. False: it is refused, and has been closed. */
@@ -41,9 +41,10 @@ bool door_admit(struct door *d, int fd, const struct sockaddr *peer) MUST_CHECK;
 /* Takes back the admission of a connection for which there is no memory, and logs it. The caller
  * closes the descriptor. */
 void door_turn_back(struct door *d, int fd);
-/* As slots_evict_holder(). */
+/* Does the same as slots_evict_holder(). */
 bool door_evict_holder(struct door *d, const struct slot *slot, size_t wanted);
 /* Adds `change` to the number of open connections, and returns the new number. */
 int64_t door_count(struct door *d, int64_t change);
-/* Counts a connection that is closed because its time is up. For watchdog_start(), too. */
+/* Counts a connection that is closed because its time is up. Also used as `on_close` of
+ * watchdog_start(). */
 void door_count_late(void *door);

@@ -78,7 +78,8 @@ static void *run(void *arg) {
     l->found = found;
     mutex_unlock(&l->lock);
     atomic_fetch_sub(&running, 1);
-    (void)!write(l->event_fd, &one, sizeof one); /* it is full: it wakes as well */
+    (void)!write(l->event_fd, &one, sizeof one); /* if it fails, the counter is full, and the caller
+                                                    wakes anyway */
     (void)close(l->event_fd);
     unref(l);
     return NULL;
@@ -96,7 +97,7 @@ static int start_thread(struct lookup *l, int event_fd, struct err *err) {
     l->event_fd = dup(event_fd);
     int r = l->event_fd < 0 ? errno : pthread_attr_init(&attributes);
     if (r == 0) {
-        (void)pthread_attr_setstacksize(&attributes, STACK); /* else it is larger */
+        (void)pthread_attr_setstacksize(&attributes, STACK); /* if it fails, the stack is larger */
         (void)pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED); /* cannot fail */
         r = pthread_create(&thread, &attributes, run, l);
         (void)pthread_attr_destroy(&attributes);

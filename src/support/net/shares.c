@@ -15,7 +15,7 @@ static struct list *sized_like(struct shares *s, const struct share *parent, uns
     return &s->by_size[hash_mix((uintptr_t)parent, size) & s->mask];
 }
 
-/* The one that has been in its bucket for longest, or NULL. */
+/* Returns the child with this size that has had it for longest, or NULL. */
 static struct share *find_sized(struct shares *s, const struct share *parent, unsigned size) {
     struct list *head = sized_like(s, parent, size);
     for (struct list *at = head->next; at != head; at = at->next) {
@@ -38,9 +38,9 @@ static struct share *find_named(struct shares *s, const struct share *parent,
 }
 
 bool shares_init(struct shares *s, unsigned connections) {
-    /* at worst each has an address and a network to itself, and so has a newcomer */
+    /* at worst each connection, and one newcomer, has its own address and its own network */
     const unsigned count = 2 * (connections + 1);
-    unsigned heads = 16; /* a few of each bucket are quickly looked through */
+    unsigned heads = 16; /* a search through a few entries of a bucket is quick */
     while (heads < count / 4)
         heads *= 2;
     *s = (struct shares){.count = count, .mask = heads - 1};
@@ -122,7 +122,8 @@ void shares_shrink(struct shares *s, struct share *address) {
         if (at->size > 0)
             list_append(sized_like(s, at->parent, at->size), &at->sized);
         if (at->parent->largest == at->size + 1 && find_sized(s, at->parent, at->size + 1) == NULL)
-            at->parent->largest--; /* now of this one, if nobody else's */
+            at->parent->largest--; /* no other child has the old size, so the largest size is now
+                                      one less */
     }
     shares_drop(s, address);
 }

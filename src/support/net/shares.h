@@ -1,13 +1,12 @@
 /*
- * Counts the connections of each address and each network: a tree of everybody, networks (a /24 of
- * IPv4, a /64 of IPv6) and addresses. It finds the largest address of the largest network, whose
- * connections are closed first when there are too many. So an address that shares its network with
- * a greedy one keeps its connections, and so does a network beside a greedy one.
+ * Counts the connections of each address and each network, in a tree: everybody, networks (a /24 of
+ * IPv4, a /64 of IPv6), addresses. It finds the address with most connections in the network with
+ * most; its connections are closed first when there are too many. So small addresses and networks
+ * keep their connections beside greedy ones.
  *
- * Everything takes expected constant time, whatever the number of addresses, and no memory after
- * the beginning: sizes change by one, so the largest size of a parent's children moves by steps of
- * one, if we know whether any child of a given size is left. Children of one parent and one size
- * are found by a hash of the two.
+ * Every call takes expected constant time, and no memory after shares_init(). Sizes change by one,
+ * so the largest size among a parent's children also changes by one; we must only know if any child
+ * of a given size is left. A hash of parent and size finds these children.
  *
  * Not thread-safe.
  */
@@ -22,10 +21,11 @@
 struct share {
     struct share *parent; /* NULL: everybody */
     struct address_key key;
-    unsigned size;    /* connections of all below */
+    unsigned size;    /* connections of all addresses below */
     unsigned largest; /* the size of its largest child */
     unsigned children;
-    unsigned entered;       /* for the owner: connections of an address on their way in */
+    unsigned entered;       /* for the owner: connections of an address that are entered but not
+                               served yet */
     size_t held;            /* for the owner: bytes that the connections below hold */
     struct list named;      /* in shares.by_key; when free, in shares.unused */
     struct list sized;      /* in shares.by_size */
@@ -41,7 +41,8 @@ struct shares {
     unsigned mask;
 };
 
-/* For so many connections. False: no memory; shares_done() is due all the same. */
+/* Makes room for so many connections. Returns false without memory; call shares_done() even then.
+ */
 bool shares_init(struct shares *s, unsigned connections);
 void shares_done(struct shares *s);
 
@@ -53,9 +54,10 @@ void shares_drop(struct shares *s, struct share *address);
 /* Adds or removes one connection; without connections the share is freed. */
 void shares_grow(struct shares *s, struct share *address);
 void shares_shrink(struct shares *s, struct share *address);
-/* Returns the address with most connections in the network with most; of equal ones the one that
- * has been as large for longest. NULL: there are no connections. */
+/* Returns the address with most connections in the network with most; if several have equally many,
+ * the one that has had them for longest. NULL: there are no connections. */
 struct share *shares_largest(struct shares *s);
-/* Has `a`, by its network or within the same one, at least two connections more than `b`? Then `b`
- * is not larger, even after it gets one connection of `a`. */
+/* Does the network of `a`, or `a` itself if both have one network, have at least two connections
+ * more than that of `b`? Then `b` does not become the larger one if it gets one connection of `a`.
+ */
 bool shares_exceeds(const struct share *a, const struct share *b);

@@ -16,19 +16,19 @@
 enum state {
     FREE,
     ENTERED,  /* given to libmicrohttpd, which has not called us back yet */
-    IDLE,     /* in its address's list of this name */
-    BUSY,     /* likewise */
-    VERIFIED, /* counted in `verified`, and for no address */
-    LEAVING   /* shut down by us; counted for nobody */
+    IDLE,     /* in the list `idle` of its address */
+    BUSY,     /* in the list `busy` of its address */
+    VERIFIED, /* counted only in `verified`, not for an address */
+    LEAVING   /* shut down by us; not counted */
 };
 
 struct slot {
     int fd;
-    ino_t inode; /* of its socket: another one may have the same descriptor later */
+    ino_t inode; /* of its socket; another socket may get the same descriptor later */
     enum state state;
     struct share *address;  /* while it is a stranger's */
-    _Atomic size_t bytes;   /* that it holds */
-    _Atomic bool by_client; /* for as long as its client likes */
+    _Atomic size_t bytes;   /* bytes that the connection holds */
+    _Atomic bool by_client; /* the client decides how long it holds them */
     struct list waiting;    /* in one of the address's lists */
     struct list opened;     /* in slots.by_fd; when free, in slots.unused */
 };
@@ -36,10 +36,11 @@ struct slot {
 struct slots {
     struct slots_limits limits;
     struct mutex mutex;     /* guards everything below */
-    struct condition moved; /* `passing` has become less */
+    struct condition moved; /* signalled when `passing` falls */
     unsigned passing;       /* connections on their way in or out */
-    bool closing;           /* whoever arrives leaves at once */
-    bool stuck;             /* a newcomer waited in vain, and none has arrived since */
+    bool closing;           /* every new connection is refused at once */
+    bool stuck;             /* a newcomer waited without success, and no connection has arrived
+                               since */
     struct shares strangers;
     unsigned verified;
     struct slot *all;      /* owned: twice the limit */
@@ -140,7 +141,8 @@ static struct slot *first_of(struct list *connections) {
     return list_empty(connections) ? NULL : LIST_ITEM(struct slot, waiting, connections->next);
 }
 
-/* Chooses the connection to close for one more of `newcomer`. NULL: none may be closed. */
+/* Chooses the connection to close for one more of `newcomer`. Returns NULL if none may be closed.
+ */
 static struct slot *choose(struct slots *s, struct share *newcomer, enum slots_reason *ret_reason)
     REQUIRES(s->mutex) {
     *ret_reason = SLOTS_ADDRESS;
@@ -154,8 +156,8 @@ static struct slot *choose(struct slots *s, struct share *newcomer, enum slots_r
     return slot != NULL || !shares_exceeds(most, newcomer) ? slot : first_of(&most->busy);
 }
 
-/* The kernel gives out the lowest free descriptor, so a high number shows that as many are in use.
- * A low number does not show the opposite: hence the count. */
+/* The kernel gives out the lowest free descriptor, so a high number shows that so many are in use.
+ * A low number does not show the opposite, so connections are counted, too. */
 static bool is_scarce(const struct slots *s, int fd) REQUIRES(s->mutex) {
     return s->limits.scarce_fd > 0 &&
            (fd >= s->limits.scarce_fd || atomic_load(&everywhere) >= s->limits.scarce_fd) &&
@@ -178,7 +180,7 @@ static void close_slot(struct slots *s, struct slot *slot) REQUIRES(s->mutex) {
     count_out(s, slot);
     slot->state = LEAVING;
     s->passing++;
-    (void)shutdown(slot->fd, SHUT_RDWR); /* fails when the peer is gone already: as good */
+    (void)shutdown(slot->fd, SHUT_RDWR); /* fails only if the peer is gone already */
 }
 
 static void evict(struct slots *s, struct slot *slot, struct slots_entry *entry)
@@ -236,14 +238,15 @@ static struct slots_entry try_to_enter(struct slots *s, int fd, const struct add
     if (address != NULL)
         make_room(s, fd, address, &entry);
     if (entry.admitted)
-        add(s, fd, shares_of(&s->strangers, key)); /* its last one may be what had to go */
+        add(s, fd, shares_of(&s->strangers, key)); /* its last connection may have been the one that
+                                                      was closed */
     else if (address != NULL)
         shares_drop(&s->strangers, address);
     return entry;
 }
 
-/* Can connections on their way make room? If the address has reached its own limit, only its own
- * connections on their way in can. */
+/* Can connections on their way in or out make room? If the address has reached its own limit, only
+ * its own connections on their way in can. */
 static bool may_wait(struct slots *s, const struct address_key *key, enum slots_reason reason)
     REQUIRES(s->mutex) {
     if (s->passing == 0 || s->stuck)
@@ -257,7 +260,8 @@ struct slots_entry slots_enter(struct slots *s, int fd, const struct sockaddr *p
     mutex_lock(&s->mutex);
     struct slot *lost = find(s, fd);
     if (lost != NULL)
-        release(s, lost); /* libmicrohttpd closed it without a word, or it would not be new */
+        release(s, lost); /* the descriptor is new, so libmicrohttpd has closed the old connection
+                             without a callback */
     struct slots_entry entry = try_to_enter(s, fd, &key);
     const int64_t until_ms =
         entry.admitted ? 0 : clock_real()->now_ms(clock_real()) + SLOTS_WAIT_MS;
@@ -317,8 +321,8 @@ void slots_verified(struct slots *s, struct slot *slot) {
 
 /* ---- the end ---- */
 
-/* libmicrohttpd closes a connection without a word if it has no memory for it: then the descriptor
- * is nobody's, or another file's. */
+/* Releases lost slots: libmicrohttpd closes a connection without a callback if it has no memory for
+ * it. Then the descriptor is closed, or belongs to another file. */
 static void release_lost(struct slots *s) REQUIRES(s->mutex) {
     for (unsigned i = 0; i < s->fresh; i++)
         if (s->all[i].state == ENTERED && inode_of(s->all[i].fd) != s->all[i].inode)
@@ -366,7 +370,8 @@ static void sum_up(struct slots *s) REQUIRES(s->mutex) {
         }
 }
 
-/* Does `a` hold more than `b`, which now holds `more`? Compares them where their trees part. */
+/* Does `a` hold more than `b` with `more` bytes? Compares networks; in one network, addresses; of
+ * one address, connections. */
 static bool holds_more(const struct slot *a, const struct slot *b, size_t more) {
     if (a->address->parent != b->address->parent)
         return a->address->parent->held > b->address->parent->held + more;

@@ -1,31 +1,32 @@
 /*
- * The connections that a listener may have, and the choice of the one to close if there are too
- * many.
+ * Limits the connections of a listener, and chooses a connection to close if there are too many.
  *
- * A connection is a stranger's until a client certificate has been accepted on it; then it is
- * *verified* and never closed for another. Some slots are for verified connections only. If a new
- * connection finds no slot, a stranger's connection is closed: the one that has waited longest for
- * a request, of the largest address in the largest network (see net/shares.h). If no connection of
- * that address waits, one with a request under way is closed, but only if the newcomer still has
- * less than that address or network then. So a flood ends its own connections, a client with few
- * connections keeps them, and a small newcomer gets in: a probe, an API server, a client that still
- * has to show its certificate. The newcomer is refused if all connections are verified.
+ * A connection is a *stranger's* until a client certificate is accepted on it; then it is
+ * *verified*, and never closed to make room for another. Some slots are for verified connections
+ * only. If a new connection finds no slot, a stranger's connection is closed: the one that has
+ * waited longest for a request, of the largest address in the largest network (see net/shares.h).
+ * If no connection of that address waits, one with a request under way is closed, but only if the
+ * newcomer's address or network then still has fewer connections. So a flood ends its own
+ * connections, a client with few connections keeps them, and a small newcomer gets in: a probe, an
+ * API server, a client that still has to show its certificate. The newcomer is refused if all
+ * connections are verified.
  *
  * A client that loses a connection before it has shown its certificate shows it on the next one.
  *
- * Closing is shutdown(2), as by the watchdog: the owner of the descriptor sees the end of the
- * stream and calls slots_leave() before it closes. Until then the connection is on its way out and
- * no longer counts, but never more than twice `connections` are open.
+ * Connections are closed with shutdown(2), as by the watchdog: the owner of the descriptor sees the
+ * end of the stream and calls slots_leave() before close(2). Until then the connection does not
+ * count any more, but never more than twice `connections` are open.
  *
  * A newcomer without a slot waits, SLOTS_WAIT_MS at most, while connections are on their way in or
- * out: the serving threads may lag behind a burst. After a wait in vain newcomers are refused at
- * once until those threads go on.
+ * out: the serving threads may lag behind a burst. After a wait without success, newcomers are
+ * refused at once until those threads make progress.
  *
- * If descriptors are few, from SLOTS_FEW connections on a newcomer must replace another one, and
- * waits while as many are on their way: other listeners and the rest of the process need
- * descriptors, too.
+ * If few descriptors are left, and SLOTS_FEW connections are open, a newcomer must replace another
+ * connection, and waits while so many are on their way in or out: other listeners and the rest of
+ * the process need descriptors, too.
  *
- * Threads: slots_enter() from one at a time, the others from any; one mutex, held for moments.
+ * Threads: slots_enter() from one thread at a time, the others from any; one mutex, held for a
+ * short time.
  */
 #pragma once
 
@@ -38,28 +39,28 @@ struct slots_limits {
     unsigned connections;
     unsigned per_address; /* of strangers */
     unsigned reserved;    /* of all connections, for verified ones; less than `connections` */
-    int scarce_fd;        /* when as many descriptors are in use, few are left; 0: enough are */
+    int scarce_fd;        /* when so many descriptors are in use, few are left; 0: never */
 };
 
-/* Returns the descriptor from which on few are left under the process's limit; 0: enough are. */
+/* Returns the descriptor number from which few are left under the process's limit; 0: never few. */
 int slots_scarce_fd(void);
 
 enum { SLOTS_WAIT_MS = 100, SLOTS_FEW = 16 };
 
 enum slots_reason {
-    SLOTS_ALL,     /* as many are open as may be */
-    SLOTS_ADDRESS, /* as many of this address */
+    SLOTS_ALL,     /* the limit of all connections is reached */
+    SLOTS_ADDRESS, /* the limit of this address is reached */
     SLOTS_REASONS,
-    SLOTS_BYTES = SLOTS_REASONS, /* only for eviction: its bytes are needed for another's */
+    SLOTS_BYTES = SLOTS_REASONS, /* only for eviction: another request needs its bytes */
     SLOTS_EVICTIONS
 };
 
 /* The fate of a new connection. */
 struct slots_entry {
     bool admitted;
-    bool evicted;             /* another one had to go */
-    enum slots_reason reason; /* if it was not admitted, or another one had to go */
-    struct address_key whose; /* the other one's address */
+    bool evicted;             /* another connection had to be closed */
+    enum slots_reason reason; /* if it was not admitted, or another connection was closed */
+    struct address_key whose; /* the address of the closed connection */
 };
 
 struct slots;
@@ -76,27 +77,28 @@ struct slots_entry slots_enter(struct slots *s, int fd, const struct sockaddr *p
 /* The entered connection is served from now on, and waits for a request. Borrowed until
  * slots_leave(). */
 struct slot *slots_start(struct slots *s, int fd);
-/* The connection has a request; waits for the next one; has a verified client. */
+/* Report that the connection has a request, waits for the next one, or has a verified client. */
 void slots_busy(struct slots *s, struct slot *slot);
 void slots_idle(struct slots *s, struct slot *slot);
 void slots_verified(struct slots *s, struct slot *slot);
 /*
- * Sets the bytes that the connection holds, and whether the client decides for how long: while a
- * body comes or an answer goes, but not while a handler runs. For the connection's thread.
+ * Sets the bytes that the connection holds. `by_client`: the client decides for how long, because a
+ * body comes or an answer is sent (not while a handler runs). For the connection's thread.
  */
 void slots_hold(struct slot *slot, size_t bytes, bool by_client);
 /*
- * Closes the connection that holds most bytes because of its client, of the address that holds
- * most, in the network that holds most, unless `slot`'s network, address or connection would hold
- * as much with `wanted` bytes. Returns whether one was closed; its bytes are free a moment later.
- * Takes a step for each connection.
+ * Finds the network that holds most bytes because of its clients, in it the address that holds
+ * most, and closes the connection of that address that holds most. Does nothing if `slot`'s
+ * network, address or connection would hold as much with `wanted` bytes. Returns true if it closed
+ * one; its bytes are free a moment later. O(connections).
  */
 bool slots_evict_holder(struct slots *s, const struct slot *slot, size_t wanted,
                         struct slots_entry *ret);
-/* Returns the bytes still held by connections that have been closed. Takes as many steps. */
+/* Returns the bytes still held by connections that have been closed. O(connections). */
 size_t slots_leaving_bytes(struct slots *s);
 /* Closes all connections, and waits without limit until their owner has released each. No
  * connection may enter any more. */
 void slots_close_all(struct slots *s);
-/* The descriptor is about to be closed, or has been closed before slots_start(). */
+/* Call it before a served descriptor is closed, or after a descriptor was closed before
+ * slots_start(). */
 void slots_leave(struct slots *s, int fd);

@@ -4,8 +4,8 @@
  * request. Setting a deadline is one short lock; it signals the thread only when the new deadline
  * is earlier than the time the thread has planned to wake up.
  *
- * The thread converts the injected clock's distance to the next deadline into real waiting; with a
- * clock of a test that stands still it sleeps, and the test calls watchdog_check() instead.
+ * The thread waits in real time for as long as its clock is before the next deadline. With a test's
+ * clock, which stands still, the thread just sleeps, and the test calls watchdog_check().
  */
 #include "net/watchdog.h"
 
@@ -37,7 +37,7 @@ static int64_t close_overdue(struct watchdog *w, int64_t now_ms, unsigned *close
     int64_t earliest = NEVER;
     for (struct watchdog_entry *e = w->first; e != NULL; e = e->next) {
         if (e->deadline_ms <= now_ms) {
-            (void)shutdown(e->fd, SHUT_RDWR); /* fails when the peer is gone already: as good */
+            (void)shutdown(e->fd, SHUT_RDWR); /* fails only if the peer is gone already */
             e->deadline_ms = NEVER;
             (*closed)++;
             if (w->on_close != NULL)

@@ -4,8 +4,8 @@
  * point in time: a connection that is open then is shut down, whatever it does.
  *
  * Threads: every function may be called from any thread. The watchdog has a thread that sleeps
- * until the earliest deadline. It is woken only for a deadline before that one, so neither idle nor
- * busy connections cost it anything.
+ * until the earliest deadline. Only an earlier new deadline wakes it, so idle and busy connections
+ * cost it nothing.
  *
  * Closing: the watchdog calls shutdown(2), never close(2). The owner of the descriptor then sees
  * the end of the stream and closes as usual. The owner calls watchdog_forget() before it closes.
@@ -22,7 +22,7 @@
 
 /* One for each connection, inside the owner's struct. All members belong to the watchdog. */
 struct watchdog_entry {
-    struct watchdog_entry *next, **link; /* link: what points here; NULL: not watched */
+    struct watchdog_entry *next, **link; /* link: the pointer that points here; NULL: not watched */
     int fd;
     int64_t deadline_ms; /* of the watchdog's clock */
 };
@@ -34,13 +34,13 @@ struct watchdog;
  * starting a thread. */
 int watchdog_start(struct clock *clock, void (*on_close)(void *ctx), void *ctx,
                    struct watchdog **ret, struct err *err) MUST_CHECK;
-/* No connection may be watched any more. Stops the thread and frees. NULL is fine. */
+/* No connection may be watched any more. Stops the thread and frees everything. NULL is fine. */
 void watchdog_stop(struct watchdog *w);
 
 /* Shuts the descriptor down unless watchdog_rearm() or watchdog_forget() is called within after_ms.
  * The entry is borrowed until watchdog_forget(). */
 void watchdog_watch(struct watchdog *w, struct watchdog_entry *entry, int fd, unsigned after_ms);
-/* Sets a new deadline, after_ms from now. A connection that was shut down stays so. */
+/* Sets a new deadline, after_ms from now. A connection that was shut down stays shut down. */
 void watchdog_rearm(struct watchdog *w, struct watchdog_entry *entry, unsigned after_ms);
 void watchdog_forget(struct watchdog *w, struct watchdog_entry *entry);
 

@@ -31,8 +31,8 @@ static int no_memory(const struct yaml_build *b, struct err *err) {
 }
 
 /*
- * Has everything been written? A buffer fails at its maximum or without memory, and does not show
- * which; a buffer that is at least half full counts as one at its maximum.
+ * Was everything written? A buffer fails at its maximum or without memory, and does not show which.
+ * If it is at least half full, we assume that it has reached its maximum.
  */
 static int check_written(const struct yaml_build *b, struct err *err) {
     if (!strbuf_failed(&b->out))
@@ -95,7 +95,7 @@ static int begin_anchor(struct yaml_build *b, struct str name, uint32_t *ret_anc
     return 0;
 }
 
-/* The value that started at `begin` is written. Its name may have moved on to a value inside it. */
+/* The value that started at `begin` is complete. A value inside it may have taken its name. */
 static void finish_anchor(struct yaml_build *b, uint32_t id, uint32_t begin, uint32_t height) {
     if (id == NO_ANCHOR || b->anchors[id].begin != begin)
         return;
@@ -269,7 +269,8 @@ int yaml_build_alias(struct yaml_build *b, struct str name, uint32_t line, struc
     if (r != 0)
         return r;
     size_t length = anchor->end - anchor->begin;
-    /* Room first: the bytes to copy are in the buffer itself, which must not move meanwhile. */
+    /* Make room first: the bytes to copy are in the same buffer, which must not move during the
+     * copy. */
     if (strbuf_reserve(&b->out, length + 1) == NULL)
         return check_written(b, err);
     json_put_raw(&b->writer, (struct str){b->out.p + anchor->begin, length});

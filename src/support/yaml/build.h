@@ -1,10 +1,10 @@
 /*
  * The writing half of the YAML reader (yaml/yaml.h): takes the values of a document one after the
- * other and appends them to a buffer as JSON. It knows nothing of YAML's syntax; it keeps the state
- * of a stream of values: the open containers, their keys (duplicates are refused, in constant time
- * per key), and the places of anchored values in the output, so that an alias is one copy of bytes.
+ * other and appends them to a buffer as JSON. It does not know YAML's syntax. It keeps the open
+ * containers, their keys (to refuse duplicates, in constant time per key), and the places of
+ * anchored values in the output, so that an alias is one copy of bytes.
  *
- * Errors have no position, which only the caller knows. -EINVAL, -E2BIG (depth or length) or
+ * Errors have no position, because only the caller knows it. -EINVAL, -E2BIG (depth or length) or
  * -ENOMEM; after an error only yaml_build_done() may be called.
  */
 #pragma once
@@ -22,7 +22,7 @@ struct yaml_frame {
     bool is_object, wants_key;
     uint32_t height;    /* levels of the deepest container inside so far */
     uint32_t key_floor; /* keys of this object start here in yaml_build.keys */
-    uint32_t begin;     /* where it starts in the output */
+    uint32_t begin;     /* where the container starts in the output */
     uint32_t anchor;    /* its anchor, or UINT32_MAX */
 };
 
@@ -82,17 +82,17 @@ struct yaml_value_site {
     uint32_t line;
 };
 
-/* A key, as it was written. */
+/* Appends a key, with its text as written. */
 int yaml_build_key(struct yaml_build *b, struct str key, struct yaml_value_site site,
                    struct err *err) MUST_CHECK;
 int yaml_build_string(struct yaml_build *b, struct str text, struct yaml_value_site site,
                       struct err *err) MUST_CHECK;
-/* A number or literal that is JSON already. */
+/* Appends a number or literal that is already JSON. */
 int yaml_build_literal(struct yaml_build *b, struct str json, struct yaml_value_site site,
                        struct err *err) MUST_CHECK;
 int yaml_build_open(struct yaml_build *b, bool is_object, struct yaml_value_site site,
                     struct err *err) MUST_CHECK;
 int yaml_build_close(struct yaml_build *b, struct err *err) MUST_CHECK;
-/* A copy of the value with this anchor; a key when one is wanted. */
+/* Appends a copy of the value with this anchor; as a key if a key is next. */
 int yaml_build_alias(struct yaml_build *b, struct str name, uint32_t line,
                      struct err *err) MUST_CHECK;

@@ -91,7 +91,8 @@ uint64_t manifests_fingerprint(const struct manifests *files) {
     return hash;
 }
 
-/* A large list of JSON is not to go through the YAML parser; `{kind: Pod}` is YAML. */
+/* Does the text look like JSON? A large JSON list should not go through the slow YAML parser, but
+ * `{kind: Pod}` is YAML. */
 static bool looks_like_json(struct str text) {
     text = str_trim(text);
     if (text.n > 0 && text.p[0] == '[')
@@ -102,8 +103,8 @@ static bool looks_like_json(struct str text) {
     return text.n > 0 && (text.p[0] == '"' || text.p[0] == '}');
 }
 
-/* Cuts the first document off. A line that begins with three hyphens ends it: no JSON text has such
- * a line inside. */
+/* Removes and returns the first document. A line that begins with three hyphens ends it, because no
+ * JSON text has such a line. */
 static struct str cut_document(struct str *rest) {
     static const char divider[] = "\n---";
     const char *end = memmem(rest->p, rest->n, divider, sizeof divider - 1);
@@ -113,7 +114,7 @@ static struct str cut_document(struct str *rest) {
     return document;
 }
 
-/* Finds the documents of a file of JSON; none if it is YAML. */
+/* Finds the documents of a JSON file; finds none if the file is YAML. */
 static int find_json(struct manifest_file *file, struct err *err) {
     const bool is_one = str_has_suffix(str_of(file->path), STR(".json"));
     struct str *documents = NULL, rest = strbuf_str(&file->bytes);
@@ -134,7 +135,7 @@ static int find_json(struct manifest_file *file, struct err *err) {
     return 0;
 }
 
-/* Brings the file's documents, as JSON texts, into memory; takes its bytes off `left`. */
+/* Reads the file's documents into memory, as JSON texts; subtracts its bytes from `left`. */
 static int read_file(struct manifest_file *file, const char *what, size_t *left, struct err *err) {
     arena_init(&file->yaml, 4ull * LIMIT_YAML_BYTES);
     int r = file_read(file->path, *left, &file->bytes, err);
@@ -149,7 +150,7 @@ static int read_file(struct manifest_file *file, const char *what, size_t *left,
     r = yaml_to_json(strbuf_str(&file->bytes), is_small, &file->yaml, &json, err);
     if (r != 0)
         return err_wrap(err, "%s file '%s'", what, file->path);
-    if (json.document_count == 0) /* a file that is being written anew is empty for a moment */
+    if (json.document_count == 0) /* a file may be empty for a moment while it is rewritten */
         return err_set(err, -EINVAL, "%s file '%s': no object in it", what, file->path);
     strbuf_done(&file->bytes);
     file->made = json;

@@ -1,6 +1,6 @@
 /*
- * Files of Kubernetes objects, as kubectl prints them or people write them: finds them, reads them,
- * and makes JSON of them. A path is a file, or a folder: its .json, .yaml and .yml files.
+ * Finds files of Kubernetes objects, as kubectl prints them or people write them, reads them, and
+ * makes JSON of them. A path is a file, or a folder: its .json, .yaml and .yml files.
  *
  * Not thread-safe. The documents live as long as the struct.
  */
@@ -33,14 +33,14 @@ struct manifests {
  * in any case. */
 int manifests_list(const char *const *paths, size_t count, const char *what, struct manifests *ret,
                    struct err *err) MUST_CHECK;
-/* Changes when any file's signature does, or when files come or go. */
+/* Returns a number that changes when a file's signature changes, or when files come or go. */
 uint64_t manifests_fingerprint(const struct manifests *files);
 /* Reads all files, at most `max` bytes together. 0, -EINVAL (a file is not YAML), -EFBIG, -ENOMEM,
  * or the errno of reading. */
 int manifests_read(struct manifests *files, size_t max, struct err *err) MUST_CHECK;
-/* Puts the file, and the document if there are several, in front of an error; in YAML the line
- * replaces the byte, which is only removed in files of more than 4 MiB. Returns err->code (or -EIO
- * when err is NULL). */
+/* Puts the file's name, and the document's number if there are several, in front of an error. For
+ * YAML, the line replaces the byte; in files of more than 4 MiB the byte is removed, and no line is
+ * named. Returns err->code (or -EIO when err is NULL). */
 int manifests_complain(const struct manifests *files, size_t file, size_t document,
                        struct err *err);
 /* Frees the files; `files` is empty then. */

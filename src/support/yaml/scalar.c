@@ -40,8 +40,8 @@ static bool is_digit(char c) {
 
 /* ---- integers ---- */
 
-/* The base that the prefix of an unsigned number names; 10 without one. `ret_digits`: what follows
- * the prefix. */
+/* Returns the base that the prefix of an unsigned number names; 10 without a prefix. `ret_digits`
+ * are the digits after the prefix. */
 static int base_of(struct str s, struct str *ret_digits) {
     *ret_digits = s;
     if (s.n < 2 || s.p[0] != '0')
@@ -60,7 +60,7 @@ static int digit_value(char c) {
                                   : 16;
 }
 
-/* False: not digits of this base, or more than 64 bits. */
+/* Reads digits. Returns false if they are not digits of this base, or need more than 64 bits. */
 static bool parse_unsigned(struct str digits, int base, uint64_t *ret) {
     uint64_t value = 0;
     for (size_t i = 0; i < digits.n; i++) {
@@ -73,8 +73,8 @@ static bool parse_unsigned(struct str digits, int base, uint64_t *ret) {
     return digits.n > 0;
 }
 
-/* A signed number of any base that fits 64 bits, as Go's ParseInt or ParseUint with base 0 takes
- * it. */
+/* Reads a signed number of any base that fits 64 bits, as Go's ParseInt or ParseUint does with base
+ * 0. */
 static bool as_integer(struct str number, struct strbuf *out) {
     bool negative = number.p[0] == '-', sign = negative || number.p[0] == '+';
     struct str digits;
@@ -123,7 +123,7 @@ static bool split_decimal(struct str s, struct decimal *d) {
     if ((s.p[0] != 'e' && s.p[0] != 'E') || s.n == skip)
         return false;
     s = (struct str){s.p + skip, s.n - skip};
-    (void)take_digits(&s); /* only whether anything is left matters */
+    (void)take_digits(&s); /* it matters only if text is left */
     return s.n == 0;
 }
 
@@ -141,8 +141,7 @@ static void append_decimal(const struct decimal *d, struct strbuf *out) {
     strbuf_append_str(out, d->exponent);
 }
 
-/* Decides by the value whether it is a number at all, and whether a whole one; leaves its JSON in
- * out. */
+/* Decides if the text is a number, and if its value is whole; leaves its JSON in out. */
 static enum yaml_kind as_float(struct str number, struct strbuf *out) {
     struct decimal d;
     if (!split_decimal(number, &d))
@@ -165,8 +164,8 @@ static enum yaml_kind as_float(struct str number, struct strbuf *out) {
 
 /* ---- all together ---- */
 
-/* Without the underscores that YAML 1.1 allows between digits. Words that start with a point keep
- * them, and are strings then. */
+/* Returns the text without the underscores that YAML 1.1 allows between digits. Words that start
+ * with a point keep their underscores, so they become strings. */
 static struct str without_underscores(struct str s, struct strbuf *scratch) {
     if (s.p[0] == '.' || str_find(s, '_') == SIZE_MAX)
         return s;

@@ -12,7 +12,7 @@ enum yaml_kind {
     YAML_BOOL,
     YAML_INTEGER,
     YAML_FLOAT,
-    YAML_NOT_FINITE, /* .inf, .nan: JSON has no word for it */
+    YAML_NOT_FINITE, /* .inf, .nan: JSON cannot express it */
 };
 
 /*

@@ -1,16 +1,16 @@
 /*
- * The reading half of the YAML reader: libyaml's events in, calls to yaml_build out. No tree is
- * built: JSON is written while the text is read, and an alias copies bytes that are written
- * already.
+ * The reading half of the YAML reader: turns libyaml's events into calls of yaml_build. It builds
+ * no tree: JSON is written while the text is read, and an alias copies bytes that are already
+ * written.
  *
  * How the bytes get into the arena: they grow in a malloc'd buffer and are copied once, when their
  * number is known. An arena cannot grow an allocation in place, so growing there would leave every
  * smaller size behind; reading the text twice, to know the size first, would cost libyaml's time
  * again, which is a hundred times that of the copy.
  *
- * Text that is JSON as it stands is copied through without libyaml, which knows nothing of
- * surrogate pairs ("\ud83d\ude00") and is a hundred times slower. A text that starts like JSON but
- * is not (a YAML flow mapping, or a mistake) goes to libyaml, whose errors name line and column.
+ * Text that is already JSON is copied without libyaml, which does not know surrogate pairs
+ * ("\ud83d\ude00") and is a hundred times slower. A text that starts like JSON but is not (a YAML
+ * flow mapping, or a mistake) goes to libyaml, whose errors name line and column.
  */
 #include "yaml/yaml.h"
 
@@ -102,8 +102,8 @@ static int mark_lines(struct arena *arena, struct yaml_json *doc, struct err *er
     return 0;
 }
 
-/* Finds the values of a text that is JSON from end to end. False: it is not, or the arena failed.
- */
+/* Finds the values of a text that is JSON from end to end. Returns false if it is not, or the arena
+ * failed. */
 static bool find_json_values(struct str text, struct arena *arena, struct yaml_span **ret_spans,
                              uint32_t *ret_count) {
     struct yaml_span *spans = NULL;
@@ -149,7 +149,7 @@ static int fail_at(yaml_mark_t mark, struct err *err) {
     return err_wrap(err, "line %zu, column %zu", mark.line + 1, mark.column + 1);
 }
 
-/* Reads `word`, a number and `after`. NULL if there is something else. */
+/* Reads `word`, a number and `after`. Returns NULL for any other text. */
 static const char *number_after(const char *at, const char *word, const char *after,
                                 unsigned long *number) {
     size_t n = strlen(word);
@@ -171,7 +171,7 @@ uint32_t yaml_line_named(const char *error) {
     return 0;
 }
 
-/* Bytes that are no text are found by offset only. */
+/* Reports bytes that are no valid text, for which libyaml gives only an offset. */
 static int fail_at_offset(struct str text, size_t offset, int code, const char *problem,
                           struct err *err) {
     size_t line = 1, column = 1;
@@ -193,8 +193,8 @@ static int parser_error(const yaml_parser_t *parser, struct str text, struct err
     return fail_at(parser->problem_mark, err);
 }
 
-/* The part of a tag that names a type of YAML's own ("str" of "!!str"), empty without a tag, or
- * what is there of a foreign one. */
+/* Returns the part of a standard tag that names a YAML type ("str" of "!!str"); empty without a
+ * tag; a foreign tag as it is. */
 static struct str standard_tag(const yaml_char_t *tag) {
     struct str s = str_of_word(tag), prefix = STR(STANDARD_TAG);
     if (str_has_prefix(s, prefix))
@@ -228,7 +228,8 @@ static bool tag_is_scalar(struct str tag) {
            tag_admits(tag, YAML_INTEGER);
 }
 
-/* A scalar that is to be resolved: plain without a tag, or with the tag of a number or literal. */
+/* Handles a scalar that must be resolved: plain without a tag, or with the tag of a number or
+ * literal. */
 static int literal_event(struct yaml_build *b, struct str text, struct str tag,
                          struct strbuf *scratch, struct yaml_value_site site, struct err *err) {
     struct str json;
@@ -330,7 +331,7 @@ static int convert(struct str text, bool with_marks, struct arena *arena, struct
     CLEANUP(yaml_parser_delete) yaml_parser_t parser;
     if (!yaml_parser_initialize(&parser))
         return err_set(err, -ENOMEM, "no memory to read YAML");
-    /* said, not guessed: a byte order mark must not turn it into UTF-16 */
+    /* set explicitly, so that a byte order mark cannot make it UTF-16 */
     yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&parser, (const unsigned char *)text.p, text.n);
     int r = read_events(&parser, text, &b, err);

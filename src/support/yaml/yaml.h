@@ -1,10 +1,10 @@
 /*
- * YAML in, JSON text out, so that every decoder of the program knows one language only. JSON is
- * YAML too and passes through.
+ * Converts YAML to JSON text, so that every decoder of the program needs to know only JSON. JSON is
+ * also YAML, and stays as it is.
  *
  * Scalars resolve as kubectl resolves them (YAML 1.1 core words): plain `null ~ true false yes no
- * on off`, integers and floats become JSON literals, everything quoted and everything else becomes
- * a string. Anchors and aliases work (the anchored value is copied); merge keys `<<`, duplicate
+ * on off`, integers and floats become JSON literals; all other and all quoted scalars become
+ * strings. Anchors and aliases work (the anchored value is copied); merge keys `<<`, duplicate
  * keys, non-scalar keys, custom tags, .inf and .nan are refused. Errors name line and column.
  * Documents deeper than LIMIT_JSON_DEPTH or longer than LIMIT_YAML_BYTES as JSON are refused.
  */
@@ -16,8 +16,8 @@
 
 #include <stdint.h>
 
-/* Where a value or key that starts at `json_offset` of the output stood in the YAML: line, from 1.
- * Sorted by offset. */
+/* The YAML line, from 1, of the value or key that starts at `json_offset` of the output. Marks are
+ * sorted by offset. */
 struct yaml_mark {
     uint32_t json_offset;
     uint32_t line;
@@ -47,7 +47,7 @@ const char *yaml_library_version(void);
 /* Returns the YAML line of the byte `json_offset` of doc->text: the line of the last mark at or
  * before it. 0 without marks. */
 uint32_t yaml_line_of(const struct yaml_json *doc, size_t json_offset);
-/* A decoder's error names a byte of `json`, which means nothing in the YAML. Replaces the byte by
- * the YAML's line if `json` is a part of doc->text and has marks; otherwise removes it. `err` may
- * be NULL. */
+/* Changes a decoder's error that names a byte of `json`, because the reader of the YAML cannot use
+ * that number. If `json` is a part of doc->text and has marks, the YAML's line replaces the byte;
+ * otherwise the byte is removed. `err` may be NULL. */
 void yaml_say_line(const struct yaml_json *doc, struct str json, struct err *err);

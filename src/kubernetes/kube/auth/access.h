@@ -12,7 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A PEM text, given as such or as a file that is read again when it changes. At most one is set. */
+/* A PEM text, or the name of a file with it, which is read again when it changes. At most one
+ * member is set. */
 struct kube_pem {
     struct str data;  /* decoded from base64 */
     const char *file; /* absolute, or relative to the working directory */
@@ -24,8 +25,8 @@ struct kube_exec_env {
 
 /* A program that prints an ExecCredential. upstream: client-go plugin/pkg/client/auth/exec. */
 struct kube_exec {
-    const char
-        *command; /* NULL: none. With a '/' it was resolved against the kubeconfig's folder */
+    const char *command; /* NULL: no program. A relative path with a '/' was joined to the
+                            kubeconfig's folder */
     const char *const *args;
     size_t arg_count;
     const struct kube_exec_env *env; /* added to our own environment */
@@ -45,31 +46,32 @@ struct kube_access {
     size_t proxy_header_count;
     const char *namespace; /* of the context; "default" if it names none */
     const char *source; /* where this comes from, for messages: "kubeconfig '/x' (context 'y')" */
-    const char *role;   /* label `server` of metrics, and in logs: "hub"; NULL: it is the API server
-                           of the cluster that Evenkeel works for, which nothing is said of */
+    const char *role;   /* "hub": the label `server` of metrics, also in logs; NULL, without label:
+                           the API server of the cluster that Evenkeel works for */
     bool insecure_skip_tls_verify;
-    bool unmeasured;                                /* no metrics: one of many in its role */
-    bool multiplex;                                 /* HTTP/2 where it is offered: one connection */
+    bool unmeasured;                                /* no metrics: many have this role */
+    bool multiplex;                                 /* use HTTP/2 if it is offered: one
+                                                       connection */
     struct kube_pem ca;                             /* none: the system's */
     struct kube_pem client_certificate, client_key; /* both or neither */
-    const char *token, *token_file;  /* the file wins, as in client-go; the token is what is used
-                                        while the file cannot be read */
+    const char *token, *token_file;  /* the file is preferred, as in client-go; the token is used
+                                        only while the file cannot be read */
     const char *username, *password; /* basic authentication: both or neither; never with a token */
-    struct kube_exec exec;           /* only where there is no other credential */
+    struct kube_exec exec;           /* used only without another credential */
 };
 
 /*
  * Reads a kubeconfig and picks a context (`context` NULL: its current-context). `path` NULL: the
  * files in $KUBECONFIG (a list is merged, the first file with an entry wins, missing files are
  * skipped), then ~/.kube/config. Relative paths in a file are relative to that file. Everything is
- * allocated in the arena, secrets too. 0, or -errno with a sentence that names the file, the entry
- * and the remedy.
+ * allocated in the arena, secrets too. Returns 0, or -errno with a sentence that names the file,
+ * the entry and the remedy.
  *
- * As in client-go (tools/clientcmd), entries that are not asked for need not be right, unknown
- * fields are ignored, and a plain http server gets no credentials. Unlike there: a server without a
- * scheme is https; the user that a context names must exist; impersonation and auth-provider are
- * refused; *-data beside the name of a file wins; an exec may leave interactiveMode out, and Always
- * is refused, because a daemon has no terminal.
+ * As in client-go (tools/clientcmd), unused entries may be wrong, unknown fields are ignored, and a
+ * plain http server gets no credentials. Unlike in client-go: a server without a scheme is https;
+ * the user that a context names must exist; impersonation and auth-provider are refused; if there
+ * is *-data and the name of a file, *-data is used; an exec need not have interactiveMode; the mode
+ * Always is refused, because a daemon has no terminal.
  */
 int kube_access_from_kubeconfig(const char *path, const char *context, struct arena *arena,
                                 struct kube_access *ret, struct err *err) MUST_CHECK;
@@ -85,7 +87,7 @@ int kube_access_without_credentials(const char *server, struct arena *arena,
 
 /* Is this process a pod with a service account? */
 bool kube_access_is_in_cluster(void);
-/* KUBERNETES_SERVICE_HOST and _PORT (the address, so no DNS is needed), and the mounted token, CA
- * and namespace. */
+/* Takes KUBERNETES_SERVICE_HOST and _PORT (the address, so no DNS is needed), and the mounted
+ * token, CA and namespace. */
 int kube_access_in_cluster(struct arena *arena, struct kube_access *ret,
                            struct err *err) MUST_CHECK;

@@ -3,9 +3,9 @@
  * renewed, plugins that are run again. upstream: client-go transport (token_source.go,
  * cert_rotation.go, ca_rotation.go) and plugin/pkg/client/auth/exec.
  *
- * Token file: read again when the copy is 50 s old; blanks around it are cut. An empty, missing or
- * unreadable file keeps the old token. A 401 forgets the copy if the request began after it was
- * read.
+ * Token file: read again when the copy is 50 s old; blanks around the token are cut. If the file is
+ * empty, missing or unreadable, the old token stays. After a 401 the copy is dropped if it was read
+ * before the request began.
  *
  * CA, client certificate and key: checked every 10 s and read again when they have changed. If a
  * file is broken, empty or missing, or certificate and key do not belong together, the old ones
@@ -15,9 +15,10 @@
  * answer is kept until a little before its expirationTimestamp, or until a 401; see
  * kube/auth/exec_plugin.h.
  *
- * Failed reloads are counted (evenkeel_kube_credential_reloads_total), and logged once.
+ * Failed reloads are counted (evenkeel_kube_credential_reloads_total); a row of them is logged
+ * once.
  *
- * Threads: everything from one thread at a time. `wake` is called from the plugin's.
+ * Threads: everything from one thread at a time. `wake` is called on the plugin's thread.
  */
 #pragma once
 
@@ -43,16 +44,16 @@ struct credentials_options {
     void *ctx;
 };
 
-/* Reads what must be there from the start: a file that is missing now is an error. The plugin is
- * not run yet. */
+/* Reads the files. A missing file is an error, unless `token` can replace it. The plugin is not run
+ * yet. */
 int credentials_new(const struct credentials_options *options, struct credentials **ret,
                     struct err *err) MUST_CHECK;
 /* Ends a plugin that is running. Secrets are wiped. */
 void credentials_free(struct credentials *c);
 
 /* Returns 0; -EAGAIN: a plugin is running, `wake` will be called; or another -errno with the reason
- * (the plugin failed; it runs again after 5 s at the earliest, doubling to 60 s). Reads small local
- * files when it is time; waits for nothing else. */
+ * (the plugin failed; it runs again after 5 s at the earliest, later after up to 60 s). Reads small
+ * local files when they are due; waits for nothing else. */
 int credentials_get(struct credentials *c, struct identity *ret, struct err *err) MUST_CHECK;
-/* The server answered 401 to a request that began at `began_ms` of the clock. */
+/* Call it when the server answered 401 to a request that began at `began_ms` of the clock. */
 void credentials_refused(struct credentials *c, int64_t began_ms);

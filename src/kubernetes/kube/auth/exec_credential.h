@@ -14,15 +14,16 @@
 void exec_credential_info(const struct kube_access *access, struct str ca, struct strbuf *out);
 
 struct exec_credential {
-    struct str token;            /* may be sent in a header as it is; empty: none */
+    struct str token;            /* valid in a header; empty: no token */
     struct str certificate, key; /* PEM, both or neither */
-    int64_t expires_ms;          /* since 1970; INT64_MAX: not said */
+    int64_t expires_ms;          /* since 1970; INT64_MAX: not given */
 };
 
 /*
  * Reads an answer. Strings point into the text, which must be the caller's own buffer, or into the
- * arena: call exec_credential_wipe() before freeing either; on failure that has been done. -EINVAL
- * with the reason: not JSON, another kind or apiVersion, empty, half a certificate, and so on.
+ * arena: call exec_credential_wipe() before you free either; after a failure they are wiped
+ * already. Returns 0, or -EINVAL with the reason: not JSON, another kind or apiVersion, empty, a
+ * certificate without its key, and so on.
  */
 int exec_credential_read(struct str text, const char *api_version, struct arena *arena,
                          struct exec_credential *ret, struct err *err) MUST_CHECK;
@@ -30,5 +31,5 @@ int exec_credential_read(struct str text, const char *api_version, struct arena 
 /* Overwrites the strings where they are. */
 void exec_credential_wipe(const struct exec_credential *c);
 
-/* Can this be the value of a header, as it stands? Printable ASCII without blanks, not empty. */
+/* Can a header have this token as its value? True for printable ASCII without blanks, not empty. */
 bool token_valid(struct str token);

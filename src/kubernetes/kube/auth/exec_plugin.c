@@ -1,8 +1,8 @@
 /*
- * Two threads take turns: the caller's prepares a run while the phase is IDLE and sets ASKED; the
- * object's own runs the plugin and sets DONE; the caller's takes the result and sets IDLE. The
- * mutex guards the phase, which decides which thread may use `info` and `result`; no thread holds
- * it while the plugin runs.
+ * Two threads take turns: the caller's thread prepares a run while the phase is IDLE, and sets
+ * ASKED; the object's own thread runs the plugin, and sets DONE; the caller's thread takes the
+ * result, and sets IDLE. The mutex guards the phase, which decides which thread may use `info` and
+ * `result`; no thread holds it while the plugin runs.
  */
 #include "kube/auth/exec_plugin.h"
 
@@ -30,8 +30,9 @@ enum {
     BACKOFF_MS = 5000,
     BACKOFF_MAX_MS = 60000,
     REFUSED_MS = 5000,     /* between two runs because of a 401 */
-    EXPIRED_MS = 5000,     /* how long an answer is used that had expired when it came */
-    EARLY_MAX_MS = 60000,  /* run again so long before the answer expires, or at nine tenths ... */
+    EXPIRED_MS = 5000,     /* how long an answer is used that had already expired on arrival */
+    EARLY_MAX_MS = 60000,  /* run again so long before the answer expires, but not before nine
+                              tenths ... */
     EARLY_FROM_MS = 10000, /* ... of its life; not early at all if it is shorter than this */
     HINT_BYTES = 200,      /* of installHint, in an error */
     INFO_BYTES = 4 << 20,
@@ -44,7 +45,7 @@ struct result {
     int code;
     struct err err;
     struct secret token, certificate, key;
-    int64_t life_ms;  /* until it expires; NEVER */
+    int64_t life_ms;  /* until the answer expires; NEVER */
     int64_t ended_ms; /* of the clock */
 };
 
@@ -63,20 +64,21 @@ struct exec_plugin {
     struct condition asked;
     enum phase phase;
     bool stopping;
-    struct strbuf info;   /* "KUBERNETES_EXEC_INFO={...}", the caller's while IDLE */
-    struct result result; /* the thread's until DONE */
+    struct strbuf info;   /* "KUBERNETES_EXEC_INFO={...}"; the caller may use it while IDLE */
+    struct result result; /* only the plugin's thread may use it until DONE */
 
-    /* the caller's alone */
+    /* for the caller's thread only */
     struct reload reload;
     struct secret token, certificate, key; /* the last good answer */
     uint64_t tls_version;
-    bool answered, refused; /* there is an answer; it must not be used any more */
+    bool answered, refused; /* answered: there is an answer; refused: it must not be used any
+                               more */
     int64_t answered_ms;    /* when the run that gave it ended */
     int64_t early_ms, expires_ms;
-    int64_t refused_ms; /* when a 401 made it run; INT64_MIN: never */
-    struct err failure; /* of the last run; code 0: it went well */
+    int64_t refused_ms; /* when a 401 last started a run; INT64_MIN: never */
+    struct err failure; /* of the last run; code 0: no failure */
     int64_t not_before_ms;
-    unsigned failures; /* since it answered */
+    unsigned failures; /* since the last answer */
 };
 
 /* ---- the plugin's thread ---- */
@@ -174,7 +176,7 @@ static void *run(void *arg) {
 
 /* ---- life ---- */
 
-/* Signals are the main thread's. */
+/* Blocks signals in the new thread: the main thread handles them. */
 static int start_thread(struct exec_plugin *p, struct err *err) {
     sigset_t all, before;
     (void)sigfillset(&all); /* cannot fail */
@@ -184,7 +186,7 @@ static int start_thread(struct exec_plugin *p, struct err *err) {
     return r == 0 ? 0 : err_set_errno(err, r, "cannot start a thread for the credential plugin");
 }
 
-/* All but the thread. */
+/* Frees all but the thread. */
 static void free_parts(struct exec_plugin *p) {
     reload_done(&p->reload);
     result_done(&p->result);
@@ -304,7 +306,7 @@ static enum phase set_phase(struct exec_plugin *p, enum phase phase) {
     return phase;
 }
 
-/* Takes what the thread has left. */
+/* Takes the result from the thread. */
 static enum phase take_result(struct exec_plugin *p, int64_t now_ms) {
     if (p->result.code == 0)
         take_answer(p);

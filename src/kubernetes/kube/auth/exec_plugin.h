@@ -2,13 +2,14 @@
  * A credential plugin and its last answer. The plugin runs in a thread that the object owns, never
  * in the caller's: asking for the answer does not wait.
  *
- * When it runs: at the first question; a little before the answer's expirationTimestamp (the old
- * answer is used until then); when the server refused the answer (at most every 5 s); after a
- * failure not before 5 s, doubling to 60 s, are over. An answer without expirationTimestamp is kept
- * until it is refused; an answer that has expired already, because a clock is wrong, is used for
- * 5 s: the server decides. upstream: client-go plugin/pkg/client/auth/exec.
+ * The plugin runs at the first question; a little before the answer's expirationTimestamp (until
+ * then the old answer is used); and when the server refused the answer (at most every 5 s). After a
+ * failure it waits 5 s, then twice as long each time, up to 60 s. An answer without
+ * expirationTimestamp is kept until it is refused; an answer that has expired already, because a
+ * clock is wrong, is used for 5 s: the server decides. upstream: client-go
+ * plugin/pkg/client/auth/exec.
  *
- * Threads: everything from one thread; `wake` is called from the plugin's.
+ * Threads: everything from one thread; `wake` is called on the plugin's thread.
  */
 #pragma once
 
@@ -22,12 +23,12 @@ struct exec_plugin;
 struct exec_plugin_options {
     const struct kube_access *access; /* with exec.command; borrowed for the object's life */
     struct clock *clock;              /* borrowed */
-    void (*wake)(void *ctx);          /* the plugin has ended, one way or the other; may be NULL */
+    void (*wake)(void *ctx);          /* the plugin has ended, well or not; may be NULL */
     void *ctx;
     int64_t time_limit_ms; /* 0: LIMIT_KUBE_EXEC_MS */
 };
 
-/* Starts the thread, not the plugin. The environment is that of this moment. */
+/* Starts the thread, not the plugin. Copies this process's environment for the plugin. */
 int exec_plugin_new(const struct exec_plugin_options *options, struct exec_plugin **ret,
                     struct err *err) MUST_CHECK;
 /* Kills the plugin if it is running; `wake` is not called any more. Secrets are wiped. */
@@ -44,5 +45,5 @@ struct exec_answer {
  * the authorities for the plugin to trust, PEM. */
 int exec_plugin_get(struct exec_plugin *p, struct str ca, struct exec_answer *ret,
                     struct err *err) MUST_CHECK;
-/* The server answered 401 to a request that began at `began_ms` of the clock. */
+/* Call it when the server answered 401 to a request that began at `began_ms` of the clock. */
 void exec_plugin_refused(struct exec_plugin *p, int64_t began_ms);

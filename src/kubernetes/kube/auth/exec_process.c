@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 enum {
-    TAIL_BYTES = 2048,  /* kept of stderr */
+    TAIL_BYTES = 2048,  /* the end of stderr that is kept */
     LINE_BYTES = 200,   /* of its last line, in an error */
     TICK_MS = 20,       /* between two checks for the end, if the kernel has no pidfd */
-    FIRST_FREE_FD = 3,  /* behind stdin, stdout and stderr */
+    FIRST_FREE_FD = 3,  /* after stdin, stdout and stderr */
     READ_BYTES = 65536, /* at a time */
 };
 
@@ -26,20 +26,20 @@ struct child {
     int out, errors, end; /* pipes and pidfd; -1: closed */
     int64_t deadline_ns;
     char tail[TAIL_BYTES]; /* a ring: the end of stderr */
-    size_t tail_n;         /* bytes that ever went into it */
+    size_t tail_n;         /* bytes ever written into the ring */
 };
 
 static void close_fd(int *fd) {
     if (*fd >= 0)
-        (void)close(*fd); /* nothing was written through it */
+        (void)close(*fd); /* nothing is lost */
     *fd = -1;
 }
 
 /* ---- starting ---- */
 
-/* If the program was started with closed descriptors, these have low numbers. That does no harm: a
- * pipe's writing end is never 0, and the writing end of the second of two pipes is never 1, so no
- * redirection in the child closes a descriptor that the next redirection needs. */
+/* If this process was started with closed descriptors, the pipes have low numbers. That does no
+ * harm: a pipe's writing end is never 0, and the writing end of the second of two pipes is never 1.
+ * So no redirection in the child closes a descriptor that the next redirection needs. */
 static int open_pipe(int *ret_read, int *ret_write) {
     int fds[2];
     if (pipe2(fds, O_CLOEXEC) != 0)
@@ -113,7 +113,7 @@ static void keep_tail(struct child *c, const char *bytes, size_t n) {
         c->tail[c->tail_n++ % TAIL_BYTES] = bytes[i];
 }
 
-/* Reads what is there. The pipe is closed at its end. */
+/* Reads all available bytes of stderr. Closes the pipe at its end. */
 static void read_errors(struct child *c) {
     char bytes[4096];
     ssize_t n;
@@ -126,7 +126,7 @@ static void read_errors(struct child *c) {
     close_fd(&c->errors);
 }
 
-/* The same; -EFBIG when it does not fit. */
+/* The same for stdout. Returns -EFBIG if the bytes do not fit. */
 static int read_output(struct child *c, struct strbuf *out) {
     while (c->out >= 0) {
         size_t left = out->max - out->n, want = left < READ_BYTES ? left : READ_BYTES;
@@ -185,10 +185,10 @@ static int collect(struct child *c, int stop_fd, struct strbuf *out) {
         struct pollfd fds[] = {
             {stop_fd, POLLIN, 0}, {c->out, POLLIN, 0}, {c->errors, POLLIN, 0}, {c->end, POLLIN, 0}};
         (void)poll(fds, sizeof fds / sizeof fds[0],
-                   wait_ms(c)); /* EINTR: everything is looked at */
+                   wait_ms(c)); /* after EINTR everything is checked, too */
         if (fds[0].revents != 0)
             return -ECANCELED;
-        bool ended = has_ended(c); /* before the last look at its pipes */
+        bool ended = has_ended(c); /* ask before the pipes are read for the last time */
         int r = read_output(c, out);
         read_errors(c);
         if (r != 0 || ended)
@@ -231,8 +231,9 @@ static int explain(const struct child *c, int why, int status, const struct exec
                                  WEXITSTATUS(status), said);
 }
 
-/* The child is not reaped yet, so the group is still its own. Under an emulator we may get here
- * before the child has made that group. */
+/* Kills the process group. The child is not reaped yet, so no other process can have its number.
+ * Under an emulator this may run before the child has made its group: then only the child is
+ * killed. */
 static void end_group(const struct child *c) {
     if (kill(-c->pid, SIGKILL) != 0)
         (void)kill(c->pid, SIGKILL);

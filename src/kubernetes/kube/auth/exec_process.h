@@ -1,6 +1,7 @@
 /*
- * Runs a program and collects its output: no shell, an empty stdin, no descriptor of ours but the
- * three usual ones, default signals, a process group of its own, and bounds on time and output.
+ * Runs a program and collects its output. The program has no shell, an empty stdin, no other open
+ * descriptors than stdin, stdout and stderr, default signals, a process group of its own, and
+ * limits on time and output.
  *
  * Thread-safe: posix_spawn() makes the child, so no code that is unsafe with threads runs between
  * fork and exec.
@@ -13,17 +14,17 @@
 #include <stdint.h>
 
 struct exec_command {
-    char *const *argv; /* argv[0] without a '/' is looked for in PATH; NULL-terminated, as envp */
+    char *const *argv; /* argv[0] without a '/' is looked for in PATH. Like envp, NULL-terminated */
     char *const *envp;
     int64_t time_limit_ms;
     int stop_fd; /* when it becomes readable, the program is killed; -1: none */
 };
 
 /*
- * Waits for the program's end and appends its stdout to `out`, at most out->max bytes. 0 when it
- * ended with status 0. Otherwise a sentence with argv[0] and the last line of its stderr, and:
+ * Waits for the program's end and appends its stdout to `out`, at most out->max bytes. Returns 0 if
+ * it ended with status 0. Otherwise `err` has argv[0] and the last line of its stderr, with
  * -ENOENT, -EACCES, ... (it cannot be started), -EPROTO (another status, or a signal), -EFBIG (more
  * output), -ETIMEDOUT, -ECANCELED (stop_fd). In the last three cases its whole process group was
- * killed. Processes that it left running are not waited for.
+ * killed. It does not wait for processes that the program left running.
  */
 int exec_run(const struct exec_command *command, struct strbuf *out, struct err *err) MUST_CHECK;

@@ -8,7 +8,7 @@ static bool is_variable(const char *text, struct str name) {
     return str_has_prefix(str_of(text), name) && text[name.n] == '=';
 }
 
-/* Is it said again, from entry `from` of exec->env on? */
+/* Does a later entry, from exec->env[from] on, or KUBERNETES_EXEC_INFO, set this variable again? */
 static bool overridden(const struct kube_exec *exec, const char *text, size_t from) {
     for (size_t i = from; i < exec->env_count; i++)
         if (is_variable(text, str_of(exec->env[i].name)))

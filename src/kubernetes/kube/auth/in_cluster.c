@@ -19,7 +19,7 @@ struct address {
     struct str host, port;
 };
 
-/* Nobody changes the environment of this program while it runs. */
+/* Reading is safe: the environment of this program does not change while it runs. */
 static struct address address_from_environment(void) {
     const char *host = getenv("KUBERNETES_SERVICE_HOST"); /* NOLINT(concurrency-mt-unsafe) */
     const char *port = getenv("KUBERNETES_SERVICE_PORT"); /* NOLINT(concurrency-mt-unsafe) */
@@ -77,7 +77,7 @@ static const char *namespace_in(const char *folder, struct arena *arena) {
     CLEANUP(strbuf_done) struct strbuf text = {.max = 2 * NAMESPACE_BYTES};
     const char *path = path_in(folder, "namespace", arena);
     if (path == NULL || file_read(path, NAMESPACE_BYTES, &text, NULL) != 0)
-        return "default"; /* as upstream: the account works all the same */
+        return "default"; /* as upstream: the account works anyway */
     struct str name = str_trim(strbuf_str(&text));
     return name.n > 0 ? arena_cstr(arena, name) : "default";
 }

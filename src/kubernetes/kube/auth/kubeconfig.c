@@ -1,7 +1,7 @@
 /*
- * Finds the files of a kubeconfig, and the entries that a context names. Merging means looking for
- * a name in one file after the other: the first file with the name wins, as a whole. Only wanted
- * entries are decoded.
+ * Finds the files of a kubeconfig, and the entries that a context names. To merge files, a name is
+ * looked up in one file after the other: the whole entry of the first file with the name is used.
+ * Only wanted entries are decoded.
  *
  * upstream: client-go tools/clientcmd loader.go (which files, order), client_config.go (defaults),
  * validation.go (what is refused).
@@ -38,7 +38,7 @@ static int no_memory(const char *named, struct err *err) {
 
 /* ---- one file ---- */
 
-/* clusters, users or contexts: a list of {name, <member>}. */
+/* Reads clusters, users or contexts: a list of {name, <member>}. */
 static void read_entries(struct json_reader *r, struct str member, struct kubeconfig_file *file,
                          struct kubeconfig_entries *entries) {
     struct kubeconfig_entry *items = NULL;
@@ -93,7 +93,7 @@ static void read_config(struct json_reader *r, struct kubeconfig_file *file) {
     }
 }
 
-/* -ENOENT: there is no such file. */
+/* Reads a file. Returns -ENOENT if it does not exist. */
 static int read_file(struct kubeconfig *k, struct kubeconfig_file *file, struct err *err) {
     CLEANUP(strbuf_done) struct strbuf text = {.max = LIMIT_CONFIG_BYTES + 1};
     struct json_reader reader;
@@ -120,7 +120,7 @@ static int read_file(struct kubeconfig *k, struct kubeconfig_file *file, struct 
 /* ---- which files ---- */
 
 static int add_file(struct kubeconfig *k, const char *path, struct err *err) {
-    struct kubeconfig_file file = {.path = path}; /* entries must know where it will be */
+    struct kubeconfig_file file = {.path = path}; /* entries need its final place */
     k->files = arena_push(&k->scratch, k->files, k->count, &k->cap, sizeof *k->files);
     if (k->files == NULL || path == NULL)
         return no_memory(k->named, err);
@@ -129,7 +129,7 @@ static int add_file(struct kubeconfig *k, const char *path, struct err *err) {
 }
 
 static int list_files(struct kubeconfig *k, const char *path, struct err *err) {
-    /* nobody changes the environment of this program while it runs */
+    /* the environment of this program does not change while it runs */
     struct str list = str_of(getenv("KUBECONFIG")); /* NOLINT(concurrency-mt-unsafe) */
     const char *home = getenv("HOME");              /* NOLINT(concurrency-mt-unsafe) */
     k->named = path;
@@ -198,7 +198,7 @@ static const struct kubeconfig_entry *find(const struct kubeconfig *k, entries_o
     return NULL;
 }
 
-/* "there are: a, b" */
+/* Appends "there are: a, b". */
 static void list_names(const struct kubeconfig *k, entries_of_fn *entries_of, struct strbuf *out) {
     uint32_t count = 0;
     for (uint32_t f = 0; f < k->count; f++) {
@@ -296,8 +296,8 @@ static int add_cluster(struct kubeconfig *k, const struct context *context, stru
     return r == 0 ? kubeconfig_read_cluster(cluster, &k->scratch, arena, access, err) : r;
 }
 
-/* A context without a user is anonymous. Over plain http nothing secret is sent: upstream reads the
- * user's part only for https. */
+/* Adds the user's credentials. A context without a user is anonymous. Over plain http no
+ * credentials are sent: like upstream, we read the user only for https. */
 static int add_user(struct kubeconfig *k, const struct context *context, struct arena *arena,
                     struct kube_access *access, struct err *err) {
     const struct reference to = {"user", context->user, users_of};
@@ -320,7 +320,7 @@ static const char *describe(const struct kubeconfig *k, const struct context *co
 }
 
 /* upstream: client-go tools/clientcmd client_config.go getCluster: another server has another name,
- * whatever the kubeconfig calls the one in it. */
+ * so the kubeconfig's tls-server-name is dropped. */
 static int override_server(const char *server, struct arena *arena, struct kube_access *access,
                            struct err *err) {
     if (server == NULL)

@@ -9,7 +9,7 @@
 #include "kube/auth/access.h"
 #include "yaml/yaml.h"
 
-/* An entry of clusters, users or contexts, not looked into yet. */
+/* An entry of clusters, users or contexts. Its content was not read yet. */
 struct kubeconfig_entry {
     struct str name;
     struct str json; /* of its member cluster, user or context; part of the file's text */
@@ -37,7 +37,7 @@ int kubeconfig_complain(const struct kubeconfig_file *file, const struct json_re
 struct entry_reader {
     struct json_reader r;
     const struct kubeconfig_file *file;
-    struct arena *arena; /* for what is kept; the reader has its own */
+    struct arena *arena; /* for the results; the reader has its own */
 };
 
 /* `what` names the entry in errors: "user 'bob'"; borrowed. */
@@ -45,9 +45,10 @@ void entry_reader_init(struct entry_reader *e, const struct kubeconfig_entry *en
                        const char *what, struct arena *scratch, struct arena *arena);
 /* Enters the entry's object. False: it is null, missing, or something else (an error). */
 bool entry_begin(struct entry_reader *e);
-/* 0, or the first error: "kubeconfig '/x', line 12: user 'bob'.token: expected a string ..." */
+/* Returns 0, or the first error: "kubeconfig '/x', line 12: user 'bob'.token: expected a string
+ * ..." */
 int entry_check(const struct entry_reader *e, struct err *err) MUST_CHECK;
-/* Returns a string that is kept; NULL when it is null or empty. */
+/* Returns a string in the arena for results; NULL when it is null or empty. */
 const char *entry_text(struct entry_reader *e);
 /* Returns a path, resolved against the file's folder; NULL when it is null or empty. */
 const char *entry_path(struct entry_reader *e);
@@ -55,14 +56,14 @@ const char *entry_path(struct entry_reader *e);
 struct str entry_data(struct entry_reader *e);
 
 /*
- * The address of a server in the form that `struct kube_access` has: without slashes at the end,
- * query and fragment; https where no scheme is given. Upstream takes http there when nothing else
- * in the entry is about TLS, which no API server has spoken since 1.20. 0 or -EINVAL.
+ * Gives a server's address the form that `struct kube_access` has: without slashes at the end,
+ * query and fragment. Without a scheme it becomes https; upstream takes http if the entry has no
+ * TLS settings, but no API server has spoken http since 1.20. Returns 0 or -EINVAL.
  */
 int kubeconfig_server(const char *text, struct arena *arena, const char **ret,
                       struct err *err) MUST_CHECK;
 
-/* Each fills in its part of `access`. */
+/* Each function sets its own members of `access`. */
 int kubeconfig_read_cluster(const struct kubeconfig_entry *entry, struct arena *scratch,
                             struct arena *arena, struct kube_access *access,
                             struct err *err) MUST_CHECK;

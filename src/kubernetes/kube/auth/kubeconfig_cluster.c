@@ -9,7 +9,8 @@
 
 /* ---- addresses ---- */
 
-/* "https", and behind "://" the rest; no scheme: empty and the whole. */
+/* Returns the scheme, "https", and sets *ret_rest to the text behind "://". Without a scheme,
+ * returns "" and the whole text. */
 static struct str split_scheme(struct str url, struct str *ret_rest) {
     for (size_t i = 0; i + 3 <= url.n; i++)
         if (memcmp(url.p + i, "://", 3) == 0) {
@@ -27,7 +28,7 @@ static bool is_printable(struct str s) {
     return true;
 }
 
-/* Does it begin with something that can be a host? */
+/* Does the text begin with a character that can begin a host? */
 static bool has_host(struct str rest) {
     return rest.n > 0 && rest.p[0] != '/' && rest.p[0] != ':' && rest.p[0] != '?' &&
            rest.p[0] != '#';
@@ -65,7 +66,7 @@ static const char *read_proxy(struct entry_reader *e) {
     struct str rest, scheme = split_scheme(str_of(text), &rest);
     if (text == NULL)
         return NULL;
-    /* the text is not repeated: there may be a password in it */
+    /* errors do not repeat the text, because it may contain a password */
     if (!str_eq_nocase(scheme, STR("http")) && !str_eq_nocase(scheme, STR("https")) &&
         !str_eq_nocase(scheme, STR("socks5")))
         json_fail(&e->r, "it must begin with http://, https:// or socks5://");
@@ -76,7 +77,8 @@ static const char *read_proxy(struct entry_reader *e) {
 
 /* ---- the entry ---- */
 
-/* extensions: what a plugin is to know of this cluster. Others' are passed over. */
+/* Returns the extension with information about the cluster for credential plugins. Skips other
+ * extensions. */
 static const char *read_extensions(struct entry_reader *e) {
     const char *found = NULL;
     struct str key;

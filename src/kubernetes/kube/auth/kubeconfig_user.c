@@ -12,7 +12,7 @@ struct user {
     const char *what; /* "user 'bob'" */
     const struct kubeconfig_entry *entry;
     struct kube_access *access;
-    struct str auth_provider; /* its name; what is refused */
+    struct str auth_provider; /* its name; auth providers are refused */
     bool has_auth_provider, impersonates;
     const char *interactive_mode;
 };
@@ -70,7 +70,8 @@ static const struct kube_exec_env *read_env(struct entry_reader *e, size_t *ret_
     return items;
 }
 
-/* A name is looked for in PATH, a path belongs to the kubeconfig's folder. */
+/* A command without '/' is looked up in PATH later; a path is relative to the kubeconfig's folder.
+ */
 static const char *read_command(struct entry_reader *e) {
     struct json_reader before = e->r;
     const char *command = entry_text(e);
@@ -107,7 +108,7 @@ static void read_exec(struct entry_reader *e, struct user *user) {
 
 /* ---- the members ---- */
 
-/* null, "", [] and {} say nothing. */
+/* Is the next value not empty? null, "", [] and {} are empty. */
 static bool says_something(struct entry_reader *e) {
     struct str value = json_skip(&e->r);
     if (value.n <= 2 || str_eq(value, STR("null")))

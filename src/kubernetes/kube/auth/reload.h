@@ -1,7 +1,7 @@
 /*
- * The results of reading one kind of credential again: counted
- * (evenkeel_kube_credential_reloads_total), and logged once when it begins to fail and once when it
- * works again, not each time. One thread.
+ * Counts the results of reading one kind of credential again
+ * (evenkeel_kube_credential_reloads_total). Logs once when this begins to fail, and once when it
+ * works again. One thread.
  */
 #pragma once
 
@@ -22,17 +22,17 @@ struct reload {
     struct metric ok, refused;
 };
 
-/* Registers its metrics, unless the access is unmeasured; it must stay where it is until
+/* Registers the metrics, unless the access is unmeasured; the struct must not move until
  * reload_done(). The access's role becomes their label `server`. */
 void reload_init(struct reload *r, enum reload_kind kind, const struct kube_access *access);
 /* Does nothing for an all-zero struct. */
 void reload_done(struct reload *r);
 
-/* The credential was read and taken into use. */
+/* Call it when the credential was read and is now used. */
 void reload_ok(struct reload *r);
-/* The credential was read and is unchanged: ends a failure, counts nothing. */
+/* Call it when the credential was read and is unchanged: ends a failure, counts nothing. */
 void reload_same(struct reload *r);
-/* The new credential could not be used, for the reason in `err`; the old one stays in use. */
+/* Call it when the new credential could not be used, for the reason in `err`; the old one stays. */
 void reload_refused(struct reload *r, const struct err *err);
 /* The same, if the caller returns the error instead of logging it. */
 void reload_refused_quietly(struct reload *r);

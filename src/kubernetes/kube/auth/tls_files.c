@@ -32,9 +32,9 @@ static bool has_changed(const struct tls_source *s) {
 
 /* ---- reading ---- */
 
-/* A source as it is now. */
+/* The present text of a source. */
 struct reading {
-    struct strbuf buffer; /* when it is a file */
+    struct strbuf buffer; /* only for a file */
     struct str pem;
 };
 
@@ -110,7 +110,7 @@ static int load_ca(struct tls_files *t, bool *ret_changed, struct err *err) {
     return secret_set(&t->ca.bytes, ca.pem) == 0 ? 0 : no_memory(err);
 }
 
-/* Both or neither. */
+/* Keeps both certificate and key, or neither. */
 static int keep_pair(struct tls_files *t, struct str certificate, struct str key, struct err *err) {
     CLEANUP(secret_done) struct secret new_certificate = {0};
     CLEANUP(secret_done) struct secret new_key = {0};
@@ -128,7 +128,8 @@ static int load_pair(struct tls_files *t, bool *ret_changed, struct err *err) {
     if (r == 0)
         r = read_source(&t->key, &key, err);
     if (r == 0)
-        r = check_pair(t, certificate.pem, key.pem, err); /* a swap between the two shows here */
+        r = check_pair(t, certificate.pem, key.pem, err); /* finds a pair that was replaced between
+                                                             the two reads */
     if (r != 0 || (!is_new(&t->certificate, certificate.pem) && !is_new(&t->key, key.pem)))
         return r;
     *ret_changed = true;

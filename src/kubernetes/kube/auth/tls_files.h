@@ -1,5 +1,5 @@
 /*
- * The CA bundle and the client certificate with its key, as data or as files that are looked at
+ * The CA bundle and the client certificate with its key, as data or as files. Files are checked
  * every 10 s and read again when they have changed. upstream: client-go transport/ca_rotation.go,
  * cert_rotation.go. One thread.
  *
@@ -29,13 +29,14 @@ struct tls_files {
     struct reload ca_reload, certificate_reload;
 };
 
-/* Everything must be there and good. Zero-initialised before; tls_files_done() in any case. */
+/* Fails if a file is missing or not valid. `t` must be zero-initialised; call tls_files_done() in
+ * any case. */
 int tls_files_init(struct tls_files *t, const struct kube_access *access, int64_t now_ms,
                    struct err *err) MUST_CHECK;
 void tls_files_done(struct tls_files *t);
 
-/* Checks the files if it is time. Unusable files are logged and counted, and tried again 10 s later
- * whether they have changed or not. */
+/* Checks the files if 10 s are over. Unusable files are logged and counted, and are read again 10 s
+ * later even if they have not changed. */
 void tls_files_poll(struct tls_files *t, int64_t now_ms);
 
 /* Returns the PEM text in use; empty: none. Borrowed until the next poll. */

@@ -6,10 +6,10 @@
 
 enum {
     AGE_MS = 50000,  /* upstream: a minute less 10 s */
-    RETRY_MS = 1000, /* between attempts that failed */
+    RETRY_MS = 1000, /* between two tries after a failure */
 };
 
-/* 0 and perhaps another token, or what is wrong with the file. */
+/* Reads the file. Returns 0, perhaps with another token, or the error of the file. */
 static int read_token(struct token_file *t, bool *ret_changed, struct err *err) {
     CLEANUP(secret_buffer_done) struct strbuf text = {0};
     int r = secret_read(t->path, &text, err);

@@ -1,6 +1,6 @@
 /*
- * A bearer token in a file that somebody else keeps fresh: the kubelet replaces a service account's
- * long before it expires. upstream: client-go transport/token_source.go. One thread.
+ * A bearer token in a file that another program renews: the kubelet replaces the token of a service
+ * account long before it expires. upstream: client-go transport/token_source.go. One thread.
  */
 #pragma once
 
@@ -12,23 +12,23 @@
 
 struct token_file {
     const char *path;    /* borrowed; NULL: none */
-    struct secret token; /* the copy in use; empty while there has been none */
+    struct secret token; /* the copy in use; empty: no copy yet */
     int64_t read_ms;     /* when the copy was read */
-    int64_t tried_ms;    /* when that was last tried */
+    int64_t tried_ms;    /* when reading was last tried */
     bool stale;          /* the server refused the copy */
     struct reload reload;
 };
 
 /* Reads the token for the first time from the token_file of `access`, which is borrowed. `fallback`
- * is used while the file has none to offer; empty: then that is an error. Zero-initialised before;
- * token_file_done() in any case. */
+ * is used while the file has no token; if it is empty, a file without a token is an error. `t` must
+ * be zero-initialised; call token_file_done() in any case. */
 int token_file_init(struct token_file *t, const struct kube_access *access, struct str fallback,
                     int64_t now_ms, struct err *err) MUST_CHECK;
 void token_file_done(struct token_file *t);
 
-/* Reads it again if it is time. A file without a usable token changes nothing, and is looked at
+/* Reads the file again if it is due. A file without a usable token changes nothing, and is read
  * again a second later. */
 void token_file_poll(struct token_file *t, int64_t now_ms);
-/* The server refused a request that began at began_ms: the copy is not used longer than it takes to
- * read another, unless it was read since. */
+/* Call it when the server refused a request that began at began_ms: the copy is replaced as soon as
+ * possible, unless it was read later than that. */
 void token_file_refused(struct token_file *t, int64_t began_ms);

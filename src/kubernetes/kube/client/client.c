@@ -29,15 +29,15 @@ struct kube_client {
     struct server_clock server;
     struct client_stats *stats;
 
-    struct mutex lock;              /* guards the next two; taken before the loop's */
+    struct mutex lock;              /* guards the next two; locked before the loop's mutex */
     struct kube_request *submitted; /* newest first */
     bool ended;                     /* no timer starts any more */
 
-    /* the loop's thread's */
-    struct kube_request *active; /* libcurl has them */
+    /* for the loop's thread only */
+    struct kube_request *active; /* libcurl works on them */
     struct kube_request *held;   /* waiting for credentials */
     struct kube_request *starting;
-    int64_t identity_ms; /* when it was last looked at */
+    int64_t identity_ms; /* when the credentials were last checked */
 };
 
 static int64_t now_ms(const struct kube_client *c) {
@@ -62,8 +62,8 @@ static void unlink_request(struct kube_request *request) {
 
 /* ---- a request's way ---- */
 
-/* Gives the request, which is in no list any more, back to the caller. on_done may start it anew,
- * so nothing touches it afterwards. */
+/* Gives the request, which is in no list any more, back to the caller. on_done may start it again,
+ * so it is not used after the call. */
 static void tell(struct kube_request *request, const struct kube_result *result) {
     struct kube_result said = *result;
     struct strbuf body = request->own.body;
@@ -148,8 +148,8 @@ static bool take_submitted(struct kube_client *c) {
     return c->starting != NULL;
 }
 
-/* Requests submitted from here on are for the next round: a request that fails at once and that its
- * owner starts again must not keep the loop here. */
+/* Requests that are submitted from now on wait for the next round. Otherwise a request that fails
+ * at once, and is started again, would keep the loop here. */
 static void begin_submitted(struct kube_client *c) {
     if (take_submitted(c))
         begin_all(c);
@@ -167,8 +167,8 @@ static struct kube_request *find_outdated(const struct kube_client *c, uint64_t 
     return request;
 }
 
-/* A watch uses the certificates it was opened with, for many minutes: too long after they have been
- * replaced. */
+/* Ends watches with old certificates: a watch lives for many minutes, too long after its
+ * certificates were replaced. */
 static void check_identity(struct kube_client *c) {
     struct identity identity;
     struct kube_request *request;
@@ -223,9 +223,10 @@ static void cancel_request(void *ctx) {
     struct kube_client *c = request->own.client;
     if (c == NULL)
         return;           /* it was never started */
-    mutex_lock(&c->lock); /* submitting another request may write to this one */
+    mutex_lock(&c->lock); /* another thread that submits a request may write to this one */
     bool known = request->own.link != NULL;
-    bool submitted = known && request->own.transfer.easy == NULL; /* or held, which does not mind */
+    bool submitted = known && request->own.transfer.easy == NULL; /* or held: the same works for
+                                                                     it */
     if (submitted)
         unlink_request(request);
     mutex_unlock(&c->lock);

@@ -1,18 +1,18 @@
 /*
  * Requests to one API server, with its credentials: HTTP/1.1 on kept-alive connections, or HTTP/2
  * on one connection if the access allows and the server offers it. No HTTP/2 request waits for
- * another: received bytes are taken at once, so that no stream's window closes. Moves bytes; knows
- * no Kubernetes kind.
+ * another: received bytes are taken at once, so that no stream's window closes. It moves bytes and
+ * knows no Kubernetes kind.
  *
  * Threads: everything may be called from any thread, unless a comment names others. Every callback
- * comes on the thread of the loop (kube/client/loop.h), which is called the client's
- * thread, must not block, and may start and cancel requests and timers. Functions that cancel
- * return when no callback is running or can come any more, so the caller must hold no lock that a
+ * comes on the thread of the loop (kube/client/loop.h), which comments call the client's thread. A
+ * callback must not block; it may start and cancel requests and timers. A function that cancels
+ * returns when no callback is running or can come any more, so its caller must hold no lock that a
  * callback takes.
  *
  * Time limits: 30 s to connect, TLS included; a peer that is dead is found within 45 s by TCP
- * (keep-alive probes and TCP_USER_TIMEOUT). Redirects are not followed, .netrc and the proxy
- * variables of the environment are not read: a kubeconfig's proxy-url is the way.
+ * (keep-alive probes and TCP_USER_TIMEOUT). Redirects are not followed. .netrc and the
+ * environment's proxy variables are not read: set proxy-url in a kubeconfig.
  */
 #pragma once
 
@@ -27,20 +27,20 @@
 
 struct kube_client;
 
-/* On a loop that may have other clients; it lives longer. `access` is borrowed for the client's
- * life. -EINVAL, -ENOMEM, or why the credentials cannot be read. */
+/* Makes a client on a loop, which must live longer and may have other clients. `access` is borrowed
+ * for the client's life. Returns 0, -EINVAL, -ENOMEM, or the error of reading the credentials. */
 int kube_client_new_on(struct kube_loop *loop, const struct kube_access *access,
                        struct kube_client **ret, struct err *err) MUST_CHECK;
-/* On a loop of its own, with this clock (NULL: the real one). */
+/* Makes a client with its own loop and this clock (NULL: the real one). */
 int kube_client_new(const struct kube_access *access, struct clock *clock, struct kube_client **ret,
                     struct err *err) MUST_CHECK;
-/* Before it returns every timer of the client fires once more, and every request ends with
- * -ECANCELED, so that their owners can end too; timers that are started meanwhile never fire, and
- * requests end at once. Any thread but the client's. NULL is fine. */
+/* Before it returns, every waiting timer of the client fires, and every request ends with
+ * -ECANCELED, so that their owners can end too. A timer that is started meanwhile never fires, and
+ * a request ends at once. Any thread but the client's. NULL is fine. */
 void kube_client_free(struct kube_client *c);
 
-/* Calls fn(ctx) on the client's thread, between two callbacks, and waits until it has returned: to
- * end something that lives on that thread. On the client's thread it is called at once. */
+/* Calls fn(ctx) on the client's thread, between two callbacks, and waits until fn has returned. Use
+ * it to end work of that thread. A caller on the client's thread calls fn at once. */
 void kube_run(struct kube_client *c, void (*fn)(void *ctx), void *ctx);
 
 /* How a request ended. Texts are valid during the callback. */
@@ -49,51 +49,51 @@ struct kube_result {
                                 -ECANCELED, -EFBIG (more than max_body), -EIO and so on */
     const char *error_text;  /* for people: from libcurl or the credentials; "" */
     int status;              /* HTTP status, 0 without one */
-    int64_t retry_after_ms;  /* -1: not said; never more than five minutes */
+    int64_t retry_after_ms;  /* -1: not given; never more than five minutes */
     struct str content_type; /* "" if none */
     struct str body;         /* when on_data is NULL */
 };
 
 /*
- * One request, zeroed but for what the caller sets. The struct and what it points to stay the
- * caller's, and untouched, from start until on_done returns.
+ * One request. Members that the caller does not set are zero. The caller owns the struct and all
+ * that it points to, and must not change them from start until on_done returns.
  */
 struct kube_request {
     const char *method; /* GET, POST, PUT, PATCH, DELETE */
     const char *path;   /* "/api/v1/pods?limit=500", escaped */
     struct str body;
     const char *content_type; /* of the body; NULL: application/json */
-    int64_t timeout_ms;       /* for everything, waiting for credentials too; 0: 60 s */
+    int64_t timeout_ms;       /* for the whole request, with the wait for credentials; 0: 60 s */
     int64_t silence_ms;       /* the longest wait for the next byte; 0: as timeout_ms */
-    size_t max_body;          /* when on_data is NULL; 0: LIMIT_KUBE_BODY */
+    size_t max_body;          /* only if on_data is NULL; 0: LIMIT_KUBE_BODY */
     /* The status is known. May be NULL. */
     void (*on_head)(void *ctx, int status);
-    /* Bytes of the body as they come; not 0: stop here, the request ends with -ECANCELED. NULL: the
-     * body is collected. */
+    /* Receives bytes of the body as they come. If it returns another value than 0, the request ends
+     * with -ECANCELED. NULL: the body is collected. */
     int (*on_data)(void *ctx, struct str bytes);
     void (*on_done)(void *ctx, const struct kube_result *result);
     void *ctx;
 
     struct kube_transfer { /* the client's */
         struct kube_client *client;
-        struct kube_request *next, **link; /* link NULL: not under way */
-        struct loop_transfer transfer;     /* its handle NULL: libcurl does not have it */
+        struct kube_request *next, **link; /* link NULL: the request is not under way */
+        struct loop_transfer transfer;     /* its handle is NULL: libcurl does not work on it */
         void *headers;                     /* the handle's list of header lines */
         struct strbuf body;
         int64_t began_ms, until_ms;
-        uint64_t tls_version;        /* of the identity it is sent with */
+        uint64_t tls_version;        /* of the credentials in the request */
         struct server_clock *server; /* receives the answer's date */
-        int refused;                 /* why no more of the body is wanted: -errno, or 0 */
+        int refused;                 /* why the rest of the body is refused: -errno, or 0 */
         char error_text[256];
     } own;
 };
 void kube_request_start(struct kube_client *c, struct kube_request *request);
-/* on_done has been called when this returns, with -ECANCELED unless the request was over already.
- * Not from an on_head or on_data: libcurl is not to be disturbed there. */
+/* When this returns, on_done has been called, with -ECANCELED unless the request was over already.
+ * Do not call it in an on_head or on_data: libcurl is at work there. */
 void kube_request_cancel(struct kube_client *c, struct kube_request *request);
 
-/* Calls timer->fn once on the client's thread, delay_ms from now. A timer that is started again
- * forgets its first time. */
+/* Calls timer->fn once on the client's thread, delay_ms from now. Starting a timer again replaces
+ * its time. */
 void kube_timer_start(struct kube_client *c, struct kube_timer *timer, int64_t delay_ms);
 /* The timer is not firing when this returns (unless the caller is its fn), and will not fire. */
 void kube_timer_cancel(struct kube_client *c, struct kube_timer *timer);
@@ -103,11 +103,13 @@ const char *kube_client_role(const struct kube_client *c);
 /* Returns the API server's time, from the Date of its answers: kube/client/server_clock.h. Any
  * thread. */
 int64_t kube_server_us(struct kube_client *c);
-/* Logs if this machine's clock differs from the server's. Cheap; from one thread at a time. */
+/* Logs if this machine's clock differs from the server's. Cheap. Call it from one thread at a time.
+ */
 void kube_compare_clocks(struct kube_client *c);
 
 /* Starts a request and waits for its end, from any thread but the client's. Collects the body into
- * `body` (its max counts). 0 when there is an answer, whatever its status (*ret_status). */
+ * `body` (its max counts). Returns 0 for every answer, also for one with an error status
+ * (*ret_status). */
 int kube_call(struct kube_client *c, const char *method, const char *path, struct str request_body,
               struct strbuf *body, int *ret_status, struct err *err) MUST_CHECK;
 

@@ -1,8 +1,8 @@
 /*
- * A GET whose answer a thread collects when it polls: for an object that is read again and again in
- * the background. The buffer of the answer is wiped, for it may hold a secret.
+ * A GET in the background, for an object that is read again and again: a thread polls for the end
+ * of the request. The buffer of the answer is wiped, because it may hold a secret.
  *
- * Threads: one, which is not the client's.
+ * Threads: one thread, but not the client's.
  */
 #pragma once
 
@@ -29,7 +29,7 @@ void kube_fetch_end(struct kube_fetch *f);
 int kube_fetch_start(struct kube_fetch *f, struct str path, int64_t timeout_ms) MUST_CHECK;
 /* Cancels the request; fine if none is under way. */
 void kube_fetch_cancel(struct kube_fetch *f);
-/* True once after each start, when the request is over: then error and status are set, and after a
- * status 200 the body, until kube_fetch_forget(), the next start or the end. */
+/* Returns true once after each start, when the request is over. Then error and status are set, and
+ * with status 200 the body, until kube_fetch_forget(), the next start or the end. */
 bool kube_fetch_ended(struct kube_fetch *f);
 void kube_fetch_forget(struct kube_fetch *f);

@@ -1,6 +1,6 @@
 /*
- * The outside functions that a driver (elector.c, events.c) calls, as a table, so that a test can
- * be the client and own time.
+ * A table of the client and time functions that a driver (elector.c, events.c) calls. A test
+ * replaces them, to play the client and to set the time.
  */
 #pragma once
 
@@ -17,7 +17,7 @@ struct kube_io {
     int64_t (*server_us)(struct kube_client *c);
 };
 
-/* `given`, or the real ones when that is NULL. */
+/* Returns the given functions; the real ones if `given` is NULL. */
 static inline struct kube_io kube_io_or_real(const struct kube_io *given) {
     const struct kube_io real = {
         kube_request_start, kube_request_cancel, kube_timer_start, kube_timer_cancel,

@@ -10,7 +10,7 @@
 
 enum { TOKEN_SIZE = 2048 };
 
-/* Can the token go into a URL as it is? API servers write tokens in the URL's alphabet. */
+/* Can the token be part of a URL without escapes? API servers write such tokens. */
 static bool is_plain(struct str token) {
     for (size_t i = 0; i < token.n; i++) {
         char c = token.p[i], lower = (char)(c | 0x20);
@@ -55,7 +55,7 @@ struct progress {
     uint64_t bytes;
 };
 
-/* Counts one more page. 0 or -EFBIG. */
+/* Counts one more page. Returns 0 or -EFBIG. */
 static int count_page(const struct kube_listing *listing, const struct strbuf *page,
                       struct progress *so_far, struct err *err) {
     const uint32_t most =

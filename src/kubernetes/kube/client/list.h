@@ -7,8 +7,8 @@
 #include "base/str.h"
 #include "kube/client/client.h"
 
-/* Gets one page, a list as JSON. It may take the page's memory, and leaves an empty buffer then. An
- * error ends the listing. */
+/* Receives one page, a list as JSON. It may take the page's memory, and must leave an empty buffer
+ * then. An error ends the listing. */
 typedef int kube_page_fn(void *ctx, struct strbuf *page, struct err *err);
 
 struct kube_listing {
@@ -19,9 +19,10 @@ struct kube_listing {
 
 /*
  * Lists the objects at a path and calls `fn` for each page. Waits as kube_call() does, so not on
- * the client's thread. Returns 0 and the last status: after another than 200 pages may be missing.
- * -errno of the call or of `fn`; -EINVAL: the answer is no list, or repeats its pages; -EFBIG: the
- * list has more pages or bytes than allowed. `fn` has received the pages before the error.
+ * the client's thread. Returns 0 and the status of the last answer; if this is not 200, pages may
+ * be missing. Or returns -errno of the call or of `fn`; -EINVAL: the answer is no list, or repeats
+ * its pages; -EFBIG: the list has more pages or bytes than allowed. Before an error, `fn` has
+ * received the earlier pages.
  */
 int kube_list(struct kube_client *client, const struct kube_listing *listing, kube_page_fn *fn,
               void *ctx, int *ret_status, struct err *err) MUST_CHECK;

@@ -4,7 +4,7 @@
 #include "base/mutex.h"
 
 static struct mutex lock = MUTEX_INITIALIZER;
-/* Under `lock`: hashes of the namespaces that have them; 0: the place is free. */
+/* Guarded by `lock`. For each place the hash of its namespace; 0: the place is free. */
 static uint64_t places[LOOKUP_PLACES];
 
 uint32_t lookup_place_take(struct str namespace) {

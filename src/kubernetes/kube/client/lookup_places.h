@@ -1,7 +1,7 @@
 /*
- * Limits how many reviews may have objects read from the API server at the same time: reviews of
- * one namespace have a share, so that a user who creates many pods does not block others. Shared by
- * all code that reads for a review. Thread-safe.
+ * Limits how many admission reviews may read objects from the API server at the same time. Reviews
+ * of one namespace have only a share of the places, so that a user who creates many pods does not
+ * block others. All code that reads for a review shares the places. Thread-safe.
  */
 #pragma once
 

@@ -15,7 +15,7 @@
 
 enum { ROUND_MS = 1000 }; /* the longest time between two rounds */
 
-/* A call that another thread has asked for; on its stack, until done. */
+/* A call that another thread wants. It is on that thread's stack until it is done. */
 struct loop_call {
     void (*fn)(void *ctx);
     void *ctx;
@@ -26,15 +26,15 @@ struct loop_call {
 struct kube_loop {
     struct clock *clock;
     CURLM *multi;
-    pthread_t thread; /* set before the lock is free for the first time */
+    pthread_t thread; /* set while start_thread() holds the lock */
 
-    struct mutex lock;       /* guards what follows, up to the next comment */
+    struct mutex lock;       /* guards the members up to the next comment */
     struct condition called; /* a call is done */
     struct loop_call *calls;
     struct timers timers;
     bool stopping;
 
-    /* the thread's own */
+    /* for the loop's thread only */
     struct loop_client *clients;
     bool transferring;
 };
@@ -78,7 +78,7 @@ bool loop_add(struct kube_loop *l, struct loop_transfer *transfer) {
 }
 
 void loop_remove(struct kube_loop *l, struct loop_transfer *transfer) {
-    (void)curl_multi_remove_handle(l->multi, transfer->easy); /* it is in there */
+    (void)curl_multi_remove_handle(l->multi, transfer->easy); /* the handle was added before */
 }
 
 static void transfer_bytes(struct kube_loop *l) {
@@ -95,7 +95,8 @@ static void end_transfers(struct kube_loop *l) {
         char *pointer = NULL;
         if (message->msg != CURLMSG_DONE)
             continue;
-        (void)curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &pointer); /* set for all */
+        (void)curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &pointer); /* every handle
+                                                                                      has it */
         struct loop_transfer *transfer = (void *)pointer;
         if (transfer == NULL)
             continue;
@@ -142,9 +143,9 @@ static uint64_t timers_added(struct kube_loop *l) {
     return added;
 }
 
-/* Timers that are started meanwhile are for the next round: a timer that starts itself again must
- * not keep the loop here. They come after all that are due, because they fire now at the earliest.
- */
+/* Timers that are started meanwhile wait for the next round; otherwise a timer that starts itself
+ * again would keep the loop here. They are behind all due timers in the heap, because their time is
+ * now or later. */
 static void fire_due(struct kube_loop *l, int64_t by_ms) {
     uint64_t before = timers_added(l);
     for (struct kube_timer *timer; (timer = take_due(l, by_ms, before)) != NULL;)
@@ -195,8 +196,9 @@ static void run_calls(struct kube_loop *l) {
 
 /* ---- the thread ---- */
 
-/* Until the next timer or a client's next round, or until libcurl has something to do. Whoever
- * hands something over wakes the loop after that, also when it does not sleep yet. */
+/* Waits until the next timer or a client's next round, or until libcurl has something to do. A
+ * thread that hands something over calls loop_wake() afterwards, which also works before the loop
+ * sleeps. */
 static void wait_for_work(struct kube_loop *l) {
     int64_t now = now_ms(l), until = now + ROUND_MS;
     mutex_lock(&l->lock);
@@ -234,7 +236,7 @@ static void *run(void *ctx) {
 
 /* ---- life ---- */
 
-/* Signals are the main thread's. */
+/* Blocks signals in the new thread: the main thread handles them. */
 static int start_thread(struct kube_loop *l, struct err *err) {
     sigset_t all, before;
     (void)sigfillset(&all); /* cannot fail */

@@ -5,6 +5,6 @@
 
 #include <stdbool.h>
 
-/* Is a name a segment of a path as it stands, and cannot lead elsewhere? What Kubernetes allows in
- * names, and a little more. */
+/* Can a name be a segment of a path without escapes, and not lead elsewhere? True for all names
+ * that Kubernetes allows, and a few others. */
 bool kube_path_segment(struct str name);

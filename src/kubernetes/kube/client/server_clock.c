@@ -9,10 +9,11 @@
 
 #define NOT_HEARD INT64_MIN
 
-/* A second limit, so that a clock that is about a minute off is not logged again and again. */
+/* A second, smaller limit, so that a difference of about a minute is not logged again and again. */
 enum { TOGETHER_S = 30 };
 
-/* Reads the metric, so that an alert need not compare two series; 0 before the first answer. */
+/* Returns the value of the metric; 0 before the first answer. With this metric an alert need not
+ * compare two series. */
 static double read_ahead(void *ctx) {
     return (double)(kube_wall_us() - server_clock_us(ctx)) / 1e6;
 }

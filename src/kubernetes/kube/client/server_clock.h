@@ -1,15 +1,14 @@
 /*
- * The time of an API server's clock, from the Date of its answers: the server judges our
- * certificates by its own clock, and so do all others whose clocks are right. The machine's wall
- * clock may be wrong by any amount; a daemon that trusted it would replace good certificates by
- * ones that nobody else accepts.
+ * The time of an API server's clock, from the Date header of its answers: the server checks our
+ * certificates by its own clock. This machine's wall clock may be wrong by any amount; a daemon
+ * that trusted it would replace good certificates by certificates that nobody else accepts.
  *
- * Between answers the given monotonic clock counts on. Precise to a second and the time an answer
- * takes.
+ * Between answers a monotonic clock counts on. The error is at most a second and the time that an
+ * answer takes.
  *
- * Metric: evenkeel_clock_ahead_seconds, this machine's clock against the API server's.
+ * Metric: evenkeel_clock_ahead_seconds, by which this machine's clock is ahead of the API server's.
  *
- * Threads: server_clock_us() from any, each of the others from one at a time.
+ * Threads: server_clock_us() from any thread; each other function from one thread at a time.
  */
 #pragma once
 
@@ -23,15 +22,15 @@ enum { SERVER_CLOCK_APART_S = 60 }; /* a larger difference is logged */
 
 struct server_clock {
     struct clock *clock;      /* borrowed; monotonic, also while the machine is suspended */
-    _Atomic int64_t epoch_ms; /* when `clock` was 0, in Unix time by the server; NOT_HEARD */
+    _Atomic int64_t epoch_ms; /* the server's Unix time when `clock` was 0; or NOT_HEARD */
     bool said;                /* the difference has been logged */
     const char *role;         /* of the server, borrowed; NULL: not named */
     char labels[40];          /* of the metric */
     struct metric ahead;
 };
 
-/* `role` becomes the metric's label `server`; NULL: without. Unmeasured: no metric. Stays where it
- * is until server_clock_done(). */
+/* `role` becomes the metric's label `server`; NULL: no label. `unmeasured`: no metric. The struct
+ * must not move until server_clock_done(). */
 void server_clock_init(struct server_clock *s, struct clock *clock, const char *role,
                        bool unmeasured);
 void server_clock_done(struct server_clock *s);

@@ -15,7 +15,7 @@ struct client_stats {
     char duration_labels[CLIENT_METHODS][400], labels[CLIENT_METHODS][CLIENT_CODES][440];
 };
 
-/* The last of each takes every other one. */
+/* The last row of each table stands for all others. */
 static const char *const methods[CLIENT_METHODS] = {"GET",   "POST",   "PUT",
                                                     "PATCH", "DELETE", "other"};
 static const struct {
@@ -26,7 +26,7 @@ static const struct {
                          {409, "409"},   {410, "410"}, {422, "422"}, {429, "429"},
                          {500, "500"},   {503, "503"}, {504, "504"}, {-1, "other"}};
 
-/* "host:port" of an URL, as far as a label may have it. */
+/* Copies "host:port" of a URL, up to the first character that a label may not have. */
 static void copy_host(const char *server, char *out, size_t size) {
     const char *begin = strstr(server, "://");
     size_t n = 0;

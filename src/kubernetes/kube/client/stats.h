@@ -6,9 +6,9 @@
  * rest_client_request_duration_seconds{verb,host,server}, without watches.
  * A client without a role has no label `server`.
  *
- * In each role only one client of a server counts: two clients would have the same series.
+ * For each server and role only one client may count: two clients would have the same series.
  *
- * Threads: counting from any thread.
+ * Threads: client_stats_count() from any thread.
  */
 #pragma once
 
@@ -16,11 +16,11 @@
 
 struct client_stats;
 
-/* Registers the metrics. The server's URL is the operator's. `role` becomes the label `server`, so
- * that two clients in different roles may ask the same host; NULL: without that label. NULL: no
- * memory. */
+/* Registers the metrics. The operator has chosen the server's URL. `role` becomes the label
+ * `server`, so that two clients with different roles may use the same host; NULL: no such label.
+ * Returns NULL without memory. */
 struct client_stats *client_stats_new(const char *server, const char *role);
-/* Unregisters. NULL is fine. */
+/* Unregisters the metrics. NULL is fine. */
 void client_stats_free(struct client_stats *s);
 /* Counts a request that has ended after so many milliseconds. */
 void client_stats_count(struct client_stats *s, const struct kube_request *request,

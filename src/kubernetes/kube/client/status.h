@@ -18,8 +18,8 @@ struct kube_status {
     bool version_too_large; /* a cause ResourceVersionTooLarge, or the old message */
 };
 
-/* Reads a Status; a body that is something else (an HTML page, nothing) gives `code` from
- * `http_status` and a message made of it. Never fails. Strings: text or arena. */
+/* Reads a Status. If the body is no Status (an HTML page, or empty), `code` is `http_status`, and
+ * the message is made from the body. Never fails. Strings are in the body or the arena. */
 void kube_status_read(struct str body, int http_status, struct arena *arena,
                       struct kube_status *ret);
 

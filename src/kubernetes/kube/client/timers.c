@@ -7,7 +7,8 @@ static bool fires_before(const struct kube_timer *a, const struct kube_timer *b)
                                             : a->place.order < b->place.order;
 }
 
-/* Both are roots; one becomes the first child of the other, which is returned. */
+/* Joins two heaps: the root that fires later becomes the first child of the other root, which is
+ * returned. */
 static struct kube_timer *join(struct kube_timer *a, struct kube_timer *b) {
     if (fires_before(b, a)) {
         struct kube_timer *other = a;
@@ -27,8 +28,8 @@ static struct kube_timer *alone(struct kube_timer *timer) {
     return timer;
 }
 
-/* Makes one root of siblings: neighbours are joined in pairs, and the pairs from the last to the
- * first. The pairs wait in a list that is linked by `next`. */
+/* Joins siblings to one root: first neighbours in pairs, then the pairs, from the last to the
+ * first. `next` links the list of pairs. */
 static struct kube_timer *join_siblings(struct kube_timer *first) {
     struct kube_timer *pairs = NULL, *root = NULL;
     while (first != NULL) {

@@ -1,7 +1,8 @@
 /*
  * Timers, and the order in which they fire: a pairing heap whose links are in the timers
  * themselves, so that starting one takes no memory and cannot fail. Adding takes O(1), removing
- * O(log n) in the long run. Not thread-safe; kube/client/loop.c has a lock around it.
+ * takes O(log n) on average over many calls. Not thread-safe; kube/client/loop.c has a lock around
+ * it.
  */
 #pragma once
 
@@ -15,7 +16,7 @@ struct kube_timer {
     void *ctx;
     struct timer_place { /* the heap's */
         int64_t at_ms;
-        uint64_t order;     /* of timers that fire at the same time, who was added first */
+        uint64_t order;     /* of timers with the same time, the first added fires first */
         const void *client; /* who started it; the heap does not look at it */
         struct kube_timer *child, *next;
         struct kube_timer *before; /* the parent of a first child, else the sibling before it */
@@ -23,15 +24,15 @@ struct kube_timer {
     } place;
 };
 
-/* Zeroed: empty. */
+/* A heap of timers. All zero: it is empty. */
 struct timers {
-    struct kube_timer *first; /* fires next; NULL: none is there */
+    struct kube_timer *first; /* fires next; NULL: the heap is empty */
     uint64_t added;
 };
 
-/* `timer` is in no heap. */
+/* `timer` must be in no heap. */
 void timers_add(struct timers *t, struct kube_timer *timer, int64_t at_ms);
-/* `timer` is in this heap. */
+/* `timer` must be in this heap. */
 void timers_remove(struct timers *t, struct kube_timer *timer);
-/* All timers of this client fire before all others, at INT64_MIN. O(n log n). */
+/* Moves all timers of this client to INT64_MIN: they fire before all others. O(n log n). */
 void timers_hurry(struct timers *t, const void *client);

@@ -15,11 +15,11 @@
 
 enum {
     CONNECT_MS = 30000,
-    PROBE_IDLE_S = 30, /* a peer that is dead is found after 30 + 3 x 5 s of silence */
+    PROBE_IDLE_S = 30, /* a dead peer is detected after 30 + 3 x 5 s of silence */
     PROBE_INTERVAL_S = 5,
     PROBE_COUNT = 3,
-    UNANSWERED_MS = 45000, /* the same for bytes that we have sent */
-    RETRY_AFTER_S = 300,   /* the longest that a server may send us away for */
+    UNANSWERED_MS = 45000, /* the same if the peer does not acknowledge our bytes */
+    RETRY_AFTER_S = 300,   /* the longest Retry-After that counts */
 };
 
 /* ---- what is the same for all ---- */
@@ -65,8 +65,8 @@ static char *format(struct arena *arena, const char *fmt, ...) {
     return n < 0 || n >= (int)sizeof text ? NULL : arena_cstr(arena, str_of(text));
 }
 
-/* The certificate is to be another name's than the address: ask that name, connect to the address.
- */
+/* For a certificate with another name than the address: the URL has that name, but libcurl connects
+ * to the address. */
 static void use_server_name(struct transfer_settings *s, const struct parts *parts) {
     const char *name = s->access->tls_server_name;
     s->base = format(&s->arena, "%s://%s:%s", parts->scheme, name, parts->port);
@@ -92,7 +92,7 @@ int transfer_settings_init(struct transfer_settings *s, const struct kube_access
     bool prefixed = !str_eq(str_of(parts.path), STR("/"));
     if (prefixed && s->base != NULL)
         s->base = format(&s->arena, "%s%s", s->base, parts.path);
-    (void)uname(&machine); /* only for the name we give ourselves */
+    (void)uname(&machine); /* only for our User-Agent */
     s->user_agent = format(&s->arena, "evenkeel/%s (linux/%s)", EVENKEEL_VERSION, machine.machine);
     bool all = true;
     for (size_t i = 0; all && i < access->proxy_header_count; i++) {
@@ -116,7 +116,7 @@ void transfer_settings_done(struct transfer_settings *s) {
 static int on_socket(void *ctx, curl_socket_t fd, curlsocktype purpose) {
     (void)ctx, (void)purpose;
     const int count = PROBE_COUNT, unanswered_ms = UNANSWERED_MS;
-    /* both only make finding a dead peer quicker */
+    /* both only help to detect a dead peer earlier */
     (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count);
     (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unanswered_ms, sizeof unanswered_ms);
     return CURL_SOCKOPT_OK;
@@ -163,7 +163,7 @@ static size_t on_bytes(char *bytes, size_t size, size_t count, void *ctx) {
 /* ---- one request ---- */
 
 static struct curl_blob blob(struct str text) {
-    /* libcurl's struct is not const; CURL_BLOB_COPY says that it only reads */
+    /* libcurl's struct is not const, but with CURL_BLOB_COPY libcurl only reads it */
     union {
         const void *in;
         void *out;
@@ -190,8 +190,9 @@ static CURLcode set_tls(CURL *easy, const struct kube_access *access,
     return code;
 }
 
-/* Over plain HTTP libcurl never learns that a connection is not to be shared: who waits for it
- * would wait until its first request is over, which may be a watch. */
+/* May requests share a connection? Not over plain HTTP: libcurl does not learn there that a
+ * connection cannot be shared, so a second request would wait until the first one ends, and that
+ * may be a watch. */
 static bool may_multiplex(const struct kube_access *access) {
     return access->multiplex && strncmp(access->server, "https://", 8) == 0;
 }
@@ -205,15 +206,17 @@ static CURLcode set_connection(CURL *easy, const struct transfer_settings *s) {
         {CURLOPT_NOSIGNAL, 1},
         {CURLOPT_HTTP_VERSION,
          may_multiplex(s->access) ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1},
-        {CURLOPT_PIPEWAIT, may_multiplex(s->access)}, /* for the connection that is being made */
+        {CURLOPT_PIPEWAIT, may_multiplex(s->access)}, /* waits for the connection that is being
+                                                         made */
         {CURLOPT_FOLLOWLOCATION, 0},
         {CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS},
         {CURLOPT_TCP_KEEPALIVE, 1},
         {CURLOPT_TCP_KEEPIDLE, PROBE_IDLE_S},
         {CURLOPT_TCP_KEEPINTVL, PROBE_INTERVAL_S},
         {CURLOPT_SUPPRESS_CONNECT_HEADERS, 1},
-        {CURLOPT_DNS_CACHE_TIMEOUT, 0}, /* it goes by the wall clock, which may be set back */
-        /* who looks a name up in vain is not waited for: other servers' requests are here, too */
+        {CURLOPT_DNS_CACHE_TIMEOUT, 0}, /* the cache uses the wall clock, which may be set back */
+        /* do not wait for a thread that looks up a name: requests to other servers use this loop,
+         * too */
         {CURLOPT_QUICK_EXIT, 1},
     };
     CURLcode code = CURLE_OK;
@@ -222,8 +225,8 @@ static CURLcode set_connection(CURL *easy, const struct transfer_settings *s) {
     if (code == CURLE_OK)
         code = curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     if (code == CURLE_OK)
-        code =
-            curl_easy_setopt(easy, CURLOPT_PROXY, proxy); /* "": none, whatever the environment */
+        code = curl_easy_setopt(easy, CURLOPT_PROXY, proxy); /* "": no proxy, whatever the
+                                                                environment says */
     if (code == CURLE_OK)
         code = curl_easy_setopt(easy, CURLOPT_NOPROXY, ""); /* the same */
     if (code == CURLE_OK)
@@ -307,7 +310,7 @@ static CURLcode set_request(struct kube_request *request, const struct transfer_
     }
     if (code == CURLE_OK && request->body.n > 0) {
         code = curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body.n);
-        if (code == CURLE_OK) /* not copied: the body is the caller's until on_done */
+        if (code == CURLE_OK) /* the body is not copied: it does not change until on_done */
             code = curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request->body.p);
     }
     return code;

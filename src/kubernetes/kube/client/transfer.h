@@ -1,6 +1,6 @@
 /*
- * One request as libcurl sees it: sets a handle up, takes the answer, reports the result. The loop
- * (kube/client/loop.c) runs the handles; only these two files know libcurl.
+ * The libcurl side of one request: sets up a handle, receives the answer, reports the result. The
+ * loop (kube/client/loop.c) runs the handles; only these two files know libcurl.
  */
 #pragma once
 
@@ -13,8 +13,9 @@
 struct transfer_settings {
     const struct kube_access *access;
     struct arena arena;
-    char *base;             /* URL of the server, with the name its certificate must have */
-    char *host_header;      /* "Host: ..." or NULL when the URL's is right */
+    char *base;             /* URL of the server; its host is the name that the certificate must
+                               have */
+    char *host_header;      /* "Host: ..."; NULL: the host of the URL is right */
     struct curl_slist *via; /* CURLOPT_CONNECT_TO, or NULL */
     struct curl_slist *proxy_headers;
     char *user_agent;

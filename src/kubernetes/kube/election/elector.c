@@ -1,8 +1,8 @@
 /*
- * Everything but the questions and elector_stop() happens on the client's thread: step() asks the
- * lease for the next request, on_done() gives it the answer. Other threads read `until_ms`, which
- * is published after every answer; it ends our term by itself. The expiry timer is only there to
- * call on_change() in time.
+ * All work is done on the client's thread, except elector_stop() and the functions that ask for the
+ * state: step() asks the lease for the next request, and on_done() passes the answer to the lease.
+ * Other threads read `until_ms`, which is published after every answer; when that time is over, so
+ * is our term. The expiry timer only calls on_change() in time.
  */
 #include "kube/election/elector.h"
 
@@ -29,17 +29,18 @@ struct elector {
     int64_t duration_ms;
     char namespace[64], name[254], identity[IDENTITY_SIZE];
 
-    /* the client's thread's */
+    /* for the client's thread only */
     struct lease *lease;
     struct kube_request request;
     struct kube_timer step_timer, expiry_timer, stop_timer;
     bool under_way, freed;
-    uint64_t acquired;                        /* the number of the term that on_change last began */
+    uint64_t acquired;                        /* the number of the term for which on_change(true)
+                                                 was called last */
     char holder[IDENTITY_SIZE], problem[256]; /* as last logged */
 
-    /* for all to read */
+    /* every thread may read these */
     _Atomic int64_t until_ms, held_until_ms, renewed_ms;
-    _Atomic bool told; /* on_change(true) has been called, and (false) not yet */
+    _Atomic bool told; /* on_change(true) was called, and on_change(false) not yet */
 
     char label[NAME_SIZE + 8];
     struct metric leader, acquisitions, failures, slow, master, slowpath;
@@ -102,7 +103,8 @@ static void tell(struct elector *e, bool leading) {
     report(e, leading ? "became leader" : "stopped leading");
 }
 
-/* Reports the end of a term, and then the next term: we may notice both at the same time. */
+/* Reports the end of a term, then the begin of the next one; we may notice both at the same time.
+ */
 static void tell_changes(struct elector *e) {
     struct lease_stats stats;
     lease_stats(e->lease, &stats);
@@ -185,7 +187,7 @@ static void on_done(void *ctx, const struct kube_result *result) {
         return;
     lease_on_end(e->lease, now_ms(e), result);
     publish(e);
-    if (result->error != -ECANCELED) /* that was us */
+    if (result->error != -ECANCELED) /* we have cancelled it */
         log_progress(e);
     step(e);
 }
@@ -285,7 +287,7 @@ int elector_new(const struct elector_options *options, struct elector **ret, str
         return r;
     }
     init(e, options);
-    e->io.timer_start(e->client, &e->step_timer, 0); /* everything on the client's thread */
+    e->io.timer_start(e->client, &e->step_timer, 0); /* the work runs on the client's thread */
     *ret = e;
     return 0;
 }

@@ -1,5 +1,5 @@
 /*
- * One round after the other, each of one to three requests:
+ * There is one round after the other. A round has one to three requests:
  *
  *     leading, Lease known:   PUT ---------------------------> leads
  *                              | 409, 404: it has changed
@@ -9,9 +9,9 @@
  *                              404 --(as above)------------> POST --> leads
  *     stopped:                the same with a record that names nobody
  *
- * A write counts only if the answer shows a new version: a write that changes nothing is answered
- * with 200 and seen by nobody. Any other answer, or none, fails the round. After a write without a
- * known answer the Lease must be read again, because the write may have been done.
+ * A write counts only if the answer shows a new version: a write that changes nothing also gets
+ * 200, but no other process sees it. Any other answer, or no answer, fails the round. If the result
+ * of a write is not known, the Lease must be read again, because the write may have been done.
  */
 #include "kube/election/lease.h"
 
@@ -43,25 +43,25 @@ struct lease {
     const char *object_path, *update_path, *create_path;
     uint64_t random;
 
-    /* what is known of the Lease */
+    /* the known state of the Lease */
     struct strbuf object;       /* its text; empty: read it before writing it */
     struct arena arena;         /* of `record` */
     struct lease_record record; /* as last seen */
     bool seen_any;
     struct hash128 seen; /* the record whose age counts */
     int64_t seen_ms;     /* when we first saw it */
-    int64_t free_at_ms;  /* when its holder counts as dead; INT64_MIN: no other holds it */
+    int64_t free_at_ms;  /* when its holder counts as dead; INT64_MIN: no other process holds it */
 
-    /* what to do next, or what is under way */
+    /* the next step, or the step under way */
     enum step step;
     bool under_way, fast, releasing; /* fast: an update without reading first */
     int64_t wait_until_ms, round_ms, began_ms;
     struct strbuf body;
-    struct hash128 replaced; /* the version that an update under way names */
+    struct hash128 replaced; /* hash of the version that the update under way replaces */
     char time_text[KUBE_TIME_SIZE];
     int64_t renew_us; /* the last renewTime */
 
-    int64_t until_ms; /* we lead until then; INT64_MIN: we do not */
+    int64_t until_ms; /* we lead until this time; INT64_MIN: we do not lead */
     bool may_hold;    /* we have written our name into the Lease, or tried to */
     bool stopping;
     int64_t stop_by_ms;
@@ -177,8 +177,8 @@ static void forget_object(struct lease *l) {
     strbuf_clear(&l->object);
 }
 
-/* Learns the Lease from an answer. Only a record that differs from the last one is new; its age
- * counts from now, which is after it was written. */
+/* Takes the Lease from an answer. A record that differs from the last one is new: its age counts
+ * from now, which is later than its writing. */
 static int learn(struct lease *l, int64_t now_ms, struct str json, struct err *err) {
     strbuf_clear(&l->object);
     strbuf_append_str(&l->object, json);
@@ -212,8 +212,9 @@ static int64_t later(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-/* A leader renews at a steady pace, counted from the beginning of its rounds; candidates spread
- * out. A leader with a Retry-After still comes back in time for one more try. */
+/* Sets the time of the next round. A leader renews at a steady pace, counted from the beginning of
+ * its rounds; candidates wait a random time. After a Retry-After, a leader still has time for one
+ * more try. */
 static void wait_for_next(struct lease *l, int64_t now_ms, int64_t retry_after_ms) {
     const struct lease_options *o = &l->options;
     int64_t at, most = o->duration_ms;
@@ -279,14 +280,15 @@ static bool not_found(const struct kube_result *result) {
 
 /* ---- answers ---- */
 
-/* Another process holds the Lease: that is no failure. */
+/* Waits because another process holds the Lease; this is no failure. */
 static void wait_until_free(struct lease *l, int64_t now_ms) {
     wait_for_next(l, now_ms, -1);
     if (l->wait_until_ms > l->free_at_ms)
         l->wait_until_ms = l->free_at_ms;
 }
 
-/* The leader of a deleted Lease leads until it notices; then it makes the Lease anew. */
+/* The Lease was deleted. Its leader leads until it notices this; then it creates the Lease again.
+ */
 static void on_missing(struct lease *l, int64_t now_ms) {
     forget_object(l);
     l->until_ms = INT64_MIN;
@@ -315,7 +317,8 @@ static void on_read(struct lease *l, int64_t now_ms, const struct kube_result *r
     }
 }
 
-/* Leads from the beginning of the request: for no process is the record older than that. */
+/* Begins or extends our term, counted from the beginning of the request: no other process counts
+ * the age of the record from an earlier time. */
 static void lead(struct lease *l, int64_t now_ms) {
     bool led = lease_leading(l, now_ms);
     l->may_hold = true;
@@ -378,9 +381,9 @@ void lease_on_end(struct lease *l, int64_t now_ms, const struct kube_result *res
 
 /* ---- requests ---- */
 
-/* Returns the wall clock, or a later time if that has gone back or stands still: each write of a
- * process has a later time than the one before. For others a record that they have seen before is
- * not renewed, and the API server does not even write an equal one. */
+/* Returns the wall clock, or the last renewTime and 1 us if the clock has gone back or stands
+ * still, so that every write has a later time than the one before. Otherwise an equal record would
+ * not count as renewed, and the API server would not even write it. */
 static int64_t renew_time(struct lease *l, int64_t wall_us) {
     l->renew_us = wall_us > l->renew_us ? wall_us : l->renew_us + 1;
     return l->renew_us;

@@ -5,7 +5,8 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-/* upstream: kube-scheduler's defaults are 15, 10 and 2 s; another duration keeps their shares. */
+/* upstream: kube-scheduler's defaults are 15, 10 and 2 s. With another duration the ratio stays the
+ * same. */
 enum {
     DURATION_MS = 15000,
     RENEW_SHARE = 10,

@@ -24,16 +24,16 @@ struct lease_record {
 int lease_record_read(struct str json, struct arena *arena, struct lease_record *ret,
                       struct err *err) MUST_CHECK;
 
-/* Returns the same hash for two records exactly when the election wrote nothing in between. The
- * object's version does not count: a new label must not keep a dead leader's Lease alive. */
+/* Returns the same hash for two records if no candidate wrote the Lease in between. The object's
+ * version does not count: a new label must not keep a dead leader's Lease alive. */
 struct hash128 lease_record_hash(const struct lease_record *record);
 
 /*
  * Appends `object` (a Lease that lease_record_read() has accepted) with this record in it: all
- * other members stay as they are, except metadata.managedFields, which goes. The kept
- * resourceVersion makes the API server refuse the write if the Lease has changed; the kept uid, if
- * it was deleted meanwhile (without the uid the API server would create it anew). Failures stay in
- * the buffer and the arena.
+ * other members stay as they are, but metadata.managedFields is left out. The resourceVersion
+ * stays, so the API server refuses the write if the Lease has changed. The uid stays, so it refuses
+ * the write if the Lease was deleted meanwhile (without the uid it would create a new one).
+ * Failures stay in the buffer and the arena.
  */
 void lease_record_update(struct str object, const struct lease_record *record, struct arena *arena,
                          struct strbuf *out);

@@ -7,19 +7,19 @@
 enum {
     ENTRIES = 512,
     QUEUE = 256,
-    SERIES_MS = 360000,    /* without a repetition, and the series is over */
+    SERIES_MS = 360000,    /* a series ends after this time without a repetition */
     COUNT_MS = 300000,     /* between two writes of its count */
     OBJECT_BURST = 25,     /* upstream: client-go tools/record/events_cache.go */
-    OBJECT_MS = 300000,    /* one more event about it */
+    OBJECT_MS = 300000,    /* after the burst, one more event about the object in this time */
     LIMITERS = 1024,       /* objects whose limit is remembered ... */
     WAYS = 4,              /* ... each in one of so many places */
-    RETRY_MS = 10000,      /* to a quarter more */
-    RETRY_MOST_MS = 60000, /* of what Retry-After says */
+    RETRY_MS = 10000,      /* plus up to a quarter at random */
+    RETRY_MOST_MS = 60000, /* the longest Retry-After that counts */
 };
 
 struct event_limiter {
     struct hash128 key;
-    int64_t unused_at_ms; /* in the past: as good as free */
+    int64_t unused_at_ms; /* a time in the past: the limiter is as good as free */
 };
 
 static bool same(struct hash128 a, struct hash128 b) {
@@ -80,7 +80,8 @@ bool event_limit_use(int64_t *unused_at_ms, int64_t now_ms, int64_t interval_ms,
     return true;
 }
 
-/* Where an object's limit is kept; among those of its places the one that is the least loss. */
+/* Returns the object's limiter. If the object has none, takes the place, of its WAYS places, whose
+ * limiter has been unused for longest. */
 static struct event_limiter *find_limiter(struct event_table *t, struct hash128 key) {
     struct event_limiter *ways = &t->limiters[key.a % (LIMITERS / WAYS) * WAYS], *least = ways;
     for (unsigned i = 0; i < WAYS; i++) {
@@ -110,7 +111,7 @@ static bool is_behind(const struct event_entry *e) {
     return e->state == EVENT_LIVE && e->copy.count > e->written;
 }
 
-/* The entry that this event repeats. */
+/* Returns the entry that this event repeats, or NULL. */
 static struct event_entry *find_series(struct event_table *t, struct hash128 key, int64_t now_ms) {
     for (unsigned i = 0; i < ENTRIES; i++) {
         struct event_entry *e = &t->entries[i];
@@ -121,7 +122,8 @@ static struct event_entry *find_series(struct event_table *t, struct hash128 key
     return NULL;
 }
 
-/* A free entry, or one that can be spared: rather one that is up to date, then the quietest. */
+/* Returns a free entry; or frees the entry that is missed least: first one whose count is written,
+ * then the quietest. */
 static struct event_entry *make_room(struct event_table *t) {
     struct event_entry *best = NULL;
     for (unsigned i = 0; i < ENTRIES; i++) {
@@ -141,7 +143,7 @@ static struct event_entry *make_room(struct event_table *t) {
     return best;
 }
 
-/* For names: nanoseconds as upstream has them, but no two the same. */
+/* Returns a number for a name: nanoseconds, as upstream has, but each number only once. */
 static uint64_t next_number(struct event_table *t, int64_t wall_us) {
     int64_t number = (int64_t)((uint64_t)wall_us * 1000 + random_below(&t->random, 1000));
     t->last_number = number > t->last_number ? number : t->last_number + 1;
@@ -187,7 +189,7 @@ bool event_table_add(struct event_table *t, const struct event *event, int64_t n
 
 /* ---- events go ---- */
 
-/* When this entry wants to be written; INT64_MAX: not as far as we know. */
+/* Returns when this entry must be written; INT64_MAX: it need not be written now. */
 static int64_t due_ms(const struct event_table *t, const struct event_entry *e) {
     int64_t at = INT64_MAX;
     if (e->state == EVENT_QUEUED)
@@ -201,8 +203,8 @@ static bool comes_before(const struct event_entry *a, const struct event_entry *
     return a->state != b->state ? a->state == EVENT_QUEUED : a->order < b->order;
 }
 
-/* New events go first, and strictly in their order: while the first one waits for another try the
- * others would fare no better. */
+/* New events go first, strictly in their order: while the first one waits for its next try, the
+ * others wait, too, because their requests would probably fail as well. */
 struct event_entry *event_table_choose(struct event_table *t, int64_t now_ms, int64_t *ret_at_ms) {
     struct event_entry *best = NULL;
     *ret_at_ms = INT64_MAX;
@@ -257,7 +259,7 @@ void event_table_end(struct event_table *t, enum event_end end, int64_t now_ms,
         is_written(t, e, now_ms);
         e->written = 1;
         break;
-    case EVENT_IS_GONE: /* made anew, with its count */
+    case EVENT_IS_GONE: /* it is created again, with its count */
         e->state = EVENT_QUEUED;
         e->order = t->next_order++;
         t->queued++;

@@ -1,10 +1,11 @@
 /*
  * The events that wait to be written, and those that were written and may come again: the state of
- * the recorder, without its thread. Only events.c includes this file, and guards the table.
+ * the recorder, without its thread. Only events.c includes this file, and its mutex guards the
+ * table.
  *
- * One table holds both: an entry is queued, then live, then free again. A new event repeats an
- * entry, or takes a free entry, or else the live entry that has been quiet for longest. All
- * searches are linear; events are rare, and the table is a few kilobytes of hashes.
+ * One table holds both: an entry is queued, then live, then free again. An event that is not in the
+ * table takes a free entry, or else the live entry that has been quiet for longest. All searches
+ * are linear; events are rare, and the table is a few kilobytes of hashes.
  */
 #pragma once
 
@@ -18,7 +19,7 @@ struct event_entry {
     enum event_state state;
     struct hash128 key;
     struct event_copy copy;
-    uint64_t order;        /* QUEUED: first come, first written */
+    uint64_t order;        /* QUEUED: the smallest is written first */
     int64_t seen_ms;       /* when it happened last */
     int64_t written_ms;    /* LIVE: when it was last sent to the API server */
     uint32_t written;      /* the count that the API server has, or the request under way has */
@@ -43,26 +44,27 @@ struct event_limiter;
 struct event_table {
     struct event_entry *entries;    /* owned */
     struct event_limiter *limiters; /* owned */
-    struct event_entry *in_flight;  /* its request is under way: it stays where it is */
+    struct event_entry *in_flight;  /* its request is under way: it must not move */
     bool hurry;                     /* counts are written without waiting */
     unsigned queued;
     uint64_t next_order, random;
-    int64_t last_number; /* of the names we gave */
+    int64_t last_number; /* of the Events' names: the last number that we used */
     struct metric results[EVENT_RESULTS];
 };
 
-/* False: no memory; then nothing is to be done. Registers the metrics. */
+/* Registers the metrics. Returns false without memory; then event_table_done() is not needed. */
 bool event_table_init(struct event_table *t, uint64_t seed);
 void event_table_done(struct event_table *t);
 
 void event_table_count(struct event_table *t, enum event_result result);
 
-/* Takes an event or refuses it (*ret_taken), and counts that. Returns true if there may be an event
- * to write. `now_ms` is of the steady clock, `wall_us` since 1970. */
+/* Takes an event or refuses it (*ret_taken), and counts the result. Returns true if an event may be
+ * ready to write. `now_ms` is from the monotonic clock; `wall_us` is since 1970. */
 bool event_table_add(struct event_table *t, const struct event *event, int64_t now_ms,
                      int64_t wall_us, bool *ret_taken);
 
-/* Returns the entry to write now, or NULL and the time of the next one (INT64_MAX: none yet). */
+/* Returns the entry to write now. Or returns NULL, and *ret_at_ms is the time of the next entry
+ * (INT64_MAX: no entry waits). */
 struct event_entry *event_table_choose(struct event_table *t, int64_t now_ms, int64_t *ret_at_ms);
 
 /* Begins the request of an entry, which ends with one of the results below. */
@@ -70,7 +72,7 @@ void event_table_begin(struct event_table *t, struct event_entry *e);
 enum event_end {
     EVENT_WRITTEN,
     EVENT_IS_THERE, /* the answer to an earlier try was lost */
-    EVENT_IS_GONE,  /* what should be updated: events are kept for an hour */
+    EVENT_IS_GONE,  /* the Event to update: API servers keep Events for an hour */
     EVENT_TRY_AGAIN,
     EVENT_GIVE_UP
 };
@@ -78,8 +80,8 @@ void event_table_end(struct event_table *t, enum event_end end, int64_t now_ms,
                      int64_t retry_after_ms);
 
 /*
- * Limits as in GCRA: a limiter is the time at which it would be unused, which moves on by one
- * interval with each use and may be ahead by its burst. True, and used, if the burst allows one
- * more.
+ * A rate limit (GCRA, generic cell rate algorithm). The state of a limiter is a time: each use
+ * moves it on by one interval, and it may be ahead of now by `burst` intervals. Returns true, and
+ * counts a use, if the burst allows one more.
  */
 bool event_limit_use(int64_t *unused_at_ms, int64_t now_ms, int64_t interval_ms, int64_t burst);

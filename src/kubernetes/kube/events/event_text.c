@@ -18,7 +18,7 @@ enum {
 /* ---- copying ---- */
 
 void event_put_clean(struct strbuf *out, struct str text, size_t max) {
-    size_t start = out->n, cut = out->n; /* cut: where "..." still fits behind */
+    size_t start = out->n, cut = out->n; /* cut: the last place where "..." still fits */
     while (text.n > 0) {
         size_t n = (unsigned char)text.p[0] < 0x80 ? 1 : str_utf8_length(text);
         struct str c = n > 0 ? (struct str){text.p, n} : STR("\xef\xbf\xbd");

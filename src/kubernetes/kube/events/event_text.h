@@ -1,6 +1,5 @@
 /*
- * An event as bytes: the copy that waits, its name, the bodies of its requests. Only events.c
- * includes it.
+ * An event as bytes: the copy that waits, its name, the bodies of its requests.
  */
 #pragma once
 

@@ -1,10 +1,10 @@
 /*
- * The client's thread does one step at a time: tick() begins the next request, or sets the timer
- * for when there will be one. Other threads put events into the table and wake it if that gave it
- * work.
+ * The client's thread does one step at a time: tick() begins the next request, or sets the timer to
+ * the time of the next one. Other threads put events into the table, and wake the client's thread
+ * if it has work then.
  *
- * Lock order: ours, then the client's. Its functions are called with ours held, so that timers are
- * set in the order in which it was decided to set them.
+ * Lock order: our mutex, then the client's. We call the client's functions with our mutex held, so
+ * that timers are set in the order of our decisions.
  */
 #include "kube/events/events.h"
 
@@ -57,7 +57,7 @@ static int64_t now_ms(const struct event_recorder *r) {
 
 static void wake(struct event_recorder *r) REQUIRES(r->lock) {
     if (r->woken || r->table.in_flight != NULL)
-        return; /* it will look anyway */
+        return; /* tick() will look anyway */
     r->woken = true;
     r->io.timer_start(r->client, &r->timer, 0);
 }
@@ -119,7 +119,7 @@ static void begin_next(struct event_recorder *r, int64_t now) REQUIRES(r->lock) 
     }
 }
 
-/* Sees to it that something will go on: a request, a timer, or there is nothing to do. */
+/* Begins the next request, or sets a timer, if there is anything to do. */
 static void go_on(struct event_recorder *r) REQUIRES(r->lock) {
     int64_t now = now_ms(r);
     if (r->table.in_flight == NULL && !r->stopped)
@@ -172,7 +172,8 @@ static void log_failure(const struct event_entry *e, const char *message,
 
 static void on_done(void *ctx, const struct kube_result *result) {
     struct event_recorder *r = ctx;
-    const struct event_entry *e = r->table.in_flight; /* nobody else touches what is read of it */
+    const struct event_entry *e = r->table.in_flight; /* no other thread changes the members that
+                                                         are read here */
     enum event_end end = meaning_of(e, result);
     if (end == EVENT_GIVE_UP)
         log_failure(e, "an event could not be written", result);

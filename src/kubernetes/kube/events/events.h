@@ -1,22 +1,22 @@
 /*
- * Kubernetes Events, which `kubectl describe` and `kubectl events` show. Written to
- * events.k8s.io/v1, not to core/v1: there an event names its reporter and the action, the API
- * server checks it, and a field of its own counts repetitions. Readers see the same objects in
- * both. upstream: client-go tools/events; the limits are those of tools/record.
+ * Kubernetes Events, which `kubectl describe` and `kubectl events` show. They are written to
+ * events.k8s.io/v1, not to core/v1: in events.k8s.io an event names its reporter and the action,
+ * the API server checks it, and `series` counts repetitions. Readers see the same objects in both.
+ * upstream: client-go tools/events; the limits are those of tools/record.
  *
- * event_record() may be called from any thread; it copies, counts, and never waits for anything but
+ * event_record() may be called from any thread; it copies the event, counts it, and waits only for
  * a mutex that is held for microseconds. The client's thread writes, one request at a time. Events
  * are for people and may be lost: every way to lose one is counted in evenkeel_events_total.
  *
- * Against floods, of the cluster and of ourselves:
- *   - The same again (in all its parts, the note too) is not a new object: while it comes back
- *     within 6 minutes it is a series. Its count is written at the first repetition, then every 5
- *     minutes at most.
+ * Limits protect the cluster and this process against floods:
+ *   - An equal event (all parts are equal, also the note) is not a new object: while it comes again
+ *     within 6 minutes, it is a series. The count of the series is written at the first repetition,
+ *     then at most every 5 minutes.
  *   - About one object, of one type: 25 new events, then one every 5 minutes ("limited").
- *   - All together: 10 requests, then 5 a second; they wait.
+ *   - All events together: 10 requests, then 5 a second; further ones wait.
  *   - At most 256 events wait; further ones are dropped ("dropped"). 512 are remembered.
- * A failing write is tried 12 times, 10 s apart, in the order in which events came, and given up
- * then ("failed"), or at once if the API server refuses it (4xx).
+ * A failing write is tried 12 times, 10 s apart, in the order in which events came, and then given
+ * up ("failed"). If the API server refuses it (4xx), it is given up at once.
  */
 #pragma once
 
@@ -62,15 +62,15 @@ struct event_options {
 
 struct event_recorder;
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int event_recorder_new(const struct event_options *options, struct event_recorder **ret,
                        struct err *err) MUST_CHECK;
-/* Copies `event`. `r` NULL: nothing happens. Returns false if there is no room now, or the object
- * has used its share; the same event may be recorded again later. */
+/* Copies `event`. Does nothing if `r` is NULL. Returns false if all places are taken now, or the
+ * object has used its share; the caller may record the same event again later. */
 bool event_record(struct event_recorder *r, const struct event *event);
-/* Takes no more events and writes the waiting ones, counts too, for limit_ms at most. Waits. Any
- * thread but the client's, once. NULL is fine. */
+/* Takes no more events, writes the waiting ones and their counts, and waits for that, for limit_ms
+ * at most. Call it once, on any thread but the client's. NULL is fine. */
 void event_recorder_stop(struct event_recorder *r, int64_t limit_ms);
-/* Unwritten events are lost. Any thread; after the return the client's thread does nothing more for
- * the recorder. NULL is fine. */
+/* Drops events that are not written yet. Any thread; after the return the client's thread does
+ * nothing more for the recorder. NULL is fine. */
 void event_recorder_free(struct event_recorder *r);

@@ -1,6 +1,6 @@
 /*
- * POST the Binding; if the answer leaves room for doubt (none at all, a conflict, an error of the
- * server), GET the pod; if it is not bound, POST again after a pause.
+ * POSTs the Binding. If the result is not certain (no answer, a conflict, a server error), GETs the
+ * pod; if the pod is not bound, POSTs again after a pause.
  */
 #include "kube/objects/binding.h"
 
@@ -27,7 +27,7 @@ struct attempt {
     struct clock *clock;
     int64_t deadline_ms;
     uint32_t pauses;
-    bool in_doubt; /* a POST may be under way in the server still */
+    bool in_doubt; /* the server may still be working on a POST */
     uint64_t random;
     kube_bind_fn *done;
     void *ctx;
@@ -37,7 +37,7 @@ struct attempt {
     struct strbuf body; /* the Binding */
     struct kube_request request;
     struct kube_timer timer;
-    struct err last; /* what was wrong with the last try */
+    struct err last; /* the error of the last try */
 };
 
 static void attempt_free(struct attempt *a) {
@@ -84,7 +84,7 @@ static void look(void *ctx) {
     ask(a, "GET", a->pod_path, STR(""), on_seen);
 }
 
-/* Goes on with `step` after a pause, or ends when that would be too late. */
+/* Goes on with `step` after a pause, or ends if that would be too late. */
 static void pause_then(struct attempt *a, void (*step)(void *), int64_t least_ms) {
     int64_t delay_ms = a->pauses < 6 ? PAUSE_MS << a->pauses : PAUSE_MAX_MS;
     delay_ms += (int64_t)random_below(&a->random, (uint64_t)delay_ms);
@@ -98,7 +98,7 @@ static void pause_then(struct attempt *a, void (*step)(void *), int64_t least_ms
     kube_timer_start(a->client, &a->timer, delay_ms);
 }
 
-/* Keeps what a try came to, as a sentence. */
+/* Keeps the result of a try, as a sentence. */
 static struct kube_status note(struct attempt *a, const struct kube_result *result) {
     struct kube_status status = {.retry_after_ms = -1};
     if (result->error != 0) {
@@ -128,7 +128,8 @@ static void on_posted(void *ctx, const struct kube_result *result) {
         return;
     }
     struct kube_status status = note(a, result);
-    bool certain = !a->in_doubt || result->status == 404; /* a pod that is gone, nobody binds */
+    bool certain = !a->in_doubt || result->status == 404; /* a deleted pod cannot be bound by an
+                                                             earlier POST */
     a->in_doubt = a->in_doubt || result->error != 0 || result->status >= 500;
     if (result->error == -ECANCELED)
         finish(a, KUBE_UNKNOWN, a->last.text);
@@ -190,7 +191,7 @@ static void on_seen(void *ctx, const struct kube_result *result) {
         finish(a, KUBE_UNKNOWN, a->last.text);
     else if (result->error == 0 && result->status == 404)
         finish(a, KUBE_NOT_BOUND, a->last.text);
-    else /* also where looking is forbidden: that says nothing about the binding */
+    else /* also if reading the pod is forbidden: this does not show if it is bound */
         pause_then(a, look, status.retry_after_ms);
 }
 

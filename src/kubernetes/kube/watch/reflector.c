@@ -11,8 +11,8 @@
  * Differences from client-go: after a server could not be reached at all, or was silent for longer
  * than its bookmarks take, we list at the known version instead of only watching from it. The
  * server may have been restored from a backup: then a watch from a version in its future is silent
- * for ever, while a listing fails. Watches shorter than a second cause a back-off even if they
- * bring something, and a Retry-After counts up to RETRY_AFTER_MS.
+ * for ever, while a listing fails. Several watches in a row that are shorter than a second cause a
+ * back-off, even if they bring events. A Retry-After counts up to RETRY_AFTER_MS.
  */
 #include "base/back_off.h"
 #include "base/limits.h"
@@ -29,14 +29,14 @@ enum {
     BACKOFF_RESET_MS = 120000, /* the back-off starts anew after this time without an error */
     RETRY_AFTER_MS = 120000,   /* a longer Retry-After is cut to this */
     QUICK_RETRIES = 2,         /* in a row without waiting */
-    SHORT_WATCH_MS = 1000,     /* one that ends sooner and brings nothing is an error */
+    SHORT_WATCH_MS = 1000,     /* a watch that ends sooner and brings nothing is an error */
     WATCH_MIN_S = 300,         /* watches ask for 300 to 600 s */
-    WATCH_GRACE_MS = 30000,    /* and are given up this long after */
+    WATCH_GRACE_MS = 30000,    /* watches are given up this long after that time */
     WATCH_SILENCE_MS = 180000, /* three bookmarks missed: the peer is not the API server */
     LIST_TIMEOUT_MS = 300000,  /* for one page */
     LIST_SILENCE_MS = 60000,
     ABSENT_MS = 30000,      /* between two requests for an absent kind, plus as much at random */
-    ERROR_BYTES = 64 << 10, /* of an error answer that are read */
+    ERROR_BYTES = 64 << 10, /* bytes that are read of an error answer */
     VERSION_BYTES = 4096,
     OBJECT_ARENA = 4 << 20,
 };
@@ -119,7 +119,7 @@ static void ask_list(struct reflector *r) {
     bool pages = !r->whole && (!at_version || r->paginated);
     if (pages)
         strbuf_appendf(&r->path, "limit=%u&", r->page_objects);
-    if (r->token.n > 0) { /* later pages are of the first one's version */
+    if (r->token.n > 0) { /* later pages have the version of the first one */
         strbuf_append_str(&r->path, STR("continue="));
         append_escaped(&r->path, strbuf_str(&r->token));
     } else {
@@ -133,7 +133,7 @@ static void ask_watch(struct reflector *r, uint64_t seconds) {
     struct str version = list ? listing_version(r, "") : strbuf_str(&r->version);
     r->initial = !list && (version.n == 0 || str_eq(version, STR("0")));
     if (r->initial)
-        r->shown = 0; /* it begins with all there is */
+        r->shown = 0; /* it begins with all existing objects */
     strbuf_appendf(&r->path, "watch=1&allowWatchBookmarks=true&timeoutSeconds=%llu",
                    (unsigned long long)seconds);
     if (list)
@@ -285,7 +285,7 @@ void reflector_synced(struct reflector *r, int64_t now_ms, struct str version) {
     r->options.sink.sync_end(r->options.sink.ctx);
 }
 
-/* The server does not have our version: lists at the newest. */
+/* Call it if the server does not have our version: the next listing is at the newest version. */
 static void without_version(struct reflector *r, int64_t now_ms) {
     r->stats.expired++;
     bool known = !r->version_unavailable;
@@ -297,8 +297,8 @@ static void without_version(struct reflector *r, int64_t now_ms) {
         back_off(r, now_ms);
 }
 
-/* The server does not know the resource. That counts as an empty listing, and is logged only once.
- */
+/* Call it if the server does not know the resource. This counts as an empty listing, and is logged
+ * only once. */
 static void without_resource(struct reflector *r, int64_t now_ms) {
     if (!r->stats.absent)
         LOG_I("the API server does not know this resource; asking again now and then",
@@ -312,8 +312,8 @@ static void without_resource(struct reflector *r, int64_t now_ms) {
     r->options.sink.sync_end(r->options.sink.ctx);
 }
 
-/* Asks for the page again with half the objects; pages before it are kept. A list that came in one
- * answer begins anew, in pages. */
+/* Asks for the page again with half as many objects; earlier pages are kept. A list that was to
+ * come in one answer begins anew, in pages. */
 static void after_large_page(struct reflector *r, int64_t now_ms) {
     if (r->pages_only && !r->whole && r->page_objects > 1) {
         r->page_objects /= 2;
@@ -383,7 +383,7 @@ static void after_watch_list(struct reflector *r, int64_t now_ms, enum problem p
     case PROBLEM_SILENT:
     case PROBLEM_UNREMOVED:
     case PROBLEM_SERVER:
-    case PROBLEM_GARBLED: /* perhaps of this kind of request only */
+    case PROBLEM_GARBLED: /* perhaps only for this kind of request */
         r->request = REQUEST_LIST;
         back_off(r, now_ms);
         return;
@@ -405,7 +405,7 @@ static void after_watch(struct reflector *r, int64_t now_ms, enum problem proble
         } else if (r->lines > 0) {
             quickly(r, now_ms);
         } else {
-            r->stats.errors++; /* as it ended, it was none so far */
+            r->stats.errors++; /* a watch that ends was not counted as an error so far */
             list_anew(r);
             back_off(r, now_ms);
         }
@@ -493,7 +493,7 @@ static void log_problem(const struct reflector *r, int64_t now_ms, enum request 
     static const char *const requests[] = {"watch-list", "list", "watch"};
     if (problem == PROBLEM_NONE || problem == PROBLEM_ABSENT ||
         (problem == PROBLEM_CUT && r->wait_until_ms <= now_ms))
-        return; /* watches end; that is what they do */
+        return; /* watches always end after some minutes */
     struct str why = r->reason.n > 0 ? strbuf_str(&r->reason) : str_of(error_text);
     LOG_W("API server: trying again", LOG_CSTR("resource", r->options.resource),
           LOG_CSTR_IF("role", r->options.role), LOG_CSTR("request", requests[request]),

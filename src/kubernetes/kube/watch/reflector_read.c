@@ -1,9 +1,9 @@
 /*
- * Reading what the server sends: the lines of a watch, the pages of a list, errors.
+ * Reads the server's answers: the lines of a watch, the pages of a list, errors.
  *
  * An API server writes a watch event as {"type":"...","object":{...}} and a line end. The object of
- * such a line is handed over without a second look; the JSON reader reads any other order of
- * members.
+ * such a line is handed over directly; for any other order of members, the JSON reader finds the
+ * object.
  */
 #include "base/json_reader.h"
 #include "base/limits.h"
@@ -63,7 +63,7 @@ static void read_metadata(struct json_reader *json, bool bookmark, struct head *
             read_annotations(json, head);
 }
 
-/* Reads the members it needs, and nothing behind: an API server writes metadata first. */
+/* Reads only the members that it needs, and stops then: an API server writes metadata first. */
 static bool read_head(struct reflector *r, struct str object, bool bookmark, struct head *ret) {
     struct json_reader json;
     struct head head = {0};
@@ -116,7 +116,7 @@ static enum problem judge(struct reflector *r, int code, struct str object, cons
     return PROBLEM_NONE;
 }
 
-/* One more object, or a page without any. */
+/* Counts one more object, or a page without objects. Returns a problem beyond max_objects. */
 static enum problem show_one(struct reflector *r) {
     if (r->shown++ < r->options.max_objects)
         return PROBLEM_NONE;
@@ -136,7 +136,7 @@ static enum problem tell(struct reflector *r, bool exists, struct str object) {
     if (exists || refused == r->stats.refused)
         return problem;
     reflector_say(r, str_of(err.text));
-    return PROBLEM_UNREMOVED; /* only a listing gets rid of it */
+    return PROBLEM_UNREMOVED; /* only a listing can remove it */
 }
 
 /* ---- lines of a watch ---- */
@@ -267,7 +267,7 @@ void reflector_read_lines(struct reflector *r, int64_t now_ms) {
         memmove(r->in.p, r->in.p + at, r->in.n);
     r->searched = r->in.n;
     if (r->in.n == 0 && !r->syncing)
-        strbuf_done(&r->in); /* events are rare now, and watches many */
+        strbuf_done(&r->in); /* now events are rare, and there are many watches */
     if (r->problem == PROBLEM_NONE && r->in.n > LIMIT_KUBE_EVENT) {
         reflector_say(r, STR("an event larger than the limit"));
         r->problem = PROBLEM_OVERSIZED;

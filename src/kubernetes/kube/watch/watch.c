@@ -10,14 +10,14 @@ struct kube_watch {
     struct kube_client *client;
     struct clock *clock;
 
-    /* the client's thread's */
+    /* for the client's thread only */
     struct reflector *reflector;
     struct kube_request request;
     struct kube_timer timer;
     bool stopped;
-    bool in_reflector; /* which may be calling the sink */
+    bool in_reflector; /* the reflector is at work, and may be calling the sink */
 
-    struct mutex lock; /* guards what is below */
+    struct mutex lock; /* guards the members below */
     struct reflector_stats stats;
 };
 

@@ -21,7 +21,7 @@ enum {
 enum item_state {
     ITEM_UNDER_WAY, /* or in no heap yet */
     ITEM_WAITS,
-    ITEM_RESTS, /* wants no write; kept only because it must not be written again at once */
+    ITEM_RESTS, /* wants no write; kept only to delay its next write */
 };
 
 enum rank { URGENT, COMMON, RANKS };
@@ -29,17 +29,17 @@ enum rank { URGENT, COMMON, RANKS };
 /* An object. It is in one of the lane's heaps or lists, unless it is under way. */
 struct write_item {
     struct write_lane *lane;
-    struct kube_timer turn; /* only its place is used, and `ctx`: the item */
-    struct turn due[RANKS]; /* it waits in one of them when its time has come */
+    struct kube_timer turn; /* only `place` is used, and `ctx`, which is the item */
+    struct turn due[RANKS]; /* when its time has come, it waits in one of them */
     enum item_state state;
     bool urgent;
     uint32_t id;
     unsigned failures;  /* in a row */
-    int64_t floor_ms;   /* not before, whoever wants it */
+    int64_t floor_ms;   /* no write before this time */
     int64_t wanted_ms;  /* while under way: when it is wanted again; INT64_MAX: never */
-    bool by_conflict;   /* its turn is later than its floor because of a conflict */
+    bool by_conflict;   /* because of a conflict, its turn is later than its floor_ms */
     bool refreshed;     /* while under way: a fresh version of the object has come */
-    size_t name_length; /* of what follows */
+    size_t name_length; /* of the name behind this struct */
     char name[];
 };
 
@@ -47,11 +47,12 @@ struct write_lane {
     struct write_queue *queue;
     struct write_lane *next;
     struct write_lane_options options;
-    struct timers waiting;   /* by when their time comes */
-    struct turns due[RANKS]; /* by namespace: their time has come */
+    struct timers waiting;   /* items by the time when their turn comes */
+    struct turns due[RANKS]; /* items whose time has come, by namespace */
     uint64_t begun[RANKS];   /* the number of the last write */
-    struct timers resting;   /* by when they can be forgotten */
-    int64_t floor_ms;        /* by the pace, or because it was refused */
+    struct timers resting;   /* items by the time when they can be forgotten */
+    int64_t floor_ms;        /* no write before this time: because of the pace, or after a refused
+                                write */
     struct hashmap ids;
     struct write_item **items; /* by id; NULL: the id is free */
     uint32_t *free_ids;        /* the first `free_count` are ids whose item is gone */
@@ -64,12 +65,12 @@ struct write_queue {
     struct write_limits limits;
     uint64_t random;
     struct write_lane *lanes;
-    int64_t floor_ms; /* the server is busy */
+    int64_t floor_ms; /* no write before this time: the server is busy */
     int64_t token_us; /* the time in which the bucket regains one token */
     int64_t full_us;  /* when the bucket will be full again */
     unsigned under_way;
-    uint64_t begun;   /* writes, counted */
-    bool urgent_last; /* the last one was */
+    uint64_t begun;   /* number of writes so far */
+    bool urgent_last; /* the last write was urgent */
 };
 
 /* ---- how writes end ---- */
@@ -260,8 +261,8 @@ unsigned write_lane_count(const struct write_lane *lane) {
 
 /* ---- turns ---- */
 
-/* Returns when the bucket has a token: it is full at full_us, and has its first token the time of
- * burst - 1 tokens earlier. */
+/* Returns when the token bucket has a token. The bucket is full at full_us, and has its first token
+ * (burst - 1) x token_us earlier. */
 static int64_t token_ms(const struct write_queue *q) {
     if (q->full_us == INT64_MIN)
         return INT64_MIN;
@@ -272,7 +273,7 @@ static void take_token(struct write_queue *q, int64_t now_ms) {
     q->full_us = max(q->full_us, now_ms * US) + q->token_us;
 }
 
-/* Lets the items whose time has come wait for their turns. */
+/* Moves the items whose time has come to the lists where they wait for their turns. */
 static void make_due(struct write_lane *lane, int64_t now_ms) {
     while (lane->waiting.first != NULL && lane->waiting.first->place.at_ms <= now_ms) {
         struct write_item *item = lane->waiting.first->ctx;
@@ -281,8 +282,8 @@ static void make_due(struct write_lane *lane, int64_t now_ms) {
     }
 }
 
-/* Returns when the lane's next write may begin. Asks the lane's gate only at that time, and if it
- * is shut not again for GATE_MS. */
+/* Returns when the lane's next write may begin. Asks the lane's gate only when that time has come;
+ * if the gate is shut, not again for GATE_MS. */
 static int64_t turn_of(struct write_lane *lane, int64_t now_ms, int64_t *ret_limit_ms) {
     make_due(lane, now_ms);
     const bool is_due = turns_any(&lane->due[URGENT]) || turns_any(&lane->due[COMMON]);
@@ -297,13 +298,13 @@ static int64_t turn_of(struct write_lane *lane, int64_t now_ms, int64_t *ret_lim
     return *ret_limit_ms > 0 ? at_ms : now_ms + GATE_MS;
 }
 
-/* A lane with an item of this rank, whose turn it is. */
+/* For a rank, the lane whose turn it is. */
 struct choice {
     struct write_lane *lane; /* NULL: no lane */
     int64_t limit_ms;
 };
 
-/* Lanes take turns: the one that has waited longest since its last write of the rank. */
+/* Lanes take turns: the lane whose last write of the rank is the oldest is next. */
 static void compare_lane(struct choice choices[RANKS], struct write_lane *lane, int64_t limit_ms) {
     for (enum rank rank = 0; rank < RANKS; rank++) {
         const struct write_lane *first = choices[rank].lane;
@@ -313,7 +314,7 @@ static void compare_lane(struct choice choices[RANKS], struct write_lane *lane, 
     }
 }
 
-/* Where both ranks wait, they take turns. */
+/* If items of both ranks wait, the ranks take turns. */
 static enum rank choose_rank(const struct write_queue *q, const struct choice choices[RANKS]) {
     const bool both = choices[URGENT].lane != NULL && choices[COMMON].lane != NULL;
     if (both)
@@ -340,7 +341,7 @@ void write_queue_next(struct write_queue *q, int64_t now_ms, struct write_next *
     int64_t first_ms = INT64_MAX;
     *ret = (struct write_next){.wait_ms = INT64_MAX};
     if (q->under_way == q->limits.under_way)
-        return; /* what ends makes room */
+        return; /* a write that ends makes room */
     const int64_t least_ms = max(q->floor_ms, token_ms(q));
     for (struct write_lane *lane = q->lanes; lane != NULL; lane = lane->next) {
         int64_t limit_ms = INT64_MAX;

@@ -7,21 +7,21 @@
  * and a write that waited for minutes is not minutes old.
  *
  * A lane is the objects of one controller. The rules:
- *   - One write of an object at a time; an object that is wanted meanwhile is written again after
- * it.
- *   - Objects whose time has come take turns by their namespaces ("NAMESPACE/NAME"), and those of
- * one namespace in the order in which they were wanted; lanes take turns, too. So an object waits
- * for at most one write of each namespace and lane, and for those of its own.
- *   - Urgent objects take turns with all others: of two writes that begin while both wait one is
- * urgent, which keeps half of the limits for them.
+ *   - One write of an object at a time. If the object is wanted meanwhile, it is written again
+ *     afterwards.
+ *   - Namespaces ("NAMESPACE/NAME") take turns, and lanes take turns. Objects of one namespace are
+ *     written in the order in which they were wanted. So an object waits for at most one write of
+ *     each other namespace and lane, and for earlier objects of its own namespace.
+ *   - Urgent and other objects take turns: while both wait, every second write is urgent. So urgent
+ *     objects have half of the limits.
  *   - All lanes together: `burst` writes at once, and then `per_second`; `under_way` at the same
- *     time. Within a lane `pace_ms` lie between two writes.
- *   - Nothing begins while the lane's gate is shut: for what only a leader may write.
+ *     time. Two writes of a lane begin at least `pace_ms` apart.
+ *   - No write begins while the lane's gate is shut, for writes that only a leader may make.
  *   - 429, and 503 with Retry-After: the server has too much to do, so the whole queue waits.
- *   - 409: the object has changed. It is written anew after a pause, or as soon as its controller
- * has seen the fresh object: write_lane_refresh().
+ *   - 409: the object has changed. It is written again after a pause, or as soon as its controller
+ *     has seen the fresh object: write_lane_refresh().
  *   - Other failures: the object waits, twice as long each time, up to a limit.
- *   - 404: the object is gone. It is written when it is wanted again.
+ *   - 404: the object is gone. It is written only if it is wanted again.
  */
 #pragma once
 

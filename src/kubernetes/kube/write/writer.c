@@ -27,8 +27,8 @@ enum result { SUCCESS, CONFLICT, FAILURE, DROPPED, RESULTS };
 struct job {
     struct writer *writer;
     struct write_item *item;     /* NULL: the job is free */
-    struct write_handle *handle; /* whose the item is */
-    struct strbuf name;          /* a copy of the item's: done() may outlive the item */
+    struct write_handle *handle; /* the owner of the item */
+    struct strbuf name;          /* a copy, because done() may run after the item is freed */
     struct write write;
     struct kube_request request;
 };
@@ -51,11 +51,11 @@ struct writer {
     struct clock *clock;
     struct kube_io io;
 
-    /* the client's thread's */
+    /* for the client's thread only */
     struct write_queue *queue;
     struct kube_timer timer;
     struct write_handle *handles;
-    bool busy; /* go_on() runs or will run, and sees objects that are wanted meanwhile */
+    bool busy; /* go_on() runs or will run, and will see objects that become wanted meanwhile */
     unsigned job_count;
     struct job *jobs; /* owned; as many as may be under way */
 };
@@ -68,8 +68,8 @@ static int64_t now_ms(const struct writer *w) {
 
 static const struct {
     const char *method, *content_type;
-    bool owns;         /* the fields that are written have a manager */
-    const char *query; /* what comes behind it */
+    bool owns;         /* the request needs a field manager */
+    const char *query; /* further query parameters */
 } verbs[] = {
     [WRITE_CREATE] = {"POST", NULL, true, ""},
     [WRITE_REPLACE] = {"PUT", NULL, true, ""},
@@ -116,7 +116,7 @@ static void end(struct job *job, const struct write_result *result, int64_t retr
 static struct job *free_job(struct writer *w) {
     struct job *job = w->jobs;
     while (job->item != NULL)
-        job++; /* there is a job for each write that may be under way */
+        job++; /* there are as many jobs as writes that may be under way */
     return job;
 }
 
@@ -360,7 +360,7 @@ int writer_join(struct writer *w, const struct write_owner *owner, struct write_
 static void leave(void *ctx) {
     struct write_handle *h = ctx;
     struct writer *w = h->writer;
-    assert(!w->busy); /* make() or done() is at work */
+    assert(!w->busy); /* not during make() or done() */
     h->left = true;
     w->busy = true;
     for (unsigned i = 0; i < w->job_count; i++)
@@ -416,7 +416,7 @@ int writer_new(const struct writer_options *options, struct writer **ret, struct
 void writer_free(struct writer *w) {
     if (w == NULL)
         return;
-    w->io.timer_cancel(w->client, &w->timer); /* nothing is under way: all have left */
+    w->io.timer_cancel(w->client, &w->timer); /* nothing is under way: all owners have left */
     write_queue_free(w->queue);
     free(w->jobs);
     free(w);
