@@ -22,7 +22,7 @@ void scored_done(struct owned *o) {
 }
 
 static struct owned_refused *make_refused(struct owned *o, struct str cluster) {
-    if (o->refused_count == o->refused_cap) {
+    if (o->refused == NULL || o->refused_count == o->refused_cap) {
         const uint32_t cap = o->refused_cap > 0 ? 2 * o->refused_cap : 4;
         struct owned_refused *more = realloc(o->refused, cap * sizeof *more);
         if (more == NULL)
