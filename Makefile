@@ -474,7 +474,7 @@ export ASAN_SYMBOLIZER_PATH ?= /usr/bin/llvm-symbolizer-14
 
 # Tests in which memory runs out need a malloc() of their own, which sanitizers and valgrind replace.
 # The ordinary build runs them.
-UNDER_OTHER_MALLOC := */test_cache_memory */evenness/test_memory */test_torture */test_exec_plugin \
+UNDER_OTHER_MALLOC := */base/test_pool */test_cache_memory */evenness/test_memory */test_torture */test_exec_plugin \
 	*/test_fleet_memory */test_planner_memory
 ifneq ($(FLAVOR),)
 export TEST_MAY_SKIP ?= $(UNDER_OTHER_MALLOC)
