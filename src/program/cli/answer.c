@@ -1,6 +1,7 @@
 #include "cli/answer.h"
 
 #include "base/limits.h"
+#include "base/sorted.h"
 #include "base/table.h"
 
 #include <errno.h>
@@ -47,14 +48,14 @@ static struct value *add(struct answer *a, struct value *up, struct str label,
     return v;
 }
 
-static int by_label(const void *a, const void *b) {
-    return str_cmp((*(struct value *const *)a)->label, (*(struct value *const *)b)->label);
+static struct str label_of(const void *labels, size_t i) {
+    return ((struct value *const *)labels)[i]->label;
 }
 
 /* The last of equal labels comes first: it counts, as it does for other readers of JSON. */
-static int by_label_and_place(const void *a, const void *b) {
+static int by_label(const void *a, const void *b) {
     const struct value *x = *(struct value *const *)a, *y = *(struct value *const *)b;
-    const int order = by_label(a, b);
+    const int order = str_cmp(x->label, y->label);
     return order != 0 ? order : (x->at < y->at) - (x->at > y->at);
 }
 
@@ -66,7 +67,7 @@ static void end_container(struct value *v) {
         return; /* the members are searched one by one */
     for (struct value *item = v->first; item != NULL; item = item->next)
         v->labels[item->at] = item;
-    qsort(v->labels, v->count, sizeof v, by_label_and_place);
+    qsort(v->labels, v->count, sizeof v, by_label);
 }
 
 static void read_all(struct answer *a, struct json_reader *r) {
@@ -138,12 +139,9 @@ const struct value *value_member(const struct value *v, struct str name) {
     if (!is_container(v))
         return v->kind == JSON_NULL ? &v->of->missing : refuse(v, "an object");
     if (v->labels != NULL) {
-        const struct value key = {.label = name};
-        const struct value *const wanted = &key;
-        struct value **found = bsearch(&wanted, v->labels, v->count, sizeof v, by_label);
-        while (found != NULL && found > v->labels && by_label(found, found - 1) == 0)
-            found--;
-        return found != NULL ? *found : &v->of->missing;
+        bool found;
+        const size_t at = sorted_place(v->labels, v->count, label_of, name, &found);
+        return found ? v->labels[at] : &v->of->missing;
     }
     const struct value *last = &v->of->missing;
     for (const struct value *item = v->first; item != NULL; item = item->next)
