@@ -87,6 +87,22 @@ static void many_members(void **state) {
 }
 
 /* What is said of a value of another kind is an error, and nothing else is printed of it. */
+/* As Go and jq read JSON: of members with one name the last counts. */
+static void equal_names(void **state) {
+    struct printing *f = *state;
+    struct answer a;
+    for (unsigned others = 0; others <= 40; others += 40) {
+        struct strbuf text = {0};
+        strbuf_append_str(&text, STR("{\"n\":1,\"n\":2"));
+        for (unsigned i = 0; i < others; i++)
+            strbuf_appendf(&text, ",\"m%u\":0", i);
+        strbuf_append_str(&text, STR(",\"n\":3}"));
+        strbuf_append_char(&text, '\0');
+        assert_int_equal(value_number(value_at(tree(f, &a, text.p), "n")), 3);
+        strbuf_done(&text);
+    }
+}
+
 static void another_kind(void **state) {
     static const char *const forms[] = {"{n}",     "{list}",   "{#name}",   "{#list}",
                                         "{yes}",   "{~n}",     "{n.more}",  "{,name}",
@@ -201,14 +217,9 @@ static void no_line_is_wider_than_the_terminal(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(forms),
-        TEST(labels),
-        TEST(many_members),
-        TEST(another_kind),
-        TEST(what_is_no_answer),
-        TEST(no_memory),
-        TEST(tables),
-        TEST(no_line_is_wider_than_the_terminal),
+        TEST(forms),       TEST(labels),       TEST(many_members),
+        TEST(equal_names), TEST(another_kind), TEST(what_is_no_answer),
+        TEST(no_memory),   TEST(tables),       TEST(no_line_is_wider_than_the_terminal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
