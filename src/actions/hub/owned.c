@@ -318,9 +318,7 @@ static int wake_for_scores(struct placement_round *x) {
     return 0;
 }
 
-/* Marks the clusters in objects of this Placement. We do not move clusters that are only in objects
- * of another controller, for example an earlier Placement of the same name. */
-static const uint8_t *find_own(struct placement_round *x, bool *ret_foreign) {
+const uint8_t *owned_find_own(struct placement_round *x, bool *ret_foreign) {
     const struct str uid = x->is.placement.meta.uid;
     uint8_t *own = arena_alloc(x->arena, x->is.slots);
     *ret_foreign = false;
@@ -355,7 +353,7 @@ void owned_note_lost(struct placement_round *x) {
 
 int owned_decide(struct placement_round *x) {
     bool foreign;
-    const uint8_t *own = find_own(x, &foreign);
+    const uint8_t *own = owned_find_own(x, &foreign);
     if (own == NULL)
         return err_set(x->err, -ENOMEM, "no memory for a decision");
     const struct ocm_question question = {

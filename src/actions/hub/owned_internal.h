@@ -77,6 +77,10 @@ struct placement_round {
 extern const struct str owned_spread_condition;
 /* Sets x->is.doubt, by the last write's progress. */
 void owned_look_for_last(struct placement_round *x);
+/* Marks the clusters in PlacementDecisions of this Placement. [slots]. We do not move clusters that
+ * are only in objects of another controller (*ret_foreign: there are such objects), for example of
+ * an earlier Placement of the same name. NULL: no memory. */
+const uint8_t *owned_find_own(struct placement_round *x, bool *ret_foreign);
 int owned_decide(struct placement_round *x) MUST_CHECK;
 /* Sets has_lost if a cluster no longer fits. */
 void owned_note_lost(struct placement_round *x);
@@ -173,6 +177,7 @@ bool owned_holds(void *ctx, const uint8_t *selected);
 const uint32_t *owned_alike(void *ctx);
 /* How often owned_holds() may be called without spending more than half of the steps left. */
 uint32_t owned_tries(const struct placement_round *x);
+/* Is a term in force hard? Known before owned_decide(), too. */
 bool owned_has_hard_terms(const struct placement_round *x);
 
 /* ---- owned_write.c ---- */

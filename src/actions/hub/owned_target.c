@@ -29,9 +29,11 @@ static int no_memory(struct placement_round *x) {
 /* ---- hard terms ---- */
 
 bool owned_has_hard_terms(const struct placement_round *x) {
+    struct ocm_terms terms;
     bool any = false;
-    for (uint32_t t = 0; t < x->d.term_count; t++)
-        any = any || x->d.terms[t].hard;
+    ocm_terms_find(&x->is.placement, &x->is.policy, &terms);
+    for (uint32_t t = 0; t < terms.count; t++)
+        any = any || terms.items[t].hard;
     return any;
 }
 

@@ -27,7 +27,6 @@
 #include "hub/owned_internal.h"
 
 #include <errno.h>
-#include <string.h>
 
 enum {
     PATIENCE_MS = 5000, /* until a condition reports that OCM has not answered yet */
@@ -60,15 +59,11 @@ static bool is_gated(const struct placement_round *x) {
     return any;
 }
 
-/* Does OCM take clusters without an item, though the terms in force are hard? Until the first gate
- * it does. Somebody who removes a gate adds no members: it is put back. */
-static bool is_open(const struct placement_round *x) {
-    struct ocm_terms terms;
-    bool hard = false;
-    ocm_terms_find(&x->is.placement, &x->is.policy, &terms);
-    for (uint32_t t = 0; t < terms.count; t++)
-        hard = hard || terms.items[t].hard;
-    return hard && had_own_key(x) && !is_gated(x) && !x->is.injected.gated;
+/* Does the Placement wait for its first gate? Until then OCM also selects clusters without an item.
+ * A gate that somebody has removed is put back at once. */
+static bool lacks_first_gate(const struct placement_round *x) {
+    const bool was_gated = had_own_key(x) && x->is.injected.gated;
+    return owned_has_hard_terms(x) && !is_gated(x) && !was_gated;
 }
 
 /* Marks the clusters that have the Placement's item. [slots]. NULL: no memory or steps are left. */
@@ -493,8 +488,7 @@ static int wait_for_ocm(struct placement_round *x, const uint32_t *missing, uint
 /* Would adding the gate now remove clusters? OCM watches Placements and scores separately, and may
  * not have seen our scores yet. */
 static bool may_lose(const struct placement_round *x) {
-    const bool was_gated = had_own_key(x) && x->is.injected.gated; /* somebody removes it */
-    return owned_has_hard_terms(x) && x->is.decision_count > 0 && !is_gated(x) && !was_gated;
+    return x->is.decision_count > 0 && lacks_first_gate(x);
 }
 
 /* Has OCM seen the items? It has if it has written decisions since it was made to heed them, and
@@ -618,20 +612,17 @@ static int publish(struct placement_round *x, const uint8_t *has, uint32_t has_c
     return r == 0 && !waits ? inject(x, heeds) : r;
 }
 
-/* Returns the members: clusters with an item, and all that OCM has decided while it is open.
+/* Returns the members: clusters with an item, and until the first gate all that OCM has decided.
  * [slots]. NULL: no memory. */
 static const uint8_t *find_members(struct placement_round *x, const uint8_t *has) {
-    if (!is_open(x))
+    bool foreign;
+    if (!lacks_first_gate(x))
         return has;
+    const uint8_t *own = owned_find_own(x, &foreign);
     uint8_t *members = arena_alloc(x->arena, x->is.slots);
-    if (members == NULL)
-        return NULL;
-    memcpy(members, has, x->is.slots);
-    for (const struct fleet_decision *d = x->is.existing; d != NULL; d = d->next)
-        for (uint32_t i = 0; i < d->slot_count && !layout_is_foreign(d, x->is.placement.meta.uid);
-             i++)
-            members[d->slots[i]] = 1;
-    return members;
+    for (uint32_t slot = 0; own != NULL && members != NULL && slot < x->is.slots; slot++)
+        members[slot] = has[slot] | own[slot];
+    return own != NULL ? members : NULL;
 }
 
 /* Sets d.current, the last decision. It is the members once OCM heeds items, because OCM replaces
