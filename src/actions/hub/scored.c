@@ -107,20 +107,21 @@ static uint64_t hash_of_decisions(const struct placement_round *x) {
     return hash;
 }
 
-/* Counts OCM's clusters that it has no reason to take away. */
-static uint32_t count_kept(const struct placement_round *x) {
+/* Counts OCM's clusters that it has no reason to take away, without `going`. */
+static uint32_t count_kept(const struct placement_round *x, uint32_t going) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < x->is.decision_count; i++) {
         const uint32_t slot = x->is.decisions[i];
-        count +=
-            x->is.fits[slot] != 0 && (x->scores.members == NULL || x->scores.members[slot] != 0);
+        const bool is_member = x->scores.members == NULL || x->scores.members[slot] != 0;
+        count += slot != going && x->is.fits[slot] != 0 && is_member;
     }
     return count;
 }
 
-/* From now on an answer of OCM shows in its decisions. */
-static void note_decisions(struct placement_round *x) {
-    x->o->asked_count = count_kept(x);
+/* From now on an answer of OCM shows in its decisions. `going`: the cluster that it shall take
+ * away; TOPOLOGY_NONE: no cluster. */
+static void note_decisions(struct placement_round *x, uint32_t going) {
+    x->o->asked_count = count_kept(x, going);
     x->o->asked_decisions = hash_of_decisions(x);
 }
 
@@ -134,13 +135,13 @@ static bool is_alive(const struct placement_round *x) {
  * what OCM wrote before. */
 static void begin_asking(struct placement_round *x) {
     struct owned *o = x->o;
-    const bool shrank = count_kept(x) < o->asked_count;
+    const bool shrank = count_kept(x, TOPOLOGY_NONE) < o->asked_count;
     if (o->asks && !shrank)
         return;
     o->asks = true;
     o->asked_ms = x->q->now_ms;
     if (shrank || o->versions == 0)
-        note_decisions(x);
+        note_decisions(x, TOPOLOGY_NONE);
     if (o->versions == 0)
         o->versions = hash_of_versions(x);
 }
@@ -271,13 +272,11 @@ static int find_changes(struct scored_changes *p) {
     return 0;
 }
 
-/* From now on OCM has something to answer. `goes`: it may answer with one cluster fewer. */
-static void begin_writing(struct placement_round *x, bool goes) {
+/* From now on OCM has something to answer. `going`: as in note_decisions(). */
+static void begin_writing(struct placement_round *x, uint32_t going) {
     x->o->asks = false;
     x->o->versions = hash_of_versions(x);
-    note_decisions(x);
-    if (goes && x->o->asked_count > 0)
-        x->o->asked_count--;
+    note_decisions(x, going);
 }
 
 /* Returns how long the AddOnPlacementScore of that cluster must not be written. */
@@ -348,7 +347,7 @@ static int write_item(struct scored_changes *p) {
     const bool exists = find_object(x, slot, &object);
     const bool is_full = exists && object.item_count >= LIMIT_SCORE_ITEMS; /* of other Placements */
     if (exists || denied > 0) /* a new object has no item yet */
-        begin_writing(x, p->has[slot] != 0);
+        begin_writing(x, p->has[slot] != 0 ? slot : TOPOLOGY_NONE);
     if (p->has[slot] == 0 && (denied > 0 || is_full)) {
         plan_without(x, scored_refuse(x->o, ocm_cluster_name(&x->d, slot),
                                       fleet_cluster(x->q->view, slot)->inputs, x->q->now_ms,
@@ -583,7 +582,7 @@ static int inject(struct placement_round *x, bool gate) {
         return leave_undone(x);
     if (lacks == ADMISSION_UNCHANGED)
         return gate ? look_at_decisions(x) : wait_to_gate(x);
-    begin_writing(x, false);
+    begin_writing(x, TOPOLOGY_NONE);
     return scored_write_injection(x, patch.document);
 }
 

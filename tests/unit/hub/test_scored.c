@@ -787,6 +787,32 @@ static void an_ocm_that_has_nothing_to_say(void **state) {
     assert_int_equal(hub.owned.refused_count, 4);
 }
 
+/* OCM answers the last write, which removes an item, with one cluster fewer. It lives, so it
+ * refuses n0, which it should have taken in the place of that cluster. */
+static void refused_in_the_place_of_another(void **state) {
+    (void)state;
+    clusters("w", 2, "'zone':'west'");
+    clusters("e", 2, "'zone':'east'");
+    played_placement(&hub, SCORED "," DRAWN_GATED, HARD NUMBER("3") PRIORITIZER GATE);
+    hub.check = ocm_looks;
+    (void)played_settle(&hub);
+    hub.refused = "n0";
+    clusters("n", 1, "'zone':'north'");
+    (void)played_settle(&hub);
+    hub.now_ms += 10000;
+    (void)played_settle(&hub);
+    hub.now_ms += 250;
+    (void)played_settle(&hub);
+    assert_int_equal(played_published_count(&hub), 3);
+    assert_int_equal(hub.owned.refused_count, 0);
+    hub.now_ms += 29999;
+    (void)played_settle(&hub);
+    assert_int_equal(hub.owned.refused_count, 0);
+    hub.now_ms++;
+    (void)played_settle(&hub);
+    assert_int_equal(hub.owned.refused_count, 1);
+}
+
 /* The second time it is left out for twice as long. */
 static void twice_as_long(void **state) {
     (void)state;
@@ -1430,6 +1456,7 @@ int main(void) {
         TEST(a_slow_ocm),
         TEST(an_ocm_that_does_not_run),
         TEST(an_ocm_that_has_nothing_to_say),
+        TEST(refused_in_the_place_of_another),
         TEST(twice_as_long),
         TEST(how_long_ocm_takes),
         TEST(outweighed),
