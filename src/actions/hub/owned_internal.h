@@ -79,7 +79,7 @@ extern const struct str owned_spread_condition;
 void owned_look_for_last(struct placement_round *x);
 /* Marks the clusters in PlacementDecisions of this Placement. [slots]. We do not move clusters that
  * are only in objects of another controller (*ret_foreign: there are such objects), for example of
- * an earlier Placement of the same name. NULL: no memory. */
+ * an earlier Placement of the same name. In the arena; NULL: no memory. */
 const uint8_t *owned_find_own(struct placement_round *x, bool *ret_foreign);
 int owned_decide(struct placement_round *x) MUST_CHECK;
 /* Sets has_lost if a cluster no longer fits. */
