@@ -83,7 +83,8 @@ UNCOUNTED size_t __wrap_strlen(const char *text) {
 
 /* ---- time ---- */
 
-/* It stands still: a plugin that takes too long is ended, and on a busy machine each does. */
+/* Time stands still: else a busy machine ends a plugin at its deadline, and less work is counted.
+ */
 
 struct clock *__wrap_clock_real(void);
 struct clock *__wrap_clock_real(void) {
