@@ -12,6 +12,11 @@ enum {
 
 /* ---- how much ---- */
 
+static size_t text_of_access(const struct karmada_access *a) {
+    return a->endpoint.n + a->secret_namespace.n + a->secret_name.n + a->proxy_url.n +
+           a->proxy_headers.n;
+}
+
 static size_t text_of_arrays(const struct karmada_cluster *c) {
     size_t n = 0;
     for (uint32_t i = 0; i < c->meta.labels.count; i++)
@@ -32,7 +37,7 @@ static size_t measure(const struct karmada_cluster *c) {
                c->zone_count * sizeof *c->zones + c->taint_count * sizeof *c->taints +
                m->modeling_count * sizeof *m->modelings + c->api_count * sizeof *c->apis +
                m->count * sizeof *m->by_grade + text_of_arrays(c) + c->meta.name.n + c->meta.uid.n +
-               c->provider.n + c->region.n;
+               c->provider.n + c->region.n + text_of_access(&c->access);
     for (uint32_t i = 0; i < m->count; i++) {
         n += m->items[i].range_count * sizeof *m->items[i].ranges;
         for (uint32_t k = 0; k < m->items[i].range_count; k++)
@@ -87,6 +92,11 @@ static void put_texts(char **at, struct karmada_cluster *c, const struct parts *
     put_text(at, &c->meta.uid);
     put_text(at, &c->provider);
     put_text(at, &c->region);
+    put_text(at, &c->access.endpoint);
+    put_text(at, &c->access.secret_namespace);
+    put_text(at, &c->access.secret_name);
+    put_text(at, &c->access.proxy_url);
+    put_text(at, &c->access.proxy_headers);
     for (uint32_t i = 0; i < c->meta.labels.count; i++) {
         put_text(at, &p->labels[i].key);
         put_text(at, &p->labels[i].value);

@@ -168,6 +168,12 @@ static void name_fields(struct json_reader *r, struct karmada_cluster *ret) {
 
 /* ---- the object ---- */
 
+/* Headers in another form than an object's are none: no API server stores them. */
+static void headers_read(struct json_reader *r, void *into) {
+    if (json_peek(r) == JSON_OBJECT)
+        *(struct str *)into = json_skip(r);
+}
+
 static void mode_read(struct json_reader *r, void *into) {
     *(bool *)into = str_eq(json_string(r), STR("Pull"));
 }
@@ -185,7 +191,17 @@ static void apis_read(struct json_reader *r, void *into) {
     karmada_apis_decode(r, into);
 }
 
+static const struct json_field secret_fields[] = {
+    JSON_TEXT("namespace", struct read_cluster, cluster.access.secret_namespace),
+    JSON_TEXT("name", struct read_cluster, cluster.access.secret_name),
+};
 static const struct json_field spec_fields[] = {
+    JSON_TEXT("apiEndpoint", struct read_cluster, cluster.access.endpoint),
+    JSON_WITHIN("secretRef", secret_fields),
+    JSON_TEXT("proxyURL", struct read_cluster, cluster.access.proxy_url),
+    JSON_CALL("proxyHeader", struct read_cluster, cluster.access.proxy_headers, headers_read),
+    JSON_FLAG("insecureSkipTLSVerification", struct read_cluster,
+              cluster.access.insecure_skip_tls_verify),
     JSON_TEXT("provider", struct read_cluster, cluster.provider),
     JSON_TEXT("region", struct read_cluster, cluster.region),
     JSON_TEXT("zone", struct read_cluster, zone),

@@ -66,8 +66,18 @@ struct karmada_models {
     bool negative; /* a count of nodes is below 0 */
 };
 
+/* Parts of a cluster that the access to its API server depends on, beside its name and uid. */
+struct karmada_access {
+    struct str endpoint;                      /* spec.apiEndpoint; "": none */
+    struct str secret_namespace, secret_name; /* spec.secretRef; "": none */
+    struct str proxy_url;
+    struct str proxy_headers; /* spec.proxyHeader, as a JSON object; "": none */
+    bool insecure_skip_tls_verify;
+};
+
 struct karmada_cluster {
     struct object_meta meta;
+    struct karmada_access access;
     struct str provider, region;
     bool pull;               /* spec.syncMode: Pull */
     const struct str *zones; /* spec.zones; without any, spec.zone */

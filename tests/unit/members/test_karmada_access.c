@@ -2,9 +2,11 @@
 #include "members/karmada_access.h"
 
 #include "base/json_reader.h"
+#include "model/karmada.h"
 #include "unit/unit.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 static struct arena arena;
 
@@ -307,6 +309,54 @@ static void owners(void **state) {
     }
 }
 
+/* The rows of model/karmada.h read what the decoder of this room reads, with the same errors. */
+static void rows_read_the_same(void **state) {
+    static const char *const members[] = {"apiEndpoint", "secretRef", "proxyURL",
+                                          "proxyHeader", "syncMode",  "insecureSkipTLSVerification",
+                                          "other"};
+    static const char *const values[] = {"\"x\"",
+                                         "\"Pull\"",
+                                         "null",
+                                         "true",
+                                         "7",
+                                         "{}",
+                                         "[]",
+                                         "{\"name\":\"m\",\"namespace\":\"n\",\"a\":[{}]}",
+                                         "{\"name\":\"m\",\"namespace\":null,\"name\":\"k\"}",
+                                         "{\"name\":3}",
+                                         "{\"a\": \"b\", \"c\":{}}"};
+    (void)state;
+    srandom(42);
+    for (int i = 0; i < 100000; i++) {
+        CLEANUP(strbuf_done) struct strbuf json = {0};
+        struct member_cluster was = {.pull = false};
+        struct karmada_cluster is = {.pull = false};
+        struct json_reader r;
+        struct err err = {0}, err2 = {0};
+        arena_reset(&arena);
+        strbuf_appendf(&json, "{\"metadata\":{\"name\":\"m\",\"uid\":\"u\"},\"spec\":{");
+        for (long k = random() % 6; k > 0; k--)
+            strbuf_appendf(&json, "\"%s\":%s,", members[random() % 7], values[random() % 11]);
+        strbuf_appendf(&json, "\"z\":%s}}", values[random() % 11]);
+        json_reader_init(&r, strbuf_str(&json), &arena, "Cluster");
+        member_cluster_decode(&r, &was);
+        const int old = json_check(&r, &err);
+        json_reader_init(&r, strbuf_str(&json), &arena, "Cluster");
+        karmada_cluster_decode(&r, &is);
+        assert_int_equal(json_check(&r, &err2), old);
+        assert_string_equal(err.text, err2.text);
+        if (old != 0)
+            continue;
+        assert_true(str_eq(is.meta.uid, was.meta.uid) && is.pull == was.pull);
+        assert_true(str_eq(is.access.endpoint, was.endpoint));
+        assert_true(str_eq(is.access.secret_namespace, was.secret_namespace));
+        assert_true(str_eq(is.access.secret_name, was.secret_name));
+        assert_true(str_eq(is.access.proxy_url, was.proxy_url));
+        assert_true(str_eq(is.access.proxy_headers, was.proxy_headers));
+        assert_true(is.access.insecure_skip_tls_verify == was.insecure_skip_tls_verify);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(clusters, setup, teardown),
@@ -317,6 +367,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(hashes, setup, teardown),
         cmocka_unit_test_setup_teardown(refused, setup, teardown),
         cmocka_unit_test_setup_teardown(owners, setup, teardown),
+        cmocka_unit_test_setup_teardown(rows_read_the_same, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,9 @@
 static const char json[] =
     "{\"metadata\":{\"name\":\"m1\",\"uid\":\"u-1\",\"labels\":{\"team\":\"a\",\"tier\":\"gold\"},"
     "\"deletionTimestamp\":\"2026-01-01T00:00:00Z\"},"
-    "\"spec\":{\"provider\":\"P\",\"region\":\"R\",\"zones\":[\"Z1\",\"Z2\"],"
+    "\"spec\":{\"apiEndpoint\":\"https://a\",\"secretRef\":{\"namespace\":\"n\",\"name\":\"s\"},"
+    "\"proxyURL\":\"http://p\",\"proxyHeader\":{\"H\":\"v\"},\"insecureSkipTLSVerification\":true,"
+    "\"provider\":\"P\",\"region\":\"R\",\"zones\":[\"Z1\",\"Z2\"],"
     "\"taints\":[{\"key\":\"k\",\"value\":\"v\",\"effect\":\"NoSchedule\"},{\"key\":\"l\"}],"
     "\"resourceModels\":[{\"grade\":0,\"ranges\":[{\"name\":\"cpu\",\"min\":\"0\",\"max\":\"1\"},"
     "{\"name\":\"memory\",\"min\":\"0\",\"max\":\"4Gi\"}]},"
@@ -76,6 +78,16 @@ static void same_names(const struct karmada_cluster *a, const struct karmada_clu
                     str_eq(a->taints[i].effect, b->taints[i].effect));
 }
 
+static void same_access(const struct karmada_access *a, const struct karmada_access *b) {
+    assert_true(str_eq(a->endpoint, b->endpoint) && str_eq(a->proxy_url, b->proxy_url));
+    assert_true(str_eq(a->secret_namespace, b->secret_namespace));
+    assert_true(str_eq(a->secret_name, b->secret_name));
+    assert_true(str_eq(a->proxy_headers, b->proxy_headers));
+    assert_int_equal(a->insecure_skip_tls_verify, b->insecure_skip_tls_verify);
+    assert_str(a->endpoint, "https://a");
+    assert_str(a->proxy_headers, "{\"H\":\"v\"}");
+}
+
 /* What was read is gone, and the copy is as it was. */
 static void owns_all(void **state) {
     struct arena first, second;
@@ -91,6 +103,7 @@ static void owns_all(void **state) {
     read_cluster(other, &second, &read);
     assert_true(read.api_count == 2 && read.models.count == 2 && read.taint_count == 2);
     same_names(copy, &read);
+    same_access(&copy->access, &read.access);
     same_resources(copy, &read);
     same_models(&copy->models, &read.models);
     assert_int_equal(copy->api_count, read.api_count);
