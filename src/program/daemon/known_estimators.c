@@ -1,14 +1,12 @@
 #include "daemon/known_estimators.h"
 
-#include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
-#include "base/sorted.h"
 #include "estimator/service_name.h"
 #include "estimators/discovery.h"
 #include "fleet/karmada.h"
-#include "kube/client/fetch.h"
 #include "kube/client/path.h"
+#include "kube/client/readings.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,23 +15,17 @@
 enum {
     READING_AT_ONCE = 8, /* Services */
     READING_MS = 10000,
-    AGAIN_MS = 300000,
-    TROUBLED_AGAIN_MS = 30000,
     SERVICE_BYTES = 1 << 18,
 };
 
 /* The estimator of one cluster, and the Service that is read for it. */
 struct tracked {
+    struct kube_reading
+        service; /* the item of the readings: it stays if its address is configured */
     struct known_estimators *owner;
-    char *cluster;
-    bool is_fixed; /* its address is configured */
-    bool is_there; /* this pass found the Cluster */
     bool is_added;
     struct estimator_addresses addresses; /* if is_added */
-    int64_t again_ms;                     /* when to read its Service again */
-    uint64_t said;                        /* hash of the last logged error; 0: none */
-    uint64_t unreached;                   /* likewise, of the last connection error */
-    struct kube_fetch service;
+    uint64_t unreached;                   /* hash of the last connection error; 0: none */
 };
 
 struct known_estimators {
@@ -41,65 +33,26 @@ struct known_estimators {
     struct estimator_services services;
     struct grpc_dialer *dialer;
     struct estimators *estimators;
-    struct tracked **items; /* by cluster; owned */
-    uint32_t count, cap, reading;
+    struct kube_readings readings; /* of struct tracked */
     bool has_seen;
     uint64_t seen; /* the last seen version of the Clusters */
 };
 
-static int64_t now_ms(const struct known_estimators *k) {
-    struct clock *clock = k->options.clock != NULL ? k->options.clock : clock_real();
-    return clock->now_ms(clock);
-}
-
-/* ---- tracked estimators ---- */
-
-static struct str cluster_name(const void *items, size_t i) {
-    return str_of(((struct tracked *const *)items)[i]->cluster);
-}
-
-static uint32_t find_tracked(const struct known_estimators *k, struct str cluster,
-                             bool *ret_found) {
-    return (uint32_t)sorted_place(k->items, k->count, cluster_name, cluster, ret_found);
-}
-
-/* Adds an estimator. Returns NULL without memory. */
-static struct tracked *track(struct known_estimators *k, uint32_t at, struct str cluster) {
-    struct tracked *t = calloc(1, sizeof *t);
-    char *name = t != NULL ? str_dup(cluster) : NULL;
-    if (name == NULL ||
-        !sorted_insert(&k->items, &k->count, &k->cap, sizeof(struct tracked *), at, &t)) {
-        free(name);
-        free(t);
-        return NULL;
-    }
-    t->owner = k;
-    t->cluster = name;
-    kube_fetch_init(&t->service, k->options.client, SERVICE_BYTES);
+/* Returns the estimator of a cluster, new or known; NULL without memory. */
+static struct tracked *track(struct known_estimators *k, struct str cluster) {
+    struct tracked *t = (struct tracked *)(void *)kube_readings_take(&k->readings, cluster);
+    if (t != NULL)
+        t->owner = k;
     return t;
-}
-
-static void cancel_reading(struct tracked *t) {
-    t->owner->reading -= t->service.under_way;
-    kube_fetch_cancel(&t->service);
-}
-
-static void free_tracked(struct tracked *t) {
-    kube_fetch_end(&t->service);
-    free(t->cluster);
-    free(t);
 }
 
 /* ---- addresses ---- */
 
 /* Logs an error once, until another error follows. */
 static void log_once(struct tracked *t, const struct err *err) {
-    const uint64_t hash = hash_str(str_of(err->text)) | 1;
-    if (t->said == hash)
-        return;
-    t->said = hash;
-    LOG_W("the estimator of a cluster is not found: what fits is not known to it",
-          LOG_CSTR("cluster", t->cluster), LOG_ERRTEXT(err));
+    if (kube_reading_is_news(&t->service, hash_str(str_of(err->text))))
+        LOG_W("the estimator of a cluster is not found: what fits is not known to it",
+              LOG_CSTR("cluster", t->service.name), LOG_ERRTEXT(err));
 }
 
 static bool same_addresses(const struct estimator_addresses *a,
@@ -121,12 +74,12 @@ static int use_addresses(struct tracked *t, const struct estimator_addresses *fo
     for (size_t i = 0; i < found->count; i++)
         texts[i] = found->texts[i];
     if (t->is_added)
-        estimators_remove(estimators, str_of(t->cluster));
-    const int r = estimators_add(estimators, str_of(t->cluster), texts, found->count, err);
+        estimators_remove(estimators, str_of(t->service.name));
+    const int r = estimators_add(estimators, str_of(t->service.name), texts, found->count, err);
     t->is_added = r == 0;
     t->addresses = *found;
     if (r == 0)
-        LOG_D("the estimator of a cluster is asked", LOG_CSTR("cluster", t->cluster),
+        LOG_D("the estimator of a cluster is asked", LOG_CSTR("cluster", t->service.name),
               LOG_CSTR("address", texts[0]));
     return r;
 }
@@ -135,12 +88,12 @@ static int use_addresses(struct tracked *t, const struct estimator_addresses *fo
  * that the answer is not known. */
 static void follow_connection(struct tracked *t) {
     struct grpc_peer_report report;
-    if (!t->is_added || !estimators_report(t->owner->estimators, str_of(t->cluster), &report))
+    if (!t->is_added || !estimators_report(t->owner->estimators, str_of(t->service.name), &report))
         return;
     if (report.stage == GRPC_PEER_READY) {
         if (t->unreached != 0)
-            LOG_I("the estimator of a cluster is connected again", LOG_CSTR("cluster", t->cluster),
-                  LOG_CSTR("address", report.address));
+            LOG_I("the estimator of a cluster is connected again",
+                  LOG_CSTR("cluster", t->service.name), LOG_CSTR("address", report.address));
         t->unreached = 0;
         return;
     }
@@ -150,7 +103,7 @@ static void follow_connection(struct tracked *t) {
         return; /* not all addresses were tried, or nothing is new */
     t->unreached = hash;
     LOG_W("the estimator of a cluster is not connected: what fits is not known to it",
-          LOG_CSTR("cluster", t->cluster), LOG_CSTR("address", report.address),
+          LOG_CSTR("cluster", t->service.name), LOG_CSTR("address", report.address),
           LOG_ERRTEXT(&report.failure),
           LOG_CSTR("advice", "`evenkeel check estimator` says what a karmada-scheduler would see"));
 }
@@ -161,17 +114,16 @@ static void use_service(struct tracked *t, struct str service) {
     struct estimator_addresses found;
     struct err err;
     arena_init(&arena, 4u * SERVICE_BYTES);
-    int r = estimator_service_addresses(&t->owner->services, str_of(t->cluster), service, &arena,
-                                        &found, &err);
+    int r = estimator_service_addresses(&t->owner->services, str_of(t->service.name), service,
+                                        &arena, &found, &err);
     if (r == 0)
         r = use_addresses(t, &found, &err);
-    if (r == 0)
-        t->said = 0;
-    else
+    if (r == 0) {
+        t->service.said = 0;
+    } else {
+        kube_reading_again(&t->service, true);
         log_once(t, &err);
-    t->again_ms =
-        now_ms(t->owner) +
-        (r == 0 ? AGAIN_MS + (int64_t)(hash_str(str_of(t->cluster)) % 30000) : TROUBLED_AGAIN_MS);
+    }
 }
 
 /* ---- Services ---- */
@@ -180,7 +132,7 @@ static void use_service(struct tracked *t, struct str service) {
 static bool write_path(struct tracked *t, struct strbuf *path) {
     CLEANUP(strbuf_done) struct strbuf name = {0};
     const struct estimator_services *services = &t->owner->services;
-    estimator_service_name(services->prefix, str_of(t->cluster), &name);
+    estimator_service_name(services->prefix, str_of(t->service.name), &name);
     if (strbuf_failed(&name) || !kube_path_segment(strbuf_str(&name)))
         return false;
     strbuf_appendf(path, "/api/v1/namespaces/%.*s/services/%.*s", STR_ARG(services->namespace),
@@ -190,82 +142,60 @@ static bool write_path(struct tracked *t, struct strbuf *path) {
 
 static void read_service(struct tracked *t) {
     CLEANUP(strbuf_done) struct strbuf path = {.max = 1024};
-    if (!write_path(t, &path)) {
-        struct err err;
-        (void)err_set(&err, -EINVAL, "no Service can have its name");
-        log_once(t, &err);
-        t->again_ms = INT64_MAX;
+    struct err err;
+    if (write_path(t, &path)) {
+        kube_reading_start(&t->service, strbuf_str(&path));
         return;
     }
-    if (kube_fetch_start(&t->service, strbuf_str(&path), READING_MS) == 0)
-        t->owner->reading++; /* otherwise a later poll tries again */
+    (void)err_set(&err, -EINVAL, "no Service can have its name");
+    log_once(t, &err);
+    t->service.again_ms = INT64_MAX;
 }
 
-static void end_reading(struct tracked *t) {
-    const struct kube_fetch *service = &t->service;
-    struct err err;
-    t->owner->reading--;
-    if (service->error == 0 && service->status == 200) {
-        use_service(t, strbuf_str(&service->body));
-    } else if (service->error == 0 && service->status == 404) {
-        use_service(t, (struct str){0});
-    } else {
-        (void)err_set(&err, -EIO, "its Service cannot be read: status %d, error %d",
-                      service->status, -service->error);
-        log_once(t, &err);
-        t->again_ms = now_ms(t->owner) + TROUBLED_AGAIN_MS;
-    }
-    kube_fetch_forget(&t->service);
+static void end_reading(struct tracked *t, int result, const struct err *err) {
+    const struct kube_fetch *service = &t->service.fetch;
+    if (result != 0)
+        log_once(t, err);
+    else
+        use_service(t, service->status == 200 ? strbuf_str(&service->body) : (struct str){0});
+    kube_fetch_forget(&t->service.fetch);
 }
 
 static void look_after(struct tracked *t) {
+    struct err err;
+    int result;
     follow_connection(t);
-    if (kube_fetch_ended(&t->service))
-        end_reading(t);
-    if (t->is_fixed || t->service.under_way || now_ms(t->owner) < t->again_ms)
+    if (kube_reading_ended(&t->service, &result, &err))
+        end_reading(t, result, &err);
+    if (t->service.stays || kube_readings_now_ms(&t->owner->readings) < t->service.again_ms)
         return;
-    if (t->owner->options.client == NULL)
-        use_service(t, (struct str){0});
-    else if (t->owner->reading < READING_AT_ONCE)
-        read_service(t);
+    if (t->owner->options.client != NULL) {
+        if (kube_reading_may_start(&t->service))
+            read_service(t);
+        return;
+    }
+    kube_reading_again(&t->service, false);
+    use_service(t, (struct str){0});
 }
 
 /* ---- Clusters that come and go ---- */
 
-/* Tracks all Clusters. Cancels nothing: the view's lock is held. Returns false without memory. */
+/* Tracks all Clusters. Returns false without memory. */
 static bool take_clusters(struct known_estimators *k, const struct karmada_view *view) {
     const bool without_pull = k->options.configuration->karmada_estimators.disable_in_pull_mode;
-    const uint32_t slots = topology_slots(view->clusters.topology);
-    for (uint32_t i = 0; i < k->count; i++)
-        k->items[i]->is_there = k->items[i]->is_fixed;
-    for (uint32_t slot = 0; slot < slots; slot++) {
+    bool all = true;
+    for (uint32_t slot = 0; slot < topology_slots(view->clusters.topology); slot++) {
         const struct karmada_cluster *cluster = karmada_member(view, slot);
-        bool found;
-        if (cluster == NULL || (cluster->pull && without_pull))
-            continue;
-        const uint32_t at = find_tracked(k, cluster->meta.name, &found);
-        struct tracked *t = found ? k->items[at] : track(k, at, cluster->meta.name);
-        if (t == NULL)
-            return false;
-        t->is_there = true;
+        if (cluster != NULL && !(cluster->pull && without_pull))
+            all = track(k, cluster->meta.name) != NULL && all;
     }
-    return true;
+    return all;
 }
 
-static void forget_gone(struct known_estimators *k) {
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < k->count; i++) {
-        struct tracked *t = k->items[i];
-        if (t->is_there) {
-            k->items[kept++] = t;
-            continue;
-        }
-        cancel_reading(t);
-        if (t->is_added)
-            estimators_remove(k->estimators, str_of(t->cluster));
-        free_tracked(t);
-    }
-    k->count = kept;
+static void forget_gone(struct kube_reading *item) {
+    const struct tracked *t = (const struct tracked *)(const void *)item;
+    if (t->is_added)
+        estimators_remove(t->owner->estimators, str_of(item->name));
 }
 
 static void follow_clusters(struct known_estimators *k) {
@@ -275,11 +205,11 @@ static void follow_clusters(struct known_estimators *k) {
     const uint64_t changes = informer_changes(k->options.karmada);
     if (k->has_seen && changes == k->seen)
         return;
+    kube_readings_begin(&k->readings);
     karmada_view_open(k->options.karmada, &view);
     k->has_seen = take_clusters(k, &view);
     karmada_view_close(&view);
-    if (k->has_seen)
-        forget_gone(k);
+    kube_readings_end(&k->readings);
     k->seen = changes;
 }
 
@@ -290,16 +220,14 @@ static int add_fixed(struct known_estimators *k, struct err *err) {
     for (size_t i = 0; i < c->karmada_estimators.address_count; i++) {
         struct estimator_location given = {.cluster = {0}};
         struct estimator_addresses one = {.count = 1};
-        bool found;
         (void)estimator_location_parse(str_of(c->karmada_estimators.addresses[i]), &given);
-        const uint32_t at = find_tracked(k, given.cluster, &found);
-        if (found)
-            return err_set(err, -EINVAL, "karmada.estimators.addresses: '%.*s' is there twice",
-                           STR_ARG(given.cluster));
-        struct tracked *t = track(k, at, given.cluster);
+        struct tracked *t = track(k, given.cluster);
         if (t == NULL)
             return err_set(err, -ENOMEM, "no memory for estimators");
-        t->is_fixed = true;
+        if (t->service.stays)
+            return err_set(err, -EINVAL, "karmada.estimators.addresses: '%.*s' is there twice",
+                           STR_ARG(given.cluster));
+        t->service.stays = true;
         memcpy(one.texts[0], given.address, sizeof given.address);
         const int r = use_addresses(t, &one, err);
         if (r != 0)
@@ -324,6 +252,14 @@ int known_estimators_start(const struct known_estimators_options *options,
         return err_set(err, -ENOMEM, "no memory for estimators");
     *ret = k;
     k->options = *options;
+    k->readings = (struct kube_readings){.client = options->client,
+                                         .clock = options->clock,
+                                         .what = "its Service",
+                                         .item_size = sizeof(struct tracked),
+                                         .max_body = SERVICE_BYTES,
+                                         .at_once = READING_AT_ONCE,
+                                         .timeout_ms = READING_MS,
+                                         .gone = forget_gone};
     k->services =
         (struct estimator_services){.prefix = str_of(c->karmada_estimators.service_prefix),
                                     .namespace = str_of(c->karmada_estimators.service_namespace),
@@ -338,8 +274,8 @@ void known_estimators_poll(struct known_estimators *k) {
     if (k == NULL)
         return;
     follow_clusters(k);
-    for (uint32_t i = 0; i < k->count; i++)
-        look_after(k->items[i]);
+    for (uint32_t i = 0; i < k->readings.count; i++)
+        look_after((struct tracked *)(void *)k->readings.items[i]);
 }
 
 struct estimators *known_estimators_asked(const struct known_estimators *k) {
@@ -349,8 +285,7 @@ struct estimators *known_estimators_asked(const struct known_estimators *k) {
 void known_estimators_stop(struct known_estimators *k) {
     if (k == NULL)
         return;
-    for (uint32_t i = 0; i < k->count; i++)
-        cancel_reading(k->items[i]);
+    kube_readings_stop(&k->readings);
     grpc_dialer_stop(k->dialer);
     k->dialer = NULL;
 }
@@ -358,9 +293,7 @@ void known_estimators_stop(struct known_estimators *k) {
 void known_estimators_free(struct known_estimators *k) {
     if (k == NULL)
         return;
-    for (uint32_t i = 0; i < k->count; i++)
-        free_tracked(k->items[i]);
-    free(k->items);
+    kube_readings_done(&k->readings);
     estimators_free(k->estimators);
     free(k);
 }
