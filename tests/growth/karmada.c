@@ -1,8 +1,8 @@
 #include "growth/karmada.h"
 
+#include "fleet/karmada.h"
 #include "growth/numbered.h"
 #include "growth/work.h"
-#include "members/karmada_clusters.h"
 #include "unit/unit.h"
 
 #include <errno.h>
@@ -52,7 +52,7 @@ static void write_cluster(const struct cluster_list *l, uint32_t i, uint32_t n,
 }
 
 static void give(struct informer *i, struct str json) {
-    const struct informer_kind *kind = &karmada_clusters.kinds[0];
+    const struct informer_kind *kind = &karmada_store.kinds[0];
     CLEANUP(arena_done) struct arena arena;
     struct informer_object object = {.json = json, .arena = &arena};
     struct json_reader r;
@@ -69,14 +69,14 @@ static void give(struct informer *i, struct str json) {
 
 static void list_all(struct informer *i, const struct cluster_list *l, uint32_t n) {
     CLEANUP(strbuf_done) struct strbuf json = {0};
-    informer_list(&karmada_clusters, informer_write(i), 0, LISTING_BEGINS);
+    informer_list(&karmada_store, informer_write(i), 0, LISTING_BEGINS);
     informer_write_done(i);
     for (uint32_t k = 0; k < (l->before[0] == '\0' ? n : 1); k++) {
         strbuf_clear(&json);
         write_cluster(l, k, n, &json);
         give(i, strbuf_str(&json));
     }
-    informer_list(&karmada_clusters, informer_write(i), 0, LISTING_ENDS);
+    informer_list(&karmada_store, informer_write(i), 0, LISTING_ENDS);
     informer_write_done(i);
 }
 
@@ -87,7 +87,7 @@ uint64_t karmada_growth_work(uint32_t list, uint32_t n) {
     write_cluster(l, 0, n, &json);
     if (json.n > OBJECT_BYTES || (l->before[0] == '\0' && n > MOST_CLUSTERS))
         return 0;
-    assert_int_equal(informer_new(&karmada_clusters, NULL, &i, NULL), 0);
+    assert_int_equal(informer_new(&karmada_store, NULL, &i, NULL), 0);
     const uint64_t before = work_done();
     list_all(i, l, n);
     list_all(i, l, n);

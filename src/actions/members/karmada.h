@@ -27,9 +27,10 @@
 struct karmada_members;
 
 struct karmada_members_options {
-    struct members *members;          /* borrowed, as the client, until karmada_members_stop() */
-    struct kube_client *client;       /* of Karmada's API server */
-    struct member_access_rules rules; /* borrowed, too */
+    struct members *members;           /* borrowed, as the client, until karmada_members_stop() */
+    struct informer *clusters;         /* Karmada's Clusters (fleet/karmada.h), watched */
+    struct kube_client *client;        /* of Karmada's API server */
+    struct karmada_access_rules rules; /* borrowed, too */
     int64_t stale_after_ms; /* after this silence the Clusters count as incomplete; 0: never */
     /* After how long karmada_members_listed() stops waiting for a first listing that fails;
      * KARMADA_LISTING_MS outside of tests. */
@@ -38,7 +39,7 @@ struct karmada_members_options {
 };
 enum { KARMADA_LISTING_MS = 30000 };
 
-/* Begins to watch. Returns 0 or -errno. */
+/* Returns 0 or -ENOMEM. */
 int karmada_members_start(const struct karmada_members_options *options,
                           struct karmada_members **ret, struct err *err) MUST_CHECK;
 /* Adds, removes and changes members. Call about once a second, before members_poll(). NULL is
@@ -48,15 +49,15 @@ void karmada_members_poll(struct karmada_members *k);
  * stays true: later Clusters are not waited for. True for NULL. Any thread. */
 bool karmada_members_listed(const struct karmada_members *k);
 
-/* Visits the names of the known Clusters, sorted. They stay the same during `use`, which must not
+/* Visits the names of the known Clusters. They stay the same during `use`, which must not
  * call this API. Returns false before the first listing. Any thread until
  * karmada_members_stop(). */
 bool karmada_members_each(const struct karmada_members *k, void (*use)(void *ctx, struct str name),
                           void *ctx);
 enum karmada_member { KARMADA_MEMBER_UNKNOWN, KARMADA_MEMBER_THERE, KARMADA_MEMBER_GONE };
-/* Is there a Cluster of this name? Any thread, as above. O(log Clusters). */
+/* Is there a Cluster of this name? Any thread, as above. */
 enum karmada_member karmada_members_find(const struct karmada_members *k, struct str name);
 
-/* Stops watching and reading. Members stay. NULL is fine. */
+/* Stops reading Secrets. Members stay. NULL is fine. */
 void karmada_members_stop(struct karmada_members *k);
 void karmada_members_free(struct karmada_members *k);

@@ -10,91 +10,38 @@
 
 /* ---- the Cluster ---- */
 
-static void secret_ref_decode(struct json_reader *r, struct member_cluster *ret) {
-    struct str key;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("namespace")))
-            ret->secret_namespace = json_string(r);
-        else if (str_eq(key, STR("name")))
-            ret->secret_name = json_string(r);
-    }
+bool karmada_access_same(const struct karmada_cluster *a, const struct karmada_cluster *b) {
+    const struct karmada_access *left = &a->access, *right = &b->access;
+    return str_eq(a->meta.uid, b->meta.uid) && str_eq(left->endpoint, right->endpoint) &&
+           str_eq(left->secret_namespace, right->secret_namespace) &&
+           str_eq(left->secret_name, right->secret_name) &&
+           str_eq(left->proxy_url, right->proxy_url) &&
+           str_eq(left->proxy_headers, right->proxy_headers) &&
+           left->insecure_skip_tls_verify == right->insecure_skip_tls_verify && a->pull == b->pull;
 }
 
-static void spec_decode(struct json_reader *r, struct member_cluster *ret) {
-    struct str key;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("apiEndpoint")))
-            ret->endpoint = json_string(r);
-        else if (str_eq(key, STR("secretRef")))
-            secret_ref_decode(r, ret);
-        else if (str_eq(key, STR("proxyURL")))
-            ret->proxy_url = json_string(r);
-        else if (str_eq(key, STR("proxyHeader")) && json_peek(r) == JSON_OBJECT)
-            ret->proxy_headers = json_skip(r);
-        else if (str_eq(key, STR("insecureSkipTLSVerification")))
-            ret->insecure_skip_tls_verify = json_bool(r);
-        else if (str_eq(key, STR("syncMode")))
-            ret->pull = str_eq(json_string(r), STR("Pull"));
-    }
+uint64_t karmada_access_place(const struct karmada_cluster *c) {
+    const struct karmada_access *a = &c->access;
+    const struct str headers = str_empty(a->proxy_url) ? STR("") : a->proxy_headers;
+    const uint64_t proxy = hash_mix(hash_str(a->proxy_url), hash_str(headers));
+    return hash_mix(hash_str(a->endpoint), proxy);
 }
 
-void member_cluster_decode(struct json_reader *r, struct member_cluster *ret) {
-    struct str key;
-    *ret = (struct member_cluster){.pull = false};
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("metadata")))
-            meta_decode(r, &ret->meta);
-        else if (str_eq(key, STR("spec")))
-            spec_decode(r, ret);
-    }
+bool karmada_access_is_named(const struct karmada_cluster *c) {
+    const struct karmada_access *a = &c->access;
+    return !str_empty(a->endpoint) && !str_empty(a->secret_namespace) && !str_empty(a->secret_name);
 }
 
-bool member_cluster_copy(const struct member_cluster *from, struct arena *arena,
-                         struct member_cluster *ret) {
-    *ret = *from;
-    ret->meta = (struct object_meta){.name = arena_str(arena, from->meta.name),
-                                     .uid = arena_str(arena, from->meta.uid)};
-    ret->endpoint = arena_str(arena, from->endpoint);
-    ret->secret_namespace = arena_str(arena, from->secret_namespace);
-    ret->secret_name = arena_str(arena, from->secret_name);
-    ret->proxy_url = arena_str(arena, from->proxy_url);
-    ret->proxy_headers = arena_str(arena, from->proxy_headers);
-    return !arena_failed(arena);
-}
-
-bool member_cluster_same(const struct member_cluster *a, const struct member_cluster *b) {
-    return str_eq(a->meta.uid, b->meta.uid) && str_eq(a->endpoint, b->endpoint) &&
-           str_eq(a->secret_namespace, b->secret_namespace) &&
-           str_eq(a->secret_name, b->secret_name) && str_eq(a->proxy_url, b->proxy_url) &&
-           str_eq(a->proxy_headers, b->proxy_headers) &&
-           a->insecure_skip_tls_verify == b->insecure_skip_tls_verify && a->pull == b->pull;
-}
-
-uint64_t member_cluster_place(const struct member_cluster *c) {
-    const struct str headers = str_empty(c->proxy_url) ? STR("") : c->proxy_headers;
-    const uint64_t proxy = hash_mix(hash_str(c->proxy_url), hash_str(headers));
-    return hash_mix(hash_str(c->endpoint), proxy);
-}
-
-bool member_cluster_has_access(const struct member_cluster *c) {
-    return !str_empty(c->endpoint) && !str_empty(c->secret_namespace) && !str_empty(c->secret_name);
-}
-
-int member_cluster_check(const struct member_cluster *c, const struct member_access_rules *rules,
+int karmada_access_check(const struct karmada_cluster *c, const struct karmada_access_rules *rules,
                          struct err *err) {
-    if (!str_eq(c->secret_namespace, rules->secret_namespace))
+    const struct karmada_access *a = &c->access;
+    if (!str_eq(a->secret_namespace, rules->secret_namespace))
         return err_set(err, -EPERM,
                        "spec.secretRef names a Secret in namespace '%.*s': only those in "
                        "karmada.clusterNamespace '%.*s' are read; set karmada.clusterNamespace if "
                        "Karmada keeps its Secrets elsewhere",
-                       STR_ARG(c->secret_namespace), STR_ARG(rules->secret_namespace));
-    if (!rules->plain_http && str_has_prefix(c->endpoint, STR("http://")))
+                       STR_ARG(a->secret_namespace), STR_ARG(rules->secret_namespace));
+    if (!rules->plain_http && str_has_prefix(a->endpoint, STR("http://")))
         return err_set(err, -EPERM, "spec.apiEndpoint is http://: no token is sent in clear");
     return 0;
 }
@@ -140,9 +87,9 @@ static int secret_decode(struct str json, struct arena *arena, struct secret_dat
 /* Karmada gives the Secret the Cluster's name, and makes the Cluster its owner. It does the same
  * for the impersonation Secret, whose name may be another Cluster's name.
  * upstream: karmada pkg/util/credential.go, RegisterClusterInControllerPlane (v1.18.1). */
-static int check_owner(const struct member_cluster *c, const struct object_meta *secret,
+static int check_owner(const struct karmada_cluster *c, const struct object_meta *secret,
                        struct err *err) {
-    if (str_eq(secret->controller_kind, str_of(watched_kinds[KIND_MEMBER_CLUSTER].kind)) &&
+    if (str_eq(secret->controller_kind, str_of(watched_kinds[KIND_KARMADA_CLUSTER].kind)) &&
         str_has_prefix(secret->controller_api, STR(KARMADA_CLUSTER_GROUP "/")))
         return str_eq(secret->controller_name, c->meta.name) &&
                        str_eq(secret->controller_uid, c->meta.uid)
@@ -150,14 +97,14 @@ static int check_owner(const struct member_cluster *c, const struct object_meta 
                    : err_set(err, -EPERM,
                              "spec.secretRef names the Secret '%.*s', which belongs to Cluster "
                              "'%.*s' with the uid '%.*s'",
-                             STR_ARG(c->secret_name), STR_ARG(secret->controller_name),
+                             STR_ARG(c->access.secret_name), STR_ARG(secret->controller_name),
                              STR_ARG(secret->controller_uid));
-    return str_eq(c->secret_name, c->meta.name)
+    return str_eq(c->access.secret_name, c->meta.name)
                ? 0
                : err_set(err, -EPERM,
                          "spec.secretRef names the Secret '%.*s', which has another name than the "
                          "Cluster, and no Cluster as its controlling owner (controller: true)",
-                         STR_ARG(c->secret_name));
+                         STR_ARG(c->access.secret_name));
 }
 
 /* ---- the access ---- */
@@ -228,9 +175,9 @@ static int use_proxy_headers(struct str json, struct arena *arena, struct kube_a
     return json_check(&r, err);
 }
 
-static int use_cluster(const struct member_cluster *c, struct arena *arena, struct kube_access *ret,
+static int use_cluster(const struct karmada_access *a, struct arena *arena, struct kube_access *ret,
                        struct err *err) {
-    struct str endpoint = c->endpoint;
+    struct str endpoint = a->endpoint;
     while (endpoint.n > 0 && endpoint.p[endpoint.n - 1] == '/')
         endpoint.n--;
     if (str_empty(endpoint) || !is_printable(endpoint, false))
@@ -244,13 +191,13 @@ static int use_cluster(const struct member_cluster *c, struct arena *arena, stru
     ret->server = arena_cstr(arena, strbuf_str(&url));
     ret->namespace = "default";
     ret->source = "Cluster and Secret in Karmada";
-    ret->insecure_skip_tls_verify = c->insecure_skip_tls_verify;
-    if (str_empty(c->proxy_url))
+    ret->insecure_skip_tls_verify = a->insecure_skip_tls_verify;
+    if (str_empty(a->proxy_url))
         return 0;
-    if (!is_printable(c->proxy_url, false))
+    if (!is_printable(a->proxy_url, false))
         return err_set(err, -EINVAL, "spec.proxyURL is no address");
-    ret->proxy_url = arena_cstr(arena, c->proxy_url);
-    return str_empty(c->proxy_headers) ? 0 : use_proxy_headers(c->proxy_headers, arena, ret, err);
+    ret->proxy_url = arena_cstr(arena, a->proxy_url);
+    return str_empty(a->proxy_headers) ? 0 : use_proxy_headers(a->proxy_headers, arena, ret, err);
 }
 
 static uint64_t hash_access(const struct kube_access *a) {
@@ -263,18 +210,18 @@ static uint64_t hash_access(const struct kube_access *a) {
     return hash_mix(hash, a->insecure_skip_tls_verify);
 }
 
-int member_cluster_access(const struct member_cluster *c, struct str secret, struct arena *arena,
-                          struct kube_access *ret, uint64_t *ret_hash, struct err *err) {
+int karmada_access_read(const struct karmada_cluster *c, struct str secret, struct arena *arena,
+                        struct kube_access *ret, uint64_t *ret_hash, struct err *err) {
     struct secret_data data;
     *ret = (struct kube_access){.server = NULL};
     int r = secret_decode(secret, arena, &data, err);
     if (r == 0)
         r = check_owner(c, &data.meta, err);
     if (r == 0)
-        r = use_cluster(c, arena, ret, err);
+        r = use_cluster(&c->access, arena, ret, err);
     if (r == 0)
         r = use_token(data.token, arena, ret, err);
-    if (r == 0 && !c->insecure_skip_tls_verify)
+    if (r == 0 && !c->access.insecure_skip_tls_verify)
         r = use_ca(&data, arena, ret, err);
     if (arena_failed(arena))
         return err_set(err, -ENOMEM, "no memory for credentials");

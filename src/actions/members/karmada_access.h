@@ -13,34 +13,18 @@
 #pragma once
 
 #include "kube/auth/access.h"
-#include "model/object.h"
+#include "model/karmada.h"
 
-/* The parts of a Cluster that its access depends on. Borrowed from the JSON and the arena. */
-struct member_cluster {
-    struct object_meta meta;
-    struct str endpoint;                      /* spec.apiEndpoint; "": none */
-    struct str secret_namespace, secret_name; /* spec.secretRef; "": none */
-    struct str proxy_url;
-    struct str proxy_headers; /* spec.proxyHeader, as JSON; "": none */
-    bool insecure_skip_tls_verify;
-    bool pull; /* spec.syncMode: an agent in the member asks Karmada, which may not reach it */
-};
-
-/* Reads the next Cluster. Errors stay in the reader. */
-void member_cluster_decode(struct json_reader *r, struct member_cluster *ret);
-/* Copies a Cluster into an arena; of `meta` only name and uid. Returns false without memory. */
-bool member_cluster_copy(const struct member_cluster *from, struct arena *arena,
-                         struct member_cluster *ret);
 /* Do both, apart from the Secret's contents, lead to the same access? */
-bool member_cluster_same(const struct member_cluster *a, const struct member_cluster *b);
+bool karmada_access_same(const struct karmada_cluster *a, const struct karmada_cluster *b);
 /* Returns a hash of its API server and its proxy: with another hash it may be another member
  * cluster. */
-uint64_t member_cluster_place(const struct member_cluster *c);
+uint64_t karmada_access_place(const struct karmada_cluster *c);
 /* Does the Cluster name an API server and a Secret? */
-bool member_cluster_has_access(const struct member_cluster *c);
+bool karmada_access_is_named(const struct karmada_cluster *c);
 
 /* Limits which Secrets are read for Clusters, and where their tokens are sent. */
-struct member_access_rules {
+struct karmada_access_rules {
     /* The namespace where Karmada keeps these Secrets; others are refused. */
     struct str secret_namespace;
     bool plain_http; /* send tokens over http://, too; in tests only */
@@ -48,11 +32,11 @@ struct member_access_rules {
 /* May the Cluster's Secret be read? Everybody who may create a Cluster can name any Secret and any
  * endpoint, and the Secret's token is sent to that endpoint. Returns 0, or -EPERM with the
  * reason. */
-int member_cluster_check(const struct member_cluster *c, const struct member_access_rules *rules,
+int karmada_access_check(const struct karmada_cluster *c, const struct karmada_access_rules *rules,
                          struct err *err) MUST_CHECK;
 
 /* Makes the access. `secret` is JSON. Everything is allocated in the arena. *ret_hash changes with
  * the access. Returns 0, -EPERM if the Secret is not the Cluster's own, -EINVAL with the mistake,
  * or -ENOMEM. */
-int member_cluster_access(const struct member_cluster *c, struct str secret, struct arena *arena,
-                          struct kube_access *ret, uint64_t *ret_hash, struct err *err) MUST_CHECK;
+int karmada_access_read(const struct karmada_cluster *c, struct str secret, struct arena *arena,
+                        struct kube_access *ret, uint64_t *ret_hash, struct err *err) MUST_CHECK;

@@ -139,6 +139,7 @@ const struct informer_store karmada_store = {
     .records = records,
     .drop = drop,
     .kept_bytes = kept_bytes,
+    .required = true, /* 404 does not mean that Karmada has no clusters */
     .metric = "evenkeel_candidates",
     .metric_help = "Candidates beside the cluster's nodes, by kind.",
 };
@@ -169,7 +170,8 @@ void karmada_view_close(struct karmada_view *v) {
 }
 
 const struct karmada_cluster *karmada_member(const struct karmada_view *v, uint32_t slot) {
-    return v->contents->members[slot].cluster;
+    return topology_is_known(v->contents->clusters, slot) ? v->contents->members[slot].cluster
+                                                          : NULL;
 }
 
 int karmada_view_clusters(const struct karmada_view *v, struct arena *arena,
@@ -180,7 +182,7 @@ int karmada_view_clusters(const struct karmada_view *v, struct arena *arena,
     if (known == NULL)
         return -ENOMEM;
     for (uint32_t slot = 0; slot < slots; slot++)
-        if (topology_is_known(v->contents->clusters, slot) && karmada_member(v, slot) != NULL)
+        if (karmada_member(v, slot) != NULL)
             known[count++] = karmada_member(v, slot);
     *ret = known;
     *ret_count = count;

@@ -153,7 +153,7 @@ static void count_in_metrics(struct informer *i) {
         if (i->store->kinds[k].count == NULL)
             continue;
         (void)snprintf(f->labels, sizeof f->labels, "resource=\"%s\"",
-                       kind_name(row_of(i, k))); /* fits */
+                       row_of(i, k)->resource); /* fits */
         f->metric = (struct metric){.name = i->store->metric,
                                     .help = i->store->metric_help,
                                     .labels = f->labels,

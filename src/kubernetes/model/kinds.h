@@ -63,7 +63,6 @@ enum kind_row {
     KIND_KARMADA_CLUSTER,
     KIND_DEPLOYMENT,
     KIND_RESOURCE_QUOTA,
-    KIND_MEMBER_CLUSTER, /* Karmada's clusters once more, for members that are estimated */
     KIND_ROWS,
 };
 
@@ -85,9 +84,8 @@ enum kind_need {
     KIND_FOR_FLEET,      /* the clusters of a fleet */
     KIND_FOR_PLACEMENTS, /* decisions of Placements */
     KIND_FOR_PLACEMENT_POLICIES,
-    KIND_FOR_MEMBERS, /* the list of estimated clusters */
+    KIND_FOR_MEMBERS, /* Karmada's clusters */
     KIND_OF_MEMBERS,  /* objects of estimated clusters (members/store.h), at their API servers */
-    KIND_FROM_FILES,  /* not watched: read from state files only */
 };
 
 struct kind_permission {

@@ -126,7 +126,6 @@ static bool is_on(const struct configuration *c, enum kind_need need) {
     case KIND_FOR_DATA:
         return c->webhook.fluid.watch;
     case KIND_OF_MEMBERS:
-    case KIND_FROM_FILES:
         return false;
     case KIND_FOR_ALL:
     case KIND_FOR_FLEET:

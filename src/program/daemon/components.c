@@ -12,6 +12,7 @@
 #include "daemon/known_estimators.h"
 #include "daemon/known_evenness.h"
 #include "daemon/known_fleet.h"
+#include "daemon/known_karmada.h"
 #include "daemon/known_policies.h"
 #include "daemon/leadership.h"
 #include "daemon/owned_placements.h"
@@ -391,6 +392,18 @@ static void free_fleet(struct server *s) {
     known_fleet_free(s->fleet);
 }
 
+static int start_karmada(struct server *s, struct err *err) {
+    return known_karmada_start(s->configuration, s->servers, s->source, &s->karmada, err);
+}
+
+static void stop_karmada(struct server *s) {
+    known_karmada_stop(s->karmada);
+}
+
+static void free_karmada(struct server *s) {
+    known_karmada_free(s->karmada);
+}
+
 static bool fleet_listed(void *ctx) {
     const struct server *s = ctx;
     /* a replica that serves pods does not wait for another server, nor long for this one; any other
@@ -466,11 +479,12 @@ static int start_members(struct server *s, struct err *err) {
     members_start(s->members);
     const struct karmada_members_options karmada = {
         .members = s->members,
+        .clusters = known_karmada_watched(s->karmada),
         .client = client_of(s, PURPOSE_MEMBERS),
         .rules = {.secret_namespace = str_of(c->karmada_cluster_namespace)},
         .stale_after_ms = server_settings(c, purpose_server(c, PURPOSE_MEMBERS))->stale_after_ms,
         .listing_ms = KARMADA_LISTING_MS};
-    r = karmada.client != NULL ? karmada_members_start(&karmada, &s->karmada_members, err) : 0;
+    r = karmada.clusters != NULL ? karmada_members_start(&karmada, &s->karmada_members, err) : 0;
     return r != 0 ? r
                   : estimator_services_door_start(c, s->servers, s->leadership, s->karmada_members,
                                                   &s->estimator_services, err);
@@ -633,7 +647,7 @@ static void free_webhook_work(struct server *s) {
 static int start_asked_estimators(struct server *s, struct err *err) {
     const struct known_estimators_options options = {.configuration = s->configuration,
                                                      .client = client_of(s, PURPOSE_ESTIMATORS),
-                                                     .karmada = known_fleet_karmada(s->fleet)};
+                                                     .karmada = known_karmada_of_files(s->karmada)};
     if (configuration_asks_estimators(s->configuration))
         clusters_estimators_metrics_start();
     return known_estimators_start(&options, &s->asked_estimators, err);
@@ -666,7 +680,7 @@ static int start_clusters(struct server *s, struct err *err) {
         .known = {known_fleet_store(s->fleet),
                   known_policies_source(decides_placements(s) ? s->placement_policies
                                                               : s->policies)},
-        .karmada = known_fleet_karmada(s->fleet),
+        .karmada = known_karmada_of_files(s->karmada),
         .estimators = known_estimators_asked(s->asked_estimators),
         .estimate_ms = estimate_ms(s->configuration),
         .is_ready = fleet_known,
@@ -970,6 +984,10 @@ static const struct server_component components[] = {
                 .wanted = keeps_clusters,
                 .bad_text = "not heard: the clusters are those that it listed last; see the log",
                 .advice = true}}},
+    {.name = "Karmada's clusters",
+     .start = start_karmada,
+     .stop = stop_karmada,
+     .free = free_karmada},
     {.name = "owned placements",
      .start = start_owned_placements,
      .stop = stop_owned_placements,

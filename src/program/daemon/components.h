@@ -25,6 +25,7 @@ struct estimator_services_door;
 struct extender_certificates;
 struct known_evenness;
 struct known_fleet;
+struct known_karmada;
 struct known_data;
 struct known_estimators;
 struct known_policies;
@@ -52,6 +53,7 @@ struct server {
                                                   server; NULL: no Placements are decided */
     struct known_data *data;                   /* NULL: datasets are not used */
     struct known_fleet *fleet;                 /* NULL: only nodes are candidates */
+    struct known_karmada *karmada;             /* NULL: nothing needs Karmada's clusters */
     struct owned_placements *owned_placements; /* NULL: none are decided */
     struct members *members;                   /* NULL: no estimator listens */
     struct karmada_members *karmada_members;   /* NULL: no members from Karmada */

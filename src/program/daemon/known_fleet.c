@@ -2,14 +2,12 @@
 
 #include "base/clock.h"
 #include "config/purposes.h"
-#include "fleet/karmada.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 struct known_fleet {
-    struct fleet *fleet;      /* owned; NULL: creation failed */
-    struct informer *karmada; /* owned; NULL: not from files, or creation failed */
+    struct fleet *fleet; /* owned; NULL: creation failed */
     int64_t stale_after_ms;
 };
 
@@ -33,20 +31,12 @@ int known_fleet_start(const struct configuration *c, const struct servers *serve
         .without = purpose_is_wanted(c, PURPOSE_OCM) ? 0 : FLEET_NOT_WATCHED};
     if (watch.client != NULL)
         return informer_watch(fleet_informer(k->fleet), &watch, err);
-    r = informer_new(&karmada_store, NULL, &k->karmada, err);
-    if (r != 0)
-        return r;
     source_follow(source, informer_follower(fleet_informer(k->fleet)));
-    source_follow(source, informer_follower(k->karmada));
     return 0;
 }
 
 struct fleet *known_fleet_store(const struct known_fleet *k) {
     return k != NULL ? k->fleet : NULL;
-}
-
-struct informer *known_fleet_karmada(const struct known_fleet *k) {
-    return k != NULL ? k->karmada : NULL;
 }
 
 bool known_fleet_listed(const struct known_fleet *k) {
@@ -69,14 +59,11 @@ bool known_fleet_fresh(const struct known_fleet *k) {
 void known_fleet_stop(struct known_fleet *k) {
     if (known_fleet_store(k) != NULL)
         informer_stop(fleet_informer(k->fleet));
-    if (k != NULL)
-        informer_stop(k->karmada);
 }
 
 void known_fleet_free(struct known_fleet *k) {
     if (k == NULL)
         return;
-    informer_free(k->karmada);
     fleet_free(k->fleet);
     free(k);
 }

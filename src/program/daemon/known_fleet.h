@@ -1,7 +1,7 @@
 /*
  * The fleet that a process knows. It watches clusters at the hub or at the cluster's API server
  * and, if it decides Placements, all objects that these decisions need. Or it reads all of them
- * from the state files, together with Karmada's clusters.
+ * from the state files.
  *
  * Threads: all calls belong to the main thread, except where a comment says "Any thread".
  */
@@ -21,8 +21,6 @@ int known_fleet_start(const struct configuration *c, const struct servers *serve
                       struct source *source, struct known_fleet **ret, struct err *err) MUST_CHECK;
 /* Borrowed until known_fleet_free(); NULL: no fleet. */
 struct fleet *known_fleet_store(const struct known_fleet *k);
-/* Returns Karmada's clusters (fleet/karmada.h). Likewise; NULL also if they are not from files. */
-struct informer *known_fleet_karmada(const struct known_fleet *k);
 /* Has the API server listed the clusters, or failed at least once to do so? Any thread. */
 bool known_fleet_listed(const struct known_fleet *k);
 /* Has the API server listed the clusters? Any thread. */

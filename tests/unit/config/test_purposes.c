@@ -199,8 +199,7 @@ static const enum kind_row of_ocm[] = {
     KIND_MANAGED_CLUSTER_SET, KIND_MANAGED_CLUSTER_SET_BINDING, KIND_PLACEMENT,
     KIND_PLACEMENT_DECISION,  KIND_ADD_ON_PLACEMENT_SCORE,      KIND_FLEET_NAMESPACE};
 static const enum kind_row of_placement_policies[] = {KIND_PLACEMENT_POLICY};
-static const enum kind_row of_files[] = {KIND_KARMADA_CLUSTER};
-static const enum kind_row of_karmada[] = {KIND_MEMBER_CLUSTER};
+static const enum kind_row of_karmada[] = {KIND_KARMADA_CLUSTER};
 
 #define WATCHED(rows, at_cluster, at_hub)                                                          \
     do                                                                                             \
@@ -219,10 +218,9 @@ static void kinds_of_karmada(void **state) {
     c.estimator.from_karmada = true;
     WATCHED(of_karmada, true, false);
     WATCHED(of_pods, false, false);
-    WATCHED(of_files, false, false);
     c.karmada_server.kubeconfig = "f";
     WATCHED(of_karmada, false, false);
-    assert_true(kind_is_watched(&c, &watched_kinds[KIND_MEMBER_CLUSTER], SERVER_KARMADA));
+    assert_true(kind_is_watched(&c, &watched_kinds[KIND_KARMADA_CLUSTER], SERVER_KARMADA));
     assert_true(server_is_used(&c, SERVER_KARMADA));
     assert_false(server_is_written(&c, SERVER_KARMADA));
     assert_false(server_is_used(&c, SERVER_CLUSTER));
@@ -240,7 +238,6 @@ static void kinds_of_pods(void **state) {
     WATCHED(of_data, true, false);
     WATCHED(of_fleet, false, false);
     WATCHED(of_ocm, false, false);
-    WATCHED(of_files, false, false);
     c.engine.system_defaults = false;
     WATCHED(of_defaults, false, false);
     c.engine.default_constraint_count = 1;
@@ -268,7 +265,6 @@ static void kinds_of_a_hub(void **state) {
     WATCHED(of_defaults, false, false);
     WATCHED(of_policies, false, false);
     WATCHED(of_data, false, false);
-    WATCHED(of_files, false, false);
     c.fleet.clusters = false; /* included */
     WATCHED(of_fleet, false, true);
     c.policies.watch = false;

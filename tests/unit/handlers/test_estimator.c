@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/metrics.h"
+#include "fleet/karmada.h"
 
 #include "unit/estimator/wire_bytes.h"
 #include "unit/kube/api.h"
@@ -182,12 +183,17 @@ static void clusters_to_come(void **state) {
     struct api_call watch = {0};
     struct kube_client *client = NULL;
     struct karmada_members *karmada = NULL;
+    struct informer *clusters = NULL;
     (void)state;
     load(NODE);
     api_init(&api);
     const struct kube_access access = {.server = api.url, .namespace = "default"};
     assert_int_equal(kube_client_new(&access, NULL, &client, NULL), 0);
-    const struct karmada_members_options options = {.members = members, .client = client};
+    const struct informer_watch of_karmada = {.client = client};
+    assert_int_equal(informer_new(&karmada_store, NULL, &clusters, NULL), 0);
+    assert_int_equal(informer_watch(clusters, &of_karmada, NULL), 0);
+    const struct karmada_members_options options = {
+        .members = members, .clusters = clusters, .client = client};
     assert_int_equal(karmada_members_start(&options, &karmada, NULL), 0);
     estimator.karmada = karmada;
     ask(REPLICAS, hex_text(1, "m9"), GRPC_OK, UNKNOWN);
@@ -206,8 +212,10 @@ static void clusters_to_come(void **state) {
     members_set_complete(members, false); /* Karmada has been silent for too long */
     ask(REPLICAS, hex_text(1, "m9"), GRPC_OK, UNKNOWN);
     karmada_members_stop(karmada);
+    informer_stop(clusters);
     kube_client_free(client);
     karmada_members_free(karmada);
+    informer_free(clusters);
     api_call_done(&watch);
     api_done(&api);
 }

@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "base/metrics.h"
-#include "members/karmada_clusters.h"
+#include "fleet/karmada.h"
 #include "unit/http/fixture.h"
 #include "unit/kube/api.h"
 #include "unit/kube/watch/stream.h"
@@ -28,6 +28,7 @@ struct fixture {
     struct kube_access access;
     struct kube_client *client;
     struct members *members;
+    struct informer *clusters;
     struct karmada_members *from;
     struct clock_fake clock; /* of Secrets */
     int64_t stale_after_ms;
@@ -38,6 +39,7 @@ struct fixture {
 static void start_karmada(struct fixture *f, int64_t listing_ms) {
     const struct karmada_members_options options = {
         .members = f->members,
+        .clusters = f->clusters,
         .client = f->client,
         .rules = {.secret_namespace = STR("karmada-cluster"), .plain_http = !f->is_strict},
         .listing_ms = listing_ms,
@@ -45,6 +47,12 @@ static void start_karmada(struct fixture *f, int64_t listing_ms) {
         .clock = &f->clock.clock};
     struct err err;
     assert_int_equal(karmada_members_start(&options, &f->from, &err), 0);
+}
+
+static void start_watch(struct fixture *f) {
+    const struct informer_watch watch = {.client = f->client};
+    assert_int_equal(informer_new(&karmada_store, NULL, &f->clusters, NULL), 0);
+    assert_int_equal(informer_watch(f->clusters, &watch, NULL), 0);
 }
 
 static int setup(void **state) {
@@ -59,6 +67,7 @@ static int setup(void **state) {
     assert_int_equal(kube_client_new(&f.access, NULL, &f.client, &err), 0);
     assert_int_equal(members_new(fixed, 1, 0, &f.members, &err), 0);
     members_start(f.members);
+    start_watch(&f);
     start_karmada(&f, 0);
     *state = &f;
     return 0;
@@ -68,9 +77,11 @@ static int teardown(void **state) {
     struct fixture *f = *state;
     karmada_members_stop(f->from);
     members_stop(f->members);
+    informer_stop(f->clusters);
     kube_client_free(f->client);
     karmada_members_free(f->from);
     members_free(f->members);
+    informer_free(f->clusters);
     for (int i = 0; i < KINDS; i++) {
         api_call_done(&f->calls[i]);
         api_call_done(&f->next[i]);
@@ -87,7 +98,9 @@ static int teardown(void **state) {
 static void start_again(struct fixture *f, int64_t listing_ms) {
     api_expect(&f->karmada, &f->watch, "GET", CLUSTERS "?watch=1*");
     karmada_members_free(f->from);
+    informer_free(f->clusters);
     api_call_done(&f->watch);
+    start_watch(f);
     start_karmada(f, listing_ms);
 }
 
@@ -441,57 +454,6 @@ static void listed_again(void **state) {
     assert_int_equal(state_of(f, "m1"), MEMBER_SYNCED);
 }
 
-/* ---- the store ---- */
-
-static void step(struct informer *i, enum informer_listing how) {
-    informer_list(&karmada_clusters, informer_write(i), 0, how);
-    informer_write_done(i);
-}
-
-static void give(struct informer *i, const char *name, const char *endpoint) {
-    CLEANUP(arena_done) struct arena arena;
-    const struct member_cluster cluster = {.meta = {.name = str_of(name)},
-                                           .endpoint = str_of(endpoint)};
-    const struct informer_object object = {.decoded = (void *)(uintptr_t)&cluster, .arena = &arena};
-    struct err err;
-    arena_init(&arena, 4096);
-    assert_int_equal(karmada_clusters.kinds[0].apply(informer_write(i), &object, &err), 0);
-    informer_write_done(i);
-}
-
-static void assert_known(struct informer *i, const char *want) {
-    CLEANUP(strbuf_done) struct strbuf names = {0};
-    const struct clusters *c = informer_read(i);
-    for (uint32_t n = 0; n < c->count; n++)
-        strbuf_appendf(&names, "%.*s=%.*s ", STR_ARG(c->items[n]->cluster.meta.name),
-                       STR_ARG(c->items[n]->cluster.endpoint));
-    informer_read_done(i);
-    assert_str(strbuf_str(&names), want);
-}
-
-/* A listing that is given up takes what it was the first to show along, and nothing else. */
-static void a_listing_without_end(void **state) {
-    struct informer *i = NULL;
-    (void)state;
-    assert_int_equal(informer_new(&karmada_clusters, NULL, &i, NULL), 0);
-    step(i, LISTING_BEGINS);
-    give(i, "m2", "b");
-    give(i, "m1", "a");
-    step(i, LISTING_ENDS);
-    assert_known(i, "m1=a m2=b ");
-    step(i, LISTING_BEGINS);
-    give(i, "m3", "c");
-    give(i, "m2", "d");
-    step(i, LISTING_FAILS);
-    assert_known(i, "m1=a m2=d ");
-    /* one that comes after a listing is known like those of it */
-    give(i, "m4", "e");
-    step(i, LISTING_BEGINS);
-    step(i, LISTING_ENDS);
-    assert_known(i, "");
-    informer_free(i);
-}
-
 /* Then a name that is not known may be that of a new Cluster. */
 static void karmada_is_silent(void **state) {
     enum { STALE_MS = 1500 };
@@ -676,7 +638,7 @@ static void names_of_clusters(void **state) {
     end_list(f);
     await_state(f, "m2", MEMBER_NO_ACCESS);
     assert_true(karmada_members_each(f->from, note_name, &names));
-    assert_str(strbuf_str(&names), "fixed m2 ");
+    assert_str(strbuf_str(&names), "m2 fixed ");
     assert_int_equal(karmada_members_find(f->from, STR("m2")), KARMADA_MEMBER_THERE);
     assert_int_equal(karmada_members_find(f->from, STR("m")), KARMADA_MEMBER_GONE);
     show_cluster(f, "DELETED", "m2", "");
@@ -754,7 +716,6 @@ int main(void) {
         cmocka_unit_test_setup_teardown(secrets_are_read_again, setup, teardown),
         cmocka_unit_test_setup_teardown(a_token_that_is_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(listed_again, setup, teardown),
-        cmocka_unit_test(a_listing_without_end),
         cmocka_unit_test_setup_teardown(karmada_is_silent, setup, teardown),
         cmocka_unit_test_setup_teardown(before_their_secrets, setup, teardown),
         cmocka_unit_test_setup_teardown(another_server_without_secret, setup, teardown),

@@ -47,8 +47,6 @@ static const struct {
     {"v1", "Namespace", "/api/v1/namespaces", "hub namespaces"},
     {"evenkeel.io/v1alpha1", "TopologyPolicy", "/apis/evenkeel.io/v1alpha1/topologypolicies",
      "hub policies"},
-    {"cluster.karmada.io/v1alpha1", "Cluster", "/apis/cluster.karmada.io/v1alpha1/clusters",
-     "clusters"},
     {"apps/v1", "Deployment", "/apis/apps/v1/deployments", "deployments"},
     {"v1", "ResourceQuota", "/api/v1/resourcequotas", "resourcequotas"},
     {"cluster.karmada.io/v1alpha1", "Cluster", "/apis/cluster.karmada.io/v1alpha1/clusters",
@@ -94,27 +92,17 @@ static bool is_of_karmada(const struct watched_kind *kind) {
     return strcmp(kind_name(kind), "member clusters") == 0;
 }
 
-/* These no API server is asked for. */
-static bool is_of_files(const struct watched_kind *kind) {
-    return strcmp(kind->group, "cluster.karmada.io") == 0 && !is_of_karmada(kind);
-}
-
-/* Nor is the API server of the cluster or the hub for these, but those of member clusters. */
+/* The API server of the cluster or the hub is not asked for these, but those of member clusters. */
 static bool is_of_members(const struct watched_kind *kind) {
     return strcmp(kind->kind, "Deployment") == 0 || strcmp(kind->kind, "ResourceQuota") == 0;
 }
 
-static bool is_elsewhere(const struct watched_kind *kind) {
-    return is_of_files(kind) || is_of_members(kind);
-}
-
-static void some_are_read_from_files_only(void **state) {
+static void members_have_kinds_of_their_own(void **state) {
     (void)state;
     for (size_t i = 0; i < KIND_ROWS; i++) {
-        assert_int_equal(watched_kinds[i].need == KIND_FROM_FILES, is_of_files(&watched_kinds[i]));
         assert_int_equal(watched_kinds[i].need == KIND_OF_MEMBERS,
                          is_of_members(&watched_kinds[i]));
-        if (is_elsewhere(&watched_kinds[i]))
+        if (is_of_members(&watched_kinds[i]))
             assert_null(watched_kinds[i].permissions[0].verbs);
     }
 }
@@ -228,7 +216,7 @@ static bool grants(const cJSON *rules, const struct watched_kind *kind, const ch
 
 static bool is_watched(const char *group, const char *resource) {
     for (size_t i = 0; i < KIND_ROWS; i++)
-        if (!is_elsewhere(&watched_kinds[i]) && strcmp(watched_kinds[i].group, group) == 0 &&
+        if (!is_of_members(&watched_kinds[i]) && strcmp(watched_kinds[i].group, group) == 0 &&
             strcmp(watched_kinds[i].resource, resource) == 0)
             return true;
     return false;
@@ -268,7 +256,7 @@ static void kinds_of_the_hub(void **state) {
 /* Does the example grant it for another row of the same objects? */
 static bool has_twin(const struct watched_kind *kind, enum example e) {
     for (size_t i = 0; i < KIND_ROWS; i++)
-        if (example_of(&watched_kinds[i]) == e && !is_elsewhere(&watched_kinds[i]) &&
+        if (example_of(&watched_kinds[i]) == e && !is_of_members(&watched_kinds[i]) &&
             strcmp(watched_kinds[i].group, kind->group) == 0 &&
             strcmp(watched_kinds[i].resource, kind->resource) == 0)
             return true;
@@ -341,7 +329,7 @@ static void metrics_are_documented(void **state) {
     strbuf_append_char(&text, '\0');
     for (size_t i = 0; i < KIND_ROWS; i++) {
         char quoted[64];
-        if (is_elsewhere(&watched_kinds[i]))
+        if (is_of_members(&watched_kinds[i]))
             continue;
         (void)snprintf(quoted, sizeof quoted, "`%s`", kind_name(&watched_kinds[i])); /* fits */
         assert_contains(text.p, quoted);
@@ -351,7 +339,7 @@ static void metrics_are_documented(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(paths_are_the_api_servers),
-        cmocka_unit_test(some_are_read_from_files_only),
+        cmocka_unit_test(members_have_kinds_of_their_own),
         cmocka_unit_test(lists_may_be_as_long),
         cmocka_unit_test(paths_of_one_object),
         cmocka_unit_test(queries),
