@@ -150,8 +150,13 @@ static void read_head(struct kube_watch *w) {
     reflector_on_head(w->reflector, sim_now(s), w->answer.status);
 }
 
-/* How much comes at once: now a byte, now all that is there. */
+/* How much comes at once: a byte, or all that is there. A client's library hands over at most 16
+ * KiB (CURL_MAX_WRITE_SIZE); MOST_AT_ONCE is far more, and less than the reflector's buffer, which
+ * is full after one chunk of an endless list of large objects otherwise. */
 static size_t chunk(struct sim *s, const struct answer *a, size_t left) {
+    enum { MOST_AT_ONCE = 32 << 20 };
+    if (left > MOST_AT_ONCE)
+        left = MOST_AT_ONCE;
     if (a->chunks == CHUNKS_BYTES && left < 2000) /* much more would take for ever */
         return 1;
     if (a->chunks == CHUNKS_WHOLE || (a->chunks == CHUNKS_RANDOM && sim_chance(s, 600)))
