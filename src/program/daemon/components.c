@@ -9,7 +9,6 @@
 #include "daemon/estimator_services.h"
 #include "daemon/extender_certificates.h"
 #include "daemon/known_data.h"
-#include "daemon/known_estimators.h"
 #include "daemon/known_evenness.h"
 #include "daemon/known_fleet.h"
 #include "daemon/known_karmada.h"
@@ -20,6 +19,7 @@
 #include "daemon/servers.h"
 #include "daemon/source.h"
 #include "daemon/webhook_certificates.h"
+#include "estimators/tracked.h"
 #include "grpc/listener.h"
 #include "handlers/clusters_estimators.h"
 #include "handlers/routes.h"
@@ -645,26 +645,38 @@ static void free_webhook_work(struct server *s) {
 }
 
 static int start_asked_estimators(struct server *s, struct err *err) {
-    const struct known_estimators_options options = {.configuration = s->configuration,
-                                                     .client = client_of(s, PURPOSE_ESTIMATORS),
-                                                     .karmada = known_karmada_of_files(s->karmada)};
-    if (configuration_asks_estimators(s->configuration))
-        clusters_estimators_metrics_start();
-    return known_estimators_start(&options, &s->asked_estimators, err);
+    const struct configuration *c = s->configuration;
+    const struct tracked_estimators_options options = {
+        .services = {.prefix = str_of(c->karmada_estimators.service_prefix),
+                     .namespace = str_of(c->karmada_estimators.service_namespace),
+                     .port = (uint16_t)c->karmada_estimators.port},
+        .addresses = c->karmada_estimators.addresses,
+        .address_count = c->karmada_estimators.address_count,
+        .without_pull = c->karmada_estimators.disable_in_pull_mode,
+        .tls = {.ca_file = c->karmada_estimators.ca_file,
+                .cert_file = c->karmada_estimators.cert_file,
+                .key_file = c->karmada_estimators.key_file,
+                .insecure_skip_verify = c->karmada_estimators.insecure_skip_verify},
+        .client = client_of(s, PURPOSE_ESTIMATORS),
+        .karmada = known_karmada_of_files(s->karmada)};
+    if (!configuration_asks_estimators(c))
+        return 0;
+    clusters_estimators_metrics_start();
+    return tracked_estimators_start(&options, &s->asked_estimators, err);
 }
 
 static void poll_asked_estimators(struct server *s) {
-    known_estimators_poll(s->asked_estimators);
+    tracked_estimators_poll(s->asked_estimators);
 }
 
 static void stop_asked_estimators(struct server *s) {
-    known_estimators_stop(s->asked_estimators);
+    tracked_estimators_stop(s->asked_estimators);
 }
 
 static void free_asked_estimators(struct server *s) {
     if (configuration_asks_estimators(s->configuration))
         clusters_estimators_metrics_stop();
-    known_estimators_free(s->asked_estimators);
+    tracked_estimators_free(s->asked_estimators);
 }
 
 /* Returns the time limit of estimators: like bindings, they end before the request. */
@@ -681,7 +693,7 @@ static int start_clusters(struct server *s, struct err *err) {
                   known_policies_source(decides_placements(s) ? s->placement_policies
                                                               : s->policies)},
         .karmada = known_karmada_of_files(s->karmada),
-        .estimators = known_estimators_asked(s->asked_estimators),
+        .estimators = tracked_estimators_asked(s->asked_estimators),
         .estimate_ms = estimate_ms(s->configuration),
         .is_ready = fleet_known,
         .ctx = s};

@@ -27,7 +27,7 @@ struct known_evenness;
 struct known_fleet;
 struct known_karmada;
 struct known_data;
-struct known_estimators;
+struct tracked_estimators;
 struct known_policies;
 struct karmada_members;
 struct leadership;
@@ -58,7 +58,7 @@ struct server {
     struct members *members;                   /* NULL: no estimator listens */
     struct karmada_members *karmada_members;   /* NULL: no members from Karmada */
     struct estimator_services_door *estimator_services; /* NULL: off */
-    struct known_estimators *asked_estimators;          /* NULL: estimators are not asked */
+    struct tracked_estimators *asked_estimators;        /* NULL: estimators are not asked */
     struct informer *volumes;                           /* NULL: no pods are admitted */
     struct evenness_latest *latest;                     /* the latest report of evenness */
     struct known_evenness *evenness;

@@ -1,9 +1,8 @@
-#include "daemon/known_estimators.h"
+#include "estimators/tracked.h"
 
 #include "base/hash.h"
 #include "base/log.h"
 #include "estimator/service_name.h"
-#include "estimators/discovery.h"
 #include "fleet/karmada.h"
 #include "kube/client/path.h"
 #include "kube/client/readings.h"
@@ -22,15 +21,14 @@ enum {
 struct tracked {
     struct kube_reading
         service; /* the item of the readings: it stays if its address is configured */
-    struct known_estimators *owner;
+    struct tracked_estimators *owner;
     bool is_added;
     struct estimator_addresses addresses; /* if is_added */
     uint64_t unreached;                   /* hash of the last connection error; 0: none */
 };
 
-struct known_estimators {
-    struct known_estimators_options options;
-    struct estimator_services services;
+struct tracked_estimators {
+    struct tracked_estimators_options options;
     struct grpc_dialer *dialer;
     struct estimators *estimators;
     struct kube_readings readings; /* of struct tracked */
@@ -39,7 +37,7 @@ struct known_estimators {
 };
 
 /* Returns the estimator of a cluster, new or known; NULL without memory. */
-static struct tracked *track(struct known_estimators *k, struct str cluster) {
+static struct tracked *track(struct tracked_estimators *k, struct str cluster) {
     struct tracked *t = (struct tracked *)(void *)kube_readings_take(&k->readings, cluster);
     if (t != NULL)
         t->owner = k;
@@ -114,8 +112,8 @@ static void use_service(struct tracked *t, struct str service) {
     struct estimator_addresses found;
     struct err err;
     arena_init(&arena, 4u * SERVICE_BYTES);
-    int r = estimator_service_addresses(&t->owner->services, str_of(t->service.name), service,
-                                        &arena, &found, &err);
+    int r = estimator_service_addresses(&t->owner->options.services, str_of(t->service.name),
+                                        service, &arena, &found, &err);
     if (r == 0)
         r = use_addresses(t, &found, &err);
     if (r == 0) {
@@ -131,7 +129,7 @@ static void use_service(struct tracked *t, struct str service) {
 /* Returns false if the Service's name is not valid in a path. */
 static bool write_path(struct tracked *t, struct strbuf *path) {
     CLEANUP(strbuf_done) struct strbuf name = {0};
-    const struct estimator_services *services = &t->owner->services;
+    const struct estimator_services *services = &t->owner->options.services;
     estimator_service_name(services->prefix, str_of(t->service.name), &name);
     if (strbuf_failed(&name) || !kube_path_segment(strbuf_str(&name)))
         return false;
@@ -181,8 +179,8 @@ static void look_after(struct tracked *t) {
 /* ---- Clusters that come and go ---- */
 
 /* Tracks all Clusters. Returns false without memory. */
-static bool take_clusters(struct known_estimators *k, const struct karmada_view *view) {
-    const bool without_pull = k->options.configuration->karmada_estimators.disable_in_pull_mode;
+static bool take_clusters(struct tracked_estimators *k, const struct karmada_view *view) {
+    const bool without_pull = k->options.without_pull;
     bool all = true;
     for (uint32_t slot = 0; slot < topology_slots(view->clusters.topology); slot++) {
         const struct karmada_cluster *cluster = karmada_member(view, slot);
@@ -198,7 +196,7 @@ static void forget_gone(struct kube_reading *item) {
         estimators_remove(t->owner->estimators, str_of(item->name));
 }
 
-static void follow_clusters(struct known_estimators *k) {
+static void follow_clusters(struct tracked_estimators *k) {
     struct karmada_view view;
     if (k->options.karmada == NULL)
         return;
@@ -215,12 +213,11 @@ static void follow_clusters(struct known_estimators *k) {
 
 /* ---- life ---- */
 
-static int add_fixed(struct known_estimators *k, struct err *err) {
-    const struct configuration *c = k->options.configuration;
-    for (size_t i = 0; i < c->karmada_estimators.address_count; i++) {
+static int add_fixed(struct tracked_estimators *k, struct err *err) {
+    for (size_t i = 0; i < k->options.address_count; i++) {
         struct estimator_location given = {.cluster = {0}};
         struct estimator_addresses one = {.count = 1};
-        (void)estimator_location_parse(str_of(c->karmada_estimators.addresses[i]), &given);
+        (void)estimator_location_parse(str_of(k->options.addresses[i]), &given);
         struct tracked *t = track(k, given.cluster);
         if (t == NULL)
             return err_set(err, -ENOMEM, "no memory for estimators");
@@ -236,21 +233,12 @@ static int add_fixed(struct known_estimators *k, struct err *err) {
     return 0;
 }
 
-int known_estimators_start(const struct known_estimators_options *options,
-                           struct known_estimators **ret, struct err *err) {
-    const struct configuration *c = options->configuration;
-    const struct grpc_dial_tls tls = {.ca_file = c->karmada_estimators.ca_file,
-                                      .cert_file = c->karmada_estimators.cert_file,
-                                      .key_file = c->karmada_estimators.key_file,
-                                      .insecure_skip_verify =
-                                          c->karmada_estimators.insecure_skip_verify};
-    *ret = NULL;
-    if (!configuration_asks_estimators(c))
-        return 0;
-    struct known_estimators *k = calloc(1, sizeof *k);
+int tracked_estimators_start(const struct tracked_estimators_options *options,
+                             struct tracked_estimators **ret, struct err *err) {
+    struct tracked_estimators *k = calloc(1, sizeof *k);
+    *ret = k;
     if (k == NULL)
         return err_set(err, -ENOMEM, "no memory for estimators");
-    *ret = k;
     k->options = *options;
     k->readings = (struct kube_readings){.client = options->client,
                                          .clock = options->clock,
@@ -260,17 +248,13 @@ int known_estimators_start(const struct known_estimators_options *options,
                                          .at_once = READING_AT_ONCE,
                                          .timeout_ms = READING_MS,
                                          .gone = forget_gone};
-    k->services =
-        (struct estimator_services){.prefix = str_of(c->karmada_estimators.service_prefix),
-                                    .namespace = str_of(c->karmada_estimators.service_namespace),
-                                    .port = (uint16_t)c->karmada_estimators.port};
-    int r = grpc_dialer_start(&tls, clock_real(), &k->dialer, err);
+    int r = grpc_dialer_start(&options->tls, clock_real(), &k->dialer, err);
     if (r == 0)
         r = estimators_new(k->dialer, clock_real(), &k->estimators, err);
     return r == 0 ? add_fixed(k, err) : r;
 }
 
-void known_estimators_poll(struct known_estimators *k) {
+void tracked_estimators_poll(struct tracked_estimators *k) {
     if (k == NULL)
         return;
     follow_clusters(k);
@@ -278,11 +262,11 @@ void known_estimators_poll(struct known_estimators *k) {
         look_after((struct tracked *)(void *)k->readings.items[i]);
 }
 
-struct estimators *known_estimators_asked(const struct known_estimators *k) {
+struct estimators *tracked_estimators_asked(const struct tracked_estimators *k) {
     return k != NULL ? k->estimators : NULL;
 }
 
-void known_estimators_stop(struct known_estimators *k) {
+void tracked_estimators_stop(struct tracked_estimators *k) {
     if (k == NULL)
         return;
     kube_readings_stop(&k->readings);
@@ -290,7 +274,7 @@ void known_estimators_stop(struct known_estimators *k) {
     k->dialer = NULL;
 }
 
-void known_estimators_free(struct known_estimators *k) {
+void tracked_estimators_free(struct tracked_estimators *k) {
     if (k == NULL)
         return;
     kube_readings_done(&k->readings);

@@ -3,7 +3,7 @@
  * connections: clusters that come and go, one that is configured, Services that change, are not
  * there or cannot be read. Expected: karmada v1.18.1 pkg/estimator/client service.go.
  */
-#include "daemon/known_estimators.h"
+#include "estimators/tracked.h"
 
 #include "base/file.h"
 #include "base/log.h"
@@ -30,13 +30,13 @@
 enum { DEADLINE_MS = 200, GUARD_MS = 30000 };
 
 static char path[] = "/tmp/evenkeel-estimators-XXXXXX.yaml";
-static struct configuration configuration;
+static struct tracked_estimators_options options;
 static struct api karmada;
 static struct kube_access access_;
 static struct kube_client *client;
 static struct informer *clusters;
 static struct grpc_listener *listener;
-static struct known_estimators *known;
+static struct tracked_estimators *known;
 static struct api_call call;
 static struct clock_fake services_clock; /* of Services */
 
@@ -66,9 +66,8 @@ static const struct http_tls_options no_tls = {.cert_file = NULL};
 /* ---- the fixture ---- */
 
 static int setup(void **state) {
-    const struct grpc_listener_options options = {
+    const struct grpc_listener_options listening = {
         .address = "127.0.0.1:0", .threads = 1, .service = &service, .tls = &no_tls};
-    static const char *const paths[] = {path};
     struct err err = {0};
     (void)state;
     condition_init(&changed);
@@ -76,16 +75,12 @@ static int setup(void **state) {
     api_init(&karmada);
     access_ = (struct kube_access){.server = karmada.url, .namespace = "default"};
     assert_int_equal(kube_client_new(&access_, NULL, &client, &err), 0);
-    assert_int_equal(grpc_listener_start(&options, clock_real(), &listener, &err), 0);
+    assert_int_equal(grpc_listener_start(&listening, clock_real(), &listener, &err), 0);
     assert_int_equal(informer_new(&karmada_store, NULL, &clusters, &err), 0);
-    configuration_init(&configuration);
-    configuration.extender.listen = ":1";
-    configuration.fleet.clusters = true;
-    configuration.state.paths = paths;
-    configuration.state.path_count = 1;
-    configuration.karmada_estimators.accurate = true;
-    configuration.karmada_estimators.service_prefix = "est";
-    configuration.karmada_estimators.service_namespace = "ns";
+    options = (struct tracked_estimators_options){
+        .services = {.prefix = STR("est"), .namespace = STR("ns"), .port = 10352},
+        .karmada = clusters,
+        .clock = &services_clock.clock};
     call = (struct api_call){.api = NULL};
     known = NULL;
     return 0;
@@ -93,16 +88,13 @@ static int setup(void **state) {
 
 static int teardown(void **state) {
     (void)state;
-    known_estimators_stop(known);
+    tracked_estimators_stop(known);
     kube_client_free(client);
-    known_estimators_free(known);
+    tracked_estimators_free(known);
     informer_free(clusters);
     grpc_listener_stop(listener, 0);
     api_call_done(&call);
     api_done(&karmada);
-    configuration.extender.listen = "0";
-    configuration.state.path_count = 0;
-    configuration_done(&configuration);
     condition_done(&changed);
     metrics_reset();
     return 0;
@@ -117,12 +109,9 @@ static void know(const char *text) {
 }
 
 static int start(struct kube_client *of) {
-    const struct known_estimators_options options = {.configuration = &configuration,
-                                                     .client = of,
-                                                     .karmada = clusters,
-                                                     .clock = &services_clock.clock};
+    options.client = of;
     struct err err = {0};
-    return known_estimators_start(&options, &known, &err);
+    return tracked_estimators_start(&options, &known, &err);
 }
 
 static int64_t now_ms(void) {
@@ -145,7 +134,8 @@ static int64_t ask(struct str cluster) {
         .clusters = &cluster, .count = 1, .deadline_ms = began_ms + DEADLINE_MS};
     struct err err;
     is_answered = false;
-    assert_int_equal(estimators_ask(known_estimators_asked(known), &q, keep_answer, NULL, &err), 0);
+    assert_int_equal(estimators_ask(tracked_estimators_asked(known), &q, keep_answer, NULL, &err),
+                     0);
     mutex_lock(&lock);
     while (!is_answered && condition_wait_until(&changed, &lock, began_ms + GUARD_MS))
         continue;
@@ -158,14 +148,14 @@ static void ask_until(struct str cluster, int64_t want) {
     const int64_t until_ms = now_ms() + GUARD_MS;
     while (ask(cluster) != want) {
         assert_true(now_ms() < until_ms);
-        known_estimators_poll(known);
+        tracked_estimators_poll(known);
         (void)sched_yield();
     }
 }
 
 static void expect(const char *request) {
     while (api_is_quiet(&karmada)) {
-        known_estimators_poll(known);
+        tracked_estimators_poll(known);
         (void)sched_yield();
     }
     api_expect(&karmada, &call, "GET", request);
@@ -224,7 +214,7 @@ static void what_is_no_good_leaves_others(void **state) {
     assert_int_equal(start(client), 0);
     for (int i = 0; i < 3; i++) {
         while (api_is_quiet(&karmada))
-            known_estimators_poll(known);
+            tracked_estimators_poll(known);
         api_take(&karmada, &call);
         if (str_eq(call.path, STR(SERVICES "est-m3")))
             api_answer(&call, 403, "", "{}");
@@ -241,7 +231,7 @@ static void what_is_no_good_leaves_others(void **state) {
 /* For what must not happen: long enough for it. */
 static void settle(void) {
     for (int i = 0; i < 50; i++) {
-        known_estimators_poll(known);
+        tracked_estimators_poll(known);
         (void)usleep(400);
     }
 }
@@ -309,7 +299,7 @@ static void many_services(void **state) {
     strbuf_append_char(&text, '\0');
     know(text.p);
     assert_int_equal(start(client), 0);
-    known_estimators_poll(known);
+    tracked_estimators_poll(known);
     for (int i = 0; i < AT_ONCE; i++)
         api_take(&karmada, &calls[i]);
     settle();
@@ -317,7 +307,7 @@ static void many_services(void **state) {
     for (int i = AT_ONCE; i < MANY; i++) {
         api_answer(&calls[i - AT_ONCE], 403, "", "{}");
         while (api_is_quiet(&karmada))
-            known_estimators_poll(known);
+            tracked_estimators_poll(known);
         api_take(&karmada, &calls[i]);
         settle();
         assert_true(api_is_quiet(&karmada));
@@ -369,18 +359,18 @@ static void nothing_is_said_too_early(void **state) {
     assert_int_equal(listen(silent, 1), 0);
     assert_int_equal(getsockname(silent, (struct sockaddr *)&at, &size), 0);
     (void)snprintf(text, sizeof text, "m3=127.0.0.1:%d", ntohs(at.sin_port)); /* fits */
-    configuration.karmada_estimators.addresses = addresses;
-    configuration.karmada_estimators.address_count = 1;
+    options.addresses = addresses;
+    options.address_count = 1;
     log_setup(LOG_WARN, LOG_LOGFMT, log);
     assert_int_equal(start(NULL), 0);
     settle();
     assert_int_equal(times(log, "is not connected"), 0);
     (void)close(silent); /* which ends the connection */
     while (times(log, "is not connected") == 0)
-        known_estimators_poll(known);
+        tracked_estimators_poll(known);
     log_setup(LOG_ERROR, LOG_LOGFMT, STDERR_FILENO);
     assert_int_equal(times(log, "cluster=m3"), 1);
-    configuration.karmada_estimators.address_count = 0;
+    options.address_count = 0;
     (void)close(log);
 }
 
@@ -401,13 +391,13 @@ static void connected_elsewhere(void **state) {
         expect(SERVICES "est-m3");
         api_answer(&call, 200, "", text);
         while (times(log, "is not connected") < (size_t)i)
-            known_estimators_poll(known);
+            tracked_estimators_poll(known);
         services_clock.at_ms += AGAIN_MS + SPREAD_MS;
     }
     expect(SERVICES "est-m3");
     answer_with_service();
     while (times(log, "connected again") == 0)
-        known_estimators_poll(known);
+        tracked_estimators_poll(known);
     log_setup(LOG_ERROR, LOG_LOGFMT, STDERR_FILENO);
     assert_int_equal(times(log, "is not connected"), 2);
     (void)close(log);
@@ -415,7 +405,7 @@ static void connected_elsewhere(void **state) {
 
 static void pull_mode(void **state) {
     (void)state;
-    configuration.karmada_estimators.disable_in_pull_mode = true;
+    options.without_pull = true;
     know(CLUSTER "metadata: {name: m3}\nspec: {syncMode: Pull}\n" CLUSTER
                  "metadata: {name: m4}\nspec: {syncMode: Push}\n");
     assert_int_equal(start(client), 0);
@@ -440,39 +430,34 @@ static void a_configured_one(void **state) {
     const char *const addresses[] = {text, "m4=127.0.0.1:1"};
     (void)state;
     (void)snprintf(text, sizeof text, "m3=%s", grpc_listener_address(listener)); /* fits */
-    configuration.karmada_estimators.addresses = addresses;
-    configuration.karmada_estimators.address_count = 2;
-    configuration.karmada_estimators.disable_in_pull_mode = true;
+    options.addresses = addresses;
+    options.address_count = 2;
+    options.without_pull = true;
     know(CLUSTER "metadata: {name: m3}\nspec: {syncMode: Pull}\n");
     assert_int_equal(start(client), 0);
     ask_until(STR("m3"), 3);
     assert_true(api_is_quiet(&karmada));
     know(CLUSTER "metadata: {name: m9}\nspec: {syncMode: Pull}\n");
-    known_estimators_poll(known);
+    tracked_estimators_poll(known);
     assert_int_equal(ask(STR("m3")), 3);
-    configuration.karmada_estimators.address_count = 0;
 }
 
 static void two_of_one_name(void **state) {
     static const char *const addresses[] = {"m3=a:1", "m4=a:1", "m3=b:1"};
     (void)state;
-    configuration.karmada_estimators.addresses = addresses;
-    configuration.karmada_estimators.address_count = 2;
+    options.addresses = addresses;
+    options.address_count = 2;
     assert_int_equal(start(NULL), 0);
-    known_estimators_stop(known);
-    known_estimators_free(known);
-    configuration.karmada_estimators.address_count = 3;
+    tracked_estimators_stop(known);
+    tracked_estimators_free(known);
+    options.address_count = 3;
     assert_int_equal(start(NULL), -EINVAL);
-    configuration.karmada_estimators.address_count = 0;
 }
 
-static void nobody_is_asked(void **state) {
+static void without_estimators(void **state) {
     (void)state;
-    configuration.karmada_estimators.accurate = false;
-    assert_int_equal(start(client), 0);
-    assert_null(known);
-    known_estimators_poll(known);
-    assert_null(known_estimators_asked(known));
+    tracked_estimators_poll(NULL);
+    assert_null(tracked_estimators_asked(NULL));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -492,7 +477,7 @@ int main(void) {
         TEST(in_pull_mode_all_the_same),
         TEST(a_configured_one),
         TEST(two_of_one_name),
-        TEST(nobody_is_asked),
+        TEST(without_estimators),
     };
     const int fd = mkstemps(path, 5);
     if (fd < 0)
