@@ -11,7 +11,7 @@
 
 enum { MAX_PROBLEMS = 256, SECONDS_PER_DAY = 86400 };
 
-#define RENEW "renew it with 'evenkeel certs init', or where it came from"
+#define RENEW "renew it with 'evenkeel certs init', or get a new one from its issuer"
 
 /* One run: the request, the files that were read, and the findings. */
 struct check {
@@ -89,12 +89,12 @@ static void check_leaf(struct check *c) {
     check_end(c, path, "the certificate", chain[0].not_after_s, RENEW);
     for (size_t i = 1; i < count; i++)
         check_end(c, path, "an intermediate certificate", chain[i].not_after_s,
-                  "get a new chain where it came from");
+                  "get a new chain from its issuer");
     c->for_server = chain[0].for_server;
     if (!c->for_server)
         problem(c,
-                "%s: the certificate is not for servers (its key usage says so): give the "
-                "server's, or issue one ('evenkeel certs init')",
+                "%s: the certificate is not for servers (its key usage says so): give the server's "
+                "certificate, or issue one ('evenkeel certs init')",
                 path);
     if (chain[0].name_count == 0)
         problem(c,
@@ -112,10 +112,11 @@ static void check_hosts(struct check *c) {
         if (certificate_covers(strbuf_str(&c->certificate), host, &covered, &err) != 0)
             problem(c, "%s", err.text);
         else if (!covered)
-            problem(c,
-                    "%s: the certificate is not for host '%.*s': issue one that is ('evenkeel "
-                    "certs init --host %.*s ...'), or have clients use a name it has",
-                    c->request->certificate_path, STR_ARG(host), STR_ARG(host));
+            problem(
+                c,
+                "%s: the certificate is not for host '%.*s': issue a certificate for it ('evenkeel "
+                "certs init --host %.*s ...'), or have clients use a name that the certificate has",
+                c->request->certificate_path, STR_ARG(host), STR_ARG(host));
     }
 }
 
@@ -151,11 +152,12 @@ static void check_ca(struct check *c) {
     if (certificate_verify(&trust, &root_ends_s, &err) != 0)
         problem(c,
                 "%s: the certificate does not lead to the CA in %s (%s): give clients the CA that "
-                "signed it, or sign it again with this one",
+                "signed the certificate, or sign the certificate again with this CA",
                 c->request->certificate_path, path, err.text);
     else
         check_end(c, path, "the CA certificate", root_ends_s,
-                  "make a new CA and restart kube-scheduler with it, which reads it only once");
+                  "make a new CA and restart kube-scheduler with it: kube-scheduler reads its CA "
+                  "only when it starts");
 }
 
 int certs_check(const struct check_request *request, struct arena *arena, struct check_report *ret,

@@ -127,8 +127,8 @@ static int look_at_leaf(const struct folder_request *request, const struct autho
     if (*ret_ours || nothing || request->force)
         return 0;
     return err_set(err, -EEXIST,
-                   "will not overwrite %s.crt and %s.key in '%s': they are not of the authority "
-                   "there; --force overwrites them",
+                   "will not overwrite %s.crt and %s.key in '%s': the authority there did not sign "
+                   "them; --force overwrites them",
                    name, name, request->dir);
 }
 

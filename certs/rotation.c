@@ -221,7 +221,7 @@ int rotation_plan_client(const struct rotation_client_request *request, struct r
     bool same = bundle_same(request->now.ca, request->ca);
     if (why == NULL && same)
         return 0;
-    ret->why = why != NULL ? why : "the authorities are others";
+    ret->why = why != NULL ? why : "the authorities have changed";
     int r = keep(request->ca, &ret->ca, err);
     if (r == 0 && why != NULL)
         return make_client(request, a, ret, err);

@@ -10,8 +10,8 @@
 #include <errno.h>
 
 #define NO_KARMADA                                                                                 \
-    "no cluster of Karmada is known here: give fleet.clusters (--fleet-clusters) and state files " \
-    "that have some, or send a state with the question"
+    "no cluster of Karmada is known here: set fleet.clusters (--fleet-clusters) and give state "   \
+    "files with Karmada's clusters, or send a state with the question"
 #define NO_FLEET                                                                                   \
     "no fleet is known here: set fleet.clusters (--fleet-clusters), or send a state with the "     \
     "question"
@@ -74,7 +74,7 @@ static bool is_step(struct str body, struct arena *arena) {
 static void put_wrong_verb(enum verb verb, const char *step, struct http_response *response) {
     struct strbuf text = {0};
     strbuf_appendf(&text, "question.step: '%s' is no step of this verb; there %s", step,
-                   steps_of[verb][0] != NULL ? "are:" : "is none");
+                   steps_of[verb][0] != NULL ? "are:" : "are no steps");
     for (const char *const *name = steps_of[verb]; *name != NULL; name++)
         strbuf_appendf(&text, "%s %s", name > steps_of[verb] ? "," : "", *name);
     strbuf_append(&text, "", 1);
@@ -189,9 +189,10 @@ static void ask(enum verb verb, const struct clusters *c, const struct http_requ
         ask_binding(verb, c, q, request, response);
     else if (!q->has_placement)
         put_error(response, 400,
-                  "question.placement: it is missing, and there is no binding and no step instead");
+                  "question.placement: it is missing; send a placement, a binding or a step");
     else if (verb > SELECT)
-        put_error(response, 400, "question.placement: this verb has nothing to say of one");
+        put_error(response, 400,
+                  "question.placement: this verb answers no question about a Placement");
     else
         ask_placement(placement_verbs[verb], c, q, request, response);
 }

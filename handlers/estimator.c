@@ -71,7 +71,7 @@ static void answer_too_large(const struct estimator *e, struct str cluster, int 
         answer_unready(e, cluster, MEMBER_TOO_LARGE, response);
     else
         answer_unknown(e, cluster, ANSWER_TOO_LARGE,
-                       "there is too much of it for the question to be answered", response);
+                       "the cluster is too large for the question to be answered", response);
 }
 
 /* No member has this name. May the name be that of a new member? */

@@ -58,8 +58,8 @@ static bool read_question(struct str query, struct question *ret, struct http_re
         if (!read_parameter(parameter, ret)) {
             http_answer_text(
                 response, 400,
-                "'%.*s': expected limit=1 to %d, or before=NUMBER, or of an object kind= "
-                "and name=, and group= and namespace= unless they are empty",
+                "'%.*s': expected limit=1 to %d, or before=NUMBER; or, for one object, kind= and "
+                "name=, with group= and namespace= unless they are empty",
                 STR_ARG(parameter), LIMIT_EXPLAINED);
             return false;
         }

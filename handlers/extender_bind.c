@@ -23,12 +23,14 @@
 #include <stdlib.h>
 
 #define JUDGED_ON_NOTHING                                                                          \
-    "another pod, counted when this one was filtered, could not be bound: filter it again"
+    "another pod, which counted when this pod was filtered, could not be bound: filter this pod "  \
+    "again"
 #define WAITED_IN_VAIN "no time left after other bindings of the namespace: try again"
 #define BEING_BOUND "the pod is being bound already, or is bound: try again"
-#define NOT_FILTERED "this Evenkeel has not filtered the pod, or too long ago: filter it again"
+#define NOT_FILTERED                                                                               \
+    "this Evenkeel has not filtered the pod, or filtered it too long ago: filter it again"
 #define NO_MEMORY "no memory to count the pod on its node: try again"
-#define NOT_LEFT "filter did not leave this node to the pod: filter it again"
+#define NOT_LEFT "filter did not leave this node to the pod: filter the pod again"
 
 /* The binding to make, its caller, and its beginning. */
 struct bind_question {
@@ -285,8 +287,8 @@ void extender_bind(void *ctx, const struct http_request *request, struct http_re
         .began = moment_now()};
     if (!may_bind(request)) {
         refuse(x, &question, EXTENDER_UNVERIFIED,
-               "only callers with a client certificate may bind, and programs on this machine: set "
-               "extender.clientCAFile, and certFile and keyFile in kube-scheduler's tlsConfig",
+               "only callers with a client certificate, and programs on this machine, may bind: "
+               "set extender.clientCAFile, and certFile and keyFile in kube-scheduler's tlsConfig",
                response);
         return;
     }

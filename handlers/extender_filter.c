@@ -8,7 +8,8 @@
 #include <errno.h>
 
 #define NOT_SETTLED                                                                                \
-    "started just now: a binding that an earlier process sent may still land; try again"
+    "Evenkeel started just now: a binding that an earlier process sent may still take effect; "    \
+    "try again"
 
 /* Notes where the pod may land: if one node is left, the scheduler has no choice, and the pod
  * counts there before the watch shows it; if none is left, earlier notes are removed. But the pod
@@ -31,7 +32,7 @@ static void expect(const struct extender *x, const struct extender_args *args,
         r = cache_expect(x->cache, &args->pod, survivors, count, doubts);
     cache_write_end(x->cache);
     if (r == -ENOMEM)
-        LOG_W("no room to note where a pod may land; it will have to be tried again",
+        LOG_W("no room to note where a pod may land; the pod must be tried again",
               LOG_STR("pod", args->pod.meta.name));
 }
 

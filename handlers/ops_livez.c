@@ -17,6 +17,8 @@ void ops_livez(void *ctx, const struct http_request *request, struct http_respon
     } else if (ops->is_alive(ops->ctx)) {
         http_answer_text(response, 200, "ok");
     } else {
-        http_answer_text(response, 503, "the end of this replica's leadership could not be told");
+        http_answer_text(
+            response, 503,
+            "this replica's leadership has ended, but its leader's work was not stopped");
     }
 }

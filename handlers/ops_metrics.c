@@ -3,10 +3,11 @@
 #include "base/limits.h"
 #include "base/metrics.h"
 
-static struct metric left_out = {.name = "evenkeel_metrics_left_out_total",
-                                 .help = "Answers whose metrics of workloads did not fit.",
-                                 .labels = "",
-                                 .kind = METRIC_COUNTER};
+static struct metric left_out = {
+    .name = "evenkeel_metrics_left_out_total",
+    .help = "Answers of /metrics in which the metrics of workloads did not fit.",
+    .labels = "",
+    .kind = METRIC_COUNTER};
 
 void ops_start(void) {
     metric_register(&left_out);
@@ -19,9 +20,8 @@ void ops_stop(void) {
 /* Appends the checks of /readyz under the metric's name that Kubernetes' components use: dashboards
  * know it. */
 static void put_checks(const struct ops *ops, struct strbuf *out) {
-    strbuf_append_str(out,
-                      STR("# HELP kubernetes_healthcheck The checks of /readyz, 1 where one is "
-                          "good.\n# TYPE kubernetes_healthcheck gauge\n"));
+    strbuf_append_str(out, STR("# HELP kubernetes_healthcheck The checks of /readyz: 1 if the "
+                               "check is good.\n# TYPE kubernetes_healthcheck gauge\n"));
     for (size_t i = 0; i < ops->check_count; i++) {
         const struct ops_check *check = &ops->checks[i];
         if (check->wanted == NULL || check->wanted(check->ctx))

@@ -108,11 +108,10 @@ static bool find_key(const struct evenness_report *r, struct str by, uint32_t *r
     CLEANUP(strbuf_done) struct strbuf names = {.max = 4096};
     for (uint32_t k = 0; k < r->key_count; k++)
         strbuf_appendf(&names, "%s%.*s", k > 0 ? ", " : "", STR_ARG(r->keys[k].name));
-    http_answer_text(
-        response, 404,
-        "not measured by '%.*s'; measured are the zone, region and hostname that nodes "
-        "have, and the keys of policies: %.*s",
-        STR_ARG(by), STR_ARG(strbuf_str(&names)));
+    http_answer_text(response, 404,
+                     "nothing is measured by '%.*s'; the measured keys are the zone, region and "
+                     "hostname labels that nodes have, and the keys of policies: %.*s",
+                     STR_ARG(by), STR_ARG(strbuf_str(&names)));
     return false;
 }
 
@@ -131,7 +130,7 @@ static bool read_from(const struct question *q, const char *report, uint32_t *re
     if (dash == SIZE_MAX ||
         !str_to_i64((struct str){q->from.p + dash + 1, q->from.n - dash - 1}, &position) ||
         position < 0 || position > UINT32_MAX) {
-        http_answer_text(response, 400, "continue: not of an answer");
+        http_answer_text(response, 400, "continue: the value is not from an answer");
         return false;
     }
     *ret = (uint32_t)position;

@@ -47,7 +47,7 @@ static void start_metric_of_steps(size_t row) {
                    admitted_kinds[row]->name); /* fits */
     gave_up[row].name = "evenkeel_admission_gave_up_total";
     gave_up[row].help = "Objects that were admitted as they came because their review takes more "
-                        "steps than one may take.";
+                        "steps than a review may take.";
     gave_up[row].labels = labels[row];
     gave_up[row].kind = METRIC_COUNTER;
     metric_register(&gave_up[row]);
@@ -60,7 +60,7 @@ static void start_metrics_of_results(size_t row) {
                        admitted_kinds[row]->name, result_words[i]); /* fits */
         struct metric *metric = &results[row][i].metric;
         metric->name = "evenkeel_admission_requests_total";
-        metric->help = "Objects that API servers asked about, by what became of them.";
+        metric->help = "Objects that API servers asked about, by result.";
         metric->labels = labels;
         metric->kind = METRIC_COUNTER;
         metric_register(metric);
@@ -130,7 +130,7 @@ bool webhook_answer(const struct webhook_question *question, const struct review
         refuse(endpoint, 503, "no memory for the answer", response);
     }
     if (result == ADMISSION_FAILED)
-        LOG_W("an object was admitted without all it ought to get",
+        LOG_W("an object was admitted without all that Evenkeel should add",
               LOG_STR("kind", str_of(endpoint->kind->name)),
               LOG_STR("namespace", question->review->namespace),
               LOG_STR("why", answer->warnings[0]));

@@ -27,12 +27,12 @@ static void name_evasions(void) {
             continue;
         (void)snprintf(labels, sizeof evasions[mode][evasion].labels, "mode=\"%s\",reason=\"%s\"",
                        policy_mode_names[mode].p, evasion_reason((enum evasion)evasion)); /* fits */
-        evasions[mode][evasion].metric =
-            (struct metric){.name = "evenkeel_policy_evasions_total",
-                            .help = "New pods that made their policy's spread impossible, by "
-                                    "reason: denied with mode Require, but for NotInjected.",
-                            .labels = labels,
-                            .kind = METRIC_COUNTER};
+        evasions[mode][evasion].metric = (struct metric){
+            .name = "evenkeel_policy_evasions_total",
+            .help = "New pods that made their policy's spread impossible, by reason; with mode "
+                    "Require they are denied, except those with reason NotInjected.",
+            .labels = labels,
+            .kind = METRIC_COUNTER};
     }
 }
 
@@ -45,12 +45,12 @@ static void name_fates(void) {
                        "mode=\"%s\",result=\"%s\",reason=\"%s\"", modes[mode],
                        spread_result((enum spread_fate)fate),
                        spread_reason((enum spread_fate)fate)); /* fits */
-        fates[mode][fate].metric = (struct metric){
-            .name = "evenkeel_spread_constraints_total",
-            .help = "Constraints that policies ask for of new pods, by what became of them; with "
-                    "mode Audit, what would.",
-            .labels = labels,
-            .kind = METRIC_COUNTER};
+        fates[mode][fate].metric =
+            (struct metric){.name = "evenkeel_spread_constraints_total",
+                            .help = "Constraints that policies ask for in new pods, by result; "
+                                    "with mode Audit, by the result that they would have.",
+                            .labels = labels,
+                            .kind = METRIC_COUNTER};
     }
 }
 

@@ -164,7 +164,7 @@ before=$(metric "$refusals")
 cp "$work/stranger/tls.key" "$work/new.key"
 mv "$work/new.key" "$served/tls.key" # whole: half a key would be counted, too
 check "a pair that does not belong together is refused" wait_log \
-    'level=error msg="changed certificate file refused, the one before stays in use".*do not belong together' "$from"
+    'level=error msg="changed certificate file refused, its old content stays in use".*do not belong together' "$from"
 is "... is counted" "$(metric "$refusals")" $((before + 1))
 check "... and the old one is served" serves "$work/renewed/tls.crt"
 from=$(log_end)

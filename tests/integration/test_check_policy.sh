@@ -62,7 +62,7 @@ is "as many pods as there are were placed" "$(answer '.workloads[1] | [.placed, 
 is "what is not judged" "$(answer .notJudged)" '"volumes, devices"'
 jq '(.items[] | select(.kind == "Node")) |= del(.status)' "$state" >"$work/silent.json"
 like "... where no node says what it has" "$("$evenkeel" check policy "$work/even.yaml" --state "$work/silent.json")" \
-    'not judged: volumes, devices, NodeResourcesFit .no node says what is allocatable.'
+    'not judged: volumes, devices, NodeResourcesFit .no node reports its allocatable resources.'
 
 # ---- one that harms ----
 
@@ -174,7 +174,7 @@ is "what is not judged then" "$(answer .notJudged)" '"volumes, devices, clusters
 code=0
 text=$("$evenkeel" check policy "$work/fleet.yaml" --state "$state") || code=$?
 like "... and what people read of it" "$code $text" \
-    "^0 .*policy 'fleet' is for Placements, by region, zone: .*not looked at.*sound: they are well-formed, and change no pod\$"
+    "^0 .*policy 'fleet' is for Placements, by region, zone: .*not checked.*sound: they are well-formed, and change no pod\$"
 is "... and nothing of workloads that it is not for" "$(grep -c -e 'for no workload' -e 'not effective' <<<"$text")" 0
 jq -n '{apiVersion: "cluster.open-cluster-management.io/v1", kind: "ManagedCluster", metadata: {name: "c1"}}' >"$work/hub.json"
 is "a hub needs no nodes" "$("$evenkeel" check policy "$work/fleet.yaml" --state "$work/hub.json" -o json | jq .sound)" true
@@ -214,7 +214,7 @@ asked nothing.yaml
 like "no such file" "$code $(cat "$work/err")" "^1 .*nothing.yaml"
 echo '{"kind": "List", "apiVersion": "v1", "items": []}' >"$work/list.yaml"
 asked "$work/list.yaml"
-like "no policy at all is not sound" "$code $(cat "$work/err")" '^1 .*there is no TopologyPolicy in what is to be checked'
+like "no policy at all is not sound" "$code $(cat "$work/err")" '^1 .*there is no TopologyPolicy in the files to check'
 jq '.items |= map(select(.kind != "Node"))' "$state" >"$work/none.json"
 code=0
 text=$("$evenkeel" check policy "$work/even.yaml" --state "$work/none.json" 2>&1) || code=$?

@@ -455,7 +455,7 @@ is "topology: what is unknown is no success" "$code $err" \
     '3 evenkeel topology: no skew is known of 1 workload and 0 pods that were not measured'
 like "... and has no numbers" "$(tr -s ' ' <<<"$out")" 'shop many Deployment 9 - - unknown'
 run topology shop/many --state "$work/unknown.yaml"
-like "... nor by name" "$code $out" '^0 [^;]*unknown: where'
+like "... nor by name" "$code $out" '^0 [^;]*unknown: it is not known where'
 head -n 2 "$work/unknown.yaml" >"$work/empty.yaml"
 run topology --state "$work/empty.yaml" --max-skew 1
 is "topology: nothing to measure" "$code $err" \
@@ -475,7 +475,7 @@ like "topology: what was not measured is no success" "$code $err" \
 run topology shop/w7 --state "$work/beyond.json" --max-skew 5
 is "... but does not matter for what was" "$code" 0
 run topology shop/w20000 --state "$work/beyond.json"
-like "topology: a workload beyond the limit" "$code $err" '^1 .*workload shop/w20000 is not measured: it is beyond 20000 of its namespace'
+like "topology: a workload beyond the limit" "$code $err" '^1 .*workload shop/w20000 is not measured: it is beyond the limit of 20000 workloads of its namespace'
 {
     cat "$work/even.yaml"
     pods pending '' 1 | sed 's/nodeName: //'

@@ -131,7 +131,7 @@ like "the table's first line is the best node" "$(sed -n 2p <<<"$table")" '^ap-s
 like "the table's last lines cannot be helped" "$(tail -n 3 <<<"$table" | head -n 1)" \
     '^edge-1 +UnschedulableAndUnresolvable +- +- +- +- +no label topology.kubernetes.io/zone'
 is "the table says what is not judged" "$(tail -n 1 <<<"$table")" \
-    'not judged: volumes, devices, NodeResourcesFit (no node says what is allocatable)'
+    'not judged: volumes, devices, NodeResourcesFit (no node reports its allocatable resources)'
 is "the table has only the candidates that were named" \
     "$("$evenkeel" simulate --state "$state" --pod "$pod" --candidates edge-1,eu-west-b-1 |
         sed '1d; $d' | cut -d ' ' -f 1 | paste -s -d ' ')" 'eu-west-b-1 edge-1'
@@ -169,9 +169,9 @@ is "... nor has anything for one that asks" "$(simulated "$work/greedy.json" | j
     '["UnschedulableAndUnresolvable","NodeResourcesFit","Too many pods, Insufficient cpu"]'
 state=$example/state.json
 is "no node says what it has: resources are not judged" "$(simulated "$work/greedy.json" | jq -c '.[1]')" '["Pass","",""]'
-like "... which is said" "$(jq -r .notJudged "$work/simulated")" 'NodeResourcesFit .no node says what is allocatable.'
+like "... which is said" "$(jq -r .notJudged "$work/simulated")" 'NodeResourcesFit .no node reports its allocatable resources.'
 like "... of replicas too" "$("$evenkeel" simulate --state "$state" --pod "$pod" --replicas 2 -o json | jq -r .notJudged)" \
-    'NodeResourcesFit .no node says'
+    'NodeResourcesFit .no node reports'
 profile() { # NAME AFFINITY: a profile of kube-scheduler
     jq -n --arg name "$1" --argjson affinity "$2" '{schedulerName: $name, pluginConfig: [
         {name: "NodeAffinity", args: {apiVersion: "kubescheduler.config.k8s.io/v1", kind: "NodeAffinityArgs",

@@ -121,9 +121,9 @@ plan='{"id": 7, "step": "plan", "clusters": [{"name": "a", "labels": {"zone": "x
     {"name": "c", "labels": {"zone": "y"}}], "terms": [{"topologyKey": "zone", "topologyKeyType": "Label"}], "number": 2}'
 is "a question of one step" "$(post select <<<"$plan" | paste -s -d ' ')" \
     "$("$evenkeel" simulate --lines - <<<"$(jq -c . <<<"$plan")") 200"
-like "... of another verb" "$(post filter <<<"$plan" | paste -s -d ' ')" "'plan' is no step of this verb; there is none.* 400$"
+like "... of another verb" "$(post filter <<<"$plan" | paste -s -d ' ')" "'plan' is no step of this verb; there are no steps.* 400$"
 like "... of another one, with those there are" "$(post assign <<<"$plan" | paste -s -d ' ')" "there are: assign, schedule.* 400$"
-like "a Placement where there is nothing to say of it" "$(question '' | post estimate | paste -s -d ' ')" 'nothing to say of one.* 400$'
+like "a Placement where there is nothing to say of it" "$(question '' | post estimate | paste -s -d ' ')" 'no question about a Placement.* 400$'
 like "no such step" "$(echo '{"id": 1, "step": "quantitty"}' | bad)" '"id":1,"error":"[^"]*did you mean .*"errorKind":"Input".* 400$'
 is "... a quantity" "$(echo '{"step": "quantity", "text": "1500m"}' | post estimate | head -n 1 | jq -c '[.id, .canonical]')" '[null,"1500m"]'
 like "... that is wrong" "$(jq '.number = -1' <<<"$plan" | bad)" '"errorKind":"Input".* 400$'

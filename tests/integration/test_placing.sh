@@ -54,7 +54,7 @@ status_of() { placed "$@" >/dev/null 2>&1 && echo 0 || echo $?; }
 jq '.spec.topologySpreadConstraints[0].nodeTaintsPolicy = "Honor"' "$pod" >"$work/honor.json"
 is "an empty domain whose nodes are tainted holds up all others" \
     "$(placed --pod "$pod" --replicas 4 -o json | jq -c '[.pending, .cause]')" \
-    '[2,"the constraint on topology.kubernetes.io/zone, maxSkew 1: allowed: zone-c; their 1 nodes are not offered by kube-scheduler: 1 with a taint that the pod does not tolerate; all nodes of '"'zone-c'"' have taints that the pod does not tolerate, and it counts as a domain with 0 pods all the same: nodeTaintsPolicy: Honor in the constraint leaves it out"]'
+    '[2,"the constraint on topology.kubernetes.io/zone, maxSkew 1: allowed: zone-c; their 1 nodes are not offered by kube-scheduler: 1 with a taint that the pod does not tolerate; all nodes of '"'zone-c'"' have taints that the pod does not tolerate, but the domain counts all the same, with 0 pods; nodeTaintsPolicy: Honor in the constraint leaves the domain out"]'
 is "... not with the policy that is named" \
     "$(placed --pod "$work/honor.json" --replicas 4 -o json | jq -c '[.pending, .cause]')" '[0,""]'
 like "the table says it, too" "$(placed --pod "$pod" --replicas 4)" 'Pending because of the constraint on .*nodeTaintsPolicy: Honor'

@@ -109,8 +109,8 @@ static void blame(struct ca_bundle_controller *k, const struct webhook_configura
           LOG_INT("mended_in_ms", k->answer_ms));
     if (c->writer_owns_bundle)
         (void)snprintf(note, sizeof note,
-                       "field manager '%.*s' rewrote the caBundle, which is put right again; have "
-                       "it leave webhooks[].clientConfig.caBundle alone",
+                       "field manager '%.*s' rewrote the caBundle, which is put right again; make "
+                       "the manager leave webhooks[].clientConfig.caBundle alone",
                        STR_ARG(c->writer)); /* fits, here and below: 256 bytes of it at most */
     else
         (void)snprintf(note, sizeof note,
@@ -218,12 +218,12 @@ static void gone(struct ca_bundle_controller *k) {
     metric_set(&k->is_right, 0);
     if (k->state == ABSENT)
         return;
-    LOG_W("the webhook's configuration is not there: no API server asks; it is not made anew",
+    LOG_W("the webhook's configuration is missing: no API server calls Evenkeel, and Evenkeel does "
+          "not create it again",
           LOG_CSTR("configuration", k->options.name));
-    report(
-        k, STR(""), REASON_CONFIGURATION_MISSING,
-        "it is not there, so that API servers do not call Evenkeel; apply it again, or remove it "
-        "from webhook.certificates");
+    report(k, STR(""), REASON_CONFIGURATION_MISSING,
+           "the configuration is missing, so API servers do not call Evenkeel; apply it again, or "
+           "remove it from webhook.certificates");
     k->state = ABSENT;
 }
 
@@ -270,7 +270,7 @@ static void register_metrics(struct ca_bundle_controller *k) {
     const char *prefix = k->options.kind == WEBHOOK_VALIDATING ? "validating/" : "";
     (void)snprintf(label, sizeof k->label[0], "configuration=\"%s%s\"", prefix, k->options.name);
     k->is_right = (struct metric){.name = "evenkeel_webhook_configuration_right",
-                                  .help = "Whether the configuration is there and has API servers "
+                                  .help = "Whether the configuration exists and makes API servers "
                                           "trust the webhook's certificate.",
                                   .labels = label,
                                   .kind = METRIC_GAUGE};

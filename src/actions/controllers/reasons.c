@@ -7,10 +7,11 @@ const struct event_reason controller_reasons[CONTROLLER_REASONS] = {
                                    "Evenkeel made a certificate for the webhook, the extender or "
                                    "kube-scheduler; the note says "
                                    "why"},
-    [REASON_CERTIFICATE_NOT_OURS] = {"CertificateNotOurs", EVENT_WARNING, SECRET_KIND,
-                                     "the Secret holds certificates that Evenkeel has not made: it "
-                                     "serves them and does not renew them. Of kube-scheduler's "
-                                     "Secret: nobody signs, for the extender's is such a one"},
+    [REASON_CERTIFICATE_NOT_OURS] =
+        {"CertificateNotOurs", EVENT_WARNING, SECRET_KIND,
+         "the Secret holds certificates that Evenkeel has not made: Evenkeel serves them and does "
+         "not renew them. For kube-scheduler's Secret: Evenkeel neither makes nor renews its "
+         "certificate, because the extender's Secret is not Evenkeel's"},
     [REASON_CERTIFICATE_EXPIRES] = {"CertificateExpires", EVENT_WARNING, SECRET_KIND,
                                     "a certificate that Evenkeel does not renew ends soon, or has "
                                     "expired"},
@@ -20,7 +21,7 @@ const struct event_reason controller_reasons[CONTROLLER_REASONS] = {
     [REASON_CONFIGURATION_MISSING] = {"WebhookConfigurationMissing", EVENT_WARNING,
                                       "webhook configuration",
                                       "the configuration was deleted, so API servers do not call "
-                                      "Evenkeel; it is not made anew"},
+                                      "Evenkeel; Evenkeel does not create it again"},
     [REASON_POLICY_PROBLEM] = {"PolicyProblem", EVENT_WARNING, POLICY_KIND,
                                "a condition of the policy has become bad, or bad in another way; "
                                "the note has its reason and message"},
@@ -34,11 +35,11 @@ const struct event_reason controller_reasons[CONTROLLER_REASONS] = {
                            "Require they would be denied"},
     [REASON_POD_NOT_SPREAD] = {"PodNotSpread", EVENT_WARNING, POLICY_KIND,
                                "pods come to the validating webhook without a constraint of the "
-                               "policy, by no doing of their own, and are admitted"},
+                               "policy, which is not their fault, and are admitted"},
     [REASON_WORKLOAD_UNEVEN] = {"WorkloadUneven", EVENT_WARNING, "workload",
                                 "the workload's pods have been uneven for `events.unevenAfter`, "
                                 "and could be more even; the note has the skew and the domains"},
-    [REASON_WORKLOAD_EVEN] = {"WorkloadEven", EVENT_NORMAL, "workload",
-                              "a workload that such an Event was about is as even as its nodes "
-                              "allow"},
+    [REASON_WORKLOAD_EVEN] =
+        {"WorkloadEven", EVENT_NORMAL, "workload",
+         "a workload that a WorkloadUneven Event was about is as even as its nodes allow"},
 };

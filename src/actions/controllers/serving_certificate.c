@@ -235,8 +235,8 @@ static bool may_sign(struct certificate_controller *k) {
               "in a Secret that Evenkeel has not made",
               SECRET(k), LOG_CSTR("signer", signer->options.name));
         report(k, REASON_CERTIFICATE_NOT_OURS,
-               "it is neither made nor renewed, for there is no authority of Evenkeel's to sign "
-               "it: the other Secret was not made by Evenkeel");
+               "the certificate is neither made nor renewed, because Evenkeel has no authority to "
+               "sign it: the other Secret was not made by Evenkeel");
     }
     k->said_unsigned = foreign;
     return !foreign;

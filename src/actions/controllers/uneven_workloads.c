@@ -270,7 +270,7 @@ static bool record(const struct uneven_workloads *u, const struct evenness_repor
     if (f->keys != 0)
         put_uneven(u, r, f, &note);
     else
-        strbuf_appendf(&note, "as even again as the nodes where they may run allow");
+        strbuf_appendf(&note, "again as even as the nodes where they may run allow");
     const struct event event = {.regarding = {.api_version = api_version(w),
                                               .kind = w->kind,
                                               .namespace = w->namespace,

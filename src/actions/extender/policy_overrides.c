@@ -19,9 +19,8 @@ static int find_data(const struct pod_scoring *s, struct pod *pod, struct arena 
     int r = fluid_find_mounted(fluid_set_data(held)->store, pod, arena, &why);
     fluid_release(held);
     if (r != 0 && r != -ENOMEM)
-        LOG_D("where the data of a pod is cannot be told",
-              LOG_STR("namespace", pod->meta.namespace), LOG_STR("pod", pod->meta.name),
-              LOG_ERRTEXT(&why));
+        LOG_D("cannot find the place of a pod's data", LOG_STR("namespace", pod->meta.namespace),
+              LOG_STR("pod", pod->meta.name), LOG_ERRTEXT(&why));
     return r == -ENOMEM ? r : 0;
 }
 
@@ -215,5 +214,5 @@ int pod_scoring_prepare(const struct pod_scoring *s, struct pod *pod, struct are
     int r = find_data(s, pod, arena);
     if (r == 0)
         r = follow_policies(s, pod, arena, options);
-    return r == 0 ? 0 : err_set(err, r, "no memory to find what the pod is scored by");
+    return r == 0 ? 0 : err_set(err, r, "no memory to prepare the scoring of the pod");
 }

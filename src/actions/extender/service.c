@@ -57,7 +57,7 @@ int extender_check_age(const struct extender *x, struct http_response *response,
     response->data_age_ms = age_ms;
     if (x->stale_after_ms == 0 || age_ms <= x->stale_after_ms)
         return 0;
-    return err_set(err, -ESTALE, "the API server has not been heard for %lld s",
+    return err_set(err, -ESTALE, "the API server has sent nothing for %lld s",
                    (long long)(age_ms / 1000));
 }
 

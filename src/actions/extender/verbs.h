@@ -17,9 +17,9 @@
  */
 #define EXTENDER_JUDGING_LIST(VERB)                                                                \
     VERB(FILTER, filter, "filterVerb", "which of these nodes may hold the pod")                    \
-    VERB(PRIORITIZE, prioritize, "prioritizeVerb", "how good each of them is")                     \
+    VERB(PRIORITIZE, prioritize, "prioritizeVerb", "how good each of these nodes is")              \
     VERB(COMPLEMENT, complement, "prioritizeVerb",                                                 \
-         "the same beside kube-scheduler's own PodTopologySpread")                                 \
+         "the same, for use beside kube-scheduler's own PodTopologySpread")                        \
     VERB(PREEMPT, preempt, "preemptVerb", "whether evicting these pods makes room")
 /* Served only if it is configured: it acts with our credentials. */
 #define EXTENDER_BINDING_LIST(VERB)                                                                \

@@ -408,7 +408,8 @@ struct ocm_condition owned_kept_condition(const struct placement_round *x) {
     } table[] = {
         {"NameTooLong", "the Placement's name has more than 63 bytes, and PlacementDecisions have "
                         "it as the value of a label"},
-        {"NoClustersKnown", "the hub has no cluster, no ManagedClusterSet or no binding at all"},
+        {"NoClustersKnown",
+         "the hub has no ManagedCluster, no ManagedClusterSet, or no ManagedClusterSetBinding"},
         {"CELNotEvaluated", "a predicate has a celSelector, which Owner mode does not evaluate"},
         {"ClusterSetInvalid", "the selector of a ManagedClusterSet does not compile"},
     };

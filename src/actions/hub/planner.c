@@ -38,10 +38,10 @@ const struct event_reason planner_reasons[PLANNER_REASONS] = {
     [PLANNER_MISCONFIGURED] = {"Misconfigured", EVENT_WARNING, PLACEMENT_KIND,
                                "numberOfClusters is negative, which crashes OCM's placement "
                                "controller; decisions stay as they are"},
-    [PLANNER_UNDONE] = {"Undone", EVENT_WARNING, PLACEMENT_KIND,
-                        "what Evenkeel has set was taken away more than three times in an hour, "
-                        "OCM's disable annotation or what mode Scores adds: Evenkeel leaves the "
-                        "Placement to OCM"},
+    [PLANNER_UNDONE] =
+        {"Undone", EVENT_WARNING, PLACEMENT_KIND,
+         "OCM's disable annotation, or the entries that mode Scores adds, were taken away more "
+         "than three times in an hour: Evenkeel leaves the Placement to OCM"},
 };
 
 static int64_t now_ms(const struct planner *p) {

@@ -25,14 +25,16 @@ void planner_metrics_start(struct planner_metrics *m) {
     for (int i = 0; i < 4; i++, at++) {
         (void)snprintf(m->labels[at], sizeof m->labels[at], "mode=\"%s\",spread=\"%s\"",
                        modes[i / 2], spreads[i % 2]); /* fits, as the others */
-        set_up(&m->placements[i / 2][i % 2], "evenkeel_placements",
-               "Placements that Evenkeel spreads, by mode and by whose spread terms count.",
-               METRIC_GAUGE, m->labels[at]);
+        set_up(
+            &m->placements[i / 2][i % 2], "evenkeel_placements",
+            "Placements that Evenkeel spreads, by mode and by the object whose spread terms count.",
+            METRIC_GAUGE, m->labels[at]);
     }
     for (int i = 0; i < 3; i++, at++) {
         (void)snprintf(m->labels[at], sizeof m->labels[at], "result=\"%s\"", results[i]);
         set_up(&m->plans[i], "evenkeel_placement_plans_total",
-               "Plans of Placements; kept: they cannot be decided, so decisions stay.",
+               "Plans of Placements, by result; kept: the Placement cannot be decided, so its "
+               "decisions stay.",
                METRIC_COUNTER, m->labels[at]);
     }
     for (int i = 0; i < MOVED_REASONS; i++, at++) {
@@ -44,7 +46,7 @@ void planner_metrics_start(struct planner_metrics *m) {
     set_up(&m->duration, "evenkeel_placement_plan_duration_seconds",
            "How long it takes to plan a Placement.", METRIC_HISTOGRAM, "");
     set_up(&m->waiting, "evenkeel_placement_moves_waiting",
-           "Moves that nothing forces, and that wait.", METRIC_GAUGE, "");
+           "Waiting moves: those that nothing forces.", METRIC_GAUGE, "");
     set_up(&m->skewed, "evenkeel_placement_skewed",
            "Placements whose spread terms are not satisfied.", METRIC_GAUGE, "");
     set_up(&m->refused, "evenkeel_placements_refused_clusters",

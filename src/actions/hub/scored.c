@@ -536,10 +536,9 @@ static int keep(struct placement_round *x) {
 }
 
 static int leave_undone(struct placement_round *x) {
-    const struct ocm_condition condition = unknown(
-        "Undone",
-        "what tells OCM to heed the scores was taken away more than three times in an hour: OCM "
-        "decides without them");
+    const struct ocm_condition condition =
+        unknown("Undone", "the entries that make OCM use the scores were taken away more than "
+                          "three times in an hour: OCM decides without the scores");
     x->ret->result = OWNED_KEPT;
     x->ret->left_undone = true;
     if (x->ret->undone)
@@ -551,7 +550,8 @@ static int keep_as_it_is(struct placement_round *x) {
     x->ret->result = OWNED_KEPT;
     x->ret->kept = "NotInjected";
     return write_condition(
-        x, unknown("NotInjected", "the Placement is too large to be told to heed scores"));
+        x, unknown("NotInjected",
+                   "the Placement is too large for the entries that make OCM use the scores"));
 }
 
 /* OCM may have decided as planned before it heeded the items: then it has nothing to write, and its

@@ -135,8 +135,8 @@ struct ocm_condition scored_refused_condition(struct placement_round *x) {
     struct strbuf text = {0};
     enum { SHOWN = 5 };
     uint32_t count = 0;
-    strbuf_append_str(&text, STR("left out, because OCM does not select them, or their scores "
-                                 "cannot be written: "));
+    strbuf_append_str(&text, STR("these clusters are left out, because OCM does not select them, "
+                                 "or their scores cannot be written: "));
     for (uint32_t i = 0; i < x->o->refused_count; i++) {
         if (!is_refused(x, &x->o->refused[i]) || count++ >= SHOWN)
             continue;

@@ -64,7 +64,7 @@ static void give_access(struct tracked *t, struct arena *arena, const struct kub
     const int r =
         members_add(t->owner->options.members, t->cluster->meta.name, arena, access, &err);
     if (r == -EEXIST && !t->is_foreign)
-        LOG_I("a cluster of Karmada is a configured member, which stays",
+        LOG_I("a cluster of Karmada is also a configured member: the configured member stays",
               LOG_CSTR("member", t->secret.name));
     else if (r != 0 && r != -EEXIST)
         log_once(t, &err);

@@ -42,7 +42,8 @@ int karmada_access_check(const struct karmada_cluster *c, const struct karmada_a
                        "Karmada keeps its Secrets elsewhere",
                        STR_ARG(a->secret_namespace), STR_ARG(rules->secret_namespace));
     if (!rules->plain_http && str_has_prefix(a->endpoint, STR("http://")))
-        return err_set(err, -EPERM, "spec.apiEndpoint is http://: no token is sent in clear");
+        return err_set(err, -EPERM,
+                       "spec.apiEndpoint is http://: Evenkeel sends no token over plain HTTP");
     return 0;
 }
 

@@ -120,7 +120,7 @@ const char *member_state_text(enum member_state state) {
     static const char *const texts[MEMBER_STATES] = {
         [MEMBER_SYNCING] = "not all of its objects are listed yet",
         [MEMBER_SYNCED] = "it is synced",
-        [MEMBER_STALE] = "its API server has not been heard for too long",
+        [MEMBER_STALE] = "its API server has sent nothing for too long",
         [MEMBER_TOO_LARGE] = "it takes more than estimator.limits.memberBytes",
         [MEMBER_NO_ACCESS] = "its API server or credentials for it are not known",
     };

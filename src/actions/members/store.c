@@ -84,8 +84,8 @@ static int weigh(struct member_contents *c, uint32_t kind, struct err *err) {
         return 0;
     c->too_large |= MEMBER_KIND(kind);
     return err_set(err, -ENOSPC,
-                   "of the member cluster more than %llu bytes would be kept: raise "
-                   "estimator.limits.memberBytes, or have less of it",
+                   "more than %llu bytes of the member cluster would be kept: raise "
+                   "estimator.limits.memberBytes, or have fewer objects in it",
                    (unsigned long long)limit_of(c, kind));
 }
 

@@ -345,7 +345,7 @@ static int count_unschedulable(const struct member_contents *c,
     struct json_reader r;
     if (c->too_large & (MEMBER_KIND(MEMBER_PODS) | MEMBER_KIND(MEMBER_DEPLOYMENTS) |
                         MEMBER_KIND(MEMBER_REPLICA_SETS)))
-        return err_set(err, -ENOSPC, "not all is kept of the member cluster");
+        return err_set(err, -ENOSPC, "not all objects of the member cluster are kept");
     if (id == HASHMAP_NONE)
         return err_set(err, -ENOENT, "deployments.apps \"%.*s%s%.*s\" not found",
                        STR_ARG(workload->namespace), str_empty(workload->namespace) ? "" : "/",

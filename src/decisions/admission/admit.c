@@ -25,12 +25,13 @@ static struct str memory_warning(struct admitting *a) {
     const struct arena *arena = a->question->arena;
     char *text = a->answer->spare;
     size_t size = sizeof a->answer->spare;
-    int n = arena->full ? snprintf(text, size,
-                                   "evenkeel: %s lacks something: its review, of %zu bytes, takes "
-                                   "more than %zu KiB of memory, which is the limit",
-                                   a->kind->object, a->question->review->object.n, arena->max >> 10)
-                        : snprintf(text, size, "evenkeel: out of memory; %s lacks something",
-                                   a->kind->object);
+    int n = arena->full
+                ? snprintf(text, size,
+                           "evenkeel: %s did not get all changes: its review, of %zu bytes, takes "
+                           "more than the limit of %zu KiB of memory",
+                           a->kind->object, a->question->review->object.n, arena->max >> 10)
+                : snprintf(text, size, "evenkeel: out of memory; %s did not get all changes",
+                           a->kind->object);
     return (struct str){text, (size_t)n < size ? (size_t)n : size - 1};
 }
 
@@ -166,7 +167,7 @@ static void annotate(struct admitting *a) {
         a->patch->count == 0 || a->kind->annotate(a->question, a->answer, a->patch, &err) == 0)
         return;
     char text[80];
-    (void)snprintf(text, sizeof text, "%s does not say by what it was changed",
+    (void)snprintf(text, sizeof text, "%s lacks the annotation that tells what changed it",
                    a->kind->object); /* fits */
     warn(a, text, &err);
 }

@@ -191,7 +191,8 @@ void engine_put_not_judged(uint32_t wanted, const struct filter_unknown *unknown
     if (unknown->terms > 0)
         strbuf_appendf(out, ", anti-affinity of %u pods (too long)", unknown->terms);
     if (unknown->resources)
-        strbuf_append_str(out, STR(", NodeResourcesFit (no node says what is allocatable)"));
+        strbuf_append_str(out,
+                          STR(", NodeResourcesFit (no node reports its allocatable resources)"));
 }
 
 /* Removes the pod itself, which may be counted on its previous node: it is not one of the other

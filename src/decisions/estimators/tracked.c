@@ -49,7 +49,8 @@ static struct tracked *track(struct tracked_estimators *k, struct str cluster) {
 /* Logs an error once, until another error follows. */
 static void log_once(struct tracked *t, const struct err *err) {
     if (kube_reading_is_news(&t->service, hash_str(str_of(err->text))))
-        LOG_W("the estimator of a cluster is not found: what fits is not known to it",
+        LOG_W("the estimator of a cluster is not found: there is no accurate estimate for the "
+              "cluster",
               LOG_CSTR("cluster", t->service.name), LOG_ERRTEXT(err));
 }
 
@@ -100,7 +101,8 @@ static void follow_connection(struct tracked *t) {
     if (report.failures < t->addresses.count || t->unreached == hash)
         return; /* not all addresses were tried, or nothing is new */
     t->unreached = hash;
-    LOG_W("the estimator of a cluster is not connected: what fits is not known to it",
+    LOG_W("the estimator of a cluster is not connected: there is no accurate estimate for the "
+          "cluster",
           LOG_CSTR("cluster", t->service.name), LOG_CSTR("address", report.address),
           LOG_ERRTEXT(&report.failure),
           LOG_CSTR("advice", "`evenkeel check estimator` says what a karmada-scheduler would see"));

@@ -124,8 +124,8 @@ void evenness_metrics_render(const struct evenness_report *r, uint32_t max, stru
     written.bits = max == 0 ? NULL : calloc((size_t)r->key_count + 1, written.words * 8);
     if (written.bits == NULL)
         return; /* or no memory: the totals are there */
-    strbuf_appendf(out, "# HELP evenkeel_workload_skew The most pods of a workload in a domain "
-                        "where they may run, less the fewest; of the worst workloads.\n"
+    strbuf_appendf(out, "# HELP evenkeel_workload_skew The most pods that a workload has in a "
+                        "domain where they may run, minus the fewest; for the worst workloads.\n"
                         "# TYPE evenkeel_workload_skew gauge\n");
     for (uint32_t count = 0; count < max; count++) {
         struct candidate_series worst = {UINT32_MAX, 0}, next;

@@ -359,7 +359,7 @@ int evenness_round_step(struct evenness_round *r, struct evenness_report **ret, 
     if (result == 0)
         result = evenness_judge(&r->seen, r->report);
     if (result == -EAGAIN)
-        return err_set(err, result, "nodes keep coming and going");
+        return err_set(err, result, "nodes are added and removed too often to measure");
     if (result != 0)
         return err_set(err, result, "no memory to measure how even workloads are");
     *ret = r->report;

@@ -41,7 +41,7 @@ void explain_access_poll(struct explain_access *a) {
         return;
     struct file_signature now = file_sign(a->token_file);
     if (!file_signature_eq(&now, &a->signature) && load_token(a, &err) != 0)
-        LOG_E("token refused; the one read before stays in force", LOG_ERRTEXT(&err));
+        LOG_E("token refused; the token read before stays in force", LOG_ERRTEXT(&err));
 }
 
 /* Compares in a time that does not depend on where the bytes differ. */
@@ -70,13 +70,13 @@ bool explain_access_check(struct explain_access *a, const struct http_request *r
         return true;
     if (a->token_file != NULL)
         http_answer_text(response, 401,
-                         "from another machine this needs Authorization: Bearer, with the token of "
-                         "explain.tokenFile");
+                         "a request from another machine needs Authorization: Bearer, with the "
+                         "token of explain.tokenFile");
     else
-        http_answer_text(response, 403,
-                         "this is answered on the machine itself only, by localhost, 127.0.0.1 or "
-                         "[::1] (kubectl port-forward is as good), or with a token: see "
-                         "explain.tokenFile");
+        http_answer_text(
+            response, 403,
+            "only a program on the machine itself may ask this, by localhost, 127.0.0.1 or [::1] "
+            "(kubectl port-forward counts as well); others need a token: see explain.tokenFile");
     return false;
 }
 

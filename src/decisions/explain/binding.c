@@ -198,7 +198,7 @@ static void put_rest(struct rendering *r) {
                                    "scores 0 for all of them"));
     if (b->spec.suspended)
         json_put_string(&r->w, STR("spec.suspension.scheduling is true: Karmada does not schedule "
-                                   "it until it is not"));
+                                   "the binding until this is false"));
     if (b->meta.terminating)
         json_put_string(&r->w, STR("it is being deleted: Karmada does not schedule it"));
     json_end_array(&r->w);

@@ -262,10 +262,11 @@ static void say_now(const struct pending_question *q, struct strbuf *out) {
         return;
     uint32_t passed = count_now(q, counts);
     if (passed > 0)
-        strbuf_appendf(out,
-                       "; judged now, %u of %u nodes pass: the cluster has changed since, or what "
-                       "is not judged (volumes, devices) keeps it off",
-                       passed, q->nodes);
+        strbuf_appendf(
+            out,
+            "; judged now, %u of %u nodes pass: the cluster has changed since, or something that "
+            "Evenkeel does not judge (volumes, devices) keeps the pod off",
+            passed, q->nodes);
 }
 
 static const char *say_judgement(const struct pending_question *q, struct strbuf *out) {
@@ -386,8 +387,8 @@ static const char *say_pending(const struct pending_question *q, struct strbuf *
         return say_gates(s, out);
     if (s->nominated_node.n > 0) {
         strbuf_appendf(out,
-                       "nominated for node %.*s, where it waits for the pods to end that are "
-                       "evicted for it (preemption)",
+                       "nominated for node %.*s, where it waits until the pods that are evicted "
+                       "for it have ended (preemption)",
                        STR_ARG(s->nominated_node));
         return "Nominated";
     }

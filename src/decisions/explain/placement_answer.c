@@ -40,7 +40,7 @@ int placement_answer(struct fleet_view *view, const struct placement_request *re
     r = render(&d, request, arena, out);
     if (r != 0) {
         out->n = before;
-        return err_set(err, r, "no memory for what is decided of a Placement");
+        return err_set(err, r, "no memory for the decisions of a Placement");
     }
     return 0;
 }

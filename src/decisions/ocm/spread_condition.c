@@ -191,7 +191,7 @@ static void append_no_clusters(struct judging *j) {
                        "predicates and taints",
                        d->available_count);
     else
-        strbuf_appendf(&j->text, "nothing is selected, of %u clusters that pass", j->passing);
+        strbuf_appendf(&j->text, "no cluster is selected, although %u clusters pass", j->passing);
 }
 
 static void append_unscheduled(struct judging *j, uint32_t number) {
@@ -202,7 +202,7 @@ static void append_unscheduled(struct judging *j, uint32_t number) {
                    " that are left",
                    unscheduled, number, left);
     if (number - j->count > unscheduled)
-        strbuf_appendf(&j->text, "; on their way: %u", number - j->count - unscheduled);
+        strbuf_appendf(&j->text, "; clusters on their way: %u", number - j->count - unscheduled);
     if (j->lacking > 0)
         strbuf_appendf(&j->text, "; %u of %u clusters lack the key of a DoNotSchedule term",
                        j->lacking, j->passing);

@@ -51,10 +51,10 @@ struct str ocm_key_twice(const struct ocm_terms *terms, struct arena *arena) {
         for (uint32_t k = 0; k < i; k++) {
             const struct placement_term *a = &terms->items[k], *b = &terms->items[i];
             if (a->is_claim == b->is_claim && str_eq(a->key, b->key))
-                return arena_printf(arena,
-                                    "two spread terms are of the %s '%.*s': the second one is "
-                                    "always even",
-                                    a->is_claim ? "claim" : "label", STR_ARG(a->key));
+                return arena_printf(
+                    arena,
+                    "two spread terms have the same %s '%.*s': the second term is always even",
+                    a->is_claim ? "claim" : "label", STR_ARG(a->key));
         }
     return STR("");
 }

@@ -54,7 +54,8 @@ enum { READ_FOUND, READ_NOT_FOUND, READ_FAILED, READ_REFUSED, READ_SKIPPED, READ
 static struct metric results[READ_RESULTS] = {
 #define RESULT(which, word)                                                                        \
     [which] = {.name = "evenkeel_fluid_reads_total",                                               \
-               .help = "Objects read because no watch had brought them yet, by what came of it.",  \
+               .help =                                                                             \
+                   "Objects that Evenkeel read because no watch had brought them yet, by result.", \
                .labels = "result=\"" word "\"",                                                    \
                .kind = METRIC_COUNTER}
     RESULT(READ_FOUND, "found"),     RESULT(READ_NOT_FOUND, "not_found"),

@@ -170,8 +170,7 @@ int policy_terms_of_placement(struct policy_list policies, const struct policy_n
     if (!is_known)
         ret->warning = arena_printf(
             arena,
-            "namespace '%.*s' is not known: which policy spreads its Placements depends on its "
-            "labels",
+            "namespace '%.*s' is not known: its labels decide which policy spreads its Placements",
             STR_ARG(placement->namespace));
     else if (audited != NULL) /* this policy comes before the enforced one */
         ret->warning = policy_placement_audit(audited, arena);

@@ -131,7 +131,8 @@ static int build(struct policy_source *s, struct policy_batch *files) {
         bool found;
         (void)live_at(s, p->items[i].name, &found); /* only if, not where */
         if (found)
-            p->items[i].problem = STR("the API server has a policy of this name, which is used");
+            p->items[i].problem =
+                STR("the API server has a policy of this name, and that policy is used");
     }
     for (uint32_t i = 0; i < s->live_count; i++)
         add_batch(p, s->live[i].batch);

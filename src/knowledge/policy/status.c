@@ -98,11 +98,10 @@ const struct policy_reason_row policy_reasons[POLICY_REASONS] = {
                          "pods are admitted and scored, or Placements decided, by the policy"},
     [POLICY_AUDITED] = {"Ready", "True", "Audited",
                         "its mode is Audit: the audit log says what it would do"},
-    [POLICY_CANNOT_WORK] =
-        {"Ready", "False", "CannotWork",
-         "the policy is left out of account; the message says what is wrong with it"},
+    [POLICY_CANNOT_WORK] = {"Ready", "False", "CannotWork",
+                            "the policy is ignored; the message says what is wrong with it"},
     [POLICY_NODES_SUIT] = {"Effective", "True", "NodesSuit",
-                           "nodes have all of its keys, and the domains that it asks for"},
+                           "nodes have all keys of the policy, and the domains that it asks for"},
     [POLICY_NO_NODE_HAS_KEY] = {"Effective", "False", "NoNodeHasKey",
                                 "no node of the cluster has the label that the message names: for "
                                 "that key nothing is injected"},
@@ -113,14 +112,14 @@ const struct policy_reason_row policy_reasons[POLICY_REASONS] = {
     [POLICY_NODES_NOT_KNOWN] = {"Effective", "Unknown", "NodesNotKnown",
                                 "Evenkeel has not seen the cluster's nodes yet"},
     [POLICY_CLUSTERS_NOT_KNOWN] = {"Effective", "Unknown", "ClustersNotKnown",
-                                   "it is for Placements only, so nodes do not matter, and the "
-                                   "clusters of the fleet are not looked at"},
+                                   "the policy is for Placements only: nodes do not matter, and "
+                                   "Evenkeel does not check the clusters of the fleet"},
     [POLICY_NOT_SHADOWED] = {"Shadowed", "False", "NotShadowed",
-                             "no single policy is known to leave it nothing"},
-    [POLICY_HIGHER_PRIORITY] = {"Shadowed", "True", "HigherPriority",
-                                "policies that come before it, which the message names, are for "
-                                "all of its pods and Placements "
-                                "and have all of its parts: it does nothing"},
+                             "Evenkeel knows no single policy that leaves it without effect"},
+    [POLICY_HIGHER_PRIORITY] =
+        {"Shadowed", "True", "HigherPriority",
+         "the policies that the message names come before it, are for all of its pods and "
+         "Placements, and have all of its parts: so it does nothing"},
 };
 
 /* Judges by the nodes, which suffices for the parts that are for pods. */
@@ -130,8 +129,8 @@ static void judge_effect(const struct policy *policy, const struct policy_prospe
     enum policy_reason *reason = &v->reasons[POLICY_EFFECTIVE];
     if (!policy_is_for(policy, POLICY_FOR_PODS)) {
         *reason = POLICY_CLUSTERS_NOT_KNOWN;
-        *message = STR("it is for Placements only, and whether clusters have its keys and domains "
-                       "is not looked at");
+        *message = STR("the policy is for Placements only: Evenkeel does not check whether "
+                       "clusters have its keys and domains");
     } else if (!prospect->known) {
         *reason = POLICY_NODES_NOT_KNOWN;
         *message = STR("the nodes of the cluster are not known");
@@ -164,9 +163,9 @@ static void judge_shadows(const struct policy_prospect *prospect, struct arena *
                            STR_ARG(prospect->shadows[i]->name), parts[i]);
     bool shadowed = text.n > 0;
     v->reasons[POLICY_SHADOWED] = shadowed ? POLICY_HIGHER_PRIORITY : POLICY_NOT_SHADOWED;
-    v->messages[POLICY_SHADOWED] = shadowed ? arena_str(arena, strbuf_str(&text))
-                                            : STR("no policy before it is known to leave it "
-                                                  "nothing");
+    v->messages[POLICY_SHADOWED] =
+        shadowed ? arena_str(arena, strbuf_str(&text))
+                 : STR("Evenkeel knows no policy before it that leaves it without effect");
 }
 
 struct policy_verdict policy_verdict_on(const struct policy *policy,

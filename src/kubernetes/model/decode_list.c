@@ -116,7 +116,8 @@ static void confirm_list(struct json_reader *r, struct list *list) {
     struct str kind = json_string(r);
     list->presumed = false;
     if (!json_failed(r) && !is_list(kind))
-        json_fail(r, "expected the kind of a List, for items stand before it; found '%.*s'",
+        json_fail(r,
+                  "expected the kind of a List, because items come before the kind; found '%.*s'",
                   STR_ARG(kind));
 }
 

@@ -107,7 +107,7 @@ static enum policy_locality_mode locality_mode_decode(struct json_reader *r) {
     struct json_reader ahead = *r;
     /* YAML reads Off as false */
     if (json_peek(r) == JSON_BOOL || str_eq(json_string(&ahead), STR("Off")))
-        json_fail(r, "expected 'Preferred', 'Required' or 'Disabled', which was 'Off'");
+        json_fail(r, "expected 'Preferred', 'Required' or 'Disabled' (the new word for 'Off')");
     return (enum policy_locality_mode)(POLICY_LOCALITY_PREFERRED + json_word(r, words, 3, 0));
 }
 
@@ -117,7 +117,7 @@ static void keep_off_decode(struct json_reader *r, struct policy *policy) {
     uint32_t mode = 0;
     struct str key;
     if (json_peek(r) == JSON_BOOL)
-        json_fail(r, "is an object now: {mode: Preferred} for true");
+        json_fail(r, "is an object now: write {mode: Preferred} instead of true");
     if (json_null(r))
         return;
     if (json_object(r))
@@ -338,7 +338,7 @@ static void moved(struct json_reader *r, struct str key) {
         {{"weights", 7}, "moved to spec.pods.weights"},
         {{"namespaceSelector", 17}, "moved to spec.match.namespaceSelector"},
         {{"objectSelector", 14}, "moved to spec.match.objectSelector"},
-        {{"targets", 7}, "is gone: spec.pods says what is for pods"},
+        {{"targets", 7}, "is gone: the settings for pods are in spec.pods"},
     };
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
         if (str_eq(key, fields[i].was))
@@ -380,8 +380,8 @@ static void spec_decode(struct json_reader *r, struct policy *policy) {
             moved(r, key);
     }
     if (!policy->has_section[POLICY_FOR_PODS] && !policy->has_section[POLICY_FOR_PLACEMENTS])
-        json_fail(r, "pods or placements is required: what was spec.spread, spec.locality and "
-                     "spec.weights is in spec.pods now");
+        json_fail(r, "pods or placements is required: spec.spread, spec.locality and spec.weights "
+                     "moved to spec.pods");
 }
 
 static struct str name_decode(struct json_reader *r) {

@@ -68,8 +68,8 @@ static struct str selector_problem(const struct selector *s, const char *field,
                                    struct arena *arena) {
     for (uint32_t i = 0; i < s->count; i++)
         if (!can_be_met(s, i))
-            return arena_printf(arena, "%s: no object can be what is asked of label '%.*s'", field,
-                                STR_ARG(s->items[i].key));
+            return arena_printf(arena, "%s: no object can meet all requirements on label '%.*s'",
+                                field, STR_ARG(s->items[i].key));
     return (struct str){0};
 }
 

@@ -50,7 +50,7 @@ enum { READ_FOUND, READ_NONE, READ_FAILED, READ_SKIPPED, READ_RESULTS };
 static struct metric results[READ_RESULTS] = {
 #define RESULT(which, word)                                                                        \
     [which] = {.name = "evenkeel_owner_reads_total",                                               \
-               .help = "Controllers of new pods that were read, by what they select.",             \
+               .help = "Controllers of new pods that were read, by result.",                       \
                .labels = "result=\"" word "\"",                                                    \
                .kind = METRIC_COUNTER}
     RESULT(READ_FOUND, "found"),

@@ -57,9 +57,9 @@ static struct str message_of(struct check *c, const struct strbuf *body, int sta
 
 static const char *advice_for(const struct err *err) {
     if (strstr(err->text, "certificate") != NULL || strstr(err->text, "SSL") != NULL)
-        return "give the CA that signed the server's certificate in the kubeconfig, and the name "
-               "it "
-               "is for in tls-server-name if the address is another";
+        return "set the CA that signed the server's certificate in the kubeconfig; if the "
+               "certificate is not for the server's address, set tls-server-name to a name that "
+               "the certificate has";
     if (err->code == -ECONNREFUSED || err->code == -ETIMEDOUT || err->code == -EHOSTUNREACH)
         return "look whether the API server runs, and whether a firewall or proxy is in between";
     return "";
@@ -98,8 +98,8 @@ static bool check_version(struct check *c) {
         said.minor.n--; /* "31+" */
     if (str_to_i64(said.minor, &minor) && minor < OLDEST_MINOR)
         SAY(c, SEVERITY_WARNING, "server", "upgrade the cluster",
-            "Kubernetes %.*s is older than what Evenkeel is tried with (1.%d)", STR_ARG(said.whole),
-            OLDEST_MINOR);
+            "Kubernetes %.*s is older than the oldest version that Evenkeel is tested with (1.%d)",
+            STR_ARG(said.whole), OLDEST_MINOR);
     else
         SAY(c, SEVERITY_INFO, "server", "", "Kubernetes %.*s answers", STR_ARG(said.whole));
     return true;
@@ -110,7 +110,8 @@ static void check_clock(struct check *c) {
     int64_t ahead_s = (kube_wall_us() - kube_server_us(c->client)) / 1000000;
     if (ahead_s > SERVER_CLOCK_APART_S || ahead_s < -SERVER_CLOCK_APART_S)
         SAY(c, SEVERITY_WARNING, "clock",
-            "set it right: certificates look expired here, or not valid yet",
+            "set this machine's clock right: with a wrong clock, certificates look expired or not "
+            "valid yet",
             "this machine's clock is %lld s %s the API server's",
             (long long)(ahead_s > 0 ? ahead_s : -ahead_s), ahead_s > 0 ? "ahead of" : "behind");
 }
@@ -184,7 +185,8 @@ static void say_lacking(struct check *c, const struct keys *keys, uint32_t k, ui
     CLEANUP(strbuf_done) struct strbuf names = {.max = ERR_TEXT_SIZE};
     name_nodes(keys->lacking[k], without, &names);
     SAY(c, keys->hard[k] ? SEVERITY_ERROR : SEVERITY_WARNING, "nodes",
-        "label them; pods that must spread over it never land on nodes without it",
+        "label these nodes; pods that must spread over this label never land on nodes without the "
+        "label",
         "%u of %u nodes have no label %.*s: %.*s", without, keys->nodes, STR_ARG(keys->names[k]),
         STR_ARG(strbuf_str(&names)));
 }

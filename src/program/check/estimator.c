@@ -28,20 +28,21 @@ struct asked {
 static const char *connection_advice(const struct grpc_peer_report *report) {
     switch (report->failure.code) {
     case -ENXIO:
-        return "karmada-scheduler dials <prefix>-<cluster>.<namespace>.svc: look at the Service, "
-               "or "
-               "at the ExternalName of the one in Karmada's API server";
+        return "karmada-scheduler dials <prefix>-<cluster>.<namespace>.svc: look at that Service, "
+               "or at the ExternalName of the Service in Karmada's API server";
     case -ECONNREFUSED:
-        return "nothing listens there: look whether the estimator runs, and at the Service's port";
+        return "nothing listens there: look whether the estimator runs, and check the Service's "
+               "port";
     case -EHOSTUNREACH:
     case -ENETUNREACH:
         return "look at routes, and at NetworkPolicies";
     case -EKEYREJECTED:
-        return "give the CA that signed it with --ca-file, and a certificate that has the dialled "
-               "name among its DNS names";
+        return "set --ca-file to the CA that signed the estimator's certificate, and give the "
+               "estimator a certificate that has the dialled name among its DNS names";
     case -EACCES:
-        return "give --cert-file and --key-file, of the CA that the estimator's "
-               "--grpc-client-ca-file has (and, of Evenkeel, of an allowed subject)";
+        return "give --cert-file and --key-file with a certificate of the CA in the estimator's "
+               "--grpc-client-ca-file (if the estimator is Evenkeel, the certificate's subject "
+               "must be allowed, too)";
     case -ENOPROTOOPT:
         return "karmada-scheduler refuses it, too: look for a proxy in between that speaks "
                "HTTP/1.1 "
@@ -56,7 +57,7 @@ static const char *connection_advice(const struct grpc_peer_report *report) {
                    ? "does it want TLS? Then give --ca-file"
                    : "is TLS off there? Then leave out --ca-file and --insecure-skip-verify";
     case -ETIMEDOUT:
-        return "look whether a firewall or NetworkPolicy drops what is sent";
+        return "look whether a firewall or NetworkPolicy drops the packets";
     default:
         return "";
     }
@@ -116,8 +117,8 @@ static void say_status(const struct asked *a, const struct estimator_check *whic
                        struct findings *out) {
     const bool is_name = strstr(a->text, "cluster name does not match") != NULL;
     const char *advice =
-        is_name ? "it estimates another cluster: look at its --cluster-name (of Evenkeel: "
-                  "estimator.members), and which estimator the Service leads to"
+        is_name ? "this estimator is for another cluster: look at the estimator's --cluster-name "
+                  "(of Evenkeel: estimator.members), and look to which estimator the Service leads"
         : a->status == GRPC_UNIMPLEMENTED
             ? "this is a server of gRPC, but not an estimator of Karmada 1.1 or newer"
         : a->status == GRPC_DEADLINE_EXCEEDED
@@ -128,8 +129,8 @@ static void say_status(const struct asked *a, const struct estimator_check *whic
         a->from_server ? "it answers with gRPC status " : "no answer, gRPC status ", a->status,
         a->text[0] != '\0' ? ": " : "", a->text);
     SAY(out, SEVERITY_INFO, "answer", "",
-        "an error for one cluster makes karmada-scheduler drop the accurate estimates of all of "
-        "them (%s)",
+        "an error for one cluster (%s) makes karmada-scheduler drop the accurate estimates of all "
+        "clusters",
         which->cluster);
 }
 
@@ -143,9 +144,9 @@ static void say_answer(const struct asked *a, const struct estimator_check *whic
             "the answer is not a MaxAvailableReplicasResponse");
     else if (a->count == ESTIMATE_UNKNOWN)
         SAY(out, SEVERITY_WARNING, "answer",
-            "look at the estimator's log: its access to the member's API server, and whether it is "
-            "synced",
-            "it answers -1 for cluster %s: it does not know; karmada-scheduler goes by the summary "
+            "look in the estimator's log whether the estimator has access to the member's API "
+            "server, and whether it is synced",
+            "the estimator answers -1 (unknown) for cluster %s: karmada-scheduler uses the summary "
             "of the Cluster alone (%.1f ms)",
             which->cluster, took_ms);
     else

@@ -37,9 +37,9 @@ static const char *selector_of(const struct ordered_rule *rule) {
 /* Appends the native constraint that equals a hard first term. See test_ordered_native.c. */
 static void append_native(const struct ordered_rule *rule, struct strbuf *out) {
     const struct spread_constraint *first = &rule->terms[0];
-    const char *before = " where all nodes with that label have ";
+    const char *before = " if all nodes with that label also have ";
     strbuf_appendf(out,
-                   "let its pods carry {topologyKey: %.*s, maxSkew: %lld, "
+                   "let the rule's pods carry the constraint {topologyKey: %.*s, maxSkew: %lld, "
                    "whenUnsatisfiable: DoNotSchedule, labelSelector: %s",
                    STR_ARG(first->topology_key), (long long)first->max_skew, selector_of(rule));
     for (uint32_t i = 0; i < rule->match_label_key_count; i++)
@@ -47,7 +47,7 @@ static void append_native(const struct ordered_rule *rule, struct strbuf *out) {
                        STR_ARG(rule->match_label_keys[i]),
                        i + 1 == rule->match_label_key_count ? "]" : "");
     append_policies(rule, out);
-    strbuf_appendf(out, "}, which is its first term");
+    strbuf_appendf(out, "}, which equals the rule's first term");
     for (uint32_t t = 1; t < rule->term_count; t++)
         if (rule->terms[t].hard) {
             strbuf_appendf(out, "%s%.*s", before, STR_ARG(rule->terms[t].topology_key));
@@ -66,7 +66,7 @@ static void check_rule(const struct ordered_rule *rule, uint32_t index, struct f
     if (rule->terms[0].hard)
         append_native(rule, &advice);
     else
-        strbuf_appendf(&advice, "no native constraint says the same as a term below a soft one");
+        strbuf_appendf(&advice, "no native constraint equals a hard term below a soft term");
     strbuf_append_char(&advice, '\0');
     (void)snprintf(path, sizeof path, "orderedSpread.rules[%u]", index); /* fits */
     findings_add(

@@ -52,11 +52,11 @@ static const struct need needs[] = {
     {NEED_OF_BINDING, "create", "", "pods/binding", SEVERITY_ERROR,
      "without it extender.bind binds no pod"},
     {NEED_OF_BINDING, "get", "", "pods", SEVERITY_WARNING,
-     "without it a pod whose binding has no answer cannot be looked at"},
+     "without it Evenkeel cannot look at a pod whose binding got no answer"},
     {NEED_OF_STATUS, "patch", EVENKEEL_GROUP, "topologypolicies/status", SEVERITY_WARNING,
-     "without it policies do not say whether they work"},
+     "without it the status of policies is not written"},
     {NEED_OF_POLICY_EVENTS, "create patch", EVENTS_GROUP, "events", SEVERITY_WARNING,
-     "without it nothing tells about policies but their status"},
+     "without it no Event is written about a policy"},
     {NEED_OF_WORKLOAD_EVENTS, "create patch", EVENTS_GROUP, "events", SEVERITY_WARNING,
      "without it no Event says which workloads stay uneven"},
     {NEED_OF_LEAVING_NODES, "patch", "", "nodes", SEVERITY_ERROR,
@@ -76,11 +76,11 @@ static const struct need needs[] = {
     {NEED_OF_SCORES, "patch", OCM_GROUP, "addonplacementscores/status", SEVERITY_WARNING,
      "without it mode Scores decides nothing"},
     {NEED_OF_DECISIONS, "patch", OCM_GROUP, "placements/status", SEVERITY_ERROR,
-     "without it Placements do not say what became of them"},
+     "without it the status of Placements is not written"},
     {NEED_OF_DECISIONS, "create patch", EVENTS_GROUP, "events", SEVERITY_WARNING,
      "without it no Event says which clusters were moved"},
     {NEED_OF_MEMBERS, "get", "", "secrets", SEVERITY_WARNING,
-     "without it member clusters whose Secrets are there cannot be asked"},
+     "without it member clusters whose Secrets are in this namespace cannot be asked"},
     {NEED_OF_SERVICES, "list watch create patch delete", "", "services", SEVERITY_ERROR,
      "without it karmada-scheduler does not find the estimator of each cluster"},
     {NEED_OF_ESTIMATORS, "get", "", "services", SEVERITY_WARNING,
@@ -399,12 +399,13 @@ static bool check_owners(struct check *c) {
     for (size_t i = 0; c->role == SERVER_CLUSTER && i < OWNER_KINDS; i++) {
         const struct owner_kind *kind = &owner_kinds[i];
         if (kind->selects && !check_owner(c, kind, NEED_OF_OWNERS, "/scale",
-                                          "without it the groups of its pods are learned from "
-                                          "their labels only"))
+                                          "without it the groups of pods of this kind are learned "
+                                          "from the pods' labels only"))
             return false;
         if (kind->role != OWNER_OF_PODS &&
             !check_owner(c, kind, NEED_OF_UNITS, "",
-                         "without it pods of units that it makes are denied with mode Require"))
+                         "without it policies with mode Require deny the pods of units that this "
+                         "kind makes"))
             return false;
     }
     return true;
@@ -437,6 +438,6 @@ void permissions_check(const struct configuration *configuration, enum server_ro
         if (lease_is_wanted(configuration, p) && purpose_server(configuration, p) == role)
             lease_name(configuration, p, c.leases[c.lease_count++]);
     if (check_kinds(&c) && check_table(&c) && check_owners(&c))
-        findings_add(out, SEVERITY_INFO, 0, c.path, "", "%u of what is needed are granted",
+        findings_add(out, SEVERITY_INFO, 0, c.path, "", "%u of the needed permissions are granted",
                      c.granted);
 }

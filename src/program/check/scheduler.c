@@ -157,14 +157,14 @@ static void judge_failure(const struct judge *j) {
     if (!e->node_cache_capable)
         judge_say(j, SEVERITY_ERROR, "nodeCacheCapable", "set nodeCacheCapable: true",
                   "it is not true: every call carries whole nodes (10 kB or more each), and since "
-                  "1.34 kube-scheduler takes the returned ones for empty, so that its resource "
+                  "1.34 kube-scheduler takes the returned nodes for empty, so that its resource "
                   "scores are wrong");
     if (!e->ignorable)
         judge_say(j, SEVERITY_WARNING, "ignorable",
                   "set ignorable: true, or run Evenkeel where this scheduler is not needed (static "
                   "pod, another schedulerName)",
-                  "it is not true: while Evenkeel is down no pod is scheduled, nor its own "
-                  "replacement");
+                  "it is not true: while Evenkeel is down no pod is scheduled, not even Evenkeel's "
+                  "own replacement");
     else if (e->bind_verb.n > 0)
         judge_say(j, SEVERITY_INFO, "bindVerb",
                   "with reservations.mode: Conservative, and hard rules that must hold whatever "
@@ -178,7 +178,8 @@ static void judge_bind(const struct judge *j) {
         return;
     if (j->evenkeel == NULL)
         judge_say(j, SEVERITY_WARNING, "bindVerb",
-                  "set extender.bind: true there, and have both checked: --config FILE",
+                  "set extender.bind: true in Evenkeel's configuration; with --config FILE both "
+                  "files are checked together",
                   "Evenkeel binds only if its own configuration says so, otherwise every bind call "
                   "fails");
     else if (!j->evenkeel->extender.bind)
@@ -192,12 +193,11 @@ static void judge_bind(const struct judge *j) {
  * computeBatchablePlugins. */
 static void judge_limits(const struct judge *j) {
     if (j->extender->filter_verb.n > 0)
-        judge_say(
-            j, SEVERITY_INFO, "filterVerb",
-            "'evenkeel check config' says which native constraints are the same as a rule's",
-            "kube-scheduler evicts no pod for what only Evenkeel knows (hard terms of ordered "
-            "rules, hard default constraints), and every event of the cluster has it try "
-            "again the pods that Evenkeel refused a node");
+        judge_say(j, SEVERITY_INFO, "filterVerb",
+                  "'evenkeel check config' says which native constraints are the same as a rule's",
+                  "kube-scheduler evicts no pod for constraints that only Evenkeel knows (hard "
+                  "terms of ordered rules, hard default constraints), and after every event of the "
+                  "cluster it tries again the pods for which Evenkeel refused a node");
     judge_say(j, SEVERITY_INFO, "", "",
               "kube-scheduler 1.35 and later has no opportunistic batching, for any of its pods, "
               "as soon as it has an extender");
@@ -231,8 +231,8 @@ static void judge_order(const struct judge *j) {
     uint32_t before = called_before(j);
     if (before > 0)
         judge_say(j, SEVERITY_INFO, "",
-                  "nodes that they reject are not judged here; an extender that says "
-                  "\"unresolvable\", as Evenkeel does, is best called first",
+                  "Evenkeel does not judge nodes that these extenders reject; an extender that "
+                  "says \"unresolvable\", as Evenkeel does, is best called first",
                   "%u other extender%s called before Evenkeel (ignorable ones go last)", before,
                   before == 1 ? " is" : "s are");
 }
@@ -257,8 +257,9 @@ static void judge_percentage(const struct judge *j) {
                          ? 0
                          : scheduler_config_line(c, c->doc.documents[0], field, j->out->arena),
                      field, "with hard rules of ordered spread, set it to 100",
-                     "in clusters of 100 nodes and more only some are handed to extenders; if no "
-                     "node of the emptiest domain is among them, a pod waits though one would do");
+                     "in clusters of 100 nodes and more only some nodes are handed to extenders; "
+                     "if no node of the emptiest domain is among them, a pod waits although a node "
+                     "of that domain would do");
 }
 
 /* ---- which entry is ours ---- */
@@ -305,7 +306,7 @@ static void judge_others(const struct judge *j) {
         if (i != j->index && str_eq(judge_bare_url(other.extender->url_prefix),
                                     judge_bare_url(j->extender->url_prefix)))
             judge_say(&other, SEVERITY_WARNING, "urlPrefix", "keep one of them",
-                      "extenders[%u] calls the same: every pod is judged twice", j->index);
+                      "extenders[%u] calls the same URL: every pod is judged twice", j->index);
     }
 }
 

@@ -54,16 +54,15 @@ static bool is_service(struct str host) {
 /* upstream: kubernetes#68890. */
 static void judge_service(const struct judge *j) {
     static const char advice[] =
-        "on the host's network write the Service's clusterIP, and have the certificate made for "
-        "it, "
-        "too (extender.certificates.hosts), or set tlsConfig.serverName to the name";
+        "on the host's network write the Service's clusterIP; then add the clusterIP to "
+        "extender.certificates.hosts, too, or set tlsConfig.serverName to the name";
     struct str host = host_of(j->extender->url_prefix);
     if (!is_service(host))
         return;
     if (j->config->has_kubeconfig)
         judge_say(j, SEVERITY_WARNING, "urlPrefix", advice,
-                  "a kube-scheduler with a kubeconfig is mostly a static pod: on the host's "
-                  "network, where '%.*s' has no address, so that no call arrives",
+                  "a kube-scheduler with a kubeconfig is mostly a static pod on the host's "
+                  "network: there '%.*s' has no address, so that no call arrives",
                   STR_ARG(host));
     else
         judge_say(
@@ -101,7 +100,8 @@ static void judge_hosts(const struct judge *j, const struct configuration_certif
     judge_say(
         j, SEVERITY_ERROR,
         j->extender->tls.server_name.n > 0 ? "tlsConfig.serverName" : "urlPrefix",
-        "add it to extender.certificates.hosts, or set tlsConfig.serverName to one of them",
+        "add this name to extender.certificates.hosts, or set tlsConfig.serverName to a name in "
+        "that list",
         "Evenkeel's certificate will not be for '%.*s', so kube-scheduler refuses it and every "
         "call fails",
         STR_ARG(name));
@@ -154,8 +154,8 @@ static void judge_server_pem(const struct judge *j, struct str what, struct str 
     judge_say(
         j, SEVERITY_ERROR,
         j->extender->tls.server_name.n > 0 ? "tlsConfig.serverName" : "urlPrefix",
-        "have Evenkeel's certificate made for it, or set tlsConfig.serverName to a name that "
-        "it has",
+        "have Evenkeel's certificate made for that name, or set tlsConfig.serverName to a name "
+        "that the certificate has",
         "the certificate in '%.*s' is not for '%.*s' but for %.*s, so kube-scheduler refuses it "
         "and every call fails",
         STR_ARG(what), STR_ARG(name), STR_ARG(strbuf_str(&names)));
@@ -195,7 +195,7 @@ static bool differs(const struct judge *j, struct str path, struct str text) {
 static void judge_client_secret(const struct judge *j, const struct tls_secret *secret,
                                 const struct certificate *c) {
     static const char advice[] =
-        "Evenkeel renews it when two thirds of its time are over; see its log";
+        "Evenkeel renews the certificate when two thirds of its time are over; see Evenkeel's log";
     const struct scheduler_tls *tls = &j->extender->tls;
     judge_dates(j, "tlsConfig.certFile", advice, str_of(j->secret), c);
     if (differs(j, tls->cert_file, secret->certificate))
@@ -215,9 +215,10 @@ static void judge_secret(const struct judge *j) {
     if (r == 0)
         r = certificates_read(secret.certificate, j->out->arena, &chain, &count, &err);
     if (r != 0) {
-        findings_add(j->out, SEVERITY_ERROR, 0, "--secret",
-                     "give what 'kubectl get secret NAME -o yaml' prints, of a Secret with tls.crt",
-                     "'%s': %s", j->secret, err.text);
+        findings_add(
+            j->out, SEVERITY_ERROR, 0, "--secret",
+            "give the output of 'kubectl get secret NAME -o yaml' for a Secret with tls.crt",
+            "'%s': %s", j->secret, err.text);
         return;
     }
     if (chain[0].for_server)
@@ -226,7 +227,7 @@ static void judge_secret(const struct judge *j) {
         judge_client_secret(j, &secret, &chain[0]);
     if (differs(j, tls->ca_file, secret.ca))
         judge_say(j, SEVERITY_WARNING, "tlsConfig.caFile",
-                  "copy ca.crt, and start kube-scheduler again, which reads it once",
+                  "copy ca.crt, and start kube-scheduler again: it reads ca.crt only once",
                   "'%.*s' has other authorities than '%s'", STR_ARG(tls->ca_file), j->secret);
 }
 

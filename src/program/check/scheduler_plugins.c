@@ -55,8 +55,8 @@ static void judge_score(const struct place *p) {
             "choose between nodes");
     else if (off[SPREAD_SCORE] != NULL && off[SPREAD_SCORE] != off[SPREAD_FILTER])
         say(p, SEVERITY_INFO, off[SPREAD_SCORE], "",
-            "without PodTopologySpread's score, soft constraints count by Evenkeel's scores only, "
-            "and by nobody's while it is down");
+            "without PodTopologySpread's score, only Evenkeel's scores count soft constraints; "
+            "while Evenkeel is down, no scores do");
 }
 
 /* Reports if nobody scores the soft constraints, or if both PodTopologySpread and Evenkeel do. */

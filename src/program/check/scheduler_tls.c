@@ -47,7 +47,7 @@ static void judge_server(const struct judge *j) {
                   "with enableHTTPS and no CA, kube-scheduler silently does not verify the server");
     else
         judge_say(j, SEVERITY_WARNING, "tlsConfig", advice,
-                  "no CA: Evenkeel's certificate must be from one that the machine trusts");
+                  "no CA: Evenkeel's certificate must be from a CA that the machine trusts");
 }
 
 static void judge_client(const struct judge *j) {
@@ -67,8 +67,8 @@ static void judge_client(const struct judge *j) {
                   "certificates in a Secret: every call fails");
     else if (!key)
         judge_say(j, SEVERITY_INFO, "tlsConfig", "set certFile and keyFile",
-                  "no client certificate: Evenkeel answers only if it has no clientCAFile, without "
-                  "which it does not listen beyond this machine");
+                  "no client certificate: Evenkeel answers only if it has no clientCAFile, and "
+                  "then it listens on its own machine only");
 }
 
 /* ---- inline data ---- */
@@ -85,7 +85,7 @@ static void judge_data(const struct judge *j, const char *member, struct str dat
                   "this does not look like the base64 of PEM");
     if (file.n > 0)
         judge_say(j, SEVERITY_WARNING, member, "keep one of them",
-                  "the file of the same name is not used beside it");
+                  "kube-scheduler does not use the file of the same name beside this member");
 }
 
 /* ---- files, if they are on this machine ---- */

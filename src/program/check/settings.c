@@ -65,8 +65,8 @@ enum { GO_IDLE_MS = 90000 }; /* clients written in Go keep an idle connection so
 static void check_idle(const struct configuration *c, struct findings *out) {
     if (is_on(c->extender.listen) && c->extender.limits.idle_ms < GO_IDLE_MS)
         findings_add(out, SEVERITY_WARNING, 0, "extender.limits.idleTimeout", "set it above 90s",
-                     "kube-scheduler keeps idle connections for 90 s: a call on one that Evenkeel "
-                     "has just closed fails");
+                     "kube-scheduler keeps idle connections for 90 s: a call on a connection that "
+                     "Evenkeel has just closed fails");
 }
 
 /* ---- files ---- */
@@ -102,8 +102,8 @@ static void check_bindings(const struct configuration *c, struct findings *out) 
         findings_add(
             out, SEVERITY_WARNING, 0, "reservations.mode",
             "set extender.bind: true, and bindVerb: bind in kube-scheduler's configuration",
-            "Conservative needs Evenkeel to write the bindings: without it a pod counts "
-            "wherever it may land until the watch shows it");
+            "Conservative needs Evenkeel to write the bindings: without extender.bind a pod counts "
+            "wherever it may land until the watch shows the binding");
 }
 
 /* ---- reads for reviews ---- */
@@ -112,8 +112,8 @@ static void check_reading(const struct configuration *c, struct findings *out) {
     if (configuration_reads_data(c) && c->webhook.tls.client_ca_file == NULL &&
         !c->webhook.fluid.read_for_anyone)
         findings_add(out, SEVERITY_INFO, 0, "webhook.fluid.readFor",
-                     "set webhook.clientCAFile where API servers can show a certificate; Anyone "
-                     "trusts whoever reaches the port",
+                     "set webhook.clientCAFile if API servers can show a certificate; the value "
+                     "Anyone trusts everyone who reaches the port",
                      "without a client CA no caller is verified, so a pod that is created before "
                      "its claim or dataset was seen is admitted without them");
 }
@@ -144,8 +144,8 @@ static bool labels_for_nobody(const struct configuration *c) {
            (!c->webhook.fluid.scale_in || c->webhook.fluid.compat != FLUID_CORRECT);
 }
 
-static const char extender_is_off[] = "it is the extender's, which does not listen";
-static const char webhook_is_off[] = "it is the webhook's, which does not listen";
+static const char extender_is_off[] = "it is a setting of the extender, which does not listen";
+static const char webhook_is_off[] = "it is a setting of the webhook, which does not listen";
 static const char set_extender[] = "set extender.listen, or remove it";
 static const char pods_are_off[] = "it is about pods, which webhook.pods: false leaves out";
 static const char set_pods[] = "set webhook.pods: true, or remove it";
@@ -208,8 +208,8 @@ static void check_unused(const struct configuration *c, struct findings *out) {
         {no_webhook && c->webhook.fluid.compat != FLUID_CORRECT, "webhook.fluid.compat",
          webhook_is_off, set_webhook},
         {labels_for_nobody(c), "data.labelLeavingNodes",
-         "no pod is kept off by these labels: only fluid.compat `correct` with scaleInExclusion "
-         "asks for them",
+         "these labels keep no pod off the nodes: only fluid.compat `correct` with "
+         "scaleInExclusion asks for the labels",
          "set webhook.fluid.scaleInExclusion: true and compat: correct, or remove it"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)

@@ -64,7 +64,7 @@ static bool list(struct check *c, const char *path, item_fn *item) {
                            &status, &err);
     if (failed != 0)
         findings_add(c->out, SEVERITY_WARNING, 0, "policies", "",
-                     "whether policies with mode Require bind anybody was not found out: %s",
+                     "cannot find out whether policies with mode Require bind anybody: %s",
                      err.text);
     return failed == 0 && status == 200;
 }
@@ -198,15 +198,15 @@ void validating_check(const struct configuration *configuration, struct kube_cli
         else if (seen && !c.asked_updates)
             say(&c, "does not bind pods with schedulingGates",
                 "no ValidatingWebhookConfiguration has API servers call " VALIDATING_PATH
-                " when the gates go (operation UPDATE)",
+                " when schedulingGates are removed (operation UPDATE)",
                 "apply webhook-pods-validate.yaml, or upgrade the chart; Kubernetes before 1.28 "
                 "would ask about every change of a pod");
         else if (!seen && configuration_listens(configuration->webhook.listen))
             say(&c, "may bind nobody",
                 "whether a ValidatingWebhookConfiguration has API servers call " VALIDATING_PATH
                 " cannot be seen",
-                "name it in webhook.certificates.validatingConfigurations, or check as "
-                "administrator");
+                "name the configuration in webhook.certificates.validatingConfigurations, or check "
+                "as administrator");
     }
     strbuf_done(&c.requiring);
 }

@@ -365,14 +365,15 @@ static const struct option_spec check_specs[] = {
     [CHECK_KEY] = {"key", 0, "FILE", "its private key (required)"},
     [CHECK_CA] = {"ca", 0, "FILE", "the CA bundle that clients trust"},
     [CHECK_HOST] = {"host", 0, "NAME_OR_IP", "how clients reach the server, may be repeated"},
-    [CHECK_WITHIN] = {"within", 0, "DAYS", "complain about what expires sooner (default 14)"},
+    [CHECK_WITHIN] = {"within", 0, "DAYS",
+                      "complain about certificates that expire sooner (default 14)"},
 };
 
 const struct command certs_check_command = {
     .name = "certs check",
     .usage = "--cert FILE --key FILE [options]",
     .about = "Checks that a server can use a certificate. Exit codes: 0 all is well, 1 something\n"
-             "is wrong, with a list of what and what to do about it, 2 wrong usage.",
+             "is wrong, with a list of the problems and their remedies, 2 wrong usage.",
     .example = "cd /etc/evenkeel/certs\n"
                "evenkeel certs check --cert tls.crt --key tls.key --ca ca.crt --host localhost",
     .specs = check_specs,

@@ -47,7 +47,7 @@ static const struct option_spec specs[] = {
     [SPEC_URL_PART] = {"url-prefix-contains", 0, "TEXT",
                        "Evenkeel's entry is the one with TEXT in its urlPrefix"},
     [SPEC_INDEX] = {"extender-index", 0, "N", "Evenkeel's entry is this one, counted from 0"},
-    [SPEC_CONFIG] = {"config", 0, "FILE", "EvenkeelConfiguration, to be checked against it"},
+    [SPEC_CONFIG] = {"config", 0, "FILE", "EvenkeelConfiguration to check the entry against"},
     [SPEC_SECRET] = {"secret", 0, "FILE",
                      "Evenkeel's Secret or kube-scheduler's, as kubectl get -o yaml prints it"},
 };
@@ -56,7 +56,8 @@ static const struct option_spec estimator_specs[] = {
     {"output", 'o', "FORMAT", "table (default) or json"},
     {"address", 0, "HOST:PORT", "of the estimator; its port is 10352 as a rule"},
     {"cluster", 0, "NAME", "the Cluster of Karmada that it estimates"},
-    {"ca-file", 0, "FILE", "CA of its certificate; without this and the next: plaintext"},
+    {"ca-file", 0, "FILE",
+     "CA of the estimator's certificate; without it and --insecure-skip-verify: plaintext"},
     {"insecure-skip-verify", 0, NULL, "TLS, but do not verify its certificate"},
     {"cert-file", 0, "FILE", "client certificate, with --key-file"},
     {"key-file", 0, "FILE", "its key"},
@@ -119,8 +120,8 @@ const struct command check_cluster_command = {
              "permissions there, do the nodes carry the labels that are spread over. With\n"
              "--ocm or --fleet-clusters also the fleet's hub: does it serve the kinds of Open\n"
              "Cluster Management, do Placements have spreadPolicy. FILE is an\n"
-             "EvenkeelConfiguration. Without --kubeconfig and --in-cluster it asks whom kubectl\n"
-             "would ask. Exit codes: 0 no errors, 1 errors, 2 wrong usage.",
+             "EvenkeelConfiguration. Without --kubeconfig and --in-cluster the command asks the\n"
+             "API server that kubectl would ask. Exit codes: 0 no errors, 1 errors, 2 wrong usage.",
     .example = "evenkeel check cluster --kubeconfig ~/.kube/config --context production\n"
                "evenkeel check cluster --kubeconfig hub.yaml --ocm --extender-listen 0\n"
                "evenkeel check cluster evenkeel.yaml -o json",
@@ -137,12 +138,14 @@ const struct command check_policy_command = {
         "Says what TopologyPolicies would do in a cluster, before they are applied: for each\n"
         "workload what the webhook would add to its pods, what it would soften or leave out\n"
         "and why, and how many pods would be Pending that would run without.\n"
-        "For that the webhook is run on a pod of the workload, and as many pods as it has are\n"
-        "placed by kube-scheduler's filters, with the changes and without, in the cluster less\n"
-        "these pods. PENDING \"0 -> 2 of 6\": without the policy none, with it two of six.\n"
+        "For that the webhook is run on a pod of the workload. Then kube-scheduler's filters\n"
+        "place as many such pods as the workload has, with the changes and without, in the\n"
+        "cluster without the workload's own pods. PENDING \"0 -> 2 of 6\": without the policy\n"
+        "none is Pending, with the policy two of six.\n"
         "Policies of --policy and of the cluster stand beside those of FILE, which replace\n"
         "the ones of the same name. A policy with mode Audit is checked as if it were enforced.\n"
-        "Of what is for Placements only whether it can work is said: no cluster is looked at.\n"
+        "For the parts of a policy that are for Placements, the command only says whether they\n"
+        "can work: no cluster is looked at.\n"
         "Nothing is changed anywhere. Exit codes: 0 sound, 1 something could not be read,\n"
         "2 wrong usage, 3 not sound: somebody would be harmed, or a policy cannot work, has\n"
         "keys or domains that the nodes do not have, or never has its turn.",
@@ -365,7 +368,7 @@ static void check_estimator_usage(struct options *o, const struct estimator_chec
     else if ((which->tls.cert_file == NULL) != (which->tls.key_file == NULL))
         options_fail(o, "--cert-file and --key-file belong together");
     else if (which->tls.cert_file != NULL && !grpc_dial_tls_is_on(&which->tls))
-        options_fail(o, "--cert-file has no use in plaintext, which it is without --ca-file and "
+        options_fail(o, "--cert-file has no use in plaintext; for TLS, add --ca-file or "
                         "--insecure-skip-verify");
 }
 

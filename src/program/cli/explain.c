@@ -29,12 +29,12 @@ enum {
 };
 
 static const struct option_spec specs[] = {
-    [SPEC_SERVER] = {"server", 0, "URL",
-                     "the daemon's ops listener; http://127.0.0.1:8080. Of several replicas give "
-                     "it once for each, or the name of their headless Service"},
+    [SPEC_SERVER] =
+        {"server", 0, "URL",
+         "the daemon's ops listener; http://127.0.0.1:8080. If there are several replicas, give "
+         "--server once for each, or give the name of their headless Service"},
     [SPEC_TOKEN_FILE] = {"token-file", 0, "FILE",
-                         "the token that the daemon wants from others "
-                         "than the machine it runs on"},
+                         "the token that the daemon wants from other machines"},
     [SPEC_KUBECONFIG] = {"kubeconfig", 0, "FILE",
                          "where the pod itself is read; default: as kubectl, or in a cluster its "
                          "API server"},
@@ -43,14 +43,15 @@ static const struct option_spec specs[] = {
                         "kube-scheduler's configuration: addedAffinity of the profile that the pod "
                         "names"},
     [SPEC_OUTPUT] = {"output", 'o', "FORMAT", "table (default) or json"},
-    [SPEC_POD] = {"pod", 0, "FILE", "the pod as the API server has it, which is not asked then"},
+    [SPEC_POD] = {"pod", 0, "FILE",
+                  "the pod as the API server has it; the API server is not asked then"},
     [SPEC_NO_API_SERVER] = {"no-api-server", 0, NULL, "do not read the pod itself"},
     [SPEC_CALLED] = {"called", 0, "NAME",
-                     "what the answer calls the first replica, in place of its URL"},
+                     "the first replica's name in the answer, in place of its URL"},
     [SPEC_ANSWER] = {"answer", 0, "NAME=FILE",
-                     "what 'explain -o json' printed for another replica, which the answer calls "
-                     "NAME; an empty FILE: nothing is known there; none: it did not answer. May be "
-                     "repeated"},
+                     "the output of 'explain -o json' for another replica, whose name in the "
+                     "answer is NAME; an empty FILE: the replica knows nothing; no FILE: the "
+                     "replica did not answer. May be repeated"},
 };
 
 static const struct option_heading headings[] = {
@@ -64,7 +65,7 @@ const struct command explain_command = {
              "       recent | what-if FILE)\n"
              "       [options]",
     .about =
-        "Asks a running daemon why, or all its replicas.\n"
+        "Asks a running daemon, or all its replicas, for the reasons of decisions.\n"
         "NAMESPACE/NAME: why a pod is Pending, in the first line, from its condition and\n"
         "     from how it is judged now; and what was decided about it, in order: its\n"
         "     admission, the nodes that were dropped and for which reason, the scores of\n"

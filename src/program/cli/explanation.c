@@ -40,9 +40,10 @@ static void say_who_evicts(const struct value *decision, struct strbuf *out) {
         could_be_made_room =
             could_be_made_room || str_eq(value_text(value_at(d, "verdict")), STR("Unschedulable"));
     if (is_ours && could_be_made_room)
-        strbuf_append_str(out, STR("\nkube-scheduler evicts no pod to make room under a constraint "
-                                   "of defaults or of a rule, unless it is configured with the "
-                                   "same.\n"));
+        strbuf_append_str(
+            out,
+            STR("\nkube-scheduler evicts no pod to make room under a constraint of defaults or of "
+                "a rule, unless kube-scheduler's configuration has the same constraint.\n"));
 }
 
 /* Appends the ages of the data that was used. Files and older daemons have one age. */
@@ -82,8 +83,8 @@ static void print_decision(const struct value *decision, struct strbuf *out) {
         strbuf_appendf(out, "%lld other nodes were not offered by kube-scheduler\n",
                        (long long)(known - candidates));
     value_say(decision,
-              "[{#preferred} of the best preferred, all in one domain: there the pod counts until "
-              "it is seen\n]",
+              "[{#preferred} of the best nodes preferred, all in one domain: the pod counts there "
+              "until it is seen\n]",
               out);
     decision_lists_put(decision, out);
     say_who_evicts(decision, out);

@@ -193,10 +193,10 @@ static void put_problems(const struct policy_check *check, struct strbuf *out) {
         }
         if (p->verdict.reasons[POLICY_READY] != POLICY_CANNOT_WORK &&
             p->is_for[POLICY_FOR_PLACEMENTS])
-            strbuf_appendf(out,
-                           "policy '%.*s' is for Placements, by %.*s: what clusters make of that "
-                           "is not looked at\n",
-                           STR_ARG(p->name), STR_ARG(p->placement_keys));
+            strbuf_appendf(
+                out,
+                "policy '%.*s' is for Placements, by %.*s: its effect on clusters is not checked\n",
+                STR_ARG(p->name), STR_ARG(p->placement_keys));
         if (p->workloads == 0 && !is_for_placements_only(p))
             strbuf_appendf(out, "policy '%.*s' is for no workload of this cluster\n",
                            STR_ARG(p->name));

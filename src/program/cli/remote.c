@@ -17,10 +17,10 @@ const struct command remote_command = {
     .usage = "[BYTES:PATH...] -- COMMAND [ARGUMENT...]",
     .about =
         "Runs a command in a container of Evenkeel, for kubectl evenkeel: explain, topology,\n"
-        "simulate, check or version. Standard input is the files that it names, one behind the\n"
-        "other; each BYTES:PATH says how long one is and what the command calls it. The command\n"
-        "may take half of the container's free memory. Exit codes: those of the command; 2 wrong\n"
-        "usage.",
+        "simulate, check or version. Standard input has the files that the command names, one\n"
+        "after the other; each BYTES:PATH gives the length of a file and its name in the command.\n"
+        "The command may take half of the container's free memory. Exit codes: those of the\n"
+        "command; 2 wrong usage.",
     .example = "kubectl -n evenkeel exec -i evenkeel-webhook-0 -c evenkeel -- \\\n"
                "    evenkeel remote \"$(wc -c <pod.yaml):pod.yaml\" -- \\\n"
                "    simulate --in-cluster --pod pod.yaml <pod.yaml",

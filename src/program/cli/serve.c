@@ -38,7 +38,7 @@ const struct command serve_command = {
              "The cluster's state comes from an API server, which is watched, or from files\n"
              "of what kubectl prints, which are read again when they change and on SIGHUP.\n"
              "The ops listener (--ops-listen) has GET /livez /readyz /metrics /version, and\n"
-             "/explain: why it decided what it did, which evenkeel explain asks for.\n"
+             "/explain: the reasons of its decisions, which evenkeel explain asks for.\n"
              "SIGTERM stops gently, a second one at once. Exit codes: 0 stopped, 1 could not\n"
              "start, 2 wrong usage.",
     .list = list_verbs,

@@ -42,22 +42,20 @@ static const struct option_spec specs[] = {
          "a ResourceBinding or ClusterResourceBinding of Karmada, YAML or JSON: which "
          "clusters of --state its scheduler would choose, with how many replicas, why, "
          "and what it would write. The settings are those of `karmada`"},
-    [SPEC_REPLICAS] =
-        {"replicas", 0, "N",
-         "places N such pods one after the other, each where its total is highest, and "
-         "draws how they lie; otherwise one pod, or a workload's replicas, as new ones beside the "
-         "pods of the state"},
+    [SPEC_REPLICAS] = {"replicas", 0, "N",
+                       "places N such pods one after the other, each on the node with the highest "
+                       "total, and draws how many pods each domain has; otherwise one pod, or a "
+                       "workload's replicas, as new ones beside the pods of the state"},
     [SPEC_WITHOUT] =
         {"without", 0, "KEY=VALUE",
          "first takes the nodes with this label away (repeatable); their pods are placed "
          "before the replicas, as far as files of --state have them"},
     [SPEC_ADMIT] = {"admit", 0, NULL,
-                    "what the webhook would make of the pod on its creation, instead; policies "
-                    "come with --policy, Fluid's datasets with --state. Without it, the pod is "
-                    "placed as it is in the file: of policies only the order of their keys and "
-                    "their weights count. With "
-                    "--placement the same of a Placement, as if scores were published unless "
-                    "ocm.scores is false"},
+                    "shows instead how the webhook would change the pod on its creation; policies "
+                    "come with --policy, Fluid's datasets with --state. Without --admit, the pod "
+                    "is placed as it is in the file, and policies count only by the order of their "
+                    "keys and by their weights. With --placement: the same for a Placement, as if "
+                    "scores were published unless ocm.scores is false"},
     [SPEC_STRICT] = {"strict", 0, NULL, "ends with exit code 3 if a pod is Pending"},
     [SPEC_OUTPUT] = {"output", 'o', "FORMAT", "table (default) or json"},
     [SPEC_CONFIG] = {"config", 0, "FILE", "EvenkeelConfiguration whose rules to apply"},
@@ -72,17 +70,19 @@ static const struct option_spec specs[] = {
                         "kube-scheduler's configuration: addedAffinity of the profile that the pod "
                         "names is judged, too"},
     [SPEC_PREVIOUS] = {"previous", 0, "FILE",
-                       "with --admit --placement: the Placement as it is stored; the other is a "
-                       "change of it"},
+                       "with --admit --placement: the Placement as it is stored, which the "
+                       "Placement in --placement changes"},
     [SPEC_NOW] = {"now", 0, "TIME",
                   "with --placement: the time for validUntil and tolerationSeconds, such as "
-                  "2026-01-02T03:04:05Z; with --binding, that of its status; otherwise the clock"},
+                  "2026-01-02T03:04:05Z; with --binding: the time in the binding's status; "
+                  "otherwise the clock"},
     [SPEC_ROUNDS] = {"rounds", 0, NULL,
                      "with --placement and -o json: what happened in each round of the selection, "
                      "too"},
-    [SPEC_MEMBER] = {"member", 0, "NAME",
-                     "with --binding: the cluster whose nodes and pods --state has, too, so that "
-                     "they are counted as Karmada's accurate estimator in it would"},
+    [SPEC_MEMBER] =
+        {"member", 0, "NAME",
+         "with --binding: the cluster whose nodes and pods are in --state, too; they are counted "
+         "as Karmada's accurate estimator of that cluster would count them"},
     [SPEC_LINES] = {"lines", 0, "FILE",
                     "answers questions about single steps of scheduling fleets instead, one JSON "
                     "object a line ('-': standard input); nothing else is given with it"},

@@ -10,8 +10,8 @@
 
 /* The note on pods to which no spread constraint was applied. */
 static const char unconstrained[] =
-    "no spread constraint applies: the pod has none, and none comes by default; those that a\n"
-    "TopologyPolicy gives it on its creation are shown by --admit\n";
+    "no spread constraint applies: the pod has none, and none comes by default; --admit shows the\n"
+    "constraints that a TopologyPolicy gives to a new pod\n";
 
 static int print_placed(const struct simulate_request *request, struct strbuf *json,
                         answer_print_fn *print, bool is_constrained, bool is_pending) {

@@ -116,8 +116,8 @@ static int no_such_workload(const struct workloads_request *q, const struct sele
                             struct err *err) {
     if (s->report->not_measured > 0)
         return err_set(err, -ENOENT,
-                       "workload %.*s/%.*s is not measured: it is beyond %u of its namespace or "
-                       "%u in all, or has no pod that is bound to a node",
+                       "workload %.*s/%.*s is not measured: it is beyond the limit of %u workloads "
+                       "of its namespace or of %u in all; or it has no pod that is bound to a node",
                        STR_ARG(q->namespace), STR_ARG(q->name), LIMIT_EVENNESS_OF_A_NAMESPACE,
                        LIMIT_EVENNESS_WORKLOADS);
     const char *near = nearest_name(q, s);

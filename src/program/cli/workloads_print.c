@@ -127,7 +127,7 @@ static void put_workload(const struct value *workload, struct strbuf *out) {
               "[skew {#skew}, best {#bestSkew}; ]"
               "[{state=unavoidable}unavoidable: no placement on its feasible nodes has less|"
               "{state=uneven}uneven: the cluster could do better|"
-              "{state=unknown}unknown: where its pods may run could not be told|{state}]\n\n",
+              "{state=unknown}unknown: it is not known where its pods may run|{state}]\n\n",
               out);
     answer_table_put(&table, domains, out);
 }

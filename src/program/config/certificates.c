@@ -65,14 +65,16 @@ static const struct field webhook_fields[] = {
          "`SelfSigned`: the same, filled and renewed by Evenkeel."),
     SECRET_NAME("evenkeel-webhook-tls"),
     OBJECT_NAME("secretNamespace", namespace, NULL,
-                "Where it is; otherwise the namespace of the pod, or of the kubeconfig's context."),
+                "The Secret's namespace; otherwise the namespace of the pod, or of the "
+                "kubeconfig's context."),
     HOSTS("Names and addresses that API servers call the webhook by, for instance "
           "`evenkeel.evenkeel.svc`. Only with `SelfSigned`, which needs them."),
     OBJECT_NAMES("configurations", configurations, configuration_count,
                  "MutatingWebhookConfigurations. Their `caBundle` is kept right where they call a "
                  "name of the certificate. Not with `Files`."),
     OBJECT_NAMES("validatingConfigurations", validating, validating_count,
-                 "The same of ValidatingWebhookConfigurations, for policies that bind."),
+                 "ValidatingWebhookConfigurations, for policies with mode Require. Their "
+                 "`caBundle` is kept right as in `configurations`."),
 };
 
 const struct field_table configuration_certificates_table =
@@ -88,8 +90,8 @@ static const struct field extender_fields[] = {
                 "Where both Secrets are; otherwise the namespace of the pod, or of the "
                 "kubeconfig's context."),
     HOSTS("Names and addresses that kube-scheduler calls the extender by, for instance "
-          "`evenkeel-extender.evenkeel.svc` and the Service's `clusterIP`. A kube-scheduler on "
-          "the host's network cannot resolve the former. Only with `SelfSigned`, which needs "
+          "`evenkeel-extender.evenkeel.svc` and the Service's `clusterIP`. A kube-scheduler on the "
+          "host's network cannot resolve the Service's name. Only with `SelfSigned`, which needs "
           "them."),
     OBJECT_NAME("clientSecretName", client_secret, "evenkeel-extender-client",
                 "With `SelfSigned`: the Secret with kube-scheduler's `tls.crt` and `tls.key`, and "
@@ -100,16 +102,17 @@ static const struct field extender_fields[] = {
      .valid = common_name_valid,
      .noun = "name",
      .initial_text = "system:kube-scheduler",
-     .help = "The common name in it, and without `allowedSubjects` the only one that may call. "
-             "Another name is another certificate, and the one before is refused."},
+     .help = "The common name in kube-scheduler's certificate. Without `allowedSubjects` no other "
+             "name may call. If you change the name, Evenkeel makes a new certificate and refuses "
+             "the former one."},
     {.path = "clientDays",
      .type = FIELD_NUMBER,
      MEMBER(client_days),
      .min = 1,
      .max = 3650,
      .initial = 90,
-     .help = "How long it is valid. It is renewed when two thirds are over. 365 where it is "
-             "brought to the machines by hand."},
+     .help = "How many days kube-scheduler's certificate is valid. It is renewed when two thirds "
+             "of them are over. Set 365 where the certificate is brought to the machines by hand."},
 };
 
 const struct field_table configuration_extender_certificates_table =

@@ -472,7 +472,8 @@ static const struct rule rules[] = {
       .advice = "set mode: Secret or SelfSigned, or remove them"}},
     {labels_without_webhook,
      {.path = "data.labelLeavingNodes",
-      .text = "replicas of the webhook that watch Fluid's objects label nodes, and this is none",
+      .text = "only replicas of the webhook that watch Fluid's objects label nodes, and this "
+              "instance does not watch them",
       .advice = "set webhook.listen and webhook.fluid.watch: true, or remove it"}},
     {labels_without_server,
      {.path = "data.labelLeavingNodes",
@@ -543,7 +544,8 @@ static const struct rule rules[] = {
       .missing = true}},
     {services_to_nowhere,
      {.path = "estimator.serviceHost",
-      .text = "the Services have to lead to where karmada-scheduler reaches this estimator",
+      .text = "the Services have to lead to a name or address where karmada-scheduler reaches this "
+              "estimator",
       .advice = "set it to that name or address (--estimator-service-host HOST:PORT), or remove "
                 "estimator.services",
       .missing = true}},
@@ -571,8 +573,8 @@ static const struct rule rules[] = {
      {.path = "karmada.estimators.mode",
       .text = "no estimator would ever be asked: questions about bindings come to the extender's "
               "listener, and Karmada's clusters are known from state files",
-      .advice = "set extender.listen, fleet.clusters: true (--fleet-clusters) and state.paths "
-                "(--state FILE), without hub, or mode: General",
+      .advice = "set mode: General; or set extender.listen, fleet.clusters: true "
+                "(--fleet-clusters) and state.paths (--state FILE), and remove hub",
       .missing = true}},
     {unused_estimators,
      {.path = "karmada.estimators.addresses",
@@ -615,8 +617,8 @@ static const struct rule rules[] = {
       .missing = true}},
     {estimator_ca_without_certificate,
      {.path = "estimator.clientCAFile",
-      .text = "without a certificate of its own the estimator speaks plaintext, in which nobody "
-              "shows one",
+      .text = "without a certificate of its own the estimator speaks plaintext, in which no caller "
+              "shows a certificate",
       .advice = "set certFile and keyFile",
       .missing = true}},
     {estimator_subjects_without_ca,
@@ -633,14 +635,16 @@ static const struct rule rules[] = {
       .missing = true}},
     {two_members_without_kubeconfig,
      {.path = "estimator.members",
-      .text = "two members have no kubeconfig, and state.paths or kubernetes are one cluster",
+      .text = "two members have no kubeconfig, but state.paths or kubernetes can be the cluster of "
+              "one member only",
       .advice = "write NAME=KUBECONFIG"}},
     {election_of_nobody,
      {.path = "leaderElection.enabled",
       .text = "nobody would be elected: there are neither reservations, nor anything that the "
               "webhook's leader writes, nor Placements to decide, nor Services of estimators",
-      .advice = "set reservations.mode, policies.watch, data.labelLeavingNodes, ocm.enabled or "
-                "estimator.services where they belong, or remove it"}},
+      .advice =
+          "set reservations.mode, policies.watch, data.labelLeavingNodes, ocm.enabled or "
+          "estimator.services in this instance's configuration, or remove leaderElection.enabled"}},
     {election_without_server,
      {.path = "leaderElection.enabled",
       .text = "the Lease is on an API server, and none is configured",

@@ -65,19 +65,19 @@ void configuration_open_doors(const struct configuration *c, configuration_probl
                               void *ctx) {
     static const struct configuration_problem extender = {
         .path = "extender.insecure",
-        .text = "everyone who can connect may ask which nodes have room, and may have pods counted "
-                "that do not exist",
+        .text = "everyone who can connect may ask which nodes have room, and may make Evenkeel "
+                "count pods that do not exist",
         .advice = "set clientCAFile and allowedSubjects instead"};
     static const struct configuration_problem bind = {
         .path = "extender.bind",
-        .text = "without a client CA every program on this machine may have pods bound, and so may "
-                "everyone for whom a proxy on it speaks",
+        .text = "without a client CA every program on this machine may make Evenkeel bind pods, "
+                "and so may everyone who reaches a proxy on this machine",
         .advice = "set clientCAFile and allowedSubjects"};
     static const struct configuration_problem webhook = {
         .path = "webhook.clientCAFile",
         .text = "without a client CA everyone who can connect may ask what becomes of a pod of any "
-                "namespace, and is recorded like an API server",
-        .advice = "set it where API servers can show a certificate, otherwise let nobody but them "
+                "namespace, and Evenkeel records these reviews like those of an API server",
+        .advice = "set it if API servers can show a certificate; otherwise let only API servers "
                   "reach the port"};
     static const struct configuration_problem reads = {
         .path = "webhook.fluid.readFor",
@@ -88,8 +88,8 @@ void configuration_open_doors(const struct configuration *c, configuration_probl
         .path = "estimator.clientCAFile",
         .text = "without a client CA everyone who can connect may ask how much fits the member "
                 "clusters",
-        .advice = "set it where karmada-scheduler shows a certificate, otherwise let nobody but it "
-                  "and karmada-descheduler reach the port"};
+        .advice = "set it if karmada-scheduler shows a certificate; otherwise let only "
+                  "karmada-scheduler and karmada-descheduler reach the port"};
     static const struct configuration_problem ops = {
         .path = "ops.listen",
         .text = "everyone who can connect may read the metrics, over plain HTTP",
@@ -97,7 +97,8 @@ void configuration_open_doors(const struct configuration *c, configuration_probl
     static const struct configuration_problem explain = {
         .path = "explain.tokenFile",
         .text = "the token crosses the network in clear text, for ops.listen speaks plain HTTP",
-        .advice = "put something in front of it that speaks TLS, or remove it and forward a port"};
+        .advice = "put a proxy that speaks TLS in front of ops.listen; or remove the token and "
+                  "forward a port"};
     if (is_open(c->extender.listen) && c->extender.insecure)
         found(ctx, &extender);
     if (configuration_listens(c->extender.listen) && c->extender.bind &&

@@ -143,7 +143,7 @@ static const struct field tier_fields[] = {
      .required = true,
      .min = 1,
      .max = 100,
-     .help = "What bytes in the same domain are worth, beside the other tiers."},
+     .help = "The weight of bytes in the same domain, beside the weights of the other tiers."},
 };
 
 /* In a policy the weights of tiers may rise: they are weights of preferences, which add up. Here a
@@ -229,14 +229,14 @@ static const struct field rule_fields[] = {
      FIELD_COUNT(struct ordered_rule, namespace_count),
      .valid = configuration_namespace_valid,
      .noun = "namespace",
-     .help = "Whose pods it is for; none: those of every namespace."},
+     .help = "Namespaces whose pods the rule is for; none: every namespace."},
     {.path = "podSelector",
      .type = FIELD_CUSTOM,
      .read = read_selector,
      .required = true,
      .noun = "label selector",
-     .help = "Which pods it is for and, within a pod's namespace, which are counted with it. "
-             "`{}` means all of them."},
+     .help = "Which pods the rule is for and, within a pod's namespace, which pods are counted "
+             "with it. `{}` means all of them."},
     {.path = "matchLabelKeys",
      .type = FIELD_STRS,
      RULE(match_label_keys),

@@ -162,9 +162,9 @@ static const struct field fields[] = {
      .valid = client_name_valid,
      .noun = "subject",
      .form = SUBJECT_FORM,
-     .help = "Which of those may call, by the certificate's common name, for instance "
-             "`system:kube-scheduler`, or by a subject alternative name with its type in front: "
-             "`dns:`, `uri:`, `email:`. None: all of them."},
+     .help = "Which callers with a certificate of `clientCAFile` may call, by the certificate's "
+             "common name, for instance `system:kube-scheduler`, or by a subject alternative name "
+             "with its type in front: `dns:`, `uri:`, `email:`. None: all of them."},
     {.path = "extender.fleetSubjects",
      .flag = "extender-fleet-subject",
      .type = FIELD_CSTRS,
@@ -173,8 +173,9 @@ static const struct field fields[] = {
      .valid = client_name_valid,
      .noun = "subject",
      .form = SUBJECT_FORM,
-     .help = "Which of those may ask about fleets, at `/clusters/v1`, and nothing else, unless "
-             "`allowedSubjects` has them, too. None: those of `allowedSubjects`."},
+     .help = "Which callers with a certificate of `clientCAFile` may ask about fleets, at "
+             "`/clusters/v1`. They may ask nothing else, unless `allowedSubjects` has them, too. "
+             "None: those of `allowedSubjects`."},
     {.path = "extender.certificates",
      .type = FIELD_OBJECT,
      MEMBER(extender.certificates),
@@ -197,7 +198,8 @@ static const struct field fields[] = {
      .min = 1,
      .max = 65536,
      .initial = LIMIT_HTTP_CONNECTIONS_PER_ADDRESS,
-     .help = "Those of one client address, without an accepted certificate."},
+     .help = "Connections of one client address, without an accepted certificate, that are open at "
+             "the same time."},
     {.path = "extender.limits.headerTimeout",
      .flag = "extender-limit-header-timeout",
      .type = FIELD_DURATION,
@@ -253,7 +255,7 @@ static const struct field fields[] = {
      MEMBER(webhook.tls.client_ca_file),
      .noun = "file",
      .help = "CA certificates in PEM. With it, only callers who show a certificate from one of "
-             "these CAs are answered; API servers do when they are told to."},
+             "these CAs are answered; API servers show one only if they are configured to."},
     {.path = "webhook.allowedSubjects",
      .flag = "webhook-allowed-subject",
      .type = FIELD_CSTRS,
@@ -262,7 +264,8 @@ static const struct field fields[] = {
      .valid = client_name_valid,
      .noun = "subject",
      .form = SUBJECT_FORM,
-     .help = "Which of those may call, as in `extender.allowedSubjects`. None: all of them."},
+     .help = "Which callers with a certificate of `clientCAFile` may call, as in "
+             "`extender.allowedSubjects`. None: all of them."},
     {.path = "webhook.certificates",
      .type = FIELD_OBJECT,
      MEMBER(webhook.certificates),
@@ -284,13 +287,15 @@ static const struct field fields[] = {
      .min = 1,
      .max = 65536,
      .initial = LIMIT_HTTP_CONNECTIONS_PER_ADDRESS,
-     .help = "Those of one client address, without an accepted certificate."},
+     .help = "Connections of one client address, without an accepted certificate, that are open at "
+             "the same time."},
     {.path = "webhook.pods",
      .type = FIELD_BOOL,
      MEMBER(webhook.pods),
      .initial = true,
-     .help = "Review pods. `false` on a hub whose API server asks about Placements alone: no node, "
-             "no pod and nothing else of theirs is watched for the webhook. Takes `ocm.enabled`."},
+     .help = "Review pods. `false` on a hub whose API server asks about Placements alone: the "
+             "webhook then watches no nodes, no pods and nothing else that reviews of pods need. "
+             "Needs `ocm.enabled: true`."},
     {.path = "webhook.annotate",
      .flag = "webhook-annotate",
      .type = FIELD_BOOL,
@@ -332,19 +337,20 @@ static const struct field fields[] = {
      .min = 0,
      .max = 10 * SECOND,
      .initial = 300,
-     .help = "How long a review may wait while claims, datasets and runtimes that watches have not "
-             "brought yet are read from the API server, in all, and how long for the selector of "
-             "the pod's controller. `0s`: it does not wait."},
+     .help = "How long a review may wait, in all, for claims, datasets and runtimes that Evenkeel "
+             "reads from the API server because no watch has brought them yet; and how long it may "
+             "wait for the selector of the pod's controller. `0s`: it does not wait."},
 
     {.path = "webhook.fluid.readFor",
      .type = FIELD_CHOICE,
      MEMBER(webhook.fluid.read_for_anyone),
      .choices = read_for_words,
      .initial = false,
-     .help = "Whose reviews these are read for, with Evenkeel's own credentials: `Verified`, "
-             "callers whose certificate `webhook.clientCAFile` and `allowedSubjects` let in; "
-             "`Anyone`: everyone who reaches the webhook. Others' reviews are answered by what "
-             "watches have brought, with a warning."},
+     .help = "For whose reviews Evenkeel reads claims, datasets and runtimes, with its own "
+             "credentials. `Verified`: "
+             "for callers whose certificate `webhook.clientCAFile` and `allowedSubjects` let in; "
+             "`Anyone`: for everyone who reaches the webhook. Other callers are answered from the "
+             "watched objects alone, with a warning."},
 
     /* policies */
     {.path = "policies.paths",
@@ -379,10 +385,9 @@ static const struct field fields[] = {
      .flag = "fleet-clusters",
      .type = FIELD_BOOL,
      MEMBER(fleet.clusters),
-     .help =
-         "Keep the clusters of a fleet, too: those that the API server of `hub` lists and watches; "
-         "without it those of the state files, or of the API server of `kubernetes`. `evenkeel "
-         "topology --help` says which kinds are known."},
+     .help = "Keep the clusters of a fleet, too, from the API server of `hub`; without `hub`, from "
+             "the state files or from the API server of `kubernetes`. `evenkeel topology --help` "
+             "says which kinds are known."},
 
     /* ocm */
     {.path = "ocm.enabled",
@@ -407,8 +412,8 @@ static const struct field fields[] = {
      .type = FIELD_BOOL,
      MEMBER(ocm.scores),
      .initial = true,
-     .help = "Placements may have mode `Scores`. `false`: nothing is published in "
-             "AddOnPlacementScores, so that the right to is not needed, and a Placement whose "
+     .help = "Placements may have mode `Scores`. `false`: Evenkeel publishes nothing in "
+             "AddOnPlacementScores and needs no permission to write them; a Placement whose "
              "annotation asks for `Scores` is left to OCM."},
     {.path = "ocm.writesPerSecond",
      .flag = "ocm-writes-per-second",
@@ -417,9 +422,9 @@ static const struct field fields[] = {
      .min = 1,
      .max = 10000,
      .initial = 50,
-     .help =
-         "Objects written at the hub; after a pause as many may come at once. Namespaces take "
-         "turns, and half is kept for Placements that leave clusters which do not fit any more."},
+     .help = "Objects that Evenkeel writes at the hub in a second; after a pause it may write as "
+             "many at once. Namespaces take turns, and half of the writes are kept for Placements "
+             "that leave clusters which do not fit any more."},
     {.path = "ocm.writesInFlight",
      .flag = "ocm-writes-in-flight",
      .type = FIELD_NUMBER,
@@ -427,7 +432,7 @@ static const struct field fields[] = {
      .min = 1,
      .max = LIMIT_WRITES_IN_FLIGHT,
      .initial = 16,
-     .help = "Of these, how many at the same time."},
+     .help = "How many writes at the hub may be under way at the same time."},
     {.path = "ocm.settleAfter",
      .flag = "ocm-settle-after",
      .type = FIELD_DURATION,
@@ -436,7 +441,7 @@ static const struct field fields[] = {
      .max = HOUR,
      .initial = 10 * SECOND,
      .help = "A cluster that may stay is exchanged for a better one only after the better choice "
-             "has held for so long. What must move moves at once."},
+             "has held for this time. A cluster that may not stay is exchanged at once."},
     {.path = "ocm.movesPerMinute",
      .flag = "ocm-moves-per-minute",
      .type = FIELD_NUMBER,
@@ -444,8 +449,8 @@ static const struct field fields[] = {
      .min = 0,
      .max = 10000,
      .initial = 10,
-     .help = "How many clusters that may stay are exchanged in a minute, of each Placement; 0: "
-             "none. What must move does not count."},
+     .help = "How many clusters that may stay each Placement exchanges in a minute; 0: none. "
+             "Clusters that may not stay do not count."},
 
     {.path = "ocm.shards",
      .flag = "ocm-shards",
@@ -454,9 +459,10 @@ static const struct field fields[] = {
      .min = 1,
      .max = INJECTED_SHARDS,
      .initial = 4,
-     .help = "Over so many AddOnPlacementScores in each cluster the scores of mode Scores are "
-             "divided: `evenkeel-0` and on. OCM looks again at all Placements of an object that "
-             "changes. Every replica and `evenkeel simulate` must have the same number."},
+     .help = "Number of AddOnPlacementScores in each cluster over which the scores of mode Scores "
+             "are divided: `evenkeel-0` and on. When one of these objects changes, OCM looks again "
+             "at all Placements of that object. Every replica and `evenkeel simulate` must have "
+             "the same number."},
     {.path = "ocm.refusedAfter",
      .flag = "ocm-refused-after",
      .type = FIELD_DURATION,
@@ -464,9 +470,9 @@ static const struct field fields[] = {
      .min = SECOND,
      .max = HOUR,
      .initial = 30 * SECOND,
-     .help = "In mode Scores: a cluster that OCM does not select so long after it has its score, "
-             "though more are to be selected, is left out. Never less than three times the "
-             "longest that OCM was seen to take."},
+     .help = "In mode Scores: if OCM does not select a cluster for this time after the cluster got "
+             "its score, although OCM should select more clusters, Evenkeel leaves the cluster "
+             "out. Never less than three times the longest time that OCM was seen to take."},
     {.path = "ocm.retryRefused",
      .flag = "ocm-retry-refused",
      .type = FIELD_DURATION,
@@ -474,7 +480,8 @@ static const struct field fields[] = {
      .min = SECOND,
      .max = 24 * HOUR,
      .initial = 600 * SECOND,
-     .help = "Such a cluster is tried again when it changes, or after so long."},
+     .help = "A cluster that was left out because OCM did not select it is tried again when it "
+             "changes, or after this time."},
 
     /* karmada */
     {.path = "karmada.kubeconfig",
@@ -489,7 +496,7 @@ static const struct field fields[] = {
      .type = FIELD_CSTR,
      MEMBER(karmada_server.context),
      .noun = "name",
-     .help = "Which of its contexts; otherwise its current one."},
+     .help = "Which context of the kubeconfig; otherwise its current one."},
     {.path = "karmada.inCluster",
      .flag = "karmada-in-cluster",
      .type = FIELD_BOOL,
@@ -527,8 +534,9 @@ static const struct field fields[] = {
      .type = FIELD_CHOICE,
      MEMBER(karmada.words.missing),
      .choices = karmada_missing_choices,
-     .help = "A cluster without a provider, region or zone that is spread over: `Refuse` leaves it "
-             "out, for `Default` it is in one named `default`, which is worth 0."},
+     .help = "A cluster that lacks a provider, region or zone when a binding spreads over that "
+             "level: `Refuse` leaves the cluster out; `Default` puts it into a group named "
+             "`default`, whose score is 0."},
     {.path = "karmada.maxGroupsUnset",
      .flag = "karmada-max-groups-unset",
      .type = FIELD_CHOICE,
@@ -541,8 +549,9 @@ static const struct field fields[] = {
      .type = FIELD_CHOICE,
      MEMBER(karmada.words.no_constraint),
      .choices = karmada_no_constraint_choices,
-     .help = "Without a spread constraint: `All` candidates take part, as in Karmada, or the best "
-             "ones `UntilEnough` replicas fit, where replicas are divided by what is free."},
+     .help = "Without a spread constraint. `All`: all candidates take part, as in Karmada. "
+             "`UntilEnough`: where replicas are divided by free capacity, only the best candidates "
+             "take part, until enough replicas fit."},
     {.path = "karmada.staticWeightsKeepSpread",
      .flag = "karmada-static-weights-keep-spread",
      .type = FIELD_BOOL,
@@ -556,8 +565,9 @@ static const struct field fields[] = {
      .min = 1,
      .max = 100000000,
      .initial = 1000000,
-     .help = "Combinations and clusters that one selection by levels may try. What it then has is "
-             "told as not proven, or that the budget is used up."},
+     .help = "Combinations and clusters that one selection by levels may try. At this limit the "
+             "search stops: the answer is the best selection so far, with `proven: false`, or an "
+             "error if there is none."},
     {.path = "karmada.plugins",
      .flag = "karmada-plugin",
      .type = FIELD_CSTRS,
@@ -574,9 +584,9 @@ static const struct field fields[] = {
      MEMBER(karmada_estimators.accurate),
      .choices = karmada_estimators_words,
      .initial = false,
-     .help = "`General`: how many replicas fit a cluster is what its status says. `Accurate`: its "
-             "estimator is asked, too, over gRPC, and the least of what is known counts, as with "
-             "karmada-scheduler's `--enable-scheduler-estimator`."},
+     .help = "`General`: the status of a cluster says how many replicas fit it. `Accurate`: the "
+             "cluster's estimator is asked, too, over gRPC, and the smallest known number counts, "
+             "as with karmada-scheduler's `--enable-scheduler-estimator`."},
     {.path = "karmada.estimators.timeout",
      .flag = "karmada-estimators-timeout",
      .type = FIELD_DURATION,
@@ -584,8 +594,8 @@ static const struct field fields[] = {
      .min = 10,
      .max = MINUTE,
      .initial = 3 * SECOND,
-     .help = "All of them together have so long to answer a question. Clusters whose estimator has "
-             "not answered by then are not known to it; the question is answered without them."},
+     .help = "How long all estimators together may take to answer a question. After this time the "
+             "question is answered without the estimates that are missing."},
     {.path = "karmada.estimators.addresses",
      .flag = "karmada-estimators-address",
      .type = FIELD_CSTRS,
@@ -603,13 +613,13 @@ static const struct field fields[] = {
      .min = 1,
      .max = UINT16_MAX,
      .initial = 10352,
-     .help =
-         "The port of those Services, as with karmada-scheduler's `--scheduler-estimator-port`."},
+     .help = "The port of the estimators' Services, as with karmada-scheduler's "
+             "`--scheduler-estimator-port`."},
     {.path = "karmada.estimators.disableInPullMode",
      .flag = "karmada-estimators-disable-in-pull-mode",
      .type = FIELD_BOOL,
      MEMBER(karmada_estimators.disable_in_pull_mode),
-     .help = "Clusters in Pull mode have none, unless `addresses` names them."},
+     .help = "Clusters in Pull mode have no estimator, unless `addresses` names them."},
     {.path = "karmada.estimators.certFile",
      .flag = "karmada-estimators-cert-file",
      .type = FIELD_CSTR,
@@ -652,7 +662,7 @@ static const struct field fields[] = {
      .valid = configuration_namespace_valid,
      .noun = "namespace",
      .initial_text = "karmada-system",
-     .help = "Where those Services are, as with karmada-scheduler's "
+     .help = "The namespace of the estimators' Services, as with karmada-scheduler's "
              "`--scheduler-estimator-service-namespace`."},
     {.path = "karmada.estimators.models",
      .flag = "karmada-estimators-models",
@@ -703,7 +713,8 @@ static const struct field fields[] = {
      .valid = client_name_valid,
      .noun = "subject",
      .form = SUBJECT_FORM,
-     .help = "Which of those may call, as in `extender.allowedSubjects`. None: all of them."},
+     .help = "Which callers with a certificate of `clientCAFile` may call, as in "
+             "`extender.allowedSubjects`. None: all of them."},
     {.path = "estimator.members",
      .flag = "estimator-member",
      .type = FIELD_CSTRS,
@@ -724,16 +735,17 @@ static const struct field fields[] = {
      MEMBER(estimator.from_karmada),
      .help = "Estimate the clusters that Karmada has, too: each Cluster of its API server "
              "(`karmada.kubeconfig`) is a member, asked with the credentials of the Secret that it "
-             "names. They come and go while Evenkeel runs; a name in `estimator.members` is that "
-             "member."},
+             "names. They come and go while Evenkeel runs. If `estimator.members` has the same "
+             "name, the member there is used."},
     {.path = "estimator.services",
      .flag = "estimator-services",
      .type = FIELD_BOOL,
      MEMBER(estimator.services),
-     .help = "With `estimator.fromKarmada`: keep a Service for each Cluster in Karmada's API "
-             "server, by which karmada-scheduler and karmada-descheduler find this estimator: "
-             "`karmada.estimators.servicePrefix`, a `-` and the Cluster's name, of type "
-             "ExternalName. By the leader; it needs the right to write Services there."},
+     .help = "With `estimator.fromKarmada`: keep a Service of type ExternalName for each Cluster "
+             "in Karmada's API server, by which karmada-scheduler and karmada-descheduler find "
+             "this estimator. The Service's name is `karmada.estimators.servicePrefix`, a `-` and "
+             "the Cluster's name. The leader writes the Services; it needs the right to write "
+             "Services there."},
     {.path = "estimator.serviceHost",
      .flag = "estimator-service-host",
      .type = FIELD_CSTR,
@@ -741,9 +753,9 @@ static const struct field fields[] = {
      .valid = service_host_valid,
      .noun = "address",
      .form = "write HOST or HOST:PORT, with a DNS name or an IPv4 address",
-     .help = "Where those Services lead: the name by which karmada-scheduler reaches this "
-             "estimator, and its port, otherwise 10352. With TLS the certificate must be for that "
-             "name."},
+     .help = "Where the Services of `estimator.services` lead: the name by which karmada-scheduler "
+             "reaches this estimator, and its port, otherwise 10352. With TLS the certificate must "
+             "be for that name."},
     {.path = "estimator.unready",
      .flag = "estimator-unready",
      .type = FIELD_CHOICE,
@@ -761,8 +773,9 @@ static const struct field fields[] = {
      .min = 1u << 20,
      .max = 1u << 31,
      .initial = LIMIT_MEMBER_BYTES,
-     .help = "What may be kept of a member cluster. One that takes more answers as one that is not "
-             "ready, and is listed again now and then until it fits."},
+     .help =
+         "Memory for the objects of one member cluster. For a member that needs more, the answer "
+         "is that of `estimator.unready`; the member is listed again now and then until it fits."},
     {.path = "estimator.resourceQuota",
      .flag = "estimator-resource-quota",
      .type = FIELD_BOOL,
@@ -818,8 +831,8 @@ static const struct field fields[] = {
      .min = 0,
      .max = 24 * HOUR,
      .initial = LIMIT_UNEVEN_AFTER_MS,
-     .help = "How long a workload stays uneven before an Event about it says so; `0s`: none does. "
-             "Only where the API server's policies are watched and pods are admitted."},
+     .help = "How long a workload stays uneven before an Event about it says so; `0s`: no Event is "
+             "written. Only where the API server's policies are watched and pods are admitted."},
     {.path = "events.namespaces",
      .flag = "event-namespace",
      .type = FIELD_CSTRS,
@@ -827,8 +840,8 @@ static const struct field fields[] = {
      COUNT(events.namespace_count),
      .valid = configuration_namespace_valid,
      .noun = "namespace",
-     .help = "Whose workloads such Events may be about: elsewhere none are written, and the right "
-             "to is not needed. None: those of every namespace."},
+     .help = "Namespaces whose workloads such Events may be about: in other namespaces no Events "
+             "are written, and no permission to write them is needed. None: every namespace."},
 
     /* explain */
     {.path = "explain.decisions",
@@ -865,7 +878,8 @@ static const struct field fields[] = {
      .min = 10,
      .max = HOUR,
      .initial = SECOND,
-     .help = "How often they are looked at for changes. SIGHUP reads them at once."},
+     .help = "How often the files of `state.paths` are looked at for changes. SIGHUP reads them at "
+             "once."},
 
     /* kubernetes */
     {.path = "kubernetes.kubeconfig",
@@ -879,7 +893,7 @@ static const struct field fields[] = {
      .type = FIELD_CSTR,
      MEMBER(kubernetes.context),
      .noun = "name",
-     .help = "Which of its contexts; otherwise its current one."},
+     .help = "Which context of the kubeconfig; otherwise its current one."},
     {.path = "kubernetes.inCluster",
      .flag = "in-cluster",
      .type = FIELD_BOOL,
@@ -908,7 +922,7 @@ static const struct field fields[] = {
      .type = FIELD_CSTR,
      MEMBER(hub.context),
      .noun = "name",
-     .help = "Which of its contexts; otherwise its current one."},
+     .help = "Which context of the kubeconfig; otherwise its current one."},
     {.path = "hub.inCluster",
      .flag = "hub-in-cluster",
      .type = FIELD_BOOL,
@@ -929,27 +943,26 @@ static const struct field fields[] = {
      .flag = "leader-election",
      .type = FIELD_BOOL,
      MEMBER(leader_election.enabled),
-     .help =
-         "Of several replicas one leads, by a Lease for each purpose. With `reservations` other "
-         "than Off, which are one process's memory, only their leader is ready; the status of "
-         "policies is written by a leader, too, as are decisions at a hub (`ocm`), and who does "
-         "not write is ready all the same."},
+     .help = "Of several replicas one leads, by a Lease for each purpose. With `reservations` "
+             "other than Off only the leader is ready, because reservations are in the memory of "
+             "one process. A leader writes the status of policies, too, and decisions at a hub "
+             "(`ocm`); there the other replicas are ready all the same."},
     {.path = "leaderElection.leaseName",
      .flag = "lease-name",
      .type = FIELD_CSTR,
      MEMBER(leader_election.name),
      .noun = "name",
      .initial_text = "evenkeel",
-     .help = "The Lease of reservations; those of controllers, of decisions at a hub and of "
-             "Services in Karmada's API server are this name with `-controllers`, `-ocm` and "
-             "`-karmada` behind it. "
-             "Every installation needs names of its own."},
+     .help = "The name of the Lease of reservations. The Leases of controllers, of decisions at a "
+             "hub and of Services in Karmada's API server have this name with `-controllers`, "
+             "`-ocm` and `-karmada` behind it. Every installation needs names of its own."},
     {.path = "leaderElection.leaseNamespace",
      .flag = "lease-namespace",
      .type = FIELD_CSTR,
      MEMBER(leader_election.namespace),
      .noun = "name",
-     .help = "Where it is; otherwise the namespace of the pod, or of the kubeconfig's context."},
+     .help = "The Lease's namespace; otherwise the namespace of the pod, or of the kubeconfig's "
+             "context."},
     {.path = "leaderElection.leaseDuration",
      .flag = "lease-duration",
      .type = FIELD_DURATION,
@@ -957,9 +970,9 @@ static const struct field fields[] = {
      .min = SECOND,
      .max = HOUR,
      .initial = 15 * SECOND,
-     .help = "How long the others wait before they take the Lease from one that is silent. The "
-             "leader renews it every two fifteenths of that time (2s of 15s), and stops after two "
-             "thirds without success (10s)."},
+     .help = "How long the other replicas wait before they take the Lease from a leader that does "
+             "not renew it. The leader renews the Lease every two fifteenths of that time (2s of "
+             "15s), and stops after two thirds without success (10s)."},
 
     /* spread */
     {.path = "spread.defaulting",
@@ -1011,10 +1024,10 @@ static const struct field fields[] = {
      COUNT(engine.tier_count),
      .table = &configuration_tier_table,
      .max = LIMIT_POLICY_TERMS,
-     .help = "What it is worth to be how near to the bytes, from near to far, each domain within "
-             "one of the next tier. None: on the same "
-             "node (`kubernetes.io/hostname`) 100, in its zone 25, in its region 10. A "
-             "TopologyPolicy's `tiers` take their place for its pods."},
+     .help = "Weights of a node by its distance from the bytes, from near to far; each domain lies "
+             "within a domain of the next tier. None: on the same node (`kubernetes.io/hostname`) "
+             "100, in its zone 25, in its region 10. A TopologyPolicy's `tiers` take their place "
+             "for its pods."},
 
     /* orderedSpread */
     {.path = "orderedSpread.weight",
@@ -1051,9 +1064,9 @@ static const struct field fields[] = {
      .min = 1 << 20,
      .max = 1ll << 40,
      .initial = LIMIT_CACHE_BYTES,
-     .help = "Memory for these and for the columns and trees of topology keys. A namespace that "
-             "has more than a quarter of it, or of `cache.maxCounters`, makes room first; what is "
-             "larger than a quarter is worked out for each question."},
+     .help = "Memory for these selectors' counts and for the columns and trees of topology keys. A "
+             "namespace that has more than a quarter of it, or of `cache.maxCounters`, makes room "
+             "first; an item larger than a quarter is not kept, but built for each question."},
 
     /* reservations */
     {.path = "reservations.mode",
@@ -1063,18 +1076,18 @@ static const struct field fields[] = {
      .choices = reservation_words,
      .initial = RESERVATIONS_OFF,
      .help =
-         "What counts before the cluster says so. `SingleNode`: a pod whose node is certain, "
-         "because filter left no other or bind was called. `Conservative`: until bind is called "
-         "it counts wherever it may land, and bindings happen in order, so that hard "
+         "Which pods count before the cluster shows their bindings. `SingleNode`: a pod whose node "
+         "is certain, because filter left no other or bind was called. `Conservative`: until bind "
+         "is called a pod counts wherever it may land, and bindings happen in order, so that hard "
          "constraints hold at every moment; other pods of its group may have to wait for it."},
     {.path = "reservations.assume",
      .type = FIELD_BOOL,
      MEMBER(reservations.assume),
      .initial = true,
-     .help =
-         "With an API server as the source: soft constraints count a pod where prioritize sends "
-         "it, until it is seen there, and of equally good nodes one domain is preferred, so "
-         "that this is known. `false`: a burst of pods may be sent to the same domain."},
+     .help = "With an API server as the source: soft constraints count a pod in the domain to "
+             "which prioritize sends it, until the pod is seen there. Among equally good nodes "
+             "prioritize prefers those of one domain, so that the pod's domain is known. `false`: "
+             "a burst of pods may be sent to the same domain."},
     {.path = "reservations.ttl",
      .flag = "reservations-ttl",
      .type = FIELD_DURATION,
@@ -1082,8 +1095,8 @@ static const struct field fields[] = {
      .min = 100,
      .max = HOUR,
      .initial = 30 * SECOND,
-     .help = "How long such a pod is counted without being seen. Twice kube-scheduler's "
-             "`httpTimeout` at least."},
+     .help = "How long a pod is counted while the cluster does not show its binding. Twice "
+             "kube-scheduler's `httpTimeout` at least."},
     {.path = "reservations.settle",
      .flag = "reservations-settle",
      .type = FIELD_DURATION,
@@ -1091,9 +1104,9 @@ static const struct field fields[] = {
      .min = 0,
      .max = HOUR,
      .initial = 2 * SECOND,
-     .help = "`Conservative`: for so long after its start Evenkeel answers a filter call with an "
+     .help = "`Conservative`: for this time after its start Evenkeel answers a filter call with an "
              "error where a hard constraint applies. A binding that an earlier process sent may "
-             "still land, and nobody here knows of it."},
+             "still land, and the new process does not know of it."},
 
     /* shutdown */
     {.path = "shutdown.delay",
@@ -1111,7 +1124,7 @@ static const struct field fields[] = {
      .min = 0,
      .max = 10 * MINUTE,
      .initial = 10 * SECOND,
-     .help = "After that, how long requests under way may take to finish."},
+     .help = "After `shutdown.delay`, how long requests under way may take to finish."},
 
     /* log */
     {.path = "log.level",

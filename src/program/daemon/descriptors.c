@@ -30,5 +30,5 @@ void descriptors_prepare(const struct configuration *c) {
               LOG_INT("limit", (int64_t)limit.rlim_cur), LOG_INT("needed", (int64_t)needed),
               LOG_CSTR("advice", "raise the hard limit (ulimit -Hn, LimitNOFILE=) or lower "
                                  "limits.connections; until then connections are closed to make "
-                                 "room before there are so many"));
+                                 "room before limits.connections is reached"));
 }

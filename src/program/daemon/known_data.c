@@ -22,7 +22,7 @@ static double count_objects(void *ctx) {
 }
 
 static struct metric fluid_objects = {.name = "evenkeel_fluid_objects",
-                                      .help = "Objects that tell where data is, as watched.",
+                                      .help = "Watched objects that say where data is.",
                                       .labels = "",
                                       .kind = METRIC_GAUGE,
                                       .read = count_objects};

@@ -132,7 +132,7 @@ static int make_report(struct known_evenness *k, const struct policies *held,
     }
     if (r == 0 && note_policies(k, &tagging, *ret) != 0) {
         evenness_report_free(*ret);
-        r = err_set(err, -ENOMEM, "no memory for what policies are to say");
+        r = err_set(err, -ENOMEM, "no memory for the evenness of policies");
     }
     evenness_round_free(round);
     arena_done(&tagging.arena);

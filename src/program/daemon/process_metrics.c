@@ -57,11 +57,13 @@ static double read_ready(void *ctx) {
         }                                                                                          \
     }
 #define KEPT_BYTES                                                                                 \
-    "Memory of what is kept for the next question; of labels of pods; of all objects."
+    "Memory of the values that are kept for the next question, of labels of pods, or of all "      \
+    "objects, by kind."
 #define BYTES(member) LOAD("bytes", METRIC_GAUGE, "kind=\"" #member "\"", member.bytes, KEPT_BYTES)
 #define REFUSED(member)                                                                            \
     LOAD("not_kept_total", METRIC_COUNTER, "kind=\"" #member "\"", member.refused,                 \
-         "Built for one question only: too large, or no room could be made.")
+         "Values that were built for one question and not kept: too large, or no room could be "   \
+         "made.")
 
 static struct metric gauges[] = {
     CACHE_GAUGE(nodes, "Nodes known."),
@@ -90,9 +92,9 @@ static struct metric gauges[] = {
     REFUSED(feasibilities),
     REFUSED(trees),
     LOAD("write_steps_max", METRIC_GAUGE, "", write_steps,
-         "The most that a writer has done while nobody could read."),
+         "The most steps that a writer has done while nobody could read."),
     {.name = "evenkeel_cache_write_seconds_max",
-     .help = "The longest that a writer has kept readers waiting.",
+     .help = "The longest time that a writer has kept readers waiting.",
      .labels = "",
      .kind = METRIC_GAUGE,
      .read = read_write_seconds},
@@ -202,7 +204,7 @@ static struct metric process[] = {
      .kind = METRIC_GAUGE,
      .read = read_virtual},
     {.name = "evenkeel_oldest_handler_seconds",
-     .help = "How long the handler has been running that began first; 0: none runs.",
+     .help = "How long the oldest of the running handlers has been running; 0: none runs.",
      .labels = "",
      .kind = METRIC_GAUGE,
      .read = read_oldest_handler},

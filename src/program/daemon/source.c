@@ -44,7 +44,7 @@ int source_wait(struct source *s, int64_t timeout_ms, struct err *err) {
     return cache_ready(s->cache) ? 0
                                  : err_set(err, -ETIMEDOUT,
                                            "the API server did not list everything within %lld s; "
-                                           "'evenkeel check cluster' says what keeps it",
+                                           "'evenkeel check cluster' says why",
                                            (long long)(timeout_ms / 1000));
 }
 
@@ -103,8 +103,8 @@ void source_warn_of_no_nodes(const struct source *s) {
     if (reads_files(s) && configuration_serves_pods(s->configuration) &&
         cache_stats(s->cache).nodes == 0)
         LOG_W("the state has no nodes",
-              LOG_CSTR("advice", "no object of kind Node is in the files: look whether they are of "
-                                 "the right cluster, and of somebody who may list nodes"));
+              LOG_CSTR("advice", "no object of kind Node is in the files: look whether they are "
+                                 "from the right cluster, and from a user who may list nodes"));
 }
 
 void source_follow(struct source *s, struct file_follower *follower) {

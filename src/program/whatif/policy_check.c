@@ -76,7 +76,7 @@ static int read_policies(struct checking *c, const char *const *paths, size_t co
     if (r == 0)
         r = policy_source_load(c->asked, err); /* the error names the place */
     if (r == 0 && !has_policies(c->asked))
-        r = err_set(err, -ENOENT, "there is no TopologyPolicy in what is to be checked");
+        r = err_set(err, -ENOENT, "there is no TopologyPolicy in the files to check");
     if (r == 0)
         r = policy_source_new(NULL, 0, &c->source, err);
     if (r != 0)
@@ -523,7 +523,7 @@ static int load(struct checking *c, const char *const *paths, size_t path_count,
     if (r == 0)
         r = judge_policies(c, err);
     if (r == 0 && cache_stats(c->cache).nodes == 0 && needs_nodes(c->out))
-        r = err_set(err, -ENOENT, "the cluster has no nodes, so nothing can be told of policies");
+        r = err_set(err, -ENOENT, "the cluster has no nodes, so policies cannot be checked");
     return r == 0 ? controlled_pods_find(&c->objects, c->arena, &c->workloads, err) : r;
 }
 

@@ -290,9 +290,9 @@ static void say_tainted(const struct filter_result *filter, const struct applied
     for (uint32_t i = 0; i < a->report_count && !a->constraint->honor_taints; i++)
         if (is_tainted(filter, &a->reports[i])) {
             strbuf_appendf(out,
-                           "; all nodes of '%.*s' have taints that the pod does not tolerate, and "
-                           "it counts as a domain with %lld pods all the same: nodeTaintsPolicy: "
-                           "Honor in the constraint leaves it out",
+                           "; all nodes of '%.*s' have taints that the pod does not tolerate, but "
+                           "the domain counts all the same, with %lld pods; nodeTaintsPolicy: "
+                           "Honor in the constraint leaves the domain out",
                            STR_ARG(a->reports[i].name), (long long)a->reports[i].pods);
             return; /* domains_say() has named the others */
         }

@@ -248,7 +248,8 @@ int grpc_client_problem(const struct grpc_client *c, struct err *err) {
         return err_set(err, -ECONNRESET, "the server is leaving (%s)",
                        nghttp2_http2_strerror(c->goaway_code));
     if (nghttp2_session_get_next_stream_id(c->http2) > INT32_MAX)
-        return err_set(err, -ECONNRESET, "the connection has had all the calls that it can have");
+        return err_set(err, -ECONNRESET,
+                       "the connection has no stream number left for another call");
     return err_set(err, -EPROTO, "the server broke a rule of HTTP/2");
 }
 

@@ -155,8 +155,7 @@ int grpc_dial_problem(gnutls_session_t session, int code, const char *host, stru
         return refused_by_peer(gnutls_alert_get(session), err);
     case GNUTLS_E_UNEXPECTED_PACKET_LENGTH:
     case GNUTLS_E_UNSUPPORTED_VERSION_PACKET:
-        return err_set(err, -EPROTO,
-                       "the server does not speak TLS, or none of its newer versions");
+        return err_set(err, -EPROTO, "the server does not speak TLS, or only old versions of it");
     case GNUTLS_E_PREMATURE_TERMINATION:
     case GNUTLS_E_PULL_ERROR:
     case GNUTLS_E_PUSH_ERROR:

@@ -300,10 +300,10 @@ static void talk(struct grpc_peer *p) {
 
 static void end_try(struct grpc_peer *p) {
     static const char *const texts[GRPC_PEER_STAGES] = {
-        [GRPC_PEER_LOOKS_UP] = "its name was not resolved in time",
+        [GRPC_PEER_LOOKS_UP] = "the server's name was not resolved in time",
         [GRPC_PEER_CONNECTS] = "nothing answered in time",
         [GRPC_PEER_SHAKES_HANDS] = "TLS was not agreed in time",
-        [GRPC_PEER_GREETS] = "it did not answer as an HTTP/2 server in time",
+        [GRPC_PEER_GREETS] = "the server did not answer in HTTP/2 in time",
     };
     struct err err = {0};
     (void)err_set(&err, -ETIMEDOUT, "%s", texts[p->stage]);

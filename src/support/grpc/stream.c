@@ -171,7 +171,8 @@ static int check_peer(struct grpc_stream *s, struct err *err) {
     static const struct http_service none[1];
     gnutls_datum_t protocol;
     if (gnutls_alpn_get_selected_protocol(s->session, &protocol) != GNUTLS_E_SUCCESS)
-        return refuse(s, GNUTLS_A_NO_APPLICATION_PROTOCOL, -EPROTO, "it does not speak h2", err);
+        return refuse(s, GNUTLS_A_NO_APPLICATION_PROTOCOL, -EPROTO,
+                      "the client does not speak HTTP/2 (ALPN h2)", err);
     if (!tls_wants_client(s->credentials->tls))
         return 0;
     if (tls_client_check(s->credentials->tls, none, s->session, &s->client) == 0)

@@ -70,8 +70,8 @@ static bool check_origin(struct connection *c, const struct framing *f) {
     if (!origin_is_foreign(&f->origin))
         return true;
     http_answer_text(&x->response, MHD_HTTP_FORBIDDEN,
-                     "asked for by a web page of another site: programs are answered, and this "
-                     "listener's own pages");
+                     "a web page of another site sent this request: only programs and this "
+                     "listener's own pages are answered");
     return false;
 }
 
@@ -106,7 +106,7 @@ static void answer_not_found(struct connection *c) {
                      off != NULL ? ": " : "", off != NULL ? off : "", (int)known.n,
                      known.p != NULL ? known.p : "");
     if (off != NULL)
-        LOG_W("a path was asked for that is switched off", LOG_STR("path", x->request.path),
+        LOG_W("a request asked for a path that is switched off", LOG_STR("path", x->request.path),
               LOG_CSTR("listener", c->listener->options.name), LOG_CSTR("peer", c->peer),
               LOG_CSTR("advice", off));
 }
@@ -183,9 +183,8 @@ static void answer_too_busy(struct connection *c) {
     struct http_response *response = &c->exchange.response;
     LOG_W("request refused: too many bytes are held",
           LOG_CSTR("listener", c->listener->options.name), LOG_CSTR("peer", c->peer),
-          LOG_CSTR("advice",
-                   "its client may try again; evenkeel_http_bytes_held shows for how long "
-                   "it lasts"));
+          LOG_CSTR("advice", "the client may try again; evenkeel_http_bytes_held shows how long "
+                             "too many bytes are held"));
     http_answer_text(response, MHD_HTTP_SERVICE_UNAVAILABLE,
                      "too many bodies are being received at the moment: try again");
     response->retry_after_s = 1;

@@ -99,7 +99,8 @@ static enum MHD_Result look_at_header(void *ctx, enum MHD_ValueKind kind, const 
     if (key != look->at || text == NULL || text <= key + name.n)
         refuse(look->framing, "a header is not one line that ends with CR and LF");
     if (!is_token(name))
-        refuse(look->framing, "a header's name is not a name, or a blank follows it");
+        refuse(look->framing, "a header's name is empty, has characters that no name may have, or "
+                              "is followed by a blank");
     if (!is_field_value(value))
         refuse(look->framing, "a header's value has control characters");
     take_header(look, name, value);
@@ -116,14 +117,14 @@ static void check_line(const struct framing_line *line, struct framing *f) {
             f,
             "the request line is not a method, a path and a version with one space between them");
     if (!line->target_is_clean)
-        refuse(f, "the path has characters that must be sent as %41, or a %00");
+        refuse(f, "the path has a %00, or characters that must be percent-encoded, such as %41");
 }
 
 static void check_host(const struct look *look, bool old) {
     if (look->hosts > 1 || (look->hosts == 0 && !old))
-        refuse(look->framing, "send one Host");
+        refuse(look->framing, "send exactly one Host header");
     if (!is_host(look->framing->origin.host))
-        refuse(look->framing, "this Host is no host");
+        refuse(look->framing, "the value of the Host header is no host");
 }
 
 static void check_length(const struct look *look, bool old) {

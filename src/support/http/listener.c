@@ -124,8 +124,9 @@ static int check_options(const struct http_listener_options *options, struct err
     if (!asks && tls->allowed_subject_count > 0)
         return err_set(err, -EINVAL, "allowed client subjects need a client CA");
     if (options->threads == 0 || options->limits.connections < options->threads)
-        return err_set(err, -EINVAL,
-                       "at least one thread, and no fewer connections than threads, are needed");
+        return err_set(
+            err, -EINVAL,
+            "at least one thread is needed, and at least as many connections as threads");
     return 0;
 }
 

@@ -9,16 +9,19 @@
 static const struct {
     const char *name, *text;
 } causes[SLOW_CAUSES] = {
-    [SLOW_THROTTLED] = {"throttled", "the container's CPU limit kept it from running"},
-    [SLOW_STARVED] = {"starved", "its threads waited for a processor: the machine is overloaded"},
-    [SLOW_LAPS + LAP_RECEIVING] = {"receiving",
-                                   "its body arrived slowly, or others on its thread took long"},
-    [SLOW_LAPS + LAP_QUEUED] = {"queued", "large bodies before it were being handled"},
-    [SLOW_LAPS + LAP_HANDLING] = {"handling", "the answer took long to find"},
+    [SLOW_THROTTLED] = {"throttled", "the container's CPU limit kept Evenkeel from running"},
+    [SLOW_STARVED] = {"starved",
+                      "Evenkeel's threads waited for a processor: the machine is overloaded"},
+    [SLOW_LAPS + LAP_RECEIVING] =
+        {"receiving",
+         "the request's body arrived slowly, or other requests on its thread took long"},
     [SLOW_LAPS +
-        LAP_WAITING] = {"waiting",
-                        "it waited for an API server, for a binding before it, or for its thread"},
-    [SLOW_LAPS + LAP_SENDING] = {"sending", "its answer was read slowly"},
+        LAP_QUEUED] = {"queued", "the request waited while large bodies before it were handled"},
+    [SLOW_LAPS + LAP_HANDLING] = {"handling", "the answer took long to find"},
+    [SLOW_LAPS + LAP_WAITING] =
+        {"waiting",
+         "the request waited for an API server, for a binding before it, or for its thread"},
+    [SLOW_LAPS + LAP_SENDING] = {"sending", "the client read the answer slowly"},
 };
 
 void stopwatch_start(struct stopwatch *s, struct clock *clock) {

@@ -52,7 +52,7 @@ static void add_familiar(struct stats_verb *verb) {
     (void)snprintf(labels, sizeof labels, "webhook=\"%s\"", verb->path);
     add(&verb->latency,
         (struct metric){.name = "controller_runtime_webhook_latency_seconds",
-                        .help = "As evenkeel_http_request_duration_seconds.",
+                        .help = "The same as evenkeel_http_request_duration_seconds.",
                         .kind = METRIC_HISTOGRAM,
                         .same_as = &verb->duration.metric},
         labels);
@@ -66,7 +66,7 @@ static void add_familiar(struct stats_verb *verb) {
                        codes[i].text);
         add(&verb->reviews[i],
             (struct metric){.name = "controller_runtime_webhook_requests_total",
-                            .help = "As evenkeel_http_requests_total.",
+                            .help = "The same as evenkeel_http_requests_total.",
                             .hide_zero = codes[i].status != 200,
                             .same_as = &verb->requests[i].metric},
             labels);
@@ -111,9 +111,10 @@ static void add_slow(struct stats *stats, const char *listener) {
         (void)snprintf(labels, sizeof labels, "listener=\"%s\",cause=\"%s\"", listener,
                        slow_cause_name(cause));
         add(&stats->slow[cause],
-            (struct metric){.name = "evenkeel_http_slow_requests_total",
-                            .help = "Requests that took half a second or more, by what took most "
-                                    "of the time."},
+            (struct metric){
+                .name = "evenkeel_http_slow_requests_total",
+                .help =
+                    "Requests that took half a second or more, by the cause of most of that time."},
             labels);
     }
 }

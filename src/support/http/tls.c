@@ -288,7 +288,7 @@ static void register_familiar(struct tls *tls) {
                                 .read = read_both,
                                 .ctx = tls};
     tls->unread = (struct metric){.name = "certwatcher_read_certificate_errors_total",
-                                  .help = "Of these, those that were refused.",
+                                  .help = "Changed certificates that were read and refused.",
                                   .labels = tls->expires_labels,
                                   .same_as = &tls->refused};
     metric_register(&tls->read);
@@ -362,7 +362,7 @@ static void report(struct tls *tls, const char *path, int r, const struct err *e
         LOG_I("certificate file loaded again", LOG_CSTR("listener", tls->listener),
               LOG_CSTR("file", path));
     else
-        LOG_E("changed certificate file refused, the one before stays in use",
+        LOG_E("changed certificate file refused, its old content stays in use",
               LOG_CSTR("listener", tls->listener), LOG_CSTR("file", path), LOG_ERRTEXT(err));
 }
 

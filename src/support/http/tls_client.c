@@ -205,8 +205,8 @@ static void refuse_chain(struct tls_client *client, unsigned problems, int r) {
         return;
     }
     r = gnutls_certificate_verification_status_print(problems, GNUTLS_CRT_X509, &text, 0);
-    struct str why =
-        r < 0 ? STR("it cannot be verified") : str_trim((struct str){(char *)text.data, text.size});
+    struct str why = r < 0 ? STR("The certificate cannot be verified.")
+                           : str_trim((struct str){(char *)text.data, text.size});
     refuse(client, MHD_HTTP_FORBIDDEN,
            "certificate of client '%s' refused: %.*s It must come from the configured client CA "
            "and be meant for TLS clients.",
@@ -252,8 +252,8 @@ static void judge(struct tls *tls, const struct http_service *services, gnutls_s
         refuse_chain(client, problems, r);
     else if (!allowed && mistyped[0] != '\0')
         refuse(client, MHD_HTTP_FORBIDDEN,
-               "client '%s' may not call this listener: its certificate has a name that is allowed "
-               "as one of another type only; to allow it, write '%s'",
+               "client '%s' may not call this listener: a name of its certificate is allowed, but "
+               "only as a name of another type; to allow it as it is, write '%s'",
                client->name, mistyped);
     else if (!allowed)
         refuse(client, MHD_HTTP_FORBIDDEN,

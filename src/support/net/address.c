@@ -32,8 +32,8 @@ static int split(const char *address, struct parts *ret_parts, struct err *err) 
                        address);
     int64_t number;
     if (!str_to_i64(port, &number) || number < 0 || number > 65535 || port.p[0] == '+')
-        return err_set(err, -EINVAL, "cannot listen on '%s': the port is not a number to 65535",
-                       address);
+        return err_set(err, -EINVAL,
+                       "cannot listen on '%s': the port is not a number from 0 to 65535", address);
     if (host.n >= sizeof ret_parts->host || port.n >= sizeof ret_parts->port ||
         (bracketed && host.n == 0))
         return err_set(err, -EINVAL, "cannot listen on '%s': %s", address, form);

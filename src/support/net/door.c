@@ -106,10 +106,10 @@ bool door_evict_holder(struct door *d, const struct slot *slot, size_t wanted) {
         return false;
     address_key_text(&entry.whose, text);
     metric_add(&d->evicted[entry.reason], 1);
-    LOG_W("connection closed: what it held is needed for others",
+    LOG_W("connection closed: the memory that it held is needed for other connections",
           LOG_CSTR("listener", d->options.listener), LOG_CSTR("peer", text),
-          LOG_CSTR("advice", "large bodies or answers were sent or read slowly; let only those in "
-                             "that must be: clientCAFile, a NetworkPolicy"));
+          LOG_CSTR("advice", "clients sent large bodies or read large answers slowly; let in only "
+                             "clients that need access: set clientCAFile, or use a NetworkPolicy"));
     return true;
 }
 

@@ -237,10 +237,10 @@ static int literal_event(struct yaml_build *b, struct str text, struct str tag,
     if (strbuf_failed(scratch))
         return err_set(err, -ENOMEM, "no memory to read YAML");
     if (kind == YAML_NOT_FINITE)
-        return err_set(err, -EINVAL, "'%.*s' cannot be said in JSON", STR_ARG(text));
+        return err_set(err, -EINVAL, "'%.*s' cannot be written in JSON", STR_ARG(text));
     if (!str_empty(tag) && !tag_admits(tag, kind))
-        return err_set(err, -EINVAL, "'%.*s' is not what its tag '!!%.*s' says", STR_ARG(text),
-                       STR_ARG(tag));
+        return err_set(err, -EINVAL, "'%.*s' is not of the type that its tag '!!%.*s' names",
+                       STR_ARG(text), STR_ARG(tag));
     if (kind == YAML_STRING)
         return yaml_build_string(b, text, site, err);
     return yaml_build_literal(b, json, site, err);

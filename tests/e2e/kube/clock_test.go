@@ -25,8 +25,8 @@ func ownClock(o *evenkeel.Options) { o.OwnClock = true }
 
 // What the log says when a clock is wrong, and when it is right again.
 const (
-	clockWrong = "this machine's clock is not the API server's: "
-	clockRight = "this machine's clock is the API server's again"
+	clockWrong = "this machine's clock differs from the API server's: "
+	clockRight = "this machine's clock agrees with the API server's again"
 )
 
 // jump sets the wall clock of one process, and waits until that process has seen it and said so.

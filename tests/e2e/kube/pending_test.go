@@ -106,7 +106,7 @@ func pendingCases(small string) []pendingCase {
 			p.Spec.NodeSelector["lone"] = "yes"
 			p.Spec.Tolerations = []v1.Toleration{{Key: "lone", Operator: v1.TolerationOpExists}}
 			large(p, small)
-		}, `nominated for node .*-lone, where it waits for the pods to end that are evicted`},
+		}, `nominated for node .*-lone, where it waits until the pods that are evicted`},
 	}
 }
 

@@ -205,8 +205,8 @@ static void a_limit_of_memory_is_named(void **state) {
         ask(&review, &small, &a);
         assert_int_equal(a.result, ADMISSION_FAILED);
         (void)snprintf(want, sizeof want,
-                       "evenkeel: the widget lacks something: its review, of %zu bytes, takes more "
-                       "than %zu KiB of memory, which is the limit",
+                       "evenkeel: the widget did not get all changes: its review, of %zu bytes, "
+                       "takes more than the limit of %zu KiB of memory",
                        review.object.n, kib);
         assert_int_equal(a.answer.warning_count, 1);
         assert_str(a.answer.warnings[0], want);

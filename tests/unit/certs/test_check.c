@@ -95,7 +95,7 @@ static void test_dates(void **state) {
 
 static void test_host(void **state) {
     CHECK(*state, Q(.at_s = NOW, .host = "b.example"),
-          "tls.crt: the certificate is not for host 'b.example': issue one");
+          "tls.crt: the certificate is not for host 'b.example': issue a certificate for it");
     CHECK(*state, Q(.at_s = NOW, .host = "server"), "not for host 'server'"); /* its CN */
     CHECK(*state, Q(.at_s = NOW, .host = "a:1"), "leave out the port");
     CHECK(*state, Q(.at_s = NOW, .host = "a.example", .other_host = "b.example"),

@@ -105,8 +105,8 @@ static void estimators_answer_with_replicas(void **state) {
         {{"\x08\x00", 2}, SEVERITY_INFO, "0 replicas that request nothing fit cluster m1 (", ""},
         {{"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11},
          SEVERITY_WARNING,
-         "it answers -1 for cluster m1: it does not know",
-         "look at the estimator's log"},
+         "the estimator answers -1 (unknown) for cluster m1",
+         "look in the estimator's log"},
         /* a newer one's other fields are passed over */
         {{"\x12\x01x\x08\x07", 5}, SEVERITY_INFO, "7 replicas", ""},
     };

@@ -63,14 +63,14 @@ static void expect(struct checking *f, const char *const *wanted, size_t count) 
     "files are in force"
 
 #define EVENTS                                                                                     \
-    " in API group events.k8s.io, namespace default: without it nothing tells about policies but " \
-    "their status"
+    " in API group events.k8s.io, namespace default: without it no Event is written about "        \
+    "a policy"
 
 #define UNEVEN " in API group events.k8s.io: without it no Event says which workloads stay uneven"
 
 #define SCALE(resource, group)                                                                     \
     "may not get " resource "/scale in API group " group                                           \
-    ": without it the groups of its pods are learned from their labels only"
+    ": without it the groups of pods of this kind are learned from the pods' labels only"
 
 static void all_that_is_refused(void **state) {
     struct checking *f = *state;
@@ -106,8 +106,8 @@ static void all_that_is_refused(void **state) {
         FLUID("list", "vineyardruntimes"),
         "may not patch events" EVENTS,
         "may not patch events" UNEVEN,
-        "may not patch topologypolicies/status in API group evenkeel.io: without it policies do "
-        "not say whether they work",
+        "may not patch topologypolicies/status in API group evenkeel.io: without it the status of "
+        "policies is not written",
         FLUIDS("watch"),
         "may not watch persistentvolumeclaims" NEAR_DATA,
         "may not watch persistentvolumeclaims" PINS,
@@ -115,7 +115,7 @@ static void all_that_is_refused(void **state) {
         FLUID("watch", "thinruntimes"),
         POLICIES("watch"),
         FLUID("watch", "vineyardruntimes"),
-        "0 of what is needed are granted",
+        "0 of the needed permissions are granted",
     };
     f->configuration.engine.system_defaults = true;
     f->configuration.policies.watch = true;
@@ -146,12 +146,12 @@ static void events_of_named_namespaces(void **state) {
         UNEVEN_IN("patch", "bank"),
         "may not patch events" EVENTS,
         UNEVEN_IN("patch", "shop"),
-        "may not patch topologypolicies/status in API group evenkeel.io: without it policies do "
-        "not say whether they work",
+        "may not patch topologypolicies/status in API group evenkeel.io: without it the status of "
+        "policies is not written",
         "may not watch persistentvolumeclaims" PINS,
         "may not watch persistentvolumes" PINS,
         POLICIES("watch"),
-        "0 of what is needed are granted",
+        "0 of the needed permissions are granted",
     };
     f->configuration.engine.system_defaults = false;
     f->configuration.engine.default_constraint_count = 0;
@@ -172,7 +172,7 @@ static void what_is_off_is_not_asked_for(void **state) {
     static const char *const wanted[] = {
         ERRORS("list"),
         ERRORS("watch"),
-        "0 of what is needed are granted",
+        "0 of the needed permissions are granted",
     };
     f->configuration.engine.system_defaults = false;
     f->configuration.engine.default_constraint_count = 0;
@@ -188,8 +188,8 @@ static void bindings_are_asked_for_where_they_are_configured(void **state) {
         "may not create pods/binding: without it extender.bind binds no pod",
         ERRORS("list"),
         ERRORS("watch"),
-        "may not get pods: without it a pod whose binding has no answer cannot be looked at",
-        "0 of what is needed are granted",
+        "may not get pods: without it Evenkeel cannot look at a pod whose binding got no answer",
+        "0 of the needed permissions are granted",
     };
     f->configuration.engine.system_defaults = false;
     f->configuration.engine.default_constraint_count = 0;
@@ -216,7 +216,7 @@ static void labelling_nodes_takes_a_right_of_its_own(void **state) {
         ERRORS("list"),
         "may not patch nodes: without it data.labelLeavingNodes labels no node",
         ERRORS("watch"),
-        "0 of what is needed are granted",
+        "0 of the needed permissions are granted",
     };
     label_nodes(f);
     f->configuration.webhook.listen = "127.0.0.1:0";
@@ -227,7 +227,7 @@ static void labelling_nodes_takes_a_right_of_its_own(void **state) {
 static void without_the_webhook_nobody_labels_nodes(void **state) {
     struct checking *f = *state;
     static const char *const wanted[] = {ERRORS("list"), ERRORS("watch"),
-                                         "0 of what is needed are granted"};
+                                         "0 of the needed permissions are granted"};
     label_nodes(f);
     check(f, REFUSED);
     expect(f, wanted, sizeof wanted / sizeof wanted[0]);
@@ -241,7 +241,7 @@ static void only_clusters_are_asked_for(void **state) {
         "fleet.clusters or ocm.enabled asks for them",
         "may not watch managedclusters in API group cluster.open-cluster-management.io: "
         "fleet.clusters or ocm.enabled asks for them",
-        "0 of what is needed are granted",
+        "0 of the needed permissions are granted",
     };
     f->configuration.extender.listen = "0";
     f->configuration.fleet.clusters = true;
@@ -253,7 +253,7 @@ static void only_clusters_are_asked_for(void **state) {
 static void the_hubs_are_not_this_clusters(void **state) {
     struct checking *f = *state;
     static const char *const wanted[] = {ERRORS("list"), ERRORS("watch"),
-                                         "0 of what is needed are granted"};
+                                         "0 of the needed permissions are granted"};
     f->configuration.engine.system_defaults = false;
     f->configuration.engine.default_constraint_count = 0;
     f->configuration.policies.watch = false;
@@ -271,7 +271,7 @@ static void of_the_hub_only_clusters_are_asked_for(void **state) {
         "fleet.clusters or ocm.enabled asks for them",
         "may not watch managedclusters in API group cluster.open-cluster-management.io: "
         "fleet.clusters or ocm.enabled asks for them",
-        "0 of what is needed are granted",
+        "0 of the needed permissions are granted",
     };
     f->role = SERVER_HUB;
     f->configuration.extender.bind = true; /* of this cluster's pods */
@@ -307,11 +307,11 @@ static void services_in_karmadas_server(void **state) {
         "may not watch" TO_BE_FOUND,
         "may not create events in API group events.k8s.io, namespace ours: without it only the "
         "log says which replica leads",
-        "may not get secrets, namespace shop-cluster: without it member clusters whose Secrets "
-        "are there cannot be asked",
+        "may not get secrets, namespace shop-cluster: without it member clusters whose Secrets are "
+        "in this namespace cannot be asked",
         "may not patch events in API group events.k8s.io, namespace ours: without it only the log "
         "says which replica leads",
-        "0 of what is needed are granted",
+        "0 of the needed permissions are granted",
     };
     f->role = SERVER_KARMADA;
     f->configuration.extender.listen = "0";
@@ -330,7 +330,7 @@ static void services_in_karmadas_server(void **state) {
 #define DECIDED ": ocm.enabled decides Placements by them"
 #define FLEET ": fleet.clusters or ocm.enabled asks for them"
 #define NOT_DECIDED ": without it no Placement is decided"
-#define NOT_SAID ": without it Placements do not say what became of them"
+#define NOT_SAID ": without it the status of Placements is not written"
 #define HUB_LEASE                                                                                  \
     " in API group coordination.k8s.io, object shop-ocm, namespace ours: without it no replica "   \
     "becomes ready"
@@ -371,7 +371,7 @@ static const char *const of_ocm[] = {
     "moved",
     "may not watch topologypolicies in API group evenkeel.io: without it Placements are spread by "
     "policies of files only",
-    "0 of what is needed are granted",
+    "0 of the needed permissions are granted",
 };
 
 static void decide_placements(struct checking *f) {
@@ -422,7 +422,7 @@ static void of_a_cluster_that_is_the_hub(void **state) {
 static void nothing_of_the_hub_is_asked_of_the_cluster(void **state) {
     struct checking *f = *state;
     static const char *const wanted[] = {ERRORS("list"), ERRORS("watch"),
-                                         "0 of what is needed are granted"};
+                                         "0 of the needed permissions are granted"};
     decide_placements(f);
     f->configuration.extender.listen = "127.0.0.1:0";
     f->configuration.engine.system_defaults = false;
@@ -456,7 +456,7 @@ static void secrets_of_the_extender(void **state) {
         SECRET("watch", "evenkeel-extender-tls", ": without it the extender has no certificate"),
         "may not create events" ONLY_THE_LOG,
         "may not patch events" ONLY_THE_LOG,
-        "0 of what is needed are granted",
+        "0 of the needed permissions are granted",
     };
     f->configuration.engine.system_defaults = false;
     f->configuration.engine.default_constraint_count = 0;
@@ -471,7 +471,8 @@ static void secrets_of_the_extender(void **state) {
 static void units_are_read_where_pods_are_validated(void **state) {
     struct checking *f = *state;
 #define UNIT(what)                                                                                 \
-    "may not get " what ": without it pods of units that it makes are denied with mode Require"
+    "may not get " what                                                                            \
+    ": without it policies with mode Require deny the pods of units that this kind makes"
 #define UNIT_OF_KUBEFLOW(resource) UNIT(resource " in API group kubeflow.org")
 #define VALIDATING(verb)                                                                           \
     "may not " verb " validatingwebhookconfigurations in API group admissionregistration.k8s.io, " \
@@ -502,7 +503,7 @@ static void units_are_read_where_pods_are_validated(void **state) {
         SCALE("statefulsets", "apps.kruise.io"),
         UNIT_OF_KUBEFLOW("tfjobs"),
         UNIT_OF_KUBEFLOW("xgboostjobs"),
-        "0 of what is needed are granted",
+        "0 of the needed permissions are granted",
     };
     f->configuration.engine.system_defaults = false;
     f->configuration.engine.default_constraint_count = 0;
@@ -518,7 +519,7 @@ static void units_are_read_where_pods_are_validated(void **state) {
 
 static void what_is_granted_is_counted(void **state) {
     struct checking *f = *state;
-    static const char *const wanted[] = {"6 of what is needed are granted"};
+    static const char *const wanted[] = {"6 of the needed permissions are granted"};
     f->configuration.engine.system_defaults = false;
     f->configuration.engine.default_constraint_count = 0;
     f->configuration.policies.watch = false;

@@ -130,7 +130,7 @@ static void lists_go_on(void **state) {
 
 static void a_list_that_cannot_be_read_is_no_good_news(void **state) {
     expect(*state, &(struct shown){"{\"items\":[", LIST(""), NULL},
-           "whether policies with mode Require bind anybody was not found out: " POLICIES_PATH
+           "cannot find out whether policies with mode Require bind anybody: " POLICIES_PATH
            ".items[0]: the text ends where a value should be, at byte 10\n");
 }
 
@@ -160,8 +160,8 @@ static void nobody_asks_when_gates_go(void **state) {
 #define OUR "/webhooks/v1/pods/validate"
 #define GATES                                                                                      \
     "mode Require (gold, jade) does not bind pods with schedulingGates: no "                       \
-    "ValidatingWebhookConfiguration has API servers call /webhooks/v1/pods/validate when the "     \
-    "gates go (operation UPDATE)\n"
+    "ValidatingWebhookConfiguration has API servers call /webhooks/v1/pods/validate when "         \
+    "schedulingGates are removed (operation UPDATE)\n"
     static const struct {
         const char *configurations, *wanted;
     } rows[] = {

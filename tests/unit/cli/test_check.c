@@ -289,7 +289,8 @@ static void check_text(struct str text, struct arena *arena, struct strbuf *out)
 
 /* What no setting changes: said of every entry that filters, and of every entry. */
 static const char *const limits[] = {
-    "info extenders[0].filterVerb: kube-scheduler evicts no pod for what only Evenkeel knows",
+    "info extenders[0].filterVerb: kube-scheduler evicts no pod for constraints that only Evenkeel "
+    "knows",
     "info extenders[0]: kube-scheduler 1.35 and later has no opportunistic batching",
 };
 
@@ -396,7 +397,8 @@ static void test_each_rule(void **state) {
           "info extenders[0].tlsConfig.keyFile: '/nonexistent/a' is not on this machine"}},
         {"tlsConfig: {caData: LS0tLS1CRUdJTi, caFile: /nonexistent/a}",
          {"info extenders[0].tlsConfig: no client certificate",
-          "warning extenders[0].tlsConfig.caData: the file of the same name is not used",
+          "warning extenders[0].tlsConfig.caData: kube-scheduler does not use the file of the same "
+          "name",
           "info extenders[0].tlsConfig.caFile: '/nonexistent/a' is not on this machine"}},
         {"tlsConfig: {caData: Zm9v}",
          {"info extenders[0].tlsConfig: no client certificate",
@@ -778,16 +780,16 @@ static void test_hard_rules(void **state) {
         {"spread.defaultConstraints[1]", "write it into kube-scheduler's configuration, too: "
                                          "profiles[].pluginConfig, PodTopologySpread"},
         {"orderedSpread.rules[0]",
-         "let its pods carry {topologyKey: topology.kubernetes.io/zone, "
+         "let the rule's pods carry the constraint {topologyKey: topology.kubernetes.io/zone, "
          "maxSkew: 2, whenUnsatisfiable: DoNotSchedule, labelSelector: the podSelector, "
-         "matchLabelKeys: [pod-template-hash, release]}, which is its first term\""},
+         "matchLabelKeys: [pod-template-hash, release]}, which equals the rule's first term\""},
         {"orderedSpread.rules[1]",
-         "let its pods carry {topologyKey: "
+         "let the rule's pods carry the constraint {topologyKey: "
          "topology.kubernetes.io/region, maxSkew: 1, whenUnsatisfiable: DoNotSchedule, "
          "labelSelector: the podSelector, nodeAffinityPolicy: Ignore, nodeTaintsPolicy: Honor}, "
-         "which is its first term where all nodes with that label have "
+         "which equals the rule's first term if all nodes with that label also have "
          "topology.kubernetes.io/zone\""},
-        {"orderedSpread.rules[2]", "no native constraint says the same"},
+        {"orderedSpread.rules[2]", "no native constraint equals a hard term"},
         {"orderedSpread.rules[4]",
          "labelSelector: {matchExpressions: [{key: no-such-label, operator: DoesNotExist}]}}"},
     };

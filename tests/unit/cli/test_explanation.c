@@ -183,7 +183,8 @@ static void where_a_pod_is_assumed(void **state) {
            "\n"
            "#5 prioritize: answered, T, in 7 us, from data 3 ms old\n"
            "9 nodes scored\n"
-           "3 of the best preferred, all in one domain: there the pod counts until it is seen\n");
+           "3 of the best nodes preferred, all in one domain: the pod counts there until it is "
+           "seen\n");
 }
 
 #define CONSTRAINT(from, when)                                                                     \
@@ -196,8 +197,9 @@ static void where_a_pod_is_assumed(void **state) {
 /* Whoever waits for a preemption should know when none will come. */
 static void what_only_we_know(void **state) {
     struct printing *f = *state;
-    static const char note[] = "\nkube-scheduler evicts no pod to make room under a constraint of "
-                               "defaults or of a rule, unless it is configured with the same.\n";
+    static const char note[] =
+        "\nkube-scheduler evicts no pod to make room under a constraint of defaults or of a rule, "
+        "unless kube-scheduler's configuration has the same constraint.\n";
     static const struct {
         const char *decision;
         bool noted;

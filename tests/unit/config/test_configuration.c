@@ -1188,8 +1188,9 @@ static void test_check(void **state) {
         {ESTIMATOR "fromKarmada: true, services: true, serviceHost: e}\nkarmada: {kubeconfig: k}",
          NULL},
         {ESTIMATOR "fromKarmada: true, services: true}\nkarmada: {kubeconfig: k}",
-         "estimator.serviceHost: the Services have to lead to where karmada-scheduler reaches this "
-         "estimator; set it to that name or address (--estimator-service-host HOST:PORT), or "
+         "estimator.serviceHost: the Services have to lead to a name or address where "
+         "karmada-scheduler reaches this estimator; set it to that name or address "
+         "(--estimator-service-host HOST:PORT), or "
          "remove estimator.services"},
         {ESTIMATOR "fromKarmada: true, services: true, serviceHost: \"\"}\n"
                    "karmada: {kubeconfig: k}",
@@ -1232,10 +1233,12 @@ static void test_check(void **state) {
         {LABELS DOOR "}\nstate: {paths: [s]}",
          "data.labelLeavingNodes: the nodes are on an API server, and none is configured"},
         {LABELS DOOR ", fluid: {watch: false}}\nkubernetes: {inCluster: true}",
-         "data.labelLeavingNodes: replicas of the webhook that watch Fluid's objects label nodes"},
+         "data.labelLeavingNodes: only replicas of the webhook that watch Fluid's objects label "
+         "nodes"},
         {"data: {labelLeavingNodes: true}\nextender: {insecure: true}\nkubernetes: {inCluster: "
          "true}",
-         "data.labelLeavingNodes: replicas of the webhook that watch Fluid's objects label nodes"},
+         "data.labelLeavingNodes: only replicas of the webhook that watch Fluid's objects label "
+         "nodes"},
 #undef LABELS
 #undef DOOR
         {"extender: {certFile: a}", "extender.keyFile: the certificate's key is missing"},

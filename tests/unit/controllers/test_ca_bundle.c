@@ -453,7 +453,8 @@ static void test_one_that_is_not_there(void **state) {
     stored_set(&stored, NULL);
     stored_list(&stored, &replicas[0].sink);
     trust(&replicas[0], &ca);
-    fake_expect_event(&events_client, "WebhookConfigurationMissing", "it is not there");
+    fake_expect_event(&events_client, "WebhookConfigurationMissing",
+                      "the configuration is missing");
     stored_list(&stored, &replicas[0].sink); /* said once */
     fake_run(&events_client);
     assert_null(events_client.request);

@@ -37,7 +37,7 @@
     CONDITION("Effective", "False", generation, since, "NotReady", "the policy cannot work")
 #define ALONE(generation, since)                                                                   \
     CONDITION("Shadowed", "False", generation, since, "NotShadowed",                               \
-              "no policy before it is known to leave it nothing")
+              "Evenkeel knows no policy before it that leaves it without effect")
 #define STATUS(generation, more, conditions)                                                       \
     "\"status\":{\"observedGeneration\":" generation "," more "\"conditions\":[" conditions "]}"
 #define ZONE "\"topologyKeys\":[\"zone\"],"
@@ -409,8 +409,8 @@ static void what_the_cluster_can_do(void **state) {
     "\"placements\":{\"spread\":[{\"topologyKey\":\"region\",\"minDomains\":9}]}}" more "}"
 #define FOR_PLACEMENTS(generation, since)                                                          \
     CONDITION("Effective", "Unknown", generation, since, "ClustersNotKnown",                       \
-              "it is for Placements only, and whether clusters have its keys and domains is not "  \
-              "looked at")
+              "the policy is for Placements only: Evenkeel does not check whether clusters have "  \
+              "its keys and domains")
 
 /* Nodes say nothing of what is for Placements, whose keys they need not have. */
 static void nodes_do_not_matter_to_placements(void **state) {

@@ -908,8 +908,7 @@ static void expect_unsigned(bool with_key) {
     certificate_controller_look(client);
     fake_pass(&a.client, 120000);
     assert_null(a.client.request);
-    fake_expect_event(&events_client, "CertificateNotOurs",
-                      "no authority of Evenkeel's to sign it");
+    fake_expect_event(&events_client, "CertificateNotOurs", "Evenkeel has no authority to sign it");
     fake_pass(&a.client, 600000);
     expect_no_event();
     stored_set(&secret, NULL);

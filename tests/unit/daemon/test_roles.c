@@ -104,7 +104,7 @@ static void clusters_alone(void **state) {
     f->configuration.kubernetes.kubeconfig = f->kubeconfig;
     start(f);
     assert_int_equal(readiness(f), 503);
-    assert_string_equal(f->text.p, "[-] clusters: those of the fleet are not listed yet\n"
+    assert_string_equal(f->text.p, "[-] clusters: the fleet's clusters are not listed yet\n"
                                    "[+] hub: not heard: the clusters are those that it listed "
                                    "last; see the log\n"
                                    "[+] shutdown: not asked for\n");

@@ -234,7 +234,7 @@ static void what_is_not_judged_is_said(void **state) {
     strbuf_clear(&text);
     engine_put_not_judged(FILTERS_ALL, &(struct filter_unknown){2, true}, &text);
     assert_str(strbuf_str(&text), "volumes, devices, anti-affinity of 2 pods (too long), "
-                                  "NodeResourcesFit (no node says what is allocatable)");
+                                  "NodeResourcesFit (no node reports its allocatable resources)");
 }
 
 static void an_extender_judges_spread_alone(void **state) {

@@ -28,8 +28,8 @@ static const struct row {
      "Pending: no scheduler has tried it since it was created at 2026-01-02T03:04:05Z: it waits "
      "for schedulerName mine, which may not exist, not run or be busy"},
     {POD("", "\"nominatedNodeName\":\"n\""), "Nominated",
-     "Pending: nominated for node n, where it waits for the pods to end that are evicted for it "
-     "(preemption)"},
+     "Pending: nominated for node n, where it waits until the pods that are evicted for it have "
+     "ended (preemption)"},
     {POD("", "\"conditions\":[{\"type\":\"PodScheduled\",\"status\":\"False\",\"reason\":"
              "\"SchedulerError\",\"message\":\"extender: connection refused\"}]"),
      "SchedulerError",

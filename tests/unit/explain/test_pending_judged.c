@@ -365,8 +365,8 @@ static void datasets(void **state) {
 /* ---- then and now ---- */
 
 #define SINCE                                                                                      \
-    " nodes pass: the cluster has changed since, or what is not judged (volumes, devices) keeps "  \
-    "it off"
+    " nodes pass: the cluster has changed since, or something that Evenkeel does not judge "       \
+    "(volumes, devices) keeps the pod off"
 
 static void what_has_changed(void **state) {
     struct fixture *f = *state;

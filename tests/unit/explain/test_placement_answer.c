@@ -107,9 +107,8 @@ static void a_namespace_decides(void **state) {
     struct known_policies policies = {.count = 0};
     hub_clusters(f, "c1(zone=a)");
     add_policy(f, &policies, "team", IN_TEAM("zone"));
-    EXPECT("{}",
-           "{policy: null, terms: [], warnings: [\"namespace 'ns1' is not known: which policy "
-           "spreads its Placements depends on its labels\"]}");
+    EXPECT("{}", "{policy: null, terms: [], warnings: [\"namespace 'ns1' is not known: its labels "
+                 "decide which policy spreads its Placements\"]}");
     hub_object(f, "{kind: Namespace, metadata: {name: ns1, labels: {team: b}}}");
     EXPECT("{}", "{policy: null, warnings: []}");
     hub_object(f, "{kind: Namespace, metadata: {name: ns1, labels: {other: x, team: a}}}");

@@ -399,7 +399,7 @@ static void too_little_memory_is_an_error(void **state) {
     arena_init(&small, 64);
     f->options = f->c.options;
     assert_int_equal(pod_scoring_prepare(&scoring, &f->pod, &small, &f->options, &err), -ENOMEM);
-    assert_string_equal(err.text, "no memory to find what the pod is scored by");
+    assert_string_equal(err.text, "no memory to prepare the scoring of the pod");
     arena_done(&small);
 }
 

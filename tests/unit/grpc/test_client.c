@@ -545,7 +545,7 @@ static void numbers_of_streams_end(void **state) {
     exchange(SIZE_MAX);
     assert_message(0, "a");
     assert_true(grpc_client_is_over(client));
-    assert_problem(-ECONNRESET, "all the calls");
+    assert_problem(-ECONNRESET, "no stream number left");
 }
 
 static void pings_are_answered(void **state) {

@@ -568,8 +568,8 @@ static void test_a_second_binding_of_the_pod(void **state) {
     assert_int_equal(count_on_a(f), 0);
     lane_ask(&l, "default", 0); /* filtered while the first one counted */
     expect_error(f, &l.nets[0],
-                 "another pod, counted when this one was filtered, could not be bound: filter it "
-                 "again");
+                 "another pod, which counted when this pod was filtered, could not be bound: "
+                 "filter this pod again");
     assert_true(api_is_quiet(&f->api));
     lanes_close(&l);
 }
@@ -581,8 +581,9 @@ static void test_not_filtered_here(void **state) {
     struct lanes l;
     lanes_open(&l, f);
     lane_ask(&l, "default", 0);
-    expect_error(f, &l.nets[0],
-                 "this Evenkeel has not filtered the pod, or too long ago: filter it again");
+    expect_error(
+        f, &l.nets[0],
+        "this Evenkeel has not filtered the pod, or filtered it too long ago: filter it again");
     assert_true(api_is_quiet(&f->api));
     lanes_close(&l);
 }
@@ -601,13 +602,13 @@ static void test_a_failure_takes_followers_along(void **state) {
     api_answer(&l.call, 404, "", "{\"kind\":\"Status\",\"message\":\"gone\"}");
     expect_error(f, &l.nets[0], "the API server says 404: gone");
     expect_error(f, &l.nets[1],
-                 "another pod, counted when this one was filtered, could not be bound: filter it "
-                 "again");
+                 "another pod, which counted when this pod was filtered, could not be bound: "
+                 "filter this pod again");
     wait_for_reservations(f, 0);
     lane_ask(&l, "default", 2); /* filtered before the failure, bound after it */
     expect_error(f, &l.nets[2],
-                 "another pod, counted when this one was filtered, could not be bound: filter it "
-                 "again");
+                 "another pod, which counted when this pod was filtered, could not be bound: "
+                 "filter this pod again");
     assert_int_equal(cache_stats(f->c.cache).flights, 0);
     lane_expect(&l, "default", 2);
     lane_ask(&l, "default", 2);

@@ -136,7 +136,7 @@ static void steps_belong_to_verbs(void **state) {
                 fail_msg("%s, verb %d: %s", steps[i].name, v, f->response.text.p);
             assert_true(!refused || f->response.status == 400);
         }
-    expect(f, clusters_filter, "{\"step\":\"quantity\",\"text\":\"1\"}", 400, "there is none");
+    expect(f, clusters_filter, "{\"step\":\"quantity\",\"text\":\"1\"}", 400, "there are no steps");
     expect(f, clusters_assign, "{\"step\":\"quantity\",\"text\":\"1\"}", 400,
            "there are: assign, schedule\"");
     expect(f, clusters_estimate, "{\"step\":\"quantity\",\"text\":5}", 400, "text");
@@ -147,7 +147,8 @@ static void steps_belong_to_verbs(void **state) {
 static void verbs_answer_placements_and_bindings(void **state) {
     static const char *const of_placement[VERBS] = {
         "\"clusterNames\":", "\"scores\":", "\"placement\":\"default/p\"",
-        "this verb has nothing to say of one", "this verb has nothing to say of one"};
+        "this verb answers no question about a Placement",
+        "this verb answers no question about a Placement"};
     static const char *const of_binding[VERBS] = {
         "\"failedClusters\":", "\"scores\":", "\"binding\":", "\"errorKind\":", "\"replicas\":"};
     struct fixture *f = *state;

@@ -299,7 +299,7 @@ static void large_members(void **state) {
     ask_within(SETS, sets_in("ns", ""), GRPC_OK, UNKNOWN, STEPS);
     estimator.unready_is_error = true;
     ask_within(SETS, sets_in("ns", ""), GRPC_UNAVAILABLE,
-               "cluster m1: there is too much of it for the question to be answered", STEPS);
+               "cluster m1: the cluster is too large for the question to be answered", STEPS);
 }
 
 static const char *workload(const char *cluster, const char *api, const char *kind,

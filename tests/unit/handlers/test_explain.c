@@ -169,7 +169,7 @@ static void stale_data(void **state) {
     call_handler(&f->called, extender_filter, NODES);
     assert_contains(pod(f, "default/web"), "\"verb\":\"filter\",\"result\":\"no opinion\"");
     assert_contains(f->response.text.p, "\"dataAgeMilliseconds\":500");
-    assert_contains(f->response.text.p, "the API server has not been heard for 0 s");
+    assert_contains(f->response.text.p, "the API server has sent nothing for 0 s");
     assert_contains(what_if(f, "{\"pod\":" CALLED_POD "}"),
                     "\"verb\":\"filter\",\"result\":\"no opinion\"");
 }
@@ -462,7 +462,7 @@ static void what_would_be(void **state) {
     assert_int_equal(count(answer, "\"verb\":\"admit\""), 0); /* it has a uid */
     assert_contains(answer,
                     "\"pod\":" CALLED_POD ",\"notJudged\":\"volumes, devices, NodeResourcesFit (no "
-                    "node says what is allocatable)\"}");
+                    "node reports its allocatable resources)\"}");
     assert_contains(what_if(f, "{\"pod\":" CALLED_POD "}"), "\"candidates\":4,\"passed\":2");
     assert_int_equal(ring_size(f->ring).added, 0);
 }

@@ -178,7 +178,8 @@ static void strangers_do_not_bind(void **state) {
     call_handler(&f->called, extender_bind, BINDING);
     assert_int_equal(f->called.response.status, 200);
     assert_true(errors("bind", "unverified") == before + 1);
-    expect_logged(f, "only callers with a client certificate may bind");
+    expect_logged(f,
+                  "only callers with a client certificate, and programs on this machine, may bind");
     expect_recorded(f, 1, "\"result\":\"not bound\"");
     f->called.client = STR("CN=system:kube-scheduler");
     call_handler(&f->called, extender_bind, BINDING);

@@ -146,7 +146,7 @@ static void test_not_settled(void **state) {
     called->x.settled_ms = INT64_MAX;
     ask(called, TWO, 0, 0);
     assert_non_null(memmem(called->response.text.p, called->response.text.n,
-                           "\"Error\":\"started just now: ", 27));
+                           "\"Error\":\"Evenkeel started just now: ", 36));
     ask(called, plain, 0, 1); /* no hard constraint is concerned */
     called->x.settled_ms = clock_real()->now_ms(clock_real());
     ask(called, TWO, 0, 1);

@@ -148,14 +148,14 @@ static void questions_that_are_wrong(void **state) {
         const char *query, *why;
         int status;
     } rows[] = {
-        {"by=rack", "not measured by 'rack'; ", 404},
+        {"by=rack", "nothing is measured by 'rack'; ", 404},
         {"what=1", "'what=1': expected by=KEY", 400},
         {"limit=0", "'limit=0': expected", 400},
         {"limit=1001", "'limit=1001': expected", 400},
         {"limit", "'limit': expected", 400},
-        {"continue=7", "continue: not of an answer", 400},
-        {"continue=7.1--1", "continue: not of an answer", 400},
-        {"continue=7.1-99999999999", "continue: not of an answer", 400},
+        {"continue=7", "continue: the value is not from an answer", 400},
+        {"continue=7.1--1", "continue: the value is not from an answer", 400},
+        {"continue=7.1-99999999999", "continue: the value is not from an answer", 400},
         {"continue=8.1-1", "begin again", 410},
     };
     struct fixture *f = *state;

@@ -64,7 +64,7 @@ static void scores_take_a_publisher(void **state) {
         ask(f, REVIEW("CREATE", PLACEMENT, "null")),
         ANSWER("\"allowed\":true,\"warnings\":[\"evenkeel: spec.spreadPolicy: mode Scores is off "
                "here (ocm.scores): Open Cluster Management decides without its terms; with mode "
-               "Owner Evenkeel does\"]"));
+               "Owner, Evenkeel would decide with them\"]"));
     f->webhook.placements.known.inject_scores = true;
     assert_contains(ask(f, REVIEW("CREATE", PLACEMENT, "null")), "\"patchType\":\"JSONPatch\"");
     assert_int_equal(f->response.status, 200);

@@ -365,7 +365,7 @@ static void in_clear(void **state) {
     assert_true(karmada_members_listed(f->from)); /* nothing is waited for */
     assert_true(api_is_quiet(&f->karmada));
     assert_true(api_is_quiet(&f->member));
-    assert_int_equal(end_log_counting(log, "no token is sent in clear"), 1);
+    assert_int_equal(end_log_counting(log, "Evenkeel sends no token over plain HTTP"), 1);
 }
 
 /* The status of a Cluster, which changes all the time, is nothing to the member. */

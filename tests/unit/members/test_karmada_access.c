@@ -99,7 +99,7 @@ static void checks(void **state) {
     } cases[] = {
         {"karmada-cluster", "https://h", NULL},
         {"karmada-cluster", "h:6443", NULL}, /* which is https */
-        {"karmada-cluster", "http://h", "no token is sent in clear"},
+        {"karmada-cluster", "http://h", "Evenkeel sends no token over plain HTTP"},
         {"kube-system", "http://h", "in namespace 'kube-system'"},
         {"karmada-clusters", "https://h",
          "names a Secret in namespace 'karmada-clusters': only those in "

@@ -435,7 +435,8 @@ static void errors_name_the_place(void **state) {
         {"{\"items\":[{}]}", "expected a Kubernetes object", ""},
         {"{\"items\":[" NAMED("Node", "a") "]}", "expected a Kubernetes object", "Node/a "},
         {"{\"items\":[" NAMED("Node", "a") "],\"kind\":\"Pod\"}",
-         "document.kind: expected the kind of a List, for items stand before it; found 'Pod'",
+         "document.kind: expected the kind of a List, because items come before the kind; found "
+         "'Pod'",
          "Node/a "},
         /* the first item says what this is: the rest is read once, and not searched before */
         {"{\"items\":[" NAMED("Node", "a") ",{\"x\":tru}],\"kind\":\"List\"}",

@@ -225,7 +225,8 @@ static void errors_name_the_path(void **state) {
 static void the_former_form_is_told_where_its_fields_went(void **state) {
     (void)state;
     static const char *const former[][2] = {
-        {POLICY("\"targets\":[\"Pod\"]," SPREAD), "doc.spec.targets: is gone: spec.pods says"},
+        {POLICY("\"targets\":[\"Pod\"]," SPREAD),
+         "doc.spec.targets: is gone: the settings for pods are in spec.pods"},
         {POLICY("\"spread\":[]"), "doc.spec.spread: moved to spec.pods.spread"},
         {POLICY("\"locality\":{}"), "doc.spec.locality: moved to spec.pods.locality"},
         {POLICY("\"weights\":{}"), "doc.spec.weights: moved to spec.pods.weights"},
@@ -233,13 +234,13 @@ static void the_former_form_is_told_where_its_fields_went(void **state) {
          "doc.spec.namespaceSelector: moved to spec.match.namespaceSelector"},
         {POLICY("\"objectSelector\":{}"),
          "doc.spec.objectSelector: moved to spec.match.objectSelector"},
-        {POLICY(PODS("\"locality\":{\"mode\":\"Off\"}")), "'Disabled', which was 'Off'"},
-        {POLICY(PODS("\"locality\":{\"mode\":false}")), "'Disabled', which was 'Off'"},
+        {POLICY(PODS("\"locality\":{\"mode\":\"Off\"}")), "'Disabled' (the new word for 'Off')"},
+        {POLICY(PODS("\"locality\":{\"mode\":false}")), "'Disabled' (the new word for 'Off')"},
         {POLICY(PODS("\"locality\":{\"keepOthersOffCacheNodes\":true}")),
-         "is an object now: {mode: Preferred} for true"},
+         "is an object now: write {mode: Preferred} instead of true"},
         /* from an API server that knows the new form, which leaves out the fields of the former */
         {POLICY("\"priority\":10"),
-         "is required: what was spec.spread, spec.locality and spec.weights is"},
+         "is required: spec.spread, spec.locality and spec.weights moved to spec.pods"},
     };
     for (size_t i = 0; i < sizeof former / sizeof former[0]; i++) {
         struct json_reader r = decoding_reader(former[i][0]);
@@ -318,13 +319,13 @@ static void what_cannot_work_is_said(void **state) {
          "spec.match.namespaceSelector: key 'a': In and NotIn need at least one value"},
         {POLICY(SPREAD "," MATCH(
              "\"objectSelector\":" ASKED("In", "\"x\",\"y\"", "NotIn", "\"y\",\"x\""))),
-         "spec.match.objectSelector: no object can be what is asked of label 'a'"},
+         "spec.match.objectSelector: no object can meet all requirements on label 'a'"},
         {POLICY(SPREAD "," MATCH("\"objectSelector\":" ASKED("In", "\"x\"", "In", "\"y\""))),
          "label 'a'"},
         {POLICY(SPREAD "," MATCH("\"objectSelector\":" ASKED("In", "\"x\"", "DoesNotExist", ""))),
          "label 'a'"},
         {POLICY(SPREAD "," MATCH("\"namespaceSelector\":" ASKED("Exists", "", "DoesNotExist", ""))),
-         "spec.match.namespaceSelector: no object can be what is asked of label 'a'"},
+         "spec.match.namespaceSelector: no object can meet all requirements on label 'a'"},
         {POLICY(SPREAD "," MATCH("\"exclude\":{\"namespaceSelector\":{}}")),
          "spec.match.exclude.namespaceSelector is empty: it excludes everything"},
         {POLICY(SPREAD "," MATCH("\"exclude\":{\"objectSelector\":{\"matchLabels\":{}}}")),

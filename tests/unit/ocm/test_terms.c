@@ -431,7 +431,7 @@ static void what_is_decided_is_judged(void **state) {
         {"a1 a2", "Skewed", "zone: skew 2, maxSkew 1"},
         {"a1 a2 a3 b1", "Skewed", "zone: skew 2, maxSkew 1"},
         {"a1 a2 out", "Skewed", "zone: skew 2, maxSkew 1"}, /* that does not pass counts nowhere */
-        {"", "NoClusters", "nothing is selected, of 6 clusters that pass"},
+        {"", "NoClusters", "no cluster is selected, although 6 clusters pass"},
     };
     struct hub *f = *state;
     hub_clusters(f, "a1(zone=a) a2(zone=a) a3(zone=a) b1(zone=b) b2(zone=b) b3(zone=b) "

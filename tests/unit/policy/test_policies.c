@@ -295,7 +295,7 @@ static void files_and_the_api_server_together(void **state) {
     has(f, "web! live file web"); /* the API server's counts */
     struct policies *held = policies_hold(f->source);
     assert_str(policies_items(held, &count)[0].problem,
-               "the API server has a policy of this name, which is used");
+               "the API server has a policy of this name, and that policy is used");
     policies_release(held);
     write_file(f, "a.yaml", POLICY("web", ""));
     load(f);
@@ -327,7 +327,7 @@ static void live_policies_that_cannot_work(void **state) {
     apply(f, LIVE("x", ",\"new\":1"));
     problem_is(f, "x", "policy.spec.new: unknown field");
     apply(f, LIVE("x", ",\"targets\":[]"));
-    problem_is(f, "x", "policy.spec.targets: is gone: spec.pods says what is for pods");
+    problem_is(f, "x", "policy.spec.targets: is gone: the settings for pods are in spec.pods");
     apply(f, LIVE("x", ",\"match\":{\"exclude\":{\"objectSelector\":{}}}"));
     problem_is(f, "x", "spec.match.exclude.objectSelector is empty");
     struct strbuf large = {0};

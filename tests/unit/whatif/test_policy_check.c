@@ -201,7 +201,7 @@ static void what_cannot_be_checked_is_refused(void **state) {
     static const struct {
         const char *state, *policies, *words;
     } cases[] = {
-        {LIST(NODES("20")), LIST(""), "there is no TopologyPolicy in what is to be checked"},
+        {LIST(NODES("20")), LIST(""), "there is no TopologyPolicy in the files to check"},
         {LIST(SHOP), POLICY("p", "'pods':{" SPREAD("") "}"), "the cluster has no nodes"},
         {LIST(NODE("a", "x", "20") "," WEB("w1", "a")),
          POLICY("p", "'match':{'namespaceSelector':{'matchLabels':{'team':'a'}}},'pods':{" SPREAD(

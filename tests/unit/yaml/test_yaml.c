@@ -181,7 +181,7 @@ static void test_not_finite_is_refused(void **state) {
     static const char *const words[] = {".inf", "+.Inf", "-.INF", ".nan", ".NaN", ".NAN"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         char want[100];
-        (void)snprintf(want, sizeof want, "line 1, column 1: '%s' cannot be said in JSON",
+        (void)snprintf(want, sizeof want, "line 1, column 1: '%s' cannot be written in JSON",
                        words[i]); /* fits */
         assert_refused(words[i], -EINVAL, want);
     }
@@ -323,7 +323,8 @@ static void test_tags(void **state) {
     assert_refused("a: !secret x", -EINVAL, "line 1, column 4: tag '!secret' is not supported");
     assert_refused("!!binary aGk=", -EINVAL, "line 1, column 1: tag 'binary' is not supported");
     assert_refused("!!set {a, b}", -EINVAL, "line 1, column 1: tag 'set' is not supported");
-    assert_refused("!!int x", -EINVAL, "line 1, column 1: 'x' is not what its tag '!!int' says");
+    assert_refused("!!int x", -EINVAL,
+                   "line 1, column 1: 'x' is not of the type that its tag '!!int' names");
     struct strbuf yaml = {.max = 1 << 16};
     for (int i = 0; i < 20; i++)
         strbuf_appendf(&yaml, "%%TAG !t%d! x\n", i);

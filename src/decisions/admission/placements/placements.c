@@ -39,7 +39,7 @@ static int read_old(struct placement_question *q, struct err *err) {
     if (str_empty(old))
         return 0;
     if (!steps_take_bytes(&q->head.arena->steps, (uint64_t)old.n * 2))
-        return err_set(err, -E2BIG, "no steps left to read it as it was");
+        return err_set(err, -E2BIG, "no steps left to read its old version");
     if (placement_number(old, q->head.arena, &q->old_number, &unsaid) != 0)
         q->old_number = 0;
     if (placement_shape(old, q->head.arena, &q->old, &unsaid) != 0)
@@ -93,7 +93,7 @@ static int prepare(struct admission_question *question, struct review_answer *an
     if (q->is_negative)
         *ret_settled = STR("a Placement that no cluster can be selected for");
     else if (q->placement.meta.terminating)
-        *ret_settled = STR("a Placement that is going");
+        *ret_settled = STR("a Placement that is being deleted");
     else if (q->shape.disabled && !placement_options(q)->is_publisher)
         *ret_settled = STR("a Placement that Open Cluster Management leaves alone");
     return str_empty(*ret_settled) ? find_terms(q, answer, err) : 0;

@@ -120,7 +120,7 @@ static void add_warning(const struct placement_question *q, struct admission_out
 
 static struct str note_of(const struct wanted *wanted, struct arena *arena) {
     if (!wanted->inject)
-        return STR("what was added for its spread is gone");
+        return STR("the entries for its spread are removed");
     return arena_printf(arena, "score s%u-%08x of evenkeel-%u%s", wanted->note.key.shard,
                         wanted->note.key.number, wanted->note.key.shard,
                         wanted->gate ? ", gated" : "");
@@ -167,7 +167,7 @@ static void warn_of_no_scores(const struct placement_question *q, struct admissi
         add_warning(
             q, ret,
             "spec.spreadPolicy: mode Scores is off here (ocm.scores): Open Cluster Management "
-            "decides without its terms; with mode Owner Evenkeel does");
+            "decides without its terms; with mode Owner, Evenkeel would decide with them");
 }
 
 /* OCM decides without hard terms until there is a leader. */
@@ -176,7 +176,7 @@ static void warn_of_waiting(const struct placement_question *q, const struct wan
     if (wanted->inject && !wanted->gate && is_hard(&q->terms) && !q->is_updated)
         add_warning(q, ret,
                     "spec.spreadPolicy: no replica of Evenkeel leads at the moment: Open Cluster "
-                    "Management decides without its hard terms until one does");
+                    "Management decides without its hard terms until a replica leads");
 }
 
 /* ---- modes ---- */

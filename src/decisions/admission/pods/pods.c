@@ -36,7 +36,7 @@ static int decode(struct admission_question *question, struct str object, struct
 /* Returns why the pod is left alone, or "". */
 static struct str settled(const struct pod_question *q) {
     struct str fixed = pod_fixed_because(&q->pod, &q->details.annotations);
-    return str_empty(fixed) && q->pod.meta.terminating ? STR("a pod that is going") : fixed;
+    return str_empty(fixed) && q->pod.meta.terminating ? STR("a pod that is being deleted") : fixed;
 }
 
 /* ---- its policies ---- */
@@ -110,14 +110,14 @@ static int find_old(struct pod_question *q, struct str *ret_settled, struct err 
     const struct str old = q->head.review->old_object;
     struct json_reader r;
     if (!steps_take_bytes(&q->head.arena->steps, old.n))
-        return err_set(err, -E2BIG, "no steps left to read it as it was");
+        return err_set(err, -E2BIG, "no steps left to read its old version");
     json_reader_init(&r, old, q->head.arena, "old Pod");
     pod_decode(&r, POD_WHOLE, &q->old);
     int failed = json_finish(&r, err);
     if (failed == 0 && (!q->old.has_gates || q->pod.has_gates))
-        *ret_settled = STR("a pod whose last scheduling gate does not go with this change");
+        *ret_settled = STR("a pod whose last scheduling gate is not removed by this change");
     else if (failed == 0 && q->pod.meta.terminating)
-        *ret_settled = STR("a pod that is going");
+        *ret_settled = STR("a pod that is being deleted");
     return failed;
 }
 
@@ -158,7 +158,7 @@ static int check_affinity(const struct pod_question *now, const struct pod_quest
 static int check(const struct admission_question *now, const struct admission_question *before,
                  const char **ret_why, struct err *err) {
     const struct pod_question *q = pod_question(now), *came = pod_question(before);
-    *ret_why = "the pod is unchanged, for the API server would refuse the result";
+    *ret_why = "the pod is unchanged, because the API server would refuse the result";
     int r = spread_check(&q->pod, came->pod.constraint_count, now->arena, err);
     if (r != 0)
         return r;

@@ -39,9 +39,9 @@ const struct policy_evasion_row pod_evasions[POLICY_EVASIONS] = {
     [EVASION_NODE_CHOSEN] = {"NodeChosen", "pods name their node themselves", true},
     [EVASION_SCHEDULER] = {"OtherScheduler", "pods name a scheduler that the policy does not list",
                            true},
-    [EVASION_UNIT] = {"NotFirstOfUnit",
-                      "pods say that they are of a unit, which no controller of such units made",
-                      true},
+    [EVASION_UNIT] =
+        {"NotFirstOfUnit",
+         "pods say that they are of a unit, but no controller of such units created them", true},
     [EVASION_NO_GROUP] = {"NoGroup", "pods lack the labels that make a group", true},
     [EVASION_GROUP_OF_ONE] = {"GroupOfOne", "pods have a label that makes each a group by itself",
                               true},
@@ -118,14 +118,14 @@ static int judge_fixed(struct judged *j, bool *ret_done) {
     if (!*ret_done || j->creator == CREATOR_KUBELET || j->creator == CREATOR_UNKNOWN)
         return 0;
     if (pod_is_mirror(&j->q->details.annotations))
-        return FIND(
-            j, EVASION_MIRROR,
-            "the annotation kubernetes.io/config.mirror is for kubelets, and '%.*s' is none",
-            STR_ARG(user));
+        return FIND(j, EVASION_MIRROR,
+                    "the annotation kubernetes.io/config.mirror is for kubelets, and '%.*s' is not "
+                    "a kubelet",
+                    STR_ARG(user));
     if (is_node(controller))
         return FIND(j, EVASION_MIRROR,
                     "it names Node '%.*s' as its controller, as kubelets do in mirror pods, and "
-                    "'%.*s' is none; take the owner reference out of the pod",
+                    "'%.*s' is not a kubelet; take the owner reference out of the pod",
                     STR_ARG(pod->meta.controller_name), STR_ARG(user));
     if (is_of_daemon_set(j))
         return 0;
@@ -136,8 +136,8 @@ static int judge_fixed(struct judged *j, bool *ret_done) {
                     "controller create the pods, or take the owner reference out of the pod",
                     STR_ARG(pod->meta.controller_name), did, STR_ARG(user));
     return FIND(j, EVASION_NODE_CHOSEN,
-                "only DaemonSets choose nodes; take spec.nodeName and node affinity that names a "
-                "node out of the pod or its template, or leave it out by the policy's "
+                "only DaemonSets choose nodes; remove spec.nodeName, and node affinity that names "
+                "a node, from the pod or its template; or exclude the pod by the policy's "
                 "spec.match.exclude; it was %s by '%.*s'",
                 did, STR_ARG(user));
 }
@@ -364,7 +364,7 @@ static int judge_unit(struct judged *j, bool is_member) {
                     "its '%.*s' says that it is %s, and no controller of such units created it",
                     STR_ARG(mark), which);
     return FIND(j, EVASION_UNIT,
-                "its '%.*s' says that it is %s, and who stands behind its %.*s '%.*s' could not be "
+                "its '%.*s' says that it is %s, and the owner of its %.*s '%.*s' could not be "
                 "read: see webhook.fluid.readFor, and which kinds may be read; with groupBy.unit "
                 "Pod its unit does not count",
                 STR_ARG(mark), which, STR_ARG(j->q->pod.meta.controller_kind),
@@ -616,8 +616,9 @@ static int judge_missing(struct judged *j) {
                     "its review takes more than %u steps; it needs fewer labels, terms, values, "
                     "preferences, constraints or mounts",
                     LIMIT_REVIEW_STEPS);
-    return FIND(j, EVASION_NOT_INJECTED,
-                "a constraint of the policy is missing from the pod; it is admitted without");
+    return FIND(
+        j, EVASION_NOT_INJECTED,
+        "a constraint of the policy is missing from the pod; the pod is admitted without it");
 }
 
 static int judge_constraints(struct judged *j) {

@@ -65,7 +65,7 @@ int spread_check(const struct pod *pod, uint32_t first, struct arena *arena, str
     const bool *repeats = find_repeats(pod, arena);
     if (repeats == NULL)
         return err_set(err, arena_failed(arena) ? -ENOMEM : -E2BIG,
-                       "nothing left to check topologySpreadConstraints with");
+                       "no memory or no steps left to check topologySpreadConstraints");
     for (uint32_t i = first; i < pod->constraint_count; i++) {
         const struct spread_constraint *c = &pod->constraints[i];
         struct selector selector;
@@ -367,13 +367,13 @@ static void leave_alone(const struct pod_question *q, const struct pod_group *gr
     ret->note = STR("the pod has no labels that would make a group");
     if (group->source == GROUP_MEMBER) {
         fate = SPREAD_UNIT_MEMBER;
-        ret->note = STR("the pod is one of a unit, of which only the first pod is spread");
+        ret->note = STR("the pod is one of a unit, and only the first pod of a unit is spread");
     } else if (group->source == GROUP_GANG) {
         fate = SPREAD_GANG;
-        ret->note = arena_printf(q->head.arena,
-                                 "the pod is one of a unit without a first pod ('%.*s'), which is "
-                                 "not spread",
-                                 STR_ARG(group->unit.name));
+        ret->note = arena_printf(
+            q->head.arena,
+            "the pod is one of a unit without a first pod ('%.*s'), and such a unit is not spread",
+            STR_ARG(group->unit.name));
     }
     if (counts == NULL)
         return;

@@ -15,40 +15,39 @@ static const struct {
     [SPREAD_OWN] = {"", NULL, SPREAD_NOT},
     [SPREAD_RENEWED] = {"LabelsChanged", NULL, SPREAD_WHOLE},
     [SPREAD_TERMS_CHANGED] = {"TermsChanged",
-                              "is made a preference: it was added before another webhook changed "
-                              "the pod's terms, which are against it",
+                              "is made a preference: another webhook changed the pod's terms after "
+                              "it was added, and the new terms are against it",
                               SPREAD_SOFT},
     [SPREAD_FEWER_DOMAINS] = {"OwnTermsAllowFewerDomains",
                               "is added without minDomains: the pod may use fewer domains",
                               SPREAD_WITHOUT_MIN_DOMAINS},
-    [SPREAD_GATED] =
-        {"Gated",
-         "is added without minDomains: the pod has schedulingGates, and who takes them "
-         "away may leave it fewer domains",
-         SPREAD_WITHOUT_MIN_DOMAINS},
+    [SPREAD_GATED] = {"Gated",
+                      "is added without minDomains: the pod has schedulingGates, and whoever "
+                      "removes them may leave fewer domains to the pod",
+                      SPREAD_WITHOUT_MIN_DOMAINS},
     [SPREAD_TERMS_IGNORED] = {"OwnTermsIgnored",
                               "is added as a preference: with nodeAffinityPolicy or "
-                              "nodeTaintsPolicy Ignore, domains count that the pod may not use",
+                              "nodeTaintsPolicy Ignore, domains that the pod may not use count too",
                               SPREAD_SOFT},
     [SPREAD_VOLUMES] = {"OwnVolumes",
                         "is added as a preference: the pod's volumes are in fewer domains",
                         SPREAD_SOFT},
-    [SPREAD_UNIT_TOGETHER] = {"UnitTogether",
-                              "is added as a preference: the pod is the first of a unit that is to "
-                              "be in one domain, and where it goes the others must find room",
-                              SPREAD_SOFT},
-    [SPREAD_OTHERS] = {"AffinityToOtherPods",
-                       "is added as a preference: required podAffinity or podAntiAffinity to "
-                       "other pods, or theirs, decides which domains the pod can use",
-                       SPREAD_SOFT},
-    [SPREAD_CONTRADICTED] =
-        {"HardKeysContradict",
-         "is added as a preference: nodes lack its label that count for a hard constraint "
-         "before it",
+    [SPREAD_UNIT_TOGETHER] =
+        {"UnitTogether",
+         "is added as a preference: the pod is the first of a unit that must be in one domain, and "
+         "the domain must have room for the other pods of the unit",
          SPREAD_SOFT},
+    [SPREAD_OTHERS] = {"AffinityToOtherPods",
+                       "is added as a preference: required podAffinity or podAntiAffinity, of the "
+                       "pod or of other pods, decides which domains the pod can use",
+                       SPREAD_SOFT},
+    [SPREAD_CONTRADICTED] = {"HardKeysContradict",
+                             "is added as a preference: some nodes that count for a hard "
+                             "constraint before it lack its label",
+                             SPREAD_SOFT},
     [SPREAD_NO_NODE_HAS_KEY] = {"NoNodeHasKey",
-                                "is left out: no node that the pod may use has that label beside "
-                                "those of its other hard constraints",
+                                "is left out: no node that the pod may use has that label together "
+                                "with the labels of its other hard constraints",
                                 SPREAD_NOT},
     [SPREAD_OWN_AFFINITY] = {"OwnPodAffinity",
                              "is left out: the pod's own podAffinity keeps its group together",

@@ -65,8 +65,8 @@ static int run_timed(const struct fluid_options *o, struct fluid_edit *e,
     int r = plugin->mutate(e, ret_stop, err);
     int64_t took = o->plugin_budget_ms > 0 ? o->clock->now_ms(o->clock) - start : 0;
     if (r == 0 && took > o->plugin_budget_ms)
-        r = err_set(err, -ETIMEDOUT, "took %lld ms, more than its %lld ms", (long long)took,
-                    (long long)o->plugin_budget_ms);
+        r = err_set(err, -ETIMEDOUT, "took %lld ms, more than its limit of %lld ms",
+                    (long long)took, (long long)o->plugin_budget_ms);
     return r;
 }
 
@@ -75,7 +75,7 @@ static int run_one(const struct fluid_options *o, struct fluid_edit *e,
                    struct err *err) {
     *ret_stop = false;
     if (plugin->places && e->compat == FLUID_CORRECT && e->is_placed) {
-        fluid_note(e, "%s does not place a pod that has its node", plugin->name);
+        fluid_note(e, "%s does not place a pod that has a node already", plugin->name);
         return 0;
     }
     outcome->ran[outcome->ran_count++] = plugin;

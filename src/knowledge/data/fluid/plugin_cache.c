@@ -370,7 +370,7 @@ static int run(struct fluid_edit *e, const struct fluid_tiers *tiers, bool *ret_
     if (steps_spent(e->steps))
         return fluid_too_much(err);
     if (names_tier) {
-        fluid_note(e, "the pod says itself where it belongs: its locality is left alone");
+        fluid_note(e, "the pod has terms of its own on a key of locality: no locality is added");
         return 0;
     }
     return fluid_add_locality(e, tiers, NULL, false, err);

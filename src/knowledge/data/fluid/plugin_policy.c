@@ -145,11 +145,13 @@ static int add(struct fluid_edit *e, struct err *err) {
     if (steps_spent(e->steps))
         return fluid_too_much(err);
     if (names_tier && !e->locality->required) {
-        fluid_note(e, "the pod says itself where it belongs: its locality is left alone");
+        fluid_note(e, "the pod has terms of its own on a key of locality: no locality is added");
         return 0;
     }
     if (names_tier) {
-        fluid_note(e, "the pod says itself where it belongs: what is required is required besides");
+        fluid_note(
+            e,
+            "the pod has terms of its own on a key of locality: only the required terms are added");
         tiers.preferred_count = 0;
     }
     int r = 0;

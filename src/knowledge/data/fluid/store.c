@@ -472,7 +472,8 @@ int fluid_store_put_as(struct fluid_store *s, enum fluid_kind kind, const cJSON 
     s->bytes += made.bytes; /* record_done() subtracts them, but they were not added */
     record_done(s, &made);
     return err_set(err, r, "cannot keep '%s/%s': %s", key.namespace, key.name,
-                   r == -EFBIG ? "it, or all together, would be too large" : "out of memory");
+                   r == -EFBIG ? "the object, or all objects together, would be too large"
+                               : "out of memory");
 }
 
 int fluid_store_put(struct fluid_store *s, const cJSON *object, struct err *err) {

@@ -135,7 +135,7 @@ static int check_credential(const struct exec_credential *c, struct err *err) {
         (void)err_wrap(err, "its certificate and key"); /* r says the same, also without err */
         return r;
     }
-    return belongs ? 0 : err_set(err, -EINVAL, "its key is not that of its certificate");
+    return belongs ? 0 : err_set(err, -EINVAL, "its key does not belong to its certificate");
 }
 
 static void wipe(struct str s) {
@@ -158,7 +158,7 @@ int exec_credential_read(struct str text, const char *api_version, struct arena 
     read_answer(&reader, &header, &c);
     int r = json_finish(&reader, err);
     if (r != 0)
-        (void)err_wrap(err, "what it printed"); /* r says the same, also without err */
+        (void)err_wrap(err, "its output"); /* r says the same, also without err */
     if (r == 0)
         r = check_header(&header, api_version, err);
     if (r == 0)

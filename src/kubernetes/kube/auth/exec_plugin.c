@@ -93,7 +93,7 @@ static int keep(struct result *result, const struct exec_credential *c, struct e
     if (secret_set(&result->token, c->token) != 0 ||
         secret_set(&result->certificate, c->certificate) != 0 ||
         secret_set(&result->key, c->key) != 0)
-        return err_set(err, -ENOMEM, "no memory for what it printed");
+        return err_set(err, -ENOMEM, "no memory for its output");
     result->life_ms = c->expires_ms == NEVER ? NEVER : c->expires_ms - kube_wall_us() / 1000;
     return 0;
 }
@@ -324,7 +324,7 @@ static enum phase ask(struct exec_plugin *p, struct str ca, int64_t now_ms) {
     if (strbuf_failed(&p->info)) {
         p->result.ended_ms = now_ms;
         (void)err_set(&p->result.err, -ENOMEM,
-                      "no memory for what a credential plugin is told"); /* taken right here */
+                      "no memory for the input of a credential plugin"); /* taken right here */
         take_failure(p, now_ms);
         return IDLE;
     }

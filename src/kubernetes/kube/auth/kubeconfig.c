@@ -57,7 +57,7 @@ static void read_entries(struct json_reader *r, struct str member, struct kubeco
             }
         for (uint32_t i = 0; i < entries->count; i++)
             if (str_eq(entries->items[i].name, entry.name)) {
-                json_fail(r, "there are two of the name '%.*s'", STR_ARG(entry.name));
+                json_fail(r, "two entries have the name '%.*s'", STR_ARG(entry.name));
                 return;
             }
         if (entries->count == LIMIT_KUBECONFIG_ENTRIES) {
@@ -279,8 +279,9 @@ static int follow(const struct kubeconfig *k, const struct context *context,
     char sentence[ERR_TEXT_SIZE];
     const struct kubeconfig_entry *entry = find(k, to->entries_of, to->name);
     (void)snprintf(sentence, sizeof sentence,
-                   to->name.n > 0 ? "context '%.*s' names the %s '%.*s', which is not in it"
-                                  : "context '%.*s' names no %s%.*s",
+                   to->name.n > 0
+                       ? "context '%.*s' names the %s '%.*s', which is not in the kubeconfig"
+                       : "context '%.*s' names no %s%.*s",
                    STR_ARG(context->name), to->kind, STR_ARG(to->name)); /* cut: for people */
     if (entry == NULL || to->name.n == 0)
         return not_there(k, to->entries_of, sentence, err);

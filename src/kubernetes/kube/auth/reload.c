@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #define NAME "evenkeel_kube_credential_reloads_total"
-#define HELP "Credentials read again after the start, by what became of them."
+#define HELP "Credentials read again after the start, by result."
 
 static const char *const kinds[] = {
     [RELOAD_TOKEN] = "token",
@@ -66,7 +66,7 @@ void reload_refused_quietly(struct reload *r) {
 
 void reload_refused(struct reload *r, const struct err *err) {
     if (!r->failing)
-        LOG_W("new credential refused, the old one stays in use", LOG_CSTR("kind", kinds[r->kind]),
-              LOG_CSTR_IF("role", r->role), LOG_ERRTEXT(err));
+        LOG_W("new credential refused, the old credential stays in use",
+              LOG_CSTR("kind", kinds[r->kind]), LOG_CSTR_IF("role", r->role), LOG_ERRTEXT(err));
     reload_refused_quietly(r);
 }

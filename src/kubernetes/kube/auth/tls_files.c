@@ -81,7 +81,7 @@ static int check_pair(const struct tls_files *t, struct str certificate, struct 
         return r;
     }
     return belongs ? 0
-                   : err_set(err, -EINVAL, "client key '%s' is not that of certificate '%s'",
+                   : err_set(err, -EINVAL, "client key '%s' does not belong to certificate '%s'",
                              name_of(&t->key), name_of(&t->certificate));
 }
 

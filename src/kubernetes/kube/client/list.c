@@ -39,7 +39,7 @@ static int read_token(struct str page, const char *path, char ret[static TOKEN_S
     if (failed != 0)
         return failed;
     if (token.n >= TOKEN_SIZE || !is_plain(token))
-        return err_set(err, -EINVAL, "the list of %s goes on in a way that is not understood",
+        return err_set(err, -EINVAL, "the list of %s has a continue token that cannot be used",
                        path);
     if (token.n > 0 && str_eq(token, str_of(ret)))
         return err_set(err, -EINVAL, "the list of %s goes on with the same page again", path);

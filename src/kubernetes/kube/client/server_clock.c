@@ -42,12 +42,12 @@ void server_clock_compare(struct server_clock *s) {
     int64_t most_s = s->said ? TOGETHER_S : SERVER_CLOCK_APART_S;
     bool disagree = ahead_s > most_s || ahead_s < -most_s;
     if (disagree && !s->said)
-        LOG_W("this machine's clock is not the API server's: certificates of others are judged by "
-              "it here, and may be refused; set it right",
+        LOG_W("this machine's clock differs from the API server's: Evenkeel judges certificates by "
+              "this machine's clock, and may refuse valid ones; set the clock right",
               LOG_INT("ahead_s", ahead_s), LOG_CSTR_IF("role", s->role));
     else if (!disagree && s->said)
-        LOG_I("this machine's clock is the API server's again", LOG_INT("ahead_s", ahead_s),
-              LOG_CSTR_IF("role", s->role));
+        LOG_I("this machine's clock agrees with the API server's again",
+              LOG_INT("ahead_s", ahead_s), LOG_CSTR_IF("role", s->role));
     s->said = disagree;
 }
 

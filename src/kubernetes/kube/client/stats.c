@@ -42,7 +42,7 @@ static void add_method(struct client_stats *s, int m) {
     (void)snprintf(s->duration_labels[m], sizeof s->duration_labels[m], "verb=\"%s\",host=\"%s\"%s",
                    methods[m], s->host, s->server);
     s->duration[m] = (struct metric){.name = "rest_client_request_duration_seconds",
-                                     .help = "Requests to the API server, but watches.",
+                                     .help = "Requests to the API server, except watches.",
                                      .labels = s->duration_labels[m],
                                      .kind = METRIC_HISTOGRAM,
                                      .hide_zero = true};

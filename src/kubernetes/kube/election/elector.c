@@ -234,11 +234,11 @@ static void register_metrics(struct elector *e) {
                               .kind = METRIC_COUNTER};
     /* The names of client-go, which dashboards know. */
     e->master = (struct metric){.name = "leader_election_master_status",
-                                .help = "As evenkeel_leader.",
+                                .help = "The same as evenkeel_leader.",
                                 .kind = METRIC_GAUGE,
                                 .same_as = &e->leader};
     e->slowpath = (struct metric){.name = "leader_election_slowpath_total",
-                                  .help = "As evenkeel_lease_slow_renewals_total.",
+                                  .help = "The same as evenkeel_lease_slow_renewals_total.",
                                   .kind = METRIC_COUNTER,
                                   .same_as = &e->slow};
     struct metric *const all[METRICS] = {&e->leader, &e->acquisitions, &e->failures,

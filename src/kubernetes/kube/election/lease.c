@@ -344,7 +344,7 @@ static void on_written(struct lease *l, int64_t now_ms, enum step step,
         } else if (learn(l, now_ms, result->body, &err) != 0) {
             fail(l, now_ms, step, err.text);
         } else if (!is_ours(l)) {
-            fail(l, now_ms, step, "the API server has put another holder into it");
+            fail(l, now_ms, step, "the API server has put another holder into the Lease");
         } else if (step == STEP_UPDATE && same_hash(version_hash(l), l->replaced)) {
             fail(l, now_ms, step, "the API server has written nothing");
         } else {

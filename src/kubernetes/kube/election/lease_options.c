@@ -44,7 +44,7 @@ struct lease_options lease_options_complete(const struct lease_options *options)
 
 static int check_times(const struct lease_options *o, struct err *err) {
     if (o->retry_ms < 1)
-        return err_set(err, -EINVAL, "the retry period must be longer than nothing");
+        return err_set(err, -EINVAL, "the retry period must be longer than 0");
     if (o->duration_ms % 1000 != 0 || o->duration_ms / 1000 > INT32_MAX)
         return err_set(err, -EINVAL, "the lease duration must be whole seconds, not %lld ms",
                        (long long)o->duration_ms);

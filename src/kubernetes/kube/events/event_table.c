@@ -42,7 +42,7 @@ static void register_results(struct event_table *t) {
             .name = "evenkeel_events_total",
             .help = "Kubernetes Events: written (created, updated), counted as repetitions "
                     "(aggregated), held back by the limit per object (limited), lost because too "
-                    "many waited (dropped) or because the API server would not have them (failed).",
+                    "many waited (dropped) or because the API server did not accept them (failed).",
             .labels = labels[i],
             .kind = METRIC_COUNTER};
         metric_register(&t->results[i]);

@@ -163,7 +163,7 @@ static int read_pod(struct attempt *a, struct str body, struct seen *ret) {
 
 static void judge(struct attempt *a, const struct seen *pod) {
     if (a->uid.n > 0 && !str_eq(pod->uid, a->uid)) {
-        (void)err_set(&a->last, -ENOENT, "the pod is gone; another one has its name");
+        (void)err_set(&a->last, -ENOENT, "the pod is gone; another pod has its name");
         finish(a, KUBE_NOT_BOUND, a->last.text);
     } else if (str_eq(pod->node, a->node)) {
         finish(a, KUBE_BOUND, "");

@@ -33,7 +33,8 @@ static const struct {
     double (*read)(void *ctx);
 } series[WATCH_SERIES] = {
     {"evenkeel_watch_age_seconds",
-     "Since the API server was last heard on this resource; -1: never.", METRIC_GAUGE, read_age},
+     "Seconds since the API server last sent data on this resource; -1: never.", METRIC_GAUGE,
+     read_age},
     {"evenkeel_watch_listings_total", "Full listings begun.", METRIC_COUNTER, read_listings},
     {"evenkeel_watch_opened_total", "Watches opened.", METRIC_COUNTER, read_watches},
     {"evenkeel_watch_events_total", "Objects and events received.", METRIC_COUNTER, read_events},

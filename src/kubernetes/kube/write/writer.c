@@ -140,7 +140,7 @@ static int make(struct job *job, struct err *err) {
                        verbs[write->verb].query);
     strbuf_append_char(&write->path, '\0');
     return strbuf_failed(&write->path) || strbuf_failed(&write->body)
-               ? err_set(err, -ENOMEM, "no memory for what is to be written")
+               ? err_set(err, -ENOMEM, "no memory for an object to write")
                : 0;
 }
 
@@ -254,7 +254,7 @@ static void register_metrics(struct write_handle *h) {
     char *label = h->label[RESULTS];
     (void)snprintf(label, sizeof h->label[0], "what=\"%s\"", h->owner.what); /* these fit */
     h->waiting = (struct metric){.name = "evenkeel_writes_waiting",
-                                 .help = "Objects that want to be written, or are being written.",
+                                 .help = "Objects that wait to be written, or are being written.",
                                  .labels = label,
                                  .kind = METRIC_GAUGE};
     metric_register(&h->waiting);
@@ -262,7 +262,7 @@ static void register_metrics(struct write_handle *h) {
         (void)snprintf(h->label[i], sizeof h->label[0], "what=\"%s\",result=\"%s\"", h->owner.what,
                        results[i]);
         h->writes[i] = (struct metric){.name = "evenkeel_writes_total",
-                                       .help = "Attempts to write objects, by what came of them.",
+                                       .help = "Attempts to write objects, by result.",
                                        .labels = h->label[i],
                                        .kind = METRIC_COUNTER};
         metric_register(&h->writes[i]);
@@ -283,7 +283,7 @@ static void register_familiar(struct write_handle *h) {
     (void)snprintf(h->familiar_label[DROPPED], sizeof h->familiar_label[0], "controller=\"%s\"",
                    h->owner.what);
     h->depth = (struct metric){.name = "workqueue_depth",
-                               .help = "As evenkeel_writes_waiting.",
+                               .help = "The same as evenkeel_writes_waiting.",
                                .labels = h->familiar_label[RESULTS],
                                .kind = METRIC_GAUGE,
                                .same_as = &h->waiting};
@@ -300,7 +300,7 @@ static void register_familiar(struct write_handle *h) {
         (void)snprintf(h->familiar_label[i], sizeof h->familiar_label[0],
                        "controller=\"%s\",result=\"%s\"", h->owner.what, results[i]);
         h->reconciled[i] = (struct metric){.name = "controller_runtime_reconcile_total",
-                                           .help = "As evenkeel_writes_total.",
+                                           .help = "The same as evenkeel_writes_total.",
                                            .labels = h->familiar_label[i],
                                            .same_as = &h->writes[i]};
         metric_register(&h->reconciled[i]);

@@ -609,9 +609,9 @@ static void terms_that_nobody_can_have_meant(void **state) {
          NULL},
         {PLACEMENT(MODE("Owner"), TERMS(OF_KEY("zone", "Label") "," OF_KEY("a", "Label") "," OF_KEY(
                                       "zone", "Label"))),
-         "two spread terms are of the label 'zone'"},
+         "two spread terms have the same label 'zone'"},
         {PLACEMENT(MODE("Owner"), TERMS(OF_KEY("zone", "Claim") "," OF_KEY("zone", "Claim"))),
-         "two spread terms are of the claim 'zone'"},
+         "two spread terms have the same claim 'zone'"},
         {PLACEMENT(MODE("Owner") "," GROUPED("a in (b)"), SOFT), NULL},
         {PLACEMENT(MODE("Owner") "," GROUPED("a in (b"), SOFT), "there is no spread group"},
         {PLACEMENT(MODE("Owner") "," GROUPED("a in (b"), ""), NULL}, /* nobody asks */

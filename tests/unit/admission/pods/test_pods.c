@@ -307,7 +307,7 @@ static void pods_whose_place_is_settled_are_left_alone(void **state) {
         {"{" WEB "\"spec\":{\"nodeName\":\"n\"}}", "a pod that is bound already"},
         {"{\"metadata\":{\"deletionTimestamp\":\"2026-01-01T00:00:00Z\",\"labels\":{\"app\":"
          "\"web\"}},\"spec\":{}}",
-         "a pod that is going"},
+         "a pod that is being deleted"},
         {"{\"metadata\":{\"labels\":{\"app\":\"web\"},\"ownerReferences\":[{\"apiVersion\":"
          "\"apps.kruise.io/v1alpha1\",\"kind\":\"DaemonSet\",\"name\":\"x\",\"controller\":true}]},"
          "\"spec\":{" ONE_NODE(NAMED("In", "n")) "}}",
@@ -609,7 +609,7 @@ static void pods_that_cannot_be_read_are_admitted_with_a_warning(void **state) {
         {"{\"metadata\":{\"annotations\":{\"a\":1}},\"spec\":{}}", "Pod.metadata.annotations.a: "},
         /* the API server would not take the selector, nor the pod as it is */
         {"{\"metadata\":{\"labels\":{\"app\":\"not a value\"}},\"spec\":{}}",
-         "evenkeel: the pod is unchanged, for the API server would refuse the result: "
+         "evenkeel: the pod is unchanged, because the API server would refuse the result: "
          "spec.topologySpreadConstraints[0]: key 'app': 'not a value' is not a label value"},
     };
     policy(f, "web", REGION_AND_ZONE);

@@ -255,7 +255,7 @@ static void invented_placements(void **state) {
         const char *pod, *why;
         enum evasion evasion;
     } cases[] = {
-        {mirror, "is for kubelets, and 'ann' is none", EVASION_MIRROR},
+        {mirror, "is for kubelets, and 'ann' is not a kubelet", EVASION_MIRROR},
         {daemon, "; create the DaemonSet and let its controller create the pods, or take the owner",
          EVASION_DAEMON_SET},
         {of_node, "it names Node 'o' as its controller", EVASION_MIRROR},
@@ -298,7 +298,7 @@ static void daemon_sets_place_pods(void **state) {
                         "," OWNED("apps/v1", "DaemonSet") ",\"annotations\":{"
                                                           "\"kubernetes.io/config.mirror\":\"x\"}",
                         ""));
-        is_denied(f, EVASION_MIRROR, "is none");
+        is_denied(f, EVASION_MIRROR, "is not a kubelet");
     }
 }
 
@@ -332,7 +332,7 @@ static void templates_choose_no_nodes(void **state) {
         for (int k = 0; k < 2; k++) {
             f->review.user = str_of(cases[i].user);
             create(f, cases[i].pods[k]);
-            is_denied(f, EVASION_NODE_CHOSEN, "take spec.nodeName");
+            is_denied(f, EVASION_NODE_CHOSEN, "remove spec.nodeName");
         }
 }
 
@@ -390,7 +390,7 @@ static void units(void **state) {
     evades(f, SPREAD, pod, EVASION_UNIT, "not the first pod of its unit");
     f->review.user = STR("system:serviceaccount:kube-system:statefulset-controller");
     create(f, pod);
-    is_denied(f, EVASION_UNIT, "who stands behind its StatefulSet 'o' could not be read");
+    is_denied(f, EVASION_UNIT, "the owner of its StatefulSet 'o' could not be read");
     stands_behind(f, "apps/v1", "StatefulSet", "");
     create(f, pod);
     is_denied(f, EVASION_UNIT, "no controller of such units");

@@ -126,7 +126,7 @@ static void only_when_the_last_gate_goes(void **state) {
     struct fixture *f = *state;
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         update(f, others[i][0], others[i][1]);
-        is_left_alone(f, "a pod whose last scheduling gate does not go with this change");
+        is_left_alone(f, "a pod whose last scheduling gate is not removed by this change");
     }
     update(f, GATED, BAD("\"schedulingGates\":[],"));
     expect(f, "an empty list of gates", EVASION_NODE_CHOSEN);
@@ -141,7 +141,7 @@ static void only_when_the_last_gate_goes(void **state) {
 static void a_pod_that_is_going_may_go(void **state) {
     struct fixture *f = *state;
     update(f, GATED, POD(LABELS ",\"deletionTimestamp\":\"2025-01-01T00:00:00Z\"", SPREAD PINNED));
-    is_left_alone(f, "a pod that is going");
+    is_left_alone(f, "a pod that is being deleted");
 }
 
 static void the_mutating_webhook_sees_no_updates(void **state) {

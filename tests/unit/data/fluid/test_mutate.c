@@ -434,7 +434,8 @@ static void slow_plugins_fail_open(void **state) {
     world_mutate(&w, POD(SERVERFUL, ""));
     assert_int_equal(w.outcome.result, FLUID_FAILED);
     assert_int_equal(w.outcome.ran_count, 1);
-    assert_string_equal(w.outcome.message, "FilePrefetcher: took 21 ms, more than its 20 ms");
+    assert_string_equal(w.outcome.message,
+                        "FilePrefetcher: took 21 ms, more than its limit of 20 ms");
     w.options.plugin_budget_ms = 0;
     world_mutate(&w, POD(SERVERFUL, ""));
     assert_int_equal(w.outcome.result, FLUID_EDITED);

@@ -250,7 +250,7 @@ static int put_dataset(struct world *w, const char *name, size_t bytes) {
     int r = fluid_store_put_as(w->store, FLUID_DATASET, doc, &err);
     cJSON_Delete(doc);
     if (r != 0)
-        assert_contains(err.text, "it, or all together, would be too large");
+        assert_contains(err.text, "the object, or all objects together, would be too large");
     return r;
 }
 

@@ -205,7 +205,7 @@ static void test_what_must_be_there(void **state) {
     put_file(f->paths[2], strbuf_str(&f->one.certificate), 0600);
     open_badly(f, -ENOENT, f->paths[3]);
     put_file(f->paths[3], strbuf_str(&f->two.key), 0600);
-    open_badly(f, -EINVAL, "is not that of certificate");
+    open_badly(f, -EINVAL, "does not belong to certificate");
     put_text(f->paths[3], "");
     open_badly(f, -EINVAL, f->paths[3]);
     f->access.client_key = (struct kube_pem){.data = strbuf_str(&f->two.key)};
@@ -260,7 +260,7 @@ static void test_useless_token_files(void **state) {
     spoil(f->paths[0], 0);
     assert_str(get_later(f, TOKEN_MS)->authorization, "Bearer one");
     assert_int_equal(logged(f, &text), 1);
-    assert_contains(text, "the old one stays in use");
+    assert_contains(text, "the old credential stays in use");
     assert_contains(text, "is empty");
     assert_null(strstr(text, "one\""));
     (void)get_later(f, 999); /* a second between attempts */

@@ -372,8 +372,8 @@ static void test_answers(void **state) {
     static const struct {
         const char *text, *words;
     } bad[] = {
-        {"", "what it printed: ExecCredential: expected an object, but the text ends"},
-        {"token", "what it printed: "},
+        {"", "its output: ExecCredential: expected an object, but the text ends"},
+        {"token", "its output: "},
         {"[]", "expected an object, found an array"},
         {ANSWER("{\"token\":\"a\"}") "x", "unexpected text"},
         {"{\"kind\":\"Pod\"}", "it printed kind 'Pod' instead of ExecCredential"},
@@ -774,7 +774,7 @@ static void test_certificates(void **state) {
     exec_plugin_refused(f->plugin, f->clock.at_ms);
     put_certificate(f, strbuf_str(&two.certificate), strbuf_str(&one.key));
     assert_int_equal(get_after_run(f), -EINVAL);
-    assert_contains(f->err.text, "its key is not that of its certificate");
+    assert_contains(f->err.text, "its key does not belong to its certificate");
     issued_done(&one);
     issued_done(&two);
     authority_free(a);

@@ -342,14 +342,17 @@ static void test_usual_place(void **state) {
 
 static void test_missing_references(void **state) {
     struct fixture *f = *state;
-    load_badly(f,
-               "current-context: why\ncontexts: [{name: why, context: {cluster: z}}]\n"
-               "clusters: [{name: a, cluster: {}}, {name: b, cluster: {}}]\n",
-               -ENOENT, "context 'why' names the cluster 'z', which is not in it; there are: a, b");
+    load_badly(
+        f,
+        "current-context: why\ncontexts: [{name: why, context: {cluster: z}}]\n"
+        "clusters: [{name: a, cluster: {}}, {name: b, cluster: {}}]\n",
+        -ENOENT,
+        "context 'why' names the cluster 'z', which is not in the kubeconfig; there are: a, b");
     load_badly(f,
                "current-context: why\ncontexts: [{name: why, context: {cluster: a, user: z}}]\n"
                "clusters: [{name: a, cluster: " HTTPS "}]\n",
-               -ENOENT, "context 'why' names the user 'z', which is not in it; there are none");
+               -ENOENT,
+               "context 'why' names the user 'z', which is not in the kubeconfig; there are none");
     load_badly(f, "current-context: why\ncontexts: [{name: why}]\nclusters: [{name: a}]\n", -ENOENT,
                "context 'why' names no cluster; there are: a");
     load_badly(f,
@@ -379,7 +382,7 @@ static void test_malformed(void **state) {
         {"[]", "expected an object, found an array"},
         {"kind: Pod\n", "it is a Pod, not a kubeconfig"},
         {CLUSTER(HTTPS) "---\n{}\n", "more than one document"},
-        {"clusters:\n- {name: a}\n- {name: b}\n- {name: a}\n", "two of the name 'a'"},
+        {"clusters:\n- {name: a}\n- {name: b}\n- {name: a}\n", "two entries have the name 'a'"},
         {CLUSTER("[]"), "line 5: cluster 'c': expected an object, found an array"},
         {CLUSTER("{server: 1}"), "line 5: cluster 'c'.server: expected a string, found a number"},
         {USER("{token: 12}"), "line 6: user 'u'.token: expected a string, found a number"},

@@ -401,10 +401,11 @@ static void test_the_servers_clock(void **state) {
     ssize_t n = read(log[0], text, sizeof text - 1);
     assert_true(n > 0);
     text[n] = '\0';
-    const char *warned = strstr(text, "set it right"), *over = strstr(text, "API server's again");
+    const char *warned = strstr(text, "set the clock right"),
+               *over = strstr(text, "API server's again");
     const char *still = strstr(text, "still");
     assert_non_null(warned);
-    assert_null(strstr(warned + 1, "set it right")); /* once */
+    assert_null(strstr(warned + 1, "set the clock right")); /* once */
     assert_non_null(still);
     assert_non_null(over);
     assert_true(over > still);

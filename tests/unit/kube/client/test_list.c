@@ -157,7 +157,7 @@ static void what_is_no_list(void **state) {
     struct fixture *f = *state;
     begin(f);
     answer(f, "/api/v1/pods?limit=500", PAGE("a?b", "a"));
-    ends_with(f, -EINVAL, "goes on in a way that is not understood", "");
+    ends_with(f, -EINVAL, "has a continue token that cannot be used", "");
     begin(f);
     answer(f, "/api/v1/pods?limit=500", "[");
     ends_with(f, -EINVAL, "/api/v1/pods", "");

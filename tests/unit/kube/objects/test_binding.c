@@ -195,7 +195,7 @@ static void test_conflict_and_it_is_another(void **state) {
     struct fixture *f = *state;
     bind_and_answer(f, 409, "", STATUS("precondition failed"));
     show(f, 200, SEEN("u-2", ON("node-a")));
-    expect_outcome(f, KUBE_NOT_BOUND, "the pod is gone; another one has its name");
+    expect_outcome(f, KUBE_NOT_BOUND, "the pod is gone; another pod has its name");
 }
 
 static void test_conflict_and_it_is_gone(void **state) {
