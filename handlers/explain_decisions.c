@@ -74,13 +74,13 @@ struct found {
     struct str members;
 };
 
-struct findings {
+struct found_decisions {
     struct found *items;
     uint32_t count, cap;
 };
 
 static bool find(struct ring *ring, const struct subject *subject, uint64_t before,
-                 struct arena *arena, struct findings *f) {
+                 struct arena *arena, struct found_decisions *f) {
     struct ring_entry entry;
     if (!ring_find(ring, subject, before, &entry))
         return false;
@@ -93,7 +93,7 @@ static bool find(struct ring *ring, const struct subject *subject, uint64_t befo
 }
 
 static void find_all(struct ring *ring, const struct subject *subject, const struct question *q,
-                     struct arena *arena, struct findings *f) {
+                     struct arena *arena, struct found_decisions *f) {
     uint64_t before = (uint64_t)q->before;
     while (f->count < q->limit && find(ring, subject, before, arena, f))
         before = f->items[f->count - 1].number;
@@ -107,7 +107,7 @@ static void put_found(struct json_writer *w, const struct found *found) {
     json_end_object(w);
 }
 
-static void answer(const struct explain *e, const struct findings *f, bool oldest_first,
+static void answer(const struct explain *e, const struct found_decisions *f, bool oldest_first,
                    const struct http_request *request, struct http_response *response) {
     struct json_writer w = {.out = &response->text};
     if (arena_failed(request->arena)) {
@@ -149,7 +149,7 @@ static struct ring *ring_of(struct explain *e, const struct http_request *reques
  * other decision about the object; a sibling's admission would read the same.
  */
 static void find_admission(struct ring *ring, const struct subject *subject, struct arena *arena,
-                           struct findings *f) {
+                           struct found_decisions *f) {
     enum { RANDOM_BYTES = 5 };
     uint64_t before = f->count > 0 ? f->items[f->count - 1].number : UINT64_MAX;
     struct subject nameless = *subject;
@@ -172,7 +172,7 @@ static void answer_unknown(struct ring *ring, const struct subject *subject,
 
 static void answer_subject(struct explain *e, struct ring *ring, const struct question *q,
                            const struct http_request *request, struct http_response *response) {
-    struct findings f = {0};
+    struct found_decisions f = {0};
     find_all(ring, &q->subject, q, request->arena, &f);
     if (f.count < q->limit)
         find_admission(ring, &q->subject, request->arena, &f);
@@ -187,7 +187,7 @@ static void answer_subject(struct explain *e, struct ring *ring, const struct qu
 void explain_decisions(void *ctx, const struct http_request *request,
                        struct http_response *response) {
     struct ring *ring = ring_of(ctx, request, response);
-    struct findings f = {0};
+    struct found_decisions f = {0};
     struct question q;
     if (ring == NULL || !read_question(request->query, &q, response))
         return;

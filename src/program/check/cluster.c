@@ -24,17 +24,17 @@ struct check {
     const struct configuration *configuration;
     enum server_role role;
     struct kube_client *client;
-    struct findings *out;
+    struct check_report *out;
     struct arena *arena;
 };
 
 /* A finding's field names the hub or Karmada: "hub.server", "karmada.server". */
 #define SAY(check, severity, what, advice, ...)                                                    \
-    findings_add((check)->out, severity, 0,                                                        \
-                 (check)->role == SERVER_HUB       ? "hub." what                                   \
-                 : (check)->role == SERVER_KARMADA ? "karmada." what                               \
-                                                   : what,                                         \
-                 advice, __VA_ARGS__)
+    check_report_add((check)->out, severity, 0,                                                    \
+                     (check)->role == SERVER_HUB       ? "hub." what                               \
+                     : (check)->role == SERVER_KARMADA ? "karmada." what                           \
+                                                       : what,                                     \
+                     advice, __VA_ARGS__)
 
 /* ---- asking ---- */
 
@@ -265,7 +265,7 @@ static void check_server(struct check *c, const struct kube_access *access) {
 
 /* Returns the server's URL, "" if it is not known. */
 static const char *check_role(const struct configuration *configuration, enum server_role role,
-                              struct findings *out) {
+                              struct check_report *out) {
     struct check check = {
         .configuration = configuration, .role = role, .out = out, .arena = out->arena};
     struct kube_access access = {0};
@@ -283,16 +283,17 @@ static const char *check_role(const struct configuration *configuration, enum se
 
 /* Warns of a configured hub that nothing uses: no other check would report it. */
 static void note_unused(const struct configuration *configuration, enum server_role role,
-                        struct findings *out) {
+                        struct check_report *out) {
     if (role == SERVER_HUB && server_is_set(server_settings(configuration, role)))
-        findings_add(out, SEVERITY_WARNING, 0, "hub",
-                     "set fleet.clusters: true (--fleet-clusters) or ocm.enabled: true (--ocm), or "
-                     "remove hub",
-                     "it was not asked: nothing is watched at the hub, because fleet.clusters and "
-                     "ocm.enabled are off");
+        check_report_add(
+            out, SEVERITY_WARNING, 0, "hub",
+            "set fleet.clusters: true (--fleet-clusters) or ocm.enabled: true (--ocm), or "
+            "remove hub",
+            "it was not asked: nothing is watched at the hub, because fleet.clusters and "
+            "ocm.enabled are off");
 }
 
-void cluster_check(const struct configuration *configuration, struct findings *out,
+void cluster_check(const struct configuration *configuration, struct check_report *out,
                    const char **ret_server) {
     *ret_server = "";
     for (enum server_role i = 0; i < SERVER_ROLES; i++) {

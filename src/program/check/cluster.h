@@ -4,11 +4,11 @@
  */
 #pragma once
 
-#include "check/findings.h"
+#include "check/report.h"
 #include "config/configuration.h"
 
 /* Asks the API server that the configuration names. Takes seconds, at most about a minute. A
  * finding is an error if Evenkeel would not become ready. *ret_server is the server's URL, for
  * headings. */
-void cluster_check(const struct configuration *configuration, struct findings *out,
+void cluster_check(const struct configuration *configuration, struct check_report *out,
                    const char **ret_server);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define SAY(out, severity, path, advice, ...)                                                      \
-    findings_add(out, severity, 0, path, advice, __VA_ARGS__)
+    check_report_add(out, severity, 0, path, advice, __VA_ARGS__)
 
 /* The reply; it arrives on the dialer's thread. */
 struct asked {
@@ -64,7 +64,7 @@ static const char *connection_advice(const struct grpc_peer_report *report) {
 }
 
 static bool check_connection(struct grpc_peer *peer, const struct estimator_check *which,
-                             struct findings *out) {
+                             struct check_report *out) {
     static const char *const paths[GRPC_PEER_STAGES] = {
         [GRPC_PEER_WAITS] = "connection",    [GRPC_PEER_LOOKS_UP] = "name",
         [GRPC_PEER_CONNECTS] = "connection", [GRPC_PEER_SHAKES_HANDS] = "tls",
@@ -114,7 +114,7 @@ static void keep_reply(void *ctx, const struct grpc_reply *reply) {
 }
 
 static void say_status(const struct asked *a, const struct estimator_check *which,
-                       struct findings *out) {
+                       struct check_report *out) {
     const bool is_name = strstr(a->text, "cluster name does not match") != NULL;
     const char *advice =
         is_name ? "this estimator is for another cluster: look at the estimator's --cluster-name "
@@ -135,7 +135,7 @@ static void say_status(const struct asked *a, const struct estimator_check *whic
 }
 
 static void say_answer(const struct asked *a, const struct estimator_check *which, int64_t began_ns,
-                       struct findings *out) {
+                       struct check_report *out) {
     const double took_ms = (double)(a->replied_ns - began_ns) / 1e6;
     if (a->status != GRPC_OK)
         say_status(a, which, out);
@@ -156,7 +156,7 @@ static void say_answer(const struct asked *a, const struct estimator_check *whic
 }
 
 static void check_answer(struct grpc_peer *peer, const struct estimator_check *which,
-                         struct asked *a, struct findings *out) {
+                         struct asked *a, struct check_report *out) {
     CLEANUP(strbuf_done) struct strbuf message = {.max = LIMIT_GRPC_MESSAGE};
     struct clock *clock = clock_real();
     const int64_t began_ns = clock_now_ns();
@@ -177,7 +177,7 @@ static void check_answer(struct grpc_peer *peer, const struct estimator_check *w
     say_answer(a, which, began_ns, out);
 }
 
-void estimator_check(const struct estimator_check *which, struct findings *out) {
+void estimator_check(const struct estimator_check *which, struct check_report *out) {
     struct asked a = {.replied = false};
     struct grpc_dialer *dialer = NULL;
     struct grpc_peer *peer = NULL;

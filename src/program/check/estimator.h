@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "check/findings.h"
+#include "check/report.h"
 #include "grpc/dial_tls.h"
 
 struct estimator_check {
@@ -16,4 +16,4 @@ struct estimator_check {
 
 /* Dials the estimator, and asks how many replicas without resource requests fit. A finding is an
  * error if karmada-scheduler would get no answer. Takes at most twice the timeout. */
-void estimator_check(const struct estimator_check *which, struct findings *out);
+void estimator_check(const struct estimator_check *which, struct check_report *out);

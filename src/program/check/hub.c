@@ -20,7 +20,7 @@ struct check {
     const struct configuration *configuration;
     const char *path; /* of the findings */
     struct kube_client *client;
-    struct findings *out;
+    struct check_report *out;
 };
 
 /* Returns the answer's status, or -errno with err. */
@@ -34,11 +34,11 @@ static int get(struct check *c, const char *path, struct strbuf *body, struct er
 static void say_unseen(struct check *c, enum severity severity, const char *what, int status,
                        const struct err *err) {
     if (status < 0 || status == 200)
-        findings_add(c->out, severity, 0, c->path, "", "%s cannot be seen: %s", what,
-                     status < 0 ? err->text : "the answer cannot be read");
+        check_report_add(c->out, severity, 0, c->path, "", "%s cannot be seen: %s", what,
+                         status < 0 ? err->text : "the answer cannot be read");
     else
-        findings_add(c->out, severity, 0, c->path, "", "%s cannot be seen: the API server says %d",
-                     what, status);
+        check_report_add(c->out, severity, 0, c->path, "",
+                         "%s cannot be seen: the API server says %d", what, status);
 }
 
 /* ---- reading ---- */
@@ -122,15 +122,16 @@ static bool check_kinds(struct check *c, enum server_role role) {
     }
     if (count > 0 && count == watched) {
         const bool decides = purpose_is_wanted(c->configuration, PURPOSE_OCM);
-        findings_add(c->out, decides ? SEVERITY_ERROR : SEVERITY_WARNING, 0, c->path,
-                     "install it, or set hub to the API server that has it",
-                     "Open Cluster Management is not there: nothing of " OCM_GROUP " is served");
+        check_report_add(c->out, decides ? SEVERITY_ERROR : SEVERITY_WARNING, 0, c->path,
+                         "install it, or set hub to the API server that has it",
+                         "Open Cluster Management is not there: nothing of " OCM_GROUP
+                         " is served");
         return false;
     }
     for (size_t i = 0; i < count; i++)
-        findings_add(c->out, SEVERITY_ERROR, 0, c->path, upgrade,
-                     "%s of " OCM_GROUP "/%s are not served", missing[i]->resource,
-                     missing[i]->version);
+        check_report_add(c->out, SEVERITY_ERROR, 0, c->path, upgrade,
+                         "%s of " OCM_GROUP "/%s are not served", missing[i]->resource,
+                         missing[i]->version);
     return count == 0;
 }
 
@@ -169,11 +170,12 @@ static bool check_members(struct check *c, struct str body) {
         else if (json_failed(&r))
             return false;
         else
-            findings_add(c->out, members[i].severity, 0, c->path, upgrade, "%s",
-                         members[i].missing);
+            check_report_add(c->out, members[i].severity, 0, c->path, upgrade, "%s",
+                             members[i].missing);
     }
     if (good == MEMBERS)
-        findings_add(c->out, SEVERITY_INFO, 0, c->path, "", "Placements have spec.spreadPolicy");
+        check_report_add(c->out, SEVERITY_INFO, 0, c->path, "",
+                         "Placements have spec.spreadPolicy");
     return true;
 }
 
@@ -212,14 +214,14 @@ static void check_version(struct check *c) {
             &body, &err);
     const struct str image = status == 200 ? image_of(strbuf_str(&body), &arena) : STR("");
     if (image.n > 0)
-        findings_add(c->out, SEVERITY_INFO, 0, c->path, "",
-                     "Open Cluster Management's placement controller is %.*s", STR_ARG(image));
+        check_report_add(c->out, SEVERITY_INFO, 0, c->path, "",
+                         "Open Cluster Management's placement controller is %.*s", STR_ARG(image));
     else if (status == 404)
-        findings_add(c->out, SEVERITY_INFO, 0, c->path, "",
-                     "the version of Open Cluster Management is not known: there is no "
-                     "Deployment " PLACEMENT_NAMESPACE "/" PLACEMENT_DEPLOYMENT);
+        check_report_add(c->out, SEVERITY_INFO, 0, c->path, "",
+                         "the version of Open Cluster Management is not known: there is no "
+                         "Deployment " PLACEMENT_NAMESPACE "/" PLACEMENT_DEPLOYMENT);
     else if (status == 403)
-        findings_add(
+        check_report_add(
             c->out, SEVERITY_INFO, 0, c->path,
             "an administrator's kubeconfig shows it; Evenkeel does not need it",
             "the version of Open Cluster Management is not known: Deployment " PLACEMENT_NAMESPACE
@@ -231,7 +233,7 @@ static void check_version(struct check *c) {
 /* ---- all of it ---- */
 
 void hub_check(const struct configuration *configuration, enum server_role role,
-               struct kube_client *client, struct findings *out) {
+               struct kube_client *client, struct check_report *out) {
     struct check c = {.configuration = configuration,
                       .path = role == SERVER_HUB ? "hub.ocm" : "ocm",
                       .client = client,

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "check/findings.h"
+#include "check/report.h"
 #include "config/configuration.h"
 #include "kube/client/client.h"
 #include "model/kinds.h"
@@ -14,4 +14,4 @@
 /* Asks the API server of this role, if a fleet is watched there. Reports the version of OCM's
  * placement controller, if this user may read its Deployment. */
 void hub_check(const struct configuration *configuration, enum server_role role,
-               struct kube_client *client, struct findings *out);
+               struct kube_client *client, struct check_report *out);

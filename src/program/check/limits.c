@@ -2,17 +2,18 @@
 
 #include <stdio.h>
 
-static void check_defaults(const struct engine_options *engine, struct findings *out) {
+static void check_defaults(const struct engine_options *engine, struct check_report *out) {
     char path[64];
     for (uint32_t i = 0; !engine->system_defaults && i < engine->default_constraint_count; i++) {
         if (!engine->default_constraints[i].hard)
             continue;
         (void)snprintf(path, sizeof path, "spread.defaultConstraints[%u]", i); /* fits */
-        findings_add(out, SEVERITY_INFO, 0, path,
-                     "write it into kube-scheduler's configuration, too: profiles[].pluginConfig, "
-                     "PodTopologySpread, defaultingType: List",
-                     "it is hard, and kube-scheduler evicts no pod to make room under a constraint "
-                     "that only Evenkeel knows");
+        check_report_add(
+            out, SEVERITY_INFO, 0, path,
+            "write it into kube-scheduler's configuration, too: profiles[].pluginConfig, "
+            "PodTopologySpread, defaultingType: List",
+            "it is hard, and kube-scheduler evicts no pod to make room under a constraint "
+            "that only Evenkeel knows");
     }
 }
 
@@ -55,7 +56,7 @@ static void append_native(const struct ordered_rule *rule, struct strbuf *out) {
         }
 }
 
-static void check_rule(const struct ordered_rule *rule, uint32_t index, struct findings *out) {
+static void check_rule(const struct ordered_rule *rule, uint32_t index, struct check_report *out) {
     CLEANUP(strbuf_done) struct strbuf advice = {.max = LIMIT_CONFIG_BYTES};
     char path[64];
     bool hard = false;
@@ -69,13 +70,13 @@ static void check_rule(const struct ordered_rule *rule, uint32_t index, struct f
         strbuf_appendf(&advice, "no native constraint equals a hard term below a soft term");
     strbuf_append_char(&advice, '\0');
     (void)snprintf(path, sizeof path, "orderedSpread.rules[%u]", index); /* fits */
-    findings_add(
+    check_report_add(
         out, SEVERITY_INFO, 0, path, strbuf_failed(&advice) ? "" : advice.p,
         "it has hard terms, and kube-scheduler evicts no pod to make room under terms that "
         "only Evenkeel knows");
 }
 
-void limits_check(const struct configuration *c, struct findings *out) {
+void limits_check(const struct configuration *c, struct check_report *out) {
     check_defaults(&c->engine, out);
     for (uint32_t i = 0; i < c->engine.ordered_rule_count; i++)
         check_rule(&c->engine.ordered_rules[i], i, out);

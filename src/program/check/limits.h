@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "check/findings.h"
+#include "check/report.h"
 #include "config/configuration.h"
 
 /* Adds a note for every hard default constraint and every rule with a hard term. */
-void limits_check(const struct configuration *c, struct findings *out);
+void limits_check(const struct configuration *c, struct check_report *out);

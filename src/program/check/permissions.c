@@ -162,7 +162,7 @@ struct check {
     enum server_role role;
     struct kube_client *client;
     const char *namespace, *path; /* the user's namespace; the path of findings */
-    struct findings *out;
+    struct check_report *out;
     uint32_t granted;
     char leases[PURPOSES][LEASE_NAME_SIZE]; /* the Leases needed there */
     size_t lease_count;
@@ -321,8 +321,8 @@ static bool is_allowed(struct check *c, const struct need *need, struct str verb
     int r = kube_call(c->client, "POST", "/apis/" AUTHORIZATION_API "/selfsubjectaccessreviews",
                       strbuf_str(&review), &body, &status, &err);
     if (r != 0 || (status != 201 && status != 200)) {
-        findings_add(c->out, SEVERITY_WARNING, 0, c->path, "",
-                     "they cannot be looked at: the API server says %d %s", status, err.text);
+        check_report_add(c->out, SEVERITY_WARNING, 0, c->path, "",
+                         "they cannot be looked at: the API server says %d %s", status, err.text);
         return false;
     }
     *ret = review_allows(c->out->arena, strbuf_str(&body));
@@ -332,15 +332,15 @@ static bool is_allowed(struct check *c, const struct need *need, struct str verb
 static void say_refused(struct check *c, const struct need *need, struct str verb,
                         const struct place *place) {
     bool named = place->name != NULL && !str_eq(verb, STR("create"));
-    findings_add(c->out, need->severity, 0, c->path,
-                 place->namespace != NULL
-                     ? "grant it to Evenkeel's user with a Role and a RoleBinding there"
-                     : "grant it to Evenkeel's user with a ClusterRole and a ClusterRoleBinding",
-                 "may not %.*s %s%s%s%s%s%s%s: %s", STR_ARG(verb), need->resource,
-                 need->group[0] != '\0' ? " in API group " : "", need->group,
-                 named ? ", object " : "", named ? place->name : "",
-                 place->namespace != NULL ? ", namespace " : "",
-                 place->namespace != NULL ? place->namespace : "", need->why);
+    check_report_add(
+        c->out, need->severity, 0, c->path,
+        place->namespace != NULL
+            ? "grant it to Evenkeel's user with a Role and a RoleBinding there"
+            : "grant it to Evenkeel's user with a ClusterRole and a ClusterRoleBinding",
+        "may not %.*s %s%s%s%s%s%s%s: %s", STR_ARG(verb), need->resource,
+        need->group[0] != '\0' ? " in API group " : "", need->group, named ? ", object " : "",
+        named ? place->name : "", place->namespace != NULL ? ", namespace " : "",
+        place->namespace != NULL ? place->namespace : "", need->why);
 }
 
 /* Returns false if further questions are of no use. */
@@ -425,7 +425,8 @@ static bool check_table(struct check *c) {
 }
 
 void permissions_check(const struct configuration *configuration, enum server_role role,
-                       struct kube_client *client, const char *namespace, struct findings *out) {
+                       struct kube_client *client, const char *namespace,
+                       struct check_report *out) {
     struct check c = {.configuration = configuration,
                       .role = role,
                       .client = client,
@@ -438,6 +439,6 @@ void permissions_check(const struct configuration *configuration, enum server_ro
         if (lease_is_wanted(configuration, p) && purpose_server(configuration, p) == role)
             lease_name(configuration, p, c.leases[c.lease_count++]);
     if (check_kinds(&c) && check_table(&c) && check_owners(&c))
-        findings_add(out, SEVERITY_INFO, 0, c.path, "", "%u of the needed permissions are granted",
-                     c.granted);
+        check_report_add(out, SEVERITY_INFO, 0, c.path, "",
+                         "%u of the needed permissions are granted", c.granted);
 }

@@ -34,7 +34,7 @@ void judge_say(const struct judge *j, enum severity severity, const char *member
     (void)vsnprintf(problem, sizeof problem, fmt, args); /* truncation is fine: it is for people */
     va_end(args);
     uint32_t line = scheduler_config_line(j->config, j->extender->json, member, j->out->arena);
-    findings_add(j->out, severity, line, path, advice, "%s", problem);
+    check_report_add(j->out, severity, line, path, advice, "%s", problem);
 }
 
 /* ---- every entry: mistakes that keep kube-scheduler from starting ---- */
@@ -252,14 +252,15 @@ static void judge_percentage(const struct judge *j) {
     static const char field[] = "percentageOfNodesToScore";
     const struct scheduler_config *c = j->config;
     if (!judges_all_nodes(c) && !is_refused(j, field))
-        findings_add(j->out, SEVERITY_INFO,
-                     c->percentage_of_nodes == SCHEDULER_PERCENTAGE_UNSET
-                         ? 0
-                         : scheduler_config_line(c, c->doc.documents[0], field, j->out->arena),
-                     field, "with hard rules of ordered spread, set it to 100",
-                     "in clusters of 100 nodes and more only some nodes are handed to extenders; "
-                     "if no node of the emptiest domain is among them, a pod waits although a node "
-                     "of that domain would do");
+        check_report_add(
+            j->out, SEVERITY_INFO,
+            c->percentage_of_nodes == SCHEDULER_PERCENTAGE_UNSET
+                ? 0
+                : scheduler_config_line(c, c->doc.documents[0], field, j->out->arena),
+            field, "with hard rules of ordered spread, set it to 100",
+            "in clusters of 100 nodes and more only some nodes are handed to extenders; "
+            "if no node of the emptiest domain is among them, a pod waits although a node "
+            "of that domain would do");
 }
 
 /* ---- which entry is ours ---- */
@@ -273,27 +274,27 @@ static bool contains(struct str s, struct str part) {
 
 /* Returns the index of Evenkeel's entry; UINT32_MAX if it is not clear, which has been reported. */
 static uint32_t find_ours(const struct scheduler_config *c, const struct scheduler_check *which,
-                          struct findings *out) {
+                          struct check_report *out) {
     struct str part = str_of(which->url_part != NULL ? which->url_part : EXTENDER_PATH);
     if (which->index >= 0 && which->index < c->extender_count)
         return (uint32_t)which->index;
     if (which->index >= 0)
-        findings_add(out, SEVERITY_ERROR, 0, "extenders", "counting starts at 0",
-                     "there is no extender %lld among the %u", (long long)which->index,
-                     c->extender_count);
+        check_report_add(out, SEVERITY_ERROR, 0, "extenders", "counting starts at 0",
+                         "there is no extender %lld among the %u", (long long)which->index,
+                         c->extender_count);
     else if (c->extender_count == 0)
-        findings_add(out, SEVERITY_ERROR, 0, "extenders", "add an entry for Evenkeel",
-                     "there is none: kube-scheduler calls nobody");
+        check_report_add(out, SEVERITY_ERROR, 0, "extenders", "add an entry for Evenkeel",
+                         "there is none: kube-scheduler calls nobody");
     else {
         for (uint32_t i = 0; i < c->extender_count; i++)
             if (contains(c->extenders[i].url_prefix, part))
                 return i;
         if (c->extender_count == 1 && which->url_part == NULL)
             return 0;
-        findings_add(out, SEVERITY_ERROR, 0, "extenders",
-                     "say which one it is: --url-prefix-contains TEXT or --extender-index N",
-                     "none of the %u has a urlPrefix with '%.*s' in it", c->extender_count,
-                     STR_ARG(part));
+        check_report_add(out, SEVERITY_ERROR, 0, "extenders",
+                         "say which one it is: --url-prefix-contains TEXT or --extender-index N",
+                         "none of the %u has a urlPrefix with '%.*s' in it", c->extender_count,
+                         STR_ARG(part));
     }
     return UINT32_MAX;
 }
@@ -310,7 +311,8 @@ static void judge_others(const struct judge *j) {
     }
 }
 
-void scheduler_check(struct str text, const struct scheduler_check *which, struct findings *out) {
+void scheduler_check(struct str text, const struct scheduler_check *which,
+                     struct check_report *out) {
     struct scheduler_config config;
     if (!scheduler_config_read(text, &config, out))
         return;

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "check/findings.h"
+#include "check/report.h"
 #include "check/scheduler_config.h"
 #include "config/configuration.h"
 #include "extender/verbs.h"
@@ -21,7 +21,8 @@ struct scheduler_check {
 
 /* Checks the text of a configuration. A finding is an error if kube-scheduler would not start, or
  * Evenkeel could not do its work. Memory is from the findings' arena. */
-void scheduler_check(struct str text, const struct scheduler_check *which, struct findings *out);
+void scheduler_check(struct str text, const struct scheduler_check *which,
+                     struct check_report *out);
 
 /* ---- for the files scheduler*.c of this folder ---- */
 
@@ -33,7 +34,7 @@ struct judge {
     bool chosen;                          /* the user said which entry is Evenkeel's */
     const struct configuration *evenkeel; /* or NULL */
     const char *secret;                   /* likewise */
-    struct findings *out;
+    struct check_report *out;
 };
 
 /* Adds a finding about the entry's member ("tlsConfig.caFile"; "" for the entry itself). */

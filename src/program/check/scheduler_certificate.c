@@ -215,7 +215,7 @@ static void judge_secret(const struct judge *j) {
     if (r == 0)
         r = certificates_read(secret.certificate, j->out->arena, &chain, &count, &err);
     if (r != 0) {
-        findings_add(
+        check_report_add(
             j->out, SEVERITY_ERROR, 0, "--secret",
             "give the output of 'kubectl get secret NAME -o yaml' for a Secret with tls.crt",
             "'%s': %s", j->secret, err.text);

@@ -236,7 +236,7 @@ static void read_profiles(struct field_source *s, const char *path, struct str j
 
 /* Adds a finding: kube-scheduler's strict decoder refuses the same problem. */
 static void on_problem(void *ctx, const struct field_problem *p) {
-    struct findings *out = ctx;
+    struct check_report *out = ctx;
     bool in_extender = str_has_prefix(str_of(p->path), STR("extenders["));
     char advice[128] = "remove it";
     if (out->count >= FINDINGS_MAX)
@@ -244,22 +244,23 @@ static void on_problem(void *ctx, const struct field_problem *p) {
     if (p->suggestion != NULL)
         (void)snprintf(advice, sizeof advice, "did you mean %s?", p->suggestion); /* fits */
     if (p->kind == FIELD_BAD_VALUE)
-        findings_add(out, SEVERITY_ERROR, p->line, p->path, "kube-scheduler refuses the file", "%s",
-                     p->text);
+        check_report_add(out, SEVERITY_ERROR, p->line, p->path, "kube-scheduler refuses the file",
+                         "%s", p->text);
     else if (p->kind == FIELD_REPEATED_KEY)
-        findings_add(out, SEVERITY_ERROR, p->line, p->path, "remove one of the two",
-                     "repeated field: kube-scheduler refuses the file");
+        check_report_add(out, SEVERITY_ERROR, p->line, p->path, "remove one of the two",
+                         "repeated field: kube-scheduler refuses the file");
     else if (in_extender)
-        findings_add(out, SEVERITY_ERROR, p->line, p->path, advice,
-                     "unknown field: kube-scheduler refuses the file");
+        check_report_add(out, SEVERITY_ERROR, p->line, p->path, advice,
+                         "unknown field: kube-scheduler refuses the file");
     else
-        findings_add(out, SEVERITY_WARNING, p->line, p->path, advice,
-                     "unknown field: unless it is newer than this check, kube-scheduler refuses "
-                     "the file");
+        check_report_add(
+            out, SEVERITY_WARNING, p->line, p->path, advice,
+            "unknown field: unless it is newer than this check, kube-scheduler refuses "
+            "the file");
 }
 
 static bool header_is(const struct scheduler_config *c, const char *name, const char *wanted,
-                      struct findings *out) {
+                      struct check_report *out) {
     struct json_reader r;
     const char *at = c->doc.text.p;
     struct str value = find_member(c->doc.documents[0], str_of(name), out->arena, &at), text = {0};
@@ -269,23 +270,24 @@ static bool header_is(const struct scheduler_config *c, const char *name, const 
     if (str_eq(text, str_of(wanted)))
         return true;
     uint32_t line = value.n > 0 ? yaml_line_of(&c->doc, (size_t)(at - c->doc.text.p)) : 0;
-    findings_add(out, SEVERITY_ERROR, line, name,
-                 "check the file that kube-scheduler gets with --config",
-                 "expected '%s', found '%.*s'", wanted, STR_ARG(text));
+    check_report_add(out, SEVERITY_ERROR, line, name,
+                     "check the file that kube-scheduler gets with --config",
+                     "expected '%s', found '%.*s'", wanted, STR_ARG(text));
     return false;
 }
 
-bool scheduler_config_read(struct str text, struct scheduler_config *ret, struct findings *out) {
+bool scheduler_config_read(struct str text, struct scheduler_config *ret,
+                           struct check_report *out) {
     struct scheduler_config c = {.percentage_of_nodes = SCHEDULER_PERCENTAGE_UNSET};
     struct err err;
     if (yaml_to_json(text, true, out->arena, &c.doc, &err) != 0) {
-        findings_add(out, SEVERITY_ERROR, yaml_line_named(err.text), "",
-                     "kube-scheduler refuses the file", "%s", err.text);
+        check_report_add(out, SEVERITY_ERROR, yaml_line_named(err.text), "",
+                         "kube-scheduler refuses the file", "%s", err.text);
         return false;
     }
     if (c.doc.document_count != 1) {
-        findings_add(out, SEVERITY_ERROR, 0, "", "kube-scheduler reads exactly one",
-                     "there are %zu documents in the file", c.doc.document_count);
+        check_report_add(out, SEVERITY_ERROR, 0, "", "kube-scheduler reads exactly one",
+                         "there are %zu documents in the file", c.doc.document_count);
         return false;
     }
     bool known = header_is(&c, "kind", kind, out);

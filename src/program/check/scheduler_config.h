@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "check/findings.h"
+#include "check/report.h"
 #include "yaml/yaml.h"
 
 struct managed_resource {
@@ -66,7 +66,7 @@ struct scheduler_config {
  * the findings. Returns false if the text is not YAML or is of another kind, so that nothing else
  * can be checked. Memory is from the findings' arena.
  */
-bool scheduler_config_read(struct str text, struct scheduler_config *ret, struct findings *out);
+bool scheduler_config_read(struct str text, struct scheduler_config *ret, struct check_report *out);
 
 /* Returns the line of a member ("weight", "tlsConfig.caFile") of an object in the document; the
  * line of the object if it has no such member. */

@@ -24,7 +24,7 @@ static void say(const struct place *p, enum severity severity, const char *list,
     uint32_t line =
         scheduler_config_line(p->judge->config, p->profile->json, list, p->judge->out->arena);
     (void)snprintf(path, sizeof path, "profiles[%u].%s", p->index, list); /* fits */
-    findings_add(p->judge->out, severity, line, path, advice, "%s", problem);
+    check_report_add(p->judge->out, severity, line, path, advice, "%s", problem);
 }
 
 static void judge_filter(const struct place *p) {

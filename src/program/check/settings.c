@@ -39,7 +39,7 @@ static bool collide(const char *a, const char *b) {
            (host_covers(host_a, host_b) || host_covers(host_b, host_a));
 }
 
-static void check_addresses(const struct configuration *c, struct findings *out) {
+static void check_addresses(const struct configuration *c, struct check_report *out) {
     const char *probes = configuration_probes_apart(c) ? c->ops.probe_listen : "0";
     const struct listener listeners[] = {{"extender.listen", c->extender.listen},
                                          {"webhook.listen", c->webhook.listen},
@@ -49,35 +49,36 @@ static void check_addresses(const struct configuration *c, struct findings *out)
     for (size_t i = 0; i < sizeof listeners / sizeof listeners[0]; i++)
         for (size_t k = 0; k < i; k++)
             if (collide(listeners[i].address, listeners[k].address))
-                findings_add(out, SEVERITY_ERROR, 0, listeners[i].path, "give it another port",
-                             "'%s' is taken by %s, '%s'", listeners[i].address, listeners[k].path,
-                             listeners[k].address);
+                check_report_add(out, SEVERITY_ERROR, 0, listeners[i].path, "give it another port",
+                                 "'%s' is taken by %s, '%s'", listeners[i].address,
+                                 listeners[k].path, listeners[k].address);
 }
 
 static void add_door(void *ctx, const struct configuration_problem *p) {
-    findings_add(ctx, SEVERITY_WARNING, 0, p->path, p->advice, "%s", p->text);
+    check_report_add(ctx, SEVERITY_WARNING, 0, p->path, p->advice, "%s", p->text);
 }
 
 /* ---- time limits ---- */
 
 enum { GO_IDLE_MS = 90000 }; /* clients written in Go keep an idle connection so long */
 
-static void check_idle(const struct configuration *c, struct findings *out) {
+static void check_idle(const struct configuration *c, struct check_report *out) {
     if (is_on(c->extender.listen) && c->extender.limits.idle_ms < GO_IDLE_MS)
-        findings_add(out, SEVERITY_WARNING, 0, "extender.limits.idleTimeout", "set it above 90s",
-                     "kube-scheduler keeps idle connections for 90 s: a call on a connection that "
-                     "Evenkeel has just closed fails");
+        check_report_add(
+            out, SEVERITY_WARNING, 0, "extender.limits.idleTimeout", "set it above 90s",
+            "kube-scheduler keeps idle connections for 90 s: a call on a connection that "
+            "Evenkeel has just closed fails");
 }
 
 /* ---- files ---- */
 
-static void check_file(const char *path, const char *file, struct findings *out) {
+static void check_file(const char *path, const char *file, struct check_report *out) {
     if (file != NULL && access(file, F_OK) != 0)
-        findings_add(out, SEVERITY_INFO, 0, path, "check again where Evenkeel runs",
-                     "'%s' is not on this machine", file);
+        check_report_add(out, SEVERITY_INFO, 0, path, "check again where Evenkeel runs",
+                         "'%s' is not on this machine", file);
 }
 
-static void check_files(const struct configuration *c, struct findings *out) {
+static void check_files(const struct configuration *c, struct check_report *out) {
     check_file("extender.certFile", c->extender.tls.cert_file, out);
     check_file("extender.keyFile", c->extender.tls.key_file, out);
     check_file("extender.clientCAFile", c->extender.tls.client_ca_file, out);
@@ -96,10 +97,10 @@ static void check_files(const struct configuration *c, struct findings *out) {
 
 /* ---- bindings ---- */
 
-static void check_bindings(const struct configuration *c, struct findings *out) {
+static void check_bindings(const struct configuration *c, struct check_report *out) {
     if (is_on(c->extender.listen) && c->reservations.mode == RESERVATIONS_CONSERVATIVE &&
         !c->extender.bind)
-        findings_add(
+        check_report_add(
             out, SEVERITY_WARNING, 0, "reservations.mode",
             "set extender.bind: true, and bindVerb: bind in kube-scheduler's configuration",
             "Conservative needs Evenkeel to write the bindings: without extender.bind a pod counts "
@@ -108,14 +109,15 @@ static void check_bindings(const struct configuration *c, struct findings *out) 
 
 /* ---- reads for reviews ---- */
 
-static void check_reading(const struct configuration *c, struct findings *out) {
+static void check_reading(const struct configuration *c, struct check_report *out) {
     if (configuration_reads_data(c) && c->webhook.tls.client_ca_file == NULL &&
         !c->webhook.fluid.read_for_anyone)
-        findings_add(out, SEVERITY_INFO, 0, "webhook.fluid.readFor",
-                     "set webhook.clientCAFile if API servers can show a certificate; the value "
-                     "Anyone trusts everyone who reaches the port",
-                     "without a client CA no caller is verified, so a pod that is created before "
-                     "its claim or dataset was seen is admitted without them");
+        check_report_add(
+            out, SEVERITY_INFO, 0, "webhook.fluid.readFor",
+            "set webhook.clientCAFile if API servers can show a certificate; the value "
+            "Anyone trusts everyone who reaches the port",
+            "without a client CA no caller is verified, so a pod that is created before "
+            "its claim or dataset was seen is admitted without them");
 }
 
 /* ---- settings without effect beside others ---- */
@@ -151,7 +153,7 @@ static const char pods_are_off[] = "it is about pods, which webhook.pods: false 
 static const char set_pods[] = "set webhook.pods: true, or remove it";
 static const char set_webhook[] = "set webhook.listen, or remove it";
 
-static void check_unused(const struct configuration *c, struct findings *out) {
+static void check_unused(const struct configuration *c, struct check_report *out) {
     const bool no_extender = !is_on(c->extender.listen), no_webhook = !is_on(c->webhook.listen);
     const struct {
         bool found;
@@ -214,10 +216,11 @@ static void check_unused(const struct configuration *c, struct findings *out) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (rows[i].found)
-            findings_add(out, SEVERITY_INFO, 0, rows[i].path, rows[i].advice, "%s", rows[i].text);
+            check_report_add(out, SEVERITY_INFO, 0, rows[i].path, rows[i].advice, "%s",
+                             rows[i].text);
 }
 
-void settings_check(const struct configuration *c, struct findings *out) {
+void settings_check(const struct configuration *c, struct check_report *out) {
     check_addresses(c, out);
     configuration_open_doors(c, add_door, out);
     check_bindings(c, out);

@@ -4,9 +4,9 @@
  */
 #pragma once
 
-#include "check/findings.h"
+#include "check/report.h"
 #include "config/configuration.h"
 
 /* Finds listeners on the same address, connections that Evenkeel closes while their clients still
  * use them, and files that do not exist. */
-void settings_check(const struct configuration *c, struct findings *out);
+void settings_check(const struct configuration *c, struct check_report *out);

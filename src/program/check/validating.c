@@ -16,7 +16,7 @@ enum { POLICIES_NAMED = 3 };
 struct check {
     const struct configuration *configuration;
     struct kube_client *client;
-    struct findings *out;
+    struct check_report *out;
     struct strbuf requiring; /* names of policies: "a, b" */
     uint32_t requiring_count;
     /* A configuration makes API servers ask the validating webhook about new pods, and about
@@ -63,9 +63,9 @@ static bool list(struct check *c, const char *path, item_fn *item) {
     int failed = kube_list(c->client, &(struct kube_listing){.path = path}, read_page, &listing,
                            &status, &err);
     if (failed != 0)
-        findings_add(c->out, SEVERITY_WARNING, 0, "policies", "",
-                     "cannot find out whether policies with mode Require bind anybody: %s",
-                     err.text);
+        check_report_add(c->out, SEVERITY_WARNING, 0, "policies", "",
+                         "cannot find out whether policies with mode Require bind anybody: %s",
+                         err.text);
     return failed == 0 && status == 200;
 }
 
@@ -178,12 +178,13 @@ static void say(struct check *c, const char *what, const char *problem, const ch
     CLEANUP(strbuf_done) struct strbuf more = {.max = 64};
     if (c->requiring_count > POLICIES_NAMED)
         strbuf_appendf(&more, " and %u more", c->requiring_count - POLICIES_NAMED);
-    findings_add(c->out, SEVERITY_WARNING, 0, "policies", advice, "mode Require (%.*s%.*s) %s: %s",
-                 STR_ARG(strbuf_str(&c->requiring)), STR_ARG(strbuf_str(&more)), what, problem);
+    check_report_add(c->out, SEVERITY_WARNING, 0, "policies", advice,
+                     "mode Require (%.*s%.*s) %s: %s", STR_ARG(strbuf_str(&c->requiring)),
+                     STR_ARG(strbuf_str(&more)), what, problem);
 }
 
 void validating_check(const struct configuration *configuration, struct kube_client *client,
-                      struct findings *out) {
+                      struct check_report *out) {
     struct check c = {.configuration = configuration, .client = client, .out = out};
     char path[KIND_PATH_SIZE];
     c.requiring.max = 1024;

@@ -5,11 +5,11 @@
  */
 #pragma once
 
-#include "check/findings.h"
+#include "check/report.h"
 #include "config/configuration.h"
 #include "kube/client/client.h"
 
 /* Lists policies and configurations. If this user may not list all configurations, it lists those
  * named in webhook.certificates. Adds nothing if no policy has that mode or policies are hidden. */
 void validating_check(const struct configuration *configuration, struct kube_client *client,
-                      struct findings *out);
+                      struct check_report *out);

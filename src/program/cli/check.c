@@ -8,8 +8,8 @@
 #include "base/suggest.h"
 #include "check/cluster.h"
 #include "check/estimator.h"
-#include "check/findings.h"
 #include "check/limits.h"
+#include "check/report.h"
 #include "check/scheduler.h"
 #include "check/settings.h"
 #include "cli/answer.h"
@@ -181,10 +181,10 @@ static int complain(const char *why) {
     return EXIT_FAILURE;
 }
 
-static int print(struct findings *f, const struct request *request) {
+static int print(struct check_report *f, const struct request *request) {
     CLEANUP(strbuf_done) struct strbuf out = {.max = OUTPUT_BYTES};
-    bool good = request->json ? findings_print_json(f, request->file, &out)
-                              : findings_print(f, request->file, &out);
+    bool good = request->json ? check_report_print_json(f, request->file, &out)
+                              : check_report_print(f, request->file, &out);
     if (!good)
         return complain("no memory for the answer");
     const int status = answer_put_out("check", &out);
@@ -194,12 +194,12 @@ static int print(struct findings *f, const struct request *request) {
 /* ---- config ---- */
 
 static void add_problem(void *ctx, const struct configuration_problem *p) {
-    findings_add(ctx, p->missing || p->harmless ? SEVERITY_WARNING : SEVERITY_ERROR, p->line,
-                 p->path, p->advice, "%s", p->text);
+    check_report_add(ctx, p->missing || p->harmless ? SEVERITY_WARNING : SEVERITY_ERROR, p->line,
+                     p->path, p->advice, "%s", p->text);
 }
 
 static void check_configuration(struct options *o, const struct request *request,
-                                struct findings *f) {
+                                struct check_report *f) {
     struct configuration c;
     struct err err;
     configuration_init(&c);
@@ -213,16 +213,16 @@ static void check_configuration(struct options *o, const struct request *request
         }
     }
     if (r != 0 && f->count == 0)
-        findings_add(f, SEVERITY_ERROR, yaml_line_named(err.text), "", "", "%s", err.text);
+        check_report_add(f, SEVERITY_ERROR, yaml_line_named(err.text), "", "", "%s", err.text);
     configuration_removed_found(&c, add_problem, f);
     configuration_done(&c);
 }
 
 static int run_config(struct options *o, const struct request *request) {
     struct arena arena;
-    struct findings f;
+    struct check_report f;
     arena_init(&arena, ARENA_BYTES);
-    findings_init(&f, &arena);
+    check_report_init(&f, &arena);
     check_configuration(o, request, &f);
     int status = o->stopped ? o->exit_status : print(&f, request);
     arena_done(&arena);
@@ -234,18 +234,18 @@ static int run_config(struct options *o, const struct request *request) {
 static int run_scheduler(struct options *o, const struct request *request) {
     CLEANUP(strbuf_done) struct strbuf text = {.max = LIMIT_CONFIG_BYTES + 1};
     struct arena arena;
-    struct findings f;
+    struct check_report f;
     struct scheduler_check which = request->which;
     struct configuration evenkeel;
     struct err err;
     configuration_init(&evenkeel);
     arena_init(&arena, ARENA_BYTES);
-    findings_init(&f, &arena);
+    check_report_init(&f, &arena);
     if (request->knows_evenkeel)
         which.evenkeel = &evenkeel;
     if (file_read(request->file, LIMIT_CONFIG_BYTES, &text, &err) != 0 ||
         options_configure(o, request->evenkeel, &evenkeel, &err) != 0)
-        findings_add(&f, SEVERITY_ERROR, 0, "", "", "%s", err.text);
+        check_report_add(&f, SEVERITY_ERROR, 0, "", "", "%s", err.text);
     else
         scheduler_check(strbuf_str(&text), &which, &f);
     int status = o->stopped ? o->exit_status : print(&f, request);
@@ -270,12 +270,12 @@ static int configure(struct options *o, const char *file, struct configuration *
 static int run_cluster(struct options *o, const struct request *request) {
     struct configuration c;
     struct arena arena;
-    struct findings f;
+    struct check_report f;
     struct err err;
     struct request asked = *request;
     configuration_init(&c);
     arena_init(&arena, ARENA_BYTES);
-    findings_init(&f, &arena);
+    check_report_init(&f, &arena);
     int status = EXIT_FAILURE;
     if (configure(o, request->file, &c, &err) == 0) {
         cluster_check(&c, &f, &asked.file);
@@ -377,7 +377,7 @@ static int run_estimator(int argc, char **argv) {
     struct option_value v;
     struct request request = {.estimator.timeout_ms = ESTIMATOR_TIMEOUT_MS};
     struct arena arena;
-    struct findings f;
+    struct check_report f;
     options_init(&o, &check_estimator_command, argc, argv);
     while (options_next(&o, &v))
         take_estimator(&o, &v, &request);
@@ -385,7 +385,7 @@ static int run_estimator(int argc, char **argv) {
     if (o.stopped)
         return o.exit_status;
     arena_init(&arena, ARENA_BYTES);
-    findings_init(&f, &arena);
+    check_report_init(&f, &arena);
     request.file = request.estimator.address;
     estimator_check(&request.estimator, &f);
     const int status = print(&f, &request);

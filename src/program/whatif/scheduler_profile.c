@@ -86,8 +86,8 @@ int scheduler_profile_read(const char *path, struct str pod, struct arena *arena
     struct node_affinity unused;
     CLEANUP(strbuf_done) struct strbuf text = {0};
     struct scheduler_config config;
-    struct findings findings;
-    findings_init(&findings, arena);
+    struct check_report findings;
+    check_report_init(&findings, arena);
     *ret = STR("");
     int r = file_read(path, LIMIT_CONFIG_BYTES, &text, err);
     if (r == 0 && !scheduler_config_read(arena_str(arena, strbuf_str(&text)), &config, &findings))

@@ -13,7 +13,7 @@ struct checking *checking_open(void (*check)(struct checking *c)) {
     if (kube_client_new(&c.access, NULL, &c.client, &err) != 0)
         fail_msg("%s", err.text);
     arena_init(&c.arena, 1 << 20);
-    findings_init(&c.findings, &c.arena);
+    check_report_init(&c.findings, &c.arena);
     configuration_init(&c.configuration);
     return &c;
 }

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "check/findings.h"
+#include "check/report.h"
 #include "config/configuration.h"
 #include "kube/client/client.h"
 #include "model/kinds.h"
@@ -13,7 +13,7 @@
 struct checking {
     struct api api;
     struct arena arena;
-    struct findings findings;
+    struct check_report findings;
     struct configuration configuration;
     enum server_role role; /* of that server; at first that of this cluster */
     struct kube_access access;

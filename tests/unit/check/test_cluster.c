@@ -16,7 +16,7 @@
 struct fixture {
     struct api api;
     struct arena arena;
-    struct findings findings;
+    struct check_report findings;
     struct configuration configuration;
     char kubeconfig[40];
     char date[64]; /* a header of each answer, or "" */
@@ -38,7 +38,7 @@ static int setup(void **state) {
                    f.api.url);
     assert_int_equal(file_write_atomic(f.kubeconfig, strbuf_str(&text), 0600, &err), 0);
     arena_init(&f.arena, 64 << 20);
-    findings_init(&f.findings, &f.arena);
+    check_report_init(&f.findings, &f.arena);
     configuration_init(&f.configuration);
     f.configuration.kubernetes.kubeconfig = f.kubeconfig;
     *state = &f;

@@ -15,7 +15,7 @@
 
 struct fixture {
     struct arena arena;
-    struct findings findings;
+    struct check_report findings;
     struct grpc_listener *listener;
     /* what the server answers */
     struct str message, text;
@@ -51,7 +51,7 @@ static int set_up(void **state) {
     (void)state;
     f = (struct fixture){.status = GRPC_OK};
     arena_init(&f.arena, 1 << 20);
-    findings_init(&f.findings, &f.arena);
+    check_report_init(&f.findings, &f.arena);
     return sem_init(&f.leave, 0, 0);
 }
 
@@ -70,7 +70,7 @@ static void check(const struct grpc_service *service, int64_t timeout_ms) {
         fail_msg("%s", err.text);
     const struct estimator_check which = {
         .address = grpc_listener_address(f.listener), .cluster = "m1", .timeout_ms = timeout_ms};
-    findings_init(&f.findings, &f.arena);
+    check_report_init(&f.findings, &f.arena);
     estimator_check(&which, &f.findings);
     (void)sem_post(&f.leave);
     grpc_listener_stop(f.listener, 0);
@@ -84,7 +84,7 @@ static void assert_found(enum severity severity, const char *path, const char *p
     assert_true(f.findings.count >= 2);
     assert_int_equal(f.findings.items[0].severity, SEVERITY_INFO);
     assert_str(f.findings.items[0].path, "connection");
-    const struct finding *found = &f.findings.items[1];
+    const struct check_row *found = &f.findings.items[1];
     assert_int_equal(found->severity, severity);
     assert_str(found->path, path);
     assert_str_contains(found->problem, problem);

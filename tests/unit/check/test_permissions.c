@@ -33,7 +33,7 @@ static void check(struct checking *c, const char *answer) {
 /* One line each, sorted as users see them: errors first, then by text. */
 static void expect(struct checking *f, const char *const *wanted, size_t count) {
     CLEANUP(strbuf_done) struct strbuf printed = {0};
-    assert_true(findings_print_json(&f->findings, "cluster", &printed));
+    assert_true(check_report_print_json(&f->findings, "cluster", &printed));
     for (uint32_t i = 0; i < f->findings.count && i < count; i++)
         assert_str(f->findings.items[i].problem, wanted[i]);
     assert_int_equal(f->findings.count, count);

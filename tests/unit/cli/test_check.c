@@ -270,8 +270,8 @@ static const char *const severities[] = {"error", "warning", "info"};
 /* Findings as "severity field: problem" lines. */
 static void check_text_as(struct str text, const struct scheduler_check *which, struct arena *arena,
                           struct strbuf *out) {
-    struct findings f;
-    findings_init(&f, arena);
+    struct check_report f;
+    check_report_init(&f, arena);
     scheduler_check(text, which, &f);
     for (uint32_t i = 0; i < f.count; i++)
         strbuf_appendf(out, "%s %.*s: %.*s\n", severities[f.items[i].severity],
@@ -945,12 +945,12 @@ static void test_cut_texts_stay_utf8(void **state) {
     (void)state;
     for (int shift = 0; shift < 4; shift++) {
         struct arena arena;
-        struct findings f;
+        struct check_report f;
         struct json_reader reader;
         struct scheduler_check which = {.index = -1};
         CLEANUP(strbuf_done) struct strbuf text = {.max = 1 << 16}, out = {.max = 1 << 16};
         arena_init(&arena, 1 << 20);
-        findings_init(&f, &arena);
+        check_report_init(&f, &arena);
         strbuf_appendf(&text,
                        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: "
                        "KubeSchedulerConfiguration\nextenders: [{urlPrefix: \"%.*s",
@@ -959,7 +959,7 @@ static void test_cut_texts_stay_utf8(void **state) {
             strbuf_append_str(&text, STR("\xf0\x9f\x98\x80"));
         strbuf_append_str(&text, STR("\"}]\n"));
         scheduler_check(strbuf_str(&text), &which, &f);
-        assert_true(findings_print_json(&f, "\xff\xc3", &out));
+        assert_true(check_report_print_json(&f, "\xff\xc3", &out));
         json_reader_init(&reader, strbuf_str(&out), &arena, "findings");
         (void)json_skip(&reader); /* json_finish() tells */
         assert_int_equal(json_finish(&reader, NULL), 0);

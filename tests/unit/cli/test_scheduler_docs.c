@@ -38,11 +38,11 @@ static bool continues_configuration(struct str yaml) {
 /* With `extender.bind: true`, as the guide says of those who let Evenkeel bind. */
 static void must_be_good(const char *path, struct str yaml) {
     struct arena arena;
-    struct findings f;
+    struct check_report f;
     const struct configuration evenkeel = {.extender.bind = true};
     const struct scheduler_check which = {.index = -1, .evenkeel = &evenkeel};
     arena_init(&arena, 8 << 20);
-    findings_init(&f, &arena);
+    check_report_init(&f, &arena);
     scheduler_check(yaml, &which, &f);
     for (uint32_t i = 0; i < f.count; i++)
         if (f.items[i].severity != SEVERITY_INFO)

@@ -1,4 +1,4 @@
-#include "check/findings.h"
+#include "check/report.h"
 
 #include "base/json_writer.h"
 #include "base/table.h"
@@ -10,8 +10,8 @@ static const char *const severity_names[SEVERITY_COUNT] = {"error", "warning", "
 
 enum { TABLE_WIDTH = 110, PROBLEM_WIDTH = 56 };
 
-void findings_init(struct findings *f, struct arena *arena) {
-    *f = (struct findings){.arena = arena};
+void check_report_init(struct check_report *f, struct arena *arena) {
+    *f = (struct check_report){.arena = arena};
 }
 
 /* Returns the length in bytes of the character at p, by its first byte; 0 if bytes are missing. */
@@ -41,29 +41,29 @@ static struct str copy_text(struct arena *arena, const char *text) {
     return (struct str){copy, s.n};
 }
 
-void findings_add(struct findings *f, enum severity severity, uint32_t line, const char *path,
-                  const char *advice, const char *fmt, ...) {
+void check_report_add(struct check_report *f, enum severity severity, uint32_t line,
+                      const char *path, const char *advice, const char *fmt, ...) {
     char problem[ERR_TEXT_SIZE];
     va_list args;
     va_start(args, fmt);
     (void)vsnprintf(problem, sizeof problem, fmt, args); /* truncation is fine: it is for people */
     va_end(args);
-    struct finding *items = arena_push(f->arena, f->items, f->count, &f->cap, sizeof *items);
+    struct check_row *items = arena_push(f->arena, f->items, f->count, &f->cap, sizeof *items);
     if (items == NULL)
-        return; /* findings_print() reports it */
+        return; /* check_report_print() reports it */
     f->items = items;
-    f->items[f->count++] = (struct finding){.severity = severity,
-                                            .line = line,
-                                            .path = copy_text(f->arena, path),
-                                            .problem = copy_text(f->arena, problem),
-                                            .advice = copy_text(f->arena, advice)};
+    f->items[f->count++] = (struct check_row){.severity = severity,
+                                              .line = line,
+                                              .path = copy_text(f->arena, path),
+                                              .problem = copy_text(f->arena, problem),
+                                              .advice = copy_text(f->arena, advice)};
     f->counts[severity]++;
 }
 
 /* ---- printing ---- */
 
 static int compare(const void *a, const void *b) {
-    const struct finding *x = a, *y = b;
+    const struct check_row *x = a, *y = b;
     if (x->severity != y->severity)
         return x->severity < y->severity ? -1 : 1;
     if (x->line != y->line)
@@ -72,13 +72,13 @@ static int compare(const void *a, const void *b) {
     return order != 0 ? order : str_cmp(x->problem, y->problem);
 }
 
-static void sort(struct findings *f) {
+static void sort(struct check_report *f) {
     if (f->count > 1)
         qsort(f->items, f->count, sizeof *f->items, compare);
 }
 
 /* Returns the problem, with the advice on the next line. */
-static struct str two_lines(struct findings *f, const struct finding *finding) {
+static struct str two_lines(struct check_report *f, const struct check_row *finding) {
     if (finding->advice.n == 0)
         return finding->problem;
     size_t n = finding->problem.n + finding->advice.n + 4;
@@ -95,7 +95,7 @@ static void print_count(uint32_t n, const char *name, bool first, struct strbuf 
     strbuf_appendf(out, "%s%u %s%s", first ? "" : ", ", n, name, n == 1 ? "" : "s");
 }
 
-bool findings_print(struct findings *f, const char *file, struct strbuf *out) {
+bool check_report_print(struct check_report *f, const char *file, struct strbuf *out) {
     static const char *const headings[] = {"SEVERITY", "LINE", "FIELD", "PROBLEM"};
     struct table t;
     table_init(&t, headings, 4, f->arena);
@@ -104,7 +104,7 @@ bool findings_print(struct findings *f, const char *file, struct strbuf *out) {
     t.right_aligned = 1u << 1;
     sort(f);
     for (uint32_t i = 0; i < f->count; i++) {
-        const struct finding *finding = &f->items[i];
+        const struct check_row *finding = &f->items[i];
         table_cell(&t, str_of(severity_names[finding->severity]));
         if (finding->line > 0)
             table_number(&t, finding->line);
@@ -126,7 +126,7 @@ bool findings_print(struct findings *f, const char *file, struct strbuf *out) {
     return !strbuf_failed(out) && !arena_failed(f->arena);
 }
 
-bool findings_print_json(struct findings *f, const char *file, struct strbuf *out) {
+bool check_report_print_json(struct check_report *f, const char *file, struct strbuf *out) {
     struct json_writer w = {.out = out};
     sort(f);
     json_begin_object(&w);
@@ -140,7 +140,7 @@ bool findings_print_json(struct findings *f, const char *file, struct strbuf *ou
     json_key(&w, STR("findings"));
     json_begin_array(&w);
     for (uint32_t i = 0; i < f->count; i++) {
-        const struct finding *finding = &f->items[i];
+        const struct check_row *finding = &f->items[i];
         json_begin_object(&w);
         json_put_member(&w, STR("severity"), str_of(severity_names[finding->severity]));
         json_key(&w, STR("line"));
