@@ -142,6 +142,9 @@ static void read_field(struct json_reader *r, const struct json_field *field, ch
     case JSON_KIND_CALL:
         field->read(r, at);
         break;
+    case JSON_KIND_REFUSED:
+        json_fail(r, "%s", field->refusal);
+        break;
     }
 }
 
@@ -151,7 +154,8 @@ void json_fields(struct json_reader *r, const struct json_rows *rows, void *into
         return;
     while (json_member(r, &key)) {
         size_t i = 0;
-        while (i < rows->count && !str_eq(key, rows->fields[i].name))
+        while (i < rows->count && rows->fields[i].name.p != NULL &&
+               !str_eq(key, rows->fields[i].name))
             i++;
         if (i < rows->count)
             read_field(r, &rows->fields[i], into);

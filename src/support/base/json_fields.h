@@ -1,7 +1,8 @@
 /*
  * Reads JSON objects by rows. A row has a member's name, its kind of value and its place in a
- * struct; members without a row are skipped. The reader's rules hold: errors stay in the reader,
- * null counts as absent, texts are in the document or in the reader's arena.
+ * struct; members without a row are skipped, or refused by a last row JSON_NO_OTHERS. The reader's
+ * rules hold: errors stay in the reader, null counts as absent, texts are in the document or in the
+ * reader's arena.
  *
  *     static const struct json_field term_fields[] = {
  *         JSON_TEXT("key", struct term, key),
@@ -34,6 +35,7 @@ enum json_field_kind {
     JSON_KIND_LIST,    /* an array of structs with their own rows, or a function; their count */
     JSON_KIND_RAW,     /* struct str: the bytes as in the text, also of null */
     JSON_KIND_CALL,    /* anything, read by a function */
+    JSON_KIND_REFUSED, /* anything, also null: an error */
 };
 
 struct json_field;
@@ -43,7 +45,7 @@ struct json_rows {
 };
 
 struct json_field {
-    struct str name;
+    struct str name; /* p NULL: the row is for each member that the rows before do not name */
     enum json_field_kind kind;
     size_t at, size; /* offset and size of the struct's member, in bytes */
     size_t count_at; /* TEXTS, LIST: place of the uint32_t count */
@@ -58,6 +60,7 @@ struct json_field {
     size_t item_size;      /* LIST */
     struct json_rows rows; /* OBJECT, LIST */
     json_read_fn *read;    /* CALL; LIST: reads an item, instead of rows */
+    const char *refusal;   /* REFUSED: the text of the error */
 };
 
 #define JSON_ROWS(fields) ((const struct json_rows){fields, sizeof(fields) / sizeof(fields)[0]})
@@ -153,6 +156,12 @@ struct json_field {
 /* The function gets the whole struct. */
 #define JSON_CALL_WHOLE(text, function)                                                            \
     { .name = {text, sizeof(text) - 1}, .kind = JSON_KIND_CALL, .read = (function) }
+/* The member is an error with this text, such as "moved to spec.pods". */
+#define JSON_REFUSED(text, error)                                                                  \
+    { .name = {text, sizeof(text) - 1}, .kind = JSON_KIND_REFUSED, .refusal = (error) }
+/* Each member that no row names is an error. Always the last row. */
+#define JSON_NO_OTHERS                                                                             \
+    { .kind = JSON_KIND_REFUSED, .refusal = "unknown field" }
 
 /* Reads an object (or null) into the struct at `into`; without a JSON member nothing changes. */
 void json_fields(struct json_reader *r, const struct json_rows *rows, void *into);

@@ -58,14 +58,30 @@ static const struct json_field fields[] = {
     JSON_CALL_WHOLE("call", count_call),
 };
 
+static const struct json_field strict_part_fields[] = {
+    JSON_TEXT("name", struct part, name),
+    JSON_REFUSED("size", "moved to weight"),
+    JSON_NO_OTHERS,
+};
+static const struct json_field strict_fields[] = {
+    JSON_LIST("parts", struct whole, parts, part_count, 2, strict_part_fields),
+    JSON_TEXT("text", struct whole, text),
+    JSON_NO_OTHERS,
+};
+
 static struct arena arena;
 
-static int read_whole(const char *text, struct whole *ret, struct err *err) {
+static int read_by(const struct json_rows *rows, const char *text, struct whole *ret,
+                   struct err *err) {
     struct json_reader r;
     arena_reset(&arena);
     json_reader_init(&r, str_of(text), &arena, "Doc");
-    json_fields(&r, &JSON_ROWS(fields), ret);
+    json_fields(&r, rows, ret);
     return json_finish(&r, err);
+}
+
+static int read_whole(const char *text, struct whole *ret, struct err *err) {
+    return read_by(&JSON_ROWS(fields), text, ret, err);
 }
 
 static int set_up(void **state) {
@@ -171,12 +187,35 @@ static void mistakes_are_named(void **state) {
     }
 }
 
+static void refused_members_are_errors(void **state) {
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"{\"parts\":[{},{\"size\":1}]}", "Doc.parts[1].size: moved to weight, at byte 21"},
+        {"{\"parts\":[{\"size\":null}]}", "Doc.parts[0].size: moved to weight, at byte 18"},
+        {"{\"parts\":[{\"siz\":1}]}", "Doc.parts[0].siz: unknown field, at byte 17"},
+        {"{\"text\":\"a\",\"texts\":null}", "Doc.texts: unknown field, at byte 20"},
+        {"{\"\":1,\"text\":2}", "Doc.: unknown field, at byte 4"},
+    };
+    struct whole w = {.calls = 0};
+    struct err err;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_int_not_equal(read_by(&JSON_ROWS(strict_fields), cases[i].text, &w, &err), 0);
+        assert_string_equal(err.text, cases[i].message);
+    }
+    assert_int_equal(read_by(&JSON_ROWS(strict_fields),
+                             "{\"text\":\"a\",\"parts\":[{\"name\":\"b\"}]}", &w, &err),
+                     0);
+    assert_str(w.text, "a");
+    assert_str(w.parts[0].name, "b");
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_kind_is_read),
-        cmocka_unit_test(null_counts_as_absent),
-        cmocka_unit_test(the_last_of_two_counts),
-        cmocka_unit_test(mistakes_are_named),
+        cmocka_unit_test(each_kind_is_read),          cmocka_unit_test(null_counts_as_absent),
+        cmocka_unit_test(the_last_of_two_counts),     cmocka_unit_test(mistakes_are_named),
+        cmocka_unit_test(refused_members_are_errors),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
