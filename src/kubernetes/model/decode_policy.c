@@ -10,21 +10,22 @@ static void unknown(struct json_reader *r) {
     json_fail(r, "unknown field");
 }
 
-static enum policy_inclusion inclusion_decode(struct json_reader *r) {
-    struct str word = json_string(r);
-    if (str_empty(word))
-        return POLICY_INCLUSION_DEFAULT;
-    if (!str_eq(word, STR("Honor")) && !str_eq(word, STR("Ignore")))
+static void inclusion_read(struct json_reader *r, void *into) {
+    const struct str word = json_string(r);
+    enum policy_inclusion *inclusion = into;
+    *inclusion = str_empty(word)              ? POLICY_INCLUSION_DEFAULT
+                 : str_eq(word, STR("Honor")) ? POLICY_HONOR
+                                              : POLICY_IGNORE;
+    if (*inclusion == POLICY_IGNORE && !str_eq(word, STR("Ignore")))
         json_fail(r, "'%.*s' is neither 'Honor' nor 'Ignore'", STR_ARG(word));
-    return str_eq(word, STR("Honor")) ? POLICY_HONOR : POLICY_IGNORE;
 }
 
-static bool when_decode(struct json_reader *r) {
-    struct str word = json_string(r);
-    bool hard = str_eq(word, STR("DoNotSchedule"));
+static void when_read(struct json_reader *r, void *into) {
+    const struct str word = json_string(r);
+    const bool hard = str_eq(word, STR("DoNotSchedule"));
     if (!hard && !str_eq(word, STR("ScheduleAnyway")))
         json_fail(r, "'%.*s' is neither 'DoNotSchedule' nor 'ScheduleAnyway'", STR_ARG(word));
-    return hard;
+    *(bool *)into = hard;
 }
 
 /* ---- selectors ---- */
@@ -47,129 +48,118 @@ static struct selector compiled(struct json_reader *r, const char *field, struct
 
 /* ---- spread and locality ---- */
 
-static void spread_decode(struct json_reader *r, void *into) {
-    struct policy_spread *s = into;
-    struct str key;
-    bool when = false;
-    s->max_skew = 1;
-    if (json_object(r))
-        while (json_member(r, &key)) {
-            if (str_eq(key, STR("topologyKey")))
-                s->topology_key = json_string(r);
-            else if (str_eq(key, STR("maxSkew")))
-                s->max_skew = json_null(r) ? 1 : (int32_t)json_integer(r, 1, INT32_MAX);
-            else if (str_eq(key, STR("minDomains")))
-                s->min_domains = json_null(r) ? 0 : (int32_t)json_integer(r, 1, INT32_MAX);
-            else if (str_eq(key, STR("whenUnsatisfiable"))) {
-                s->hard = when_decode(r);
-                when = true;
-            } else if (str_eq(key, STR("nodeAffinityPolicy")))
-                s->node_affinity = inclusion_decode(r);
-            else if (str_eq(key, STR("nodeTaintsPolicy")))
-                s->node_taints = inclusion_decode(r);
-            else
-                unknown(r);
-        }
-    if (str_empty(s->topology_key))
+/* A constraint, while it is read. */
+struct read_spread {
+    struct policy_spread spread;
+    bool has_when;
+};
+
+static const struct json_field spread_fields[] = {
+    JSON_TEXT("topologyKey", struct read_spread, spread.topology_key),
+    JSON_INTEGER("maxSkew", struct read_spread, spread.max_skew, 1, INT32_MAX, .absent = 1),
+    JSON_INTEGER("minDomains", struct read_spread, spread.min_domains, 1, INT32_MAX, .absent = 0),
+    JSON_CALL_GIVEN("whenUnsatisfiable", struct read_spread, spread.hard, when_read, has_when),
+    JSON_CALL("nodeAffinityPolicy", struct read_spread, spread.node_affinity, inclusion_read),
+    JSON_CALL("nodeTaintsPolicy", struct read_spread, spread.node_taints, inclusion_read),
+    JSON_NO_OTHERS,
+};
+
+static void spread_read(struct json_reader *r, void *into) {
+    struct read_spread read = {.spread.max_skew = 1};
+    json_fields(r, &JSON_ROWS(spread_fields), &read);
+    *(struct policy_spread *)into = read.spread;
+    if (str_empty(read.spread.topology_key))
         json_fail(r, "topologyKey is required");
-    if (!when)
+    if (!read.has_when)
         json_fail(r, "whenUnsatisfiable is required: DoNotSchedule or ScheduleAnyway");
 }
 
-static void constraints_decode(struct json_reader *r, struct policy *policy) {
+static void constraints_read(struct json_reader *r, void *into) {
+    struct policy *policy = into;
     bool given = json_peek(r) == JSON_ARRAY;
-    policy->spread = json_array_of(r, sizeof *policy->spread, LIMIT_POLICY_TERMS, spread_decode,
+    policy->spread = json_array_of(r, sizeof *policy->spread, LIMIT_POLICY_TERMS, spread_read,
                                    &policy->spread_count);
     if (given && policy->spread_count == 0 && str_empty(policy->problem))
         policy->problem = STR("spec.pods.spread is empty: leave it out");
 }
 
-static void tier_decode(struct json_reader *r, void *into) {
+static const struct json_field tier_fields[] = {
+    JSON_TEXT("topologyKey", struct policy_tier, topology_key),
+    JSON_INTEGER("weight", struct policy_tier, weight, 1, 100, .absent = 0),
+    JSON_NO_OTHERS,
+};
+
+static void tier_read(struct json_reader *r, void *into) {
     struct policy_tier *tier = into;
-    struct str key;
-    if (json_object(r))
-        while (json_member(r, &key)) {
-            if (str_eq(key, STR("topologyKey")))
-                tier->topology_key = json_string(r);
-            else if (str_eq(key, STR("weight")))
-                tier->weight = (int32_t)json_integer(r, 1, 100);
-            else
-                unknown(r);
-        }
+    json_fields(r, &JSON_ROWS(tier_fields), tier);
     if (str_empty(tier->topology_key))
         json_fail(r, "topologyKey is required");
     if (tier->weight == 0)
         json_fail(r, "weight is required");
 }
 
-static enum policy_locality_mode locality_mode_decode(struct json_reader *r) {
+static void locality_mode_read(struct json_reader *r, void *into) {
     static const char *const words[] = {"Preferred", "Required", "Disabled"};
     struct json_reader ahead = *r;
     /* YAML reads Off as false */
     if (json_peek(r) == JSON_BOOL || str_eq(json_string(&ahead), STR("Off")))
         json_fail(r, "expected 'Preferred', 'Required' or 'Disabled' (the new word for 'Off')");
-    return (enum policy_locality_mode)(POLICY_LOCALITY_PREFERRED + json_word(r, words, 3, 0));
+    *(enum policy_locality_mode *)into = POLICY_LOCALITY_PREFERRED + json_word(r, words, 3, 0);
 }
 
-static void keep_off_decode(struct json_reader *r, struct policy *policy) {
-    static const char *const words[] = {"Preferred", "Disabled", "Required"};
-    int32_t weight = 100;
-    uint32_t mode = 0;
-    struct str key;
+static const char *const keep_off_modes[] = {"Preferred", "Disabled", "Required"};
+struct keep_off {
+    uint32_t mode;
+    int32_t weight;
+};
+static const struct json_field keep_off_fields[] = {
+    JSON_WORD("mode", struct keep_off, mode, keep_off_modes, .absent = 0),
+    JSON_INTEGER("weight", struct keep_off, weight, 1, 100, .absent = 0),
+    JSON_NO_OTHERS,
+};
+
+static void keep_off_read(struct json_reader *r, void *into) {
+    struct policy *policy = into;
+    struct keep_off read = {.weight = 100};
     if (json_peek(r) == JSON_BOOL)
         json_fail(r, "is an object now: write {mode: Preferred} instead of true");
     if (json_null(r))
         return;
-    if (json_object(r))
-        while (json_member(r, &key)) {
-            if (str_eq(key, STR("mode")))
-                mode = json_word(r, words, 3, 0);
-            else if (str_eq(key, STR("weight")))
-                weight = (int32_t)json_integer(r, 1, 100);
-            else
-                unknown(r);
-        }
-    policy->keep_others_off = mode == 1 ? 0 : weight;
-    policy->requires_others_off = mode == 2;
+    json_fields(r, &JSON_ROWS(keep_off_fields), &read);
+    policy->keep_others_off = read.mode == 1 ? 0 : read.weight;
+    policy->requires_others_off = read.mode == 2;
 }
 
-static void locality_decode(struct json_reader *r, struct policy *policy) {
-    struct str key;
-    if (!json_object(r))
-        return;
-    policy->locality = POLICY_LOCALITY_PREFERRED;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("mode")))
-            policy->locality = locality_mode_decode(r);
-        else if (str_eq(key, STR("weight")))
-            policy->tier_percent = (int32_t)json_integer(r, 1, 100);
-        else if (str_eq(key, STR("tiers")))
-            policy->tiers = json_array_of(r, sizeof *policy->tiers, LIMIT_POLICY_TERMS, tier_decode,
-                                          &policy->tier_count);
-        else if (str_eq(key, STR("keepOthersOffCacheNodes")))
-            keep_off_decode(r, policy);
-        else
-            unknown(r);
-    }
+static const struct json_field locality_fields[] = {
+    JSON_CALL("mode", struct policy, locality, locality_mode_read),
+    JSON_INTEGER("weight", struct policy, tier_percent, 1, 100, .absent = 0),
+    JSON_LIST_BY("tiers", struct policy, tiers, tier_count, LIMIT_POLICY_TERMS, tier_read),
+    JSON_CALL_WHOLE("keepOthersOffCacheNodes", keep_off_read),
+    JSON_NO_OTHERS,
+};
+
+static void locality_read(struct json_reader *r, void *into) {
+    struct policy *policy = into;
+    if (json_peek(r) == JSON_OBJECT)
+        policy->locality = POLICY_LOCALITY_PREFERRED;
+    json_fields(r, &JSON_ROWS(locality_fields), policy);
 }
 
-static void weights_decode(struct json_reader *r, struct policy *policy) {
-    struct str key;
-    if (!json_object(r))
-        return;
-    policy->has_weights = true;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("spread")))
-            policy->spread_weight = (int32_t)json_integer(r, 0, 1000);
-        else if (str_eq(key, STR("locality")))
-            policy->locality_weight = (int32_t)json_integer(r, 0, 1000);
-        else
-            unknown(r);
-    }
+static const struct json_field weights_fields[] = {
+    JSON_INTEGER("spread", struct policy, spread_weight, 0, 1000, .absent = 0),
+    JSON_INTEGER("locality", struct policy, locality_weight, 0, 1000, .absent = 0),
+    JSON_NO_OTHERS,
+};
+
+static void weights_read(struct json_reader *r, void *into) {
+    struct policy *policy = into;
+    policy->has_weights = policy->has_weights || json_peek(r) == JSON_OBJECT;
+    json_fields(r, &JSON_ROWS(weights_fields), policy);
 }
 
 /* Reads "Auto", "Pod", or the key of a label. */
-static void unit_decode(struct json_reader *r, struct policy_group_by *group) {
+static void unit_read(struct json_reader *r, void *into) {
+    struct policy_group_by *group = into;
     if (json_null(r))
         return;
     struct str word = json_string(r);
@@ -183,44 +173,35 @@ static void unit_decode(struct json_reader *r, struct policy_group_by *group) {
     }
 }
 
-static void group_by_decode(struct json_reader *r, struct policy_group_by *group) {
-    struct str key;
-    if (!json_object(r))
-        return;
-    group->given = true;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("labels")))
-            group->labels = json_string_array(r, LIMIT_POLICY_TERMS, &group->label_count);
-        else if (str_eq(key, STR("unit")))
-            unit_decode(r, group);
-        else
-            unknown(r);
-    }
+static const struct json_field group_by_fields[] = {
+    JSON_TEXTS("labels", struct policy_group_by, labels, label_count, LIMIT_POLICY_TERMS),
+    JSON_CALL_WHOLE("unit", unit_read),
+    JSON_NO_OTHERS,
+};
+
+static void group_by_read(struct json_reader *r, void *into) {
+    struct policy_group_by *group = into;
+    group->given = group->given || json_peek(r) == JSON_OBJECT;
+    json_fields(r, &JSON_ROWS(group_by_fields), group);
 }
 
 /* ---- placements ---- */
 
-static void term_decode(struct json_reader *r, void *into) {
-    static const char *const types[] = {"Label", "Claim"};
-    static const char *const actions[] = {"ScheduleAnyway", "DoNotSchedule"};
+static const char *const key_types[] = {"Label", "Claim"};
+static const char *const actions[] = {"ScheduleAnyway", "DoNotSchedule"};
+static const struct json_field term_fields[] = {
+    JSON_TEXT("topologyKey", struct placement_term, key),
+    JSON_WORD("topologyKeyType", struct placement_term, is_claim, key_types, .absent = 0),
+    JSON_INTEGER("maxSkew", struct placement_term, max_skew, 1, INT32_MAX, .absent = 1),
+    JSON_INTEGER("minDomains", struct placement_term, min_domains, 1, INT32_MAX, .absent = 0),
+    JSON_WORD("whenUnsatisfiable", struct placement_term, hard, actions, .absent = 0),
+    JSON_NO_OTHERS,
+};
+
+static void term_read(struct json_reader *r, void *into) {
     struct placement_term *t = into;
-    struct str key;
     t->max_skew = 1;
-    if (json_object(r))
-        while (json_member(r, &key)) {
-            if (str_eq(key, STR("topologyKey")))
-                t->key = json_string(r);
-            else if (str_eq(key, STR("topologyKeyType")))
-                t->is_claim = json_word(r, types, 2, 0) == 1;
-            else if (str_eq(key, STR("maxSkew")))
-                t->max_skew = json_null(r) ? 1 : (int32_t)json_integer(r, 1, INT32_MAX);
-            else if (str_eq(key, STR("minDomains")))
-                t->min_domains = json_null(r) ? 0 : (int32_t)json_integer(r, 1, INT32_MAX);
-            else if (str_eq(key, STR("whenUnsatisfiable")))
-                t->hard = json_word(r, actions, 2, 0) == 1;
-            else
-                unknown(r);
-        }
+    json_fields(r, &JSON_ROWS(term_fields), t);
     if (str_empty(t->key))
         json_fail(r, "topologyKey is required");
 }
@@ -234,20 +215,17 @@ static void refuse_twice(struct json_reader *r, const struct placement_term *ter
                           STR_ARG(terms[i].key), terms[i].is_claim ? "Claim" : "Label");
 }
 
-static void placements_decode(struct json_reader *r, struct policy *policy) {
-    struct str key;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (!str_eq(key, STR("spread"))) {
-            unknown(r);
-            continue;
-        }
-        policy->placement_terms = json_array_of(r, sizeof *policy->placement_terms, PLACEMENT_TERMS,
-                                                term_decode, &policy->placement_term_count);
-        refuse_twice(r, policy->placement_terms, policy->placement_term_count);
-    }
+static void terms_read(struct json_reader *r, void *into) {
+    struct policy *policy = into;
+    policy->placement_terms = json_array_of(r, sizeof *policy->placement_terms, PLACEMENT_TERMS,
+                                            term_read, &policy->placement_term_count);
+    refuse_twice(r, policy->placement_terms, policy->placement_term_count);
 }
+
+static const struct json_field placements_fields[] = {
+    JSON_CALL_WHOLE("spread", terms_read),
+    JSON_NO_OTHERS,
+};
 
 /* ---- what it is for ---- */
 
@@ -268,23 +246,21 @@ static void exclude_decode(struct json_reader *r, struct policy *policy) {
     }
 }
 
-static void owner_decode(struct json_reader *r, void *into) {
+static const struct json_field owner_fields[] = {
+    JSON_TEXT("group", struct policy_owner, group),
+    JSON_TEXT("kind", struct policy_owner, kind),
+    JSON_NO_OTHERS,
+};
+
+static void owner_read(struct json_reader *r, void *into) {
     struct policy_owner *owner = into;
-    struct str key;
-    if (json_object(r))
-        while (json_member(r, &key)) {
-            if (str_eq(key, STR("group")))
-                owner->group = json_string(r);
-            else if (str_eq(key, STR("kind")))
-                owner->kind = json_string(r);
-            else
-                unknown(r);
-        }
+    json_fields(r, &JSON_ROWS(owner_fields), owner);
     if (str_empty(owner->kind))
         json_fail(r, "kind is required");
 }
 
-static void match_decode(struct json_reader *r, struct policy *policy) {
+static void match_read(struct json_reader *r, void *into) {
+    struct policy *policy = into;
     struct str key;
     if (!json_object(r))
         return;
@@ -295,7 +271,7 @@ static void match_decode(struct json_reader *r, struct policy *policy) {
             policy->objects = compiled(r, "spec.match.objectSelector", policy);
         else if (str_eq(key, STR("ownerKinds")))
             policy->owners = json_array_of(r, sizeof *policy->owners, LIMIT_POLICY_TERMS,
-                                           owner_decode, &policy->owner_count);
+                                           owner_read, &policy->owner_count);
         else if (str_eq(key, STR("exclude")))
             exclude_decode(r, policy);
         else
@@ -305,46 +281,15 @@ static void match_decode(struct json_reader *r, struct policy *policy) {
 
 /* ---- the policy ---- */
 
-static void pods_decode(struct json_reader *r, struct policy *policy) {
-    struct str key;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("spread")))
-            constraints_decode(r, policy);
-        else if (str_eq(key, STR("replaceDefaults")))
-            policy->replace_defaults = json_bool(r);
-        else if (str_eq(key, STR("groupBy")))
-            group_by_decode(r, &policy->group_by);
-        else if (str_eq(key, STR("locality")))
-            locality_decode(r, policy);
-        else if (str_eq(key, STR("weights")))
-            weights_decode(r, policy);
-        else if (str_eq(key, STR("schedulerNames")))
-            policy->schedulers = json_string_array(r, LIMIT_POLICY_TERMS, &policy->scheduler_count);
-        else
-            unknown(r);
-    }
-}
-
-/* Refuses fields from before the first release: the error names the field's new place. */
-static void moved(struct json_reader *r, struct str key) {
-    static const struct {
-        struct str was;
-        const char *now;
-    } fields[] = {
-        {{"spread", 6}, "moved to spec.pods.spread"},
-        {{"locality", 8}, "moved to spec.pods.locality"},
-        {{"weights", 7}, "moved to spec.pods.weights"},
-        {{"namespaceSelector", 17}, "moved to spec.match.namespaceSelector"},
-        {{"objectSelector", 14}, "moved to spec.match.objectSelector"},
-        {{"targets", 7}, "is gone: the settings for pods are in spec.pods"},
-    };
-    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
-        if (str_eq(key, fields[i].was))
-            json_fail(r, "%s", fields[i].now);
-    unknown(r);
-}
+static const struct json_field pods_fields[] = {
+    JSON_CALL_WHOLE("spread", constraints_read),
+    JSON_FLAG("replaceDefaults", struct policy, replace_defaults),
+    JSON_CALL("groupBy", struct policy, group_by, group_by_read),
+    JSON_CALL_WHOLE("locality", locality_read),
+    JSON_CALL_WHOLE("weights", weights_read),
+    JSON_TEXTS("schedulerNames", struct policy, schedulers, scheduler_count, LIMIT_POLICY_TERMS),
+    JSON_NO_OTHERS,
+};
 
 const struct str policy_mode_names[POLICY_MODES] = {
     [POLICY_ENFORCE] = {"Enforce", 7},
@@ -352,36 +297,39 @@ const struct str policy_mode_names[POLICY_MODES] = {
     [POLICY_REQUIRE] = {"Require", 7},
 };
 
-static enum policy_mode mode_decode(struct json_reader *r) {
+static void mode_read(struct json_reader *r, void *into) {
     const char *words[POLICY_MODES];
     for (int i = 0; i < POLICY_MODES; i++)
         words[i] = policy_mode_names[i].p;
-    return (enum policy_mode)json_word(r, words, POLICY_MODES, POLICY_ENFORCE);
+    *(enum policy_mode *)into = json_word(r, words, POLICY_MODES, POLICY_ENFORCE);
 }
 
-static void spec_decode(struct json_reader *r, struct policy *policy) {
-    struct str key;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("priority")))
-            policy->priority = json_null(r) ? 0 : (int32_t)json_integer(r, INT32_MIN, INT32_MAX);
-        else if (str_eq(key, STR("mode")))
-            policy->mode = mode_decode(r);
-        else if (str_eq(key, STR("match")))
-            match_decode(r, policy);
-        else if (str_eq(key, STR("pods"))) {
-            policy->has_section[POLICY_FOR_PODS] = json_peek(r) == JSON_OBJECT;
-            pods_decode(r, policy);
-        } else if (str_eq(key, STR("placements"))) {
-            policy->has_section[POLICY_FOR_PLACEMENTS] = json_peek(r) == JSON_OBJECT;
-            placements_decode(r, policy);
-        } else
-            moved(r, key);
-    }
-    if (!policy->has_section[POLICY_FOR_PODS] && !policy->has_section[POLICY_FOR_PLACEMENTS])
+static const struct json_field spec_fields[] = {
+    JSON_INTEGER("priority", struct policy, priority, INT32_MIN, INT32_MAX, .absent = 0),
+    JSON_CALL("mode", struct policy, mode, mode_read),
+    JSON_CALL_WHOLE("match", match_read),
+    JSON_WITHIN_GIVEN("pods", pods_fields, struct policy, has_section[POLICY_FOR_PODS]),
+    JSON_WITHIN_GIVEN("placements", placements_fields, struct policy,
+                      has_section[POLICY_FOR_PLACEMENTS]),
+    /* Fields from before the first release: the error names the field's new place. */
+    JSON_REFUSED("spread", "moved to spec.pods.spread"),
+    JSON_REFUSED("locality", "moved to spec.pods.locality"),
+    JSON_REFUSED("weights", "moved to spec.pods.weights"),
+    JSON_REFUSED("namespaceSelector", "moved to spec.match.namespaceSelector"),
+    JSON_REFUSED("objectSelector", "moved to spec.match.objectSelector"),
+    JSON_REFUSED("targets", "is gone: the settings for pods are in spec.pods"),
+    JSON_NO_OTHERS,
+};
+
+/* Returns false after null. */
+static bool spec_decode(struct json_reader *r, struct policy *policy) {
+    const bool given = json_peek(r) == JSON_OBJECT;
+    json_fields(r, &JSON_ROWS(spec_fields), policy);
+    if (given && !policy->has_section[POLICY_FOR_PODS] &&
+        !policy->has_section[POLICY_FOR_PLACEMENTS])
         json_fail(r, "pods or placements is required: spec.spread, spec.locality and spec.weights "
                      "moved to spec.pods");
+    return given;
 }
 
 static struct str name_decode(struct json_reader *r) {
@@ -399,11 +347,10 @@ void policy_decode(struct json_reader *r, struct policy *ret) {
         while (json_member(r, &key)) {
             if (str_eq(key, STR("metadata")))
                 ret->name = name_decode(r);
-            else if (str_eq(key, STR("spec"))) {
-                spec = json_peek(r) == JSON_OBJECT;
-                spec_decode(r, ret);
-            } else if (str_eq(key, STR("apiVersion")) || str_eq(key, STR("kind")) ||
-                       str_eq(key, STR("status")))
+            else if (str_eq(key, STR("spec")))
+                spec = spec_decode(r, ret);
+            else if (str_eq(key, STR("apiVersion")) || str_eq(key, STR("kind")) ||
+                     str_eq(key, STR("status")))
                 (void)json_skip(r); /* the caller knows the kind already; errors stay in r */
             else
                 unknown(r);
