@@ -1,6 +1,6 @@
 #include "model/quota.h"
 
-#include "model/quantity.h"
+#include "model/fields.h"
 
 #include <stdlib.h>
 
@@ -21,66 +21,32 @@ static struct quota_scope *add_scope(struct json_reader *r, struct scopes *scope
     return &items[scopes->count++];
 }
 
-static void names_decode(struct json_reader *r, struct scopes *scopes) {
+static void names_read(struct json_reader *r, void *into) {
     if (!json_array(r))
         return;
     while (json_element(r)) {
-        const struct str name = json_string(r);
-        struct quota_scope *scope = add_scope(r, scopes);
+        struct quota_scope *scope = add_scope(r, into);
         if (scope == NULL)
             return;
-        scope->name = name;
-        scope->op = STR("Exists");
+        *scope = (struct quota_scope){.name = json_string(r), .op = STR("Exists")};
     }
 }
 
-static void expression_decode(struct json_reader *r, struct scopes *scopes) {
-    struct quota_scope *scope = add_scope(r, scopes);
-    struct str key;
-    if (scope == NULL || !json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("scopeName")))
-            scope->name = json_string(r);
-        else if (str_eq(key, STR("operator")))
-            scope->op = json_string(r);
-        else if (str_eq(key, STR("values")))
-            scope->values = json_string_array(r, UINT32_MAX, &scope->value_count);
-    }
-}
+static const struct json_field expression_fields[] = {
+    JSON_TEXT("scopeName", struct quota_scope, name),
+    JSON_TEXT("operator", struct quota_scope, op),
+    JSON_TEXTS("values", struct quota_scope, values, value_count, UINT32_MAX),
+};
 
-static void selector_decode(struct json_reader *r, struct scopes *scopes) {
-    struct str key;
-    if (!json_object(r))
+static void expressions_read(struct json_reader *r, void *into) {
+    if (!json_array(r))
         return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("matchExpressions"))) {
-            if (json_array(r))
-                while (json_element(r))
-                    expression_decode(r, scopes);
-        }
-    }
-}
-
-static void spec_decode(struct json_reader *r, struct quota *quota) {
-    struct scopes names = {0}, selected = {0};
-    struct str key;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("scopes")))
-            names_decode(r, &names);
-        else if (str_eq(key, STR("scopeSelector")))
-            selector_decode(r, &selected);
-    }
-    for (uint32_t i = 0; i < selected.count; i++) {
-        struct quota_scope *scope = add_scope(r, &names);
+    while (json_element(r)) {
+        struct quota_scope *scope = add_scope(r, into);
         if (scope == NULL)
             return;
-        *scope = selected.items[i];
+        json_fields(r, &JSON_ROWS(expression_fields), scope);
     }
-    quota->scopes = names.items;
-    quota->scope_count = names.count;
 }
 
 /* ---- amounts ---- */
@@ -116,16 +82,12 @@ static void amounts_decode(struct json_reader *r, bool hard, struct read_amounts
     }
 }
 
-static void status_decode(struct json_reader *r, struct read_amounts *all) {
-    struct str key;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("hard")))
-            amounts_decode(r, true, all);
-        else if (str_eq(key, STR("used")))
-            amounts_decode(r, false, all);
-    }
+static void hard_read(struct json_reader *r, void *into) {
+    amounts_decode(r, true, into);
+}
+
+static void used_read(struct json_reader *r, void *into) {
+    amounts_decode(r, false, into);
 }
 
 static int by_name(const void *a, const void *b) {
@@ -160,19 +122,52 @@ static void gather(struct json_reader *r, const struct read_amounts *all, struct
     quota->amount_count = count;
 }
 
+/* ---- the object ---- */
+
+/* A ResourceQuota, while it is read. */
+struct read_quota {
+    struct quota quota;
+    struct scopes names, selected;
+    struct read_amounts amounts;
+};
+
+static const struct json_field selector_fields[] = {
+    JSON_CALL("matchExpressions", struct read_quota, selected, expressions_read),
+};
+static const struct json_field spec_fields[] = {
+    JSON_CALL("scopes", struct read_quota, names, names_read),
+    JSON_WITHIN("scopeSelector", selector_fields),
+};
+
+/* A second spec replaces the scopes of the first. */
+static void spec_read(struct json_reader *r, void *into) {
+    struct read_quota *read = into;
+    if (json_peek(r) == JSON_OBJECT)
+        read->names = read->selected = (struct scopes){0};
+    json_fields(r, &JSON_ROWS(spec_fields), read);
+}
+
+static const struct json_field status_fields[] = {
+    JSON_CALL("hard", struct read_quota, amounts, hard_read),
+    JSON_CALL("used", struct read_quota, amounts, used_read),
+};
+static const struct json_field quota_fields[] = {
+    JSON_CALL("metadata", struct read_quota, quota.meta, meta_read),
+    JSON_CALL_WHOLE("spec", spec_read),
+    JSON_WITHIN("status", status_fields),
+};
+
 void quota_decode(struct json_reader *r, struct quota *ret) {
-    struct read_amounts all = {0};
-    struct str key;
-    *ret = (struct quota){.scopes = NULL};
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("metadata")))
-            meta_decode(r, &ret->meta);
-        else if (str_eq(key, STR("spec")))
-            spec_decode(r, ret);
-        else if (str_eq(key, STR("status")))
-            status_decode(r, &all);
+    struct read_quota read = {.quota = {.scopes = NULL}};
+    json_fields(r, &JSON_ROWS(quota_fields), &read);
+    *ret = read.quota;
+    for (uint32_t i = 0; i < read.selected.count; i++) {
+        struct quota_scope *scope = add_scope(r, &read.names);
+        if (scope == NULL)
+            return;
+        *scope = read.selected.items[i];
     }
-    gather(r, &all, ret);
+    ret->scopes = read.names.items;
+    ret->scope_count = read.names.count;
+    gather(r, &read.amounts, ret);
 }
