@@ -8,37 +8,37 @@
 
 /* ---- selectors ---- */
 
-static struct label_selector claims_decode(struct json_reader *r) {
-    struct label_selector s = {.present = true};
-    struct str key;
-    if (!json_object(r))
-        return s;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("matchExpressions")))
-            s.expressions = label_expressions_decode(r, &s.expression_count);
-    }
-    return s;
-}
-
-/* Reads labelSelector or claimSelector. Returns false if `key` is neither. */
-static bool selector_member(struct json_reader *r, struct str key, struct placement_selector *s) {
-    if (str_eq(key, STR("labelSelector"))) {
-        s->labels = label_selector_decode(r);
-        s->labels.present = true;
-    } else if (str_eq(key, STR("claimSelector"))) {
-        s->claims = claims_decode(r);
-    } else {
-        return false;
-    }
-    return true;
-}
-
-/* ---- predicates ---- */
-
 static const struct placement_selector everything = {.labels = {.present = true},
                                                      .claims = {.present = true}};
 
-static void cel_expressions_decode(struct json_reader *r, struct placement_predicate *p) {
+static void labels_selector_read(struct json_reader *r, void *into) {
+    struct label_selector *s = into;
+    *s = label_selector_decode(r);
+    s->present = true;
+}
+
+static void claim_expressions_read(struct json_reader *r, void *into) {
+    struct label_selector *s = into;
+    s->expressions = label_expressions_decode(r, &s->expression_count);
+}
+
+static const struct json_field claims_fields[] = {
+    JSON_CALL_WHOLE("matchExpressions", claim_expressions_read),
+};
+
+static void claims_read(struct json_reader *r, void *into) {
+    *(struct label_selector *)into = everything.claims;
+    json_fields(r, &JSON_ROWS(claims_fields), into);
+}
+
+#define SELECTOR_FIELDS(type, selector)                                                            \
+    JSON_CALL("labelSelector", type, selector.labels, labels_selector_read),                       \
+        JSON_CALL("claimSelector", type, selector.claims, claims_read)
+
+/* ---- predicates ---- */
+
+static void cel_expressions_read(struct json_reader *r, void *into) {
+    struct placement_predicate *p = into;
     struct injected_key key;
     p->has_cel = p->is_gated = false;
     if (!json_array(r))
@@ -52,74 +52,51 @@ static void cel_expressions_decode(struct json_reader *r, struct placement_predi
     }
 }
 
-static void cel_decode(struct json_reader *r, struct placement_predicate *p) {
-    struct str key;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("celExpressions")))
-            cel_expressions_decode(r, p);
-    }
-}
+static const struct json_field cel_fields[] = {
+    JSON_CALL_WHOLE("celExpressions", cel_expressions_read),
+};
+static const struct json_field required_fields[] = {
+    SELECTOR_FIELDS(struct placement_predicate, selector),
+    JSON_WITHIN("celSelector", cel_fields),
+};
+static const struct json_field predicate_fields[] = {
+    JSON_WITHIN("requiredClusterSelector", required_fields),
+};
 
-static void required_selector_decode(struct json_reader *r, struct placement_predicate *p) {
-    struct str key;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("celSelector")))
-            cel_decode(r, p);
-        else if (!selector_member(r, key, &p->selector))
-            (void)json_skip(r); /* we need no other member; errors stay in r */
-    }
-}
-
-static void predicate_decode(struct json_reader *r, void *into) {
-    struct placement_predicate *p = into;
-    struct str key;
-    p->selector = everything;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("requiredClusterSelector")))
-            required_selector_decode(r, p);
-    }
+static void predicate_read(struct json_reader *r, void *into) {
+    ((struct placement_predicate *)into)->selector = everything;
+    json_fields(r, &JSON_ROWS(predicate_fields), into);
 }
 
 const struct placement_predicate *placement_predicates_decode(struct json_reader *r,
                                                               uint32_t *ret_count) {
-    return json_array_of(r, sizeof(struct placement_predicate), UINT32_MAX, predicate_decode,
+    return json_array_of(r, sizeof(struct placement_predicate), UINT32_MAX, predicate_read,
                          ret_count);
 }
 
 /* ---- groups ---- */
 
-static void group_selector_decode(struct json_reader *r, struct placement_group *g) {
-    struct str key;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key))
-        if (!selector_member(r, key, &g->selector))
-            (void)json_skip(r); /* we need no other member; errors stay in r */
-}
+/* A decision group, while it is read. */
+struct read_group {
+    struct placement_group group;
+    bool selects;
+};
 
-static void group_decode(struct json_reader *r, void *into) {
-    struct placement_group *g = into;
-    struct str key;
-    bool selects = false;
-    g->selector = everything;
-    if (json_object(r))
-        while (json_member(r, &key)) {
-            if (str_eq(key, STR("groupName"))) {
-                g->name = json_string(r);
-            } else if (str_eq(key, STR("groupClusterSelector"))) {
-                selects = json_peek(r) == JSON_OBJECT;
-                group_selector_decode(r, g);
-            }
-        }
-    if (str_empty(g->name))
+static const struct json_field group_selector_fields[] = {
+    SELECTOR_FIELDS(struct read_group, group.selector),
+};
+static const struct json_field group_fields[] = {
+    JSON_TEXT("groupName", struct read_group, group.name),
+    JSON_WITHIN_GIVEN("groupClusterSelector", group_selector_fields, struct read_group, selects),
+};
+
+static void group_read(struct json_reader *r, void *into) {
+    struct read_group read = {.group.selector = everything};
+    json_fields(r, &JSON_ROWS(group_fields), &read);
+    *(struct placement_group *)into = read.group;
+    if (str_empty(read.group.name))
         json_fail(r, "groupName is required");
-    if (!selects)
+    if (!read.selects)
         json_fail(r, "groupClusterSelector is required");
 }
 
@@ -136,7 +113,8 @@ static bool group_length_valid(struct str text) {
     return !percent || (str_to_i64(digits, &number) && number <= 100);
 }
 
-static void group_length_decode(struct json_reader *r, struct placement_group_length *ret) {
+static void group_length_read(struct json_reader *r, void *into) {
+    struct placement_group_length *ret = into;
     if (json_null(r))
         return;
     if (json_peek(r) == JSON_NUMBER) {
@@ -150,25 +128,14 @@ static void group_length_decode(struct json_reader *r, struct placement_group_le
                   STR_ARG(ret->text));
 }
 
-static void group_strategy_decode(struct json_reader *r, struct placement *p) {
-    struct str key;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("clustersPerDecisionGroup")))
-            group_length_decode(r, &p->group_length);
-        else if (str_eq(key, STR("decisionGroups")))
-            p->groups =
-                json_array_of(r, sizeof *p->groups, UINT32_MAX, group_decode, &p->group_count);
-    }
-}
+static const struct json_field group_strategy_fields[] = {
+    JSON_CALL("clustersPerDecisionGroup", struct placement, group_length, group_length_read),
+    JSON_LIST_BY("decisionGroups", struct placement, groups, group_count, UINT32_MAX, group_read),
+};
+static const struct json_field strategy_fields[] = {
+    JSON_WITHIN("groupStrategy", group_strategy_fields),
+};
 
 void placement_strategy_decode(struct json_reader *r, struct placement *p) {
-    struct str key;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("groupStrategy")))
-            group_strategy_decode(r, p);
-    }
+    json_fields(r, &JSON_ROWS(strategy_fields), p);
 }
