@@ -69,7 +69,7 @@ static struct hash128 key_of(const struct evenness_workload *w) {
 static bool is_same(const void *ctx, uint32_t id, const void *key) {
     const struct uneven_workloads *u = ctx;
     const struct hash128 *wanted = key;
-    return u->items[id].key.a == wanted->a && u->items[id].key.b == wanted->b;
+    return hash128_equal(u->items[id].key, *wanted);
 }
 
 /* Returns the keys that count for workloads without a policy: all default keys of the report except

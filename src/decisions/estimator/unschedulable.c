@@ -32,8 +32,7 @@ static const struct karmada_workload *find_replica_set(const struct unschedulabl
     const struct karmada_workload *found = NULL;
     for (uint32_t i = 0; i < q->replica_set_count; i++) {
         const struct karmada_workload *set = &q->replica_sets[i];
-        if (set->template.a == template.a && set->template.b == template.b &&
-            is_selected(q, selector, &set->meta) &&
+        if (hash128_equal(set->template, template) && is_selected(q, selector, &set->meta) &&
             is_controlled_by(&set->meta, q->deployment->meta.uid) &&
             (found == NULL || is_older(set, found)))
             found = set;

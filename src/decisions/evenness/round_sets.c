@@ -16,7 +16,7 @@ struct asked {
 static bool reach_equal(const void *ctx, uint32_t id, const void *key) {
     const struct seen *s = ctx;
     const struct hash128 *wanted = key;
-    return s->reaches[id].key.a == wanted->a && s->reaches[id].key.b == wanted->b;
+    return hash128_equal(s->reaches[id].key, *wanted);
 }
 
 static bool set_equal(const void *ctx, uint32_t id, const void *key) {

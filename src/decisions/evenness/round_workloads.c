@@ -32,7 +32,7 @@ int round_namespace(struct evenness_round *r, struct str name, struct seen_names
 static bool workload_equal(const void *ctx, uint32_t id, const void *key) {
     const struct seen *s = ctx;
     const struct hash128 *wanted = key;
-    return s->workloads[id].key.a == wanted->a && s->workloads[id].key.b == wanted->b;
+    return hash128_equal(s->workloads[id].key, *wanted);
 }
 
 /* Kinds are few: a name is copied once for those that follow each other. */

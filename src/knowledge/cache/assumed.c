@@ -16,7 +16,7 @@ static bool uid_equal(const void *ctx, uint32_t id, const void *key) {
     const struct cache *c = ctx;
     const struct hash128 *uid = key;
     const struct assumed_record *assumed = pool_at(&c->assumed, id);
-    return assumed->uid.a == uid->a && assumed->uid.b == uid->b;
+    return hash128_equal(assumed->uid, *uid);
 }
 
 static uint32_t assumed_find(const struct cache *c, const struct object_meta *pod) {

@@ -168,7 +168,7 @@ static int build(struct cache_view *v, const struct counter_question *q, struct 
 static bool key_equal(const void *ctx, uint32_t id, const void *key) {
     const struct counter_record *counter = at(ctx, id);
     const struct hash128 *wanted = key;
-    return counter->key.a == wanted->a && counter->key.b == wanted->b;
+    return hash128_equal(counter->key, *wanted);
 }
 
 static uint32_t kept(const struct cache *c, const struct hash128 *key) {
@@ -345,8 +345,8 @@ int counter_question_init(struct counter_question *q, struct str namespace,
 }
 
 static bool built_equal(const struct hash_node *node, const void *key) {
-    const struct hash128 *a = &((const struct built_counter *)node)->record.key, *b = key;
-    return a->a == b->a && a->b == b->b;
+    const struct hash128 *wanted = key;
+    return hash128_equal(((const struct built_counter *)node)->record.key, *wanted);
 }
 
 /* Gets the view's own counter, and builds it if it is missing. */

@@ -17,7 +17,7 @@ static bool uid_equal(const void *ctx, uint32_t id, const void *key) {
     const struct cache *c = ctx;
     const struct hash128 *uid = key;
     const struct flight_record *flight = pool_at(&c->flights, id);
-    return flight->uid.a == uid->a && flight->uid.b == uid->b;
+    return hash128_equal(flight->uid, *uid);
 }
 
 uint32_t flight_find(const struct cache *c, const struct hash128 *uid) {
@@ -246,8 +246,7 @@ int cache_flights(const struct cache_view *v, const struct flight_question *ques
         const struct flight_record *flight = pool_at(&c->flights, id);
         if (view_take(v, 1) != 0)
             return -E2BIG;
-        if ((flight->uid.a == but.a && flight->uid.b == but.b) ||
-            !str_eq(flight->meta.namespace, question->namespace))
+        if (hash128_equal(flight->uid, but) || !str_eq(flight->meta.namespace, question->namespace))
             continue;
         if (view_take(v, steps) != 0)
             return -E2BIG;

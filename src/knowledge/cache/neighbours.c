@@ -22,7 +22,7 @@ static struct terms_record *at(const struct cache *c, uint32_t id) {
 static bool key_equal(const void *ctx, uint32_t id, const void *key) {
     const struct hash128 *wanted = key;
     const struct terms_record *record = at(ctx, id);
-    return record->key.a == wanted->a && record->key.b == wanted->b;
+    return hash128_equal(record->key, *wanted);
 }
 
 /* Collects the pod's terms. If a selector of a kind of terms does not parse, the pod has no terms

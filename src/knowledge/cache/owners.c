@@ -12,7 +12,7 @@ static bool owner_equal(const void *ctx, uint32_t id, const void *key) {
     const struct cache *c = ctx;
     const struct hash128 *wanted = key;
     const struct owner_record *owner = pool_at(&c->owners, id);
-    return owner->key.a == wanted->a && owner->key.b == wanted->b;
+    return hash128_equal(owner->key, *wanted);
 }
 
 struct hash128 owner_key(uint32_t namespace, struct object_type type, struct str name) {

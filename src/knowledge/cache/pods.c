@@ -19,10 +19,7 @@ static bool uid_equal(const void *ctx, uint32_t id, const void *key) {
 struct hash128 pod_identity(const struct object_meta *meta) {
     if (meta->uid.n > 0)
         return hash_bytes128(meta->uid.p, meta->uid.n);
-    struct hash_state hash = hash_begin();
-    hash_add(&hash, meta->namespace);
-    hash_add(&hash, meta->name);
-    return hash_end128(hash);
+    return hash_names128(meta->namespace, meta->name);
 }
 
 uint32_t pod_find_identity(const struct cache *c, const struct hash128 *uid) {

@@ -22,7 +22,7 @@ static struct reach_record *at(const struct cache *c, uint32_t id) {
 static bool key_equal(const void *ctx, uint32_t id, const void *key) {
     const struct hash128 *wanted = key;
     const struct reach_record *record = at(ctx, id);
-    return record->key.a == wanted->a && record->key.b == wanted->b;
+    return hash128_equal(record->key, *wanted);
 }
 
 /* Returns the number of claims; 0 without a controller: evenness ignores such pods. */

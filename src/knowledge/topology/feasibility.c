@@ -12,7 +12,7 @@ static bool key_equal(const void *ctx, uint32_t id, const void *key) {
     const struct topology *t = ctx;
     const struct feasibility_record *feasibility = pool_at(&t->feasibilities, id);
     const struct hash128 *wanted = key;
-    return feasibility->key.a == wanted->a && feasibility->key.b == wanted->b;
+    return hash128_equal(feasibility->key, *wanted);
 }
 
 static uint8_t flags_of(const struct topology *t, const struct node_affinity *affinity,
@@ -178,7 +178,7 @@ static int record_of(struct topology_view *v, const struct feasibility_question 
         return 0;
     }
     for (struct built_feasibility *b = v->feasibilities; b != NULL; b = b->next)
-        if (b->record.key.a == q->key.a && b->record.key.b == q->key.b) {
+        if (hash128_equal(b->record.key, q->key)) {
             *ret = &b->record;
             return 0;
         }

@@ -33,14 +33,7 @@ static bool key_equal(const void *ctx, uint32_t id, const void *key) {
     const struct book *b = ctx;
     const struct statement *statement = pool_at(&b->statements, id);
     const struct hash128 *wanted = key;
-    return statement->key.a == wanted->a && statement->key.b == wanted->b;
-}
-
-static struct hash128 key_of(struct str namespace, struct str name) {
-    struct hash_state hash = hash_begin();
-    hash_add(&hash, namespace);
-    hash_add(&hash, name);
-    return hash_end128(hash);
+    return hash128_equal(statement->key, *wanted);
 }
 
 static uint32_t find(const struct book *b, const struct hash128 *key) {
@@ -158,7 +151,7 @@ static void decode(struct json_reader *r, struct informer_object *ret) {
 static int forget_object(void *contents, const struct informer_object *gone, struct err *err) {
     struct known *k = contents;
     struct book *b = &k->books[gone->kind];
-    struct hash128 key = key_of(gone->meta.namespace, gone->meta.name);
+    struct hash128 key = hash_names128(gone->meta.namespace, gone->meta.name);
     uint32_t id = find(b, &key);
     (void)err;
     if (id != POOL_NONE)
@@ -169,7 +162,7 @@ static int forget_object(void *contents, const struct informer_object *gone, str
 /* An object whose text is too long is not kept. */
 static int apply(void *contents, const struct informer_object *object, struct err *err) {
     struct known *k = contents;
-    struct hash128 key = key_of(object->meta.namespace, object->meta.name);
+    struct hash128 key = hash_names128(object->meta.namespace, object->meta.name);
     const struct str *text = object->decoded;
     if (str_empty(*text) || text->n > LIMIT_VOLUME_TEXT)
         return forget_object(contents, object, err);
@@ -223,12 +216,12 @@ static uint32_t find_texts(const struct known *k, struct str namespace, const st
     uint32_t count = 0, unique = 0;
     for (uint32_t i = 0; i < claim_count; i++) {
         const struct book *b = &k->books[CLAIMS];
-        struct hash128 key = key_of(namespace, claims[i]);
+        struct hash128 key = hash_names128(namespace, claims[i]);
         uint32_t id = find(b, &key);
         if (id == POOL_NONE)
             continue;
         const struct statement *claim = pool_at(&b->statements, id);
-        key = key_of(STR(""), intern_str(&k->strings, claim->text));
+        key = hash_names128(STR(""), intern_str(&k->strings, claim->text));
         b = &k->books[VOLUMES];
         id = find(b, &key);
         if (id != POOL_NONE)

@@ -31,7 +31,7 @@ static bool is_key(const void *ctx, uint32_t id, const void *key) {
     const struct owners *o = ctx;
     const struct hash128 *wanted = key;
     const struct record *record = pool_at(&o->records, id);
-    return record->key.a == wanted->a && record->key.b == wanted->b;
+    return hash128_equal(record->key, *wanted);
 }
 
 static struct hash128 key_of(enum owner_what what, const struct owner_ref *ref) {

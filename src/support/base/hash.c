@@ -133,3 +133,10 @@ uint64_t hash_end(struct hash_state s) {
 struct hash128 hash_end128(struct hash_state s) {
     return end128(s);
 }
+
+struct hash128 hash_names128(struct str namespace, struct str name) {
+    struct hash_state hash = hash_begin();
+    hash_add(&hash, namespace);
+    hash_add(&hash, name);
+    return hash_end128(hash);
+}

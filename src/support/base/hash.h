@@ -6,6 +6,7 @@
 
 #include "base/str.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 uint64_t hash_bytes(const void *bytes, size_t n);
@@ -15,6 +16,10 @@ struct hash128 {
     uint64_t a, b;
 };
 struct hash128 hash_bytes128(const void *bytes, size_t n);
+
+static inline bool hash128_equal(struct hash128 x, struct hash128 y) {
+    return x.a == y.a && x.b == y.b;
+}
 
 static inline uint64_t hash_str(struct str s) {
     return hash_bytes(s.p, s.n);
@@ -41,3 +46,5 @@ void hash_add(struct hash_state *s, struct str text);
 void hash_add_number(struct hash_state *s, uint64_t number);
 uint64_t hash_end(struct hash_state s);
 struct hash128 hash_end128(struct hash_state s);
+/* Hashes two strings: the namespace and the name of an object. */
+struct hash128 hash_names128(struct str namespace, struct str name);

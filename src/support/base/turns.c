@@ -26,7 +26,7 @@ static bool has_key(const void *ctx, uint32_t id, const void *wanted) {
     const struct turns *t = ctx;
     const struct turn_owner *owner = pool_at(&t->owners, id);
     const struct hash128 *key = wanted;
-    return owner->key.a == key->a && owner->key.b == key->b;
+    return hash128_equal(owner->key, *key);
 }
 
 static struct turn_owner *add(struct turns *t, struct hash128 key) {

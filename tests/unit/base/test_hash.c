@@ -130,6 +130,17 @@ static void test_numbers_are_parts(void **state) {
     assert_true(hash_end(a) == hash_end(c));
 }
 
+static void test_names_are_two_parts(void **state) {
+    (void)state;
+    const struct str parts[] = {STR("ab"), STR("c")};
+    const struct hash128 hash = hash_names128(parts[0], parts[1]);
+    assert_true(hash128_equal(hash, hash_of_parts(parts, 2)));
+    assert_false(hash128_equal(hash, hash_names128(STR("ab"), STR("d"))));
+    assert_false(hash128_equal(hash, hash_names128(STR("ad"), STR("c"))));
+    assert_false(hash128_equal(hash, (struct hash128){hash.a, hash.b + 1}));
+    assert_false(hash128_equal(hash, (struct hash128){hash.a + 1, hash.b}));
+}
+
 static void test_spreads_similar_names(void **state) {
     (void)state;
     enum { NAMES = 40000, BUCKETS = 256 };
@@ -162,6 +173,7 @@ int main(void) {
         cmocka_unit_test(test_where_parts_end_counts),
         cmocka_unit_test(test_every_byte_of_a_part_counts),
         cmocka_unit_test(test_numbers_are_parts),
+        cmocka_unit_test(test_names_are_two_parts),
         cmocka_unit_test(test_spreads_similar_names),
         cmocka_unit_test(test_mix_depends_on_hash_number_and_order),
     };

@@ -21,17 +21,13 @@ static int make_requirement(const struct label_expression *is, struct fluid_requ
     return terms_hash_requirement(is, false, &no_limit, &ret->hash);
 }
 
-static bool is_same(struct hash128 a, struct hash128 b) {
-    return a.a == b.a && a.b == b.b;
-}
-
 int affinity_alternative_add(struct fluid_alternative *alternative,
                              const struct label_expression *requirement, struct arena *arena) {
     struct fluid_requirement made;
     if (make_requirement(requirement, &made) != 0)
         return -ENOMEM;
     for (uint32_t i = 0; i < alternative->count; i++)
-        if (is_same(alternative->items[i].hash, made.hash))
+        if (hash128_equal(alternative->items[i].hash, made.hash))
             return 0;
     struct fluid_requirement *grown =
         arena_push(arena, alternative->items, alternative->count, &alternative->cap, sizeof *grown);
@@ -377,7 +373,7 @@ static int is_all(const struct written_term *term, const struct fluid_requiremen
         !str_eq(term->expressions[0].key, wanted->is.key))
         return 0;
     int r = terms_hash_requirement(&term->expressions[0], false, steps, &hash);
-    *ret = r == 0 && is_same(hash, wanted->hash);
+    *ret = r == 0 && hash128_equal(hash, wanted->hash);
     return r;
 }
 
@@ -389,7 +385,7 @@ static int has_preference(struct fluid_edit *e, const struct fluid_requirement *
     for (uint32_t i = 0; r == 0 && !*ret && i < own->preference_count; i++)
         r = is_all(&own->preferences[i], wanted, e->steps, ret);
     for (uint32_t i = 0; r == 0 && !*ret && i < e->edits.preference_count; i++)
-        *ret = is_same(e->edits.preferences[i].requirement.hash, wanted->hash);
+        *ret = hash128_equal(e->edits.preferences[i].requirement.hash, wanted->hash);
     return r;
 }
 

@@ -164,10 +164,6 @@ static bool is_ours(const struct lease *l) {
     return str_eq(l->record.holder, l->identity);
 }
 
-static bool same_hash(struct hash128 a, struct hash128 b) {
-    return a.a == b.a && a.b == b.b;
-}
-
 static struct hash128 version_hash(const struct lease *l) {
     return hash_bytes128(l->record.version.p, l->record.version.n);
 }
@@ -192,7 +188,7 @@ static int learn(struct lease *l, int64_t now_ms, struct str json, struct err *e
         return r;
     }
     struct hash128 hash = lease_record_hash(&l->record);
-    if (!l->seen_any || !same_hash(hash, l->seen)) {
+    if (!l->seen_any || !hash128_equal(hash, l->seen)) {
         l->seen = hash;
         l->seen_ms = now_ms;
         l->seen_any = true;
@@ -345,7 +341,7 @@ static void on_written(struct lease *l, int64_t now_ms, enum step step,
             fail(l, now_ms, step, err.text);
         } else if (!is_ours(l)) {
             fail(l, now_ms, step, "the API server has put another holder into the Lease");
-        } else if (step == STEP_UPDATE && same_hash(version_hash(l), l->replaced)) {
+        } else if (step == STEP_UPDATE && hash128_equal(version_hash(l), l->replaced)) {
             fail(l, now_ms, step, "the API server has written nothing");
         } else {
             lead(l, now_ms);

@@ -22,10 +22,6 @@ struct event_limiter {
     int64_t unused_at_ms; /* a time in the past: the limiter is as good as free */
 };
 
-static bool same(struct hash128 a, struct hash128 b) {
-    return a.a == b.a && a.b == b.b;
-}
-
 /* ---- life ---- */
 
 void event_table_count(struct event_table *t, enum event_result result) {
@@ -85,7 +81,7 @@ bool event_limit_use(int64_t *unused_at_ms, int64_t now_ms, int64_t interval_ms,
 static struct event_limiter *find_limiter(struct event_table *t, struct hash128 key) {
     struct event_limiter *ways = &t->limiters[key.a % (LIMITERS / WAYS) * WAYS], *least = ways;
     for (unsigned i = 0; i < WAYS; i++) {
-        if (same(ways[i].key, key))
+        if (hash128_equal(ways[i].key, key))
             return &ways[i];
         if (ways[i].unused_at_ms < least->unused_at_ms)
             least = &ways[i];
@@ -115,7 +111,7 @@ static bool is_behind(const struct event_entry *e) {
 static struct event_entry *find_series(struct event_table *t, struct hash128 key, int64_t now_ms) {
     for (unsigned i = 0; i < ENTRIES; i++) {
         struct event_entry *e = &t->entries[i];
-        if (e->state != EVENT_FREE && same(e->key, key) &&
+        if (e->state != EVENT_FREE && hash128_equal(e->key, key) &&
             (e->state == EVENT_QUEUED || now_ms - e->seen_ms <= SERIES_MS))
             return e;
     }
