@@ -44,6 +44,12 @@ struct request_vector {
     struct scalar_request *scalars; /* sorted by name; owned */
 };
 
+/* The beginning of a record that is in a list. */
+struct listed_record {
+    struct hash128 key;    /* of its namespace and name */
+    uint32_t next, before; /* POOL_NONE: last, first */
+};
+
 /* A bound pod that has not finished. */
 struct bound_pod {
     struct hash128 key; /* of its namespace and name */
@@ -54,13 +60,12 @@ struct bound_pod {
 /* A Deployment, a ReplicaSet, or a pod without a node. Ids are of strings, with one reference
  * each. */
 struct owned_object {
-    struct hash128 key; /* of its namespace and name */
+    struct listed_record record; /* in the list of its namespace and owner */
     struct hash128 template;
     int64_t since_ms; /* created; of a pod: when no node was found for it */
     uint32_t namespace, name, uid;
-    uint32_t owner;        /* the controller's uid; INTERN_NONE: none */
-    uint32_t selector;     /* a Deployment's, as text; INTERN_NONE: none */
-    uint32_t next, before; /* of its namespace and owner; POOL_NONE: last, first */
+    uint32_t owner;    /* the controller's uid; INTERN_NONE: none */
+    uint32_t selector; /* a Deployment's, as text; INTERN_NONE: none */
     struct label_set labels;
     bool has_since;
 };
@@ -111,6 +116,20 @@ struct member_contents {
     struct str *names; /* borrowed from strings */
     uint32_t name_count, name_cap;
 };
+
+/* ---- records.c ---- */
+
+/* Finds a record in a pool whose records begin with their key, hash_names128(); HASHMAP_NONE if
+ * not found. */
+uint32_t record_find(const struct pool *records, const struct hashmap *index,
+                     const struct hash128 *key);
+/* Puts a listed_record behind the `first` of its list. HASHMAP_NONE: it is the first itself, and
+ * `firsts` gets it with the list's hash, and must have room. */
+void record_link(const struct pool *records, struct hashmap *firsts, uint64_t hash, uint32_t first,
+                 uint32_t id);
+/* Takes the record out of its list. If it was the first, the next one takes its place in `firsts`;
+ * that needs no more room. */
+void record_unlink(const struct pool *records, struct hashmap *firsts, uint64_t hash, uint32_t id);
 
 /* ---- rooms.c ---- */
 

@@ -141,24 +141,6 @@ static void vector_unref(struct member_contents *c, uint32_t id) {
 
 /* ---- pods ---- */
 
-static struct hash128 key_of(struct str namespace, struct str name) {
-    struct hash_state hash = hash_begin();
-    hash_add(&hash, namespace);
-    hash_add(&hash, name);
-    return hash_end128(hash);
-}
-
-static bool key_equal(const void *ctx, uint32_t id, const void *key) {
-    const struct member_contents *c = ctx;
-    const struct bound_pod *pod = pool_at(&c->pods, id);
-    const struct hash128 *wanted = key;
-    return pod->key.a == wanted->a && pod->key.b == wanted->b;
-}
-
-static uint32_t find_pod(const struct member_contents *c, const struct hash128 *key) {
-    return hashmap_find(&c->pod_index, key->a, key_equal, c, key);
-}
-
 /* Takes over the reference to the vector; cannot fail. */
 static void place_pod(struct member_contents *c, struct bound_pod *pod, uint32_t room,
                       uint32_t vector) {
@@ -182,8 +164,8 @@ void bound_pods_drop(struct member_contents *c, uint32_t id) {
 }
 
 void bound_pods_remove(struct member_contents *c, struct str namespace, struct str name) {
-    const struct hash128 key = key_of(namespace, name);
-    const uint32_t id = find_pod(c, &key);
+    const struct hash128 key = hash_names128(namespace, name);
+    const uint32_t id = record_find(&c->pods, &c->pod_index, &key);
     if (id != HASHMAP_NONE)
         bound_pods_drop(c, id);
 }
@@ -205,8 +187,8 @@ static int add_pod(struct member_contents *c, const struct hash128 *key, uint32_
 }
 
 int bound_pods_apply(struct member_contents *c, const struct karmada_pod *pod) {
-    const struct hash128 key = key_of(pod->meta.namespace, pod->meta.name);
-    const uint32_t old = find_pod(c, &key);
+    const struct hash128 key = hash_names128(pod->meta.namespace, pod->meta.name);
+    const uint32_t old = record_find(&c->pods, &c->pod_index, &key);
     const bool counts = !str_empty(pod->node_name) && !pod->finished;
     const uint32_t vector = counts ? vector_ref(c, pod) : POOL_NONE;
     /* hold the room: the old pod may be its only holder */

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 
 struct kept_quota {
-    struct hash128 key;    /* of its namespace and name */
-    uint32_t next, before; /* of its namespace; POOL_NONE: last, first */
+    struct listed_record record; /* in the list of its namespace */
     struct estimator_quota quota;
     void *block; /* owned: everything that the quota points to */
     uint64_t bytes;
@@ -82,20 +81,6 @@ static void copy_quota(struct block *b, const struct estimator_quota *from,
 
 /* ---- the table ---- */
 
-static struct hash128 key_of(struct str namespace, struct str name) {
-    struct hash_state hash = hash_begin();
-    hash_add(&hash, namespace);
-    hash_add(&hash, name);
-    return hash_end128(hash);
-}
-
-static bool key_equal(const void *ctx, uint32_t id, const void *key) {
-    const struct quota_table *t = ctx;
-    const struct kept_quota *quota = pool_at(&t->quotas, id);
-    const struct hash128 *wanted = key;
-    return quota->key.a == wanted->a && quota->key.b == wanted->b;
-}
-
 static bool namespace_equal(const void *ctx, uint32_t id, const void *key) {
     const struct quota_table *t = ctx;
     const struct kept_quota *quota = pool_at(&t->quotas, id);
@@ -113,43 +98,17 @@ void quotas_init(struct member_contents *c) {
 
 /* Puts the quota behind the first quota of its namespace; both indexes must have room. */
 static void link_quota(struct quota_table *t, uint32_t id) {
-    struct kept_quota *quota = pool_at(&t->quotas, id);
-    const uint32_t first = find_first(t, quota->quota.namespace);
-    quota->next = quota->before = POOL_NONE;
-    hashmap_insert(&t->index, quota->key.a, id);
-    if (first == HASHMAP_NONE) {
-        hashmap_insert(&t->namespaces, hash_str(quota->quota.namespace), id);
-        return;
-    }
-    struct kept_quota *head = pool_at(&t->quotas, first);
-    quota->next = head->next;
-    quota->before = first;
-    if (head->next != POOL_NONE)
-        ((struct kept_quota *)pool_at(&t->quotas, head->next))->before = id;
-    head->next = id;
-}
-
-/* Takes the quota out of its namespace's list. If it was the first, the next one takes its place in
- * the index; that needs no more room. */
-static void unlink_quota(struct quota_table *t, uint32_t id) {
     const struct kept_quota *quota = pool_at(&t->quotas, id);
-    const uint64_t hash = hash_str(quota->quota.namespace);
-    hashmap_remove(&t->index, quota->key.a, id);
-    if (quota->before == POOL_NONE)
-        hashmap_remove(&t->namespaces, hash, id);
-    else
-        ((struct kept_quota *)pool_at(&t->quotas, quota->before))->next = quota->next;
-    if (quota->next == POOL_NONE)
-        return;
-    ((struct kept_quota *)pool_at(&t->quotas, quota->next))->before = quota->before;
-    if (quota->before == POOL_NONE)
-        hashmap_insert(&t->namespaces, hash, quota->next);
+    const struct str namespace = quota->quota.namespace;
+    hashmap_insert(&t->index, quota->record.key.a, id);
+    record_link(&t->quotas, &t->namespaces, hash_str(namespace), find_first(t, namespace), id);
 }
 
 /* Frees the contents; the record stays. */
 static void empty_quota(struct quota_table *t, uint32_t id) {
     const struct kept_quota *quota = pool_at(&t->quotas, id);
-    unlink_quota(t, id);
+    hashmap_remove(&t->index, quota->record.key.a, id);
+    record_unlink(&t->quotas, &t->namespaces, hash_str(quota->quota.namespace), id);
     t->block_bytes -= quota->bytes;
     free(quota->block);
 }
@@ -199,9 +158,9 @@ static int put_quota(struct quota_table *t, uint32_t old, const struct kept_quot
 
 int quotas_apply(struct member_contents *c, const struct quota *from, struct arena *arena) {
     struct quota_table *t = &c->quotas;
-    struct kept_quota kept = {.key = key_of(from->meta.namespace, from->meta.name)};
+    struct kept_quota kept = {.record.key = hash_names128(from->meta.namespace, from->meta.name)};
     struct estimator_quota prepared;
-    const uint32_t old = hashmap_find(&t->index, kept.key.a, key_equal, t, &kept.key);
+    const uint32_t old = record_find(&t->quotas, &t->index, &kept.record.key);
     int r = estimator_quota_init(from, arena, &prepared);
     if (r == 0)
         r = fill_quota(&kept, &prepared);
@@ -213,8 +172,8 @@ int quotas_apply(struct member_contents *c, const struct quota *from, struct are
 }
 
 void quotas_remove(struct member_contents *c, struct str namespace, struct str name) {
-    const struct hash128 key = key_of(namespace, name);
-    const uint32_t id = hashmap_find(&c->quotas.index, key.a, key_equal, &c->quotas, &key);
+    const struct hash128 key = hash_names128(namespace, name);
+    const uint32_t id = record_find(&c->quotas.quotas, &c->quotas.index, &key);
     if (id != HASHMAP_NONE)
         quotas_drop(c, id);
 }
@@ -228,7 +187,7 @@ uint64_t quotas_bytes(const struct member_contents *c) {
 
 static uint32_t next_of(const struct quota_table *t, bool all, uint32_t id) {
     return all ? pool_next(&t->quotas, id + 1)
-               : ((const struct kept_quota *)pool_at(&t->quotas, id))->next;
+               : ((const struct kept_quota *)pool_at(&t->quotas, id))->record.next;
 }
 
 int member_quotas(const struct member_view *v, struct str namespace, struct arena *arena,

@@ -12,23 +12,9 @@
 
 /* ---- tables ---- */
 
-static struct hash128 key_of(struct str namespace, struct str name) {
-    struct hash_state hash = hash_begin();
-    hash_add(&hash, namespace);
-    hash_add(&hash, name);
-    return hash_end128(hash);
-}
-
-static bool key_equal(const void *ctx, uint32_t id, const void *key) {
-    const struct object_table *t = ctx;
-    const struct owned_object *object = pool_at(&t->objects, id);
-    const struct hash128 *wanted = key;
-    return object->key.a == wanted->a && object->key.b == wanted->b;
-}
-
 static uint32_t find_object(const struct object_table *t, struct str namespace, struct str name) {
-    const struct hash128 key = key_of(namespace, name);
-    return hashmap_find(&t->index, key.a, key_equal, t, &key);
+    const struct hash128 key = hash_names128(namespace, name);
+    return record_find(&t->objects, &t->index, &key);
 }
 
 /* ---- lists of an owner ---- */
@@ -58,40 +44,16 @@ static uint32_t find_first(const struct object_table *t, struct owner_key key) {
 
 /* Puts the object behind the first object of its owner; the index must have room. */
 static void link_object(struct object_table *t, uint32_t id) {
-    struct owned_object *object = pool_at(&t->objects, id);
+    const struct owned_object *object = pool_at(&t->objects, id);
     const struct owner_key key = owner_key_of(object);
-    object->next = object->before = POOL_NONE;
-    if (object->owner == INTERN_NONE)
-        return;
-    const uint32_t first = find_first(t, key);
-    if (first == HASHMAP_NONE) {
-        hashmap_insert(&t->owners, hash_owner(key), id);
-        return;
-    }
-    struct owned_object *head = pool_at(&t->objects, first);
-    object->next = head->next;
-    object->before = first;
-    if (head->next != POOL_NONE)
-        ((struct owned_object *)pool_at(&t->objects, head->next))->before = id;
-    head->next = id;
+    if (object->owner != INTERN_NONE)
+        record_link(&t->objects, &t->owners, hash_owner(key), find_first(t, key), id);
 }
 
-/* Takes the object out of its owner's list. If it was the first, the next one takes its place in
- * the index; that needs no more room. */
 static void unlink_object(struct object_table *t, uint32_t id) {
     const struct owned_object *object = pool_at(&t->objects, id);
-    const uint64_t hash = hash_owner(owner_key_of(object));
-    if (object->owner == INTERN_NONE)
-        return;
-    if (object->before == POOL_NONE)
-        hashmap_remove(&t->owners, hash, id);
-    else
-        ((struct owned_object *)pool_at(&t->objects, object->before))->next = object->next;
-    if (object->next == POOL_NONE)
-        return;
-    ((struct owned_object *)pool_at(&t->objects, object->next))->before = object->before;
-    if (object->before == POOL_NONE)
-        hashmap_insert(&t->owners, hash, object->next);
+    if (object->owner != INTERN_NONE)
+        record_unlink(&t->objects, &t->owners, hash_owner(owner_key_of(object)), id);
 }
 
 /* ---- objects ---- */
@@ -115,7 +77,7 @@ void workloads_drop(struct member_contents *c, int table, uint32_t id) {
     struct owned_object *object = pool_at(&t->objects, id);
     unlink_object(t, id);
     free_parts(c, object);
-    hashmap_remove(&t->index, object->key.a, id);
+    hashmap_remove(&t->index, object->record.key.a, id);
     pool_give(&t->objects, id);
 }
 
@@ -152,7 +114,7 @@ static size_t text_bytes(const struct kept_object *object) {
 static bool keep_parts(struct member_contents *c, const struct kept_object *from,
                        struct owned_object *ret) {
     const struct object_meta *meta = from->meta;
-    *ret = (struct owned_object){.key = key_of(meta->namespace, meta->name),
+    *ret = (struct owned_object){.record.key = hash_names128(meta->namespace, meta->name),
                                  .template = from->template,
                                  .since_ms = from->since_ms,
                                  .has_since = from->has_since,
@@ -185,7 +147,7 @@ static int put_object(struct member_contents *c, struct object_table *t, uint32_
     const bool has_room = hashmap_reserve(&t->owners) == 0;
     const uint32_t id = !has_room             ? POOL_NONE
                         : old != HASHMAP_NONE ? old
-                                              : make_object(t, &object->key);
+                                              : make_object(t, &object->record.key);
     if (id == POOL_NONE)
         return -ENOMEM;
     if (old != HASHMAP_NONE) {
@@ -283,7 +245,7 @@ static int pick_owned(const struct object_table *t, uint32_t namespace, uint32_t
         if (to->items == NULL)
             return -ENOMEM;
         to->items[to->count++] = object;
-        id = object->next;
+        id = object->record.next;
     }
     return 0;
 }
