@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "base/sorted.h"
 #include "data/fluid/leaving.h"
 #include "kube/client/path.h"
 #include "model/fluid.h"
@@ -123,21 +124,21 @@ static void find_wanted(struct leaving_nodes_controller *r) {
     metric_set(&r->labels, r->count);
 }
 
+static struct str wanted_node(const void *items, size_t i) {
+    return ((const struct wanted *)items)[i].node;
+}
+
 /* Returns a node's wanted labels. O(log labels of all nodes). */
 static const struct wanted *wanted_of(const struct leaving_nodes_controller *r, struct str node,
                                       uint32_t *ret_count) {
-    uint32_t low = 0, high = r->count, end;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (str_cmp(r->wanted[middle].node, node) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (end = low; end < r->count && str_eq(r->wanted[end].node, node);)
+    bool found;
+    const struct wanted *of_node =
+        r->wanted + sorted_place(r->wanted, r->count, wanted_node, node, &found);
+    const struct wanted *end = of_node;
+    while (end < r->wanted + r->count && str_eq(end->node, node))
         end++;
-    *ret_count = end - low;
-    return r->wanted + low;
+    *ret_count = (uint32_t)(end - of_node);
+    return of_node;
 }
 
 /* ---- what they have ---- */

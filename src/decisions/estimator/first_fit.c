@@ -1,5 +1,7 @@
 #include "estimator/first_fit.h"
 
+#include "base/sorted.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -57,18 +59,8 @@ int first_fit_columns(struct first_fit *fit, const struct estimator_question *q,
 }
 
 uint32_t first_fit_column(const struct first_fit *fit, struct str name) {
-    uint32_t low = 1, high = fit->width;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        const int order = str_cmp(fit->columns[middle], name);
-        if (order == 0)
-            return middle;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return UINT32_MAX;
+    const uint32_t at = sorted_texts_find(fit->columns + 1, fit->width - 1, name);
+    return at != UINT32_MAX ? at + 1 : UINT32_MAX;
 }
 
 int first_fit_needs(const struct first_fit *fit, const struct demands *demands,

@@ -7,6 +7,7 @@
  * the nodes; nodes of a grade differ only after assumed workloads have been placed. upstream:
  * karmada pkg/estimator/client general.go of v1.18.1, v1.17.1 and v1.11.
  */
+#include "base/sorted.h"
 #include "estimator/first_fit.h"
 #include "estimator/internal.h"
 
@@ -113,19 +114,14 @@ static int replicas_beside_assumed(const struct karmada_models *models,
 
 /* ---- before v1.18 ---- */
 
+static struct str range_name(const void *items, size_t i) {
+    return ((const struct karmada_range *)items)[i].name;
+}
+
 static const struct karmada_range *range_of(const struct karmada_model *model, struct str name) {
-    uint32_t low = 0, high = model->range_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        const int order = str_cmp(model->ranges[middle].name, name);
-        if (order == 0)
-            return &model->ranges[middle];
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
+    bool found;
+    const size_t at = sorted_place(model->ranges, model->range_count, range_name, name, &found);
+    return found ? &model->ranges[at] : NULL;
 }
 
 /* Returns the first model whose minimum is above the demand (at least the demand, if `equal`);

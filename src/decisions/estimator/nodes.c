@@ -1,5 +1,6 @@
 #include "estimator/nodes.h"
 
+#include "base/sorted.h"
 #include "estimator/internal.h"
 
 #include <errno.h>
@@ -19,18 +20,7 @@ enum node_native node_native_of(struct str name) {
 }
 
 uint32_t estimator_nodes_name(const struct estimator_nodes *nodes, struct str name) {
-    uint32_t low = 0, high = nodes->name_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        const int order = str_cmp(nodes->names[middle], name);
-        if (order == 0)
-            return middle;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return UINT32_MAX;
+    return sorted_texts_find(nodes->names, nodes->name_count, name);
 }
 
 /* ---- making nodes ---- */

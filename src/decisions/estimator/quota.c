@@ -1,5 +1,6 @@
 #include "estimator/quota.h"
 
+#include "base/sorted.h"
 #include "model/labels.h"
 
 #include <errno.h>
@@ -121,19 +122,14 @@ static bool quota_selects(const struct estimator_quota *quota, bool given,
 
 /* ---- sums, one for each room ---- */
 
+static struct str room_name(const void *items, size_t i) {
+    return ((const struct quota_room *)items)[i].name;
+}
+
 static const struct quota_room *find_room(const struct estimator_quota *quota, struct str name) {
-    uint32_t low = 0, high = quota->room_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        const int order = str_cmp(quota->rooms[middle].name, name);
-        if (order == 0)
-            return &quota->rooms[middle];
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
+    bool found;
+    const size_t at = sorted_place(quota->rooms, quota->room_count, room_name, name, &found);
+    return found ? &quota->rooms[at] : NULL;
 }
 
 static void add_demands(const struct estimator_quota *quota, const struct demands *demands,

@@ -1,5 +1,6 @@
 #include "policy/count.h"
 
+#include "base/sorted.h"
 #include "policy/match.h"
 
 #include <stdlib.h>
@@ -135,15 +136,12 @@ bool policy_count_step(struct policy_count *c) {
     return true;
 }
 
+static struct str tally_name(const void *items, size_t i) {
+    return ((const struct tally *)items)[i].name;
+}
+
 int64_t policy_count_of(const struct policy_count *c, struct str name) {
-    uint32_t low = 0, high = c->last.count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (str_cmp(c->last.tallies[middle].name, name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool found = low < c->last.count && str_eq(c->last.tallies[low].name, name);
-    return found ? c->last.tallies[low].pods : -1;
+    bool found;
+    const size_t at = sorted_place(c->last.tallies, c->last.count, tally_name, name, &found);
+    return found ? c->last.tallies[at].pods : -1;
 }

@@ -7,6 +7,7 @@
 
 #include "base/limits.h"
 #include "base/mutex.h"
+#include "base/sorted.h"
 #include "policy/batch.h"
 #include "yaml/manifests.h"
 
@@ -96,18 +97,13 @@ static void replace(struct policy_source *s, struct policies *with) {
     policies_release(old);
 }
 
+static struct str live_name(const void *items, size_t i) {
+    return ((const struct live *)items)[i].name;
+}
+
 /* Returns the place of a name, or where it would be, among the API server's. */
 static uint32_t live_at(const struct policy_source *s, struct str name, bool *ret_found) {
-    uint32_t low = 0, high = s->live_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (str_cmp(s->live[middle].name, name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *ret_found = low < s->live_count && str_eq(s->live[low].name, name);
-    return low;
+    return (uint32_t)sorted_place(s->live, s->live_count, live_name, name, ret_found);
 }
 
 static void add_batch(struct policies *p, struct policy_batch *b) {
@@ -262,8 +258,7 @@ static int put(struct policy_source *s, struct policy_batch *batch, struct err *
 
 static void drop(struct policy_source *s, uint32_t at) {
     policy_batch_release(s->live[at].batch);
-    s->live_count--;
-    memmove(s->live + at, s->live + at + 1, (s->live_count - at) * sizeof *s->live);
+    sorted_remove(s->live, &s->live_count, sizeof *s->live, at);
 }
 
 void policy_live_on_change(struct policy_source *s, void (*fn)(void *ctx), void *ctx) {

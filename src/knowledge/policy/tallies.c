@@ -2,6 +2,7 @@
 
 #include "base/limits.h"
 #include "base/mutex.h"
+#include "base/sorted.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,47 +36,31 @@ void policy_tallies_free(struct policy_tallies *t) {
     free(t);
 }
 
+static struct str entry_name(const void *items, size_t i) {
+    return str_of(((const struct entry *)items)[i].name);
+}
+
 /* Returns the place of a name, or where it would be. */
-static uint32_t entry_at(const struct policy_tallies *t, struct str name, bool *ret_found) {
-    uint32_t low = 0, high = t->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (str_cmp(str_of(t->entries[middle].name), name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *ret_found = low < t->count && str_eq(str_of(t->entries[low].name), name);
-    return low;
+static size_t entry_at(const struct policy_tallies *t, struct str name, bool *ret_found) {
+    return sorted_place(t->entries, t->count, entry_name, name, ret_found);
 }
 
 /* Returns NULL without room. */
-static struct entry *insert(struct policy_tallies *t, uint32_t at, struct str name) {
+static struct entry *insert(struct policy_tallies *t, size_t at, struct str name) {
     if (t->count == LIMIT_POLICIES)
         return NULL;
-    if (t->count == t->cap) {
-        uint32_t cap = t->cap == 0 ? 16 : 2 * t->cap;
-        struct entry *grown = reallocarray(t->entries, cap, sizeof *grown);
-        if (grown == NULL)
-            return NULL;
-        t->entries = grown;
-        t->cap = cap;
-    }
-    char *copy = malloc(name.n + 1);
-    if (copy == NULL)
-        return NULL;
-    memcpy(copy, name.p, name.n);
-    copy[name.n] = '\0';
-    memmove(t->entries + at + 1, t->entries + at, (t->count - at) * sizeof *t->entries);
-    t->entries[at] = (struct entry){.name = copy};
-    t->count++;
-    return &t->entries[at];
+    const struct entry entry = {.name = str_dup(name)};
+    if (entry.name != NULL &&
+        sorted_insert(&t->entries, &t->count, &t->cap, sizeof entry, at, &entry))
+        return &t->entries[at];
+    free(entry.name);
+    return NULL;
 }
 
 void policy_tallies_add(struct policy_tallies *t, struct str name, const struct policy_tally *add) {
     bool found;
     mutex_lock(&t->mutex);
-    uint32_t at = entry_at(t, name, &found);
+    size_t at = entry_at(t, name, &found);
     struct entry *entry = found ? &t->entries[at] : insert(t, at, name);
     if (entry != NULL) {
         entry->tally.injected += add->injected;
@@ -95,7 +80,7 @@ struct policy_tally policy_tallies_of(struct policy_tallies *t, struct str name)
     struct policy_tally tally = {0};
     bool found;
     mutex_lock(&t->mutex);
-    uint32_t at = entry_at(t, name, &found);
+    size_t at = entry_at(t, name, &found);
     if (found)
         tally = t->entries[at].tally;
     mutex_unlock(&t->mutex);
@@ -106,7 +91,7 @@ uint32_t policy_tallies_take_evaded(struct policy_tallies *t, struct str name) {
     uint32_t evaded = 0;
     bool found;
     mutex_lock(&t->mutex);
-    uint32_t at = entry_at(t, name, &found);
+    size_t at = entry_at(t, name, &found);
     if (found) {
         evaded = t->entries[at].evaded;
         t->entries[at].evaded = 0;

@@ -1,18 +1,8 @@
+#include "base/sorted.h"
 #include "model/binding.h"
 
 static bool has_name(const struct str *sorted, uint32_t count, struct str name) {
-    uint32_t low = 0, high = count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        const int order = str_cmp(sorted[middle], name);
-        if (order == 0)
-            return true;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return false;
+    return sorted_texts_find(sorted, count, name) != UINT32_MAX;
 }
 
 static bool overlaps(const struct requirement *q, const struct cluster_traits *cluster) {

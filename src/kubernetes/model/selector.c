@@ -1,6 +1,7 @@
 #include "model/selector.h"
 
 #include "base/json_fields.h"
+#include "base/sorted.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -247,18 +248,7 @@ int selector_compile(const struct label_selector *from, struct labels extra, str
 /* Searches by bisection, because a user may write hundreds of thousands of values, which are
  * sorted. */
 static bool values_have(const struct requirement *q, struct str value) {
-    uint32_t from = 0, to = q->value_count;
-    while (from < to) {
-        uint32_t middle = from + (to - from) / 2;
-        int order = str_cmp(q->values[middle], value);
-        if (order == 0)
-            return true;
-        if (order < 0)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return false;
+    return sorted_texts_find(q->values, q->value_count, value) != UINT32_MAX;
 }
 
 bool requirement_matches(const struct requirement *q, const struct str *value) {

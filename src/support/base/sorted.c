@@ -17,6 +17,21 @@ size_t sorted_place(const void *items, size_t count, sorted_name_fn *name_of, st
     return low;
 }
 
+uint32_t sorted_texts_find(const struct str *texts, uint32_t count, struct str text) {
+    uint32_t low = 0, high = count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        const int order = str_cmp(texts[middle], text);
+        if (order == 0)
+            return middle;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return UINT32_MAX;
+}
+
 bool sorted_insert(void *items, uint32_t *count, uint32_t *cap, size_t size, size_t at,
                    const void *item) {
     enum { FIRST = 16 };

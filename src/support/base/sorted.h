@@ -4,6 +4,8 @@
 #include "base/err.h"
 #include "base/str.h"
 
+#include <stdint.h>
+
 /* Returns the name of items[i] of any array. */
 typedef struct str sorted_name_fn(const void *items, size_t i);
 
@@ -11,6 +13,11 @@ typedef struct str sorted_name_fn(const void *items, size_t i);
  * (*ret_found). O(log count). */
 size_t sorted_place(const void *items, size_t count, sorted_name_fn *name_of, struct str name,
                     bool *ret_found);
+
+/* Returns a place of `text` in a sorted array of strings; UINT32_MAX: it is not there. O(log
+ * count).
+ */
+uint32_t sorted_texts_find(const struct str *texts, uint32_t count, struct str text);
 
 /* Copies an item of `size` bytes to a place in the array that `items` points to, which has room for
  * *cap items and grows by realloc(3): the owner owns items, count and cap, and frees them. Returns

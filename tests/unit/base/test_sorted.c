@@ -26,6 +26,18 @@ static void names_have_places(void **state) {
     }
 }
 
+static void texts_have_places(void **state) {
+    static const struct str texts[] = {STR("b"), STR("bb"), STR("d")};
+    (void)state;
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(sorted_texts_find(texts, 3, texts[i]), i);
+    assert_int_equal(sorted_texts_find(texts, 3, STR("")), UINT32_MAX);
+    assert_int_equal(sorted_texts_find(texts, 3, STR("ba")), UINT32_MAX);
+    assert_int_equal(sorted_texts_find(texts, 3, STR("e")), UINT32_MAX);
+    assert_int_equal(sorted_texts_find(texts, 2, STR("d")), UINT32_MAX);
+    assert_int_equal(sorted_texts_find(NULL, 0, STR("b")), UINT32_MAX);
+}
+
 static void nothing_is_in_an_empty_one(void **state) {
     bool found = true;
     (void)state;
@@ -61,6 +73,7 @@ static void items_come_and_go(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_have_places),
+        cmocka_unit_test(texts_have_places),
         cmocka_unit_test(nothing_is_in_an_empty_one),
         cmocka_unit_test(items_come_and_go),
     };
