@@ -2,6 +2,7 @@
 #include "grpc/internal.h"
 #include "grpc/metadata.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,7 +21,7 @@ struct grpc_call *grpc_call_begin(struct grpc_session *s, int32_t stream) {
     call->begun_ns = clock_ns(s->clock);
     call->begun_ms = s->clock->now_ms(s->clock);
     call->deadline_ms = INT64_MAX;
-    call->message.max = LIMIT_GRPC_MESSAGE;
+    call->incoming.message.max = LIMIT_GRPC_MESSAGE;
     list_init(&call->waiting);
     list_append(&s->calls, &call->link);
     s->call_count++;
@@ -28,8 +29,7 @@ struct grpc_call *grpc_call_begin(struct grpc_session *s, int32_t stream) {
 }
 
 void grpc_call_drop_message(struct grpc_call *call) {
-    grpc_let_go(&call->session->held, call->message.n);
-    strbuf_done(&call->message);
+    grpc_incoming_drop(&call->incoming, &call->session->held);
 }
 
 void grpc_call_leave_queue(struct grpc_call *call) {
@@ -145,57 +145,40 @@ void grpc_call_headers_end(struct grpc_call *call) {
 
 /* ---- the message ---- */
 
-static uint32_t announced_length(const struct grpc_call *call) {
-    const uint8_t *p = call->prefix;
-    return (uint32_t)p[1] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 8 | p[4];
-}
-
 /* The prefix is complete. */
 static void check_prefix(struct grpc_call *call) {
+    const uint8_t flag = call->incoming.prefix[0];
+    const uint32_t length = grpc_incoming_length(&call->incoming);
     char text[96];
-    if (call->prefix[0] != 0)
-        refuse(call, call->prefix[0] == 1 && call->is_encoded ? GRPC_UNIMPLEMENTED : GRPC_INTERNAL,
-               200, STR("compressed messages are not read"));
-    else if (announced_length(call) > LIMIT_GRPC_MESSAGE) {
-        (void)snprintf(text, sizeof text, "the message has %u bytes, of %u at most",
-                       announced_length(call), LIMIT_GRPC_MESSAGE); /* fits */
+    if (flag != 0)
+        refuse(call, flag == 1 && call->is_encoded ? GRPC_UNIMPLEMENTED : GRPC_INTERNAL, 200,
+               STR("compressed messages are not read"));
+    else if (length > LIMIT_GRPC_MESSAGE) {
+        (void)snprintf(text, sizeof text, "the message has %u bytes, of %u at most", length,
+                       LIMIT_GRPC_MESSAGE); /* fits */
         refuse(call, GRPC_RESOURCE_EXHAUSTED, 200, str_of(text));
     }
-}
-
-static struct str take_prefix(struct grpc_call *call, struct str bytes) {
-    const size_t wanted = sizeof call->prefix - call->prefix_length;
-    const size_t n = bytes.n < wanted ? bytes.n : wanted;
-    if (n == 0)
-        return bytes;
-    memcpy(call->prefix + call->prefix_length, bytes.p, n);
-    call->prefix_length += n;
-    if (call->prefix_length == sizeof call->prefix)
-        check_prefix(call);
-    return (struct str){bytes.p + n, bytes.n - n};
 }
 
 void grpc_call_data(struct grpc_call *call, struct str bytes) {
     if (call->is_refused || call->answered)
         ignore(call, bytes.n);
-    else
-        bytes = take_prefix(call, bytes);
+    else if (grpc_incoming_prefix(&call->incoming, &bytes))
+        check_prefix(call);
     if (call->is_refused || call->answered || bytes.n == 0)
         return;
-    if (bytes.n > announced_length(call) - call->message.n) {
+    switch (grpc_incoming_add(&call->incoming, &call->session->held, bytes)) {
+    case 0:
+        return;
+    case -EMSGSIZE:
         refuse(call, GRPC_INTERNAL, 200, STR("there is more than one message"));
         return;
-    }
-    if (!grpc_hold(&call->session->held, bytes.n)) {
+    case -EDQUOT:
         refuse(call, GRPC_RESOURCE_EXHAUSTED, 200, STR("too many requests are under way"));
         return;
+    default:
+        refuse(call, GRPC_RESOURCE_EXHAUSTED, 200, STR("out of memory"));
     }
-    const size_t before = call->message.n;
-    strbuf_append_str(&call->message, bytes);
-    if (call->message.n != before)
-        return;
-    grpc_let_go(&call->session->held, bytes.n);
-    refuse(call, GRPC_RESOURCE_EXHAUSTED, 200, STR("out of memory"));
 }
 
 /* ---- the method ---- */
@@ -205,7 +188,7 @@ static void run_method(struct grpc_call *call) {
     struct grpc_response response = {.message.max = LIMIT_GRPC_MESSAGE};
     s->arena.steps = (struct steps){.max = LIMIT_GRPC_STEPS};
     call->method->handle(s->service->ctx,
-                         &(struct grpc_request){.message = strbuf_str(&call->message),
+                         &(struct grpc_request){.message = strbuf_str(&call->incoming.message),
                                                 .object = {call->object, call->object_length},
                                                 .deadline_ms = call->deadline_ms,
                                                 .arena = &s->arena},
@@ -240,7 +223,7 @@ void grpc_call_end(struct grpc_call *call) {
         return;
     if (call->is_refused)
         refuse_now(call);
-    else if (call->prefix_length < sizeof call->prefix || call->message.n < announced_length(call))
+    else if (!grpc_incoming_complete(&call->incoming))
         grpc_refuse(call, GRPC_INTERNAL, 200, STR("the message is not complete"));
     else if (call->session->defers)
         wait_for_turn(call);

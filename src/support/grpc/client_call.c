@@ -2,6 +2,7 @@
 #include "grpc/client_internal.h"
 #include "grpc/metadata.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -19,7 +20,7 @@ struct grpc_client_call *grpc_client_call_new(struct grpc_client *c,
                                       .reply = reply,
                                       .ctx = ctx,
                                       .request.max = sizeof prefix + LIMIT_GRPC_MESSAGE,
-                                      .message.max = LIMIT_GRPC_MESSAGE,
+                                      .incoming.message.max = LIMIT_GRPC_MESSAGE,
                                       .text.max = LIMIT_GRPC_TEXT};
     strbuf_append(&call->request, prefix, sizeof prefix);
     strbuf_append_str(&call->request, message);
@@ -41,8 +42,7 @@ static void reply(struct grpc_client_call *call, const struct grpc_reply *r) {
     call->reply = NULL;
     c->call_count--;
     function(call->ctx, r);
-    grpc_let_go(&c->held, call->message.n);
-    strbuf_done(&call->message);
+    grpc_incoming_drop(&call->incoming, &c->held);
 }
 
 static void reply_status(struct grpc_client_call *call, enum grpc_status status, struct str text) {
@@ -129,54 +129,30 @@ void grpc_client_call_headers_end(struct grpc_client_call *call, bool ends) {
 
 /* ---- the message ---- */
 
-static uint32_t announced_length(const struct grpc_client_call *call) {
-    const uint8_t *p = call->prefix;
-    return (uint32_t)p[1] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 8 | p[4];
-}
-
 /* The prefix is complete. */
 static void check_prefix(struct grpc_client_call *call) {
+    const uint32_t length = grpc_incoming_length(&call->incoming);
     char text[96];
-    if (call->prefix[0] != 0)
+    if (call->incoming.prefix[0] != 0)
         grpc_client_call_fail(call, GRPC_INTERNAL, STR("the server's message is compressed"));
-    else if (announced_length(call) > LIMIT_GRPC_MESSAGE) {
+    else if (length > LIMIT_GRPC_MESSAGE) {
         (void)snprintf(text, sizeof text, "the server's message has %u bytes, of %u at most",
-                       announced_length(call), LIMIT_GRPC_MESSAGE); /* fits */
+                       length, LIMIT_GRPC_MESSAGE); /* fits */
         grpc_client_call_fail(call, GRPC_RESOURCE_EXHAUSTED, str_of(text));
     }
 }
 
-static struct str take_prefix(struct grpc_client_call *call, struct str bytes) {
-    const size_t wanted = sizeof call->prefix - call->prefix_length;
-    const size_t n = bytes.n < wanted ? bytes.n : wanted;
-    if (n == 0)
-        return bytes;
-    memcpy(call->prefix + call->prefix_length, bytes.p, n);
-    call->prefix_length += n;
-    if (call->prefix_length == sizeof call->prefix)
-        check_prefix(call);
-    return (struct str){bytes.p + n, bytes.n - n};
-}
-
 void grpc_client_call_data(struct grpc_client_call *call, struct str bytes) {
-    struct grpc_client *c = call->client;
-    if (call->reply != NULL)
-        bytes = take_prefix(call, bytes);
+    if (call->reply != NULL && grpc_incoming_prefix(&call->incoming, &bytes))
+        check_prefix(call);
     if (call->reply == NULL || bytes.n == 0)
         return;
-    if (bytes.n > announced_length(call) - call->message.n) {
+    const int r = grpc_incoming_add(&call->incoming, &call->client->held, bytes);
+    if (r == -EMSGSIZE)
         grpc_client_call_fail(call, GRPC_INTERNAL, STR("the server sends more than one message"));
-        return;
-    }
-    const size_t before = call->message.n;
-    if (grpc_hold(&c->held, bytes.n)) {
-        strbuf_append_str(&call->message, bytes);
-        if (call->message.n != before)
-            return;
-        grpc_let_go(&c->held, bytes.n);
-    }
-    grpc_client_call_fail(call, GRPC_RESOURCE_EXHAUSTED,
-                          STR("there is no memory for the server's message"));
+    else if (r != 0)
+        grpc_client_call_fail(call, GRPC_RESOURCE_EXHAUSTED,
+                              STR("there is no memory for the server's message"));
 }
 
 /* ---- the end ---- */
@@ -190,11 +166,11 @@ void grpc_client_call_end(struct grpc_client_call *call) {
         reply(call, &(struct grpc_reply){.status = call->status,
                                          .from_server = true,
                                          .text = strbuf_str(&call->text)});
-    else if (call->prefix_length < sizeof call->prefix || call->message.n < announced_length(call))
+    else if (!grpc_incoming_complete(&call->incoming))
         reply_status(call, GRPC_INTERNAL, STR("the server's message is not complete"));
     else
-        reply(call,
-              &(struct grpc_reply){.from_server = true, .message = strbuf_str(&call->message)});
+        reply(call, &(struct grpc_reply){.from_server = true,
+                                         .message = strbuf_str(&call->incoming.message)});
     /* If the server answered before it read the whole request, the stream stays open: reset it. */
     if (call->request.p != NULL)
         (void)nghttp2_submit_rst_stream(call->client->http2, NGHTTP2_FLAG_NONE, call->stream,

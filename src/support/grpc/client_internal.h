@@ -5,6 +5,7 @@
 #include "base/list.h"
 #include "grpc/client.h"
 #include "grpc/held.h"
+#include "grpc/incoming.h"
 #include "grpc/output.h"
 
 struct grpc_client {
@@ -37,9 +38,7 @@ struct grpc_client_call {
     int status; /* -1: the text is no number */
     struct strbuf text;
 
-    uint8_t prefix[5]; /* flag, length */
-    size_t prefix_length;
-    struct strbuf message;
+    struct grpc_incoming incoming;
 };
 
 /* ---- client_call.c ---- */

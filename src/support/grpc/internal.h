@@ -4,6 +4,7 @@
 #include "base/limits.h"
 #include "base/list.h"
 #include "grpc/held.h"
+#include "grpc/incoming.h"
 #include "grpc/output.h"
 #include "grpc/session.h"
 
@@ -40,9 +41,7 @@ struct grpc_call {
     size_t path_length, object_length;
     bool is_post, is_grpc, is_encoded, bad_timeout; /* as its headers say */
 
-    uint8_t prefix[5]; /* flag, length */
-    size_t prefix_length;
-    struct strbuf message;
+    struct grpc_incoming incoming;
     bool ended; /* the client has sent all */
 
     bool answered;
