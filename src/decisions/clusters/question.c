@@ -1,10 +1,9 @@
 #include "clusters/question.h"
 
 #include "admission/placements/shape.h"
-#include "base/file.h"
 #include "base/timestamp.h"
 #include "model/names.h"
-#include "yaml/yaml.h"
+#include "yaml/file.h"
 
 #include <errno.h>
 
@@ -99,20 +98,18 @@ static bool is_negative(struct str json, struct arena *arena) {
 
 static int read_file(const char *path, bool takes_negative, struct arena *arena,
                      struct placement *ret, struct str *ret_text, struct err *err) {
-    CLEANUP(strbuf_done) struct strbuf bytes = {0};
     struct yaml_json json;
-    int r = file_read(path, LIMIT_CONFIG_BYTES, &bytes, err);
+    int r = yaml_file_read(path, "placement file", PLACEMENT_KIND, arena, &json, err);
     if (r != 0)
         return r;
-    r = yaml_to_json(strbuf_str(&bytes), true, arena, &json, err);
-    if (r == 0 && json.document_count != 1)
-        r = err_set(err, -EINVAL, "%zu documents; expected one Placement", json.document_count);
+    *ret_text = json.documents[0];
+    if (takes_negative && is_negative(*ret_text, arena))
+        return 0;
+    r = read_document(*ret_text, arena, ret, err);
     if (r == 0)
-        *ret_text = json.documents[0];
-    if (r == 0 && !(takes_negative && is_negative(*ret_text, arena)) &&
-        (r = read_document(*ret_text, arena, ret, err)) != 0)
-        yaml_say_line(&json, *ret_text, err);
-    return r == 0 ? 0 : err_wrap(err, "placement file '%s'", path);
+        return 0;
+    yaml_say_line(&json, *ret_text, err);
+    return err_wrap(err, "placement file '%s'", path);
 }
 
 int clusters_placement_read(const char *path, struct arena *arena, struct placement *ret,

@@ -1,6 +1,5 @@
 #include "whatif/simulation.h"
 
-#include "base/file.h"
 #include "base/log.h"
 #include "daemon/servers.h"
 #include "daemon/source.h"
@@ -8,7 +7,7 @@
 #include "model/names.h"
 #include "volumes/store.h"
 #include "whatif/scheduler_profile.h"
-#include "yaml/yaml.h"
+#include "yaml/file.h"
 
 #include <errno.h>
 
@@ -34,22 +33,14 @@ static int decode_pod(struct str json, struct arena *arena, struct pod *ret, str
 
 int simulation_read_pod(const char *path, struct arena *arena, struct pod_file *ret_file,
                         struct pod *ret, struct err *err) {
-    struct strbuf bytes = {0};
     struct yaml_json json;
-    int r = file_read(path, LIMIT_CONFIG_BYTES, &bytes, err);
-    if (r == 0) {
-        r = yaml_to_json(strbuf_str(&bytes), true, arena, &json, err);
-        if (r == 0 && json.document_count != 1)
-            r = err_set(err, -EINVAL, "%zu documents; expected one Pod", json.document_count);
-        if (r == 0)
-            r = pod_file_read(json.documents[0], arena, ret_file, err);
-        if (r == 0 && (r = decode_pod(ret_file->pod, arena, ret, err)) != 0)
-            yaml_say_line(&json, ret_file->pod, err);
-        if (r != 0)
-            r = err_wrap(err, "pod file '%s'", path);
-    }
-    strbuf_done(&bytes);
-    return r;
+    int r = yaml_file_read(path, "pod file", POD_KIND, arena, &json, err);
+    if (r != 0)
+        return r;
+    r = pod_file_read(json.documents[0], arena, ret_file, err);
+    if (r == 0 && (r = decode_pod(ret_file->pod, arena, ret, err)) != 0)
+        yaml_say_line(&json, ret_file->pod, err);
+    return r == 0 ? 0 : err_wrap(err, "pod file '%s'", path);
 }
 
 static int split_names(const char *list, struct arena *arena, struct candidates *ret,
