@@ -310,11 +310,8 @@ static void look(void *ctx) {
     s->name_count = 0;
     if (s->listed && may_write_ms(s) > 0 && now_ms(s) >= s->not_until_ms)
         note_what_is_wrong(s);
-    for (size_t at = 0; !strbuf_failed(&s->names) && at < s->names.n;) {
-        const struct str name = str_of(s->names.p + at);
-        at += name.n + 1;
-        writer_want(s->writes, name, 0);
-    }
+    if (!strbuf_failed(&s->names))
+        writer_want_each(s->writes, strbuf_str(&s->names));
     s->io.timer_start(s->options.client, &s->timer, LOOK_MS);
 }
 

@@ -220,11 +220,7 @@ static void look(void *ctx) {
         if (r->is_known)
             note_wrong_nodes(r);
     }
-    for (size_t at = 0; at < r->names.n;) {
-        struct str name = str_of(r->names.p + at);
-        at += name.n + 1;
-        writer_want(r->writes, name, 0);
-    }
+    writer_want_each(r->writes, strbuf_str(&r->names));
     r->io.timer_start(r->options.client, &r->timer, LOOK_MS);
 }
 

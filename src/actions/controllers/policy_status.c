@@ -264,11 +264,7 @@ static bool note_name(void *ctx, const struct policy *policy, const struct polic
 static void want_writes(struct policy_status_controller *r) {
     strbuf_clear(&r->names);
     policy_live_each(r->options.policies, note_name, r);
-    for (size_t at = 0; at < r->names.n;) {
-        struct str name = str_of(r->names.p + at);
-        at += name.n + 1;
-        writer_want(r->writes, name, 0);
-    }
+    writer_want_each(r->writes, strbuf_str(&r->names));
 }
 
 static void count_pods(struct policy_status_controller *r) {

@@ -231,6 +231,14 @@ void writer_want(struct write_handle *h, struct str name, int64_t delay_ms) {
     go_on(h->writer);
 }
 
+void writer_want_each(struct write_handle *h, struct str names) {
+    for (size_t at = 0; at < names.n;) {
+        const struct str name = str_of(names.p + at);
+        at += name.n + 1;
+        writer_want(h, name, 0);
+    }
+}
+
 void writer_want_by_rank(struct write_handle *h, struct str name, bool urgent) {
     want(h, name, 0);
     write_lane_rank(h->lane, name, urgent);

@@ -86,7 +86,9 @@ void writer_leave(struct write_handle *h);
 /* The object wants a write, in delay_ms at the earliest: see write_lane_want(). The write may begin
  * before this returns. Objects beyond `lane.objects` are counted, and must be wanted again. */
 void writer_want(struct write_handle *h, struct str name, int64_t delay_ms);
-/* The same at once; `urgent` is as in write_lane_rank(). */
+/* The same at once for each of many objects: a NUL is after each name. */
+void writer_want_each(struct write_handle *h, struct str names);
+/* The same at once for one object; `urgent` is as in write_lane_rank(). */
 void writer_want_by_rank(struct write_handle *h, struct str name, bool urgent);
 void writer_drop(struct write_handle *h, struct str name);
 /* The controller has a fresh version of the object: see write_lane_refresh(). */
