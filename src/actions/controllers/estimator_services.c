@@ -59,7 +59,7 @@ static int64_t now_ms(const struct estimator_services_controller *s) {
 
 static int64_t may_write_ms(void *ctx) {
     const struct estimator_services_controller *s = ctx;
-    return s->options.elector != NULL ? elector_remaining_ms(s->options.elector) : INT64_MAX;
+    return elector_remaining_ms(s->options.elector);
 }
 
 /* ---- names ---- */

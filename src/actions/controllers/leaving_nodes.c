@@ -61,7 +61,7 @@ static int64_t now_ms(const struct leaving_nodes_controller *r) {
 
 static int64_t may_write_ms(void *ctx) {
     const struct leaving_nodes_controller *r = ctx;
-    return r->options.elector != NULL ? elector_remaining_ms(r->options.elector) : INT64_MAX;
+    return elector_remaining_ms(r->options.elector);
 }
 
 /* ---- what nodes should have ---- */

@@ -59,7 +59,7 @@ static void wall_time(const struct policy_status_controller *r, char ret[KUBE_TI
 
 static int64_t may_write_ms(void *ctx) {
     const struct policy_status_controller *r = ctx;
-    return r->options.elector != NULL ? elector_remaining_ms(r->options.elector) : INT64_MAX;
+    return elector_remaining_ms(r->options.elector);
 }
 
 /* ---- Events ---- */

@@ -278,7 +278,7 @@ static bool record(const struct uneven_workloads *u, const struct evenness_repor
                                 .type = reason->type,
                                 .reason = str_of(reason->name),
                                 .note = strbuf_str(&note)};
-    bool writes = u->options.elector == NULL || elector_leads(u->options.elector);
+    bool writes = elector_leads(u->options.elector);
     return !writes || event_record(u->options.events, &event);
 }
 

@@ -41,7 +41,7 @@ struct placement_decisions {
 
 static int64_t may_write_ms(void *ctx) {
     const struct placement_decisions *d = ctx;
-    return d->options.elector != NULL ? elector_remaining_ms(d->options.elector) : INT64_MAX;
+    return elector_remaining_ms(d->options.elector);
 }
 
 /* ---- the planner's thread ---- */

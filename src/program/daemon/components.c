@@ -165,8 +165,7 @@ static void stop_leadership(struct server *s) {
 
 static bool is_leader(void *ctx) {
     const struct server *s = ctx;
-    const struct elector *elector = leadership_elector(s->leadership, PURPOSE_RESERVATIONS);
-    return elector == NULL || elector_leads(elector);
+    return elector_leads(leadership_elector(s->leadership, PURPOSE_RESERVATIONS));
 }
 
 static bool is_alive(void *ctx) {
@@ -601,8 +600,7 @@ static bool admits(const struct server *s) {
 /* Is there a leader that publishes scores of Placements? */
 static bool placements_have_leader(void *ctx) {
     const struct server *s = ctx;
-    const struct elector *elector = leadership_elector(s->leadership, PURPOSE_OCM);
-    return elector == NULL || elector_somebody_leads(elector);
+    return elector_somebody_leads(leadership_elector(s->leadership, PURPOSE_OCM));
 }
 
 static int start_webhook_work(struct server *s, struct err *err) {

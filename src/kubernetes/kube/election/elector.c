@@ -58,6 +58,8 @@ static int64_t now_ms(const struct elector *e) {
 /* ---- questions ---- */
 
 int64_t elector_remaining_ms(const struct elector *e) {
+    if (e == NULL)
+        return INT64_MAX;
     int64_t until = atomic_load(&e->until_ms), now = now_ms(e);
     return now < until ? until - now : 0;
 }
@@ -67,7 +69,7 @@ bool elector_leads(const struct elector *e) {
 }
 
 bool elector_somebody_leads(const struct elector *e) {
-    return now_ms(e) < atomic_load(&e->held_until_ms);
+    return e == NULL || now_ms(e) < atomic_load(&e->held_until_ms);
 }
 
 bool elector_is_alive(const struct elector *e) {

@@ -45,12 +45,15 @@ extern const struct event_reason election_reason;
 int elector_new(const struct elector_options *options, struct elector **ret,
                 struct err *err) MUST_CHECK;
 
-/* Does this process lead? Any thread, no lock. */
+/* Three questions, for any thread, without a lock. NULL: there is no election, and every replica
+ * leads without an end. */
+
+/* Does this process lead? */
 bool elector_leads(const struct elector *e);
-/* Does anybody lead, as far as we know? A dead leader counts until its Lease has run out. Any
- * thread, no lock. */
+/* Does anybody lead, as far as we know? A dead leader counts until its Lease has run out. */
 bool elector_somebody_leads(const struct elector *e);
-/* Returns how long we lead at least, without another renewal; 0: we do not lead. */
+/* Returns how long we lead at least, without another renewal; 0: we do not lead; INT64_MAX without
+ * an election. */
 int64_t elector_remaining_ms(const struct elector *e);
 
 /*

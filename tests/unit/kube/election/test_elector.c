@@ -400,6 +400,13 @@ static void test_anybody_may_ask(void **state) {
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+static void test_without_an_election_all_lead(void **state) {
+    (void)state;
+    assert_true(elector_leads(NULL));
+    assert_true(elector_somebody_leads(NULL));
+    assert_int_equal(elector_remaining_ms(NULL), INT64_MAX);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_a_leader_is_told_and_renews),   TEST(test_the_end_is_told_in_time),
@@ -408,6 +415,7 @@ int main(void) {
         TEST(test_stopping_gives_the_lease_back), TEST(test_stopping_cancels_what_hangs),
         TEST(test_stopping_has_a_limit),          TEST(test_stopping_before_it_began),
         TEST(test_bad_options_are_refused),       TEST(test_anybody_may_ask),
+        TEST(test_without_an_election_all_lead),
     };
     return cmocka_run_group_tests_name("elector", tests, NULL, NULL);
 }
