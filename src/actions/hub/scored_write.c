@@ -1,7 +1,7 @@
 /*
  * Makes the bodies of writes in mode Scores.
  */
-#include "base/json_reader.h"
+#include "base/json_fields.h"
 #include "base/json_writer.h"
 #include "hub/owned_internal.h"
 
@@ -181,64 +181,30 @@ struct edited {
     struct str annotation;                       /* .p NULL: not there */
 };
 
-static void read_annotations(struct json_reader *r, struct edited *ret) {
-    struct str key;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR(PLACEMENT_INJECTED_ANNOTATION)))
-            ret->annotation = json_string(r);
-    }
-}
-
-static void read_metadata(struct json_reader *r, struct edited *ret) {
-    struct str key;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("annotations")))
-            read_annotations(r, ret);
-    }
-}
-
-static void read_policy(struct json_reader *r, struct edited *ret) {
-    struct str key;
-    ret->has_policy = json_object(r);
-    if (!ret->has_policy)
-        return;
-    while (json_member(r, &key)) {
-        const struct str value = json_skip(r); /* errors stay in r */
-        if (str_eq(key, STR("mode")))
-            ret->mode = value;
-        else if (str_eq(key, STR("configurations")))
-            ret->configurations = value;
-    }
-}
-
-static void read_spec(struct json_reader *r, struct edited *ret) {
-    struct str key;
-    if (!json_object(r))
-        return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("prioritizerPolicy")))
-            read_policy(r, ret);
-        else if (str_eq(key, STR("predicates")))
-            ret->predicates = json_skip(r); /* errors stay in r */
-    }
-}
+static const struct json_field annotation_fields[] = {
+    JSON_TEXT(PLACEMENT_INJECTED_ANNOTATION, struct edited, annotation),
+};
+static const struct json_field metadata_fields[] = {
+    JSON_WITHIN("annotations", annotation_fields),
+};
+static const struct json_field policy_fields[] = {
+    JSON_RAW("mode", struct edited, mode),
+    JSON_RAW("configurations", struct edited, configurations),
+};
+static const struct json_field spec_fields[] = {
+    JSON_WITHIN_GIVEN("prioritizerPolicy", policy_fields, struct edited, has_policy),
+    JSON_RAW("predicates", struct edited, predicates),
+};
+static const struct json_field placement_fields[] = {
+    JSON_WITHIN("metadata", metadata_fields),
+    JSON_WITHIN("spec", spec_fields),
+};
 
 static int read_document(struct placement_round *x, struct str document, struct edited *ret) {
     struct json_reader r;
-    struct str key;
     *ret = (struct edited){.annotation = {0}};
     json_reader_init(&r, document, x->arena, PLACEMENT_KIND);
-    if (json_object(&r))
-        while (json_member(&r, &key)) {
-            if (str_eq(key, STR("metadata")))
-                read_metadata(&r, ret);
-            else if (str_eq(key, STR("spec")))
-                read_spec(&r, ret);
-        }
+    json_fields(&r, &JSON_ROWS(placement_fields), ret);
     return json_finish(&r, x->err);
 }
 
