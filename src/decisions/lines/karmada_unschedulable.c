@@ -2,11 +2,11 @@
  * Karmada's estimator in the member cluster answers the descheduler. */
 #include "estimator/unschedulable.h"
 
+#include "base/json_fields.h"
 #include "base/limits.h"
 #include "lines/hex.h"
 #include "lines/karmada_nodes.h"
 #include "lines/steps.h"
-#include "model/fields.h"
 #include "model/names.h"
 
 #include <errno.h>
@@ -24,23 +24,22 @@ static void workload_item_decode(struct json_reader *r, void *into) {
     karmada_workload_decode(r, into);
 }
 
-static void member_decode(struct json_reader *r, struct str key, struct unschedulable_line *line) {
-    struct unschedulable_question *q = &line->question;
-    if (str_eq(key, STR("deployments")))
-        line->deployments = json_array_of(r, sizeof *line->deployments, UINT32_MAX,
-                                          workload_item_decode, &line->deployment_count);
-    else if (str_eq(key, STR("replicaSets")))
-        q->replica_sets = json_array_of(r, sizeof *q->replica_sets, UINT32_MAX,
-                                        workload_item_decode, &q->replica_set_count);
-    else if (str_eq(key, STR("pods")))
-        q->pods = json_array_of(r, sizeof *q->pods, UINT32_MAX, line_pod_decode, &q->pod_count);
-    else if (str_eq(key, STR("wire")))
-        line->wire = hex_decode(r);
-    else if (str_eq(key, STR("now")))
-        line->has_now = json_time(r, &q->now_ms);
-    else if (str_eq(key, STR("cluster")))
-        line->cluster = json_string(r);
+static void wire_decode(struct json_reader *r, void *into) {
+    *(struct str *)into = hex_decode(r);
 }
+
+static const struct json_field line_fields[] = {
+    JSON_LIST_BY("deployments", struct unschedulable_line, deployments, deployment_count,
+                 UINT32_MAX, workload_item_decode),
+    JSON_LIST_BY("replicaSets", struct unschedulable_line, question.replica_sets,
+                 question.replica_set_count, UINT32_MAX, workload_item_decode),
+    JSON_LIST_BY("pods", struct unschedulable_line, question.pods, question.pod_count, UINT32_MAX,
+                 line_pod_decode),
+    JSON_CALL("wire", struct unschedulable_line, wire, wire_decode),
+    JSON_TIME("now", struct unschedulable_line, question.now_ms,
+              JSON_GIVEN(struct unschedulable_line, has_now)),
+    JSON_TEXT("cluster", struct unschedulable_line, cluster),
+};
 
 static int line_check(const struct unschedulable_line *line, struct err *err) {
     if (line->wire.p == NULL)
@@ -89,11 +88,8 @@ static void put_count(struct json_writer *w, int64_t count) {
 int line_unschedulable(struct json_reader *r, struct json_writer *w, struct err *err) {
     struct unschedulable_line line = {.has_now = false};
     struct wire_unschedulable asked;
-    struct str key;
     int64_t count;
-    if (json_object(r))
-        while (json_member(r, &key))
-            member_decode(r, key, &line);
+    json_fields(r, &JSON_ROWS(line_fields), &line);
     int e = json_finish(r, err);
     if (e == 0)
         e = line_check(&line, err);
