@@ -67,7 +67,7 @@ TEST_LIBS := $(if $(SHARED),$(BUILD)/libtests.so,$(TEST_HELPERS) $(LIB))
 # What these test has no threads and no locks: the thread sanitizer would only look for what cannot be. Lint
 # says which rooms belong here, and `make test` that their tests start no thread (tests/unit/one_thread.c).
 ONE_THREAD := conformance $(addprefix unit/,admission candidates certs clusters config data/fluid engine \
-	estimator karmada lines model ocm state whatif yaml)
+	estimator findings karmada lines model ocm state whatif yaml)
 export ONE_THREAD
 ifeq ($(FLAVOR),tsan)
 C_TESTS := $(filter-out $(ONE_THREAD:%=$(BUILD)/tests/%/%),$(C_TESTS))

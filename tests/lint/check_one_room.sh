@@ -15,10 +15,10 @@ rows=(
     '\bINJECT_LABEL\b; src/kubernetes/model/ src/knowledge/policy/match.c; policy_opt_out() of policy/match.h'
     '\bMIRROR_POD_ANNOTATION\b; src/kubernetes/model/; pod_is_mirror() of model/fixed_pod.h'
     '"default-scheduler"; src/kubernetes/model/fixed_pod.c; scheduler_of() of model/fixed_pod.h'
-    # besides, what makes pods of files
-    '\bDAEMON_SET_KIND\b; src/kubernetes/model/ src/program/whatif/pod_file.c; is_daemon_set() of model/workload.h'
+    # besides, pods made of files, and the members of a workload
+    '\bDAEMON_SET_KIND\b; src/kubernetes/model/ src/program/whatif/pod_file.c src/decisions/findings/schemas.c; is_daemon_set() of model/workload.h'
     # besides, the labels that are kept of every pod
-    '\b(CRON_JOB_KIND|ROLLOUT_HASH_LABEL)\b; src/kubernetes/model/ src/program/whatif/pod_file.c src/knowledge/cache/classes.c; workload_of() of model/workload.h'
+    '\b(CRON_JOB_KIND|ROLLOUT_HASH_LABEL)\b; src/kubernetes/model/ src/program/whatif/pod_file.c src/decisions/findings/schemas.c src/knowledge/cache/classes.c; workload_of() of model/workload.h'
     # Keys of labels, annotations and taints, API groups and versions, and paths with these: a literal
     # of one word with a domain. Besides, what is not of objects: the format of a kubeconfig.
     '"[^" ]*[a-z]\.(io|com|net|sh|dev|org)(/[^" ]*)?"; src/kubernetes/model/ src/kubernetes/kube/auth/; a name of model/names.h and its neighbours'

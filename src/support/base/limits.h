@@ -152,6 +152,8 @@
 
 #define LIMIT_EXPLAINED_CONSTRAINTS                                                                \
     8 /* of a plugin, with domains listed one by one by a what-if; a rule has no more */
+#define LIMIT_FINDINGS 32             /* in one answer; others are counted */
+#define LIMIT_FINDING_BYTES 400       /* of a finding's message; a longer one is cut */
 #define LIMIT_EXPLAINED_DATASETS 16   /* of a pod, listed one by one by a what-if */
 #define LIMIT_EXPLAINED_DOMAINS 100   /* of one constraint */
 #define LIMIT_EXPLAINED_GATES 1000    /* schedulingGates of a pod; the API server takes far fewer */

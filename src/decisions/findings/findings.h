@@ -1,0 +1,66 @@
+/*
+ * Findings: what a user wrote that cannot be meant, or that holds nothing. Each has a code, the
+ * path in the user's file, a message and a remedy. A finding never refuses anything.
+ *
+ * A list keeps the first LIMIT_FINDINGS by path, then code, and counts the others.
+ *
+ * Threads: none of its own; one thread a list.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/str.h"
+
+enum finding_code {
+    FINDING_BEING_DELETED,
+    FINDING_EXPIRED,
+    FINDING_INVALID,
+    FINDING_KEEPS_FAILED,
+    FINDING_KEY_UNKNOWN,
+    FINDING_LABEL_UNKNOWN,
+    FINDING_MAX_GROUPS_UNSET,
+    FINDING_NAME_UNKNOWN,
+    FINDING_NOT_SCHEDULED,
+    FINDING_OLD_VERSION,
+    FINDING_OTHER_KEY_TYPE,
+    FINDING_PASSED_OVER,
+    FINDING_SELECTOR_MISSES_POD,
+    FINDING_SINGLE_DOMAIN,
+    FINDING_TEMPLATE,
+    FINDING_UNKNOWN_FIELD,
+    FINDING_UNUSABLE_DOMAIN,
+    FINDING_VOLUME_PINS,
+    FINDING_CODES,
+};
+
+/* The const table of all codes; docs/findings.md has a line for each. */
+struct finding_kind {
+    const char *code; /* a fixed word in answers */
+    const char *when; /* one sentence: when it is found */
+};
+extern const struct finding_kind finding_kinds[FINDING_CODES];
+
+struct finding {
+    enum finding_code code;
+    struct str path; /* from the root of the question's file; "": about the state */
+    struct str message, remedy;
+};
+
+struct findings {
+    struct arena *arena; /* borrowed; texts are copied into it. If it has failed, findings are
+                            missing, and no other error follows */
+    struct finding *items;
+    uint32_t count;
+    uint32_t omitted; /* found beyond LIMIT_FINDINGS */
+};
+
+/* Adds a finding; the same one twice counts once. The remedy may be "". */
+void findings_add(struct findings *f, enum finding_code code, struct str path, struct str remedy,
+                  const char *message, ...) PRINTF_LIKE(5, 6);
+
+/* Adds "findings", and "findingsOmitted" if there are others, to the JSON object at the end of
+ * `json`. */
+void findings_put(const struct findings *f, struct strbuf *json);
+/* Appends "PATH: MESSAGE. REMEDY", without an empty part. */
+void finding_say(const struct finding *finding, struct strbuf *out);

@@ -1,0 +1,18 @@
+/*
+ * The members of objects that users ask about, as far as Evenkeel reads them whole.
+ * upstream: k8s.io/api v0.36.3 core/v1, apps/v1, batch/v1; open-cluster-management.io/api v1.2.0
+ * cluster/v1beta1; karmada v1.18.1 pkg/apis/policy/v1alpha1 and work/v1alpha2.
+ */
+#pragma once
+
+#include "findings/schema.h"
+#include "model/kinds.h"
+
+/* Returns the members of a pod or a workload of this type; NULL for a kind that is not known: its
+ * own members may have any name. */
+const struct schema_document *schema_of_workload(struct object_type type);
+/* The members of the pod template at spec.template of any workload. */
+extern const struct schema_document schema_of_template;
+
+extern const struct schema_document schema_of_placement; /* of Open Cluster Management */
+extern const struct schema_document schema_of_binding; /* ResourceBinding, ClusterResourceBinding */

@@ -1,0 +1,218 @@
+#include "findings/state/binding.h"
+
+#include "base/json_fields.h"
+#include "findings/schemas.h"
+#include "findings/state/keys.h"
+#include "findings/terms.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#define PLACEMENT "spec.placement"
+#define CONSTRAINTS PLACEMENT ".spreadConstraints"
+
+enum { PATH_BYTES = 200 };
+
+static const char *const field_names[] = {[SPREAD_PROVIDER] = "provider",
+                                          [SPREAD_REGION] = "region",
+                                          [SPREAD_ZONE] = "zone",
+                                          [SPREAD_LABEL] = NULL,
+                                          [SPREAD_CLUSTER] = "cluster"};
+
+/* ---- spread constraints ---- */
+
+static void check_groups(const struct cluster_spread *s, const struct karmada_options *options,
+                         struct str path, struct findings *f) {
+    char at[PATH_BYTES];
+    if (s->max > 0 && s->min > s->max)
+        findings_add(f, FINDING_INVALID, path, STR("Raise maxGroups, or lower minGroups"),
+                     "Karmada's webhook refuses minGroups %lld above maxGroups %lld",
+                     (long long)s->min, (long long)s->max);
+    if (s->max != 0 || options->max_unset_is_unlimited)
+        return;
+    (void)snprintf(at, sizeof at, "%.*s.maxGroups", STR_ARG(path));
+    findings_add(f, FINDING_MAX_GROUPS_UNSET, str_of(at),
+                 STR("Write maxGroups; karmada.maxGroupsUnset: Unlimited makes it no limit"),
+                 "maxGroups is not set: Karmada reads it as 0 groups");
+}
+
+static bool is_same_spread(const struct cluster_spread *a, const struct cluster_spread *b) {
+    return a->field == b->field && str_eq(a->label, b->label);
+}
+
+static void check_spread(const struct cluster_placement *p, uint32_t i,
+                         const struct karmada_options *options, struct findings *f) {
+    const struct cluster_spread *s = &p->spread[i];
+    char path[PATH_BYTES];
+    (void)snprintf(path, sizeof path, CONSTRAINTS "[%u]", i);
+    check_groups(s, options, str_of(path), f);
+    if (s->field != SPREAD_LABEL && !str_empty(s->label))
+        findings_add(f, FINDING_INVALID, str_of(path), STR("Remove one of them"),
+                     "Karmada's webhook refuses spreadByField together with spreadByLabel");
+    for (uint32_t j = 0; j < i; j++)
+        if (is_same_spread(s, &p->spread[j])) {
+            findings_add(
+                f, FINDING_INVALID, str_of(path), STR("Remove one of them"),
+                "Karmada's webhook refuses a second constraint on '%.*s'",
+                STR_ARG(s->field == SPREAD_LABEL ? s->label : str_of(field_names[s->field])));
+            return;
+        }
+}
+
+static void check_spreads(const struct cluster_placement *p, const struct karmada_options *options,
+                          struct findings *f) {
+    const struct replica_scheduling *r = &p->replicas;
+    bool by_field = false, by_cluster = false;
+    for (uint32_t i = 0; i < p->spread_count && steps_take(&f->arena->steps, i + 1); i++) {
+        check_spread(p, i, options, f);
+        by_field = by_field || p->spread[i].field != SPREAD_LABEL;
+        by_cluster = by_cluster || p->spread[i].field == SPREAD_CLUSTER;
+    }
+    if (by_field && !by_cluster)
+        findings_add(f, FINDING_INVALID, STR(CONSTRAINTS),
+                     STR("Add a constraint with spreadByField: cluster"),
+                     "Karmada's webhook wants one of the constraints to be by cluster");
+    if (p->spread_count > 0 && r->division == DIVISION_STATIC &&
+        (!r->has_weights || r->weight_count > 0) && !options->static_keeps_spread)
+        findings_add(f, FINDING_PASSED_OVER, STR(CONSTRAINTS),
+                     STR("Divide by dynamicWeight; karmada.staticWeightsKeepSpread: true keeps "
+                         "them in Evenkeel's answer"),
+                     "Karmada passes over spread constraints beside static weights");
+}
+
+/* ---- rules that are passed over ---- */
+
+static bool has_workload_affinity(struct str placement, struct arena *arena) {
+    struct json_reader r;
+    struct str value = {0};
+    static const struct json_field fields[] = {
+        {.name = {"workloadAffinity", 16}, .kind = JSON_KIND_RAW}};
+    json_reader_init(&r, placement, arena, "placement");
+    json_fields(&r, &JSON_ROWS(fields), &value);
+    return !str_empty(value) && !str_eq(value, STR("null"));
+}
+
+static void check_rules(const struct binding *b, struct str trigger, struct findings *f) {
+    if (b->spec.placement_text.p != NULL && has_workload_affinity(b->spec.placement_text, f->arena))
+        findings_add(f, FINDING_PASSED_OVER, STR(PLACEMENT ".workloadAffinity"),
+                     STR("Use cluster affinities, which are judged"),
+                     "workloadAffinity is not judged: Karmada's gate for it is off by default");
+    if (b->spec.component_count > 1)
+        findings_add(f, FINDING_PASSED_OVER, STR("spec.components"),
+                     STR("Ask for sets by simulate --lines, step estimate"),
+                     "a cluster's room for all components together is not judged: Karmada's gate "
+                     "MultiplePodTemplatesScheduling is off");
+    if (str_eq(trigger, STR("None")))
+        findings_add(f, FINDING_NOT_SCHEDULED, STR(""),
+                     STR("Change its placement or replicas, or set rescheduleTriggeredAt"),
+                     "Karmada leaves this binding as it is (trigger None): the answer is what "
+                     "scheduling it now would give");
+}
+
+int findings_of_binding(struct str json, const struct binding *binding,
+                        const struct karmada_options *options, struct str trigger,
+                        struct findings *f) {
+    const struct cluster_placement *p = &binding->spec.placement;
+    check_spreads(p, options, f);
+    check_rules(binding, trigger, f);
+    findings_of_tolerations(p->tolerations, TOLERATIONS_OF_PODS,
+                            STR(PLACEMENT ".clusterTolerations"), f);
+    return schema_check(json, &schema_of_binding, f);
+}
+
+/* ---- beside the clusters ---- */
+
+static void check_names(const struct karmada_view *v, const struct cluster_affinity *a,
+                        struct str path, struct findings *f) {
+    char at[PATH_BYTES];
+    (void)snprintf(at, sizeof at, "%.*s.clusterNames", STR_ARG(path));
+    for (uint32_t i = 0; i < a->name_count && steps_take(&f->arena->steps, 1); i++)
+        if (topology_find(&v->clusters, a->names[i]) == TOPOLOGY_NONE)
+            findings_add(f, FINDING_NAME_UNKNOWN, str_of(at), STR("Name a cluster of the state"),
+                         "there is no cluster '%.*s'", STR_ARG(a->names[i]));
+}
+
+static int check_affinity(struct karmada_view *v, const struct cluster_affinity *a, struct str path,
+                          struct findings *f) {
+    char at[PATH_BYTES];
+    struct str missing;
+    check_names(v, a, path, f);
+    const int r = key_missing(&v->clusters, &a->label_selector, &missing);
+    if (r != 0 || str_empty(missing))
+        return r;
+    (void)snprintf(at, sizeof at, "%.*s.labelSelector", STR_ARG(path));
+    findings_add_unknown_label(&v->clusters, missing, str_of(at), f);
+    return 0;
+}
+
+static int check_affinities(struct karmada_view *v, const struct cluster_placement *p,
+                            struct findings *f) {
+    char path[PATH_BYTES];
+    int r =
+        p->has_affinity ? check_affinity(v, &p->affinity, STR(PLACEMENT ".clusterAffinity"), f) : 0;
+    for (uint32_t i = 0; r == 0 && i < p->affinity_count; i++) {
+        (void)snprintf(path, sizeof path, PLACEMENT ".clusterAffinities[%u]", i);
+        r = check_affinity(v, &p->affinities[i].affinity, str_of(path), f);
+    }
+    return r;
+}
+
+static int check_key(struct karmada_view *v, const struct cluster_spread *s, uint32_t i,
+                     struct findings *f) {
+    char path[PATH_BYTES], key[64] = "";
+    struct key_use use;
+    if (s->field == SPREAD_CLUSTER)
+        return 0;
+    (void)snprintf(path, sizeof path, CONSTRAINTS "[%u].%s", i,
+                   s->field == SPREAD_LABEL ? "spreadByLabel" : "spreadByField");
+    if (s->field != SPREAD_LABEL)
+        (void)snprintf(key, sizeof key, FIELD_PREFIX "%s", field_names[s->field]);
+    const int r =
+        key_use_find(&v->clusters, s->field == SPREAD_LABEL ? s->label : str_of(key), &use);
+    if (r != 0 || use.domains > 0)
+        return r;
+    if (s->field == SPREAD_LABEL)
+        findings_add_unknown_label(&v->clusters, s->label, str_of(path), f);
+    else
+        findings_add(f, FINDING_KEY_UNKNOWN, str_of(path),
+                     STR("Set this field of the Clusters, or spread by another"),
+                     "no cluster has spec.%s: nothing can be selected", field_names[s->field]);
+    return 0;
+}
+
+/* Names clusters of the earlier decision that stay although the binding does not tolerate their
+ * taints. upstream: the filter TaintToleration passes clusters that the binding has. */
+static void check_failed(const struct karmada_view *v, const struct binding_spec *spec,
+                         struct findings *f) {
+    char path[PATH_BYTES];
+    for (uint32_t i = 0; i < spec->cluster_count && steps_take(&f->arena->steps, 1); i++) {
+        const uint32_t slot = topology_find(&v->clusters, spec->clusters[i].name);
+        const struct karmada_cluster *c = slot != TOPOLOGY_NONE ? karmada_member(v, slot) : NULL;
+        if (c == NULL || taints_tolerated(c->taints, c->taint_count, spec->placement.tolerations))
+            continue;
+        (void)snprintf(path, sizeof path, "spec.clusters[%u]", i);
+        findings_add(f, FINDING_KEEPS_FAILED, str_of(path),
+                     STR("Let Karmada's taint manager evict it, or remove it from spec.clusters"),
+                     "the cluster '%.*s' has a taint that the binding does not tolerate, and keeps "
+                     "its replicas: Karmada's scheduler does not filter clusters that a binding "
+                     "has",
+                     STR_ARG(c->meta.name));
+    }
+}
+
+int findings_of_karmada(struct informer *clusters, const struct binding *binding,
+                        struct findings *f) {
+    const struct binding_spec *spec = &binding->spec;
+    struct karmada_view v;
+    int r = 0;
+    karmada_view_open(clusters, &v);
+    v.clusters.steps = &f->arena->steps;
+    if (topology_stats(v.clusters.topology).candidates > 0) {
+        check_failed(&v, spec, f);
+        r = check_affinities(&v, &spec->placement, f);
+        for (uint32_t i = 0; r == 0 && i < spec->placement.spread_count; i++)
+            r = check_key(&v, &spec->placement.spread[i], i, f);
+    }
+    karmada_view_close(&v);
+    return r;
+}

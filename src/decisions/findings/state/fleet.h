@@ -1,0 +1,15 @@
+/*
+ * Findings about a Placement beside the clusters of a fleet.
+ *
+ * Threads: any; takes the store's read lock.
+ */
+#pragma once
+
+#include "findings/findings.h"
+#include "fleet/fleet.h"
+#include "model/ocm.h"
+
+/* `now_ms`, since 1970, decides which scores are past their validUntil. The arena's steps bound the
+ * work. Returns 0, -E2BIG or -ENOMEM; the findings so far stay. */
+int findings_of_fleet(struct fleet *fleet, const struct placement *placement, int64_t now_ms,
+                      struct findings *f);

@@ -1,0 +1,16 @@
+/*
+ * Findings about a pod's constraints beside the nodes of a cluster: keys that no node has, keys
+ * that spread over nothing, domains that hold others up.
+ *
+ * Threads: any; takes the cache's read lock.
+ */
+#pragma once
+
+#include "engine/engine.h"
+#include "findings/findings.h"
+
+/* `filter` is the filter's result for the pod, made with options.reports; NULL: none. `spec` is the
+ * path of the pod's spec. Without nodes there are no findings. Returns 0, -E2BIG (out of steps) or
+ * -ENOMEM; the findings so far stay. */
+int findings_of_nodes(struct cache *cache, const struct pod *pod,
+                      const struct filter_result *filter, struct str spec, struct findings *f);

@@ -1,0 +1,175 @@
+#include "findings/terms.h"
+
+#include "base/suggest.h"
+#include "model/selector.h"
+
+#include <stdio.h>
+
+/* Room for a path within a pod or a Placement. */
+enum { PATH_BYTES = 200 };
+
+/* ---- tolerations ---- */
+
+struct toleration_rule {
+    const char *operators[5], *effects[4]; /* each ended by NULL */
+};
+static const struct toleration_rule rules_of[] = {
+    [TOLERATIONS_OF_PODS] = {{"Equal", "Exists", "Lt", "Gt"},
+                             {"NoSchedule", "PreferNoSchedule", "NoExecute"}},
+    [TOLERATIONS_OF_PLACEMENTS] = {{"Equal", "Exists"},
+                                   {"NoSelect", "PreferNoSelect", "NoSelectIfNew"}},
+};
+
+static bool is_among(struct str word, const char *const *words) {
+    for (; *words != NULL; words++)
+        if (str_eq(word, str_of(*words)))
+            return true;
+    return false;
+}
+
+/* Finds a word that is not in the list. `field` is the member's name. */
+static void check_word(struct str word, const char *const *words, struct str path,
+                       const char *field, struct findings *f) {
+    struct suggestion near = suggestion_for(word);
+    CLEANUP(strbuf_done) struct strbuf remedy = {.max = PATH_BYTES};
+    char at[PATH_BYTES];
+    if (str_empty(word) || is_among(word, words))
+        return;
+    for (uint32_t i = 0; words[i] != NULL; i++)
+        suggestion_offer(&near, words[i]);
+    strbuf_append_str(&remedy, STR("Write "));
+    for (uint32_t i = 0; near.best == NULL && words[i] != NULL; i++)
+        strbuf_appendf(&remedy, "%s%s", i > 0 ? ", " : "", words[i]);
+    strbuf_append_str(&remedy, near.best != NULL ? str_of(near.best) : STR(""));
+    (void)snprintf(at, sizeof at, "%.*s.%s", STR_ARG(path), field);
+    findings_add(f, FINDING_INVALID, str_of(at), strbuf_str(&remedy),
+                 "'%.*s' is no %s of a toleration", STR_ARG(word), field);
+}
+
+static void check_toleration(const struct toleration *t, const struct toleration_rule *rule,
+                             struct str path, struct findings *f) {
+    check_word(t->op, rule->operators, path, "operator", f);
+    check_word(t->effect, rule->effects, path, "effect", f);
+    if (str_empty(t->key) && !str_eq(t->op, STR("Exists")))
+        findings_add(f, FINDING_INVALID, path, STR("Write operator: Exists, or a key"),
+                     "without a key the operator must be Exists");
+    if (str_eq(t->op, STR("Exists")) && !str_empty(t->value))
+        findings_add(f, FINDING_INVALID, path, STR("Remove the value, or write operator: Equal"),
+                     "a toleration with operator Exists has no value");
+}
+
+void findings_of_tolerations(struct tolerations tolerations, enum toleration_rules rules,
+                             struct str path, struct findings *f) {
+    char at[PATH_BYTES];
+    for (uint32_t i = 0; i < tolerations.count && steps_take(&f->arena->steps, 1); i++) {
+        (void)snprintf(at, sizeof at, "%.*s[%u]", STR_ARG(path), i);
+        check_toleration(&tolerations.items[i], &rules_of[rules], str_of(at), f);
+    }
+}
+
+/* ---- constraints ---- */
+
+static bool has_key(const struct label_selector *s, struct str key) {
+    for (uint32_t i = 0; i < s->match_labels.count; i++)
+        if (str_eq(s->match_labels.items[i].key, key))
+            return true;
+    for (uint32_t i = 0; i < s->expression_count; i++)
+        if (str_eq(s->expressions[i].key, key))
+            return true;
+    return false;
+}
+
+static void check_keys(const struct spread_constraint *c, struct str path, struct findings *f) {
+    if (c->match_label_key_count > 0 && !c->selector.present)
+        findings_add(f, FINDING_INVALID, path, STR("Add a labelSelector"),
+                     "an API server refuses matchLabelKeys without a labelSelector");
+    for (uint32_t i = 0; i < c->match_label_key_count; i++)
+        if (has_key(&c->selector, c->match_label_keys[i]))
+            findings_add(f, FINDING_INVALID, path, STR("Remove it from one of them"),
+                         "an API server refuses '%.*s' in both matchLabelKeys and labelSelector",
+                         STR_ARG(c->match_label_keys[i]));
+}
+
+/* Names the first label of the selector that the pod lacks, or has with another value. */
+static void say_difference(const struct label_selector *s, const struct labels *pod,
+                           struct str *ret_key, struct str *ret_value) {
+    struct str value;
+    for (uint32_t i = 0; i < s->match_labels.count; i++) {
+        const struct label *wanted = &s->match_labels.items[i];
+        if (labels_lookup(pod, wanted->key, &value) && str_eq(value, wanted->value))
+            continue;
+        *ret_key = wanted->key;
+        *ret_value = wanted->value;
+        return;
+    }
+}
+
+static void check_selector(const struct pod *pod, const struct spread_constraint *c,
+                           struct str path, struct findings *f) {
+    struct selector s = {0};
+    struct str key = {0}, value = {0};
+    struct err unsaid; /* who applies the constraint reports a selector that does not compile */
+    if (!c->selector.present) {
+        findings_add(f, FINDING_SELECTOR_MISSES_POD, path,
+                     STR("Add a labelSelector that selects the pod's own labels"),
+                     "the constraint has no labelSelector: it counts no pods, so it spreads "
+                     "nothing");
+        return;
+    }
+    if (selector_compile(&c->selector, (struct labels){0}, f->arena, &s, &unsaid) != 0 ||
+        selector_matches(&s, labels_lookup, &pod->meta.labels))
+        return;
+    say_difference(&c->selector, &pod->meta.labels, &key, &value);
+    if (str_empty(key))
+        findings_add(f, FINDING_SELECTOR_MISSES_POD, path,
+                     STR("Select labels that the pod has, or give the pod these labels"),
+                     "the labelSelector does not select the pod itself: the constraint counts none "
+                     "of these pods");
+    else
+        findings_add(f, FINDING_SELECTOR_MISSES_POD, path,
+                     STR("Select labels that the pod has, or give the pod this label"),
+                     "the labelSelector does not select the pod itself, which has no label "
+                     "'%.*s: %.*s': the constraint counts none of these pods",
+                     STR_ARG(key), STR_ARG(value));
+}
+
+static bool is_written_before(const struct pod *pod, uint32_t i) {
+    const struct spread_constraint *c = &pod->constraints[i];
+    for (uint32_t j = 0; j < i; j++)
+        if (pod->constraints[j].hard == c->hard &&
+            str_eq(pod->constraints[j].topology_key, c->topology_key))
+            return true;
+    return false;
+}
+
+static void check_constraint(const struct pod *pod, uint32_t i, struct str path,
+                             struct findings *f) {
+    const struct spread_constraint *c = &pod->constraints[i];
+    char at[PATH_BYTES];
+    check_keys(c, path, f);
+    if (c->min_domains > 1 && !c->hard) {
+        (void)snprintf(at, sizeof at, "%.*s.minDomains", STR_ARG(path));
+        findings_add(f, FINDING_INVALID, str_of(at),
+                     STR("Remove it, or write whenUnsatisfiable: DoNotSchedule"),
+                     "an API server takes minDomains only with whenUnsatisfiable: DoNotSchedule");
+    }
+    if (is_written_before(pod, i))
+        findings_add(f, FINDING_INVALID, path, STR("Remove one of them"),
+                     "an API server refuses a second constraint with the same topologyKey '%.*s' "
+                     "and whenUnsatisfiable",
+                     STR_ARG(c->topology_key));
+    (void)snprintf(at, sizeof at, "%.*s.labelSelector", STR_ARG(path));
+    check_selector(pod, c, str_of(at), f);
+}
+
+void findings_of_pod(const struct pod *pod, struct str spec, struct findings *f) {
+    char path[PATH_BYTES];
+    for (uint32_t i = 0; i < pod->constraint_count; i++) {
+        if (!steps_take(&f->arena->steps, 1 + i + pod->meta.labels.count))
+            return;
+        (void)snprintf(path, sizeof path, "%.*s.topologySpreadConstraints[%u]", STR_ARG(spec), i);
+        check_constraint(pod, i, str_of(path), f);
+    }
+    (void)snprintf(path, sizeof path, "%.*s.tolerations", STR_ARG(spec));
+    findings_of_tolerations(pod->tolerations, TOLERATIONS_OF_PODS, str_of(path), f);
+}

@@ -1,0 +1,23 @@
+/*
+ * Findings about terms that users write into pods, Placements and bindings alike, and about a pod's
+ * own terms. No state is needed, so the webhook can give them as warnings.
+ *
+ * Pure; the arena's steps bound the work.
+ */
+#pragma once
+
+#include "findings/findings.h"
+#include "model/object.h"
+
+enum toleration_rules { TOLERATIONS_OF_PODS, TOLERATIONS_OF_PLACEMENTS };
+
+/* Finds tolerations that an API server would refuse. `path` is that of the list. upstream:
+ * kubernetes pkg/apis/core/validation ValidateTolerations (v1.36); the CRD of OCM's Placement. */
+void findings_of_tolerations(struct tolerations tolerations, enum toleration_rules rules,
+                             struct str path, struct findings *f);
+
+/* Finds constraints of a pod that count none of its own pods, values that an API server would
+ * refuse, and tolerations likewise. `spec` is the path of the pod's spec: "spec",
+ * "spec.template.spec". upstream: kubernetes pkg/apis/core/validation
+ * validateTopologySpreadConstraints (v1.36). */
+void findings_of_pod(const struct pod *pod, struct str spec, struct findings *f);

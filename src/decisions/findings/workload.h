@@ -1,0 +1,16 @@
+/*
+ * Findings about a pod or a workload of a user's file, by itself: unknown members and the terms of
+ * its pods.
+ *
+ * Pure; the arena's steps bound the work.
+ */
+#pragma once
+
+#include "findings/findings.h"
+#include "model/object.h"
+
+/* `json` is the object of the file, `pod` a pod of it, `spec` the path of the pod's spec in the
+ * file ("spec", "spec.template.spec"). Returns 0, -E2BIG (out of steps) or -ENOMEM; the findings so
+ * far stay. */
+int findings_of_workload(struct str json, const struct pod *pod, struct str spec,
+                         struct findings *f);

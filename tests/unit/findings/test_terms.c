@@ -1,0 +1,126 @@
+/* A pod's own terms that hold nothing, or that an API server would refuse. Expected: kubernetes
+ * pkg/apis/core/validation (v1.36). */
+#include "findings/terms.h"
+
+#include "findings/workload.h"
+#include "unit/unit.h"
+
+static struct arena arena;
+
+static int setup(void **state) {
+    (void)state;
+    arena_init(&arena, 1 << 22);
+    return 0;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    arena_done(&arena);
+    return 0;
+}
+
+static void read_pod(const char *spec, struct str *ret_json, struct pod *ret) {
+    struct json_reader r;
+    struct err err = {0};
+    struct strbuf text = {0};
+    strbuf_append_str(&text, STR("{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":"
+                                 "\"p\",\"labels\":{\"app\":\"web\"}},\"spec\":{"));
+    for (; *spec != '\0'; spec++)
+        strbuf_append_char(&text, *spec == '\'' ? '"' : *spec);
+    strbuf_append_str(&text, STR("}}"));
+    *ret_json = arena_str(&arena, strbuf_str(&text));
+    strbuf_done(&text);
+    json_reader_init(&r, *ret_json, &arena, "Pod");
+    pod_decode(&r, POD_SCORED, ret);
+    if (json_finish(&r, &err) != 0)
+        fail_msg("%s", err.text);
+}
+
+/* `want`: "CODE PATH|...", by path */
+static void check(const char *spec, const char *want) {
+    struct findings f = {.arena = &arena};
+    CLEANUP(strbuf_done) struct strbuf said = {0};
+    struct str json;
+    struct pod pod;
+    read_pod(spec, &json, &pod);
+    assert_int_equal(findings_of_workload(json, &pod, STR("spec"), &f), 0);
+    for (uint32_t i = 0; i < f.count; i++) {
+        strbuf_appendf(&said, "%s%s %.*s", i > 0 ? "|" : "", finding_kinds[f.items[i].code].code,
+                       STR_ARG(f.items[i].path));
+        assert_true(f.items[i].remedy.n > 0);
+    }
+    assert_str(strbuf_str(&said), want);
+}
+
+#define CONSTRAINT(more)                                                                           \
+    "{'maxSkew':1,'topologyKey':'zone','whenUnsatisfiable':'DoNotSchedule'" more "}"
+#define OWN ",'labelSelector':{'matchLabels':{'app':'web'}}"
+#define SPREAD(items) "'topologySpreadConstraints':[" items "]"
+#define AT "spec.topologySpreadConstraints"
+
+static void selectors(void **state) {
+    (void)state;
+    check("", "");
+    check(SPREAD(CONSTRAINT(OWN)), "");
+    check(SPREAD(CONSTRAINT(",'labelSelector':{}")), "");
+    check(SPREAD(CONSTRAINT("")), "SelectorMissesPod " AT "[0].labelSelector");
+    check(SPREAD(CONSTRAINT(",'labelSelector':{'matchLabels':{'app':'wbe'}}")),
+          "SelectorMissesPod " AT "[0].labelSelector");
+    check(SPREAD(CONSTRAINT(OWN) "," CONSTRAINT(
+              ",'labelSelector':{'matchExpressions':[{'key':'tier','operator':'Exists'}]}")),
+          "Invalid " AT "[1]|SelectorMissesPod " AT "[1].labelSelector");
+    /* keys whose values the pod's controller gives are no difference */
+    check(SPREAD(CONSTRAINT(OWN ",'matchLabelKeys':['pod-template-hash']")), "");
+}
+
+static void refused_values(void **state) {
+    (void)state;
+    check(SPREAD("{'maxSkew':1,'topologyKey':'zone','whenUnsatisfiable':'ScheduleAnyway',"
+                 "'minDomains':2" OWN "}"),
+          "Invalid " AT "[0].minDomains");
+    check(SPREAD(CONSTRAINT(OWN ",'minDomains':2")), "");
+    check(SPREAD(CONSTRAINT(",'matchLabelKeys':['a']")),
+          "Invalid " AT "[0]|SelectorMissesPod " AT "[0].labelSelector");
+    check(SPREAD(CONSTRAINT(OWN ",'matchLabelKeys':['app']")), "Invalid " AT "[0]");
+    check(SPREAD(CONSTRAINT(OWN) ",{'maxSkew':2,'topologyKey':'zone','whenUnsatisfiable':"
+                                 "'ScheduleAnyway'" OWN "}"),
+          "");
+    check(SPREAD(CONSTRAINT(OWN) "," CONSTRAINT(OWN)), "Invalid " AT "[1]");
+}
+
+static void tolerations(void **state) {
+    (void)state;
+    check("'tolerations':[{'operator':'Exists'},{'key':'a','value':'b','effect':'NoSchedule'},"
+          "{'key':'a','operator':'Exists','effect':'NoExecute','tolerationSeconds':3}]",
+          "");
+    check("'tolerations':[{'key':'a','operator':'Exist'}]", "Invalid spec.tolerations[0].operator");
+    check("'tolerations':[{'key':'a'},{'key':'a','effect':'NoScedule'}]",
+          "Invalid spec.tolerations[1].effect");
+    check("'tolerations':[{'value':'a'}]", "Invalid spec.tolerations[0]");
+    check("'tolerations':[{'key':'a','operator':'Exists','value':'b'}]",
+          "Invalid spec.tolerations[0]");
+}
+
+static void says_the_label(void **state) {
+    struct findings f = {.arena = &arena};
+    struct str json;
+    struct pod pod;
+    (void)state;
+    read_pod(SPREAD(CONSTRAINT(",'labelSelector':{'matchLabels':{'app':'wbe'}}")), &json, &pod);
+    findings_of_pod(&pod, STR("spec.template.spec"), &f);
+    assert_int_equal(f.count, 1);
+    assert_str(f.items[0].path, "spec.template.spec.topologySpreadConstraints[0].labelSelector");
+    assert_str(f.items[0].message,
+               "the labelSelector does not select the pod itself, which has no label 'app: wbe': "
+               "the constraint counts none of these pods");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(selectors, setup, teardown),
+        cmocka_unit_test_setup_teardown(refused_values, setup, teardown),
+        cmocka_unit_test_setup_teardown(tolerations, setup, teardown),
+        cmocka_unit_test_setup_teardown(says_the_label, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
