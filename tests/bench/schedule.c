@@ -73,6 +73,7 @@ int main(int argc, char **argv) {
     CLEANUP(arena_done) struct arena arena;
     struct clusters_state state = {.fleet = NULL};
     struct binding binding;
+    struct str json;
     struct err err = {.text = "no memory"};
     int64_t calls = CALLS;
     if (argc < 3 || argc > 4 || (argc == 4 && !number_in(argv[3], 1, CALLS_MAX, &calls))) {
@@ -80,7 +81,7 @@ int main(int argc, char **argv) {
         return 2;
     }
     arena_init(&arena, LIMIT_STATE_OBJECT_ARENA);
-    int r = binding_file_read(argv[2], &arena, &binding, &err);
+    int r = binding_file_read(argv[2], &arena, &binding, &json, &err);
     if (r == 0)
         r = clusters_state_load((const char *const *)&argv[1], 1, NULL, 0, &state, &err);
     if (r == 0)

@@ -83,7 +83,7 @@ check "no name" refused 1 "metadata.name is required" --state $fleet/karmada.yam
 sed 's/replicas: 10/replicas: [/' $fleet/binding.yaml >"$work/broken.yaml"
 check "a file that is no YAML" refused 1 "binding file '$work/broken.yaml': line" --state $fleet/karmada.yaml --binding "$work/broken.yaml"
 cat $fleet/binding.yaml <(echo ---) $fleet/binding.yaml >"$work/two.yaml"
-check "two of them" refused 1 "2 documents; expected one binding" --state $fleet/karmada.yaml --binding "$work/two.yaml"
+check "two of them" refused 1 "2 documents, and more than one of them is a binding" --state $fleet/karmada.yaml --binding "$work/two.yaml"
 sed 's/cpu: "16"/cpu: 16x/' $fleet/karmada.yaml >"$work/state.yaml"
 check "a cluster that cannot be read" refused 1 "status.resourceSummary.allocatable.cpu" \
     --state "$work/state.yaml" --binding $fleet/binding.yaml

@@ -124,7 +124,7 @@ sed 's,"apiVersion": *"v1","apiVersion": "example.com/v1",' "$pod" >"$work/forei
 simulate "a Pod of another API group" "pod file '$work/foreign.json': apiVersion is 'example.com/v1'; expected v1" "$work/foreign.json"
 simulate "a pod that is a list" "pod file '$state': kind is 'List'; expected one Pod" "$state"
 printf 'kind: Pod\n---\nkind: Pod\n' >"$work/two.yaml"
-simulate "two pods" "pod file '$work/two.yaml': 2 documents; expected one Pod" "$work/two.yaml"
+simulate "two pods" "pod file '$work/two.yaml': 2 documents, and more than one of them is a Pod or workload: give a file with one" "$work/two.yaml"
 printf 'kind: Pod\nspec: [\n' >"$work/pod.yaml"
 simulate "a pod that is not YAML" "pod file '$work/pod.yaml': line [23], column [0-9]+: " "$work/pod.yaml"
 printf 'kind: Pod\nspec:\n  topologySpreadConstraints:\n  - {topologyKey: zone, maxSkew: 1, whenUnsatisfiable: Maybe}\n' >"$work/pod.yaml"

@@ -96,10 +96,16 @@ static bool is_negative(struct str json, struct arena *arena) {
     return placement_number(json, arena, &number, &unsaid) == 0 && number < 0;
 }
 
+static bool is_placement(struct str json, struct arena *arena) {
+    struct json_reader r;
+    json_reader_init(&r, json, arena, PLACEMENT_KIND);
+    return str_eq(json_peek_member(&r, STR("kind")), STR(PLACEMENT_KIND));
+}
+
 static int read_file(const char *path, bool takes_negative, struct arena *arena,
                      struct placement *ret, struct str *ret_text, struct err *err) {
     struct yaml_json json;
-    int r = yaml_file_read(path, "placement file", PLACEMENT_KIND, arena, &json, err);
+    int r = yaml_file_read(path, "placement file", PLACEMENT_KIND, is_placement, arena, &json, err);
     if (r != 0)
         return r;
     *ret_text = json.documents[0];
@@ -113,9 +119,8 @@ static int read_file(const char *path, bool takes_negative, struct arena *arena,
 }
 
 int clusters_placement_read(const char *path, struct arena *arena, struct placement *ret,
-                            struct err *err) {
-    struct str text;
-    return read_file(path, false, arena, ret, &text, err);
+                            struct str *ret_json, struct err *err) {
+    return read_file(path, false, arena, ret, ret_json, err);
 }
 
 int clusters_placement_text(const char *path, struct arena *arena, struct str *ret,

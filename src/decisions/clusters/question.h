@@ -40,6 +40,6 @@ int clusters_placement_text(const char *path, struct arena *arena, struct str *r
                             struct err *err) MUST_CHECK;
 
 /* Reads a Placement from a file with one YAML or JSON document. Returns 0 or -errno; the sentence
- * names the file and, if known, the line. */
+ * names the file and, if known, the line. *ret_json is the object, in the arena. */
 int clusters_placement_read(const char *path, struct arena *arena, struct placement *ret,
-                            struct err *err) MUST_CHECK;
+                            struct str *ret_json, struct err *err) MUST_CHECK;

@@ -340,6 +340,13 @@ void value_say_each(const struct value *list, const char *form, uint32_t most, s
         value_say(item, form, out);
 }
 
+/* Says the findings that an answer has (findings/findings.h). */
+static void say_findings(const struct value *root, struct strbuf *out) {
+    value_say_each(value_at(root, "findings"), "note: [{path}: ]{message}[. {remedy}]\n",
+                   LIMIT_FINDINGS, out);
+    value_say(root, "[note: and {findingsOmitted} more findings; -o json has none of them\n]", out);
+}
+
 int answer_print(struct str json, answer_print_fn *print, const void *ctx, struct strbuf *out,
                  struct err *err) {
     CLEANUP(arena_done) struct arena arena;
@@ -350,6 +357,7 @@ int answer_print(struct str json, answer_print_fn *print, const void *ctx, struc
         return r;
     a.ctx = ctx;
     print(a.root, out);
+    say_findings(a.root, out);
     return answer_check(&a, out, err);
 }
 

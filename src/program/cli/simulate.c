@@ -56,7 +56,9 @@ static const struct option_spec specs[] = {
                     "is placed as it is in the file, and policies count only by the order of their "
                     "keys and by their weights. With --placement: the same for a Placement, as if "
                     "scores were published unless ocm.scores is false"},
-    [SPEC_STRICT] = {"strict", 0, NULL, "ends with exit code 3 if a pod is Pending"},
+    [SPEC_STRICT] = {"strict", 0, NULL,
+                     "ends with exit code 3 if a pod is Pending, or if the file has a finding (a "
+                     "line 'note: ...')"},
     [SPEC_OUTPUT] = {"output", 'o', "FORMAT", "table (default) or json"},
     [SPEC_CONFIG] = {"config", 0, "FILE", "EvenkeelConfiguration whose rules to apply"},
     [SPEC_CANDIDATES] = {"candidates", 0, "A,B,...",
@@ -239,6 +241,14 @@ static const struct mode *mode_of(const struct simulate_request *request) {
 }
 
 /* ---- common to all modes ---- */
+
+int simulate_answer(const struct simulate_request *request, struct strbuf *json,
+                    const struct findings *findings, answer_print_fn *print, const char *note,
+                    bool is_pending) {
+    findings_put(findings, json);
+    const int status = answer_write("simulate", json, request->json ? NULL : print, NULL, note);
+    return status == 0 && request->strict && (is_pending || findings->count > 0) ? 3 : status;
+}
 
 int simulate_fail(const char *why) {
     fprintf(stderr, "evenkeel simulate: %s\n", why);

@@ -7,7 +7,9 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "cli/answer.h"
 #include "config/configuration.h"
+#include "findings/findings.h"
 #include "whatif/simulation.h"
 
 #include <stdbool.h>
@@ -43,6 +45,11 @@ simulate_mode_fn simulate_lines;           /* steps of scheduling fleets, one qu
 
 /* Functions for all modes. */
 
+/* Adds the findings to the answer and prints it: `print` for people, otherwise the JSON. With
+ * --strict, findings and `is_pending` make the exit code 3. Returns the exit code. */
+int simulate_answer(const struct simulate_request *request, struct strbuf *json,
+                    const struct findings *findings, answer_print_fn *print, const char *note,
+                    bool is_pending);
 /* Prints why there is no answer. Returns the exit code. */
 int simulate_fail(const char *why);
 /* Calls simulation_read(). A state without nodes is reported on stderr, but is no error. */

@@ -7,9 +7,11 @@
 int simulate_binding(struct simulate_request *request, const struct configuration *c,
                      struct arena *arena) {
     CLEANUP(strbuf_done) struct strbuf json = {.max = LIMIT_STATE_BYTES};
+    struct findings findings = {.arena = arena};
     const struct binding_simulation how = {
         .path = request->binding,
         .member = str_of(request->member),
+        .findings = &findings,
         .now_ms = request->has_now ? request->now_ms : kube_wall_us() / 1000,
     };
     struct err err;
@@ -19,5 +21,5 @@ int simulate_binding(struct simulate_request *request, const struct configuratio
     }
     if (binding_simulation_run(c, &how, arena, &json, &err) != 0)
         return simulate_fail(err.text);
-    return answer_write("simulate", &json, request->json ? NULL : binding_print, NULL, "");
+    return simulate_answer(request, &json, &findings, binding_print, "", false);
 }

@@ -13,42 +13,40 @@ static const char unconstrained[] =
     "no spread constraint applies: the pod has none, and none comes by default; --admit shows the\n"
     "constraints that a TopologyPolicy gives to a new pod\n";
 
-static int print_placed(const struct simulate_request *request, struct strbuf *json,
-                        answer_print_fn *print, bool is_constrained, bool is_pending) {
-    const int status = answer_write("simulate", json, request->json ? NULL : print, NULL,
-                                    is_constrained ? "" : unconstrained);
-    return status == 0 && request->strict && is_pending ? 3 : status;
-}
-
 static int place(const struct simulate_request *request, const struct configuration *c,
                  const struct simulation_state *state, struct arena *arena) {
-    struct simulation_question question = {
-        .configuration = c,
-        .state = state,
-        .pod_path = request->pod,
-        .candidates = request->candidates,
-        .scheduler_path = request->scheduler,
-        .filters = request->filters != 0 ? request->filters : (uint32_t)FILTERS_ALL};
+    struct findings findings = {.arena = arena};
+    struct simulation_question question = {.configuration = c,
+                                           .state = state,
+                                           .pod_path = request->pod,
+                                           .candidates = request->candidates,
+                                           .scheduler_path = request->scheduler,
+                                           .filters = request->filters != 0 ? request->filters
+                                                                            : (uint32_t)FILTERS_ALL,
+                                           .findings = &findings};
     struct simulation result;
     CLEANUP(strbuf_done) struct strbuf json = {0};
     struct err err;
     if (simulation_run(&question, arena, &result, &err) != 0)
         return simulate_fail(err.text);
     simulation_print_json(&question, &result, arena, &json);
-    return print_placed(request, &json, simulation_print,
-                        result.scored.count == 0 || simulation_is_constrained(&result),
-                        simulation_best(&result) == UINT32_MAX);
+    const bool is_constrained = result.scored.count == 0 || simulation_is_constrained(&result);
+    return simulate_answer(request, &json, &findings, simulation_print,
+                           is_constrained ? "" : unconstrained,
+                           simulation_best(&result) == UINT32_MAX);
 }
 
 static int place_all(const struct simulate_request *request, const struct configuration *c,
                      const struct simulation_state *state, struct arena *arena) {
+    struct findings findings = {.arena = arena};
     const struct placing_question question = {
         .pods = {.configuration = c,
                  .state = state,
                  .pod_path = request->pod,
                  .candidates = request->candidates,
                  .scheduler_path = request->scheduler,
-                 .filters = request->filters != 0 ? request->filters : (uint32_t)FILTERS_ALL},
+                 .filters = request->filters != 0 ? request->filters : (uint32_t)FILTERS_ALL,
+                 .findings = &findings},
         .replicas = request->replicas == 0 && request->pod != NULL ? 1 : request->replicas,
         .without = request->without,
         .without_count = request->without_count};
@@ -58,8 +56,9 @@ static int place_all(const struct simulate_request *request, const struct config
     if (placing_run(&question, arena, &result, &err) != 0)
         return simulate_fail(err.text);
     placing_print_json(&question, &result, &json);
-    return print_placed(request, &json, placing_print,
-                        result.count == result.pending || result.constrained, result.pending > 0);
+    const bool is_constrained = result.count == result.pending || result.constrained;
+    return simulate_answer(request, &json, &findings, placing_print,
+                           is_constrained ? "" : unconstrained, result.pending > 0);
 }
 
 /* Without --replicas, uses the number of the workload in the file. */

@@ -3,7 +3,7 @@
 
 #include "model/binding.h"
 
-/* Everything in *ret is in the arena. Returns 0 or -errno; the sentence names the file, the path in
- * the object and, if known, the line. */
+/* Everything in *ret is in the arena, as *ret_json, the object itself. Returns 0 or -errno; the
+ * sentence names the file, the path in the object and, if known, the line. */
 int binding_file_read(const char *path, struct arena *arena, struct binding *ret,
-                      struct err *err) MUST_CHECK;
+                      struct str *ret_json, struct err *err) MUST_CHECK;

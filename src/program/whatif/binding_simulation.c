@@ -3,6 +3,7 @@
 #include "clusters/ask.h"
 #include "clusters/state.h"
 #include "config/karmada.h"
+#include "findings/state/binding.h"
 #include "whatif/binding_file.h"
 #include "whatif/member_nodes.h"
 
@@ -10,18 +11,26 @@ static void state_cleanup(struct clusters_state *state) {
     clusters_state_done(state);
 }
 
+/* The trigger stands in the answer. */
+static struct str trigger_of(struct str answer, struct arena *arena) {
+    struct json_reader r;
+    json_reader_init(&r, answer, arena, "answer");
+    return json_peek_member(&r, STR("trigger"));
+}
+
 int binding_simulation_run(const struct configuration *c, const struct binding_simulation *how,
                            struct arena *arena, struct strbuf *out, struct err *err) {
     CLEANUP(state_cleanup) struct clusters_state state = {.fleet = NULL};
     struct clusters_question question = {.has_binding = true};
     struct karmada_options options;
+    struct str json;
     struct binding_asked asked = {.question = &question,
                                   .verb = BINDING_SELECT,
                                   .with_plan = true,
                                   .now_ms = how->now_ms,
                                   .options = &options,
                                   .member = how->member};
-    int r = binding_file_read(how->path, arena, &question.binding, err);
+    int r = binding_file_read(how->path, arena, &question.binding, &json, err);
     if (r == 0)
         r = clusters_state_load(c->state.paths, c->state.path_count, NULL, 0, &state, err);
     if (r == 0 && !str_empty(how->member))
@@ -29,5 +38,11 @@ int binding_simulation_run(const struct configuration *c, const struct binding_s
     if (r != 0)
         return r;
     configuration_karmada(c, &options);
-    return clusters_ask_binding(state.karmada, &asked, arena, out, err);
+    r = clusters_ask_binding(state.karmada, &asked, arena, out, err);
+    if (r != 0)
+        return r;
+    (void)findings_of_binding(json, &question.binding, &options, trigger_of(strbuf_str(out), arena),
+                              how->findings);
+    (void)findings_of_karmada(state.karmada, &question.binding, how->findings);
+    return 0;
 }

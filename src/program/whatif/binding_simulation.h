@@ -5,11 +5,13 @@
 #pragma once
 
 #include "config/configuration.h"
+#include "findings/findings.h"
 
 struct binding_simulation {
-    const char *path;  /* of the binding */
-    int64_t now_ms;    /* since 1970: the time in "status" */
-    struct str member; /* the cluster of the nodes and pods in the state files; "": none */
+    const char *path;          /* of the binding */
+    int64_t now_ms;            /* since 1970: the time in "status" */
+    struct str member;         /* the cluster of the nodes and pods in the state files; "": none */
+    struct findings *findings; /* of the file, beside the state */
 };
 
 /* Appends the object of explain/binding.h. Clusters come from the configuration's state files,

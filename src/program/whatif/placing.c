@@ -2,6 +2,7 @@
 
 #include "base/limits.h"
 #include "extender/policy_overrides.h"
+#include "findings/state/nodes.h"
 #include "model/fixed_pod.h"
 #include "model/topology.h"
 #include "state/files.h"
@@ -137,9 +138,13 @@ static int find_cause(struct work *w, const struct pod *pod, struct str from,
     struct simulation s;
     options->reports = true;
     int r = simulate(w, pod, from, options, &s, err);
-    if (r == 0)
-        w->out->cause = simulation_cause(&s, w->arena);
-    return r;
+    if (r != 0)
+        return r;
+    w->out->cause = simulation_cause(&s, w->arena);
+    if (w->q->pods.findings != NULL && from.n == 0)
+        (void)findings_of_nodes(w->setup.cache, pod, &s.filter, str_of(w->setup.spec),
+                                w->q->pods.findings);
+    return 0;
 }
 
 /* Counts a Pending pod. Returns true for the first one and, if that gave no cause, for the first
@@ -306,6 +311,9 @@ int placing_run(const struct placing_question *q, struct arena *arena, struct pl
         r = place_replicas(&w, err);
     if (r == 0)
         r = count_domains(&w, err);
+    if (r == 0 && q->pods.findings != NULL)
+        (void)findings_of_nodes(w.setup.cache, &w.setup.pod, NULL, str_of(w.setup.spec),
+                                q->pods.findings);
     arena_done(&w.one);
     return r == 0 && arena_failed(arena) ? out_of_memory(err) : r;
 }

@@ -223,9 +223,15 @@ static int read_replicas(const struct workload_texts *t, int64_t *ret, struct er
     return 0;
 }
 
+bool pod_file_has_pod(struct str json, struct arena *arena) {
+    struct workload_texts t;
+    read_texts(json, arena, &t);
+    return str_eq(t.kind, STR(POD_KIND)) || t.spec.n > 0;
+}
+
 int pod_file_read(struct str json, struct arena *arena, struct pod_file *ret, struct err *err) {
     struct workload_texts t;
-    *ret = (struct pod_file){.pod = json};
+    *ret = (struct pod_file){.json = json, .spec = "spec", .pod = json};
     read_texts(json, arena, &t);
     if (str_eq(t.kind, STR(POD_KIND)))
         return 0;
@@ -238,6 +244,8 @@ int pod_file_read(struct str json, struct arena *arena, struct pod_file *ret, st
                        "kind is '%.*s'; expected one Pod, or a workload with spec.template",
                        STR_ARG(t.kind));
     ret->is_workload = true;
+    ret->spec = str_eq(t.kind, STR(CRON_JOB_KIND)) ? "spec.jobTemplate.spec.template.spec"
+                                                   : "spec.template.spec";
     int r = read_replicas(&t, &ret->replicas, err);
     if (r != 0)
         return r;

@@ -12,6 +12,8 @@
 #include <stdint.h>
 
 struct pod_file {
+    struct str json;  /* the whole object, borrowed */
+    const char *spec; /* the path of the pod's spec in it: "spec", "spec.template.spec" */
     struct str pod;   /* as the workload's controller would create it: a made-up name, the owner as
                          controller, and the labels of the controller with made-up values */
     struct str owner; /* the ReplicaSet, ReplicationController or StatefulSet, which gives default
@@ -19,6 +21,9 @@ struct pod_file {
     bool is_workload; /* false: the file has a pod, and replicas are 0 */
     int64_t replicas; /* of the workload; may be 0 */
 };
+
+/* Is the object a Pod, or has it a pod template? */
+bool pod_file_has_pod(struct str json, struct arena *arena);
 
 /* Reads one JSON text; a Pod is left as it is. Everything is in the arena or borrowed from `json`.
  * Returns 0, -EINVAL (neither a pod nor a workload, or a DaemonSet, whose pods are bound to nodes

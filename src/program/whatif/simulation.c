@@ -4,6 +4,8 @@
 #include "daemon/servers.h"
 #include "daemon/source.h"
 #include "explain/domains.h"
+#include "findings/state/nodes.h"
+#include "findings/workload.h"
 #include "model/names.h"
 #include "volumes/store.h"
 #include "whatif/scheduler_profile.h"
@@ -34,7 +36,8 @@ static int decode_pod(struct str json, struct arena *arena, struct pod *ret, str
 int simulation_read_pod(const char *path, struct arena *arena, struct pod_file *ret_file,
                         struct pod *ret, struct err *err) {
     struct yaml_json json;
-    int r = yaml_file_read(path, "pod file", POD_KIND, arena, &json, err);
+    int r =
+        yaml_file_read(path, "pod file", "Pod or workload", pod_file_has_pod, arena, &json, err);
     if (r != 0)
         return r;
     r = pod_file_read(json.documents[0], arena, ret_file, err);
@@ -177,7 +180,7 @@ static bool some_node_says(struct cache *cache) {
 int simulation_open(const struct simulation_question *q, struct arena *arena,
                     struct simulation_setup *ret, struct err *err) {
     struct object incoming = {.kind = OBJECT_POD};
-    struct pod_file file = {.pod = STR("{}")};
+    struct pod_file file = {.spec = "spec", .pod = STR("{}")};
     struct str added = STR("");
     *ret = (struct simulation_setup){.cache = q->state->cache,
                                      .options = q->configuration->engine,
@@ -189,6 +192,8 @@ int simulation_open(const struct simulation_question *q, struct arena *arena,
         r = simulation_read_pod(q->pod_path, arena, &file, &incoming.pod, err);
     if (r == 0)
         r = add_owner(ret->cache, &file, arena, err);
+    if (r == 0 && q->findings != NULL && q->pod_path != NULL)
+        (void)findings_of_workload(file.json, &incoming.pod, str_of(file.spec), q->findings);
     if (r == 0 && q->scheduler_path != NULL)
         r = scheduler_profile_read(q->scheduler_path, file.pod, arena, &added, err);
     if (r == 0)
@@ -200,6 +205,7 @@ int simulation_open(const struct simulation_question *q, struct arena *arena,
     ret->scoring = (struct pod_scoring){
         .fluid = q->state->data.fluid, .policies = q->state->data.policies, .cache = ret->cache};
     ret->pod = incoming.pod;
+    ret->spec = file.spec;
     if (ret->added.required || ret->added.preferred_count > 0)
         ret->options.added_affinity = &ret->added;
     cache_write_begin(ret->cache);
@@ -219,9 +225,13 @@ int simulation_run(const struct simulation_question *q, struct arena *arena, str
     options.reports = true;
     if (r == 0)
         r = pod_scoring_prepare(&setup.scoring, &setup.pod, arena, &options, err);
-    return r != 0 ? r
-                  : engine_simulate(&options, setup.cache, &setup.pod,
-                                    setup.has_named ? &setup.named : NULL, arena, ret, err);
+    if (r == 0)
+        r = engine_simulate(&options, setup.cache, &setup.pod,
+                            setup.has_named ? &setup.named : NULL, arena, ret, err);
+    if (r == 0 && q->findings != NULL)
+        (void)findings_of_nodes(setup.cache, &setup.pod, &ret->filter, str_of(setup.spec),
+                                q->findings);
+    return r;
 }
 
 struct str simulation_reasons(const struct simulation *s, struct arena *arena) {

@@ -26,6 +26,7 @@ struct simulation_question {
     const char *candidates;                    /* "a,b,..." or NULL */
     const char *scheduler_path;                /* kube-scheduler's configuration, or NULL */
     uint32_t filters;                          /* FILTER_* */
+    struct findings *findings;                 /* of the file, beside the state; or NULL */
 };
 
 struct informer;
@@ -70,7 +71,8 @@ struct simulation_setup {
     struct pod_scoring scoring;
     struct engine_options options; /* for any pod: pod_scoring_prepare() adapts them to one */
     struct node_affinity added;
-    struct pod pod; /* zeroed without pod_path */
+    struct pod pod;   /* zeroed without pod_path */
+    const char *spec; /* the path of its spec in the file */
     struct candidates named;
     bool has_named;
 };

@@ -1,6 +1,7 @@
 #include "base/file.h"
 
 #include "base/limits.h"
+#include "base/mutex.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -113,10 +114,63 @@ static int read_into(const char *path, size_t max, struct strbuf *out, struct er
     }
 }
 
+/* ---- pipes of a command line ---- */
+
+/* A shell's `<(...)` is a pipe with a name such as /dev/fd/63: it can be read once, so its bytes
+ * are kept. A pipe in a folder may have another writer next time, and is not kept. */
+struct kept_pipe {
+    struct given_file file;
+    struct kept_pipe *next;
+};
+static struct kept_pipe *kept_pipes; /* never freed */
+static struct mutex kept_lock = MUTEX_INITIALIZER;
+
+static bool is_one_shot(const char *path) {
+    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
+        if (strncmp(path, folders[i], strlen(folders[i])) == 0)
+            return true;
+    return strcmp(path, "/dev/stdin") == 0;
+}
+
+static void keep_pipe(const char *path, struct str bytes) {
+    struct kept_pipe *kept = calloc(1, sizeof *kept);
+    char *name = kept != NULL ? str_dup(str_of(path)) : NULL;
+    char *copy = name != NULL ? str_dup(bytes) : NULL;
+    if (copy == NULL) { /* the next reading reports an empty pipe */
+        free(name);
+        free(kept);
+        return;
+    }
+    *kept = (struct kept_pipe){{name, {copy, bytes.n}}, kept_pipes};
+    kept_pipes = kept;
+}
+
+/* Reads a pipe, or its bytes of before. */
+static int read_once(const char *path, size_t max, struct strbuf *out, struct err *err) {
+    const size_t had = out->n;
+    const struct kept_pipe *kept;
+    int r;
+    mutex_lock(&kept_lock);
+    for (kept = kept_pipes; kept != NULL && strcmp(kept->file.path, path) != 0;)
+        kept = kept->next;
+    if (kept != NULL) {
+        r = copy_given(&kept->file, max, out, err);
+    } else {
+        r = read_into(path, max, out, err);
+        if (r == 0)
+            keep_pipe(path, (struct str){out->p + had, out->n - had});
+    }
+    mutex_unlock(&kept_lock);
+    return r;
+}
+
 int file_read(const char *path, size_t max, struct strbuf *out, struct err *err) {
     size_t had = out->n;
     const struct given_file *given = find_given(path);
-    int r = given != NULL ? copy_given(given, max, out, err) : read_into(path, max, out, err);
+    int r = given != NULL       ? copy_given(given, max, out, err)
+            : is_one_shot(path) ? read_once(path, max, out, err)
+                                : read_into(path, max, out, err);
     if (r != 0)
         out->n = had;
     return r;

@@ -142,6 +142,14 @@ static int read_file(struct manifest_file *file, const char *what, size_t *left,
     if (r != 0)
         return r;
     *left -= file->bytes.n;
+    struct str text = strbuf_str(&file->bytes);
+    r = yaml_skip_mark(&text, err);
+    if (r != 0)
+        return err_wrap(err, "%s file '%s'", what, file->path);
+    if (text.n < file->bytes.n) {
+        memmove(file->bytes.p, text.p, text.n);
+        file->bytes.n = text.n;
+    }
     r = find_json(file, err);
     if (r != 0 || file->document_count > 0)
         return r;

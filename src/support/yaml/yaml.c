@@ -370,20 +370,63 @@ static int check_directives(struct str text, struct err *err) {
     return 0;
 }
 
+int yaml_skip_mark(struct str *text, struct err *err) {
+    if (str_has_prefix(*text, STR("\xef\xbb\xbf")))
+        *text = (struct str){text->p + 3, text->n - 3};
+    if (str_has_prefix(*text, STR("\xff\xfe")) || str_has_prefix(*text, STR("\xfe\xff")))
+        return err_set(err, -EINVAL,
+                       "it is UTF-16: save it as UTF-8 (PowerShell: Out-File -Encoding utf8)");
+    return 0;
+}
+
+/* Is the byte in a comment of its own line? */
+static bool is_in_comment(struct str text, size_t at) {
+    size_t from = at;
+    while (from > 0 && text.p[from - 1] != '\n')
+        from--;
+    while (from < at && (text.p[from] == ' ' || text.p[from] == '\t'))
+        from++;
+    return text.p[from] == '#';
+}
+
+/* Names the cause of an error in a Helm chart's template, where YAML's own error helps nobody. */
+static int say_template(struct str yaml, struct err *err) {
+    static const char begin[] = "{{";
+    enum { MOST = 100 }; /* in comments */
+    size_t at = 0;
+    for (int i = 0; i < MOST && at + 1 < yaml.n; i++, at++) {
+        const char *found = memmem(yaml.p + at, yaml.n - at, begin, sizeof begin - 1);
+        if (found == NULL)
+            break;
+        at = (size_t)(found - yaml.p);
+        if (!is_in_comment(yaml, at))
+            return fail_at_offset(yaml, at, -EINVAL,
+                                  "'{{' begins a template, and it was not rendered: run 'helm "
+                                  "template' first",
+                                  err);
+    }
+    return -EINVAL;
+}
+
 int yaml_to_json(struct str yaml, bool with_marks, struct arena *arena, struct yaml_json *ret,
                  struct err *err) {
     if (yaml.n > LIMIT_YAML_BYTES)
         return err_set(err, -E2BIG, "longer than %u bytes", LIMIT_YAML_BYTES);
     if (yaml.p == NULL)
         yaml = STR(""); /* what nothing was read into; libyaml asserts that there is a pointer */
+    int r = yaml_skip_mark(&yaml, err);
+    if (r != 0)
+        return r;
     struct yaml_span *spans;
     uint32_t count;
     if (starts_like_json(yaml) && find_json_values(yaml, arena, &spans, &count))
         return pass_json_through(yaml, spans, count, with_marks, arena, ret, err);
     if (arena_failed(arena))
         return too_large(arena, err);
-    int r = check_directives(yaml, err);
-    return r != 0 ? r : convert(yaml, with_marks, arena, ret, err);
+    r = check_directives(yaml, err);
+    if (r == 0)
+        r = convert(yaml, with_marks, arena, ret, err);
+    return r == -EINVAL ? say_template(yaml, err) : r;
 }
 
 const char *yaml_library_version(void) {

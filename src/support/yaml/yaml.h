@@ -31,9 +31,13 @@ struct yaml_json {
     size_t mark_count;
 };
 
-/* Converts every document of `yaml`. All memory is from the arena. `with_marks` costs 8 bytes a
- * value; ask for it only where an error must name a line. 0, -EINVAL (malformed; err names line and
- * column), -E2BIG (a limit) or -ENOMEM. */
+/* Takes a UTF-8 byte order mark away, as kubectl does. Returns 0, or -EINVAL for a text in UTF-16,
+ * which older PowerShells write. */
+int yaml_skip_mark(struct str *text, struct err *err) MUST_CHECK;
+
+/* Converts every document of `yaml`, without its byte order mark. All memory is from the arena.
+ * `with_marks` costs 8 bytes a value; ask for it only where an error must name a line. 0, -EINVAL
+ * (malformed; err names line and column), -E2BIG (a limit) or -ENOMEM. */
 int yaml_to_json(struct str yaml, bool with_marks, struct arena *arena, struct yaml_json *ret,
                  struct err *err) MUST_CHECK;
 

@@ -1,0 +1,155 @@
+#!/usr/bin/env bash
+# Findings of `evenkeel simulate`: what a user wrote that cannot be meant, or that holds nothing. Each code has an
+# input as a user would write it; what is right has none.
+. "$(dirname "$0")/lib.sh"
+
+# ---- pods, beside three nodes in two zones, of which one zone is cordoned ----
+
+node() { # NAME ZONE CORDONED
+    jq -n --arg n "$1" --arg z "$2" --argjson c "$3" '{apiVersion: "v1", kind: "Node", metadata: {name: $n, labels: {
+        "topology.kubernetes.io/zone": $z, "topology.kubernetes.io/region": "r", "kubernetes.io/hostname": $n}},
+        spec: ({unschedulable: $c} + if $c then {taints: [{key: "node.kubernetes.io/unschedulable", effect: "NoSchedule"}]} else {} end), status: {allocatable: {cpu: "4", memory: "8Gi", pods: "9"}}}'
+}
+running() { # NAME NODE
+    jq -n --arg n "$1" --arg at "$2" '{apiVersion: "v1", kind: "Pod", metadata: {name: $n, namespace: "default", labels:
+        {app: "web"}}, spec: {nodeName: $at, containers: [{name: "c"}]}}'
+}
+as_list() { jq -s "{apiVersion: \"v1\", kind: \"List\", items: .}"; }
+{ node n1 a false; node n2 a false; node n3 b true; running w1 n1; running w2 n2; } | as_list >"$work/nodes.json"
+{ node n1 a false; node n2 b false; } | as_list >"$work/good.json"
+pod() { # CONSTRAINTS-JSON [jq to change the Pod]
+    jq -n --argjson c "$1" '{apiVersion: "v1", kind: "Pod", metadata: {name: "web", labels: {app: "web"}}, spec: {
+        containers: [{name: "c"}], topologySpreadConstraints: $c}}' | jq "${2:-.}"
+}
+constraint() { # jq to change it
+    jq -n '{maxSkew: 1, topologyKey: "topology.kubernetes.io/zone", whenUnsatisfiable: "DoNotSchedule",
+        labelSelector: {matchLabels: {app: "web"}}}' | jq -c "[${1:-.}]"
+}
+codes() { jq -c '[.findings[] | .code + " " + .path]'; }
+of_pod() { # STATE: the pod of standard input
+    cat >"$work/pod.json"
+    "$evenkeel" simulate --state "$work/$1" --pod "$work/pod.json" -o json | codes
+}
+at='spec.topologySpreadConstraints[0]'
+
+is "a good pod has none" "$(pod "$(constraint)" | of_pod good.json)" '[]'
+is "a pod without constraints has none" "$(pod '[]' | of_pod nodes.json)" '[]'
+is "a selector that misses the pod" "$(pod "$(constraint '.labelSelector.matchLabels.app = "wbe"')" | of_pod good.json)" \
+    "[\"SelectorMissesPod $at.labelSelector\"]"
+is "no selector" "$(pod "$(constraint 'del(.labelSelector)')" | of_pod good.json)" "[\"SelectorMissesPod $at.labelSelector\"]"
+is "a key that no node has, hard" "$(pod "$(constraint '.topologyKey = "topology.kubernetes.io/zoen"')" | of_pod good.json)" \
+    "[\"KeyUnknown $at.topologyKey\"]"
+is "... and soft" "$(pod "$(constraint '.topologyKey = "rack" | .whenUnsatisfiable = "ScheduleAnyway"')" | of_pod good.json)" \
+    "[\"KeyUnknown $at.topologyKey\"]"
+is "a key with one value" "$(pod "$(constraint '.topologyKey = "topology.kubernetes.io/region"')" | of_pod good.json)" \
+    "[\"SingleDomain $at.topologyKey\"]"
+is "node affinity leaves one zone" \
+    "$(pod "$(constraint)" '.spec.nodeSelector = {"topology.kubernetes.io/zone": "a"}' | of_pod good.json)" \
+    "[\"SingleDomain $at.topologyKey\"]"
+is "a cordoned zone holds others up" "$(pod "$(constraint)" | of_pod nodes.json)" "[\"UnusableDomain $at\"]"
+is "... not with nodeTaintsPolicy: Honor" "$(pod "$(constraint '.nodeTaintsPolicy = "Honor"')" | of_pod nodes.json)" \
+    "[\"SingleDomain $at.topologyKey\"]"
+is "a misspelt field" "$(pod '[]' '.spec.topologySpreadConstraint = []' | of_pod good.json)" \
+    '["UnknownField spec.topologySpreadConstraint"]'
+is "a field at another level" "$(pod '[]' '.tolerations = []' | of_pod good.json)" '["UnknownField tolerations"]'
+is "a value that an API server refuses" \
+    "$(pod "$(constraint '.whenUnsatisfiable = "ScheduleAnyway" | .minDomains = 2')" | of_pod good.json)" \
+    "[\"Invalid $at.minDomains\"]"
+pod "$(constraint)" | jq '{apiVersion: "apps/v1", kind: "Deployment", metadata: {name: "web"}, spec: {replicas: 4, template:
+    {metadata: .metadata, spec: .spec}, topologySpreadConstraints: []}}' >"$work/deployment.json"
+is "a workload, by its own paths" \
+    "$("$evenkeel" simulate --state "$work/nodes.json" --pod "$work/deployment.json" -o json | codes)" \
+    '["UnusableDomain spec.template.spec.topologySpreadConstraints[0]","UnknownField spec.topologySpreadConstraints"]'
+
+# ---- as people see them, and for CI ----
+
+pod "$(constraint '.labelSelector.matchLabels.app = "wbe"')" >"$work/pod.json"
+like "the message and the remedy in one line" "$("$evenkeel" simulate --state "$work/good.json" --pod "$work/pod.json")" \
+    "note: spec.topologySpreadConstraints.0..labelSelector: the labelSelector does not select the pod itself, which has no label 'app: wbe': the constraint counts none of these pods. Select labels that the pod has"
+code=0
+"$evenkeel" simulate --state "$work/good.json" --pod "$work/pod.json" >/dev/null || code=$?
+is "they change no exit code" "$code" 0
+"$evenkeel" simulate --state "$work/good.json" --pod "$work/pod.json" --strict >/dev/null || code=$?
+is "... but with --strict" "$code" 3
+code=0
+pod "$(constraint)" >"$work/pod.json"
+"$evenkeel" simulate --state "$work/good.json" --pod "$work/pod.json" --strict >/dev/null || code=$?
+is "... where there is one" "$code" 0
+many=$(jq -nc '[range(40) | {maxSkew: 1, topologyKey: "k\(.)", whenUnsatisfiable: "ScheduleAnyway", labelSelector: {}}]')
+pod "$many" >"$work/pod.json"
+is "at most 32, the others are counted" \
+    "$("$evenkeel" simulate --state "$work/good.json" --pod "$work/pod.json" -o json | jq -c '[(.findings | length), .findingsOmitted]')" '[32,8]'
+
+# ---- Placements ----
+
+cluster() { # NAME [jq]
+    jq -n --arg n "$1" '{apiVersion: "cluster.open-cluster-management.io/v1", kind: "ManagedCluster", metadata: {name: $n, labels:
+        {"cluster.open-cluster-management.io/clusterset": "s", zone: "z\($n)", cloud: "aws"}}, spec: {hubAcceptsClient: true},
+        status: {clusterClaims: [{name: "id", value: $n}]}}' | jq "${2:-.}"
+}
+{
+    cluster c1
+    cluster c2
+    cluster c3 '.metadata.deletionTimestamp = "2026-01-01T00:00:00Z" | .metadata.finalizers = ["x"]'
+    jq -n '{apiVersion: "cluster.open-cluster-management.io/v1beta2", kind: "ManagedClusterSet", metadata: {name: "s"}},
+        {apiVersion: "cluster.open-cluster-management.io/v1beta2", kind: "ManagedClusterSetBinding", metadata: {name: "s",
+        namespace: "default"}, spec: {clusterSet: "s"}},
+        {apiVersion: "cluster.open-cluster-management.io/v1alpha1", kind: "AddOnPlacementScore", metadata: {name: "cpu",
+        namespace: "c1"}, status: {validUntil: "2026-01-01T00:00:00Z", scores: [{name: "free", value: 3}]}}'
+} | as_list >"$work/hub.json"
+of_placement() { # SPEC-JSON
+    jq -n --argjson s "$1" '{apiVersion: "cluster.open-cluster-management.io/v1beta1", kind: "Placement", metadata: {name: "p"}, spec: $s}' >"$work/p.json"
+    "$evenkeel" simulate --state "$work/hub.json" --placement "$work/p.json" --now 2026-01-02T00:00:00Z -o json | codes
+}
+going='"BeingDeleted "'
+spread() { jq -nc --argjson t "$1" '{spreadPolicy: {spreadConstraints: [$t + {whenUnsatisfiable: "ScheduleAnyway", maxSkew: 1}]}}'; }
+addon() { jq -nc --arg r "$1" --arg s "$2" '{prioritizerPolicy: {configurations: [{scoreCoordinate: {type: "AddOn", addOn: {resourceName: $r, scoreName: $s}}}]}}'; }
+key='spec.spreadPolicy.spreadConstraints[0].topologyKey'
+score='spec.prioritizerPolicy.configurations[0].scoreCoordinate.addOn'
+
+is "a cluster that is being deleted" "$(of_placement '{}')" "[$going]"
+is "a term over labels that differ" "$(of_placement "$(spread '{"topologyKey":"zone","topologyKeyType":"Label"}')")" "[$going]"
+is "a label that is a claim" "$(of_placement "$(spread '{"topologyKey":"id","topologyKeyType":"Label"}')")" "[$going,\"OtherKeyType $key\"]"
+is "... and the reverse" "$(of_placement "$(spread '{"topologyKey":"zone","topologyKeyType":"Claim"}')")" "[$going,\"OtherKeyType $key\"]"
+is "a label that no cluster has" "$(of_placement "$(spread '{"topologyKey":"zoen","topologyKeyType":"Label"}')")" "[$going,\"KeyUnknown $key\"]"
+is "a label with one value" "$(of_placement "$(spread '{"topologyKey":"cloud","topologyKeyType":"Label"}')")" "[$going,\"SingleDomain $key\"]"
+is "a misspelt field" "$(of_placement '{"numberOfCluster":1}')" "[$going,\"UnknownField spec.numberOfCluster\"]"
+is "a set that is not there" "$(of_placement '{"clusterSets":["t"]}')" "[$going,\"NameUnknown spec.clusterSets[0]\"]"
+is "a score that nobody has" "$(of_placement "$(addon mem free)")" "[$going,\"NameUnknown $score\"]"
+is "a score that is over" "$(of_placement "$(addon cpu free)")" "[$going,\"Expired $score\"]"
+is "a label that empties the answer" \
+    "$(of_placement '{"predicates":[{"requiredClusterSelector":{"labelSelector":{"matchLabels":{"clod":"aws"}}}}]}')" \
+    "[$going,\"LabelUnknown spec.predicates[0].requiredClusterSelector.labelSelector\"]"
+is "... not beside a predicate that matches" \
+    "$(of_placement '{"predicates":[{"requiredClusterSelector":{"labelSelector":{"matchLabels":{"clod":"aws"}}}},{"requiredClusterSelector":{"labelSelector":{"matchLabels":{"cloud":"aws"}}}}]}')" \
+    "[$going]"
+is "a toleration's operator" "$(of_placement '{"tolerations":[{"key":"a","operator":"Exist"}]}')" "[$going,\"Invalid spec.tolerations[0].operator\"]"
+
+# ---- bindings ----
+
+member() { # NAME [jq]
+    jq -n --arg n "$1" '{apiVersion: "cluster.karmada.io/v1alpha1", kind: "Cluster", metadata: {name: $n, labels: {team: "a"}},
+        spec: {region: "r\($n)", syncMode: "Push"}, status: {apiEnablements: [{groupVersion: "apps/v1", resources: [{kind: "Deployment"}]}],
+        conditions: [{type: "Ready", status: "True"}], resourceSummary: {allocatable: {cpu: "100", pods: "100"}}}}' | jq "${2:-.}"
+}
+{ member m1 '.spec.taints = [{key: "k", effect: "NoExecute"}]'; member m2; } | as_list >"$work/members.json"
+of_binding() { # PLACEMENT-JSON [jq to change the binding]
+    jq -n --argjson p "$1" '{apiVersion: "work.karmada.io/v1alpha2", kind: "ResourceBinding", metadata: {name: "b", namespace: "default"},
+        spec: {resource: {apiVersion: "apps/v1", kind: "Deployment", name: "d", namespace: "default"}, replicas: 4,
+        replicaRequirements: {}, placement: $p}}' | jq "${2:-.}" >"$work/b.json"
+    "$evenkeel" simulate --state "$work/members.json" --binding "$work/b.json" -o json | codes
+}
+static='{"replicaScheduling":{"replicaSchedulingType":"Divided","replicaDivisionPreference":"Weighted","weightPreference":{"staticWeightList":[{"targetCluster":{"clusterNames":["m2"]},"weight":1}]}}}'
+by() { jq -nc --argjson c "$1" '{spreadConstraints: ($c + [{spreadByField: "cluster", maxGroups: 2, minGroups: 1}])}'; }
+c=spec.placement.spreadConstraints
+is "a good binding has none" "$(of_binding '{}')" '[]'
+is "constraints beside static weights" "$(of_binding "$(jq -nc --argjson a "$static" --argjson b "$(by '[]')" '$a + $b')")" "[\"PassedOver $c\"]"
+is "maxGroups below minGroups" "$(of_binding "$(by '[{"spreadByField":"region","maxGroups":1,"minGroups":2}]')")" "[\"Invalid ${c}[0]\"]"
+is "maxGroups unset" "$(of_binding "$(by '[{"spreadByField":"region","minGroups":1}]')")" "[\"MaxGroupsUnset ${c}[0].maxGroups\"]"
+is "a field that no cluster has" "$(of_binding "$(by '[{"spreadByField":"provider","maxGroups":1,"minGroups":1}]')")" "[\"KeyUnknown ${c}[0].spreadByField\"]"
+is "a label that no cluster has" "$(of_binding "$(by '[{"spreadByLabel":"rack","maxGroups":1,"minGroups":1}]')")" "[\"LabelUnknown ${c}[0].spreadByLabel\"]"
+is "a name that no cluster has" "$(of_binding '{"clusterAffinity":{"clusterNames":["m2","m9"]}}')" '["NameUnknown spec.placement.clusterAffinity.clusterNames"]'
+is "a failed cluster that stays" "$(of_binding '{}' '.spec.clusters = [{name: "m1", replicas: 4}]')" '["KeepsFailed spec.clusters[0]"]'
+is "workload affinity" "$(of_binding '{"workloadAffinity":{"affinity":{"groupByLabelKey":"a"}}}')" '["PassedOver spec.placement.workloadAffinity"]'
+is "a field of the placement in the spec" "$(of_binding '{}' '.spec.spreadConstraints = []')" '["UnknownField spec.spreadConstraints"]'
+finish_tests

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Files as people have them: with a byte order mark, with a Service beside the workload, from a pipe; and those that
+# nobody can read, with the cause.
+. "$(dirname "$0")/lib.sh"
+
+state=docs/examples/three-regions/state.json
+cat >"$work/pod.yaml" <<'YAML'
+apiVersion: v1
+kind: Pod
+metadata: {name: web, labels: {app: web}}
+spec: {containers: [{name: c}]}
+YAML
+cat >"$work/service.yaml" <<'YAML'
+apiVersion: v1
+kind: Service
+metadata: {name: web}
+spec: {selector: {app: web}}
+YAML
+ask() { "$evenkeel" simulate --state "$state" -o json --pod "$@" 2>&1; }
+plain=$(ask "$work/pod.yaml")
+like "a plain file" "$plain" '^\{"filter"'
+
+{ printf '\xef\xbb\xbf'; cat "$work/pod.yaml"; } >"$work/mark.yaml"
+is "a byte order mark" "$(ask "$work/mark.yaml")" "$plain"
+{ printf '\xef\xbb\xbf'; cat $state; } >"$work/state.yaml"
+is "... before the state" "$("$evenkeel" simulate --state "$work/state.yaml" -o json --pod "$work/pod.yaml" 2>&1)" "$plain"
+{ printf '\xef\xbb\xbf'; echo '{"apiVersion":"v1","kind":"List","items":[]}'; } >"$work/list.json"
+is "... and before JSON" "$("$evenkeel" simulate --state "$state" --state "$work/list.json" -o json --pod "$work/pod.yaml" 2>&1)" "$plain"
+iconv -t UTF-16 "$work/pod.yaml" >"$work/wide.yaml"
+like "UTF-16 is named" "$(ask "$work/wide.yaml")" 'it is UTF-16: save it as UTF-8'
+
+{ cat "$work/service.yaml"; echo ---; cat "$work/pod.yaml"; } >"$work/both.yaml"
+is "a Service beside the pod" "$(ask "$work/both.yaml")" "$plain"
+{ cat "$work/pod.yaml"; echo ---; cat "$work/pod.yaml"; } >"$work/two.yaml"
+like "two pods" "$(ask "$work/two.yaml")" '2 documents, and more than one of them is a Pod or workload: give a file with one'
+{ cat "$work/service.yaml"; echo ---; cat "$work/service.yaml"; } >"$work/none.yaml"
+like "none" "$(ask "$work/none.yaml")" '2 documents, and none of them is a Pod or workload'
+
+is "a pipe" "$(ask <(cat "$work/pod.yaml"))" "$plain"
+is "... for the state, too" "$("$evenkeel" simulate --state <(cat $state) -o json --pod <(cat "$work/pod.yaml") 2>&1)" "$plain"
+
+printf 'kind: Pod\n# {{ a comment }}\nspec:\n  replicas: {{ .Values.n }}\n' >"$work/template.yaml"
+like "a template is named, with its line" "$(ask "$work/template.yaml")" "line 4, column 13: '..' begins a template, and it was not rendered: run 'helm template' first"
+finish_tests
