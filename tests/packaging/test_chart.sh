@@ -287,6 +287,25 @@ check "sections without a setting may be left empty" render evenkeel evenkeel --
 is "the quota that a priority wants is none for others' pods" \
     "$(render evenkeel evenkeel --show-only templates/resourcequota.yaml | sed -n 's/^  hard: //p')" '{pods: "1G"}'
 
+# ---- security contexts ----
+
+contexts() { # OPTION...: those of pods and containers, and the modes of files with secrets
+    render evenkeel evenkeel --set scheduler.enabled=true,scheduler.image.repository=x,webhook.enabled=false "$@" --show-only templates/deployment.yaml |
+        grep -oE 'securityContext"?: *\{[^}]*\}*|defaultMode: [0-9]+' | sort -u | paste -sd' '
+}
+own=$(contexts)
+like "pods run as a user of their own, who reads their files by a group" "$own" '"fsGroup":65532,"runAsGroup":65532,"runAsNonRoot":true,"runAsUser":65532'
+is "... without any privilege, as a kube-scheduler beside it" "$(grep -o '"allowPrivilegeEscalation":false,"capabilities":{"drop":\["ALL"\]}' <<<"$own" | wc -l)" 2
+is "... with files for that group" "$(grep -oE 'defaultMode: [0-9]+' <<<"$own")" 'defaultMode: 0440'
+theirs=$(contexts --set podSecurityContext.runAsUser=null,podSecurityContext.runAsGroup=null,podSecurityContext.fsGroup=null)
+like "a cluster may choose users and groups" "$theirs" 'securityContext: ."runAsNonRoot":true,"seccompProfile":'
+is "... of which nothing is left" "$(grep -c 65532 <<<"$theirs" || true)" 0
+like "... and everybody in the pod reads its files" "$theirs" 'defaultMode: 0444'
+is "none is set at all, if that is wanted" "$(contexts --set podSecurityContext=null,securityContext=null)" 'defaultMode: 0444'
+like "a user of ten digits stays one" "$(contexts --set podSecurityContext.runAsUser=1000650000)" '"runAsUser":1000650000[,}]'
+is "the guide for OpenShift has the values that are tested" \
+    "$(sed -n '/^podSecurityContext:/p' $values/openshift.yaml)" "$(sed -n '/^podSecurityContext:/p' docs/guides/openshift.md)"
+
 # ---- the extender's certificates ----
 
 extender_setting() { # JQ OPTION...

@@ -361,10 +361,9 @@ containers:
     timeoutSeconds: 5
     failureThreshold: 3
   resources: {{ toJson $s.kubeSchedulerResources }}
-  securityContext:
-    allowPrivilegeEscalation: false
-    readOnlyRootFilesystem: true
-    capabilities: {drop: [ALL]}
+  {{- with .Values.securityContext }}
+  securityContext: {{ toJson . }}
+  {{- end }}
   volumeMounts:
   - {name: configuration, mountPath: /etc/kube-scheduler/scheduler.yaml, subPath: scheduler.yaml, readOnly: true}
   - {name: token, mountPath: /var/run/secrets/kubernetes.io/serviceaccount, readOnly: true}

@@ -90,6 +90,13 @@ server: {{ default (printf "%s-extender-tls" (include "evenkeel.fullname" .)) $c
 client: {{ default (printf "%s-extender-client" (include "evenkeel.fullname" .)) $c.clientSecretName }}
 {{- end }}
 
+{{/* The mode of files with secrets in a pod's volumes. The process reads them by the group fsGroup. Where the values
+     set none, and an admission plugin need not set one either, they belong to root and every user of the pod may
+     read them; the pod has no other users. */}}
+{{- define "evenkeel.fileMode" -}}
+{{- ternary "0440" "0444" (hasKey (default dict .Values.podSecurityContext) "fsGroup") -}}
+{{- end }}
+
 {{/* An amount of memory in whole MiB; nothing for a text that it does not understand, which is left to the API
      server. */}}
 {{- define "evenkeel.mebibytes" -}}
