@@ -61,6 +61,12 @@ app.kubernetes.io/component: {{ .door }}
 {{- printf "%s.%s" (include "evenkeel.doorName" .) .root.Release.Namespace -}}
 {{- end }}
 
+{{/* The name of a door's service account: its own, the one of all doors, or the door's name. */}}
+{{- define "evenkeel.serviceAccount" -}}
+{{- $account := .root.Values.serviceAccount -}}
+{{- coalesce (get (default dict $account.names) .door) $account.name (include "evenkeel.doorName" .) -}}
+{{- end }}
+
 {{- define "evenkeel.image" -}}
 {{- $image := .Values.image -}}
 {{- if $image.digest -}}
