@@ -306,6 +306,21 @@ like "a user of ten digits stays one" "$(contexts --set podSecurityContext.runAs
 is "the guide for OpenShift has the values that are tested" \
     "$(sed -n '/^podSecurityContext:/p' $values/openshift.yaml)" "$(sed -n '/^podSecurityContext:/p' docs/guides/openshift.md)"
 
+# ---- labels ----
+
+# Objects without the label that values give all of them, of everything that can be on.
+everything=(--values "$values/every-door.yaml" --values "$values/monitoring.yaml" --set networkPolicy.enabled=true --set webhook.validating.enabled=true)
+unlabelled() { # LABEL
+    awk -v label="$1" 'function done() { if (kind != "" && !found) print kind, name; kind = name = ""; found = meta = 0 }
+        /^---/ { done() } /^kind:/ { kind = $2 } /^metadata:/ { meta = 1; next } /^[a-z]/ { meta = 0 }
+        meta && /^  name:/ { name = $2 } meta && $0 == "    " label { found = 1 } END { done() }'
+}
+render evenkeel evenkeel "${everything[@]}" --set monitoring.podMonitor.enabled=false,monitoring.serviceMonitor.enabled=true,commonLabels.team=shop >"$work/labelled"
+check "there are objects of many kinds" test "$(grep '^kind:' "$work/labelled" | sort -u | wc -l)" -ge 16
+is "all objects have the common labels" "$(unlabelled 'team: shop' <"$work/labelled")" ''
+is "... and pods" "$(grep -c '^        team: shop$' "$work/labelled")" "$(grep -c '^kind: Deployment$' "$work/labelled")"
+is "... which no selector has" "$(grep -A6 -E 'matchLabels:|selector:' "$work/labelled" | grep -c team || true)" 0
+
 # ---- the extender's certificates ----
 
 extender_setting() { # JQ OPTION...
