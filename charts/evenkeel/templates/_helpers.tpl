@@ -106,6 +106,14 @@ client: {{ default (printf "%s-extender-client" (include "evenkeel.fullname" .))
 {{- ternary "0440" "0444" (hasKey (default dict .Values.podSecurityContext) "fsGroup") -}}
 {{- end }}
 
+{{/* The doors that `helm test` has a pod for, in a text; none: empty. A door that asks other clusters only has no
+     test: its account may do nothing here. */}}
+{{- define "evenkeel.tested" -}}
+{{- range $door, $facts := include "evenkeel.doors" . | fromYaml -}}
+{{- if has "own" (default (list "own") $facts.servers) }}{{ $door }} {{ end -}}
+{{- end -}}
+{{- end }}
+
 {{/* An amount of memory in whole MiB; nothing for a text that it does not understand, which is left to the API
      server. */}}
 {{- define "evenkeel.mebibytes" -}}
