@@ -321,6 +321,23 @@ is "all objects have the common labels" "$(unlabelled 'team: shop' <"$work/label
 is "... and pods" "$(grep -c '^        team: shop$' "$work/labelled")" "$(grep -c '^kind: Deployment$' "$work/labelled")"
 is "... which no selector has" "$(grep -A6 -E 'matchLabels:|selector:' "$work/labelled" | grep -c team || true)" 0
 
+# ---- GitOps ----
+
+# Kinds and names of objects that Evenkeel writes to, as they are rendered with all that it keeps.
+render evenkeel evenkeel --values $values/every-door.yaml --set webhook.validating.enabled=true,ocm.enabled=true,placements.enabled=true \
+    --set extender.tls.secretName= >"$work/kept"
+written=$(awk '/^kind:/ { kind = $2 } /^metadata:/ { meta = 1; next } /^[a-z]/ { meta = 0 }
+    meta && /^  name:/ && kind ~ /^(Secret|(Mutating|Validating)WebhookConfiguration)$/ { print kind, $2 }' "$work/kept" | sort)
+check "there are objects that Evenkeel writes to" test "$(wc -l <<<"$written")" -ge 7
+named() { # PAGE [SECTION]: of examples in it, a name that follows a kind in the line before
+    awk -v section="${2:-}" '/^## / { on = section == "" || $0 == "## " section } section == "" { on = 1 }
+        /^ *(- )?name: / && kind != "" && on { print kind, $NF } { kind = $0 ~ /^ *(- )?kind: / ? $NF : "" }' "$1" | sort -u
+}
+is "Argo CD ignores these and no others" "$(named docs/guides/gitops.md 'Argo CD')" "$written"
+is "so does Flux" "$(named docs/guides/gitops.md Flux)" "$written"
+is "what the guide of pods says of Argo CD is among them" "$(named docs/guides/pods.md | grep WebhookConfiguration | grep -vxF "$written" || true)" ''
+check "... and says something" test -n "$(named docs/guides/pods.md | grep WebhookConfiguration)"
+
 # ---- the extender's certificates ----
 
 extender_setting() { # JQ OPTION...
