@@ -39,7 +39,7 @@ without_command() { # alerts whose section does not begin with what it means and
 is "... with a command that names the cause" "$(without_command)" ''
 is "... of all replicas, for kubectl reads one pod of a Deployment" "$(grep -n 'logs deployment/' $guide || true)" ''
 is "without doors that are off there are no alerts about them" \
-    "$(render --set monitoring.rules.enabled=true | grep -cE 'alert: Evenkeel(ExtenderErrors|NoOpinion|Placements|Decisions|Members)' || true)" 0
+    "$(render --set monitoring.rules.enabled=true | grep -cE 'alert: Evenkeel(Extender|NoOpinion|Placements|Decisions|Members)' || true)" 0
 is "... of a hub alone there are none about pods" \
     "$(render --set monitoring.rules.enabled=true,webhook.enabled=false,ocm.enabled=true | grep -cE 'alert: Evenkeel(Webhook|Patches|Reviews|PlacementsUnreviewed)' || true)" 0
 

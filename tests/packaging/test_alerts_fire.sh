@@ -54,7 +54,9 @@ kind: EvenkeelConfiguration
 kubernetes: {kubeconfig: $work/kubeconfig}
 leaderElection: {enabled: true, leaseName: evenkeel-webhook, leaseNamespace: evenkeel}
 extender: {listen: "0"}
-webhook: {listen: "127.0.0.1:0", certFile: $certs/tls.crt, keyFile: $certs/tls.key}
+webhook:
+  listen: "127.0.0.1:0"
+  certificates: {mode: Secret, secretName: filled, secretNamespace: evenkeel, configurations: [evenkeel.evenkeel]}
 EOF
 start_daemon lonely --extender-listen 0 --config "$work/lonely.yaml"
 lonely_ops=$ops
@@ -185,6 +187,8 @@ fires EvenkeelNoOpinion 'job="evenkeel-extender",reason="steps"'
 names EvenkeelNoOpinion 'no opinion given.*steps'
 fires EvenkeelDataTooOld 'job="evenkeel-webhook",resource="pods"'
 logs_of=lonely names EvenkeelDataTooOld 'pods.*[Cc]onnect|[Cc]onnect.*pods'
+fires EvenkeelWebhookConfigurationWrong 'job="evenkeel-webhook",configuration="evenkeel.evenkeel"'
+logs_of=lonely names EvenkeelWebhookConfigurationWrong 'webhookconfigurations.*[Cc]onnect|[Cc]onnect.*webhookconfigurations'
 fires EvenkeelMembersNotSynced 'job="evenkeel-estimator",state="syncing"'
 names EvenkeelMembersNotSynced 'role=lost .*[Cc]onnect'
 is "... of the member that is there it says nothing" "$(ask 'ALERTS{alertname="EvenkeelMembersNotSynced",state!="syncing"}')" ''

@@ -45,6 +45,18 @@
   summary: Pods or Placements are admitted as they came, because their reviews failed
   description: "{{ "{{ $value }}" }} reviews a second fail."
 {{- end }}
+{{- /* An average, because a configuration that somebody overwrites again and again is right for a moment after each
+       repair, and wrong for a moment when a certificate is replaced. */}}
+{{- $w := .Values.webhook }}
+{{- $p := .Values.placements }}
+{{- if or (and $w.enabled $w.certificates.keepBundle) (and $p.enabled $p.certificates.keepBundle) }}
+- alert: EvenkeelWebhookConfigurationWrong
+  expr: min by (job, configuration) (avg_over_time(evenkeel_webhook_configuration_right{ {{- $of }}}[5m])) < 0.5
+  for: 5m
+  labels: {severity: critical}
+  summary: A webhook configuration is missing, or does not trust Evenkeel's certificate
+  description: "API servers cannot use {{ "{{ $labels.configuration }}" }}: they go on without an answer, or refuse the object with failurePolicy Fail."
+{{- end }}
 {{- if or .Values.extender.enabled .Values.scheduler.enabled }}
 - alert: EvenkeelExtenderErrors
   expr: sum by (job) (rate(evenkeel_extender_errors_total{ {{- $of }}}[5m])) / sum by (job) (rate(evenkeel_http_requests_total{ {{- $of }},listener="extender"}[5m])) > 0.01
@@ -58,6 +70,18 @@
   labels: {severity: warning}
   summary: kube-scheduler gets no opinion, so pods are placed without Evenkeel
   description: "{{ "{{ $value }}" }} answers a second say nothing, because of {{ "{{ $labels.reason }}" }}."
+{{- end }}
+{{- /* A scheduler calls for each pod that it places, so more bound pods without a call were placed without Evenkeel.
+       The number also grows while a replica lists the cluster; such a replica does not count. The door scheduler is left
+       out: most pods are another scheduler's. */}}
+{{- if .Values.extender.enabled }}
+{{- $extender := printf "namespace=%q,job=%q" .Release.Namespace (include "evenkeel.doorName" (dict "root" $ "door" "extender")) }}
+- alert: EvenkeelExtenderNotCalled
+  expr: min by (job) (delta(evenkeel_cache_pods{ {{- $extender }}}[30m]) and min_over_time(evenkeel_cache_ready{ {{- $extender }}}[30m]) == 1) > 10 unless on (job) sum by (job) (increase(evenkeel_http_requests_total{ {{- $extender }},listener="extender",verb=~"filter|prioritize|complement"}[30m])) > 0
+  for: 10m
+  labels: {severity: warning}
+  summary: Pods are placed, and kube-scheduler does not call the extender
+  description: "{{ "{{ $value | humanize }}" }} more pods are bound than half an hour ago, and no call has arrived."
 {{- end }}
 {{- if .Values.placements.enabled }}
 - alert: EvenkeelPlacementsUnreviewed
