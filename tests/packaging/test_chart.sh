@@ -438,6 +438,8 @@ is "a copy that fails leaves all files as they are" "$(copy_files tls.key)" "old
 is "one that succeeds replaces them" "$(copy_files nothing)" "new new new"
 like "how rights are tested" "$(notes)" "helm test evenkeel -n evenkeel"
 is "... where there are any" "$(notes --values $values/estimator-members.yaml | grep -c 'helm test' || true)" 0
+like "that links of alerts lead nowhere" "$(notes --set monitoring.rules.enabled=true)" "WARNING: alerts link to docs/guides/alerts.md, which is no address"
+is "... until they have an address" "$(notes --values $values/monitoring.yaml | grep -c 'no address' || true)" 0
 like "how another release gets at the kind that stays" "$(notes)" "crd.install=false.*--take-ownership"
 hub=(--set webhook.enabled=false --set ocm.enabled=true)
 like "how to leave a hub" "$(notes "${hub[@]}")" "BEFORE YOU UNINSTALL.*mode=Off --overwrite.*disabled-ocm"
