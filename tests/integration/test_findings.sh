@@ -80,6 +80,25 @@ pod "$many" >"$work/pod.json"
 is "at most 32, the others are counted" \
     "$("$evenkeel" simulate --state "$work/good.json" --pod "$work/pod.json" -o json | jq -c '[(.findings | length), .findingsOmitted]')" '[32,8]'
 
+
+# ---- check workload, and --admit ----
+
+checked() { "$evenkeel" check workload "$@" -o json | codes; }
+pod "$(constraint '.topologyKey = "rack" | .labelSelector.matchLabels.app = "wbe"')" >"$work/pod.json"
+is "check workload, by itself" "$(checked "$work/pod.json")" "[\"SelectorMissesPod $at.labelSelector\"]"
+is "... beside a state" "$(checked "$work/pod.json" --state "$work/good.json")" \
+    "[\"SelectorMissesPod $at.labelSelector\",\"KeyUnknown $at.topologyKey\"]"
+code=0
+"$evenkeel" check workload "$work/pod.json" --strict >"$work/out" || code=$?
+is "... --strict" "$code $(grep -c '^note: ' "$work/out")" '3 1'
+pod "$(constraint)" >"$work/pod.json"
+is "... of a good one" "$("$evenkeel" check workload "$work/pod.json" --strict)" 'no findings'
+code=0
+out=$("$evenkeel" check workload "$work/nodes.json" 2>&1) || code=$?
+like "... of another kind" "$code $out" "^1 .*kind is 'List'; expected one Pod"
+is "--admit has them" "$(pod '[]' '.tolerations = []' >"$work/pod.json"; "$evenkeel" simulate --admit --state "$work/good.json" --pod "$work/pod.json" -o json | codes)" \
+    '["UnknownField tolerations"]'
+
 # ---- Placements ----
 
 cluster() { # NAME [jq]
@@ -124,6 +143,8 @@ is "... not beside a predicate that matches" \
     "$(of_placement '{"predicates":[{"requiredClusterSelector":{"labelSelector":{"matchLabels":{"clod":"aws"}}}},{"requiredClusterSelector":{"labelSelector":{"matchLabels":{"cloud":"aws"}}}}]}')" \
     "[$going]"
 is "a toleration's operator" "$(of_placement '{"tolerations":[{"key":"a","operator":"Exist"}]}')" "[$going,\"Invalid spec.tolerations[0].operator\"]"
+
+is "--admit has them" "$("$evenkeel" simulate --admit --placement "$work/p.json" -o json | codes)" '["Invalid spec.tolerations[0].operator"]'
 
 # ---- bindings ----
 

@@ -244,7 +244,7 @@ done
 
 # The plugin's list of options without a value is the binary's.
 switches() {
-    for command in explain topology simulate 'check config' 'check policy' 'check cluster' 'check estimator'; do
+    for command in explain topology simulate 'check config' 'check policy' 'check workload' 'check cluster' 'check estimator'; do
         # shellcheck disable=SC2086  # words
         "$evenkeel" $command "$(case $command in explain | 'check estimator') echo --help ;; *) echo --help-serve ;; esac)" | sed -nE 's/^ {2,6}(-., )?(--[a-z-]+)( {2}.*)?$/\2/p' | grep -vx -- --help-serve
     done | sort -u

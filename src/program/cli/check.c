@@ -16,6 +16,8 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/policy_report.h"
+#include "findings/findings.h"
+#include "whatif/simulation.h"
 #include "yaml/yaml.h"
 
 #include <errno.h>
@@ -31,6 +33,7 @@ struct request {
     const char *files[FILES_MAX]; /* `file`, and more where a check takes several */
     uint32_t file_count;
     bool json;
+    bool strict;
     const char *evenkeel; /* the file of --config */
     bool knows_evenkeel;  /* --config or a flag of the configuration was given */
     struct scheduler_check which;
@@ -64,10 +67,16 @@ static const struct option_spec estimator_specs[] = {
     {"timeout", 0, "DURATION", "to connect, and to answer: 3s"},
 };
 
+static const struct option_spec workload_specs[] = {
+    {"output", 'o', "FORMAT", "table (default) or json"},
+    {"strict", 0, NULL, "ends with exit code 3 if there is a finding"},
+};
+
 const struct command check_command = {
     .name = "check",
-    .usage = "config FILE | kube-scheduler-config FILE | cluster | policy FILE... | estimator "
-             "[options]",
+    .usage =
+        "config FILE | kube-scheduler-config FILE | cluster | policy FILE... | workload FILE |\n"
+        "       estimator [options]",
     .about =
         "Looks for mistakes before they do harm:\n"
         "  config                 an EvenkeelConfiguration, as for 'evenkeel serve --config'\n"
@@ -75,8 +84,11 @@ const struct command check_command = {
         "  cluster                an API server: access, permissions, labels of the nodes\n"
         "  policy                 TopologyPolicies: what they would change, and whom they would "
         "harm\n"
+        "  workload               a pod or a workload: fields and constraints that cannot be "
+        "meant\n"
         "  estimator              an estimator of Karmada, as karmada-scheduler would ask it\n"
-        "Exit codes: 0 no errors, 1 errors, 2 wrong usage; 3 of 'check policy': not sound.",
+        "Exit codes: 0 no errors, 1 errors, 2 wrong usage; 3 of 'check policy': not sound, and of\n"
+        "'check workload --strict': there is a finding.",
     .example = "evenkeel check config evenkeel.yaml\n"
                "evenkeel check kube-scheduler-config /etc/kubernetes/scheduler.yaml\n"
                "evenkeel check cluster --kubeconfig ~/.kube/config\n"
@@ -156,6 +168,24 @@ const struct command check_policy_command = {
     .spec_count = 1,
     .configuration_flags = true,
     .first_flags = "state kubeconfig context in-cluster policy fluid-profile",
+};
+
+const struct command check_workload_command = {
+    .name = "check workload",
+    .usage = "FILE [--state FILE|DIR | --kubeconfig FILE] [options]",
+    .about = "Finds mistakes in a pod or a workload (Deployment, StatefulSet, Job, any with\n"
+             "spec.template) that API servers take without a word: misspelt fields, fields at\n"
+             "another level, a constraint that does not select its own pod. With a state also\n"
+             "keys that no node has, keys that spread over nothing, and domains that hold others\n"
+             "up. Each finding has its remedy; docs/findings.md explains the codes.\n"
+             "Exit codes: 0 read, 1 something could not be read, 2 wrong usage, 3 with --strict:\n"
+             "there is a finding.",
+    .example = "evenkeel check workload deployment.yaml --strict\n"
+               "evenkeel check workload deployment.yaml --state state.json -o json",
+    .specs = workload_specs,
+    .spec_count = sizeof workload_specs / sizeof workload_specs[0],
+    .configuration_flags = true,
+    .first_flags = "state kubeconfig context in-cluster",
 };
 
 const struct command check_estimator_command = {
@@ -305,19 +335,53 @@ static int check_policies(struct options *o, const struct request *request,
     return status != EXIT_SUCCESS || check.sound ? status : EXIT_UNSOUND;
 }
 
-static int run_policy(struct options *o, const struct request *request) {
+/* Runs a check of files against a cluster. */
+static int run_beside_cluster(struct options *o, const struct request *request,
+                              int (*check)(struct options *, const struct request *,
+                                           const struct configuration *, struct arena *)) {
     struct configuration c;
     struct arena arena;
     struct err err;
     configuration_init(&c);
     arena_init(&arena, (size_t)POLICY_ARENA_BYTES);
-    int status = options_configure_source(o, NULL, &c, &err) == 0
-                     ? check_policies(o, request, &c, &arena)
-                 : o->stopped ? o->exit_status
-                              : complain(err.text);
+    int status = options_configure_source(o, NULL, &c, &err) == 0 ? check(o, request, &c, &arena)
+                 : o->stopped                                     ? o->exit_status
+                                                                  : complain(err.text);
     arena_done(&arena);
     configuration_done(&c);
     return status;
+}
+
+static int run_policy(struct options *o, const struct request *request) {
+    return run_beside_cluster(o, request, check_policies);
+}
+
+/* ---- workload ---- */
+
+static void print_findings(const struct value *root, struct strbuf *out) {
+    const struct value *findings = value_as(root, "findings", JSON_ARRAY);
+    if (findings == NULL || findings->count == 0)
+        strbuf_append_str(out, STR("no findings\n")); /* the others are printed for every answer */
+}
+
+static int check_workload(struct options *o, const struct request *request,
+                          const struct configuration *c, struct arena *arena) {
+    struct findings findings = {.arena = arena};
+    CLEANUP(strbuf_done) struct strbuf json = {.max = OUTPUT_BYTES};
+    struct err err;
+    (void)o;                               /* the command line is complete */
+    log_setup(LOG_WARN, c->log.format, 2); /* an API server that does not answer is logged */
+    if (simulation_find(c, request->file, arena, &findings, &err) != 0)
+        return complain(err.text);
+    strbuf_append_str(&json, STR("{}"));
+    findings_put(&findings, &json);
+    const int status =
+        answer_write("check", &json, request->json ? NULL : print_findings, NULL, "");
+    return status == EXIT_SUCCESS && request->strict && findings.count > 0 ? EXIT_UNSOUND : status;
+}
+
+static int run_workload(struct options *o, const struct request *request) {
+    return run_beside_cluster(o, request, check_workload);
 }
 
 /* ---- estimator ---- */
@@ -420,6 +484,10 @@ static int run(const struct command *command,
     while (options_next(&o, &v)) {
         if (v.spec == &specs[SPEC_OUTPUT])
             request.json = options_output_is_json(&o, v.text);
+        else if (v.spec == &workload_specs[0])
+            request.json = options_output_is_json(&o, v.text);
+        else if (v.spec == &workload_specs[1])
+            request.strict = true;
         else if (v.spec == &specs[SPEC_URL_PART])
             request.which.url_part = v.text;
         else if (v.spec == &specs[SPEC_SECRET])
@@ -451,13 +519,16 @@ int cmd_check(int argc, char **argv) {
         return run(&check_cluster_command, run_cluster, false, argc - 1, argv + 1);
     if (strcmp(what, "policy") == 0)
         return run(&check_policy_command, run_policy, true, argc - 1, argv + 1);
+    if (strcmp(what, "workload") == 0)
+        return run(&check_workload_command, run_workload, true, argc - 1, argv + 1);
     if (strcmp(what, "estimator") == 0)
         return run_estimator(argc - 1, argv + 1);
     options_init(&o, &check_command, argc, argv);
     if (!options_next(&o, &v)) {
         if (!o.stopped)
             options_fail(&o,
-                         "check what? config, kube-scheduler-config, cluster, policy or estimator");
+                         "check what? config, kube-scheduler-config, cluster, policy, workload or "
+                         "estimator");
         return o.exit_status;
     }
     struct suggestion near = suggestion_for(str_of(v.text));
@@ -465,6 +536,7 @@ int cmd_check(int argc, char **argv) {
     suggestion_offer(&near, "kube-scheduler-config");
     suggestion_offer(&near, "cluster");
     suggestion_offer(&near, "policy");
+    suggestion_offer(&near, "workload");
     suggestion_offer(&near, "estimator");
     options_fail(&o, "unknown check '%s'%s%s%s", v.text, near.best != NULL ? "; did you mean " : "",
                  near.best != NULL ? near.best : "", near.best != NULL ? "?" : "");

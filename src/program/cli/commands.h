@@ -21,6 +21,6 @@ int cmd_version(int argc, char **argv);
 /* The options and help of each command, in its own file. check_command has no options itself. */
 extern const struct command serve_command, estimator_command, explain_command, simulate_command,
     topology_command, check_command, check_config_command, check_scheduler_command,
-    check_cluster_command, check_policy_command, check_estimator_command, certs_init_command,
-    certs_show_command, certs_check_command, remote_command, completion_command, man_command,
-    version_command;
+    check_cluster_command, check_policy_command, check_workload_command, check_estimator_command,
+    certs_init_command, certs_show_command, certs_check_command, remote_command, completion_command,
+    man_command, version_command;

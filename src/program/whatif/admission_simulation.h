@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "config/configuration.h"
+#include "findings/findings.h"
 #include "whatif/simulation.h"
 
 #include <stdbool.h>
@@ -18,6 +19,7 @@ struct admission_simulation {
     enum admission result;
     struct review_answer answer;
     struct patch patch;
+    struct findings findings; /* of the file */
 };
 
 /* Admits the pod of a YAML or JSON file, with the configuration's policies and its state, which

@@ -234,6 +234,39 @@ int simulation_run(const struct simulation_question *q, struct arena *arena, str
     return r;
 }
 
+static int find_by_itself(const char *path, struct arena *arena, struct findings *findings,
+                          struct err *err) {
+    struct pod_file file;
+    struct pod pod;
+    const int r = simulation_read_pod(path, arena, &file, &pod, err);
+    if (r == 0)
+        (void)findings_of_workload(file.json, &pod, str_of(file.spec), findings);
+    return r;
+}
+
+static int find_beside_state(const struct simulation_question *q, struct arena *arena,
+                             struct err *err) {
+    struct simulation_state state;
+    struct simulation_question question = *q;
+    struct simulation result;
+    int r = simulation_read(q->configuration, false, &state, err);
+    question.state = &state;
+    if (r == 0)
+        r = simulation_run(&question, arena, &result, err);
+    simulation_state_done(&state);
+    return r;
+}
+
+int simulation_find(const struct configuration *c, const char *pod_path, struct arena *arena,
+                    struct findings *findings, struct err *err) {
+    const struct simulation_question question = {
+        .configuration = c, .pod_path = pod_path, .filters = FILTERS_ALL, .findings = findings};
+    const bool has_state =
+        c->state.path_count > 0 || c->kubernetes.kubeconfig != NULL || c->kubernetes.in_cluster;
+    return has_state ? find_beside_state(&question, arena, err)
+                     : find_by_itself(pod_path, arena, findings, err);
+}
+
 struct str simulation_reasons(const struct simulation *s, struct arena *arena) {
     struct strbuf text = {.max = LIMIT_CONFIG_BYTES};
     for (uint32_t reason = 1; reason < s->filter.reason_count; reason++) {

@@ -80,6 +80,10 @@ struct simulation_setup {
 int simulation_open(const struct simulation_question *q, struct arena *arena,
                     struct simulation_setup *ret, struct err *err) MUST_CHECK;
 
+/* Finds mistakes in the pod or workload of a file: beside the configuration's state, if it has one.
+ * Returns 0 or -errno, with a sentence. */
+int simulation_find(const struct configuration *c, const char *pod_path, struct arena *arena,
+                    struct findings *findings, struct err *err) MUST_CHECK;
 /* Everything in *ret is in the arena. Returns 0 or -errno. */
 int simulation_run(const struct simulation_question *question, struct arena *arena,
                    struct simulation *ret, struct err *err) MUST_CHECK;

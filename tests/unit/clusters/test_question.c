@@ -162,7 +162,7 @@ static void a_file_has_one_placement(void **state) {
         struct err err = {0};
         const char *path = put(cases[i].text);
         arena_init(&arena, 1 << 20);
-        const int read = clusters_placement_read(path, &arena, &placement, &err);
+        const int read = clusters_placement_read(path, &arena, &placement, &text, &err);
         if (read != cases[i].read)
             fail_msg("%s: %d, %s", cases[i].text, read, err.text);
         if (read == 0)
