@@ -32,7 +32,7 @@ enum {
     PATIENCE_MS = 5000, /* until a condition reports that OCM has not answered yet */
     SLOWEST_TIMES = 3,
     SLOWEST_MAX_MS = 600000,
-    SILENT_TIMES = 10, /* times refused_after(): OCM refuses even if it shows no sign of life */
+    SILENT_TIMES = 10, /* times refused_after(): then a silent OCM counts as refusing */
     STATUS_MS = 500,   /* by which OCM's status may be later than its decisions */
     HEED_MS = 250,     /* within which OCM ends a decision that it has begun */
 };

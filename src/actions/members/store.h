@@ -45,9 +45,9 @@ struct member_view {
     struct informer *informer;    /* borrowed */
     const struct member_contents *contents;
 };
-/* Holds the informer's read lock until it is closed; only once in a thread. The caller may set
- * topology.steps. Returns 0; -ENOMEM or -ENOSPC (nodes, pods or quotas are too large to be kept)
- * open nothing. */
+/* Opens a view, which holds the informer's read lock until member_view_close(). A thread may have
+ * only one open. The caller may set topology.steps. Returns 0, -ENOMEM, or -ENOSPC (nodes, pods or
+ * quotas are too large to be kept). After an error no view is open. */
 int member_view_open(struct informer *informer, struct member_view *ret) MUST_CHECK;
 /* Keeps what was built, for later views. */
 void member_view_close(struct member_view *v);

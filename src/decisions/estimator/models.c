@@ -159,7 +159,8 @@ static int64_t least_model(const struct karmada_models *models, const struct dem
     return least;
 }
 
-/* A node of a model that counts holds at least one replica. upstream: getNodeAvailableReplicas() */
+/* Returns how many replicas one node of the model holds: at least 1, as upstream.
+ * upstream: getNodeAvailableReplicas() */
 static int64_t divide_old_model(const struct karmada_model *model, const struct demands *demands) {
     int64_t least = INT64_MAX;
     for (uint32_t d = 0; d < demands->count; d++) {

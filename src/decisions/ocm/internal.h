@@ -10,8 +10,8 @@
 
 #include <errno.h>
 
-/* Facts about every slot, read in the order of slots: by name, each would miss the processor's
- * caches. */
+/* Facts about every slot. They are read once, in the order of the slots: in the order of names,
+ * each read would miss the processor's caches. */
 enum { SLOT_KNOWN = 1, SLOT_TERMINATING = 2, SLOT_TAINTED = 4 };
 
 struct deciding {

@@ -556,8 +556,8 @@ static const struct field fields[] = {
      .flag = "karmada-static-weights-keep-spread",
      .type = FIELD_BOOL,
      MEMBER(karmada.words.static_keeps_spread),
-     .help = "Spread constraints hold where replicas are divided by static weights, too. Karmada "
-             "passes over them there."},
+     .help = "Spread constraints also apply if static weights divide the replicas. Karmada ignores "
+             "the constraints in this case."},
     {.path = "karmada.searchBudget",
      .flag = "karmada-search-budget",
      .type = FIELD_NUMBER,

@@ -77,9 +77,10 @@ static struct metric gauges[] = {
     CACHE_GAUGE(workloads, "Services and controllers known for default constraints."),
     CACHE_GAUGE(namespaces, "Namespaces known."),
     CACHE_GAUGE(flights,
-                "Pods that filter answered and that have not landed yet, or whose binding has no "
+                "Pods of answered filter calls that are not bound yet, or whose binding has no "
                 "known outcome."),
-    CACHE_GAUGE(assumed, "Pods that prioritize answered and that have not been seen yet."),
+    CACHE_GAUGE(assumed,
+                "Pods of answered prioritize calls that the watch of pods has not shown yet."),
     CACHE_GAUGE(pods_without_labels, "Live pods whose labels found no room to be kept."),
     BYTES(counters),
     BYTES(columns),

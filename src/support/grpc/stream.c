@@ -155,7 +155,7 @@ void grpc_stream_close(struct grpc_stream *s) {
     free(s->host);
     tls_pair_unref(s->pair);
     tls_client_done(&s->client);
-    (void)close(s->fd); /* what was to be sent has been */
+    (void)close(s->fd); /* everything has been sent before */
     free(s);
 }
 

@@ -67,8 +67,8 @@ static int tell_missing(const struct pod_question *q, const struct fluid_missing
     return 0;
 }
 
-/* Upstream edits mirror pods, too. The kubelet runs these pods, and edits have no effect on them.
- */
+/* Fluid's own webhook changes mirror pods, too. The kubelet runs these pods from its files, so a
+ * change has no effect. */
 static bool is_mirror(const struct pod_question *q) {
     return pod_options(q)->data->options.compat == FLUID_CORRECT &&
            pod_is_mirror(&q->details.annotations);

@@ -22,9 +22,10 @@ struct exec_command {
 
 /*
  * Waits for the program's end and appends its stdout to `out`, at most out->max bytes. Returns 0 if
- * it ended with status 0. Otherwise `err` has argv[0] and the last line of its stderr, with
- * -ENOENT, -EACCES, ... (it cannot be started), -EPROTO (another status, or a signal), -EFBIG (more
- * output), -ETIMEDOUT, -ECANCELED (stop_fd). In the last three cases its whole process group was
- * killed. It does not wait for processes that the program left running.
+ * it ended with status 0. Otherwise `err` has argv[0], with -ENOENT, -EACCES, ... (it cannot be
+ * started), -EPROTO (another status, or a signal), -EFBIG (more output), -ETIMEDOUT, -ECANCELED
+ * (stop_fd). With -EPROTO and -ETIMEDOUT it also has the last line of the program's stderr. In the
+ * last three cases the whole process group was killed. It does not wait for processes that the
+ * program left running.
  */
 int exec_run(const struct exec_command *command, struct strbuf *out, struct err *err) MUST_CHECK;
