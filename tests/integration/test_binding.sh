@@ -132,7 +132,7 @@ asked=$(jq -n '{apiVersion: "work.karmada.io/v1alpha2", kind: "ResourceBinding",
             replicaScheduling: {replicaSchedulingType: "Divided", replicaDivisionPreference: "Weighted", weightPreference: {dynamicWeight: "AvailableReplicas"}}}}}')
 body() { jq -nc --argjson binding "$asked" "{binding: \$binding} $1"; }
 is "select is what is simulated, without a plan" "$(body '' | post select | head -n 1 | jq -cS .)" \
-    "$(jq -cS 'del(.clusters, .patch, .status)' "$work/whole")"
+    "$(jq -cS 'del(.clusters, .patch, .status, .findings)' "$work/whole")"
 is "assign is its plan" "$(body '' | post assign | paste -s -d ' ')" "$(jq -c '{clusters, errorKind, error}' "$work/whole") 200"
 is "filter: each is in one of both" "$(body '' | post filter | head -n 1 | jq -c '[.clusterNames, (.failedClusters | keys), .error]')" \
     '[["m1","m2","m3","m4"],["m5","m6"],""]'

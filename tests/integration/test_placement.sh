@@ -67,7 +67,7 @@ admit() { "$evenkeel" simulate --admit "$@" -o json; }
 sed 's/namespace: shop}/namespace: shop, annotations: {placements.evenkeel.io\/mode: Scores}}/' $fleet/web.yaml >"$work/scores.yaml"
 check "without a state" admit --placement "$work/scores.yaml"
 admit --placement "$work/scores.yaml" >"$work/admitted"
-is "the answer's members" "$(jq -c 'keys' "$work/admitted")" '["allowed","code","message","notes","patch","placement","warnings"]'
+is "the answer's members" "$(jq -c 'keys' "$work/admitted")" '["allowed","code","findings","message","notes","patch","placement","warnings"]'
 is "a prioritizer, and what was added" \
     "$(jq -c '.placement | [(.spec.prioritizerPolicy.configurations | last | .weight, .scoreCoordinate.type), (.metadata.annotations["placements.evenkeel.io/injected"] | fromjson | keys)]' "$work/admitted")" \
     '[10,"AddOn",["added","key","resource"]]'
@@ -98,7 +98,7 @@ web='{"apiVersion": "cluster.open-cluster-management.io/v1beta1", "kind": "Place
         {"topologyKey": "zone", "topologyKeyType": "Claim", "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}]}}}'
 question() { jq -nc --argjson web "$web" --arg now $now "{placement: \$web, now: \$now} $1"; }
 question '' | post select >"$work/select"
-is "select answers as the command" "$(head -n 1 "$work/select" | jq -S .)" "$(jq -S . "$work/web")"
+is "select answers as the command" "$(head -n 1 "$work/select" | jq -S .)" "$(jq -S "del(.findings)" "$work/web")"
 is "... with 200" "$(tail -n 1 "$work/select")" 200
 is "filter" "$(question '' | post filter | head -n 1 | jq -c '[(.clusterNames | length), .failedClusters, .error]')" \
     '[6,{"west-a2":"taint cluster.open-cluster-management.io/unreachable:NoSelect is not tolerated"},""]'
@@ -142,12 +142,12 @@ explain() { "$evenkeel" explain "$@" --server "http://$ops"; }
 ops explain/placements/shop/web >"$work/explained"
 "$evenkeel" simulate --state $fleet/hub.yaml --placement $fleet/web.yaml -o json >"$work/simulated"
 is "explain answers as simulate" "$(jq -S 'del(.replica, .planner, .history, .historyForgotten)' "$work/explained")" \
-    "$(jq -S . "$work/simulated")"
+    "$(jq -S "del(.findings)" "$work/simulated")"
 is "... a process that decides none" "$(jq -c '[.planner, .history]' "$work/explained")" '[null,[]]'
 is "... with so many items of a list" "$(ops 'explain/placements/shop/web?limit=2' | jq -c '[.available, .omitted.available]')" \
     '[["east-a1","east-a2"],5]'
 is "the command: json" "$(explain placement shop/web -o json | jq -S 'del(.replica, .replicas, .decisions, .planner, .history, .historyForgotten, .answeredBy)')" \
-    "$(jq -S . "$work/simulated")"
+    "$(jq -S "del(.findings)" "$work/simulated")"
 is "... who answered" "$(explain placement shop/web -o json | jq -r .answeredBy)" "http://$ops"
 like "... a table" "$(explain placement shop/web)" 'shop/web: 4 selected.*planner: none here.*east-b1.*us-east-1b'
 is "... of several replicas, one is away" \
