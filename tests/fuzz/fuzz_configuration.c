@@ -58,17 +58,17 @@ static void read_configuration(const uint8_t *bytes, size_t n) {
 
 static void check_scheduler(struct str text) {
     struct arena arena;
-    struct findings f;
+    struct check_report f;
     struct json_reader reader;
     struct scheduler_check which = {.index = -1};
     struct strbuf out = {.max = 64u << 20};
     arena_init(&arena, 64u << 20);
-    findings_init(&f, &arena);
+    check_report_init(&f, &arena);
     scheduler_check(text, &which, &f);
-    bool printed = findings_print(&f, "file", &out);
+    bool printed = check_report_print(&f, "file", &out);
     require(printed || arena_failed(&arena) || strbuf_failed(&out));
     strbuf_clear(&out);
-    if (findings_print_json(&f, "file", &out)) {
+    if (check_report_print_json(&f, "file", &out)) {
         json_reader_init(&reader, strbuf_str(&out), &arena, "findings");
         (void)json_skip(&reader); /* json_finish() tells */
         require(json_finish(&reader, NULL) == 0);
