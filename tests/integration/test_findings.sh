@@ -146,6 +146,13 @@ is "a toleration's operator" "$(of_placement '{"tolerations":[{"key":"a","operat
 
 is "--admit has them" "$("$evenkeel" simulate --admit --placement "$work/p.json" -o json | codes)" '["Invalid spec.tolerations[0].operator"]'
 
+code=0
+"$evenkeel" simulate --state "$work/hub.json" --placement "$work/p.json" --strict >/dev/null || code=$?
+is "--strict" "$code" 3
+code=0
+"$evenkeel" simulate --admit --placement "$work/p.json" --strict >/dev/null || code=$?
+is "... with --admit" "$code" 3
+
 # ---- bindings ----
 
 member() { # NAME [jq]
@@ -173,4 +180,7 @@ is "a name that no cluster has" "$(of_binding '{"clusterAffinity":{"clusterNames
 is "a failed cluster that stays" "$(of_binding '{}' '.spec.clusters = [{name: "m1", replicas: 4}]')" '["KeepsFailed spec.clusters[0]"]'
 is "workload affinity" "$(of_binding '{"workloadAffinity":{"affinity":{"groupByLabelKey":"a"}}}')" '["PassedOver spec.placement.workloadAffinity"]'
 is "a field of the placement in the spec" "$(of_binding '{}' '.spec.spreadConstraints = []')" '["UnknownField spec.spreadConstraints"]'
+code=0
+"$evenkeel" simulate --state "$work/members.json" --binding "$work/b.json" --strict >/dev/null || code=$?
+is "--strict" "$code" 3
 finish_tests

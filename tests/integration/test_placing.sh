@@ -139,7 +139,6 @@ check "a label without a value" refused 1 'wants KEY=VALUE' --without zone
 check "no replicas" refused 2 'is not a number from 1' --pod "$pod" --replicas 0
 check "replicas of no pod" refused 2 'give --pod' --replicas 2
 check "--admit looks at no node" refused 2 'leave out --replicas' --pod "$pod" --admit --replicas 2
-check "... so no pod is Pending" refused 2 'leave out --strict' --pod "$pod" --admit --strict
 
 # ---- workloads ----
 

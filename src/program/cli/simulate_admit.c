@@ -3,13 +3,19 @@
 #include "cli/admission_print.h"
 #include "whatif/placement_simulation.h"
 
+static int print(const struct simulate_request *request, const struct admission_simulation *result,
+                 struct arena *arena) {
+    const int status = admission_simulation_print(result, request->json, arena);
+    return status == 0 && request->strict && result->findings.count > 0 ? 3 : status;
+}
+
 static int admit(const struct simulate_request *request, const struct configuration *c,
                  const struct simulation_state *state, struct arena *arena) {
     struct admission_simulation result;
     struct err err;
     if (admission_simulation_run(c, state, request->pod, arena, &result, &err) != 0)
         return simulate_fail(err.text);
-    return admission_simulation_print(&result, request->json, arena);
+    return print(request, &result, arena);
 }
 
 int simulate_admit(struct simulate_request *request, const struct configuration *c,
@@ -35,5 +41,5 @@ int simulate_admit_placement(struct simulate_request *request, const struct conf
     if (placement_simulation_run(c, request->placement, request->previous, arena, &result, &err) !=
         0)
         return simulate_fail(err.text);
-    return admission_simulation_print(&result, request->json, arena);
+    return print(request, &result, arena);
 }
