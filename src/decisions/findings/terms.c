@@ -12,12 +12,16 @@ enum { PATH_BYTES = 200 };
 
 struct toleration_rule {
     const char *operators[5], *effects[4]; /* each ended by NULL */
+    bool has_combinations;                 /* some combinations are refused */
 };
 static const struct toleration_rule rules_of[] = {
     [TOLERATIONS_OF_PODS] = {{"Equal", "Exists", "Lt", "Gt"},
-                             {"NoSchedule", "PreferNoSchedule", "NoExecute"}},
+                             {"NoSchedule", "PreferNoSchedule", "NoExecute"},
+                             .has_combinations = true},
     [TOLERATIONS_OF_PLACEMENTS] = {{"Equal", "Exists"},
                                    {"NoSelect", "PreferNoSelect", "NoSelectIfNew"}},
+    [TOLERATIONS_OF_BINDINGS] = {{"Equal", "Exists"},
+                                 {"NoSchedule", "PreferNoSchedule", "NoExecute"}},
 };
 
 static bool is_among(struct str word, const char *const *words) {
@@ -50,6 +54,8 @@ static void check_toleration(const struct toleration *t, const struct toleration
                              struct str path, struct findings *f) {
     check_word(t->op, rule->operators, path, "operator", f);
     check_word(t->effect, rule->effects, path, "effect", f);
+    if (!rule->has_combinations)
+        return;
     if (str_empty(t->key) && !str_eq(t->op, STR("Exists")))
         findings_add(f, FINDING_INVALID, path, STR("Write operator: Exists, or a key"),
                      "without a key the operator must be Exists");

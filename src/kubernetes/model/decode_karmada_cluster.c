@@ -168,7 +168,7 @@ static void name_fields(struct json_reader *r, struct karmada_cluster *ret) {
 
 /* ---- the object ---- */
 
-/* Headers in another form than an object's are none: no API server stores them. */
+/* Skips headers that are no object: no API server stores such headers. */
 static void headers_read(struct json_reader *r, void *into) {
     if (json_peek(r) == JSON_OBJECT)
         *(struct str *)into = json_skip(r);

@@ -36,10 +36,6 @@ static void check_groups(const struct cluster_spread *s, const struct karmada_op
                  "maxGroups is not set: Karmada reads it as 0 groups");
 }
 
-static bool is_same_spread(const struct cluster_spread *a, const struct cluster_spread *b) {
-    return a->field == b->field && str_eq(a->label, b->label);
-}
-
 static void check_spread(const struct cluster_placement *p, uint32_t i,
                          const struct karmada_options *options, struct findings *f) {
     const struct cluster_spread *s = &p->spread[i];
@@ -49,12 +45,12 @@ static void check_spread(const struct cluster_placement *p, uint32_t i,
     if (s->field != SPREAD_LABEL && !str_empty(s->label))
         findings_add(f, FINDING_INVALID, str_of(path), STR("Remove one of them"),
                      "Karmada's webhook refuses spreadByField together with spreadByLabel");
-    for (uint32_t j = 0; j < i; j++)
-        if (is_same_spread(s, &p->spread[j])) {
-            findings_add(
-                f, FINDING_INVALID, str_of(path), STR("Remove one of them"),
-                "Karmada's webhook refuses a second constraint on '%.*s'",
-                STR_ARG(s->field == SPREAD_LABEL ? s->label : str_of(field_names[s->field])));
+    /* Karmada counts the constraints of each field, and takes any number by label. */
+    for (uint32_t j = 0; s->field != SPREAD_LABEL && j < i; j++)
+        if (s->field == p->spread[j].field) {
+            findings_add(f, FINDING_INVALID, str_of(path), STR("Remove one of them"),
+                         "Karmada's webhook refuses a second constraint by %s",
+                         field_names[s->field]);
             return;
         }
 }
@@ -101,7 +97,7 @@ static void check_rules(const struct binding *b, struct str trigger, struct find
         findings_add(f, FINDING_PASSED_OVER, STR("spec.components"),
                      STR("Ask for sets by simulate --lines, step estimate"),
                      "a cluster's room for all components together is not judged: Karmada's gate "
-                     "MultiplePodTemplatesScheduling is off");
+                     "MultiplePodTemplatesScheduling is off by default");
     if (str_eq(trigger, STR("None")))
         findings_add(f, FINDING_NOT_SCHEDULED, STR(""),
                      STR("Change its placement or replicas, or set rescheduleTriggeredAt"),
@@ -115,7 +111,7 @@ int findings_of_binding(struct str json, const struct binding *binding,
     const struct cluster_placement *p = &binding->spec.placement;
     check_spreads(p, options, f);
     check_rules(binding, trigger, f);
-    findings_of_tolerations(p->tolerations, TOLERATIONS_OF_PODS,
+    findings_of_tolerations(p->tolerations, TOLERATIONS_OF_BINDINGS,
                             STR(PLACEMENT ".clusterTolerations"), f);
     return schema_check(json, &schema_of_binding, f);
 }
