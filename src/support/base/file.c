@@ -126,11 +126,12 @@ static struct kept_pipe *kept_pipes; /* never freed */
 static struct mutex kept_lock = MUTEX_INITIALIZER;
 
 static bool is_one_shot(const char *path) {
-    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
-    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
-        if (strncmp(path, folders[i], strlen(folders[i])) == 0)
-            return true;
-    return strcmp(path, "/dev/stdin") == 0;
+    static const char *const names[] = {"/dev/fd/", "/proc/self/fd/", "/dev/stdin"};
+    struct stat st;
+    bool is_of_shell = false;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        is_of_shell = is_of_shell || strncmp(path, names[i], strlen(names[i])) == 0;
+    return is_of_shell && stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
 }
 
 static void keep_pipe(const char *path, struct str bytes) {
@@ -158,7 +159,7 @@ static int read_once(const char *path, size_t max, struct strbuf *out, struct er
         r = copy_given(&kept->file, max, out, err);
     } else {
         r = read_into(path, max, out, err);
-        if (r == 0)
+        if (r == 0 && out->n - had <= LIMIT_KEPT_PIPE_BYTES)
             keep_pipe(path, (struct str){out->p + had, out->n - had});
     }
     mutex_unlock(&kept_lock);

@@ -14,7 +14,8 @@
 /* Appends the file's bytes to out, all or none. Returns 0, -EFBIG if it has more than max bytes,
  * -ENOMEM if out cannot take them, or the errno of open/read. Reads a pipe to its end; -ENODATA
  * without a writer, -ETIMEDOUT if its writer writes nothing for LIMIT_PIPE_MS. The bytes of a
- * shell's `<(...)` are kept, so that it can be read again. Any thread. */
+ * shell's `<(...)` are kept, at most LIMIT_KEPT_PIPE_BYTES of each, so that it can be read again.
+ * Any thread. */
 int file_read(const char *path, size_t max, struct strbuf *out, struct err *err) MUST_CHECK;
 /* For tests: sets the wait for a silent pipe. Call it before there are threads. */
 void file_set_pipe_patience(int ms);

@@ -255,8 +255,9 @@
 #define LIMIT_HTTP_SLOW_MS                                                                         \
     500 /* a request that takes longer is logged with its cause: half of a timeout of 1 s */
 #define LIMIT_HTTP_IDLE_MS                                                                         \
-    120000                     /* (config) keep-alive; Go clients hold idle connections for 90 s */
-#define LIMIT_PIPE_MS 10000    /* to wait for a pipe with a silent writer */
+    120000                  /* (config) keep-alive; Go clients hold idle connections for 90 s */
+#define LIMIT_PIPE_MS 10000 /* to wait for a pipe with a silent writer */
+#define LIMIT_KEPT_PIPE_BYTES ((size_t)64 << 20) /* a larger pipe can be read only once */
 #define LIMIT_HANDLER_MS 30000 /* a handler that runs longer hangs, and /livez fails */
 #define LIMIT_HTTP_DROP_BYTES                                                                      \
     (1u << 20) /* a refused body up to this size is read to its end, so that the client surely     \

@@ -195,6 +195,39 @@ static void test_pipes(void **state) {
     assert_int_equal(unlink(in_folder("pipe")), 0);
 }
 
+/* Reads a file descriptor by its name, twice, with the same result. */
+static void read_twice(int fd, const char *expected) {
+    struct strbuf out = {0};
+    char name[32];
+    assert_true(snprintf(name, sizeof name, "/dev/fd/%d", fd) > 0);
+    for (int i = 0; i < 2; i++) {
+        strbuf_clear(&out);
+        assert_int_equal(file_read(name, 100, &out, NULL), 0);
+        assert_str(strbuf_str(&out), expected);
+    }
+    strbuf_done(&out);
+}
+
+/* A pipe of a shell is kept; a file with such a name is read anew. */
+static void test_file_descriptors(void **state) {
+    (void)state;
+    struct err err = {0};
+    int ends[2];
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    assert_int_equal(write(ends[1], "text", 4), 4);
+    (void)close(ends[1]);
+    read_twice(ends[0], "text");
+    (void)close(ends[0]);
+    assert_int_equal(file_write_atomic(in_folder("reread"), STR("old"), 0600, &err), 0);
+    const int fd = open(in_folder("reread"), O_RDWR | O_CLOEXEC);
+    assert_true(fd >= 0);
+    read_twice(fd, "old");
+    assert_int_equal(pwrite(fd, "new", 3, 0), 3);
+    read_twice(fd, "new");
+    (void)close(fd);
+    assert_int_equal(unlink(in_folder("reread")), 0);
+}
+
 static void test_a_buffer_that_is_too_small(void **state) {
     (void)state;
     struct err err = {0};
@@ -320,6 +353,7 @@ int main(void) {
         IN_FOLDER(test_a_size_that_lies),
         IN_FOLDER(test_read_errors_name_the_path),
         IN_FOLDER(test_pipes),
+        IN_FOLDER(test_file_descriptors),
         IN_FOLDER(test_a_buffer_that_is_too_small),
         IN_FOLDER(test_write_sets_mode_and_leaves_nothing_else),
         IN_FOLDER(test_readers_keep_the_old_bytes),
