@@ -134,6 +134,22 @@ is "nor in plaintext" "$(ask estimate | jq -c .by.accurate.m4)" null
 stop_server INT
 check "without a crash" no_crash
 
+# ---- clusters from files, and members from a Karmada that is not there ----
+
+cat >"$work/nobody" <<'END'
+apiVersion: v1
+kind: Config
+clusters: [{name: nobody, cluster: {server: "http://127.0.0.1:1"}}]
+contexts: [{name: nobody, context: {cluster: nobody, user: nobody}}]
+users: [{name: nobody, user: {}}]
+current-context: nobody
+END
+start_server --state $fleet/karmada.yaml --fleet-clusters --karmada-kubeconfig "$work/nobody" --estimator-from-karmada \
+    --estimator-listen 127.0.0.1:0 --shutdown-delay 0s
+is "the files' clusters are known" "$(ask estimate | jq -c .by.summary.m4)" 7
+stop_server INT
+check "without a crash" no_crash
+
 # ---- what does not go together ----
 
 refused() { # WORDS OPTION...

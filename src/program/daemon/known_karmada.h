@@ -1,6 +1,6 @@
 /*
  * Karmada's member clusters, as far as a process knows them: watched at Karmada's API server if
- * members are taken from there, otherwise read from the state files of a fleet.
+ * members are taken from there, and read from the state files of a fleet that comes from files.
  *
  * Threads: all calls belong to the main thread.
  */
@@ -19,8 +19,8 @@ struct known_karmada;
 int known_karmada_start(const struct configuration *c, const struct servers *servers,
                         struct source *source, struct known_karmada **ret,
                         struct err *err) MUST_CHECK;
-/* Each returns the clusters (fleet/karmada.h), borrowed until known_karmada_free(); NULL if they
- * come from elsewhere. */
+/* Each returns its clusters (fleet/karmada.h), borrowed until known_karmada_free(); NULL if none
+ * come from there. */
 struct informer *known_karmada_watched(const struct known_karmada *k);
 struct informer *known_karmada_of_files(const struct known_karmada *k);
 void known_karmada_stop(struct known_karmada *k);
