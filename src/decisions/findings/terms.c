@@ -19,9 +19,11 @@ static const struct toleration_rule rules_of[] = {
                              {"NoSchedule", "PreferNoSchedule", "NoExecute"},
                              .has_combinations = true},
     [TOLERATIONS_OF_PLACEMENTS] = {{"Equal", "Exists"},
-                                   {"NoSelect", "PreferNoSelect", "NoSelectIfNew"}},
+                                   {"NoSelect", "PreferNoSelect", "NoSelectIfNew"},
+                                   .has_combinations = false},
     [TOLERATIONS_OF_BINDINGS] = {{"Equal", "Exists"},
-                                 {"NoSchedule", "PreferNoSchedule", "NoExecute"}},
+                                 {"NoSchedule", "PreferNoSchedule", "NoExecute"},
+                                 .has_combinations = false},
 };
 
 static bool is_among(struct str word, const char *const *words) {
