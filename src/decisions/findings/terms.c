@@ -77,22 +77,12 @@ void findings_of_tolerations(struct tolerations tolerations, enum toleration_rul
 
 /* ---- constraints ---- */
 
-static bool has_key(const struct label_selector *s, struct str key) {
-    for (uint32_t i = 0; i < s->match_labels.count; i++)
-        if (str_eq(s->match_labels.items[i].key, key))
-            return true;
-    for (uint32_t i = 0; i < s->expression_count; i++)
-        if (str_eq(s->expressions[i].key, key))
-            return true;
-    return false;
-}
-
 static void check_keys(const struct spread_constraint *c, struct str path, struct findings *f) {
     if (c->match_label_key_count > 0 && !c->selector.present)
         findings_add(f, FINDING_INVALID, path, STR("Add a labelSelector"),
                      "an API server refuses matchLabelKeys without a labelSelector");
     for (uint32_t i = 0; i < c->match_label_key_count; i++)
-        if (has_key(&c->selector, c->match_label_keys[i]))
+        if (label_selector_has_key(&c->selector, c->match_label_keys[i]))
             findings_add(f, FINDING_INVALID, path, STR("Remove it from one of them"),
                          "an API server refuses '%.*s' in both matchLabelKeys and labelSelector",
                          STR_ARG(c->match_label_keys[i]));

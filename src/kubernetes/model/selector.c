@@ -213,6 +213,16 @@ void selector_canonicalize(struct requirement *items, uint32_t count, struct sel
     *ret = (struct selector){.items = items, .count = unique};
 }
 
+bool label_selector_has_key(const struct label_selector *s, struct str key) {
+    for (uint32_t i = 0; i < s->match_labels.count; i++)
+        if (str_eq(s->match_labels.items[i].key, key))
+            return true;
+    for (uint32_t i = 0; i < s->expression_count; i++)
+        if (str_eq(s->expressions[i].key, key))
+            return true;
+    return false;
+}
+
 uint64_t label_selector_steps(const struct label_selector *from) {
     enum { SORTING = 20 }; /* comparisons for each value, if there are many */
     uint64_t steps = 1 + from->match_labels.count;

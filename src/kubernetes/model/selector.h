@@ -59,6 +59,9 @@ struct label_selector label_selector_decode_strict(struct json_reader *r);
 /* Reads an array of {key, operator, values}. */
 const struct label_expression *label_expressions_decode(struct json_reader *r, uint32_t *ret_count);
 
+/* Does the selector have a requirement on the key? */
+bool label_selector_has_key(const struct label_selector *s, struct str key);
+
 /* Returns the approximate number of steps to compile `from`. */
 uint64_t label_selector_steps(const struct label_selector *from);
 

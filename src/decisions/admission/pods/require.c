@@ -451,19 +451,10 @@ static bool is_strong(const struct spread_constraint *c, const struct policy_spr
     return c->hard && c->max_skew <= s->max_skew && c->min_domains >= s->min_domains;
 }
 
-static bool selects_by(const struct label_selector *s, struct str key) {
-    for (uint32_t i = 0; i < s->match_labels.count; i++)
-        if (str_eq(s->match_labels.items[i].key, key))
-            return true;
-    for (uint32_t i = 0; i < s->expression_count; i++)
-        if (str_eq(s->expressions[i].key, key))
-            return true;
-    return false;
-}
-
 /* Is this a label of the group, or of a revision of it? */
 static bool is_of_group(const struct judged *j, struct str key) {
-    return selects_by(&j->group.selector, key) || is_revision_key(&j->q->pod.meta.labels, key);
+    return label_selector_has_key(&j->group.selector, key) ||
+           is_revision_key(&j->q->pod.meta.labels, key);
 }
 
 /* Does the constraint count the pod itself, and select by no label outside its group? A group
