@@ -180,6 +180,14 @@ is "a name that no cluster has" "$(of_binding '{"clusterAffinity":{"clusterNames
 is "a failed cluster that stays" "$(of_binding '{}' '.spec.clusters = [{name: "m1", replicas: 4}]')" '["KeepsFailed spec.clusters[0]"]'
 is "workload affinity" "$(of_binding '{"workloadAffinity":{"affinity":{"groupByLabelKey":"a"}}}')" '["PassedOver spec.placement.workloadAffinity"]'
 is "a field of the placement in the spec" "$(of_binding '{}' '.spec.spreadConstraints = []')" '["UnknownField spec.spreadConstraints"]'
+
+# ---- very many ----
+
+pod "$(constraint '. + ([range(2000) | {"topologyKay\(.)": 1}] | add)')" >"$work/many.json"
+is "very many mistakes: the first ones, and how many more" \
+    "$("$evenkeel" check workload "$work/many.json" | tail -n 1)" \
+    'note: and 1968 more findings; -o json has none of them'
+
 code=0
 "$evenkeel" simulate --state "$work/members.json" --binding "$work/b.json" --strict >/dev/null || code=$?
 is "--strict" "$code" 3

@@ -43,6 +43,12 @@ const struct finding_kind finding_kinds[FINDING_CODES] = {
 
 /* ---- the list ---- */
 
+void findings_init(struct findings *f, struct arena *own) {
+    arena_init(own, LIMIT_FINDINGS_ARENA);
+    own->steps.max = LIMIT_FINDINGS_STEPS;
+    *f = (struct findings){.arena = own};
+}
+
 /* Texts decide between findings of one path and code, so that the order is always the same. */
 static int compare(const struct finding *a, const struct finding *b) {
     const int by_path = str_cmp(a->path, b->path);
@@ -52,16 +58,24 @@ static int compare(const struct finding *a, const struct finding *b) {
     return by_code != 0 ? by_code : str_cmp(a->message, b->message);
 }
 
-static void insert(struct findings *f, const struct finding *finding) {
+/* Copies the texts only of a finding that is kept: a file may have very many mistakes. */
+static void insert(struct findings *f, struct finding *finding) {
     uint32_t at = f->count;
     while (at > 0 && compare(&f->items[at - 1], finding) > 0)
         at--;
     if (at > 0 && compare(&f->items[at - 1], finding) == 0)
         return;
+    if (at == LIMIT_FINDINGS) {
+        f->omitted++;
+        return;
+    }
+    finding->path = arena_str(f->arena, finding->path);
+    finding->message = arena_str(f->arena, finding->message);
+    finding->remedy = arena_str(f->arena, finding->remedy);
+    if (arena_failed(f->arena))
+        return;
     if (f->count == LIMIT_FINDINGS) {
         f->omitted++;
-        if (at == f->count)
-            return;
         f->count--;
     }
     memmove(&f->items[at + 1], &f->items[at], (f->count - at) * sizeof *f->items);
@@ -78,10 +92,8 @@ void findings_add(struct findings *f, enum finding_code code, struct str path, s
     va_end(args);
     if (f->items == NULL)
         f->items = arena_array(f->arena, LIMIT_FINDINGS + 1, sizeof *f->items);
-    const struct finding finding = {.code = code,
-                                    .path = arena_str(f->arena, path),
-                                    .message = arena_str(f->arena, str_of(text)),
-                                    .remedy = arena_str(f->arena, remedy)};
+    struct finding finding = {
+        .code = code, .path = path, .message = str_of(text), .remedy = remedy};
     if (f->items != NULL && !arena_failed(f->arena))
         insert(f, &finding);
 }

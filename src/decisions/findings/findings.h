@@ -2,7 +2,8 @@
  * Findings: what a user wrote that cannot be meant, or that holds nothing. Each has a code, the
  * path in the user's file, a message and a remedy. A finding never refuses anything.
  *
- * A list keeps the first LIMIT_FINDINGS by path, then code, and counts the others.
+ * A list keeps the first LIMIT_FINDINGS by path, then code, and counts the others. It has memory
+ * and steps of its own: a file with very many mistakes costs its findings, and never the answer.
  *
  * Threads: none of its own; one thread a list.
  */
@@ -48,12 +49,16 @@ struct finding {
 };
 
 struct findings {
-    struct arena *arena; /* borrowed; texts are copied into it. If it has failed, findings are
+    struct arena *arena; /* borrowed; has the texts and the steps. If it has failed, findings are
                             missing, and no other error follows */
     struct finding *items;
     uint32_t count;
     uint32_t omitted; /* found beyond LIMIT_FINDINGS */
 };
+
+/* Sets up an empty list. `own` becomes an arena for it alone, with steps, which the caller ends by
+ * arena_done() after the list's last use. */
+void findings_init(struct findings *f, struct arena *own);
 
 /* Adds a finding; the same one twice counts once. The remedy may be "". */
 void findings_add(struct findings *f, enum finding_code code, struct str path, struct str remedy,

@@ -1,6 +1,7 @@
 #include "findings/schema.h"
 
 #include "base/json_reader.h"
+#include "base/limits.h"
 #include "base/suggest.h"
 
 #include <errno.h>
@@ -11,6 +12,7 @@ struct walk {
     const struct schema_document *document;
     struct findings *findings;
     struct strbuf path;
+    uint32_t compared; /* unknown members so far that a nearest name was looked for */
 };
 
 static const struct schema_field *find_field(const struct schema *s, struct str name) {
@@ -48,16 +50,17 @@ static const char *find_near_home(const struct walk *w, const struct schema *her
     return best.best;
 }
 
-/* Comparing spellings takes far more than a step. */
+/* Comparing spellings takes far more than a step. A file with very many unknown members has another
+ * mistake than spelling. */
 static bool may_compare(struct walk *w, const struct schema *here) {
     enum { COMPARISON_STEPS = 200 };
     uint64_t names = here->field_count;
+    if (w->compared == LIMIT_FINDING_SPELLINGS)
+        return false;
+    w->compared++;
     for (const struct schema_home *home = w->document->homes; home->schema != NULL; home++)
         names += home->schema->field_count;
-    if (steps_take(&w->r.arena->steps, names * COMPARISON_STEPS))
-        return true;
-    json_fail(&w->r, "too many unknown members");
-    return false;
+    return steps_take(&w->r.arena->steps, names * COMPARISON_STEPS);
 }
 
 static void report(struct walk *w, const struct schema *here, struct str name) {
@@ -65,11 +68,11 @@ static void report(struct walk *w, const struct schema *here, struct str name) {
     const struct str path = strbuf_str(&w->path);
     struct suggestion near = suggestion_for(name);
     char remedy[200];
-    if (!may_compare(w, here))
-        return;
-    offer_fields(&near, here);
-    if (home == NULL && near.best == NULL)
-        near.best = find_near_home(w, here, name, &home);
+    if (may_compare(w, here)) {
+        offer_fields(&near, here);
+        if (home == NULL && near.best == NULL)
+            near.best = find_near_home(w, here, name, &home);
+    }
     if (home != NULL) {
         (void)snprintf(remedy, sizeof remedy, "Move it to %s", home->path);
         findings_add(w->findings, FINDING_UNKNOWN_FIELD, path, str_of(remedy),

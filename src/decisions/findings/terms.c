@@ -163,7 +163,10 @@ static void check_constraint(const struct pod *pod, uint32_t i, struct str path,
 void findings_of_pod(const struct pod *pod, struct str spec, struct findings *f) {
     char path[PATH_BYTES];
     for (uint32_t i = 0; i < pod->constraint_count; i++) {
-        if (!steps_take(&f->arena->steps, 1 + i + pod->meta.labels.count))
+        const struct spread_constraint *c = &pod->constraints[i];
+        const uint64_t selecting = label_selector_steps(&c->selector);
+        if (!steps_take(&f->arena->steps,
+                        i + selecting * (1 + c->match_label_key_count) + pod->meta.labels.count))
             return;
         (void)snprintf(path, sizeof path, "%.*s.topologySpreadConstraints[%u]", STR_ARG(spec), i);
         check_constraint(pod, i, str_of(path), f);

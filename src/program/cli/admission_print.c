@@ -82,13 +82,13 @@ int admission_simulation_print(const struct admission_simulation *t, bool json,
     CLEANUP(strbuf_done) struct strbuf out = {0};
     if (json) {
         print_json(t, &out);
-        findings_put(&t->findings, &out);
+        findings_put(t->findings, &out);
         return answer_write("simulate", &out, NULL, NULL, "");
     }
     print_table(t, arena, &out);
-    for (uint32_t i = 0; i < t->findings.count; i++) {
+    for (uint32_t i = 0; i < t->findings->count; i++) {
         strbuf_append_str(&out, STR("note: "));
-        finding_say(&t->findings.items[i], &out);
+        finding_say(&t->findings->items[i], &out);
         strbuf_append_char(&out, '\n');
     }
     return arena_failed(arena) ? simulate_fail("no memory for the answer")

@@ -344,7 +344,8 @@ void value_say_each(const struct value *list, const char *form, uint32_t most, s
 static void say_findings(const struct value *root, struct strbuf *out) {
     value_say_each(value_at(root, "findings"), "note: [{path}: ]{message}[. {remedy}]\n",
                    LIMIT_FINDINGS, out);
-    value_say(root, "[note: and {findingsOmitted} more findings; -o json has none of them\n]", out);
+    value_say(root, "[note: and {#findingsOmitted} more findings; -o json has none of them\n]",
+              out);
 }
 
 int answer_print(struct str json, answer_print_fn *print, const void *ctx, struct strbuf *out,

@@ -366,11 +366,13 @@ static void print_findings(const struct value *root, struct strbuf *out) {
 
 static int check_workload(struct options *o, const struct request *request,
                           const struct configuration *c, struct arena *arena) {
-    struct findings findings = {.arena = arena};
+    CLEANUP(arena_done) struct arena of_findings;
+    struct findings findings;
     CLEANUP(strbuf_done) struct strbuf json = {.max = OUTPUT_BYTES};
     struct err err;
     (void)o;                               /* the command line is complete */
     log_setup(LOG_WARN, c->log.format, 2); /* an API server that does not answer is logged */
+    findings_init(&findings, &of_findings);
     if (simulation_find(c, request->file, arena, &findings, &err) != 0)
         return complain(err.text);
     strbuf_append_str(&json, STR("{}"));

@@ -6,13 +6,16 @@
 static int print(const struct simulate_request *request, const struct admission_simulation *result,
                  struct arena *arena) {
     const int status = admission_simulation_print(result, request->json, arena);
-    return status == 0 && request->strict && result->findings.count > 0 ? 3 : status;
+    return status == 0 && request->strict && result->findings->count > 0 ? 3 : status;
 }
 
 static int admit(const struct simulate_request *request, const struct configuration *c,
                  const struct simulation_state *state, struct arena *arena) {
-    struct admission_simulation result;
+    CLEANUP(arena_done) struct arena of_findings;
+    struct findings findings;
+    struct admission_simulation result = {.findings = &findings};
     struct err err;
+    findings_init(&findings, &of_findings);
     if (admission_simulation_run(c, state, request->pod, arena, &result, &err) != 0)
         return simulate_fail(err.text);
     return print(request, &result, arena);
@@ -30,8 +33,11 @@ int simulate_admit(struct simulate_request *request, const struct configuration 
 
 int simulate_admit_placement(struct simulate_request *request, const struct configuration *c,
                              struct arena *arena) {
-    struct admission_simulation result;
+    CLEANUP(arena_done) struct arena of_findings;
+    struct findings findings;
+    struct admission_simulation result = {.findings = &findings};
     struct err err;
+    findings_init(&findings, &of_findings);
     if (c->state.path_count == 0 &&
         (c->kubernetes.kubeconfig != NULL || c->kubernetes.in_cluster)) {
         (void)simulate_fail("--placement reads files, and no API server: give --state FILE or DIR, "

@@ -15,10 +15,12 @@ int simulate_placement(struct simulate_request *request, const struct configurat
                                   .with_rounds = request->rounds};
     CLEANUP(strbuf_done) struct strbuf json = {.max = LIMIT_STATE_BYTES};
     struct clusters_state state = {.fleet = NULL};
-    struct findings findings = {.arena = arena};
+    CLEANUP(arena_done) struct arena of_findings;
+    struct findings findings;
     struct str text;
     const int64_t now_ms = kube_wall_us() / 1000;
     struct err err;
+    findings_init(&findings, &of_findings);
     if (c->state.path_count == 0) {
         (void)simulate_fail("--placement reads files, and no API server: give --state FILE or DIR");
         return 2;

@@ -15,7 +15,8 @@ static const char unconstrained[] =
 
 static int place(const struct simulate_request *request, const struct configuration *c,
                  const struct simulation_state *state, struct arena *arena) {
-    struct findings findings = {.arena = arena};
+    CLEANUP(arena_done) struct arena of_findings;
+    struct findings findings;
     struct simulation_question question = {.configuration = c,
                                            .state = state,
                                            .pod_path = request->pod,
@@ -27,6 +28,7 @@ static int place(const struct simulate_request *request, const struct configurat
     struct simulation result;
     CLEANUP(strbuf_done) struct strbuf json = {0};
     struct err err;
+    findings_init(&findings, &of_findings);
     if (simulation_run(&question, arena, &result, &err) != 0)
         return simulate_fail(err.text);
     simulation_print_json(&question, &result, arena, &json);
@@ -38,7 +40,8 @@ static int place(const struct simulate_request *request, const struct configurat
 
 static int place_all(const struct simulate_request *request, const struct configuration *c,
                      const struct simulation_state *state, struct arena *arena) {
-    struct findings findings = {.arena = arena};
+    CLEANUP(arena_done) struct arena of_findings;
+    struct findings findings;
     const struct placing_question question = {
         .pods = {.configuration = c,
                  .state = state,
@@ -53,6 +56,7 @@ static int place_all(const struct simulate_request *request, const struct config
     struct placing result;
     CLEANUP(strbuf_done) struct strbuf json = {0};
     struct err err;
+    findings_init(&findings, &of_findings);
     if (placing_run(&question, arena, &result, &err) != 0)
         return simulate_fail(err.text);
     placing_print_json(&question, &result, &json);
@@ -94,7 +98,7 @@ static struct str policy_of(const struct review_answer *answer) {
 static void advise(const struct simulate_request *request, const struct configuration *c,
                    const struct simulation_state *state, struct strbuf *out) {
     CLEANUP(arena_done) struct arena arena; /* with a budget for this question alone */
-    struct admission_simulation admission;
+    struct admission_simulation admission = {.findings = NULL};
     struct err unsaid; /* placing the pod reports the same */
     arena_init(&arena, LIMIT_REQUEST_ARENA);
     log_setup(LOG_ERROR + 1, c->log.format, 2); /* the user did not ask for an admission */

@@ -25,8 +25,8 @@ int admission_simulation_run(const struct configuration *c, const struct simulat
     int r = simulation_read_pod(pod_path, arena, &file, &pod, err);
     if (r != 0)
         return r;
-    ret->findings = (struct findings){.arena = arena};
-    (void)findings_of_workload(file.json, &pod, str_of(file.spec), &ret->findings);
+    if (ret->findings != NULL)
+        (void)findings_of_workload(file.json, &pod, str_of(file.spec), ret->findings);
     struct policies *held = policies_hold(state->data.policies);
     CLEANUP(set_cleanup) struct fluid_set *data = fluid_hold(state->data.fluid);
     struct pod_options options = {.head.annotate = c->webhook.annotate,

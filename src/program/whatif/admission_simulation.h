@@ -19,7 +19,7 @@ struct admission_simulation {
     enum admission result;
     struct review_answer answer;
     struct patch patch;
-    struct findings findings; /* of the file */
+    struct findings *findings; /* of the file; set by the caller. NULL: nobody asks */
 };
 
 /* Admits the pod of a YAML or JSON file, with the configuration's policies and its state, which

@@ -38,11 +38,10 @@ static void keep_notes(struct review_answer *answer, struct arena *arena) {
 }
 
 /* A Placement that cannot be decoded has no findings: the webhook refuses it. */
-static void find_mistakes(struct str json, struct arena *arena, struct findings *ret) {
+static void find_mistakes(struct str json, struct findings *ret) {
     struct placement placement;
     struct json_reader r;
-    *ret = (struct findings){.arena = arena};
-    json_reader_init(&r, json, arena, PLACEMENT_KIND);
+    json_reader_init(&r, json, ret->arena, PLACEMENT_KIND);
     placement_decode(&r, &placement);
     if (!json_failed(&r))
         (void)findings_of_placement(json, &placement, ret);
@@ -66,7 +65,7 @@ int placement_simulation_run(const struct configuration *c, const char *path,
     known.inject_scores = c->ocm.scores;
     known.owns = true;
     placement_decide(&known, &ret->review, clock_seed(), arena, &admission);
-    find_mistakes(ret->review.object, arena, &ret->findings);
+    find_mistakes(ret->review.object, ret->findings);
     ret->kind = &admitted_placements;
     ret->result = admission.result;
     ret->answer = admission.answer;

@@ -152,8 +152,13 @@
 
 #define LIMIT_EXPLAINED_CONSTRAINTS                                                                \
     8 /* of a plugin, with domains listed one by one by a what-if; a rule has no more */
-#define LIMIT_FINDINGS 32             /* in one answer; others are counted */
-#define LIMIT_FINDING_BYTES 400       /* of a finding's message; a longer one is cut */
+#define LIMIT_FINDINGS 32       /* in one answer; others are counted */
+#define LIMIT_FINDING_BYTES 400 /* of a finding's message; a longer one is cut */
+#define LIMIT_FINDINGS_ARENA (1u << 20)
+#define LIMIT_FINDINGS_STEPS 4000000u /* to look for mistakes in a question: some 20 ms */
+#define LIMIT_FINDING_SPELLINGS 100   /* unknown members of a file that get a nearest name */
+#define LIMIT_FINDING_WARNINGS 8      /* findings in one review */
+#define LIMIT_FINDING_WARNING 256     /* bytes of each; an API server cuts it there, too */
 #define LIMIT_EXPLAINED_DATASETS 16   /* of a pod, listed one by one by a what-if */
 #define LIMIT_EXPLAINED_DOMAINS 100   /* of one constraint */
 #define LIMIT_EXPLAINED_GATES 1000    /* schedulingGates of a pod; the API server takes far fewer */
