@@ -105,6 +105,24 @@ is "... and nothing else is" \
     "$({ ops metrics | sed -nE "s/^# TYPE (${ours}) .*/\1/p"; grep -aoE "$ours" "$evenkeel"; } |
         sort -u | comm -13 - <(documented | cut -d ' ' -f 1))" ''
 
+# ---- mistakes ----
+
+said() { # jq to change the pod of a review
+    jq ".request.object |= ($1)" "$golden/deployment/request.json" | review pods |
+        jq -c '.response | [.allowed, (.warnings // [] | map(select(startswith("evenkeel: ") | not)))]'
+}
+own() { # CONSTRAINT-JSON
+    echo ".spec.topologySpreadConstraints = [{maxSkew: 1, topologyKey: \"rack\", whenUnsatisfiable: \"DoNotSchedule\"} + $1]"
+}
+is "a pod without mistakes" "$(said .)" '[true,[]]'
+is "a constraint that selects nobody, with path and remedy, and nothing is refused" "$(said "$(own '{}')")" \
+    '[true,["spec.topologySpreadConstraints[0].labelSelector: the constraint has no labelSelector: it counts no pods, so it spreads nothing. Add a labelSelector that selects the pod'\''s own labels"]]'
+is "a value that an API server refuses" "$(said '.spec.tolerations = [{key: "k", operator: "Exist"}]' | jq -r '.[1][0]')" \
+    "spec.tolerations[0].operator: 'Exist' is no operator of a toleration. Write Exists"
+is "at most eight, of at most 256 bytes" \
+    "$(said ".spec.tolerations = [range(20) | {key: \"k\", operator: (\"é\" * 200)}]" | jq -c '.[1] | [length, (map(utf8bytelength) | max <= 256)]')" '[8,true]'
+is "a pod that has its place gets none" "$(said "$(own '{}') | .spec.nodeName = \"n1\"")" '[true,[]]'
+
 # ---- the end ----
 
 check "no crash" no_crash

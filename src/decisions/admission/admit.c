@@ -172,6 +172,25 @@ static void annotate(struct admitting *a) {
     warn(a, text, &err);
 }
 
+/* Says mistakes in the object as it came. They are the last warnings: the API server drops those
+ * that are too long together. */
+static void find_mistakes(struct admitting *a) {
+    CLEANUP(arena_done) struct arena own;
+    CLEANUP(strbuf_done) struct strbuf text = {.max = LIMIT_FINDING_BYTES * 4};
+    struct review_answer *answer = a->answer;
+    struct findings f;
+    findings_init(&f, &own);
+    a->kind->find(a->came, &f);
+    for (uint32_t i = 0; i < f.count && i < LIMIT_FINDING_WARNINGS; i++) {
+        strbuf_clear(&text);
+        finding_say(&f.items[i], &text);
+        const struct str said = str_cut(strbuf_str(&text), LIMIT_FINDING_WARNING);
+        const struct str copy = arena_str(a->question->arena, said);
+        if (!str_empty(copy))
+            answer->mistakes[answer->mistake_count++] = copy;
+    }
+}
+
 static void decide(struct admitting *a) {
     struct err err = {0};
     struct str settled = {0};
@@ -191,6 +210,8 @@ static void decide(struct admitting *a) {
     annotate(a);
     if (a->patch->count == 0)
         review_annotate(a->answer, STR("unchanged"), settled);
+    if (str_empty(settled) && a->kind->find != NULL && a->question->options->finds && !a->denied)
+        find_mistakes(a);
 }
 
 /* ---- the whole ---- */

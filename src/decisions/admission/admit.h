@@ -6,6 +6,9 @@
  * A kind is a const struct admitted_kind: its resource, its decoder and its plugins. All kinds are
  * in one table, admission/objects/objects.c.
  *
+ * Mistakes in the object as it came are warnings, too (findings/findings.h), if the options ask for
+ * them. They have memory and steps of their own, and change nothing else of the answer.
+ *
  * All work for an object takes steps from one budget, LIMIT_REVIEW_STEPS, which the arena carries:
  * loops over the author's text check it. Once the budget is spent, all changes are discarded, and
  * the user is warned.
@@ -17,6 +20,7 @@
 
 #include "admission/patch.h"
 #include "admission/review.h"
+#include "findings/findings.h"
 
 struct policy;
 
@@ -34,6 +38,7 @@ struct admission_options {
     const struct policy *policies; /* sorted */
     uint32_t policy_count;
     bool annotate; /* note the policy and plugins in the object itself, if its kind can */
+    bool finds;    /* say mistakes in the object */
     const struct admission_plugin *const *plugins; /* NULL: the kind's own plugins */
     uint32_t plugin_count;
 };
@@ -94,6 +99,8 @@ struct admitted_kind {
      */
     int (*annotate)(const struct admission_question *question, const struct review_answer *answer,
                     struct patch *patch, struct err *err);
+    /* Finds mistakes in the object, by itself; may be NULL. */
+    void (*find)(const struct admission_question *question, struct findings *f);
     /* Takes back the plugins' counts after their changes were discarded; may be NULL. */
     void (*undone)(const struct admission_question *question);
 };

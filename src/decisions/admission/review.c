@@ -172,11 +172,13 @@ static void put_denial(const struct review_answer *answer, struct json_writer *w
 }
 
 static void put_notes(const struct review_answer *answer, struct json_writer *w) {
-    if (answer->warning_count > 0) {
+    if (answer->warning_count + answer->mistake_count > 0) {
         json_key(w, STR("warnings"));
         json_begin_array(w);
         for (uint32_t i = 0; i < answer->warning_count; i++)
             put_readable(w, cut(answer->warnings[i]));
+        for (uint32_t i = 0; i < answer->mistake_count; i++)
+            put_readable(w, answer->mistakes[i]);
         json_end_array(w);
     }
     if (answer->annotation_count > 0) {

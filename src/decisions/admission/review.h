@@ -9,6 +9,7 @@
 #include "admission/patch.h"
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/limits.h"
 #include "base/str.h"
 #include "model/labels.h"
 
@@ -40,7 +41,9 @@ struct review_answer {
     const struct patch *patch;             /* NULL, or without operations: no change */
     struct str warnings[REVIEW_NOTES_MAX]; /* for the user, failures first; long ones are cut */
     uint32_t warning_count;
-    uint32_t failure_count;                     /* number of failures among the warnings */
+    uint32_t failure_count;                      /* number of failures among the warnings */
+    struct str mistakes[LIMIT_FINDING_WARNINGS]; /* more warnings: findings about the object */
+    uint32_t mistake_count;
     struct label annotations[REVIEW_NOTES_MAX]; /* for the audit log; each key is one name */
     uint32_t annotation_count;
     uint64_t steps;  /* taken by the review */

@@ -124,11 +124,22 @@ static void refused(void **state) {
     assert_int_equal(f->response.status, 400);
 }
 
+static void mistakes(void **state) {
+    assert_string_equal(
+        ask(*state, REVIEW("CREATE", "{\"spec\":{\"numberOfCluster\":1}}", "null")),
+        ANSWER("\"allowed\":true,\"warnings\":[\"spec.numberOfCluster: 'numberOfCluster' is no "
+               "field; the nearest is 'numberOfClusters'. Write numberOfClusters\"]"));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(scores_take_a_publisher), TEST(gates_take_a_leader),
-                                       TEST(keys_differ), TEST(owners), TEST(refused)};
+    const struct CMUnitTest tests[] = {TEST(scores_take_a_publisher),
+                                       TEST(gates_take_a_leader),
+                                       TEST(keys_differ),
+                                       TEST(owners),
+                                       TEST(refused),
+                                       TEST(mistakes)};
     log_setup(LOG_ERROR, LOG_LOGFMT, STDERR_FILENO);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

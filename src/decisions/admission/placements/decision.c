@@ -28,7 +28,8 @@ static void decide(const struct placement_knowledge *known, const struct review 
 
 void placement_decide(const struct placement_knowledge *known, const struct review *review,
                       uint64_t random, struct arena *arena, struct placement_admission *ret) {
-    struct placement_options options = {.mode = known->mode,
+    struct placement_options options = {.head.finds = true,
+                                        .mode = known->mode,
                                         .inject_scores = known->inject_scores,
                                         .is_waiting = known->has_leader != NULL &&
                                                       !known->has_leader(known->ctx),

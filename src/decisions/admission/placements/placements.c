@@ -1,5 +1,7 @@
 #include "admission/placements/placements.h"
 
+#include "findings/placement.h"
+
 #include <errno.h>
 
 static struct placement_question *own(struct admission_question *question) {
@@ -127,6 +129,13 @@ static int check(const struct admission_question *now, const struct admission_qu
     return 0;
 }
 
+/* ---- mistakes ---- */
+
+static void find(const struct admission_question *question, struct findings *f) {
+    const struct placement_question *q = placement_question(question);
+    (void)findings_of_placement(question->review->object, &q->placement, f); /* those so far stay */
+}
+
 /* ---- the kind ---- */
 
 /* OCM's controller uses the number as a slice index. upstream: pkg/placement schedule.go */
@@ -164,4 +173,5 @@ const struct admitted_kind admitted_placements = {
     .decode = decode,
     .prepare = prepare,
     .check = check,
+    .find = find,
 };

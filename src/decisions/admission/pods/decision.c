@@ -15,6 +15,7 @@ void pod_decide(const struct admitted_kind *kind, const struct pod_knowledge *kn
     if (inputs->owner_wanted != NULL)
         *inputs->owner_wanted = (struct owner_wanted){.unit = false};
     struct pod_options options = {.head.annotate = known->annotate,
+                                  .head.finds = kind == &admitted_pods,
                                   .cache = known->cache,
                                   .volumes = known->volumes,
                                   .data = inputs->found != NULL ? &data : fluid_set_data(ret->data),

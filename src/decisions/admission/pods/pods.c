@@ -4,6 +4,7 @@
 #include "admission/pods/spread_inject.h"
 #include "admission/pods/spread_plan.h"
 #include "base/json_reader.h"
+#include "findings/terms.h"
 #include "model/fixed_pod.h"
 #include "model/names.h"
 #include "policy/match.h"
@@ -174,6 +175,13 @@ static void undone(const struct admission_question *question) {
             counts->fates[fate] = 0;
 }
 
+/* ---- mistakes ---- */
+
+/* An API server drops unknown members before it asks a webhook, so none is looked for. */
+static void find(const struct admission_question *question, struct findings *f) {
+    findings_of_pod(&pod_question(question)->pod, STR("spec"), f);
+}
+
 /* ---- the kind ---- */
 
 /* audit comes first: it works on the pod as it came */
@@ -192,6 +200,7 @@ const struct admitted_kind admitted_pods = {
     .prepare = prepare,
     .check = check,
     .annotate = annotate_pod,
+    .find = find,
     .undone = undone,
 };
 
