@@ -3,6 +3,8 @@
  * pod's creation, filtering and scoring, but names more nodes. Nothing is recorded, reserved or
  * counted.
  *
+ * Mistakes in the pod as it came are findings (findings/findings.h), beside the nodes.
+ *
  * A pod with a uid has been admitted already. A pod that the cluster knows also counts as an
  * existing pod.
  */
@@ -18,6 +20,8 @@
 #include "explain/scheduling.h"
 #include "explain/scores.h"
 #include "extender/service.h"
+#include "findings/state/nodes.h"
+#include "findings/workload.h"
 #include "handlers/explain.h"
 
 #include <errno.h>
@@ -181,6 +185,22 @@ static void put_now(struct trying *t) {
         explain_put_now(&now, t->arena, &t->w);
 }
 
+/* ---- mistakes ---- */
+
+/* Constraints that a policy adds are not in the question, so a patched pod has no filter's result
+ * for those that are. A budget that is spent leaves out findings; the others stay. */
+static void put_findings(struct trying *t, const struct explain_question *came) {
+    CLEANUP(arena_done) struct arena own;
+    const bool is_patched = came->text.p != t->question.text.p;
+    struct findings f;
+    findings_init(&f, &own);
+    (void)findings_of_workload(came->workload, &came->pod, came->spec_path, &f);
+    (void)findings_of_nodes(t->explain->extender->cache, &came->pod,
+                            t->judged && !is_patched ? &t->simulation.filter : NULL,
+                            came->spec_path, &f);
+    findings_put(&f, t->w.out);
+}
+
 void explain_what_if(void *ctx, const struct http_request *request,
                      struct http_response *response) {
     struct explain *e = ctx;
@@ -201,6 +221,7 @@ void explain_what_if(void *ctx, const struct http_request *request,
         http_answer_text(response, 503, "%s", EXTENDER_NOT_READY);
         return;
     }
+    const struct explain_question came = t.question;
     json_begin_object(&t.w);
     explain_put_replica(&t.w);
     json_key(&t.w, STR("decisions"));
@@ -214,5 +235,6 @@ void explain_what_if(void *ctx, const struct http_request *request,
     json_key(&t.w, STR("notJudged"));
     put_not_judged(&t);
     json_end_object(&t.w);
+    put_findings(&t, &came);
     http_answer_json(response, 200);
 }

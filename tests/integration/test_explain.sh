@@ -100,6 +100,14 @@ is "... and scored as one" "$(jq -c '[.decisions[2].scores[0] | .node, keys[]]' 
     '["ap-south-a-1","inTree","node","orderedSpread","priority","total"]'
 is "... in which a node of no region is no good place" \
     "$(jq -c '[.decisions[2].scores[] | select(.node == "edge-1").priority]' "$work/answer.json")" '[0]'
+is "a mistake in the file of a workload, with its path there" \
+    "$(jq -n '{apiVersion: "apps/v1", kind: "Deployment", metadata: {name: "web", namespace: "shop"}, spec: {replica: 2,
+        template: {metadata: {labels: {app: "web"}}, spec: {containers: [{name: "c"}], topologySpreadConstraints: [
+        {maxSkew: 1, topologyKey: "rack", whenUnsatisfiable: "DoNotSchedule", labelSelector: {matchLabels: {app: "wbe"}}}]}}}}' |
+        explain what-if /dev/stdin -o json | jq -c '[.findings[] | .code + " " + .path]')" \
+    '["UnknownField spec.replica","SelectorMissesPod spec.template.spec.topologySpreadConstraints[0].labelSelector","KeyUnknown spec.template.spec.topologySpreadConstraints[0].topologyKey"]'
+is "... and for people" "$(jq '.spec.tolerations = [{operator: "Exist", key: "k"}]' "$pod" | explain what-if /dev/stdin | grep '^note: spec.tol')" \
+    "note: spec.tolerations[0].operator: 'Exist' is no operator of a toleration. Write Exists"
 is "nothing of this is recorded" "$(ops explain | jq .made)" "$made"
 
 # ---- what cannot be answered ----

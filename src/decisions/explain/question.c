@@ -51,8 +51,13 @@ static void members_decode(struct json_reader *r, struct explain_question *q) {
         } else if (str_eq(key, STR("addedAffinity"))) {
             q->has_added = json_peek(r) == JSON_OBJECT;
             added_affinity_decode(r, &q->added);
+        } else if (str_eq(key, STR("workload"))) {
+            q->workload = json_skip(r);
+        } else if (str_eq(key, STR("podSpecPath"))) {
+            q->spec_path = json_string(r);
         } else {
-            json_fail(r, "unknown member; there are pod, nodeNames, addedAffinity and policies");
+            json_fail(r, "unknown member; there are pod, nodeNames, addedAffinity, policies, "
+                         "workload and podSpecPath");
         }
     }
 }
@@ -73,6 +78,10 @@ int explain_question_decode(struct str body, struct arena *arena, struct explain
         failed = err_set(err, -EINVAL, "Question.pod: missing");
     if (failed == 0)
         failed = explain_pod_decode(q.text, arena, &q.pod, err);
+    if (str_empty(q.workload) || str_empty(q.spec_path)) {
+        q.workload = q.text;
+        q.spec_path = STR("spec");
+    }
     if (failed == 0)
         *ret = q;
     return failed;

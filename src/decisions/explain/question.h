@@ -7,6 +7,8 @@
  *                 that pass are scored
  *     addedAffinity   a NodeAffinity, as kube-scheduler's configuration adds it to every pod's
  *     policies    TopologyPolicies to use instead of those in force; each must be valid
+ *     workload    the user's object that the pod was made of, in which findings have their paths
+ *     podSpecPath the place of the pod's spec in the workload, such as spec.template.spec
  *
  * All decoded strings are in the body or the arena.
  */
@@ -26,6 +28,8 @@ struct explain_question {
     bool has_policies;
     struct node_affinity added;
     bool has_added;
+    struct str workload;  /* JSON; without one, the text of the pod */
+    struct str spec_path; /* of the pod's spec in it; "spec" in a pod */
 };
 
 /* Returns 0; -EINVAL, with the error and its place in err; or -ENOMEM. */

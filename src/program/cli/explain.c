@@ -133,8 +133,9 @@ static int no_memory(struct err *err) {
 }
 
 /* Makes {"pod": POD, "addedAffinity": ...}. */
-static int make_body(const struct request *request, struct str pod, struct arena *arena,
-                     struct str *ret, struct err *err) {
+/* `file` is the user's file that the pod is made of; NULL: none. */
+static int make_body(const struct request *request, struct str pod, const struct pod_file *file,
+                     struct arena *arena, struct str *ret, struct err *err) {
     CLEANUP(strbuf_done) struct strbuf body = {0};
     struct json_writer w = {.out = &body};
     struct str added = STR("");
@@ -149,6 +150,11 @@ static int make_body(const struct request *request, struct str pod, struct arena
     if (!str_empty(added)) {
         json_key(&w, STR("addedAffinity"));
         json_put_raw(&w, added);
+    }
+    if (file != NULL && file->is_workload) {
+        json_key(&w, STR("workload"));
+        json_put_raw(&w, file->json);
+        json_put_member(&w, STR("podSpecPath"), str_of(file->spec));
     }
     json_end_object(&w);
     *ret = arena_str(arena, strbuf_str(&body));
@@ -248,7 +254,7 @@ static int answer_what_if(const struct request *request, struct replicas *all, s
     struct str body;
     int r = simulation_read_pod(request->about, arena, &file, &pod, err);
     if (r == 0)
-        r = make_body(request, file.pod, arena, &body, err);
+        r = make_body(request, file.pod, &file, arena, &body, err);
     if (r != 0)
         return r;
     uint32_t at = ask_what_if(all, request, body);
@@ -271,7 +277,7 @@ static int ask_now(const struct request *request, const struct replicas *asked, 
     for (uint32_t i = 0; i < asked->count; i++)
         if (asked->items[i].status != 0)
             servers[count++] = asked->items[i].server;
-    int r = pod.n == 0 ? 0 : make_body(request, pod, arena, &body, err);
+    int r = pod.n == 0 ? 0 : make_body(request, pod, NULL, arena, &body, err);
     if (r != 0 || pod.n == 0)
         return r;
     if (replicas_open(&all, servers, count, arena, &unheard) == 0) {
