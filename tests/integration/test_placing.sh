@@ -140,6 +140,35 @@ check "no replicas" refused 2 'is not a number from 1' --pod "$pod" --replicas 0
 check "replicas of no pod" refused 2 'give --pod' --replicas 2
 check "--admit looks at no node" refused 2 'leave out --replicas' --pod "$pod" --admit --replicas 2
 
+# ---- what a constraint counts ----
+
+in_zones() { # NODE:ZONE...: a cluster, with a pod app=web of another revision on each node
+    for at in "$@"; do
+        jq -n --arg n "${at%:*}" --arg z "${at#*:}" '{apiVersion: "v1", kind: "Node", metadata: {name: $n, labels: {"topology.kubernetes.io/zone": $z}},
+            status: {allocatable: {cpu: "4", pods: "9"}}}, {apiVersion: "v1", kind: "Pod", metadata: {name: "old-\($n)",
+            namespace: "shop", labels: {app: "web", "pod-template-hash": "1"}}, spec: {nodeName: $n, containers: [{name: "c"}]}}'
+    done
+}
+in_zones n1:a n2:b n3:c | jq -s '{apiVersion: "v1", kind: "List", items: .}' >"$work/zones.json"
+counted() { # jq to change the constraint, jq for the pod's spec
+    jq -n '{apiVersion: "apps/v1", kind: "Deployment", metadata: {name: "web", namespace: "shop"}, spec: {replicas: 2,
+        template: {metadata: {labels: {app: "web"}}, spec: ({containers: [{name: "c"}], topologySpreadConstraints: [{maxSkew: 1,
+        topologyKey: "topology.kubernetes.io/zone", whenUnsatisfiable: "DoNotSchedule", labelSelector: {matchLabels:
+        {app: "web"}}} | '"$1"']} | '"$2"')}}}' >"$work/counted.json"
+    "$evenkeel" simulate --state "$work/zones.json" --pod "$work/counted.json" "${@:3}"
+}
+rows() { jq -c '[.domains[] | [.domain, .counted, .before, .added]]'; }
+is "pods of its selector" "$(counted . . -o json | jq -c '[.domains[].before]')" '[1,1,1]'
+is "... and of this revision, with matchLabelKeys" "$(counted '.matchLabelKeys = ["pod-template-hash"]' . -o json | jq -c '[.domains[].before]')" '[0,0,0]'
+is "... none without a selector, whatever is placed" "$(counted 'del(.labelSelector)' . -o json | jq -c '[.domains[] | .before + .added]')" '[0,0,0]'
+only_ab='.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms = [{matchExpressions: [{key: "topology.kubernetes.io/zone", operator: "In", values: ["a", "b"]}]}]'
+is "domains that node affinity leaves out are not counted" "$(counted . "$only_ab" -o json | rows)" '[["a",true,1,1],["b",true,1,1],["c",false,0,0]]'
+like "... and the table says so" "$(counted . "$only_ab")" 'zone  c  *-  *-  not counted'
+is "... unless the constraint ignores it" "$(counted '.nodeAffinityPolicy = "Ignore"' "$only_ab" -o json | jq -c '[.domains[].counted]')" '[true,true,true]'
+is "soft ones likewise" "$(counted '.whenUnsatisfiable = "ScheduleAnyway"' "$only_ab" -o json | jq -c '[.domains[].counted]')" '[true,true,false]'
+is "two constraints on a key are told apart" \
+    "$(counted . '.topologySpreadConstraints += [.topologySpreadConstraints[0] | .whenUnsatisfiable = "ScheduleAnyway"]' | grep -c 'zone (constraint [01], \(DoNotSchedule\|ScheduleAnyway\)) ')" 6
+
 # ---- workloads ----
 
 workload() { # KIND [JQ]: its template is the pod

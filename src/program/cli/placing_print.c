@@ -1,10 +1,30 @@
 #include "cli/placing_print.h"
 
 #include "base/json_writer.h"
+#include "base/limits.h"
 #include "cli/answer_table.h"
 #include "cli/terminal.h"
 
 /* ---- for programs ---- */
+
+static void put_domain(const struct placed_domain *d, bool is_constrained, struct json_writer *w) {
+    json_begin_object(w);
+    json_put_member(w, STR("topologyKey"), d->key);
+    if (is_constrained) {
+        json_key(w, STR("constraint"));
+        json_put_integer(w, d->constraint);
+        json_put_member(w, STR("whenUnsatisfiable"),
+                        d->hard ? STR("DoNotSchedule") : STR("ScheduleAnyway"));
+    }
+    json_put_member(w, STR("domain"), d->value);
+    json_key(w, STR("counted"));
+    json_put_bool(w, d->counted);
+    json_key(w, STR("before"));
+    json_put_integer(w, d->before);
+    json_key(w, STR("added"));
+    json_put_integer(w, d->added);
+    json_end_object(w);
+}
 
 void placing_print_json(const struct placing_question *q, const struct placing *p,
                         struct strbuf *out) {
@@ -34,16 +54,8 @@ void placing_print_json(const struct placing_question *q, const struct placing *
     json_put_integer(&w, p->lost_nodes);
     json_key(&w, STR("domains"));
     json_begin_array(&w);
-    for (uint32_t i = 0; i < p->domain_count; i++) {
-        json_begin_object(&w);
-        json_put_member(&w, STR("topologyKey"), p->domains[i].key);
-        json_put_member(&w, STR("domain"), p->domains[i].value);
-        json_key(&w, STR("before"));
-        json_put_integer(&w, p->domains[i].before);
-        json_key(&w, STR("added"));
-        json_put_integer(&w, p->domains[i].added);
-        json_end_object(&w);
-    }
+    for (uint32_t i = 0; i < p->domains.count; i++)
+        put_domain(&p->domains.items[i], p->domains.constrained, &w);
     json_end_array(&w);
     engine_put_not_judged(q->pods.filters, &p->unknown, &text);
     json_put_member(&w, STR("notJudged"), strbuf_str(&text));
@@ -56,12 +68,15 @@ enum { BAR = 60, BAR_LEAST = 10 };
 
 struct bars {
     int64_t most, room; /* pods in the fullest domain, and columns for a bar */
+    bool is_key_twice;
 };
 
 /* Draws '#' for each old pod and '+' for each new pod; scaled if a bar would be too long. */
 static struct str cell_bar(const struct value *domain, const void *ctx) {
     CLEANUP(strbuf_done) struct strbuf bar = {.max = 4 * BAR};
     const struct bars *bars = ctx;
+    if (!value_holds(value_at(domain, "counted")))
+        return STR("not counted: the constraint leaves out its nodes");
     const int64_t scale = bars->most > bars->room ? (bars->most + bars->room - 1) / bars->room : 1;
     const int64_t before = value_number(value_at(domain, "before"));
     const int64_t added = value_number(value_at(domain, "added"));
@@ -72,6 +87,33 @@ static struct str cell_bar(const struct value *domain, const void *ctx) {
     return arena_str(domain->of->arena, strbuf_str(&bar));
 }
 
+/* Two constraints may have one key: their place in the pod's list makes the difference. */
+static struct str cell_key(const struct value *domain, const void *ctx) {
+    const struct bars *bars = ctx;
+    return value_cell(domain, bars->is_key_twice
+                                  ? "{topologyKey} (constraint {#constraint}, {whenUnsatisfiable})"
+                                  : "{topologyKey}");
+}
+
+/* Have two constraints the same key? Domains are by constraint. */
+static bool is_key_twice(const struct value *domains) {
+    struct str keys[2 * LIMIT_EXPLAINED_CONSTRAINTS]; /* hard and soft ones */
+    uint32_t count = 0;
+    int64_t last = -1;
+    for (const struct value *d = domains->first; d != NULL; d = d->next) {
+        const int64_t at = value_number(value_at(d, "constraint"));
+        if (at == last || count == sizeof keys / sizeof keys[0])
+            continue;
+        last = at;
+        keys[count] = value_text(value_at(d, "topologyKey"));
+        for (uint32_t i = 0; i < count; i++)
+            if (str_eq(keys[i], keys[count]))
+                return true;
+        count++;
+    }
+    return false;
+}
+
 static int64_t longer(int64_t longest, const struct value *text) {
     const int64_t n = (int64_t)value_text(text).n;
     return n > longest ? n : longest;
@@ -79,7 +121,7 @@ static int64_t longer(int64_t longest, const struct value *text) {
 
 /* Finds the fullest domain, and the columns of the terminal that are left for bars. */
 static struct bars measure(const struct value *domains) {
-    struct bars bars = {.most = 0, .room = BAR};
+    struct bars bars = {.most = 0, .room = BAR, .is_key_twice = is_key_twice(domains)};
     int64_t key = sizeof "TOPOLOGY KEY" - 1, name = sizeof "DOMAIN" - 1;
     for (const struct value *d = domains->first; d != NULL; d = d->next) {
         const int64_t pods =
@@ -88,6 +130,8 @@ static struct bars measure(const struct value *domains) {
         key = longer(key, value_at(d, "topologyKey"));
         name = longer(name, value_at(d, "domain"));
     }
+    if (bars.is_key_twice)
+        key += (int64_t)sizeof " (constraint 0, ScheduleAnyway)";
     const int64_t left =
         (int64_t)terminal_width() - key - name - (int64_t)sizeof "    BEFORE  ADDED  ";
     if (terminal_width() > 0 && left <= BAR)
@@ -99,8 +143,10 @@ static void put_domains(const struct value *root, struct strbuf *out) {
     const struct value *domains = value_as(root, "domains", JSON_ARRAY);
     const struct bars bars = measure(domains);
     const struct answer_column columns[] = {
-        COLUMN("TOPOLOGY KEY", "{topologyKey}"), COLUMN("DOMAIN", "{domain}"),
-        NUMBER("BEFORE", "{#before}", "-"),      NUMBER("ADDED", "{#added}", "-"),
+        CELL("TOPOLOGY KEY", cell_key, &bars),
+        COLUMN("DOMAIN", "{domain}"),
+        NUMBER("BEFORE", "[{?counted}{#before}|-]"),
+        NUMBER("ADDED", "[{?counted}{#added}|-]"),
         CELL("PODS", cell_bar, &bars),
     };
     const struct answer_table table = {COLUMNS(columns)};

@@ -4,7 +4,6 @@
 #include "extender/policy_overrides.h"
 #include "findings/state/nodes.h"
 #include "model/fixed_pod.h"
-#include "model/topology.h"
 #include "state/files.h"
 #include "yaml/manifests.h"
 
@@ -223,80 +222,6 @@ static int place_replicas(struct work *w, struct err *err) {
     return r;
 }
 
-/* ---- domains ---- */
-
-/* Adds the key's domains with the number of pods that the selector matches, or of all pods without
- * selector. The placed pods may be among them. */
-static int add_domains(struct work *w, struct cache_view *v, struct str key,
-                       const struct selector *selector) {
-    struct placing *out = w->out;
-    struct topology_column column;
-    const uint32_t *counts = NULL;
-    bool counts_placed =
-        selector == NULL || selector_matches(selector, labels_lookup, &w->setup.pod.meta.labels);
-    int r = topology_column(&v->nodes, key, &column);
-    if (r == 0 && selector != NULL)
-        r = cache_counter(v, w->setup.pod.meta.namespace, selector, &counts);
-    uint32_t *index = r == 0 ? arena_array(w->arena, column.domains, sizeof *index) : NULL;
-    for (uint32_t slot = 0; index != NULL && slot < topology_slots(v->nodes.topology); slot++) {
-        uint32_t domain = column.domain_of[slot];
-        if (domain == TOPOLOGY_NONE)
-            continue;
-        if (index[domain] == 0) {
-            out->domains = arena_push(w->arena, out->domains, out->domain_count, &out->domain_cap,
-                                      sizeof *out->domains);
-            if (out->domains == NULL)
-                return -ENOMEM;
-            out->domains[out->domain_count++] = (struct placed_domain){
-                .key = arena_str(w->arena, key),
-                .value = arena_str(w->arena, topology_value(&v->nodes, &column, domain))};
-            index[domain] = out->domain_count;
-        }
-        struct placed_domain *d = &out->domains[index[domain] - 1];
-        d->before += counts != NULL ? counts[slot] : cache_node(v, slot).pods;
-    }
-    for (uint32_t i = 0; index != NULL && i < out->count; i++) {
-        uint32_t slot = topology_find(&v->nodes, out->pods[i].node);
-        uint32_t domain = slot == TOPOLOGY_NONE ? TOPOLOGY_NONE : column.domain_of[slot];
-        bool counted = out->pods[i].from.n == 0 || w->q->pods.pod_path == NULL;
-        if (domain == TOPOLOGY_NONE || !counted)
-            continue;
-        out->domains[index[domain] - 1].added++;
-        out->domains[index[domain] - 1].before -= counts_placed;
-    }
-    return r == 0 && index == NULL ? -ENOMEM : r;
-}
-
-static int compare_domains(const void *a, const void *b) {
-    const struct placed_domain *x = a, *y = b;
-    int order = str_cmp(x->key, y->key);
-    return order != 0 ? order : str_cmp(x->value, y->value);
-}
-
-/* Counts by the keys and selectors of the pod's own constraints; without constraints all pods by
- * zone. */
-static int count_domains(struct work *w, struct err *err) {
-    const struct pod *pod = &w->setup.pod;
-    struct cache_view view;
-    int r = 0;
-    cache_view_open(w->setup.cache, &view);
-    if (pod->constraint_count == 0)
-        r = add_domains(w, &view, TOPOLOGY_KEY_ZONE, NULL);
-    for (uint32_t i = 0; r == 0 && i < pod->constraint_count; i++) {
-        const struct labels none = {0};
-        struct selector selector;
-        r = selector_compile(&pod->constraints[i].selector, none, w->arena, &selector, err);
-        if (r == 0)
-            r = add_domains(w, &view, pod->constraints[i].topology_key, &selector);
-    }
-    cache_view_close(&view);
-    if (r == 0 && w->out->domain_count > 1)
-        qsort(w->out->domains, w->out->domain_count, sizeof *w->out->domains, compare_domains);
-    if (r == -ENODATA)
-        return err_set(err, r, "%s", CACHE_LABELS_NOT_KEPT);
-    return r == -ENOMEM ? out_of_memory(err) : r;
-}
-
 int placing_run(const struct placing_question *q, struct arena *arena, struct placing *ret,
                 struct err *err) {
     struct work w = {.q = q, .arena = arena, .out = ret};
@@ -305,12 +230,17 @@ int placing_run(const struct placing_question *q, struct arena *arena, struct pl
     int r = simulation_open(&q->pods, arena, &w.setup, err);
     if (r == 0)
         r = take_away(&w, err);
-    if (r == 0)
+    /* pods that have to move are among those before, unless nothing else is placed */
+    if (r == 0 && q->pods.pod_path != NULL)
         r = move_pods(&w, err);
     if (r == 0)
-        r = place_replicas(&w, err);
+        r = placed_domains_count(&w.setup.options, w.setup.cache, &w.setup.pod, arena,
+                                 &ret->domains, err);
     if (r == 0)
-        r = count_domains(&w, err);
+        r = q->pods.pod_path != NULL ? place_replicas(&w, err) : move_pods(&w, err);
+    if (r == 0)
+        r = placed_domains_add(&w.setup.options, w.setup.cache, &w.setup.pod, arena, &ret->domains,
+                               err);
     if (r == 0 && q->pods.findings != NULL)
         (void)findings_of_nodes(w.setup.cache, &w.setup.pod, NULL, str_of(w.setup.spec),
                                 q->pods.findings);

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "whatif/placed_domains.h"
 #include "whatif/simulation.h"
 
 struct placing_question {
@@ -21,12 +22,6 @@ struct placed_pod {
     int64_t total;
 };
 
-/* Pods in one domain: those that the replicas' constraint counts, or all without a constraint. */
-struct placed_domain {
-    struct str key, value;
-    int64_t before, added;
-};
-
 struct placing {
     struct placed_pod *pods; /* those that have to move, in the files' order, then the replicas */
     uint32_t count, cap;
@@ -34,8 +29,7 @@ struct placing {
     struct str cause;              /* simulation_cause() of the first Pending pod; or "" */
     struct filter_unknown unknown; /* when the last pod was placed */
     bool constrained;              /* a spread constraint or rule was applied to a pod */
-    struct placed_domain *domains; /* by key and value */
-    uint32_t domain_count, domain_cap;
+    struct placed_domains domains;
 };
 
 /* Everything in *ret is in the arena. Returns 0, -EINVAL (no node has such a label) or -errno. */

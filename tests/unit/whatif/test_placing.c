@@ -111,10 +111,10 @@ static void pods_of_lost_nodes_move(void **state) {
         assert_pod(f, 1, "bare", "a", "b");
         assert_int_equal(f->result.pending, 0);
         assert_str(f->result.cause, "");
-        assert_int_equal(f->result.domain_count, 1); /* all pods, by zone */
-        assert_str(f->result.domains[0].value, "y");
-        assert_int_equal(f->result.domains[0].before, 1);
-        assert_int_equal(f->result.domains[0].added, 2);
+        assert_int_equal(f->result.domains.count, 1); /* all pods, by zone */
+        assert_str(f->result.domains.items[0].value, "y");
+        assert_int_equal(f->result.domains.items[0].before, 1);
+        assert_int_equal(f->result.domains.items[0].added, 2);
     }
 }
 
@@ -127,7 +127,7 @@ static void each_without_counts(void **state) {
         assert_int_equal(f->result.lost_nodes, 2);
         assert_int_equal(f->result.count, 3); /* "elsewhere", too */
         assert_int_equal(f->result.pending, 3);
-        assert_int_equal(f->result.domain_count, 0);
+        assert_int_equal(f->result.domains.count, 0);
     }
 }
 
@@ -169,13 +169,13 @@ static void replicas_are_spread(void **state) {
     assert_str(f->result.pods[1].name, "web-replica-2");
     assert_str(f->result.pods[2].name, "web-replica-3");
     assert_true(f->result.constrained);
-    assert_int_equal(f->result.domain_count, 2);
-    assert_str(f->result.domains[0].value, "x");
-    assert_int_equal(f->result.domains[0].before, 1);
-    assert_int_equal(f->result.domains[0].added, 1);
-    assert_str(f->result.domains[1].value, "y");
-    assert_int_equal(f->result.domains[1].before, 0);
-    assert_int_equal(f->result.domains[1].added, 2);
+    assert_int_equal(f->result.domains.count, 2);
+    assert_str(f->result.domains.items[0].value, "x");
+    assert_int_equal(f->result.domains.items[0].before, 1);
+    assert_int_equal(f->result.domains.items[0].added, 1);
+    assert_str(f->result.domains.items[1].value, "y");
+    assert_int_equal(f->result.domains.items[1].before, 0);
+    assert_int_equal(f->result.domains.items[1].added, 2);
 }
 
 /* With replicas the pods that moved are what was there before. */
@@ -185,9 +185,9 @@ static void moved_pods_are_not_added(void **state) {
     run_well(f, STATE("20"), WEB, 1, without, 1);
     assert_int_equal(f->result.count, 3);
     assert_pod(f, 2, "web-replica-1", "", "b");
-    assert_int_equal(f->result.domain_count, 1);
-    assert_int_equal(f->result.domains[0].before, 1);
-    assert_int_equal(f->result.domains[0].added, 1);
+    assert_int_equal(f->result.domains.count, 1);
+    assert_int_equal(f->result.domains.items[0].before, 1);
+    assert_int_equal(f->result.domains.items[0].added, 1);
 }
 
 /* ---- why ---- */
