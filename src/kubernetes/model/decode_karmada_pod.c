@@ -7,8 +7,8 @@
 
 /* ---- lists of amounts, by name ---- */
 
-/* Amounts above 0. A name that is not in the list may have up to `beyond`; a name in the list may
- * have up to `beyond` more than its amount. */
+/* Amounts, never below 0. A name that is not in the list may have up to `beyond`; a name in the
+ * list may have up to `beyond` more than its amount. */
 struct amount_list {
     struct resource *items;
     uint32_t count, cap;
@@ -77,8 +77,8 @@ static void merge(struct json_reader *r, struct amount_list *to, const struct am
     one(&to->beyond, beyond);
 }
 
-/* Reads amounts. Names without an amount take no place in the list. */
-static void amounts_decode(struct json_reader *r, struct amount_list *ret) {
+/* Reads amounts. An amount of 0 takes no place in the list, unless `zeros` are kept. */
+static void amounts_decode(struct json_reader *r, bool zeros, struct amount_list *ret) {
     struct str key;
     *ret = (struct amount_list){0};
     if (!json_object(r))
@@ -90,7 +90,7 @@ static void amounts_decode(struct json_reader *r, struct amount_list *ret) {
         const int64_t value = q.nano <= 0               ? 0
                               : str_eq(key, STR("cpu")) ? quantity_milli_value(&q)
                                                         : quantity_value(&q);
-        int64_t *amount = value > 0 ? amount_in(r, ret, key) : find_amount(ret, key);
+        int64_t *amount = value > 0 || zeros ? amount_in(r, ret, key) : find_amount(ret, key);
         if (amount != NULL)
             *amount = value;
         else
@@ -103,20 +103,41 @@ static void amounts_decode(struct json_reader *r, struct amount_list *ret) {
 /* Requests of a pod that is being read: the sum of its containers, for each resource the largest
  * amount of an init container, and the overhead. */
 struct requests {
+    bool by_limits; /* a limit counts where a container has no request */
     struct amount_list containers, most, overhead;
 };
 
-static void resources_decode(struct json_reader *r, struct amount_list *ret) {
+/* Adds the limits of resources that have no request, not even one of 0. */
+static void fill_by_limits(struct json_reader *r, struct amount_list *to,
+                           const struct amount_list *limits) {
+    raise(&to->beyond, limits->beyond);
+    for (uint32_t i = 0; i < limits->count; i++) {
+        if (find_amount(to, limits->items[i].name) != NULL)
+            continue;
+        int64_t *amount = amount_in(r, to, limits->items[i].name);
+        if (amount != NULL)
+            *amount = limits->items[i].amount;
+        else
+            raise(&to->beyond, limits->items[i].amount);
+    }
+}
+
+static void resources_decode(struct json_reader *r, bool by_limits, struct amount_list *ret) {
+    struct amount_list limits = {0};
     struct str key;
     *ret = (struct amount_list){0};
     if (!json_object(r))
         return;
-    while (json_member(r, &key))
+    while (json_member(r, &key)) {
         if (str_eq(key, STR("requests")))
-            amounts_decode(r, ret);
+            amounts_decode(r, by_limits, ret);
+        else if (by_limits && str_eq(key, STR("limits")))
+            amounts_decode(r, false, &limits);
+    }
+    fill_by_limits(r, ret, &limits);
 }
 
-static void containers_decode(struct json_reader *r, struct amount_list *into,
+static void containers_decode(struct json_reader *r, bool by_limits, struct amount_list *into,
                               void (*one)(int64_t *to, int64_t amount)) {
     struct str key;
     *into = (struct amount_list){0};
@@ -128,25 +149,54 @@ static void containers_decode(struct json_reader *r, struct amount_list *into,
             continue;
         while (json_member(r, &key))
             if (str_eq(key, STR("resources")))
-                resources_decode(r, &own);
+                resources_decode(r, by_limits, &own);
         merge(r, into, &own, one);
     }
+}
+
+/* Reads the member of a pod's spec with this name. Returns false if it has no requests. */
+static bool requests_decode(struct json_reader *r, struct str key, struct requests *requests) {
+    if (str_eq(key, STR("containers")))
+        containers_decode(r, requests->by_limits, &requests->containers, add);
+    else if (str_eq(key, STR("initContainers")))
+        containers_decode(r, requests->by_limits, &requests->most, raise);
+    else if (str_eq(key, STR("overhead")))
+        amounts_decode(r, false, &requests->overhead);
+    else
+        return false;
+    return true;
+}
+
+/* Sums up, and returns the amounts above 0. */
+static struct resources sum_of(struct json_reader *r, struct requests *requests,
+                               int64_t *ret_beyond) {
+    struct amount_list *all = &requests->containers;
+    uint32_t count = 0;
+    merge(r, all, &requests->most, raise);
+    merge(r, all, &requests->overhead, add);
+    for (uint32_t i = 0; i < all->count; i++)
+        if (all->items[i].amount > 0)
+            all->items[count++] = all->items[i];
+    *ret_beyond = all->beyond;
+    return (struct resources){all->items, count};
+}
+
+struct resources karmada_template_requests_decode(struct json_reader *r, int64_t *ret_beyond) {
+    struct requests requests = {.by_limits = true};
+    struct str key;
+    if (json_object(r))
+        while (json_member(r, &key))
+            (void)requests_decode(r, key, &requests); /* the reader skips other members */
+    return sum_of(r, &requests, ret_beyond);
 }
 
 static void spec_decode(struct json_reader *r, struct karmada_pod *pod, struct requests *requests) {
     struct str key;
     if (!json_object(r))
         return;
-    while (json_member(r, &key)) {
-        if (str_eq(key, STR("nodeName")))
+    while (json_member(r, &key))
+        if (!requests_decode(r, key, requests) && str_eq(key, STR("nodeName")))
             pod->node_name = json_string(r);
-        else if (str_eq(key, STR("containers")))
-            containers_decode(r, &requests->containers, add);
-        else if (str_eq(key, STR("initContainers")))
-            containers_decode(r, &requests->most, raise);
-        else if (str_eq(key, STR("overhead")))
-            amounts_decode(r, &requests->overhead);
-    }
 }
 
 /* Decodes a condition. If there are several of one type, the first counts. */
@@ -192,7 +242,7 @@ static void status_decode(struct json_reader *r, struct karmada_pod *pod) {
 }
 
 void karmada_pod_decode(struct json_reader *r, struct karmada_pod *ret) {
-    struct requests requests = {.containers = {0}};
+    struct requests requests = {.by_limits = false};
     struct str key;
     *ret = (struct karmada_pod){.node_name = {0}};
     if (!json_object(r))
@@ -205,8 +255,5 @@ void karmada_pod_decode(struct json_reader *r, struct karmada_pod *ret) {
         else if (str_eq(key, STR("status")))
             status_decode(r, ret);
     }
-    merge(r, &requests.containers, &requests.most, raise);
-    merge(r, &requests.containers, &requests.overhead, add);
-    ret->requests = (struct resources){requests.containers.items, requests.containers.count};
-    ret->beyond = requests.containers.beyond;
+    ret->requests = sum_of(r, &requests, &ret->beyond);
 }

@@ -24,3 +24,8 @@ struct karmada_pod {
     int64_t transition_ms; /* lastTransitionTime of that condition, since 1970 */
 };
 void karmada_pod_decode(struct json_reader *r, struct karmada_pod *ret);
+
+/* Reads the spec of a pod template, and returns a replica's requests: as of a pod, but a
+ * container's limit counts where it has no request. *ret_beyond is as `beyond` above. upstream:
+ * AddPodTemplateRequest(). */
+struct resources karmada_template_requests_decode(struct json_reader *r, int64_t *ret_beyond);

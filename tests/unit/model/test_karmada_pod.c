@@ -106,12 +106,56 @@ static void what_is_beyond_is_added(void **state) {
     assert_int_equal(pod.beyond, 120);
 }
 
+static int64_t amount_in(const struct resources *from, const char *name) {
+    for (uint32_t i = 0; i < from->count; i++)
+        if (str_eq(from->items[i].name, str_of(name)))
+            return from->items[i].amount;
+    return -1;
+}
+
+/* Of a template a limit counts where a container has no request, even in front of the requests. */
+static void limits_of_a_template(void **state) {
+    int64_t beyond;
+    struct json_reader r;
+    (void)state;
+    json_reader_init(
+        &r,
+        STR("{\"containers\":[{\"resources\":{\"limits\":{\"cpu\":\"2\",\"memory\":\"5\","
+            "\"x/gpu\":\"1\"},\"requests\":{\"cpu\":\"1\",\"memory\":\"0\"}}},"
+            "{\"resources\":{\"limits\":{\"cpu\":\"3\"}}}],\"initContainers\":[{"
+            "\"resources\":{\"limits\":{\"pods\":\"2\"}}}],\"overhead\":{\"cpu\":\"1\"}}"),
+        &arena, "spec");
+    const struct resources got = karmada_template_requests_decode(&r, &beyond);
+    assert_false(json_failed(&r));
+    assert_int_equal(got.count, 3);
+    assert_int_equal(amount_in(&got, "cpu"), 5000);
+    assert_int_equal(amount_in(&got, "pods"), 2);
+    assert_int_equal(amount_in(&got, "x/gpu"), 1);
+    assert_int_equal(beyond, 0);
+}
+
+static void limits_beyond(void **state) {
+    CLEANUP(strbuf_done) struct strbuf json = {0};
+    struct json_reader r;
+    int64_t beyond;
+    (void)state;
+    strbuf_append_str(&json, STR("{\"containers\":[{\"resources\":{\"limits\":{\"cpu\":\"1\""));
+    for (int n = 0; n <= LIMIT_RESOURCES; n++)
+        strbuf_appendf(&json, ",\"a/r%04d\":\"4\"", n);
+    strbuf_append_str(&json, STR("}}}]}"));
+    json_reader_init(&r, strbuf_str(&json), &arena, "spec");
+    assert_int_equal(karmada_template_requests_decode(&r, &beyond).count, LIMIT_RESOURCES + 1);
+    assert_int_equal(beyond, 4);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(natives_have_places, setup, teardown),
         cmocka_unit_test_setup_teardown(no_amount_takes_no_place, setup, teardown),
         cmocka_unit_test_setup_teardown(no_amount_after_one, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_beyond_is_added, setup, teardown),
+        cmocka_unit_test_setup_teardown(limits_of_a_template, setup, teardown),
+        cmocka_unit_test_setup_teardown(limits_beyond, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
