@@ -112,6 +112,28 @@
 #define KARMADA_WORK_GROUP "work.karmada.io"
 #define RESOURCE_BINDING_KIND "ResourceBinding"
 #define CLUSTER_RESOURCE_BINDING_KIND "ClusterResourceBinding"
+#define KARMADA_POLICY_GROUP "policy.karmada.io"
+#define PROPAGATION_POLICY_KIND "PropagationPolicy"
+#define CLUSTER_PROPAGATION_POLICY_KIND "ClusterPropagationPolicy"
+/* Other groups of objects that Karmada keeps to itself. */
+#define KARMADA_APPS_GROUP "apps.karmada.io"
+#define KARMADA_AUTOSCALING_GROUP "autoscaling.karmada.io"
+#define KARMADA_CONFIG_GROUP "config.karmada.io"
+#define KARMADA_NETWORKING_GROUP "networking.karmada.io"
+#define KARMADA_REMEDY_GROUP "remedy.karmada.io"
+/* On bindings: the policy, and what deletes the binding's Works first. */
+#define PROPAGATION_POLICY_ID_LABEL "propagationpolicy.karmada.io/permanent-id"
+#define PROPAGATION_POLICY_NAMESPACE_ANNOTATION "propagationpolicy.karmada.io/namespace"
+#define PROPAGATION_POLICY_NAME_ANNOTATION "propagationpolicy.karmada.io/name"
+#define CLUSTER_PROPAGATION_POLICY_ID_LABEL "clusterpropagationpolicy.karmada.io/permanent-id"
+#define CLUSTER_PROPAGATION_POLICY_NAME_ANNOTATION "clusterpropagationpolicy.karmada.io/name"
+#define RESOURCE_BINDING_FINALIZER "karmada.io/binding-controller"
+#define CLUSTER_RESOURCE_BINDING_FINALIZER "karmada.io/cluster-resource-binding-controller"
+/* On an object: the controller that distributes it instead of a policy. */
+#define KARMADA_CLAIMED_LABEL "resourcetemplate.karmada.io/claimed-by"
+/* A Service of other clusters. upstream: sigs.k8s.io/mcs-api pkg/apis/v1alpha1 */
+#define SERVICE_IMPORT_API "multicluster.x-k8s.io/v1alpha1"
+#define SERVICE_IMPORT_KIND "ServiceImport"
 /* The placement by which a binding was last scheduled. */
 #define APPLIED_PLACEMENT_ANNOTATION "policy.karmada.io/applied-placement"
 
