@@ -141,6 +141,7 @@ struct writing {
     const char *root; /* name of the text in errors */
     bool compares;    /* for a comparison: leave out only nil values */
     bool defaults;    /* apply the CRD's defaults */
+    bool webhook;     /* apply those of Karmada's webhook, too */
     struct err error; /* the first one */
 };
 
@@ -281,10 +282,37 @@ static void split(struct writing *x, const struct field *fields, struct str text
     end_reading(x, &r);
 }
 
+static bool is_one_of(struct str value, const char *const words[3]) {
+    for (uint32_t i = 0; i < 3; i++)
+        if (str_eq(value, str_of(words[i])))
+            return true;
+    return false;
+}
+
+/* Sets members that the policy leaves out. upstream: SetDefaultSpreadConstraints() and
+ * SetReplicaDivisionPreferenceWeighted(). */
+static void default_by_webhook(const struct field *fields, struct str values[FIELDS_MAX]) {
+    enum { BY_FIELD, BY_LABEL, MAX_GROUPS, MIN_GROUPS };
+    enum { TYPE, PREFERENCE };
+    static const char *const empty[3] = {"", "null", "\"\""};
+    static const char *const zero[3] = {"", "null", "0"};
+    if (fields == spread_fields) {
+        if (is_one_of(values[BY_FIELD], empty) && is_one_of(values[BY_LABEL], empty))
+            values[BY_FIELD] = STR("\"cluster\"");
+        if (is_one_of(values[MIN_GROUPS], zero))
+            values[MIN_GROUPS] = STR("1");
+    } else if (fields == scheduling_fields && is_one_of(values[PREFERENCE], empty) &&
+               (is_one_of(values[TYPE], empty) || str_eq(values[TYPE], STR("\"Divided\"")))) {
+        values[PREFERENCE] = STR("\"Weighted\"");
+    }
+}
+
 /* Recursion is limited by the depth of the types. */
 static void put_struct(struct writing *x, const struct field *fields, struct str text) {
     struct str values[FIELDS_MAX];
     split(x, fields, text, values);
+    if (x->webhook)
+        default_by_webhook(fields, values);
     json_begin_object(&x->w);
     for (uint32_t i = 0; fields[i].name.p != NULL && x->error.code == 0; i++)
         put_field(x, &fields[i], values[i]);
@@ -310,16 +338,29 @@ static int take_steps(struct arena *arena, struct str text, struct err *err) {
     return err_set(err, -E2BIG, "a placement that takes more steps than there are");
 }
 
-int karmada_placement_marshal(struct str placement, struct arena *arena, struct str *ret,
-                              struct err *err) {
+static int write_placement(struct str placement, bool webhook, struct arena *arena, struct str *ret,
+                           struct err *err) {
     CLEANUP(strbuf_done) struct strbuf out = {0};
-    struct writing x = {
-        .w = {.out = &out}, .arena = arena, .root = "spec.placement", .defaults = true};
+    struct writing x = {.w = {.out = &out},
+                        .arena = arena,
+                        .root = "spec.placement",
+                        .defaults = true,
+                        .webhook = webhook};
     const int r = take_steps(arena, placement, err);
     if (r != 0)
         return r;
     put_struct(&x, placement_fields, placement);
     return end_writing(&x, &out, ret, err);
+}
+
+int karmada_placement_marshal(struct str placement, struct arena *arena, struct str *ret,
+                              struct err *err) {
+    return write_placement(placement, false, arena, ret, err);
+}
+
+int karmada_placement_store(struct str placement, struct arena *arena, struct str *ret,
+                            struct err *err) {
+    return write_placement(placement, true, arena, ret, err);
 }
 
 /* The compared parts of a placement, in comparable form; "" for nil. */

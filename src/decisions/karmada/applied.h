@@ -14,6 +14,10 @@
 /* Writes spec.placement as the scheduler would into the annotation, with the CRD's defaults. */
 int karmada_placement_marshal(struct str placement, struct arena *arena, struct str *ret,
                               struct err *err) MUST_CHECK;
+/* Writes the placement of a policy likewise, with the defaults of Karmada's webhook, too: as the
+ * API server stores the policy. upstream: pkg/webhook/propagationpolicy mutating.go. */
+int karmada_placement_store(struct str placement, struct arena *arena, struct str *ret,
+                            struct err *err) MUST_CHECK;
 
 /*
  * Does spec.placement differ from the applied one in clusterAffinity, clusterTolerations,

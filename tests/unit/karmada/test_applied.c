@@ -15,6 +15,34 @@ static void marshals(const char *placement, const char *wanted) {
     assert_str(got, wanted);
 }
 
+static void stored_as(const char *placement, const char *wanted) {
+    struct str got;
+    struct err err;
+    if (karmada_placement_store(str_of(placement), &decoding_arena, &got, &err) != 0)
+        fail_msg("%s", err.text);
+    assert_str(got, wanted);
+}
+
+/* upstream: SetDefaultSpreadConstraints(), SetReplicaDivisionPreferenceWeighted() */
+static void defaults_of_the_webhook(void **state) {
+    (void)state;
+    stored_as(
+        "{\"spreadConstraints\":[{\"maxGroups\":2},{\"spreadByLabel\":\"a\",\"minGroups\":null},{"
+        "\"spreadByField\":\"\",\"minGroups\":3}]}",
+        "{\"spreadConstraints\":[{\"spreadByField\":\"cluster\",\"maxGroups\":2,\"minGroups\":1},{"
+        "\"spreadByLabel\":\"a\",\"minGroups\":1},{\"spreadByField\":\"cluster\",\"minGroups\":3}]"
+        "}");
+    stored_as("{\"replicaScheduling\":{}}",
+              "{\"replicaScheduling\":{\"replicaSchedulingType\":\"Divided\","
+              "\"replicaDivisionPreference\":\"Weighted\"}}");
+    stored_as("{\"replicaScheduling\":{\"replicaSchedulingType\":\"Duplicated\"}}",
+              "{\"replicaScheduling\":{\"replicaSchedulingType\":\"Duplicated\"}}");
+    stored_as("{\"replicaScheduling\":{\"replicaSchedulingType\":\"Divided\","
+              "\"replicaDivisionPreference\":\"Aggregated\"}}",
+              "{\"replicaScheduling\":{\"replicaSchedulingType\":\"Divided\","
+              "\"replicaDivisionPreference\":\"Aggregated\"}}");
+}
+
 static bool changed(const char *placement, const char *applied, const char *observed) {
     bool ret;
     struct err err;
@@ -136,6 +164,7 @@ static void terms(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         DECODING_TEST(as_go_writes_it),
+        DECODING_TEST(defaults_of_the_webhook),
         DECODING_TEST(what_is_no_placement),
         DECODING_TEST(what_changes_a_placement),
         DECODING_TEST(terms),
