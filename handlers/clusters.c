@@ -54,7 +54,7 @@ static const char *const steps_of[VERBS][MOST_STEPS] = {
     [FILTER] = {NULL},
     [PRIORITIZE] = {NULL},
     [SELECT] = {"plan", "groups", "select", NULL},
-    [ASSIGN] = {"assign", "schedule", NULL},
+    [ASSIGN] = {"assign", "schedule", "bind", NULL},
     [ESTIMATE] = {"estimate", "available", "unschedulable", "quantity", "wire", NULL},
 };
 

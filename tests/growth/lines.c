@@ -46,6 +46,16 @@ enum { LINE_BYTES = 3 << 20 };
     "\"cpu\":\"1\"}}"
 #define PROTECTED ",\"options\":{\"overcommitProtection\":true}"
 #define QUOTA_GATE ",\"options\":{\"resourceQuota\":true}"
+#define BIND                                                                                       \
+    "{\"step\":\"bind\",\"workload\":{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{"       \
+    "\"name\":\"w\""                                                                               \
+    "}}"
+#define BIND_TEMPLATE                                                                              \
+    "{\"step\":\"bind\",\"policy\":{\"kind\":\"PropagationPolicy\",\"metadata\":{\"name\":\"p\"}," \
+    "\"spec\":{\"resourceSelectors\":[{\"apiVersion\":\"v1\",\"kind\":\"Pod\"}]}},\"workload\":{"  \
+    "\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"w\"},\"spec\":{"              \
+    "\"containers\":"
+#define BIND_END "}}}"
 #define UNSCHEDULABLE                                                                              \
     "{\"step\":\"unschedulable\",\"now\":\"2026-01-01T00:00:00Z\",\"deployments\":[{\"metadata\":" \
     "{\"name\":"                                                                                   \
@@ -205,6 +215,16 @@ static const struct list lists[] = {
      ESTIMATE "\"cluster\":{\"status\":{\"resourceSummary\":{\"allocatable\":{\"pods"
               "\":\"9\"",
      "}}}}}", ",\"x.io/r%X\":\"1\"", ""},
+    {"selectors of a policy",
+     BIND ",\"policy\":{\"kind\":\"PropagationPolicy\",\"metadata\":{\"name\":\"p\"},\"spec\":{"
+          "\"resourceSelectors\":[",
+     "]}}}",
+     "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"labelSelector\":{\"matchLabels\":{\"k%u\":\"v\"}}}",
+     ","},
+    {"containers of a template", BIND_TEMPLATE "[", "]" BIND_END,
+     "{\"resources\":{\"limits\":{\"x.io/r%u\":\"1\"}}}", ","},
+    {"resources of a template", BIND_TEMPLATE "[{\"resources\":{\"limits\":{", "}}}]" BIND_END,
+     "\"x.io/r%X\":\"1\"", ","},
     {"estimates", "{\"step\":\"available\",\"replicas\":1,\"clusters\":[\"c\"],\"estimates\":{",
      "}}", "\"e%u\":{\"c\":%u}", ","},
     {"clusters of an estimate",

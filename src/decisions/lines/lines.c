@@ -27,6 +27,8 @@ const struct line_step line_steps[] = {
      "clusters{name: replicas}, errorKind, error", line_assign},
     {"schedule", "clusters[], spec, status, enableEmptyWorkloadPropagation, options",
      "clusters{name: replicas}, errorKind, error", line_schedule},
+    {"bind", "policy (a PropagationPolicy or ClusterPropagationPolicy), workload (an object)",
+     "madeBinding (null if the policy does not select the workload), reason", line_bind},
 };
 const size_t line_step_count = sizeof line_steps / sizeof line_steps[0];
 
