@@ -178,6 +178,14 @@ is "a field that no cluster has" "$(of_binding "$(by '[{"spreadByField":"provide
 is "a label that no cluster has" "$(of_binding "$(by '[{"spreadByLabel":"rack","maxGroups":1,"minGroups":1}]')")" "[\"LabelUnknown ${c}[0].spreadByLabel\"]"
 is "a name that no cluster has" "$(of_binding '{"clusterAffinity":{"clusterNames":["m2","m9"]}}')" '["NameUnknown spec.placement.clusterAffinity.clusterNames"]'
 is "a failed cluster that stays" "$(of_binding '{}' '.spec.clusters = [{name: "m1", replicas: 4}]')" '["KeepsFailed spec.clusters[0]"]'
+is "... but not in the answer" "$(of_binding '{"clusterAffinity":{"clusterNames":["m2"]}}' '.spec.clusters = [{name: "m1", replicas: 4}]')" '[]'
+kept() { # REPLICAS of the binding, whose failed cluster has 4
+    of_binding '{"replicaScheduling":{"replicaSchedulingType":"Divided","replicaDivisionPreference":"Aggregated"}}' \
+        ".spec.clusters = [{name: \"m1\", replicas: 4}] | .spec.replicas = $1" >/dev/null
+    "$evenkeel" simulate --state "$work/members.json" --binding "$work/b.json" -o json | jq -r '.findings[].message' | sed 's/.*, and //; s/:.*//'
+}
+is "... that keeps some" "$(kept 3)" "keeps 3 of 4 replicas"
+is "... that gets more" "$(kept 9)" "gets 9 replicas instead of 4"
 is "workload affinity" "$(of_binding '{"workloadAffinity":{"affinity":{"groupByLabelKey":"a"}}}')" '["PassedOver spec.placement.workloadAffinity"]'
 is "a field of the placement in the spec" "$(of_binding '{}' '.spec.spreadConstraints = []')" '["UnknownField spec.spreadConstraints"]'
 

@@ -3,19 +3,13 @@
 #include "clusters/ask.h"
 #include "clusters/state.h"
 #include "config/karmada.h"
+#include "findings/schemas.h"
 #include "findings/state/binding.h"
 #include "whatif/binding_file.h"
 #include "whatif/member_nodes.h"
 
 static void state_cleanup(struct clusters_state *state) {
     clusters_state_done(state);
-}
-
-/* The trigger stands in the answer. */
-static struct str trigger_of(struct str answer, struct arena *arena) {
-    struct json_reader r;
-    json_reader_init(&r, answer, arena, "answer");
-    return json_peek_member(&r, STR("trigger"));
 }
 
 int binding_simulation_run(const struct configuration *c, const struct binding_simulation *how,
@@ -38,11 +32,14 @@ int binding_simulation_run(const struct configuration *c, const struct binding_s
     if (r != 0)
         return r;
     configuration_karmada(c, &options);
+    struct binding_answer answer;
     r = clusters_ask_binding(state.karmada, &asked, arena, out, err);
+    if (r == 0)
+        r = binding_answer_read(strbuf_str(out), arena, &answer, err);
     if (r != 0)
         return r;
-    (void)findings_of_binding(json, &question.binding, &options, trigger_of(strbuf_str(out), arena),
-                              how->findings);
-    (void)findings_of_karmada(state.karmada, &question.binding, how->findings);
+    (void)schema_check(json, &schema_of_binding, how->findings);
+    findings_of_binding(&question.binding, &options, &answer, how->findings);
+    (void)findings_of_karmada(state.karmada, &question.binding, &answer, how->findings);
     return 0;
 }

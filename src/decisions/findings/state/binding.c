@@ -1,7 +1,7 @@
 #include "findings/state/binding.h"
 
 #include "base/json_fields.h"
-#include "findings/schemas.h"
+#include "base/sorted.h"
 #include "findings/state/keys.h"
 #include "findings/terms.h"
 
@@ -18,6 +18,27 @@ static const char *const field_names[] = {[SPREAD_PROVIDER] = "provider",
                                           [SPREAD_ZONE] = "zone",
                                           [SPREAD_LABEL] = NULL,
                                           [SPREAD_CLUSTER] = "cluster"};
+
+/* ---- the answer ---- */
+
+static const struct json_field target_fields[] = {
+    JSON_TEXT("name", struct target_cluster, name),
+    JSON_INTEGER("replicas", struct target_cluster, replicas, 0, INT32_MAX, .absent = 0),
+};
+static const struct json_field answer_fields[] = {
+    JSON_TEXT("trigger", struct binding_answer, trigger),
+    JSON_LIST("clusters", struct binding_answer, clusters, cluster_count, UINT32_MAX,
+              target_fields),
+};
+
+int binding_answer_read(struct str json, struct arena *arena, struct binding_answer *ret,
+                        struct err *err) {
+    struct json_reader r;
+    *ret = (struct binding_answer){.clusters = NULL};
+    json_reader_init(&r, json, arena, "answer");
+    json_fields(&r, &JSON_ROWS(answer_fields), ret);
+    return json_finish(&r, err);
+}
 
 /* ---- spread constraints ---- */
 
@@ -105,15 +126,13 @@ static void check_rules(const struct binding *b, struct str trigger, struct find
                      "scheduling it now would give");
 }
 
-int findings_of_binding(struct str json, const struct binding *binding,
-                        const struct karmada_options *options, struct str trigger,
-                        struct findings *f) {
+void findings_of_binding(const struct binding *binding, const struct karmada_options *options,
+                         const struct binding_answer *answer, struct findings *f) {
     const struct cluster_placement *p = &binding->spec.placement;
     check_spreads(p, options, f);
-    check_rules(binding, trigger, f);
+    check_rules(binding, answer->trigger, f);
     findings_of_tolerations(p->tolerations, TOLERATIONS_OF_BINDINGS,
                             STR(PLACEMENT ".clusterTolerations"), f);
-    return schema_check(json, &schema_of_binding, f);
 }
 
 /* ---- beside the clusters ---- */
@@ -176,35 +195,63 @@ static int check_key(struct karmada_view *v, const struct cluster_spread *s, uin
     return 0;
 }
 
-/* Names clusters of the earlier decision that stay although the binding does not tolerate their
- * taints. upstream: the filter TaintToleration passes clusters that the binding has. */
+static struct str target_name(const void *items, size_t i) {
+    return ((const struct target_cluster *)items)[i].name;
+}
+
+/* Returns the cluster in the answer, which lists clusters by name; NULL: it gets nothing. */
+static const struct target_cluster *find_target(const struct binding_answer *answer,
+                                                struct str name) {
+    bool found;
+    const size_t at =
+        sorted_place(answer->clusters, answer->cluster_count, target_name, name, &found);
+    return found ? &answer->clusters[at] : NULL;
+}
+
+static void say_kept(const struct target_cluster *before, const struct target_cluster *after,
+                     char *text, size_t size) {
+    if (after->replicas > before->replicas)
+        (void)snprintf(text, size, "gets %d replicas instead of %d", after->replicas,
+                       before->replicas);
+    else if (after->replicas > 0)
+        (void)snprintf(text, size, "keeps %d of %d replicas", after->replicas, before->replicas);
+    else
+        (void)snprintf(text, size, "keeps the object"); /* it has no replicas */
+}
+
+/* Names clusters of the earlier decision that are in the answer although the binding does not
+ * tolerate their taints. upstream: the filter TaintToleration passes clusters that the binding
+ * has. */
 static void check_failed(const struct karmada_view *v, const struct binding_spec *spec,
-                         struct findings *f) {
-    char path[PATH_BYTES];
+                         const struct binding_answer *answer, struct findings *f) {
+    char path[PATH_BYTES], kept[64];
     for (uint32_t i = 0; i < spec->cluster_count && steps_take(&f->arena->steps, 1); i++) {
-        const uint32_t slot = topology_find(&v->clusters, spec->clusters[i].name);
+        const struct target_cluster *before = &spec->clusters[i];
+        const struct target_cluster *after = find_target(answer, before->name);
+        const uint32_t slot = topology_find(&v->clusters, before->name);
         const struct karmada_cluster *c = slot != TOPOLOGY_NONE ? karmada_member(v, slot) : NULL;
-        if (c == NULL || taints_tolerated(c->taints, c->taint_count, spec->placement.tolerations))
+        if (c == NULL || after == NULL ||
+            taints_tolerated(c->taints, c->taint_count, spec->placement.tolerations))
             continue;
         (void)snprintf(path, sizeof path, "spec.clusters[%u]", i);
+        say_kept(before, after, kept, sizeof kept);
         findings_add(f, FINDING_KEEPS_FAILED, str_of(path),
                      STR("Let Karmada's taint manager evict it, or remove it from spec.clusters"),
-                     "the cluster '%.*s' has a taint that the binding does not tolerate, and keeps "
-                     "its replicas: Karmada's scheduler does not filter clusters that a binding "
-                     "has",
-                     STR_ARG(c->meta.name));
+                     "the cluster '%.*s' has a taint that the binding does not tolerate, and %s: "
+                     "Karmada's scheduler does not filter clusters that a binding has",
+                     STR_ARG(before->name), kept);
     }
 }
 
 int findings_of_karmada(struct informer *clusters, const struct binding *binding,
-                        struct findings *f) {
+                        const struct binding_answer *answer, struct findings *f) {
     const struct binding_spec *spec = &binding->spec;
     struct karmada_view v;
     int r = 0;
     karmada_view_open(clusters, &v);
     v.clusters.steps = &f->arena->steps;
     if (topology_stats(v.clusters.topology).candidates > 0) {
-        check_failed(&v, spec, f);
+        check_failed(&v, spec, answer, f);
         r = check_affinities(&v, &spec->placement, f);
         for (uint32_t i = 0; r == 0 && i < spec->placement.spread_count; i++)
             r = check_key(&v, &spec->placement.spread[i], i, f);

@@ -12,12 +12,20 @@
 #include "karmada/options.h"
 #include "model/binding.h"
 
-/* `json` is the object of the file, which `binding` was decoded from. `trigger`: why it would be
- * scheduled (karmada/binding.h). The arena's steps bound the work. Returns 0, -E2BIG or -ENOMEM;
- * the findings so far stay. */
-int findings_of_binding(struct str json, const struct binding *binding,
-                        const struct karmada_options *options, struct str trigger,
-                        struct findings *f);
-/* The same beside the clusters of a store (fleet/karmada.h). */
+/* The parts of an answer (explain/binding.h) that findings are about. */
+struct binding_answer {
+    struct str trigger; /* why the binding would be scheduled */
+    const struct target_cluster *clusters;
+    uint32_t cluster_count;
+};
+/* Strings are in the answer or the arena. Returns 0 or -errno. */
+int binding_answer_read(struct str json, struct arena *arena, struct binding_answer *ret,
+                        struct err *err) MUST_CHECK;
+
+/* Adds findings about the binding by itself. The arena's steps bound the work. */
+void findings_of_binding(const struct binding *binding, const struct karmada_options *options,
+                         const struct binding_answer *answer, struct findings *f);
+/* The same beside the clusters of a store (fleet/karmada.h). Returns 0, -E2BIG or -ENOMEM; the
+ * findings so far stay. */
 int findings_of_karmada(struct informer *clusters, const struct binding *binding,
-                        struct findings *f);
+                        const struct binding_answer *answer, struct findings *f);
