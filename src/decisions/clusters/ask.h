@@ -5,6 +5,7 @@
 
 #include "clusters/question.h"
 #include "explain/placement_answer.h"
+#include "karmada/assumed.h"
 #include "karmada/options.h"
 #include "policy/policies.h"
 
@@ -58,6 +59,8 @@ struct binding_asked {
     struct str member; /* the cluster with room for `accurate` replicas; "": no cluster */
     int64_t accurate;
     const struct accurate_replicas *estimated; /* if `member` is ""; NULL: not asked */
+    struct karmada_assumed *assumed; /* of bindings before, to which this one is added; NULL: no
+                                        others */
 };
 /* Appends the answer, from Karmada's clusters (fleet/karmada.h). Errors are as above, or -EINVAL
  * (the binding's placement cannot be read) or -ENOENT (there is no cluster `member`). */

@@ -157,7 +157,7 @@ static int render(const struct binding_asked *asked, const struct binding_report
 
 static int ask(const struct karmada_view *view, const struct binding_asked *asked,
                struct arena *arena, struct strbuf *out, struct err *err) {
-    struct karmada_question question = {.options = asked->options};
+    struct karmada_question question = {.options = asked->options, .assumed = asked->assumed};
     struct karmada_outcome outcome;
     const struct binding_report report = {&asked->question->binding, &question, &outcome};
     const size_t before = out->n;
@@ -170,6 +170,8 @@ static int ask(const struct karmada_view *view, const struct binding_asked *aske
         r = karmada_schedule_binding(report.binding, &question, arena, &outcome, err);
     if (r == 0)
         r = render(asked, &report, arena, out, err);
+    if (r == 0 && asked->assumed != NULL)
+        r = karmada_assume(asked->assumed, report.binding, &outcome.decision.assignment, err);
     if (r != 0)
         out->n = before;
     return r;

@@ -9,12 +9,14 @@ static int estimate_failed(int code, struct err *err) {
 }
 
 /* Estimates the replicas that fit one candidate's cluster beside its present load. */
-static int estimate_one(const struct karmada_question *q, const struct estimator_question *question,
+static int estimate_one(const struct karmada_question *q, struct estimator_question *question,
                         uint32_t cluster, struct arena *arena, struct karmada_estimate *ret,
                         int64_t *ret_allocatable) {
     struct general_estimate general;
     if (!steps_take(&arena->steps, 1))
         return -E2BIG;
+    question->assumed =
+        karmada_assumed_of(q->assumed, q->clusters[cluster]->meta.name, &question->assumed_count);
     const int r = estimator_general_replicas(q->clusters[cluster], question, arena, &general);
     if (r != 0)
         return r;

@@ -17,6 +17,7 @@
 #pragma once
 
 #include "karmada/assign.h"
+#include "karmada/assumed.h"
 #include "karmada/select.h"
 
 struct karmada_question {
@@ -31,6 +32,8 @@ struct karmada_question {
     /* The share of a workload's data in each cluster, 0 to 100 (percent); NULL: not known.
      * [cluster_count] */
     const uint8_t *data;
+    /* Replicas of other bindings that are not in the clusters' status yet; NULL: none. */
+    const struct karmada_assumed *assumed;
 };
 
 /* ---- filter ---- */
