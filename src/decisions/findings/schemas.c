@@ -211,3 +211,21 @@ const struct schema_document schema_of_binding = {
               {&cluster_spread, "spec.placement.spreadConstraints[]"},
               {&replica_scheduling, "spec.placement.replicaScheduling"},
               {&cluster_affinity, "spec.placement.clusterAffinity"}}};
+
+OBJECT(resource_selector, ANY("apiVersion"), ANY("kind"), ANY("namespace"), ANY("name"),
+       {"labelSelector", &label_selector});
+LIST(resource_selectors, resource_selector);
+PART(policy_spec, {"placement", &binding_placement}, {"resourceSelectors", &resource_selectors},
+     ANY("association"), ANY("propagateDeps"), ANY("priority"), ANY("preemption"),
+     ANY("dependentOverrides"), ANY("schedulerName"), ANY("failover"), ANY("conflictResolution"),
+     ANY("activationPreference"), ANY("suspension"), ANY("preserveResourcesOnDeletion"),
+     ANY("schedulePriority"));
+PART(policy_root, ANY("apiVersion"), ANY("kind"), ANY("metadata"), {"spec", &policy_spec},
+     ANY("status"));
+const struct schema_document schema_of_propagation_policy = {
+    .schema = &policy_root,
+    .homes = {{&binding_placement, "spec.placement"},
+              {&cluster_spread, "spec.placement.spreadConstraints[]"},
+              {&replica_scheduling, "spec.placement.replicaScheduling"},
+              {&cluster_affinity, "spec.placement.clusterAffinity"},
+              {&resource_selector, "spec.resourceSelectors[]"}}};

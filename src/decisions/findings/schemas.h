@@ -16,3 +16,5 @@ extern const struct schema_document schema_of_template;
 
 extern const struct schema_document schema_of_placement; /* of Open Cluster Management */
 extern const struct schema_document schema_of_binding; /* ResourceBinding, ClusterResourceBinding */
+/* PropagationPolicy, ClusterPropagationPolicy */
+extern const struct schema_document schema_of_propagation_policy;
