@@ -12,7 +12,7 @@
 #include "bench/number.h"
 #include "clusters/state.h"
 #include "fleet/karmada.h"
-#include "whatif/binding_file.h"
+#include "whatif/binding_subjects.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,20 +72,22 @@ static int measure(struct informer *karmada, const struct binding *binding, int6
 int main(int argc, char **argv) {
     CLEANUP(arena_done) struct arena arena;
     struct clusters_state state = {.fleet = NULL};
-    struct binding binding;
-    struct str json;
+    struct binding_subject *subjects = NULL;
     struct err err = {.text = "no memory"};
+    uint32_t count;
     int64_t calls = CALLS;
     if (argc < 3 || argc > 4 || (argc == 4 && !number_in(argv[3], 1, CALLS_MAX, &calls))) {
         (void)fprintf(stderr, "usage: schedule STATE BINDING [CALLS]\n");
         return 2;
     }
     arena_init(&arena, LIMIT_STATE_OBJECT_ARENA);
-    int r = binding_file_read(argv[2], &arena, &binding, &json, &err);
+    const struct binding_sources sources = {.paths = (const char *const *)&argv[2],
+                                            .path_count = 1};
+    int r = binding_subjects_read(&sources, &arena, &subjects, &count, &err);
     if (r == 0)
         r = clusters_state_load((const char *const *)&argv[1], 1, NULL, 0, &state, &err);
     if (r == 0)
-        r = measure(state.karmada, &binding, calls, &err);
+        r = measure(state.karmada, &subjects[0].binding, calls, &err);
     clusters_state_done(&state);
     if (r != 0)
         (void)fprintf(stderr, "schedule: %s\n", err.text);

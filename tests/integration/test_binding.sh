@@ -79,18 +79,21 @@ change '.kind = "Placement"'
 check "another kind" refused 1 "kind is 'Placement'; expected ResourceBinding or ClusterResourceBinding" \
     --state $fleet/karmada.yaml --binding "$work/binding.json"
 change 'del(.metadata.name)'
+check "a policy, with the way on" refused 1 "Give it with --propagation-policy, and the workload with --workload" \
+    --state $fleet/karmada.yaml --binding $fleet/propagation-policy.yaml
+printf 'kind: ConfigMap\n---\nkind: Secret\n' >"$work/none.yaml"
+check "several objects, and no binding" refused 1 "2 objects, and none of them is a binding" \
+    --state $fleet/karmada.yaml --binding "$work/none.yaml"
 check "no name" refused 1 "metadata.name is required" --state $fleet/karmada.yaml --binding "$work/binding.json"
 sed 's/replicas: 10/replicas: [/' $fleet/binding.yaml >"$work/broken.yaml"
 check "a file that is no YAML" refused 1 "binding file '$work/broken.yaml': line" --state $fleet/karmada.yaml --binding "$work/broken.yaml"
-cat $fleet/binding.yaml <(echo ---) $fleet/binding.yaml >"$work/two.yaml"
-check "two of them" refused 1 "2 documents, and more than one of them is a binding" --state $fleet/karmada.yaml --binding "$work/two.yaml"
 sed 's/cpu: "16"/cpu: 16x/' $fleet/karmada.yaml >"$work/state.yaml"
 check "a cluster that cannot be read" refused 1 "status.resourceSummary.allocatable.cpu" \
     --state "$work/state.yaml" --binding $fleet/binding.yaml
 check "no state" refused 2 'no state; give --state' --binding $fleet/binding.yaml
 check "an API server" refused 2 'give --state' --kubeconfig "$work/none" --binding $fleet/binding.yaml
 check "beside a pod" refused 2 'leave out --pod' --state $fleet/karmada.yaml --binding $fleet/binding.yaml --pod x
-check "beside a Placement" refused 2 'leave out --binding' --state $fleet/karmada.yaml --binding $fleet/binding.yaml --placement x
+check "beside a Placement" refused 2 'leave out --binding, --propagation-policy and --workload' --state $fleet/karmada.yaml --binding $fleet/binding.yaml --placement x
 check "with rounds" refused 2 'leave out --previous and --rounds' --state $fleet/karmada.yaml --binding $fleet/binding.yaml --rounds
 
 is "a plugin that has nothing to go by says so" \
@@ -114,6 +117,68 @@ jq 'del(.items[0].metadata.name)' "$work/member.json" >"$work/wrong.json"
 like "... or has no name, with its file" \
     "$("$evenkeel" simulate --binding $fleet/binding.yaml --state $fleet/karmada.yaml --state "$work/wrong.json" --member m3 2>&1)" "wrong.json.*metadata.name is required"
 check "a member beside a Placement" refused 2 'leave out --member' --state $fleet/hub.yaml --placement $fleet/web.yaml --member m3
+
+# ---- several bindings ----
+
+# 10 cores each: by the summary, by models of two nodes of 5 cores, and by the nodes of m3.
+small='{apiVersion: "cluster.karmada.io/v1alpha1", kind: "Cluster", metadata: {name: "m1"}, spec: {syncMode: "Push"}, status: {
+    apiEnablements: [{groupVersion: "apps/v1", resources: [{kind: "Deployment"}]}],
+    resourceSummary: {allocatable: {cpu: "10", memory: "64Gi", pods: "110"}}}}'
+jq -n "{apiVersion: \"v1\", kind: \"List\", items: [$small,
+    ($small | .metadata.name = \"m2\" | .spec.resourceModels = [{grade: 0, ranges: [{name: \"cpu\", min: \"5\", max: \"6\"}]}]
+        | .status.resourceSummary.allocatableModelings = [{grade: 0, count: 2}]),
+    ($small | .metadata.name = \"m3\")]}" >"$work/small.json"
+jq -n '{apiVersion: "v1", kind: "List", items: [("n1", "n2") | {apiVersion: "v1", kind: "Node", metadata: {name: .},
+    status: {allocatable: {cpu: "5", memory: "64Gi", pods: "110"}}}]}' >"$work/m3.json"
+# Two replicas of 2 cores for each cluster, of which one is there already in m1.
+one_of() { # NAME
+    jq --arg n "$1" '.metadata.name = $n | .spec.replicas = 2 | .spec.replicaRequirements.resourceRequest.cpu = "2"
+        | .spec.placement = {} | .spec.clusters = (if $n == "a" then [{name: "m1", replicas: 1}] else null end)' <<<"$example_json"
+}
+one_of a >"$work/a.json"
+{ one_of b; one_of c; } | jq -s '{apiVersion: "v1", kind: "List", items: .}' >"$work/b.json"
+several() { "$evenkeel" simulate --state "$work/small.json" --state "$work/m3.json" --member m3 --now $now "$@"; }
+several --binding "$work/a.json" --binding "$work/b.json" -o json >"$work/answer"
+is "several bindings, in their order" "$(jq -c '[keys, [.answers[] | .binding]]' "$work/answer")" '[["answers"],["n/a","n/b","n/c"]]'
+is "... each as of itself" "$(jq -c '[.answers[] | [(.clusters | length), .findings]] | unique' "$work/answer")" '[[3,[]]]'
+# m1 has 5, then one less by a, and two less by b; each node of m2 and m3 holds 2, so 4, 2 and none.
+is "... beside those before" "$(jq -c '[.answers[].available | [.m1.summary, .m2.models, .m3.accurate]]' "$work/answer")" '[[5,4,4],[4,2,2],[2,0,0]]'
+like "... for people" "$(several --binding "$work/a.json" --binding "$work/b.json")" 'n/a: 3 of 3.*m1 +2 +5.*n/b: 3 of 3.*m1 +2 +4.*n/c: 3 of 3.*m1 +2 +2 '
+is "one has no list" "$(several --binding "$work/a.json" -o json | jq -r .binding)" n/a
+
+# ---- a policy and a workload ----
+
+policy=(--propagation-policy "$fleet/propagation-policy.yaml")
+ask "${policy[@]}" --workload $fleet/deployment.yaml -o json >"$work/answer"
+is "the binding that Karmada would make" "$(jq -c '.madeBinding | [.kind, .metadata.namespace, .metadata.name, .spec.replicas, .spec.replicaRequirements]' "$work/answer")" \
+    '["ResourceBinding","shop","web-deployment",10,{"resourceRequest":{"cpu":"1","memory":"2Gi"}}]'
+jq .madeBinding "$work/answer" >"$work/made.json"
+is "... is answered as it would be" "$(jq -c 'del(.madeBinding)' "$work/answer")" "$(ask --binding "$work/made.json" -o json | jq -c .)"
+sed 's/name: web$/name: api/' $fleet/deployment.yaml >"$work/api.yaml"
+is "a policy that does not select" "$(ask "${policy[@]}" --workload "$work/api.yaml" -o json | jq -c '[.madeBinding, .findings[0].code, .findings[0].path]')" \
+    '[null,"PassedOver","spec.resourceSelectors[0].name"]'
+like "... for people" "$(ask "${policy[@]}" --workload "$work/api.yaml")" "Karmada makes no binding.*note: spec.resourceSelectors.*Write name: api"
+code=0
+ask "${policy[@]}" --workload "$work/api.yaml" --strict >/dev/null || code=$?
+is "... with --strict" "$code" 3
+cat "$work/api.yaml" <(echo ---) $fleet/propagation-policy.yaml <(echo ---) $fleet/deployment.yaml >"$work/all.yaml"
+is "files with everything" "$(ask --propagation-policy "$work/all.yaml" --workload "$work/all.yaml" -o json | jq -c '[.answers[].madeBinding.metadata.name]')" \
+    '[null,"web-deployment"]'
+sed 's/spreadConstraints:/tolerance: 1\n    spreadConstraints:/' $fleet/propagation-policy.yaml >"$work/odd.yaml"
+is "an unknown member of the policy" "$(ask --propagation-policy "$work/odd.yaml" --workload $fleet/deployment.yaml -o json | jq -c '[.findings[] | [.code, .path]]')" \
+    '[["UnknownField","spec.placement.tolerance"]]'
+sed 's/kind: Deployment/kind: DaemonSet/' $fleet/propagation-policy.yaml >"$work/p.yaml"
+sed 's/kind: Deployment/kind: DaemonSet/' $fleet/deployment.yaml >"$work/d.yaml"
+is "a kind whose replicas Karmada does not read" "$(ask --propagation-policy "$work/p.yaml" --workload "$work/d.yaml" -o json | jq -c '[.madeBinding.spec.replicas, (.findings[] | [.code, .path])]')" \
+    '[null,["PassedOver","spec.placement.replicaScheduling"]]'
+sed 's/replicas: 10/replicas: -1/' $fleet/deployment.yaml >"$work/d.yaml"
+check "a workload that cannot be read" refused 1 "workload file '$work/d.yaml': workload.spec.replicas" --state $fleet/karmada.yaml "${policy[@]}" --workload "$work/d.yaml"
+sed 's/minGroups: 2/minGroups: -2/' $fleet/propagation-policy.yaml >"$work/p.yaml"
+check "a policy that cannot be read" refused 1 "policy file '$work/p.yaml': PropagationPolicy.spec.placement.spreadConstraints" \
+    --state $fleet/karmada.yaml --propagation-policy "$work/p.yaml" --workload $fleet/deployment.yaml
+check "a policy without a workload" refused 2 'give --workload' --state $fleet/karmada.yaml "${policy[@]}"
+check "a workload beside a binding" refused 2 'leave out --workload' --state $fleet/karmada.yaml --binding $fleet/binding.yaml --workload $fleet/deployment.yaml
+check "a policy beside a binding" refused 2 'leave out --binding' --state $fleet/karmada.yaml --binding $fleet/binding.yaml "${policy[@]}" --workload x
 
 # ---- over HTTP ----
 

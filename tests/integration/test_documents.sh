@@ -37,6 +37,8 @@ for step in assign estimate; do
     is "the guide of Karmada shows what its step $step answers" "$(part_of_guide "$step" 2)" \
         "$(part_of_guide "$step" 1 | grep '^{' | "$evenkeel" simulate --lines -)"
 done
+is "... and what a policy would do" "$(part_of_guide propagation-policy 2)" \
+    "$(eval "$(part_of_guide propagation-policy 1 | sed "s#^evenkeel#$evenkeel#")")"
 
 # Is it set by the makefile's caller, or read by a program or a script?
 is_read() { # NAME

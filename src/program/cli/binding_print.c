@@ -75,7 +75,7 @@ static void put_groups(const struct value *root, struct strbuf *out) {
 static const struct value_kind kinds[] = {
     {"proven", JSON_BOOL}, {"scores", JSON_OBJECT}, {"available", JSON_OBJECT}};
 
-void binding_print(const struct value *root, struct strbuf *out) {
+static void print_one(const struct value *root, struct strbuf *out) {
     const struct value *filter = value_as(root, "filter", JSON_OBJECT);
     const struct value *warnings = value_as(root, "warnings", JSON_ARRAY);
     uint32_t passed = 0;
@@ -92,4 +92,11 @@ void binding_print(const struct value *root, struct strbuf *out) {
     put_groups(root, out);
     strbuf_append_str(out, warnings->count > 0 ? STR("\n") : STR(""));
     value_say_each(warnings, "warning: {}\n", WARNINGS_SHOWN, out);
+}
+
+void binding_print(const struct value *root, struct strbuf *out) {
+    if (value_at(root, "filter")->kind == JSON_NULL && value_at(root, "binding")->kind == JSON_NULL)
+        strbuf_append_str(out, STR("Karmada makes no binding of the policy and the workload\n"));
+    else
+        print_one(root, out);
 }

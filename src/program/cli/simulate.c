@@ -12,6 +12,7 @@ enum {
     SPEC_POD,
     SPEC_PLACEMENT,
     SPEC_BINDING,
+    SPEC_PROPAGATION,
     SPEC_REPLICAS,
     SPEC_WITHOUT,
     SPEC_ADMIT,
@@ -25,6 +26,7 @@ enum {
     SPEC_NOW,
     SPEC_ROUNDS,
     SPEC_MEMBER,
+    SPEC_WORKLOAD,
     SPEC_LINES
 };
 
@@ -41,7 +43,12 @@ static const struct option_spec specs[] = {
         {"binding", 0, "FILE",
          "a ResourceBinding or ClusterResourceBinding of Karmada, YAML or JSON: which "
          "clusters of --state its scheduler would choose, with how many replicas, why, "
-         "and what it would write. The settings are those of `karmada`"},
+         "and what it would write. The settings are those of `karmada`. Repeatable, and the file "
+         "may have several: each is scheduled after those before it"},
+    [SPEC_PROPAGATION] = {"propagation-policy", 0, "FILE",
+                          "a PropagationPolicy or ClusterPropagationPolicy of Karmada: the same "
+                          "for the binding that "
+                          "Karmada would make of it and of --workload"},
     [SPEC_REPLICAS] = {"replicas", 0, "N",
                        "places N such pods one after the other, each on the node with the highest "
                        "total, and draws how many pods each domain has; otherwise one pod, or a "
@@ -85,6 +92,9 @@ static const struct option_spec specs[] = {
         {"member", 0, "NAME",
          "with --binding: the cluster whose nodes and pods are in --state, too; they are counted "
          "as Karmada's accurate estimator of that cluster would count them"},
+    [SPEC_WORKLOAD] = {"workload", 0, "FILE",
+                       "with --propagation-policy: the object that the policy selects, such as a "
+                       "Deployment; of several objects each is asked about"},
     [SPEC_LINES] = {"lines", 0, "FILE",
                     "answers questions about single steps of scheduling fleets instead, one JSON "
                     "object a line ('-': standard input); nothing else is given with it"},
@@ -115,7 +125,7 @@ static void list_steps(struct strbuf *out) {
 const struct command simulate_command = {
     .name = "simulate",
     .usage = "(--state FILE|DIR | --kubeconfig FILE) (--pod FILE | --placement FILE |\n"
-             "       --binding FILE) [options]",
+             "       --binding FILE | --propagation-policy FILE --workload FILE) [options]",
     .about = "Says where one thing would go, by the same code that serves, from a state in files\n"
              "or from what an API server has now. Nothing is changed anywhere.\n"
              "--pod: filters and scores a pod, and says why for every node. The filters are\n"
@@ -128,6 +138,7 @@ const struct command simulate_command = {
              "--binding: how Karmada's scheduler would schedule a binding, step by step, from\n"
              "    what kubectl prints of Karmada's API server. Provider, zone and labels are\n"
              "    heeded, too, which it does not.\n"
+             "--propagation-policy: the same before a policy of Karmada is applied.\n"
              "Exit codes: 0 answered, 1 something could not be read, 2 wrong usage; 3 with\n"
              "--strict: a pod is Pending.",
     .list = list_steps,
@@ -143,6 +154,8 @@ const struct command simulate_command = {
         "evenkeel simulate --state hub.yaml --placement placement.yaml\n"
         "kubectl get clusters.cluster.karmada.io -o yaml >karmada.yaml\n"
         "evenkeel simulate --state karmada.yaml --binding binding.yaml\n"
+        "evenkeel simulate --state karmada.yaml --propagation-policy policy.yaml "
+        "--workload deployment.yaml\n"
         "echo '{\"step\": \"normalise\", \"value\": 50.5, \"min\": 1, \"max\": 100}' | "
         "evenkeel simulate --lines -",
     .specs = specs,
@@ -162,11 +175,21 @@ struct mode {
     uint32_t flags; /* bits 1 << SPEC_* that select the mode; 0: the mode without such flags */
     simulate_mode_fn *run;
     bool has_state;      /* needs a state: --state or an API server */
+    bool has_workload;   /* needs --workload */
     bool has_pod;        /* needs --pod, or --without for the pods of removed nodes */
     bool is_alone;       /* takes no other option but -o json, and no flag of the configuration */
     const char *because; /* why the mode does not take the options of `exclusions` */
     const struct exclusion exclusions[10]; /* ended by one with no option */
 };
+
+#define OF_KARMADA (1U << SPEC_BINDING | 1U << SPEC_PROPAGATION | 1U << SPEC_WORKLOAD)
+#define NOT_ABOUT_BINDINGS                                                                         \
+    {1U << SPEC_POD, "--pod"},                                                                     \
+        {1U << SPEC_PREVIOUS | 1U << SPEC_ROUNDS, "--previous and --rounds"},                      \
+        {1U << SPEC_REPLICAS | 1U << SPEC_WITHOUT, "--replicas and --without"},                    \
+        {1U << SPEC_CANDIDATES, "--candidates"}, {1U << SPEC_FILTERS, "--filters"}, {              \
+        1U << SPEC_SCHEDULER, "--kube-scheduler-config"                                            \
+    }
 
 /* The mode of a command line is the first row with all its flags given. */
 static const struct mode modes[] = {
@@ -184,7 +207,7 @@ static const struct mode modes[] = {
                     {1U << SPEC_SCHEDULER, "--kube-scheduler-config"},
                     {1U << SPEC_NOW | 1U << SPEC_ROUNDS, "--now and --rounds"},
                     {1U << SPEC_MEMBER, "--member"},
-                    {1U << SPEC_BINDING, "--binding"}}},
+                    {OF_KARMADA, "--binding, --propagation-policy and --workload"}}},
     {.flags = 1U << SPEC_ADMIT,
      .run = simulate_admit,
      .has_state = true,
@@ -197,35 +220,37 @@ static const struct mode modes[] = {
                     {1U << SPEC_NOW | 1U << SPEC_ROUNDS, "--now and --rounds"},
                     {1U << SPEC_PREVIOUS, "--previous"},
                     {1U << SPEC_MEMBER, "--member"},
-                    {1U << SPEC_BINDING, "--binding"}}},
+                    {OF_KARMADA, "--binding, --propagation-policy and --workload"}}},
     {.flags = 1U << SPEC_PLACEMENT,
      .run = simulate_placement,
      .has_state = true,
      .because = "--placement is about clusters, not pods",
      .exclusions = {{1U << SPEC_POD, "--pod"},
-                    {1U << SPEC_BINDING, "--binding"},
+                    {OF_KARMADA, "--binding, --propagation-policy and --workload"},
                     {1U << SPEC_MEMBER, "--member"},
                     {1U << SPEC_PREVIOUS, "--previous"},
                     {1U << SPEC_REPLICAS | 1U << SPEC_WITHOUT, "--replicas and --without"},
                     {1U << SPEC_CANDIDATES, "--candidates"},
                     {1U << SPEC_FILTERS, "--filters"},
                     {1U << SPEC_SCHEDULER, "--kube-scheduler-config"}}},
+    {.flags = 1U << SPEC_PROPAGATION,
+     .run = simulate_binding,
+     .has_state = true,
+     .has_workload = true,
+     .because = "--propagation-policy is about clusters and one workload",
+     .exclusions = {{1U << SPEC_BINDING, "--binding"}, NOT_ABOUT_BINDINGS}},
     {.flags = 1U << SPEC_BINDING,
      .run = simulate_binding,
      .has_state = true,
      .because = "--binding is about clusters, not pods",
-     .exclusions = {{1U << SPEC_POD, "--pod"},
-                    {1U << SPEC_PREVIOUS | 1U << SPEC_ROUNDS, "--previous and --rounds"},
-                    {1U << SPEC_REPLICAS | 1U << SPEC_WITHOUT, "--replicas and --without"},
-                    {1U << SPEC_CANDIDATES, "--candidates"},
-                    {1U << SPEC_FILTERS, "--filters"},
-                    {1U << SPEC_SCHEDULER, "--kube-scheduler-config"}}},
+     .exclusions = {{1U << SPEC_WORKLOAD, "--workload"}, NOT_ABOUT_BINDINGS}},
     {.run = simulate_pods,
      .has_state = true,
      .has_pod = true,
      .because = "a pod is placed by what is there now",
      .exclusions = {{1U << SPEC_NOW | 1U << SPEC_ROUNDS, "--now and --rounds"},
                     {1U << SPEC_MEMBER, "--member"},
+                    {1U << SPEC_WORKLOAD, "--workload"},
                     {1U << SPEC_PREVIOUS, "--previous"}}},
 };
 
@@ -299,6 +324,13 @@ static void add_without(struct options *o, struct simulate_request *request, con
         request->without[request->without_count++] = text;
 }
 
+static void add_binding(struct options *o, struct simulate_request *request, const char *text) {
+    if (request->binding_count == SIMULATE_BINDINGS_MAX)
+        options_fail(o, "--binding: more than %d", SIMULATE_BINDINGS_MAX);
+    else
+        request->bindings[request->binding_count++] = text;
+}
+
 static void read_now(struct options *o, const char *text, struct simulate_request *request) {
     request->has_now = timestamp_parse(str_of(text), &request->now_ms);
     if (!request->has_now)
@@ -334,7 +366,13 @@ static void read_option(struct options *o, const struct option_value *v,
         request->placement = v->text;
         break;
     case SPEC_BINDING:
-        request->binding = v->text;
+        add_binding(o, request, v->text);
+        break;
+    case SPEC_PROPAGATION:
+        request->propagation_policy = v->text;
+        break;
+    case SPEC_WORKLOAD:
+        request->workload = v->text;
         break;
     case SPEC_MEMBER:
         request->member = v->text;
@@ -391,6 +429,9 @@ static void check_options(struct options *o, const struct mode *mode,
     if (mode->has_pod && request->pod == NULL &&
         (request->without_count == 0 || request->replicas > 0))
         options_fail(o, "no pod; give --pod FILE");
+    if (mode->has_workload && request->workload == NULL)
+        options_fail(o, "--propagation-policy needs the object that it selects; give --workload "
+                        "FILE");
     if (mode->is_alone)
         check_alone(o, mode, request);
     for (const struct exclusion *e = mode->exclusions; e->options != 0 && !o->stopped; e++)

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { SIMULATE_WITHOUT_MAX = 64, SIMULATE_REPLICAS_MAX = 10000 };
+enum { SIMULATE_WITHOUT_MAX = 64, SIMULATE_BINDINGS_MAX = 64, SIMULATE_REPLICAS_MAX = 10000 };
 
 /* The parsed command line; all texts are borrowed from it. */
 struct simulate_request {
@@ -26,7 +26,9 @@ struct simulate_request {
     uint32_t replicas; /* 0: not given */
     const char *without[SIMULATE_WITHOUT_MAX];
     uint32_t without_count;
-    const char *placement, *previous, *binding, *member;
+    const char *placement, *previous, *member, *propagation_policy, *workload;
+    const char *bindings[SIMULATE_BINDINGS_MAX];
+    uint32_t binding_count;
     bool has_now;
     int64_t now_ms; /* since 1970 */
     bool json, strict, rounds;

@@ -1,8 +1,6 @@
 #include "whatif/member_nodes.h"
 
-#include "estimator/asked_nodes.h"
 #include "model/names.h"
-#include "whatif/cluster_objects.h"
 
 #include <errno.h>
 
@@ -53,29 +51,34 @@ static int take(void *ctx, struct object_type type, struct json_reader *r, struc
     return str_eq(type.kind, STR(POD_KIND)) ? take_pod(m, text, err) : 0;
 }
 
-static int estimate(const struct member_objects *m, const struct binding_spec *spec, int64_t *ret,
-                    struct err *err) {
-    struct asked_nodes asked;
-    struct estimator_question q;
-    int r = asked_nodes_init(&asked, m->nodes, m->node_count, m->pods, m->pod_count, m->arena, err);
-    if (r != 0)
-        return r;
-    r = estimator_question_init(&q, &spec->requirements, NULL, 0, m->arena);
+int member_nodes_read(const struct configuration *c, struct arena *arena, struct member_nodes *ret,
+                      struct err *err) {
+    struct member_objects m = {.arena = arena};
+    *ret = (struct member_nodes){.made = false};
+    int r = cluster_objects_read(c, &ret->objects, err);
     if (r == 0)
-        r = estimator_nodes_replicas(&asked.nodes, &asked.view, &q, m->arena, ret);
-    asked_nodes_done(&asked);
-    return r == 0 ? 0 : err_set(err, r, "the member's nodes are too many to be asked");
+        r = cluster_objects_walk(&ret->objects, take, &m, err);
+    if (r == 0)
+        r = asked_nodes_init(&ret->asked, m.nodes, m.node_count, m.pods, m.pod_count, arena, err);
+    ret->made = r == 0;
+    return r;
 }
 
-int member_nodes_replicas(const struct configuration *c, const struct binding_spec *spec,
+void member_nodes_done(struct member_nodes *m) {
+    if (m->made)
+        asked_nodes_done(&m->asked);
+    cluster_objects_done(&m->objects);
+}
+
+int member_nodes_replicas(struct member_nodes *m, const struct binding_spec *spec,
+                          const struct component_set *assumed, uint32_t assumed_count,
                           struct arena *arena, int64_t *ret, struct err *err) {
-    struct member_objects m = {.arena = arena};
-    struct cluster_objects objects;
-    int r = cluster_objects_read(c, &objects, err);
-    if (r == 0)
-        r = cluster_objects_walk(&objects, take, &m, err);
-    if (r == 0)
-        r = estimate(&m, spec, ret, err);
-    cluster_objects_done(&objects);
-    return r;
+    struct estimator_question q;
+    int r = estimator_question_init(&q, &spec->requirements, NULL, 0, arena);
+    if (r == 0) {
+        q.assumed = assumed;
+        q.assumed_count = assumed_count;
+        r = estimator_nodes_replicas(&m->asked.nodes, &m->asked.view, &q, arena, ret);
+    }
+    return r == 0 ? 0 : err_set(err, r, "the member's nodes are too many to be asked");
 }

@@ -5,9 +5,22 @@
 #pragma once
 
 #include "config/configuration.h"
-#include "model/binding.h"
+#include "estimator/asked_nodes.h"
+#include "whatif/cluster_objects.h"
 
-/* Computes the replicas that fit. Decoded objects are in the arena, whose steps bound the work.
- * Returns 0 or -errno; the sentence names the file and the place in it. */
-int member_nodes_replicas(const struct configuration *c, const struct binding_spec *spec,
+struct member_nodes {
+    struct cluster_objects objects; /* their texts */
+    struct asked_nodes asked;
+    bool made;
+};
+
+/* Reads nodes and pods. Decoded objects are in the arena, whose steps bound the work. Returns 0 or
+ * -errno; the sentence names the file and the place in it. Always call member_nodes_done(). */
+int member_nodes_read(const struct configuration *c, struct arena *arena, struct member_nodes *ret,
+                      struct err *err) MUST_CHECK;
+void member_nodes_done(struct member_nodes *m);
+
+/* Computes the replicas that fit beside the assumed workloads. Returns 0, -E2BIG or -ENOMEM. */
+int member_nodes_replicas(struct member_nodes *m, const struct binding_spec *spec,
+                          const struct component_set *assumed, uint32_t assumed_count,
                           struct arena *arena, int64_t *ret, struct err *err) MUST_CHECK;

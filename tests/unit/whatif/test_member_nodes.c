@@ -35,7 +35,11 @@ static int64_t replicas_with(const char *state_text, const char *requirements, s
     configuration_init(&c);
     c.state.paths = paths;
     c.state.path_count = 1;
-    const int code = member_nodes_replicas(&c, &binding.spec, &arena, &replicas, err);
+    struct member_nodes nodes;
+    int code = member_nodes_read(&c, &arena, &nodes, err);
+    if (code == 0)
+        code = member_nodes_replicas(&nodes, &binding.spec, NULL, 0, &arena, &replicas, err);
+    member_nodes_done(&nodes);
     c.state.paths = NULL;
     c.state.path_count = 0;
     configuration_done(&c);
