@@ -193,6 +193,8 @@ void engine_put_not_judged(uint32_t wanted, const struct filter_unknown *unknown
     if (unknown->resources)
         strbuf_append_str(out,
                           STR(", NodeResourcesFit (no node reports its allocatable resources)"));
+    if (unknown->configuration.n > 0)
+        strbuf_appendf(out, ", %.*s", STR_ARG(unknown->configuration));
 }
 
 /* Removes the pod itself, which may be counted on its previous node: it is not one of the other

@@ -76,16 +76,27 @@ void engine_filters_put(uint32_t wanted, const char *between, struct strbuf *out
 struct filter_unknown {
     uint32_t terms; /* with FILTER_INTER_POD_AFFINITY: pods with terms that are too long */
     bool resources; /* with FILTER_NODE_RESOURCES_FIT: no node reports its resources */
+    struct str configuration; /* parts of kube-scheduler's configuration that the caller did not
+                                 read, by comma; at most LIMIT_NOT_READ bytes */
 };
 /* Appends kube-scheduler's default filters that a filter with these bits did not run: "a, b". */
 void engine_put_not_judged(uint32_t wanted, const struct filter_unknown *unknown,
                            struct strbuf *out);
+
+/* Extended resources that NodeResourcesFit does not check: by name, or by the part of the name
+ * before the slash. Both lists are sorted. upstream: NodeResourcesFitArgs ignoredResources and
+ * ignoredResourceGroups. */
+struct ignored_resources {
+    const struct str *names, *groups;
+    uint32_t name_count, group_count;
+};
 
 struct engine_options {
     uint32_t filters; /* FILTER_*; 0: FILTERS_OF_EXTENDER */
     /* Node affinity required and preferred for every pod, beside its own, or NULL. upstream:
      * NodeAffinityArgs addedAffinity. */
     const struct node_affinity *added_affinity;
+    struct ignored_resources ignored_resources;
     /* Constraints for pods that carry none. upstream: PodTopologySpreadArgs defaultingType. */
     bool system_defaults; /* true: hostname 3 and zone 5, soft; false: the list below */
     const struct spread_constraint *default_constraints;

@@ -1,13 +1,15 @@
 /*
  * Filters by resources: a node passes if its pods' requests leave room for the pod, in every
  * resource and in the number of pods. If the pod alone is too large for a node, no preemption
- * helps. upstream: plugins/noderesources/fit.go, without ignored resources. A DeviceClass's
- * resource is judged like any other: devices are not known here.
+ * helps. upstream: plugins/noderesources/fit.go. A DeviceClass's resource is judged like any other:
+ * devices are not known here.
  *
  * A node that reports no resources has none, as upstream. If no node reports any, the state was
  * written by hand: resources are not judged, and the answer lists them as not judged.
  */
+#include "base/sorted.h"
 #include "engine/algorithm.h"
+#include "model/resources.h"
 
 #include <errno.h>
 
@@ -46,11 +48,22 @@ static uint32_t rank_of(struct str name) {
     return rank;
 }
 
+static bool is_ignored(const struct ignored_resources *ignored, struct str name) {
+    const size_t slash = str_find(name, '/');
+    if (slash == SIZE_MAX || ignored->name_count + ignored->group_count == 0 ||
+        !resource_is_extended(name))
+        return false;
+    return sorted_texts_find(ignored->names, ignored->name_count, name) != UINT32_MAX ||
+           sorted_texts_find(ignored->groups, ignored->group_count, (struct str){name.p, slash}) !=
+               UINT32_MAX;
+}
+
 static int gather_wanted(struct fit_state *s) {
     const struct resources *resources = &s->e->pod->requests.resources;
     for (uint32_t rank = 0; rank <= OTHERS; rank++)
         for (uint32_t i = 0; i < resources->count; i++)
             if (resources->items[i].amount > 0 && rank_of(resources->items[i].name) == rank &&
+                !is_ignored(&s->e->options->ignored_resources, resources->items[i].name) &&
                 add_wanted(s, &resources->items[i]) != 0)
                 return -ENOMEM;
     return 0;

@@ -26,7 +26,10 @@
 #define LIMIT_RESOURCES                                                                            \
     128 /* resources that one container, pod or node names, beside cpu, memory, ephemeral-storage  \
            and pods */
-#define LIMIT_MODELS 1024       /* resource models (grades) of one cluster of Karmada */
+#define LIMIT_IGNORED_RESOURCES                                                                    \
+    4096 /* resources, and groups of resources, that kube-scheduler's configuration ignores */
+#define LIMIT_NOT_READ 200 /* bytes that name the parts of that configuration that are not read */
+#define LIMIT_MODELS 1024  /* resource models (grades) of one cluster of Karmada */
 #define LIMIT_NODE_IMAGES 512   /* names of images on one node; a kubelet reports 50 images */
 #define LIMIT_HOST_PORTS 1024   /* ports of the host that one pod takes */
 #define LIMIT_NODE_NAMES 100000 /* nodes in one extender request */
@@ -34,6 +37,8 @@
 #define LIMIT_POLICIES 4096     /* TopologyPolicies known at the same time */
 #define LIMIT_POLICY_BYTES (256 << 10) /* one TopologyPolicy of an API server, with metadata */
 #define LIMIT_LIST_LEVELS 8            /* Lists within Lists; real ones have one level */
+
+#define LIMIT_ASKED_OBJECTS 256 /* objects of one file that one command asks about */
 
 /* Fluid's objects: the bytes kept of them */
 #define LIMIT_FLUID_OBJECT (64u << 10) /* one object: a runtime with hundreds of affinity terms */

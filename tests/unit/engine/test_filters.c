@@ -226,15 +226,41 @@ static void nodes_that_do_not_say_what_they_have(void **state) {
     }
 }
 
+/* Extended resources alone are ignored, by their whole name or by the part before the slash. */
+static void ignored_resources(void **state) {
+    (void)state;
+    static const struct str names[] = {{"cpu", 3}, {"example.com/gpu", 15}},
+                            groups[] = {{"other.com", 9}};
+    static const struct {
+        const char *requests;
+        enum verdict verdict;
+    } cases[] = {
+        {REQUESTS("\"example.com/gpu\":9"), VERDICT_PASS},
+        {REQUESTS("\"example.com/gpus\":9"), VERDICT_UNRESOLVABLE},
+        {REQUESTS("\"other.com/x\":9,\"other.com/y\":9"), VERDICT_PASS},
+        {REQUESTS("\"other.com.au/x\":9"), VERDICT_UNRESOLVABLE},
+        {REQUESTS("\"cpu\":9"), VERDICT_UNRESOLVABLE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct cluster c;
+        open_row(&c, &(struct row){.node = PLAIN});
+        c.options.filters = FILTERS_ALL;
+        c.options.ignored_resources = (struct ignored_resources){names, groups, 2, 1};
+        assert_int_equal(filter(&c, cases[i].requests).verdicts[0], cases[i].verdict);
+        cluster_close(&c);
+    }
+}
+
 static void what_is_not_judged_is_said(void **state) {
     (void)state;
     CLEANUP(strbuf_done) struct strbuf text = {0};
     engine_put_not_judged(FILTERS_ALL, &(struct filter_unknown){.terms = 0}, &text);
     assert_str(strbuf_str(&text), "volumes, devices");
     strbuf_clear(&text);
-    engine_put_not_judged(FILTERS_ALL, &(struct filter_unknown){2, true}, &text);
+    engine_put_not_judged(FILTERS_ALL, &(struct filter_unknown){2, true, STR("1 extender")}, &text);
     assert_str(strbuf_str(&text), "volumes, devices, anti-affinity of 2 pods (too long), "
-                                  "NodeResourcesFit (no node reports its allocatable resources)");
+                                  "NodeResourcesFit (no node reports its allocatable resources), "
+                                  "1 extender");
 }
 
 static void an_extender_judges_spread_alone(void **state) {
@@ -408,6 +434,7 @@ int main(void) {
         cmocka_unit_test(verdicts_and_reasons_are_upstreams),
         cmocka_unit_test(one_filter_by_its_name),
         cmocka_unit_test(nodes_that_do_not_say_what_they_have),
+        cmocka_unit_test(ignored_resources),
         cmocka_unit_test(what_is_not_judged_is_said),
         cmocka_unit_test(an_extender_judges_spread_alone),
         cmocka_unit_test(room_that_a_victim_makes),
