@@ -37,7 +37,7 @@ void judge_say(const struct judge *j, enum severity severity, const char *member
     check_report_add(j->out, severity, line, path, advice, "%s", problem);
 }
 
-/* ---- every entry: mistakes that keep kube-scheduler from starting ---- */
+/* ---- every entry: mistakes that keep kube-scheduler from starting, or change its meaning ---- */
 
 /* upstream: component-helpers IsExtendedResourceName. */
 static bool resource_name_valid(struct str name) {
@@ -79,6 +79,17 @@ static void judge_resource_names(const struct judge *j) {
     }
 }
 
+/* kube-scheduler takes 0 for "not set". upstream: pkg/scheduler/extender.go makeTransport(),
+ * NewHTTPExtender(). */
+static void judge_zero_timeout(const struct judge *j) {
+    const struct str text = j->extender->http_timeout;
+    int64_t ns = 1;
+    struct err unused; /* another rule reports texts that are no durations */
+    if (text.n > 0 && duration_parse(text, &ns, &unused) == 0 && ns == 0)
+        judge_say(j, SEVERITY_WARNING, "httpTimeout", "write the time that you mean, such as 1s",
+                  "'%.*s' means 5s, kube-scheduler's default", STR_ARG(text));
+}
+
 static void judge_start(const struct judge *j) {
     const struct scheduler_extender *e = j->extender;
     uint32_t binders_before = 0;
@@ -91,6 +102,7 @@ static void judge_start(const struct judge *j) {
     if (e->bind_verb.n > 0 && binders_before > 0)
         judge_say(j, SEVERITY_ERROR, "bindVerb", "keep bindVerb in one extender",
                   "more than one extender binds: kube-scheduler does not start");
+    judge_zero_timeout(j);
     judge_resource_names(j);
     judge_tls_start(j);
 }
@@ -138,7 +150,7 @@ static void judge_timeout(const struct judge *j) {
                   err.text);
         return;
     }
-    if (ns == 0 && good->least_ms < TIMEOUT_DEFAULT_MS)
+    if (text.n == 0 && good->least_ms < TIMEOUT_DEFAULT_MS)
         judge_say(j, SEVERITY_WARNING, "httpTimeout", good->advice,
                   "it is not set, which means 5s; %s", why);
     else if (ns < 0)
@@ -272,6 +284,16 @@ static bool contains(struct str s, struct str part) {
     return part.n == 0;
 }
 
+/* Finds an entry of another path: the host is named after Evenkeel, or it is the only entry and has
+ * no URL at all. Any other entry may be another project's, which Evenkeel's settings would break.
+ * Returns UINT32_MAX if it finds no entry. */
+static uint32_t find_by_name(const struct scheduler_config *c) {
+    for (uint32_t i = 0; i < c->extender_count; i++)
+        if (contains(c->extenders[i].url_prefix, STR("evenkeel")))
+            return i;
+    return c->extender_count == 1 && str_empty(c->extenders[0].url_prefix) ? 0 : UINT32_MAX;
+}
+
 /* Returns the index of Evenkeel's entry; UINT32_MAX if it is not clear, which has been reported. */
 static uint32_t find_ours(const struct scheduler_config *c, const struct scheduler_check *which,
                           struct check_report *out) {
@@ -289,10 +311,12 @@ static uint32_t find_ours(const struct scheduler_config *c, const struct schedul
         for (uint32_t i = 0; i < c->extender_count; i++)
             if (contains(c->extenders[i].url_prefix, part))
                 return i;
-        if (c->extender_count == 1 && which->url_part == NULL)
-            return 0;
+        const uint32_t named = which->url_part == NULL ? find_by_name(c) : UINT32_MAX;
+        if (named != UINT32_MAX)
+            return named;
         check_report_add(out, SEVERITY_ERROR, 0, "extenders",
-                         "say which one it is: --url-prefix-contains TEXT or --extender-index N",
+                         "add an entry for Evenkeel, or say which one it is: --url-prefix-contains "
+                         "TEXT or --extender-index N",
                          "none of the %u has a urlPrefix with '%.*s' in it", c->extender_count,
                          STR_ARG(part));
     }

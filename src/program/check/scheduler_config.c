@@ -259,7 +259,33 @@ static void on_problem(void *ctx, const struct field_problem *p) {
             "the file");
 }
 
-static bool header_is(const struct scheduler_config *c, const char *name, const char *wanted,
+/* The versions that v1 has replaced. upstream: the release notes of the releases named. */
+static const struct {
+    const char *after_v1, *ended_with;
+} old_versions[] = {{"beta1", "1.23"}, {"beta2", "1.28"}, {"beta3", "1.29"}};
+
+/* Reports an old version, and notes it in the configuration. Returns false for any other text. */
+static bool is_old_version(struct scheduler_config *c, struct str version, uint32_t line,
+                           struct check_report *out) {
+    const struct str current = STR(SCHEDULER_CONFIG_API);
+    if (!str_has_prefix(version, current))
+        return false;
+    const struct str rest = {version.p + current.n, version.n - current.n};
+    for (size_t i = 0; i < sizeof old_versions / sizeof old_versions[0]; i++)
+        if (str_eq(rest, str_of(old_versions[i].after_v1))) {
+            c->old_version = version;
+            c->ended_with = str_of(old_versions[i].ended_with);
+            check_report_add(out, SEVERITY_ERROR, line, "apiVersion",
+                             "write " SCHEDULER_CONFIG_API ", which Kubernetes has since 1.25",
+                             "'%.*s' ended with Kubernetes %s: kube-scheduler refuses the file "
+                             "since then",
+                             STR_ARG(version), old_versions[i].ended_with);
+            return true;
+        }
+    return false;
+}
+
+static bool header_is(struct scheduler_config *c, const char *name, const char *wanted,
                       struct check_report *out) {
     struct json_reader r;
     const char *at = c->doc.text.p;
@@ -270,6 +296,8 @@ static bool header_is(const struct scheduler_config *c, const char *name, const 
     if (str_eq(text, str_of(wanted)))
         return true;
     uint32_t line = value.n > 0 ? yaml_line_of(&c->doc, (size_t)(at - c->doc.text.p)) : 0;
+    if (wanted == api_version && is_old_version(c, text, line, out))
+        return true;
     check_report_add(out, SEVERITY_ERROR, line, name,
                      "check the file that kube-scheduler gets with --config",
                      "expected '%s', found '%.*s'", wanted, STR_ARG(text));

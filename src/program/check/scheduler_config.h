@@ -52,6 +52,8 @@ struct scheduler_profile {
 
 struct scheduler_config {
     struct yaml_json doc;
+    struct str old_version;      /* apiVersion, if it is one that v1 has replaced; or "" */
+    struct str ended_with;       /* with old_version: the first Kubernetes release without it */
     int64_t percentage_of_nodes; /* percentageOfNodesToScore, or SCHEDULER_PERCENTAGE_UNSET */
     bool has_kubeconfig;         /* clientConnection.kubeconfig is set; otherwise a pod's account */
     struct scheduler_profile *profiles;
@@ -63,8 +65,8 @@ struct scheduler_config {
 
 /*
  * Decodes the text of a file. Everything that kube-scheduler would refuse becomes an error among
- * the findings. Returns false if the text is not YAML or is of another kind, so that nothing else
- * can be checked. Memory is from the findings' arena.
+ * the findings; an old version is one, and is read as v1. Returns false if the text is not YAML or
+ * is of another kind, so that nothing else can be checked. Memory is from the findings' arena.
  */
 bool scheduler_config_read(struct str text, struct scheduler_config *ret, struct check_report *out);
 
