@@ -152,6 +152,7 @@ static void judge(struct trying *t) {
                                      options, &err);
     options->in_tree = options->reports = true;
     options->added_affinity = q->has_added ? &q->added : NULL;
+    options->ignored_resources = q->ignored;
     options->filters =
         FILTERS_ALL; /* unlike for an extender, kube-scheduler has not filtered the nodes */
     if (r == 0)
@@ -167,6 +168,7 @@ static void judge(struct trying *t) {
 static void put_not_judged(struct trying *t) {
     char bytes[512]; /* long enough for the names of all filters and the text beside them */
     struct strbuf text = {.p = bytes, .cap = sizeof bytes, .max = sizeof bytes};
+    t->unknown.configuration = t->question.not_read;
     engine_put_not_judged(FILTERS_ALL, &t->unknown, &text);
     json_put_string(&t->w, strbuf_str(&text));
 }

@@ -4,6 +4,7 @@
 #include "model/names.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 int explain_pod_decode(struct str text, struct arena *arena, struct pod *ret, struct err *err) {
     struct json_reader r;
@@ -31,6 +32,37 @@ static void policy_item(struct json_reader *r, void *into) {
         json_fail(r, "the policy cannot work: %.*s", STR_ARG(policy->problem));
 }
 
+static int by_text(const void *a, const void *b) {
+    return str_cmp(*(const struct str *)a, *(const struct str *)b);
+}
+
+/* Reads names of resources, sorted. */
+static const struct str *names_decode(struct json_reader *r, uint32_t *ret_count) {
+    struct str *names = json_string_array(r, LIMIT_IGNORED_RESOURCES, ret_count);
+    if (*ret_count > 0)
+        qsort(names, *ret_count, sizeof *names, by_text);
+    return names;
+}
+
+/* Reads the members with kube-scheduler's configuration. Returns false for any other member. */
+static bool scheduler_decode(struct json_reader *r, struct str key, struct explain_question *q) {
+    if (str_eq(key, STR("addedAffinity"))) {
+        q->has_added = json_peek(r) == JSON_OBJECT;
+        added_affinity_decode(r, &q->added);
+    } else if (str_eq(key, STR("ignoredResources"))) {
+        q->ignored.names = names_decode(r, &q->ignored.name_count);
+    } else if (str_eq(key, STR("ignoredResourceGroups"))) {
+        q->ignored.groups = names_decode(r, &q->ignored.group_count);
+    } else if (str_eq(key, STR("notRead"))) {
+        q->not_read = json_string(r);
+        if (q->not_read.n > LIMIT_NOT_READ)
+            json_fail(r, "longer than %d bytes", LIMIT_NOT_READ);
+    } else {
+        return false;
+    }
+    return true;
+}
+
 static void members_decode(struct json_reader *r, struct explain_question *q) {
     struct str key;
     if (!json_object(r))
@@ -48,16 +80,14 @@ static void members_decode(struct json_reader *r, struct explain_question *q) {
             if (!json_failed(r) && q->policies.count > 0)
                 policies_sort(policies, q->policies.count);
             q->policies.items = policies;
-        } else if (str_eq(key, STR("addedAffinity"))) {
-            q->has_added = json_peek(r) == JSON_OBJECT;
-            added_affinity_decode(r, &q->added);
         } else if (str_eq(key, STR("workload"))) {
             q->workload = json_skip(r);
         } else if (str_eq(key, STR("podSpecPath"))) {
             q->spec_path = json_string(r);
-        } else {
-            json_fail(r, "unknown member; there are pod, nodeNames, addedAffinity, policies, "
-                         "workload and podSpecPath");
+        } else if (!scheduler_decode(r, key, q)) {
+            json_fail(r, "unknown member; there are pod, nodeNames, addedAffinity, "
+                         "ignoredResources, ignoredResourceGroups, notRead, policies, workload and "
+                         "podSpecPath");
         }
     }
 }

@@ -6,6 +6,10 @@
  *     nodeNames   the nodes to filter and score; without it all nodes are filtered, and the nodes
  *                 that pass are scored
  *     addedAffinity   a NodeAffinity, as kube-scheduler's configuration adds it to every pod's
+ *     ignoredResources, ignoredResourceGroups   lists of names, of resources that NodeResourcesFit
+ *                 does not check, as kube-scheduler's configuration has them
+ *     notRead     names the parts of that configuration that the caller did not read; the answer's
+ *                 notJudged repeats it
  *     policies    TopologyPolicies to use instead of those in force; each must be valid
  *     workload    the user's object that the pod was made of, in which findings have their paths
  *     podSpecPath the place of the pod's spec in the workload, such as spec.template.spec
@@ -30,6 +34,8 @@ struct explain_question {
     bool has_added;
     struct str workload;  /* JSON; without one, the text of the pod */
     struct str spec_path; /* of the pod's spec in it; "spec" in a pod */
+    struct ignored_resources ignored;
+    struct str not_read; /* at most LIMIT_NOT_READ bytes */
 };
 
 /* Returns 0; -EINVAL, with the error and its place in err; or -ENOMEM. */

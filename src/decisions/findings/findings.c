@@ -22,7 +22,8 @@ const struct finding_kind finding_kinds[FINDING_CODES] = {
     [FINDING_NAME_UNKNOWN] = {"NameUnknown", "the state has no object of a name, but has others of "
                                              "its kind"},
     [FINDING_NOT_SCHEDULED] = {"NotScheduled", "Karmada would not schedule this binding now"},
-    [FINDING_OLD_VERSION] = {"OldVersion", "a version was read that API servers no longer serve"},
+    [FINDING_OLD_VERSION] =
+        {"OldVersion", "a version was read that API servers, or kube-schedulers, no longer read"},
     [FINDING_OTHER_KEY_TYPE] = {"OtherKeyType", "a term of type Label has a key that is a claim of "
                                                 "clusters, or the reverse"},
     [FINDING_PASSED_OVER] = {"PassedOver", "a rule of the file has no effect: the peer passes over "

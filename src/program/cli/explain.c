@@ -9,6 +9,7 @@
 #include "explain/subject.h"
 #include "kube/client/client.h"
 #include "model/kinds.h"
+#include "model/names.h"
 #include "whatif/scheduler_profile.h"
 #include "whatif/simulation.h"
 
@@ -40,8 +41,9 @@ static const struct option_spec specs[] = {
                          "API server"},
     [SPEC_CONTEXT] = {"context", 0, "NAME", "of the kubeconfig; default: its current one"},
     [SPEC_SCHEDULER] = {"kube-scheduler-config", 0, "FILE",
-                        "kube-scheduler's configuration: addedAffinity of the profile that the pod "
-                        "names"},
+                        "kube-scheduler's configuration: addedAffinity and the ignored resources "
+                        "of the profile that the pod names, and the resources that extenders "
+                        "manage; notJudged names the parts that are not read"},
     [SPEC_OUTPUT] = {"output", 'o', "FORMAT", "table (default) or json"},
     [SPEC_POD] = {"pod", 0, "FILE",
                   "the pod as the API server has it; the API server is not asked then"},
@@ -132,30 +134,55 @@ static int no_memory(struct err *err) {
     return err_set(err, -ENOMEM, "no memory for the request");
 }
 
-/* Makes {"pod": POD, "addedAffinity": ...}. */
-/* `file` is the user's file that the pod is made of; NULL: none. */
+static void put_texts(struct json_writer *w, struct str key, const struct str *texts,
+                      uint32_t count) {
+    if (count == 0)
+        return;
+    json_key(w, key);
+    json_begin_array(w);
+    for (uint32_t i = 0; i < count; i++)
+        json_put_text(w, texts[i]);
+    json_end_array(w);
+}
+
+/* Puts the parts of kube-scheduler's configuration that the daemon needs. */
+static void put_scheduler(struct json_writer *w, const struct scheduler_profile_parts *parts) {
+    if (!str_empty(parts->added_affinity)) {
+        json_key(w, STR("addedAffinity"));
+        json_put_raw(w, parts->added_affinity);
+    }
+    put_texts(w, STR("ignoredResources"), parts->ignored.names, parts->ignored.name_count);
+    put_texts(w, STR("ignoredResourceGroups"), parts->ignored.groups, parts->ignored.group_count);
+    if (!str_empty(parts->not_read)) {
+        json_key(w, STR("notRead"));
+        json_put_text(w, parts->not_read);
+    }
+    if (!str_empty(parts->old_version))
+        fprintf(stderr, "evenkeel explain: '%.*s' ended with Kubernetes %.*s; write %s\n",
+                STR_ARG(parts->old_version), STR_ARG(parts->ended_with), SCHEDULER_CONFIG_API);
+}
+
+/* Makes {"pod": POD, "addedAffinity": ...}. `file` is the user's file that the pod is made of;
+ * NULL: none. */
 static int make_body(const struct request *request, struct str pod, const struct pod_file *file,
                      struct arena *arena, struct str *ret, struct err *err) {
     CLEANUP(strbuf_done) struct strbuf body = {0};
     struct json_writer w = {.out = &body};
-    struct str added = STR("");
+    struct scheduler_profile_parts parts = {.not_read = STR("")};
     int r = request->scheduler == NULL
                 ? 0
-                : scheduler_profile_read(request->scheduler, pod, arena, &added, err);
+                : scheduler_profile_read(request->scheduler, pod, arena, &parts, err);
     if (r != 0)
         return r;
     json_begin_object(&w);
     json_key(&w, STR("pod"));
     json_put_raw(&w, pod);
-    if (!str_empty(added)) {
-        json_key(&w, STR("addedAffinity"));
-        json_put_raw(&w, added);
-    }
     if (file != NULL && file->is_workload) {
         json_key(&w, STR("workload"));
         json_put_raw(&w, file->json);
         json_put_member(&w, STR("podSpecPath"), str_of(file->spec));
     }
+    put_scheduler(&w, &parts);
     json_end_object(&w);
     *ret = arena_str(arena, strbuf_str(&body));
     return strbuf_failed(&body) || arena_failed(arena) ? no_memory(err) : 0;

@@ -76,8 +76,9 @@ static const struct option_spec specs[] = {
                       "PodTopologySpread is what an extender judges. Otherwise: all that need no "
                       "volumes and no devices"},
     [SPEC_SCHEDULER] = {"kube-scheduler-config", 0, "FILE",
-                        "kube-scheduler's configuration: addedAffinity of the profile that the pod "
-                        "names is judged, too"},
+                        "kube-scheduler's configuration: addedAffinity and the ignored resources "
+                        "of the profile that the pod names, and the resources that extenders "
+                        "manage; 'not judged' names the parts that are not read"},
     [SPEC_PREVIOUS] = {"previous", 0, "FILE",
                        "with --admit --placement: the Placement as it is stored, which the "
                        "Placement in --placement changes"},

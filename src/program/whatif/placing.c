@@ -173,6 +173,7 @@ static int place(struct work *w, struct pod *pod, struct str from, struct err *e
                                   .name = arena_str(w->arena, pod->meta.name),
                                   .from = arena_str(w->arena, from)};
     out->unknown = s.filter.unknown;
+    out->unknown.configuration = w->setup.not_read;
     out->constrained = out->constrained || simulation_is_constrained(&s);
     uint32_t best = simulation_best(&s);
     if (best == UINT32_MAX) {

@@ -1,19 +1,33 @@
 /*
- * The affinity that kube-scheduler's configuration file adds to a pod: the NodeAffinity arguments
- * of the profile that the pod names.
+ * The parts of kube-scheduler's configuration file that decide about a pod, of the profile that the
+ * pod names: the affinity that NodeAffinity's arguments add, and the extended resources that
+ * NodeResourcesFit ignores. Parts that may decide, too, and are not read are named.
+ *
+ * upstream: pkg/scheduler/scheduler.go buildExtenders(), apis/config types_pluginargs.go.
  */
 #pragma once
 
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "engine/engine.h"
 #include "model/affinity.h"
 
-/* Reads addedAffinity as JSON from the profile for the pod (`pod` is JSON); "" if it has none.
- * Memory is from the arena. Returns 0, -EINVAL (kube-scheduler would refuse the file, or no profile
- * fits the pod), another -errno if the file cannot be read, or -ENOMEM. */
-int scheduler_profile_read(const char *path, struct str pod, struct arena *arena, struct str *ret,
-                           struct err *err) MUST_CHECK;
-/* Decodes that text; "" and null give an empty affinity. Returns 0, -EINVAL or -ENOMEM. */
+struct scheduler_profile_parts {
+    struct str added_affinity; /* JSON; "": none */
+    struct ignored_resources ignored;
+    struct str not_read;    /* "2 extenders, plugins of kube-scheduler's profile"; "": all is read.
+                               At most LIMIT_NOT_READ bytes */
+    struct str old_version; /* the file's apiVersion, if API version v1 has replaced it; or "" */
+    struct str ended_with;  /* with old_version: the first Kubernetes release without it */
+};
+
+/* Reads the parts for the pod (`pod` is JSON). Memory is from the arena. A file of an old version
+ * is read as v1. Returns 0, -EINVAL (kube-scheduler would refuse the file, or no profile fits the
+ * pod), -E2BIG (more than LIMIT_IGNORED_RESOURCES), another -errno if the file cannot be read, or
+ * -ENOMEM. */
+int scheduler_profile_read(const char *path, struct str pod, struct arena *arena,
+                           struct scheduler_profile_parts *ret, struct err *err) MUST_CHECK;
+/* Decodes added_affinity; "" and null give an empty affinity. Returns 0, -EINVAL or -ENOMEM. */
 int scheduler_affinity_decode(struct str text, struct arena *arena, struct node_affinity *ret,
                               struct err *err) MUST_CHECK;

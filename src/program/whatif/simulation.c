@@ -177,11 +177,29 @@ static bool some_node_says(struct cache *cache) {
     return says;
 }
 
+/* Reads kube-scheduler's configuration for the pod of the file. */
+static int read_scheduler(const struct simulation_question *q, struct str pod, struct arena *arena,
+                          struct simulation_setup *ret, struct err *err) {
+    struct scheduler_profile_parts parts;
+    int r = scheduler_profile_read(q->scheduler_path, pod, arena, &parts, err);
+    if (r == 0)
+        r = scheduler_affinity_decode(parts.added_affinity, arena, &ret->added, err);
+    if (r != 0)
+        return r;
+    ret->options.ignored_resources = parts.ignored;
+    ret->not_read = parts.not_read;
+    if (q->findings != NULL && !str_empty(parts.old_version))
+        findings_add(q->findings, FINDING_OLD_VERSION, STR(""), STR("Write " SCHEDULER_CONFIG_API),
+                     "kube-scheduler's configuration '%s' is of '%.*s', which ended with "
+                     "Kubernetes %.*s",
+                     q->scheduler_path, STR_ARG(parts.old_version), STR_ARG(parts.ended_with));
+    return 0;
+}
+
 int simulation_open(const struct simulation_question *q, struct arena *arena,
                     struct simulation_setup *ret, struct err *err) {
     struct object incoming = {.kind = OBJECT_POD};
     struct pod_file file = {.spec = "spec", .pod = STR("{}")};
-    struct str added = STR("");
     *ret = (struct simulation_setup){.cache = q->state->cache,
                                      .options = q->configuration->engine,
                                      .has_named = q->candidates != NULL};
@@ -195,9 +213,7 @@ int simulation_open(const struct simulation_question *q, struct arena *arena,
     if (r == 0 && q->findings != NULL && q->pod_path != NULL)
         (void)findings_of_workload(file.json, &incoming.pod, str_of(file.spec), q->findings);
     if (r == 0 && q->scheduler_path != NULL)
-        r = scheduler_profile_read(q->scheduler_path, file.pod, arena, &added, err);
-    if (r == 0)
-        r = scheduler_affinity_decode(added, arena, &ret->added, err);
+        r = read_scheduler(q, file.pod, arena, ret, err);
     if (r == 0 && q->candidates != NULL)
         r = split_names(q->candidates, arena, &ret->named, err);
     if (r != 0)
@@ -228,6 +244,8 @@ int simulation_run(const struct simulation_question *q, struct arena *arena, str
     if (r == 0)
         r = engine_simulate(&options, setup.cache, &setup.pod,
                             setup.has_named ? &setup.named : NULL, arena, ret, err);
+    if (r == 0)
+        ret->filter.unknown.configuration = setup.not_read;
     if (r == 0 && q->findings != NULL)
         (void)findings_of_nodes(setup.cache, &setup.pod, &ret->filter, str_of(setup.spec),
                                 q->findings);

@@ -71,8 +71,9 @@ struct simulation_setup {
     struct pod_scoring scoring;
     struct engine_options options; /* for any pod: pod_scoring_prepare() adapts them to one */
     struct node_affinity added;
-    struct pod pod;   /* zeroed without pod_path */
-    const char *spec; /* the path of its spec in the file */
+    struct str not_read; /* parts of kube-scheduler's configuration, as filter_unknown names them */
+    struct pod pod;      /* zeroed without pod_path */
+    const char *spec;    /* the path of its spec in the file */
     struct candidates named;
     bool has_named;
 };

@@ -565,7 +565,8 @@ static void bad_questions(void **state) {
         {"{\"pod\":3}", "expected a Pod"},
         {"{\"pod\":{}}x", "Question"},
         {"{\"pod\":{\"metadata\":{\"name\":4}}}", "Pod.metadata.name: expected a string"},
-        {"{\"pods\":{}}", "unknown member; there are pod, nodeNames, addedAffinity and policies"},
+        {"{\"pods\":{}}", "unknown member; there are pod, nodeNames, addedAffinity, "
+                          "ignoredResources, ignoredResourceGroups, notRead and policies"},
         {"{\"pod\":{},\"addedAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":{"
          "\"nodeSelectorTerms\":[{\"matchExpressions\":[{\"key\":\"k\",\"operator\":\"Near\"}]}]}}"
          "}",
