@@ -53,6 +53,19 @@ is "... of more than 64 MiB, and the others are answered" "$(jq -c '[.id, .error
     '[1,7] [2,9] [null,"a line of more than 64 MiB"] [null,"a line of more than 64 MiB"] [4,8]'
 rm "$work/long.jsonl"
 
+# ---- an option beside options ----
+
+estimate='{"id":1,"step":"estimate","namespace":"shop","nodes":[{"metadata":{"name":"n1"},"status":{"allocatable":{"cpu":"10","pods":"110"}}}],
+    "quotas":[{"metadata":{"name":"q","namespace":"shop"},"spec":{"hard":{"requests.cpu":"2"}},"status":{"hard":{"requests.cpu":"2"},
+    "used":{"requests.cpu":"2"}}}],"requirements":{"namespace":"shop","resourceRequest":{"cpu":"1"}}}'
+asked() { jq -c "$1" <<<"$estimate" | lines - | jq -c '[.replicas, .warnings]'; }
+is "a quota counts by an option" "$(asked '.options.resourceQuota = true')" '[0,null]'
+is "... which has no effect outside options, and a warning" "$(asked '.resourceQuota = true')" \
+    '[10,["question.resourceQuota has no effect: it is an option, so write it into question.options"]]'
+is "... one for each" "$(asked '.resourceQuota = true | .plugins = [] | .options = {}' | jq '.[1] | length')" 2
+is "a member that is no option is skipped" "$(asked '.quota = true')" '[10,null]'
+is "... and in steps without options" "$(lines - <<<'{"step":"range","values":[1],"models":3}')" '{"id":null,"low":1,"high":1}'
+
 # ---- an answer before the next question ----
 
 coproc partner { lines -; }

@@ -3,6 +3,8 @@
 #include "base/suggest.h"
 #include "model/fields.h"
 
+#include <assert.h>
+
 /* ---- values ---- */
 
 static uint32_t option_word(struct json_reader *r, const char *const words[KARMADA_WORDS]) {
@@ -92,15 +94,23 @@ static const struct {
 };
 enum { MEMBERS = sizeof members / sizeof members[0] };
 
+int karmada_option_number(struct str name) {
+    static_assert(MEMBERS <= 32, "an option has a bit of 32");
+    for (size_t i = 0; i < MEMBERS; i++)
+        if (str_eq(name, str_of(members[i].name)))
+            return (int)i;
+    return -1;
+}
+
 static void member_decode(struct json_reader *r, struct str key, struct karmada_options *ret) {
+    const int number = karmada_option_number(key);
     struct suggestion near = suggestion_for(key);
-    for (size_t i = 0; i < MEMBERS; i++) {
-        if (str_eq(key, str_of(members[i].name))) {
-            members[i].decode(r, ret);
-            return;
-        }
-        suggestion_offer(&near, members[i].name);
+    if (number >= 0) {
+        members[number].decode(r, ret);
+        return;
     }
+    for (size_t i = 0; i < MEMBERS; i++)
+        suggestion_offer(&near, members[i].name);
     if (near.best != NULL)
         json_fail(r, "there is no such option; did you mean '%s'?", near.best);
     else

@@ -21,5 +21,7 @@
 
 #include "karmada/karmada.h"
 
+/* Returns a number from 0 to 31, of its own, for the name of an option; -1 for any other name. */
+int karmada_option_number(struct str name);
 /* Reads the value that comes next; null is all defaults. */
 void karmada_options_decode(struct json_reader *r, struct karmada_options *ret);

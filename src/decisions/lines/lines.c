@@ -1,34 +1,37 @@
 #include "lines/lines.h"
 
 #include "base/suggest.h"
+#include "lines/karmada_options.h"
 #include "lines/steps.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 const struct line_step line_steps[] = {
     {"plan", "clusters[], sums{}, terms[], number, current[], others[], weight",
-     "selected[], kept[], unscheduled, skew[]", line_plan},
+     "selected[], kept[], unscheduled, skew[]", line_plan, false},
     {"estimate",
      "cluster (an object), requirements, components[], options; or nodes[], pods[], quotas[], "
      "cluster (a name), and wire, componentsWire, requirements or components[]",
-     "replicas, sets, wire; or error", line_estimate},
+     "replicas, sets, wire; or error", line_estimate, true},
     {"unschedulable", "deployments[], replicaSets[], pods[], wire, now",
-     "unschedulable, wire; or error", line_unschedulable},
-    {"available", "replicas, clusters[], estimates{}", "available{}", line_available},
-    {"normalise", "value, min, max", "value", line_normalise},
-    {"range", "values[], low, high", "low, high", line_range},
+     "unschedulable, wire; or error", line_unschedulable, false},
+    {"available", "replicas, clusters[], estimates{}", "available{}", line_available, false},
+    {"normalise", "value, min, max", "value", line_normalise, false},
+    {"range", "values[], low, high", "low, high", line_range, false},
     {"quantity", "text, or a and b; wrap",
-     "canonical, value, milli, format, wire; add, sub, cmp, subFormat; or error", line_quantity},
-    {"wire", "message, hex, epoch", "json, hex", line_wire},
-    {"groups", "items[], min, max, target", "groups[]", line_groups},
+     "canonical, value, milli, format, wire; add, sub, cmp, subFormat; or error", line_quantity,
+     false},
+    {"wire", "message, hex, epoch", "json, hex", line_wire, false},
+    {"groups", "items[], min, max, target", "groups[]", line_groups, false},
     {"select", "candidates[], replicas, placement, options", "clusters[], scores, proven, error",
-     line_select},
+     line_select, true},
     {"assign", "candidates[], spec, status, overflow, enableEmptyWorkloadPropagation, options",
-     "clusters{name: replicas}, errorKind, error", line_assign},
+     "clusters{name: replicas}, errorKind, error", line_assign, true},
     {"schedule", "clusters[], spec, status, enableEmptyWorkloadPropagation, options",
-     "clusters{name: replicas}, errorKind, error", line_schedule},
+     "clusters{name: replicas}, errorKind, error", line_schedule, true},
     {"bind", "policy (a PropagationPolicy or ClusterPropagationPolicy), workload (an object)",
-     "madeBinding (null if the policy does not select the workload), reason", line_bind},
+     "madeBinding (null if the policy does not select the workload), reason", line_bind, false},
 };
 const size_t line_step_count = sizeof line_steps / sizeof line_steps[0];
 
@@ -126,6 +129,36 @@ void line_question_refuse(const struct line_question *q, const struct err *err,
     end_refused(&w, err);
 }
 
+/* Adds a warning for each option that stands beside `options`, where it has no effect. */
+static void put_warnings(const struct line_question *q, struct arena *arena,
+                         struct json_writer *w) {
+    struct json_reader r;
+    struct str key;
+    uint32_t seen = 0;
+    if (!q->step->has_options)
+        return;
+    json_reader_init(&r, q->text, arena, document);
+    if (json_object(&r))
+        while (json_member(&r, &key)) {
+            char text[160];
+            const int number = karmada_option_number(key);
+            (void)json_skip(&r);
+            if (number < 0 || (seen & 1U << number) != 0)
+                continue;
+            if (seen == 0) {
+                json_key(w, STR("warnings"));
+                json_begin_array(w);
+            }
+            seen |= 1U << number;
+            (void)snprintf(text, sizeof text,
+                           "%s.%.*s has no effect: it is an option, so write it into %s.options",
+                           document, STR_ARG(key), document); /* fits */
+            json_put_text(w, str_of(text));
+        }
+    if (seen != 0)
+        json_end_array(w);
+}
+
 bool line_question_answer(const struct line_question *q, struct arena *arena, struct strbuf *out) {
     struct json_writer w = {.out = out};
     struct json_reader r;
@@ -133,9 +166,10 @@ bool line_question_answer(const struct line_question *q, struct arena *arena, st
     json_reader_init(&r, q->text, arena, document);
     begin_answer(q, &w);
     const int e = q->step->run(&r, &w, &err);
-    if (e == 0)
+    if (e == 0) {
+        put_warnings(q, arena, &w);
         json_end_object(&w);
-    else if (e == -EDOM)
+    } else if (e == -EDOM)
         end_unreadable(&w, &err);
     else
         end_refused(&w, &err);

@@ -9,7 +9,8 @@
  * `id` may be any JSON and comes back as it was written; null if not given. A question that cannot
  * be read or is out of range gets the answer {"id", "error": a sentence, "errorKind": "Input"}; the
  * id is null if the text is no JSON object. Members that a step does not know are skipped; if a
- * member is there twice, the last counts.
+ * member is there twice, the last counts. An option outside `options` is skipped, too, and the
+ * answer has a sentence about it in `warnings`.
  *
  * A step is a row of the table in lines.c, and is answered in a file of its own.
  */
@@ -31,6 +32,7 @@ struct line_step {
     const char *name;
     const char *question, *answer; /* their members, for a help text */
     line_step_fn *run;
+    bool has_options; /* takes `options` of Karmada's scheduling */
 };
 extern const struct line_step line_steps[];
 extern const size_t line_step_count;
