@@ -4,8 +4,10 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <string.h>
 
 #define NO_ANCHOR UINT32_MAX
+#define MERGE_MEMBER "\"<<\":" /* a merge key in the output, until its object is closed */
 
 /*
  * The buffer's maximum is the arena's free room, but at most a document's limit: a text that would
@@ -22,6 +24,7 @@ void yaml_build_done(struct yaml_build *b) {
     strbuf_done(&b->out);
     hashmap_done(&b->key_index);
     hashmap_done(&b->anchor_index);
+    yaml_merger_done(&b->merger);
 }
 
 /* ---- memory ---- */
@@ -89,10 +92,21 @@ static int begin_anchor(struct yaml_build *b, struct str name, uint32_t *ret_anc
         b->anchors[id].name = copy;
         hashmap_insert(&b->anchor_index, hash_str(copy), id);
     }
+    uint32_t *begun = arena_push(b->arena, b->begun, b->begun_count, &b->begun_cap, sizeof *begun);
+    if (begun == NULL)
+        return no_memory(b, err);
+    b->begun = begun;
+    b->begun[b->begun_count++] = id;
     struct yaml_anchor *anchor = &b->anchors[id];
     *anchor = (struct yaml_anchor){.name = anchor->name, .begin = next_offset(b)};
     *ret_anchor = id;
     return 0;
+}
+
+/* Returns the JSON text of an anchor's value, which is finished. */
+static struct str anchor_text(const struct yaml_build *b, const struct yaml_anchor *anchor) {
+    return anchor->kept.n > 0 ? anchor->kept
+                              : (struct str){b->out.p + anchor->begin, anchor->end - anchor->begin};
 }
 
 /* The value that started at `begin` is complete. A value inside it may have taken its name. */
@@ -174,10 +188,21 @@ int yaml_build_key(struct yaml_build *b, struct str key, struct yaml_value_site 
 
 /* ---- values ---- */
 
+/* Can the value of the merge key that was written last be merged? */
+static int check_merge(const struct yaml_build *b, struct err *err) {
+    const uint32_t begin = b->merges[b->merge_count - 1] + sizeof MERGE_MEMBER - 1;
+    if (strbuf_failed(&b->out) || yaml_can_merge((struct str){b->out.p + begin, b->out.n - begin}))
+        return 0;
+    return err_set(err, -EINVAL, "a merge key '<<' needs a map, or a list of maps");
+}
+
 /* Ends a value of `height` levels: updates the container around it. */
 static int value_done(struct yaml_build *b, uint32_t height, struct err *err) {
     if (b->depth > 0) {
         struct yaml_frame *frame = &b->frames[b->depth - 1];
+        if (frame->at_merge && check_merge(b, err) != 0)
+            return -EINVAL;
+        frame->at_merge = false;
         frame->wants_key = frame->is_object;
         if (frame->height < height)
             frame->height = height;
@@ -225,6 +250,8 @@ int yaml_build_open(struct yaml_build *b, bool is_object, struct yaml_value_site
     *frame = (struct yaml_frame){.is_object = is_object,
                                  .wants_key = is_object,
                                  .key_floor = b->key_count,
+                                 .merge_floor = b->merge_count,
+                                 .begun_floor = b->begun_count,
                                  .begin = next_offset(b)};
     int r = add_mark(b, site.line, err);
     if (r == 0)
@@ -239,6 +266,107 @@ int yaml_build_open(struct yaml_build *b, bool is_object, struct yaml_value_site
     return check_written(b, err);
 }
 
+/* ---- merge keys ---- */
+
+int yaml_build_merge(struct yaml_build *b, uint32_t line, struct err *err) {
+    assert(yaml_build_wants_key(b));
+    uint32_t *merges =
+        arena_push(b->arena, b->merges, b->merge_count, &b->merge_cap, sizeof *merges);
+    if (merges == NULL)
+        return no_memory(b, err);
+    b->merges = merges;
+    b->merges[b->merge_count++] = next_offset(b);
+    const int r = add_mark(b, line, err);
+    if (r != 0)
+        return r;
+    json_put_raw(&b->writer, STR(MERGE_MEMBER));
+    b->writer.comma = false;
+    b->frames[b->depth - 1].wants_key = false;
+    b->frames[b->depth - 1].at_merge = true;
+    return check_written(b, err);
+}
+
+/* Copies the values that have anchors within the object, because its output is rewritten. */
+static int keep_anchors(struct yaml_build *b, const struct yaml_frame *frame, struct err *err) {
+    for (uint32_t i = frame->begun_floor; i < b->begun_count; i++) {
+        struct yaml_anchor *anchor = &b->anchors[b->begun[i]];
+        if (!anchor->finished || anchor->kept.n > 0 || anchor->begin <= frame->begin)
+            continue;
+        anchor->kept = arena_str(b->arena, anchor_text(b, anchor));
+        b->merged += anchor->kept.n;
+        if (arena_failed(b->arena))
+            return no_memory(b, err);
+    }
+    return 0;
+}
+
+/* Writes a member, with the marks that it had. `from` is where the object's text began. */
+static int put_member(struct yaml_build *b, const struct yaml_member *member, uint32_t from,
+                      const struct yaml_json *old, struct err *err) {
+    const uint32_t begin = from + member->begin, end = from + member->end;
+    const uint32_t at = next_offset(b);
+    int r = add_mark(b, yaml_line_of(old, begin), err);
+    for (size_t i = yaml_marks_before(old, begin); r == 0 && i < old->mark_count; i++) {
+        const struct yaml_mark mark = old->marks[i];
+        if (mark.json_offset >= end)
+            break;
+        r = add_mark(b, mark.line, err);
+        if (r == 0 && b->with_marks)
+            b->marks[b->mark_count - 1].json_offset = at + (mark.json_offset - begin);
+    }
+    json_put_raw(&b->writer,
+                 (struct str){b->merger.text.p + member->begin, member->end - member->begin});
+    return r;
+}
+
+/* Writes the object's members anew: those of merge keys take the keys' place. */
+static int rewrite(struct yaml_build *b, const struct yaml_frame *frame, struct err *err) {
+    struct yaml_json old = {.marks = NULL};
+    const struct yaml_json all = {.marks = b->marks, .mark_count = b->mark_count};
+    const size_t first = yaml_marks_before(&all, frame->begin);
+    int r = 0;
+    if (b->with_marks) {
+        old.mark_count = b->mark_count - first;
+        old.marks = arena_array_unset(b->arena, old.mark_count, sizeof *old.marks);
+        if (old.marks == NULL)
+            return no_memory(b, err);
+        memcpy(old.marks, b->marks + first, old.mark_count * sizeof *old.marks);
+        b->mark_count = (uint32_t)first;
+    }
+    b->out.n = frame->begin;
+    b->writer.comma = false;
+    json_begin_object(&b->writer);
+    for (uint32_t i = 0; i < b->merger.count && r == 0; i++)
+        r = put_member(b, &b->merger.members[i], frame->begin, &old, err);
+    json_end_object(&b->writer);
+    return r == 0 ? check_written(b, err) : r;
+}
+
+/* Replaces the merge keys of the object that was just closed. All that is copied is counted: an
+ * object within others that have merge keys is copied by each of them. */
+static int merge_members(struct yaml_build *b, const struct yaml_frame *frame, struct err *err) {
+    const struct str object = {b->out.p + frame->begin, b->out.n - frame->begin};
+    int r = check_written(b, err);
+    if (r == 0)
+        r = keep_anchors(b, frame, err);
+    if (r != 0)
+        return r;
+    b->merged += object.n;
+    if (b->merged > LIMIT_YAML_BYTES)
+        return err_set(err, -E2BIG, "merge keys '<<' copy more than %u bytes", LIMIT_YAML_BYTES);
+    strbuf_clear(&b->merger.text);
+    strbuf_append_str(&b->merger.text, object);
+    for (uint32_t i = frame->merge_floor; i < b->merge_count; i++)
+        b->merges[i] -= frame->begin;
+    if (strbuf_failed(&b->merger.text) || yaml_merge(&b->merger, b->merges + frame->merge_floor,
+                                                     b->merge_count - frame->merge_floor) != 0)
+        return err_set(err, -ENOMEM, "no memory to read YAML");
+    b->merge_count = frame->merge_floor;
+    return rewrite(b, frame, err);
+}
+
+/* ---- values, continued: the end of a container ---- */
+
 int yaml_build_close(struct yaml_build *b, struct err *err) {
     assert(b->depth > 0);
     const struct yaml_frame *frame = &b->frames[--b->depth];
@@ -247,6 +375,9 @@ int yaml_build_close(struct yaml_build *b, struct err *err) {
     else
         json_end_array(&b->writer);
     forget_keys(b, frame->key_floor);
+    const int r = b->merge_count > frame->merge_floor ? merge_members(b, frame, err) : 0;
+    if (r != 0)
+        return r;
     finish_anchor(b, frame->anchor, frame->begin, frame->height + 1);
     return value_done(b, frame->height + 1, err);
 }
@@ -262,18 +393,21 @@ int yaml_build_alias(struct yaml_build *b, struct str name, uint32_t line, struc
     if (b->depth + anchor->height > LIMIT_JSON_DEPTH)
         return too_deep(err);
     bool is_key = yaml_build_wants_key(b);
-    if (is_key && b->out.p[anchor->begin] != '"')
+    const struct str text = anchor_text(b, anchor);
+    if (b->depth > 0 && b->frames[b->depth - 1].at_merge && text.p[0] != '{')
+        return err_set(err, -EINVAL, "a merge key '<<' needs a map, which '*%.*s' does not name",
+                       STR_ARG(name));
+    if (is_key && text.p[0] != '"')
         return err_set(err, -EINVAL, "alias '*%.*s' is a key, but does not name a string",
                        STR_ARG(name));
     int r = add_mark(b, line, err);
     if (r != 0)
         return r;
-    size_t length = anchor->end - anchor->begin;
-    /* Make room first: the bytes to copy are in the same buffer, which must not move during the
+    /* Make room first: the bytes to copy may be in the same buffer, which must not move during the
      * copy. */
-    if (strbuf_reserve(&b->out, length + 1) == NULL)
+    if (strbuf_reserve(&b->out, text.n + 1) == NULL)
         return check_written(b, err);
-    json_put_raw(&b->writer, (struct str){b->out.p + anchor->begin, length});
+    json_put_raw(&b->writer, anchor_text(b, anchor));
     return is_key ? finish_key(b, begin, err) : value_done(b, anchor->height, err);
 }
 
@@ -282,6 +416,7 @@ int yaml_build_alias(struct yaml_build *b, struct str name, uint32_t line, struc
 void yaml_build_document(struct yaml_build *b) {
     hashmap_done(&b->anchor_index);
     b->anchor_count = 0;
+    b->begun_count = 0;
     b->writer.comma = false;
     if (b->out.n > b->document_begin)
         strbuf_append_char(&b->out, '\n');

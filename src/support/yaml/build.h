@@ -14,16 +14,19 @@
 #include "base/hashmap.h"
 #include "base/json_writer.h"
 #include "base/limits.h"
+#include "yaml/merge.h"
 #include "yaml/scalar.h"
 #include "yaml/yaml.h"
 
 /* A container that is open. */
 struct yaml_frame {
     bool is_object, wants_key;
-    uint32_t height;    /* levels of the deepest container inside so far */
-    uint32_t key_floor; /* keys of this object start here in yaml_build.keys */
-    uint32_t begin;     /* where the container starts in the output */
-    uint32_t anchor;    /* its anchor, or UINT32_MAX */
+    uint32_t height;                   /* levels of the deepest container inside so far */
+    uint32_t key_floor;                /* keys of this object start here in yaml_build.keys */
+    uint32_t begin;                    /* where the container starts in the output */
+    uint32_t merge_floor, begun_floor; /* likewise in yaml_build.merges, and in .begun */
+    bool at_merge;                     /* the next value is a merge key's */
+    uint32_t anchor;                   /* its anchor, or UINT32_MAX */
 };
 
 struct yaml_key {
@@ -36,6 +39,7 @@ struct yaml_anchor {
     struct str name; /* arena */
     uint32_t begin, end, height;
     bool finished;
+    struct str kept; /* arena: its JSON text, once the output was rewritten there; or empty */
 };
 
 struct yaml_span {
@@ -54,6 +58,12 @@ struct yaml_build {
     struct yaml_anchor *anchors; /* of this document */
     uint32_t anchor_count, anchor_cap;
     struct hashmap anchor_index;
+    uint32_t *begun; /* anchors in the order of their values; of this document */
+    uint32_t begun_count, begun_cap;
+    uint32_t *merges; /* where merge keys stand in the output, of all open objects; a stack */
+    uint32_t merge_count, merge_cap;
+    struct yaml_merger merger;
+    uint64_t merged;             /* bytes that merge keys have moved; at most LIMIT_YAML_BYTES */
     struct yaml_span *documents; /* those that are not empty */
     uint32_t document_count, document_cap;
     uint32_t document_begin; /* of the one being written */
@@ -85,6 +95,9 @@ struct yaml_value_site {
 /* Appends a key, with its text as written. */
 int yaml_build_key(struct yaml_build *b, struct str key, struct yaml_value_site site,
                    struct err *err) MUST_CHECK;
+/* Appends a merge key: the object around it gets the members of the value that follows (an object,
+ * or an array of objects; an alias must name an object) when it is closed. */
+int yaml_build_merge(struct yaml_build *b, uint32_t line, struct err *err) MUST_CHECK;
 int yaml_build_string(struct yaml_build *b, struct str text, struct yaml_value_site site,
                       struct err *err) MUST_CHECK;
 /* Appends a number or literal that is already JSON. */

@@ -46,7 +46,7 @@ static int hand_over(struct arena *arena, struct str text, const struct yaml_spa
     return 0;
 }
 
-uint32_t yaml_line_of(const struct yaml_json *doc, size_t json_offset) {
+size_t yaml_marks_before(const struct yaml_json *doc, size_t json_offset) {
     size_t low = 0, high = doc->mark_count; /* the answer is before `high` */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -55,7 +55,12 @@ uint32_t yaml_line_of(const struct yaml_json *doc, size_t json_offset) {
         else
             high = middle;
     }
-    return low == 0 ? 0 : doc->marks[low - 1].line;
+    return low;
+}
+
+uint32_t yaml_line_of(const struct yaml_json *doc, size_t json_offset) {
+    const size_t marks = yaml_marks_before(doc, json_offset);
+    return marks == 0 ? 0 : doc->marks[marks - 1].line;
 }
 
 void yaml_say_line(const struct yaml_json *doc, struct str json, struct err *err) {
@@ -202,10 +207,6 @@ static struct str standard_tag(const yaml_char_t *tag) {
     return s;
 }
 
-static int foreign_tag(struct str tag, struct err *err) {
-    return err_set(err, -EINVAL, "tag '%.*s' is not supported", STR_ARG(tag));
-}
-
 static bool tag_admits(struct str tag, enum yaml_kind kind) {
     switch (kind) {
     case YAML_NULL:
@@ -251,11 +252,10 @@ static int scalar_event(struct yaml_build *b, const yaml_event_t *event, struct 
     struct str text = str_of_bytes(event->data.scalar.value, event->data.scalar.length);
     struct str tag = standard_tag(event->data.scalar.tag);
     bool plain = str_empty(tag) && event->data.scalar.plain_implicit;
-    if (!str_empty(tag) && !tag_is_scalar(tag) && !str_eq(tag, STR("str")) &&
-        !str_eq(tag, STR("!")))
-        return foreign_tag(tag, err);
-    if (yaml_build_wants_key(b) && plain && str_eq(text, STR("<<")))
-        return err_set(err, -EINVAL, "merge keys '<<' are not supported; write the fields out");
+    if (str_eq(tag, STR("binary")))
+        return err_set(err, -EINVAL, "tag '!!binary' is not supported: write the decoded text");
+    if (yaml_build_wants_key(b) && (plain || str_eq(tag, STR("merge"))) && str_eq(text, STR("<<")))
+        return yaml_build_merge(b, site.line, err);
     if (yaml_build_wants_key(b))
         return yaml_build_key(b, text, site, err);
     if (plain && b->depth == 0 && str_empty(text))
@@ -263,15 +263,6 @@ static int scalar_event(struct yaml_build *b, const yaml_event_t *event, struct 
     if (plain || tag_is_scalar(tag))
         return literal_event(b, text, tag, scratch, site, err);
     return yaml_build_string(b, text, site, err);
-}
-
-static int container_event(struct yaml_build *b, const yaml_char_t *tag, bool is_object,
-                           struct yaml_value_site site, struct err *err) {
-    struct str name = standard_tag(tag);
-    if (!str_empty(name) && !str_eq(name, is_object ? STR("map") : STR("seq")) &&
-        !str_eq(name, STR("!")))
-        return foreign_tag(name, err);
-    return yaml_build_open(b, is_object, site, err);
 }
 
 static int handle_event(struct yaml_build *b, const yaml_event_t *event, struct strbuf *scratch,
@@ -290,10 +281,10 @@ static int handle_event(struct yaml_build *b, const yaml_event_t *event, struct 
         return scalar_event(b, event, scratch, site, err);
     case YAML_SEQUENCE_START_EVENT:
         site.anchor = str_of_word(event->data.sequence_start.anchor);
-        return container_event(b, event->data.sequence_start.tag, false, site, err);
+        return yaml_build_open(b, false, site, err);
     case YAML_MAPPING_START_EVENT:
         site.anchor = str_of_word(event->data.mapping_start.anchor);
-        return container_event(b, event->data.mapping_start.tag, true, site, err);
+        return yaml_build_open(b, true, site, err);
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT:
         return yaml_build_close(b, err);

@@ -4,9 +4,11 @@
  *
  * Scalars resolve as kubectl resolves them (YAML 1.1 core words): plain `null ~ true false yes no
  * on off`, integers and floats become JSON literals; all other and all quoted scalars become
- * strings. Anchors and aliases work (the anchored value is copied); merge keys `<<`, duplicate
- * keys, non-scalar keys, custom tags, .inf and .nan are refused. Errors name line and column.
- * Documents deeper than LIMIT_JSON_DEPTH or longer than LIMIT_YAML_BYTES as JSON are refused.
+ * strings. Anchors and aliases work (the anchored value is copied), and so do merge keys `<<`
+ * (yaml/merge.h). Custom tags have no effect, except that a scalar with such a tag is a string.
+ * Duplicate keys, non-scalar keys, !!binary, .inf and .nan are refused. Errors name line and
+ * column. Documents deeper than LIMIT_JSON_DEPTH or longer than LIMIT_YAML_BYTES as JSON are
+ * refused.
  */
 #pragma once
 
@@ -48,6 +50,8 @@ uint32_t yaml_line_named(const char *error);
 /* Returns the version of the loaded libyaml. Static string. */
 const char *yaml_library_version(void);
 
+/* Returns the number of marks at or before a byte of doc->text. */
+size_t yaml_marks_before(const struct yaml_json *doc, size_t json_offset);
 /* Returns the YAML line of the byte `json_offset` of doc->text: the line of the last mark at or
  * before it. 0 without marks. */
 uint32_t yaml_line_of(const struct yaml_json *doc, size_t json_offset);
