@@ -166,7 +166,7 @@ static uint64_t work_of_pages(uint32_t n) {
     assert_int_equal(reflector_new(&options, &r, NULL), 0);
     reflector_next(r, now_ms, &next);
     reflector_on_head(r, now_ms, 422);
-    reflector_on_end(r, now_ms, 0, "", -1);
+    reflector_on_end(r, now_ms, 0, -1);
     uint64_t before = work_done();
     for (uint32_t i = 0; i < n / PAGE; i++) {
         put_page(&page.text, i + 1, PAGE);
@@ -174,7 +174,7 @@ static uint64_t work_of_pages(uint32_t n) {
         assert_int_equal(next.step, REFLECTOR_GET);
         reflector_on_head(r, now_ms, 200);
         assert_int_equal(reflector_on_data(r, now_ms, strbuf_str(&page.text)), 0);
-        reflector_on_end(r, now_ms, 0, "", -1);
+        reflector_on_end(r, now_ms, 0, -1);
     }
     uint64_t work = work_done() - before;
     reflector_next(r, now_ms, &next);

@@ -103,7 +103,7 @@ static void end(struct kube_watch *w, int error) {
     w->at_ms = sim_now(w->sim);
     if (w->answer.status == 200 && !w->answer.request.watch && error == 0)
         oracle_hear(w, w->answer.base + w->answer.sent);
-    reflector_on_end(w->reflector, sim_now(w->sim), error, "", w->answer.retry_after_ms);
+    reflector_on_end(w->reflector, sim_now(w->sim), error, w->answer.retry_after_ms);
     oracle_ended(w, error);
     check_stats(w);
 }

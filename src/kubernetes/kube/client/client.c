@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "base/mutex.h"
 #include "base/time.h"
+#include "kube/client/outage.h"
 #include "kube/client/server_clock.h"
 #include "kube/client/stats.h"
 #include "kube/client/transfer.h"
@@ -28,6 +29,7 @@ struct kube_client {
     struct transfer_settings settings;
     struct server_clock server;
     struct client_stats *stats;
+    struct outage outage; /* for the loop's thread only */
 
     struct mutex lock;              /* guards the next two; locked before the loop's mutex */
     struct kube_request *submitted; /* newest first */
@@ -96,6 +98,8 @@ static void on_transfer_end(void *ctx, int code) {
     if (request->own.client->stats != NULL)
         client_stats_count(request->own.client->stats, request, &result,
                            now_ms(request->own.client) - request->own.began_ms);
+    if (result.status >= 200 && result.status < 300)
+        outage_end(&request->own.client->outage, now_ms(request->own.client));
     if (result.status == 401)
         credentials_refused(request->own.client->credentials, request->own.began_ms);
     tell(request, &result);
@@ -347,6 +351,10 @@ static void leave(void *ctx) {
     loop_leave(c->loop, &c->on_loop);
 }
 
+struct outage *kube_client_outage(struct kube_client *c) {
+    return &c->outage;
+}
+
 const char *kube_client_role(const struct kube_client *c) {
     return c->role;
 }
@@ -375,6 +383,7 @@ int kube_client_new_on(struct kube_loop *loop, const struct kube_access *access,
     c->clock = loop_clock(loop);
     c->identity_ms = now_ms(c);
     server_clock_init(&c->server, kube_clock_boot(), access->role, access->unmeasured);
+    outage_init(&c->outage, access->server, access->role);
     mutex_init(&c->lock);
     const struct credentials_options options = {
         .access = access, .clock = c->clock, .wake = wake, .ctx = loop};

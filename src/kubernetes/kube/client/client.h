@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 struct kube_client;
+struct outage;
 
 /* Makes a client on a loop, which must live longer and may have other clients. `access` is borrowed
  * for the client's life. Returns 0, -EINVAL, -ENOMEM, or the error of reading the credentials. */
@@ -98,6 +99,8 @@ void kube_timer_start(struct kube_client *c, struct kube_timer *timer, int64_t d
 /* The timer is not firing when this returns (unless the caller is its fn), and will not fire. */
 void kube_timer_cancel(struct kube_client *c, struct kube_timer *timer);
 
+/* Returns the outage of this API server, for its watches: kube/client/outage.h. */
+struct outage *kube_client_outage(struct kube_client *c);
 /* Returns the API server's `role` (kube/auth/access.h), or NULL. */
 const char *kube_client_role(const struct kube_client *c);
 /* Returns the API server's time, from the Date of its answers: kube/client/server_clock.h. Any

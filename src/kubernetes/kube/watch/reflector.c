@@ -488,22 +488,31 @@ static bool is_error(enum request request, enum problem problem) {
            !(request == REQUEST_WATCH_LIST && problem == PROBLEM_UNSUPPORTED);
 }
 
-static void log_problem(const struct reflector *r, int64_t now_ms, enum request request,
-                        enum problem problem, const char *error_text) {
+bool reflector_unanswered(const struct reflector *r) {
+    return r->ended.problem == PROBLEM_UNREACHED || r->ended.problem == PROBLEM_SILENT;
+}
+
+void reflector_log_end(const struct reflector *r, int64_t now_ms, const char *error_text) {
     static const char *const requests[] = {"watch-list", "list", "watch"};
+    const enum problem problem = r->ended.problem;
     if (problem == PROBLEM_NONE || problem == PROBLEM_ABSENT ||
         (problem == PROBLEM_CUT && r->wait_until_ms <= now_ms))
         return; /* watches always end after some minutes */
     struct str why = r->reason.n > 0 ? strbuf_str(&r->reason) : str_of(error_text);
     LOG_W("API server: trying again", LOG_CSTR("resource", r->options.resource),
-          LOG_CSTR_IF("role", r->options.role), LOG_CSTR("request", requests[request]),
+          LOG_CSTR_IF("role", r->options.role), LOG_CSTR("request", requests[r->ended.request]),
           LOG_INT("status", r->status),
           LOG_INT("wait_ms", r->wait_until_ms > now_ms ? r->wait_until_ms - now_ms : 0),
           LOG_STR("err", why));
 }
 
-void reflector_on_end(struct reflector *r, int64_t now_ms, int error, const char *error_text,
-                      int64_t retry_after_ms) {
+void reflector_hurry(struct reflector *r, int64_t now_ms, int64_t within_ms) {
+    r->failures = r->quick = 0;
+    if (r->wait_until_ms > now_ms + within_ms)
+        r->wait_until_ms = now_ms + within_ms;
+}
+
+void reflector_on_end(struct reflector *r, int64_t now_ms, int error, int64_t retry_after_ms) {
     if (r->retry_after_ms < retry_after_ms)
         r->retry_after_ms = retry_after_ms;
     enum request request = r->request;
@@ -518,5 +527,6 @@ void reflector_on_end(struct reflector *r, int64_t now_ms, int error, const char
         after_watch_list(r, now_ms, problem);
     else if (request == REQUEST_WATCH)
         after_watch(r, now_ms, problem);
-    log_problem(r, now_ms, request, problem, error_text);
+    r->ended.request = request;
+    r->ended.problem = problem;
 }

@@ -86,8 +86,17 @@ void reflector_on_head(struct reflector *r, int64_t now_ms, int status);
 int reflector_on_data(struct reflector *r, int64_t now_ms, struct str bytes);
 /* The request is over: `error` 0 (a whole answer), or a negative errno as in struct kube_result.
  * `retry_after_ms` -1: not said. */
-void reflector_on_end(struct reflector *r, int64_t now_ms, int error, const char *error_text,
-                      int64_t retry_after_ms);
+void reflector_on_end(struct reflector *r, int64_t now_ms, int error, int64_t retry_after_ms);
+
+/* The next three are for the time after reflector_on_end(), until the next request. */
+
+/* Did the request end because the server did not answer, or was silent for too long? */
+bool reflector_unanswered(const struct reflector *r);
+/* Logs why the request ended, unless this is usual. `error_text` is the client's. */
+void reflector_log_end(const struct reflector *r, int64_t now_ms, const char *error_text);
+/* The server answers again: the next request comes within this time, and the back-off begins
+ * anew. */
+void reflector_hurry(struct reflector *r, int64_t now_ms, int64_t within_ms);
 
 /* For metrics and decisions. */
 struct reflector_stats {

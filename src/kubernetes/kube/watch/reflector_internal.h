@@ -68,6 +68,11 @@ struct reflector {
     size_t searched;      /* how many of them hold no end of line */
     struct arena arena;   /* of the object that is read */
     struct strbuf reason; /* for the log: the server's message */
+
+    struct {
+        enum request request;
+        enum problem problem;
+    } ended; /* the last request that is over */
 };
 
 /* reflector.c */

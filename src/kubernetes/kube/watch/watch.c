@@ -1,6 +1,7 @@
 #include "kube/watch/watch.h"
 
 #include "base/mutex.h"
+#include "kube/client/outage.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -14,6 +15,10 @@ struct kube_watch {
     struct reflector *reflector;
     struct kube_request request;
     struct kube_timer timer;
+    struct outage_waiter waiter;
+    const char *resource; /* borrowed */
+    int64_t asked_ms;     /* when the last request was sent */
+    bool waits;           /* for the timer */
     bool stopped;
     bool in_reflector; /* the reflector is at work, and may be calling the sink */
 
@@ -37,18 +42,30 @@ static void go_on(void *ctx) {
     struct reflector_next next;
     reflector_next(w->reflector, now_ms(w), &next);
     publish(w);
-    if (next.step == REFLECTOR_WAIT) {
+    w->waits = next.step == REFLECTOR_WAIT;
+    if (w->waits) {
         kube_timer_start(w->client, &w->timer, next.wait_ms);
         return;
     }
+    w->asked_ms = now_ms(w);
     w->request.path = next.path;
     w->request.timeout_ms = next.timeout_ms;
     w->request.silence_ms = next.silence_ms;
     kube_request_start(w->client, &w->request);
 }
 
+/* A request that is under way goes on: a second one must not be sent. */
+static void wake(void *ctx, int64_t delay_ms) {
+    struct kube_watch *w = ctx;
+    reflector_hurry(w->reflector, now_ms(w), delay_ms);
+    if (w->waits)
+        go_on(w);
+}
+
 static void on_head(void *ctx, int status) {
     struct kube_watch *w = ctx;
+    if (status == 200)
+        outage_end(kube_client_outage(w->client), now_ms(w));
     w->in_reflector = true;
     reflector_on_head(w->reflector, now_ms(w), status);
     w->in_reflector = false;
@@ -64,14 +81,26 @@ static int on_data(void *ctx, struct str bytes) {
     return enough;
 }
 
+/* A server that does not answer is logged once for all its watches. */
+static void note_end(struct kube_watch *w, const char *error_text) {
+    struct outage *o = kube_client_outage(w->client);
+    const struct outage_failure failure = {
+        .resource = w->resource, .error = error_text, .asked_ms = w->asked_ms};
+    if (!reflector_unanswered(w->reflector))
+        outage_leave(o, &w->waiter);
+    else if (outage_join(o, &w->waiter, now_ms(w), &failure))
+        return;
+    reflector_log_end(w->reflector, now_ms(w), error_text);
+}
+
 static void on_done(void *ctx, const struct kube_result *result) {
     struct kube_watch *w = ctx;
     if (w->stopped)
         return;
     w->in_reflector = true;
-    reflector_on_end(w->reflector, now_ms(w), result->error, result->error_text,
-                     result->retry_after_ms);
+    reflector_on_end(w->reflector, now_ms(w), result->error, result->retry_after_ms);
     w->in_reflector = false;
+    note_end(w, result->error_text);
     go_on(w);
 }
 
@@ -92,6 +121,9 @@ int kube_watch_start(struct kube_client *client, struct clock *clock,
     w->request = (struct kube_request){
         .method = "GET", .on_head = on_head, .on_data = on_data, .on_done = on_done, .ctx = w};
     w->timer = (struct kube_timer){.fn = go_on, .ctx = w};
+    w->waiter = (struct outage_waiter){.wake = wake, .ctx = w};
+    list_init(&w->waiter.link);
+    w->resource = options->resource;
     mutex_init(&w->lock);
     struct reflector_options ours = *options;
     ours.role = kube_client_role(client);
@@ -110,6 +142,7 @@ static void stop(void *ctx) {
     struct kube_watch *w = ctx;
     assert(!w->in_reflector); /* it is about to be freed */
     w->stopped = true;
+    outage_leave(kube_client_outage(w->client), &w->waiter);
     kube_request_cancel(w->client, &w->request);
     kube_timer_cancel(w->client, &w->timer);
 }

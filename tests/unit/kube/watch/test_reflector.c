@@ -196,7 +196,7 @@ static int data(struct fixture *f, const char *text) {
 }
 
 static void end(struct fixture *f, int error) {
-    reflector_on_end(f->reflector, f->now_ms, error, "", -1);
+    reflector_on_end(f->reflector, f->now_ms, error, -1);
 }
 
 static void answer(struct fixture *f, int status, const char *body) {
@@ -651,7 +651,7 @@ static void test_watch_errors(void **state) {
     assert_int_equal(waits(f), 7000);
     asks_watch(f, "10"); /* busy: no listing */
     reflector_on_head(f->reflector, f->now_ms, 429);
-    reflector_on_end(f->reflector, f->now_ms, 0, "", 9000);
+    reflector_on_end(f->reflector, f->now_ms, 0, 9000);
     assert_int_equal(waits(f), 9000);
     asks_watch(f, "10");
     head(f, 200);
@@ -754,18 +754,18 @@ static void test_retry_after(void **state) {
     struct fixture *f = *state;
     asks_watch_list(f, "");
     head(f, 429);
-    reflector_on_end(f->reflector, f->now_ms, 0, "", 50000);
+    reflector_on_end(f->reflector, f->now_ms, 0, 50000);
     assert_int_equal(waits(f), 50000);
     asks_watch_list(f, "");
     answer(f, 503, STATUS(503, ",\"details\":{\"retryAfterSeconds\":40}"));
     assert_int_equal(waits(f), 40000);
     asks_list(f, "limit=500&resourceVersion=0");
     head(f, 429);
-    reflector_on_end(f->reflector, f->now_ms, 0, "", 1000);
+    reflector_on_end(f->reflector, f->now_ms, 0, 1000);
     waits_between(f, 3200, 6400); /* it is the least, not the most */
     asks_watch_list(f, "");
     head(f, 429);
-    reflector_on_end(f->reflector, f->now_ms, 0, "", 1000000000000); /* 30 years: surely wrong */
+    reflector_on_end(f->reflector, f->now_ms, 0, 1000000000000); /* 30 years: surely wrong */
     assert_int_equal(waits(f), 120000);
 }
 
@@ -774,7 +774,7 @@ static void test_waiting_is_no_good_time(void **state) {
     for (int i = 0; i < 4; i++) {
         reflector_next(f->reflector, f->now_ms, &f->next);
         head(f, 429);
-        reflector_on_end(f->reflector, f->now_ms, 0, "", 120000);
+        reflector_on_end(f->reflector, f->now_ms, 0, 120000);
         assert_int_equal(waits(f), 120000);
     }
     reflector_next(f->reflector, f->now_ms, &f->next);

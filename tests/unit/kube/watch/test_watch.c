@@ -365,6 +365,139 @@ static void test_stopping_in_the_middle_of_events(void **state) {
     }
 }
 
+/* ---- an outage ---- */
+
+enum { WATCHES = 13 };
+
+/* Watches of one server, which nobody's sink follows, and the log of the outage. */
+struct many {
+    struct fixture *f;
+    struct kube_watch *watches[WATCHES];
+    int log[2];
+    char text[16384];
+};
+
+static void ignore(void *ctx) {
+    (void)ctx;
+}
+
+static int ignore_object(void *ctx, struct str object, struct err *err) {
+    (void)ctx, (void)object, (void)err;
+    return 0;
+}
+
+static void start_many(struct many *m, struct fixture *f) {
+    const struct reflector_options options = {
+        .resource = "things",
+        .path = "/api/v1/things",
+        .sink = {f, ignore, ignore, ignore_object, ignore_object, NULL},
+    };
+    *m = (struct many){.f = f};
+    assert_int_equal(pipe(m->log), 0);
+    log_setup(LOG_INFO, LOG_LOGFMT, m->log[1]);
+    assert_int_equal(kube_client_new(&f->access, &f->clock.clock, &f->client, NULL), 0);
+    for (size_t i = 0; i < WATCHES; i++) {
+        struct reflector_options ours = options;
+        ours.seed = i;
+        assert_int_equal(kube_watch_start(f->client, &f->clock.clock, &ours, &m->watches[i], NULL),
+                         0);
+    }
+}
+
+static void stop_many(struct many *m) {
+    for (size_t i = 0; i < WATCHES; i++)
+        kube_watch_free(m->watches[i]);
+    log_setup(LOG_ERROR, LOG_LOGFMT, STDERR_FILENO);
+    assert_int_equal(close(m->log[1]), 0);
+    const ssize_t n = read(m->log[0], m->text, sizeof m->text - 1);
+    m->text[n > 0 ? n : 0] = '\0';
+    assert_int_equal(close(m->log[0]), 0);
+}
+
+static uint64_t errors_of(const struct many *m) {
+    uint64_t errors = 0;
+    for (size_t i = 0; i < WATCHES; i++) {
+        struct reflector_stats stats;
+        kube_watch_stats(m->watches[i], &stats);
+        errors += stats.errors;
+    }
+    return errors;
+}
+
+/* Waits until each watch has failed so often, a back-off after the other. */
+static void fail_many(struct many *m, uint64_t times) {
+    const int64_t until_ms = clock_real()->now_ms(clock_real()) + 60000;
+    for (uint64_t i = 1; i <= times; i++) {
+        while (errors_of(m) < i * WATCHES) {
+            assert_true(clock_real()->now_ms(clock_real()) < until_ms);
+            go_round(m->f);
+        }
+        m->f->clock.at_ms += i < times ? 61000 : 0; /* longer than any back-off */
+        go_round(m->f);
+    }
+}
+
+static unsigned count_lines(const char *text, const char *with) {
+    unsigned count = 0;
+    for (const char *at = text; (at = strstr(at, with)) != NULL; at++)
+        count++;
+    return count;
+}
+
+/* After a long outage every watch waits for half a minute to a minute. Any good answer of the
+ * server, here to another request, makes all of them try again within a second. */
+static void test_an_answer_wakes_all_watches(void **state) {
+    struct fixture *f = *state;
+    struct many m;
+    api_deafen(&f->api);
+    start_many(&m, f);
+    fail_many(&m, 9);
+    api_listen(&f->api);
+    start_another(f, &f->watch);
+    api_expect(&f->api, &f->call, "GET", "/api/v1/others?*");
+    go_round(f);
+    assert_true(api_is_quiet(&f->api));
+    assert_true(api_say(&f->call, STREAM));
+    while (stats_of(f).heard_ms == INT64_MIN)
+        go_round(f);
+    f->clock.at_ms += 1000;
+    for (size_t i = 0; i < WATCHES; i++) {
+        struct api_call call = {.api = NULL};
+        api_expect(&f->api, &call, "GET", "/api/v1/things?*");
+        api_call_done(&call);
+    }
+    stop_many(&m);
+    assert_int_equal(count_lines(m.text, "\n"), 2);
+    assert_int_equal(count_lines(m.text, "the API server does not answer"), 1);
+    assert_int_equal(count_lines(m.text, "the API server answers again"), 1);
+    assert_int_equal(count_lines(m.text, "watches=13 after_ms=488000"), 1);
+}
+
+/* They do not all come at the same moment: some wait for longer than half of the second. */
+static void test_woken_watches_are_spread(void **state) {
+    struct fixture *f = *state;
+    struct many m;
+    unsigned early = 0;
+    api_deafen(&f->api);
+    start_many(&m, f);
+    fail_many(&m, 9);
+    api_listen(&f->api);
+    start_another(f, &f->watch);
+    api_expect(&f->api, &f->call, "GET", "/api/v1/others?*");
+    assert_true(api_say(&f->call, STREAM));
+    while (stats_of(f).heard_ms == INT64_MIN)
+        go_round(f);
+    f->clock.at_ms += 500;
+    go_round(f);
+    for (size_t i = 0; i < WATCHES; i++) {
+        struct reflector_stats stats;
+        kube_watch_stats(m.watches[i], &stats);
+        early += stats.listings > 9;
+    }
+    assert_true(early > 0 && early < WATCHES);
+    stop_many(&m);
+}
+
 static void stop_on_its_thread(void *ctx) {
     stop(ctx);
 }
@@ -393,6 +526,8 @@ int main(void) {
         TEST(test_stopping_at_any_moment),
         TEST(test_stopping_in_the_middle_of_events),
         TEST(test_stopping_on_the_clients_thread),
+        TEST(test_an_answer_wakes_all_watches),
+        TEST(test_woken_watches_are_spread),
     };
     log_setup(LOG_ERROR, LOG_LOGFMT, STDERR_FILENO);
     return cmocka_run_group_tests_name("watch", tests, NULL, NULL);
