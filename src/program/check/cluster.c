@@ -18,7 +18,13 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { KEYS_MAX = 32, NODES_NAMED = 3, ANSWER_BYTES = 64 << 20, OLDEST_MINOR = 27 };
+enum {
+    KEYS_MAX = 32,
+    NODES_NAMED = 3,
+    ANSWER_BYTES = 64 << 20,
+    OLDEST_MINOR = 27,
+    ANSWER_MS = 10000
+};
 
 struct check {
     const struct configuration *configuration;
@@ -56,11 +62,14 @@ static struct str message_of(struct check *c, const struct strbuf *body, int sta
 /* ---- does the server answer, and in which version ---- */
 
 static const char *advice_for(const struct err *err) {
+    if (err->code == -ETIMEDOUT)
+        return "look whether the API server runs, hangs or is overloaded, and whether a firewall "
+               "or proxy is in between";
     if (strstr(err->text, "certificate") != NULL || strstr(err->text, "SSL") != NULL)
         return "set the CA that signed the server's certificate in the kubeconfig; if the "
                "certificate is not for the server's address, set tls-server-name to a name that "
                "the certificate has";
-    if (err->code == -ECONNREFUSED || err->code == -ETIMEDOUT || err->code == -EHOSTUNREACH)
+    if (err->code == -ECONNREFUSED || err->code == -EHOSTUNREACH)
         return "look whether the API server runs, and whether a firewall or proxy is in between";
     return "";
 }
@@ -74,8 +83,8 @@ static bool check_version(struct check *c) {
     CLEANUP(strbuf_done) struct strbuf body = {.max = LIMIT_KUBE_BODY};
     struct err err = {0};
     struct json_reader r;
-    int status = ask(c, "GET", "/version", STR(""), &body, &err);
-    if (status < 0) {
+    int status = 0;
+    if (kube_get_within(c->client, "/version", ANSWER_MS, &body, &status, &err) != 0) {
         SAY(c, SEVERITY_ERROR, "server", advice_for(&err), "no answer: %s", err.text);
         return false;
     }

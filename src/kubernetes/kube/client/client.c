@@ -280,7 +280,7 @@ void kube_compare_clocks(struct kube_client *c) {
 struct call {
     struct mutex lock;
     struct condition done;
-    bool is_done;
+    bool is_done, connected;
     struct strbuf *body;
     int status, error;
     struct err *err;
@@ -291,6 +291,7 @@ static void on_call_done(void *ctx, const struct kube_result *result) {
     mutex_lock(&call->lock);
     call->status = result->status;
     call->error = result->error;
+    call->connected = result->connected;
     if (result->error != 0)
         (void)err_set(call->err, result->error, "%s", result->error_text);
     strbuf_append_str(call->body, result->body);
@@ -299,29 +300,48 @@ static void on_call_done(void *ctx, const struct kube_result *result) {
     mutex_unlock(&call->lock);
 }
 
+/* Starts the request, whose other members are set, and waits for its end. */
+static void make_call(struct kube_client *c, struct kube_request *request, struct call *call) {
+    request->max_body = call->body->max;
+    request->on_done = on_call_done;
+    request->ctx = call;
+    mutex_init(&call->lock);
+    condition_init(&call->done);
+    kube_request_start(c, request);
+    mutex_lock(&call->lock);
+    while (!call->is_done)
+        condition_wait(&call->done, &call->lock);
+    mutex_unlock(&call->lock);
+    condition_done(&call->done);
+    mutex_done(&call->lock);
+    if (call->error == 0 && strbuf_failed(call->body))
+        call->error = err_set(call->err, -ENOMEM, "no memory for the answer to %s %s",
+                              request->method, request->path);
+}
+
 int kube_call(struct kube_client *c, const char *method, const char *path, struct str request_body,
               struct strbuf *body, int *ret_status, struct err *err) {
     struct call call = {.body = body, .err = err};
-    struct kube_request request = {.method = method,
-                                   .path = path,
-                                   .body = request_body,
-                                   .max_body = body->max,
-                                   .on_done = on_call_done,
-                                   .ctx = &call};
-    mutex_init(&call.lock);
-    condition_init(&call.done);
-    kube_request_start(c, &request);
-    mutex_lock(&call.lock);
-    while (!call.is_done)
-        condition_wait(&call.done, &call.lock);
-    mutex_unlock(&call.lock);
-    condition_done(&call.done);
-    mutex_done(&call.lock);
-    if (call.error == 0 && strbuf_failed(body))
-        return err_set(err, -ENOMEM, "no memory for the answer to %s %s", method, path);
+    struct kube_request request = {.method = method, .path = path, .body = request_body};
+    make_call(c, &request, &call);
     if (call.error == 0)
         *ret_status = call.status;
     return call.error;
+}
+
+int kube_get_within(struct kube_client *c, const char *path, int64_t timeout_ms,
+                    struct strbuf *body, int *ret_status, struct err *err) {
+    struct call call = {.body = body, .err = err};
+    struct kube_request request = {.method = "GET", .path = path, .timeout_ms = timeout_ms};
+    make_call(c, &request, &call);
+    if (call.error == 0)
+        *ret_status = call.status;
+    if (call.error != -ETIMEDOUT)
+        return call.error;
+    return err_set(err, -ETIMEDOUT, "%s within %lld ms",
+                   call.connected ? "it accepts the connection and does not answer"
+                                  : "it does not accept the connection",
+                   (long long)timeout_ms);
 }
 
 /* ---- life ---- */

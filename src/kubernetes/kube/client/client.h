@@ -50,6 +50,7 @@ struct kube_result {
                                 -ECANCELED, -EFBIG (more than max_body), -EIO and so on */
     const char *error_text;  /* for people: from libcurl or the credentials; "" */
     int status;              /* HTTP status, 0 without one */
+    bool connected;          /* the server accepted the TCP connection, also if it never answered */
     int64_t retry_after_ms;  /* -1: not given; never more than five minutes */
     struct str content_type; /* "" if none */
     struct str body;         /* when on_data is NULL */
@@ -115,6 +116,10 @@ void kube_compare_clocks(struct kube_client *c);
  * (*ret_status). */
 int kube_call(struct kube_client *c, const char *method, const char *path, struct str request_body,
               struct strbuf *body, int *ret_status, struct err *err) MUST_CHECK;
+/* The same for a GET that is given up after `timeout_ms`, with -ETIMEDOUT and a sentence that says
+ * whether the server accepted the connection. */
+int kube_get_within(struct kube_client *c, const char *path, int64_t timeout_ms,
+                    struct strbuf *body, int *ret_status, struct err *err) MUST_CHECK;
 
 /* Returns the version of the loaded libcurl. Static string. */
 const char *kube_library_version(void);

@@ -395,10 +395,11 @@ static int errno_of(const struct kube_request *request, CURLcode code) {
 }
 
 void transfer_result(struct kube_request *request, CURLcode code, struct kube_result *ret) {
-    curl_off_t retry_after_s = 0;
+    curl_off_t retry_after_s = 0, connect_us = 0;
     char *type = NULL;
     (void)curl_easy_getinfo(request->own.transfer.easy, CURLINFO_RETRY_AFTER, &retry_after_s);
     (void)curl_easy_getinfo(request->own.transfer.easy, CURLINFO_CONTENT_TYPE, &type);
+    (void)curl_easy_getinfo(request->own.transfer.easy, CURLINFO_CONNECT_TIME_T, &connect_us);
     char *text = request->own.error_text;
     int error = errno_of(request, code);
     if (error == -EFBIG)
@@ -411,6 +412,7 @@ void transfer_result(struct kube_request *request, CURLcode code, struct kube_re
     *ret = (struct kube_result){.error = error,
                                 .error_text = text,
                                 .status = status_of(request),
+                                .connected = connect_us > 0,
                                 .retry_after_ms = retry_after_s > 0 ? retry_after_s * 1000 : -1,
                                 .content_type = type != NULL ? str_of(type) : STR(""),
                                 .body = strbuf_str(&request->own.body)};
