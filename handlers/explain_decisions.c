@@ -7,6 +7,7 @@
  */
 #include "handlers/explain.h"
 
+#include "explain/ages.h"
 #include "explain/replica.h"
 
 #include <errno.h>
@@ -116,7 +117,7 @@ static void answer(const struct explain *e, const struct found_decisions *f, boo
     }
     struct ring_size size = ring_size(e->extender->decisions);
     json_begin_object(&w);
-    explain_put_replica(&w);
+    explain_put_replica(&w, ages_now_ms(e->extender->cache));
     json_key(&w, STR("made"));
     json_put_integer(&w, (int64_t)size.added);
     json_key(&w, STR("kept"));

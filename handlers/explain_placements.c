@@ -167,7 +167,7 @@ static void answer(const struct explain *e, struct str namespace, struct str nam
         return;
     }
     json_begin_object(&w);
-    explain_put_replica(&w);
+    explain_put_replica(&w, -1);
     put_planner(&w, e->history != NULL ? &told : NULL, now_ms);
     put_history(&w, e->history != NULL ? &told : NULL);
     json_put_raw(&w, (struct str){decided.p + 1, decided.n - 2}); /* without its braces */

@@ -225,7 +225,7 @@ void explain_what_if(void *ctx, const struct http_request *request,
     }
     const struct explain_question came = t.question;
     json_begin_object(&t.w);
-    explain_put_replica(&t.w);
+    explain_put_replica(&t.w, ages_now_ms(t.explain->extender->cache));
     json_key(&t.w, STR("decisions"));
     json_begin_array(&t.w);
     if (admitted(&t))

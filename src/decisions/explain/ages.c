@@ -13,6 +13,12 @@ static int64_t workloads_age_ms(const struct cache *cache) {
     return oldest_ms;
 }
 
+int64_t ages_now_ms(const struct cache *cache) {
+    if (cache == NULL)
+        return -1;
+    return older(cache_kind_age_ms(cache, OBJECT_NODE), cache_kind_age_ms(cache, OBJECT_POD));
+}
+
 void ages_of(const struct cache *cache, const struct applied_constraint *applied, uint32_t count,
              struct decision_ages *ages, struct decision_about *about) {
     *ages = (struct decision_ages){.nodes_ms = cache_kind_age_ms(cache, OBJECT_NODE),

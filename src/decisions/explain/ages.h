@@ -10,3 +10,6 @@
  * `ages`). Nodes and pods are always used; workloads if a default constraint was applied. */
 void ages_of(const struct cache *cache, const struct applied_constraint *applied, uint32_t count,
              struct decision_ages *ages, struct decision_about *about);
+/* Returns the age of the data of nodes and pods, whichever is older; -1 if it has no age, as from
+ * files, or if `cache` is NULL. */
+int64_t ages_now_ms(const struct cache *cache);

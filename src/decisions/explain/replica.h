@@ -5,5 +5,6 @@
 
 #include "base/json_writer.h"
 
-/* Writes the member "replica": the name of the machine or pod, the version and the commit. */
-void explain_put_replica(struct json_writer *w);
+/* Writes the member "replica": the name of the machine or pod, the version, the commit, and the age
+ * of its data of nodes and pods; -1: left out. */
+void explain_put_replica(struct json_writer *w, int64_t data_age_ms);

@@ -16,6 +16,10 @@
 #include <errno.h>
 #include <stdio.h>
 
+/* The longest waits for an API server that does not answer: decisions are printed without the pod
+ * then. A credential plugin, which may ask another server first, gets more time. */
+enum { READ_POD_MS = 1500, READ_POD_PLUGIN_MS = 10000 };
+
 enum {
     SPEC_SERVER,
     SPEC_TOKEN_FILE,
@@ -218,9 +222,11 @@ static int read_pod(const struct kube_access *access, const struct subject *subj
     strbuf_append_char(&path, '\0');
     int r = strbuf_failed(&path) ? no_memory(err) : kube_client_new(access, NULL, &client, err);
     if (r == 0)
-        r = kube_call(client, "GET", path.p, STR(""), &body, &status, err);
+        r = kube_get_within(client, path.p,
+                            access->exec.command != NULL ? READ_POD_PLUGIN_MS : READ_POD_MS, &body,
+                            &status, err);
     if (r != 0)
-        return r;
+        return err_wrap(err, "%s", access->server);
     if (status == 404)
         return err_set(err, -ENOENT, "%s has no such pod", access->server);
     if (status != 200)
@@ -328,10 +334,10 @@ static int fail_of_all(const struct replicas *all, const struct replica *why, st
 }
 
 /* Fails if no replica has a decision, and the object's present state is not known either. */
-static int check_known(const struct replicas *all, struct str now, uint32_t decisions,
-                       struct err *err) {
+static int check_known(const struct merging *merging, uint32_t decisions, struct err *err) {
+    const struct replicas *all = merging->replicas;
     const struct replica *why = NULL;
-    if (decisions > 0 || now.n > 0)
+    if (decisions > 0 || merging->now.n > 0)
         return 0;
     for (uint32_t i = 0; i < all->count; i++) {
         if (all->items[i].status == 200)
@@ -339,7 +345,10 @@ static int check_known(const struct replicas *all, struct str now, uint32_t deci
         if (why == NULL || all->items[i].status > why->status)
             why = &all->items[i];
     }
-    return fail_of_all(all, why, err);
+    int r = fail_of_all(all, why, err);
+    return merging->pod_not_read == NULL
+               ? r
+               : err_wrap(err, "the pod itself was not read (%s)", merging->pod_not_read);
 }
 
 static int add_answers(const struct request *request, struct replicas *all, struct arena *arena,
@@ -405,7 +414,7 @@ static int answer_decisions(const struct request *request, struct replicas *all,
     if (explained_is_placement(&request->subject))
         return answer_placement(request, &merging, arena, out, err);
     r = merged_print(&merging, arena, out, &decisions, err);
-    return r == 0 ? check_known(all, merging.now, decisions, err) : r;
+    return r == 0 ? check_known(&merging, decisions, err) : r;
 }
 
 /* ---- printing ---- */

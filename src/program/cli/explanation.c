@@ -105,6 +105,18 @@ static void say_silent(const struct value *root, struct strbuf *out) {
     value_say_each(replicas, "[{!answered}no answer from {~server}: {~error}\n]", UINT32_MAX, out);
 }
 
+/* Appends why the pod itself was not read, and how old the data of the replica is then. */
+static void say_not_read(const struct value *root, const struct subject *subject,
+                         struct strbuf *out) {
+    if (!value_holds(value_at(root, "podNotRead")))
+        return;
+    say_subject(subject, ": ", out);
+    value_say(root,
+              "the pod itself was not read: {podNotRead}\n"
+              "[the data of replica {~replica.name} is {#replica.dataAgeMilliseconds} ms old\n]",
+              out);
+}
+
 /* Appends the first lines: the cause and state of the object, and silent replicas. */
 static void say_state(const struct value *root, const struct subject *subject, struct strbuf *out) {
     const struct value *decisions = value_as(root, "decisions", JSON_ARRAY);
@@ -122,6 +134,7 @@ static void say_state(const struct value *root, const struct subject *subject, s
                   out);
         value_say(root, "[the pod as {podFrom} has it\n]", out);
     }
+    say_not_read(root, subject, out);
     say_silent(root, out);
     if (has_cause || out->n > 0)
         strbuf_append_char(out, '\n');
@@ -158,7 +171,6 @@ void explanation_print(const struct value *root, const struct subject *subject,
         strbuf_append_str(out, STR("\njudged now, as a what-if: "));
         print_decisions(now, out);
     }
-    value_say(root, "[\nthe pod itself was not read: {podNotRead}\n]", out);
 }
 
 /* ---- a line for each decision ---- */

@@ -94,6 +94,23 @@ static void a_pending_pod(void **state) {
                "not judged: volumes\n");
 }
 
+/* Without the pod itself the answer begins with the reason, and with the age of the data. */
+static void a_pod_that_was_not_read(void **state) {
+    struct printing *f = *state;
+    static const struct subject web = {.kind = {"Pod", 3}, .namespace = {"n", 1}, .name = {"p", 1}};
+    static const char json[] =
+        "{\"podNotRead\":\"https://api: it does not answer\",\"replica\":{\"name\":\"r\","
+        "\"version\":\"1\",\"dataAgeMilliseconds\":187000},\"decisions\":[" BOUND "]}";
+    if (print(f, str_of(json), &web) != 0)
+        fail_msg("%s", f->err.text);
+    assert_true(
+        str_has_prefix(strbuf_str(&f->out),
+                       STR("pod n/p: the pod itself was not read: https://api: it does not answer\n"
+                           "the data of replica r is 187000 ms old\n"
+                           "\n"
+                           "pod n/p, by replica r (evenkeel 1)\n")));
+}
+
 /* Datasets, and how near a node is to them. */
 static void locality(void **state) {
     struct printing *f = *state;
@@ -308,9 +325,16 @@ static void out_of_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(every_verb),    TEST(a_pending_pod),          TEST(locality),
-        TEST(every_kind),    TEST(where_a_pod_is_assumed), TEST(what_only_we_know),
-        TEST(other_members), TEST(control_characters),     TEST(answers_that_are_none),
+        TEST(every_verb),
+        TEST(a_pending_pod),
+        TEST(a_pod_that_was_not_read),
+        TEST(locality),
+        TEST(every_kind),
+        TEST(where_a_pod_is_assumed),
+        TEST(what_only_we_know),
+        TEST(other_members),
+        TEST(control_characters),
+        TEST(answers_that_are_none),
         TEST(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
