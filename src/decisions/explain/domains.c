@@ -2,7 +2,7 @@
 
 #include "explain/reasons.h"
 
-enum { NAMES_SHOWN = 6, REASONS_SHOWN = 3, SENTENCE_BYTES = 1024 };
+enum { NAMES_SHOWN = 6, ONLY_SHOWN = 3, REASONS_SHOWN = 3, SENTENCE_BYTES = 1024 };
 
 /* ---- the sentence ---- */
 
@@ -24,8 +24,9 @@ static void add_up(const struct applied_constraint *a, struct allowed *ret) {
     }
 }
 
-static void say_names(const struct applied_constraint *a, uint32_t domains, struct strbuf *out) {
-    uint32_t shown = domains < NAMES_SHOWN ? domains : NAMES_SHOWN;
+static void say_names(const struct applied_constraint *a, uint32_t domains, uint32_t most,
+                      struct strbuf *out) {
+    uint32_t shown = domains < most ? domains : most;
     for (uint32_t i = 0; i < shown; i++) {
         struct str name = a->reports[i].name;
         strbuf_append_str(out, i > 0 ? STR(", ") : STR(""));
@@ -95,11 +96,43 @@ void domains_say(const struct filter_result *result, const struct applied_constr
         return;
     }
     strbuf_append_str(out, STR("allowed: "));
-    say_names(applied, allowed.domains, out);
+    say_names(applied, allowed.domains, NAMES_SHOWN, out);
     if (allowed.nodes == 0)
         strbuf_append_str(out, STR("; they have no nodes"));
     else
         say_refused(result, &allowed, out);
+}
+
+/* Returns the kind of reason that refused all nodes of the allowed domains; "" if there are several
+ * kinds. */
+static const char *only_kind(const struct filter_result *result, const struct allowed *allowed) {
+    const char *kind = NULL;
+    for (uint32_t i = 1; i < 256; i++) {
+        const char *other =
+            allowed->by_reason[i] > 0 ? reason_meaning(result->reason_texts[i])->kind : kind;
+        if (kind != NULL && !str_eq(str_of(kind), str_of(other)))
+            return "";
+        kind = other;
+    }
+    return kind != NULL ? kind : "";
+}
+
+const char *domains_say_only(const struct filter_result *result,
+                             const struct applied_constraint *applied, struct strbuf *out) {
+    struct allowed allowed;
+    add_up(applied, &allowed);
+    strbuf_append_str(out, STR("allows only "));
+    say_names(applied, allowed.domains, ONLY_SHOWN, out);
+    if (allowed.nodes == 0) {
+        strbuf_append_str(out, STR(", without nodes"));
+        return "";
+    }
+    strbuf_appendf(out, "; %s %u nodes: ", allowed.domains == 1 ? "its" : "their", allowed.nodes);
+    const uint32_t theirs = say_reasons(result, &allowed, false, out);
+    if (theirs > 0 && theirs < allowed.nodes)
+        strbuf_append_str(out, STR(", "));
+    (void)say_reasons(result, &allowed, true, out); /* the number is known */
+    return only_kind(result, &allowed);
 }
 
 /* ---- the members ---- */

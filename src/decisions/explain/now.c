@@ -137,6 +137,7 @@ static void put_state(const struct pod_state *s, struct json_writer *w) {
 static void put_cause(const struct pending_question *q, struct json_writer *w) {
     char bytes[LIMIT_EXPLAINED_CAUSE];
     struct strbuf text = {.p = bytes, .cap = sizeof bytes, .max = sizeof bytes};
+    CLEANUP(strbuf_done) struct strbuf summary = {.max = LIMIT_EXPLAINED_CAUSE};
     const char *kind = pending_say(q, &text);
     if (strbuf_failed(&text)) {
         text.failed = text.no_memory = false;
@@ -146,6 +147,8 @@ static void put_cause(const struct pending_question *q, struct json_writer *w) {
     json_key(w, STR("cause"));
     json_begin_object(w);
     json_put_member(w, STR("kind"), str_of(kind));
+    if (pending_summarize(q, kind, &summary))
+        json_put_member(w, STR("summary"), strbuf_str(&summary));
     json_key(w, STR("text"));
     json_put_text(w, strbuf_str(&text));
     json_end_object(w);
@@ -153,7 +156,7 @@ static void put_cause(const struct pending_question *q, struct json_writer *w) {
 
 void explain_put_now(const struct pod_now *now, struct arena *arena, struct json_writer *w) {
     struct pod_state state;
-    struct pending_question q = {.state = &state, .pod = now->pod};
+    struct pending_question q = {.state = &state, .pod = now->pod, .policy = now->policy};
     if (pod_state_decode(now->text, arena, &state, NULL) != 0 || str_empty(state.created))
         return; /* the pod is not from an API server */
     if (now->simulation != NULL) {

@@ -1,6 +1,6 @@
 /*
  * The part of a what-if about the state of a pod in the API server: why it is Pending, and if nodes
- * pass for it now. Members of the answer's object: "cause" {`kind`, `text`}, and "state"
+ * pass for it now. Members of the answer's object: "cause" {`kind`, `summary`, `text`}, and "state"
  * {`uid`, `phase`, `nodeName`, `nominatedNodeName`, `schedulerName`, `createdAt`, `podScheduled`:
  * {`status`, `reason`, `message`, `since`}}.
  */
@@ -16,7 +16,8 @@ struct pod_now {
     const struct engine_options *options; /* used by the simulation */
     const struct simulation *simulation;  /* of all nodes, with all filters; NULL: none */
     struct cache *cache;
-    struct fluid_source *fluid; /* NULL: datasets are not known */
+    const struct policy *policy; /* gives the pod its constraints; NULL: none, or not known */
+    struct fluid_source *fluid;  /* NULL: datasets are not known */
 };
 
 /* Writes nothing for a pod without creationTimestamp: it is not from an API server. */

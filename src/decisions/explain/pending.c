@@ -1,6 +1,7 @@
 #include "explain/pending.h"
 
 #include "explain/domains.h"
+#include "explain/obstacle.h"
 #include "explain/reasons.h"
 #include "model/fixed_pod.h"
 
@@ -134,31 +135,22 @@ static void say_selector(const struct pod *pod, struct strbuf *out) {
 }
 
 /* Appends if one hard constraint's minDomains can be reached, and which domains are allowed. */
-static void say_constraint(const struct filter_result *now, const struct applied_constraint *a,
+static void say_constraint(const struct pending_question *q, const struct applied_constraint *a,
                            struct strbuf *out) {
-    static const char *const whose[] = {"the pod", "the defaults", "rule"};
     const struct spread_constraint *c = a->constraint;
-    strbuf_appendf(out, "; %s%s%.*s, %.*s, maxSkew %lld: ", whose[a->origin],
-                   a->rule.n > 0 ? " " : "", STR_ARG(a->rule), STR_ARG(c->topology_key),
-                   (long long)c->max_skew);
+    strbuf_append_str(out, STR("; "));
+    obstacle_say_origin(a, q->policy, out);
+    strbuf_appendf(out, ", %.*s, maxSkew %lld: ", STR_ARG(c->topology_key), (long long)c->max_skew);
     if (a->origin != CONSTRAINT_OF_RULE && a->domains > 0 && a->domains < c->min_domains)
         strbuf_appendf(out, "minDomains is %lld and only %lld domains have nodes that count; ",
                        (long long)c->min_domains, (long long)a->domains);
-    domains_say(now, a, out);
-}
-
-/* Is this a hard constraint that leaves no node to the pod? Other constraints are not mentioned. */
-static bool is_obstacle(const struct applied_constraint *a) {
-    for (uint32_t i = 0; i < a->report_count; i++)
-        if (a->reports[i].allowed && a->reports[i].passed > 0)
-            return false;
-    return a->constraint->hard && a->reports != NULL;
+    domains_say(q->now, a, out);
 }
 
 static void say_constraints(const struct pending_question *q, struct strbuf *out) {
     for (uint32_t i = 0, said = 0; q->now != NULL && i < q->now->applied_count && said < 2; i++)
-        if (is_obstacle(&q->now->applied[i])) {
-            say_constraint(q->now, &q->now->applied[i], out);
+        if (obstacle_is(&q->now->applied[i])) {
+            say_constraint(q, &q->now->applied[i], out);
             said++;
         }
 }
@@ -418,4 +410,19 @@ const char *pending_say(const struct pending_question *q, struct strbuf *out) {
     }
     strbuf_append_str(out, STR("Pending: "));
     return say_pending(q, out);
+}
+
+bool pending_summarize(const struct pending_question *q, const char *kind, struct strbuf *out) {
+    static const char *const of_spread[] = {"TopologySpread", "SpreadRule", "SpreadKeyMissing",
+                                            "PodsInFlight"};
+    bool is_spread = false;
+    for (size_t i = 0; i < sizeof of_spread / sizeof of_spread[0]; i++)
+        is_spread = is_spread || str_eq(str_of(kind), str_of(of_spread[i]));
+    for (uint32_t i = 0; is_spread && q->now != NULL && i < q->now->applied_count; i++)
+        if (obstacle_is(&q->now->applied[i])) {
+            strbuf_append_str(out, STR("Pending: "));
+            obstacle_summarize(q->now, &q->now->applied[i], q->policy, out);
+            return true;
+        }
+    return false;
 }

@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "engine/engine.h"
 #include "explain/pod_state.h"
+#include "model/policy.h"
 
 enum { PENDING_FILTERS = 9 }; /* of kube-scheduler and of Evenkeel: FILTER_* */
 
@@ -22,8 +23,15 @@ struct pending_question {
     struct str filter_reasons[PENDING_FILTERS]; /* by bit: the filter's reason at one node */
     struct str taint; /* a taint that keeps the pod off a node, "key=value:effect"; or "" */
     struct str unready_dataset, unready_phase; /* of a dataset that the pod mounts; or "" */
+    const struct policy *policy; /* gives the pod its constraints; NULL: none, or not known */
 };
 
 /* Appends the sentence. Returns the kind: "Scheduled", "Deleted", "SchedulingGates", "Nominated",
  * "NotTried", "SchedulerError", "Dataset", or one of reasons.h. Static. */
 const char *pending_say(const struct pending_question *q, struct strbuf *out);
+
+/* Appends the cause in one short line that begins with the constraint in the way and ends with a
+ * remedy: "Pending: policy zones (zone, maxSkew 1) allows only c; its 4 nodes: 4 cordoned. ...".
+ * `kind` is from pending_say(). Returns false, and appends nothing, if no constraint is the
+ * cause. */
+bool pending_summarize(const struct pending_question *q, const char *kind, struct strbuf *out);

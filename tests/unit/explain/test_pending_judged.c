@@ -4,6 +4,7 @@
  * judgement is written here by hand, as the engine would give it; sentences are those of
  * docs/guides/explain.md, counted by hand.
  */
+#include "explain/obstacle.h"
 #include "explain/pending.h"
 
 #include "unit/unit.h"
@@ -194,6 +195,129 @@ static void a_constraint(void **state) {
     applied.origin = CONSTRAINT_OF_RULE; /* rules have no minDomains */
     applied.rule = STR("ours");
     expect(f, "TopologySpread", FULL "; rule ours, zone, maxSkew 2: " ALLOWED);
+}
+
+/* ---- the short line ---- */
+
+static void expect_summary(struct fixture *f, const char *kind, const char *text) {
+    strbuf_clear(&f->text);
+    assert_int_equal(pending_summarize(&f->q, kind, &f->text), text[0] != '\0');
+    assert_str(strbuf_str(&f->text), text);
+    assert_true(f->text.n <= OBSTACLE_BYTES + 9);
+}
+
+#define UNCORDON ". Uncordon nodes there"
+#define HONOR ", or set nodeTaintsPolicy: Honor"
+
+/* It begins with the constraint, and names its policy, the allowed domains and a remedy. */
+static void a_summary(void **state) {
+    struct fixture *f = *state;
+    uint8_t reasons[] = {1, 1, 2, 2};
+    static const struct policy_spread gives[] = {
+        {.topology_key = {"rack", 4}, .max_skew = 1},
+        {.topology_key = {"zone", 4}, .max_skew = 2, .hard = true}};
+    static const struct policy policy = {.name = {"zones", 5}, .spread = gives, .spread_count = 2};
+    struct spread_constraint zone = {
+        .topology_key = STR("zone"), .max_skew = 2, .min_domains = 3, .hard = true};
+    struct domain_report reports[] = {
+        {.name = STR("b"), .allowed = true, .nodes = 2, .refused = {{2, 2}}, .refused_count = 1},
+        {.name = STR("a"), .pods = 2, .nodes = 2},
+    };
+    struct applied_constraint applied = {
+        .constraint = &zone, .domains = 2, .reports = reports, .report_count = 2};
+    judge(f, reasons, &applied, 1);
+    expect_summary(f, "TopologySpread",
+                   "Pending: the pod (zone, maxSkew 2) allows only b; its 2 nodes: 2 "
+                   "cordoned" UNCORDON HONOR);
+    f->q.policy = &policy;
+#define OF_POLICY "Pending: policy zones (zone, maxSkew 2) "
+    expect_summary(f, "TopologySpread",
+                   OF_POLICY "allows only b; its 2 nodes: 2 cordoned" UNCORDON HONOR);
+    expect_summary(f, "Resources", ""); /* another cause */
+    zone.honor_taints = true;
+    expect_summary(f, "SpreadKeyMissing",
+                   OF_POLICY "allows only b; its 2 nodes: 2 cordoned" UNCORDON);
+    reports[0].refused[1].reason = 3;
+    reports[0].refused[0].nodes = reports[0].refused[1].nodes = 1;
+    reports[0].refused_count = 2; /* no remedy for both */
+    expect_summary(f, "TopologySpread",
+                   OF_POLICY "allows only b; its 2 nodes: 1 cordoned, 1 Insufficient cpu");
+    reports[0].nodes = 0;
+    expect_summary(f, "TopologySpread", OF_POLICY "allows only b, without nodes");
+    reports[0].allowed = false;
+    expect_summary(f, "TopologySpread",
+                   OF_POLICY "wants minDomains 3, and only 2 domains have nodes that count. Lower "
+                             "minDomains, or add domains");
+    applied.domains = 3;
+    expect_summary(f, "TopologySpread", OF_POLICY "allows no domain");
+    applied.report_count = 0;
+    expect_summary(f, "TopologySpread",
+                   OF_POLICY "needs a label that no node has. Label nodes, or correct topologyKey");
+    reports[0].allowed = true;
+    reports[0].passed = 1;
+    applied.report_count = 2; /* no obstacle */
+    expect_summary(f, "TopologySpread", "");
+}
+
+/* A constraint is the policy's if key, maxSkew and hardness are those of the policy. */
+static void whose_constraint(void **state) {
+    static const struct {
+        struct policy_spread gives;
+        enum constraint_origin origin;
+        const char *said;
+    } rows[] = {
+        {{.topology_key = {"zone", 4}, .max_skew = 1, .hard = true},
+         CONSTRAINT_OF_POD,
+         "policy web"},
+        {{.topology_key = {"zone", 4}, .max_skew = 2, .hard = true}, CONSTRAINT_OF_POD, "the pod"},
+        {{.topology_key = {"zone", 4}, .max_skew = 1}, CONSTRAINT_OF_POD, "the pod"},
+        {{.topology_key = {"rack", 4}, .max_skew = 1, .hard = true}, CONSTRAINT_OF_POD, "the pod"},
+        {{.topology_key = {"zone", 4}, .max_skew = 1, .hard = true},
+         CONSTRAINT_OF_DEFAULTS,
+         "the defaults"},
+        {{.topology_key = {"zone", 4}, .max_skew = 1, .hard = true},
+         CONSTRAINT_OF_RULE,
+         "rule ours"},
+    };
+    struct fixture *f = *state;
+    const struct spread_constraint zone = {
+        .topology_key = STR("zone"), .max_skew = 1, .hard = true};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct policy policy = {
+            .name = STR("web"), .spread = &rows[i].gives, .spread_count = 1};
+        const struct applied_constraint applied = {
+            .constraint = &zone,
+            .origin = rows[i].origin,
+            .rule = rows[i].origin == CONSTRAINT_OF_RULE ? STR("ours") : STR("")};
+        strbuf_clear(&f->text);
+        obstacle_say_origin(&applied, &policy, &f->text);
+        assert_str(strbuf_str(&f->text), rows[i].said);
+    }
+}
+
+/* A remedy without room is left out, and a cause that is too long is cut. */
+static void long_names(void **state) {
+    struct fixture *f = *state;
+    uint8_t reasons[] = {2, 2, 2, 2};
+    char name[200];
+    memset(name, 'z', sizeof name);
+    struct spread_constraint zone = {.max_skew = 1, .hard = true};
+    const struct domain_report reports[] = {
+        {.name = STR("b"), .allowed = true, .nodes = 2, .refused = {{2, 2}}, .refused_count = 1}};
+    const struct applied_constraint applied = {
+        .constraint = &zone, .reports = reports, .report_count = 1};
+    judge(f, reasons, &applied, 1);
+    /* "the pod (" and ", maxSkew 1) allows only b; its 2 nodes: 2 cordoned" are 60 bytes, the
+     * remedies 54 */
+    static const struct {
+        size_t name, line;
+    } rows[] = {{56, 170}, {57, 117}, {110, 170}, {111, 170}, {200, 170}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        zone.topology_key = (struct str){name, rows[i].name};
+        strbuf_clear(&f->text);
+        assert_true(pending_summarize(&f->q, "TopologySpread", &f->text));
+        assert_int_equal(f->text.n, rows[i].line + strlen("Pending: "));
+    }
 }
 
 /* Said of every reason that a constraint has, and of no other. */
@@ -484,6 +608,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(nearest_to_fit),
         TEST(a_constraint),
+        TEST(a_summary),
+        TEST(whose_constraint),
+        TEST(long_names),
         TEST(reasons_of_constraints),
         TEST(obstacles),
         TEST(a_taint),
