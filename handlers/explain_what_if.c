@@ -67,6 +67,11 @@ static void close_decision(struct trying *t, struct decision *d) {
 
 /* ---- admission ---- */
 
+/* Are there policies to decide by? */
+static bool has_policies(const struct trying *t) {
+    return t->explain->webhook != NULL || t->question.has_policies;
+}
+
 static void tell_admission(struct trying *t, const struct review *review,
                            const struct pod_decision *a, const struct moment *began) {
     struct decision d;
@@ -82,20 +87,28 @@ static void tell_admission(struct trying *t, const struct review *review,
     close_decision(t, &d);
 }
 
-/* Changes the pod as the webhook would. Returns false if the webhook refuses it. */
-static bool admit(struct trying *t, const struct webhook *webhook) {
-    struct explain_question *q = &t->question;
+/* Decides as the webhook would. The caller frees *ret. */
+static void decide_admission(struct trying *t, struct review *review, struct pod_decision *ret) {
+    const struct explain_question *q = &t->question;
+    const struct webhook *webhook = t->explain->webhook;
     const struct pod_knowledge none = {.cache = t->explain->extender->cache};
+    const struct pod_inputs inputs = {.instead = q->has_policies ? &q->policies : NULL};
+    *review = (struct review){.resource = STR("pods"),
+                              .operation = STR("CREATE"),
+                              .namespace = q->pod.meta.namespace,
+                              .object = q->text};
+    pod_decide(&admitted_pods, webhook != NULL ? &webhook->pods.known : &none, review, &inputs,
+               t->arena, ret);
+}
+
+/* Changes the pod as the webhook would. Returns false if the webhook refuses it. */
+static bool admit(struct trying *t) {
+    struct explain_question *q = &t->question;
     const struct moment began = moment_now();
-    const struct review review = {.resource = STR("pods"),
-                                  .operation = STR("CREATE"),
-                                  .namespace = q->pod.meta.namespace,
-                                  .object = q->text};
+    struct review review;
     struct pod_decision a;
     struct err err;
-    const struct pod_inputs inputs = {.instead = q->has_policies ? &q->policies : NULL};
-    pod_decide(&admitted_pods, webhook != NULL ? &webhook->pods.known : &none, &review, &inputs,
-               t->arena, &a);
+    decide_admission(t, &review, &a);
     tell_admission(t, &review, &a, &began);
     struct pod patched;
     if (a.patch.count > 0 && explain_pod_decode(a.patch.document, t->arena, &patched, &err) == 0) {
@@ -108,10 +121,7 @@ static bool admit(struct trying *t, const struct webhook *webhook) {
 }
 
 static bool admitted(struct trying *t) {
-    const struct webhook *webhook = t->explain->webhook;
-    if (!str_empty(t->question.pod.meta.uid) || (webhook == NULL && !t->question.has_policies))
-        return true;
-    return admit(t, webhook);
+    return !str_empty(t->question.pod.meta.uid) || !has_policies(t) || admit(t);
 }
 
 /* ---- filter and prioritize ---- */
@@ -173,18 +183,39 @@ static void put_not_judged(struct trying *t) {
     json_put_string(&t->w, strbuf_str(&text));
 }
 
+/* Returns the policy that gave the decision its constraints; NULL without one. Borrowed from the
+ * decision or the question. */
+static const struct policy *policy_of(const struct trying *t, const struct pod_decision *decision) {
+    const struct policy *items = t->question.policies.items;
+    uint32_t count = t->question.policies.count;
+    if (!t->question.has_policies)
+        items = policies_items(decision->policies, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (str_eq(items[i].name, decision->spread.policy))
+            return &items[i];
+    return NULL;
+}
+
 /* For a pod that the API server has, writes why it has no node. */
 static void put_now(struct trying *t) {
     const struct extender *x = t->explain->extender;
+    struct pod_decision admission;
+    struct review review;
+    if (str_empty(t->question.pod.meta.uid))
+        return;
+    if (has_policies(t))
+        decide_admission(t, &review, &admission);
     const struct pod_now now = {.text = t->question.text,
                                 .pod = &t->question.pod,
                                 .options = &t->options,
                                 .simulation =
                                     t->judged && !t->question.has_nodes ? &t->simulation : NULL,
                                 .cache = x->cache,
+                                .policy = has_policies(t) ? policy_of(t, &admission) : NULL,
                                 .fluid = x->fluid};
-    if (!str_empty(t->question.pod.meta.uid))
-        explain_put_now(&now, t->arena, &t->w);
+    explain_put_now(&now, t->arena, &t->w);
+    if (has_policies(t))
+        pod_decision_done(&admission);
 }
 
 /* ---- mistakes ---- */

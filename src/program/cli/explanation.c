@@ -126,7 +126,7 @@ static void say_state(const struct value *root, const struct subject *subject, s
                                          ? *subject
                                          : subject_of(decisions->last);
         say_subject(&asked, ": ", out);
-        value_say(root, "{~cause.text}\n", out);
+        value_say(root, "[{cause.summary}\n]{~cause.text}\n", out);
         value_say(value_at(root, "state.podScheduled"),
                   "[{status=False}PodScheduled is False]"
                   "[{status=False} since {since}]"
