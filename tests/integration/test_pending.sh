@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The first line about a Pending pod: the policy of the constraint in the way, the allowed domains and
-# what helps, in at most 200 bytes.
+# what helps, in at most 200 bytes. And the admission of a sibling is not shown as the pod's.
 . "$(dirname "$0")/lib.sh"
 
 # Zones a, b and c with two nodes each. c is cordoned; a and b have a pod of `web` each.
@@ -57,5 +57,29 @@ stop_server INT
 
 start_server --state "$work/full.json"
 like "without a webhook no policy is known" "$(first_line)" "^$name: the pod \\(topology.kubernetes.io/zone, maxSkew 1\\) wants minDomains 5"
+stop_server INT
+
+# ---- its own admission, not that of a sibling ----
+
+policy zones "$zone"
+start_server --state "$work/state.json" --policy "$work/policy.json" "${webhook_options[@]}"
+pending "$zone"
+jq -c '{apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", request: {uid: "r", operation: "CREATE", namespace: "shop",
+    resource: {group: "", version: "v1", resource: "pods"}, object: (. | del(.metadata.name, .metadata.uid, .status,
+        .metadata.creationTimestamp, .spec.topologySpreadConstraints) | .metadata.generateName = "web-6d4cf56db6-")}}' \
+    "$work/pod.json" >"$work/review.json"
+review pods <"$work/review.json" >"$work/reviewed.json"
+created() { # SECONDS-FROM-NOW CONSTRAINTS
+    jq --argjson s "$1" --argjson c "$2" '.metadata.creationTimestamp = (now + $s | floor | todate) | .spec.topologySpreadConstraints = $c' \
+        "$work/pod.json" >"$work/created.json"
+    "$evenkeel" explain shop/web-6d4cf56db6-x2x7q --server "http://$ops" --pod "$work/created.json" -o json |
+        jq -c '[([.decisions[] | select(.verb == "admit")] | length), (.noAdmission // "" | startswith("no admission of this pod is known: the webhook was not asked"))]'
+}
+own=$(jq -c '.response.patch | @base64d | fromjson | [.[] | select(.path == "/spec/topologySpreadConstraints").value] | add' "$work/reviewed.json")
+is "an admission of the pod's time, with its patch, is its own" "$(created 0 "$own")" '[1,false]'
+is "... but not without the constraint that it added" "$(created 0 '[]')" '[0,true]'
+is "... nor if the pod was created five minutes later" "$(created 300 "$own")" '[0,true]'
+like "... and the table says so" "$("$evenkeel" explain shop/web-6d4cf56db6-x2x7q --server "http://$ops" --pod "$work/created.json")" \
+    'no admission of this pod is known: the webhook was not asked'
 stop_server INT
 finish_tests

@@ -398,8 +398,11 @@ static int answer_decisions(const struct request *request, struct replicas *all,
         .method = "GET", .path = path.p, .token_file = request->token_file};
     replicas_ask(all, 0, all->count, &question);
     const struct subject_state state = read_state(request, arena);
+    struct created_pod pod;
     struct str now;
-    int r = ask_now(request, all, state.text, arena, &now, err);
+    int r = created_pod_read(state.text, arena, &pod, err);
+    if (r == 0)
+        r = ask_now(request, all, state.text, arena, &now, err);
     if (request->called != NULL)
         all->items[0].server = request->called;
     if (r == 0)
@@ -410,6 +413,7 @@ static int answer_decisions(const struct request *request, struct replicas *all,
                                     .now = now,
                                     .pod_from = state.from,
                                     .pod_not_read = state.not_read,
+                                    .pod = &pod,
                                     .newest_first = asks(request, "recent")};
     if (explained_is_placement(&request->subject))
         return answer_placement(request, &merging, arena, out, err);

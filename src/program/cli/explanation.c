@@ -134,6 +134,7 @@ static void say_state(const struct value *root, const struct subject *subject, s
                   out);
         value_say(root, "[the pod as {podFrom} has it\n]", out);
     }
+    value_say(root, "[{noAdmission}\n]", out);
     say_not_read(root, subject, out);
     say_silent(root, out);
     if (has_cause || out->n > 0)

@@ -2,6 +2,7 @@
 
 #include "base/json_fields.h"
 #include "base/json_writer.h"
+#include "cli/own_admission.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@ struct merger {
     struct part *parts; /* [replicas] */
     struct item *items;
     uint32_t count, cap;
+    uint32_t admissions, of_siblings; /* the second are left out */
 };
 
 /* ---- reading ---- */
@@ -56,6 +58,10 @@ static int read_decisions(struct merger *g, uint32_t replica, struct err *err) {
             at++;
             item->time = json_peek_member(&r, STR("time"));
             item->json = json_skip(&r);
+            const enum own_admission own = own_admission_of(g->m->pod, item->json, g->arena);
+            g->admissions += own == ADMISSION_OWN;
+            g->of_siblings += own == ADMISSION_OF_SIBLING;
+            g->count -= own == ADMISSION_OF_SIBLING;
         }
     return json_finish(&r, err);
 }
@@ -202,6 +208,10 @@ int merged_print(const struct merging *m, struct arena *arena, struct strbuf *ou
         json_key(&w, STR("podNotRead"));
         json_put_text(&w, str_of(m->pod_not_read));
     }
+    if (g.admissions == 0 && g.of_siblings > 0)
+        json_put_member(&w, STR("noAdmission"),
+                        STR("no admission of this pod is known: the webhook was not asked, or "
+                            "admissions of later pods of its controller are kept in its place"));
     put_replicas(&w, &g);
     put_decisions(&w, &g);
     json_end_object(&w);

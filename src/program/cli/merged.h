@@ -4,6 +4,7 @@
  *     "cause", "state"  of a pod that the API server has (explain/now.h)
  *     "podFrom"         the API server that was asked for the pod
  *     "podNotRead"      why there is no state
+ *     "noAdmission"     why no admission of the pod is shown, although its siblings have some
  *     "replica"         the first that answered
  *     "replicas"        `server`, `answered`, `name`, `version`, `commit`, `made` and `kept`; or
  *                       `message` if it knows no decision; or `error`
@@ -12,13 +13,15 @@
  */
 #pragma once
 
+#include "cli/own_admission.h"
 #include "cli/replicas.h"
 
 struct merging {
     const struct replicas *replicas;
-    struct str now;           /* the answer to a what-if; "": no answer */
-    const char *pod_from;     /* NULL: no API server was asked */
-    const char *pod_not_read; /* NULL: the pod was read, or the object is no pod */
+    struct str now;                /* the answer to a what-if; "": no answer */
+    const char *pod_from;          /* NULL: no API server was asked */
+    const char *pod_not_read;      /* NULL: the pod was read, or the object is no pod */
+    const struct created_pod *pod; /* only its own admissions are shown */
     bool newest_first;
 };
 
