@@ -69,12 +69,16 @@ static bool handshake(struct fixture *f) {
     return good;
 }
 
+#define LISTINGS(resource) "evenkeel_watch_listings_total{resource=\"" resource "\"}"
+
 static void test_from_nothing_to_a_handshake(void **state) {
     struct fixture *f = *state;
     start(f);
     _Atomic bool *ready = webhook_certificates_ready(f->certificates);
     webhook_certificates_serve(f->certificates, f->cluster.served.listener);
     secrets_take_watches(&f->cluster, watched, 2);
+    assert_true(metric_now(LISTINGS("mutatingwebhookconfigurations/evenkeel")) == 1);
+    assert_true(metric_now(LISTINGS("secrets/evenkeel-webhook-tls")) == 1);
     assert_true(api_say(
         &f->cluster.watches[CONFIGURATIONS],
         STREAM EVENT("ADDED", "{\"metadata\":{\"name\":\"evenkeel\",\"resourceVersion\":\"6\"}"

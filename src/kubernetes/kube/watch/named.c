@@ -17,10 +17,17 @@ int named_watch_start(struct named_watch *w, struct kube_client *client,
                                                 .query = w->query,
                                                 .sink = options->sink,
                                                 .seed = (uint64_t)clock_now_ns()};
-    return kube_watch_start(client, NULL, &reflector, &w->watch, err);
+    int r = kube_watch_start(client, NULL, &reflector, &w->watch, err);
+    if (r != 0)
+        return r;
+    char resource[WATCH_RESOURCE_SIZE];
+    (void)snprintf(resource, sizeof resource, "%s/%s", options->resource, options->name); /* fits */
+    watch_metrics_register(&w->metrics, w->watch, clock_real(), resource);
+    return 0;
 }
 
 void named_watch_done(struct named_watch *w) {
+    watch_metrics_unregister(&w->metrics);
     kube_watch_free(w->watch);
     w->watch = NULL;
 }

@@ -50,7 +50,7 @@ void watch_metrics_register(struct watch_metrics *m, struct kube_watch *watch, s
                             const char *resource) {
     m->watch = watch;
     m->clock = clock;
-    (void)snprintf(m->labels, sizeof m->labels, "resource=\"%s\"", resource); /* ours: it fits */
+    (void)snprintf(m->labels, sizeof m->labels, "resource=\"%s\"", resource); /* it fits */
     for (size_t i = 0; i < WATCH_SERIES; i++) {
         m->series[i] = (struct metric){.name = series[i].name,
                                        .help = series[i].help,

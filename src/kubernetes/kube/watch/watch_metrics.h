@@ -6,18 +6,22 @@
 #include "base/metrics.h"
 #include "kube/watch/watch.h"
 
-enum { WATCH_SERIES = 8 };
+enum {
+    WATCH_SERIES = 8,
+    WATCH_RESOURCE_SIZE = 320 /* of a resource with the name of an object, and NUL */
+};
 
 /* Zeroed: not registered. Stays where it is while registered. */
 struct watch_metrics {
     struct kube_watch *watch;
     struct clock *clock;
-    char labels[64];
+    char labels[WATCH_RESOURCE_SIZE + 16];
     struct metric series[WATCH_SERIES];
 };
 
-/* `watch` and `clock` are borrowed until watch_metrics_unregister(). `resource` is a name of ours,
- * different for every watch. */
+/* `watch` and `clock` are borrowed until watch_metrics_unregister(). `resource` is the
+ * name of a kind, or "secrets/NAME"; different for every watch, and shorter than
+ * WATCH_RESOURCE_SIZE. */
 void watch_metrics_register(struct watch_metrics *m, struct kube_watch *watch, struct clock *clock,
                             const char *resource);
 /* Nothing happens if they are not registered. */
