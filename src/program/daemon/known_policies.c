@@ -47,6 +47,30 @@ static struct metric policies[] = {
     POLICIES("no"),
 };
 
+static bool count_ineffective(void *ctx, const struct policy *policy,
+                              const struct policy_status *status, int64_t *note) {
+    uint32_t *count = ctx;
+    (void)policy, (void)note;
+    *count += str_eq(status->conditions[POLICY_EFFECTIVE].status, STR("False"));
+    return true;
+}
+
+/* Reads the conditions in the API server: the leader writes them, and every replica reports them.
+ */
+static double read_ineffective(void *ctx) {
+    uint32_t count = 0;
+    policy_live_each(ctx, count_ineffective, &count);
+    return count;
+}
+
+static struct metric ineffective = {
+    .name = "evenkeel_policies_ineffective",
+    .help = "TopologyPolicies of the API server with the condition Effective False.",
+    .labels = "",
+    .kind = METRIC_GAUGE,
+    .read = read_ineffective,
+};
+
 static void each_metric(void (*what)(struct metric *)) {
     for (size_t i = 0; i < sizeof reads / sizeof reads[0]; i++)
         what(&reads[i]);
@@ -159,6 +183,10 @@ int known_policies_start(const struct known_policies_options *options, struct kn
         r = load(p, err);
     if (r == 0 && options->client != NULL && c->policies.watch)
         r = start_watch(p, options, err);
+    if (r == 0 && p->counted) {
+        ineffective.ctx = p->source;
+        metric_register(&ineffective);
+    }
     return r;
 }
 
@@ -186,8 +214,10 @@ void known_policies_stop(struct known_policies *p) {
     p->events = NULL;
     p->controller = NULL;
     p->watch = NULL;
-    if (p->counted)
+    if (p->counted) {
+        metric_unregister(&ineffective);
         each_metric(metric_unregister);
+    }
 }
 
 void known_policies_free(struct known_policies *p) {
