@@ -42,6 +42,7 @@ struct ca_bundle_controller {
     int64_t right_ms;  /* when it last became right; INT64_MIN: never */
     int64_t answer_ms; /* the present wait before a repair; 0: write at once */
     bool planned;      /* a write was requested and not made yet */
+    char uid[64];      /* of the object; "": longer than any real one */
 
     char what[320], label[RESULTS + 1][320];
     struct metric is_right, foreign, results[RESULTS];
@@ -108,15 +109,17 @@ static void blame(struct ca_bundle_controller *k, const struct webhook_configura
           LOG_STR(c->writer_owns_bundle ? "manager" : "perhaps", c->writer),
           LOG_INT("mended_in_ms", k->answer_ms));
     if (c->writer_owns_bundle)
-        (void)snprintf(note, sizeof note,
-                       "field manager '%.*s' rewrote the caBundle, which is put right again; make "
-                       "the manager leave webhooks[].clientConfig.caBundle alone",
-                       STR_ARG(c->writer)); /* fits, here and below: 256 bytes of it at most */
+        (void)snprintf(
+            note, sizeof note,
+            "field manager '%.*s' rewrote the caBundle, which Evenkeel is about to repair; make "
+            "the manager leave webhooks[].clientConfig.caBundle alone",
+            STR_ARG(c->writer)); /* fits, here and below: 256 bytes of it at most */
     else
-        (void)snprintf(note, sizeof note,
-                       "somebody removed the caBundle, which is put right again; API servers do "
-                       "not say who, but '%.*s' was the last other field manager of the object",
-                       STR_ARG(c->writer));
+        (void)snprintf(
+            note, sizeof note,
+            "somebody removed the caBundle, which Evenkeel is about to repair; API servers "
+            "do not say who, but '%.*s' was the last other field manager of the object",
+            STR_ARG(c->writer));
     report(k, c->uid, REASON_CA_BUNDLE_REWRITTEN, note);
 }
 
@@ -150,7 +153,11 @@ static void judge(struct ca_bundle_controller *k) {
     if (webhook_configuration_read(strbuf_str(&k->object), STR(MANAGER), &arena, &c, &err) != 0) {
         LOG_E("cannot read the webhook's configuration", LOG_CSTR("configuration", k->options.name),
               LOG_ERRTEXT(&err));
-    } else if (compare(k, &c, &wrong) == 0) {
+        return;
+    }
+    (void)snprintf(k->uid, sizeof k->uid, "%.*s", c.uid.n < sizeof k->uid ? (int)c.uid.n : 0,
+                   c.uid.p); /* fits */
+    if (compare(k, &c, &wrong) == 0) {
         LOG_W("no webhook of the configuration calls a name that the certificate is for",
               LOG_CSTR("configuration", k->options.name));
         k->state = UNKNOWN;
@@ -164,6 +171,16 @@ static void judge(struct ca_bundle_controller *k) {
 }
 
 /* ---- writing ---- */
+
+/* The same words for the same error, so that the Event counts repetitions. */
+static void report_failure(struct ca_bundle_controller *k, struct str problem) {
+    char note[700];
+    (void)snprintf(note, sizeof note,
+                   "the caBundle is wrong and could not be repaired: %.*s; until then API servers "
+                   "do not trust Evenkeel's answers",
+                   (int)(problem.n < 500 ? problem.n : 500), problem.p); /* fits */
+    report(k, str_of(k->uid), REASON_CA_BUNDLE_NOT_REPAIRED, note);
+}
 
 static int make(void *ctx, struct str name, struct write *ret, struct err *err) {
     struct ca_bundle_controller *k = ctx;
@@ -192,9 +209,12 @@ static void done(void *ctx, struct str name, const struct write_result *result) 
     metric_add(&k->results[result->end == WRITE_DONE ? WRITTEN : conflict ? CONFLICT : FAILED], 1);
     if (conflict && !k->planned)
         writer_drop(k->writes, name);
-    else if (!conflict && result->end != WRITE_DONE)
-        LOG_E("cannot write the webhook's caBundle", LOG_CSTR("configuration", k->options.name),
-              LOG_STR("err", result->problem));
+    if (conflict || result->end == WRITE_DONE)
+        return;
+    LOG_E("cannot write the webhook's caBundle", LOG_CSTR("configuration", k->options.name),
+          LOG_STR("err", result->problem));
+    if (result->status != 0) /* otherwise nobody would take the Event either */
+        report_failure(k, result->problem);
 }
 
 /* ---- the watch's sink ---- */

@@ -16,8 +16,11 @@ const struct event_reason controller_reasons[CONTROLLER_REASONS] = {
                                     "a certificate that Evenkeel does not renew ends soon, or has "
                                     "expired"},
     [REASON_CA_BUNDLE_REWRITTEN] = {"CABundleRewritten", EVENT_WARNING, "webhook configuration",
-                                    "somebody else changed the `caBundle`; Evenkeel puts it right "
-                                    "again"},
+                                    "somebody else changed the `caBundle`; Evenkeel repairs it"},
+    [REASON_CA_BUNDLE_NOT_REPAIRED] = {"CABundleNotRepaired", EVENT_WARNING,
+                                       "webhook configuration",
+                                       "the API server refused the repair of a wrong `caBundle`, "
+                                       "for example because a role is lost; the note says why"},
     [REASON_CONFIGURATION_MISSING] = {"WebhookConfigurationMissing", EVENT_WARNING,
                                       "webhook configuration",
                                       "the configuration was deleted, so API servers do not call "

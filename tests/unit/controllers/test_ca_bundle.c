@@ -394,7 +394,10 @@ static void test_what_cannot_be_written_is_tried_again(void **state) {
     begin();
     stored.refuse = 403;
     rewrite("", "x");
+    fake_expect_event(&events_client, "CABundleRewritten", "somebody removed the caBundle");
     pass(60000);
+    fake_expect_event(&events_client, "CABundleNotRepaired",
+                      "the caBundle is wrong and could not be repaired: ");
     assert_false(is_right());
     assert_in_range(metric_now(ERRORS), 5, 7);
     stored.refuse = 0;
