@@ -208,8 +208,10 @@ static struct policy_numbers numbers_of(struct policy_status_controller *r,
     return numbers;
 }
 
-static bool numbers_differ(const struct policy_status *status,
+static bool numbers_differ(const struct policy_status *status, const struct policy_verdict *verdict,
                            const struct policy_numbers *numbers) {
+    if (!policy_messages_are_right(status, verdict))
+        return true;
     CLEANUP(strbuf_done) struct strbuf text = {0};
     if (numbers->matched >= 0 && numbers->matched != status->matched)
         return true;
@@ -221,7 +223,20 @@ static bool numbers_differ(const struct policy_status *status,
     return !str_eq(strbuf_str(&text), status->reviews);
 }
 
-/* Returns false without memory, or if a listing is under way and the policy is not in force yet. */
+/* Adds to the verdict whether the policy has pods. Returns false if they have to be counted first,
+ * and lets that begin. */
+static bool find_pods(struct policy_status_controller *r, const struct policy *policy,
+                      const struct policy_status *status, struct policy_verdict *verdict) {
+    const int64_t counted = matched_by(r, policy);
+    const int64_t pods = counted >= 0 ? counted : status->matched;
+    if (counted < 0 || status->observed != status->generation)
+        r->count_at_ms = INT64_MIN;
+    policy_verdict_count(verdict, pods);
+    return pods >= 0;
+}
+
+/* Returns false without memory, if a listing is under way and the policy is not in force yet, or if
+ * its pods are not counted yet. */
 static bool judge(struct policy_status_controller *r, const struct policy *policy,
                   const struct policy_status *status, struct policy_verdict *ret) {
     const struct policy_prospect prospect = policy_outlook_of(r->outlook, policy->name);
@@ -229,6 +244,8 @@ static bool judge(struct policy_status_controller *r, const struct policy *polic
         return false;
     arena_reset(&r->arena);
     *ret = policy_verdict_on(policy, &prospect, &r->arena);
+    if (ret->reasons[POLICY_EFFECTIVE] == POLICY_NODES_SUIT && !find_pods(r, policy, status, ret))
+        return false;
     policy_verdict_keep(ret, status);
     return !arena_failed(&r->arena);
 }
@@ -248,7 +265,7 @@ static bool needs_write(struct policy_status_controller *r, const struct policy 
     if (written_ms != INT64_MIN && now_ms(r) - written_ms < RECOUNT_MS)
         return false;
     const struct policy_numbers numbers = numbers_of(r, policy, status, &tally);
-    return numbers_differ(status, &numbers);
+    return numbers_differ(status, &verdict, &numbers);
 }
 
 static bool note_name(void *ctx, const struct policy *policy, const struct policy_status *status,

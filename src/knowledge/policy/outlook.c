@@ -235,19 +235,32 @@ static int count_domains(struct cache_view *view, struct str key, struct arena *
     return 0;
 }
 
+/* Notes that the key has so many domains. */
+static void note_key(struct policy_prospect *p, struct str key, uint32_t domains) {
+    if (domains == 0 && str_empty(p->no_node_has))
+        p->no_node_has = key;
+    if (p->keys++ > 0 && domains >= p->fewest)
+        return;
+    p->fewest_of = key;
+    p->fewest = domains;
+}
+
 /* Checks the keys of one policy. Returns their number. */
-static uint32_t look_at(struct policy_outlook *o, struct cache_view *view, struct entry *entry) {
+static uint32_t look_at(struct policy_outlook *o, struct cache_view *view, uint32_t nodes,
+                        struct entry *entry) {
     const struct policy *p = entry->policy;
     struct policy_prospect next = entry->prospect;
     uint32_t domains;
     bool good = true;
     next.known = true;
-    next.no_node_has = next.few_domains_of = (struct str){0};
+    next.no_node_has = next.few_domains_of = next.fewest_of = (struct str){0};
+    next.nodes = nodes;
+    next.keys = 0;
     for (uint32_t i = 0; good && i < p->spread_count; i++) {
         const struct policy_spread *s = &p->spread[i];
         good = count_domains(view, s->topology_key, &o->arena, &domains) == 0;
-        if (good && domains == 0 && str_empty(next.no_node_has))
-            next.no_node_has = s->topology_key;
+        if (good)
+            note_key(&next, s->topology_key, domains);
         if (good && (int64_t)domains < s->min_domains && str_empty(next.few_domains_of)) {
             next.few_domains_of = s->topology_key;
             next.domains = domains;
@@ -256,8 +269,8 @@ static uint32_t look_at(struct policy_outlook *o, struct cache_view *view, struc
     }
     for (uint32_t i = 0; good && i < p->tier_count; i++) {
         good = count_domains(view, p->tiers[i].topology_key, &o->arena, &domains) == 0;
-        if (good && domains == 0 && str_empty(next.no_node_has))
-            next.no_node_has = p->tiers[i].topology_key;
+        if (good)
+            note_key(&next, p->tiers[i].topology_key, domains);
     }
     if (good)
         entry->prospect = next;
@@ -265,11 +278,11 @@ static uint32_t look_at(struct policy_outlook *o, struct cache_view *view, struc
     return p->spread_count + p->tier_count;
 }
 
-static void look(struct policy_outlook *o) {
+static void look(struct policy_outlook *o, uint32_t nodes) {
     struct cache_view view;
     cache_view_open(o->cache, &view);
     for (uint32_t keys = 0, seen = 0; keys < STEP_KEYS && seen < o->count; seen++) {
-        keys += look_at(o, &view, &o->entries[o->at]);
+        keys += look_at(o, &view, nodes, &o->entries[o->at]);
         o->at = (o->at + 1) % o->count;
     }
     cache_view_close(&view);
@@ -303,9 +316,10 @@ void policy_outlook_step(struct policy_outlook *o) {
         policies_release(set);
     else
         take_up(o, set);
-    if (o->count > 0 && o->cache != NULL && cache_ready(o->cache) &&
-        cache_stats(o->cache).nodes > 0)
-        look(o);
+    const uint32_t nodes =
+        o->cache != NULL && cache_ready(o->cache) ? cache_stats(o->cache).nodes : 0;
+    if (o->count > 0 && nodes > 0)
+        look(o, nodes);
 }
 
 struct policy_prospect policy_outlook_of(const struct policy_outlook *o, struct str name) {

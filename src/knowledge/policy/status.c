@@ -3,6 +3,9 @@
 #include "base/json_reader.h"
 #include "base/json_writer.h"
 #include "model/names.h"
+#include "model/workload.h"
+
+#include <string.h>
 
 static const struct str condition_types[POLICY_CONDITIONS] = {
     [POLICY_READY] = {"Ready", 5},
@@ -101,16 +104,36 @@ const struct policy_reason_row policy_reasons[POLICY_REASONS] = {
     [POLICY_CANNOT_WORK] = {"Ready", "False", "CannotWork",
                             "the policy is ignored; the message says what is wrong with it"},
     [POLICY_NODES_SUIT] = {"Effective", "True", "NodesSuit",
-                           "nodes have all keys of the policy, and the domains that it asks for"},
+                           "nodes have all keys of the policy, and the domains that it asks for; "
+                           "the message says how many"},
+    [POLICY_CLUSTERS_SUIT] = {"Effective", "True", "ClustersSuit",
+                              "the same for the clusters of the state, of a policy that is for "
+                              "Placements only (only `check policy`)"},
     [POLICY_NO_NODE_HAS_KEY] = {"Effective", "False", "NoNodeHasKey",
                                 "no node of the cluster has the label that the message names: for "
                                 "that key nothing is injected"},
+    [POLICY_NO_CLUSTER_HAS_KEY] = {"Effective", "False", "NoClusterHasKey",
+                                   "no cluster of the state has the label or claim that the "
+                                   "message names (only `check policy`)"},
     [POLICY_TOO_FEW_DOMAINS] = {"Effective", "False", "TooFewDomains",
-                                "nodes have fewer domains of a key than its `minDomains`: pods "
-                                "wait as the policy asks, unless an autoscaler opens others"},
+                                "nodes (of `check policy` also clusters) have fewer domains of a "
+                                "key than its `minDomains`: pods wait as the policy asks, unless "
+                                "an autoscaler opens others"},
+    [POLICY_SINGLE_DOMAIN] = {"Effective", "False", "SingleDomain",
+                              "all clusters of the state that have a key have the same value: the "
+                              "key spreads nothing (only `check policy`)"},
+    [POLICY_NO_SUCH_OWNER_KIND] = {"Effective", "False", "NoSuchOwnerKind",
+                                   "an item of `ownerKinds` matches no pod of any cluster; the "
+                                   "message says which one, and what to write"},
     [POLICY_NOT_READY] = {"Effective", "False", "NotReady", "`Ready` is False"},
     [POLICY_NODES_NOT_KNOWN] = {"Effective", "Unknown", "NodesNotKnown",
                                 "Evenkeel has not seen the cluster's nodes yet"},
+    [POLICY_NO_PODS] = {"Effective", "Unknown", "NoPods",
+                        "nodes suit, but the policy is for no pod that runs: look at `match`, and "
+                        "at policies that come before it"},
+    [POLICY_NO_PLACEMENTS] = {"Effective", "Unknown", "NoPlacements",
+                              "clusters suit, but the policy is for no Placement of the state "
+                              "(only `check policy`)"},
     [POLICY_CLUSTERS_NOT_KNOWN] = {"Effective", "Unknown", "ClustersNotKnown",
                                    "the policy is for Placements only: nodes do not matter, and "
                                    "Evenkeel does not check the clusters of the fleet"},
@@ -122,15 +145,65 @@ const struct policy_reason_row policy_reasons[POLICY_REASONS] = {
          "Placements, and have all of its parts: so it does nothing"},
 };
 
+/* Can a pod be of this owner? Only Kubernetes itself has kinds in groups without a dot. upstream:
+ * apiextensions validation.go, "should be a domain with at least one dot" */
+static bool can_own_pods(const struct policy_owner *owner) {
+    struct str group;
+    if (memchr(owner->group.n > 0 ? owner->group.p : "", '.', owner->group.n) != NULL)
+        return true;
+    if (str_empty(owner->group) && str_eq(owner->kind, STR(POD_KIND)))
+        return true;
+    const struct object_type type = {owner->group, owner->kind};
+    return built_in_workload(owner->kind, &group) && str_eq(group, owner->group) &&
+           !controller_chooses_node(type);
+}
+
+/* Finds the first item of ownerKinds that no pod has. Returns why, or "". */
+static struct str judge_owners(const struct policy *policy, struct arena *arena) {
+    for (uint32_t i = 0; i < policy->owner_count; i++) {
+        const struct policy_owner *owner = &policy->owners[i];
+        const struct object_type type = {owner->group, owner->kind};
+        if (can_own_pods(owner))
+            continue;
+        if (controller_chooses_node(type))
+            return arena_printf(
+                arena, "ownerKinds[%u] matches no pod: policies are not for pods of a %.*s", i,
+                STR_ARG(owner->kind));
+        const struct object_type meant = built_in_workload_near(owner->kind);
+        const bool is_near = !str_empty(meant.kind);
+        return arena_printf(arena,
+                            "ownerKinds[%u] matches no pod: there is no kind '%.*s' in the API "
+                            "group '%.*s'%s%.*s%s%.*s",
+                            i, STR_ARG(owner->kind), STR_ARG(owner->group),
+                            is_near ? "; write kind: " : "", STR_ARG(meant.kind),
+                            is_near ? ", group: " : "", STR_ARG(meant.group));
+    }
+    return STR("");
+}
+
+static struct str say_suits(const struct policy_prospect *p, struct arena *arena) {
+    const bool one = p->nodes == 1;
+    if (str_empty(p->fewest_of))
+        return arena_printf(arena, "%u %s; the policy names no key", p->nodes,
+                            one ? "node" : "nodes");
+    return arena_printf(arena, "%u %s its %s; the fewest domains are %u, of '%.*s'", p->nodes,
+                        one ? "node has" : "nodes have", p->keys == 1 ? "key" : "keys", p->fewest,
+                        STR_ARG(p->fewest_of));
+}
+
 /* Judges by the nodes, which suffices for the parts that are for pods. */
 static void judge_effect(const struct policy *policy, const struct policy_prospect *prospect,
                          struct arena *arena, struct policy_verdict *v) {
     struct str *message = &v->messages[POLICY_EFFECTIVE];
     enum policy_reason *reason = &v->reasons[POLICY_EFFECTIVE];
+    const struct str wrong_owner = judge_owners(policy, arena);
     if (!policy_is_for(policy, POLICY_FOR_PODS)) {
         *reason = POLICY_CLUSTERS_NOT_KNOWN;
         *message = STR("the policy is for Placements only: Evenkeel does not check whether "
                        "clusters have its keys and domains");
+    } else if (!str_empty(wrong_owner)) {
+        *reason = POLICY_NO_SUCH_OWNER_KIND;
+        *message = wrong_owner;
     } else if (!prospect->known) {
         *reason = POLICY_NODES_NOT_KNOWN;
         *message = STR("the nodes of the cluster are not known");
@@ -145,7 +218,7 @@ static void judge_effect(const struct policy *policy, const struct policy_prospe
                                 (int)prospect->min_domains);
     } else {
         *reason = POLICY_NODES_SUIT;
-        *message = STR("nodes have its keys and domains");
+        *message = say_suits(prospect, arena);
     }
 }
 
@@ -188,6 +261,13 @@ struct policy_verdict policy_verdict_on(const struct policy *policy,
     return v;
 }
 
+void policy_verdict_count(struct policy_verdict *verdict, int64_t pods) {
+    if (verdict->reasons[POLICY_EFFECTIVE] != POLICY_NODES_SUIT || pods != 0)
+        return;
+    verdict->reasons[POLICY_EFFECTIVE] = POLICY_NO_PODS;
+    verdict->messages[POLICY_EFFECTIVE] = STR("the policy is for no pod that runs");
+}
+
 void policy_verdict_keep(struct policy_verdict *verdict, const struct policy_status *status) {
     const struct policy_condition_status *was = &status->conditions[POLICY_EFFECTIVE];
     if (verdict->reasons[POLICY_EFFECTIVE] != POLICY_NODES_NOT_KNOWN ||
@@ -202,11 +282,17 @@ void policy_verdict_keep(struct policy_verdict *verdict, const struct policy_sta
         }
 }
 
+/* Numbers of nodes and domains change all the time, where nothing else does. */
+static bool has_numbers(enum policy_reason reason) {
+    return reason == POLICY_NODES_SUIT;
+}
+
 static bool condition_is_right(const struct policy_condition_status *c, int64_t generation,
                                enum policy_reason reason, struct str message) {
     const struct policy_reason_row *row = &policy_reasons[reason];
     return c->observed == generation && str_eq(c->status, str_of(row->status)) &&
-           str_eq(c->reason, str_of(row->name)) && str_eq(c->message, message);
+           str_eq(c->reason, str_of(row->name)) &&
+           (has_numbers(reason) || str_eq(c->message, message));
 }
 
 bool policy_status_is_right(const struct policy_status *status,
@@ -216,6 +302,14 @@ bool policy_status_is_right(const struct policy_status *status,
         right = right && condition_is_right(&status->conditions[i], status->generation,
                                             verdict->reasons[i], verdict->messages[i]);
     return right;
+}
+
+bool policy_messages_are_right(const struct policy_status *status,
+                               const struct policy_verdict *verdict) {
+    for (int i = 0; i < POLICY_CONDITIONS; i++)
+        if (!str_eq(status->conditions[i].message, verdict->messages[i]))
+            return false;
+    return true;
 }
 
 /* ---- writing ---- */

@@ -38,11 +38,17 @@ enum policy_reason {
     POLICY_AUDITED,
     POLICY_CANNOT_WORK,
     POLICY_NODES_SUIT,
+    POLICY_CLUSTERS_SUIT, /* this reason, and others about clusters: of `check policy` only */
     POLICY_NO_NODE_HAS_KEY,
+    POLICY_NO_CLUSTER_HAS_KEY,
     POLICY_TOO_FEW_DOMAINS,
+    POLICY_SINGLE_DOMAIN,
+    POLICY_NO_SUCH_OWNER_KIND,
     POLICY_NOT_READY,
     POLICY_NODES_NOT_KNOWN,
     POLICY_CLUSTERS_NOT_KNOWN,
+    POLICY_NO_PODS,
+    POLICY_NO_PLACEMENTS,
     POLICY_NOT_SHADOWED,
     POLICY_HIGHER_PRIORITY,
     POLICY_REASONS
@@ -66,13 +72,19 @@ struct policy_verdict policy_verdict_on(const struct policy *policy,
                                         const struct policy_prospect *prospect,
                                         struct arena *arena);
 
+/* Makes Effective Unknown, if it is True for nodes and the policy has no pods. */
+void policy_verdict_count(struct policy_verdict *verdict, int64_t pods);
+
 /* Keeps the status's answer about nodes while the nodes are not known: a new process has not read
  * them yet, but the process before it had. */
 void policy_verdict_keep(struct policy_verdict *verdict, const struct policy_status *status);
 
-/* Does the status match the verdict on this policy, apart from numbers? */
+/* Does the status match the verdict on this policy, apart from numbers, also those in messages? */
 bool policy_status_is_right(const struct policy_status *status,
                             const struct policy_verdict *verdict);
+/* ... and does it match with the numbers in messages? */
+bool policy_messages_are_right(const struct policy_status *status,
+                               const struct policy_verdict *verdict);
 
 /* The numbers of a status. */
 struct policy_numbers {

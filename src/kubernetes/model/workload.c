@@ -1,5 +1,7 @@
 #include "model/workload.h"
 
+#include "base/suggest.h"
+
 #include "base/time.h"
 #include "model/names.h"
 
@@ -80,19 +82,31 @@ bool controller_chooses_node(struct object_type controller) {
     return is_daemon_set(controller) || is_node(controller);
 }
 
+static const struct {
+    const char *kind, *group;
+} built_in[] = {{DEPLOYMENT_KIND, APPS_GROUP},    {STATEFUL_SET_KIND, APPS_GROUP},
+                {REPLICA_SET_KIND, APPS_GROUP},   {DAEMON_SET_KIND, APPS_GROUP},
+                {JOB_KIND, BATCH_GROUP},          {CRON_JOB_KIND, BATCH_GROUP},
+                {REPLICATION_CONTROLLER_KIND, ""}};
+enum { BUILT_IN = sizeof built_in / sizeof built_in[0] };
+
 bool built_in_workload(struct str kind, struct str *ret_group) {
-    static const struct {
-        const char *kind, *group;
-    } kinds[] = {{DEPLOYMENT_KIND, APPS_GROUP},    {STATEFUL_SET_KIND, APPS_GROUP},
-                 {REPLICA_SET_KIND, APPS_GROUP},   {DAEMON_SET_KIND, APPS_GROUP},
-                 {JOB_KIND, BATCH_GROUP},          {CRON_JOB_KIND, BATCH_GROUP},
-                 {REPLICATION_CONTROLLER_KIND, ""}};
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        if (str_eq(kind, str_of(kinds[i].kind))) {
-            *ret_group = str_of(kinds[i].group);
+    for (size_t i = 0; i < BUILT_IN; i++)
+        if (str_eq(kind, str_of(built_in[i].kind))) {
+            *ret_group = str_of(built_in[i].group);
             return true;
         }
     return false;
+}
+
+struct object_type built_in_workload_near(struct str kind) {
+    struct suggestion near = suggestion_for(kind);
+    for (size_t i = 0; i < BUILT_IN; i++)
+        suggestion_offer(&near, built_in[i].kind);
+    for (size_t i = 0; i < BUILT_IN; i++)
+        if (near.best == built_in[i].kind)
+            return (struct object_type){str_of(built_in[i].group), str_of(built_in[i].kind)};
+    return (struct object_type){.kind = STR("")};
 }
 
 /* ---- by whom pods are created ---- */

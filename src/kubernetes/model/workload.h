@@ -47,6 +47,9 @@ bool controller_chooses_node(struct object_type controller);
 /* Returns the group of one of Kubernetes' own kinds of workloads; false: `kind` is not one. Static.
  */
 bool built_in_workload(struct str kind, struct str *ret_group);
+/* Returns the one of these kinds with the nearest spelling; both parts are empty if none is near.
+ * Static. */
+struct object_type built_in_workload_near(struct str kind);
 
 /*
  * Is the user that controller of kube-controller-manager that creates pods with this owner? If its

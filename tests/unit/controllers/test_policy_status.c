@@ -295,7 +295,7 @@ static void body_has(struct fixture *f, const char *part) {
 
 #define SUITS(generation, since)                                                                   \
     CONDITION("Effective", "True", generation, since, "NodesSuit",                                 \
-              "nodes have its keys and domains")
+              "1 node has its key; the fewest domains are 1, of 'zone'")
 
 /* Pods are counted where it is known which there are, and written at most once a minute. */
 static void how_many_pods(void **state) {
@@ -399,9 +399,34 @@ static void what_the_cluster_can_do(void **state) {
     answer(f, 200);
     cluster_nodes(&c, "x,+racks=r");
     fake_pass(&f->client, 6000);
-    body_has(f, "\"type\":\"Effective\",\"status\":\"True\"");
+    body_has(f, "\"type\":\"Effective\",\"status\":\"Unknown\"");
+    body_has(f, "\"reason\":\"NoPods\",\"message\":\"the policy is for no pod that runs\"");
+    answer(f, 200);
+    cluster_pods(&c, "x:1");
+    for (int s = 0; s < 60 && f->client.request == NULL; s++)
+        fake_pass(&f->client, 1000); /* until pods are counted again */
+    body_has(f, "\"reason\":\"NodesSuit\",\"message\":\"3 nodes have its keys; the fewest domains "
+                "are 1, of 'racks'\"");
+    answer(f, 200);
     finish(f);
     cluster_close(&c);
+}
+
+/* A kind of owners that no pod has, whatever the nodes are. */
+static void owners_that_no_pod_has(void **state) {
+    struct fixture *f = *state;
+    apply(f,
+          "{\"metadata\":{\"name\":\"a\",\"generation\":1},\"spec\":{\"match\":{\"ownerKinds\":[{"
+          "\"group\":\"example.com\",\"kind\":\"foo\"},{\"group\":\"apps\",\"kind\":\"deployment\"}"
+          "]},"
+          "\"pods\":{\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"
+          "\"DoNotSchedule\"}]}}}");
+    start(f, NULL);
+    fake_run(&f->client);
+    body_has(
+        f, "\"reason\":\"NoSuchOwnerKind\",\"message\":\"ownerKinds[1] matches no pod: there is no "
+           "kind 'deployment' in the API group 'apps'; write kind: Deployment, group: apps\"");
+    finish(f);
 }
 
 #define PLACEMENTS(generation, spec, more)                                                         \
@@ -715,6 +740,7 @@ int main(void) {
         TEST(how_many_pods),
         TEST(which_workloads_are_uneven),
         TEST(what_the_cluster_can_do),
+        TEST(owners_that_no_pod_has),
         TEST(nodes_do_not_matter_to_placements),
         TEST(what_became_of_reviews),
         TEST(numbers_wait_for_a_minute),
