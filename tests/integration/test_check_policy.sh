@@ -87,6 +87,29 @@ asked "$work/typo.yaml"
 is "a key that no node has" "$code $(answer '[.harmed, .policies[0].effective.reason, .policies[0].skipped,
     (.workloads[] | .constraints[0].reason)]')" '3 [0,"NoNodeHasKey",2,"NoNodeHasKey","NoNodeHasKey"]'
 
+# ---- a policy for nobody ----
+
+nobody() { # MATCH: $code, and what the answer says of the policy
+    policy nobody "{$zone}" | sed "s/match: {.*/match: {$1}/" >"$work/nobody.yaml"
+    asked "$work/nobody.yaml"
+    printf '%s %s' "$code" "$(answer '[.sound, .verdict, (.policies[0].effective | .status, .reason, .message)]')"
+}
+is "a selector that selects nothing" "$(nobody 'objectSelector: {matchLabels: {app: wbe}}')" \
+    '3 [false,"Unknown","Unknown","NoPods","the policy is for no pod that runs"]'
+is "an owner's kind with a small letter" "$(nobody 'ownerKinds: [{group: apps, kind: deployment}]')" \
+    "3 [false,\"NotSound\",\"False\",\"NoSuchOwnerKind\",\"ownerKinds[0] matches no pod: there is no kind 'deployment' in the \
+API group 'apps'; write kind: Deployment, group: apps\"]"
+like "... without its group" "$(nobody 'ownerKinds: [{kind: StatefulSet}]')" \
+    "NoSuchOwnerKind.*no kind 'StatefulSet' in the API group ''; write kind: StatefulSet, group: apps"
+like "... of which policies have no pods" "$(nobody 'ownerKinds: [{group: apps, kind: DaemonSet}]')" \
+    'NoSuchOwnerKind.*policies are not for pods of a DaemonSet'
+like "... of which nothing is like it" "$(nobody 'ownerKinds: [{group: batch, kind: Foo}]')" \
+    "NoSuchOwnerKind.*no kind 'Foo' in the API group 'batch'\""
+like "... of a group of others, which may be there" "$(nobody 'ownerKinds: [{group: example.com, kind: foo}]')" '"NoPods"'
+policy even "{$zone}" >"$work/even.yaml"
+like "a good verdict says beside what" "$("$evenkeel" check policy "$work/even.yaml" --state "$state")" \
+    'sound: 1 constraint beside 2 nodes of .*state.json can be met, and keep no pod from running$'
+
 # ---- beside other policies ----
 
 policy first "{$zone}" "  priority: 10" >"$work/first.yaml"
@@ -169,15 +192,54 @@ fleet fleet '{topologyKey: region, whenUnsatisfiable: DoNotSchedule, minDomains:
 asked "$work/fleet.yaml"
 is "nodes have none of its keys, and need not" "$code $(answer '[.sound, .others, .workloads,
     (.policies[0] | .ready.reason, .effective.status, .effective.reason, .placements, .workloads, .pods)]')" \
-    '0 [true,3,[],"InForce","Unknown","ClustersNotKnown","region, zone",0,0]'
+    '3 [false,3,[],"InForce","Unknown","ClustersNotKnown","region, zone",0,0]'
 is "what is not judged then" "$(answer .notJudged)" '"volumes, devices, clusters of a fleet"'
 code=0
 text=$("$evenkeel" check policy "$work/fleet.yaml" --state "$state") || code=$?
 like "... and what people read of it" "$code $text" \
-    "^0 .*policy 'fleet' is for Placements, by region, zone: .*not checked.*sound: they are well-formed, and change no pod\$"
+    "^3 .*policy 'fleet' is not known to be effective: it is for Placements, by region, zone, and the state has no ManagedCluster.*\
+not known to be sound: a policy is for nothing here\$"
 is "... and nothing of workloads that it is not for" "$(grep -c -e 'for no workload' -e 'not effective' <<<"$text")" 0
-jq -n '{apiVersion: "cluster.open-cluster-management.io/v1", kind: "ManagedCluster", metadata: {name: "c1"}}' >"$work/hub.json"
-is "a hub needs no nodes" "$("$evenkeel" check policy "$work/fleet.yaml" --state "$work/hub.json" -o json | jq .sound)" true
+cluster() { # NAME REGION CLAIM-ZONE
+    jq -n --arg name "$1" --arg region "$2" --arg zone "$3" '{apiVersion: "cluster.open-cluster-management.io/v1",
+        kind: "ManagedCluster", metadata: {name: $name, labels: {region: $region, cloud: "x"}}, status: {clusterClaims:
+        [{name: "zone", value: $zone}]}}'
+}
+{ cluster c1 east a; cluster c2 east b; cluster c3 west c; } | jq -s '{apiVersion: "v1", kind: "List", items: .}' >"$work/hub.json"
+beside() { # STATE: $code, and the effect of the policy $work/fleet.yaml
+    code=0
+    "$evenkeel" check policy "$work/fleet.yaml" --state "$1" -o json >"$work/answer" || code=$?
+    printf '%s %s' "$code" "$(answer '[.verdict, .clusters, (.policies[0].effective | .status, .reason, .message)]')"
+}
+is "a hub needs no nodes; too few regions" "$(beside "$work/hub.json")" \
+    "3 [\"NotSound\",3,\"False\",\"TooFewDomains\",\"3 clusters have 2 domains of the label 'region', and minDomains is 9\"]"
+fleet fleet '{topologyKey: region}, {topologyKey: zone, topologyKeyType: Claim}' >"$work/fleet.yaml"
+is "clusters have the keys" "$(beside "$work/hub.json")" "0 [\"Sound\",3,\"True\",\"ClustersSuit\",\"3 clusters: 3 of them have \
+2 domains of the label 'region', 3 of them have 3 domains of the claim 'zone'; 0 of 0 Placements\"]"
+like "... which people read, with what was looked at" "$("$evenkeel" check policy "$work/fleet.yaml" --state "$work/hub.json")" \
+    'sound: 2 constraints beside 3 clusters of .*hub.json can be met$'
+fleet fleet '{topologyKey: regoin}' >"$work/fleet.yaml"
+is "a key that none has" "$(beside "$work/hub.json")" \
+    "3 [\"NotSound\",3,\"False\",\"NoClusterHasKey\",\"none of 3 clusters has the label 'regoin'\"]"
+fleet fleet '{topologyKey: zone}' >"$work/fleet.yaml"
+is "a claim that is asked for as a label" "$(beside "$work/hub.json")" "3 [\"NotSound\",3,\"False\",\"NoClusterHasKey\",\
+\"none of 3 clusters has the label 'zone', but 3 have it as a claim: write topologyKeyType: Claim\"]"
+fleet fleet '{topologyKey: cloud}' >"$work/fleet.yaml"
+is "a key with one value" "$(beside "$work/hub.json")" "3 [\"NotSound\",3,\"False\",\"SingleDomain\",\
+\"3 of 3 clusters have the label 'cloud', all with the value 'x': it spreads nothing\"]"
+placed() { # NAME SPEC
+    jq -n --arg name "$1" --argjson spec "$2" '{apiVersion: "cluster.open-cluster-management.io/v1beta1", kind: "Placement",
+        metadata: {name: $name, namespace: "apps", labels: {app: $name}}, spec: $spec}'
+}
+jq --slurpfile p <({ placed web '{}'; placed own '{"spreadPolicy": {"spreadConstraints": [{"topologyKey": "zone", "topologyKeyType": "Label"}]}}'; }) \
+    '.items += $p' "$work/hub.json" >"$work/placed.json"
+fleet fleet '{topologyKey: region}' >"$work/fleet.yaml"
+is "a Placement has the policy, one with terms of its own has not" "$(beside "$work/placed.json") $(answer '.policies[0].matchedPlacements')" \
+    "0 [\"Sound\",3,\"True\",\"ClustersSuit\",\"3 clusters: 3 of them have 2 domains of the label 'region'; 1 of 2 Placements\"] 1"
+fleet fleet '{topologyKey: region}' '  match: {objectSelector: {matchLabels: {app: own}}}' >"$work/fleet.yaml"
+like "no Placement has it" "$(beside "$work/placed.json")" '^3 \["Unknown",3,"Unknown","NoPlacements","the policy is for none of 2 Placements'
+fleet fleet '{topologyKey: region, whenUnsatisfiable: DoNotSchedule, minDomains: 9}, {topologyKey: zone, topologyKeyType: Claim}' \
+    >"$work/fleet.yaml"
 fleet both '{topologyKey: region}' "  pods: {spread: [{$zone}]}" >"$work/both.yaml"
 asked "$work/both.yaml"
 is "with pods, too, it is for workloads as well" "$code $(answer '[.sound, .others, (.policies[0] |

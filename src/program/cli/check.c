@@ -156,11 +156,13 @@ const struct command check_policy_command = {
         "none is Pending, with the policy two of six.\n"
         "Policies of --policy and of the cluster stand beside those of FILE, which replace\n"
         "the ones of the same name. A policy with mode Audit is checked as if it were enforced.\n"
-        "For the parts of a policy that are for Placements, the command only says whether they\n"
-        "can work: no cluster is looked at.\n"
+        "For the parts of a policy that are for Placements, the command says whether the\n"
+        "ManagedClusters of state files have their keys and domains, and for how many of the\n"
+        "Placements there they are.\n"
         "Nothing is changed anywhere. Exit codes: 0 sound, 1 something could not be read,\n"
         "2 wrong usage, 3 not sound: somebody would be harmed, or a policy cannot work, has\n"
-        "keys or domains that the nodes do not have, or never has its turn.",
+        "keys or domains that the nodes do not have, never has its turn, or is for no workload\n"
+        "or Placement (then it is not known whether it is sound).",
     .example = "kubectl get nodes,pods,namespaces,pv,pvc,topologypolicies -A -o json > state.json\n"
                "evenkeel check policy policy.yaml --state state.json\n"
                "evenkeel check policy policies/ --kubeconfig ~/.kube/config -o json",
@@ -332,7 +334,7 @@ static int check_policies(struct options *o, const struct request *request,
     if (policy_check_run(c, request->files, request->file_count, arena, &check, &err) != 0)
         return complain(err.text);
     const int status = policy_check_print(&check, request->json);
-    return status != EXIT_SUCCESS || check.sound ? status : EXIT_UNSOUND;
+    return status != EXIT_SUCCESS || check.soundness == POLICY_SOUND ? status : EXIT_UNSOUND;
 }
 
 /* Runs a check of files against a cluster. */

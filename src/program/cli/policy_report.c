@@ -30,8 +30,17 @@ static bool any_is_for(const struct policy_check *check, enum policy_target targ
 static void put_not_judged(const struct policy_check *check, struct strbuf *out) {
     engine_put_not_judged(FILTERS_ALL, &check->unknown, out);
     if (any_is_for(check, POLICY_FOR_PLACEMENTS))
-        strbuf_append_str(out, STR(", clusters of a fleet"));
+        strbuf_append_str(out, check->clusters > 0 ? STR(", effects on Placements")
+                                                   : STR(", clusters of a fleet"));
 }
+
+static const struct {
+    const char *word, *text;
+} verdicts[POLICY_SOUNDNESSES] = {
+    [POLICY_SOUND] = {"Sound", "sound"},
+    [POLICY_NOT_SOUND] = {"NotSound", "not sound"},
+    [POLICY_SOUND_UNKNOWN] = {"Unknown", "not known to be sound: a policy is for nothing here"},
+};
 
 /* ---- for programs ---- */
 
@@ -60,6 +69,8 @@ static void put_policy(const struct checked_policy *p, struct json_writer *w) {
         json_end_object(w);
     }
     json_put_member(w, STR("placements"), p->placement_keys);
+    if (p->clusters_judged)
+        put_number(w, STR("matchedPlacements"), p->matched_placements);
     put_number(w, STR("workloads"), p->workloads);
     put_number(w, STR("pods"), p->pods);
     put_number(w, STR("injected"), p->injected);
@@ -119,7 +130,10 @@ static void print_json(const struct policy_check *check, struct strbuf *out) {
     struct json_writer w = {.out = out};
     json_begin_object(&w);
     json_key(&w, STR("sound"));
-    json_put_bool(&w, check->sound);
+    json_put_bool(&w, check->soundness == POLICY_SOUND);
+    json_put_member(&w, STR("verdict"), str_of(verdicts[check->soundness].word));
+    put_number(&w, STR("nodes"), check->nodes);
+    put_number(&w, STR("clusters"), check->clusters);
     put_number(&w, STR("harmed"), count_harmed(check));
     put_number(&w, STR("others"), check->others);
     json_key(&w, STR("policies"));
@@ -185,18 +199,21 @@ static void put_problems(const struct policy_check *check, struct strbuf *out) {
         const struct checked_policy *p = &check->policies[i];
         for (int k = 0; k < POLICY_CONDITIONS; k++) {
             const char *good = k == POLICY_SHADOWED ? "False" : "True";
-            bool is_told = p->verdict.reasons[k] != POLICY_CLUSTERS_NOT_KNOWN; /* below */
-            if (is_told && strcmp(row_of(p, k)->status, good) != 0)
+            const char *status = row_of(p, k)->status;
+            const bool is_unknown = strcmp(status, "Unknown") == 0;
+            if (strcmp(status, good) != 0)
                 strbuf_appendf(out, "policy '%.*s' is %s%s: %.*s\n", STR_ARG(p->name),
-                               k == POLICY_SHADOWED ? "" : "not ", condition_names[k].p,
-                               STR_ARG(p->verdict.messages[k]));
+                               is_unknown             ? "not known to be "
+                               : k == POLICY_SHADOWED ? ""
+                                                      : "not ",
+                               condition_names[k].p, STR_ARG(p->verdict.messages[k]));
         }
         if (p->verdict.reasons[POLICY_READY] != POLICY_CANNOT_WORK &&
-            p->is_for[POLICY_FOR_PLACEMENTS])
-            strbuf_appendf(
-                out,
-                "policy '%.*s' is for Placements, by %.*s: its effect on clusters is not checked\n",
-                STR_ARG(p->name), STR_ARG(p->placement_keys));
+            p->is_for[POLICY_FOR_PLACEMENTS] && !p->clusters_judged && p->is_for[POLICY_FOR_PODS])
+            strbuf_appendf(out,
+                           "policy '%.*s' is also for Placements, by %.*s, which is not checked: "
+                           "the state has no ManagedCluster\n",
+                           STR_ARG(p->name), STR_ARG(p->placement_keys));
         if (p->workloads == 0 && !is_for_placements_only(p))
             strbuf_appendf(out, "policy '%.*s' is for no workload of this cluster\n",
                            STR_ARG(p->name));
@@ -212,6 +229,21 @@ static void put_problems(const struct policy_check *check, struct strbuf *out) {
     }
 }
 
+/* Appends how many constraints were checked, beside what. */
+static void put_basis(const struct policy_check *check, struct strbuf *out) {
+    uint32_t constraints = 0;
+    for (uint32_t i = 0; i < check->policy_count; i++)
+        constraints += check->policies[i].constraints;
+    strbuf_appendf(out, ": %u %s beside ", constraints,
+                   constraints == 1 ? "constraint" : "constraints");
+    if (check->nodes > 0)
+        strbuf_appendf(out, "%u nodes%s", check->nodes, check->clusters > 0 ? " and " : "");
+    if (check->clusters > 0)
+        strbuf_appendf(out, "%u clusters", check->clusters);
+    strbuf_appendf(out, " of %.*s can be met%s", STR_ARG(check->source),
+                   any_is_for(check, POLICY_FOR_PODS) ? ", and keep no pod from running" : "");
+}
+
 /* Appends the text after the tables. */
 static void put_verdict(const struct policy_check *check, struct strbuf *out) {
     strbuf_append_char(out, '\n');
@@ -221,13 +253,10 @@ static void put_verdict(const struct policy_check *check, struct strbuf *out) {
                    count_harmed(check));
     strbuf_append_str(out, STR("not judged: "));
     put_not_judged(check, out);
-    if (!check->sound)
-        strbuf_append_str(out, STR("\nnot sound\n"));
-    else if (any_is_for(check, POLICY_FOR_PODS))
-        strbuf_append_str(out, STR("\nsound: they can do what they ask for, and keep no pod from "
-                                   "running\n"));
-    else
-        strbuf_append_str(out, STR("\nsound: they are well-formed, and change no pod\n"));
+    strbuf_appendf(out, "\n%s", verdicts[check->soundness].text);
+    if (check->soundness == POLICY_SOUND)
+        put_basis(check, out);
+    strbuf_append_str(out, STR("\n"));
     strbuf_append_char(out, '\0');
 }
 

@@ -9,6 +9,7 @@
 #include "policy/outlook.h"
 #include "volumes/store.h"
 #include "whatif/controlled_pods.h"
+#include "whatif/policy_clusters.h"
 #include "whatif/simulation.h"
 
 #include <errno.h>
@@ -129,6 +130,7 @@ static void judge_policy(struct checking *c, const struct policy_outlook *outloo
         .priority = policy->priority,
         .mode = policy->mode,
         .verdict = verdict,
+        .constraints = policy->spread_count + policy->placement_term_count,
         .is_for = {[POLICY_FOR_PODS] = policy_is_for(policy, POLICY_FOR_PODS),
                    [POLICY_FOR_PLACEMENTS] = policy_is_for(policy, POLICY_FOR_PLACEMENTS)},
         .placement_keys = policy_placement_keys(policy, c->arena)};
@@ -159,6 +161,50 @@ static int judge_policies(struct checking *c, struct err *err) {
 static struct checked_policy *checked(const struct checking *c, const struct policy *policy) {
     uint32_t at = policy != NULL ? c->checked_of[policy - c->policies] : UINT32_MAX;
     return at != UINT32_MAX ? &c->out->policies[at] : NULL;
+}
+
+/* Is the clusters' verdict worse than that of the nodes? */
+static bool is_worse(enum policy_reason clusters, enum policy_reason nodes) {
+    return nodes == POLICY_NODES_SUIT && clusters != POLICY_CLUSTERS_SUIT &&
+           clusters != POLICY_CLUSTERS_NOT_KNOWN;
+}
+
+/* Judges the policies' terms for Placements beside the clusters of the state. */
+static int judge_terms(struct checking *c, struct policy_clusters *clusters, struct err *err) {
+    const struct policy_list policies = {c->policies, c->policy_count};
+    int r = 0;
+    for (uint32_t i = 0; r == 0 && i < c->policy_count; i++) {
+        struct checked_policy *p = checked(c, &c->policies[i]);
+        struct policy_clusters_verdict v;
+        if (p == NULL || c->policies[i].placement_term_count == 0 ||
+            p->verdict.reasons[POLICY_READY] == POLICY_CANNOT_WORK)
+            continue;
+        r = policy_clusters_judge(clusters, policies, &c->policies[i], c->arena, &v);
+        if (r != 0)
+            return err_set(err, r, "no memory or steps to check the clusters of policies");
+        p->clusters_judged = v.clusters > 0;
+        p->matched_placements = v.placements;
+        c->out->clusters = v.clusters;
+        if (!is_for_placements_only(p) && !is_worse(v.reason, p->verdict.reasons[POLICY_EFFECTIVE]))
+            continue;
+        p->verdict.reasons[POLICY_EFFECTIVE] = v.reason;
+        p->verdict.messages[POLICY_EFFECTIVE] = v.message;
+    }
+    return 0;
+}
+
+static int judge_clusters(struct checking *c, struct err *err) {
+    struct policy_clusters *clusters = NULL;
+    bool any = false;
+    for (uint32_t i = 0; i < c->out->policy_count; i++)
+        any = any || c->out->policies[i].is_for[POLICY_FOR_PLACEMENTS];
+    if (!any)
+        return 0;
+    int r = policy_clusters_load(c->configuration, &clusters, err);
+    if (r == 0)
+        r = judge_terms(c, clusters, err);
+    policy_clusters_free(clusters);
+    return r;
 }
 
 /* ---- a pod of a workload, as it would be created ---- */
@@ -508,6 +554,14 @@ static bool needs_nodes(const struct policy_check *check) {
     return false;
 }
 
+static struct str source_of(const struct configuration *c, struct arena *arena) {
+    if (c->state.path_count == 0)
+        return STR("the API server");
+    if (c->state.path_count == 1)
+        return arena_str(arena, str_of(c->state.paths[0]));
+    return arena_printf(arena, "%s and %zu more", c->state.paths[0], c->state.path_count - 1);
+}
+
 static int load(struct checking *c, const char *const *paths, size_t path_count, struct err *err) {
     int r = informer_new(&volume_store, NULL, &c->volumes, err);
     if (r == 0)
@@ -522,21 +576,34 @@ static int load(struct checking *c, const char *const *paths, size_t path_count,
         r = copy_policies(c, err);
     if (r == 0)
         r = judge_policies(c, err);
-    if (r == 0 && cache_stats(c->cache).nodes == 0 && needs_nodes(c->out))
+    if (r == 0)
+        r = judge_clusters(c, err);
+    c->out->source = source_of(c->configuration, c->arena);
+    c->out->nodes = c->cache != NULL ? cache_stats(c->cache).nodes : 0;
+    if (r == 0 && c->out->nodes == 0 && needs_nodes(c->out))
         r = err_set(err, -ENOENT, "the cluster has no nodes, so policies cannot be checked");
     return r == 0 ? controlled_pods_find(&c->objects, c->arena, &c->workloads, err) : r;
 }
 
-static bool is_sound(const struct policy_check *check) {
-    bool sound = true;
+/* Notes which policies are for no pod, and judges all of them. */
+static enum policy_soundness judge_soundness(struct policy_check *check) {
+    enum policy_soundness soundness = POLICY_SOUND;
     for (uint32_t i = 0; i < check->policy_count; i++) {
-        const enum policy_reason *reasons = check->policies[i].verdict.reasons;
-        sound = sound && reasons[POLICY_READY] != POLICY_CANNOT_WORK &&
-                (reasons[POLICY_EFFECTIVE] == POLICY_NODES_SUIT ||
-                 is_for_placements_only(&check->policies[i])) &&
-                reasons[POLICY_SHADOWED] == POLICY_NOT_SHADOWED && check->policies[i].harmed == 0;
+        struct checked_policy *p = &check->policies[i];
+        policy_verdict_count(&p->verdict, p->pods);
+        if (p->harmed > 0)
+            soundness = POLICY_NOT_SOUND;
+        for (int k = 0; k < POLICY_CONDITIONS; k++) {
+            const char *good = k == POLICY_SHADOWED ? "False" : "True";
+            const char *status = policy_reasons[p->verdict.reasons[k]].status;
+            const bool is_unknown = strcmp(status, "Unknown") == 0;
+            if (soundness == POLICY_SOUND && is_unknown)
+                soundness = POLICY_SOUND_UNKNOWN;
+            else if (!is_unknown && strcmp(status, good) != 0)
+                soundness = POLICY_NOT_SOUND;
+        }
     }
-    return sound;
+    return soundness;
 }
 
 static struct filter_unknown find_unknown(struct cache *cache) {
@@ -559,7 +626,7 @@ static int check_all(struct checking *c, struct err *err) {
         r = check_workload(c, &c->workloads.items[i], err);
         arena_reset(&c->one);
     }
-    c->out->sound = is_sound(c->out);
+    c->out->soundness = judge_soundness(c->out);
     return r;
 }
 

@@ -8,8 +8,9 @@
  * changes and without them, in the cluster without the workload's pods. Policies with mode Audit
  * are checked as if they were enforced.
  *
- * For a policy's part about Placements it checks only that this part can work, not its effect on
- * clusters. Policies with no other part need no nodes.
+ * A policy's part about Placements is judged beside the clusters and Placements of state files
+ * (whatif/policy_clusters.h), if there are any; its effect on them is not computed. Policies with
+ * no other part need no nodes.
  */
 #pragma once
 
@@ -51,7 +52,10 @@ struct checked_policy {
     struct policy_verdict verdict;
     bool is_for[POLICY_TARGETS]; /* does it have a part for this target? */
     struct str placement_keys;   /* policy_placement_keys(); "": not for Placements */
+    uint32_t constraints;        /* that it asks for, of pods and of Placements */
     uint32_t workloads, pods;    /* to which a part of it applies */
+    uint32_t matched_placements; /* of the state */
+    bool clusters_judged;
     uint32_t injected, softened, skipped, harmed;
 };
 
@@ -64,8 +68,15 @@ struct policy_check {
     uint32_t policy_count;
     struct checked_workload *workloads; /* those under a checked policy; by name */
     uint32_t workload_count;
-    uint32_t others;               /* number of other workloads */
-    bool sound;                    /* no workload is harmed, and each policy can work */
+    uint32_t others; /* number of other workloads */
+    enum policy_soundness {
+        POLICY_SOUND,     /* no workload is harmed, and each policy can work, for some objects */
+        POLICY_NOT_SOUND, /* a workload is harmed, or a condition is bad */
+        POLICY_SOUND_UNKNOWN, /* neither is known: a policy is for nothing in the cluster */
+        POLICY_SOUNDNESSES
+    } soundness;
+    uint32_t nodes, clusters;      /* of the state */
+    struct str source;             /* the first state file, or the API server, for people; arena */
     struct filter_unknown unknown; /* resources or terms that filters did not know */
 };
 

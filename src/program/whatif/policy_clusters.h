@@ -1,0 +1,31 @@
+/*
+ * Judges the part of TopologyPolicies that is for Placements, beside the clusters and Placements of
+ * state files: does a cluster have each key, and enough domains of it; is a policy for any
+ * Placement.
+ *
+ * Belongs to one thread.
+ */
+#pragma once
+
+#include "config/configuration.h"
+#include "policy/status.h"
+
+struct policy_clusters;
+
+/* Reads the state files; without files, no cluster is known. Returns 0 or -errno with file and
+ * place. Free accepts NULL. */
+int policy_clusters_load(const struct configuration *c, struct policy_clusters **ret,
+                         struct err *err) MUST_CHECK;
+void policy_clusters_free(struct policy_clusters *c);
+
+struct policy_clusters_verdict {
+    enum policy_reason reason; /* CLUSTERS_SUIT, or why it is not */
+    struct str message;        /* arena */
+    uint32_t clusters;         /* of the state */
+    uint32_t placements;       /* of the state, for which the policy is; without own terms */
+};
+/* Judges the policy `of` of these, which must be sorted and enforced. Takes the arena's steps.
+ * Returns 0, -E2BIG or -ENOMEM. */
+int policy_clusters_judge(struct policy_clusters *c, struct policy_list policies,
+                          const struct policy *of, struct arena *arena,
+                          struct policy_clusters_verdict *ret) MUST_CHECK;
