@@ -79,6 +79,7 @@ int cache_new(const struct cache_options *options, struct cache **ret, struct er
     pool_init(&c->namespaces, sizeof(struct namespace_record));
     pool_init(&c->classes, sizeof(struct class_record));
     pool_init(&c->pods, sizeof(struct pod_record));
+    pool_init(&c->pending, sizeof(struct pending_record));
     pool_init(&c->counters, sizeof(struct counter_record));
     for (uint32_t k = 0; k < WORKLOAD_KINDS; k++)
         pool_init(&c->workloads[k], sizeof(struct workload_record));
@@ -104,6 +105,8 @@ static void free_contents(struct cache *c) {
         counter_free(c, id);
     for (POOL_EACH(&c->pods, id))
         pod_forget(c, id);
+    for (POOL_EACH(&c->pending, id))
+        pending_forget(c, id);
     for (uint32_t k = 0; k < WORKLOAD_KINDS; k++)
         for (POOL_EACH(&c->workloads[k], record))
             workload_forget(c, workload_id(OBJECT_SERVICE + k, record));
@@ -120,15 +123,15 @@ void cache_free(struct cache *c) {
     node_records_free(c); /* gives back images */
     struct pool *pools[] = {&c->namespaces, &c->classes, &c->pods,     &c->counters,
                             &c->flights,    &c->assumed, &c->requests, &c->owners,
-                            &c->terms,      &c->reaches, &c->images};
+                            &c->terms,      &c->reaches, &c->images,   &c->pending};
     for (uint32_t k = 0; k < WORKLOAD_KINDS; k++)
         pool_done(&c->workloads[k]);
     for (size_t i = 0; i < sizeof pools / sizeof pools[0]; i++)
         pool_done(pools[i]);
-    struct hashmap *indexes[] = {&c->namespace_index, &c->class_index,  &c->pod_index,
-                                 &c->counter_index,   &c->flight_index, &c->assumed_index,
-                                 &c->requests_index,  &c->owner_index,  &c->terms_index,
-                                 &c->reach_index,     &c->image_index};
+    struct hashmap *indexes[] = {&c->pending_index, &c->namespace_index, &c->class_index,
+                                 &c->pod_index,     &c->counter_index,   &c->flight_index,
+                                 &c->assumed_index, &c->requests_index,  &c->owner_index,
+                                 &c->terms_index,   &c->reach_index,     &c->image_index};
     for (size_t i = 0; i < sizeof indexes / sizeof indexes[0]; i++)
         hashmap_done(indexes[i]);
     topology_free(c->nodes);
@@ -179,9 +182,14 @@ static void unassume(struct cache *c, const struct object_meta *pod) {
 
 /* Applies a pod. While it is pending, flights and assumptions of it stay. */
 static int apply_pod(struct cache *c, const struct pod *pod) {
-    int r = pod_apply(c, pod, false, NULL);
-    if (r == 0 && (pod->node_name.n > 0 || pod->finished || pod->meta.terminating))
+    const bool pending = pod->node_name.n == 0 && !pod->finished && !pod->meta.terminating;
+    int r = pending ? pending_apply(c, &pod->meta) : 0;
+    if (r == 0)
+        r = pod_apply(c, pod, false, NULL);
+    if (r == 0 && !pending) {
+        pending_end(c, &pod->meta);
         unassume(c, &pod->meta);
+    }
     return r;
 }
 
@@ -242,6 +250,7 @@ void cache_remove(struct cache *c, const struct object *object) {
         break;
     case OBJECT_POD:
         unassume(c, &object->meta);
+        pending_end(c, &object->meta);
         if ((id = pod_find(c, &object->meta)) != POOL_NONE)
             pod_forget(c, id);
         break;
@@ -287,14 +296,24 @@ static void drop(void *cache, uint32_t kind, uint32_t id) {
     cache_write_pause(c);
 }
 
+static void drop_pending(void *cache, uint32_t kind, uint32_t id) {
+    (void)kind; /* pods */
+    pending_forget(cache, id);
+    cache_write_pause(cache);
+}
+
 /* Ends the listings of pods before those of their nodes. */
 static void end_listings(struct cache *c, uint32_t kinds, bool complete) {
+    if (kinds & CACHE_KIND(OBJECT_POD))
+        pool_listing_end(&c->pending, complete, drop_pending, c, OBJECT_POD);
     for (uint32_t kind = OBJECT_KINDS; kind-- > OBJECT_NODE;)
         if (kinds & CACHE_KIND(kind))
             pool_listing_end(records_of(c, kind), complete, drop, c, kind);
 }
 
 void cache_sync_begin(struct cache *c, uint32_t kinds) {
+    if (kinds & CACHE_KIND(OBJECT_POD))
+        pool_listing_begin(&c->pending);
     for (uint32_t kind = OBJECT_NODE; kind < OBJECT_KINDS; kind++)
         if (kinds & CACHE_KIND(kind))
             pool_listing_begin(records_of(c, kind));
@@ -431,9 +450,9 @@ static uint64_t bytes_of_objects(const struct cache *c) {
     uint64_t workloads = 0;
     for (uint32_t k = 0; k < WORKLOAD_KINDS; k++)
         workloads += bytes_of(&c->workloads[k]);
-    return bytes_of(&c->namespaces) + bytes_of(&c->classes) + bytes_of(&c->pods) + workloads +
-           bytes_of(&c->requests) + bytes_of(&c->owners) + bytes_of(&c->terms) +
-           bytes_of(&c->reaches) + bytes_of(&c->images) +
+    return bytes_of(&c->namespaces) + bytes_of(&c->classes) + bytes_of(&c->pods) +
+           bytes_of(&c->pending) + workloads + bytes_of(&c->requests) + bytes_of(&c->owners) +
+           bytes_of(&c->terms) + bytes_of(&c->reaches) + bytes_of(&c->images) +
            topology_slots(c->nodes) * sizeof(struct node_record) + topology_kept_bytes(c->nodes) +
            c->strings.bytes + c->terms_bytes + c->reach_bytes + c->list_bytes;
 }

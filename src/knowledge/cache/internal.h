@@ -141,6 +141,13 @@ struct pod_record {
 };
 _Static_assert(sizeof(struct pod_record) == 32, "a pod takes 32 bytes");
 
+/* A pod without a node. */
+struct pending_record {
+    uint64_t uid_a; /* as a pod_record's */
+    uint32_t uid_b;
+    uint32_t namespace, group, kind, name; /* of its workload; interned; INTERN_NONE: it has none */
+};
+
 struct counter_record {
     struct lru_entry entry;
     struct hash128 key;
@@ -231,8 +238,8 @@ struct cache {
     struct intern strings;
     struct topology *nodes;           /* owned; pods hold their node's slot */
     struct node_record *node_records; /* [topology_cap()]; owned */
-    struct pool namespaces, classes, pods, counters, flights, assumed, requests, owners, terms,
-        reaches, images;
+    struct pool namespaces, classes, pods, pending, counters, flights, assumed, requests, owners,
+        terms, reaches, images;
     struct pool workloads[WORKLOAD_KINDS];
     struct lru counters_kept, flights_kept;
     uint64_t made, changes; /* the last numbers given */
@@ -248,7 +255,8 @@ struct cache {
         uint64_t began_work, most_steps;
     } write;
     struct hashmap namespace_index, class_index, pod_index, counter_index, flight_index,
-        assumed_index, requests_index, owner_index, terms_index, reach_index, image_index;
+        assumed_index, pending_index, requests_index, owner_index, terms_index, reach_index,
+        image_index;
     uint64_t terms_bytes;                    /* of all terms */
     uint64_t reach_bytes;                    /* of all reaches */
     uint64_t label_bytes;                    /* of all classes */
@@ -317,6 +325,13 @@ bool counter_publish(struct cache_view *v, struct built_counter *built);
 /* Without a lock: counts again, and completes a pending counter. */
 void counter_complete(struct cache_view *v, const struct built_counter *built);
 void built_counter_free(struct built_counter *built);
+
+/* pending.c */
+/* Keeps the workload of a pod without a node. Returns 0 or -ENOMEM. */
+int pending_apply(struct cache *c, const struct object_meta *pod);
+/* The pod has a node, or is gone; it need not be known. */
+void pending_end(struct cache *c, const struct object_meta *pod);
+void pending_forget(struct cache *c, uint32_t id);
 
 /* owners.c */
 struct hash128 owner_key(uint32_t namespace, struct object_type type, struct str name);

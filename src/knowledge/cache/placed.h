@@ -45,6 +45,13 @@ struct cache_owner {
 };
 /* Gets the controller of a group's pods. Returns false if they have none, or it is not known. */
 bool cache_placed_owner(const struct cache_view *v, uint32_t group, struct cache_owner *ret);
+/*
+ * Gets the workloads (model/workload.h) of the next `max` pods without a node, and returns how many
+ * there are. Advances *from as cache_placed_next() does. A pod that nobody can spread has a
+ * workload without a name.
+ */
+uint32_t cache_pending_next(const struct cache_view *v, uint32_t *from, struct cache_owner *ret,
+                            uint32_t max);
 /* Gets a label of the group's pods. Returns false if they do not have it. */
 bool cache_placed_label(const struct cache_view *v, uint32_t group, struct str key,
                         struct str *ret_value);

@@ -1,0 +1,104 @@
+/*
+ * Pods without a node. They count nowhere; only their workloads are kept, so that a report about
+ * workloads has all their pods. A record has 96 bits of a keyed hash of the pod's UID as its key,
+ * and the workload's name in interned parts.
+ */
+#include "base/limits.h"
+#include "cache/internal.h"
+#include "cache/placed.h"
+
+#include <errno.h>
+
+static bool uid_equal(const void *ctx, uint32_t id, const void *key) {
+    const struct cache *c = ctx;
+    const struct hash128 *uid = key;
+    const struct pending_record *pod = pool_at(&c->pending, id);
+    return pod->uid_a == uid->a && pod->uid_b == (uint32_t)uid->b;
+}
+
+static uint32_t find(const struct cache *c, const struct object_meta *pod,
+                     struct hash128 *ret_uid) {
+    *ret_uid = pod_identity(pod);
+    return hashmap_find(&c->pending_index, ret_uid->a, uid_equal, c, ret_uid);
+}
+
+void pending_forget(struct cache *c, uint32_t id) {
+    const struct pending_record *pod = pool_at(&c->pending, id);
+    intern_unref(&c->strings, pod->namespace);
+    intern_unref(&c->strings, pod->group);
+    intern_unref(&c->strings, pod->kind);
+    intern_unref(&c->strings, pod->name);
+    hashmap_remove(&c->pending_index, pod->uid_a, id);
+    pool_give(&c->pending, id);
+    c->changes++;
+    c->work++;
+}
+
+/* Keeps the name of the pod's workload; a pod that nobody can spread has none. */
+static int name_workload(struct cache *c, const struct object_meta *pod,
+                         struct pending_record *ret) {
+    const struct workload_name controller = controller_of(pod);
+    if (str_empty(pod->controller_name) || controller_chooses_node(controller.type))
+        return 0;
+    const struct workload_name top = workload_of(controller, labels_lookup, &pod->labels);
+    ret->namespace = intern_ref(&c->strings, pod->namespace);
+    ret->group = intern_ref(&c->strings, str_cut(top.type.group, LIMIT_OBJECT_NAME));
+    ret->kind = intern_ref(&c->strings, str_cut(top.type.kind, LIMIT_OBJECT_NAME));
+    ret->name = intern_ref(&c->strings, str_cut(top.name, LIMIT_OBJECT_NAME));
+    return ret->namespace != INTERN_NONE && ret->group != INTERN_NONE && ret->kind != INTERN_NONE &&
+                   ret->name != INTERN_NONE
+               ? 0
+               : -ENOMEM;
+}
+
+/* A pod's controller and its template hash never change while it is pending. */
+int pending_apply(struct cache *c, const struct object_meta *pod) {
+    struct hash128 uid;
+    uint32_t id = find(c, pod, &uid);
+    if (id == POOL_NONE) {
+        if (hashmap_reserve(&c->pending_index) != 0 || (id = pool_take(&c->pending)) == POOL_NONE)
+            return -ENOMEM;
+        struct pending_record *record = pool_at(&c->pending, id);
+        *record = (struct pending_record){uid.a,       (uint32_t)uid.b, INTERN_NONE,
+                                          INTERN_NONE, INTERN_NONE,     INTERN_NONE};
+        hashmap_insert(&c->pending_index, uid.a, id);
+        if (name_workload(c, pod, record) != 0) {
+            pending_forget(c, id);
+            return -ENOMEM;
+        }
+        c->changes++;
+        c->work++;
+    }
+    pool_show(&c->pending, id);
+    return 0;
+}
+
+void pending_end(struct cache *c, const struct object_meta *pod) {
+    struct hash128 uid;
+    const uint32_t id = c->pending.count > 0 ? find(c, pod, &uid) : POOL_NONE;
+    if (id != POOL_NONE)
+        pending_forget(c, id);
+}
+
+/* ---- reading ---- */
+
+uint32_t cache_pending_next(const struct cache_view *v, uint32_t *from, struct cache_owner *ret,
+                            uint32_t max) {
+    const struct cache *c = v->cache;
+    uint32_t count = 0;
+    uint32_t id = pool_next(&c->pending, *from);
+    for (; count < max && id != POOL_NONE; id = pool_next(&c->pending, id + 1)) {
+        const struct pending_record *pod = pool_at(&c->pending, id);
+        *from = id + 1;
+        ret[count] = (struct cache_owner){.namespace = STR("")};
+        if (pod->name != INTERN_NONE)
+            ret[count] = (struct cache_owner){
+                .namespace = intern_str(&c->strings, pod->namespace),
+                .type = {intern_str(&c->strings, pod->group), intern_str(&c->strings, pod->kind)},
+                .name = intern_str(&c->strings, pod->name)};
+        count++;
+    }
+    if (id == POOL_NONE)
+        *from = CACHE_PLACED_END;
+    return count;
+}
