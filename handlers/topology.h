@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "cache/cache.h"
 #include "evenness/latest.h"
 #include "explain/access.h"
 #include "http/http.h"
@@ -12,6 +13,7 @@
 struct topology_door {
     struct evenness_latest *latest; /* NULL: no workloads are known */
     struct explain_access *access;
+    const struct cache *cache; /* its age is that of the data; NULL: not known */
     uint64_t nonce; /* of this process: two processes may give a report the same number */
 };
 

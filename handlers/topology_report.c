@@ -12,7 +12,11 @@
 
 #include <stdio.h>
 
-enum { PAGE = 500, NONE = -1 };
+enum {
+    PAGE = 500,
+    NONE = -1,
+    OLD_MS = 120000, /* API servers report each kind about once a minute */
+};
 
 struct question {
     struct str by, namespace, name;
@@ -171,8 +175,9 @@ static bool is_known_already(const struct http_request *request, const char *eta
 }
 
 static void answer(const struct question *q, const struct evenness_report *r, const char *number,
-                   const struct http_request *request, struct http_response *response) {
-    struct evenness_page page = {.count = 0};
+                   int64_t data_age_ms, const struct http_request *request,
+                   struct http_response *response) {
+    struct evenness_page page = {.data_age_ms = data_age_ms};
     uint32_t from, next;
     char more[64];
     if (!find_key(r, q->by, &page.key, response) || !read_from(q, number, &from, response))
@@ -214,13 +219,17 @@ void topology_report(void *ctx, const struct http_request *request,
     }
     (void)snprintf(number, sizeof number, "%llx.%llx", (unsigned long long)door->nonce,
                    (unsigned long long)held->number); /* short enough */
-    char *etag = arena_alloc(request->arena, sizeof number + 2);
-    if (etag != NULL)
-        (void)snprintf(etag, sizeof number + 2, "\"%s\"", number);
+    const int64_t age_ms = door->cache != NULL ? cache_age_ms(door->cache) : 0;
+    enum { ETAG = 80 };
+    char *etag = arena_alloc(request->arena, ETAG);
+    if (etag != NULL && age_ms < OLD_MS)
+        (void)snprintf(etag, ETAG, "\"%s\"", number); /* short enough, as below */
+    else if (etag != NULL) /* the same report is another answer once its data grows old */
+        (void)snprintf(etag, ETAG, "\"%s-%lld\"", number, (long long)(age_ms / OLD_MS));
     response->etag = etag;
     if (etag == NULL)
         http_answer_text(response, 503, "no memory for the answer");
     else
-        answer(&q, held->report, number, request, response);
+        answer(&q, held->report, number, age_ms, request, response);
     evenness_latest_release(door->latest, held);
 }

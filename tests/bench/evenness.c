@@ -104,7 +104,8 @@ static int measure(struct cache *cache, struct measured *ret, struct err *err) {
         r = evenness_measure(cache, keys, count, &report, err);
     if (r != 0)
         return r;
-    const struct evenness_page page = {1, report->keys[1].worst, report->workload_count, STR("")};
+    const struct evenness_page page = {1, report->keys[1].worst, report->workload_count, STR(""),
+                                       0};
     evenness_render(report, &page, &out);
     *ret =
         (struct measured){cpu_us() - began_us,

@@ -48,7 +48,7 @@ static uint64_t work_of_owners(uint32_t n) {
     run_pods(&c, PODS, own, &text);
     assert_int_equal(evenness_measure(c.cache, keys, 1, &report, NULL), 0);
     evenness_metrics_render(report, 100, &out);
-    evenness_render(report, &(struct evenness_page){0, report->keys[0].worst, PODS / 2, STR("")},
+    evenness_render(report, &(struct evenness_page){0, report->keys[0].worst, PODS / 2, STR(""), 0},
                     &out);
     uint64_t work = work_done() - before;
     assert_true(out.n > PODS / 2 * (n < 253 ? n : 253) && out.n < 20000);

@@ -55,6 +55,8 @@ extern const char *const evenness_default_keys[EVENNESS_DEFAULT_KEYS];
 struct evenness_domain {
     struct str name;      /* the label's value */
     uint32_t nodes, pods; /* known nodes; live pods on them, also those of no workload */
+    uint32_t cordoned;    /* of these nodes */
+    uint32_t tainted;     /* the others with a NoSchedule or NoExecute taint */
 };
 
 /* Pods of a workload in a domain. */
@@ -74,13 +76,16 @@ struct evenness_result {
 struct evenness_workload {
     struct str namespace, group, kind, name;
     uint32_t pods;
-    uint32_t tag; /* result of evenness_round_tag()'s function; UINT32_MAX: none */
+    uint32_t lost;    /* of these pods: on nodes that are not known */
+    uint32_t pending; /* pods without a node, which are not in `pods` */
+    uint32_t tag;     /* result of evenness_round_tag()'s function; UINT32_MAX: none */
 };
 
 struct evenness_key {
     struct str name;
     struct evenness_domain *domains; /* by name */
     uint32_t domain_count;
+    struct evenness_domain without;  /* nodes without the key, and their pods; it has no name */
     struct evenness_result *results; /* [workload_count] */
     struct evenness_count *counts;   /* the arena's, or [owned], from pages_resize() */
     uint32_t owned;
@@ -94,6 +99,10 @@ struct evenness_report {
     struct evenness_key *keys; /* as they were asked for */
     uint32_t key_count;
     uint32_t pods;               /* live ones, also those of no workload */
+    uint32_t lost;               /* of these, on nodes that are not known: in no domain */
+    uint32_t pending;            /* pods without a node; also of workloads with no other pod, which
+                                    have no result */
+    int64_t data_age_ms;         /* as a daemon has answered it; 0: not known */
     uint32_t not_measured;       /* pods of workloads beyond LIMIT_EVENNESS_WORKLOADS */
     struct evenness_note *notes; /* by name: see evenness/latest.h */
     uint32_t note_count;

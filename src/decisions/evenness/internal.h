@@ -17,7 +17,8 @@ struct seen_key {
     uint32_t *domain_of; /* [slots]; owned */
     struct evenness_domain *domains;
     uint32_t domain_count;
-    uint32_t word, words; /* of a set's bits: the key's part */
+    struct evenness_domain without; /* no domain */
+    uint32_t word, words;           /* of a set's bits: the key's part */
 };
 
 /* The feasible domains of pods, of all keys. */
@@ -51,6 +52,8 @@ struct seen_group {
     uint32_t pods, first;         /* first: of its slots, if all are sorted by group */
 };
 
+enum { NODE_KNOWN = 1, NODE_CORDONED = 2, NODE_TAINTED = 4 };
+
 struct seen_pod {
     uint32_t group, slot;
 };
@@ -68,9 +71,10 @@ struct seen {
     struct seen_group *groups;
     struct seen_pod *pods; /* from pages_resize(), of pod_cap */
     uint32_t *slot_pods;   /* [slots] */
+    uint8_t *slot_nodes;   /* [slots]: NODE_*; 0: the slot's node is not known */
     uint32_t set_count, set_cap, bits_cap, reach_count, reach_cap, namespace_count, namespace_cap,
         workload_count, workload_cap, group_count, group_cap, pod_count, pod_cap;
-    uint32_t live, not_measured;
+    uint32_t live, lost, pending, not_measured;
     struct hashmap set_index, reach_index, namespace_index, workload_index, group_index;
 };
 

@@ -24,7 +24,7 @@ struct judging {
     const struct seen *seen;
     const uint32_t *slots; /* of pods, by group */
     struct evenness_report *report;
-    const struct seen_key *from;
+    struct seen_key *from;
     struct evenness_key *key;
     uint32_t number; /* of the key */
     uint32_t count_count;
@@ -265,10 +265,12 @@ static void scratch_done(struct scratch *x) {
     *x = (struct scratch){.counts = NULL};
 }
 
-static void count_domains(const struct seen *seen, const struct seen_key *key) {
+static void count_domains(const struct seen *seen, struct seen_key *key) {
     for (uint32_t slot = 0; slot < seen->slots; slot++)
         if (key->domain_of[slot] != NO_DOMAIN)
             key->domains[key->domain_of[slot]].pods += seen->slot_pods[slot];
+        else if (seen->slot_nodes[slot] != 0)
+            key->without.pods += seen->slot_pods[slot];
 }
 
 /* Shrinks the counts to the memory that they need, which counts against the arena's limit. */
@@ -299,9 +301,11 @@ void evenness_free_counts(struct evenness_report *report) {
 
 static int judge_key(struct judging *j) {
     const struct seen *seen = j->seen;
-    *j->key = (struct evenness_key){
-        .name = j->from->name, .domains = j->from->domains, .domain_count = j->from->domain_count};
     count_domains(seen, j->from);
+    *j->key = (struct evenness_key){.name = j->from->name,
+                                    .domains = j->from->domains,
+                                    .domain_count = j->from->domain_count,
+                                    .without = j->from->without};
     j->count_count = 0;
     j->key->results = arena_array(j->report->arena, seen->workload_count, sizeof *j->key->results);
     int r = j->key->results == NULL || !scratch_open(&j->scratch, j->from) ? -ENOMEM : 0;
@@ -371,6 +375,8 @@ int evenness_judge(struct seen *seen, struct evenness_report *report) {
     uint32_t *slots = sort_pods(seen);
     int r = slots == NULL ? -ENOMEM : number_workloads(seen, report);
     report->pods = seen->live;
+    report->lost = seen->lost;
+    report->pending = seen->pending;
     report->not_measured = seen->not_measured;
     report->keys = arena_array(report->arena, seen->key_count, sizeof *report->keys);
     j.slots = slots;

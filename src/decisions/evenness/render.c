@@ -18,14 +18,26 @@ static void put_number(struct json_writer *w, struct str key, int64_t number) {
     json_put_integer(w, number);
 }
 
+/* Puts a number unless it is 0. */
+static void put_some(struct json_writer *w, struct str key, uint32_t number) {
+    if (number > 0)
+        put_number(w, key, number);
+}
+
+static void put_domain(struct json_writer *w, const struct evenness_domain *domain) {
+    put_number(w, STR("nodes"), domain->nodes);
+    put_some(w, STR("cordoned"), domain->cordoned);
+    put_some(w, STR("tainted"), domain->tainted);
+    put_number(w, STR("pods"), domain->pods);
+}
+
 static void put_domains(struct json_writer *w, const struct evenness_key *key) {
     json_key(w, STR("domains"));
     json_begin_array(w);
     for (uint32_t d = 0; d < key->domain_count; d++) {
         json_begin_object(w);
         json_put_member(w, STR("name"), key->domains[d].name);
-        put_number(w, STR("nodes"), key->domains[d].nodes);
-        put_number(w, STR("pods"), key->domains[d].pods);
+        put_domain(w, &key->domains[d]);
         json_end_object(w);
     }
     json_end_array(w);
@@ -59,6 +71,8 @@ static void put_workload(struct json_writer *w, const struct evenness_workload *
     if (!evenness_is_built_in(workload))
         json_put_member(w, STR("apiGroup"), workload->group);
     put_number(w, STR("pods"), workload->pods);
+    put_some(w, STR("onUnknownNodes"), workload->lost);
+    put_some(w, STR("pending"), workload->pending);
     json_key(w, STR("domains"));
     json_begin_object(w);
     for (uint32_t i = 0; i < result->count; i++) {
@@ -81,14 +95,23 @@ void evenness_render(const struct evenness_report *r, const struct evenness_page
     struct json_writer w = {.out = out};
     json_begin_object(&w);
     json_put_member(&w, STR("topologyKey"), key->name);
+    if (page->data_age_ms > 0)
+        put_number(&w, STR("dataAgeMilliseconds"), page->data_age_ms);
     put_domains(&w, key);
+    if (key->without.nodes > 0) {
+        json_key(&w, STR("withoutKey"));
+        json_begin_object(&w);
+        put_domain(&w, &key->without);
+        json_end_object(&w);
+    }
+    put_some(&w, STR("onUnknownNodes"), r->lost);
+    put_some(&w, STR("pending"), r->pending);
     json_key(&w, STR("workloads"));
     json_begin_array(&w);
     for (uint32_t i = 0; i < page->count; i++)
         put_workload(&w, &r->workloads[page->numbers[i]], key, &key->results[page->numbers[i]]);
     json_end_array(&w);
-    if (r->not_measured > 0)
-        put_number(&w, STR("notMeasured"), r->not_measured);
+    put_some(&w, STR("notMeasured"), r->not_measured);
     if (page->more.n > 0)
         json_put_member(&w, STR("continue"), page->more);
     json_end_object(&w);
@@ -107,22 +130,31 @@ static uint32_t number(struct json_reader *r) {
     return (uint32_t)json_integer(r, 0, INT32_MAX);
 }
 
+/* Reads the members of a domain; the object was begun. */
+static void read_domain_members(struct reading *g, struct evenness_domain *domain) {
+    struct str name;
+    while (json_member(&g->r, &name))
+        if (str_eq(name, STR("name")))
+            domain->name = json_string(&g->r);
+        else if (str_eq(name, STR("nodes")))
+            domain->nodes = number(&g->r);
+        else if (str_eq(name, STR("cordoned")))
+            domain->cordoned = number(&g->r);
+        else if (str_eq(name, STR("tainted")))
+            domain->tainted = number(&g->r);
+        else if (str_eq(name, STR("pods")))
+            domain->pods = number(&g->r);
+}
+
 static void read_domain(struct reading *g) {
     struct evenness_key *key = g->key;
-    struct str name;
     key->domains = arena_push(g->r.arena, key->domains, key->domain_count, &g->domain_cap,
                               sizeof *key->domains);
     if (key->domains == NULL || !json_object(&g->r))
         return; /* the arena or the reader has failed */
     struct evenness_domain *domain = &key->domains[key->domain_count++];
     *domain = (struct evenness_domain){.nodes = 0};
-    while (json_member(&g->r, &name))
-        if (str_eq(name, STR("name")))
-            domain->name = json_string(&g->r);
-        else if (str_eq(name, STR("nodes")))
-            domain->nodes = number(&g->r);
-        else if (str_eq(name, STR("pods")))
-            domain->pods = number(&g->r);
+    read_domain_members(g, domain);
     if (key->domain_count > 1 && str_cmp(domain[-1].name, domain->name) >= 0)
         json_fail(&g->r, "domains must be in the order of their names, each once");
 }
@@ -207,6 +239,10 @@ static void read_workload(struct reading *g) {
             group = json_string(&g->r);
         else if (str_eq(name, STR("pods")))
             w->pods = number(&g->r);
+        else if (str_eq(name, STR("onUnknownNodes")))
+            w->lost = number(&g->r);
+        else if (str_eq(name, STR("pending")))
+            w->pending = number(&g->r);
         else if (str_eq(name, STR("domains")))
             read_counts(g, result);
         else if (str_eq(name, STR("elsewhere")))
@@ -227,12 +263,20 @@ static void read_members(struct reading *g, struct str *ret_more) {
     while (json_member(&g->r, &name))
         if (str_eq(name, STR("topologyKey")))
             g->key->name = json_string(&g->r);
+        else if (str_eq(name, STR("dataAgeMilliseconds")))
+            g->report->data_age_ms = json_integer(&g->r, 0, INT64_MAX);
         else if (str_eq(name, STR("domains")) && json_array(&g->r))
             while (json_element(&g->r))
                 read_domain(g);
         else if (str_eq(name, STR("workloads")) && json_array(&g->r))
             while (json_element(&g->r))
                 read_workload(g);
+        else if (str_eq(name, STR("withoutKey")) && json_object(&g->r))
+            read_domain_members(g, &g->key->without);
+        else if (str_eq(name, STR("onUnknownNodes")))
+            g->report->lost = number(&g->r);
+        else if (str_eq(name, STR("pending")))
+            g->report->pending = number(&g->r);
         else if (str_eq(name, STR("notMeasured")))
             g->report->not_measured = number(&g->r);
         else if (str_eq(name, STR("continue")))

@@ -57,6 +57,7 @@ static void seen_done(struct seen *s) {
     free(s->groups);
     pages_free(s->pods, s->pod_cap * sizeof *s->pods);
     free(s->slot_pods);
+    free(s->slot_nodes);
     hashmap_done(&s->set_index);
     hashmap_done(&s->reach_index);
     hashmap_done(&s->namespace_index);
@@ -91,7 +92,7 @@ static void begin_again(struct evenness_round *r) {
     seen_done(&r->seen);
     evenness_report_free(r->report);
     r->report = NULL;
-    r->at = 0;
+    r->at = r->pending_at = 0;
     r->steps = 0;
 }
 
@@ -145,26 +146,35 @@ void evenness_round_free(struct evenness_round *r) {
 /* ---- nodes ---- */
 
 struct value {
-    struct str text;
-    uint32_t domain, nodes;
+    uint32_t domain;
+    struct evenness_domain is;
 };
 
 static int by_text(const void *a, const void *b) {
-    return str_cmp(((const struct value *)a)->text, ((const struct value *)b)->text);
+    return str_cmp(((const struct value *)a)->is.name, ((const struct value *)b)->is.name);
 }
 
-/* Numbers the domains that have nodes by their names. Returns their number, UINT32_MAX: no memory.
- */
+static void add_node(struct evenness_domain *domain, uint8_t node) {
+    domain->nodes++;
+    domain->cordoned += (node & NODE_CORDONED) != 0;
+    domain->tainted += (node & (NODE_CORDONED | NODE_TAINTED)) == NODE_TAINTED;
+}
+
+/* Numbers the domains that have nodes by their names. Returns their number. `without` gets the
+ * nodes of no domain. */
 static uint32_t number_domains(const struct topology_view *v, const struct topology_column *column,
-                               uint32_t slots, struct value *values, uint32_t *number) {
+                               const struct seen *s, struct value *values, uint32_t *number,
+                               struct evenness_domain *without) {
     uint32_t count = 0;
     for (uint32_t d = 0; d < column->domains; d++)
-        values[d] = (struct value){topology_value(v, column, d), d, 0};
-    for (uint32_t slot = 0; slot < slots; slot++)
+        values[d] = (struct value){d, {.name = topology_value(v, column, d)}};
+    for (uint32_t slot = 0; slot < s->slots; slot++)
         if (column->domain_of[slot] != TOPOLOGY_NONE)
-            values[column->domain_of[slot]].nodes++;
+            add_node(&values[column->domain_of[slot]].is, s->slot_nodes[slot]);
+        else if (s->slot_nodes[slot] != 0)
+            add_node(without, s->slot_nodes[slot]);
     for (uint32_t d = 0; d < column->domains; d++)
-        if (values[d].nodes > 0)
+        if (values[d].is.nodes > 0)
             values[count++] = values[d];
     if (count > 1)
         qsort(values, count, sizeof *values, by_text);
@@ -183,11 +193,13 @@ static int look_at_key(struct evenness_round *r, struct cache_view *v, struct se
     uint32_t *number = calloc(column.domains + 1, sizeof *number);
     key->domain_of = calloc(r->seen.slots + 1, sizeof *key->domain_of);
     if (values != NULL && number != NULL && key->domain_of != NULL) {
-        key->domain_count = number_domains(&v->nodes, &column, r->seen.slots, values, number);
+        key->domain_count =
+            number_domains(&v->nodes, &column, &r->seen, values, number, &key->without);
         key->domains = arena_array(arena, key->domain_count, sizeof *key->domains);
-        for (uint32_t i = 0; key->domains != NULL && i < key->domain_count; i++)
-            key->domains[i] =
-                (struct evenness_domain){arena_str(arena, values[i].text), values[i].nodes, 0};
+        for (uint32_t i = 0; key->domains != NULL && i < key->domain_count; i++) {
+            key->domains[i] = values[i].is;
+            key->domains[i].name = arena_str(arena, values[i].is.name);
+        }
         for (uint32_t slot = 0; slot < r->seen.slots; slot++)
             key->domain_of[slot] = column.domain_of[slot] == TOPOLOGY_NONE
                                        ? NO_DOMAIN
@@ -200,6 +212,24 @@ static int look_at_key(struct evenness_round *r, struct cache_view *v, struct se
     return arena_failed(arena) ? -ENOMEM : result;
 }
 
+/* Notes which nodes are known, cordoned, or closed by a taint to pods without tolerations. */
+static int note_nodes(struct seen *s, struct cache_view *v) {
+    static const struct node_affinity any = {0};
+    const struct tolerations none = {0};
+    const uint8_t *flags;
+    int result = topology_feasibility(&v->nodes, &any, none, &flags);
+    for (uint32_t slot = 0; result == 0 && slot < s->slots; slot++) {
+        if (!topology_is_known(v->nodes.topology, slot))
+            continue;
+        s->slot_nodes[slot] = NODE_KNOWN;
+        if (cache_node(v, slot).unschedulable)
+            s->slot_nodes[slot] |= NODE_CORDONED;
+        if ((flags[slot] & CANDIDATE_TAINTS) == 0)
+            s->slot_nodes[slot] |= NODE_TAINTED;
+    }
+    return result;
+}
+
 static int look_at_nodes(struct evenness_round *r, struct cache_view *v) {
     struct seen *s = &r->seen;
     r->report = report_new();
@@ -208,10 +238,14 @@ static int look_at_nodes(struct evenness_round *r, struct cache_view *v) {
     r->epoch = topology_slot_epoch(v->nodes.topology);
     s->slots = topology_slots(v->nodes.topology);
     s->slot_pods = calloc(s->slots + 1, sizeof *s->slot_pods);
+    s->slot_nodes = calloc(s->slots + 1, sizeof *s->slot_nodes);
     s->pod_cap = cache_placed_pods(v) + 1;
     s->pods = pages_resize(NULL, 0, s->pod_cap * sizeof *s->pods);
-    if (s->slot_pods == NULL || s->pods == NULL)
+    if (s->slot_pods == NULL || s->slot_nodes == NULL || s->pods == NULL)
         return -ENOMEM;
+    int noted = note_nodes(s, v);
+    if (noted != 0)
+        return noted;
     for (; s->key_count < r->key_count; s->key_count++) {
         struct seen_key *key = &s->keys[s->key_count];
         key->name = arena_str(r->report->arena, r->names[s->key_count]);
@@ -291,7 +325,9 @@ static int take_pod(struct evenness_round *r, struct cache_view *v, const struct
         if (result != 0)
             return result;
     }
+    const bool is_lost = p->slot < s->slots && s->slot_nodes[p->slot] == 0;
     s->live++;
+    s->lost += is_lost;
     if (p->slot < s->slots)
         s->slot_pods[p->slot]++;
     if (key.workload == MEMO_BEYOND)
@@ -306,6 +342,7 @@ static int take_pod(struct evenness_round *r, struct cache_view *v, const struct
     if (result != 0)
         return result;
     s->workloads[key.workload].is.pods++;
+    s->workloads[key.workload].is.lost += is_lost;
     s->groups[group].pods++;
     pods[s->pod_count++] = (struct seen_pod){group, p->slot};
     return 0;
@@ -332,6 +369,18 @@ static int look_at_pods(struct evenness_round *r, struct cache_view *v) {
     return result;
 }
 
+/* Call it when all placed pods were read: their workloads are known then. */
+static void look_at_pending(struct evenness_round *r, struct cache_view *v) {
+    struct cache_owner batch[BATCH];
+    r->piece_steps = 0;
+    while (r->pending_at != CACHE_PLACED_END && r->piece_steps < LIMIT_EVENNESS_PIECE_STEPS) {
+        const uint32_t count = cache_pending_next(v, &r->pending_at, batch, BATCH);
+        for (uint32_t i = 0; i < count; i++)
+            round_add_pending(r, &batch[i]);
+        r->piece_steps += (uint64_t)BATCH * RESOLVE_STEPS;
+    }
+}
+
 /* ---- a round ---- */
 
 static int look(struct evenness_round *r) {
@@ -343,15 +392,17 @@ static int look(struct evenness_round *r) {
         begin_again(r); /* a slot may be another node's */
     if (r->report == NULL)
         result = r->attempts++ == ATTEMPTS ? -EAGAIN : look_at_nodes(r, &view);
-    else
+    else if (r->at != CACHE_PLACED_END)
         result = look_at_pods(r, &view);
+    else
+        look_at_pending(r, &view);
     cache_view_close(&view);
     return result;
 }
 
 int evenness_round_step(struct evenness_round *r, struct evenness_report **ret, struct err *err) {
     int result = 0;
-    if (r->report == NULL || r->at != CACHE_PLACED_END) {
+    if (r->report == NULL || r->at != CACHE_PLACED_END || r->pending_at != CACHE_PLACED_END) {
         result = look(r);
         if (result == 0)
             return 1;

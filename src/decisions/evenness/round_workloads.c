@@ -95,6 +95,17 @@ static struct hash128 key_of(struct str namespace, const struct workload_name *n
     return hash_end128(hash);
 }
 
+void round_add_pending(struct evenness_round *r, const struct cache_owner *workload) {
+    const struct workload_name name = {workload->type, workload->name};
+    r->seen.pending++;
+    if (str_empty(workload->name))
+        return;
+    const struct hash128 key = key_of(workload->namespace, &name);
+    uint32_t id = hashmap_find(&r->seen.workload_index, key.a, workload_equal, &r->seen, &key);
+    if (id != HASHMAP_NONE)
+        r->seen.workloads[id].is.pending++;
+}
+
 int round_workload_of(struct evenness_round *r, const struct cache_view *v, uint32_t group,
                       uint32_t *ret) {
     uint32_t *memo = &r->groups.items[group];

@@ -1,11 +1,14 @@
 #include "cli/workloads.h"
 
+#include "base/file.h"
 #include "base/suggest.h"
 #include "base/table.h"
+#include "base/time.h"
 #include "cli/workloads_internal.h"
 #include "evenness/render.h"
 #include "volumes/store.h"
 #include "whatif/simulation.h"
+#include "yaml/manifests.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -161,7 +164,8 @@ static void say_what_is_missing(const struct selection *s) {
 
 static int print(const struct workloads_request *q, const struct selection *s) {
     CLEANUP(strbuf_done) struct strbuf json = {0};
-    const struct evenness_page page = {s->key, s->numbers, s->count, STR("")};
+    const struct evenness_page page = {s->key, s->numbers, s->count, STR(""),
+                                       s->report->data_age_ms};
     answer_print_fn *print_selection = q->json         ? NULL
                                        : q->name.n > 0 ? workloads_print_each
                                                        : workloads_print_all;
@@ -195,7 +199,27 @@ static int judge(const struct workloads_request *q, const struct selection *s) {
     return beyond > 0 || unknown > 0 || pods > 0 ? EXIT_SKEW : 0;
 }
 
-int workloads_report(const struct workloads_request *request) {
+/* Finds the oldest state file by its time of writing; a pipe has none. */
+static void find_state_age(struct workloads_request *q, struct manifests *files) {
+    const struct configuration *c = q->configuration;
+    int64_t oldest_ns = INT64_MAX;
+    struct err unsaid; /* the files were read before */
+    if (manifests_list(c->state.paths, c->state.path_count, "state", files, &unsaid) != 0)
+        return;
+    for (size_t i = 0; i < files->count; i++) {
+        const int64_t mtime_ns = file_sign(files->items[i].path).mtime_ns;
+        if (mtime_ns <= 0 || mtime_ns >= oldest_ns)
+            continue;
+        oldest_ns = mtime_ns;
+        q->state_file = files->items[i].path;
+    }
+    if (q->state_file != NULL)
+        q->state_age_ms = kube_wall_us() / 1000 - oldest_ns / 1000000;
+}
+
+int workloads_report(const struct workloads_request *asked) {
+    struct workloads_request with_age = *asked, *request = &with_age;
+    struct manifests files = {.count = 0};
     struct arena arena;
     struct selection s = {.arena = &arena};
     struct err err;
@@ -204,9 +228,12 @@ int workloads_report(const struct workloads_request *request) {
                                            : workloads_ask_daemon(request, &s, &err);
     if (r == 0)
         r = select_workloads(request, &s, &err);
+    if (r == 0 && request->configuration != NULL)
+        find_state_age(request, &files);
     int status = r != 0 ? fail(err.text) : print(request, &s);
     if (r == 0 && status == 0)
         status = judge(request, &s);
+    manifests_done(&files);
     evenness_report_free(s.owned);
     arena_done(&arena);
     return status;

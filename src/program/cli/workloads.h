@@ -17,6 +17,9 @@ struct workloads_request {
     struct str namespace, name;                /* name "": all */
     int64_t max_skew;                          /* -1: any */
     bool json;
+    /* set by workloads_report(): the oldest state file, and its age; 0: not known */
+    const char *state_file;
+    int64_t state_age_ms;
 };
 
 /* Returns the well-known label for "zone", "region" or "hostname", its name without the prefix;

@@ -76,10 +76,16 @@ static int begin_report(struct growing *g, const struct evenness_report *page) {
     struct evenness_key *key = arena_alloc(g->arena, sizeof *key);
     if (all == NULL || key == NULL)
         return -ENOMEM;
-    *all =
-        (struct evenness_report){.keys = key, .key_count = 1, .not_measured = page->not_measured};
+    *all = (struct evenness_report){.keys = key,
+                                    .key_count = 1,
+                                    .lost = page->lost,
+                                    .pending = page->pending,
+                                    .data_age_ms = page->data_age_ms,
+                                    .not_measured = page->not_measured};
     key->name = arena_str(g->arena, from->name);
     key->domain_count = from->domain_count;
+    key->without = from->without;
+    key->without.name = STR("");
     key->domains = arena_array(g->arena, from->domain_count, sizeof *key->domains);
     for (uint32_t d = 0; key->domains != NULL && d < from->domain_count; d++) {
         key->domains[d] = from->domains[d];

@@ -34,15 +34,26 @@ static struct str cell_bar(const struct value *domain, const void *ctx) {
 static void put_domains(const struct value *root, struct strbuf *out) {
     const struct value *domains = value_as(root, "domains", JSON_ARRAY);
     const int64_t most = most_of(domains, "pods");
-    const struct answer_column columns[] = {
-        COLUMN("DOMAIN", "[{name}|\"\"]"),
-        NUMBER("NODES", "{#nodes}"),
-        NUMBER("PODS", "{#pods}"),
-        CELL("", cell_bar, &most),
-    };
-    const struct answer_table table = {COLUMNS(columns), .is_first = true, .widest = NAME_SHOWN,
-                                       .most = DOMAINS_SHOWN, .more = ""};
+    struct answer_column columns[6] = {COLUMN("DOMAIN", "[{name}|\"\"]"),
+                                       NUMBER("NODES", "{#nodes}")};
+    uint32_t count = 2;
+    if (most_of(domains, "cordoned") > 0)
+        columns[count++] = (struct answer_column)NUMBER("CORDONED", "{#cordoned}", "0");
+    if (most_of(domains, "tainted") > 0)
+        columns[count++] = (struct answer_column)NUMBER("TAINTED", "{#tainted}", "0");
+    columns[count++] = (struct answer_column)NUMBER("PODS", "{#pods}");
+    columns[count++] = (struct answer_column)CELL("", cell_bar, &most);
+    const struct answer_table table = {.columns = columns,
+                                       .count = count,
+                                       .is_first = true,
+                                       .widest = NAME_SHOWN,
+                                       .most = DOMAINS_SHOWN,
+                                       .more = ""};
     answer_table_put(&table, domains, out);
+    value_say(root,
+              "[{#withoutKey.nodes} nodes have no {~topologyKey}; pods there: {#withoutKey.pods}\n]"
+              "[{#onUnknownNodes} pods are on nodes that are gone or not known, in no domain\n]",
+              out);
 }
 
 /* In a state that is read here, no domain counts as feasible for a workload in state "unknown": it
@@ -69,26 +80,46 @@ static struct str cell_domains(const struct value *workload, const void *ctx) {
     return arena_str(workload->of->arena, strbuf_str(&text));
 }
 
-static const struct answer_column workload_columns[] = {
-    COLUMN("NAMESPACE", "{namespace}"),
-    COLUMN("NAME", "{name}"),
-    COLUMN("KIND", "{~kind}[.{apiGroup}]"),
-    NUMBER("PODS", "{#pods}"),
-    NUMBER("SKEW", "{#skew}", "-"),
-    NUMBER("BEST", "{#bestSkew}", "-"),
-    COLUMN("STATE", "{state}"),
-    CELL("DOMAINS", cell_domains, NULL),
-};
-static const struct answer_table workload_table = {COLUMNS(workload_columns),
-                                                   .is_first = true,
-                                                   .most = WORKLOADS_SHOWN,
-                                                   .more = "",
-                                                   .width = 160,
-                                                   .narrowest = 40,
-                                                   .widest = NAME_SHOWN};
+static void put_workloads(const struct value *workloads, struct strbuf *out) {
+    struct answer_column columns[10] = {
+        COLUMN("NAMESPACE", "{namespace}"), COLUMN("NAME", "{name}"),
+        COLUMN("KIND", "{~kind}[.{apiGroup}]"), NUMBER("PODS", "{#pods}")};
+    uint32_t count = 4;
+    if (most_of(workloads, "pending") > 0)
+        columns[count++] = (struct answer_column)NUMBER("PENDING", "{#pending}", "0");
+    if (most_of(workloads, "onUnknownNodes") > 0)
+        columns[count++] = (struct answer_column)NUMBER("LOST", "{#onUnknownNodes}", "0");
+    columns[count++] = (struct answer_column)NUMBER("SKEW", "{#skew}", "-");
+    columns[count++] = (struct answer_column)NUMBER("BEST", "{#bestSkew}", "-");
+    columns[count++] = (struct answer_column)COLUMN("STATE", "{state}");
+    columns[count++] = (struct answer_column)CELL("DOMAINS", cell_domains, NULL);
+    const struct answer_table table = {.columns = columns,
+                                       .count = count,
+                                       .is_first = true,
+                                       .most = WORKLOADS_SHOWN,
+                                       .more = "",
+                                       .width = 160,
+                                       .narrowest = 40,
+                                       .widest = NAME_SHOWN};
+    answer_table_put(&table, workloads, out);
+}
+
+/* Says how old the state files are, in the largest unit of which there are two. */
+static void put_state_age(const struct workloads_request *q, struct strbuf *out) {
+    static const struct {
+        const char *name;
+        int64_t ms;
+    } units[] = {{"days", 86400000}, {"hours", 3600000}, {"minutes", 60000}, {"seconds", 1000}};
+    size_t i = 0;
+    while (i < 3 && q->state_age_ms < 2 * units[i].ms)
+        i++;
+    strbuf_appendf(out, "; %s is %lld %s old", q->state_file,
+                   (long long)(q->state_age_ms / units[i].ms), units[i].name);
+}
 
 void workloads_print_all(const struct value *root, struct strbuf *out) {
     const struct value *workloads = value_as(root, "workloads", JSON_ARRAY);
+    const struct workloads_request *q = root->of->ctx;
     uint32_t totals[EVENNESS_STATES] = {0};
     for (const struct value *w = workloads->first; w != NULL; w = w->next)
         for (int state = 0; state < EVENNESS_STATES; state++)
@@ -99,10 +130,13 @@ void workloads_print_all(const struct value *root, struct strbuf *out) {
                    totals[EVENNESS_UNAVOIDABLE], totals[EVENNESS_UNEVEN]);
     if (totals[EVENNESS_UNKNOWN] > 0)
         strbuf_appendf(out, ", %u unknown", totals[EVENNESS_UNKNOWN]);
+    value_say(root, "[; {#pending} pods Pending][; data {#dataAgeMilliseconds} ms old]", out);
+    if (q->state_age_ms > 0)
+        put_state_age(q, out);
     strbuf_append_str(out, STR("\n\n"));
     put_domains(root, out);
     strbuf_append_char(out, '\n');
-    answer_table_put(&workload_table, workloads, out);
+    put_workloads(workloads, out);
 }
 
 /* ---- one by one ---- */
@@ -123,7 +157,9 @@ static void put_workload(const struct value *workload, struct strbuf *out) {
     const struct answer_table table = {COLUMNS(columns), .is_first = true, .widest = NAME_SHOWN,
                                        .most = WORKLOADS_SHOWN, .more = ""};
     value_say(workload,
-              "{~kind}[.{apiGroup}] {~namespace}/{~name}, {0pods} pods, by {~^topologyKey}\n"
+              "{~kind}[.{apiGroup}] {~namespace}/{~name}, {0pods} pods"
+              "[ and {#pending} Pending][, {#onUnknownNodes} on nodes that are gone or not known], "
+              "by {~^topologyKey}\n"
               "[skew {#skew}, best {#bestSkew}; ]"
               "[{state=unavoidable}unavoidable: no placement on its feasible nodes has less|"
               "{state=uneven}uneven: the cluster could do better|"

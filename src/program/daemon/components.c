@@ -734,8 +734,8 @@ static const struct http_limits ops_limits = {
 };
 
 static int start_ops(struct server *s, struct err *err) {
-    s->topology =
-        (struct topology_door){knows_nodes(s) ? s->latest : NULL, s->explain.access, clock_seed()};
+    s->topology = (struct topology_door){knows_nodes(s) ? s->latest : NULL, s->explain.access,
+                                         s->cache, clock_seed()};
     ops_start();
     s->ops.is_alive = is_alive;
     s->ops.more_metrics = evenness_metrics;

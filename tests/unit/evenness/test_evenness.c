@@ -619,6 +619,70 @@ static void workloads_are_found_by_name(void **state) {
     evenness_report_free(report);
 }
 
+/* ---- pods in no domain ---- */
+
+static void expect_missing(struct cluster *c, uint32_t pending, uint32_t of_db, uint32_t lost) {
+    struct evenness_report *report = measure(c, &zone, 1);
+    assert_int_equal(report->pending, pending);
+    assert_int_equal(report->lost, lost);
+    assert_int_equal(report->workload_count, 1);
+    assert_int_equal(report->workloads[0].pending, of_db);
+    assert_int_equal(report->workloads[0].lost, lost);
+    evenness_report_free(report);
+}
+
+#define PENDING(name, members)                                                                     \
+    "{\"metadata\":{\"name\":\"" name "\",\"namespace\":\"shop\",\"ownerReferences\":[{"           \
+    "\"apiVersion\":\"apps/v1\",\"kind\":\"StatefulSet\",\"name\":\"db\",\"controller\":true}]},"  \
+    "\"spec\":{" members "}}"
+
+static void list_pods(struct cluster *c, const char *pod) {
+    cache_write_begin(c->cache);
+    cache_sync_begin(c->cache, CACHE_KIND(OBJECT_POD));
+    cache_write_end(c->cache);
+    cluster_apply_json(c, OBJECT_POD, pod);
+    cache_write_begin(c->cache);
+    cache_sync_end(c->cache, CACHE_KIND(OBJECT_POD));
+    cache_write_end(c->cache);
+}
+
+static void pods_without_a_node(void **state) {
+    struct cluster *c = *state;
+    cluster_apply_json(c, OBJECT_POD, PENDING("d0", "\"nodeName\":\"a\""));
+    expect_missing(c, 0, 0, 0);
+    cluster_apply_json(c, OBJECT_POD, PENDING("d1", ""));
+    cluster_apply_json(c, OBJECT_POD, PENDING("d1", "")); /* seen again */
+    cluster_apply_json(c, OBJECT_POD, PENDING("d2", ""));
+    add_to(c, "shop", "", &(struct owned){"apps/v1", "DaemonSet", "agent", NULL, NULL});
+    add_to(c, "shop", "", &(struct owned){"apps/v1", "StatefulSet", "other", NULL, NULL});
+    expect_missing(c, 4, 2, 0);
+    cluster_apply_json(c, OBJECT_POD, PENDING("d1", "\"nodeName\":\"gone\""));
+    expect_missing(c, 3, 1, 1);
+    list_pods(c, PENDING("d0", "\"nodeName\":\"a\"")); /* the others are gone */
+    expect_missing(c, 0, 0, 0);
+}
+
+static void what_nodes_are(void **state) {
+    struct cluster *c = *state;
+    add(c, "a", (struct owned){"apps/v1", "StatefulSet", "db", NULL, NULL});
+    cluster_apply_json(
+        c, OBJECT_NODE,
+        "{\"metadata\":{\"name\":\"a\",\"labels\":{\"zone\":\"zone1\"}},\"spec\":{"
+        "\"unschedulable\":true,\"taints\":[{\"key\":\"k\",\"effect\":\"NoExecute\"}]}}");
+    cluster_apply_json(c, OBJECT_NODE,
+                       "{\"metadata\":{\"name\":\"b\",\"labels\":{\"zone\":\"zone1\"}},\"spec\":{"
+                       "\"taints\":[{\"key\":\"k\",\"effect\":\"NoSchedule\"}]}}");
+    cluster_apply_json(c, OBJECT_NODE,
+                       "{\"metadata\":{\"name\":\"n\"},\"spec\":{\"taints\":[{\"key\":\"k\","
+                       "\"effect\":\"PreferNoSchedule\"}]}}");
+    struct evenness_report *report = measure(c, &zone, 1);
+    const struct evenness_domain *zone1 = &report->keys[0].domains[0],
+                                 *without = &report->keys[0].without;
+    assert_true(zone1->nodes == 2 && zone1->cordoned == 1 && zone1->tainted == 1);
+    assert_true(without->nodes == 1 && without->cordoned == 0 && without->tainted == 0);
+    evenness_report_free(report);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
@@ -646,6 +710,8 @@ int main(void) {
         T(a_tag_has_keys),
         T(the_order_of_the_worst),
         T(workloads_are_found_by_name),
+        T(pods_without_a_node),
+        T(what_nodes_are),
     };
     return CLUSTER_RUN_TESTS("evenness", tests);
 }

@@ -112,11 +112,11 @@ static void groups_are_told_apart(void **state) {
     add_of(c, "apps.kruise.io/v1beta1", "StatefulSet", "db", 2, true);
     struct evenness_report *report = measure(c), again;
     CLEANUP(strbuf_done) struct strbuf out = {0}, second = {0};
-    const struct evenness_page page = {0, report->keys[0].worst, 2, STR("")};
+    const struct evenness_page page = {0, report->keys[0].worst, 2, STR(""), 0};
     struct str more;
     evenness_render(report, &page, &out);
     assert_int_equal(evenness_read(strbuf_str(&out), &c->arena, &again, &more, NULL), 0);
-    const struct evenness_page read = {0, again.keys[0].worst, 2, more};
+    const struct evenness_page read = {0, again.keys[0].worst, 2, more, 0};
     evenness_render(&again, &read, &second);
     assert_true(str_eq(strbuf_str(&out), strbuf_str(&second)));
     assert_true(str_eq(again.workloads[0].group, STR("apps")));
@@ -133,7 +133,7 @@ static void any_text_in_labels(void **state) {
     expect(c, 1, SKEW "\"q\\\"u\\\\o\\nte\x07\",topology_key=\"zone\"} 2\n");
     struct evenness_report *report = measure(c);
     CLEANUP(strbuf_done) struct strbuf out = {0};
-    const struct evenness_page page = {0, report->keys[0].worst, 1, STR("")};
+    const struct evenness_page page = {0, report->keys[0].worst, 1, STR(""), 0};
     evenness_render(report, &page, &out);
     strbuf_append_char(&out, '\0');
     assert_contains(out.p, "\"name\":\"q\\\"u\\\\o\\u000ate\\u0007\"");
@@ -156,7 +156,7 @@ static void long_names_are_cut(void **state) {
         (void)snprintf(name, sizeof name, ",\"name\":\"%.*s\",", kept, x); /* both fit */
         struct evenness_report *report = measure(c);
         CLEANUP(strbuf_done) struct strbuf metrics = {0}, json = {0};
-        const struct evenness_page page = {0, report->keys[0].worst, 1, STR("")};
+        const struct evenness_page page = {0, report->keys[0].worst, 1, STR(""), 0};
         evenness_metrics_render(report, 100, &metrics);
         strbuf_append_char(&metrics, '\0');
         assert_contains(metrics.p, series);
@@ -173,24 +173,30 @@ static void a_report_is_read_as_it_was_written(void **state) {
     add(c, "StatefulSet", "y", 5);
     struct evenness_report *report = measure(c), again;
     CLEANUP(strbuf_done) struct strbuf out = {0}, second = {0};
-    const struct evenness_page page = {0, report->keys[0].worst, 2, STR("7.1-3")};
+    const struct evenness_page page = {0, report->keys[0].worst, 2, STR("7.1-3"), 0};
     struct str more;
     struct err err;
     evenness_render(report, &page, &out);
     assert_int_equal(evenness_read(strbuf_str(&out), &c->arena, &again, &more, &err), 0);
-    const struct evenness_page read = {0, again.keys[0].worst, again.workload_count, more};
+    const struct evenness_page read = {0, again.keys[0].worst, again.workload_count, more, 0};
     evenness_render(&again, &read, &second);
     assert_true(str_eq(strbuf_str(&out), strbuf_str(&second)));
     const struct str text =
-        STR("{\"topologyKey\":\"zone\",\"domains\":[{\"name\":\"a\",\"nodes\":1,"
-            "\"pods\":1},{\"name\":\"b\",\"nodes\":1,\"pods\":8}],"
+        STR("{\"topologyKey\":\"zone\",\"dataAgeMilliseconds\":1500,\"domains\":[{\"name\":\"a\","
+            "\"nodes\":1,\"cordoned\":1,\"pods\":1},{\"name\":\"b\",\"nodes\":1,"
+            "\"tainted\":1,\"pods\":8}],"
+            "\"withoutKey\":{\"nodes\":2,\"tainted\":1,\"pods\":3},"
+            "\"onUnknownNodes\":4,\"pending\":5,"
             "\"workloads\":[{\"namespace\":\"n\",\"name\":\"w\",\"kind\":\"Job\","
-            "\"pods\":9,\"domains\":{\"a\":1,\"b\":8},\"elsewhere\":{\"b\":8},"
+            "\"pods\":9,\"onUnknownNodes\":2,\"pending\":3,\"domains\":{\"a\":1,\"b\":8},"
+            "\"elsewhere\":{\"b\":8},"
             "\"skew\":0,\"bestSkew\":0,\"state\":\"even\"}]}");
     assert_int_equal(evenness_read(text, &c->arena, &again, &more, &err), 0);
     assert_true(again.keys[0].counts[0].feasible == 1 && again.keys[0].counts[1].feasible == 0);
     strbuf_clear(&second);
-    evenness_render(&again, &(struct evenness_page){0, again.keys[0].worst, 1, STR("")}, &second);
+    evenness_render(&again,
+                    &(struct evenness_page){0, again.keys[0].worst, 1, STR(""), again.data_age_ms},
+                    &second);
     assert_true(str_eq(text, strbuf_str(&second)));
     assert_int_equal(evenness_read(STR("{\"domains\":[],\"workloads\":[{\"domains\":{\"a\":1}}]}"),
                                    &c->arena, &again, &more, &err),
