@@ -80,35 +80,14 @@ static const struct pod_reviewer *reviewer_of(const struct asked *asked) {
     return &asked->head.endpoint->webhook->pods;
 }
 
-/* Counts into the policy's status, except for a dry run, which makes no pod. */
-static void count_for_policy(const struct asked *asked, const struct spread_tally *counts) {
-    _Static_assert((int)SPREAD_FATES <= (int)POLICY_SKIPS, "a fate is a reason");
-    struct policy_tally tally = {.injected = 0};
-    if (str_empty(counts->policy) || asked->head.review->dry_run)
-        return;
-    for (int i = 0; i < SPREAD_FATES; i++) {
-        const enum spread_form form = spread_form((enum spread_fate)i);
-        if (form == SPREAD_NOT)
-            tally.skipped[i] = counts->fates[i];
-        else if (form != SPREAD_WHOLE)
-            tally.softened += counts->fates[i];
-        else if (i != SPREAD_RENEWED) /* counted at the earlier review */
-            tally.injected += counts->fates[i];
-    }
-    policy_tallies_add(policy_source_tallies(reviewer_of(asked)->known.policies), counts->policy,
-                       &tally);
-}
-
 static void count_evasion(const struct asked *asked, const struct pod_evasion *found) {
-    struct policy_tally tally = {.injected = 0};
     if (found->evasion == EVASION_NONE)
         return;
     metric_add(&evasions[found->mode][found->evasion].metric, 1);
     if (asked->head.review->dry_run)
         return;
-    tally.evaded[found->evasion] = 1;
     policy_tallies_add(policy_source_tallies(reviewer_of(asked)->known.policies), found->policy,
-                       &tally);
+                       (uint32_t)found->evasion);
 }
 
 static void conclude(const struct asked *asked, const struct pod_decision *d,
@@ -120,8 +99,6 @@ static void conclude(const struct asked *asked, const struct pod_decision *d,
         metric_add(&fates[0][i].metric, d->spread.fates[i]);
         metric_add(&fates[1][i].metric, d->audited.fates[i]);
     }
-    count_for_policy(asked, &d->spread);
-    count_for_policy(asked, &d->audited);
     count_evasion(asked, &d->evasion);
 }
 

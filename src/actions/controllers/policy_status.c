@@ -42,7 +42,6 @@ struct policy_status_controller {
     struct policy_count *count; /* NULL: pods are not counted */
     struct policy_outlook *outlook;
     struct arena arena;             /* of one verdict */
-    char since[KUBE_TIME_SIZE];     /* reviews are counted since this time */
     int64_t count_at_ms;            /* when the next round begins, or goes on */
     bool refused;                   /* the last write was refused, which was logged */
     struct change changes[CHANGES]; /* without a name: free */
@@ -150,7 +149,8 @@ static void tell_evasions(const struct policy_status_controller *r, const struct
         CLEANUP(strbuf_done) struct strbuf note = {0};
         if ((evaded & 1u << i) == 0 || row->name == NULL)
             continue;
-        strbuf_appendf(&note, "%s: %s; status.reviews.evaded counts them", row->name, row->note);
+        strbuf_appendf(&note, "%s: %s; the metric evenkeel_policy_evasions_total counts them",
+                       row->name, row->note);
         report(r, &object,
                !row->denies                     ? REASON_POD_NOT_SPREAD
                : policy->mode == POLICY_REQUIRE ? REASON_POD_DENIED
@@ -172,55 +172,21 @@ static int64_t matched_by(const struct policy_status_controller *r, const struct
     return r->count != NULL ? policy_count_of(r->count, policy->name) : -1;
 }
 
-static bool is_zero(const struct policy_tally *tally) {
-    uint64_t sum = tally->injected + tally->softened;
-    for (int i = 0; i < POLICY_SKIPS; i++)
-        sum += tally->skipped[i];
-    for (int i = 0; i < POLICY_EVASIONS; i++)
-        sum += tally->evaded[i];
-    return sum == 0;
-}
-
-/* Should this process write the numbers of reviews? Not if a replica that started later has written
- * its own. */
-static bool owns_reviews(const struct policy_status_controller *r,
-                         const struct policy_status *status) {
-    return r->options.skip_names != NULL &&
-           (r->options.elector != NULL || str_cmp(status->reviews_since, str_of(r->since)) <= 0);
-}
-
-/* Returns the policy's numbers. They borrow from *tally, which this fills. */
+/* Returns the policy's numbers. They borrow from r->uneven. */
 static struct policy_numbers numbers_of(struct policy_status_controller *r,
-                                        const struct policy *policy,
-                                        const struct policy_status *status,
-                                        struct policy_tally *tally) {
-    struct policy_numbers numbers = {.matched = matched_by(r, policy),
-                                     .skip_names = r->options.skip_names,
-                                     .evasions = r->options.evasions,
-                                     .since = str_of(r->since)};
+                                        const struct policy *policy) {
     strbuf_clear(&r->uneven);
     if (r->options.latest != NULL)
         evenness_latest_note(r->options.latest, policy->name, &r->uneven);
-    numbers.uneven = strbuf_str(&r->uneven);
-    *tally = policy_tallies_of(policy_source_tallies(r->options.policies), policy->name);
-    if (owns_reviews(r, status) && !is_zero(tally))
-        numbers.tally = tally;
-    return numbers;
+    return (struct policy_numbers){.matched = matched_by(r, policy),
+                                   .uneven = strbuf_str(&r->uneven)};
 }
 
 static bool numbers_differ(const struct policy_status *status, const struct policy_verdict *verdict,
                            const struct policy_numbers *numbers) {
-    if (!policy_messages_are_right(status, verdict))
-        return true;
-    CLEANUP(strbuf_done) struct strbuf text = {0};
-    if (numbers->matched >= 0 && numbers->matched != status->matched)
-        return true;
-    if (numbers->uneven.n > 0 && !str_eq(numbers->uneven, status->uneven))
-        return true;
-    if (numbers->tally == NULL)
-        return false;
-    policy_reviews_write(numbers, &text);
-    return !str_eq(strbuf_str(&text), status->reviews);
+    return !policy_messages_are_right(status, verdict) ||
+           (numbers->matched >= 0 && numbers->matched != status->matched) ||
+           (numbers->uneven.n > 0 && !str_eq(numbers->uneven, status->uneven));
 }
 
 /* Adds to the verdict whether the policy has pods. Returns false if they have to be counted first,
@@ -255,16 +221,15 @@ static bool judge(struct policy_status_controller *r, const struct policy *polic
 static bool needs_write(struct policy_status_controller *r, const struct policy *policy,
                         const struct policy_status *status, int64_t written_ms) {
     struct policy_verdict verdict;
-    struct policy_tally tally;
     if (status->generation <= 0 || !kube_path_segment(policy->name))
         return false; /* the policy was not read, or its name is not valid */
     if (!judge(r, policy, status, &verdict))
         return false;
-    if (!policy_status_is_right(status, &verdict))
+    if (!policy_status_is_right(status, &verdict) || policy_status_lacks_keys(status, policy))
         return true;
     if (written_ms != INT64_MIN && now_ms(r) - written_ms < RECOUNT_MS)
         return false;
-    const struct policy_numbers numbers = numbers_of(r, policy, status, &tally);
+    const struct policy_numbers numbers = numbers_of(r, policy);
     return numbers_differ(status, &verdict, &numbers);
 }
 
@@ -317,7 +282,6 @@ static bool make_for(void *ctx, const struct policy *policy, const struct policy
     struct policy_status_controller *r = m->controller;
     char now[KUBE_TIME_SIZE], policies[KIND_PATH_SIZE];
     struct policy_verdict verdict;
-    struct policy_tally tally;
     if (!str_eq(policy->name, m->name))
         return true;
     if (!needs_write(r, policy, status, *written_ms) || !judge(r, policy, status, &verdict))
@@ -327,7 +291,7 @@ static bool make_for(void *ctx, const struct policy *policy, const struct policy
     kind_path(&watched_kinds[KIND_TOPOLOGY_POLICY], policies);
     m->write->verb = WRITE_APPLY;
     strbuf_appendf(&m->write->path, "%s/%.*s/status", policies, STR_ARG(policy->name));
-    const struct policy_numbers numbers = numbers_of(r, policy, status, &tally);
+    const struct policy_numbers numbers = numbers_of(r, policy);
     policy_status_write(status, policy, &verdict, &numbers, str_of(now), &m->write->body);
     note_change(r, policy, status, &verdict);
     return false;
@@ -386,7 +350,6 @@ int policy_status_controller_start(const struct policy_status_controller_options
     r->io = kube_io_or_real(options->io);
     r->count_at_ms = INT64_MIN;
     arena_init(&r->arena, ARENA_BYTES);
-    wall_time(r, r->since);
     r->names.max = NAMES_BYTES;
     r->timer = (struct kube_timer){.fn = look, .ctx = r};
     int result = begin(r, err);

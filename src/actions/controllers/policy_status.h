@@ -4,8 +4,7 @@
  * few seconds, so that two replicas that disagree do not write without pause. Changed numbers are
  * written at most once a minute. It is server-side apply: conditions of others stay.
  *
- * Each process counts its own reviews. The leader writes its numbers. Without election only the
- * replica that started last does so, and replicas do not overwrite each other in turns.
+ * Every number is one on which replicas with the same data agree: no count of one process is there.
  *
  * Events about a policy: PolicyProblem and PolicyRecovered, if a written condition has changed.
  * Every replica also reports the pods that it validated: PodDenied, PodEvades and PodNotSpread with
@@ -34,7 +33,6 @@ struct policy_status_controller_options {
     struct cache *cache;            /* of the pods to count; NULL: no pods are counted */
     struct evenness_latest *latest; /* how even their workloads are; NULL: not reported */
     const struct elector *elector;  /* the leader writes; NULL: every replica */
-    const char *const *skip_names;  /* [POLICY_SKIPS], of policy_tally.skipped; or NULL; static */
     const struct policy_evasion_row *evasions; /* [POLICY_EVASIONS]; may be NULL; static */
     struct event_recorder *events;             /* NULL: none are written */
     struct clock *clock;                       /* NULL: the real one */

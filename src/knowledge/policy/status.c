@@ -52,10 +52,9 @@ static void read_status(struct json_reader *r, struct policy_status *status) {
             status->observed = number(r);
         else if (str_eq(key, STR("matched")))
             status->matched = number(r);
-        else if (str_eq(key, STR("reviews")) && json_peek(r) == JSON_OBJECT) {
-            status->reviews_since = json_peek_member(r, STR("since"));
-            status->reviews = json_skip(r); /* errors stay in r */
-        } else if (str_eq(key, STR("uneven")) && json_peek(r) == JSON_OBJECT) {
+        else if (str_eq(key, STR("spread")))
+            status->spread = json_string(r);
+        else if (str_eq(key, STR("uneven")) && json_peek(r) == JSON_OBJECT) {
             status->uneven = json_skip(r); /* errors stay in r */
         } else if (str_eq(key, STR("conditions")) && json_array(r)) {
             while (json_element(r))
@@ -336,58 +335,17 @@ static void write_keys(const struct policy *policy, struct json_writer *w) {
     for (uint32_t i = 0; i < policy->spread_count; i++)
         json_put_string(w, policy->spread[i].topology_key);
     json_end_array(w);
-}
-
-static void write_count(const char *name, uint64_t count, struct json_writer *w) {
-    if (name == NULL || count == 0)
+    if (policy->spread_count == 0)
         return;
-    json_key(w, str_of(name));
-    json_put_integer(w, (int64_t)count);
-}
-
-static void write_evaded(const struct policy_numbers *numbers, struct json_writer *w) {
-    const struct policy_tally *tally = numbers->tally;
-    uint64_t sum = 0;
-    for (int i = 0; i < POLICY_EVASIONS; i++)
-        sum += tally->evaded[i];
-    if (sum == 0 || numbers->evasions == NULL)
-        return;
-    json_key(w, STR("evaded"));
-    json_begin_object(w);
-    for (int i = 0; i < POLICY_EVASIONS; i++)
-        write_count(numbers->evasions[i].name, tally->evaded[i], w);
-    json_end_object(w);
-}
-
-void policy_reviews_write(const struct policy_numbers *numbers, struct strbuf *out) {
-    const struct policy_tally *tally = numbers->tally;
-    struct json_writer w = {.out = out};
-    json_begin_object(&w);
-    json_put_member(&w, STR("since"), numbers->since);
-    json_key(&w, STR("injected"));
-    json_put_integer(&w, (int64_t)tally->injected);
-    json_key(&w, STR("softened"));
-    json_put_integer(&w, (int64_t)tally->softened);
-    json_key(&w, STR("skipped"));
-    json_begin_object(&w);
-    for (int i = 0; i < POLICY_SKIPS; i++)
-        write_count(numbers->skip_names[i], tally->skipped[i], &w);
-    json_end_object(&w);
-    write_evaded(numbers, &w);
-    json_end_object(&w);
-}
-
-static void write_reviews(const struct policy_status *status, const struct policy_numbers *numbers,
-                          struct json_writer *w) {
     CLEANUP(strbuf_done) struct strbuf text = {0};
-    if (numbers->tally != NULL)
-        policy_reviews_write(numbers, &text);
-    struct str reviews = numbers->tally != NULL ? strbuf_str(&text) : status->reviews;
+    for (uint32_t i = 0; i < policy->spread_count; i++)
+        strbuf_appendf(&text, "%s%.*s", i > 0 ? ", " : "", STR_ARG(policy->spread[i].topology_key));
     w->out->failed |= strbuf_failed(&text);
-    if (str_empty(reviews))
-        return;
-    json_key(w, STR("reviews"));
-    json_put_raw(w, reviews);
+    json_put_member(w, STR("spread"), strbuf_str(&text));
+}
+
+bool policy_status_lacks_keys(const struct policy_status *status, const struct policy *policy) {
+    return str_empty(status->spread) && policy->spread_count > 0;
 }
 
 static void write_body(const struct policy_status *status, const struct policy *policy,
@@ -407,7 +365,6 @@ static void write_body(const struct policy_status *status, const struct policy *
         json_key(w, STR("uneven"));
         json_put_raw(w, numbers->uneven.n > 0 ? numbers->uneven : status->uneven);
     }
-    write_reviews(status, numbers, w);
     json_key(w, STR("conditions"));
     json_begin_array(w);
     for (int i = 0; i < POLICY_CONDITIONS; i++)

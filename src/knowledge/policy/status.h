@@ -1,7 +1,7 @@
 /*
  * Reads a TopologyPolicy's status and makes the right one: the conditions Ready (the policy is
  * well-formed), Effective (the cluster can satisfy it) and Shadowed (others leave it no pods), the
- * keys of its constraints, the number of its pods, and the results of reviews.
+ * keys of its constraints, and the number of its pods.
  *
  * Server-side apply writes it, so the parts of other writers stay.
  */
@@ -10,7 +10,6 @@
 #include "base/arena.h"
 #include "model/policy.h"
 #include "policy/outlook.h"
-#include "policy/tallies.h"
 
 enum policy_condition { POLICY_READY, POLICY_EFFECTIVE, POLICY_SHADOWED, POLICY_CONDITIONS };
 
@@ -27,9 +26,8 @@ struct policy_status {
     int64_t observed; /* status.observedGeneration */
     int64_t matched;  /* status.matched; -1: not there */
     struct policy_condition_status conditions[POLICY_CONDITIONS];
-    struct str uneven;        /* JSON; "": not there */
-    struct str reviews;       /* JSON; "": not there */
-    struct str reviews_since; /* RFC 3339; of reviews */
+    struct str uneven; /* JSON; "": not there */
+    struct str spread; /* "": not there */
 };
 
 /* The reasons of the conditions. docs/events.md lists them; a test compares it with the table. */
@@ -88,13 +86,8 @@ bool policy_messages_are_right(const struct policy_status *status,
 
 /* The numbers of a status. */
 struct policy_numbers {
-    int64_t matched;                  /* pods; -1: keep the old number */
-    struct str uneven;                /* JSON: see evenness/latest.h; "": keep the old one */
-    const struct policy_tally *tally; /* of reviews since `since`; NULL: keep the old ones */
-    const char *const *skip_names;    /* [POLICY_SKIPS], of tally->skipped; NULL without a tally */
-    const struct policy_evasion_row
-        *evasions;    /* [POLICY_EVASIONS], of tally->evaded; may be NULL */
-    struct str since; /* RFC 3339 */
+    int64_t matched;   /* pods; -1: keep the old number */
+    struct str uneven; /* JSON: see evenness/latest.h; "": keep the old one */
 };
 
 /* Appends the object to apply to make the status right. `now` is an RFC 3339 time, for conditions
@@ -102,5 +95,5 @@ struct policy_numbers {
 void policy_status_write(const struct policy_status *status, const struct policy *policy,
                          const struct policy_verdict *verdict, const struct policy_numbers *numbers,
                          struct str now, struct strbuf *out);
-/* Appends only the part `reviews` of the object, to compare it. */
-void policy_reviews_write(const struct policy_numbers *numbers, struct strbuf *out);
+/* Does the status lack the policy's keys for lists? An older Evenkeel has written it then. */
+bool policy_status_lacks_keys(const struct policy_status *status, const struct policy *policy);

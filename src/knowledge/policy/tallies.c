@@ -8,9 +8,8 @@
 #include <string.h>
 
 struct entry {
-    char *name; /* owned */
-    struct policy_tally tally;
-    uint32_t evaded; /* bits: has grown since policy_tallies_take_evaded() */
+    char *name;      /* owned */
+    uint32_t evaded; /* bits, since policy_tallies_take_evaded() */
 };
 
 struct policy_tallies {
@@ -57,34 +56,14 @@ static struct entry *insert(struct policy_tallies *t, size_t at, struct str name
     return NULL;
 }
 
-void policy_tallies_add(struct policy_tallies *t, struct str name, const struct policy_tally *add) {
+void policy_tallies_add(struct policy_tallies *t, struct str name, uint32_t evasion) {
     bool found;
     mutex_lock(&t->mutex);
     size_t at = entry_at(t, name, &found);
     struct entry *entry = found ? &t->entries[at] : insert(t, at, name);
-    if (entry != NULL) {
-        entry->tally.injected += add->injected;
-        entry->tally.softened += add->softened;
-        for (int i = 0; i < POLICY_SKIPS; i++)
-            entry->tally.skipped[i] += add->skipped[i];
-        for (int i = 0; i < POLICY_EVASIONS; i++)
-            if (add->evaded[i] > 0) {
-                entry->tally.evaded[i] += add->evaded[i];
-                entry->evaded |= 1u << i;
-            }
-    }
+    if (entry != NULL)
+        entry->evaded |= 1u << evasion;
     mutex_unlock(&t->mutex);
-}
-
-struct policy_tally policy_tallies_of(struct policy_tallies *t, struct str name) {
-    struct policy_tally tally = {0};
-    bool found;
-    mutex_lock(&t->mutex);
-    size_t at = entry_at(t, name, &found);
-    if (found)
-        tally = t->entries[at].tally;
-    mutex_unlock(&t->mutex);
-    return tally;
 }
 
 uint32_t policy_tallies_take_evaded(struct policy_tallies *t, struct str name) {

@@ -1,7 +1,6 @@
 #include "daemon/known_policies.h"
 
 #include "admission/pods/require.h"
-#include "admission/pods/spread_plan.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/metrics.h"
@@ -131,22 +130,12 @@ void known_policies_poll(struct known_policies *p) {
 
 /* ---- life ---- */
 
-/* Reasons in a policy's status why one of its constraints was not injected. */
-static const char *skip_names[POLICY_SKIPS];
-
-static void name_reasons(void) {
-    for (int i = 0; i < SPREAD_FATES; i++)
-        if (!spread_is_injected((enum spread_fate)i))
-            skip_names[i] = i == SPREAD_OWN ? "OwnConstraint" : spread_reason((enum spread_fate)i);
-}
-
 static int start_controller(struct known_policies *p, const struct known_policies_options *options,
                             struct err *err) {
     p->events = options->events;
     const struct policy_status_controller_options controller = {.policies = p->source,
                                                                 .client = options->client,
                                                                 .writer = options->writer,
-                                                                .skip_names = skip_names,
                                                                 .evasions = pod_evasions,
                                                                 .events = p->events,
                                                                 .cache = options->cache,
@@ -158,7 +147,6 @@ static int start_controller(struct known_policies *p, const struct known_policie
 static int start_watch(struct known_policies *p, const struct known_policies_options *options,
                        struct err *err) {
     const struct informer_watch watch = {.client = options->client, .seed = clock_seed()};
-    name_reasons();
     policy_live_on_change(p->source, report, p);
     int r = informer_new(options->store, p->source, &p->watch, err);
     if (r == 0)
