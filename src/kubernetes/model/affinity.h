@@ -74,3 +74,7 @@ struct cost node_affinity_cost(const struct node_affinity *affinity);
 /* Copies the affinity and its strings into the arena. 0 or -ENOMEM. */
 int node_affinity_copy(const struct node_affinity *from, struct arena *arena,
                        struct node_affinity *ret) MUST_CHECK;
+
+/* Appends the first `terms` required terms for people: "topology.kubernetes.io/zone in (a, b)".
+ * Long ones are cut. */
+void node_affinity_print(const struct node_affinity *affinity, uint32_t terms, struct strbuf *out);

@@ -83,6 +83,12 @@
 
 /* upstream: core/v1 MirrorPodAnnotationKey */
 #define MIRROR_POD_ANNOTATION "kubernetes.io/config.mirror"
+/* Annotations of claims and volumes, and a provisioner that makes no volumes. upstream: core/v1
+ * BetaStorageClassAnnotation; component-helpers storage/volume, pv_helpers.go */
+#define STORAGE_CLASS_ANNOTATION "volume.beta.kubernetes.io/storage-class"
+#define BIND_COMPLETED_ANNOTATION "pv.kubernetes.io/bind-completed"
+#define SELECTED_NODE_ANNOTATION "volume.kubernetes.io/selected-node"
+#define NO_PROVISIONER "kubernetes.io/no-provisioner"
 /* Holds the whole object, as kubectl last applied it. upstream: core/v1
  * LastAppliedConfigAnnotation */
 #define LAST_APPLIED_ANNOTATION "kubectl.kubernetes.io/last-applied-configuration"
