@@ -123,8 +123,22 @@ void node_affinity_decode(struct json_reader *r, struct node_affinity *affinity)
                 affinity);
 }
 
+/* upstream matches a volume's terms with the labels of a node alone, and then passes over
+ * matchFields: a term of nothing else matches every node. */
 void volume_affinity_decode(struct json_reader *r, struct node_affinity *affinity) {
+    static const struct str no_node[] = {{"-", 1}};
+    static const struct requirement any_node[] = {
+        {{"metadata.name", sizeof "metadata.name" - 1}, SELECTOR_NOT_IN, no_node, 1, 0}};
     only_member(r, STR("required"), node_selector_decode, affinity);
+    struct node_selector_term *terms = arena_array(r->arena, affinity->term_count, sizeof *terms);
+    for (uint32_t i = 0; terms != NULL && i < affinity->term_count; i++) {
+        terms[i] = affinity->terms[i];
+        if (terms[i].field_count == 0)
+            continue;
+        terms[i].field_count = terms[i].expression_count == 0;
+        terms[i].fields = any_node;
+    }
+    affinity->terms = terms;
 }
 
 void affinity_decode(struct json_reader *r, struct node_affinity *affinity) {
