@@ -66,6 +66,9 @@
 - apiGroups: [""]
   resources: [persistentvolumes, persistentvolumeclaims]
   verbs: [list, watch]
+- apiGroups: [storage.k8s.io]
+  resources: [storageclasses]
+  verbs: [list, watch]
 {{- end }}
 
 {{/* Default constraints take the selectors of these. */}}

@@ -2,30 +2,11 @@
 
 #include "base/intern.h"
 #include "base/pool.h"
+#include "volumes/internal.h"
 #include "volumes/zone_labels.h"
 
 #include <errno.h>
 #include <stdlib.h>
-
-/* The kept text of an object: a claim's volume name, a volume's node affinity as JSON, or a list of
- * affinities that stand for its labels, with the volume's own at the end. */
-struct statement {
-    struct hash128 key; /* of the object */
-    uint32_t text;      /* interned */
-};
-
-/* All objects of one kind that have a text. */
-struct book {
-    struct pool statements;
-    struct hashmap index;
-};
-
-enum { CLAIMS, VOLUMES, BOOKS };
-
-struct known {
-    struct intern strings;
-    struct book books[BOOKS];
-};
 
 /* ---- books ---- */
 
@@ -40,32 +21,49 @@ static uint32_t find(const struct book *b, const struct hash128 *key) {
     return hashmap_find(&b->index, key->a, key_equal, b, key);
 }
 
+const struct statement *statement_find(const struct book *b, struct str namespace,
+                                       struct str name) {
+    const struct hash128 key = hash_names128(namespace, name);
+    const uint32_t id = find(b, &key);
+    return id == POOL_NONE ? NULL : pool_at(&b->statements, id);
+}
+
 static void forget(struct known *k, struct book *b, uint32_t id) {
     const struct statement *statement = pool_at(&b->statements, id);
     hashmap_remove(&b->index, statement->key.a, id);
     intern_unref(&k->strings, statement->text);
+    intern_unref(&k->strings, statement->facts);
     pool_give(&b->statements, id);
 }
 
-static int remember(struct known *k, struct book *b, const struct hash128 *key, struct str text) {
-    if (hashmap_reserve(&b->index) != 0)
-        return -ENOMEM;
-    const uint32_t text_id = intern_ref(&k->strings, text);
-    if (text_id == INTERN_NONE)
-        return -ENOMEM;
-    uint32_t id = find(b, key);
+static int remember(struct known *k, struct book *b, const struct statement *new) {
+    uint32_t id = find(b, &new->key);
     if (id != POOL_NONE) {
-        intern_unref(&k->strings, ((const struct statement *)pool_at(&b->statements, id))->text);
-    } else if ((id = pool_take(&b->statements)) != POOL_NONE) {
-        hashmap_insert(&b->index, key->a, id);
-    } else {
-        intern_unref(&k->strings, text_id);
+        const struct statement *old = pool_at(&b->statements, id);
+        intern_unref(&k->strings, old->text);
+        intern_unref(&k->strings, old->facts);
+    } else if (hashmap_reserve(&b->index) != 0 || (id = pool_take(&b->statements)) == POOL_NONE) {
         return -ENOMEM;
+    } else {
+        hashmap_insert(&b->index, new->key.a, id);
     }
-    *(struct statement *)pool_at(&b->statements, id) =
-        (struct statement){.key = *key, .text = text_id};
+    *(struct statement *)pool_at(&b->statements, id) = *new;
     pool_show(&b->statements, id);
     return 0;
+}
+
+/* Interns the texts, and keeps both or neither. */
+static int remember_texts(struct known *k, struct book *b, struct statement *new,
+                          const struct kept_texts *texts) {
+    new->text = intern_ref(&k->strings, texts->places);
+    new->facts = new->text == INTERN_NONE ? INTERN_NONE : intern_ref(&k->strings, texts->facts);
+    if (new->facts != INTERN_NONE && remember(k, b, new) == 0)
+        return 0;
+    if (new->facts != INTERN_NONE)
+        intern_unref(&k->strings, new->facts);
+    if (new->text != INTERN_NONE)
+        intern_unref(&k->strings, new->text);
+    return -ENOMEM;
 }
 
 static int known_new(void **ret, struct err *err) {
@@ -93,7 +91,7 @@ static void known_free(void *contents) {
     free(k);
 }
 
-/* ---- the two kinds ---- */
+/* ---- the kinds ---- */
 
 /* Reads a volume's node affinity; "" if it is no object, because a list stands for labels. */
 static struct str affinity_text(struct json_reader *r) {
@@ -102,7 +100,7 @@ static struct str affinity_text(struct json_reader *r) {
     return is_object ? text : (struct str){0};
 }
 
-/* Reads the object's text, in the arena. */
+/* Reads the text of the object's places, in the arena. */
 static void spec_decode(struct json_reader *r, uint32_t book, struct str *ret) {
     struct str key;
     if (!json_object(r))
@@ -115,37 +113,74 @@ static void spec_decode(struct json_reader *r, uint32_t book, struct str *ret) {
     }
 }
 
+static struct str finish_text(const struct strbuf *text, struct arena *arena) {
+    if (strbuf_failed(text))
+        arena->failed = true;
+    return strbuf_failed(text) ? STR("") : arena_str(arena, strbuf_str(text));
+}
+
 /* Puts the affinities of the volume's labels before its own, which may not be readable. */
-static void add_zone_labels(const struct labels *labels, struct arena *arena, struct str *text) {
+static void add_zone_labels(const struct labels *labels, struct arena *arena,
+                            struct kept_texts *kept) {
     CLEANUP(strbuf_done) struct strbuf list = {0};
     struct json_writer w = {.out = &list};
     json_begin_array(&w);
-    if (zone_labels_write(labels, &w) == 0)
+    kept->zones = (uint8_t)zone_labels_write(labels, &w);
+    if (kept->zones == 0)
         return;
-    if (!str_empty(*text))
-        json_put_raw(&w, *text);
+    if (!str_empty(kept->places))
+        json_put_raw(&w, kept->places);
     json_end_array(&w);
-    if (strbuf_failed(&list))
-        arena->failed = true;
-    else
-        *text = arena_str(arena, strbuf_str(&list));
+    kept->places = finish_text(&list, arena);
 }
 
-/* Decodes an object into its text; "": nothing to keep. */
+static void add_topologies(struct str object, struct arena *arena, struct kept_texts *kept) {
+    CLEANUP(strbuf_done) struct strbuf text = {0};
+    struct json_writer w = {.out = &text};
+    storage_topologies(object, arena, &w);
+    kept->places = finish_text(&text, arena);
+}
+
+/* A bound claim needs only the name of its volume, and most claims are bound. */
+static bool is_plainly_bound(const struct storage_facts *facts) {
+    return storage_claim_is_bound(facts) && !facts->deleted && !str_eq(facts->phase, STR("Lost"));
+}
+
+static void add_facts(const struct informer_object *object, struct kept_texts *kept) {
+    CLEANUP(strbuf_done) struct strbuf text = {0};
+    struct json_writer w = {.out = &text};
+    struct storage_facts facts;
+    storage_shorten(object->json, object->arena, &w);
+    kept->facts = finish_text(&text, object->arena);
+    if (storage_decode(kept->facts, object->arena, &facts) != 0)
+        return; /* a question will find out again */
+    if (object->kind == CLAIMS && is_plainly_bound(&facts))
+        kept->facts = STR("");
+    kept->class = hash_str(facts.class);
+    if (facts.has_claim)
+        kept->claim = hash_names128(facts.claim_namespace, facts.claim_name).a;
+}
+
+/* Decodes an object into its texts. */
 static void decode(struct json_reader *r, struct informer_object *ret) {
-    struct str *text = arena_alloc(ret->arena, sizeof *text);
+    struct kept_texts *kept = arena_alloc(ret->arena, sizeof *kept);
     struct str key;
-    ret->decoded = text;
-    if (text == NULL || !json_object(r))
+    ret->decoded = kept;
+    if (kept == NULL || !json_object(r))
         return; /* the caller reports a failed arena */
     while (json_member(r, &key)) {
         if (str_eq(key, STR("metadata")))
             meta_decode(r, &ret->meta);
         else if (str_eq(key, STR("spec")))
-            spec_decode(r, ret->kind, text);
+            spec_decode(r, ret->kind, &kept->places);
     }
+    if (json_failed(r))
+        return;
+    add_facts(ret, kept);
     if (ret->kind == VOLUMES)
-        add_zone_labels(&ret->meta.labels, ret->arena, text);
+        add_zone_labels(&ret->meta.labels, ret->arena, kept);
+    else if (ret->kind == CLASSES)
+        add_topologies(ret->json, ret->arena, kept);
 }
 
 static int forget_object(void *contents, const struct informer_object *gone, struct err *err) {
@@ -159,14 +194,17 @@ static int forget_object(void *contents, const struct informer_object *gone, str
     return 0;
 }
 
-/* An object whose text is too long is not kept. */
+/* Texts that are too long are not kept. */
 static int apply(void *contents, const struct informer_object *object, struct err *err) {
     struct known *k = contents;
-    struct hash128 key = hash_names128(object->meta.namespace, object->meta.name);
-    const struct str *text = object->decoded;
-    if (str_empty(*text) || text->n > LIMIT_VOLUME_TEXT)
-        return forget_object(contents, object, err);
-    int r = remember(k, &k->books[object->kind], &key, *text);
+    const struct kept_texts *kept = object->decoded;
+    static const struct kept_texts none;
+    struct statement new = {.key = hash_names128(object->meta.namespace, object->meta.name),
+                            .class = kept->class,
+                            .claim = kept->claim,
+                            .zones = kept->zones};
+    new.too_long = kept->places.n > LIMIT_VOLUME_TEXT || kept->facts.n > LIMIT_VOLUME_TEXT;
+    int r = remember_texts(k, &k->books[object->kind], &new, new.too_long ? &none : kept);
     return r == 0 ? 0 : err_set(err, r, "no memory for volumes");
 }
 
@@ -193,6 +231,7 @@ static uint64_t kept_bytes(const void *contents) {
 static const struct informer_kind kinds[BOOKS] = {
     [CLAIMS] = {KIND_BOUND_CLAIM, decode, apply, forget_object, NULL},
     [VOLUMES] = {KIND_VOLUME, decode, apply, forget_object, NULL},
+    [CLASSES] = {KIND_STORAGE_CLASS, decode, apply, forget_object, NULL},
 };
 const struct informer_store volume_store = {.what = "volumes",
                                             .kinds = kinds,
@@ -215,17 +254,13 @@ static uint32_t find_texts(const struct known *k, struct str namespace, const st
                            uint32_t claim_count, uint32_t *ids) {
     uint32_t count = 0, unique = 0;
     for (uint32_t i = 0; i < claim_count; i++) {
-        const struct book *b = &k->books[CLAIMS];
-        struct hash128 key = hash_names128(namespace, claims[i]);
-        uint32_t id = find(b, &key);
-        if (id == POOL_NONE)
-            continue;
-        const struct statement *claim = pool_at(&b->statements, id);
-        key = hash_names128(STR(""), intern_str(&k->strings, claim->text));
-        b = &k->books[VOLUMES];
-        id = find(b, &key);
-        if (id != POOL_NONE)
-            ids[count++] = ((const struct statement *)pool_at(&b->statements, id))->text;
+        const struct statement *claim = statement_find(&k->books[CLAIMS], namespace, claims[i]);
+        const struct statement *volume =
+            claim == NULL
+                ? NULL
+                : statement_find(&k->books[VOLUMES], STR(""), intern_str(&k->strings, claim->text));
+        if (volume != NULL && intern_str(&k->strings, volume->text).n > 0)
+            ids[count++] = volume->text;
     }
     if (count > 0)
         qsort(ids, count, sizeof *ids, compare_ids);
@@ -259,8 +294,6 @@ int volume_pins(void *volumes, struct str namespace, const struct cache_may_run 
                              ret_count);
 }
 
-enum { AFFINITIES = ZONE_LABELS + 1 }; /* in one text, at most */
-
 /* Appends one affinity. An affinity that cannot be read, or requires nothing, pins nothing. */
 static void read_one(struct json_reader *r, struct node_affinity *found, uint32_t *count) {
     found[*count] = (struct node_affinity){0}; /* the one before may have been read in part */
@@ -268,12 +301,13 @@ static void read_one(struct json_reader *r, struct node_affinity *found, uint32_
     *count += !json_failed(r) && found[*count].required;
 }
 
-/* Reads a text: a list, or a node affinity alone. Returns 0 or -ENOMEM. */
-static int read_text(struct str text, struct arena *arena, struct node_affinity *found,
-                     uint32_t *count) {
+int places_read(struct str text, struct arena *arena, struct node_affinity *found,
+                uint32_t *count) {
     struct json_reader reader;
     struct err why;
     json_reader_init(&reader, text, arena, "spec.nodeAffinity");
+    if (str_empty(text))
+        return 0;
     if (text.p[0] != '[')
         read_one(&reader, found, count);
     else if (json_array(&reader))
@@ -301,7 +335,7 @@ int volume_affinities(struct informer *volumes, struct str namespace, const stru
     for (uint32_t i = 0; i < count; i++) {
         if (!steps_take_bytes(&arena->steps, texts[i].n))
             return -E2BIG;
-        if (read_text(texts[i], arena, found, ret_count) != 0)
+        if (places_read(texts[i], arena, found, ret_count) != 0)
             return -ENOMEM;
     }
     if (steps_spent(&arena->steps))

@@ -123,6 +123,15 @@ const struct watched_kind watched_kinds[KIND_ROWS] = {
                      .optional = true,
                      .need = KIND_FOR_VOLUMES,
                      .permissions = {WANTED("list watch", PINS)}},
+    [KIND_STORAGE_CLASS] = {.group = "storage.k8s.io",
+                            .version = "v1",
+                            .kind = "StorageClass",
+                            .resource = "storageclasses",
+                            .optional = true,
+                            .need = KIND_FOR_VOLUMES,
+                            .permissions = {WANTED("list watch",
+                                                   "without it what-if does not judge claims that "
+                                                   "are not bound yet")}},
     /* No permissions: it is watched only if an EFCRuntime exists, and few clusters have one. */
     [KIND_RUNTIME_WORKERS] = {.group = APPS_GROUP,
                               .version = "v1",

@@ -42,6 +42,7 @@ enum kind_row {
     KIND_CLAIM,
     KIND_BOUND_CLAIM, /* claims once more, for the volumes that they are bound to */
     KIND_VOLUME,
+    KIND_STORAGE_CLASS,
     KIND_RUNTIME_WORKERS, /* StatefulSets once more, for the pods that keep a dataset's bytes */
     KIND_WORKER_POD,      /* Pods once more: the pods that keep a dataset's bytes */
     KIND_ALLUXIO_RUNTIME,

@@ -58,6 +58,9 @@ static void expect(struct checking *f, const char *const *wanted, size_t count) 
         "may not " verb " replicationcontrollers" SELECTORS,                                       \
         "may not " verb " services" SELECTORS,                                                     \
         "may not " verb " statefulsets in API group apps" SELECTORS
+#define CLASSES(verb)                                                                              \
+    "may not " verb " storageclasses in API group storage.k8s.io: without it what-if does not "    \
+    "judge claims that are not bound yet"
 #define POLICIES(verb)                                                                             \
     "may not " verb " topologypolicies in API group evenkeel.io: without it only policies of "     \
     "files are in force"
@@ -101,6 +104,7 @@ static void all_that_is_refused(void **state) {
         "may not list persistentvolumeclaims" NEAR_DATA,
         "may not list persistentvolumeclaims" PINS,
         "may not list persistentvolumes" PINS,
+        CLASSES("list"),
         FLUID("list", "thinruntimes"),
         POLICIES("list"),
         FLUID("list", "vineyardruntimes"),
@@ -112,6 +116,7 @@ static void all_that_is_refused(void **state) {
         "may not watch persistentvolumeclaims" NEAR_DATA,
         "may not watch persistentvolumeclaims" PINS,
         "may not watch persistentvolumes" PINS,
+        CLASSES("watch"),
         FLUID("watch", "thinruntimes"),
         POLICIES("watch"),
         FLUID("watch", "vineyardruntimes"),
@@ -142,6 +147,7 @@ static void events_of_named_namespaces(void **state) {
         UNEVEN_IN("create", "shop"),
         "may not list persistentvolumeclaims" PINS,
         "may not list persistentvolumes" PINS,
+        CLASSES("list"),
         POLICIES("list"),
         UNEVEN_IN("patch", "bank"),
         "may not patch events" EVENTS,
@@ -150,6 +156,7 @@ static void events_of_named_namespaces(void **state) {
         "policies is not written",
         "may not watch persistentvolumeclaims" PINS,
         "may not watch persistentvolumes" PINS,
+        CLASSES("watch"),
         POLICIES("watch"),
         "0 of the needed permissions are granted",
     };

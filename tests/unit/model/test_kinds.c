@@ -53,6 +53,8 @@ static const struct {
      "member clusters"},
     {"v1", "PersistentVolume", "/api/v1/persistentvolumes", "persistentvolumes"},
     {"v1", "PersistentVolumeClaim", "/api/v1/persistentvolumeclaims", "bound claims"},
+    {"storage.k8s.io/v1", "StorageClass", "/apis/storage.k8s.io/v1/storageclasses",
+     "storageclasses"},
     FLUID("AlluxioRuntime", "alluxioruntimes"),
     FLUID("CacheRuntime", "cacheruntimes"),
     FLUID("EFCRuntime", "efcruntimes"),

@@ -43,7 +43,7 @@ struct fixture {
     struct api api;
     struct kube_access access;
     struct kube_client *client;
-    struct api_call claims, pvs;
+    struct api_call claims, pvs, classes;
 };
 
 static int setup(void **state) {
@@ -444,16 +444,18 @@ static void watch(struct fixture *f) {
     assert_int_equal(
         informer_watch(f->volumes, &(struct informer_watch){.client = f->client, .seed = 1}, NULL),
         0);
-    struct api_call *first = &f->claims, *second = &f->pvs;
-    api_take(&f->api, first);
-    api_take(&f->api, second);
-    if (memmem(first->path.p, first->path.n, "claims", 6) == NULL) {
-        const struct api_call swapped = *first;
-        *first = *second;
-        *second = swapped;
+    for (size_t i = 0; i < 3; i++) {
+        struct api_call call = {.path = {0}};
+        api_take(&f->api, &call);
+        if (str_has_prefix(call.path, STR("/api/v1/persistentvolumeclaims?")))
+            f->claims = call;
+        else if (str_has_prefix(call.path, STR("/api/v1/persistentvolumes?")))
+            f->pvs = call;
+        else
+            f->classes = call;
     }
-    assert_true(str_has_prefix(f->claims.path, STR("/api/v1/persistentvolumeclaims?")));
-    assert_true(str_has_prefix(f->pvs.path, STR("/api/v1/persistentvolumes?")));
+    assert_true(str_has_prefix(f->classes.path, STR("/apis/storage.k8s.io/v1/storageclasses?")));
+    assert_true(f->claims.path.n > 0 && f->pvs.path.n > 0);
 }
 
 static void end_watch(struct fixture *f) {
@@ -462,6 +464,7 @@ static void end_watch(struct fixture *f) {
     f->client = NULL;
     api_call_done(&f->claims);
     api_call_done(&f->pvs);
+    api_call_done(&f->classes);
     api_done(&f->api);
 }
 
@@ -486,6 +489,8 @@ static void objects_come_and_go(void **state) {
     say(f, &f->pvs, 3,
         STREAM EVENT("ADDED", VOLUME("pv-a", "1", "x")) EVENT("ADDED", VOLUME("pv-b", "2", "y"))
             MARKER("3"));
+    assert_false(informer_listed(f->volumes));
+    say(f, &f->classes, 1, STREAM MARKER("3"));
     assert_true(informer_wait(f->volumes, 5000));
     leave(f, "a b", "x");
     say(f, &f->claims, 1, EVENT("MODIFIED", CLAIM("b", "4", "pv-b"))); /* is bound */

@@ -23,6 +23,7 @@ func evenkeelRules() []rbac.PolicyRule {
 		{APIGroups: []string{"data.fluid.io"}, Resources: []string{rbac.ResourceAll}, Verbs: watch},
 		{APIGroups: []string{rbac.APIGroupAll}, Resources: []string{"*/scale"}, Verbs: []string{"get"}},
 		{APIGroups: []string{""}, Resources: []string{"persistentvolumeclaims", "persistentvolumes"}, Verbs: watch},
+		{APIGroups: []string{"storage.k8s.io"}, Resources: []string{"storageclasses"}, Verbs: watch},
 	}
 }
 
