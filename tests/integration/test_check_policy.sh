@@ -59,10 +59,10 @@ is "what it would add to a pod" "$(answer '.workloads[1].patch[0].value[0] | [.t
     '["topology.kubernetes.io/zone","DoNotSchedule","web",["pod-template-hash"]]'
 is "as many pods as there are were placed" "$(answer '.workloads[1] | [.placed, .pendingWithout, .pendingWith]')" '[4,0,0]'
 
-is "what is not judged" "$(answer .notJudged)" '"volumes, devices"'
+is "what is not judged" "$(answer .notJudged)" '"limits and capacity of volumes, devices"'
 jq '(.items[] | select(.kind == "Node")) |= del(.status)' "$state" >"$work/silent.json"
 like "... where no node says what it has" "$("$evenkeel" check policy "$work/even.yaml" --state "$work/silent.json")" \
-    'not judged: volumes, devices, NodeResourcesFit .no node reports its allocatable resources.'
+    'not judged: limits and capacity of volumes, devices, NodeResourcesFit .no node reports its allocatable resources.'
 
 # ---- one that harms ----
 
@@ -193,7 +193,7 @@ asked "$work/fleet.yaml"
 is "nodes have none of its keys, and need not" "$code $(answer '[.sound, .others, .workloads,
     (.policies[0] | .ready.reason, .effective.status, .effective.reason, .placements, .workloads, .pods)]')" \
     '3 [false,3,[],"InForce","Unknown","ClustersNotKnown","region, zone",0,0]'
-is "what is not judged then" "$(answer .notJudged)" '"volumes, devices, clusters of a fleet"'
+is "what is not judged then" "$(answer .notJudged)" '"limits and capacity of volumes, devices, clusters of a fleet"'
 code=0
 text=$("$evenkeel" check policy "$work/fleet.yaml" --state "$state") || code=$?
 like "... and what people read of it" "$code $text" \

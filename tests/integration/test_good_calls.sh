@@ -131,7 +131,7 @@ like "the table's first line is the best node" "$(sed -n 2p <<<"$table")" '^ap-s
 like "the table's last lines cannot be helped" "$(tail -n 3 <<<"$table" | head -n 1)" \
     '^edge-1 +UnschedulableAndUnresolvable +- +- +- +- +no label topology.kubernetes.io/zone'
 is "the table says what is not judged" "$(tail -n 1 <<<"$table")" \
-    'not judged: volumes, devices, NodeResourcesFit (no node reports its allocatable resources)'
+    'not judged: limits and capacity of volumes, devices, NodeResourcesFit (no node reports its allocatable resources)'
 is "the table has only the candidates that were named" \
     "$("$evenkeel" simulate --state "$state" --pod "$pod" --candidates edge-1,eu-west-b-1 |
         sed '1d; $d' | cut -d ' ' -f 1 | paste -s -d ' ')" 'eu-west-b-1 edge-1'
@@ -149,7 +149,7 @@ is "... and is not scored" "$(jq '.score | has("us-east-b-2")' "$work/simulated"
 is "... unless only other filters are asked for" "$(simulated "$pod" --filters 'PodTopologySpread, NodeName' |
     jq -c '.[0]')" '["Pass","",""]'
 is "what is not judged is said" "$(jq -r .notJudged "$work/simulated")" \
-    'NodeUnschedulable, TaintToleration, NodeAffinity, NodePorts, NodeResourcesFit, InterPodAffinity, volumes, devices'
+    'NodeUnschedulable, TaintToleration, NodeAffinity, NodePorts, NodeResourcesFit, VolumeBinding, VolumeZone, InterPodAffinity, limits and capacity of volumes, devices'
 jq '.spec.nodeSelector = {"topology.kubernetes.io/region": "nowhere"}' "$pod" >"$work/selector.json"
 is "a nodeSelector that no node has" "$(simulated "$work/selector.json" | jq -c '.[1]')" \
     '["UnschedulableAndUnresolvable","NodeAffinity","node(s) didn'"'"'t match Pod'"'"'s node affinity/selector"]'
@@ -159,7 +159,7 @@ jq '.spec.containers[0].resources = {requests: {cpu: "3"}}' "$pod" >"$work/greed
 state=$work/sized.json
 is "a pod larger than a node" "$(simulated "$work/greedy.json" | jq -c '.[1]')" \
     '["UnschedulableAndUnresolvable","NodeResourcesFit","Insufficient cpu"]'
-is "... and all that is not judged" "$(jq -r .notJudged "$work/simulated")" 'volumes, devices'
+is "... and all that is not judged" "$(jq -r .notJudged "$work/simulated")" 'limits and capacity of volumes, devices'
 # Of one node it is not said what it has: kube-scheduler takes that for nothing.
 jq '.items |= map(if .kind == "Node" and .metadata.name == "ap-south-a-1" then del(.status) else . end)' "$work/sized.json" >"$work/silent.json"
 state=$work/silent.json

@@ -125,7 +125,7 @@ like "... and of the replica behind it it is said" "$(moved --pod "$pod" --repli
 { node a; node b | del_allocatable; } | jq -s '{apiVersion: "v1", kind: "List", items: .}' >"$work/silent.json"
 is "a silent node is not believed because the other is gone" \
     "$("$evenkeel" simulate --state "$work/silent.json" --pod "$pod" --replicas 1 -o json \
-        --without kubernetes.io/hostname=node-a | jq -c '[.pending, .notJudged]')" '[1,"volumes, devices"]'
+        --without kubernetes.io/hostname=node-a | jq -c '[.pending, .notJudged]')" '[1,"limits and capacity of volumes, devices"]'
 
 # ---- wrong usage ----
 

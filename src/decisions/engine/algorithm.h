@@ -23,15 +23,24 @@ struct own_constraint {
     struct counter_question question;
 };
 
+/* Places of the volumes of the pod's claims (engine/claims.h), in the order of struct pod_claims.
+ */
+struct claim_questions {
+    const char *unjudged; /* why claims are not judged; NULL: they are */
+    struct feasibility_question *bound, *zones, *places;
+    uint32_t zone_count; /* of all bound claims */
+};
+
 struct evaluation {
     const struct engine_options *options;
     const struct pod *pod;
     struct steps *steps;
     /* Made before the view is opened: a user may write hundreds of thousands of values. */
     struct feasibility_question feasibility;
-    struct own_constraint *own;        /* [pod->constraint_count], of the wanted kind */
-    int own_failed;                    /* 0, or the error of one of them ... */
-    struct err own_err;                /* ... and its text */
+    struct own_constraint *own; /* [pod->constraint_count], of the wanted kind */
+    int own_failed;             /* 0, or the error of one of them ... */
+    struct err own_err;         /* ... and its text */
+    struct claim_questions claims;
     struct feasibility_question added; /* of options->added_affinity, if NodeAffinity is run */
     uint32_t filters;                  /* FILTER_* that will be run */
     bool in_tree;                      /* scores: options->in_tree */
@@ -47,6 +56,7 @@ struct evaluation {
     struct str *reasons;             /* [REASONS_MAX] */
     const char **reason_filters;     /* [REASONS_MAX] */
     uint32_t reason_count;
+    uint8_t rejected; /* a reason for which a prefilter refuses all nodes; 0: no */
     struct applied_constraint *applied; /* [applied_cap] */
     uint32_t applied_count, applied_cap;
     struct dataset_report *datasets; /* with options->reports */
@@ -116,6 +126,8 @@ extern const struct algorithm taint_algorithm;
 extern const struct algorithm affinity_algorithm;
 extern const struct algorithm ports_algorithm;
 extern const struct algorithm fit_algorithm;
+extern const struct algorithm volume_binding_algorithm;
+extern const struct algorithm volume_zone_algorithm;
 extern const struct algorithm spread_algorithm;
 extern const struct algorithm pod_affinity_algorithm;
 extern const struct algorithm ordered_spread_algorithm;

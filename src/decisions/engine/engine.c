@@ -1,6 +1,7 @@
 #include "cache/neighbours.h"
 #include "engine/algorithm.h"
 #include "engine/choice.h"
+#include "engine/claims.h"
 #include "engine/in_tree.h"
 #include "engine/pod_affinity.h"
 #include "engine/priority.h"
@@ -28,10 +29,13 @@ static const struct {
     {FILTER_NODE_AFFINITY, &affinity_algorithm},
     {FILTER_NODE_PORTS, &ports_algorithm},
     {FILTER_NODE_RESOURCES_FIT, &fit_algorithm},
+    {FILTER_VOLUME_BINDING, &volume_binding_algorithm},
+    {FILTER_VOLUME_ZONE, &volume_zone_algorithm},
     {FILTER_POD_TOPOLOGY_SPREAD, &spread_algorithm},
     {FILTER_INTER_POD_AFFINITY, &pod_affinity_algorithm},
     {FILTER_ORDERED_SPREAD, &ordered_spread_algorithm},
 };
+enum { FILTERS_OF_VOLUMES = FILTER_VOLUME_BINDING | FILTER_VOLUME_ZONE };
 enum { SCORERS = ENGINE_ALGORITHMS, FILTERS = sizeof filters / sizeof filters[0], KEY_SHOWN = 250 };
 
 static int out_of_memory(struct err *err) {
@@ -104,6 +108,8 @@ static int prepare(struct evaluation *e, enum wanted_constraints wanted) {
             0)
         return -ENOMEM;
     if ((e->filters & FILTER_INTER_POD_AFFINITY) != 0 && pod_affinity_prepare(e) != 0)
+        return -ENOMEM;
+    if ((e->filters & FILTERS_OF_VOLUMES) != 0 && claims_prepare(e) != 0)
         return -ENOMEM;
     if (e->in_tree && in_tree_prepare(e) != 0)
         return -ENOMEM;
@@ -187,7 +193,10 @@ void engine_put_not_judged(uint32_t wanted, const struct filter_unknown *unknown
                            struct strbuf *out) {
     size_t before = out->n;
     engine_filters_put(FILTERS_ALL & ~wanted, ", ", out);
-    strbuf_appendf(out, "%svolumes, devices", out->n > before ? ", " : "");
+    if (unknown->claims != NULL)
+        strbuf_appendf(out, "%sthe pod's claims (%s)", out->n > before ? ", " : "",
+                       unknown->claims);
+    strbuf_appendf(out, "%slimits and capacity of volumes, devices", out->n > before ? ", " : "");
     if (unknown->terms > 0)
         strbuf_appendf(out, ", anti-affinity of %u pods (too long)", unknown->terms);
     if (unknown->resources)
@@ -274,6 +283,13 @@ static int report_domains(struct evaluation *e, const struct speakers *speakers,
     return r;
 }
 
+/* Refuses every node, for the reason of a prefilter. */
+static struct filter_status reject(const struct evaluation *e, void *state, uint32_t slot) {
+    (void)state;
+    (void)slot;
+    return (struct filter_status){VERDICT_UNRESOLVABLE, e->rejected};
+}
+
 static int filter_work(struct evaluation *e, void *result, struct err *err) {
     struct filter_result *out = result;
     struct speakers speakers;
@@ -284,6 +300,8 @@ static int filter_work(struct evaluation *e, void *result, struct err *err) {
     int r = prefilter(e, &speakers, err);
     if (r != 0)
         return r;
+    if (e->rejected != 0)
+        judge_all(e, reject, NULL, out);
     for (uint32_t a = 0; a < speakers.count; a++)
         if (speakers.algorithms[a]->preselect != NULL)
             judge_all(e, speakers.algorithms[a]->preselect, speakers.states[a], out);
@@ -302,7 +320,8 @@ static int filter_work(struct evaluation *e, void *result, struct err *err) {
     out->skipped = speakers.count == 0;
     out->unknown = (struct filter_unknown){
         .terms = (e->filters & FILTER_INTER_POD_AFFINITY) != 0 ? cache_terms_unknown(e->view) : 0,
-        .resources = (e->filters & FILTER_NODE_RESOURCES_FIT) != 0 && !resources_are_known(e)};
+        .resources = (e->filters & FILTER_NODE_RESOURCES_FIT) != 0 && !resources_are_known(e),
+        .claims = e->claims.unjudged};
     out->reason_texts = e->reasons;
     out->reason_filters = e->reason_filters;
     out->reason_count = e->reason_count;

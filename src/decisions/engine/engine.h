@@ -4,10 +4,11 @@
  *
  * It is a table of algorithms, each a file that fills a struct algorithm: those that score (spread,
  * ordered_spread, locality) and those that filter, which are kube-scheduler's own as far as they
- * need no volumes and no devices, in its order. The engine opens a view of the cache, runs every
- * algorithm that applies to the pod, and combines the results: a candidate passes the filter when
- * all algorithms let it pass; its priority comes from the weighted sum of their normalised scores
- * (engine/priority.h). Every verdict carries a reason, so explaining costs nothing.
+ * need no devices and no limits of volumes, in its order. The engine opens a view of the cache,
+ * runs every algorithm that applies to the pod, and combines the results: a candidate passes the
+ * filter when all algorithms let it pass; its priority comes from the weighted sum of their
+ * normalised scores (engine/priority.h). Every verdict carries a reason, so explaining costs
+ * nothing.
  *
  * Threads: any number of calls at once. Only data in the request's arena outlives the call.
  */
@@ -17,6 +18,7 @@
 #include "base/err.h"
 #include "cache/cache.h"
 #include "model/object.h"
+#include "model/pod_claims.h"
 
 enum {
     ENGINE_MAX_NORMALIZED = 100,
@@ -64,8 +66,10 @@ enum {
     FILTER_POD_TOPOLOGY_SPREAD = 1 << 6,
     FILTER_INTER_POD_AFFINITY = 1 << 7,
     FILTER_ORDERED_SPREAD = 1 << 8,
+    FILTER_VOLUME_BINDING = 1 << 9,
+    FILTER_VOLUME_ZONE = 1 << 10,
     FILTERS_OF_EXTENDER = FILTER_POD_TOPOLOGY_SPREAD | FILTER_ORDERED_SPREAD,
-    FILTERS_ALL = (1 << 9) - 1,
+    FILTERS_ALL = (1 << 11) - 1,
 };
 /* Returns the bits of a filter by its name in kube-scheduler; 0 for an unknown name. Ordered rules
  * are judged together with PodTopologySpread. */
@@ -74,8 +78,10 @@ uint32_t engine_filters_named(struct str name);
 void engine_filters_put(uint32_t wanted, const char *between, struct strbuf *out);
 /* Inputs that a filter lacked. */
 struct filter_unknown {
-    uint32_t terms; /* with FILTER_INTER_POD_AFFINITY: pods with terms that are too long */
-    bool resources; /* with FILTER_NODE_RESOURCES_FIT: no node reports its resources */
+    uint32_t terms;     /* with FILTER_INTER_POD_AFFINITY: pods with terms that are too long */
+    bool resources;     /* with FILTER_NODE_RESOURCES_FIT: no node reports its resources */
+    const char *claims; /* with FILTER_VOLUME_BINDING or FILTER_VOLUME_ZONE: why the pod's claims
+                           are not judged; NULL: they are. Static */
     struct str configuration; /* parts of kube-scheduler's configuration that the caller did not
                                  read, by comma; at most LIMIT_NOT_READ bytes */
 };
@@ -97,6 +103,8 @@ struct engine_options {
      * NodeAffinityArgs addedAffinity. */
     const struct node_affinity *added_affinity;
     struct ignored_resources ignored_resources;
+    /* The pod's claims, for FILTER_VOLUME_BINDING and FILTER_VOLUME_ZONE; NULL: not known. */
+    const struct pod_claims *claims;
     /* Constraints for pods that carry none. upstream: PodTopologySpreadArgs defaultingType. */
     bool system_defaults; /* true: hostname 3 and zone 5, soft; false: the list below */
     const struct spread_constraint *default_constraints;

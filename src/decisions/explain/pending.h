@@ -11,7 +11,7 @@
 #include "explain/pod_state.h"
 #include "model/policy.h"
 
-enum { PENDING_FILTERS = 9 }; /* of kube-scheduler and of Evenkeel: FILTER_* */
+enum { PENDING_FILTERS = 11 }; /* of kube-scheduler and of Evenkeel: FILTER_* */
 
 struct pending_question {
     const struct pod_state *state;

@@ -271,8 +271,8 @@ static void other_members(void **state) {
            "BEST NODES  PRIORITY  OF 100 BY ALGORITHM\n"
            "a                  3  tea 50 (raw -1)\n");
     prints(f, "{}", "by replica  (evenkeel )\n");
-    prints(f, "{\"notJudged\":\"volumes, devices\"}",
-           "by replica  (evenkeel )\n\nnot judged: volumes, devices\n");
+    prints(f, "{\"notJudged\":\"limits and capacity of volumes, devices\"}",
+           "by replica  (evenkeel )\n\nnot judged: limits and capacity of volumes, devices\n");
 }
 
 /* Texts of others cannot end a line or move a terminal's cursor. */

@@ -174,7 +174,8 @@ static void one_filter_by_its_name(void **state) {
         cluster_close(&c);
     }
     assert_int_equal(engine_filters_named(STR("PodTopologySpread")), FILTERS_OF_EXTENDER);
-    assert_int_equal(engine_filters_named(STR("VolumeBinding")), 0);
+    assert_int_equal(engine_filters_named(STR("VolumeBinding")), FILTER_VOLUME_BINDING);
+    assert_int_equal(engine_filters_named(STR("NodeVolumeLimits")), 0);
 }
 
 /* A node of which nothing is said has nothing, as upstream's NodeInfo has 0 of what a node does not
@@ -255,12 +256,14 @@ static void what_is_not_judged_is_said(void **state) {
     (void)state;
     CLEANUP(strbuf_done) struct strbuf text = {0};
     engine_put_not_judged(FILTERS_ALL, &(struct filter_unknown){.terms = 0}, &text);
-    assert_str(strbuf_str(&text), "volumes, devices");
+    assert_str(strbuf_str(&text), "limits and capacity of volumes, devices");
     strbuf_clear(&text);
-    engine_put_not_judged(FILTERS_ALL, &(struct filter_unknown){2, true, STR("1 extender")}, &text);
-    assert_str(strbuf_str(&text), "volumes, devices, anti-affinity of 2 pods (too long), "
-                                  "NodeResourcesFit (no node reports its allocatable resources), "
-                                  "1 extender");
+    const struct filter_unknown unknown = {
+        .terms = 2, .resources = true, .configuration = STR("1 extender")};
+    engine_put_not_judged(FILTERS_ALL, &unknown, &text);
+    assert_str(strbuf_str(&text),
+               "limits and capacity of volumes, devices, anti-affinity of 2 pods (too long), "
+               "NodeResourcesFit (no node reports its allocatable resources), 1 extender");
 }
 
 static void an_extender_judges_spread_alone(void **state) {

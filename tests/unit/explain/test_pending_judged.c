@@ -26,6 +26,8 @@ static const char *const words[PENDING_FILTERS] = {
     "node(s) didn't match pod topology spread constraints",
     "node(s) didn't match pod affinity rules",
     "over maxSkew on rack (ordered)",
+    "node(s) didn't find available persistent volumes to bind",
+    "node(s) had no available volume zone",
 };
 
 struct fixture {

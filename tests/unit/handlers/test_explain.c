@@ -460,9 +460,10 @@ static void what_would_be(void **state) {
                             "\"names\":[\"a\"]}]}");
     assert_contains(answer, "\"verb\":\"prioritize\"");
     assert_int_equal(count(answer, "\"verb\":\"admit\""), 0); /* it has a uid */
-    assert_contains(answer,
-                    "\"pod\":" CALLED_POD ",\"notJudged\":\"volumes, devices, NodeResourcesFit (no "
-                    "node reports its allocatable resources)\"}");
+    assert_contains(answer, "\"pod\":" CALLED_POD
+                            ",\"notJudged\":\"limits and capacity of volumes, devices, "
+                            "NodeResourcesFit (no "
+                            "node reports its allocatable resources)\"}");
     assert_contains(what_if(f, "{\"pod\":" CALLED_POD "}"), "\"candidates\":4,\"passed\":2");
     assert_int_equal(ring_size(f->ring).added, 0);
 }
