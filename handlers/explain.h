@@ -19,6 +19,7 @@ struct explain {
     const struct extender *extender; /* its decisions are explained, and it judges what-ifs */
     const struct webhook *webhook;   /* admits the pods of what-ifs; NULL: no admission */
     struct explain_access *access;
+    struct informer *volumes;          /* of the claims of what-ifs; NULL: not known */
     const struct clusters *clusters;   /* the fleet; NULL: none */
     struct placement_history *history; /* of Placements; NULL: this process decides none */
 };

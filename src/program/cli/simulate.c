@@ -74,7 +74,7 @@ static const struct option_spec specs[] = {
     [SPEC_FILTERS] = {"filters", 0, "A,B,...",
                       "only these of kube-scheduler's filters, by the names of its plugins; "
                       "PodTopologySpread is what an extender judges. Otherwise: all that need no "
-                      "volumes and no devices"},
+                      "devices and no limits of volumes"},
     [SPEC_SCHEDULER] = {"kube-scheduler-config", 0, "FILE",
                         "kube-scheduler's configuration: addedAffinity and the ignored resources "
                         "of the profile that the pod names, and the resources that extenders "
@@ -278,9 +278,8 @@ int simulate_fail(const char *why) {
     return 1;
 }
 
-int simulate_read(const struct configuration *c, bool with_volumes, struct simulation_state *ret,
-                  struct err *err) {
-    int r = simulation_read(c, with_volumes, ret, err);
+int simulate_read(const struct configuration *c, struct simulation_state *ret, struct err *err) {
+    int r = simulation_read(c, ret, err);
     if (r == 0 && cache_stats(ret->cache).nodes == 0)
         fprintf(stderr, "evenkeel simulate: %s\n", simulation_no_nodes);
     return r;

@@ -134,7 +134,7 @@ int simulate_pods(struct simulate_request *request, const struct configuration *
     struct err err;
     int r = use_replicas(request, arena, &err);
     if (r == 0)
-        r = simulate_read(c, c->policies.path_count > 0, &state, &err);
+        r = simulate_read(c, &state, &err);
     int status = r != 0 ? simulate_fail(err.text) : answer(request, c, &state, arena);
     simulation_state_done(&state);
     return status;

@@ -703,6 +703,7 @@ static int start_explain(struct server *s, struct err *err) {
     s->explain.clusters = &s->clusters;
     s->explain.history = owned_placements_history(s->owned_placements);
     s->explain.extender = &s->extender;
+    s->explain.volumes = s->volumes;
     s->explain.webhook = configuration_reviews_pods(s->configuration) ? &s->webhook : NULL;
     return explain_access_new(s->configuration->explain.token_file, &s->explain.access, err);
 }

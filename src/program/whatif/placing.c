@@ -156,11 +156,12 @@ static bool needs_cause(struct work *w, struct str from) {
 }
 
 static int place(struct work *w, struct pod *pod, struct str from, struct err *err) {
-    struct engine_options options = w->setup.options;
+    struct engine_options options;
     struct simulation s;
     struct placing *out = w->out;
+    const char *unjudged_claims = out->unknown.claims;
     pod->node_name = STR("");
-    int r = pod_scoring_prepare(&w->setup.scoring, pod, &w->one, &options, err);
+    int r = simulation_prepare(&w->setup, pod, &w->one, &options, err);
     if (r == 0)
         r = simulate(w, pod, from, &options, &s, err);
     if (r != 0)
@@ -174,6 +175,8 @@ static int place(struct work *w, struct pod *pod, struct str from, struct err *e
                                   .from = arena_str(w->arena, from)};
     out->unknown = s.filter.unknown;
     out->unknown.configuration = w->setup.not_read;
+    if (unjudged_claims != NULL)
+        out->unknown.claims = unjudged_claims; /* of an earlier pod */
     out->constrained = out->constrained || simulation_is_constrained(&s);
     uint32_t best = simulation_best(&s);
     if (best == UINT32_MAX) {

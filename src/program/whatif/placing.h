@@ -27,7 +27,7 @@ struct placing {
     uint32_t count, cap;
     uint32_t lost_nodes, pending;
     struct str cause;              /* simulation_cause() of the first Pending pod; or "" */
-    struct filter_unknown unknown; /* when the last pod was placed */
+    struct filter_unknown unknown; /* when the last pod was placed; claims: of any pod */
     bool constrained;              /* a spread constraint or rule was applied to a pod */
     struct placed_domains domains;
 };

@@ -386,6 +386,8 @@ static int place_one(struct checking *c, const struct pod *like, uint32_t number
     int r = engine_simulate(&c->engine, c->cache, &object.pod, NULL, &arena, &s, err);
     if (r != 0)
         return r;
+    if (s.filter.unknown.claims != NULL) /* each pod of a workload may have its own */
+        c->out->unknown.claims = s.filter.unknown.claims;
     uint32_t best = simulation_best(&s);
     if (best == UINT32_MAX) {
         *ret_reason = simulation_reasons(&s, c->arena);

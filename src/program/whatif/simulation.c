@@ -7,6 +7,7 @@
 #include "findings/state/nodes.h"
 #include "findings/workload.h"
 #include "model/names.h"
+#include "volumes/claims.h"
 #include "volumes/store.h"
 #include "whatif/scheduler_profile.h"
 #include "yaml/file.h"
@@ -129,10 +130,9 @@ int simulation_load(const struct configuration *c, struct informer *volumes,
     return r;
 }
 
-int simulation_read(const struct configuration *c, bool with_volumes, struct simulation_state *ret,
-                    struct err *err) {
+int simulation_read(const struct configuration *c, struct simulation_state *ret, struct err *err) {
     *ret = (struct simulation_state){.cache = NULL};
-    int r = with_volumes ? informer_new(&volume_store, NULL, &ret->volumes, err) : 0;
+    int r = informer_new(&volume_store, NULL, &ret->volumes, err);
     if (r == 0)
         r = simulation_load_data(c, &ret->data, err);
     return r == 0 ? simulation_load(c, ret->volumes, ret->data.fluid, &ret->cache, err) : r;
@@ -220,6 +220,7 @@ int simulation_open(const struct simulation_question *q, struct arena *arena,
         return r;
     ret->scoring = (struct pod_scoring){
         .fluid = q->state->data.fluid, .policies = q->state->data.policies, .cache = ret->cache};
+    ret->volumes = q->state->volumes;
     ret->pod = incoming.pod;
     ret->spec = file.spec;
     if (ret->added.required || ret->added.preferred_count > 0)
@@ -232,15 +233,23 @@ int simulation_open(const struct simulation_question *q, struct arena *arena,
     return 0;
 }
 
+int simulation_prepare(const struct simulation_setup *setup, struct pod *pod, struct arena *arena,
+                       struct engine_options *ret, struct err *err) {
+    *ret = setup->options;
+    int r = pod_scoring_prepare(&setup->scoring, pod, arena, ret, err);
+    if (r == 0 && pod_claims_read(setup->volumes, pod, arena, &ret->claims) != 0)
+        r = err_set(err, -ENOMEM, "no memory for the pod's claims");
+    return r;
+}
+
 int simulation_run(const struct simulation_question *q, struct arena *arena, struct simulation *ret,
                    struct err *err) {
     struct simulation_setup setup;
     struct engine_options options;
     int r = simulation_open(q, arena, &setup, err);
-    options = setup.options;
-    options.reports = true;
     if (r == 0)
-        r = pod_scoring_prepare(&setup.scoring, &setup.pod, arena, &options, err);
+        r = simulation_prepare(&setup, &setup.pod, arena, &options, err);
+    options.reports = true;
     if (r == 0)
         r = engine_simulate(&options, setup.cache, &setup.pod,
                             setup.has_named ? &setup.named : NULL, arena, ret, err);
@@ -267,7 +276,7 @@ static int find_beside_state(const struct simulation_question *q, struct arena *
     struct simulation_state state;
     struct simulation_question question = *q;
     struct simulation result;
-    int r = simulation_read(q->configuration, false, &state, err);
+    int r = simulation_read(q->configuration, &state, err);
     question.state = &state;
     if (r == 0)
         r = simulation_run(&question, arena, &result, err);

@@ -54,11 +54,11 @@ void simulation_data_done(struct simulation_data *d);
 /* All state that the configuration names, read once. */
 struct simulation_state {
     struct cache *cache;
-    struct informer *volumes; /* NULL: not asked for */
+    struct informer *volumes;
     struct simulation_data data;
 };
 /* Returns 0, or -errno with a sentence; always call simulation_state_done(). */
-int simulation_read(const struct configuration *c, bool with_volumes, struct simulation_state *ret,
+int simulation_read(const struct configuration *c, struct simulation_state *ret,
                     struct err *err) MUST_CHECK;
 void simulation_state_done(struct simulation_state *s);
 /* The message for a state without any node: maybe it is of another cluster, or the user may not
@@ -69,7 +69,8 @@ extern const char simulation_no_nodes[];
 struct simulation_setup {
     struct cache *cache; /* the state's, without the pod in question */
     struct pod_scoring scoring;
-    struct engine_options options; /* for any pod: pod_scoring_prepare() adapts them to one */
+    struct informer *volumes;
+    struct engine_options options; /* for any pod: simulation_prepare() adapts them to one */
     struct node_affinity added;
     struct str not_read; /* parts of kube-scheduler's configuration, as filter_unknown names them */
     struct pod pod;      /* zeroed without pod_path */
@@ -80,6 +81,10 @@ struct simulation_setup {
 /* Returns 0 or -errno. The setup must not move, nor outlive the state. */
 int simulation_open(const struct simulation_question *q, struct arena *arena,
                     struct simulation_setup *ret, struct err *err) MUST_CHECK;
+
+/* Adapts the setup's options to one pod: its policy, data and claims. Returns 0 or -errno. */
+int simulation_prepare(const struct simulation_setup *setup, struct pod *pod, struct arena *arena,
+                       struct engine_options *ret, struct err *err) MUST_CHECK;
 
 /* Finds mistakes in the pod or workload of a file: beside the configuration's state, if it has one.
  * Returns 0 or -errno, with a sentence. */

@@ -64,7 +64,7 @@ static int run(struct fixture *f, const char *state_text, const char *pod, uint3
     configuration_init(&c);
     c.state.paths = paths;
     c.state.path_count = 1;
-    int r = simulation_read(&c, false, &s, &f->err);
+    int r = simulation_read(&c, &s, &f->err);
     const struct placing_question q = {.pods = {.configuration = &c,
                                                 .state = &s,
                                                 .pod_path = pod != NULL ? pod_file.path : NULL,
