@@ -126,6 +126,11 @@ func informersOf(objects *Objects) (informers.SharedInformerFactory, error) {
 			return nil, err
 		}
 	}
+	for _, class := range objects.Classes {
+		if err := factory.Storage().V1().StorageClasses().Informer().GetIndexer().Add(class); err != nil {
+			return nil, err
+		}
+	}
 	for _, owner := range objects.Owners {
 		var into cache.SharedIndexInformer
 		switch owner.(type) {

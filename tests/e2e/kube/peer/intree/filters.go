@@ -16,6 +16,9 @@ import (
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 )
 
+// VolumePlugins are those that judge a pod's claims.
+var VolumePlugins = []string{names.VolumeBinding, names.VolumeZone}
+
 // FilterPlugins are those of the default profile that need no volumes and no devices.
 var FilterPlugins = []string{names.NodeUnschedulable, names.NodeName, names.TaintToleration, names.NodeAffinity,
 	names.NodePorts, names.NodeResourcesFit, names.PodTopologySpread, names.InterPodAffinity}
@@ -71,7 +74,9 @@ func filterProfile(added *corev1.NodeAffinity, more []string) (*config.KubeSched
 		QueueSort: config.PluginSet{Enabled: []config.Plugin{{Name: names.PrioritySort}}},
 		Bind:      config.PluginSet{Enabled: []config.Plugin{{Name: names.DefaultBinder}}},
 	}}
-	for _, name := range slices.Concat(FilterPlugins, []string{names.NodeResourcesBalancedAllocation, names.ImageLocality}, more) {
+	// the first plugin that refuses a node is the one that is named: those of volumes come before spreading
+	filters := slices.Insert(slices.Clone(FilterPlugins), slices.Index(FilterPlugins, names.PodTopologySpread), more...)
+	for _, name := range append(filters, names.NodeResourcesBalancedAllocation, names.ImageLocality) {
 		profile.Plugins.MultiPoint.Enabled = append(profile.Plugins.MultiPoint.Enabled,
 			config.Plugin{Name: name, Weight: ScorePlugins[name]})
 	}

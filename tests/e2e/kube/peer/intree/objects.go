@@ -9,6 +9,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -21,9 +22,10 @@ type Objects struct {
 	Owners []runtime.Object
 	// Namespaces are what podAffinity selects by labels.
 	Namespaces []*corev1.Namespace
-	// Claims and Volumes are what VolumeZone looks at.
+	// Claims, Volumes and Classes are what VolumeBinding and VolumeZone look at.
 	Claims  []*corev1.PersistentVolumeClaim
 	Volumes []*corev1.PersistentVolume
+	Classes []*storagev1.StorageClass
 }
 
 // Read reads what `kubectl get ... -o json` prints: Lists, one or more. Kinds that topology spread
@@ -134,6 +136,12 @@ func (o *Objects) add(item []byte) error {
 		return nil
 	case "Namespace":
 		return addTo(&o.Namespaces, item)
+	case "PersistentVolumeClaim":
+		return addTo(&o.Claims, item)
+	case "PersistentVolume":
+		return addTo(&o.Volumes, item)
+	case "StorageClass":
+		return addTo(&o.Classes, item)
 	case "Service":
 		return o.addOwner(&corev1.Service{}, item)
 	case "ReplicationController":
