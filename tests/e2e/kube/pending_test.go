@@ -87,8 +87,8 @@ func pendingCases(small string) []pendingCase {
 			p.Spec.Affinity = &v1.Affinity{PodAntiAffinity: &v1.PodAntiAffinity{
 				RequiredDuringSchedulingIgnoredDuringExecution: term(hostKey, "anti")}}
 		}, `2 with a pod beside it that the pod's podAntiAffinity excludes`},
-		{"skew", spreads(0), `2 in a domain that is full.*topology.kubernetes.io/zone, maxSkew 1: allowed: north, west; their 3 nodes are not offered by kube-scheduler: 2 cordoned, 1 with a taint`},
-		{"mindomains", spreads(5), `minDomains is 5 and only 3 domains have nodes that count`},
+		{"skew", spreads(0), `the pod \(topology.kubernetes.io/zone, maxSkew 1\) allows only north, west; their 3 nodes: 2 cordoned, 1 with a taint`},
+		{"mindomains", spreads(5), `wants minDomains 5, and only 3 domains have nodes that count. Lower minDomains`},
 		{"cpu", func(p *v1.Pod) {
 			p.Spec.Containers[0].Resources.Requests = v1.ResourceList{v1.ResourceCPU: resource.MustParse("100")}
 		}, `2 Insufficient cpu`},
@@ -97,7 +97,7 @@ func pendingCases(small string) []pendingCase {
 		{"noclaim", func(p *v1.Pod) { p.Spec.Volumes = mounts("none") }, `persistentvolumeclaim "none" not found`},
 		{"zonal", func(p *v1.Pod) { p.Spec.Volumes = mounts("zonal") }, `2 out of reach of the pod's PersistentVolume`},
 		{"ports", port, `2 with the pod's hostPort in use`},
-		{"web", nil, `over maxSkew on topology.kubernetes.io/zone \(ordered\).*rule web, topology.kubernetes.io/zone, maxSkew 1: allowed: north, west; their 3 nodes are not offered by kube-scheduler: 2 cordoned`},
+		{"web", nil, `rule web \(topology.kubernetes.io/zone, maxSkew 1\) allows only north, west; their 3 nodes: 2 cordoned`},
 		{"gates", func(p *v1.Pod) { p.Spec.SchedulingGates = []v1.PodSchedulingGate{{Name: "example.com/quota"}} },
 			`held by its schedulingGates example.com/quota`},
 		{"scheduler", func(p *v1.Pod) { p.Spec.SchedulerName = "nobodys" },
