@@ -258,6 +258,8 @@ static int find_reason(struct judging *j, enum ocm_spread_reason *ret) {
     }
     append_skews(j, false);
     *ret = d->group_invalid.n > 0 ? OCM_SPREAD_GROUP_INVALID : OCM_SPREAD_EVEN;
+    if (*ret == OCM_SPREAD_EVEN)
+        strbuf_appendf(&j->text, "; %u %s", j->count, j->count == 1 ? "cluster" : "clusters");
     return 0;
 }
 

@@ -159,7 +159,7 @@ func (h *hubHost) untilSimulated(t *testing.T, number int) {
 	})
 }
 
-var evenByGuide = regexp.MustCompile(`(?m)^region: skew [01], maxSkew 1; claim zone: skew [01], maxSkew 1$`)
+var evenByGuide = regexp.MustCompile(`(?m)^region: skew [01], maxSkew 1; claim zone: skew [01], maxSkew 1; [0-9]+ clusters$`)
 
 // guide: the commands of "Install it on a hub", four at most, and those that show where the clusters are.
 func (h *hubHost) guide(t *testing.T) {

@@ -94,7 +94,8 @@ static void the_whole_object(void **state) {
         "\"Succeedconfigured\",\"message\":\"Placement configurations check pass\"},{\"type\":"
         "\"PlacementSatisfied\",\"status\":\"True\",\"reason\":\"AllDecisionsScheduled\","
         "\"message\":\"All cluster decisions scheduled\"}],\"publish\":[],\"spreadSatisfied\":{"
-        "\"status\":\"True\",\"reason\":\"Even\",\"message\":\"zone: skew 0, maxSkew 1\"},"
+        "\"status\":\"True\",\"reason\":\"Even\",\"message\":\"zone: skew 0, maxSkew 1; 1 "
+        "cluster\"},"
         "\"requeueAfterSeconds\":null,\"warnings\":[],\"error\":\"\"}");
 }
 

@@ -683,7 +683,7 @@ static void voluntary_moves_wait(void **state) {
     assert_int_equal(hub.answer.waiting, 0);
     assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "True Even");
     assert_string_equal(played_text(&hub, "status/conditions/2/message"),
-                        "zone: skew 0, maxSkew 1");
+                        "zone: skew 0, maxSkew 1; 4 clusters");
     assert_false(hub.answer.skewed);
 }
 
@@ -706,7 +706,7 @@ static void moves_for_scores_are_mentioned_late(void **state) {
     assert_int_equal(played_settle(&hub), 1);
     assert_string_equal(played_condition(&hub, "SpreadSatisfied"), "True Even");
     assert_string_equal(played_text(&hub, "status/conditions/2/message"),
-                        "zone: skew 0, maxSkew 1; moves towards the plan wait");
+                        "zone: skew 0, maxSkew 1; 2 clusters; moves towards the plan wait");
     score("e6", 101); /* another move waits, and the words are the same */
     assert_int_equal(played_settle(&hub), 0);
 }

@@ -50,7 +50,7 @@ static void worked_example(void **state) {
         "selected: 1}, {path: [us-east, 1a], feasible: 2, selected: 1}, {path: [us-east, 1b], "
         "feasible: 1, selected: 0}, {path: [us-west], feasible: 2, selected: 1}, {path: [us-west, "
         "1a], feasible: 2, selected: 1}], spreadSatisfied: {$is: {status: 'True', reason: Even, "
-        "message: 'region: skew 0, maxSkew 1; zone: skew 1, maxSkew 1'}}}");
+        "message: 'region: skew 0, maxSkew 1; zone: skew 1, maxSkew 1; 2 clusters'}}}");
     /* the spread is no prioritizer: it changes from round to round */
     hub_decides(
         f,
@@ -424,10 +424,11 @@ static void what_is_decided_is_judged(void **state) {
     static const struct {
         const char *decided, *reason, *message;
     } cases[] = {
-        {"a1 b1", "Even", "zone: skew 0, maxSkew 1"},
-        {"b1 a1", "Even", "zone: skew 0, maxSkew 1"},
-        {"a2 b3", "Even", "zone: skew 0, maxSkew 1"}, /* not the selected ones */
-        {"a1", "Even", "zone: skew 1, maxSkew 1"},    /* the other comes: terms do not forbid it */
+        {"a1 b1", "Even", "zone: skew 0, maxSkew 1; 2 clusters"},
+        {"b1 a1", "Even", "zone: skew 0, maxSkew 1; 2 clusters"},
+        {"a2 b3", "Even", "zone: skew 0, maxSkew 1; 2 clusters"}, /* not the selected ones */
+        {"a1", "Even",
+         "zone: skew 1, maxSkew 1; 1 cluster"}, /* the other comes: terms do not forbid it */
         {"a1 a2", "Skewed", "zone: skew 2, maxSkew 1"},
         {"a1 a2 a3 b1", "Skewed", "zone: skew 2, maxSkew 1"},
         {"a1 a2 out", "Skewed", "zone: skew 2, maxSkew 1"}, /* that does not pass counts nowhere */
