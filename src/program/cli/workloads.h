@@ -28,4 +28,4 @@ const char *workloads_full_key(const char *key);
 
 /* Prints the report or the error. Returns the exit status: 0, 1, or, with max_skew, EXIT_SKEW if a
  * workload has a larger skew and could have a smaller one, or has no known skew. */
-int workloads_report(const struct workloads_request *request);
+int workloads_report(const struct workloads_request *asked);
