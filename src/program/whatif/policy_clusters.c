@@ -56,8 +56,8 @@ static int count_use(struct judging *j, const struct placement_term *term, struc
     int r = ocm_term_column(&j->view.clusters, term, j->arena, &column);
     if (r != 0)
         return r;
-    uint8_t *seen = arena_array(j->arena, column.domains, sizeof *seen);
-    if (seen == NULL && column.domains > 0)
+    uint8_t *seen = arena_array(j->arena, column.domains + 1, sizeof *seen); /* never 0 bytes */
+    if (seen == NULL)
         return -ENOMEM;
     if (!steps_take(&j->arena->steps, slots))
         return -E2BIG;
