@@ -180,6 +180,10 @@ uint32_t engine_filters_named(struct str name) {
     return 0;
 }
 
+bool filter_is_of_volumes(const char *name) {
+    return (engine_filters_named(str_of(name)) & FILTERS_OF_VOLUMES) != 0;
+}
+
 void engine_filters_put(uint32_t wanted, const char *between, struct strbuf *out) {
     const char *before = "";
     for (size_t i = 0; i < FILTERS; i++)
@@ -322,6 +326,8 @@ static int filter_work(struct evaluation *e, void *result, struct err *err) {
         .terms = (e->filters & FILTER_INTER_POD_AFFINITY) != 0 ? cache_terms_unknown(e->view) : 0,
         .resources = (e->filters & FILTER_NODE_RESOURCES_FIT) != 0 && !resources_are_known(e),
         .claims = e->claims.unjudged};
+    if ((e->filters & FILTERS_OF_VOLUMES) != 0 && e->claims.unjudged == NULL)
+        out->claims = e->options->claims;
     out->reason_texts = e->reasons;
     out->reason_filters = e->reason_filters;
     out->reason_count = e->reason_count;

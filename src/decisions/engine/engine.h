@@ -76,6 +76,8 @@ enum {
 uint32_t engine_filters_named(struct str name);
 /* Appends the names of the filters in kube-scheduler's order, with `between` between them. */
 void engine_filters_put(uint32_t wanted, const char *between, struct strbuf *out);
+/* Is it the name of a filter that judges claims? */
+bool filter_is_of_volumes(const char *name);
 /* Inputs that a filter lacked. */
 struct filter_unknown {
     uint32_t terms;     /* with FILTER_INTER_POD_AFFINITY: pods with terms that are too long */
@@ -210,6 +212,7 @@ struct filter_result {
     bool skipped;   /* no algorithm applied: all pass */
     uint32_t known; /* nodes in the cache, candidates or not */
     struct filter_unknown unknown;
+    const struct pod_claims *claims; /* that were judged, borrowed from the options; NULL: none */
 };
 
 /* A dataset that locality used: the places of its bytes, and the nearest tier of each candidate. */

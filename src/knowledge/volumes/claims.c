@@ -380,3 +380,34 @@ void bound_claim_say(const struct bound_claim *claim, struct strbuf *out) {
         before = " and ";
     }
 }
+
+static void say_waiting(const struct pod_claims *claims, const struct waiting_claim *w,
+                        struct strbuf *out) {
+    strbuf_appendf(out, "claim '%.*s' waits for a volume of StorageClass '%.*s'", STR_ARG(w->claim),
+                   STR_ARG(w->class));
+    if (!w->provisions)
+        strbuf_appendf(out, ", which makes none; %u volume%s may be free for it", w->volume_count,
+                       w->volume_count == 1 ? "" : "s");
+    if (!w->provisions || w->place == POD_CLAIMS_ANYWHERE)
+        return;
+    strbuf_append_str(out, STR(", which makes them for nodes with "));
+    node_affinity_print(claims->places[w->place], claims->places[w->place]->term_count, out);
+}
+
+void pod_claims_say(const struct pod_claims *claims, struct strbuf *out) {
+    enum { SHOWN = 3 };
+    uint32_t shown = 0;
+    for (uint32_t i = 0; i < claims->bound_count && shown < SHOWN; i++) {
+        if (claims->bound[i].affinity == NULL && claims->bound[i].zone_count == 0)
+            continue;
+        strbuf_append_str(out, shown++ > 0 ? STR("; ") : STR(""));
+        bound_claim_say(&claims->bound[i], out);
+    }
+    for (uint32_t i = 0; i < claims->waiting_count && shown < SHOWN; i++) {
+        const struct waiting_claim *w = &claims->waiting[i];
+        if (w->provisions && w->place == POD_CLAIMS_ANYWHERE)
+            continue;
+        strbuf_append_str(out, shown++ > 0 ? STR("; ") : STR(""));
+        say_waiting(claims, w, out);
+    }
+}

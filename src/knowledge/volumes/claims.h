@@ -20,6 +20,10 @@
 int pod_claims_read(struct informer *volumes, const struct pod *pod, struct arena *arena,
                     const struct pod_claims **ret) MUST_CHECK;
 
+/* Appends where the volumes of the claims are or can be made, for those that are not anywhere:
+ * "claim 'data' is bound to ...; claim 'log' waits for ...". At most a few; nothing if none is
+ * limited. */
+void pod_claims_say(const struct pod_claims *claims, struct strbuf *out);
 /* Appends "claim 'data' is bound to volume 'pv-1', which needs a node with
  * topology.kubernetes.io/zone in (a)". */
 void bound_claim_say(const struct bound_claim *claim, struct strbuf *out);

@@ -359,6 +359,25 @@ static void say_tainted(const struct filter_result *filter, const struct applied
         }
 }
 
+/* Do the pod's claims keep it off some node? */
+static bool is_by_claims(const struct simulation *s) {
+    for (uint32_t i = 0; i < s->filtered.count; i++)
+        if (filter_is_of_volumes(s->filter.reason_filters[s->filter.reasons[i]]))
+            return true;
+    return false;
+}
+
+static void say_claims(const struct simulation *s, struct strbuf *out) {
+    const size_t before = out->n;
+    if (s->filter.claims == NULL || !is_by_claims(s))
+        return;
+    strbuf_append_str(out, before > 0 ? STR("; ") : STR("its claims: "));
+    const size_t begin = out->n;
+    pod_claims_say(s->filter.claims, out);
+    if (out->n == begin)
+        out->n = before; /* no claim has a place */
+}
+
 struct str simulation_cause(const struct simulation *s, struct arena *arena) {
     CLEANUP(strbuf_done) struct strbuf text = {.max = LIMIT_CONFIG_BYTES};
     for (uint32_t i = 0; i < s->filter.applied_count; i++) {
@@ -371,6 +390,7 @@ struct str simulation_cause(const struct simulation *s, struct arena *arena) {
         domains_say(&s->filter, a, &text);
         say_tainted(&s->filter, a, &text);
     }
+    say_claims(s, &text);
     return arena_str(arena, strbuf_str(&text));
 }
 
