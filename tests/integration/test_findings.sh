@@ -49,6 +49,24 @@ is "node affinity leaves one zone" \
 is "a cordoned zone holds others up" "$(pod "$(constraint)" | of_pod nodes.json)" "[\"UnusableDomain $at\"]"
 is "... not with nodeTaintsPolicy: Honor" "$(pod "$(constraint '.nodeTaintsPolicy = "Honor"')" | of_pod nodes.json)" \
     "[\"SingleDomain $at.topologyKey\"]"
+bound_volume() { # ZONE: a claim, and its volume there
+    jq -n '{apiVersion: "v1", kind: "PersistentVolumeClaim", metadata: {name: "data", namespace: "default"},
+        spec: {volumeName: "pv"}, status: {phase: "Bound"}}'
+    jq -n --arg z "$1" '{apiVersion: "v1", kind: "PersistentVolume", metadata: {name: "pv"}, spec: {nodeAffinity: {required:
+        {nodeSelectorTerms: [{matchExpressions: [{key: "topology.kubernetes.io/zone", operator: "In", values: [$z]}]}]}}}}'
+}
+for zone in a b; do
+    { node n1 a false; node n2 b false; running w1 n1; running w2 n1; bound_volume $zone; } | as_list >"$work/volume-$zone.json"
+done
+mounting='.metadata.namespace = "default" | .spec.volumes = [{name: "d", persistentVolumeClaim: {claimName: "data"}}]'
+is "a claim leaves only the zone that is full" "$(pod "$(constraint)" "$mounting" | of_pod volume-a.json)" \
+    "[\"UnusableDomain $at\",\"VolumePins $at\"]"
+like "... and the first line names claim and zone" \
+    "$("$evenkeel" simulate --state "$work/volume-a.json" --pod "$work/pod.json" | grep -m 1 '^Pending')" \
+    "claim 'data' is bound to volume 'pv', which needs a node with topology.kubernetes.io/zone in .a."
+is "... but not one with room" "$(pod "$(constraint)" "$mounting" | of_pod volume-b.json)" '[]'
+is "... nor a soft constraint" \
+    "$(pod "$(constraint '.whenUnsatisfiable = "ScheduleAnyway"')" "$mounting" | of_pod volume-a.json)" '[]'
 is "a misspelt field" "$(pod '[]' '.spec.topologySpreadConstraint = []' | of_pod good.json)" \
     '["UnknownField spec.topologySpreadConstraint"]'
 is "a field at another level" "$(pod '[]' '.tolerations = []' | of_pod good.json)" '["UnknownField tolerations"]'

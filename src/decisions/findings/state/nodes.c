@@ -1,6 +1,7 @@
 #include "findings/state/nodes.h"
 
 #include "findings/state/keys.h"
+#include "volumes/claims.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -111,6 +112,43 @@ static void check_domains(const struct filter_result *filter, const struct appli
             say_unusable(filter, a, &a->reports[i], path, f);
 }
 
+/* ---- volumes ---- */
+
+static uint32_t count_refused(const struct filter_result *filter, const struct domain_report *d,
+                              bool (*is_by)(const char *name)) {
+    uint32_t nodes = 0;
+    for (uint32_t i = 0; i < d->refused_count; i++)
+        if (is_by(filter->reason_filters[d->refused[i].reason]))
+            nodes += d->refused[i].nodes;
+    return nodes;
+}
+
+/* Do claims refuse nodes of allowed domains, and the constraint those that claims leave? */
+static bool are_pinned(const struct filter_result *filter, const struct applied_constraint *a) {
+    bool pinned = false, held = false;
+    for (uint32_t i = 0; i < a->report_count; i++) {
+        const struct domain_report *d = &a->reports[i];
+        if (d->passed > 0 || (d->allowed && count_refused(filter, d, is_by_spread) > 0))
+            return false;
+        pinned = pinned || (d->allowed && count_refused(filter, d, filter_is_of_volumes) > 0);
+        held = held || (!d->allowed && count_refused(filter, d, is_by_spread) > 0);
+    }
+    return pinned && held;
+}
+
+static void check_claims(const struct filter_result *filter, const struct applied_constraint *a,
+                         struct str path, struct findings *f) {
+    CLEANUP(strbuf_done) struct strbuf claims = {.max = REMEDY_BYTES};
+    if (a == NULL || !a->constraint->hard || filter->claims == NULL || !are_pinned(filter, a))
+        return;
+    pod_claims_say(filter->claims, &claims);
+    findings_add(f, FINDING_VOLUME_PINS, path,
+                 STR("Move the volume, or write whenUnsatisfiable: ScheduleAnyway: kube-scheduler "
+                     "counts domains that the volume cannot reach"),
+                 "%.*s: there the constraint on '%.*s' allows no more pods", (int)claims.n,
+                 claims.p, STR_ARG(a->constraint->topology_key));
+}
+
 /* ---- all constraints ---- */
 
 static int check_all(struct topology_view *v, const struct pod *pod,
@@ -123,6 +161,7 @@ static int check_all(struct topology_view *v, const struct pod *pod,
         (void)snprintf(key_path, sizeof key_path, "%s.topologyKey", path);
         r = check_key(v, c, filter, str_of(key_path), f);
         check_domains(filter, find_applied(filter, c), str_of(path), f);
+        check_claims(filter, find_applied(filter, c), str_of(path), f);
     }
     return r;
 }
