@@ -4,6 +4,7 @@
 #include "explain/obstacle.h"
 #include "explain/reasons.h"
 #include "model/fixed_pod.h"
+#include "volumes/claims.h"
 
 enum { TALLIES = 16, SHOWN = 4, PAIRS_SHOWN = 4, SENTENCE_SHOWN = 512 };
 
@@ -257,7 +258,7 @@ static void say_now(const struct pending_question *q, struct strbuf *out) {
         strbuf_appendf(
             out,
             "; judged now, %u of %u nodes pass: the cluster has changed since, or something that "
-            "Evenkeel does not judge (volumes, devices) keeps the pod off",
+            "Evenkeel does not judge (limits and capacity of volumes, devices) keeps the pod off",
             passed, q->nodes);
 }
 
@@ -318,6 +319,20 @@ static void say_claims(const struct pod *pod, struct strbuf *out) {
         strbuf_appendf(out, " and %u more", pod->claim_count - shown);
 }
 
+/* Appends the places of the volumes. */
+static void say_places(const struct filter_result *now, struct strbuf *out) {
+    const size_t before = out->n;
+    if (now == NULL || now->claims == NULL)
+        return;
+    strbuf_append_str(out, STR(" ("));
+    const size_t begin = out->n;
+    pod_claims_say(now->claims, out);
+    if (out->n == begin)
+        out->n = before; /* no claim has a place */
+    else
+        strbuf_append_str(out, STR(")"));
+}
+
 static const char *say_sentence(const struct pending_question *q, struct str sentence,
                                 struct strbuf *out) {
     const struct reason_meaning *meaning = reason_meaning(sentence);
@@ -352,8 +367,10 @@ static const char *say_reasons(const struct pending_question *q, const struct ta
     strbuf_append_str(out, kind != NULL ? STR("; kube-scheduler: ") : STR(""));
     say_tallies(t, out);
     say_details(q, t, out);
-    if (has_kind(t, "Volume"))
+    if (has_kind(t, "Volume")) {
         say_claims(q->pod, out);
+        say_places(q->now, out);
+    }
     say_now(q, out);
     if (kind == NULL)
         kind = kind_of_unjudged(q, t);

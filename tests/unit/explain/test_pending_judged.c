@@ -492,7 +492,7 @@ static void datasets(void **state) {
 
 #define SINCE                                                                                      \
     " nodes pass: the cluster has changed since, or something that Evenkeel does not judge "       \
-    "(volumes, devices) keeps the pod off"
+    "(limits and capacity of volumes, devices) keeps the pod off"
 
 static void what_has_changed(void **state) {
     struct fixture *f = *state;
@@ -502,6 +502,27 @@ static void what_has_changed(void **state) {
     expect(f, "Resources", "Pending: of 4 nodes 4 Insufficient cpu; judged now, 2 of 4" SINCE);
     reasons[0] = reasons[2] = 3;
     expect(f, "Resources", "Pending: of 4 nodes 4 Insufficient cpu");
+}
+
+/* A bound volume is named with its place. */
+static void the_place_of_a_volume(void **state) {
+    static const struct str zones[] = {{"a", 1}}, claims[] = {{"data", 4}};
+    static const struct requirement in_zone[] = {{{"zone", 4}, SELECTOR_IN, zones, 1, 0}};
+    static const struct node_selector_term term = {.expressions = in_zone, .expression_count = 1};
+    static const struct node_affinity affinity = {
+        .required = true, .terms = &term, .term_count = 1};
+    static const struct bound_claim bound = {{"data", 4}, {"pv", 2}, &affinity, NULL, 0};
+    static const struct pod_claims judged = {.bound = &bound, .bound_count = 1};
+    struct fixture *f = *state;
+    uint8_t reasons[] = {3, 3, 3, 3};
+    f->pod.claims = claims;
+    f->pod.claim_count = 1;
+    tried(f, "0/4 nodes are available: 4 node(s) didn't match PersistentVolume's node affinity.");
+    judge(f, reasons, NULL, 0);
+    f->now.claims = &judged;
+    expect(f, "Volume",
+           "Pending: of 4 nodes 4 out of reach of the pod's PersistentVolume; its claims: data "
+           "(claim 'data' is bound to volume 'pv', which needs a node with zone in (a))");
 }
 
 /* Of nodes that pass now kube-scheduler must have had something to say that is not judged. */
@@ -620,6 +641,7 @@ int main(void) {
         TEST(claims),
         TEST(datasets),
         TEST(what_has_changed),
+        TEST(the_place_of_a_volume),
         TEST(the_kind_is_of_the_nodes_that_pass_now),
         TEST(not_tried),
         TEST(reasons_that_are_shown),
