@@ -17,7 +17,11 @@ func TestVolumes(t *testing.T) {
 	binary, folders := evenkeelBinary(t), workerFolders(t)
 	var mutex sync.Mutex
 	tally := map[string]int{}
-	forEachCase(t, len(folders), func(worker, number int) bool {
+	count := caseCount() // a process each
+	if count > 3000 {
+		count = max(3000, count/4)
+	}
+	forEachOf(t, count, len(folders), func(worker, number int) bool {
 		c := diceFor(number).volumesCase()
 		s := newSimulation(binary, folders[worker])
 		s.arguments = slices.DeleteFunc(s.arguments, func(a string) bool { return a == "--filters" || a == spreadFilter })
