@@ -205,6 +205,7 @@ kept() { # REPLICAS of the binding, whose failed cluster has 4
 is "... that keeps some" "$(kept 3)" "keeps 3 of 4 replicas"
 is "... that gets more" "$(kept 9)" "gets 9 replicas instead of 4"
 is "workload affinity" "$(of_binding '{"workloadAffinity":{"affinity":{"groupByLabelKey":"a"}}}')" '["PassedOver spec.placement.workloadAffinity"]'
+is "an old version" "$(of_binding '{}' '.apiVersion = "work.karmada.io/v1alpha1"')" '["OldVersion apiVersion"]'
 is "a field of the placement in the spec" "$(of_binding '{}' '.spec.spreadConstraints = []')" '["UnknownField spec.spreadConstraints"]'
 
 # ---- very many ----

@@ -34,4 +34,20 @@ like "an alias of nothing" "$("$evenkeel" simulate --state "$work/state.yaml" --
 sed 's/<<: \[.*/<<: 7/' "$work/pod.yaml" >"$work/bad.yaml"
 like "a number to merge" "$("$evenkeel" simulate --state "$work/state.yaml" --pod "$work/bad.yaml" 2>&1 || true)" \
     "line 8, column 9: a merge key '<<' needs a map, or a list of maps"
+
+# ---- files that are something else ----
+
+said() { # OPTION FILE-TEXT
+    printf '%s\n' "$2" >"$work/other"
+    "$evenkeel" simulate --state "$work/state.yaml" "$1" "$work/other" 2>&1 || true
+}
+like "a PlacementRule" "$(said --placement '{"apiVersion": "apps.open-cluster-management.io/v1", "kind": "PlacementRule"}')" \
+    "kind is 'PlacementRule', which Placement has replaced: write a Placement"
+like "no kind" "$(said --pod '{"a": 1}')" "it has no kind; expected one Pod, or a workload with spec.template$"
+like "JSON with a comment" "$(said --pod '{"apiVersion": "v1", /* core */ "kind": "Pod"}')" \
+    "it has no kind; .*; JSON has no comments: leave out '//' and '/\*'"
+placement='{"apiVersion": "cluster.open-cluster-management.io/v1alpha1", "kind": "Placement", "metadata": {"name": "p"}}'
+is "an old Placement" "$(said --placement "$placement" >/dev/null; "$evenkeel" simulate --state "$work/state.yaml" \
+    --placement "$work/other" -o json | jq -c '[.findings[] | [.code, .path, .remedy]]')" \
+    '[["OldVersion","apiVersion","Write cluster.open-cluster-management.io/v1beta1"]]'
 finish_tests

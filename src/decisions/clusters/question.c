@@ -85,6 +85,9 @@ static int read_document(struct str json, struct arena *arena, struct placement 
                          struct err *err) {
     struct json_reader r;
     json_reader_init(&r, json, arena, PLACEMENT_KIND);
+    if (str_eq(json_peek_member(&r, STR("kind")), STR("PlacementRule")))
+        return err_set(err, -EINVAL,
+                       "kind is 'PlacementRule', which Placement has replaced: write a Placement");
     read_placement(&r, ret);
     return json_finish(&r, err);
 }

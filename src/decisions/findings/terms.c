@@ -1,5 +1,6 @@
 #include "findings/terms.h"
 
+#include "base/json_reader.h"
 #include "base/suggest.h"
 #include "model/selector.h"
 
@@ -173,4 +174,18 @@ void findings_of_pod(const struct pod *pod, struct str spec, struct findings *f)
     }
     (void)snprintf(path, sizeof path, "%.*s.tolerations", STR_ARG(spec));
     findings_of_tolerations(pod->tolerations, TOLERATIONS_OF_PODS, str_of(path), f);
+}
+
+/* ---- versions ---- */
+
+void findings_of_version(struct str json, const char *old, const char *write, const char *effect,
+                         struct findings *f) {
+    CLEANUP(strbuf_done) struct strbuf remedy = {.max = 256};
+    struct json_reader r;
+    json_reader_init(&r, json, f->arena, "object");
+    if (!str_eq(json_peek_member(&r, STR("apiVersion")), str_of(old)))
+        return;
+    strbuf_appendf(&remedy, "Write %s", write);
+    findings_add(f, FINDING_OLD_VERSION, STR("apiVersion"), strbuf_str(&remedy),
+                 "%s is no longer served: %s", old, effect);
 }

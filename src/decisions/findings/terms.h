@@ -18,6 +18,11 @@ enum toleration_rules { TOLERATIONS_OF_PODS, TOLERATIONS_OF_PLACEMENTS, TOLERATI
 void findings_of_tolerations(struct tolerations tolerations, enum toleration_rules rules,
                              struct str path, struct findings *f);
 
+/* Reports an object of the old apiVersion, and the version to write. `effect` ends the sentence:
+ * "read as v1beta1". */
+void findings_of_version(struct str json, const char *old, const char *write, const char *effect,
+                         struct findings *f);
+
 /* Finds constraints of a pod that count none of its own pods, values that an API server would
  * refuse, and tolerations likewise. `spec` is the path of the pod's spec: "spec",
  * "spec.template.spec". upstream: kubernetes pkg/apis/core/validation

@@ -5,6 +5,8 @@
 #include "clusters/state.h"
 #include "config/karmada.h"
 #include "findings/state/binding.h"
+#include "findings/terms.h"
+#include "model/names.h"
 #include "whatif/member_nodes.h"
 
 #include <errno.h>
@@ -92,6 +94,8 @@ static int answer_one(struct asking *a, const struct binding_subject *s, struct 
     int r = 0;
     findings_init(&findings, &of_findings);
     (void)schema_check(s->text, s->schema, &findings);
+    findings_of_version(s->text, KARMADA_WORK_GROUP "/v1alpha1", KARMADA_WORK_GROUP "/v1alpha2",
+                        "read as v1alpha2, which has replicas at spec.replicas", &findings);
     if (s->from_policy)
         find_in_policy(s, &findings);
     if (s->from_policy && !is_made) {

@@ -229,6 +229,13 @@ bool pod_file_has_pod(struct str json, struct arena *arena) {
     return str_eq(t.kind, STR(POD_KIND)) || t.spec.n > 0;
 }
 
+/* Returns a hint if a comment of a JSON file, which was read as YAML then, is part of a key. */
+static const char *comment_hint(struct str json) {
+    const bool has =
+        memmem(json.p, json.n, "\"//", 3) != NULL || memmem(json.p, json.n, "\"/*", 3) != NULL;
+    return has ? "; JSON has no comments: leave out '//' and '/*'" : "";
+}
+
 int pod_file_read(struct str json, struct arena *arena, struct pod_file *ret, struct err *err) {
     struct workload_texts t;
     *ret = (struct pod_file){.json = json, .spec = "spec", .pod = json};
@@ -239,6 +246,10 @@ int pod_file_read(struct str json, struct arena *arena, struct pod_file *ret, st
         return err_set(err, -EINVAL,
                        "kind is 'DaemonSet', whose pods are bound to nodes by name: nobody "
                        "chooses where they are");
+    if (t.kind.n == 0)
+        return err_set(err, -EINVAL,
+                       "it has no kind; expected one Pod, or a workload with spec.template%s",
+                       comment_hint(json));
     if (t.spec.n == 0)
         return err_set(err, -EINVAL,
                        "kind is '%.*s'; expected one Pod, or a workload with spec.template",
