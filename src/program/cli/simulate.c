@@ -117,8 +117,8 @@ static void list_steps(struct strbuf *out) {
             "refused gets {\"id\", \"error\", \"errorKind\": \"Input\"}; the others are answered, "
             "and\n"
             "the exit code is 1. An option outside of options has no effect, and the answer's\n"
-            "warnings say so. There is neither a state nor a configuration. STEP, what a line has,\n"
-            "and what the answer has:\n"));
+            "warnings say so. There is neither a state nor a configuration. STEP, what a line\n"
+            "has, and what the answer has:\n"));
     for (size_t i = 0; i < line_step_count; i++)
         strbuf_appendf(out, "  %-10s %s\n  %-10s -> %s\n", line_steps[i].name,
                        line_steps[i].question, "", line_steps[i].answer);

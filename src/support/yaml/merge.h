@@ -2,8 +2,8 @@
  * Merge keys of YAML: `<<: *base` gives an object the members of another.
  *
  * Members are set in the order of the text, as kubectl's reader sets them: a member set later
- * replaces one of the same name, whether it was written or merged. Of a list of objects, the first
- * wins. upstream: go.yaml.in/yaml/v2 decode.go, mapping() and merge().
+ * replaces one of the same name, whether it was written or merged. In a list of objects the first
+ * object wins. upstream: go.yaml.in/yaml/v2 decode.go, mapping() and merge().
  *
  * Not thread-safe.
  */

@@ -138,7 +138,7 @@ static void steps_belong_to_verbs(void **state) {
         }
     expect(f, clusters_filter, "{\"step\":\"quantity\",\"text\":\"1\"}", 400, "there are no steps");
     expect(f, clusters_assign, "{\"step\":\"quantity\",\"text\":\"1\"}", 400,
-           "there are: assign, schedule\"");
+           "there are: assign, schedule, bind\"");
     expect(f, clusters_estimate, "{\"step\":\"quantity\",\"text\":5}", 400, "text");
     expect(f, clusters_estimate, "{\"step\":\"none\"}", 400, "none");
 }
