@@ -360,6 +360,8 @@ int pod_claims_read(struct informer *volumes, const struct pod *pod, struct aren
     informer_read_done(volumes);
     if (out->unjudged == NULL && out->refuser == NULL)
         finish_waiting(&x);
+    if (out->waiting == NULL)
+        out->waiting_count = 0; /* all nodes are refused, or claims are not judged */
     return arena_failed(arena) ? -ENOMEM : 0;
 }
 

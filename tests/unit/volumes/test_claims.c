@@ -59,10 +59,10 @@ static int teardown(void **state) {
     return unlink(f->path);
 }
 
-/* Reads the state's objects, and the claims of a pod that mounts "data". */
-static const struct pod_claims *read_claims(struct fixture *f, const char *objects) {
-    static const struct str names[] = {{"data", 4}};
-    const struct pod pod = {.meta.namespace = STR("shop"), .claims = names, .claim_count = 1};
+/* Reads the objects of the state, and the claims of a pod that mounts "data", and "gone". */
+static const struct pod_claims *read_some(struct fixture *f, const char *objects, uint32_t count) {
+    static const struct str names[] = {{"data", 4}, {"gone", 4}};
+    const struct pod pod = {.meta.namespace = STR("shop"), .claims = names, .claim_count = count};
     const struct pod_claims *claims;
     CLEANUP(strbuf_done) struct strbuf text = {0};
     const char *path = f->path;
@@ -73,6 +73,10 @@ static const struct pod_claims *read_claims(struct fixture *f, const char *objec
         fail_msg("%s", err.text);
     assert_int_equal(pod_claims_read(f->volumes, &pod, &f->arena, &claims), 0);
     return claims;
+}
+
+static const struct pod_claims *read_claims(struct fixture *f, const char *objects) {
+    return read_some(f, objects, 1);
 }
 
 /* Hand-written states lack kinds: a claim is judged only if they have the kinds that it needs. */
@@ -117,7 +121,19 @@ static void some_claims_refuse_all_nodes(void **state) {
         assert_null(claims->unjudged);
         assert_string_equal(claims->refuser, rows[i].filter);
         assert_str(claims->refusal, rows[i].refusal);
+        assert_int_equal(claims->waiting_count, 0);
     }
+}
+
+/* Then no waiting claim is in the answer. */
+static void one_waits_and_another_is_gone(void **state) {
+    CLEANUP(strbuf_done) struct strbuf text = {0};
+    const struct pod_claims *claims =
+        read_some(*state, WAITS "," CLASS("waits", MODE("WaitForFirstConsumer")), 2);
+    assert_str(claims->refusal, "persistentvolumeclaim \"gone\" not found");
+    assert_int_equal(claims->waiting_count, 0);
+    pod_claims_say(claims, &text);
+    assert_int_equal(text.n, 0);
 }
 
 static void a_bound_claim_names_its_place(void **state) {
@@ -169,6 +185,7 @@ int main(void) {
         TEST(some_claims_refuse_all_nodes),
         TEST(a_bound_claim_names_its_place),
         TEST(volumes_of_a_waiting_claim),
+        TEST(one_waits_and_another_is_gone),
         TEST(nobody_to_ask),
         TEST(without_steps),
     };
