@@ -166,8 +166,9 @@ static void judge(struct trying *t) {
     options->ignored_resources = q->ignored;
     options->filters =
         FILTERS_ALL; /* unlike for an extender, kube-scheduler has not filtered the nodes */
-    if (r == 0)
-        r = pod_claims_read(t->explain->volumes, &q->pod, t->arena, &options->claims);
+    if (r == 0 &&
+        (r = pod_claims_read(t->explain->volumes, &q->pod, t->arena, &options->claims)) != 0)
+        (void)err_set(&err, r, "no memory or steps left to judge the pod's claims");
     if (r == 0)
         r = engine_simulate(options, x->cache, &q->pod, q->has_nodes ? &q->nodes : NULL, t->arena,
                             &t->simulation, &err);

@@ -33,29 +33,29 @@ fit() { jq -n --argjson a "$1" '{pluginConfig: [{name: "NodeResourcesFit", args:
 
 file '[]' '{}'
 is "a resource that no node has" "$(answer)" 'UnschedulableAndUnresolvable Insufficient example.com/memory'
-is "... and all of the file is read" "$(not_judged)" 'volumes, devices'
+is "... and all of the file is read" "$(not_judged)" 'limits and capacity of volumes, devices'
 managed='[{"urlPrefix": "https://127.0.0.1:443", "filterVerb": "predicate", "managedResources": [
     {"name": "example.com/gpu"}, {"name": "example.com/memory", "ignoredByScheduler": true}]}]'
 file "$managed" '{}'
 is "an extender manages it" "$(answer)" 'Pass '
-is "... which is not asked" "$(not_judged)" 'volumes, devices, 1 extender of kube-scheduler'
+is "... which is not asked" "$(not_judged)" 'limits and capacity of volumes, devices, 1 extender of kube-scheduler'
 file "${managed//true/false}" '{}'
 is "an extender manages it, and kube-scheduler checks it, too" "$(answer)" 'UnschedulableAndUnresolvable Insufficient example.com/memory'
 file '[]' "$(fit '{"ignoredResources": ["example.com/memory"]}')"
 is "ignoredResources" "$(answer)" 'Pass '
 file '[]' "$(fit '{"ignoredResourceGroups": ["example.com"], "scoringStrategy": {"type": "MostAllocated"}}')"
 is "ignoredResourceGroups" "$(answer)" 'Pass '
-is "... and a part that is not read" "$(not_judged)" 'volumes, devices, scoringStrategy of NodeResourcesFit'
+is "... and a part that is not read" "$(not_judged)" 'limits and capacity of volumes, devices, scoringStrategy of NodeResourcesFit'
 file "${managed//memory/other}" "$(fit '{"ignoredResources": ["example.com/memory"]}')"
 is "extenders' resources replace ignoredResources, as upstream" "$(answer)" 'UnschedulableAndUnresolvable Insufficient example.com/memory'
 file '[{"urlPrefix": "https://evenkeel:8443/extender/v1", "filterVerb": "filter"}]' '{"plugins": {"score": {}},
     "pluginConfig": [{"name": "PodTopologySpread", "args": {}}, {"name": "DefaultPreemption", "args": {}}]}'
 is "plugins and their arguments; Evenkeel itself is judged" "$(not_judged)" \
-    'volumes, devices, plugins of kube-scheduler'\''s profile, arguments of PodTopologySpread'
+    'limits and capacity of volumes, devices, plugins of kube-scheduler'\''s profile, arguments of PodTopologySpread'
 file '[]' "$(jq -n '{pluginConfig: [range(40) | {name: "Plugin\(.)", args: {}}]}')"
 like "as many as have room" "$(not_judged)" 'arguments of Plugin0, .*, [0-9]+ more of its parts$'
 file "$managed" '{}'
-is "many pods" "$(ask --replicas 2 | jq -c '[.pending, .notJudged]')" '[0,"volumes, devices, 1 extender of kube-scheduler"]'
+is "many pods" "$(ask --replicas 2 | jq -c '[.pending, .notJudged]')" '[0,"limits and capacity of volumes, devices, 1 extender of kube-scheduler"]'
 
 # ---- old versions ----
 
@@ -89,7 +89,7 @@ file "$managed" '{}'
 "$evenkeel" explain what-if "$work/pod.yaml" -o json --server "http://$ops" --kube-scheduler-config "$work/scheduler.json" \
     >"$work/what-if.json"
 is "explain: it passes" "$(jq -c '[.decisions[] | select(.verb == "filter") | .passed]' "$work/what-if.json")" '[1]'
-is "... and names what is not read" "$(jq -r .notJudged "$work/what-if.json")" 'volumes, devices, 1 extender of kube-scheduler'
+is "... and names what is not read" "$(jq -r .notJudged "$work/what-if.json")" 'limits and capacity of volumes, devices, 1 extender of kube-scheduler'
 file '[]' "$(fit '{"ignoredResourceGroups": ["example.com"]}')" v1beta3
 like "explain: groups, in an old version" "$("$evenkeel" explain what-if "$work/pod.yaml" -o json --server "http://$ops" \
     --kube-scheduler-config "$work/scheduler.json" 2>&1)" "ended with Kubernetes 1.29; write .*\"passed\":1"

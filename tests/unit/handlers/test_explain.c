@@ -463,7 +463,7 @@ static void what_would_be(void **state) {
     assert_contains(answer, "\"pod\":" CALLED_POD
                             ",\"notJudged\":\"limits and capacity of volumes, devices, "
                             "NodeResourcesFit (no "
-                            "node reports its allocatable resources)\"}");
+                            "node reports its allocatable resources)\",\"findings\":[");
     assert_contains(what_if(f, "{\"pod\":" CALLED_POD "}"), "\"candidates\":4,\"passed\":2");
     assert_int_equal(ring_size(f->ring).added, 0);
 }
@@ -567,7 +567,8 @@ static void bad_questions(void **state) {
         {"{\"pod\":{}}x", "Question"},
         {"{\"pod\":{\"metadata\":{\"name\":4}}}", "Pod.metadata.name: expected a string"},
         {"{\"pods\":{}}", "unknown member; there are pod, nodeNames, addedAffinity, "
-                          "ignoredResources, ignoredResourceGroups, notRead and policies"},
+                          "ignoredResources, ignoredResourceGroups, notRead, policies, workload "
+                          "and podSpecPath"},
         {"{\"pod\":{},\"addedAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":{"
          "\"nodeSelectorTerms\":[{\"matchExpressions\":[{\"key\":\"k\",\"operator\":\"Near\"}]}]}}"
          "}",

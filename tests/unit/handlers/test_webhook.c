@@ -11,7 +11,8 @@ static const char review[] =
     "\"\\u0031\",\"operation\":\"CREATE\",\"namespace\":\"shop\",\"resource\":{\"group\":\"\","
     "\"version\":\"v1\",\"resource\":\"pods\"},\"object\":{\"metadata\":{\"labels\":{\"app\":"
     "\"web\"}},\"spec\":{\"topologySpreadConstraints\":[{\"maxSkew\":1,\"topologyKey\":\"zone\","
-    "\"whenUnsatisfiable\":\"DoNotSchedule\",\"labelSelector\":{\"matchLabels\":{\"a\":\"b\"}}}]}}"
+    "\"whenUnsatisfiable\":\"DoNotSchedule\",\"labelSelector\":{\"matchLabels\":{\"app\":\"web\"}}}"
+    "]}}"
     "}}";
 
 struct fixture {
