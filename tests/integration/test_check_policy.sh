@@ -87,6 +87,17 @@ asked "$work/typo.yaml"
 is "a key that no node has" "$code $(answer '[.harmed, .policies[0].effective.reason, .policies[0].skipped,
     (.workloads[] | .constraints[0].reason)]')" '3 [0,"NoNodeHasKey",2,"NoNodeHasKey","NoNodeHasKey"]'
 
+is "... is a finding, with the nearest one" "$(answer '[.findings[] | [.code, .path, .remedy]]')" \
+    '[["KeyUnknown","spec.pods.spread[0].topologyKey","Write topology.kubernetes.io/zone"]]'
+asked "$work/even.yaml"
+is "... which a policy that is fine has not" "$(answer .findings)" '[]'
+policy host '{topologyKey: region, whenUnsatisfiable: ScheduleAnyway}' >"$work/one.yaml"
+asked "$work/typo.yaml" "$work/one.yaml"
+like "... of several policies, with its name" "$(answer '[.findings[].message]')" "policy 'typo': no node has the label"
+code=0
+"$evenkeel" check policy "$work/even.yaml" --state "$state" --strict >"$work/table" || code=$?
+is "--strict without findings" "$code" 0
+
 # ---- a policy for nobody ----
 
 nobody() { # MATCH: $code, and what the answer says of the policy
@@ -224,6 +235,8 @@ is "a key that none has" "$(beside "$work/hub.json")" \
 fleet fleet '{topologyKey: zone}' >"$work/fleet.yaml"
 is "a claim that is asked for as a label" "$(beside "$work/hub.json")" "3 [\"NotSound\",3,\"False\",\"NoClusterHasKey\",\
 \"none of 3 clusters has the label 'zone', but 3 have it as a claim: write topologyKeyType: Claim\"]"
+is "... is a finding, too" "$(answer '[.findings[] | [.code, .path, .remedy]]')" \
+    '[["OtherKeyType","spec.placements.spread[0].topologyKey","Write topologyKeyType: Claim"]]'
 fleet fleet '{topologyKey: cloud}' >"$work/fleet.yaml"
 is "a key with one value" "$(beside "$work/hub.json")" "3 [\"NotSound\",3,\"False\",\"SingleDomain\",\
 \"3 of 3 clusters have the label 'cloud', all with the value 'x': it spreads nothing\"]"

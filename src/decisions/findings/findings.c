@@ -87,9 +87,12 @@ static void insert(struct findings *f, struct finding *finding) {
 void findings_add(struct findings *f, enum finding_code code, struct str path, struct str remedy,
                   const char *message, ...) {
     char text[LIMIT_FINDING_BYTES]; /* a longer message is cut */
+    const struct str about = str_cut(f->about, sizeof text / 2);
     va_list args;
+    if (about.n > 0)
+        memcpy(text, about.p, about.n);
     va_start(args, message);
-    (void)vsnprintf(text, sizeof text, message, args);
+    (void)vsnprintf(text + about.n, sizeof text - about.n, message, args);
     va_end(args);
     if (f->items == NULL)
         f->items = arena_array(f->arena, LIMIT_FINDINGS + 1, sizeof *f->items);

@@ -54,6 +54,8 @@ struct findings {
     struct finding *items;
     uint32_t count;
     uint32_t omitted; /* found beyond LIMIT_FINDINGS */
+    struct str about; /* the beginning of the next messages, for a question with several objects:
+                         "policy 'web': "; or "" */
 };
 
 /* Sets up an empty list. `own` becomes an arena for it alone, with steps, which the caller ends by

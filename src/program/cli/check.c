@@ -67,7 +67,7 @@ static const struct option_spec estimator_specs[] = {
     {"timeout", 0, "DURATION", "to connect, and to answer: 3s"},
 };
 
-static const struct option_spec workload_specs[] = {
+static const struct option_spec finding_specs[] = {
     {"output", 'o', "FORMAT", "table (default) or json"},
     {"strict", 0, NULL, "ends with exit code 3 if there is a finding"},
 };
@@ -87,8 +87,9 @@ const struct command check_command = {
         "  workload               a pod or a workload: fields and constraints that cannot be "
         "meant\n"
         "  estimator              an estimator of Karmada, as karmada-scheduler would ask it\n"
-        "Exit codes: 0 no errors, 1 errors, 2 wrong usage; 3 of 'check policy': not sound, and of\n"
-        "'check workload --strict': there is a finding.",
+        "Exit codes: 0 no errors, 1 errors, 2 wrong usage; 3 of 'check policy': not sound, and "
+        "with\n"
+        "'--strict' (check policy, check workload): there is a finding.",
     .example = "evenkeel check config evenkeel.yaml\n"
                "evenkeel check kube-scheduler-config /etc/kubernetes/scheduler.yaml\n"
                "evenkeel check cluster --kubeconfig ~/.kube/config\n"
@@ -162,12 +163,13 @@ const struct command check_policy_command = {
         "Nothing is changed anywhere. Exit codes: 0 sound, 1 something could not be read,\n"
         "2 wrong usage, 3 not sound: somebody would be harmed, or a policy cannot work, has\n"
         "keys or domains that the nodes do not have, never has its turn, or is for no workload\n"
-        "or Placement (then it is not known whether it is sound).",
+        "or Placement (then it is not known whether it is sound); with --strict also: there is\n"
+        "a finding (docs/findings.md).",
     .example = "kubectl get nodes,pods,namespaces,pv,pvc,topologypolicies -A -o json > state.json\n"
                "evenkeel check policy policy.yaml --state state.json\n"
                "evenkeel check policy policies/ --kubeconfig ~/.kube/config -o json",
-    .specs = specs,
-    .spec_count = 1,
+    .specs = finding_specs,
+    .spec_count = sizeof finding_specs / sizeof finding_specs[0],
     .configuration_flags = true,
     .first_flags = "state kubeconfig context in-cluster policy fluid-profile",
 };
@@ -184,8 +186,8 @@ const struct command check_workload_command = {
              "there is a finding.",
     .example = "evenkeel check workload deployment.yaml --strict\n"
                "evenkeel check workload deployment.yaml --state state.json -o json",
-    .specs = workload_specs,
-    .spec_count = sizeof workload_specs / sizeof workload_specs[0],
+    .specs = finding_specs,
+    .spec_count = sizeof finding_specs / sizeof finding_specs[0],
     .configuration_flags = true,
     .first_flags = "state kubeconfig context in-cluster",
 };
@@ -324,8 +326,11 @@ static int run_cluster(struct options *o, const struct request *request) {
 
 static int check_policies(struct options *o, const struct request *request,
                           const struct configuration *c, struct arena *arena) {
-    struct policy_check check;
+    CLEANUP(arena_done) struct arena of_findings;
+    struct findings findings;
+    struct policy_check check = {.findings = &findings};
     struct err err;
+    findings_init(&findings, &of_findings);
     if (c->state.path_count == 0 && c->kubernetes.kubeconfig == NULL && !c->kubernetes.in_cluster) {
         options_fail(o, "no cluster; give --state FILE or DIR, or --kubeconfig FILE");
         return o->exit_status;
@@ -334,7 +339,11 @@ static int check_policies(struct options *o, const struct request *request,
     if (policy_check_run(c, request->files, request->file_count, arena, &check, &err) != 0)
         return complain(err.text);
     const int status = policy_check_print(&check, request->json);
-    return status != EXIT_SUCCESS || check.soundness == POLICY_SOUND ? status : EXIT_UNSOUND;
+    if (status != EXIT_SUCCESS)
+        return status;
+    return check.soundness != POLICY_SOUND || (request->strict && findings.count > 0)
+               ? EXIT_UNSOUND
+               : EXIT_SUCCESS;
 }
 
 /* Runs a check of files against a cluster. */
@@ -488,9 +497,9 @@ static int run(const struct command *command,
     while (options_next(&o, &v)) {
         if (v.spec == &specs[SPEC_OUTPUT])
             request.json = options_output_is_json(&o, v.text);
-        else if (v.spec == &workload_specs[0])
+        else if (v.spec == &finding_specs[0])
             request.json = options_output_is_json(&o, v.text);
-        else if (v.spec == &workload_specs[1])
+        else if (v.spec == &finding_specs[1])
             request.strict = true;
         else if (v.spec == &specs[SPEC_URL_PART])
             request.which.url_part = v.text;

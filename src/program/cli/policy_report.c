@@ -263,6 +263,8 @@ static void put_verdict(const struct policy_check *check, struct strbuf *out) {
 int policy_check_print(const struct policy_check *check, bool as_json) {
     CLEANUP(strbuf_done) struct strbuf json = {0}, verdict = {0};
     print_json(check, &json);
+    if (check->findings != NULL)
+        findings_put(check->findings, &json);
     put_verdict(check, &verdict);
     return answer_write("check", strbuf_failed(&verdict) ? &verdict : &json,
                         as_json ? NULL : put_tables, NULL, verdict.p);

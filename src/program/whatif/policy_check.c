@@ -4,6 +4,7 @@
 #include "base/json_writer.h"
 #include "base/limits.h"
 #include "cache/neighbours.h"
+#include "findings/state/policy.h"
 #include "model/names.h"
 #include "policy/match.h"
 #include "policy/outlook.h"
@@ -169,6 +170,24 @@ static bool is_worse(enum policy_reason clusters, enum policy_reason nodes) {
            clusters != POLICY_CLUSTERS_NOT_KNOWN;
 }
 
+/* Begins the findings of a policy: with its name if there are several. */
+static void find_about(struct checking *c, const struct policy *policy) {
+    if (c->out->findings != NULL && c->out->policy_count > 1)
+        c->out->findings->about = arena_printf(c->arena, "policy '%.*s': ", STR_ARG(policy->name));
+}
+
+/* Finds mistakes in the policies' constraints of pods. */
+static void find_mistakes(struct checking *c) {
+    for (uint32_t i = 0; c->out->findings != NULL && i < c->policy_count; i++) {
+        const struct checked_policy *p = checked(c, &c->policies[i]);
+        if (p == NULL || p->verdict.reasons[POLICY_READY] == POLICY_CANNOT_WORK)
+            continue;
+        find_about(c, &c->policies[i]);
+        (void)findings_of_policy_nodes(c->cache, &c->policies[i],
+                                       c->out->findings); /* those so far stay */
+    }
+}
+
 /* Judges the policies' terms for Placements beside the clusters of the state. */
 static int judge_terms(struct checking *c, struct policy_clusters *clusters, struct err *err) {
     const struct policy_list policies = {c->policies, c->policy_count};
@@ -179,6 +198,9 @@ static int judge_terms(struct checking *c, struct policy_clusters *clusters, str
         if (p == NULL || c->policies[i].placement_term_count == 0 ||
             p->verdict.reasons[POLICY_READY] == POLICY_CANNOT_WORK)
             continue;
+        find_about(c, &c->policies[i]);
+        if (c->out->findings != NULL)
+            policy_clusters_find(clusters, &c->policies[i], c->out->findings);
         r = policy_clusters_judge(clusters, policies, &c->policies[i], c->arena, &v);
         if (r != 0)
             return err_set(err, r, "no memory or steps to check the clusters of policies");
@@ -578,8 +600,10 @@ static int load(struct checking *c, const char *const *paths, size_t path_count,
         r = copy_policies(c, err);
     if (r == 0)
         r = judge_policies(c, err);
-    if (r == 0)
+    if (r == 0) {
+        find_mistakes(c);
         r = judge_clusters(c, err);
+    }
     c->out->source = source_of(c->configuration, c->arena);
     c->out->nodes = c->cache != NULL ? cache_stats(c->cache).nodes : 0;
     if (r == 0 && c->out->nodes == 0 && needs_nodes(c->out))
@@ -650,7 +674,7 @@ int policy_check_run(const struct configuration *c, const char *const *paths, si
                      struct arena *arena, struct policy_check *ret, struct err *err) {
     struct checking checking = {
         .configuration = c, .engine = c->engine, .arena = arena, .out = ret};
-    *ret = (struct policy_check){.policy_count = 0};
+    *ret = (struct policy_check){.findings = ret->findings};
     checking.engine.filters = (uint32_t)FILTERS_ALL;
     checking.engine.in_tree = true;
     arena_init(&checking.one, LIMIT_REQUEST_ARENA);

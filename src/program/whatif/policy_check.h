@@ -17,6 +17,7 @@
 #include "admission/pods/spread_plan.h"
 #include "config/configuration.h"
 #include "engine/engine.h"
+#include "findings/findings.h"
 #include "policy/status.h"
 
 /* At most so many pods of one workload are placed. */
@@ -77,10 +78,13 @@ struct policy_check {
     } soundness;
     uint32_t nodes, clusters;      /* of the state */
     struct str source;             /* the first state file, or the API server, for people; arena */
+    struct findings *findings;     /* set by the caller: of the policies; NULL: nobody asks */
     struct filter_unknown unknown; /* resources or terms that filters did not know */
 };
 
-/* Checks the policies in `paths`, files or folders. Policies of the configuration and of the
+/* `ret->findings` is set, and all else of *ret is written.
+ *
+ * Checks the policies in `paths`, files or folders. Policies of the configuration and of the
  * cluster are in force beside them, unless they have the same name. Everything in *ret is in the
  * arena. Returns 0 or -errno. */
 int policy_check_run(const struct configuration *c, const char *const *paths, size_t path_count,

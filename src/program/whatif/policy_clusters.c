@@ -1,6 +1,7 @@
 #include "whatif/policy_clusters.h"
 
 #include "clusters/state.h"
+#include "findings/state/policy.h"
 #include "model/ocm.h"
 #include "ocm/plan.h"
 #include "policy/match.h"
@@ -32,6 +33,11 @@ void policy_clusters_free(struct policy_clusters *c) {
         return;
     clusters_state_done(&c->state);
     free(c);
+}
+
+void policy_clusters_find(struct policy_clusters *c, const struct policy *policy,
+                          struct findings *f) {
+    (void)findings_of_policy_clusters(c->state.fleet, policy, f); /* those so far stay */
 }
 
 /* ---- terms ---- */

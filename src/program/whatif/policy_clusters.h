@@ -8,6 +8,7 @@
 #pragma once
 
 #include "config/configuration.h"
+#include "findings/findings.h"
 #include "policy/status.h"
 
 struct policy_clusters;
@@ -17,6 +18,10 @@ struct policy_clusters;
 int policy_clusters_load(const struct configuration *c, struct policy_clusters **ret,
                          struct err *err) MUST_CHECK;
 void policy_clusters_free(struct policy_clusters *c);
+
+/* Finds mistakes in the policy's terms. */
+void policy_clusters_find(struct policy_clusters *c, const struct policy *policy,
+                          struct findings *f);
 
 struct policy_clusters_verdict {
     enum policy_reason reason; /* CLUSTERS_SUIT, or why it is not */

@@ -73,8 +73,8 @@ static void check_scores(const struct fleet_view *v, const struct placement *pla
 
 /* ---- terms ---- */
 
-static int check_term(struct fleet_view *v, const struct placement_term *term, struct str path,
-                      struct findings *f) {
+int findings_of_term(struct fleet_view *v, const struct placement_term *term, struct str path,
+                     struct findings *f) {
     const struct str claim = claim_key(term->key, f->arena);
     struct key_use use, other;
     int r = key_use_find(&v->clusters, term->is_claim ? claim : term->key, &use);
@@ -112,7 +112,7 @@ static int check_terms(struct fleet_view *v, const struct placement *p, struct f
     int r = 0;
     for (uint32_t i = 0; r == 0 && i < p->term_count; i++) {
         (void)snprintf(path, sizeof path, "spec.spreadPolicy.spreadConstraints[%u].topologyKey", i);
-        r = check_term(v, &p->terms[i], str_of(path), f);
+        r = findings_of_term(v, &p->terms[i], str_of(path), f);
     }
     return r;
 }

@@ -9,6 +9,11 @@
 #include "fleet/fleet.h"
 #include "model/ocm.h"
 
+/* Finds a key that no cluster has, or has as the other type only, or with one value. `path` is that
+ * of the key. Takes the view's steps. Returns 0, -E2BIG or -ENOMEM. */
+int findings_of_term(struct fleet_view *v, const struct placement_term *term, struct str path,
+                     struct findings *f);
+
 /* `now_ms`, since 1970, decides which scores are past their validUntil. The arena's steps bound the
  * work. Returns 0, -E2BIG or -ENOMEM; the findings so far stay. */
 int findings_of_fleet(struct fleet *fleet, const struct placement *placement, int64_t now_ms,
