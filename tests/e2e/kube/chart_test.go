@@ -353,10 +353,21 @@ func (c *installed) lacking() (found []string) {
 	return found
 }
 
-func (c *installed) noCallWasRefused() {
+// log is what the release's pods have said.
+func (c *installed) log() []byte {
 	c.Helper()
 	log, err := os.ReadFile(filepath.Join(c.dir, "pod.log"))
 	c.must(err)
+	return log
+}
+
+func (c *installed) noCallWasRefused() {
+	c.Helper()
+	c.noneWasRefused(c.log())
+}
+
+func (c *installed) noneWasRefused(log []byte) {
+	c.Helper()
 	for line := range strings.SplitSeq(string(log), "\n") {
 		if strings.Contains(line, "status=403") || strings.Contains(strings.ToLower(line), "forbidden") {
 			c.Errorf("a call was refused: %s", line)

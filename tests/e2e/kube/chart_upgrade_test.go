@@ -165,13 +165,14 @@ func TestChartUpgrades(t *testing.T) {
 	c.reachable()
 	spreads("after the upgrade")
 	p.Kill()
+	before := len(c.log()) // today's program may ask for more than the earlier chart allows
 	p = c.run()
 	spreads("by a new pod")
 	denied("after the upgrade", true)
 	if !bytes.Equal(c.bundle(), bundle) || !bytes.Equal(c.certificate(), certificate) {
 		t.Error("the upgrade has changed the caBundle or the certificate")
 	}
-	c.noCallWasRefused()
+	c.noneWasRefused(c.log()[before:])
 	if found := c.lacking(); len(found) > 0 {
 		t.Errorf("the chart's rights lack: %s", strings.Join(found, "\n"))
 	}
