@@ -5,6 +5,7 @@
 
 enum {
     SPREAD_MS = 1000,        /* woken watches try again within this time */
+    WAKE_AGAIN_MS = 10000,   /* a watch is not woken again within this time */
     LOG_AGAIN_MS = 600000,   /* a long outage is logged again after this time */
     SILENT_AFTER_MS = 60000, /* an answer longer ago says nothing about the server now */
 };
@@ -63,6 +64,9 @@ void outage_end(struct outage *o, int64_t now_ms) {
     while (!list_empty(&o->waiters)) {
         struct outage_waiter *w = LIST_ITEM(struct outage_waiter, link, o->waiters.next);
         outage_leave(o, w);
+        if (w->woken_ms != 0 && now_ms - w->woken_ms < WAKE_AGAIN_MS)
+            continue;
+        w->woken_ms = now_ms;
         w->wake(w->ctx, (int64_t)random_below(&o->random, SPREAD_MS + 1));
     }
 }

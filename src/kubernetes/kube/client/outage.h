@@ -4,6 +4,9 @@
  * wakes all watches that wait to try again; a random time of up to a second keeps them from dialing
  * at the same moment.
  *
+ * A watch is woken at most once in ten seconds: with a server that answers some requests and no
+ * watch, the usual back-off counts.
+ *
  * A request without an answer is part of an outage only if the server answered nothing else since
  * the request was sent. Otherwise the server lives, and only this request fails, for example a
  * listing that is too slow: then nothing is woken and the usual back-off counts.
@@ -24,6 +27,7 @@ struct outage_waiter {
     /* The server answers again: try after delay_ms. The waiter has left the outage before. */
     void (*wake)(void *ctx, int64_t delay_ms);
     void *ctx;
+    int64_t woken_ms; /* when it was woken last; 0: never */
 };
 
 struct outage {
