@@ -81,13 +81,18 @@ static void tell(struct kube_request *request, const struct kube_result *result)
     strbuf_done(&body);
 }
 
-/* Ends a request that libcurl does not have. */
-static void give_up(struct kube_request *request, int error, const char *why) {
+/* Ends a request that libcurl does not have, or takes it away from libcurl. */
+static void end_early(struct kube_request *request, const struct kube_result *result,
+                      const char *why) {
     unlink_request(request);
     if (request->own.transfer.easy != NULL)
         loop_remove(request->own.client->loop, &request->own.transfer);
     (void)snprintf(request->own.error_text, sizeof request->own.error_text, "%s", why);
-    tell(request, &(struct kube_result){.error = error, .retry_after_ms = -1});
+    tell(request, result);
+}
+
+static void give_up(struct kube_request *request, int error, const char *why) {
+    end_early(request, &(struct kube_result){.error = error, .retry_after_ms = -1}, why);
 }
 
 static void on_transfer_end(void *ctx, int code) {
@@ -125,7 +130,8 @@ static void begin(struct kube_client *c, struct kube_request *request) {
         r = err_set(&err, -ENOMEM, "no memory for a request");
     }
     if (r != 0)
-        give_up(request, r, err.text);
+        end_early(request, &(struct kube_result){.error = r, .unasked = true, .retry_after_ms = -1},
+                  err.text);
 }
 
 /* ---- rounds ---- */

@@ -51,6 +51,7 @@ struct kube_result {
     const char *error_text;  /* for people: from libcurl or the credentials; "" */
     int status;              /* HTTP status, 0 without one */
     bool connected;          /* the server accepted the TCP connection, also if it never answered */
+    bool unasked;            /* we could not ask: no credentials, a certificate that is refused */
     int64_t retry_after_ms;  /* -1: not given; never more than five minutes */
     struct str content_type; /* "" if none */
     struct str body;         /* when on_data is NULL */

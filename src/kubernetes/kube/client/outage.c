@@ -4,14 +4,19 @@
 #include "base/random.h"
 
 enum {
+    SURE_MS = 3000,          /* a shorter outage is not logged: the server may answer others */
+    WAKE_AFTER_MS = 10000,   /* a shorter outage leaves short waits, and wakes no watch */
     SPREAD_MS = 1000,        /* woken watches try again within this time */
     WAKE_AGAIN_MS = 10000,   /* a watch is not woken again within this time */
+    MOST_DOUBLINGS = 3,      /* of that time */
     LOG_AGAIN_MS = 600000,   /* a long outage is logged again after this time */
+    LOG_NEXT_MS = 60000,     /* the next outage is not logged within this time */
     SILENT_AFTER_MS = 60000, /* an answer longer ago says nothing about the server now */
 };
 
 void outage_init(struct outage *o, const char *server, const char *role) {
-    *o = (struct outage){.server = server, .role = role, .answered_ms = INT64_MIN};
+    *o = (struct outage){
+        .server = server, .role = role, .logged_ms = INT64_MIN, .answered_ms = INT64_MIN};
     list_init(&o->waiters);
 }
 
@@ -20,30 +25,46 @@ static bool answers_others(const struct outage *o, int64_t now_ms, int64_t asked
     return o->answered_ms > since_ms;
 }
 
+static bool is_line_due(const struct outage *o, int64_t now_ms) {
+    if (o->answered_ms != INT64_MIN && now_ms - o->began_ms < SURE_MS)
+        return false;
+    int64_t pause_ms = o->logged ? LOG_AGAIN_MS : LOG_NEXT_MS;
+    return o->logged_ms == INT64_MIN || now_ms - o->logged_ms >= pause_ms;
+}
+
 static void log_outage(struct outage *o, int64_t now_ms, const struct outage_failure *failure) {
+    o->logged = true;
     o->logged_ms = now_ms;
-    LOG_W("the API server does not answer; its watches try again", LOG_CSTR("server", o->server),
-          LOG_CSTR_IF("role", o->role), LOG_CSTR("resource", failure->resource),
-          LOG_INT("watches", o->count), LOG_INT("since_ms", now_ms - o->began_ms),
-          LOG_CSTR("err", failure->error));
+    LOG_W(failure->unasked ? "the API server cannot be asked; its watches try again"
+                           : "the API server does not answer; its watches try again",
+          LOG_CSTR("server", o->server), LOG_CSTR_IF("role", o->role),
+          LOG_CSTR("resource", failure->resource), LOG_INT("watches", o->count),
+          LOG_INT("since_ms", now_ms - o->began_ms), LOG_CSTR("err", failure->error));
+}
+
+static void add_waiter(struct outage *o, struct outage_waiter *w, int64_t now_ms) {
+    if (o->count == 0) {
+        o->began_ms = now_ms;
+        o->logged = false;
+    }
+    if (!list_empty(&w->link))
+        return;
+    list_append(&o->waiters, &w->link);
+    o->count++;
 }
 
 bool outage_join(struct outage *o, struct outage_waiter *w, int64_t now_ms,
                  const struct outage_failure *failure) {
+    bool alone = w->alone;
+    w->alone = false;
     if (answers_others(o, now_ms, failure->asked_ms)) {
         outage_leave(o, w);
         return false;
     }
-    bool begins = o->count == 0;
-    if (begins)
-        o->began_ms = now_ms;
-    if (list_empty(&w->link)) {
-        list_append(&o->waiters, &w->link);
-        o->count++;
-    }
-    if (begins || now_ms - o->logged_ms >= LOG_AGAIN_MS)
+    add_waiter(o, w, now_ms);
+    if (is_line_due(o, now_ms))
         log_outage(o, now_ms, failure);
-    return true;
+    return !alone;
 }
 
 void outage_leave(struct outage *o, struct outage_waiter *w) {
@@ -53,20 +74,36 @@ void outage_leave(struct outage *o, struct outage_waiter *w) {
     o->count--;
 }
 
+static void wake(struct outage *o, struct outage_waiter *w, int64_t now_ms) {
+    unsigned doublings = w->wakes - 1 < MOST_DOUBLINGS ? w->wakes - 1 : MOST_DOUBLINGS;
+    if (w->wakes > 0 && now_ms - w->woken_ms < (int64_t)WAKE_AGAIN_MS << doublings)
+        return;
+    w->wakes++;
+    w->woken_ms = now_ms;
+    w->wake(w->ctx, (int64_t)random_below(&o->random, SPREAD_MS + 1));
+}
+
 void outage_end(struct outage *o, int64_t now_ms) {
     o->answered_ms = now_ms;
     if (o->count == 0)
         return;
-    LOG_I("the API server answers again", LOG_CSTR("server", o->server),
-          LOG_CSTR_IF("role", o->role), LOG_INT("watches", o->count),
-          LOG_INT("after_ms", now_ms - o->began_ms));
+    if (o->logged)
+        LOG_I("the API server answers again", LOG_CSTR("server", o->server),
+              LOG_CSTR_IF("role", o->role), LOG_INT("watches", o->count),
+              LOG_INT("after_ms", now_ms - o->began_ms));
+    bool long_enough = now_ms - o->began_ms >= WAKE_AFTER_MS;
     o->random ^= (uint64_t)now_ms; /* processes that lost the server together differ */
     while (!list_empty(&o->waiters)) {
         struct outage_waiter *w = LIST_ITEM(struct outage_waiter, link, o->waiters.next);
         outage_leave(o, w);
-        if (w->woken_ms != 0 && now_ms - w->woken_ms < WAKE_AGAIN_MS)
-            continue;
-        w->woken_ms = now_ms;
-        w->wake(w->ctx, (int64_t)random_below(&o->random, SPREAD_MS + 1));
+        w->alone = true;
+        if (long_enough)
+            wake(o, w, now_ms);
     }
+}
+
+void outage_succeed(struct outage *o, struct outage_waiter *w, int64_t now_ms) {
+    outage_end(o, now_ms);
+    w->wakes = 0;
+    w->alone = false;
 }

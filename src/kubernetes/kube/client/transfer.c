@@ -394,6 +394,13 @@ static int errno_of(const struct kube_request *request, CURLcode code) {
     }
 }
 
+/* A certificate is refused, the server's by us or ours by the TLS library: the request was never
+ * sent, and the network is not the cause. */
+static bool is_unasked(CURLcode code) {
+    return code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CERTPROBLEM ||
+           code == CURLE_SSL_CACERT_BADFILE || code == CURLE_OUT_OF_MEMORY;
+}
+
 void transfer_result(struct kube_request *request, CURLcode code, struct kube_result *ret) {
     curl_off_t retry_after_s = 0, connect_us = 0;
     char *type = NULL;
@@ -413,6 +420,7 @@ void transfer_result(struct kube_request *request, CURLcode code, struct kube_re
                                 .error_text = text,
                                 .status = status_of(request),
                                 .connected = connect_us > 0,
+                                .unasked = is_unasked(code),
                                 .retry_after_ms = retry_after_s > 0 ? retry_after_s * 1000 : -1,
                                 .content_type = type != NULL ? str_of(type) : STR(""),
                                 .body = strbuf_str(&request->own.body)};

@@ -507,7 +507,6 @@ void reflector_log_end(const struct reflector *r, int64_t now_ms, const char *er
 }
 
 void reflector_hurry(struct reflector *r, int64_t now_ms, int64_t within_ms) {
-    r->failures = r->quick = 0;
     if (r->wait_until_ms > now_ms + within_ms)
         r->wait_until_ms = now_ms + within_ms;
 }

@@ -94,8 +94,8 @@ void reflector_on_end(struct reflector *r, int64_t now_ms, int error, int64_t re
 bool reflector_unanswered(const struct reflector *r);
 /* Logs why the request ended, unless this is usual. `error_text` is the client's. */
 void reflector_log_end(const struct reflector *r, int64_t now_ms, const char *error_text);
-/* The server answers again: the next request comes within this time, and the back-off begins
- * anew. */
+/* The server answers again: the next request comes within this time. The failures still count: if
+ * that request fails, too, the next wait is longer. */
 void reflector_hurry(struct reflector *r, int64_t now_ms, int64_t within_ms);
 
 /* For metrics and decisions. */

@@ -65,7 +65,7 @@ static void wake(void *ctx, int64_t delay_ms) {
 static void on_head(void *ctx, int status) {
     struct kube_watch *w = ctx;
     if (status == 200)
-        outage_end(kube_client_outage(w->client), now_ms(w));
+        outage_succeed(kube_client_outage(w->client), &w->waiter, now_ms(w));
     w->in_reflector = true;
     reflector_on_head(w->reflector, now_ms(w), status);
     w->in_reflector = false;
@@ -82,15 +82,17 @@ static int on_data(void *ctx, struct str bytes) {
 }
 
 /* A server that does not answer is logged once for all its watches. */
-static void note_end(struct kube_watch *w, const char *error_text) {
+static void note_end(struct kube_watch *w, const struct kube_result *result) {
     struct outage *o = kube_client_outage(w->client);
-    const struct outage_failure failure = {
-        .resource = w->resource, .error = error_text, .asked_ms = w->asked_ms};
+    const struct outage_failure failure = {.resource = w->resource,
+                                           .error = result->error_text,
+                                           .asked_ms = w->asked_ms,
+                                           .unasked = result->unasked};
     if (!reflector_unanswered(w->reflector))
         outage_leave(o, &w->waiter);
     else if (outage_join(o, &w->waiter, now_ms(w), &failure))
         return;
-    reflector_log_end(w->reflector, now_ms(w), error_text);
+    reflector_log_end(w->reflector, now_ms(w), result->error_text);
 }
 
 static void on_done(void *ctx, const struct kube_result *result) {
@@ -100,7 +102,7 @@ static void on_done(void *ctx, const struct kube_result *result) {
     w->in_reflector = true;
     reflector_on_end(w->reflector, now_ms(w), result->error, result->retry_after_ms);
     w->in_reflector = false;
-    note_end(w, result->error_text);
+    note_end(w, result);
     go_on(w);
 }
 
