@@ -19,7 +19,8 @@ enum {
     AGAIN_MS = 5000, /* between two writes of one policy */
     RECOUNT_MS = 60000,
     REFUSED_MS = 60000,
-    CHANGES = 8, /* writes under way that Events will report */
+    LACKS_MS = 600000, /* between two writes of fields that are not there after the first */
+    CHANGES = 8,       /* writes under way that Events will report */
     NAMES_BYTES = LIMIT_POLICIES * 254,
     ARENA_BYTES = 1 << 20, /* the verdict on one policy */
 };
@@ -41,9 +42,13 @@ struct policy_status_controller {
     struct strbuf names;        /* of policies to be written; a NUL after each name */
     struct policy_count *count; /* NULL: pods are not counted */
     struct policy_outlook *outlook;
-    struct arena arena;             /* of one verdict */
-    int64_t count_at_ms;            /* when the next round begins, or goes on */
-    bool refused;                   /* the last write was refused, which was logged */
+    struct arena arena;  /* of one verdict */
+    int64_t count_at_ms; /* when the next round begins, or goes on */
+    bool refused;        /* the last write was refused, which was logged */
+    struct {             /* fields that the API server does not know, as bits */
+        uint32_t fields, logged;
+        int64_t until_ms; /* when they are written again: the definition may be new by then */
+    } undeclared;
     struct change changes[CHANGES]; /* without a name: free */
 };
 
@@ -54,6 +59,10 @@ static int64_t now_ms(const struct policy_status_controller *r) {
 static void wall_time(const struct policy_status_controller *r, char ret[KUBE_TIME_SIZE]) {
     kube_time_text(r->io.wall_us(), ret);
     (void)snprintf(ret + 19, KUBE_TIME_SIZE - 19, "Z"); /* metav1.Time has whole seconds */
+}
+
+static uint32_t undeclared(const struct policy_status_controller *r) {
+    return now_ms(r) < r->undeclared.until_ms ? r->undeclared.fields : 0;
 }
 
 static int64_t may_write_ms(void *ctx) {
@@ -175,11 +184,12 @@ static int64_t matched_by(const struct policy_status_controller *r, const struct
 /* Returns the policy's numbers. They borrow from r->uneven. */
 static struct policy_numbers numbers_of(struct policy_status_controller *r,
                                         const struct policy *policy) {
+    const uint32_t left_out = undeclared(r);
     strbuf_clear(&r->uneven);
-    if (r->options.latest != NULL)
+    if (r->options.latest != NULL && (left_out & 1u << POLICY_UNEVEN) == 0)
         evenness_latest_note(r->options.latest, policy->name, &r->uneven);
-    return (struct policy_numbers){.matched = matched_by(r, policy),
-                                   .uneven = strbuf_str(&r->uneven)};
+    return (struct policy_numbers){
+        .matched = matched_by(r, policy), .uneven = strbuf_str(&r->uneven), .undeclared = left_out};
 }
 
 static bool numbers_differ(const struct policy_status *status, const struct policy_verdict *verdict,
@@ -216,8 +226,21 @@ static bool judge(struct policy_status_controller *r, const struct policy *polic
     return !arena_failed(&r->arena);
 }
 
+static bool is_due(const struct policy_status_controller *r, int64_t written_ms, int64_t pause_ms) {
+    return written_ms == INT64_MIN || now_ms(r) - written_ms >= pause_ms;
+}
+
+/* Should a field be written that an earlier Evenkeel did not write? The answer may be yes again and
+ * again, if somebody takes the field away. */
+static bool should_add_keys(const struct policy_status_controller *r, const struct policy *policy,
+                            const struct policy_status *status, int64_t written_ms) {
+    return policy_status_lacks_keys(status, policy) &&
+           (undeclared(r) & 1u << POLICY_SPREAD_TEXT) == 0 && is_due(r, written_ms, LACKS_MS);
+}
+
 /* `written_ms`: when the policy was written last; INT64_MIN: never. The writer limits how often a
- * policy is written. This only limits writes of numbers, because numbers change all the time. */
+ * policy is written. This only limits writes of numbers, because numbers change all the time, and
+ * of fields that are not there. */
 static bool needs_write(struct policy_status_controller *r, const struct policy *policy,
                         const struct policy_status *status, int64_t written_ms) {
     struct policy_verdict verdict;
@@ -225,9 +248,9 @@ static bool needs_write(struct policy_status_controller *r, const struct policy 
         return false; /* the policy was not read, or its name is not valid */
     if (!judge(r, policy, status, &verdict))
         return false;
-    if (!policy_status_is_right(status, &verdict) || policy_status_lacks_keys(status, policy))
+    if (!policy_status_is_right(status, &verdict) || should_add_keys(r, policy, status, written_ms))
         return true;
-    if (written_ms != INT64_MIN && now_ms(r) - written_ms < RECOUNT_MS)
+    if (!is_due(r, written_ms, RECOUNT_MS))
         return false;
     const struct policy_numbers numbers = numbers_of(r, policy);
     return numbers_differ(status, &verdict, &numbers);
@@ -305,11 +328,30 @@ static int make(void *ctx, struct str name, struct write *ret, struct err *err) 
     return 0;
 }
 
+/* Leaves fields out for a while that the API server does not know. Returns false if the answer
+ * names none. */
+static bool leave_out(struct policy_status_controller *r, const struct write_result *result) {
+    const uint32_t fields =
+        result->end == WRITE_FAILED ? policy_status_undeclared(result->problem) : 0;
+    if (fields == 0)
+        return false;
+    r->undeclared.fields = undeclared(r) | fields;
+    r->undeclared.until_ms = now_ms(r) + LACKS_MS;
+    for (int i = 0; i < POLICY_FIELDS; i++)
+        if ((fields & ~r->undeclared.logged & 1u << i) != 0)
+            LOG_W("the API server does not know a field of the status, which is left out: update "
+                  "the CustomResourceDefinition of policies",
+                  LOG_STR("field", str_of(policy_status_fields[i])),
+                  LOG_STR("err", result->problem));
+    r->undeclared.logged |= fields;
+    return true;
+}
+
 static void done(void *ctx, struct str name, const struct write_result *result) {
     struct policy_status_controller *r = ctx;
     bool good = result->end == WRITE_DONE || result->end == WRITE_GONE;
     bool refused = result->end == WRITE_REFUSED;
-    if (!good && !(refused && r->refused))
+    if (!leave_out(r, result) && !good && !(refused && r->refused))
         LOG_W("the status of a policy was not written", LOG_STR("policy", name),
               LOG_INT("status", result->status), LOG_STR("err", result->problem));
     r->refused = refused;

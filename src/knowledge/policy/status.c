@@ -5,6 +5,7 @@
 #include "model/names.h"
 #include "model/workload.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const struct str condition_types[POLICY_CONDITIONS] = {
@@ -330,13 +331,37 @@ static void write_condition(const struct policy_status *status, int at,
     json_end_object(w);
 }
 
+const char *const policy_status_fields[POLICY_FIELDS] = {
+    [POLICY_TOPOLOGY_KEYS] = "topologyKeys",
+    [POLICY_UNEVEN] = "uneven",
+    [POLICY_SPREAD_TEXT] = "spread",
+};
+
+uint32_t policy_status_undeclared(struct str message) {
+    uint32_t fields = 0;
+    for (int i = 0; i < POLICY_FIELDS; i++) {
+        char text[80];
+        const int n = snprintf(text, sizeof text, ".status.%s: field not declared in schema",
+                               policy_status_fields[i]);
+        if (message.n > 0 && memmem(message.p, message.n, text, (size_t)n) != NULL)
+            fields |= 1u << i;
+    }
+    return fields;
+}
+
+static bool declared(const struct policy_numbers *numbers, enum policy_status_field field) {
+    return (numbers->undeclared & 1u << field) == 0;
+}
+
 static void write_keys(const struct policy *policy, struct json_writer *w) {
+    json_key(w, STR("topologyKeys"));
     json_begin_array(w);
     for (uint32_t i = 0; i < policy->spread_count; i++)
         json_put_string(w, policy->spread[i].topology_key);
     json_end_array(w);
-    if (policy->spread_count == 0)
-        return;
+}
+
+static void write_spread(const struct policy *policy, struct json_writer *w) {
     CLEANUP(strbuf_done) struct strbuf text = {0};
     for (uint32_t i = 0; i < policy->spread_count; i++)
         strbuf_appendf(&text, "%s%.*s", i > 0 ? ", " : "", STR_ARG(policy->spread[i].topology_key));
@@ -359,9 +384,11 @@ static void write_body(const struct policy_status *status, const struct policy *
         json_key(w, STR("matched"));
         json_put_integer(w, matched);
     }
-    json_key(w, STR("topologyKeys"));
-    write_keys(policy, w);
-    if (numbers->uneven.n > 0 || status->uneven.n > 0) {
+    if (declared(numbers, POLICY_TOPOLOGY_KEYS))
+        write_keys(policy, w);
+    if (declared(numbers, POLICY_SPREAD_TEXT) && policy->spread_count > 0)
+        write_spread(policy, w);
+    if (declared(numbers, POLICY_UNEVEN) && (numbers->uneven.n > 0 || status->uneven.n > 0)) {
         json_key(w, STR("uneven"));
         json_put_raw(w, numbers->uneven.n > 0 ? numbers->uneven : status->uneven);
     }

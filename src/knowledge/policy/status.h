@@ -84,10 +84,21 @@ bool policy_status_is_right(const struct policy_status *status,
 bool policy_messages_are_right(const struct policy_status *status,
                                const struct policy_verdict *verdict);
 
-/* The numbers of a status. */
+/* Fields of the status that a CustomResourceDefinition of an earlier release does not declare. An
+ * API server refuses the whole status if it has such a field. */
+enum policy_status_field { POLICY_TOPOLOGY_KEYS, POLICY_UNEVEN, POLICY_SPREAD_TEXT, POLICY_FIELDS };
+extern const char *const policy_status_fields[POLICY_FIELDS]; /* "spread" */
+
+/* Returns, as bits, the fields that an API server's message about a refused status calls
+ * undeclared. upstream: structured-merge-diff typed/validate.go, visitMapItems(); it names one at a
+ * time */
+uint32_t policy_status_undeclared(struct str message);
+
+/* The parts of a status beside its conditions. */
 struct policy_numbers {
-    int64_t matched;   /* pods; -1: keep the old number */
-    struct str uneven; /* JSON: see evenness/latest.h; "": keep the old one */
+    int64_t matched;     /* pods; -1: keep the old number */
+    struct str uneven;   /* JSON: see evenness/latest.h; "": keep the old one */
+    uint32_t undeclared; /* bits of fields that are left out */
 };
 
 /* Appends the object to apply to make the status right. `now` is an RFC 3339 time, for conditions

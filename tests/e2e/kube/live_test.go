@@ -247,6 +247,49 @@ func TestPoliciesLive(t *testing.T) {
 	l.untilReviewed(pod, "")
 }
 
+// statusFields are the fields that a definition of the kind declares for a policy's status.
+func statusFields(definition map[string]any) map[string]any {
+	version := definition["spec"].(map[string]any)["versions"].([]any)[0].(map[string]any)
+	schema := version["schema"].(map[string]any)["openAPIV3Schema"].(map[string]any)
+	status := schema["properties"].(map[string]any)["status"].(map[string]any)
+	return status["properties"].(map[string]any)
+}
+
+// TestPolicyKindOfAnotherVersion: with a definition that lacks today's fields of the status, the API server refuses
+// them, and the rest is written all the same. Under today's definition an earlier Evenkeel may still write its own.
+func TestPolicyKindOfAnotherVersion(t *testing.T) {
+	l := newLive(t)
+	text, err := os.ReadFile(policyCRD)
+	l.must(err)
+	var definition map[string]any
+	l.must(yaml.Unmarshal(text, &definition))
+	delete(statusFields(definition), "spread")
+	delete(statusFields(definition), "topologyKeys")
+	l.define(definition, "topologypolicies.evenkeel.io")
+	running := l.newPod("running", "web", "nobody")
+	running.Spec.NodeName = l.node("a", map[string]string{zoneKey: "z"}).Name
+	l.create(running)
+	l.post(policiesPath, l.policy("web", nil))
+	l.must(l.e.Restart(l.ctx)) // otherwise it looks for the kind once or twice a minute
+	l.untilStatus("web", metav1.ConditionTrue, 1)
+	if said := strings.Count(l.e.Output(), "update the CustomResourceDefinition"); said != 2 {
+		t.Errorf("the log names %d of 2 fields that the definition lacks, and what to do", said)
+	}
+
+	l.must(yaml.Unmarshal(text, &definition))
+	today, err := json.Marshal(map[string]any{"spec": definition["spec"]})
+	l.must(err)
+	l.must(l.Client.Discovery().RESTClient().Patch(types.MergePatchType).AbsPath(definitionsPath, "topologypolicies.evenkeel.io").
+		Body(today).Do(l.ctx).Error())
+	earlier := `{"apiVersion":"evenkeel.io/v1alpha1","kind":"TopologyPolicy","metadata":{"name":"` + l.id + `-web"},"status":{
+		"reviews":{"since":"2026-01-01T00:00:00Z","injected":1,"softened":0,"skipped":{"NoNodeHasKey":1},"evaded":{}}}}`
+	l.until("an earlier Evenkeel may write its status", func(context.Context) (bool, error) {
+		err := l.Client.Discovery().RESTClient().Patch(types.ApplyPatchType).AbsPath(policiesPath, l.id+"-web", "status").
+			Param("fieldManager", "earlier").Body([]byte(earlier)).Do(l.ctx).Error()
+		return err == nil, err
+	})
+}
+
 // TestDatasetsLive: what a pod mounts is created in one breath with it, and nobody watches it yet;
 // then it is watched, and need not be read.
 func TestDatasetsLive(t *testing.T) {

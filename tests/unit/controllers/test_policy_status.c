@@ -504,6 +504,97 @@ static void keys_for_people(void **state) {
     answer(f, 200);
 }
 
+static void body_lacks(struct fixture *f, const char *part) {
+    if (f->client.request == NULL)
+        fail_msg("nothing is written");
+    const struct str body = f->client.request->body;
+    if (memmem(body.p, body.n, part, strlen(part)) != NULL)
+        fail_msg("%.*s has %s", STR_ARG(body), part);
+}
+
+/* The answer of kube-apiserver 1.36 to an apply with a field that the definition does not have. */
+static void answer_undeclared(struct fixture *f, const char *field) {
+    char text[400];
+    (void)snprintf(text, sizeof text,
+                   "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":"
+                   "\"Failure\",\"message\":\"failed to create typed patch object (/a; "
+                   "evenkeel.io/v1alpha1, Kind=TopologyPolicy): .status.%s: field not declared in "
+                   "schema\",\"code\":500}",
+                   field); /* fits */
+    fake_answer(&f->client, 500, str_of(text), -1);
+}
+
+/* Without the field, the status that came back is right. */
+#define WITHOUT(keys) STATUS("1", keys, READY("1", NOW) "," UNKNOWN("1", NOW) "," ALONE("1", NOW))
+
+/* The definition is of an earlier release: the rest is written, and the fields are tried again
+ * after ten minutes, by one policy. */
+static void fields_that_the_definition_lacks(void **state) {
+    struct fixture *f = *state;
+    apply(f, POLICY("a", "1", ""));
+    start(f, NULL);
+    fake_run(&f->client);
+    body_has(f, "\"spread\":\"zone\"");
+    answer_undeclared(f, "topologyKeys");
+    fake_pass(&f->client, 5200);
+    body_lacks(f, "topologyKeys");
+    answer_undeclared(f, "spread");
+    fake_pass(&f->client, 5200);
+    body_lacks(f, "topologyKeys");
+    body_lacks(f, "\"spread\"");
+    body_has(f, "InForce");
+    answer(f, 200);
+    apply(f, POLICY("a", "1", "," WITHOUT("")));
+    apply(f, POLICY("b", "1", "," WITHOUT("")));
+    is_quiet(f, 590000);
+    fake_pass(&f->client, 20000);
+    body_has(f, "\"topologyKeys\":[\"zone\"],\"spread\":\"zone\"");
+    answer_undeclared(f, "spread");
+    is_quiet(f, 590000); /* nor is the other policy's written */
+    fake_pass(&f->client, 20000);
+    body_has(f, "\"spread\":\"zone\""); /* the definition is new now */
+    answer(f, 200);
+    fake_pass(&f->client, 200);
+    body_has(f, "\"spread\":\"zone\"");
+}
+
+/* ... which the log reports once for each field. */
+static void a_field_that_is_left_out_is_logged_once(void **state) {
+    struct fixture *f = *state;
+    char text[8192];
+    int log = memfd_create("log", MFD_CLOEXEC);
+    assert_true(log >= 0);
+    log_setup(LOG_WARN, LOG_LOGFMT, log);
+    apply(f, POLICY("a", "1", ""));
+    start(f, NULL);
+    for (int i = 0; i < 3; i++) {
+        for (int s = 0; f->client.request == NULL && s < 700; s++)
+            fake_pass(&f->client, 1000);
+        answer_undeclared(f, "spread");
+    }
+    ssize_t n = pread(log, text, sizeof text - 1, 0);
+    text[n > 0 ? n : 0] = '\0';
+    log_setup(LOG_ERROR, LOG_LOGFMT, STDERR_FILENO);
+    (void)close(log);
+    const char *first = strstr(text, "update the CustomResourceDefinition");
+    assert_non_null(first);
+    assert_contains(first, "field=spread");
+    assert_null(strchr(strchr(first, '\n') + 1, '\n'));
+}
+
+/* Somebody takes the text away again and again: it is not written with every look. */
+static void keys_that_do_not_stay(void **state) {
+    struct fixture *f = *state;
+    apply(f, POLICY("a", "1", "," WITHOUT("")));
+    start(f, NULL);
+    fake_run(&f->client);
+    body_has(f, "\"spread\":\"zone\"");
+    answer(f, 200);
+    is_quiet(f, 599000);
+    fake_pass(&f->client, 2000);
+    body_has(f, "\"spread\":\"zone\"");
+}
+
 /* Numbers alone are written a minute after they were: not sooner, and not later. */
 static void numbers_wait_for_a_minute(void **state) {
     struct fixture *f = *state;
@@ -716,6 +807,9 @@ int main(void) {
         TEST(owners_that_no_pod_has),
         TEST(nodes_do_not_matter_to_placements),
         TEST(keys_for_people),
+        TEST(fields_that_the_definition_lacks),
+        TEST(a_field_that_is_left_out_is_logged_once),
+        TEST(keys_that_do_not_stay),
         TEST(numbers_wait_for_a_minute),
         TEST(what_was_known_of_nodes_stays_until_they_are),
         TEST(nothing_is_said_during_a_listing),
