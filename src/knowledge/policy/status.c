@@ -284,7 +284,7 @@ void policy_verdict_keep(struct policy_verdict *verdict, const struct policy_sta
 
 /* Numbers of nodes and domains change all the time, where nothing else does. */
 static bool has_numbers(enum policy_reason reason) {
-    return reason == POLICY_NODES_SUIT;
+    return reason == POLICY_NODES_SUIT || reason == POLICY_TOO_FEW_DOMAINS;
 }
 
 static bool condition_is_right(const struct policy_condition_status *c, int64_t generation,

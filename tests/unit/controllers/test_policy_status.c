@@ -410,6 +410,38 @@ static void what_the_cluster_can_do(void **state) {
     cluster_close(&c);
 }
 
+#define MIN_DOMAINS(more)                                                                          \
+    "{\"metadata\":{\"name\":\"a\",\"generation\":1},\"spec\":{\"pods\":{\"spread\":[{"            \
+    "\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\",\"minDomains\":5}]}}" more   \
+    "}"
+
+/* The number of domains in a message changes with every zone of an autoscaler. */
+static void too_few_domains_are_written_once_a_minute(void **state) {
+    struct fixture *f = *state;
+    struct cluster c;
+    cluster_open(&c);
+    f->cache = c.cache;
+    apply(f, MIN_DOMAINS(""));
+    start(f, NULL);
+    sync_cache(&c, cache_sync_begin);
+    cluster_nodes(&c, "a");
+    sync_cache(&c, cache_sync_end);
+    fake_run(&f->client);
+    body_has(f, "nodes have 1 domains of 'zone', and minDomains is 5");
+    answer(f, 200);
+    apply(f, MIN_DOMAINS("," STATUS(
+                 "1", "\"matched\":0," ZONE,
+                 READY("1", NOW) "," CONDITION("Effective", "False", "1", NOW, "TooFewDomains",
+                                               "nodes have 1 domains of 'zone', and minDomains is "
+                                               "5") "," ALONE("1", NOW))));
+    cluster_nodes(&c, "x"); /* of another zone */
+    is_quiet(f, 59000);
+    fake_pass(&f->client, 2000);
+    body_has(f, "nodes have 2 domains of 'zone', and minDomains is 5");
+    finish(f);
+    cluster_close(&c);
+}
+
 /* A kind of owners that no pod has, whatever the nodes are. */
 static void owners_that_no_pod_has(void **state) {
     struct fixture *f = *state;
@@ -804,6 +836,7 @@ int main(void) {
         TEST(how_many_pods),
         TEST(which_workloads_are_uneven),
         TEST(what_the_cluster_can_do),
+        TEST(too_few_domains_are_written_once_a_minute),
         TEST(owners_that_no_pod_has),
         TEST(nodes_do_not_matter_to_placements),
         TEST(keys_for_people),
