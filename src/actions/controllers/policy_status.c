@@ -18,6 +18,8 @@ enum {
     PACE_MS = 200,   /* between two writes */
     AGAIN_MS = 5000, /* between two writes of one policy */
     RECOUNT_MS = 60000,
+    RECOUNT_SOON_MS = 5000, /* from one round to the next, if a policy is not counted yet */
+    STEPS_SOON = 8,         /* of a round, in each look then; about a millisecond each */
     REFUSED_MS = 60000,
     LACKS_MS = 600000, /* between two writes of fields that are not there after the first */
     CHANGES = 8,       /* writes under way that Events will report */
@@ -42,10 +44,11 @@ struct policy_status_controller {
     struct strbuf names;        /* of policies to be written; a NUL after each name */
     struct policy_count *count; /* NULL: pods are not counted */
     struct policy_outlook *outlook;
-    struct arena arena;  /* of one verdict */
-    int64_t count_at_ms; /* when the next round begins, or goes on */
-    bool refused;        /* the last write was refused, which was logged */
-    struct {             /* fields that the API server does not know, as bits */
+    struct arena arena; /* of one verdict */
+    int64_t counted_ms; /* when the last round ended; INT64_MIN: none has */
+    bool count_soon;    /* a policy waits for a round that has it */
+    bool refused;       /* the last write was refused, which was logged */
+    struct {            /* fields that the API server does not know, as bits */
         uint32_t fields, logged;
         int64_t until_ms; /* when they are written again: the definition may be new by then */
     } undeclared;
@@ -178,7 +181,7 @@ static bool tell_evasions_of(void *ctx, const struct policy *policy,
 /* ---- what needs a write ---- */
 
 static int64_t matched_by(const struct policy_status_controller *r, const struct policy *policy) {
-    return r->count != NULL ? policy_count_of(r->count, policy->name) : -1;
+    return r->count != NULL ? policy_count_of(r->count, policy) : -1;
 }
 
 /* Returns the policy's numbers. They borrow from r->uneven. */
@@ -200,13 +203,13 @@ static bool numbers_differ(const struct policy_status *status, const struct poli
 }
 
 /* Adds to the verdict whether the policy has pods. Returns false if they have to be counted first,
- * and lets that begin. */
+ * and lets that begin. A number in the status counts only if it is of this generation: another
+ * match is for other pods. */
 static bool find_pods(struct policy_status_controller *r, const struct policy *policy,
                       const struct policy_status *status, struct policy_verdict *verdict) {
     const int64_t counted = matched_by(r, policy);
-    const int64_t pods = counted >= 0 ? counted : status->matched;
-    if (counted < 0 || status->observed != status->generation)
-        r->count_at_ms = INT64_MIN;
+    const int64_t pods = counted >= 0 ? counted : policy_status_matched(status);
+    r->count_soon |= counted < 0;
     policy_verdict_count(verdict, pods);
     return pods >= 0;
 }
@@ -272,10 +275,18 @@ static void want_writes(struct policy_status_controller *r) {
     writer_want_each(r->writes, strbuf_str(&r->names));
 }
 
+/* A round begins a minute after the last one, or some seconds after it if a policy waits. */
 static void count_pods(struct policy_status_controller *r) {
-    if (r->count != NULL && cache_ready(r->options.cache) && now_ms(r) >= r->count_at_ms &&
-        policy_count_step(r->count))
-        r->count_at_ms = now_ms(r) + RECOUNT_MS;
+    const int64_t pause_ms = r->count_soon ? RECOUNT_SOON_MS : RECOUNT_MS;
+    if (r->count == NULL || !cache_ready(r->options.cache) || !is_due(r, r->counted_ms, pause_ms))
+        return;
+    bool ended = false;
+    for (int i = 0; i < (r->count_soon ? STEPS_SOON : 1) && !ended; i++)
+        ended = policy_count_step(r->count);
+    if (!ended)
+        return;
+    r->counted_ms = now_ms(r);
+    r->count_soon = false;
 }
 
 static void look(void *ctx) {
@@ -390,7 +401,7 @@ int policy_status_controller_start(const struct policy_status_controller_options
     if (r->options.clock == NULL)
         r->options.clock = clock_real();
     r->io = kube_io_or_real(options->io);
-    r->count_at_ms = INT64_MIN;
+    r->counted_ms = INT64_MIN;
     arena_init(&r->arena, ARENA_BYTES);
     r->names.max = NAMES_BYTES;
     r->timer = (struct kube_timer){.fn = look, .ctx = r};

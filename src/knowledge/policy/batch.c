@@ -163,6 +163,7 @@ static struct str name_of(struct str object, struct arena *arena) {
 static int keep_broken(struct policy_batch *b, struct str object, const char *why,
                        struct err *err) {
     struct policy broken = {.name = name_of(object, &b->arena),
+                            .generation = b->status.generation,
                             .problem = arena_str(&b->arena, str_of(why))};
     if (arena_failed(&b->arena))
         return err_set(err, -ENOMEM, "no memory for a policy");
@@ -189,6 +190,7 @@ static int decode(struct policy_batch *b, struct str object, struct err *err) {
     json_reader_init(&r, strbuf_str(&b->text), &b->arena, "policy");
     policy_status_read(strbuf_str(&b->text), &b->arena, &b->status);
     policy_decode(&r, &b->items[0]);
+    b->items[0].generation = b->status.generation;
     return json_finish(&r, &why) == 0 ? 0 : keep_broken(b, object, why.text, err);
 }
 

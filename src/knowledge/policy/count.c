@@ -20,7 +20,8 @@ struct round {
 };
 
 struct tally {
-    struct str name; /* the set's */
+    struct str name;    /* the set's */
+    int64_t generation; /* likewise */
     int64_t pods;
 };
 
@@ -67,7 +68,7 @@ static bool begin(struct policy_count *c) {
     round->items = policies_items(round->set, &round->count);
     round->tallies = calloc(round->count + 1, sizeof *round->tallies); /* never 0 bytes */
     for (uint32_t i = 0; round->tallies != NULL && i < round->count; i++)
-        round->tallies[i].name = round->items[i].name;
+        round->tallies[i] = (struct tally){round->items[i].name, round->items[i].generation, 0};
     return round->tallies != NULL;
 }
 
@@ -109,12 +110,12 @@ static int count_some(struct policy_count *c) {
     return r;
 }
 
-/* Orders by name. A name that a file has, too, is there twice; only one of the two has pods, and
+/* Orders by name. A name that a file has, too, is there twice: the API server's policy is used, and
  * comes first. */
 static int by_name(const void *a, const void *b) {
     const struct tally *x = a, *y = b;
     int order = str_cmp(x->name, y->name);
-    return order != 0 ? order : (x->pods < y->pods) - (x->pods > y->pods);
+    return order != 0 ? order : (x->generation < y->generation) - (x->generation > y->generation);
 }
 
 bool policy_count_step(struct policy_count *c) {
@@ -140,8 +141,9 @@ static struct str tally_name(const void *items, size_t i) {
     return ((const struct tally *)items)[i].name;
 }
 
-int64_t policy_count_of(const struct policy_count *c, struct str name) {
+int64_t policy_count_of(const struct policy_count *c, const struct policy *policy) {
     bool found;
-    const size_t at = sorted_place(c->last.tallies, c->last.count, tally_name, name, &found);
-    return found ? c->last.tallies[at].pods : -1;
+    const struct tally *tallies = c->last.tallies;
+    const size_t at = sorted_place(tallies, c->last.count, tally_name, policy->name, &found);
+    return found && tallies[at].generation == policy->generation ? tallies[at].pods : -1;
 }

@@ -23,5 +23,6 @@ void policy_count_free(struct policy_count *c);
 /* Makes one step. Returns true at the end of a round; the next call begins another one. Gives up a
  * round without memory. */
 bool policy_count_step(struct policy_count *c);
-/* Returns the policy's pods in the last round; -1: the round did not have the policy. */
-int64_t policy_count_of(const struct policy_count *c, struct str name);
+/* Returns the policy's pods in the last round; -1: the round did not have the policy, or had
+ * another generation of it. */
+int64_t policy_count_of(const struct policy_count *c, const struct policy *policy);

@@ -94,6 +94,10 @@ void policy_status_read(struct str object, struct arena *arena, struct policy_st
                                                                .matched = -1};
 }
 
+int64_t policy_status_matched(const struct policy_status *status) {
+    return status->observed == status->generation ? status->matched : -1;
+}
+
 /* ---- judging ---- */
 
 const struct policy_reason_row policy_reasons[POLICY_REASONS] = {
@@ -376,7 +380,7 @@ bool policy_status_lacks_keys(const struct policy_status *status, const struct p
 static void write_body(const struct policy_status *status, const struct policy *policy,
                        const struct policy_verdict *verdict, const struct policy_numbers *numbers,
                        struct str now, struct json_writer *w) {
-    int64_t matched = numbers->matched >= 0 ? numbers->matched : status->matched;
+    int64_t matched = numbers->matched >= 0 ? numbers->matched : policy_status_matched(status);
     json_begin_object(w);
     json_key(w, STR("observedGeneration"));
     json_put_integer(w, status->generation);

@@ -24,7 +24,7 @@ struct policy_status {
     struct str uid; /* of the object, not of the status; likewise the next */
     int64_t generation;
     int64_t observed; /* status.observedGeneration */
-    int64_t matched;  /* status.matched; -1: not there */
+    int64_t matched;  /* status.matched, of the observed generation; -1: not there */
     struct policy_condition_status conditions[POLICY_CONDITIONS];
     struct str uneven; /* JSON; "": not there */
     struct str spread; /* "": not there */
@@ -61,6 +61,10 @@ extern const struct policy_reason_row {
 /* Reads the status. A missing part, or a status that cannot be read, counts as none. */
 void policy_status_read(struct str object, struct arena *arena, struct policy_status *ret);
 
+/* Returns status.matched; -1: not there, or of an earlier generation, whose `match` may be another.
+ */
+int64_t policy_status_matched(const struct policy_status *status);
+
 /* The right conditions: borrows from the policy, the prospect and the arena. */
 struct policy_verdict {
     enum policy_reason reasons[POLICY_CONDITIONS];
@@ -96,7 +100,7 @@ uint32_t policy_status_undeclared(struct str message);
 
 /* The parts of a status beside its conditions. */
 struct policy_numbers {
-    int64_t matched;     /* pods; -1: keep the old number */
+    int64_t matched;     /* pods; -1: keep the old number, if it is of this generation */
     struct str uneven;   /* JSON: see evenness/latest.h; "": keep the old one */
     uint32_t undeclared; /* bits of fields that are left out */
 };

@@ -82,6 +82,7 @@ enum policy_target { POLICY_FOR_PODS, POLICY_FOR_PLACEMENTS, POLICY_TARGETS };
 
 struct policy {
     struct str name;
+    int64_t generation; /* of the object in an API server; 0: of a file */
     int32_t priority;
     enum policy_mode mode;
     /* spec.match */

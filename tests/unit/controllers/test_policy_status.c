@@ -327,6 +327,73 @@ static void how_many_pods(void **state) {
     cluster_close(&c);
 }
 
+#define FOR_NONE(generation, more)                                                                 \
+    "{\"metadata\":{\"name\":\"a\",\"generation\":" generation                                     \
+    "},\"spec\":{\"match\":{\"objectSelector\":{\"matchLabels\":{\"no\":\"pod\"}}},\"pods\":{"     \
+    "\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"ScheduleAnyway\"}]}}" more "}"
+
+static void open_counted(struct fixture *f, struct cluster *c) {
+    cluster_open(c);
+    f->cache = c->cache;
+    sync_cache(c, cache_sync_begin);
+    cluster_nodes(c, "a");
+    cluster_pods(c, "a:2");
+    sync_cache(c, cache_sync_end);
+}
+
+#define TWO_PODS                                                                                   \
+    STATUS("1", "\"matched\":2," ZONE, READY("1", NOW) "," SUITS("1", NOW) "," ALONE("1", NOW))
+
+/* Another match is for other pods: the number of before says nothing, wherever it stands. */
+static void a_changed_match_is_counted_first(void **state) {
+    struct fixture *f = *state;
+    struct cluster c;
+    open_counted(f, &c);
+    apply(f, POLICY("a", "1", "," TWO_PODS));
+    start(f, NULL);
+    is_quiet(f, 10000);
+    apply(f, FOR_NONE("2", "," TWO_PODS));
+    fake_pass(&f->client, 10000);
+    body_has(f, "\"observedGeneration\":2,\"matched\":0,");
+    body_has(f, "\"reason\":\"NoPods\"");
+    answer(f, 200);
+    finish(f);
+    cluster_close(&c);
+}
+
+/* ... nor is it written beside a new generation that nobody has counted. */
+static void an_old_number_goes(void **state) {
+    struct fixture *f = *state;
+    apply(f, POLICY("a", "2", "," TWO_PODS));
+    start(f, NULL);
+    fake_run(&f->client);
+    body_has(f, "\"observedGeneration\":2,\"topologyKeys\"");
+}
+
+/* While writes fail, pods are counted as seldom as ever. */
+static void failing_writes_count_nothing_again(void **state) {
+    struct fixture *f = *state;
+    struct cluster c;
+    open_counted(f, &c);
+    apply(f, POLICY("a", "1", ""));
+    start(f, NULL);
+    fake_pass(&f->client, 6000);
+    body_has(f, "\"matched\":2,");
+    cluster_pods(&c, "a:1");
+    for (int i = 0; i < 5; i++) {
+        body_has(f, "\"matched\":2,");
+        answer(f, 500);
+        fake_pass(&f->client, 6000);
+    }
+    answer(f, 500);
+    fake_pass(&f->client, 30000);
+    answer(f, 500);
+    fake_pass(&f->client, 6000);
+    body_has(f, "\"matched\":3,");
+    finish(f);
+    cluster_close(&c);
+}
+
 static void note(struct fixture *f, struct cluster *c, uint32_t keys) {
     const struct str key = STR("zone");
     const struct evenness_tag tag = {STR("a"), keys};
@@ -401,8 +468,11 @@ static void what_the_cluster_can_do(void **state) {
     body_has(f, "\"reason\":\"NoPods\",\"message\":\"the policy is for no pod that runs\"");
     answer(f, 200);
     cluster_pods(&c, "x:1");
-    for (int s = 0; s < 60 && f->client.request == NULL; s++)
-        fake_pass(&f->client, 1000); /* until pods are counted again */
+    for (int s = 0; s < 60; s++) { /* until pods are counted again */
+        fake_pass(&f->client, 1000);
+        if (f->client.request != NULL && s < 59)
+            answer(f, 200);
+    }
     body_has(f, "\"reason\":\"NodesSuit\",\"message\":\"3 nodes have its keys; the fewest domains "
                 "are 1, of 'racks'\"");
     answer(f, 200);
@@ -834,6 +904,9 @@ int main(void) {
         TEST(a_refusal_is_logged_once),
         TEST(the_leader_writes),
         TEST(how_many_pods),
+        TEST(a_changed_match_is_counted_first),
+        TEST(an_old_number_goes),
+        TEST(failing_writes_count_nothing_again),
         TEST(which_workloads_are_uneven),
         TEST(what_the_cluster_can_do),
         TEST(too_few_domains_are_written_once_a_minute),

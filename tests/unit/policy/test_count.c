@@ -54,7 +54,7 @@ static void count_all(struct fixture *f) {
 }
 
 static int64_t count_of(struct fixture *f, const char *name) {
-    return policy_count_of(f->count, str_of(name));
+    return policy_count_of(f->count, &(struct policy){.name = str_of(name)});
 }
 
 /* The first policy that matches counts a pod, and no other. */
@@ -234,6 +234,34 @@ static void rounds(void **state) {
     assert_int_equal(count_of(f, "new"), 2);
 }
 
+/* A count is of one generation, and of the API server's policy, not of a file's. */
+static void a_count_is_of_one_generation(void **state) {
+    struct fixture *f = *state;
+    struct policy policy = {.name = STR("a"), .generation = 1};
+#define OF_GENERATION(generation)                                                                  \
+    STR("{\"metadata\":{\"name\":\"a\",\"generation\":" generation                                 \
+        "},\"spec\":{\"pods\":{\"spread\":[{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":"       \
+        "\"ScheduleAnyway\"}]}}}")
+    cluster_pods(&f->c, "a:3");
+    assert_int_equal(policy_live_apply(f->policies, OF_GENERATION("1"), NULL), 0);
+    count_all(f);
+    assert_int_equal(policy_count_of(f->count, &policy), 3);
+    policy.generation = 2;
+    assert_int_equal(policy_count_of(f->count, &policy), -1);
+    assert_int_equal(policy_live_apply(f->policies, OF_GENERATION("2"), NULL), 0);
+    count_all(f);
+    assert_int_equal(policy_count_of(f->count, &policy), 3);
+    /* one that cannot be decoded */
+    assert_int_equal(policy_live_apply(f->policies,
+                                       STR("{\"metadata\":{\"name\":\"a\",\"generation\":3},"
+                                           "\"spec\":{\"pods\":7}}"),
+                                       NULL),
+                     0);
+    count_all(f);
+    policy.generation = 3;
+    assert_int_equal(policy_count_of(f->count, &policy), 0);
+}
+
 /* Many policies make many steps, each of which is short. */
 static void steps(void **state) {
     struct fixture *f = *state;
@@ -312,6 +340,7 @@ int main(void) {
         TEST(a_policy_with_several_parts_counts_a_pod_once),
         TEST(namespaces_count),
         TEST(rounds),
+        TEST(a_count_is_of_one_generation),
         TEST(steps),
     };
     return cmocka_run_group_tests_name("policy count", tests, NULL, NULL);
