@@ -7,7 +7,7 @@
 #include "check/permissions.h"
 #include "check/validating.h"
 #include "config/purposes.h"
-#include "kube/client/client.h"
+#include "kube/client/get.h"
 #include "kube/client/list.h"
 #include "kube/client/server_clock.h"
 #include "kube/client/status.h"

@@ -7,7 +7,7 @@
 #include "cli/options.h"
 #include "cli/placement_print.h"
 #include "explain/subject.h"
-#include "kube/client/client.h"
+#include "kube/client/get.h"
 #include "model/kinds.h"
 #include "model/names.h"
 #include "whatif/scheduler_profile.h"

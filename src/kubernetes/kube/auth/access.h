@@ -36,6 +36,7 @@ struct kube_exec {
     bool provide_cluster_info;
     const char *cluster_config; /* part of that information: the JSON of the cluster's extension
                                    client.authentication.k8s.io/exec; NULL: none */
+    int64_t limit_ms;           /* run time of the program; 0: LIMIT_KUBE_EXEC_MS */
 };
 
 struct kube_access {

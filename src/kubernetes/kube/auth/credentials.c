@@ -90,10 +90,12 @@ static int start(struct credentials *c, const struct credentials_options *option
     if (r == 0 && c->authorization.n == 0 && access->username != NULL)
         r = authorize_basic(c, err);
     if (r == 0 && access->exec.command != NULL)
-        r = exec_plugin_new(
-            &(struct exec_plugin_options){
-                .access = access, .clock = c->clock, .wake = options->wake, .ctx = options->ctx},
-            &c->plugin, err);
+        r = exec_plugin_new(&(struct exec_plugin_options){.access = access,
+                                                          .clock = c->clock,
+                                                          .wake = options->wake,
+                                                          .ctx = options->ctx,
+                                                          .time_limit_ms = access->exec.limit_ms},
+                            &c->plugin, err);
     return r;
 }
 

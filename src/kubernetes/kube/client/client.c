@@ -110,6 +110,10 @@ static void on_transfer_end(void *ctx, int code) {
     tell(request, &result);
 }
 
+static int64_t timeout_of(const struct kube_request *request) {
+    return request->timeout_ms > 0 ? request->timeout_ms : REQUEST_MS;
+}
+
 static void begin(struct kube_client *c, struct kube_request *request) {
     struct identity identity;
     struct err err = {0};
@@ -121,6 +125,10 @@ static void begin(struct kube_client *c, struct kube_request *request) {
     link_request(wait ? &c->held : &c->active, request);
     if (wait)
         return;
+    if (r == 0 && request->credentials_ms > 0)
+        left_ms = timeout_of(request);
+    if (r == 0 && request->on_begin != NULL)
+        request->on_begin(request->ctx);
     if (r == -EAGAIN)
         r = err_set(&err, -ETIMEDOUT, "the credential plugin has not answered yet");
     if (r == 0)
@@ -215,12 +223,12 @@ void kube_run(struct kube_client *c, void (*fn)(void *ctx), void *ctx) {
 }
 
 void kube_request_start(struct kube_client *c, struct kube_request *request) {
-    int64_t timeout_ms = request->timeout_ms > 0 ? request->timeout_ms : REQUEST_MS;
+    int64_t first_ms = request->credentials_ms > 0 ? request->credentials_ms : timeout_of(request);
     request->own = (struct kube_transfer){
         .client = c,
         .transfer = {.on_end = on_transfer_end, .ctx = request},
         .body.max = request->max_body > 0 ? request->max_body : LIMIT_KUBE_BODY,
-        .until_ms = now_ms(c) + timeout_ms,
+        .until_ms = now_ms(c) + first_ms,
     };
     mutex_lock(&c->lock);
     link_request(&c->submitted, request);
@@ -249,6 +257,22 @@ static void cancel_request(void *ctx) {
 void kube_request_cancel(struct kube_client *c, struct kube_request *request) {
     assert(!loop_is_current_thread(c->loop) || !loop_is_transferring(c->loop));
     kube_loop_run(c->loop, cancel_request, request);
+}
+
+struct stage_question {
+    const struct kube_request *request;
+    enum kube_stage stage;
+};
+
+static void look_up_stage(void *ctx) {
+    struct stage_question *question = ctx;
+    question->stage = transfer_stage(question->request);
+}
+
+enum kube_stage kube_request_stage(struct kube_client *c, const struct kube_request *request) {
+    struct stage_question question = {.request = request};
+    kube_loop_run(c->loop, look_up_stage, &question);
+    return question.stage;
 }
 
 void kube_timer_start(struct kube_client *c, struct kube_timer *timer, int64_t delay_ms) {
@@ -286,7 +310,7 @@ void kube_compare_clocks(struct kube_client *c) {
 struct call {
     struct mutex lock;
     struct condition done;
-    bool is_done, connected;
+    bool is_done;
     struct strbuf *body;
     int status, error;
     struct err *err;
@@ -297,7 +321,6 @@ static void on_call_done(void *ctx, const struct kube_result *result) {
     mutex_lock(&call->lock);
     call->status = result->status;
     call->error = result->error;
-    call->connected = result->connected;
     if (result->error != 0)
         (void)err_set(call->err, result->error, "%s", result->error_text);
     strbuf_append_str(call->body, result->body);
@@ -333,21 +356,6 @@ int kube_call(struct kube_client *c, const char *method, const char *path, struc
     if (call.error == 0)
         *ret_status = call.status;
     return call.error;
-}
-
-int kube_get_within(struct kube_client *c, const char *path, int64_t timeout_ms,
-                    struct strbuf *body, int *ret_status, struct err *err) {
-    struct call call = {.body = body, .err = err};
-    struct kube_request request = {.method = "GET", .path = path, .timeout_ms = timeout_ms};
-    make_call(c, &request, &call);
-    if (call.error == 0)
-        *ret_status = call.status;
-    if (call.error != -ETIMEDOUT)
-        return call.error;
-    return err_set(err, -ETIMEDOUT, "%s within %lld ms",
-                   call.connected ? "it accepts the connection and does not answer"
-                                  : "it does not accept the connection",
-                   (long long)timeout_ms);
 }
 
 /* ---- life ---- */

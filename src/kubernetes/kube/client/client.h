@@ -44,13 +44,21 @@ void kube_client_free(struct kube_client *c);
  * it to end work of that thread. A caller on the client's thread calls fn at once. */
 void kube_run(struct kube_client *c, void (*fn)(void *ctx), void *ctx);
 
+/* How far a request has come. */
+enum kube_stage {
+    KUBE_STAGE_CREDENTIALS, /* a credential plugin runs */
+    KUBE_STAGE_NAME,        /* the server's name is being resolved */
+    KUBE_STAGE_CONNECTION,  /* the server has not accepted the TCP connection yet */
+    KUBE_STAGE_ANSWER,      /* it has: TLS, the request and the answer */
+};
+
 /* How a request ended. Texts are valid during the callback. */
 struct kube_result {
     int error;               /* 0: there is a whole answer; else -errno: -ECONNREFUSED, -ETIMEDOUT,
                                 -ECANCELED, -EFBIG (more than max_body), -EIO and so on */
     const char *error_text;  /* for people: from libcurl or the credentials; "" */
     int status;              /* HTTP status, 0 without one */
-    bool connected;          /* the server accepted the TCP connection, also if it never answered */
+    enum kube_stage stage;   /* where it ended, if libcurl or the credentials ended it */
     bool unasked;            /* we could not ask: no credentials, a certificate that is refused */
     int64_t retry_after_ms;  /* -1: not given; never more than five minutes */
     struct str content_type; /* "" if none */
@@ -66,9 +74,13 @@ struct kube_request {
     const char *path;   /* "/api/v1/pods?limit=500", escaped */
     struct str body;
     const char *content_type; /* of the body; NULL: application/json */
-    int64_t timeout_ms;       /* for the whole request, with the wait for credentials; 0: 60 s */
+    int64_t timeout_ms;       /* for the whole request; 0: 60 s */
+    int64_t credentials_ms;   /* the wait for credentials, before timeout_ms begins; 0: timeout_ms
+                                 has it in it */
     int64_t silence_ms;       /* the longest wait for the next byte; 0: as timeout_ms */
     size_t max_body;          /* only if on_data is NULL; 0: LIMIT_KUBE_BODY */
+    /* The credentials are there, and timeout_ms begins. May be NULL. */
+    void (*on_begin)(void *ctx);
     /* The status is known. May be NULL. */
     void (*on_head)(void *ctx, int status);
     /* Receives bytes of the body as they come. If it returns another value than 0, the request ends
@@ -94,6 +106,8 @@ void kube_request_start(struct kube_client *c, struct kube_request *request);
 /* When this returns, on_done has been called, with -ECANCELED unless the request was over already.
  * Do not call it in an on_head or on_data: libcurl is at work there. */
 void kube_request_cancel(struct kube_client *c, struct kube_request *request);
+/* Returns the stage of a request that was started; KUBE_STAGE_CREDENTIALS after its end. */
+enum kube_stage kube_request_stage(struct kube_client *c, const struct kube_request *request);
 
 /* Calls timer->fn once on the client's thread, delay_ms from now. Starting a timer again replaces
  * its time. */
@@ -117,10 +131,6 @@ void kube_compare_clocks(struct kube_client *c);
  * (*ret_status). */
 int kube_call(struct kube_client *c, const char *method, const char *path, struct str request_body,
               struct strbuf *body, int *ret_status, struct err *err) MUST_CHECK;
-/* The same for a GET that is given up after `timeout_ms`, with -ETIMEDOUT and a sentence that says
- * whether the server accepted the connection. */
-int kube_get_within(struct kube_client *c, const char *path, int64_t timeout_ms,
-                    struct strbuf *body, int *ret_status, struct err *err) MUST_CHECK;
 
 /* Returns the version of the loaded libcurl. Static string. */
 const char *kube_library_version(void);

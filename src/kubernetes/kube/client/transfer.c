@@ -394,6 +394,18 @@ static int errno_of(const struct kube_request *request, CURLcode code) {
     }
 }
 
+enum kube_stage transfer_stage(const struct kube_request *request) {
+    CURL *easy = request->own.transfer.easy;
+    curl_off_t name_us = 0, connect_us = 0; /* libcurl sets them to 1 at least */
+    if (easy == NULL)
+        return KUBE_STAGE_CREDENTIALS;
+    (void)curl_easy_getinfo(easy, CURLINFO_NAMELOOKUP_TIME_T, &name_us); /* 0 then */
+    (void)curl_easy_getinfo(easy, CURLINFO_CONNECT_TIME_T, &connect_us);
+    return connect_us > 0 ? KUBE_STAGE_ANSWER
+           : name_us > 0  ? KUBE_STAGE_CONNECTION
+                          : KUBE_STAGE_NAME;
+}
+
 /* A certificate is refused, the server's by us or ours by the TLS library: the request was never
  * sent, and the network is not the cause. */
 static bool is_unasked(CURLcode code) {
@@ -402,11 +414,10 @@ static bool is_unasked(CURLcode code) {
 }
 
 void transfer_result(struct kube_request *request, CURLcode code, struct kube_result *ret) {
-    curl_off_t retry_after_s = 0, connect_us = 0;
+    curl_off_t retry_after_s = 0;
     char *type = NULL;
     (void)curl_easy_getinfo(request->own.transfer.easy, CURLINFO_RETRY_AFTER, &retry_after_s);
     (void)curl_easy_getinfo(request->own.transfer.easy, CURLINFO_CONTENT_TYPE, &type);
-    (void)curl_easy_getinfo(request->own.transfer.easy, CURLINFO_CONNECT_TIME_T, &connect_us);
     char *text = request->own.error_text;
     int error = errno_of(request, code);
     if (error == -EFBIG)
@@ -419,7 +430,7 @@ void transfer_result(struct kube_request *request, CURLcode code, struct kube_re
     *ret = (struct kube_result){.error = error,
                                 .error_text = text,
                                 .status = status_of(request),
-                                .connected = connect_us > 0,
+                                .stage = transfer_stage(request),
                                 .unasked = is_unasked(code),
                                 .retry_after_ms = retry_after_s > 0 ? retry_after_s * 1000 : -1,
                                 .content_type = type != NULL ? str_of(type) : STR(""),

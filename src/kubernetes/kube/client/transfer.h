@@ -32,5 +32,7 @@ int transfer_prepare(const struct transfer_settings *s, const struct identity *i
 /* Frees the handle and its data, but not the body; wipes our copy of the token. */
 void transfer_done(struct kube_request *request);
 
+/* Returns how far the request has come; KUBE_STAGE_CREDENTIALS without a handle. */
+enum kube_stage transfer_stage(const struct kube_request *request);
 /* Returns the result of a transfer that ended with `code`; borrowed from the request. */
 void transfer_result(struct kube_request *request, CURLcode code, struct kube_result *ret);

@@ -515,22 +515,6 @@ static void test_silence(void **state) {
     assert_int_equal(f->asked.error, -ETIMEDOUT);
 }
 
-/* A call that waits for a short time only says whether the server took the connection. */
-static void test_get_within(void **state) {
-    struct fixture *f = *state;
-    CLEANUP(strbuf_done) struct strbuf body = {.max = 100};
-    struct err err;
-    int status = 0;
-    open_client(f);
-    assert_int_equal(kube_get_within(f->client, "/api", SOON_MS, &body, &status, &err), -ETIMEDOUT);
-    assert_string_equal(err.text, "it accepts the connection and does not answer within 100 ms");
-    assert_int_equal(err.code, -ETIMEDOUT);
-    api_deafen(&f->api);
-    assert_int_equal(kube_get_within(f->client, "/api", SOON_MS, &body, &status, &err),
-                     -ECONNREFUSED);
-    assert_int_equal(status, 0);
-}
-
 /* ---- trouble ---- */
 
 static void test_nobody_listens(void **state) {
@@ -722,7 +706,6 @@ int main(void) {
         TEST(test_no_answer_in_time),
         TEST(test_half_an_answer_in_time),
         TEST(test_silence),
-        TEST(test_get_within),
         TEST(test_nobody_listens),
         TEST(test_the_connection_is_cut),
         TEST(test_the_connection_is_reset),
