@@ -1,13 +1,14 @@
 #include "cli/commands.h"
 
+#include "base/duration.h"
 #include "base/json_writer.h"
 #include "cli/explain_placement.h"
+#include "cli/explain_pod.h"
 #include "cli/explanation.h"
 #include "cli/merged.h"
 #include "cli/options.h"
 #include "cli/placement_print.h"
 #include "explain/subject.h"
-#include "kube/client/get.h"
 #include "model/kinds.h"
 #include "model/names.h"
 #include "whatif/scheduler_profile.h"
@@ -15,10 +16,7 @@
 
 #include <errno.h>
 #include <stdio.h>
-
-/* The longest waits for an API server that does not answer: decisions are printed without the pod
- * then. A credential plugin, which may ask another server first, gets more time. */
-enum { READ_POD_MS = 1500, READ_POD_PLUGIN_MS = 10000 };
+#include <stdlib.h>
 
 enum {
     SPEC_SERVER,
@@ -29,6 +27,7 @@ enum {
     SPEC_OUTPUT,
     SPEC_POD,
     SPEC_NO_API_SERVER,
+    SPEC_TIMEOUT,
     SPEC_CALLED,
     SPEC_ANSWER
 };
@@ -52,6 +51,9 @@ static const struct option_spec specs[] = {
     [SPEC_POD] = {"pod", 0, "FILE",
                   "the pod as the API server has it; the API server is not asked then"},
     [SPEC_NO_API_SERVER] = {"no-api-server", 0, NULL, "do not read the pod itself"},
+    [SPEC_TIMEOUT] = {"timeout", 0, "DURATION",
+                      "for the API server's answer about the pod, once it has accepted the "
+                      "connection: 10s. If it accepts no connection, the limit is 1.5s"},
     [SPEC_CALLED] = {"called", 0, "NAME",
                      "the first replica's name in the answer, in place of its URL"},
     [SPEC_ANSWER] = {"answer", 0, "NAME=FILE",
@@ -107,6 +109,7 @@ struct request {
     const char *called; /* name of the server in the output; NULL: its URL */
     const char *token_file, *kubeconfig, *context;
     const char *scheduler; /* kube-scheduler's configuration; or NULL */
+    int64_t timeout_ms;    /* for the pod */
     bool no_api_server, json;
 };
 
@@ -199,64 +202,6 @@ struct subject_state {
     const char *not_read; /* why it was not read; NULL: it was read, or no server was asked */
     const char *from;     /* the API server */
 };
-
-static void client_cleanup(struct kube_client **client) {
-    if (*client != NULL)
-        kube_client_free(*client);
-}
-
-static int find_api_server(const struct request *request, struct arena *arena,
-                           struct kube_access *ret, struct err *err) {
-    if (request->kubeconfig == NULL && request->context == NULL && kube_access_is_in_cluster())
-        return kube_access_in_cluster(arena, ret, err);
-    return kube_access_from_kubeconfig(request->kubeconfig, request->context, arena, ret, err);
-}
-
-static int read_pod(const struct kube_access *access, const struct subject *subject,
-                    struct arena *arena, struct str *ret, struct err *err) {
-    CLEANUP(client_cleanup) struct kube_client *client = NULL;
-    CLEANUP(strbuf_done) struct strbuf path = {.max = 4096}, body = {.max = LIMIT_OPS_BODY};
-    int status = 0;
-    strbuf_appendf(&path, "/api/v1/namespaces/%.*s/pods/%.*s", STR_ARG(subject->namespace),
-                   STR_ARG(subject->name));
-    strbuf_append_char(&path, '\0');
-    int r = strbuf_failed(&path) ? no_memory(err) : kube_client_new(access, NULL, &client, err);
-    if (r == 0)
-        r = kube_get_within(client, path.p,
-                            access->exec.command != NULL ? READ_POD_PLUGIN_MS : READ_POD_MS, &body,
-                            &status, err);
-    if (r != 0)
-        return err_wrap(err, "%s", access->server);
-    if (status == 404)
-        return err_set(err, -ENOENT, "%s has no such pod", access->server);
-    if (status != 200)
-        return err_set(err, -EIO, "%s answered with status %d", access->server, status);
-    *ret = arena_str(arena, strbuf_str(&body));
-    return arena_failed(arena) ? no_memory(err) : 0;
-}
-
-static struct subject_state read_state(const struct request *request, struct arena *arena) {
-    const struct subject pod = subject_pod(request->subject.namespace, request->subject.name);
-    struct subject_state state = {0};
-    struct kube_access access;
-    struct pod unused;
-    struct pod_file file;
-    struct err err = {0};
-    if (request->no_api_server || !subject_eq(&request->subject, &pod))
-        return state;
-    int r = request->pod != NULL ? 0 : find_api_server(request, arena, &access, &err);
-    if (request->pod != NULL) {
-        state.from = request->pod;
-        r = simulation_read_pod(request->pod, arena, &file, &unused, &err);
-        state.text = r == 0 ? file.pod : STR("");
-    } else if (r == 0) {
-        state.from = access.server;
-        r = read_pod(&access, &request->subject, arena, &state.text, &err);
-    }
-    if (r != 0)
-        state.not_read = arena_cstr(arena, str_of(err.text));
-    return state;
-}
 
 /* ---- answers ---- */
 
@@ -386,8 +331,89 @@ static int answer_placement(const struct request *request, const struct merging 
     return r == 0 ? explained_placement_merge(&best, strbuf_str(&recorded), arena, out, err) : r;
 }
 
+/* ---- decisions before the pod ---- */
+
+/* Decisions that are printed while the API server takes its time. */
+struct early {
+    const struct request *request;
+    const struct replicas *all;
+    const char *from; /* the API server */
+    bool is_printed;  /* decisions are on stdout */
+};
+
+struct printing {
+    const struct request *request;
+    bool is_late; /* the decisions have been printed */
+};
+
+static answer_print_fn print_answer;
+
+/* Prints the decisions, if there are any and they are for people. Only stdout can fail, and the
+ * end of the command reports that. */
+static bool print_decisions(const struct early *early, const char *why) {
+    CLEANUP(strbuf_done) struct strbuf answer = {.max = LIMIT_REQUEST_ARENA};
+    const struct request *request = early->request;
+    const struct printing printing = {.request = request};
+    const struct created_pod unknown = {.is_known = false};
+    const struct merging merging = {.replicas = early->all,
+                                    .now = STR(""),
+                                    .pod_from = early->from,
+                                    .pod_not_read = why,
+                                    .pod = &unknown};
+    struct arena arena;
+    struct err err;
+    uint32_t decisions = 0;
+    if (request->json || request->answer_count > 0 || request->called != NULL)
+        return false;
+    arena_init(&arena, LIMIT_REQUEST_ARENA);
+    const bool done = merged_print(&merging, &arena, &answer, &decisions, &err) == 0 &&
+                      decisions > 0 &&
+                      answer_write("explain", &answer, print_answer, &printing, "") == EXIT_SUCCESS;
+    arena_done(&arena);
+    return done;
+}
+
+static void print_early(void *ctx, const char *why) {
+    struct early *early = ctx;
+    CLEANUP(strbuf_done) struct strbuf limit = {.max = 64};
+    early->is_printed = print_decisions(early, why);
+    duration_format_ms(early->request->timeout_ms, &limit);
+    fprintf(stderr, "evenkeel explain: waiting for the pod from %s, %.*s at most (--timeout)\n",
+            early->from, STR_ARG(strbuf_str(&limit)));
+}
+
+static struct subject_state read_state(const struct request *request, struct early *early,
+                                       struct arena *arena) {
+    const struct explained_pod_wait wait = {
+        .timeout_ms = request->timeout_ms, .on_slow = print_early, .ctx = early};
+    const struct subject pod = subject_pod(request->subject.namespace, request->subject.name);
+    struct subject_state state = {0};
+    struct kube_access access;
+    struct pod unused;
+    struct pod_file file;
+    struct err err = {0};
+    if (request->no_api_server || !subject_eq(&request->subject, &pod))
+        return state;
+    int r = request->pod != NULL
+                ? 0
+                : explained_pod_server(request->kubeconfig, request->context, arena, &access, &err);
+    if (request->pod != NULL) {
+        state.from = request->pod;
+        r = simulation_read_pod(request->pod, arena, &file, &unused, &err);
+        state.text = r == 0 ? file.pod : STR("");
+    } else if (r == 0) {
+        early->from = state.from = access.server;
+        r = explained_pod_read(&access, &request->subject, &wait, arena, &state.text, &err);
+    }
+    if (r != 0)
+        state.not_read = arena_cstr(arena, str_of(err.text));
+    return state;
+}
+
 static int answer_decisions(const struct request *request, struct replicas *all,
-                            struct arena *arena, struct strbuf *out, struct err *err) {
+                            struct arena *arena, struct strbuf *out, bool *ret_late,
+                            struct err *err) {
+    struct early early = {.request = request, .all = all};
     CLEANUP(strbuf_done) struct strbuf path = {.max = 4096};
     uint32_t decisions = 0;
     print_path(request, &path);
@@ -397,9 +423,10 @@ static int answer_decisions(const struct request *request, struct replicas *all,
     const struct replica_question question = {
         .method = "GET", .path = path.p, .token_file = request->token_file};
     replicas_ask(all, 0, all->count, &question);
-    const struct subject_state state = read_state(request, arena);
+    const struct subject_state state = read_state(request, &early, arena);
     struct created_pod pod;
     struct str now;
+    *ret_late = early.is_printed;
     int r = created_pod_read(state.text, arena, &pod, err);
     if (r == 0)
         r = ask_now(request, all, state.text, arena, &now, err);
@@ -424,9 +451,14 @@ static int answer_decisions(const struct request *request, struct replicas *all,
 /* ---- printing ---- */
 
 static void print_answer(const struct value *root, struct strbuf *out) {
-    const struct request *request = root->of->ctx;
+    const struct printing *printing = root->of->ctx;
+    const struct request *request = printing->request;
     if (asks(request, "recent")) {
         explanation_print_list(root, out);
+        return;
+    }
+    if (printing->is_late) {
+        explanation_print_late(root, &request->subject, out);
         return;
     }
     if (explained_is_placement(&request->subject) && value_holds(value_at(root, "placement")))
@@ -436,19 +468,21 @@ static void print_answer(const struct value *root, struct strbuf *out) {
 
 static int explain(const struct request *request) {
     CLEANUP(strbuf_done) struct strbuf answer = {.max = LIMIT_REQUEST_ARENA};
+    struct printing printing = {.request = request};
     struct replicas all;
     struct arena arena;
     struct err err;
     arena_init(&arena, LIMIT_REQUEST_ARENA);
     int r = replicas_open(&all, request->servers, request->server_count, &arena, &err);
     if (r == 0)
-        r = asks(request, "what-if") ? answer_what_if(request, &all, &arena, &answer, &err)
-                                     : answer_decisions(request, &all, &arena, &answer, &err);
+        r = asks(request, "what-if")
+                ? answer_what_if(request, &all, &arena, &answer, &err)
+                : answer_decisions(request, &all, &arena, &answer, &printing.is_late, &err);
     replicas_done(&all);
     arena_done(&arena);
-    return r != 0
-               ? fail(err.text)
-               : answer_write("explain", &answer, request->json ? NULL : print_answer, request, "");
+    return r != 0 ? fail(err.text)
+                  : answer_write("explain", &answer, request->json ? NULL : print_answer, &printing,
+                                 "");
 }
 
 /* ---- the command line ---- */
@@ -547,6 +581,17 @@ static void add_answer(struct options *o, struct request *request, const char *t
         request->answers[request->answer_count++] = text;
 }
 
+static void take_timeout(struct options *o, struct request *request, const char *text) {
+    const int64_t per_ms = 1000000, most_ms = EXPLAINED_POD_MOST_S * 1000;
+    int64_t ns;
+    struct err err;
+    if (duration_parse(str_of(text), &ns, &err) != 0 || ns < per_ms || ns / per_ms > most_ms)
+        options_fail(o, "--timeout: '%s' is not a duration of 1ms to %ds", text,
+                     EXPLAINED_POD_MOST_S);
+    else
+        request->timeout_ms = ns / per_ms;
+}
+
 static void check_arguments(struct options *o, struct request *request) {
     if (request->what == NULL)
         request->what = "";
@@ -570,7 +615,7 @@ static void check_arguments(struct options *o, struct request *request) {
 int cmd_explain(int argc, char **argv) {
     struct options o;
     struct option_value v;
-    struct request request = {0};
+    struct request request = {.timeout_ms = EXPLAINED_POD_MS};
     options_init(&o, &explain_command, argc, argv);
     while (options_next(&o, &v)) {
         if (v.spec == &specs[SPEC_SERVER])
@@ -589,6 +634,8 @@ int cmd_explain(int argc, char **argv) {
             request.context = v.text;
         else if (v.spec == &specs[SPEC_NO_API_SERVER])
             request.no_api_server = true;
+        else if (v.spec == &specs[SPEC_TIMEOUT])
+            take_timeout(&o, &request, v.text);
         else if (v.spec == &specs[SPEC_SCHEDULER])
             request.scheduler = v.text;
         else if (v.spec == &specs[SPEC_OUTPUT])

@@ -117,11 +117,11 @@ static void say_not_read(const struct value *root, const struct subject *subject
               out);
 }
 
-/* Appends the first lines: the cause and state of the object, and silent replicas. */
-static void say_state(const struct value *root, const struct subject *subject, struct strbuf *out) {
+/* Appends the cause and state of the object. */
+static void say_object(const struct value *root, const struct subject *subject,
+                       struct strbuf *out) {
     const struct value *decisions = value_as(root, "decisions", JSON_ARRAY);
-    const bool has_cause = value_holds(value_at(root, "cause"));
-    if (has_cause) {
+    if (value_holds(value_at(root, "cause"))) {
         const struct subject asked = !str_empty(subject->name) || decisions->count == 0
                                          ? *subject
                                          : subject_of(decisions->last);
@@ -136,8 +136,13 @@ static void say_state(const struct value *root, const struct subject *subject, s
     }
     value_say(root, "[{noAdmission}\n]", out);
     say_not_read(root, subject, out);
+}
+
+/* Appends the first lines: the cause and state of the object, and silent replicas. */
+static void say_state(const struct value *root, const struct subject *subject, struct strbuf *out) {
+    say_object(root, subject, out);
     say_silent(root, out);
-    if (has_cause || out->n > 0)
+    if (value_holds(value_at(root, "cause")) || out->n > 0)
         strbuf_append_char(out, '\n');
 }
 
@@ -160,6 +165,13 @@ static void print_decisions(const struct value *answer, struct strbuf *out) {
     value_say(answer, "[\nnot judged: {notJudged}\n]", out);
 }
 
+static void print_now(const struct value *now, struct strbuf *out) {
+    if (now->kind != JSON_OBJECT)
+        return;
+    strbuf_append_str(out, STR("\njudged now, as a what-if: "));
+    print_decisions(now, out);
+}
+
 void explanation_print(const struct value *root, const struct subject *subject,
                        struct strbuf *out) {
     const struct value *now = value_as(root, "now", JSON_OBJECT);
@@ -168,10 +180,14 @@ void explanation_print(const struct value *root, const struct subject *subject,
         strbuf_append_str(out, STR("no decision about it is kept\n"));
     else
         print_decisions(root, out);
-    if (now->kind == JSON_OBJECT) {
-        strbuf_append_str(out, STR("\njudged now, as a what-if: "));
-        print_decisions(now, out);
-    }
+    print_now(now, out);
+}
+
+void explanation_print_late(const struct value *root, const struct subject *subject,
+                            struct strbuf *out) {
+    strbuf_append_char(out, '\n');
+    say_object(root, subject, out);
+    print_now(value_as(root, "now", JSON_OBJECT), out);
 }
 
 /* ---- a line for each decision ---- */
