@@ -176,6 +176,19 @@ check "a workload that cannot be read" refused 1 "workload file '$work/d.yaml': 
 sed 's/minGroups: 2/minGroups: -2/' $fleet/propagation-policy.yaml >"$work/p.yaml"
 check "a policy that cannot be read" refused 1 "policy file '$work/p.yaml': PropagationPolicy.spec.placement.spreadConstraints" \
     --state $fleet/karmada.yaml --propagation-policy "$work/p.yaml" --workload $fleet/deployment.yaml
+class='{apiVersion: "gateway.networking.k8s.io/v1", kind: "Gateway", metadata: {name: "g"}, spec: {}}'
+jq -n "$class" >"$work/gateway.json"
+jq -n "{apiVersion: \"policy.karmada.io/v1alpha1\", kind: \"ClusterPropagationPolicy\", metadata: {name: \"p\"},
+    spec: {resourceSelectors: [$class | {apiVersion, kind}], placement: {}}}" >"$work/cluster-policy.json"
+is "a kind of unknown scope, without a namespace" "$(ask --propagation-policy "$work/cluster-policy.json" --workload "$work/gateway.json" -o json |
+    jq -c '[.madeBinding.kind, (.findings[] | [.code, .message])]')" \
+    '["ClusterResourceBinding",["PassedOver","the workload is taken for cluster-scoped: it has no namespace, and only the API server knows the scope of gateway.networking.k8s.io/v1 Gateway"]]'
+jq '.metadata.namespace = "d"' "$work/gateway.json" >"$work/d.json"
+is "... with a namespace" "$(ask --propagation-policy "$work/cluster-policy.json" --workload "$work/d.json" -o json | jq -c '[.madeBinding.kind, .findings]')" \
+    '["ResourceBinding",[]]'
+jq '.kind = "PropagationPolicy"' "$work/cluster-policy.json" >"$work/p.json"
+like "... and a policy of a namespace" "$(ask --propagation-policy "$work/p.json" --workload "$work/gateway.json")" \
+    'does not select cluster-scoped objects.*or write metadata.namespace'
 check "a policy without a workload" refused 2 'give --workload' --state $fleet/karmada.yaml "${policy[@]}"
 check "a workload beside a binding" refused 2 'leave out --workload' --state $fleet/karmada.yaml --binding $fleet/binding.yaml --workload $fleet/deployment.yaml
 check "a policy beside a binding" refused 2 'leave out --binding' --state $fleet/karmada.yaml --binding $fleet/binding.yaml "${policy[@]}" --workload x

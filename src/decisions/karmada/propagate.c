@@ -228,14 +228,10 @@ static int make(struct making *m, struct arena *arena, struct str *ret, struct e
 int karmada_propagate(const struct propagation_policy *policy,
                       const struct propagated_object *object, struct arena *arena,
                       struct karmada_propagation *ret, struct err *err) {
-    /* Whether a custom kind is cluster-scoped is not known; each policy can select either kind. */
-    struct propagated_object scoped = *object;
-    if (scoped.custom_kind && !policy->cluster_wide)
-        scoped.meta.namespace = STR("default");
-    struct making m = {.policy = policy, .object = &scoped};
+    struct making m = {.policy = policy, .object = object};
     *ret = (struct karmada_propagation){.binding = {0}};
     bool selects;
-    int r = propagation_selects(policy, &scoped, arena, &selects, ret, err);
+    int r = propagation_selects(policy, object, arena, &selects, ret, err);
     if (r == 0 && selects)
         r = make(&m, arena, &ret->binding, err);
     return r;

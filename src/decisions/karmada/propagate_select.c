@@ -158,7 +158,10 @@ int propagation_selects(const struct propagation_policy *policy,
                 : "a PropagationPolicy selects objects of its own namespace only: '%.*s', not "
                   "'%.*s'",
             STR_ARG(policy->meta.namespace), STR_ARG(object->meta.namespace));
-        ret->remedy = str_empty(object->meta.namespace)
+        ret->remedy = object->scope_unknown
+                          ? STR("Use a ClusterPropagationPolicy; or write metadata.namespace into "
+                                "the object if its kind is namespaced")
+                      : str_empty(object->meta.namespace)
                           ? STR("Use a ClusterPropagationPolicy")
                           : STR("Put both into one namespace, or use a ClusterPropagationPolicy");
         return 0;

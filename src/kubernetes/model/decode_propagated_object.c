@@ -8,6 +8,7 @@
 #include "model/affinity.h"
 #include "model/fields.h"
 #include "model/karmada_pod.h"
+#include "model/kind_scope.h"
 #include "model/names.h"
 
 /* ---- pods ---- */
@@ -131,55 +132,14 @@ static json_read_fn *interpreter_of(const struct propagated_object *object) {
     return NULL;
 }
 
-/* ---- namespaces ---- */
-
-/* Cluster-scoped kinds of Kubernetes; "" stands for all kinds of the group. */
-static const struct {
-    const char *group, *kind;
-} cluster_scoped[] = {
-    {"", "Namespace"},
-    {"", NODE_KIND},
-    {"", "PersistentVolume"},
-    {"admissionregistration.k8s.io", ""},
-    {"apiextensions.k8s.io", ""},
-    {"apiregistration.k8s.io", ""},
-    {"certificates.k8s.io", ""},
-    {"flowcontrol.apiserver.k8s.io", ""},
-    {"networking.k8s.io", "IngressClass"},
-    {"networking.k8s.io", "IPAddress"},
-    {"networking.k8s.io", "ServiceCIDR"},
-    {"node.k8s.io", ""},
-    {"rbac.authorization.k8s.io", "ClusterRole"},
-    {"rbac.authorization.k8s.io", "ClusterRoleBinding"},
-    {"resource.k8s.io", "DeviceClass"},
-    {"resource.k8s.io", "ResourceSlice"},
-    {"scheduling.k8s.io", "PriorityClass"},
-    {"storage.k8s.io", "CSIDriver"},
-    {"storage.k8s.io", "CSINode"},
-    {"storage.k8s.io", "StorageClass"},
-    {"storage.k8s.io", "VolumeAttachment"},
-    {"storage.k8s.io", "VolumeAttributesClass"},
-};
-
-static bool is_cluster_scoped(struct str group, struct str kind) {
-    for (size_t i = 0; i < sizeof cluster_scoped / sizeof cluster_scoped[0]; i++)
-        if (str_eq(group, str_of(cluster_scoped[i].group)) &&
-            (cluster_scoped[i].kind[0] == '\0' || str_eq(kind, str_of(cluster_scoped[i].kind))))
-            return true;
-    return false;
-}
-
-static bool is_custom(struct str group) {
-    return str_find(group, '.') != SIZE_MAX && !str_has_suffix(group, STR(".k8s.io"));
-}
-
+/* As an API server would store it, which ignores the namespace of a cluster-scoped object. */
 static void set_namespace(struct propagated_object *ret) {
-    const struct str group = api_group(ret->api_version);
-    if (!str_empty(ret->meta.namespace) || is_cluster_scoped(group, ret->kind))
-        return;
-    ret->custom_kind = is_custom(group);
-    if (!ret->custom_kind)
+    const enum kind_scope scope = kind_scope_of(api_group(ret->api_version), ret->kind);
+    if (scope == SCOPE_CLUSTER)
+        ret->meta.namespace = STR("");
+    else if (scope == SCOPE_NAMESPACED && str_empty(ret->meta.namespace))
         ret->meta.namespace = STR("default"); /* as kubectl reads it */
+    ret->scope_unknown = scope == SCOPE_UNKNOWN && str_empty(ret->meta.namespace);
 }
 
 /* ---- the object ---- */

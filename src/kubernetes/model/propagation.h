@@ -42,8 +42,7 @@ struct propagated_object {
     struct str api_version, kind;
     /* An object without a namespace is in `default`, unless its kind is cluster-scoped. */
     struct object_meta meta;
-    bool custom_kind; /* and it has no namespace: whether it is cluster-scoped is not known; its
-                         namespace is empty */
+    bool scope_unknown; /* and it has no namespace: it counts as cluster-scoped */
     /* Karmada's built-in interpreters read the members below; of other kinds all are zero. */
     bool interpreted;
     int32_t replicas;

@@ -41,6 +41,12 @@ static void find_in_policy(const struct binding_subject *s, struct findings *f) 
                      "nothing is divided: Karmada's built-in interpreters read no replicas of "
                      "%.*s",
                      STR_ARG(s->type));
+    if (s->made.binding.p != NULL && s->scope_unknown)
+        findings_add(f, FINDING_PASSED_OVER, STR(""),
+                     STR("Write metadata.namespace into the workload if its kind is namespaced"),
+                     "the workload is taken for cluster-scoped: it has no namespace, and only the "
+                     "API server knows the scope of %.*s",
+                     STR_ARG(s->type));
 }
 
 static int find_all(struct asking *a, const struct binding_subject *s, struct str answer,

@@ -124,6 +124,7 @@ static int make_binding(const struct policy_file *file, const struct propagated_
         .schema = &schema_of_propagation_policy,
         .from_policy = true,
         .interpreted = object->interpreted,
+        .scope_unknown = object->scope_unknown,
         .type =
             arena_printf(arena, "%.*s %.*s", STR_ARG(object->api_version), STR_ARG(object->kind)),
     };

@@ -19,8 +19,10 @@ struct binding_subject {
     struct str text;                      /* the object of the user's file that has the placement */
     const struct schema_document *schema; /* of the text */
     bool from_policy;                     /* then the next members count */
-    bool interpreted; /* Karmada's built-in interpreters read the workload's replicas */
-    struct str type;  /* of the workload, as in "apps/v1 Deployment" */
+    bool interpreted;   /* Karmada's built-in interpreters read the workload's replicas */
+    bool scope_unknown; /* the workload counts as cluster-scoped: it has no namespace, and its kind
+                           is not known */
+    struct str type;    /* of the workload, as in "apps/v1 Deployment" */
     struct karmada_propagation made; /* without a binding: the policy does not select it */
 };
 

@@ -81,6 +81,49 @@ static void not_selected(void **state) {
             true, "does not select cluster-scoped objects");
 }
 
+/* An object without a namespace is in `default`, or belongs to no namespace. */
+static void scopes(void **state) {
+    (void)state;
+    static const struct {
+        const char *api_version, *kind, *metadata;
+        bool cluster_wide;
+    } cases[] = {
+        {"gateway.networking.k8s.io/v1", "GatewayClass", "", true},
+        {"gateway.networking.k8s.io/v1", "GatewayClass", ",\"namespace\":\"a\"", true},
+        {"gateway.networking.k8s.io/v1", "Gateway", ",\"namespace\":\"a\"", false},
+        {"gateway.networking.k8s.io/v1", "Gateway", "", true},
+        {"snapshot.storage.k8s.io/v1", "VolumeSnapshotClass", "", true},
+        {"x-k8s.io/v1", "Planet", "", true},
+        {"example.com/v1", "Planet", "", true},
+        {"example.com/v1", "Planet", ",\"namespace\":\"a\"", false},
+        {"storage.k8s.io/v1", "StorageClass", ",\"namespace\":\"a\"", true},
+        {"storage.k8s.io/v1", "CSIStorageCapacity", "", false},
+        {"certificates.k8s.io/v1beta1", "PodCertificateRequest", "", false},
+        {"resource.k8s.io/v1", "DeviceTaintRule", "", true},
+        {"resource.k8s.io/v1", "ResourceClaim", "", false},
+        {"v1", "PersistentVolume", "", true},
+        {"v1", "ConfigMap", "", false},
+        {"policy/v1", "PodDisruptionBudget", "", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        CLEANUP(strbuf_done) struct strbuf line = {0};
+        strbuf_appendf(&line,
+                       ",\"policy\":{\"kind\":\"ClusterPropagationPolicy\",\"metadata\":{\"name\":"
+                       "\"p\"},\"spec\":{\"resourceSelectors\":[{\"apiVersion\":\"%s\",\"kind\":"
+                       "\"%s\"}]}},\"workload\":{\"apiVersion\":\"%s\",\"kind\":\"%s\","
+                       "\"metadata\":{\"name\":\"web\"%s}}",
+                       cases[i].api_version, cases[i].kind, cases[i].api_version, cases[i].kind,
+                       cases[i].metadata);
+        strbuf_append_char(&line, '\0');
+        answers(line.p, true,
+                cases[i].cluster_wide ? "\"kind\":\"ClusterResourceBinding\""
+                                      : "\"kind\":\"ResourceBinding\"");
+    }
+    answers(POLICY("", "")
+                WORKLOAD("\"apiVersion\":\"example.com/v1\",\"kind\":\"Planet\"", "", ""),
+            true, "does not select cluster-scoped objects");
+}
+
 static void bad_lines(void **state) {
     (void)state;
     answers(POLICY("", WEB), false, "question: policy and workload are required");
@@ -100,8 +143,8 @@ static void bad_lines(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(defaults),     cmocka_unit_test(jobs),      cmocka_unit_test(requirements),
-        cmocka_unit_test(not_selected), cmocka_unit_test(bad_lines),
+        cmocka_unit_test(defaults),     cmocka_unit_test(jobs),   cmocka_unit_test(requirements),
+        cmocka_unit_test(not_selected), cmocka_unit_test(scopes), cmocka_unit_test(bad_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,7 @@ func TestBind(t *testing.T) {
 		d := peer.NewDetector()
 		return func(dice dice) ([]pair, error) { return bindCase(dice, d) }, nil
 	}
-	traits := []string{"selected", "not selected", "cluster-wide policy", "cluster-wide binding", "requirements", "node claim", "by limits",
+	traits := []string{"selected", "not selected", "ignored namespace", "cluster-wide policy", "cluster-wide binding", "requirements", "node claim", "by limits",
 		"without a number", "webhook's defaults"}
 	for _, k := range boundKinds {
 		traits = append(traits, k.api+" "+k.kind)
@@ -51,6 +51,12 @@ var boundKinds = []struct {
 	{"v1", "Event", true, nil, nil},
 	{"coordination.k8s.io/v1", "Lease", true, nil, nil},
 	{"rbac.authorization.k8s.io/v1", "ClusterRole", false, nil, nil},
+	{"storage.k8s.io/v1", "StorageClass", false, nil, nil},
+	{"certificates.k8s.io/v1beta1", "PodCertificateRequest", true, nil, nil},
+	{"gateway.networking.k8s.io/v1", "GatewayClass", false, nil, nil},
+	{"gateway.networking.k8s.io/v1", "Gateway", true, nil, nil},
+	{"snapshot.storage.k8s.io/v1", "VolumeSnapshotClass", false, nil, nil},
+	{"example.com/v1", "Planet", false, nil, nil},
 }
 
 // bound is a case that is being made.
@@ -117,7 +123,18 @@ func (b *bound) makeWorkload() error {
 	if len(spec) > 0 {
 		b.written["spec"] = spec
 	}
-	return b.store(stored)
+	// Of kinds of example.com the scope is not known without an API server.
+	if !k.namespaced && k.api != "example.com/v1" && b.chance(30) {
+		b.used["ignored namespace"] = true
+		meta["namespace"] = pick(b.dice, "shop", "kube-x")
+	}
+	if err := b.store(stored); err != nil {
+		return err
+	}
+	if !k.namespaced {
+		b.stored.SetNamespace("")
+	}
+	return nil
 }
 
 // store makes the object that the API server has: with numbers as defaults, and without nulls.
