@@ -22,22 +22,28 @@ static uint32_t find(const struct cache *c, const struct object_meta *pod,
     return hashmap_find(&c->pending_index, ret_uid->a, uid_equal, c, ret_uid);
 }
 
-void pending_forget(struct cache *c, uint32_t id) {
-    const struct pending_record *pod = pool_at(&c->pending, id);
+static void release_names(struct cache *c, const struct pending_record *pod) {
     intern_unref(&c->strings, pod->namespace);
     intern_unref(&c->strings, pod->group);
     intern_unref(&c->strings, pod->kind);
     intern_unref(&c->strings, pod->name);
+}
+
+void pending_forget(struct cache *c, uint32_t id) {
+    const struct pending_record *pod = pool_at(&c->pending, id);
+    release_names(c, pod);
     hashmap_remove(&c->pending_index, pod->uid_a, id);
     pool_give(&c->pending, id);
     c->changes++;
     c->work++;
 }
 
-/* Keeps the name of the pod's workload; a pod that nobody can spread has none. */
+/* Keeps the name of the pod's workload; a pod that nobody can spread has none. *ret owns its names
+ * in any case. */
 static int name_workload(struct cache *c, const struct object_meta *pod,
                          struct pending_record *ret) {
     const struct workload_name controller = controller_of(pod);
+    ret->namespace = ret->group = ret->kind = ret->name = INTERN_NONE;
     if (str_empty(pod->controller_name) || controller_chooses_node(controller.type))
         return 0;
     const struct workload_name top = workload_of(controller, labels_lookup, &pod->labels);
@@ -51,24 +57,33 @@ static int name_workload(struct cache *c, const struct object_meta *pod,
                : -ENOMEM;
 }
 
-/* A pod's controller and its template hash never change while it is pending. */
+static bool same_workload(const struct pending_record *a, const struct pending_record *b) {
+    return a->namespace == b->namespace && a->group == b->group && a->kind == b->kind &&
+           a->name == b->name;
+}
+
+/* A Pending pod can change its workload: when a controller adopts it, or lets it go. */
 int pending_apply(struct cache *c, const struct object_meta *pod) {
     struct hash128 uid;
     uint32_t id = find(c, pod, &uid);
-    if (id == POOL_NONE) {
-        if (hashmap_reserve(&c->pending_index) != 0 || (id = pool_take(&c->pending)) == POOL_NONE)
-            return -ENOMEM;
-        struct pending_record *record = pool_at(&c->pending, id);
-        *record = (struct pending_record){uid.a,       (uint32_t)uid.b, INTERN_NONE,
-                                          INTERN_NONE, INTERN_NONE,     INTERN_NONE};
+    const bool is_new = id == POOL_NONE;
+    struct pending_record named = {.uid_a = uid.a, .uid_b = (uint32_t)uid.b};
+    if (name_workload(c, pod, &named) != 0 ||
+        (is_new &&
+         (hashmap_reserve(&c->pending_index) != 0 || (id = pool_take(&c->pending)) == POOL_NONE))) {
+        release_names(c, &named);
+        return -ENOMEM;
+    }
+    struct pending_record *record = pool_at(&c->pending, id);
+    if (is_new)
         hashmap_insert(&c->pending_index, uid.a, id);
-        if (name_workload(c, pod, record) != 0) {
-            pending_forget(c, id);
-            return -ENOMEM;
-        }
+    else
+        release_names(c, record); /* the names in `named` stay */
+    if (is_new || !same_workload(record, &named)) {
         c->changes++;
         c->work++;
     }
+    *record = named;
     pool_show(&c->pending, id);
     return 0;
 }
