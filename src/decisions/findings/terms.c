@@ -78,12 +78,34 @@ void findings_of_tolerations(struct tolerations tolerations, enum toleration_rul
 
 /* ---- constraints ---- */
 
-static void check_keys(const struct spread_constraint *c, struct str path, struct findings *f) {
+/* Is it "key In [the pod's value]"? An API server adds that to the selector of a new pod, for each
+ * of matchLabelKeys. upstream: pkg/registry/core/pod strategy.go applyMatchLabelKeys (v1.34). */
+static bool is_of_match_label_keys(const struct label_expression *e, const struct pod *pod) {
+    struct str value;
+    return str_eq(e->op, STR("In")) && e->value_count == 1 &&
+           labels_lookup(&pod->meta.labels, e->key, &value) && str_eq(e->values[0], value);
+}
+
+/* Does the user's selector have a requirement on the key? */
+static bool selects_by(const struct label_selector *s, const struct pod *pod, struct str key) {
+    uint32_t added = 0;
+    struct str value;
+    for (uint32_t i = 0; i < s->expression_count; i++) {
+        if (!str_eq(s->expressions[i].key, key))
+            continue;
+        if (!is_of_match_label_keys(&s->expressions[i], pod) || ++added > 1)
+            return true;
+    }
+    return labels_lookup(&s->match_labels, key, &value);
+}
+
+static void check_keys(const struct pod *pod, const struct spread_constraint *c, struct str path,
+                       struct findings *f) {
     if (c->match_label_key_count > 0 && !c->selector.present)
         findings_add(f, FINDING_INVALID, path, STR("Add a labelSelector"),
                      "an API server refuses matchLabelKeys without a labelSelector");
     for (uint32_t i = 0; i < c->match_label_key_count; i++)
-        if (label_selector_has_key(&c->selector, c->match_label_keys[i]))
+        if (selects_by(&c->selector, pod, c->match_label_keys[i]))
             findings_add(f, FINDING_INVALID, path, STR("Remove it from one of them"),
                          "an API server refuses '%.*s' in both matchLabelKeys and labelSelector",
                          STR_ARG(c->match_label_keys[i]));
@@ -145,7 +167,7 @@ static void check_constraint(const struct pod *pod, uint32_t i, struct str path,
                              struct findings *f) {
     const struct spread_constraint *c = &pod->constraints[i];
     char at[PATH_BYTES];
-    check_keys(c, path, f);
+    check_keys(pod, c, path, f);
     if (c->min_domains > 1 && !c->hard) {
         (void)snprintf(at, sizeof at, "%.*s.minDomains", STR_ARG(path));
         findings_add(f, FINDING_INVALID, str_of(at),

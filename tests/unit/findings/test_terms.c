@@ -73,6 +73,18 @@ static void selectors(void **state) {
     check(SPREAD(CONSTRAINT(OWN ",'matchLabelKeys':['pod-template-hash']")), "");
 }
 
+#define IN(value) "{'key':'app','operator':'In','values':['" value "']}"
+#define KEYED(expressions)                                                                         \
+    ",'labelSelector':{'matchExpressions':[" expressions "]},'matchLabelKeys':['app']"
+
+/* A pod that an API server gives has each of its matchLabelKeys in the selector, too. */
+static void pods_as_stored(void **state) {
+    (void)state;
+    check(SPREAD(CONSTRAINT(KEYED(IN("web")))), "");
+    check(SPREAD(CONSTRAINT(KEYED(IN("wbe")))),
+          "Invalid " AT "[0]|SelectorMissesPod " AT "[0].labelSelector");
+}
+
 static void refused_values(void **state) {
     (void)state;
     check(SPREAD("{'maxSkew':1,'topologyKey':'zone','whenUnsatisfiable':'ScheduleAnyway',"
@@ -82,6 +94,8 @@ static void refused_values(void **state) {
     check(SPREAD(CONSTRAINT(",'matchLabelKeys':['a']")),
           "Invalid " AT "[0]|SelectorMissesPod " AT "[0].labelSelector");
     check(SPREAD(CONSTRAINT(OWN ",'matchLabelKeys':['app']")), "Invalid " AT "[0]");
+    check(SPREAD(CONSTRAINT(KEYED(IN("web") "," IN("web")))), "Invalid " AT "[0]");
+    check(SPREAD(CONSTRAINT(KEYED("{'key':'app','operator':'Exists'}"))), "Invalid " AT "[0]");
     check(SPREAD(CONSTRAINT(OWN) ",{'maxSkew':2,'topologyKey':'zone','whenUnsatisfiable':"
                                  "'ScheduleAnyway'" OWN "}"),
           "");
@@ -118,6 +132,7 @@ static void says_the_label(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(selectors, setup, teardown),
+        cmocka_unit_test_setup_teardown(pods_as_stored, setup, teardown),
         cmocka_unit_test_setup_teardown(refused_values, setup, teardown),
         cmocka_unit_test_setup_teardown(tolerations, setup, teardown),
         cmocka_unit_test_setup_teardown(says_the_label, setup, teardown),
