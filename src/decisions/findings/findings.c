@@ -86,9 +86,14 @@ static void insert(struct findings *f, struct finding *finding) {
 
 void findings_add(struct findings *f, enum finding_code code, struct str path, struct str remedy,
                   const char *message, ...) {
+    enum { STEPS = 100 };           /* to write a message, and to find its place in the list */
     char text[LIMIT_FINDING_BYTES]; /* a longer message is cut */
     const struct str about = str_cut(f->about, sizeof text / 2);
     va_list args;
+    if (!steps_take(&f->arena->steps, STEPS)) {
+        f->omitted++;
+        return;
+    }
     if (about.n > 0)
         memcpy(text, about.p, about.n);
     va_start(args, message);

@@ -62,7 +62,8 @@ struct findings {
  * arena_done() after the list's last use. */
 void findings_init(struct findings *f, struct arena *own);
 
-/* Adds a finding; the same one twice counts once. The remedy may be "". */
+/* Adds a finding; the same one twice counts once. The remedy may be "". Takes steps; a finding for
+ * which none are left is counted as omitted. */
 void findings_add(struct findings *f, enum finding_code code, struct str path, struct str remedy,
                   const char *message, ...) PRINTF_LIKE(5, 6);
 

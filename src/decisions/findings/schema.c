@@ -50,17 +50,15 @@ static const char *find_near_home(const struct walk *w, const struct schema *her
     return best.best;
 }
 
-/* Comparing spellings takes far more than a step. A file with very many unknown members has another
- * mistake than spelling. */
+/* A file with very many unknown members has another mistake than spelling. */
 static bool may_compare(struct walk *w, const struct schema *here) {
-    enum { COMPARISON_STEPS = 200 };
     uint64_t names = here->field_count;
     if (w->compared == LIMIT_FINDING_SPELLINGS)
         return false;
     w->compared++;
     for (const struct schema_home *home = w->document->homes; home->schema != NULL; home++)
         names += home->schema->field_count;
-    return steps_take(&w->r.arena->steps, names * COMPARISON_STEPS);
+    return steps_take(&w->r.arena->steps, names * SUGGESTION_STEPS);
 }
 
 static void report(struct walk *w, const struct schema *here, struct str name) {

@@ -43,7 +43,8 @@ static void check_word(struct str word, const char *const *words, struct str pat
     if (str_empty(word) || is_among(word, words))
         return;
     for (uint32_t i = 0; words[i] != NULL; i++)
-        suggestion_offer(&near, words[i]);
+        if (steps_take(&f->arena->steps, SUGGESTION_STEPS))
+            suggestion_offer(&near, words[i]);
     strbuf_append_str(&remedy, STR("Write "));
     for (uint32_t i = 0; near.best == NULL && words[i] != NULL; i++)
         strbuf_appendf(&remedy, "%s%s", i > 0 ? ", " : "", words[i]);

@@ -252,6 +252,31 @@ static void rows_have_names_of_their_own(void **state) {
     }
 }
 
+/* ---- mistakes ---- */
+
+static uint64_t steps_to_find;
+
+static void find(const struct admission_question *question, struct findings *f) {
+    (void)question;
+    steps_to_find = f->arena->steps.max;
+    findings_add(f, FINDING_INVALID, STR("paint"), STR("Write blue"), "no such colour");
+}
+
+/* The review waits for them, so they take a part of its time. */
+static void mistakes_are_looked_for_in_time(void **state) {
+    (void)state;
+    static const struct admission_options options = {.finds = true};
+    const struct review review = review_of("{}");
+    struct admitted_kind kind = widgets;
+    struct answer a;
+    kind.find = find;
+    a.result = admit_object(&kind, &options, &review, &decoding_arena, &a.patch, &a.answer);
+    assert_int_equal(a.result, ADMISSION_PATCHED);
+    assert_int_equal(a.answer.mistake_count, 1);
+    assert_str(a.answer.mistakes[0], "paint: no such colour. Write blue");
+    assert_in_range(steps_to_find, 1, LIMIT_REVIEW_STEPS / 2);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         DECODING_TEST(plugins_follow_the_row),
@@ -260,6 +285,7 @@ int main(void) {
         DECODING_TEST(a_limit_of_memory_is_named),
         DECODING_TEST(no_steps_left),
         DECODING_TEST(rows_have_names_of_their_own),
+        DECODING_TEST(mistakes_are_looked_for_in_time),
     };
     return cmocka_run_group_tests_name("admit", tests, NULL, NULL);
 }

@@ -2,6 +2,8 @@
  * pkg/apis/core/validation (v1.36). */
 #include "findings/terms.h"
 
+#include "base/limits.h"
+#include "base/suggest.h"
 #include "findings/workload.h"
 #include "unit/unit.h"
 
@@ -115,6 +117,23 @@ static void tolerations(void **state) {
           "Invalid spec.tolerations[0]");
 }
 
+/* Looking for mistakes ends in time, however many there are. */
+static void very_many_mistakes(void **state) {
+    enum { MANY = 20000, WORDS = 2 };
+    struct toleration *items = arena_array(&arena, MANY, sizeof *items);
+    struct arena own;
+    struct findings f;
+    (void)state;
+    for (uint32_t i = 0; i < MANY; i++)
+        items[i] = (struct toleration){.key = STR("a"), .op = STR("Exit"), .effect = STR("No")};
+    findings_init(&f, &own);
+    findings_of_tolerations((struct tolerations){items, MANY}, TOLERATIONS_OF_PODS,
+                            STR("spec.tolerations"), &f);
+    assert_int_equal(f.count, LIMIT_FINDINGS);
+    assert_in_range(f.omitted, 1, LIMIT_FINDINGS_STEPS / SUGGESTION_STEPS / WORDS);
+    arena_done(&own);
+}
+
 static void says_the_label(void **state) {
     struct findings f = {.arena = &arena};
     struct str json;
@@ -135,6 +154,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(pods_as_stored, setup, teardown),
         cmocka_unit_test_setup_teardown(refused_values, setup, teardown),
         cmocka_unit_test_setup_teardown(tolerations, setup, teardown),
+        cmocka_unit_test_setup_teardown(very_many_mistakes, setup, teardown),
         cmocka_unit_test_setup_teardown(says_the_label, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
