@@ -49,6 +49,12 @@ is "node affinity leaves one zone" \
 is "a cordoned zone holds others up" "$(pod "$(constraint)" | of_pod nodes.json)" "[\"UnusableDomain $at\"]"
 is "... not with nodeTaintsPolicy: Honor" "$(pod "$(constraint '.nodeTaintsPolicy = "Honor"')" | of_pod nodes.json)" \
     "[\"SingleDomain $at.topologyKey\"]"
+# zone a has three pods, b is cordoned and has one, c is empty: a waits for c, which can take pods
+{ node n1 a false; node n2 b true; node n3 c false; running w1 n1; running w2 n1; running w3 n1; running w4 n2; } |
+    as_list >"$work/three.json"
+is "a cordoned zone with more pods than another holds nothing up" \
+    "$(pod "$(constraint '.maxSkew = 2')" | of_pod three.json)" '[]'
+is "... nor with fewer zones than minDomains" "$(pod "$(constraint '.minDomains = 3')" | of_pod nodes.json)" '[]'
 bound_volume() { # ZONE: a claim, and its volume there
     jq -n '{apiVersion: "v1", kind: "PersistentVolumeClaim", metadata: {name: "data", namespace: "default"},
         spec: {volumeName: "pv"}, status: {phase: "Bound"}}'

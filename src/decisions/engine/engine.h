@@ -199,6 +199,14 @@ struct applied_constraint {
     const struct domain_report *reports;
     uint32_t report_count;
 };
+/* Do other domains wait for pods in this one? Only for the domains with the fewest pods, and for
+ * none of them while there are fewer domains than minDomains: then the minimum is 0. True if the
+ * number of domains is not reported. */
+static inline bool domain_is_awaited(const struct applied_constraint *a,
+                                     const struct domain_report *d) {
+    return a->domains == 0 ||
+           (d->counts && d->pods <= a->least && a->domains >= a->constraint->min_domains);
+}
 
 struct filter_result {
     uint8_t *verdicts; /* enum verdict, per candidate; arena */

@@ -349,7 +349,7 @@ static bool is_tainted(const struct filter_result *filter, const struct domain_r
 static void say_tainted(const struct filter_result *filter, const struct applied_constraint *a,
                         struct strbuf *out) {
     for (uint32_t i = 0; i < a->report_count && !a->constraint->honor_taints; i++)
-        if (is_tainted(filter, &a->reports[i])) {
+        if (domain_is_awaited(a, &a->reports[i]) && is_tainted(filter, &a->reports[i])) {
             strbuf_appendf(out,
                            "; all nodes of '%.*s' have taints that the pod does not tolerate, but "
                            "the domain counts all the same, with %lld pods; nodeTaintsPolicy: "

@@ -61,12 +61,13 @@ static bool is_by_spread(const char *filter) {
     return strcmp(filter, "PodTopologySpread") == 0 || strcmp(filter, "OrderedSpread") == 0;
 }
 
-/* Does the domain count, with no node that other filters let pass? */
-static bool is_unusable(const struct filter_result *filter, const struct domain_report *d) {
+/* Do others wait for the domain, with no node that other filters let pass? */
+static bool is_unusable(const struct filter_result *filter, const struct applied_constraint *a,
+                        const struct domain_report *d) {
     for (uint32_t i = 0; i < d->refused_count; i++)
         if (is_by_spread(filter->reason_filters[d->refused[i].reason]))
             return false;
-    return d->counts && d->allowed && d->nodes > 0 && d->passed == 0;
+    return d->counts && domain_is_awaited(a, d) && d->allowed && d->nodes > 0 && d->passed == 0;
 }
 
 static bool holds_up(const struct filter_result *filter, const struct applied_constraint *a) {
@@ -108,7 +109,7 @@ static void check_domains(const struct filter_result *filter, const struct appli
     if (a == NULL || !a->constraint->hard || !holds_up(filter, a))
         return;
     for (uint32_t i = 0; i < a->report_count; i++)
-        if (is_unusable(filter, &a->reports[i]))
+        if (is_unusable(filter, a, &a->reports[i]))
             say_unusable(filter, a, &a->reports[i], path, f);
 }
 
