@@ -49,6 +49,16 @@ make_reviews() { # pod
             oldObject: null, dryRun: false}}'
 }
 
+# What-ifs, one a line, of 20 workloads' pods.
+make_what_ifs() {
+    jq -nc 'range(20) as $i | {apiVersion: "v1", kind: "Pod",
+        metadata: {generateName: "app-\($i)-7d4b9-", namespace: "default", labels: {app: "app-\($i)"}},
+        spec: {containers: [{name: "main", image: "example.com/app:1", resources: {requests: {cpu: "100m"}}}],
+            topologySpreadConstraints: [("topology.kubernetes.io/zone", "kubernetes.io/hostname") | {maxSkew: 1,
+                topologyKey: ., whenUnsatisfiable: "DoNotSchedule",
+                labelSelector: {matchLabels: {app: "app-\($i)"}}}]}}'
+}
+
 # What Fluid knows: datasets, each in a cache on two of three nodes.
 make_fluid_state() {
     # shellcheck disable=SC2016  # jq's $ variables
@@ -89,6 +99,7 @@ make_inputs() {
     }
     "$programs/make_state" "$nodes" "$pods" >"$work/state.json"
     make_fluid_state >"$work/fluid.json"
+    make_what_ifs >"$work/what-ifs.jsonl"
     write_policy this
     write_policy that
     make_reviews '.metadata.labels.tier = "web"' >"$work/plain.jsonl"
@@ -128,10 +139,15 @@ figure() { # what unit this that
 
 # What that commit cannot do is left out from then on, and the report says why.
 race() { # what rounds versus-option...
-    local code=0
+    race_at "${address[this]}" "${address[that]}" "$@" --ca "$work/certs/ca.crt"
+}
+
+race_at() { # this-address that-address what rounds versus-option...
+    local code=0 addresses=(--this "$1" --that "$2")
+    shift 2
     [ -z "${left_out[$1]:-}" ] || return 0
-    "$programs/versus" --this "${address[this]}" --that "${address[that]}" --ca "$work/certs/ca.crt" \
-        --nodes "$nodes" --rounds "$2" "${@:3}" >"$work/race.jsonl" 2>"$work/race.err" || code=$?
+    "$programs/versus" "${addresses[@]}" --nodes "$nodes" --rounds "$2" "${@:3}" \
+        >"$work/race.jsonl" 2>"$work/race.err" || code=$?
     cat "$work/race.err" >&2
     if [ "$code" = 3 ]; then
         left_out[$1]="commit $sha does not answer as expected: $(cut -c 1-300 "$work/race.err")"
@@ -171,6 +187,8 @@ measure_extender() { # first second
     race "filter of 5,000 names" "$rounds" --ask filter --calls "$calls"
     race "prioritize of 5,000 names" "$rounds" --ask prioritize --calls "$calls"
     race "filter of 5,000 whole Nodes" "$((rounds / 2))" --ask full-nodes --calls "$full_calls"
+    race_at "$(other_address this ops)" "$(other_address that ops)" "what-if over 5,000 nodes" "$rounds" \
+        --what-ifs "$work/what-ifs.jsonl" --calls "$calls"
     memory 'these questions' 'these were asked'
     stop_both
 }

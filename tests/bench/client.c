@@ -21,7 +21,7 @@ enum {
 
 struct client {
     SSL_CTX *context;
-    SSL *ssl;
+    SSL *ssl; /* NULL: without TLS */
     int fd;
     char host[256];
     struct strbuf out, in; /* the request and the answer, used again for every call */
@@ -97,7 +97,7 @@ int client_open(const struct client_options *options, struct client **ret, struc
     c->fd = -1;
     c->in.max = c->out.max = ANSWER_BYTES;
     int r = connect_to(c, options->address, err);
-    if (r == 0)
+    if (r == 0 && options->ca_file != NULL)
         r = shake_hands(c, options, err);
     if (r != 0) {
         client_close(c);
@@ -121,11 +121,32 @@ void client_close(struct client *c) {
 
 /* ---- one call ---- */
 
+/* Returns false after an error. */
+static bool send_some(struct client *c, const char *from, size_t n, size_t *ret_n) {
+    if (c->ssl != NULL)
+        return SSL_write_ex(c->ssl, from, n, ret_n) == 1;
+    const ssize_t sent = send(c->fd, from, n, MSG_NOSIGNAL);
+    *ret_n = sent > 0 ? (size_t)sent : 0;
+    return sent > 0;
+}
+
+static bool receive_some(struct client *c, char *to, size_t n, size_t *ret_n) {
+    if (c->ssl != NULL)
+        return SSL_read_ex(c->ssl, to, n, ret_n) == 1;
+    const ssize_t received = recv(c->fd, to, n, 0);
+    *ret_n = received > 0 ? (size_t)received : 0;
+    return received > 0;
+}
+
+static int call_failed(const struct client *c, const char *what, struct err *err) {
+    return c->ssl != NULL ? tls_failed(what, err) : err_set_errno(err, errno, "cannot %s", what);
+}
+
 static int send_all(struct client *c, struct err *err) {
     for (size_t at = 0; at < c->out.n;) {
         size_t n;
-        if (SSL_write_ex(c->ssl, c->out.p + at, c->out.n - at, &n) != 1)
-            return tls_failed("send the request", err);
+        if (!send_some(c, c->out.p + at, c->out.n - at, &n))
+            return call_failed(c, "send the request", err);
         at += n;
     }
     return 0;
@@ -137,8 +158,8 @@ static int read_some(struct client *c, size_t wanted, struct err *err) {
     char *to = strbuf_reserve(&c->in, wanted);
     if (to == NULL)
         return err_set(err, -ENOMEM, "no memory for the answer");
-    if (SSL_read_ex(c->ssl, to, wanted, &n) != 1)
-        return tls_failed("read the answer", err);
+    if (!receive_some(c, to, wanted, &n))
+        return call_failed(c, "read the answer", err);
     c->in.n += n;
     return 0;
 }

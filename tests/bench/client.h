@@ -14,7 +14,7 @@ struct client;
 
 struct client_options {
     const char *address;              /* "127.0.0.1:8443" */
-    const char *ca_file;              /* PEM: who may have signed the server's certificate */
+    const char *ca_file;              /* PEM: of the server's certificate; NULL: without TLS */
     const char *cert_file, *key_file; /* PEM; NULL: no client certificate */
 };
 

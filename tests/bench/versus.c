@@ -1,13 +1,15 @@
 /*
- * Races two servers that should do the same, `this` and `that`, over TLS and prints one JSON object
- * per round:
+ * Races two servers that should do the same, `this` and `that`, and prints one JSON object per
+ * round:
  *
  *     versus --this 127.0.0.1:8443 --that 127.0.0.1:9443 --ca ca.crt --ask filter --nodes 5000
  *     versus --this 127.0.0.1:8444 --that 127.0.0.1:9444 --ca ca.crt --ask reviews.jsonl
+ *     versus --this 127.0.0.1:8445 --that 127.0.0.1:9445 --what-ifs pods.jsonl
  *
  * What is asked: filter or full-nodes (filter with whole Nodes) of all nodes of the cluster of
  * make_state; prioritize of those that the filter of `this` lets pass; or a file with a review of a
- * pod in each line, which are all to be answered with a patch.
+ * pod in each line, which are all to be answered with a patch; or a file with the body of a what-if
+ * in each line, without TLS.
  *
  * In a round each server has two turns: this, that, that, this. So what drifts meets both alike,
  * and each follows itself as often as the other. A round's figures are those of both turns
@@ -34,6 +36,7 @@ struct setup {
     struct lanes_options options; /* of both */
     const char *address[SIDES];
     const char *ask;
+    bool what_ifs; /* `ask` is a file of them */
     int64_t nodes, rounds;
 };
 
@@ -65,6 +68,12 @@ static int check_review(const void *context, uint32_t index, struct str answer, 
     if (memmem(answer.p, answer.n, patch.p, patch.n) == NULL)
         return err_set(err, -EPROTO, "no patch: %.*s", STR_ARG(answer));
     return 0;
+}
+
+/* The client refuses every status but 200; the answer may be compressed. */
+static int check_what_if(const void *context, uint32_t index, struct str answer, struct err *err) {
+    (void)context, (void)index;
+    return answer.n > 0 ? 0 : err_set(err, -EPROTO, "an empty answer");
 }
 
 static const struct {
@@ -128,8 +137,13 @@ static int make_question(struct versus *v, struct err *err) {
     int r = 0;
     v->question = (struct lanes_question){
         .path = "/webhooks/v1/pods", .check = check_review, .context = &v->questions};
+    if (s->what_ifs) {
+        v->question.path = "/explain";
+        v->question.check = check_what_if;
+        r = read_reviews(s->ask, &v->questions, err);
+    }
     for (size_t i = 0; i < sizeof asks / sizeof *asks; i++)
-        if (strcmp(asks[i].name, s->ask) == 0) {
+        if (!s->what_ifs && strcmp(asks[i].name, s->ask) == 0) {
             v->question.path = asks[i].path;
             v->question.check = asks[i].check;
             r = questions_make(nodes, nodes, asks[i].full, &v->questions, err);
@@ -216,15 +230,11 @@ static int run(struct versus *v, struct err *err) {
 /* ---- options ---- */
 
 static const struct option long_options[] = {
-    {"this", required_argument, NULL, 'i'},
-    {"that", required_argument, NULL, 'a'},
-    {"ca", required_argument, NULL, 'C'},
-    {"ask", required_argument, NULL, 'q'},
-    {"nodes", required_argument, NULL, 'N'},
-    {"connections", required_argument, NULL, 'c'},
-    {"rounds", required_argument, NULL, 'r'},
-    {"calls", required_argument, NULL, 'm'},
-    {NULL, 0, NULL, 0},
+    {"this", required_argument, NULL, 'i'},        {"that", required_argument, NULL, 'a'},
+    {"ca", required_argument, NULL, 'C'},          {"ask", required_argument, NULL, 'q'},
+    {"what-ifs", required_argument, NULL, 'w'},    {"nodes", required_argument, NULL, 'N'},
+    {"connections", required_argument, NULL, 'c'}, {"rounds", required_argument, NULL, 'r'},
+    {"calls", required_argument, NULL, 'm'},       {NULL, 0, NULL, 0},
 };
 
 static bool set_option(struct setup *s, int option, const char *value) {
@@ -239,7 +249,9 @@ static bool set_option(struct setup *s, int option, const char *value) {
         s->options.ca_file = value;
         return true;
     case 'q':
+    case 'w':
         s->ask = value;
+        s->what_ifs = option == 'w';
         return true;
     case 'N':
         return number_in(value, 1, 100000, &s->nodes);
@@ -261,7 +273,7 @@ static bool parse(struct setup *s, int argc, char **argv) {
     while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1)
         if (!set_option(s, option, optarg))
             return false;
-    return optind == argc && s->ask != NULL && s->options.ca_file != NULL &&
+    return optind == argc && s->ask != NULL && s->what_ifs == (s->options.ca_file == NULL) &&
            s->address[THIS] != NULL && s->address[THAT] != NULL;
 }
 
@@ -270,8 +282,9 @@ int main(int argc, char **argv) {
     struct versus v = {.setup = &s};
     struct err err = {0};
     if (!parse(&s, argc, argv)) {
-        (void)fprintf(stderr, "usage: versus --this HOST:PORT --that HOST:PORT --ca FILE\n"
-                              "              --ask filter|prioritize|full-nodes|FILE\n"
+        (void)fprintf(stderr, "usage: versus --this HOST:PORT --that HOST:PORT\n"
+                              "              --ca FILE --ask filter|prioritize|full-nodes|FILE,\n"
+                              "              or --what-ifs FILE\n"
                               "              [--nodes 5000] [--connections 1] [--rounds 5]\n"
                               "              [--calls 100]\n");
         return 2;
