@@ -157,9 +157,14 @@ is "... and the reverse" "$(of_placement "$(spread '{"topologyKey":"zone","topol
 is "a label that no cluster has" "$(of_placement "$(spread '{"topologyKey":"zoen","topologyKeyType":"Label"}')")" "[$going,\"KeyUnknown $key\"]"
 is "a label with one value" "$(of_placement "$(spread '{"topologyKey":"cloud","topologyKeyType":"Label"}')")" "[$going,\"SingleDomain $key\"]"
 is "a misspelt field" "$(of_placement '{"numberOfCluster":1}')" "[$going,\"UnknownField spec.numberOfCluster\"]"
-is "a set that is not there" "$(of_placement '{"clusterSets":["t"]}')" "[$going,\"NameUnknown spec.clusterSets[0]\"]"
+is "a set that is not there" "$(of_placement '{"clusterSets":["t"]}')" '["NameUnknown spec.clusterSets[0]"]'
 is "a score that nobody has" "$(of_placement "$(addon mem free)")" "[$going,\"NameUnknown $score\"]"
 is "a score that is over" "$(of_placement "$(addon cpu free)")" "[$going,\"Expired $score\"]"
+mv "$work/hub.json" "$work/own.json"
+jq '.items |= map(if .metadata.name == "c1" or .metadata.name == "c3" then
+    .metadata.labels["cluster.open-cluster-management.io/clusterset"] = "other" else . end)' "$work/own.json" >"$work/hub.json"
+is "clusters of other sets are no candidates" "$(of_placement "$(addon cpu free)")" '[]'
+mv "$work/own.json" "$work/hub.json"
 is "a label that empties the answer" \
     "$(of_placement '{"predicates":[{"requiredClusterSelector":{"labelSelector":{"matchLabels":{"clod":"aws"}}}}]}')" \
     "[$going,\"LabelUnknown spec.predicates[0].requiredClusterSelector.labelSelector\"]"

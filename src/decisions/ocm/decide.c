@@ -323,20 +323,27 @@ static int decide(struct deciding *x) {
     return r == 0 ? conclude(x) : r;
 }
 
+/* Runs steps of a decision with the view's budget, or with that of the arena. */
+static int run(int (*steps_of)(struct deciding *x), struct deciding *x,
+               const struct ocm_question *question, struct fleet_view *view, struct arena *arena) {
+    struct steps *const steps = view->clusters.steps;
+    x->question = question;
+    x->placement = question->placement;
+    x->view = view;
+    x->topology = view->clusters.topology;
+    x->arena = arena;
+    if (steps == NULL)
+        view->clusters.steps = &arena->steps;
+    const int r = steps_of(x);
+    view->clusters.steps = steps;
+    return r;
+}
+
 int ocm_decide(struct fleet_view *view, const struct ocm_question *question, struct arena *arena,
                struct ocm_decision *ret, struct err *err) {
     struct ocm_decision d = {.placement = question->placement, .view = view};
-    struct deciding x = {.question = question,
-                         .placement = question->placement,
-                         .view = view,
-                         .topology = view->clusters.topology,
-                         .arena = arena,
-                         .d = &d};
-    struct steps *const steps = view->clusters.steps;
-    if (steps == NULL)
-        view->clusters.steps = &arena->steps;
-    int r = decide(&x);
-    view->clusters.steps = steps;
+    struct deciding x = {.d = &d};
+    const int r = run(decide, &x, question, view, arena);
     if (r == -E2BIG)
         return err_set(err, r, "deciding placement '%.*s/%.*s' takes more steps than it may",
                        STR_ARG(question->placement->meta.namespace),
@@ -347,6 +354,21 @@ int ocm_decide(struct fleet_view *view, const struct ocm_question *question, str
                        STR_ARG(question->placement->meta.name));
     *ret = d;
     return 0;
+}
+
+static int find_in_sets(struct deciding *x) {
+    const int r = prepare(x);
+    return r == 0 ? decide_sets(x) : r;
+}
+
+int ocm_find_in_sets(struct fleet_view *view, const struct placement *placement,
+                     struct arena *arena, const uint8_t **ret) {
+    const struct ocm_question question = {.placement = placement};
+    struct ocm_decision d = {.placement = placement, .view = view};
+    struct deciding x = {.d = &d};
+    const int r = run(find_in_sets, &x, &question, view, arena);
+    *ret = x.in_sets;
+    return r;
 }
 
 struct str ocm_cluster_name(const struct ocm_decision *d, uint32_t slot) {

@@ -250,6 +250,12 @@ enum { OCM_PUBLISHED_SCORE = 100 };
 int ocm_decide(struct fleet_view *view, const struct ocm_question *question, struct arena *arena,
                struct ocm_decision *ret, struct err *err) MUST_CHECK;
 
+/* Finds the clusters of the sets that the Placement may use, also those that are being deleted:
+ * [topology_slots()], 1: the cluster is in such a set. Budgets and results are those of
+ * ocm_decide(). */
+int ocm_find_in_sets(struct fleet_view *view, const struct placement *placement,
+                     struct arena *arena, const uint8_t **ret) MUST_CHECK;
+
 /*
  * Computes the condition for other clusters, each once: those that a live hub has decided. Takes
  * the view's steps: O(clusters x terms) if the clusters are not the selected ones. Returns 0,

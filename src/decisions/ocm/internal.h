@@ -29,6 +29,7 @@ struct deciding {
     uint32_t left_count;
     uint8_t *verdicts; /* [slots]: the decision's */
     uint32_t *causes;  /* [slots]: the decision's */
+    uint8_t *in_sets;  /* [slots]: 1: the cluster is in an eligible set, even while it ends */
     uint8_t *members;  /* [slots]: 1: the cluster is decided today */
     uint32_t *decided; /* [slots]: how often decisions of this Placement name it */
     uint8_t *holds;    /* [slots]: memory of match_slots(), as the next two */
@@ -67,7 +68,7 @@ int match_compile(const struct placement_selector *from, struct arena *arena, st
 int match_slots(struct deciding *x, const struct selector *s, const uint32_t *slots, uint32_t count,
                 uint8_t *flags, uint32_t *causes) MUST_CHECK;
 
-/* sets.c: bindings, sets, available, absent, left */
+/* sets.c: bindings, sets, in_sets, available, absent, left */
 int decide_sets(struct deciding *x) MUST_CHECK;
 /* predicate.c: filters what is left, by name as the plugin of upstream */
 int decide_predicate(struct deciding *x) MUST_CHECK;

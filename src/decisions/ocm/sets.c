@@ -125,9 +125,8 @@ static int compare_absent(const void *a, const void *b) {
     return str_cmp(((const struct ocm_absent *)a)->name, ((const struct ocm_absent *)b)->name);
 }
 
-/* Finds the names of the question that are not available, and keeps the others. `is_member` has a
- * flag for each slot that is in one of the sets, also for clusters that are being deleted. */
-static int keep_names(struct deciding *x, const uint8_t *is_member) {
+/* Finds the names of the question that are not available, and keeps the others. */
+static int keep_names(struct deciding *x) {
     const struct ocm_question *q = x->question;
     uint32_t *slots = arena_array(x->arena, q->name_count, sizeof *slots);
     struct ocm_absent *absent = arena_array(x->arena, q->name_count, sizeof *absent);
@@ -142,7 +141,7 @@ static int keep_names(struct deciding *x, const uint8_t *is_member) {
         const uint32_t slot = slots[i];
         const bool known = slot != TOPOLOGY_NONE;
         const bool terminating = known && (x->facts[slot] & SLOT_TERMINATING) != 0;
-        if (known && !terminating && is_member[slot] != 0)
+        if (known && !terminating && x->in_sets[slot] != 0)
             wanted[slot] = 1;
         else
             absent[count++] = (struct ocm_absent){q->names[i], !known        ? OCM_NOT_KNOWN
@@ -177,24 +176,24 @@ struct str ocm_absence_text(enum ocm_absence why) {
 /* ---- the step ---- */
 
 /* Keeps the known clusters that are in a set and not being deleted. */
-static int keep_members(struct deciding *x, const uint8_t *flags, uint8_t *is_member) {
+static int keep_members(struct deciding *x, const uint8_t *flags) {
     uint32_t left = 0;
     for (uint32_t i = 0; i < x->left_count; i++) {
         const uint32_t slot = x->left[i];
-        is_member[slot] = flags[i];
+        x->in_sets[slot] = flags[i];
         const bool without = x->question->without != NULL && x->question->without[slot] != 0;
         if (flags[i] != 0 && (x->facts[slot] & SLOT_TERMINATING) == 0 && !without)
             x->left[left++] = slot;
     }
     x->left_count = left;
-    return x->question->has_names ? keep_names(x, is_member) : 0;
+    return x->question->has_names ? keep_names(x) : 0;
 }
 
 int decide_sets(struct deciding *x) {
     uint8_t *flags = arena_alloc(x->arena, x->order.count);
-    uint8_t *is_member = arena_alloc(x->arena, x->slots);
     uint32_t *available;
-    if (flags == NULL || is_member == NULL)
+    x->in_sets = arena_alloc(x->arena, x->slots);
+    if (flags == NULL || x->in_sets == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < x->order.count; i++)
         if ((x->facts[x->order.slots[i]] & SLOT_KNOWN) != 0)
@@ -207,7 +206,7 @@ int decide_sets(struct deciding *x) {
     if (r == 0 && x->d->outcome == OCM_UNTOUCHED)
         x->left_count = 0;
     if (r == 0)
-        r = keep_members(x, flags, is_member);
+        r = keep_members(x, flags);
     if (r != 0)
         return r;
     available = arena_array(x->arena, x->left_count, sizeof *available);

@@ -1,6 +1,8 @@
 #include "findings/state/fleet.h"
 
+#include "base/limits.h"
 #include "findings/state/keys.h"
+#include "ocm/decide.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -25,7 +27,8 @@ static void check_sets(const struct fleet_view *v, const struct placement *p, st
 
 /* Says that a cluster's score is over, or that no cluster has it. */
 static void check_score(const struct fleet_view *v, const struct placement_prioritizer *p,
-                        int64_t now_ms, struct str path, struct findings *f) {
+                        const uint8_t *in_sets, int64_t now_ms, struct str path,
+                        struct findings *f) {
     const struct fleet_scores *scores = fleet_scores_find(v, p->resource);
     const uint32_t name = fleet_score_name(v, p->score);
     const struct topology *t = v->clusters.topology;
@@ -37,7 +40,8 @@ static void check_score(const struct fleet_view *v, const struct placement_prior
         const struct fleet_score s = fleet_score_of(scores, slot, name);
         objects += s.has_object;
         items += s.has_item;
-        if (s.has_object && s.has_end && s.valid_until_ms < now_ms && over++ == 0)
+        if (in_sets[slot] != 0 && s.has_object && s.has_end && s.valid_until_ms < now_ms &&
+            over++ == 0)
             first = topology_name(t, slot);
     }
     if (objects == 0)
@@ -58,7 +62,7 @@ static void check_score(const struct fleet_view *v, const struct placement_prior
 }
 
 static void check_scores(const struct fleet_view *v, const struct placement *placement,
-                         int64_t now_ms, struct findings *f) {
+                         const uint8_t *in_sets, int64_t now_ms, struct findings *f) {
     char path[PATH_BYTES];
     for (uint32_t i = 0; i < placement->prioritizer_count; i++) {
         const struct placement_prioritizer *p = &placement->prioritizers[i];
@@ -67,7 +71,7 @@ static void check_scores(const struct fleet_view *v, const struct placement *pla
             continue;
         (void)snprintf(path, sizeof path,
                        "spec.prioritizerPolicy.configurations[%u].scoreCoordinate.addOn", i);
-        check_score(v, p, now_ms, str_of(path), f);
+        check_score(v, p, in_sets, now_ms, str_of(path), f);
     }
 }
 
@@ -140,14 +144,31 @@ static int check_predicates(struct fleet_view *v, const struct placement *p, str
 
 /* ---- clusters ---- */
 
-static void check_deleted(const struct fleet_view *v, struct findings *f) {
+static void check_deleted(const struct fleet_view *v, const uint8_t *in_sets, struct findings *f) {
     const struct topology *t = v->clusters.topology;
     for (uint32_t slot = 0; slot < topology_slots(t); slot++)
-        if (topology_is_known(t, slot) && fleet_cluster(v, slot)->terminating)
+        if (in_sets[slot] != 0 && fleet_cluster(v, slot)->terminating)
             findings_add(f, FINDING_BEING_DELETED, STR(""),
                          STR("Wait for its end, or remove its finalizers"),
                          "the cluster '%.*s' is left out: it is being deleted",
                          STR_ARG(topology_name(t, slot)));
+}
+
+/* Finds what keeps clusters of the Placement's own sets out: others are none of its candidates. */
+static int check_candidates(struct fleet_view *v, const struct placement *placement, int64_t now_ms,
+                            struct findings *f) {
+    CLEANUP(arena_done) struct arena arena;
+    const uint8_t *in_sets;
+    const uint64_t before = f->arena->steps.used;
+    arena_init(&arena, LIMIT_REQUEST_ARENA);
+    arena.steps = f->arena->steps;
+    const int r = ocm_find_in_sets(v, placement, &arena, &in_sets);
+    f->arena->steps.used += arena.steps.used - before; /* the view has taken others */
+    if (r != 0)
+        return r;
+    check_deleted(v, in_sets, f);
+    check_scores(v, placement, in_sets, now_ms, f);
+    return 0;
 }
 
 int findings_of_fleet(struct fleet *fleet, const struct placement *placement, int64_t now_ms,
@@ -157,10 +178,10 @@ int findings_of_fleet(struct fleet *fleet, const struct placement *placement, in
     fleet_view_open(fleet, &v);
     v.clusters.steps = &f->arena->steps;
     if (topology_stats(v.clusters.topology).candidates > 0) {
-        check_deleted(&v, f);
         check_sets(&v, placement, f);
-        check_scores(&v, placement, now_ms, f);
-        r = check_terms(&v, placement, f);
+        r = check_candidates(&v, placement, now_ms, f);
+        if (r == 0)
+            r = check_terms(&v, placement, f);
         if (r == 0)
             r = check_predicates(&v, placement, f);
     }
