@@ -41,4 +41,8 @@ is "... for the state, too" "$("$evenkeel" simulate --state <(cat $state) -o jso
 
 printf 'kind: Pod\n# {{ a comment }}\nspec:\n  replicas: {{ .Values.n }}\n' >"$work/template.yaml"
 like "a template is named, with its line" "$(ask "$work/template.yaml")" "line 4, column 13: '..' begins a template, and it was not rendered: run 'helm template' first"
+printf 'kind: Pod\nmetadata:\n  labels:\n    {{- toYaml .Values.labels | nindent 4 }}\nspec:\n' >"$work/template.yaml"
+like "... of the line before, which it begins" "$(ask "$work/template.yaml")" "line 4, column 5: '..' begins a template"
+printf 'kind: Pod\nmetadata:\n  annotations:\n    text: "{{ .Labels.pod }}"\n    b: c\n   d: e\n' >"$work/template.yaml"
+like "a template in quotes is no cause" "$(ask "$work/template.yaml")" "line 6, column 4: did not find expected key"
 finish_tests

@@ -370,33 +370,35 @@ int yaml_skip_mark(struct str *text, struct err *err) {
     return 0;
 }
 
-/* Is the byte in a comment of its own line? */
-static bool is_in_comment(struct str text, size_t at) {
-    size_t from = at;
-    while (from > 0 && text.p[from - 1] != '\n')
-        from--;
-    while (from < at && (text.p[from] == ' ' || text.p[from] == '\t'))
-        from++;
-    return text.p[from] == '#';
+/* Returns the line of this number, without its end; "" for 0, or if there is no such line. */
+static struct str line_at(struct str text, uint32_t line) {
+    size_t end;
+    for (; line > 1 && (end = str_find(text, '\n')) != SIZE_MAX; line--)
+        text = (struct str){text.p + end + 1, text.n - end - 1};
+    end = str_find(text, '\n');
+    return line != 1 ? (struct str){0} : (struct str){text.p, end == SIZE_MAX ? text.n : end};
 }
 
-/* Names the cause of an error in a Helm chart's template, where YAML's own error helps nobody. */
+/*
+ * Names the cause of an error in a Helm chart's template, where YAML's own error helps nobody. The
+ * error is in the line of the template, or in the next line if that begins with the template. Text
+ * in quotes may have "{{" for others, and is good YAML.
+ */
 static int say_template(struct str yaml, struct err *err) {
-    static const char begin[] = "{{";
-    enum { MOST = 100 }; /* in comments */
-    size_t at = 0;
-    for (int i = 0; i < MOST && at + 1 < yaml.n; i++, at++) {
-        const char *found = memmem(yaml.p + at, yaml.n - at, begin, sizeof begin - 1);
-        if (found == NULL)
-            break;
-        at = (size_t)(found - yaml.p);
-        if (!is_in_comment(yaml, at))
-            return fail_at_offset(yaml, at, -EINVAL,
-                                  "'{{' begins a template, and it was not rendered: run 'helm "
-                                  "template' first",
-                                  err);
-    }
-    return -EINVAL;
+    const struct str begin = STR("{{");
+    const uint32_t line = err != NULL ? yaml_line_named(err->text) : 0;
+    if (line == 0)
+        return -EINVAL;
+    const struct str here = line_at(yaml, line), before = line_at(yaml, line - 1);
+    const char *found = here.n > 0 ? memmem(here.p, here.n, begin.p, begin.n) : NULL;
+    if (found == NULL && before.n > 0 && str_has_prefix(str_trim(before), begin))
+        found = memmem(before.p, before.n, begin.p, begin.n);
+    return found == NULL
+               ? -EINVAL
+               : fail_at_offset(yaml, (size_t)(found - yaml.p), -EINVAL,
+                                "'{{' begins a template, and it was not rendered: run 'helm "
+                                "template' first",
+                                err);
 }
 
 int yaml_to_json(struct str yaml, bool with_marks, struct arena *arena, struct yaml_json *ret,
