@@ -205,6 +205,12 @@ is "maxGroups below minGroups" "$(of_binding "$(by '[{"spreadByField":"region","
 is "maxGroups unset" "$(of_binding "$(by '[{"spreadByField":"region","minGroups":1}]')")" "[\"MaxGroupsUnset ${c}[0].maxGroups\"]"
 is "a field that no cluster has" "$(of_binding "$(by '[{"spreadByField":"provider","maxGroups":1,"minGroups":1}]')")" "[\"KeyUnknown ${c}[0].spreadByField\"]"
 is "a label that no cluster has" "$(of_binding "$(by '[{"spreadByLabel":"rack","maxGroups":1,"minGroups":1}]')")" "[\"LabelUnknown ${c}[0].spreadByLabel\"]"
+terms() { # TEAM: two terms; the second selects by a label that no cluster has
+    jq -nc --arg t "$1" '{clusterAffinities: [{affinityName: "a", labelSelector: {matchLabels: {team: $t}}},
+        {affinityName: "b", labelSelector: {matchLabels: {tier: "gold"}}}]}'
+}
+is "a label that no cluster has, in a term" "$(of_binding "$(terms c)")" '["LabelUnknown spec.placement.clusterAffinities[1].labelSelector"]'
+is "... not beside a term that gives an answer" "$(of_binding "$(terms a)")" '[]'
 is "a name that no cluster has" "$(of_binding '{"clusterAffinity":{"clusterNames":["m2","m9"]}}')" '["NameUnknown spec.placement.clusterAffinity.clusterNames"]'
 is "a failed cluster that stays" "$(of_binding '{}' '.spec.clusters = [{name: "m1", replicas: 4}]')" '["KeepsFailed spec.clusters[0]"]'
 is "... but not in the answer" "$(of_binding '{"clusterAffinity":{"clusterNames":["m2"]}}' '.spec.clusters = [{name: "m1", replicas: 4}]')" '[]'

@@ -147,11 +147,16 @@ static void check_names(const struct karmada_view *v, const struct cluster_affin
                          "there is no cluster '%.*s'", STR_ARG(a->names[i]));
 }
 
-static int check_affinity(struct karmada_view *v, const struct cluster_affinity *a, struct str path,
+/* A label that no cluster has is a mistake only if the answer is empty: the term may be there for a
+ * day on which others have no room. */
+static int check_affinity(struct karmada_view *v, const struct cluster_affinity *a,
+                          const struct binding_answer *answer, struct str path,
                           struct findings *f) {
     char at[PATH_BYTES];
     struct str missing;
     check_names(v, a, path, f);
+    if (answer->cluster_count > 0)
+        return 0;
     const int r = key_missing(&v->clusters, &a->label_selector, &missing);
     if (r != 0 || str_empty(missing))
         return r;
@@ -161,13 +166,14 @@ static int check_affinity(struct karmada_view *v, const struct cluster_affinity 
 }
 
 static int check_affinities(struct karmada_view *v, const struct cluster_placement *p,
-                            struct findings *f) {
+                            const struct binding_answer *answer, struct findings *f) {
     char path[PATH_BYTES];
-    int r =
-        p->has_affinity ? check_affinity(v, &p->affinity, STR(PLACEMENT ".clusterAffinity"), f) : 0;
+    int r = 0;
+    if (p->has_affinity)
+        r = check_affinity(v, &p->affinity, answer, STR(PLACEMENT ".clusterAffinity"), f);
     for (uint32_t i = 0; r == 0 && i < p->affinity_count; i++) {
         (void)snprintf(path, sizeof path, PLACEMENT ".clusterAffinities[%u]", i);
-        r = check_affinity(v, &p->affinities[i].affinity, str_of(path), f);
+        r = check_affinity(v, &p->affinities[i].affinity, answer, str_of(path), f);
     }
     return r;
 }
@@ -252,7 +258,7 @@ int findings_of_karmada(struct informer *clusters, const struct binding *binding
     v.clusters.steps = &f->arena->steps;
     if (topology_stats(v.clusters.topology).candidates > 0) {
         check_failed(&v, spec, answer, f);
-        r = check_affinities(&v, &spec->placement, f);
+        r = check_affinities(&v, &spec->placement, answer, f);
         for (uint32_t i = 0; r == 0 && i < spec->placement.spread_count; i++)
             r = check_key(&v, &spec->placement.spread[i], i, f);
     }
