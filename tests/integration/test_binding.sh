@@ -82,7 +82,7 @@ change 'del(.metadata.name)'
 check "a policy, with the way on" refused 1 "Give it with --propagation-policy, and the workload with --workload" \
     --state $fleet/karmada.yaml --binding $fleet/propagation-policy.yaml
 printf 'kind: ConfigMap\n---\nkind: Secret\n' >"$work/none.yaml"
-check "several objects, and no binding" refused 1 "2 objects, and none of them is a binding" \
+check "several objects, and no binding" refused 1 "2 documents, and none of them is a binding" \
     --state $fleet/karmada.yaml --binding "$work/none.yaml"
 check "no name" refused 1 "metadata.name is required" --state $fleet/karmada.yaml --binding "$work/binding.json"
 sed 's/replicas: 10/replicas: [/' $fleet/binding.yaml >"$work/broken.yaml"

@@ -2,13 +2,9 @@
 
 #include "findings/schemas.h"
 #include "model/names.h"
-#include "whatif/documents.h"
+#include "state/documents.h"
 
 #include <errno.h>
-
-#define BINDING_FILE "binding file"
-#define POLICY_FILE "policy file"
-#define WORKLOAD_FILE "workload file"
 
 struct gathering {
     struct arena *arena;
@@ -51,6 +47,11 @@ static bool is_workload(struct str text, struct arena *arena) {
     return !is_policy(text, arena);
 }
 
+static const struct document_kind binding_documents = {"binding file", "binding", is_binding};
+static const struct document_kind policy_documents = {"policy file", PROPAGATION_POLICY_KIND,
+                                                      is_policy};
+static const struct document_kind workload_documents = {"workload file", "workload", is_workload};
+
 /* ---- bindings of files ---- */
 
 static int decode_binding(struct str text, struct arena *arena, struct binding *ret,
@@ -63,9 +64,9 @@ static int decode_binding(struct str text, struct arena *arena, struct binding *
 
 static int read_bindings(struct gathering *g, const char *path, struct err *err) {
     struct documents documents;
-    int r = documents_read(path, BINDING_FILE, "binding", is_binding, g->arena, &documents, err);
+    int r = documents_read(path, &binding_documents, g->arena, &documents, err);
     for (uint32_t i = 0; r == 0 && i < documents.count; i++) {
-        const struct str text = documents.items[i];
+        const struct str text = documents.items[i].text;
         struct binding_subject *subject = add(g, err);
         if (subject == NULL)
             return -ENOMEM;
@@ -79,7 +80,7 @@ static int read_bindings(struct gathering *g, const char *path, struct err *err)
         else
             r = decode_binding(text, g->arena, &subject->binding, err);
         if (r != 0)
-            r = documents_complain(&documents, text, path, BINDING_FILE, err);
+            r = document_complain(&documents.items[i], err);
     }
     return r;
 }
@@ -93,20 +94,16 @@ struct policy_file {
 
 static int read_policy(const char *path, struct arena *arena, struct policy_file *ret,
                        struct err *err) {
-    struct documents documents;
+    struct document document;
     struct json_reader r;
-    int e = documents_read(path, POLICY_FILE, PROPAGATION_POLICY_KIND, is_policy, arena, &documents,
-                           err);
+    int e = document_read_only(path, &policy_documents, arena, &document, err);
     if (e != 0)
         return e;
-    if (documents.count > 1)
-        return err_set(err, -EINVAL, POLICY_FILE " '%s': %u policies: give a file with one", path,
-                       documents.count);
-    ret->text = documents.items[0];
+    ret->text = document.text;
     json_reader_init(&r, ret->text, arena, PROPAGATION_POLICY_KIND);
     propagation_policy_read(&r, &ret->policy);
     e = json_finish(&r, err);
-    return e == 0 ? 0 : documents_complain(&documents, ret->text, path, POLICY_FILE, err);
+    return e == 0 ? 0 : document_complain(&document, err);
 }
 
 static int read_object(struct str text, struct arena *arena, struct propagated_object *ret,
@@ -139,19 +136,17 @@ static int make_bindings(struct gathering *g, const struct binding_sources *from
     struct documents documents;
     int r = read_policy(from->policy, g->arena, &file, err);
     if (r == 0)
-        r = documents_read(from->workload, WORKLOAD_FILE, "workload", is_workload, g->arena,
-                           &documents, err);
+        r = documents_read(from->workload, &workload_documents, g->arena, &documents, err);
     for (uint32_t i = 0; r == 0 && i < documents.count; i++) {
         struct propagated_object object;
         struct binding_subject *subject = add(g, err);
         if (subject == NULL)
             return -ENOMEM;
-        r = read_object(documents.items[i], g->arena, &object, err);
+        r = read_object(documents.items[i].text, g->arena, &object, err);
         if (r == 0)
             r = make_binding(&file, &object, g->arena, subject, err);
         if (r != 0)
-            r = documents_complain(&documents, documents.items[i], from->workload, WORKLOAD_FILE,
-                                   err);
+            r = document_complain(&documents.items[i], err);
     }
     return r;
 }
