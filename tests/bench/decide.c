@@ -75,7 +75,7 @@ int main(int argc, char **argv) {
     CLEANUP(arena_done) struct arena arena;
     struct clusters_state state = {.fleet = NULL};
     struct placement placement;
-    struct str json;
+    struct document document;
     struct err err = {.text = "no memory"};
     int64_t calls = CALLS;
     if (argc < 3 || argc > 4 || (argc == 4 && !number_in(argv[3], 1, CALLS_MAX, &calls))) {
@@ -83,7 +83,9 @@ int main(int argc, char **argv) {
         return 2;
     }
     arena_init(&arena, LIMIT_STATE_OBJECT_ARENA);
-    int r = clusters_placement_read(argv[2], &arena, &placement, &json, &err);
+    int r = document_read_only(argv[2], &placement_documents, &arena, &document, &err);
+    if (r == 0)
+        r = clusters_placement_read(&document, &arena, &placement, &err);
     if (r == 0)
         r = clusters_state_load((const char *const *)&argv[1], 1, NULL, 0, &state, &err);
     if (r == 0)

@@ -122,9 +122,10 @@ broken "a state that is wrong" "state file '$work/bad-state.json': document\.met
 simulate "a pod that is not there" "cannot open 'nothing': No such file" nothing
 sed 's,"apiVersion": *"v1","apiVersion": "example.com/v1",' "$pod" >"$work/foreign.json"
 simulate "a Pod of another API group" "pod file '$work/foreign.json': apiVersion is 'example.com/v1'; expected v1" "$work/foreign.json"
-simulate "a pod that is a list" "pod file '$state': kind is 'List'; expected one Pod" "$state"
-printf 'kind: Pod\n---\nkind: Pod\n' >"$work/two.yaml"
-simulate "two pods" "pod file '$work/two.yaml': 2 documents, and more than one of them is a Pod or workload: give a file with one" "$work/two.yaml"
+jq '.items |= map(select(.kind == "Node"))' "$state" >"$work/nodes.json"
+simulate "a pod that is a list without pods" "pod file '$work/nodes.json': [0-9]+ documents, and none of them is a Pod or workload" "$work/nodes.json"
+printf 'apiVersion: v1\nkind: Pod\n---\n\nspec: {template: {spec: {}}}\n' >"$work/two.yaml"
+simulate "one of several that has no kind" "pod file '$work/two.yaml': it has no kind; expected one Pod, or a workload with spec.template, at line 5" "$work/two.yaml"
 printf 'kind: Pod\nspec: [\n' >"$work/pod.yaml"
 simulate "a pod that is not YAML" "pod file '$work/pod.yaml': line [23], column [0-9]+: " "$work/pod.yaml"
 printf 'kind: Pod\nspec:\n  topologySpreadConstraints:\n  - {topologyKey: zone, maxSkew: 1, whenUnsatisfiable: Maybe}\n' >"$work/pod.yaml"

@@ -118,8 +118,16 @@ is "... --strict" "$code $(grep -c '^note: ' "$work/out")" '3 1'
 pod "$(constraint)" >"$work/pod.json"
 is "... of a good one" "$("$evenkeel" check workload "$work/pod.json" --strict)" 'no findings'
 code=0
-out=$("$evenkeel" check workload "$work/nodes.json" 2>&1) || code=$?
-like "... of another kind" "$code $out" "^1 .*kind is 'List'; expected one Pod"
+jq '.items |= map(select(.kind == "Node"))' "$work/nodes.json" >"$work/only-nodes.json"
+out=$("$evenkeel" check workload "$work/only-nodes.json" 2>&1) || code=$?
+like "... of another kind" "$code $out" "^1 .*[0-9]+ documents, and none of them is a Pod or workload"
+code=0
+is "each of several workloads" "$("$evenkeel" check workload "$work/nodes.json" -o json | jq -c '.answers | map(.subject)')" \
+    '["default/Pod/w1","default/Pod/w2"]'
+is "... or one by name" "$("$evenkeel" check workload "$work/nodes.json" --name w2 -o json)" '{"findings":[]}'
+jq '.items[-1].spec.topologySpreadConstraint = []' "$work/nodes.json" >"$work/odd.json"
+"$evenkeel" check workload "$work/odd.json" --strict >"$work/out" || code=$?
+is "... and the worst exit code" "$code $(grep -A1 '/w1:' "$work/out" | tail -n 1)" '3 no findings'
 is "--admit has them" "$(pod '[]' '.tolerations = []' >"$work/pod.json"; "$evenkeel" simulate --admit --state "$work/good.json" --pod "$work/pod.json" -o json | codes)" \
     '["UnknownField tolerations"]'
 

@@ -3,7 +3,6 @@
 #include "admission/placements/shape.h"
 #include "base/timestamp.h"
 #include "model/names.h"
-#include "yaml/file.h"
 
 #include <errno.h>
 
@@ -105,29 +104,15 @@ static bool is_placement(struct str json, struct arena *arena) {
     return str_eq(json_peek_member(&r, STR("kind")), STR(PLACEMENT_KIND));
 }
 
-static int read_file(const char *path, bool takes_negative, struct arena *arena,
-                     struct placement *ret, struct str *ret_text, struct err *err) {
-    struct yaml_json json;
-    int r = yaml_file_read(path, "placement file", PLACEMENT_KIND, is_placement, arena, &json, err);
-    if (r != 0)
-        return r;
-    *ret_text = json.documents[0];
-    if (takes_negative && is_negative(*ret_text, arena))
-        return 0;
-    r = read_document(*ret_text, arena, ret, err);
-    if (r == 0)
-        return 0;
-    yaml_say_line(&json, *ret_text, err);
-    return err_wrap(err, "placement file '%s'", path);
-}
+const struct document_kind placement_documents = {"placement file", PLACEMENT_KIND, is_placement};
 
-int clusters_placement_read(const char *path, struct arena *arena, struct placement *ret,
-                            struct str *ret_json, struct err *err) {
-    return read_file(path, false, arena, ret, ret_json, err);
-}
-
-int clusters_placement_text(const char *path, struct arena *arena, struct str *ret,
+int clusters_placement_read(const struct document *d, struct arena *arena, struct placement *ret,
                             struct err *err) {
+    const int r = read_document(d->text, arena, ret, err);
+    return r == 0 ? 0 : document_complain(d, err);
+}
+
+int clusters_placement_check(const struct document *d, struct arena *arena, struct err *err) {
     struct placement placement;
-    return read_file(path, true, arena, &placement, ret, err);
+    return is_negative(d->text, arena) ? 0 : clusters_placement_read(d, arena, &placement, err);
 }

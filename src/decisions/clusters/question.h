@@ -13,6 +13,7 @@
 
 #include "model/binding.h"
 #include "model/ocm.h"
+#include "state/documents.h"
 
 struct clusters_question {
     bool has_placement;
@@ -34,12 +35,12 @@ struct clusters_question {
 int clusters_question_decode(struct str body, struct arena *arena, struct clusters_question *ret,
                              struct err *err) MUST_CHECK;
 
-/* Reads a Placement's file (see below) as JSON text in the arena. Accepts a Placement with a
- * negative number of clusters, even if it has other mistakes. */
-int clusters_placement_text(const char *path, struct arena *arena, struct str *ret,
-                            struct err *err) MUST_CHECK;
+extern const struct document_kind placement_documents;
 
-/* Reads a Placement from a file with one YAML or JSON document. Returns 0 or -errno; the sentence
- * names the file and, if known, the line. *ret_json is the object, in the arena. */
-int clusters_placement_read(const char *path, struct arena *arena, struct placement *ret,
-                            struct str *ret_json, struct err *err) MUST_CHECK;
+/* Reads a Placement. Returns 0 or -errno; the sentence names the file and, if known, the line. */
+int clusters_placement_read(const struct document *d, struct arena *arena, struct placement *ret,
+                            struct err *err) MUST_CHECK;
+/* Checks the same, but accepts a Placement with a negative number of clusters, even if it has other
+ * mistakes. */
+int clusters_placement_check(const struct document *d, struct arena *arena,
+                             struct err *err) MUST_CHECK;

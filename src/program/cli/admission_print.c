@@ -77,13 +77,13 @@ static void print_table(const struct admission_simulation *t, struct arena *aren
     (void)table_render(&table, out); /* an error stays in the arena or in `out` */
 }
 
-int admission_simulation_print(const struct admission_simulation *t, bool json,
+int admission_simulation_print(const struct admission_simulation *t, struct questions *q,
                                struct arena *arena) {
     CLEANUP(strbuf_done) struct strbuf out = {0};
-    if (json) {
+    if (q->json) {
         print_json(t, &out);
         findings_put(t->findings, &out);
-        return answer_write("simulate", &out, NULL, NULL, "");
+        return questions_put(q, &out, NULL, "");
     }
     print_table(t, arena, &out);
     for (uint32_t i = 0; i < t->findings->count; i++) {
@@ -92,5 +92,5 @@ int admission_simulation_print(const struct admission_simulation *t, bool json,
         strbuf_append_char(&out, '\n');
     }
     return arena_failed(arena) ? simulate_fail("no memory for the answer")
-                               : answer_put_out("simulate", &out);
+                               : questions_put_text(q, &out);
 }

@@ -16,6 +16,7 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/policy_report.h"
+#include "cli/questions.h"
 #include "findings/findings.h"
 #include "whatif/simulation.h"
 #include "yaml/yaml.h"
@@ -32,6 +33,7 @@ struct request {
     const char *file;
     const char *files[FILES_MAX]; /* `file`, and more where a check takes several */
     uint32_t file_count;
+    const char *name; /* of the workload in the file; NULL: all */
     bool json;
     bool strict;
     const char *evenkeel; /* the file of --config */
@@ -67,9 +69,15 @@ static const struct option_spec estimator_specs[] = {
     {"timeout", 0, "DURATION", "to connect, and to answer: 3s"},
 };
 
+enum { FINDING_OUTPUT, FINDING_STRICT, FINDING_NAME };
+
 static const struct option_spec finding_specs[] = {
-    {"output", 'o', "FORMAT", "table (default) or json"},
-    {"strict", 0, NULL, "ends with exit code 3 if there is a finding"},
+    [FINDING_OUTPUT] = {"output", 'o', "FORMAT", "table (default) or json"},
+    [FINDING_STRICT] = {"strict", 0, NULL, "ends with exit code 3 if there is a finding"},
+    /* check workload only */
+    [FINDING_NAME] = {"name", 0, "NAME",
+                      "of several workloads in the file only this one: NAME, NAMESPACE/NAME, "
+                      "KIND/NAME or NAMESPACE/KIND/NAME"},
 };
 
 const struct command check_command = {
@@ -169,7 +177,7 @@ const struct command check_policy_command = {
                "evenkeel check policy policy.yaml --state state.json\n"
                "evenkeel check policy policies/ --kubeconfig ~/.kube/config -o json",
     .specs = finding_specs,
-    .spec_count = sizeof finding_specs / sizeof finding_specs[0],
+    .spec_count = FINDING_NAME,
     .configuration_flags = true,
     .first_flags = "state kubeconfig context in-cluster policy fluid-profile",
 };
@@ -182,6 +190,7 @@ const struct command check_workload_command = {
              "another level, a constraint that does not select its own pod. With a state also\n"
              "keys that no node has, keys that spread over nothing, and domains that hold others\n"
              "up. Each finding has its remedy; docs/findings.md explains the codes.\n"
+             "Of several workloads in the file each is checked.\n"
              "Exit codes: 0 read, 1 something could not be read, 2 wrong usage, 3 with --strict:\n"
              "there is a finding.",
     .example = "evenkeel check workload deployment.yaml --strict\n"
@@ -375,22 +384,39 @@ static void print_findings(const struct value *root, struct strbuf *out) {
         strbuf_append_str(out, STR("no findings\n")); /* the others are printed for every answer */
 }
 
-static int check_workload(struct options *o, const struct request *request,
-                          const struct configuration *c, struct arena *arena) {
+struct workload_check {
+    const struct request *request;
+    const struct configuration *configuration;
+};
+
+static int check_one_workload(struct questions *q, void *ctx, struct arena *arena) {
+    const struct workload_check *check = ctx;
     CLEANUP(arena_done) struct arena of_findings;
     struct findings findings;
     CLEANUP(strbuf_done) struct strbuf json = {.max = OUTPUT_BYTES};
     struct err err;
-    (void)o;                               /* the command line is complete */
-    log_setup(LOG_WARN, c->log.format, 2); /* an API server that does not answer is logged */
     findings_init(&findings, &of_findings);
-    if (simulation_find(c, request->file, arena, &findings, &err) != 0)
+    if (simulation_find(check->configuration, q->document, arena, &findings, &err) != 0)
         return complain(err.text);
     strbuf_append_str(&json, STR("{}"));
     findings_put(&findings, &json);
-    const int status =
-        answer_write("check", &json, request->json ? NULL : print_findings, NULL, "");
-    return status == EXIT_SUCCESS && request->strict && findings.count > 0 ? EXIT_UNSOUND : status;
+    const int status = questions_put(q, &json, print_findings, "");
+    return status == EXIT_SUCCESS && check->request->strict && findings.count > 0 ? EXIT_UNSOUND
+                                                                                  : status;
+}
+
+static int check_workload(struct options *o, const struct request *request,
+                          const struct configuration *c, struct arena *arena) {
+    struct workload_check check = {request, c};
+    struct questions questions = {.command = "check",
+                                  .path = request->file,
+                                  .kind = &pod_documents,
+                                  .name = request->name,
+                                  .json = request->json};
+    (void)o; /* the command line is complete */
+    (void)arena;
+    log_setup(LOG_WARN, c->log.format, 2); /* an API server that does not answer is logged */
+    return questions_answer(&questions, check_one_workload, &check);
 }
 
 static int run_workload(struct options *o, const struct request *request) {
@@ -497,10 +523,12 @@ static int run(const struct command *command,
     while (options_next(&o, &v)) {
         if (v.spec == &specs[SPEC_OUTPUT])
             request.json = options_output_is_json(&o, v.text);
-        else if (v.spec == &finding_specs[0])
+        else if (v.spec == &finding_specs[FINDING_OUTPUT])
             request.json = options_output_is_json(&o, v.text);
-        else if (v.spec == &finding_specs[1])
+        else if (v.spec == &finding_specs[FINDING_STRICT])
             request.strict = true;
+        else if (v.spec == &finding_specs[FINDING_NAME])
+            request.name = v.text;
         else if (v.spec == &specs[SPEC_URL_PART])
             request.which.url_part = v.text;
         else if (v.spec == &specs[SPEC_SECRET])

@@ -230,7 +230,7 @@ static int answer_what_if(const struct request *request, struct replicas *all, s
     struct pod pod;
     struct pod_file file;
     struct str body;
-    int r = simulation_read_pod(request->about, arena, &file, &pod, err);
+    int r = simulation_read_only_pod(request->about, arena, &file, &pod, err);
     if (r == 0)
         r = make_body(request, file.pod, &file, arena, &body, err);
     if (r != 0)
@@ -399,7 +399,7 @@ static struct subject_state read_state(const struct request *request, struct ear
                 : explained_pod_server(request->kubeconfig, request->context, arena, &access, &err);
     if (request->pod != NULL) {
         state.from = request->pod;
-        r = simulation_read_pod(request->pod, arena, &file, &unused, &err);
+        r = simulation_read_only_pod(request->pod, arena, &file, &unused, &err);
         state.text = r == 0 ? file.pod : STR("");
     } else if (r == 0) {
         early->from = state.from = access.server;

@@ -4,6 +4,7 @@
 #include "base/timestamp.h"
 #include "cli/commands.h"
 #include "cli/options.h"
+#include "clusters/question.h"
 #include "lines/lines.h"
 
 #include <stdio.h>
@@ -16,6 +17,7 @@ enum {
     SPEC_REPLICAS,
     SPEC_WITHOUT,
     SPEC_ADMIT,
+    SPEC_NAME,
     SPEC_STRICT,
     SPEC_OUTPUT,
     SPEC_CONFIG,
@@ -34,7 +36,8 @@ static const struct option_spec specs[] = {
     [SPEC_POD] =
         {"pod", 0, "FILE",
          "the pod to place, YAML or JSON, or a workload (Deployment, StatefulSet, Job, any "
-         "with spec.template): pods of its template (required but with --without)"},
+         "with spec.template): pods of its template (required but with --without). "
+         "Of several in the file each is placed, as if it were alone"},
     [SPEC_PLACEMENT] = {"placement", 0, "FILE",
                         "a Placement of Open Cluster Management, YAML or JSON: which clusters of "
                         "--state it should have, why, and what would move, by its spreadPolicy or "
@@ -63,6 +66,10 @@ static const struct option_spec specs[] = {
                     "is placed as it is in the file, and policies count only by the order of their "
                     "keys and by their weights. With --placement: the same for a Placement, as if "
                     "scores were published unless ocm.scores is false"},
+    [SPEC_NAME] =
+        {"name", 0, "NAME",
+         "of several objects in the file only this one: NAME, NAMESPACE/NAME, KIND/NAME or "
+         "NAMESPACE/KIND/NAME; otherwise all are answered, one after the other"},
     [SPEC_STRICT] = {"strict", 0, NULL,
                      "ends with exit code 3 if a pod is Pending, or if the file has a finding (a "
                      "line 'note: ...')"},
@@ -176,8 +183,9 @@ struct exclusion {
 struct mode {
     uint32_t flags; /* bits 1 << SPEC_* that select the mode; 0: the mode without such flags */
     simulate_mode_fn *run;
-    bool has_state;      /* needs a state: --state or an API server */
-    bool has_workload;   /* needs --workload */
+    const struct document_kind *documents; /* of the file in question; NULL: run() reads files */
+    bool has_state;                        /* needs a state: --state or an API server */
+    bool has_workload;                     /* needs --workload */
     bool has_pod;        /* needs --pod, or --without for the pods of removed nodes */
     bool is_alone;       /* takes no other option but -o json, and no flag of the configuration */
     const char *because; /* why the mode does not take the options of `exclusions` */
@@ -201,6 +209,7 @@ static const struct mode modes[] = {
      .because = "--lines brings along all that it asks about, and is answered in JSON"},
     {.flags = 1U << SPEC_ADMIT | 1U << SPEC_PLACEMENT,
      .run = simulate_admit_placement,
+     .documents = &placement_documents,
      .because = "--admit --placement looks at no cluster",
      .exclusions = {{1U << SPEC_POD, "--pod"},
                     {1U << SPEC_REPLICAS | 1U << SPEC_WITHOUT, "--replicas and --without"},
@@ -212,6 +221,7 @@ static const struct mode modes[] = {
                     {OF_KARMADA, "--binding, --propagation-policy and --workload"}}},
     {.flags = 1U << SPEC_ADMIT,
      .run = simulate_admit,
+     .documents = &pod_documents,
      .has_state = true,
      .has_pod = true,
      .because = "--admit looks at no node",
@@ -225,6 +235,7 @@ static const struct mode modes[] = {
                     {OF_KARMADA, "--binding, --propagation-policy and --workload"}}},
     {.flags = 1U << SPEC_PLACEMENT,
      .run = simulate_placement,
+     .documents = &placement_documents,
      .has_state = true,
      .because = "--placement is about clusters, not pods",
      .exclusions = {{1U << SPEC_POD, "--pod"},
@@ -247,6 +258,7 @@ static const struct mode modes[] = {
      .because = "--binding is about clusters, not pods",
      .exclusions = {{1U << SPEC_WORKLOAD, "--workload"}, NOT_ABOUT_BINDINGS}},
     {.run = simulate_pods,
+     .documents = &pod_documents,
      .has_state = true,
      .has_pod = true,
      .because = "a pod is placed by what is there now",
@@ -269,7 +281,7 @@ int simulate_answer(const struct simulate_request *request, struct strbuf *json,
                     const struct findings *findings, answer_print_fn *print, const char *note,
                     bool is_pending) {
     findings_put(findings, json);
-    const int status = answer_write("simulate", json, request->json ? NULL : print, NULL, note);
+    const int status = questions_put(request->questions, json, print, note);
     return status == 0 && request->strict && (is_pending || findings->count > 0) ? 3 : status;
 }
 
@@ -387,6 +399,9 @@ static void read_option(struct options *o, const struct option_value *v,
     case SPEC_LINES:
         request->lines = v->text;
         break;
+    case SPEC_NAME:
+        request->name = v->text;
+        break;
     case SPEC_STRICT:
         request->strict = true;
         break;
@@ -433,6 +448,8 @@ static void check_options(struct options *o, const struct mode *mode,
     if (mode->has_workload && request->workload == NULL)
         options_fail(o, "--propagation-policy needs the object that it selects; give --workload "
                         "FILE");
+    if (request->name != NULL && mode->documents == &pod_documents && request->pod == NULL)
+        options_fail(o, "--name picks an object of a file; give --pod FILE");
     if (mode->is_alone)
         check_alone(o, mode, request);
     for (const struct exclusion *e = mode->exclusions; e->options != 0 && !o->stopped; e++)
@@ -440,8 +457,21 @@ static void check_options(struct options *o, const struct mode *mode,
             options_fail(o, "%s; leave out %s", mode->because, e->names);
 }
 
-static int simulate(struct options *o, const struct mode *mode, struct simulate_request *request,
-                    struct configuration *c) {
+struct run {
+    const struct mode *mode;
+    const struct simulate_request *request;
+    const struct configuration *configuration;
+};
+
+static int run_mode(struct questions *q, void *ctx, struct arena *arena) {
+    const struct run *run = ctx;
+    struct simulate_request request = *run->request; /* the mode may complete it */
+    request.questions = q;
+    return run->mode->run(&request, run->configuration, arena);
+}
+
+static int simulate(struct options *o, const struct mode *mode,
+                    const struct simulate_request *request, struct configuration *c) {
     struct err err;
     if (options_configure_source(o, request->config, c, &err) != 0)
         return o->stopped ? o->exit_status : simulate_fail(err.text);
@@ -451,11 +481,15 @@ static int simulate(struct options *o, const struct mode *mode, struct simulate_
         return o->exit_status;
     }
     log_setup(LOG_WARN, c->log.format, 2); /* an API server that does not answer is logged */
-    struct arena arena;
-    arena_init(&arena, LIMIT_REQUEST_ARENA);
-    int status = mode->run(request, c, &arena);
-    arena_done(&arena);
-    return status;
+    struct run run = {mode, request, c};
+    struct questions questions = {.command = "simulate",
+                                  .path = mode->documents == NULL             ? NULL
+                                          : mode->documents == &pod_documents ? request->pod
+                                                                              : request->placement,
+                                  .kind = mode->documents,
+                                  .name = request->name,
+                                  .json = request->json};
+    return questions_answer(&questions, run_mode, &run);
 }
 
 int cmd_simulate(int argc, char **argv) {

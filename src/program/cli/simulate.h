@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/str.h"
-#include "cli/answer.h"
+#include "cli/questions.h"
 #include "config/configuration.h"
 #include "findings/findings.h"
 #include "whatif/simulation.h"
@@ -21,6 +21,8 @@ enum { SIMULATE_WITHOUT_MAX = 64, SIMULATE_BINDINGS_MAX = 64, SIMULATE_REPLICAS_
 struct simulate_request {
     uint32_t given;   /* bit i: the option in row i of the command's table */
     const char *flag; /* the first flag of the configuration that is given, or NULL */
+    const char *name; /* of the object that a file is asked for; NULL: all */
+    struct questions *questions;
     const char *pod, *candidates, *scheduler, *config, *lines;
     uint32_t filters;
     uint32_t replicas; /* 0: not given */
@@ -34,8 +36,9 @@ struct simulate_request {
     bool json, strict, rounds;
 };
 
-/* Reads what the mode needs from the configuration's source, prints the answer on stdout and
- * returns the exit code of the command. May complete the request. */
+/* Reads what the mode needs from the configuration's source, puts the answer about
+ * request->questions->document and returns the exit code of the command. May complete the request.
+ */
 typedef int simulate_mode_fn(struct simulate_request *request, const struct configuration *c,
                              struct arena *arena);
 simulate_mode_fn simulate_pods;            /* where pods would be placed: one, or many in a row */
@@ -47,7 +50,7 @@ simulate_mode_fn simulate_lines;           /* steps of scheduling fleets, one qu
 
 /* Functions for all modes. */
 
-/* Adds the findings to the answer and prints it: `print` for people, otherwise the JSON. With
+/* Adds the findings to the answer and puts it: `print` for people, otherwise the JSON. With
  * --strict, findings and `is_pending` make the exit code 3. Returns the exit code. */
 int simulate_answer(const struct simulate_request *request, struct strbuf *json,
                     const struct findings *findings, answer_print_fn *print, const char *note,

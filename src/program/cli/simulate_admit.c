@@ -1,11 +1,12 @@
 #include "cli/simulate.h"
 
 #include "cli/admission_print.h"
+#include "clusters/question.h"
 #include "whatif/placement_simulation.h"
 
 static int print(const struct simulate_request *request, const struct admission_simulation *result,
                  struct arena *arena) {
-    const int status = admission_simulation_print(result, request->json, arena);
+    const int status = admission_simulation_print(result, request->questions, arena);
     return status == 0 && request->strict && result->findings->count > 0 ? 3 : status;
 }
 
@@ -16,7 +17,7 @@ static int admit(const struct simulate_request *request, const struct configurat
     struct admission_simulation result = {.findings = &findings};
     struct err err;
     findings_init(&findings, &of_findings);
-    if (admission_simulation_run(c, state, request->pod, arena, &result, &err) != 0)
+    if (admission_simulation_run(c, state, request->questions->document, arena, &result, &err) != 0)
         return simulate_fail(err.text);
     return print(request, &result, arena);
 }
@@ -44,8 +45,19 @@ int simulate_admit_placement(struct simulate_request *request, const struct conf
                             "or none");
         return 2;
     }
-    if (placement_simulation_run(c, request->placement, request->previous, arena, &result, &err) !=
-        0)
+    if (request->previous != NULL && request->questions->count > 1) {
+        (void)simulate_fail("--previous is about one Placement: pick it with --name");
+        return 2;
+    }
+    struct document previous;
+    int r = 0;
+    if (request->previous != NULL)
+        r = document_read_only(request->previous, &placement_documents, arena, &previous, &err);
+    if (r == 0)
+        r = placement_simulation_run(c, request->questions->document,
+                                     request->previous != NULL ? &previous : NULL, arena, &result,
+                                     &err);
+    if (r != 0)
         return simulate_fail(err.text);
     return print(request, &result, arena);
 }

@@ -34,7 +34,8 @@ int simulate_binding(struct simulate_request *request, const struct configuratio
         .sources = {.paths = request->bindings,
                     .path_count = request->binding_count,
                     .policy = request->propagation_policy,
-                    .workload = request->workload},
+                    .workload = request->workload,
+                    .name = request->name},
         .member = str_of(request->member),
         .now_ms = request->has_now ? request->now_ms : kube_wall_us() / 1000,
     };

@@ -17,7 +17,6 @@ int simulate_placement(struct simulate_request *request, const struct configurat
     struct clusters_state state = {.fleet = NULL};
     CLEANUP(arena_done) struct arena of_findings;
     struct findings findings;
-    struct str text;
     const int64_t now_ms = kube_wall_us() / 1000;
     struct err err;
     findings_init(&findings, &of_findings);
@@ -25,7 +24,7 @@ int simulate_placement(struct simulate_request *request, const struct configurat
         (void)simulate_fail("--placement reads files, and no API server: give --state FILE or DIR");
         return 2;
     }
-    int r = clusters_placement_read(request->placement, arena, &q.placement, &text, &err);
+    int r = clusters_placement_read(request->questions->document, arena, &q.placement, &err);
     if (r == 0)
         r = clusters_state_load(c->state.paths, c->state.path_count, c->policies.paths,
                                 c->policies.path_count, &state, &err);
@@ -33,7 +32,7 @@ int simulate_placement(struct simulate_request *request, const struct configurat
     if (r == 0)
         r = clusters_ask(&known, &q, PLACEMENT_SELECT, now_ms, arena, &json, &err);
     if (r == 0) {
-        (void)findings_of_placement(text, &q.placement, &findings);
+        (void)findings_of_placement(request->questions->document->text, &q.placement, &findings);
         (void)findings_of_fleet(state.fleet, &q.placement, q.has_now ? q.now_ms : now_ms,
                                 &findings);
     }

@@ -19,7 +19,7 @@ static int place(const struct simulate_request *request, const struct configurat
     struct findings findings;
     struct simulation_question question = {.configuration = c,
                                            .state = state,
-                                           .pod_path = request->pod,
+                                           .pod = request->questions->document,
                                            .candidates = request->candidates,
                                            .scheduler_path = request->scheduler,
                                            .filters = request->filters != 0 ? request->filters
@@ -45,7 +45,7 @@ static int place_all(const struct simulate_request *request, const struct config
     const struct placing_question question = {
         .pods = {.configuration = c,
                  .state = state,
-                 .pod_path = request->pod,
+                 .pod = request->questions->document,
                  .candidates = request->candidates,
                  .scheduler_path = request->scheduler,
                  .filters = request->filters != 0 ? request->filters : (uint32_t)FILTERS_ALL,
@@ -71,7 +71,7 @@ static int use_replicas(struct simulate_request *request, struct arena *arena, s
     struct pod pod;
     if (request->replicas > 0 || request->pod == NULL)
         return 0;
-    int r = simulation_read_pod(request->pod, arena, &file, &pod, err);
+    int r = simulation_read_pod(request->questions->document, arena, &file, &pod, err);
     if (r == 0 && file.replicas > SIMULATE_REPLICAS_MAX)
         return err_set(err, -EINVAL, "pod file '%s': more than %d replicas; give --replicas N",
                        request->pod, SIMULATE_REPLICAS_MAX);
@@ -102,7 +102,8 @@ static void advise(const struct simulate_request *request, const struct configur
     struct err unsaid; /* placing the pod reports the same */
     arena_init(&arena, LIMIT_REQUEST_ARENA);
     log_setup(LOG_ERROR + 1, c->log.format, 2); /* the user did not ask for an admission */
-    int r = admission_simulation_run(c, state, request->pod, &arena, &admission, &unsaid);
+    int r = admission_simulation_run(c, state, request->questions->document, &arena, &admission,
+                                     &unsaid);
     log_setup(LOG_WARN, c->log.format, 2);
     if (r != 0 || admission.patch.count == 0)
         return;

@@ -18,11 +18,11 @@ static void keep_notes(struct review_answer *answer, struct arena *arena) {
 }
 
 int admission_simulation_run(const struct configuration *c, const struct simulation_state *state,
-                             const char *pod_path, struct arena *arena,
+                             const struct document *document, struct arena *arena,
                              struct admission_simulation *ret, struct err *err) {
     struct pod pod;
     struct pod_file file;
-    int r = simulation_read_pod(pod_path, arena, &file, &pod, err);
+    int r = simulation_read_pod(document, arena, &file, &pod, err);
     if (r != 0)
         return r;
     if (ret->findings != NULL)

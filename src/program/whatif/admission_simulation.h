@@ -22,8 +22,8 @@ struct admission_simulation {
     struct findings *findings; /* of the file; set by the caller. NULL: nobody asks */
 };
 
-/* Admits the pod of a YAML or JSON file, with the configuration's policies and its state, which
+/* Admits a pod, or a pod of a workload, with the configuration's policies and its state, which
  * includes volumes. Everything in *ret is in the arena. Returns 0 or -errno. */
 int admission_simulation_run(const struct configuration *c, const struct simulation_state *state,
-                             const char *pod_path, struct arena *arena,
+                             const struct document *document, struct arena *arena,
                              struct admission_simulation *ret, struct err *err) MUST_CHECK;

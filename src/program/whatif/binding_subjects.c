@@ -62,9 +62,11 @@ static int decode_binding(struct str text, struct arena *arena, struct binding *
     return json_finish(&r, err);
 }
 
-static int read_bindings(struct gathering *g, const char *path, struct err *err) {
+static int read_bindings(struct gathering *g, const char *path, const char *name, struct err *err) {
     struct documents documents;
     int r = documents_read(path, &binding_documents, g->arena, &documents, err);
+    if (r == 0 && name != NULL)
+        documents_keep_named(&documents, name, g->arena);
     for (uint32_t i = 0; r == 0 && i < documents.count; i++) {
         const struct str text = documents.items[i].text;
         struct binding_subject *subject = add(g, err);
@@ -137,6 +139,8 @@ static int make_bindings(struct gathering *g, const struct binding_sources *from
     int r = read_policy(from->policy, g->arena, &file, err);
     if (r == 0)
         r = documents_read(from->workload, &workload_documents, g->arena, &documents, err);
+    if (r == 0 && from->name != NULL)
+        r = documents_choose(&documents, from->name, g->arena, err);
     for (uint32_t i = 0; r == 0 && i < documents.count; i++) {
         struct propagated_object object;
         struct binding_subject *subject = add(g, err);
@@ -156,7 +160,9 @@ int binding_subjects_read(const struct binding_sources *from, struct arena *aren
     struct gathering g = {.arena = arena};
     int r = from->policy != NULL ? make_bindings(&g, from, err) : 0;
     for (uint32_t i = 0; r == 0 && i < from->path_count; i++)
-        r = read_bindings(&g, from->paths[i], err);
+        r = read_bindings(&g, from->paths[i], from->name, err);
+    if (r == 0 && g.count == 0)
+        r = err_set(err, -EINVAL, "no binding is named '%s'", from->name);
     *ret = g.items;
     *ret_count = g.count;
     return r;

@@ -12,6 +12,7 @@ struct binding_sources {
     const char *const *paths; /* of files with bindings */
     uint32_t path_count;
     const char *policy, *workload; /* NULL: the bindings are in files */
+    const char *name; /* of bindings, or of workloads, as in documents_choose(); NULL: all */
 };
 
 struct binding_subject {

@@ -13,16 +13,19 @@ static void state_cleanup(struct clusters_state *state) {
     clusters_state_done(state);
 }
 
-static int read_review(const char *path, const char *previous_path, struct arena *arena,
-                       struct review *ret, struct err *err) {
+static int read_review(const struct document *d, const struct document *previous,
+                       struct arena *arena, struct review *ret, struct err *err) {
     struct admission_subject subject;
     *ret = (struct review){.uid = STR("simulate"),
                            .group = admitted_placements.group,
                            .resource = admitted_placements.resource,
-                           .operation = previous_path != NULL ? STR("UPDATE") : STR("CREATE")};
-    int r = clusters_placement_text(path, arena, &ret->object, err);
-    if (r == 0 && previous_path != NULL)
-        r = clusters_placement_text(previous_path, arena, &ret->old_object, err);
+                           .operation = previous != NULL ? STR("UPDATE") : STR("CREATE"),
+                           .object = d->text};
+    if (previous != NULL)
+        ret->old_object = previous->text;
+    int r = clusters_placement_check(d, arena, err);
+    if (r == 0 && previous != NULL)
+        r = clusters_placement_check(previous, arena, err);
     if (r != 0)
         return r;
     admission_subject_of(ret, arena, &subject);
@@ -47,12 +50,12 @@ static void find_mistakes(struct str json, struct findings *ret) {
         (void)findings_of_placement(json, &placement, ret);
 }
 
-int placement_simulation_run(const struct configuration *c, const char *path,
-                             const char *previous_path, struct arena *arena,
+int placement_simulation_run(const struct configuration *c, const struct document *d,
+                             const struct document *previous, struct arena *arena,
                              struct admission_simulation *ret, struct err *err) {
     CLEANUP(state_cleanup) struct clusters_state state = {.fleet = NULL};
     struct placement_admission admission;
-    int r = read_review(path, previous_path, arena, &ret->review, err);
+    int r = read_review(d, previous, arena, &ret->review, err);
     if (r == 0)
         r = clusters_state_load(c->state.paths, c->state.path_count, c->policies.paths,
                                 c->policies.path_count, &state, err);

@@ -235,13 +235,13 @@ int placing_run(const struct placing_question *q, struct arena *arena, struct pl
     if (r == 0)
         r = take_away(&w, err);
     /* pods that have to move are among those before, unless nothing else is placed */
-    if (r == 0 && q->pods.pod_path != NULL)
+    if (r == 0 && q->pods.pod != NULL)
         r = move_pods(&w, err);
     if (r == 0)
         r = placed_domains_count(&w.setup.options, w.setup.cache, &w.setup.pod, arena,
                                  &ret->domains, err);
     if (r == 0)
-        r = q->pods.pod_path != NULL ? place_replicas(&w, err) : move_pods(&w, err);
+        r = q->pods.pod != NULL ? place_replicas(&w, err) : move_pods(&w, err);
     if (r == 0)
         r = placed_domains_add(&w.setup.options, w.setup.cache, &w.setup.pod, arena, &ret->domains,
                                err);

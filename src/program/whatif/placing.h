@@ -8,7 +8,7 @@
 #include "whatif/simulation.h"
 
 struct placing_question {
-    struct simulation_question pods; /* pod_path NULL: only the pods that have to move */
+    struct simulation_question pods; /* pod NULL: only the pods that have to move */
     uint32_t replicas;
     const char *const *without; /* "KEY=VALUE": labels of the nodes to remove */
     uint32_t without_count;

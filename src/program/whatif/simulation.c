@@ -10,7 +10,6 @@
 #include "volumes/claims.h"
 #include "volumes/store.h"
 #include "whatif/scheduler_profile.h"
-#include "yaml/file.h"
 
 #include <errno.h>
 
@@ -34,17 +33,24 @@ static int decode_pod(struct str json, struct arena *arena, struct pod *ret, str
     return failed;
 }
 
-int simulation_read_pod(const char *path, struct arena *arena, struct pod_file *ret_file,
+const struct document_kind pod_documents = {"pod file", "Pod or workload", pod_file_has_pod};
+
+int simulation_read_pod(const struct document *d, struct arena *arena, struct pod_file *ret_file,
                         struct pod *ret, struct err *err) {
-    struct yaml_json json;
-    int r =
-        yaml_file_read(path, "pod file", "Pod or workload", pod_file_has_pod, arena, &json, err);
-    if (r != 0)
-        return r;
-    r = pod_file_read(json.documents[0], arena, ret_file, err);
-    if (r == 0 && (r = decode_pod(ret_file->pod, arena, ret, err)) != 0)
-        yaml_say_line(&json, ret_file->pod, err);
-    return r == 0 ? 0 : err_wrap(err, "pod file '%s'", path);
+    struct document made = *d;
+    int r = pod_file_read(d->text, arena, ret_file, err);
+    if (r == 0) {
+        made.text = ret_file->pod;
+        r = decode_pod(made.text, arena, ret, err);
+    }
+    return r == 0 ? 0 : document_complain(&made, err);
+}
+
+int simulation_read_only_pod(const char *path, struct arena *arena, struct pod_file *ret_file,
+                             struct pod *ret, struct err *err) {
+    struct document d;
+    const int r = document_read_only(path, &pod_documents, arena, &d, err);
+    return r == 0 ? simulation_read_pod(&d, arena, ret_file, ret, err) : r;
 }
 
 static int split_names(const char *list, struct arena *arena, struct candidates *ret,
@@ -206,11 +212,11 @@ int simulation_open(const struct simulation_question *q, struct arena *arena,
     ret->options.filters = q->filters;
     ret->options.in_tree = true;
     int r = 0;
-    if (q->pod_path != NULL)
-        r = simulation_read_pod(q->pod_path, arena, &file, &incoming.pod, err);
+    if (q->pod != NULL)
+        r = simulation_read_pod(q->pod, arena, &file, &incoming.pod, err);
     if (r == 0)
         r = add_owner(ret->cache, &file, arena, err);
-    if (r == 0 && q->findings != NULL && q->pod_path != NULL)
+    if (r == 0 && q->findings != NULL && q->pod != NULL)
         (void)findings_of_workload(file.json, &incoming.pod, str_of(file.spec), q->findings);
     if (r == 0 && q->scheduler_path != NULL)
         r = read_scheduler(q, file.pod, arena, ret, err);
@@ -226,7 +232,7 @@ int simulation_open(const struct simulation_question *q, struct arena *arena,
     if (ret->added.required || ret->added.preferred_count > 0)
         ret->options.added_affinity = &ret->added;
     cache_write_begin(ret->cache);
-    if (q->pod_path != NULL)
+    if (q->pod != NULL)
         cache_remove(ret->cache, &incoming); /* the pod must not count as its own neighbour */
     cache_write_end(ret->cache);
     ret->options.resources_are_known = some_node_says(ret->cache);
@@ -261,11 +267,11 @@ int simulation_run(const struct simulation_question *q, struct arena *arena, str
     return r;
 }
 
-static int find_by_itself(const char *path, struct arena *arena, struct findings *findings,
-                          struct err *err) {
+static int find_by_itself(const struct document *pod_document, struct arena *arena,
+                          struct findings *findings, struct err *err) {
     struct pod_file file;
     struct pod pod;
-    const int r = simulation_read_pod(path, arena, &file, &pod, err);
+    const int r = simulation_read_pod(pod_document, arena, &file, &pod, err);
     if (r == 0)
         (void)findings_of_workload(file.json, &pod, str_of(file.spec), findings);
     return r;
@@ -284,14 +290,14 @@ static int find_beside_state(const struct simulation_question *q, struct arena *
     return r;
 }
 
-int simulation_find(const struct configuration *c, const char *pod_path, struct arena *arena,
+int simulation_find(const struct configuration *c, const struct document *pod, struct arena *arena,
                     struct findings *findings, struct err *err) {
     const struct simulation_question question = {
-        .configuration = c, .pod_path = pod_path, .filters = FILTERS_ALL, .findings = findings};
+        .configuration = c, .pod = pod, .filters = FILTERS_ALL, .findings = findings};
     const bool has_state =
         c->state.path_count > 0 || c->kubernetes.kubeconfig != NULL || c->kubernetes.in_cluster;
     return has_state ? find_beside_state(&question, arena, err)
-                     : find_by_itself(pod_path, arena, findings, err);
+                     : find_by_itself(pod, arena, findings, err);
 }
 
 struct str simulation_reasons(const struct simulation *s, struct arena *arena) {

@@ -12,6 +12,7 @@
 #include "engine/simulate.h"
 #include "extender/policy_overrides.h"
 #include "policy/policies.h"
+#include "state/documents.h"
 #include "whatif/pod_file.h"
 
 #include <stdbool.h>
@@ -22,23 +23,28 @@ struct simulation_state;
 struct simulation_question {
     const struct configuration *configuration; /* with the rules */
     const struct simulation_state *state;      /* from simulation_read() */
-    const char *pod_path;                      /* NULL: no pod, for simulation_open() */
-    const char *candidates;                    /* "a,b,..." or NULL */
-    const char *scheduler_path;                /* kube-scheduler's configuration, or NULL */
-    uint32_t filters;                          /* FILTER_* */
-    struct findings *findings;                 /* of the file, beside the state; or NULL */
+    const struct document *pod; /* or a workload; NULL: no pod, for simulation_open() */
+    const char *candidates;     /* "a,b,..." or NULL */
+    const char *scheduler_path; /* kube-scheduler's configuration, or NULL */
+    uint32_t filters;           /* FILTER_* */
+    struct findings *findings;  /* of the file, beside the state; or NULL */
 };
 
 struct informer;
 
+/* Objects that are pods, or have a pod template. */
+extern const struct document_kind pod_documents;
+
 /* Read the parts of a simulation: the configuration's present state, into a cache that the caller
- * frees; and the one Pod of a JSON or YAML file, or a pod of the file's workload, in the arena.
- * State files are read once and fill `volumes` and `fluid`, too; both may be NULL. Return 0 or
- * -errno. */
+ * frees; and a pod, or a pod of a workload, in the arena. State files are read once and fill
+ * `volumes` and `fluid`, too; both may be NULL. Return 0 or -errno. */
 int simulation_load(const struct configuration *c, struct informer *volumes,
                     struct fluid_source *fluid, struct cache **ret, struct err *err) MUST_CHECK;
-int simulation_read_pod(const char *path, struct arena *arena, struct pod_file *ret_file,
+int simulation_read_pod(const struct document *d, struct arena *arena, struct pod_file *ret_file,
                         struct pod *ret, struct err *err) MUST_CHECK;
+/* The same for a file with one pod or workload. */
+int simulation_read_only_pod(const char *path, struct arena *arena, struct pod_file *ret_file,
+                             struct pod *ret, struct err *err) MUST_CHECK;
 
 /* Data and policies from the configured files. An API server is not asked for either. */
 struct simulation_data {
@@ -73,7 +79,7 @@ struct simulation_setup {
     struct engine_options options; /* for any pod: simulation_prepare() adapts them to one */
     struct node_affinity added;
     struct str not_read; /* parts of kube-scheduler's configuration, as filter_unknown names them */
-    struct pod pod;      /* zeroed without pod_path */
+    struct pod pod;      /* zeroed without a pod in question */
     const char *spec;    /* the path of its spec in the file */
     struct candidates named;
     bool has_named;
@@ -88,7 +94,7 @@ int simulation_prepare(const struct simulation_setup *setup, struct pod *pod, st
 
 /* Finds mistakes in the pod or workload of a file: beside the configuration's state, if it has one.
  * Returns 0 or -errno, with a sentence. */
-int simulation_find(const struct configuration *c, const char *pod_path, struct arena *arena,
+int simulation_find(const struct configuration *c, const struct document *pod, struct arena *arena,
                     struct findings *findings, struct err *err) MUST_CHECK;
 /* Everything in *ret is in the arena. Returns 0 or -errno. */
 int simulation_run(const struct simulation_question *question, struct arena *arena,

@@ -70,7 +70,8 @@
 #define LIMIT_ANSWER_BYTES (1u << 30)   /* an answer that a command prints as a table, decoded */
 #define LIMIT_STATE_OBJECT_ARENA (64u << 20) /* decoding one object of a state file */
 #define LIMIT_CONFIG_BYTES (4u << 20)        /* a configuration, pod or certificate file */
-#define LIMIT_LOG_LINE 4096                  /* bytes of one log line */
+#define LIMIT_QUESTIONS 256 /* objects of one file that a command answers, one after the other */
+#define LIMIT_LOG_LINE 4096 /* bytes of one log line */
 
 /* Cache */
 #define LIMIT_COUNTERS                                                                             \

@@ -139,7 +139,7 @@ static const char *put(const char *text) {
 static void a_file_has_one_placement(void **state) {
     static const struct {
         const char *text;
-        int read, as_text; /* 0 or the code: for clusters_placement_read(), and for its text */
+        int read, checked; /* 0 or the code: for clusters_placement_read(), and for _check() */
         const char *words;
     } cases[] = {
         {HEAD "spec: {numberOfClusters: 2}\n", 0, 0, ""},
@@ -158,11 +158,14 @@ static void a_file_has_one_placement(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         CLEANUP(arena_done) struct arena arena;
         struct placement placement = {0};
-        struct str text = {0};
+        struct document document;
         struct err err = {0};
         const char *path = put(cases[i].text);
         arena_init(&arena, 1 << 20);
-        const int read = clusters_placement_read(path, &arena, &placement, &text, &err);
+        int read = document_read_only(path, &placement_documents, &arena, &document, &err);
+        const bool is_file = read == 0;
+        if (is_file)
+            read = clusters_placement_read(&document, &arena, &placement, &err);
         if (read != cases[i].read)
             fail_msg("%s: %d, %s", cases[i].text, read, err.text);
         if (read == 0)
@@ -171,11 +174,9 @@ static void a_file_has_one_placement(void **state) {
             assert_contains(err.text, "placement file '");
             assert_contains(err.text, cases[i].words);
         }
-        const int as_text = clusters_placement_text(path, &arena, &text, &err);
-        if (as_text != cases[i].as_text)
-            fail_msg("%s: %d, %s", cases[i].text, as_text, err.text);
-        if (as_text == 0)
-            assert_true(text.n > 0 && text.p[0] == '{');
+        const int got = is_file ? clusters_placement_check(&document, &arena, &err) : -EINVAL;
+        if (got != cases[i].checked)
+            fail_msg("%s: %d, %s", cases[i].text, got, err.text);
         (void)unlink(path);
     }
 }

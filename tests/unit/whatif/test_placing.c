@@ -64,10 +64,13 @@ static int run(struct fixture *f, const char *state_text, const char *pod, uint3
     configuration_init(&c);
     c.state.paths = paths;
     c.state.path_count = 1;
+    struct document document;
     int r = simulation_read(&c, &s, &f->err);
+    if (r == 0 && pod != NULL)
+        r = document_read_only(pod_file.path, &pod_documents, &f->arena, &document, &f->err);
     const struct placing_question q = {.pods = {.configuration = &c,
                                                 .state = &s,
-                                                .pod_path = pod != NULL ? pod_file.path : NULL,
+                                                .pod = pod != NULL ? &document : NULL,
                                                 .filters = (uint32_t)FILTERS_ALL},
                                        .replicas = replicas,
                                        .without = without,
