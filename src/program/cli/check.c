@@ -173,7 +173,8 @@ const struct command check_policy_command = {
         "keys or domains that the nodes do not have, never has its turn, or is for no workload\n"
         "or Placement (then it is not known whether it is sound); with --strict also: there is\n"
         "a finding (docs/findings.md).",
-    .example = "kubectl get nodes,pods,namespaces,pv,pvc,topologypolicies -A -o json > state.json\n"
+    .example = "kubectl get nodes,pods,namespaces,pv,pvc,storageclasses,topologypolicies -A -o "
+               "json > state.json\n"
                "evenkeel check policy policy.yaml --state state.json\n"
                "evenkeel check policy policies/ --kubeconfig ~/.kube/config -o json",
     .specs = finding_specs,

@@ -46,7 +46,7 @@ const struct command serve_command = {
                "evenkeel serve --kubeconfig ~/.kube/config \\\n"
                "    --extender-cert-file certs/tls.crt --extender-key-file certs/tls.key\n"
                "\n"
-               "kubectl get nodes,pods,namespaces -A -o json > state.json\n"
+               "kubectl get nodes,pods,namespaces,pv,pvc,storageclasses -A -o json > state.json\n"
                "evenkeel serve --state state.json \\\n"
                "    --extender-cert-file certs/tls.crt --extender-key-file certs/tls.key",
     .specs = specs,

@@ -152,7 +152,7 @@ const struct command simulate_command = {
              "--strict: a pod is Pending.",
     .list = list_steps,
     .example =
-        "kubectl get nodes,pods,namespaces -A -o json > state.json\n"
+        "kubectl get nodes,pods,namespaces,pv,pvc,storageclasses -A -o json > state.json\n"
         "evenkeel simulate --state state.json --pod pod.yaml\n"
         "evenkeel simulate --kubeconfig ~/.kube/config --pod pod.yaml\n"
         "evenkeel simulate --admit --state state.json --policy policies/ --pod pod.yaml\n"
