@@ -108,10 +108,23 @@ static void tell_change(const struct policy_status_controller *r, const struct c
     }
 }
 
+/* Remembers conditions that are bad, until they are good: between the two they may be Unknown,
+ * which is no recovery. Every replica does, because the next one to lead reports the recovery. */
+static void remember_problems(const struct policy_status *status, struct policy_note *note) {
+    for (int i = 0; i < POLICY_CONDITIONS; i++) {
+        const bool bad_is_true = i == POLICY_SHADOWED;
+        if (str_eq(status->conditions[i].status, bad_is_true ? STR("True") : STR("False")))
+            note->unresolved |= 1u << i;
+        else if (str_eq(status->conditions[i].status, bad_is_true ? STR("False") : STR("True")))
+            note->unresolved &= ~(1u << i);
+    }
+}
+
 /* Notes the conditions that a write would change. Leaves out unknown conditions, and new ones that
- * are good. */
+ * are good unless they were bad before. */
 static void note_change(struct policy_status_controller *r, const struct policy *policy,
-                        const struct policy_status *status, const struct policy_verdict *verdict) {
+                        const struct policy_status *status, unsigned unresolved,
+                        const struct policy_verdict *verdict) {
     struct change *c = NULL;
     bool any = false;
     for (int i = 0; i < CHANGES && c == NULL; i++)
@@ -125,7 +138,7 @@ static void note_change(struct policy_status_controller *r, const struct policy 
         const struct policy_reason_row *row = &policy_reasons[verdict->reasons[i]];
         bool same =
             str_eq(was->status, str_of(row->status)) && str_eq(was->reason, str_of(row->name));
-        bool begins_well = is_good(verdict->reasons[i]) &&
+        bool begins_well = is_good(verdict->reasons[i]) && (unresolved & 1u << i) == 0 &&
                            (str_empty(was->status) || str_eq(was->status, STR("Unknown")));
         c->changed[i] = !same && !begins_well && !str_eq(str_of(row->status), STR("Unknown"));
         c->reasons[i] = verdict->reasons[i];
@@ -171,9 +184,10 @@ static void tell_evasions(const struct policy_status_controller *r, const struct
     }
 }
 
-static bool tell_evasions_of(void *ctx, const struct policy *policy,
-                             const struct policy_status *status, int64_t *written_ms) {
-    (void)written_ms; /* the recorder limits how often they are written */
+/* Prepares and makes the Events that need no write of the status. The recorder limits them. */
+static bool tell_events_of(void *ctx, const struct policy *policy,
+                           const struct policy_status *status, struct policy_note *note) {
+    remember_problems(status, note);
     tell_evasions(ctx, policy, status);
     return true;
 }
@@ -210,7 +224,8 @@ static bool find_pods(struct policy_status_controller *r, const struct policy *p
     const int64_t counted = matched_by(r, policy);
     const int64_t pods = counted >= 0 ? counted : policy_status_matched(status);
     r->count_soon |= counted < 0;
-    policy_verdict_count(verdict, pods);
+    if (!policy_status_had_pods(status))
+        policy_verdict_count(verdict, pods);
     return pods >= 0;
 }
 
@@ -260,9 +275,9 @@ static bool needs_write(struct policy_status_controller *r, const struct policy 
 }
 
 static bool note_name(void *ctx, const struct policy *policy, const struct policy_status *status,
-                      int64_t *written_ms) {
+                      struct policy_note *note) {
     struct policy_status_controller *r = ctx;
-    if (needs_write(r, policy, status, *written_ms)) {
+    if (needs_write(r, policy, status, note->written_ms)) {
         strbuf_append_str(&r->names, policy->name);
         strbuf_append_char(&r->names, '\0');
     }
@@ -297,7 +312,7 @@ static void look(void *ctx) {
         want_writes(r);
     }
     if (r->options.events != NULL)
-        policy_live_each(r->options.policies, tell_evasions_of, r);
+        policy_live_each(r->options.policies, tell_events_of, r);
     r->io.timer_start(r->options.client, &r->timer, LOOK_MS);
 }
 
@@ -311,23 +326,24 @@ struct making {
 
 /* Makes the write if the policy has the wanted name. */
 static bool make_for(void *ctx, const struct policy *policy, const struct policy_status *status,
-                     int64_t *written_ms) {
+                     struct policy_note *note) {
     struct making *m = ctx;
     struct policy_status_controller *r = m->controller;
     char now[KUBE_TIME_SIZE], policies[KIND_PATH_SIZE];
     struct policy_verdict verdict;
     if (!str_eq(policy->name, m->name))
         return true;
-    if (!needs_write(r, policy, status, *written_ms) || !judge(r, policy, status, &verdict))
+    if (!needs_write(r, policy, status, note->written_ms) || !judge(r, policy, status, &verdict))
         return false;
-    *written_ms = now_ms(r);
+    note->written_ms = now_ms(r);
     wall_time(r, now);
     kind_path(&watched_kinds[KIND_TOPOLOGY_POLICY], policies);
     m->write->verb = WRITE_APPLY;
     strbuf_appendf(&m->write->path, "%s/%.*s/status", policies, STR_ARG(policy->name));
     const struct policy_numbers numbers = numbers_of(r, policy);
     policy_status_write(status, policy, &verdict, &numbers, str_of(now), &m->write->body);
-    note_change(r, policy, status, &verdict);
+    remember_problems(status, note);
+    note_change(r, policy, status, note->unresolved, &verdict);
     return false;
 }
 

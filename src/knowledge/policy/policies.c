@@ -29,7 +29,7 @@ struct live {
     struct str name;            /* the batch's */
     bool listed;                /* seen in the present listing */
     bool fresh;                 /* in no complete listing yet */
-    int64_t note;               /* see policy_live_each() */
+    struct policy_note note;
 };
 
 struct policy_source {
@@ -236,7 +236,7 @@ static int make_room(struct policy_source *s, struct err *err) {
 static int put(struct policy_source *s, struct policy_batch *batch, struct err *err) {
     uint32_t count;
     bool found;
-    int64_t note = INT64_MIN;
+    struct policy_note note = {.written_ms = INT64_MIN};
     bool fresh = s->listing;
     struct str name = policy_batch_items(batch, &count)[0].name;
     uint32_t at = live_at(s, name, &found);

@@ -64,9 +64,14 @@ void policy_live_abort(struct policy_source *s);
  * set in force. */
 void policy_live_on_change(struct policy_source *s, void (*fn)(void *ctx), void *ctx);
 
+/* Notes about a policy that its status does not have; they stay with the name until it goes. */
+struct policy_note {
+    int64_t written_ms;  /* when its status was written last; INT64_MIN at first */
+    unsigned unresolved; /* bits of conditions that were bad, and were not good since; 0 at first */
+};
+
 /* Calls `fn` for each policy of the API server, ordered by name, until it returns false. Policies
- * do not change meanwhile, so it must be quick. It may keep a number for each name in `*note`,
- * INT64_MIN at first. Any thread. */
+ * do not change meanwhile, so it must be quick. Any thread. */
 typedef bool policy_live_fn(void *ctx, const struct policy *policy,
-                            const struct policy_status *status, int64_t *note);
+                            const struct policy_status *status, struct policy_note *note);
 void policy_live_each(struct policy_source *s, policy_live_fn *fn, void *ctx);

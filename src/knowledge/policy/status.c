@@ -98,6 +98,13 @@ int64_t policy_status_matched(const struct policy_status *status) {
     return status->observed == status->generation ? status->matched : -1;
 }
 
+bool policy_status_had_pods(const struct policy_status *status) {
+    const struct policy_condition_status *effective = &status->conditions[POLICY_EFFECTIVE];
+    return policy_status_matched(status) > 0 ||
+           (effective->observed == status->generation &&
+            str_eq(effective->reason, str_of(policy_reasons[POLICY_NODES_SUIT].name)));
+}
+
 /* ---- judging ---- */
 
 const struct policy_reason_row policy_reasons[POLICY_REASONS] = {
@@ -133,8 +140,8 @@ const struct policy_reason_row policy_reasons[POLICY_REASONS] = {
     [POLICY_NODES_NOT_KNOWN] = {"Effective", "Unknown", "NodesNotKnown",
                                 "Evenkeel has not seen the cluster's nodes yet"},
     [POLICY_NO_PODS] = {"Effective", "Unknown", "NoPods",
-                        "nodes suit, but the policy is for no pod that runs: look at `match`, and "
-                        "at policies that come before it"},
+                        "nodes suit, but the policy has been for no pod since its last change: "
+                        "look at `match`, and at policies that come before it"},
     [POLICY_NO_PLACEMENTS] = {"Effective", "Unknown", "NoPlacements",
                               "clusters suit, but the policy is for no Placement of the state "
                               "(only `check policy`)"},

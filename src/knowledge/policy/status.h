@@ -65,6 +65,9 @@ void policy_status_read(struct str object, struct arena *arena, struct policy_st
  */
 int64_t policy_status_matched(const struct policy_status *status);
 
+/* Has the policy had pods since its last change, as far as the status shows? */
+bool policy_status_had_pods(const struct policy_status *status);
+
 /* The right conditions: borrows from the policy, the prospect and the arena. */
 struct policy_verdict {
     enum policy_reason reasons[POLICY_CONDITIONS];

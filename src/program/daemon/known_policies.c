@@ -47,7 +47,7 @@ static struct metric policies[] = {
 };
 
 static bool count_ineffective(void *ctx, const struct policy *policy,
-                              const struct policy_status *status, int64_t *note) {
+                              const struct policy_status *status, struct policy_note *note) {
     uint32_t *count = ctx;
     (void)policy, (void)note;
     *count += str_eq(status->conditions[POLICY_EFFECTIVE].status, STR("False"));

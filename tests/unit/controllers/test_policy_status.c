@@ -394,6 +394,33 @@ static void failing_writes_count_nothing_again(void **state) {
     cluster_close(&c);
 }
 
+/* A workload that is scaled to zero leaves its policy as effective as it was. */
+static void pods_of_this_generation_stay_enough(void **state) {
+    struct fixture *f = *state;
+    struct cluster c;
+    open_counted(f, &c);
+    apply(f, POLICY("a", "1", "," TWO_PODS));
+    start(f, NULL);
+    is_quiet(f, 10000);
+    cluster_unpods(&c, "a:1 a:1");
+    for (int s = 0; s < 70 && f->client.request == NULL; s++)
+        fake_pass(&f->client, 1000);
+    body_has(f, "\"matched\":0,");
+    body_has(f, "NodesSuit");
+    answer(f, 200);
+    apply(f, POLICY("a", "1",
+                    "," STATUS("1", "\"matched\":0," ZONE,
+                               READY("1", NOW) "," SUITS("1", NOW) "," ALONE("1", NOW))));
+    is_quiet(f, 200000); /* nor does a later look change it */
+    apply(f, POLICY("a", "2",
+                    "," STATUS("1", "\"matched\":0," ZONE,
+                               READY("1", NOW) "," SUITS("1", NOW) "," ALONE("1", NOW))));
+    fake_pass(&f->client, 10000);
+    body_has(f, "\"reason\":\"NoPods\""); /* of the next generation nothing is known */
+    finish(f);
+    cluster_close(&c);
+}
+
 static void note(struct fixture *f, struct cluster *c, uint32_t keys) {
     const struct str key = STR("zone");
     const struct evenness_tag tag = {STR("a"), keys};
@@ -833,6 +860,50 @@ static void what_is_not_known_is_no_event(void **state) {
     finish_events(f, &client);
 }
 
+/* Effective was False, then Unknown for want of pods: the recovery comes with the pods. Another
+ * replica may have reported the problem, so the status shows it. */
+static void a_recovery_by_way_of_unknown_is_an_event(void **state) {
+    struct fixture *f = *state;
+    struct kube_client client;
+    struct cluster c;
+    open_counted(f, &c);
+    cluster_unpods(&c, "a:1 a:1");
+#define LACKED(generation)                                                                         \
+    STATUS(generation, "\"matched\":0," ZONE,                                                      \
+           READY(generation, THEN) "," LACKS(generation) "," ALONE(generation, THEN))
+#define NO_PODS(generation)                                                                        \
+    STATUS(generation, "\"matched\":0," ZONE,                                                      \
+           READY(generation, THEN) "," CONDITION(                                                  \
+               "Effective", "Unknown", generation, THEN, "NoPods",                                 \
+               "the policy is for no pod that runs") "," ALONE(generation, THEN))
+    apply(f, POLICY("a", "2", "," LACKED("1")));
+    start_with_events(f, &client);
+    fake_pass(&f->client, 10000);
+    body_has(f, "NoPods");
+    answer(f, 200);
+    is_silent(&client);
+    apply(f, POLICY("a", "2", "," NO_PODS("2")));
+    is_quiet(f, 10000);
+    cluster_pods(&c, "a:1");
+    for (int i = 0; i < 2; i++) { /* the first write fails */
+        for (int s = 0; s < 70 && f->client.request == NULL; s++)
+            fake_pass(&f->client, 1000);
+        body_has(f, "NodesSuit");
+        is_silent(&client);
+        answer(f, i == 0 ? 500 : 200);
+    }
+    tells(&client, "PolicyRecovered", "Effective is True (NodesSuit)");
+    apply(f, POLICY("a", "2", "," TWO_PODS));
+    fake_pass(&f->client, 2000);
+    apply(f, POLICY("a", "3", "," NO_PODS("3")));
+    fake_pass(&f->client, 70000);
+    body_has(f, "NodesSuit");
+    answer(f, 200);
+    is_silent(&client); /* it was good meanwhile */
+    finish_events(f, &client);
+    cluster_close(&c);
+}
+
 static void evasions_are_events(void **state) {
     struct fixture *f = *state;
     struct kube_client client;
@@ -907,6 +978,7 @@ int main(void) {
         TEST(a_changed_match_is_counted_first),
         TEST(an_old_number_goes),
         TEST(failing_writes_count_nothing_again),
+        TEST(pods_of_this_generation_stay_enough),
         TEST(which_workloads_are_uneven),
         TEST(what_the_cluster_can_do),
         TEST(too_few_domains_are_written_once_a_minute),
@@ -922,6 +994,7 @@ int main(void) {
         TEST(conditions_that_change_are_events),
         TEST(every_policy_that_changes_is_an_event),
         TEST(what_is_not_known_is_no_event),
+        TEST(a_recovery_by_way_of_unknown_is_an_event),
         TEST(evasions_are_events),
         TEST(what_is_not_written_to),
     };

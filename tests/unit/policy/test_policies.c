@@ -379,11 +379,12 @@ static void who_holds_a_set_keeps_live_policies(void **state) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 static bool next_note(void *ctx, const struct policy *policy, const struct policy_status *status,
-                      int64_t *note) {
+                      struct policy_note *note) {
     int64_t *sum = ctx;
     (void)policy, (void)status;
-    *sum += *note == INT64_MIN ? 1000 : *note;
-    *note = 1;
+    *sum += note->written_ms == INT64_MIN ? 1000 : note->written_ms;
+    *sum += 10 * note->unresolved;
+    *note = (struct policy_note){1, 1};
     return true;
 }
 
@@ -393,7 +394,7 @@ static void a_note_stays_with_its_name(void **state) {
     static const char policy[] =
         "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"pods\":{\"spread\":[{\"topologyKey\":\"zone\","
         "\"whenUnsatisfiable\":\"ScheduleAnyway\"}]}}}";
-    static const int64_t want[] = {1000, 1, 1, 1000};
+    static const int64_t want[] = {1000, 11, 11, 1000};
     for (int i = 0; i < 4; i++) {
         int64_t sum = 0;
         if (i == 3)
