@@ -144,11 +144,11 @@
   summary: A serving certificate expires in less than 14 days
   description: "That of the {{ "{{ $labels.listener }}" }} expires in {{ "{{ $value | humanizeDuration }}" }}."
 - alert: EvenkeelPolicyNotEffective
-  expr: max(evenkeel_policies_ineffective{ {{- $of }}}) > 0
+  expr: max by (reason) (evenkeel_policies_ineffective{ {{- $of }}}) > 0
   for: 15m
   labels: {severity: warning}
   summary: A TopologyPolicy cannot do what it asks for
-  description: "{{ "{{ $value }}" }} policies have the condition Effective False: pods that need them may be Pending, or get no constraint."
+  description: "{{ "{{ $value }}" }} policies have the condition Effective False, with the reason {{ "{{ $labels.reason }}" }}: pods that need them may be Pending, or get no constraint."
 {{- /* By the replica that sees the fewest: only those that admit pods know volumes, without which a
        StatefulSet that its disks keep where it is looks uneven. */}}
 - alert: EvenkeelWorkloadsUneven

@@ -46,29 +46,63 @@ static struct metric policies[] = {
     POLICIES("no"),
 };
 
+/* Policies of one reason, for a metric to read. */
+struct ineffective {
+    enum policy_reason reason;
+    struct policy_source *policies; /* borrowed while the metric is registered */
+    uint32_t count;                 /* of the present reading */
+};
+
+/* Counts policies that harm somebody: not those that only audit, nor those that others shadow. A
+ * condition of an earlier generation says nothing about the policy as it is now. */
 static bool count_ineffective(void *ctx, const struct policy *policy,
                               const struct policy_status *status, struct policy_note *note) {
-    uint32_t *count = ctx;
-    (void)policy, (void)note;
-    *count += str_eq(status->conditions[POLICY_EFFECTIVE].status, STR("False"));
+    struct ineffective *of = ctx;
+    const struct policy_condition_status *effective = &status->conditions[POLICY_EFFECTIVE];
+    (void)note;
+    of->count += policy->mode != POLICY_AUDIT && effective->observed == status->generation &&
+                 str_eq(effective->status, STR("False")) &&
+                 str_eq(effective->reason, str_of(policy_reasons[of->reason].name)) &&
+                 !str_eq(status->conditions[POLICY_SHADOWED].status, STR("True"));
     return true;
 }
 
 /* Reads the conditions in the API server: the leader writes them, and every replica reports them.
  */
 static double read_ineffective(void *ctx) {
-    uint32_t count = 0;
-    policy_live_each(ctx, count_ineffective, &count);
-    return count;
+    struct ineffective *of = ctx;
+    of->count = 0;
+    policy_live_each(of->policies, count_ineffective, of);
+    return of->count;
 }
 
-static struct metric ineffective = {
-    .name = "evenkeel_policies_ineffective",
-    .help = "TopologyPolicies of the API server with the condition Effective False.",
-    .labels = "",
-    .kind = METRIC_GAUGE,
-    .read = read_ineffective,
+/* Every reason for which a live policy has Effective False, and its metric. */
+enum { INEFFECTIVE = 4 };
+static struct ineffective ineffective_by[INEFFECTIVE] = {{.reason = POLICY_NO_NODE_HAS_KEY},
+                                                         {.reason = POLICY_TOO_FEW_DOMAINS},
+                                                         {.reason = POLICY_NO_SUCH_OWNER_KIND},
+                                                         {.reason = POLICY_NOT_READY}};
+static struct metric ineffective[INEFFECTIVE] = {
+#define INEFFECTIVE_BY(reason)                                                                     \
+    {                                                                                              \
+        .name = "evenkeel_policies_ineffective",                                                   \
+        .help = "Enforced TopologyPolicies of the API server with the condition Effective False, " \
+                "by its reason.",                                                                  \
+        .labels = "reason=\"" reason "\"", .kind = METRIC_GAUGE, .read = read_ineffective          \
+    }
+    INEFFECTIVE_BY("NoNodeHasKey"),
+    INEFFECTIVE_BY("TooFewDomains"),
+    INEFFECTIVE_BY("NoSuchOwnerKind"),
+    INEFFECTIVE_BY("NotReady"),
 };
+
+static void register_ineffective(struct policy_source *source) {
+    for (int i = 0; i < INEFFECTIVE; i++) {
+        ineffective_by[i].policies = source;
+        ineffective[i].ctx = &ineffective_by[i];
+        metric_register(&ineffective[i]);
+    }
+}
 
 static void each_metric(void (*what)(struct metric *)) {
     for (size_t i = 0; i < sizeof reads / sizeof reads[0]; i++)
@@ -171,10 +205,8 @@ int known_policies_start(const struct known_policies_options *options, struct kn
         r = load(p, err);
     if (r == 0 && options->client != NULL && c->policies.watch)
         r = start_watch(p, options, err);
-    if (r == 0 && p->counted) {
-        ineffective.ctx = p->source;
-        metric_register(&ineffective);
-    }
+    if (r == 0 && p->counted)
+        register_ineffective(p->source);
     return r;
 }
 
@@ -203,7 +235,8 @@ void known_policies_stop(struct known_policies *p) {
     p->controller = NULL;
     p->watch = NULL;
     if (p->counted) {
-        metric_unregister(&ineffective);
+        for (int i = 0; i < INEFFECTIVE; i++)
+            metric_unregister(&ineffective[i]);
         each_metric(metric_unregister);
     }
 }

@@ -23,6 +23,7 @@ func TestAlerts(t *testing.T) {
 	h.startPrometheus(t)
 	h.story(t, []storyStep{
 		{"quiet", h.nothingFires},
+		{"no-key", h.noKey},
 		{"slow", h.slowSender},
 		{"no-node", h.noNode},
 		{"fail-closed", h.failClosed},
@@ -71,6 +72,30 @@ func (h *host) nothingFires(t *testing.T) {
 		alerts, err := h.query(`ALERTS{alertname=~"Evenkeel.*",alertstate="firing"}`)
 		return err == nil && len(alerts) == 0, fmt.Errorf("%v, %v", alerts, err)
 	})
+}
+
+// noKey: no node has the label by which a policy spreads. In mode Audit it harms nobody, which is no alert.
+func (h *host) noKey(t *testing.T) {
+	const alert, policy = "EvenkeelPolicyNotEffective", `kubectl apply -f - <<'EOF'
+apiVersion: evenkeel.io/v1alpha1
+kind: TopologyPolicy
+metadata: {name: by-rack}
+spec:
+  mode: %s
+  match: {namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: shop}}}
+  pods: {spread: [{topologyKey: example.com/rack, whenUnsatisfiable: ScheduleAnyway}]}
+EOF`
+	h.shell(t, fmt.Sprintf(policy, "Audit"))
+	h.explained(t, alert, `by-rack +Audit +False +NoNodeHasKey +no node has the label 'example.com/rack'`)
+	h.shell(t, fmt.Sprintf(policy, "Enforce"))
+	h.fires(t, alert, `reason="NoNodeHasKey"`, `by-rack +Enforce +False +NoNodeHasKey `, nil)
+	h.shell(t, fmt.Sprintf(policy, "Audit"))
+	h.until(alert+" is over", func(context.Context) (bool, error) {
+		alerts, err := h.query(`ALERTS{alertname="` + alert + `"}`)
+		return err == nil && len(alerts) == 0, fmt.Errorf("%v, %v", alerts, err)
+	})
+	h.explained(t, alert, `by-rack +Audit +False +NoNodeHasKey `)
+	h.shell(t, "kubectl delete topologypolicy by-rack")
 }
 
 // slowSender: reviews arrive in pieces, as over a network that loses packets. The log has the addresses that they come from.
