@@ -4,9 +4,16 @@
  * few seconds, so that two replicas that disagree do not write without pause. Changed numbers are
  * written at most once a minute. It is server-side apply: conditions of others stay.
  *
+ * A field of the status that the installed CustomResourceDefinition does not declare is left out,
+ * for ten minutes each time, and logged once: the API server would refuse the whole status.
+ *
+ * A number of pods belongs to a generation of the policy. A changed policy is judged when its pods
+ * have been counted again.
+ *
  * Every number is one on which replicas with the same data agree: no count of one process is there.
  *
- * Events about a policy: PolicyProblem and PolicyRecovered, if a written condition has changed.
+ * Events about a policy: PolicyProblem and PolicyRecovered, if a written condition has changed. A
+ * condition that was bad has recovered when it is good, also if it was Unknown in between.
  * Every replica also reports the pods that it validated: PodDenied, PodEvades and PodNotSpread with
  * the reason; the same reason repeats the same Event.
  *

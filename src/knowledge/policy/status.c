@@ -140,8 +140,9 @@ const struct policy_reason_row policy_reasons[POLICY_REASONS] = {
     [POLICY_NODES_NOT_KNOWN] = {"Effective", "Unknown", "NodesNotKnown",
                                 "Evenkeel has not seen the cluster's nodes yet"},
     [POLICY_NO_PODS] = {"Effective", "Unknown", "NoPods",
-                        "nodes suit, but the policy has been for no pod since its last change: "
-                        "look at `match`, and at policies that come before it"},
+                        "nodes suit, but since its last change the policy has been for no pod "
+                        "that runs (pods without a node do not count): look at `match`, and at "
+                        "policies that come before it"},
     [POLICY_NO_PLACEMENTS] = {"Effective", "Unknown", "NoPlacements",
                               "clusters suit, but the policy is for no Placement of the state "
                               "(only `check policy`)"},

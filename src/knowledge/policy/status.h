@@ -77,7 +77,7 @@ struct policy_verdict policy_verdict_on(const struct policy *policy,
                                         const struct policy_prospect *prospect,
                                         struct arena *arena);
 
-/* Makes Effective Unknown, if it is True for nodes and the policy has no pods. */
+/* Makes Effective Unknown, if it is True for nodes and the policy has no pods that run. */
 void policy_verdict_count(struct policy_verdict *verdict, int64_t pods);
 
 /* Keeps the status's answer about nodes while the nodes are not known: a new process has not read
