@@ -22,6 +22,7 @@ static const struct main_command {
      cmd_topology},
     {"check", "look for mistakes in configuration, policies, a cluster", cmd_check},
     {"certs", "make, show and check certificates", cmd_certs},
+    {"give-back", "give Placements back to Open Cluster Management, to uninstall", cmd_give_back},
     {"remote", "run a command for kubectl evenkeel, with files from standard input", cmd_remote},
     {"completion", "print completion for bash or zsh", cmd_completion},
     {"man", "print the manual page", cmd_man},

@@ -13,6 +13,7 @@ int cmd_simulate(int argc, char **argv);
 int cmd_topology(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_certs(int argc, char **argv);
+int cmd_give_back(int argc, char **argv);
 int cmd_remote(int argc, char **argv);
 int cmd_completion(int argc, char **argv);
 int cmd_man(int argc, char **argv);
@@ -22,5 +23,5 @@ int cmd_version(int argc, char **argv);
 extern const struct command serve_command, estimator_command, explain_command, simulate_command,
     topology_command, check_command, check_config_command, check_scheduler_command,
     check_cluster_command, check_policy_command, check_workload_command, check_estimator_command,
-    certs_init_command, certs_show_command, certs_check_command, remote_command, completion_command,
-    man_command, version_command;
+    certs_init_command, certs_show_command, certs_check_command, give_back_command, remote_command,
+    completion_command, man_command, version_command;

@@ -10,23 +10,12 @@
 #include <stdlib.h>
 
 static const struct command *const documented[] = {
-    &serve_command,
-    &estimator_command,
-    &explain_command,
-    &simulate_command,
-    &topology_command,
-    &check_config_command,
-    &check_scheduler_command,
-    &check_cluster_command,
-    &check_policy_command,
-    &check_workload_command,
-    &check_estimator_command,
-    &certs_init_command,
-    &certs_show_command,
-    &certs_check_command,
-    &remote_command,
-    &completion_command,
-    &man_command,
+    &serve_command,           &estimator_command,       &explain_command,
+    &simulate_command,        &topology_command,        &check_config_command,
+    &check_scheduler_command, &check_cluster_command,   &check_policy_command,
+    &check_workload_command,  &check_estimator_command, &certs_init_command,
+    &certs_show_command,      &certs_check_command,     &give_back_command,
+    &remote_command,          &completion_command,      &man_command,
     &version_command,
 };
 enum { DOCUMENTED = sizeof documented / sizeof documented[0] };

@@ -348,14 +348,28 @@ static void make_call(struct kube_client *c, struct kube_request *request, struc
                               request->method, request->path);
 }
 
-int kube_call(struct kube_client *c, const char *method, const char *path, struct str request_body,
-              struct strbuf *body, int *ret_status, struct err *err) {
+static int wait_for_call(struct kube_client *c, struct kube_request *request, struct strbuf *body,
+                         int *ret_status, struct err *err) {
     struct call call = {.body = body, .err = err};
-    struct kube_request request = {.method = method, .path = path, .body = request_body};
-    make_call(c, &request, &call);
+    make_call(c, request, &call);
     if (call.error == 0)
         *ret_status = call.status;
     return call.error;
+}
+
+int kube_call(struct kube_client *c, const char *method, const char *path, struct str request_body,
+              struct strbuf *body, int *ret_status, struct err *err) {
+    struct kube_request request = {.method = method, .path = path, .body = request_body};
+    return wait_for_call(c, &request, body, ret_status, err);
+}
+
+int kube_merge(struct kube_client *c, const char *path, struct str patch, struct strbuf *body,
+               int *ret_status, struct err *err) {
+    struct kube_request request = {.method = "PATCH",
+                                   .path = path,
+                                   .body = patch,
+                                   .content_type = "application/merge-patch+json"};
+    return wait_for_call(c, &request, body, ret_status, err);
 }
 
 /* ---- life ---- */

@@ -131,6 +131,9 @@ void kube_compare_clocks(struct kube_client *c);
  * (*ret_status). */
 int kube_call(struct kube_client *c, const char *method, const char *path, struct str request_body,
               struct strbuf *body, int *ret_status, struct err *err) MUST_CHECK;
+/* The same for a PATCH of type application/merge-patch+json. */
+int kube_merge(struct kube_client *c, const char *path, struct str patch, struct strbuf *body,
+               int *ret_status, struct err *err) MUST_CHECK;
 
 /* Returns the version of the loaded libcurl. Static string. */
 const char *kube_library_version(void);
