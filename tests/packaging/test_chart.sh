@@ -318,7 +318,7 @@ unlabelled() { # LABEL
 render evenkeel evenkeel "${everything[@]}" --set monitoring.podMonitor.enabled=false,monitoring.serviceMonitor.enabled=true,commonLabels.team=shop >"$work/labelled"
 check "there are objects of many kinds" test "$(grep '^kind:' "$work/labelled" | sort -u | wc -l)" -ge 16
 is "all objects have the common labels" "$(unlabelled 'team: shop' <"$work/labelled")" ''
-is "... and pods" "$(grep -c '^        team: shop$' "$work/labelled")" "$(grep -c '^kind: Deployment$' "$work/labelled")"
+is "... and pods" "$(grep -c '^        team: shop$' "$work/labelled")" "$(grep -cE '^kind: (Deployment|Job)$' "$work/labelled")"
 is "... which no selector has" "$(grep -A6 -E 'matchLabels:|selector:' "$work/labelled" | grep -c team || true)" 0
 
 # ---- GitOps ----
@@ -442,7 +442,8 @@ like "that links of alerts lead nowhere" "$(notes --set monitoring.rules.enabled
 is "... until they have an address" "$(notes --values $values/monitoring.yaml | grep -c 'no address' || true)" 0
 like "how another release gets at the kind that stays" "$(notes)" "crd.install=false.*--take-ownership"
 hub=(--set webhook.enabled=false --set ocm.enabled=true)
-like "how to leave a hub" "$(notes "${hub[@]}")" "BEFORE YOU UNINSTALL.*mode=Off --overwrite.*disabled-ocm"
+like "how to leave a hub" "$(notes "${hub[@]}")" "helm uninstall. gives them back to OCM first.*logs job/evenkeel-give-back"
+like "... by hand, if the hook is off" "$(notes "${hub[@]}" --set ocm.giveBack.enabled=false)" "BEFORE YOU UNINSTALL.*mode=Off --overwrite.*disabled-ocm"
 like "that this is no hub" "$(notes "${hub[@]}")" "WARNING: Open Cluster Management is not in this cluster"
 is "where it is one nothing is said of it" \
     "$(notes "${hub[@]}" --api-versions cluster.open-cluster-management.io/v1beta1 | grep -c 'not in this cluster' || true)" 0

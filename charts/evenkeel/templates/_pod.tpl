@@ -1,8 +1,9 @@
 {{/* Parts of a pod that more than one kind of object has: a door's Deployment, and the pod of `helm test`. All take
      (dict "root" $ "door" name "facts" facts). */}}
 
+{{/* "account": the name of the pod's service account; none: the door's. */}}
 {{- define "evenkeel.podSettings" -}}
-serviceAccountName: {{ include "evenkeel.serviceAccount" . }}
+serviceAccountName: {{ .account | default (include "evenkeel.serviceAccount" .) }}
 automountServiceAccountToken: false
 enableServiceLinks: false
 {{- with .root.Values.pod.priorityClassName }}
@@ -40,16 +41,7 @@ securityContext: {{ toJson . }}
 {{- define "evenkeel.volumes" -}}
 - name: configuration
   configMap: {name: {{ include "evenkeel.doorName" . }}}
-- name: token
-  projected:
-    defaultMode: {{ include "evenkeel.fileMode" $.root }}
-    sources:
-    - serviceAccountToken: {path: token, expirationSeconds: {{ .root.Values.serviceAccount.tokenExpirationSeconds }}}
-    - configMap:
-        name: kube-root-ca.crt
-        items: [{key: ca.crt, path: ca.crt}]
-    - downwardAPI:
-        items: [{path: namespace, fieldRef: {apiVersion: v1, fieldPath: metadata.namespace}}]
+{{ include "evenkeel.tokenVolume" . }}
 {{- range $i, $mount := .facts.mounts }}
 - name: mount-{{ $i }}
   {{- if $mount.secret }}
@@ -69,4 +61,17 @@ securityContext: {{ toJson . }}
 {{- range .root.Values.extraVolumes }}
 - {{ toJson . }}
 {{- end }}
+{{- end }}
+
+{{- define "evenkeel.tokenVolume" -}}
+- name: token
+  projected:
+    defaultMode: {{ include "evenkeel.fileMode" .root }}
+    sources:
+    - serviceAccountToken: {path: token, expirationSeconds: {{ .root.Values.serviceAccount.tokenExpirationSeconds }}}
+    - configMap:
+        name: kube-root-ca.crt
+        items: [{key: ca.crt, path: ca.crt}]
+    - downwardAPI:
+        items: [{path: namespace, fieldRef: {apiVersion: v1, fieldPath: metadata.namespace}}]
 {{- end }}

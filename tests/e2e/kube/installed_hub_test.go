@@ -44,6 +44,7 @@ func TestInstalledOnHub(t *testing.T) {
 		{"killed", h.leaderKilled},
 		{"alerts", h.alerts},
 		{"leaving", h.leaving},
+		{"given back", h.givenBack},
 		{"left behind", h.leftBehind},
 	})
 }
@@ -347,17 +348,46 @@ func (h *hubHost) spreadSatisfied(t *testing.T) (found map[string]any) {
 	return found
 }
 
-// leftBehind: installed again it takes the Placement over where it is, and moves what is uneven, and one in mode Scores
-// gets what tells OCM; uninstalled without a word the decisions stay; and what the guide has for this gives both back.
-func (h *hubHost) leftBehind(t *testing.T) {
+// installAgain is the guide's command, with the right to write scores: in mode Owner the chart grants none.
+func (h *hubHost) installAgain(t *testing.T) {
+	t.Helper()
 	lines := linesOf(h.typed(t, ocmGuide, "ocm.enabled=true"))
 	install := lines[slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "helm install") })]
-	h.shell(t, install+" --set config.ocm.scores=true") // in mode Owner the chart grants no right to write scores
+	h.shell(t, install+" --set config.ocm.scores=true")
 	h.until("Evenkeel decides again", func(ctx context.Context) (bool, error) {
 		condition := h.spreadSatisfied(t)
 		return condition != nil && h.annotations(t)[disabledByOurs] == "true", fmt.Errorf("%v", condition)
 	})
-	h.untilSimulated(t, 5)
+}
+
+// givenBack: helm uninstall alone gives the Placement back before it removes anything, also where no replica runs.
+func (h *hubHost) givenBack(t *testing.T) {
+	for _, replicas := range []int{2, 0} {
+		h.installAgain(t)
+		h.shell(t, fmt.Sprintf("kubectl -n evenkeel scale deployment/evenkeel-ocm --replicas=%d", replicas))
+		h.until("there are as many replicas", func(ctx context.Context) (bool, error) { return h.ocmPods(t) == replicas, nil })
+		end := h.unmoved(t)
+		h.shell(t, "helm uninstall evenkeel --namespace evenkeel --wait")
+		end()
+		h.uninstalled(t)
+		if left := strings.TrimSpace(h.shell(t, "set +x; kubectl get job,serviceaccount,clusterrole,clusterrolebinding -A"+
+			" -l app.kubernetes.io/component=give-back -o name")); strings.Contains(left, "/") {
+			t.Errorf("what is left of the hook: %s", left)
+		}
+		if condition := h.spreadSatisfied(t); condition != nil && replicas > 0 {
+			t.Errorf("the Placement still has %v", condition)
+		}
+		h.until("its pods are gone", func(ctx context.Context) (bool, error) { return h.ocmPods(t) == 0, nil })
+		h.shell(t, "kubectl annotate placement web -n shop placements.evenkeel.io/mode-")
+		h.goesOn(t, 3+replicas)
+	}
+}
+
+// leftBehind: installed again it takes the Placement over where it is, and moves what is uneven, and one in mode Scores
+// gets what tells OCM; uninstalled without a word the decisions stay; and what the guide has for this gives both back.
+func (h *hubHost) leftBehind(t *testing.T) {
+	h.installAgain(t)
+	h.untilSimulated(t, 3)
 	// where scores are written; OCM's registration makes them, which does not run here
 	h.shell(t, "kubectl get managedclusters -o jsonpath='{.items[*].metadata.name}' | xargs -n 1 kubectl create namespace")
 	h.shell(t, "sed 's/name: web,/name: scored,/' docs/examples/fleet/web.yaml | kubectl create -f -\n"+
@@ -368,7 +398,7 @@ func (h *hubHost) leftBehind(t *testing.T) {
 			strings.Contains(said, `"SpreadSatisfied"`), fmt.Errorf("%w, %s", err, said)
 	})
 	end := h.unmoved(t)
-	h.shell(t, "helm uninstall evenkeel --namespace evenkeel --wait")
+	h.shell(t, "helm uninstall evenkeel --namespace evenkeel --no-hooks --wait")
 	h.until("its pods are gone", func(ctx context.Context) (bool, error) { return h.ocmPods(t) == 0, nil })
 	if h.annotations(t)[ocmDisabled] != "true" {
 		t.Error("it has not left the Placement behind")
