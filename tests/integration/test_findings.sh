@@ -211,6 +211,7 @@ is "a good binding has none" "$(of_binding '{}')" '[]'
 is "constraints beside static weights" "$(of_binding "$(jq -nc --argjson a "$static" --argjson b "$(by '[]')" '$a + $b')")" "[\"PassedOver $c\"]"
 is "maxGroups below minGroups" "$(of_binding "$(by '[{"spreadByField":"region","maxGroups":1,"minGroups":2}]')")" "[\"Invalid ${c}[0]\"]"
 is "maxGroups unset" "$(of_binding "$(by '[{"spreadByField":"region","minGroups":1}]')")" "[\"MaxGroupsUnset ${c}[0].maxGroups\"]"
+is "field and label in one" "$(of_binding "$(by '[{"spreadByField":"region","spreadByLabel":"team","maxGroups":2,"minGroups":1}]')")" "[\"Invalid ${c}[0]\"]"
 is "a field that no cluster has" "$(of_binding "$(by '[{"spreadByField":"provider","maxGroups":1,"minGroups":1}]')")" "[\"KeyUnknown ${c}[0].spreadByField\"]"
 is "a label that no cluster has" "$(of_binding "$(by '[{"spreadByLabel":"rack","maxGroups":1,"minGroups":1}]')")" "[\"LabelUnknown ${c}[0].spreadByLabel\"]"
 terms() { # TEAM: two terms; the second selects by a label that no cluster has

@@ -51,6 +51,7 @@ enum spread_field {
 struct cluster_spread {
     enum spread_field field; /* spreadByField; SPREAD_LABEL without it */
     struct str label;        /* spreadByLabel, for SPREAD_LABEL; empty if neither is given */
+    bool has_both;           /* spreadByLabel is given beside the field, which counts */
     int64_t max, min;        /* maxGroups, minGroups as written; 0: not given */
 };
 

@@ -187,7 +187,8 @@ static void spread_read(struct json_reader *r, void *into) {
     struct cluster_spread *spread = into;
     spread->field = SPREAD_LABEL;
     json_fields(r, &JSON_ROWS(spread_fields), spread);
-    if (spread->field != SPREAD_LABEL)
+    spread->has_both = spread->field != SPREAD_LABEL && !str_empty(spread->label);
+    if (spread->has_both)
         spread->label = (struct str){0};
 }
 

@@ -63,7 +63,7 @@ static void check_spread(const struct cluster_placement *p, uint32_t i,
     char path[PATH_BYTES];
     (void)snprintf(path, sizeof path, CONSTRAINTS "[%u]", i);
     check_groups(s, options, str_of(path), f);
-    if (s->field != SPREAD_LABEL && !str_empty(s->label))
+    if (s->has_both)
         findings_add(f, FINDING_INVALID, str_of(path), STR("Remove one of them"),
                      "Karmada's webhook refuses spreadByField together with spreadByLabel");
     /* Karmada counts the constraints of each field, and takes any number by label. */
