@@ -7,7 +7,8 @@
 
 enum { ROUNDS = 30 };
 
-static const struct mistake *const all[] = {mistakes_of_fields};
+static const struct mistake *const all[] = {mistakes_of_fields, mistakes_of_pods,
+                                            mistakes_of_nodes};
 enum { TABLES = sizeof all / sizeof all[0] };
 
 static void good_files_have_none(void **state) {
