@@ -1,15 +1,22 @@
 /*
  * Each kind of mistake at random places of good files: exactly its findings follow. Good files have
- * none.
+ * none. A code of the table has a mistake here, or stands below with the reason why it has none.
  */
 #include "base/log.h"
 #include "unit/findings/mistakes.h"
 
 enum { ROUNDS = 30 };
 
-static const struct mistake *const all[] = {mistakes_of_fields, mistakes_of_pods,
-                                            mistakes_of_nodes};
+static const struct mistake *const all[] = {mistakes_of_fields, mistakes_of_pods, mistakes_of_nodes,
+                                            mistakes_of_placements, mistakes_of_bindings};
 enum { TABLES = sizeof all / sizeof all[0] };
+
+static const struct {
+    enum finding_code code;
+    const char *reason;
+} not_drawn[] = {
+    {FINDING_TEMPLATE, "the file is refused: no JSON can have it"},
+};
 
 static void good_files_have_none(void **state) {
     uint64_t random = unit_seed();
@@ -46,11 +53,28 @@ static void each_mistake_has_its_findings(void **state) {
                 check_mistake(m, &random);
 }
 
+static void each_code_is_drawn(void **state) {
+    bool has[FINDING_CODES] = {false};
+    (void)state;
+    for (size_t table = 0; table < TABLES; table++)
+        for (const struct mistake *m = all[table]; m->name != NULL; m++)
+            has[m->code] = true;
+    for (size_t i = 0; i < sizeof not_drawn / sizeof not_drawn[0]; i++) {
+        if (has[not_drawn[i].code])
+            fail_msg("%s is drawn", finding_kinds[not_drawn[i].code].code);
+        has[not_drawn[i].code] = true;
+    }
+    for (int i = 0; i < FINDING_CODES; i++)
+        if (!has[i])
+            fail_msg("no mistake draws %s", finding_kinds[i].code);
+}
+
 int main(void) {
     log_setup(LOG_WARN, LOG_LOGFMT, 2);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(good_files_have_none),
         cmocka_unit_test(each_mistake_has_its_findings),
+        cmocka_unit_test(each_code_is_drawn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
