@@ -1,9 +1,10 @@
 #include "findings/terms.h"
 
 #include "base/json_reader.h"
-#include "base/suggest.h"
+#include "findings/words.h"
 #include "model/selector.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 /* Room for a path within a pod or a Placement. */
@@ -27,31 +28,12 @@ static const struct toleration_rule rules_of[] = {
                                  .has_combinations = false},
 };
 
-static bool is_among(struct str word, const char *const *words) {
-    for (; *words != NULL; words++)
-        if (str_eq(word, str_of(*words)))
-            return true;
-    return false;
-}
-
-/* Finds a word that is not in the list. `field` is the member's name. */
 static void check_word(struct str word, const char *const *words, struct str path,
                        const char *field, struct findings *f) {
-    struct suggestion near = suggestion_for(word);
-    CLEANUP(strbuf_done) struct strbuf remedy = {.max = PATH_BYTES};
-    char at[PATH_BYTES];
-    if (str_empty(word) || is_among(word, words))
-        return;
-    for (uint32_t i = 0; words[i] != NULL; i++)
-        if (steps_take(&f->arena->steps, SUGGESTION_STEPS))
-            suggestion_offer(&near, words[i]);
-    strbuf_append_str(&remedy, STR("Write "));
-    for (uint32_t i = 0; near.best == NULL && words[i] != NULL; i++)
-        strbuf_appendf(&remedy, "%s%s", i > 0 ? ", " : "", words[i]);
-    strbuf_append_str(&remedy, near.best != NULL ? str_of(near.best) : STR(""));
+    char at[PATH_BYTES], what[64];
     (void)snprintf(at, sizeof at, "%.*s.%s", STR_ARG(path), field);
-    findings_add(f, FINDING_INVALID, str_of(at), strbuf_str(&remedy),
-                 "'%.*s' is no %s of a toleration", STR_ARG(word), field);
+    (void)snprintf(what, sizeof what, "%s of a toleration", field);
+    findings_of_word(word, words, what, str_of(at), f);
 }
 
 static void check_toleration(const struct toleration *t, const struct toleration_rule *rule,
@@ -130,7 +112,7 @@ static void check_selector(const struct pod *pod, const struct spread_constraint
                            struct str path, struct findings *f) {
     struct selector s = {0};
     struct str key = {0}, value = {0};
-    struct err unsaid; /* who applies the constraint reports a selector that does not compile */
+    struct err err;
     if (!c->selector.present) {
         findings_add(f, FINDING_SELECTOR_MISSES_POD, path,
                      STR("Add a labelSelector that selects the pod's own labels"),
@@ -138,8 +120,12 @@ static void check_selector(const struct pod *pod, const struct spread_constraint
                      "nothing");
         return;
     }
-    if (selector_compile(&c->selector, (struct labels){0}, f->arena, &s, &unsaid) != 0 ||
-        selector_matches(&s, labels_lookup, &pod->meta.labels))
+    const int r = selector_compile(&c->selector, (struct labels){0}, f->arena, &s, &err);
+    if (r == -EINVAL)
+        findings_add(f, FINDING_INVALID, path,
+                     STR("Write valid labels, and In, NotIn, Exists or DoesNotExist"),
+                     "an API server refuses the selector: %s", err.text);
+    if (r != 0 || selector_matches(&s, labels_lookup, &pod->meta.labels))
         return;
     say_difference(&c->selector, &pod->meta.labels, &key, &value);
     if (str_empty(key))

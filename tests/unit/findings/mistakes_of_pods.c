@@ -2,6 +2,7 @@
 #include "unit/findings/mistakes.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* Returns one of a pod's constraints at random, with its index. */
 static cJSON *draw_constraint(struct drawn *d, uint32_t *ret) {
@@ -43,6 +44,45 @@ static void have_no_selector(struct drawn *d) {
     want_in_constraint(d, FINDING_SELECTOR_MISSES_POD, i, ".labelSelector", "Add a labelSelector");
     if (cJSON_HasObjectItem(c, "matchLabelKeys"))
         want_in_constraint(d, FINDING_INVALID, i, "", "Add a labelSelector");
+}
+
+/* Beside nodes a file with such a selector is refused. */
+static void forget_state(struct drawn *d) {
+    cJSON_Delete(d->state);
+    d->state = NULL;
+}
+
+static void refuse_selector(struct drawn *d) {
+    static const char *const selectors[] = {
+        "{'matchLabels':{'app':'my web'}}",
+        "{'matchLabels':{'-app':'web'}}",
+        "{'matchExpressions':[{'key':'app','operator':'in','values':['web']}]}",
+        "{'matchExpressions':[{'key':'app','operator':'NotIn','values':[]}]}",
+        "{'matchExpressions':[{'key':'app','operator':'DoesNotExist','values':['a']}]}",
+    };
+    uint32_t i;
+    cJSON *c = draw_constraint(d, &i);
+    drawn_set(c, "labelSelector",
+              drawn_json(selectors[drawn_below(d, sizeof selectors / sizeof selectors[0])]));
+    want_in_constraint(d, FINDING_INVALID, i, ".labelSelector", "Write valid labels");
+    forget_state(d);
+}
+
+/* An operator of an affinity's expression. */
+static void misspell_operator(struct drawn *d) {
+    static struct place places[DRAWN_PLACES];
+    static char remedy[64];
+    const struct place *p;
+    char wrong[64];
+    do
+        p = &places[drawn_below(d, drawn_places(d, places))];
+    while (strstr(p->path, ".affinity.") == NULL || !cJSON_HasObjectItem(p->object, "operator"));
+    const char *right = drawn_below(d, 2) == 0 ? "Exists" : "DoesNotExist";
+    drawn_misspell(d, right, wrong, sizeof wrong);
+    (void)snprintf(remedy, sizeof remedy, "Write %s", right);
+    drawn_set_text(p->object, "operator", wrong);
+    drawn_want(d, FINDING_INVALID, remedy, "%s.operator", p->path);
+    forget_state(d);
 }
 
 /* ---- constraints ---- */
@@ -128,6 +168,8 @@ static void combine(struct drawn *d) {
 const struct mistake mistakes_of_pods[] = {
     {"a selector that misses the pod", FINDING_SELECTOR_MISSES_POD, OF_WORKLOADS, false, miss_pod},
     {"no selector", FINDING_SELECTOR_MISSES_POD, OF_WORKLOADS, false, have_no_selector},
+    {"a selector that is refused", FINDING_INVALID, OF_WORKLOADS, false, refuse_selector},
+    {"an operator of an affinity", FINDING_INVALID, OF_WORKLOADS, false, misspell_operator},
     {"minDomains of a soft constraint", FINDING_INVALID, OF_WORKLOADS, false, have_min_domains},
     {"a key in selector and matchLabelKeys", FINDING_INVALID, OF_WORKLOADS, false, select_twice},
     {"a constraint twice", FINDING_INVALID, OF_WORKLOADS, false, repeat},

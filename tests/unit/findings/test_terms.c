@@ -104,6 +104,30 @@ static void refused_values(void **state) {
     check(SPREAD(CONSTRAINT(OWN) "," CONSTRAINT(OWN)), "Invalid " AT "[1]");
 }
 
+#define EXPRESSION(text) ",'labelSelector':{'matchExpressions':[" text "]}"
+#define AFFINITY(text) "'affinity':{" text "}"
+#define REQUIRED "requiredDuringSchedulingIgnoredDuringExecution"
+
+static void refused_selectors(void **state) {
+    (void)state;
+    check(SPREAD(CONSTRAINT(EXPRESSION("{'key':'app','operator':'Inn','values':['web']}"))),
+          "Invalid " AT "[0].labelSelector");
+    check(SPREAD(CONSTRAINT(EXPRESSION("{'key':'app','operator':'In','values':[]}"))),
+          "Invalid " AT "[0].labelSelector");
+    check(SPREAD(CONSTRAINT(EXPRESSION("{'key':'app','operator':'Exists','values':['a']}"))),
+          "Invalid " AT "[0].labelSelector");
+    check(SPREAD(CONSTRAINT(",'labelSelector':{'matchLabels':{'app':'my web'}}")),
+          "Invalid " AT "[0].labelSelector");
+    check(AFFINITY("'nodeAffinity':{'" REQUIRED "':{'nodeSelectorTerms':[{'matchExpressions':"
+                   "[{'key':'a','operator':'Gt','values':['1']},{'key':'a','operator':'Is'}]}]}}"),
+          "Invalid spec.affinity.nodeAffinity." REQUIRED
+          ".nodeSelectorTerms[0].matchExpressions[1].operator");
+    check(AFFINITY("'podAntiAffinity':{'" REQUIRED "':[{'topologyKey':'zone','labelSelector':"
+                   "{'matchExpressions':[{'key':'a','operator':'Gt','values':['1']}]}}]}"),
+          "Invalid spec.affinity.podAntiAffinity." REQUIRED
+          "[0].labelSelector.matchExpressions[0].operator");
+}
+
 static void tolerations(void **state) {
     (void)state;
     check("'tolerations':[{'operator':'Exists'},{'key':'a','value':'b','effect':'NoSchedule'},"
@@ -153,6 +177,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(selectors, setup, teardown),
         cmocka_unit_test_setup_teardown(pods_as_stored, setup, teardown),
         cmocka_unit_test_setup_teardown(refused_values, setup, teardown),
+        cmocka_unit_test_setup_teardown(refused_selectors, setup, teardown),
         cmocka_unit_test_setup_teardown(tolerations, setup, teardown),
         cmocka_unit_test_setup_teardown(very_many_mistakes, setup, teardown),
         cmocka_unit_test_setup_teardown(says_the_label, setup, teardown),
