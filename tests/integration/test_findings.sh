@@ -85,6 +85,10 @@ is "a workload, by its own paths" \
     "$("$evenkeel" simulate --state "$work/nodes.json" --pod "$work/deployment.json" -o json | codes)" \
     '["UnusableDomain spec.template.spec.topologySpreadConstraints[0]","UnknownField spec.topologySpreadConstraints"]'
 
+jq '.apiVersion = "extensions/v1beta1"' "$work/deployment.json" >"$work/old.json"
+is "a workload of a version that has ended" \
+    "$("$evenkeel" check workload "$work/old.json" -o json | codes)" '["OldVersion apiVersion"]'
+
 # ---- as people see them, and for CI ----
 
 pod "$(constraint '.labelSelector.matchLabels.app = "wbe"')" >"$work/pod.json"
