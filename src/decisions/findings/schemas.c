@@ -100,11 +100,11 @@ PART(cron_job_spec, {"jobTemplate", &job_template}, ANY("schedule"), ANY("timeZo
      ANY("startingDeadlineSeconds"), ANY("concurrencyPolicy"), ANY("suspend"),
      ANY("successfulJobsHistoryLimit"), ANY("failedJobsHistoryLimit"));
 
-/* Members of a pod's spec and of a constraint, which people write too far up. */
+/* Members of a pod's spec, a constraint and an affinity, which people write too far up. */
 #define HOMES(pod_path)                                                                            \
     {                                                                                              \
-        {&pod_spec, pod_path}, {                                                                   \
-            &constraint, pod_path ".topologySpreadConstraints[]"                                   \
+        {&pod_spec, pod_path}, {&constraint, pod_path ".topologySpreadConstraints[]"}, {           \
+            &affinity, pod_path ".affinity"                                                        \
         }                                                                                          \
     }
 #define WORKLOAD(name)                                                                             \

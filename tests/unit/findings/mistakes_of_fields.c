@@ -47,6 +47,8 @@ static const struct misplaced misplaced[] = {
     {SUBJECT_WORKLOAD, "nodeSelector", ""},
     {SUBJECT_WORKLOAD, "nodeName", ""},
     {SUBJECT_WORKLOAD, "priorityClassName", ""},
+    {SUBJECT_WORKLOAD, "nodeAffinity", ".affinity"},
+    {SUBJECT_WORKLOAD, "podAntiAffinity", ".affinity"},
     {SUBJECT_WORKLOAD, "maxSkew", ".topologySpreadConstraints[]"},
     {SUBJECT_WORKLOAD, "whenUnsatisfiable", ".topologySpreadConstraints[]"},
     {SUBJECT_WORKLOAD, "minDomains", ".topologySpreadConstraints[]"},
