@@ -20,6 +20,8 @@
 //   - of every node the verdict, the first filter that refuses it and its reasons: `evenkeel
 //     simulate` against a framework with the default profile's filter plugins, less those that
 //     need volumes or devices; and of the nodes that pass the score of each score plugin (TestFilters);
+//   - what VolumeBinding and VolumeZone make of a pod's claims, beside the other filters: verdicts and
+//     reasons of every node (TestVolumes; of more than 3,000 cases a quarter, and at least 3,000);
 //   - the same as TestSpread, and preemption, of one daemon that is asked about many pods (TestServed);
 //   - the priorities that kube-scheduler gets, where domains have up to 300 pods: the best nodes are
 //     exactly the plugin's best, and no two nodes are in another order (TestPriorities);
