@@ -254,7 +254,12 @@ static void say_now(const struct pending_question *q, struct strbuf *out) {
     if (q->now == NULL)
         return;
     uint32_t passed = count_now(q, counts);
-    if (passed > 0)
+    if (passed > 0 && q->pod->claim_count > 0 && q->now->claims == NULL)
+        strbuf_appendf(out,
+                       "; judged now without its claims, which a replica without the webhook does "
+                       "not know, %u of %u nodes pass",
+                       passed, q->nodes);
+    else if (passed > 0)
         strbuf_appendf(
             out,
             "; judged now, %u of %u nodes pass: the cluster has changed since, or something that "

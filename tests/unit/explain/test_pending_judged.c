@@ -504,6 +504,21 @@ static void what_has_changed(void **state) {
     expect(f, "Resources", "Pending: of 4 nodes 4 Insufficient cpu");
 }
 
+/* A replica that knows no claims cannot say that the cluster has changed. */
+static void claims_that_are_not_known(void **state) {
+    static const struct str claims[] = {{"data", 4}};
+    struct fixture *f = *state;
+    uint8_t reasons[] = {0, 0, 0, 0};
+    f->pod.claims = claims;
+    f->pod.claim_count = 1;
+    tried(f, "0/4 nodes are available: 4 node(s) didn't match PersistentVolume's node affinity.");
+    judge(f, reasons, NULL, 0);
+    expect(f, "Volume",
+           "Pending: of 4 nodes 4 out of reach of the pod's PersistentVolume; its claims: data; "
+           "judged now without its claims, which a replica without the webhook does not know, 4 of "
+           "4 nodes pass");
+}
+
 /* A bound volume is named with its place. */
 static void the_place_of_a_volume(void **state) {
     static const struct str zones[] = {{"a", 1}}, claims[] = {{"data", 4}};
@@ -641,6 +656,7 @@ int main(void) {
         TEST(claims),
         TEST(datasets),
         TEST(what_has_changed),
+        TEST(claims_that_are_not_known),
         TEST(the_place_of_a_volume),
         TEST(the_kind_is_of_the_nodes_that_pass_now),
         TEST(not_tried),
