@@ -64,6 +64,8 @@ struct estimator_question {
         *assumed; /* workloads that were sent to the cluster, but are not
                      visible there yet (gate SchedulingOvercommitProtection) */
     uint32_t assumed_count;
+    const struct component_set *assumed_total; /* the sum of `assumed`, if the caller keeps it;
+                                                  NULL: it is made for each estimate */
     enum estimator_models models;
     bool sets_by_name; /* setUnits ByName: amounts of sets are in units of the resource; upstream
                           uses units of the quantity's suffix */
@@ -78,6 +80,9 @@ int estimator_question_init(struct estimator_question *ret,
 /* Makes only the demands of components, for `assumed`. Likewise. */
 int component_set_init(struct component_set *ret, const struct component *components,
                        uint32_t component_count, struct arena *arena) MUST_CHECK;
+/* Sums assumed workloads: pods, and demands by name. Likewise. */
+int component_sets_sum(const struct component_set *sets, uint32_t count, struct arena *arena,
+                       struct component_set *ret) MUST_CHECK;
 
 struct assumed_workload; /* estimator/wire.h */
 /* Sets q's assumed workloads, whose components are borrowed. Returns 0, -E2BIG or -ENOMEM. */

@@ -74,7 +74,11 @@ static int take_assumed(const struct karmada_cluster *cluster, const struct esti
     *ret_pods = 0;
     if (!cluster->has_summary)
         return 0;
-    const int r = q->assumed_count > 0 ? estimator_assumed_total(q, arena, ret_assumed) : 0;
+    int r = 0;
+    if (q->assumed_total != NULL)
+        *ret_assumed = *q->assumed_total;
+    else if (q->assumed_count > 0)
+        r = component_sets_sum(q->assumed, q->assumed_count, arena, ret_assumed);
     const int64_t pods = less(cluster->free_pods, ret_assumed->pods);
     *ret_pods = pods > 0 ? pods : 0;
     return r;

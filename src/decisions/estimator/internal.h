@@ -3,10 +3,6 @@
 
 #include "estimator/nodes.h"
 
-/* Sums the assumed workloads: pods, and demands by name. Returns 0, -E2BIG or -ENOMEM. */
-int estimator_assumed_total(const struct estimator_question *q, struct arena *arena,
-                            struct component_set *ret) MUST_CHECK;
-
 /* Are the cluster's models used? */
 static inline bool estimator_has_models(const struct karmada_cluster *cluster,
                                         const struct estimator_question *q) {

@@ -114,26 +114,26 @@ int component_set_init(struct component_set *ret, const struct component *compon
     return r == 0 ? sum_demands(ret, arena) : r;
 }
 
-int estimator_assumed_total(const struct estimator_question *q, struct arena *arena,
-                            struct component_set *ret) {
+int component_sets_sum(const struct component_set *sets, uint32_t count, struct arena *arena,
+                       struct component_set *ret) {
+    struct component_set total = {0};
     uint64_t all = 0;
-    *ret = (struct component_set){0};
-    for (uint32_t i = 0; i < q->assumed_count; i++)
-        all += q->assumed[i].demand_count;
+    for (uint32_t i = 0; i < count; i++)
+        all += sets[i].demand_count;
     if (all > UINT32_MAX || !steps_take_sort(&arena->steps, all))
         return -E2BIG;
     struct set_demand *sums = arena_array_unset(arena, all, sizeof *sums);
     if (sums == NULL)
         return -ENOMEM;
     all = 0;
-    for (uint32_t i = 0; i < q->assumed_count; i++) {
-        const struct component_set *set = &q->assumed[i];
-        ret->pods = plus(ret->pods, set->pods);
-        for (uint32_t d = 0; d < set->demand_count; d++)
-            sums[all++] = set->demands[d];
+    for (uint32_t i = 0; i < count; i++) {
+        total.pods = plus(total.pods, sets[i].pods);
+        for (uint32_t d = 0; d < sets[i].demand_count; d++)
+            sums[all++] = sets[i].demands[d];
     }
-    ret->demands = sums;
-    ret->demand_count = sum_by_name(sums, (uint32_t)all);
+    total.demands = sums;
+    total.demand_count = sum_by_name(sums, (uint32_t)all);
+    *ret = total;
     return 0;
 }
 

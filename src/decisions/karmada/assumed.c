@@ -44,8 +44,11 @@ static int add_set(struct karmada_assumed *a, struct str cluster, const struct b
     if (sets == NULL)
         return arena_failed(a->arena) ? -ENOMEM : -E2BIG;
     c->sets = sets;
-    const int r = component_set_init(&sets[c->count], components, count, a->arena);
+    int r = component_set_init(&sets[c->count], components, count, a->arena);
     sets[c->count].namespace = b->meta.namespace;
+    const struct component_set both[] = {c->total, sets[c->count]};
+    if (r == 0)
+        r = component_sets_sum(both, 2, a->arena, &c->total);
     c->count += r == 0;
     return r;
 }
@@ -98,12 +101,11 @@ int karmada_assume(struct karmada_assumed *a, const struct binding *binding,
     return r == 0 ? 0 : err_set(err, r, "no memory for assumed workloads");
 }
 
-const struct component_set *karmada_assumed_of(const struct karmada_assumed *a, struct str cluster,
-                                               uint32_t *ret_count) {
+const struct karmada_assumed_cluster *karmada_assumed_of(const struct karmada_assumed *a,
+                                                         struct str cluster) {
     bool found = false;
     size_t at = 0;
     if (a != NULL)
         at = sorted_place(a->clusters, a->count, cluster_name, cluster, &found);
-    *ret_count = found ? a->clusters[at].count : 0;
-    return found ? a->clusters[at].sets : NULL;
+    return found ? &a->clusters[at] : NULL;
 }

@@ -12,6 +12,7 @@ struct karmada_assumed_cluster {
     struct str name;
     struct component_set *sets;
     uint32_t count, cap;
+    struct component_set total; /* of all sets */
 };
 struct karmada_assumed {
     struct arena *arena;                      /* borrowed; outlives all questions */
@@ -23,6 +24,7 @@ struct karmada_assumed {
  * for each cluster that is new. Borrows the binding. Returns 0, -E2BIG or -ENOMEM. */
 int karmada_assume(struct karmada_assumed *a, const struct binding *binding,
                    const struct karmada_assignment *assignment, struct err *err) MUST_CHECK;
-/* Returns the assumed workloads of a cluster; NULL and 0: none. `a` may be NULL. */
-const struct component_set *karmada_assumed_of(const struct karmada_assumed *a, struct str cluster,
-                                               uint32_t *ret_count);
+/* Returns the assumed workloads of a cluster, valid until the next are added; NULL: none. `a` may
+ * be NULL. */
+const struct karmada_assumed_cluster *karmada_assumed_of(const struct karmada_assumed *a,
+                                                         struct str cluster);

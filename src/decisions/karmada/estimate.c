@@ -15,8 +15,11 @@ static int estimate_one(const struct karmada_question *q, struct estimator_quest
     struct general_estimate general;
     if (!steps_take(&arena->steps, 1))
         return -E2BIG;
-    question->assumed =
-        karmada_assumed_of(q->assumed, q->clusters[cluster]->meta.name, &question->assumed_count);
+    const struct karmada_assumed_cluster *assumed =
+        karmada_assumed_of(q->assumed, q->clusters[cluster]->meta.name);
+    question->assumed = assumed != NULL ? assumed->sets : NULL;
+    question->assumed_count = assumed != NULL ? assumed->count : 0;
+    question->assumed_total = assumed != NULL ? &assumed->total : NULL;
     const int r = estimator_general_replicas(q->clusters[cluster], question, arena, &general);
     if (r != 0)
         return r;

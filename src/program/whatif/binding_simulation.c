@@ -1,6 +1,7 @@
 #include "whatif/binding_simulation.h"
 
 #include "base/json_writer.h"
+#include "base/limits.h"
 #include "clusters/ask.h"
 #include "clusters/state.h"
 #include "config/karmada.h"
@@ -82,12 +83,11 @@ static int ask(struct asking *a, const struct binding_subject *s, struct arena *
                                   .options = &a->options,
                                   .member = a->how->member,
                                   .assumed = &a->assumed};
-    uint32_t count;
-    const struct component_set *sets = karmada_assumed_of(&a->assumed, asked.member, &count);
+    const struct karmada_assumed_cluster *taken = karmada_assumed_of(&a->assumed, asked.member);
     int r = 0;
     if (!str_empty(asked.member))
-        r = member_nodes_replicas(&a->nodes, &s->binding.spec, sets, count, arena, &asked.accurate,
-                                  err);
+        r = member_nodes_replicas(&a->nodes, &s->binding.spec, taken != NULL ? taken->sets : NULL,
+                                  taken != NULL ? taken->count : 0, arena, &asked.accurate, err);
     return r == 0 ? clusters_ask_binding(a->state.karmada, &asked, arena, out, err) : r;
 }
 
@@ -141,10 +141,12 @@ static int answer_all(struct asking *a, const struct binding_subject *subjects, 
 int binding_simulation_run(const struct configuration *c, const struct binding_simulation *how,
                            struct arena *arena, struct strbuf *out, uint32_t *ret_findings,
                            struct err *err) {
+    CLEANUP(arena_done) struct arena of_assumed; /* grows with bindings x clusters */
     CLEANUP(asking_done)
-    struct asking a = {.how = how, .arena = arena, .assumed = {.arena = arena}};
+    struct asking a = {.how = how, .arena = arena, .assumed = {.arena = &of_assumed}};
     struct binding_subject *subjects;
     uint32_t count;
+    arena_init(&of_assumed, LIMIT_STATE_BYTES);
     int r = binding_subjects_read(&how->sources, arena, &subjects, &count, err);
     if (r == 0)
         r = clusters_state_load(c->state.paths, c->state.path_count, NULL, 0, &a.state, err);
