@@ -10,7 +10,7 @@ plain() { sed 's/\\f.//g; s/\\//g' "$work/evenkeel.1"; } # without troff's escap
 
 # What main.c has, and the words behind check and certs.
 commands() {
-    "$evenkeel" --help | sed -nE 's/^  ([a-z]+) +.*/\1/p' | while read -r name; do
+    "$evenkeel" --help | sed -nE 's/^  ([a-z-]+) +.*/\1/p' | while read -r name; do
         case $name in
         check) "$evenkeel" check --help | sed -nE 's/^  ([a-z-]+) +[a-zA-Z].*/check \1/p' ;;
         certs) "$evenkeel" certs --help | sed -nE 's/^  ([a-z]+) +.*/certs \1/p' ;;
@@ -47,7 +47,7 @@ complete_words() { # WORD...: what bash offers for the last one
     bash -c 'source "$1"; shift; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _evenkeel; printf "%s\n" "${COMPREPLY[@]}"' \
         bash "$work/completion.bash" "$@" | sort -u
 }
-is "bash: commands" "$(complete_words evenkeel '')" "$("$evenkeel" --help | sed -nE 's/^  ([a-z]+) +.*/\1/p' | sort)"
+is "bash: commands" "$(complete_words evenkeel '')" "$("$evenkeel" --help | sed -nE 's/^  ([a-z-]+) +.*/\1/p' | sort)"
 is "bash: the second word" "$(complete_words evenkeel check c)" $'cluster\nconfig'
 unoffered() {
     commands | while read -r name; do
