@@ -182,14 +182,20 @@ static void find_mistakes(struct admitting *a) {
     findings_init(&f, &own);
     own.steps.max = LIMIT_REVIEW_STEPS / 4; /* a review waits for its warnings */
     a->kind->find(a->came, &f);
+    bool has_memory = !arena_failed(&own);
     for (uint32_t i = 0; i < f.count && i < LIMIT_FINDING_WARNINGS; i++) {
         strbuf_clear(&text);
         finding_say(&f.items[i], &text);
         const struct str said = str_cut(strbuf_str(&text), LIMIT_FINDING_WARNING);
-        const struct str copy = arena_str(a->question->arena, said);
+        const struct str copy =
+            strbuf_failed(&text) ? STR("") : arena_str(a->question->arena, said);
         if (!str_empty(copy))
             answer->mistakes[answer->mistake_count++] = copy;
+        has_memory &= !str_empty(copy);
     }
+    if (!has_memory && !is_spent(a) && answer->mistake_count < LIMIT_FINDING_WARNINGS)
+        answer->mistakes[answer->mistake_count++] =
+            STR("mistakes are left out: no memory for them");
 }
 
 static void decide(struct admitting *a) {

@@ -131,9 +131,10 @@ void findings_put(const struct findings *f, struct strbuf *json) {
         json_end_object(&w);
     }
     json_end_array(&w);
-    if (f->omitted > 0) {
+    const uint32_t omitted = f->omitted + (arena_failed(f->arena) ? 1 : 0);
+    if (omitted > 0) {
         json_key(&w, STR("findingsOmitted"));
-        json_put_integer(&w, f->omitted);
+        json_put_integer(&w, omitted);
     }
     json_end_object(&w);
 }
