@@ -182,6 +182,8 @@ static void unassume(struct cache *c, const struct object_meta *pod) {
 
 /* Applies a pod. While it is pending, flights and assumptions of it stay. */
 static int apply_pod(struct cache *c, const struct pod *pod) {
+    if (c->options.left_out != NULL && is_controlled_by(&pod->meta, c->options.left_out))
+        return 0;
     const bool pending = pod->node_name.n == 0 && !pod->finished && !pod->meta.terminating;
     int r = pending ? pending_apply(c, &pod->meta) : 0;
     if (r == 0)

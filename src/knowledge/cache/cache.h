@@ -65,7 +65,9 @@ struct cache_options {
     uint64_t max_label_bytes;   /* of pods; 0: LIMIT_LABELS_BYTES. Beyond it some questions have no
                                    answer */
     int64_t reservation_ttl_ms;
-    struct clock *clock; /* borrowed; NULL: the real one */
+    const struct workload_key *left_out; /* pods of this controller are not kept; borrowed; NULL:
+                                            all are */
+    struct clock *clock;                 /* borrowed; NULL: the real one */
 };
 
 int cache_new(const struct cache_options *options, struct cache **ret, struct err *err) MUST_CHECK;

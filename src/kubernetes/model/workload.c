@@ -46,6 +46,12 @@ static struct workload_name controller_or(const struct object_meta *object,
                                   object->controller_name};
 }
 
+bool is_controlled_by(const struct object_meta *pod, const struct workload_key *workload) {
+    return str_eq(pod->controller_name, workload->name) &&
+           str_eq(pod->controller_kind, workload->kind) &&
+           str_eq(pod->namespace, workload->namespace);
+}
+
 struct workload_name controller_of(const struct object_meta *pod) {
     return controller_or(pod, (struct object_type){STR(""), STR(POD_KIND)});
 }

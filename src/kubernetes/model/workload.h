@@ -13,6 +13,13 @@ struct workload_name {
     struct str name; /* borrowed from the controller's */
 };
 
+/* A workload as its pods name it. */
+struct workload_key {
+    struct str kind, namespace, name;
+};
+/* Do the pod's ownerReferences name it as the controller? */
+bool is_controlled_by(const struct object_meta *pod, const struct workload_key *workload);
+
 /* Returns the controller that the pod's ownerReferences name. A pod without a controller counts as
  * its own: kind Pod of the core group, and the pod's name. */
 struct workload_name controller_of(const struct object_meta *pod);
