@@ -27,6 +27,24 @@ const struct toleration passing_taint_tolerations[PASSING_TAINTS] = {
 };
 #undef EXISTS
 
+#define EXISTS(name, effect_name)                                                                  \
+    {                                                                                              \
+        .key = {name, sizeof name - 1}, .op = {"Exists", 6}, .effect = {                           \
+            effect_name,                                                                           \
+            sizeof effect_name - 1                                                                 \
+        }                                                                                          \
+    }
+const struct toleration daemon_tolerations[DAEMON_TOLERATIONS] = {
+    EXISTS("node.kubernetes.io/not-ready", "NoExecute"),
+    EXISTS("node.kubernetes.io/unreachable", "NoExecute"),
+    EXISTS("node.kubernetes.io/disk-pressure", "NoSchedule"),
+    EXISTS("node.kubernetes.io/memory-pressure", "NoSchedule"),
+    EXISTS("node.kubernetes.io/pid-pressure", "NoSchedule"),
+    EXISTS("node.kubernetes.io/unschedulable", "NoSchedule"),
+    EXISTS("node.kubernetes.io/network-unavailable", "NoSchedule"),
+};
+#undef EXISTS
+
 static void taint_decode(struct json_reader *r, void *into) {
     static const struct json_field fields[] = {
         JSON_TEXT("key", struct taint, key),

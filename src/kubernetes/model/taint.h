@@ -30,6 +30,10 @@ extern const struct taint cordon_taint;
  * core/v1 well_known_taints.go, k8s.io/cloud-provider/api. */
 enum { PASSING_TAINTS = 10 };
 extern const struct toleration passing_taint_tolerations[PASSING_TAINTS];
+/* Tolerations that the DaemonSet controller adds to its pods; the last one only to pods in the
+ * network of the host. upstream: pkg/controller/daemon/util AddOrUpdateDaemonPodTolerations */
+enum { DAEMON_TOLERATIONS = 7 };
+extern const struct toleration daemon_tolerations[DAEMON_TOLERATIONS];
 
 /* Read an array or null. */
 const struct taint *taints_decode(struct json_reader *r, uint32_t *ret_count);

@@ -36,7 +36,8 @@ static const struct option_spec specs[] = {
     [SPEC_POD] =
         {"pod", 0, "FILE",
          "the pod to place, YAML or JSON, or a workload (Deployment, StatefulSet, Job, any "
-         "with spec.template): pods of its template (required but with --without). "
+         "with spec.template): pods of its template (required but with --without); of a "
+         "DaemonSet: which nodes would run it. "
          "Of several in the file each is placed, as if it were alone"},
     [SPEC_PLACEMENT] = {"placement", 0, "FILE",
                         "a Placement of Open Cluster Management, YAML or JSON: which clusters of "
@@ -290,8 +291,9 @@ int simulate_fail(const char *why) {
     return 1;
 }
 
-int simulate_read(const struct configuration *c, struct simulation_state *ret, struct err *err) {
-    int r = simulation_read(c, ret, err);
+int simulate_read(const struct configuration *c, const struct workload_key *left_out,
+                  struct simulation_state *ret, struct err *err) {
+    int r = simulation_read(c, left_out, ret, err);
     if (r == 0 && cache_stats(ret->cache).nodes == 0)
         fprintf(stderr, "evenkeel simulate: %s\n", simulation_no_nodes);
     return r;

@@ -58,5 +58,5 @@ int simulate_answer(const struct simulate_request *request, struct strbuf *json,
 /* Prints why there is no answer. Returns the exit code. */
 int simulate_fail(const char *why);
 /* Calls simulation_read(). A state without nodes is reported on stderr, but is no error. */
-int simulate_read(const struct configuration *c, struct simulation_state *ret,
-                  struct err *err) MUST_CHECK;
+int simulate_read(const struct configuration *c, const struct workload_key *left_out,
+                  struct simulation_state *ret, struct err *err) MUST_CHECK;

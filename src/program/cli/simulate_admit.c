@@ -26,7 +26,7 @@ int simulate_admit(struct simulate_request *request, const struct configuration 
                    struct arena *arena) {
     struct simulation_state state = {.cache = NULL};
     struct err err;
-    int r = simulate_read(c, &state, &err);
+    int r = simulate_read(c, NULL, &state, &err);
     int status = r != 0 ? simulate_fail(err.text) : admit(request, c, &state, arena);
     simulation_state_done(&state);
     return status;

@@ -13,8 +13,18 @@ static const char unconstrained[] =
     "no spread constraint applies: the pod has none, and none comes by default; --admit shows the\n"
     "constraints that a TopologyPolicy gives to a new pod\n";
 
+static const char *say_daemons(const struct simulation *s, struct arena *arena) {
+    uint32_t passed = 0;
+    for (uint32_t i = 0; i < s->filtered.count; i++)
+        passed += s->filter.verdicts[i] == VERDICT_PASS;
+    const char *text =
+        arena_cstr(arena, arena_printf(arena, "%u of %u nodes would run a pod of the DaemonSet\n",
+                                       passed, s->filtered.count));
+    return text != NULL ? text : "";
+}
+
 static int place(const struct simulate_request *request, const struct configuration *c,
-                 const struct simulation_state *state, struct arena *arena) {
+                 const struct simulation_state *state, bool is_daemon_set, struct arena *arena) {
     CLEANUP(arena_done) struct arena of_findings;
     struct findings findings;
     struct simulation_question question = {.configuration = c,
@@ -34,7 +44,9 @@ static int place(const struct simulate_request *request, const struct configurat
     simulation_print_json(&question, &result, arena, &json);
     const bool is_constrained = result.scored.count == 0 || simulation_is_constrained(&result);
     return simulate_answer(request, &json, &findings, simulation_print,
-                           is_constrained ? "" : unconstrained,
+                           is_daemon_set    ? say_daemons(&result, arena)
+                           : is_constrained ? ""
+                                            : unconstrained,
                            simulation_best(&result) == UINT32_MAX);
 }
 
@@ -66,23 +78,36 @@ static int place_all(const struct simulate_request *request, const struct config
 }
 
 /* Without --replicas, uses the number of the workload in the file. */
-static int use_replicas(struct simulate_request *request, struct arena *arena, struct err *err) {
+static int use_replicas(struct simulate_request *request, struct arena *arena,
+                        struct workload_key *ret_daemon_set, struct err *err) {
     struct pod_file file;
     struct pod pod;
-    if (request->replicas > 0 || request->pod == NULL)
+    *ret_daemon_set = (struct workload_key){.kind = STR("")};
+    if (request->pod == NULL)
         return 0;
     int r = simulation_read_pod(request->questions->document, arena, &file, &pod, err);
-    if (r == 0 && file.replicas > SIMULATE_REPLICAS_MAX)
+    if (r != 0)
+        return r;
+    *ret_daemon_set = file.daemon_set;
+    const bool is_daemon_set = file.daemon_set.kind.n > 0;
+    if (is_daemon_set && (request->replicas > 0 || request->without_count > 0))
+        return err_set(err, -EINVAL,
+                       "pod file '%s': a DaemonSet has a pod on each node that can hold it; leave "
+                       "out --replicas and --without",
+                       request->pod);
+    if (is_daemon_set || request->replicas > 0)
+        return 0;
+    if (file.replicas > SIMULATE_REPLICAS_MAX)
         return err_set(err, -EINVAL, "pod file '%s': more than %d replicas; give --replicas N",
                        request->pod, SIMULATE_REPLICAS_MAX);
-    if (r == 0 && file.is_workload && file.replicas == 0)
+    if (file.is_workload && file.replicas == 0)
         fprintf(stderr,
                 "evenkeel simulate: the workload in '%s' wants 0 replicas; one of its pods is "
                 "tried, as if it wanted one\n",
                 request->pod);
-    if (r == 0 && file.replicas > 1)
+    if (file.replicas > 1)
         request->replicas = (uint32_t)file.replicas;
-    return r;
+    return 0;
 }
 
 static struct str policy_of(const struct review_answer *answer) {
@@ -118,12 +143,13 @@ static void advise(const struct simulate_request *request, const struct configur
 }
 
 static int answer(const struct simulate_request *request, const struct configuration *c,
-                  const struct simulation_state *state, struct arena *arena) {
+                  const struct simulation_state *state, bool is_daemon_set, struct arena *arena) {
     CLEANUP(strbuf_done) struct strbuf advice = {.max = LIMIT_CONFIG_BYTES};
     if (request->pod != NULL && c->policies.path_count > 0)
         advise(request, c, state, &advice);
     bool many = request->replicas > 0 || request->without_count > 0;
-    int status = many ? place_all(request, c, state, arena) : place(request, c, state, arena);
+    int status =
+        many ? place_all(request, c, state, arena) : place(request, c, state, is_daemon_set, arena);
     if (status != 1)
         (void)fwrite(advice.p, 1, advice.n, stderr); /* nowhere to report to */
     return status;
@@ -132,11 +158,14 @@ static int answer(const struct simulate_request *request, const struct configura
 int simulate_pods(struct simulate_request *request, const struct configuration *c,
                   struct arena *arena) {
     struct simulation_state state = {.cache = NULL};
+    struct workload_key daemon_set;
     struct err err;
-    int r = use_replicas(request, arena, &err);
+    int r = use_replicas(request, arena, &daemon_set, &err);
+    const bool is_daemon_set = r == 0 && daemon_set.kind.n > 0;
     if (r == 0)
-        r = simulate_read(c, &state, &err);
-    int status = r != 0 ? simulate_fail(err.text) : answer(request, c, &state, arena);
+        r = simulate_read(c, is_daemon_set ? &daemon_set : NULL, &state, &err);
+    int status =
+        r != 0 ? simulate_fail(err.text) : answer(request, c, &state, is_daemon_set, arena);
     simulation_state_done(&state);
     return status;
 }

@@ -71,7 +71,7 @@ static int measure_state(const struct workloads_request *q, struct selection *s,
     struct str key;
     int r = informer_new(&volume_store, NULL, &volumes, err);
     if (r == 0)
-        r = simulation_load(q->configuration, volumes, NULL, &cache, err);
+        r = simulation_load(q->configuration, NULL, volumes, NULL, &cache, err);
     if (r != 0)
         return r;
     if (cache_stats(cache).nodes == 0)

@@ -89,7 +89,7 @@ static void put_raw(struct json_writer *w, const char *key, struct str json) {
 /* A pod's controller, and the labels that it adds to the template's. */
 struct controller {
     struct str kind, name, uid;
-    struct label {
+    struct copied_label {
         const char *key;
         struct str value;
     } labels[4];
@@ -242,10 +242,6 @@ int pod_file_read(struct str json, struct arena *arena, struct pod_file *ret, st
     read_texts(json, arena, &t);
     if (str_eq(t.kind, STR(POD_KIND)))
         return 0;
-    if (str_eq(t.kind, STR(DAEMON_SET_KIND)))
-        return err_set(err, -EINVAL,
-                       "kind is 'DaemonSet', whose pods are bound to nodes by name: nobody "
-                       "chooses where they are");
     if (t.kind.n == 0)
         return err_set(err, -EINVAL,
                        "it has no kind; expected one Pod, or a workload with spec.template%s",
@@ -257,7 +253,12 @@ int pod_file_read(struct str json, struct arena *arena, struct pod_file *ret, st
     ret->is_workload = true;
     ret->spec = str_eq(t.kind, STR(CRON_JOB_KIND)) ? "spec.jobTemplate.spec.template.spec"
                                                    : "spec.template.spec";
-    int r = read_replicas(&t, &ret->replicas, err);
+    const bool is_daemon_set = str_eq(t.kind, STR(DAEMON_SET_KIND));
+    if (is_daemon_set)
+        ret->daemon_set =
+            (struct workload_key){t.kind, t.namespace.n > 0 ? t.namespace : STR("default"), t.name};
+    ret->host_network = str_eq(member(t.spec, "hostNetwork", arena), STR("true"));
+    int r = is_daemon_set ? 0 : read_replicas(&t, &ret->replicas, err);
     if (r != 0)
         return r;
     ret->pod = print_pod(&t, arena);

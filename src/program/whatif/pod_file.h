@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "model/workload.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,14 +20,15 @@ struct pod_file {
     struct str owner; /* the ReplicaSet, ReplicationController or StatefulSet, which gives default
                          constraints their selector; or "". JSON */
     bool is_workload; /* false: the file has a pod, and replicas are 0 */
-    int64_t replicas; /* of the workload; may be 0 */
+    int64_t replicas; /* of the workload; may be 0; 0 of a DaemonSet */
+    struct workload_key daemon_set; /* the workload, if it is one; else its kind is "" */
+    bool host_network;              /* of a workload's pods */
 };
 
 /* Is the object a Pod, or has it a pod template? */
 bool pod_file_has_pod(struct str json, struct arena *arena);
 
 /* Reads one JSON text; a Pod is left as it is. Everything is in the arena or borrowed from `json`.
- * Returns 0, -EINVAL (neither a pod nor a workload, or a DaemonSet, whose pods are bound to nodes
- * by name) or -ENOMEM. */
+ * Returns 0, -EINVAL (neither a pod nor a workload) or -ENOMEM. */
 int pod_file_read(struct str json, struct arena *arena, struct pod_file *ret,
                   struct err *err) MUST_CHECK;

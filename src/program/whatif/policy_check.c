@@ -591,7 +591,7 @@ static int load(struct checking *c, const char *const *paths, size_t path_count,
     if (r == 0)
         r = simulation_load_data(c->configuration, &c->known, err);
     if (r == 0)
-        r = simulation_load(c->configuration, c->volumes, c->known.fluid, &c->cache, err);
+        r = simulation_load(c->configuration, NULL, c->volumes, c->known.fluid, &c->cache, err);
     if (r == 0)
         r = cluster_objects_read(c->configuration, &c->objects, err);
     if (r == 0)

@@ -9,6 +9,7 @@
 #include "model/names.h"
 #include "volumes/claims.h"
 #include "volumes/store.h"
+#include "whatif/daemon_pod.h"
 #include "whatif/scheduler_profile.h"
 
 #include <errno.h>
@@ -50,7 +51,15 @@ int simulation_read_only_pod(const char *path, struct arena *arena, struct pod_f
                              struct pod *ret, struct err *err) {
     struct document d;
     const int r = document_read_only(path, &pod_documents, arena, &d, err);
-    return r == 0 ? simulation_read_pod(&d, arena, ret_file, ret, err) : r;
+    if (r != 0)
+        return r;
+    const int failed = simulation_read_pod(&d, arena, ret_file, ret, err);
+    if (failed != 0 || ret_file->daemon_set.kind.n == 0)
+        return failed;
+    (void)err_set(err, -EINVAL,
+                  "kind is 'DaemonSet', which has a pod on each node that can hold "
+                  "it: 'evenkeel simulate --pod' names these nodes");
+    return document_complain(&d, err);
 }
 
 static int split_names(const char *list, struct arena *arena, struct candidates *ret,
@@ -107,12 +116,13 @@ void simulation_data_done(struct simulation_data *d) {
     policy_source_free(d->policies);
 }
 
-int simulation_load(const struct configuration *c, struct informer *volumes,
-                    struct fluid_source *fluid, struct cache **ret, struct err *err) {
+int simulation_load(const struct configuration *c, const struct workload_key *left_out,
+                    struct informer *volumes, struct fluid_source *fluid, struct cache **ret,
+                    struct err *err) {
     struct servers *servers = NULL;
     struct source *source = NULL;
     struct cache *cache = NULL;
-    int r = cache_new(&(struct cache_options){0}, &cache, err);
+    int r = cache_new(&(struct cache_options){.left_out = left_out}, &cache, err);
     if (r == 0)
         r = servers_new(c, &servers, err);
     if (r == 0 && c->state.path_count == 0)
@@ -136,12 +146,14 @@ int simulation_load(const struct configuration *c, struct informer *volumes,
     return r;
 }
 
-int simulation_read(const struct configuration *c, struct simulation_state *ret, struct err *err) {
+int simulation_read(const struct configuration *c, const struct workload_key *left_out,
+                    struct simulation_state *ret, struct err *err) {
     *ret = (struct simulation_state){.cache = NULL};
     int r = informer_new(&volume_store, NULL, &ret->volumes, err);
     if (r == 0)
         r = simulation_load_data(c, &ret->data, err);
-    return r == 0 ? simulation_load(c, ret->volumes, ret->data.fluid, &ret->cache, err) : r;
+    return r == 0 ? simulation_load(c, left_out, ret->volumes, ret->data.fluid, &ret->cache, err)
+                  : r;
 }
 
 void simulation_state_done(struct simulation_state *s) {
@@ -202,6 +214,13 @@ static int read_scheduler(const struct simulation_question *q, struct str pod, s
     return 0;
 }
 
+static int complete_daemon(const struct pod_file *file, struct pod *pod, struct arena *arena,
+                           struct findings *findings, struct err *err) {
+    return daemon_pod_complete(file, pod, arena, findings) == 0
+               ? 0
+               : err_set(err, -ENOMEM, "no memory for the DaemonSet's pod");
+}
+
 int simulation_open(const struct simulation_question *q, struct arena *arena,
                     struct simulation_setup *ret, struct err *err) {
     struct object incoming = {.kind = OBJECT_POD};
@@ -214,6 +233,10 @@ int simulation_open(const struct simulation_question *q, struct arena *arena,
     int r = 0;
     if (q->pod != NULL)
         r = simulation_read_pod(q->pod, arena, &file, &incoming.pod, err);
+    if (r == 0 && file.daemon_set.kind.n > 0) {
+        ret->options.filters &= ~(uint32_t)FILTERS_OF_EXTENDER;
+        r = complete_daemon(&file, &incoming.pod, arena, q->findings, err);
+    }
     if (r == 0)
         r = add_owner(ret->cache, &file, arena, err);
     if (r == 0 && q->findings != NULL && q->pod != NULL)
@@ -271,7 +294,9 @@ static int find_by_itself(const struct document *pod_document, struct arena *are
                           struct findings *findings, struct err *err) {
     struct pod_file file;
     struct pod pod;
-    const int r = simulation_read_pod(pod_document, arena, &file, &pod, err);
+    int r = simulation_read_pod(pod_document, arena, &file, &pod, err);
+    if (r == 0 && file.daemon_set.kind.n > 0)
+        r = complete_daemon(&file, &pod, arena, findings, err);
     if (r == 0)
         (void)findings_of_workload(file.json, &pod, str_of(file.spec), findings);
     return r;
@@ -282,7 +307,7 @@ static int find_beside_state(const struct simulation_question *q, struct arena *
     struct simulation_state state;
     struct simulation_question question = *q;
     struct simulation result;
-    int r = simulation_read(q->configuration, &state, err);
+    int r = simulation_read(q->configuration, NULL, &state, err);
     question.state = &state;
     if (r == 0)
         r = simulation_run(&question, arena, &result, err);

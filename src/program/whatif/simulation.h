@@ -31,15 +31,18 @@ struct simulation_question {
 };
 
 struct informer;
+struct workload_key;
 
 /* Objects that are pods, or have a pod template. */
 extern const struct document_kind pod_documents;
 
 /* Read the parts of a simulation: the configuration's present state, into a cache that the caller
- * frees; and a pod, or a pod of a workload, in the arena. State files are read once and fill
- * `volumes` and `fluid`, too; both may be NULL. Return 0 or -errno. */
-int simulation_load(const struct configuration *c, struct informer *volumes,
-                    struct fluid_source *fluid, struct cache **ret, struct err *err) MUST_CHECK;
+ * frees, without the pods of `left_out` (NULL: with all); and a pod, or a pod of a workload, in the
+ * arena. State files are read once and fill `volumes` and `fluid`, too; both may be NULL. Return 0
+ * or -errno. */
+int simulation_load(const struct configuration *c, const struct workload_key *left_out,
+                    struct informer *volumes, struct fluid_source *fluid, struct cache **ret,
+                    struct err *err) MUST_CHECK;
 int simulation_read_pod(const struct document *d, struct arena *arena, struct pod_file *ret_file,
                         struct pod *ret, struct err *err) MUST_CHECK;
 /* The same for a file with one pod or workload. */
@@ -63,9 +66,10 @@ struct simulation_state {
     struct informer *volumes;
     struct simulation_data data;
 };
-/* Returns 0, or -errno with a sentence; always call simulation_state_done(). */
-int simulation_read(const struct configuration *c, struct simulation_state *ret,
-                    struct err *err) MUST_CHECK;
+/* Leaves the pods of `left_out` out, which is borrowed for the life of the state; NULL: none.
+ * Returns 0, or -errno with a sentence; always call simulation_state_done(). */
+int simulation_read(const struct configuration *c, const struct workload_key *left_out,
+                    struct simulation_state *ret, struct err *err) MUST_CHECK;
 void simulation_state_done(struct simulation_state *s);
 /* The message for a state without any node: maybe it is of another cluster, or the user may not
  * list nodes. */

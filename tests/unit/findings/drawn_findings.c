@@ -74,7 +74,7 @@ static int find_with_scheduler(const struct drawn *d, struct written *w,
                    "[{'schedulerName':'default-scheduler'}]}",
                    d->scheduler);
     w->other = file_with(text);
-    int r = simulation_read(&w->c, &state, err);
+    int r = simulation_read(&w->c, NULL, &state, err);
     if (r == 0)
         r = simulation_run(&q, arena, &result, err);
     simulation_state_done(&state);

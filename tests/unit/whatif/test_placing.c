@@ -65,7 +65,7 @@ static int run(struct fixture *f, const char *state_text, const char *pod, uint3
     c.state.paths = paths;
     c.state.path_count = 1;
     struct document document;
-    int r = simulation_read(&c, &s, &f->err);
+    int r = simulation_read(&c, NULL, &s, &f->err);
     if (r == 0 && pod != NULL)
         r = document_read_only(pod_file.path, &pod_documents, &f->arena, &document, &f->err);
     const struct placing_question q = {.pods = {.configuration = &c,

@@ -155,13 +155,26 @@ static void test_empty_labels_and_none(void **state) {
     arena_done(&f.arena);
 }
 
+static void test_a_daemon_set(void **state) {
+    (void)state;
+    struct fixture f;
+    assert_int_equal(read(&f, "{\"kind\":\"DaemonSet\",\"metadata\":{\"name\":\"agent\"},\"spec\":{"
+                              "\"template\":{\"spec\":{\"hostNetwork\":true}}}}"),
+                     0);
+    assert_true(str_eq(f.file.daemon_set.kind, STR("DaemonSet")));
+    assert_true(str_eq(f.file.daemon_set.namespace, STR("default")));
+    assert_true(str_eq(f.file.daemon_set.name, STR("agent")));
+    assert_true(f.file.host_network);
+    assert_int_equal(f.file.replicas, 0);
+    arena_done(&f.arena);
+}
+
 static void test_what_is_none(void **state) {
     (void)state;
     static const char *const wrong[] = {
         "{}",
         "[]",
         "{\"kind\":\"ConfigMap\"}",
-        "{\"kind\":\"DaemonSet\",\"spec\":{" TEMPLATE "}}",
         "{\"kind\":\"Deployment\",\"spec\":{\"template\":{}}}",
         "{\"kind\":\"Deployment\",\"spec\":7}",
         "{\"kind\":\"Deployment\",\"spec\":{\"replicas\":-1," TEMPLATE "}}",
@@ -184,6 +197,7 @@ int main(void) {
         cmocka_unit_test(test_completions),
         cmocka_unit_test(test_a_pod_stays_as_it_is),
         cmocka_unit_test(test_empty_labels_and_none),
+        cmocka_unit_test(test_a_daemon_set),
         cmocka_unit_test(test_what_is_none),
     };
     return cmocka_run_group_tests_name("pod_file", tests, NULL, NULL);
