@@ -516,4 +516,20 @@ func TestPlacementWebhook(t *testing.T) {
 	if len(scored.Spec.Predicates) != 1 || len(scored.Spec.PrioritizerPolicy.Configurations) != 1 {
 		t.Errorf("Scores: %+v %+v", scored.Annotations, scored.Spec)
 	}
+	applyMistaken(t, h)
+}
+
+// applyMistaken has kubectl apply a Placement with a mistake: kubectl prints the finding as a warning, and the
+// Placement is stored.
+func applyMistaken(t *testing.T, h *hub.Hub) {
+	t.Helper()
+	apply := exec.Command(setting(t, "EVENKEEL_E2E_KUBECTL"), "--kubeconfig", h.Kubeconfig, "apply", "-f", "-")
+	apply.Stdin = strings.NewReader(fmt.Sprintf(`{"apiVersion":"cluster.open-cluster-management.io/v1beta1","kind":"Placement",
+"metadata":{"name":"mistaken","namespace":%q},"spec":{"tolerations":[{"key":"gpu","operator":"Exist"}]}}`, reviewed))
+	output, err := apply.CombinedOutput()
+	must(t, err)
+	const want = "Warning: spec.tolerations[0].operator: 'Exist' is no operator of a toleration. Write Exists\n"
+	if !strings.Contains(string(output), want) || !strings.Contains(string(output), "/mistaken created") {
+		t.Errorf("kubectl says %q, want %q", output, want)
+	}
 }
