@@ -25,6 +25,7 @@ pod() { # NAME OWNER-KIND NODE
     pod p4 StatefulSet n1
     pod p5 StatefulSet ''
     pod p6 DaemonSet ''
+    pod p7 Deployment '' | sed 's/name: db/name: stuck/'
 } >"$work/state.yaml"
 touch -d '3 days ago' "$work/state.yaml"
 
@@ -33,11 +34,13 @@ answer() { jq -c "$1" "$work/answer"; }
 is "cordoned nodes, and tainted ones" "$(answer '[.domains[] | [.name, .nodes, .cordoned // 0, .tainted // 0, .pods]]')" \
     '[["za",1,0,0,1],["zb",3,1,1,1]]'
 is "nodes without the key" "$(answer .withoutKey)" '{"nodes":1,"pods":1}'
-is "pods without a node, and on no known node" "$(answer '[.pending, .onUnknownNodes]')" '[2,1]'
-is "... of a workload" "$(answer '.workloads[] | [.name, .pods, .pending, .onUnknownNodes, .state]')" '["db",4,1,1,"even"]'
+is "pods without a node, and on no known node" "$(answer '[.pending, .onUnknownNodes]')" '[3,1]'
+is "... of a workload" "$(answer '.workloads[] | select(.name == "db") | [.pods, .pending, .onUnknownNodes, .state]')" '[4,1,1,"even"]'
+is "... of a workload that has no other: of no pod nothing is even" \
+    "$(answer '.workloads[] | select(.name != "db") | [.name, .kind, .pods, .pending, .skew, .state]')" '["stuck","Deployment",0,1,null,"unknown"]'
 
 text=$("$evenkeel" topology --state "$work/state.yaml")
-like "people read it, and how old the file is" "$text" 'uneven; 2 pods Pending; .*state.yaml is 3 days old'
+like "people read it, and how old the file is" "$text" 'uneven, 1 unknown; 3 pods Pending; .*state.yaml is 3 days old'
 like "... of domains" "$text" 'DOMAIN +NODES +CORDONED +TAINTED +PODS.*zb +3 +1 +1 +1'
 like "... of nodes and pods in no domain" "$text" \
     "1 nodes have no $zone; pods there: 1.*1 pods are on nodes that are gone or not known, in no domain"

@@ -42,8 +42,8 @@ enum evenness_state {
     EVENNESS_EVEN,
     EVENNESS_UNAVOIDABLE,
     EVENNESS_UNEVEN,
-    EVENNESS_UNKNOWN, /* where its pods may run is not known: too much text, or too many kinds of
-                         pods */
+    EVENNESS_UNKNOWN, /* all its pods are Pending; or where its pods may run is not known: too much
+                         text, or too many kinds of pods */
     EVENNESS_STATES
 };
 extern const char *const evenness_state_names[EVENNESS_STATES]; /* "even", ... */
@@ -100,8 +100,7 @@ struct evenness_report {
     uint32_t key_count;
     uint32_t pods;               /* live ones, also those of no workload */
     uint32_t lost;               /* of these, on nodes that are not known: in no domain */
-    uint32_t pending;            /* pods without a node; also of workloads with no other pod, which
-                                    have no result */
+    uint32_t pending;            /* pods without a node */
     int64_t data_age_ms;         /* as a daemon has answered it; 0: not known */
     uint32_t not_measured;       /* pods of workloads beyond LIMIT_EVENNESS_WORKLOADS */
     struct evenness_note *notes; /* by name: see evenness/latest.h */

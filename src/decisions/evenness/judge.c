@@ -187,7 +187,7 @@ static int judge_workload(struct judging *j, const struct seen_workload *workloa
     x->touched_count = x->all_count = x->group_count = 0;
     x->any_fixed = false;
     memset(x->all, 0, j->from->words * sizeof *x->all);
-    bool known = gather(j, workload);
+    bool known = workload->is.pods > 0 && gather(j, workload); /* of no pod nothing is even */
     count_pods(j, workload, known);
     result->state = EVENNESS_UNKNOWN;
     if (known) {

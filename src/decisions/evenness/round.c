@@ -370,15 +370,18 @@ static int look_at_pods(struct evenness_round *r, struct cache_view *v) {
 }
 
 /* Call it when all placed pods were read: their workloads are known then. */
-static void look_at_pending(struct evenness_round *r, struct cache_view *v) {
+static int look_at_pending(struct evenness_round *r, struct cache_view *v) {
     struct cache_owner batch[BATCH];
+    int result = 0;
     r->piece_steps = 0;
-    while (r->pending_at != CACHE_PLACED_END && r->piece_steps < LIMIT_EVENNESS_PIECE_STEPS) {
+    while (result == 0 && r->pending_at != CACHE_PLACED_END &&
+           r->piece_steps < LIMIT_EVENNESS_PIECE_STEPS) {
         const uint32_t count = cache_pending_next(v, &r->pending_at, batch, BATCH);
-        for (uint32_t i = 0; i < count; i++)
-            round_add_pending(r, &batch[i]);
+        for (uint32_t i = 0; result == 0 && i < count; i++)
+            result = round_add_pending(r, &batch[i]);
         r->piece_steps += (uint64_t)BATCH * RESOLVE_STEPS;
     }
+    return result;
 }
 
 /* ---- a round ---- */
@@ -395,7 +398,7 @@ static int look(struct evenness_round *r) {
     else if (r->at != CACHE_PLACED_END)
         result = look_at_pods(r, &view);
     else
-        look_at_pending(r, &view);
+        result = look_at_pending(r, &view);
     cache_view_close(&view);
     return result;
 }

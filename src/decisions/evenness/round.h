@@ -40,8 +40,8 @@ int round_namespace(struct evenness_round *r, struct str name, struct seen_names
 /* Gets the workload of a group of the cache, or MEMO_NONE or MEMO_BEYOND. Returns 0 or -ENOMEM. */
 int round_workload_of(struct evenness_round *r, const struct cache_view *v, uint32_t group,
                       uint32_t *ret);
-/* Adds a pod without a node to its workload, if the workload has other pods. */
-void round_add_pending(struct evenness_round *r, const struct cache_owner *workload);
+/* Adds a pod without a node to its workload. Returns 0 or -ENOMEM. */
+int round_add_pending(struct evenness_round *r, const struct cache_owner *workload);
 /* Gets the set of a reach of the cache, for pods of the namespace; SET_UNKNOWN: it is not measured.
  * Returns 0 or -ENOMEM. */
 int round_set_of(struct evenness_round *r, struct cache_view *v, uint32_t reach,

@@ -95,15 +95,17 @@ static struct hash128 key_of(struct str namespace, const struct workload_name *n
     return hash_end128(hash);
 }
 
-void round_add_pending(struct evenness_round *r, const struct cache_owner *workload) {
+int round_add_pending(struct evenness_round *r, const struct cache_owner *workload) {
     const struct workload_name name = {workload->type, workload->name};
     r->seen.pending++;
     if (str_empty(workload->name))
-        return;
+        return 0;
     const struct hash128 key = key_of(workload->namespace, &name);
     uint32_t id = hashmap_find(&r->seen.workload_index, key.a, workload_equal, &r->seen, &key);
-    if (id != HASHMAP_NONE)
+    int result = id == HASHMAP_NONE ? add_workload(r, workload->namespace, &name, &key, &id) : 0;
+    if (result == 0 && id < MEMO_BEYOND)
         r->seen.workloads[id].is.pending++;
+    return result;
 }
 
 int round_workload_of(struct evenness_round *r, const struct cache_view *v, uint32_t group,

@@ -120,14 +120,14 @@ static int no_such_workload(const struct workloads_request *q, const struct sele
     if (s->report->not_measured > 0)
         return err_set(err, -ENOENT,
                        "workload %.*s/%.*s is not measured: it is beyond the limit of %u workloads "
-                       "of its namespace or of %u in all; or it has no pod that is bound to a node",
+                       "of its namespace or of %u in all; or it has no pod",
                        STR_ARG(q->namespace), STR_ARG(q->name), LIMIT_EVENNESS_OF_A_NAMESPACE,
                        LIMIT_EVENNESS_WORKLOADS);
     const char *near = nearest_name(q, s);
     return err_set(err, -ENOENT,
-                   "no workload %.*s/%.*s is measured: there is none%s%s%s, or it has no pod that "
-                   "is bound to a node, or its pods are bound to one node by name (DaemonSets, "
-                   "and pods without a controller, are no workloads)",
+                   "no workload %.*s/%.*s is measured: there is none%s%s%s, or it has no pod, or "
+                   "its pods are bound to one node by name (DaemonSets, and pods without a "
+                   "controller, are no workloads)",
                    STR_ARG(q->namespace), STR_ARG(q->name), near != NULL ? " (did you mean '" : "",
                    near != NULL ? near : "", near != NULL ? "'?)" : "");
 }

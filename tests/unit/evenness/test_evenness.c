@@ -621,13 +621,20 @@ static void workloads_are_found_by_name(void **state) {
 
 /* ---- pods in no domain ---- */
 
-static void expect_missing(struct cluster *c, uint32_t pending, uint32_t of_db, uint32_t lost) {
+/* `others`: workloads beside db, all of which have Pending pods only. */
+static void expect_missing(struct cluster *c, uint32_t pending, uint32_t of_db, uint32_t lost,
+                           uint32_t others) {
     struct evenness_report *report = measure(c, &zone, 1);
     assert_int_equal(report->pending, pending);
     assert_int_equal(report->lost, lost);
-    assert_int_equal(report->workload_count, 1);
+    assert_int_equal(report->workload_count, 1 + others);
     assert_int_equal(report->workloads[0].pending, of_db);
     assert_int_equal(report->workloads[0].lost, lost);
+    assert_int_equal(report->keys[0].totals[EVENNESS_UNKNOWN], others);
+    for (uint32_t i = 1; i <= others; i++) {
+        assert_int_equal(report->workloads[i].pods, 0);
+        assert_int_equal(report->keys[0].results[i].state, EVENNESS_UNKNOWN);
+    }
     evenness_report_free(report);
 }
 
@@ -649,17 +656,17 @@ static void list_pods(struct cluster *c, const char *pod) {
 static void pods_without_a_node(void **state) {
     struct cluster *c = *state;
     cluster_apply_json(c, OBJECT_POD, PENDING("d0", "\"nodeName\":\"a\""));
-    expect_missing(c, 0, 0, 0);
+    expect_missing(c, 0, 0, 0, 0);
     cluster_apply_json(c, OBJECT_POD, PENDING("d1", ""));
     cluster_apply_json(c, OBJECT_POD, PENDING("d1", "")); /* seen again */
     cluster_apply_json(c, OBJECT_POD, PENDING("d2", ""));
     add_to(c, "shop", "", &(struct owned){"apps/v1", "DaemonSet", "agent", NULL, NULL});
     add_to(c, "shop", "", &(struct owned){"apps/v1", "StatefulSet", "other", NULL, NULL});
-    expect_missing(c, 4, 2, 0);
+    expect_missing(c, 4, 2, 0, 1);
     cluster_apply_json(c, OBJECT_POD, PENDING("d1", "\"nodeName\":\"gone\""));
-    expect_missing(c, 3, 1, 1);
+    expect_missing(c, 3, 1, 1, 1);
     list_pods(c, PENDING("d0", "\"nodeName\":\"a\"")); /* the others are gone */
-    expect_missing(c, 0, 0, 0);
+    expect_missing(c, 0, 0, 0, 0);
 }
 
 static void what_nodes_are(void **state) {
