@@ -137,7 +137,8 @@ struct str document_name(const struct document *d, struct arena *arena) {
 }
 
 static bool is_kind(struct str kind, struct str word) {
-    return kind.n == word.n && strncasecmp(kind.p, word.p, kind.n) == 0;
+    return kind.n == word.n && kind.p != NULL && word.p != NULL &&
+           strncasecmp(kind.p, word.p, kind.n) == 0;
 }
 
 /* Cuts the first part from a name. Returns false if it has one part only. */
