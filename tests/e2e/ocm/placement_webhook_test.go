@@ -525,7 +525,8 @@ func applyMistaken(t *testing.T, h *hub.Hub) {
 	t.Helper()
 	apply := exec.Command(setting(t, "EVENKEEL_E2E_KUBECTL"), "--kubeconfig", h.Kubeconfig, "apply", "-f", "-")
 	apply.Stdin = strings.NewReader(fmt.Sprintf(`{"apiVersion":"cluster.open-cluster-management.io/v1beta1","kind":"Placement",
-"metadata":{"name":"mistaken","namespace":%q},"spec":{"tolerations":[{"key":"gpu","operator":"Exist"}]}}`, reviewed))
+"metadata":{"name":"mistaken","namespace":%q},"spec":{"tolerations":[{"key":"gpu","operator":"Exist"}],"spreadPolicy":{"spreadConstraints":[
+{"topologyKey":"zone","topologyKeyType":"Label","maxSkew":1,"whenUnsatisfiable":"ScheduleAnyway"}]}}}`, reviewed))
 	output, err := apply.CombinedOutput()
 	must(t, err)
 	const want = "Warning: spec.tolerations[0].operator: 'Exist' is no operator of a toleration. Write Exists\n"
