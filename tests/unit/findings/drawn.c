@@ -26,7 +26,9 @@ void drawn_set(cJSON *object, const char *name, cJSON *value) {
 /* Members and items get another order, everywhere. */
 static void shuffle(struct drawn *d, cJSON *value) {
     cJSON *child;
-    cJSON_ArrayForEach(child, value) shuffle(d, child);
+    cJSON_ArrayForEach(child, value) {
+        shuffle(d, child);
+    }
     for (int left = cJSON_GetArraySize(value); left > 0; left--) {
         child = cJSON_DetachItemFromArray(value, (int)drawn_below(d, (uint32_t)left));
         /* A string is const for cJSON if an item of an object is added as one of an array. */
