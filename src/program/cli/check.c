@@ -1,7 +1,6 @@
 /*
  * evenkeel check: looks for mistakes in configuration files before they are used.
  */
-#include "base/duration.h"
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/log.h"
@@ -426,17 +425,6 @@ static int run_workload(struct options *o, const struct request *request) {
 
 /* ---- estimator ---- */
 
-static void take_timeout(struct options *o, const char *text, struct estimator_check *which) {
-    const int64_t per_ms = 1000000, most_ns = ESTIMATOR_TIMEOUT_MOST_S * 1000 * per_ms;
-    int64_t ns;
-    struct err err;
-    if (duration_parse(str_of(text), &ns, &err) != 0 || ns < per_ms || ns > most_ns)
-        options_fail(o, "--timeout: '%s' is not a duration of 1ms to %ds", text,
-                     ESTIMATOR_TIMEOUT_MOST_S);
-    else
-        which->timeout_ms = ns / per_ms;
-}
-
 static void take_estimator(struct options *o, const struct option_value *v,
                            struct request *request) {
     struct estimator_check *which = &request->estimator;
@@ -457,7 +445,7 @@ static void take_estimator(struct options *o, const struct option_value *v,
     if (strcmp(v->spec->name, "insecure-skip-verify") == 0)
         which->tls.insecure_skip_verify = true;
     else if (strcmp(v->spec->name, "timeout") == 0)
-        take_timeout(o, v->text, which);
+        options_read_duration(o, "timeout", v->text, ESTIMATOR_TIMEOUT_MOST_S, &which->timeout_ms);
     else if (strcmp(v->spec->name, "output") == 0)
         request->json = options_output_is_json(o, v->text);
 }

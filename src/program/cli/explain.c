@@ -581,17 +581,6 @@ static void add_answer(struct options *o, struct request *request, const char *t
         request->answers[request->answer_count++] = text;
 }
 
-static void take_timeout(struct options *o, struct request *request, const char *text) {
-    const int64_t per_ms = 1000000, most_ms = EXPLAINED_POD_MOST_S * 1000;
-    int64_t ns;
-    struct err err;
-    if (duration_parse(str_of(text), &ns, &err) != 0 || ns < per_ms || ns / per_ms > most_ms)
-        options_fail(o, "--timeout: '%s' is not a duration of 1ms to %ds", text,
-                     EXPLAINED_POD_MOST_S);
-    else
-        request->timeout_ms = ns / per_ms;
-}
-
 static void check_arguments(struct options *o, struct request *request) {
     if (request->what == NULL)
         request->what = "";
@@ -635,7 +624,7 @@ int cmd_explain(int argc, char **argv) {
         else if (v.spec == &specs[SPEC_NO_API_SERVER])
             request.no_api_server = true;
         else if (v.spec == &specs[SPEC_TIMEOUT])
-            take_timeout(&o, &request, v.text);
+            options_read_duration(&o, "timeout", v.text, EXPLAINED_POD_MOST_S, &request.timeout_ms);
         else if (v.spec == &specs[SPEC_SCHEDULER])
             request.scheduler = v.text;
         else if (v.spec == &specs[SPEC_OUTPUT])

@@ -6,7 +6,6 @@
  */
 #include "base/arena.h"
 #include "base/clock.h"
-#include "base/duration.h"
 #include "base/json_reader.h"
 #include "base/limits.h"
 #include "cli/commands.h"
@@ -226,16 +225,6 @@ static int run(const struct request *request) {
     return status;
 }
 
-static void take_timeout(struct options *o, struct request *request, const char *text) {
-    const int64_t per_ms = 1000000, most_ms = (int64_t)TIMEOUT_MOST_S * 1000;
-    int64_t ns;
-    struct err err;
-    if (duration_parse(str_of(text), &ns, &err) != 0 || ns < per_ms || ns / per_ms > most_ms)
-        options_fail(o, "--timeout: '%s' is not a duration of 1ms to %ds", text, TIMEOUT_MOST_S);
-    else
-        request->timeout_ms = ns / per_ms;
-}
-
 int cmd_give_back(int argc, char **argv) {
     struct options o;
     struct option_value v;
@@ -247,7 +236,7 @@ int cmd_give_back(int argc, char **argv) {
         else if (v.spec == &specs[SPEC_CONTEXT])
             request.context = v.text;
         else if (v.spec == &specs[SPEC_TIMEOUT])
-            take_timeout(&o, &request, v.text);
+            options_read_duration(&o, "timeout", v.text, TIMEOUT_MOST_S, &request.timeout_ms);
         else
             options_fail(&o, "unexpected argument '%s'", v.text);
     }

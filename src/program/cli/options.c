@@ -1,5 +1,6 @@
 #include "cli/options.h"
 
+#include "base/duration.h"
 #include "base/suggest.h"
 #include "config/tasks.h"
 
@@ -44,6 +45,18 @@ bool options_output_is_json(struct options *o, const char *text) {
     if (strcmp(text, "json") != 0 && strcmp(text, "table") != 0)
         options_fail(o, "unknown output format '%s'; use table or json", text);
     return strcmp(text, "json") == 0;
+}
+
+void options_read_duration(struct options *o, const char *name, const char *text, int64_t most_s,
+                           int64_t *ret_ms) {
+    const int64_t per_ms = 1000000;
+    int64_t ns;
+    struct err err;
+    if (duration_parse(str_of(text), &ns, &err) != 0 || ns < per_ms || ns / per_ms > most_s * 1000)
+        options_fail(o, "--%s: '%s' is not a duration of 1ms to %llds", name, text,
+                     (long long)most_s);
+    else
+        *ret_ms = ns / per_ms;
 }
 
 /* ---- help ---- */

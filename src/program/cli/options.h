@@ -81,6 +81,10 @@ bool options_next(struct options *o, struct option_value *ret);
 void options_fail(struct options *o, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* Is this value of -o "json"? Calls options_fail() if it is neither "table" nor "json". */
 bool options_output_is_json(struct options *o, const char *text);
+/* Sets *ret_ms to the value of --NAME, a duration of 1 ms to `most_s` seconds. Calls options_fail()
+ * for any other text. */
+void options_read_duration(struct options *o, const char *name, const char *text, int64_t most_s,
+                           int64_t *ret_ms);
 
 /*
  * Sets `c` as this command line asks: first the defaults, then the file at `path` unless it is
