@@ -394,9 +394,9 @@ static struct subject_state read_state(const struct request *request, struct ear
     struct err err = {0};
     if (request->no_api_server || !subject_eq(&request->subject, &pod))
         return state;
-    int r = request->pod != NULL
-                ? 0
-                : explained_pod_server(request->kubeconfig, request->context, arena, &access, &err);
+    int r = request->pod != NULL ? 0
+                                 : kube_access_of_command(request->kubeconfig, request->context,
+                                                          arena, &access, &err);
     if (request->pod != NULL) {
         state.from = request->pod;
         r = simulation_read_only_pod(request->pod, arena, &file, &unused, &err);

@@ -12,25 +12,10 @@ enum {
     PLUGIN_MS = 600000,
 };
 
-int explained_pod_server(const char *kubeconfig, const char *context, struct arena *arena,
-                         struct kube_access *ret, struct err *err) {
-    if (kubeconfig == NULL && context == NULL && kube_access_is_in_cluster())
-        return kube_access_in_cluster(arena, ret, err);
-    int r = kube_access_from_kubeconfig(kubeconfig, context, arena, ret, err);
-    if (r == 0)
-        ret->exec.limit_ms = PLUGIN_MS;
-    return r;
-}
-
-static void client_cleanup(struct kube_client **client) {
-    if (*client != NULL)
-        kube_client_free(*client);
-}
-
 static void wait_for_pod(struct kube_get *get, const struct kube_access *access,
                          const struct explained_pod_wait *wait) {
     CLEANUP(strbuf_done) struct strbuf why = {.max = ERR_TEXT_SIZE};
-    if (!kube_get_wait_credentials(get, PLUGIN_NOTICE_MS)) {
+    if (access->exec.command != NULL && !kube_get_wait_credentials(get, PLUGIN_NOTICE_MS)) {
         fprintf(stderr, "evenkeel explain: waiting for the credential plugin '%s' of %s\n",
                 access->exec.command, access->source);
         (void)kube_get_wait_credentials(get, PLUGIN_MS); /* kube_get_end() has the error */
@@ -48,15 +33,17 @@ static void wait_for_pod(struct kube_get *get, const struct kube_access *access,
 int explained_pod_read(const struct kube_access *access, const struct subject *subject,
                        const struct explained_pod_wait *wait, struct arena *arena, struct str *ret,
                        struct err *err) {
-    CLEANUP(client_cleanup) struct kube_client *client = NULL;
+    CLEANUP(kube_client_cleanup) struct kube_client *client = NULL;
     CLEANUP(strbuf_done) struct strbuf path = {.max = 4096}, body = {.max = LIMIT_OPS_BODY};
+    struct kube_access patient = *access;
     struct kube_get get;
     int status = 0;
+    patient.exec.limit_ms = PLUGIN_MS;
     strbuf_appendf(&path, "/api/v1/namespaces/%.*s/pods/%.*s", STR_ARG(subject->namespace),
                    STR_ARG(subject->name));
     strbuf_append_char(&path, '\0');
     int r = strbuf_failed(&path) ? err_set(err, -ENOMEM, "no memory for the request")
-                                 : kube_client_new(access, NULL, &client, err);
+                                 : kube_client_new(&patient, NULL, &client, err);
     if (r == 0) {
         kube_get_start(&get, client, path.p, PLUGIN_MS, wait->timeout_ms, &body);
         wait_for_pod(&get, access, wait);

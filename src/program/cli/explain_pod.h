@@ -2,6 +2,7 @@
  * Reads the pod that `evenkeel explain` is asked about from its API server, while a person waits.
  * A server that takes no connection is given up after 1.5 s. A server that has taken it gets more
  * time. A credential plugin, which may wait for a login in a browser, gets ten minutes before.
+ * Threads: the one that calls.
  */
 #pragma once
 
@@ -18,10 +19,6 @@ struct explained_pod_wait {
     void *ctx;
 };
 
-/* Finds the API server: as kubectl does, or in a cluster its own, if neither is given (NULL). Sets
- * *ret in the arena. Returns 0 or -errno. */
-int explained_pod_server(const char *kubeconfig, const char *context, struct arena *arena,
-                         struct kube_access *ret, struct err *err) MUST_CHECK;
 /* Sets *ret to the pod's text, in the arena. Reports on stderr that a plugin takes long. Returns 0,
  * -ENOENT (the server has no such pod), -ETIMEDOUT, or another error. */
 int explained_pod_read(const struct kube_access *access, const struct subject *subject,

@@ -207,22 +207,15 @@ struct request {
 };
 
 static int run(const struct request *request) {
-    struct kube_client *client = NULL;
+    CLEANUP(arena_done) struct arena arena; /* the client's access is in it */
+    CLEANUP(kube_client_cleanup) struct kube_client *client = NULL;
     struct kube_access access;
-    struct arena arena;
     struct err err;
-    const bool is_given = request->kubeconfig != NULL || request->context != NULL;
     arena_init(&arena, LIMIT_CONFIG_BYTES);
-    int r = !is_given && kube_access_is_in_cluster()
-                ? kube_access_in_cluster(&arena, &access, &err)
-                : kube_access_from_kubeconfig(request->kubeconfig, request->context, &arena,
-                                              &access, &err);
+    int r = kube_access_of_command(request->kubeconfig, request->context, &arena, &access, &err);
     if (r == 0)
         r = kube_client_new(&access, NULL, &client, &err);
-    const int status = r == 0 ? give_back(client, request->timeout_ms) : fail(err.text);
-    kube_client_free(client);
-    arena_done(&arena);
-    return status;
+    return r == 0 ? give_back(client, request->timeout_ms) : fail(err.text);
 }
 
 int cmd_give_back(int argc, char **argv) {

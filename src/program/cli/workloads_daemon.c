@@ -7,11 +7,6 @@
 
 enum { ATTEMPTS = 3 };
 
-static void client_cleanup(struct kube_client **client) {
-    if (*client != NULL)
-        kube_client_free(*client);
-}
-
 /* Are there only characters of keys and names, which need no escaping in a query? */
 static bool is_plain(struct str s) {
     for (size_t i = 0; i < s.n; i++) {
@@ -188,7 +183,7 @@ static int ask_attempts(const struct workloads_request *q, struct kube_client *c
 }
 
 int workloads_ask_daemon(const struct workloads_request *q, struct selection *s, struct err *err) {
-    CLEANUP(client_cleanup) struct kube_client *client = NULL;
+    CLEANUP(kube_client_cleanup) struct kube_client *client = NULL;
     if (!is_plain(str_of(q->by != NULL ? q->by : "")) || !is_plain(q->namespace) ||
         !is_plain(q->name))
         return err_set(err, -EINVAL,

@@ -92,3 +92,7 @@ bool kube_access_is_in_cluster(void);
  * token, CA and namespace. */
 int kube_access_in_cluster(struct arena *arena, struct kube_access *ret,
                            struct err *err) MUST_CHECK;
+/* The access of a command: to the server of the kubeconfig or context; if neither is given (NULL),
+ * to the cluster's own server in a pod, and elsewhere to the server that kubectl would take. */
+int kube_access_of_command(const char *path, const char *context, struct arena *arena,
+                           struct kube_access *ret, struct err *err) MUST_CHECK;

@@ -360,6 +360,13 @@ int kube_access_from_kubeconfig(const char *path, const char *context, struct ar
     return kube_access_overriding(NULL, path, context, arena, ret, err);
 }
 
+int kube_access_of_command(const char *path, const char *context, struct arena *arena,
+                           struct kube_access *ret, struct err *err) {
+    return path == NULL && context == NULL && kube_access_is_in_cluster()
+               ? kube_access_in_cluster(arena, ret, err)
+               : kube_access_from_kubeconfig(path, context, arena, ret, err);
+}
+
 int kube_access_without_credentials(const char *server, struct arena *arena,
                                     struct kube_access *ret, struct err *err) {
     CLEANUP(strbuf_done) struct strbuf source = {.max = 1 << 17};

@@ -39,6 +39,10 @@ int kube_client_new(const struct kube_access *access, struct clock *clock, struc
  * -ECANCELED, so that their owners can end too. A timer that is started meanwhile never fires, and
  * a request ends at once. Any thread but the client's. NULL is fine. */
 void kube_client_free(struct kube_client *c);
+/* The same, for CLEANUP(). */
+static inline void kube_client_cleanup(struct kube_client **c) {
+    kube_client_free(*c);
+}
 
 /* Calls fn(ctx) on the client's thread, between two callbacks, and waits until fn has returned. Use
  * it to end work of that thread. A caller on the client's thread calls fn at once. */
