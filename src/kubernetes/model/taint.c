@@ -9,41 +9,32 @@
 const struct taint cordon_taint = {
     {UNSCHEDULABLE, sizeof UNSCHEDULABLE - 1}, {"", 0}, {"NoSchedule", 10}};
 
-#define EXISTS(taint)                                                                              \
-    {                                                                                              \
-        .key = {taint, sizeof taint - 1}, .op = { "Exists", 6 }                                    \
-    }
+#define LITERAL(text)                                                                              \
+    { text, sizeof text - 1 }
+/* An effect of "" is every effect. */
+#define EXISTS(taint, of_effect)                                                                   \
+    { .key = LITERAL(taint), .op = LITERAL("Exists"), .effect = LITERAL(of_effect) }
 const struct toleration passing_taint_tolerations[PASSING_TAINTS] = {
-    EXISTS("node.kubernetes.io/not-ready"),
-    EXISTS("node.kubernetes.io/unreachable"),
-    EXISTS(UNSCHEDULABLE),
-    EXISTS("node.kubernetes.io/memory-pressure"),
-    EXISTS("node.kubernetes.io/disk-pressure"),
-    EXISTS("node.kubernetes.io/pid-pressure"),
-    EXISTS("node.kubernetes.io/network-unavailable"),
-    EXISTS("node.kubernetes.io/out-of-service"),
-    EXISTS("node.cloudprovider.kubernetes.io/uninitialized"),
-    EXISTS("node.cloudprovider.kubernetes.io/shutdown"),
+    EXISTS("node.kubernetes.io/not-ready", ""),
+    EXISTS("node.kubernetes.io/unreachable", ""),
+    EXISTS(UNSCHEDULABLE, ""),
+    EXISTS("node.kubernetes.io/memory-pressure", ""),
+    EXISTS("node.kubernetes.io/disk-pressure", ""),
+    EXISTS("node.kubernetes.io/pid-pressure", ""),
+    EXISTS("node.kubernetes.io/network-unavailable", ""),
+    EXISTS("node.kubernetes.io/out-of-service", ""),
+    EXISTS("node.cloudprovider.kubernetes.io/uninitialized", ""),
+    EXISTS("node.cloudprovider.kubernetes.io/shutdown", ""),
 };
-#undef EXISTS
-
-#define EXISTS(name, effect_name)                                                                  \
-    {                                                                                              \
-        .key = {name, sizeof name - 1}, .op = {"Exists", 6}, .effect = {                           \
-            effect_name,                                                                           \
-            sizeof effect_name - 1                                                                 \
-        }                                                                                          \
-    }
 const struct toleration daemon_tolerations[DAEMON_TOLERATIONS] = {
     EXISTS("node.kubernetes.io/not-ready", "NoExecute"),
     EXISTS("node.kubernetes.io/unreachable", "NoExecute"),
     EXISTS("node.kubernetes.io/disk-pressure", "NoSchedule"),
     EXISTS("node.kubernetes.io/memory-pressure", "NoSchedule"),
     EXISTS("node.kubernetes.io/pid-pressure", "NoSchedule"),
-    EXISTS("node.kubernetes.io/unschedulable", "NoSchedule"),
+    EXISTS(UNSCHEDULABLE, "NoSchedule"),
     EXISTS("node.kubernetes.io/network-unavailable", "NoSchedule"),
 };
-#undef EXISTS
 
 static void taint_decode(struct json_reader *r, void *into) {
     static const struct json_field fields[] = {
