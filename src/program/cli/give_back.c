@@ -19,7 +19,8 @@
 #include <stdlib.h>
 
 enum {
-    ROUND_MS = 1000,
+    ROUND_MS =
+        1000, /* from one round to the next, and as long as a round took: lists may be long */
     ALONE_MS = 20000, /* so long no Placement was given back: no Evenkeel runs */
     TIMEOUT_MS = 120000,
     TIMEOUT_MOST_S = 3600,
@@ -195,7 +196,8 @@ static int give_back(struct kube_client *client, int64_t timeout_ms) {
         most = count > most ? count : most;
         if (clock->now_ms(clock) - began_ms >= timeout_ms)
             return fail_of(&x, &err);
-        (void)poll(NULL, 0, ROUND_MS); /* a shorter wait does no harm */
+        const int64_t took_ms = clock->now_ms(clock) - now_ms;
+        (void)poll(NULL, 0, (int)(ROUND_MS + took_ms)); /* a shorter wait does no harm */
     }
 }
 
