@@ -10,7 +10,9 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct known_policies {
     struct policy_source *source;
@@ -46,12 +48,15 @@ static struct metric policies[] = {
     POLICIES("no"),
 };
 
-/* Policies of one reason, for a metric to read. */
+/* The policies whose condition Effective is False for one reason. */
 struct ineffective {
     enum policy_reason reason;
     struct policy_source *policies; /* borrowed while the metric is registered */
     uint32_t count;                 /* of the present reading */
+    struct metric metric;
+    char labels[48];
 };
+static struct ineffective ineffective[POLICY_REASONS]; /* others are not used */
 
 /* Counts policies that harm somebody: not those that only audit, nor those that others shadow. A
  * condition of an earlier generation says nothing about the policy as it is now. */
@@ -76,32 +81,34 @@ static double read_ineffective(void *ctx) {
     return of->count;
 }
 
-/* Every reason for which a live policy has Effective False, and its metric. */
-enum { INEFFECTIVE = 4 };
-static struct ineffective ineffective_by[INEFFECTIVE] = {{.reason = POLICY_NO_NODE_HAS_KEY},
-                                                         {.reason = POLICY_TOO_FEW_DOMAINS},
-                                                         {.reason = POLICY_NO_SUCH_OWNER_KIND},
-                                                         {.reason = POLICY_NOT_READY}};
-static struct metric ineffective[INEFFECTIVE] = {
-#define INEFFECTIVE_BY(reason)                                                                     \
-    {                                                                                              \
-        .name = "evenkeel_policies_ineffective",                                                   \
-        .help = "Enforced TopologyPolicies of the API server with the condition Effective False, " \
-                "by its reason.",                                                                  \
-        .labels = "reason=\"" reason "\"", .kind = METRIC_GAUGE, .read = read_ineffective          \
-    }
-    INEFFECTIVE_BY("NoNodeHasKey"),
-    INEFFECTIVE_BY("TooFewDomains"),
-    INEFFECTIVE_BY("NoSuchOwnerKind"),
-    INEFFECTIVE_BY("NotReady"),
-};
+static bool makes_ineffective(const struct policy_reason_row *reason) {
+    return strcmp(reason->type, "Effective") == 0 && strcmp(reason->status, "False") == 0;
+}
 
 static void register_ineffective(struct policy_source *source) {
-    for (int i = 0; i < INEFFECTIVE; i++) {
-        ineffective_by[i].policies = source;
-        ineffective[i].ctx = &ineffective_by[i];
-        metric_register(&ineffective[i]);
+    for (int i = 0; i < POLICY_REASONS; i++) {
+        struct ineffective *of = &ineffective[i];
+        if (!makes_ineffective(&policy_reasons[i]))
+            continue;
+        (void)snprintf(of->labels, sizeof of->labels, "reason=\"%s\"", policy_reasons[i].name);
+        of->reason = (enum policy_reason)i;
+        of->policies = source;
+        of->metric = (struct metric){
+            .name = "evenkeel_policies_ineffective",
+            .help = "Enforced TopologyPolicies of the API server with the condition Effective "
+                    "False, by its reason.",
+            .labels = of->labels,
+            .kind = METRIC_GAUGE,
+            .read = read_ineffective,
+            .ctx = of};
+        metric_register(&of->metric);
     }
+}
+
+static void unregister_ineffective(void) {
+    for (int i = 0; i < POLICY_REASONS; i++)
+        if (makes_ineffective(&policy_reasons[i]))
+            metric_unregister(&ineffective[i].metric);
 }
 
 static void each_metric(void (*what)(struct metric *)) {
@@ -235,8 +242,7 @@ void known_policies_stop(struct known_policies *p) {
     p->controller = NULL;
     p->watch = NULL;
     if (p->counted) {
-        for (int i = 0; i < INEFFECTIVE; i++)
-            metric_unregister(&ineffective[i]);
+        unregister_ineffective();
         each_metric(metric_unregister);
     }
 }
