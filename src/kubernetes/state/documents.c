@@ -1,13 +1,13 @@
 #include "state/documents.h"
 
 #include "base/file.h"
-#include "base/json_reader.h"
+#include "base/json_fields.h"
 #include "base/limits.h"
 #include "model/names.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <strings.h>
+#include <string.h>
 
 /* ---- reading ---- */
 
@@ -106,27 +106,22 @@ struct object_name {
     struct str namespace, kind, name;
 };
 
+/* Returns the parts that can be read: a user asks by name about objects with mistakes, too. */
 static struct object_name name_of(struct str text, struct arena *arena) {
-    struct object_name ret = {.namespace = STR("default")};
+    static const struct json_field in_metadata[] = {
+        JSON_TEXT("name", struct object_name, name),
+        JSON_TEXT("namespace", struct object_name, namespace),
+    };
+    static const struct json_field fields[] = {
+        JSON_TEXT("kind", struct object_name, kind),
+        JSON_WITHIN("metadata", in_metadata),
+    };
+    struct object_name ret = {.kind = STR(""), .namespace = STR(""), .name = STR("")};
     struct json_reader r;
-    struct str key;
     json_reader_init(&r, text, arena, "object");
-    if (json_peek(&r) != JSON_OBJECT)
-        return ret;
-    ret.kind = json_peek_member(&r, STR("kind"));
-    if (!json_object(&r))
-        return ret;
-    while (json_member(&r, &key)) {
-        if (!str_eq(key, STR("metadata")) || json_peek(&r) != JSON_OBJECT) {
-            (void)json_skip(&r);
-            continue;
-        }
-        const struct str namespace = json_peek_member(&r, STR("namespace"));
-        ret.name = json_peek_member(&r, STR("name"));
-        if (!str_empty(namespace))
-            ret.namespace = namespace;
-        (void)json_skip(&r);
-    }
+    json_fields(&r, &JSON_ROWS(fields), &ret);
+    if (str_empty(ret.namespace))
+        ret.namespace = STR("default");
     return ret;
 }
 
@@ -134,11 +129,6 @@ struct str document_name(const struct document *d, struct arena *arena) {
     const struct object_name n = name_of(d->text, arena);
     return arena_printf(arena, "%.*s/%.*s/%.*s", STR_ARG(n.namespace), STR_ARG(n.kind),
                         STR_ARG(n.name));
-}
-
-static bool is_kind(struct str kind, struct str word) {
-    return kind.n == word.n && kind.p != NULL && word.p != NULL &&
-           strncasecmp(kind.p, word.p, kind.n) == 0;
 }
 
 /* Cuts the first part from a name. Returns false if it has one part only. */
@@ -156,8 +146,9 @@ static bool is_named(const struct object_name *n, struct str name) {
     if (!cut_part(&name, &first))
         return str_eq(name, n->name);
     if (!cut_part(&name, &second))
-        return str_eq(name, n->name) && (str_eq(first, n->namespace) || is_kind(n->kind, first));
-    return str_eq(name, n->name) && str_eq(first, n->namespace) && is_kind(n->kind, second);
+        return str_eq(name, n->name) &&
+               (str_eq(first, n->namespace) || str_eq_nocase(n->kind, first));
+    return str_eq(name, n->name) && str_eq(first, n->namespace) && str_eq_nocase(n->kind, second);
 }
 
 void documents_keep_named(struct documents *d, const char *name, struct arena *arena) {
