@@ -154,7 +154,8 @@ static void check_deleted(const struct fleet_view *v, const uint8_t *in_sets, st
                          STR_ARG(topology_name(t, slot)));
 }
 
-/* Finds what keeps clusters of the Placement's own sets out: others are none of its candidates. */
+/* Finds mistakes that exclude clusters of the Placement's sets. Clusters of other sets are not its
+ * candidates, and give no findings. */
 static int check_candidates(struct fleet_view *v, const struct placement *placement, int64_t now_ms,
                             struct findings *f) {
     CLEANUP(arena_done) struct arena arena;
