@@ -33,6 +33,10 @@ like "UTF-16 is named" "$(ask "$work/wide.yaml")" 'it is UTF-16: save it as UTF-
 is "a Service beside the pod" "$(ask "$work/both.yaml")" "$plain"
 { cat "$work/pod.yaml"; echo ---; cat "$work/pod.yaml"; } >"$work/two.yaml"
 is "two pods" "$(ask "$work/two.yaml" | jq -c '[keys, (.answers[] | del(.subject))]')" "$(jq -c '[["answers"], ., .]' <<<"$plain")"
+{ sed 's/containers/nodeSelector: {no: node}, containers/; s/name: web,/name: stuck,/' "$work/pod.yaml"; echo ---; cat "$work/pod.yaml"; } >"$work/two.yaml"
+is "... one of which is Pending: the worst exit code" \
+    "$("$evenkeel" simulate --state "$state" --pod "$work/two.yaml" --strict >"$work/out" 2>&1; echo $?)" 3
+like "... each with its name" "$(cat "$work/out")" '^default/Pod/stuck:.*default/Pod/web:'
 { cat "$work/service.yaml"; echo ---; cat "$work/service.yaml"; } >"$work/none.yaml"
 like "none" "$(ask "$work/none.yaml")" '2 documents, and none of them is a Pod or workload'
 
@@ -43,6 +47,8 @@ printf 'kind: Pod\n# {{ a comment }}\nspec:\n  replicas: {{ .Values.n }}\n' >"$w
 like "a template is named, with its line" "$(ask "$work/template.yaml")" "line 4, column 13: '..' begins a template, and it was not rendered: run 'helm template' first"
 printf 'kind: Pod\nmetadata:\n  labels:\n    {{- toYaml .Values.labels | nindent 4 }}\nspec:\n' >"$work/template.yaml"
 like "... of the line before, which it begins" "$(ask "$work/template.yaml")" "line 4, column 5: '..' begins a template"
+printf 'kind: Pod\n{{- if .Values.x }}\nmetadata: {name: a}\n{{- end }}\n' >"$work/template.yaml"
+like "... when the error is in the next line" "$(ask "$work/template.yaml")" "line 2, column 1: '..' begins a template"
 printf 'kind: Pod\nmetadata:\n  annotations:\n    text: "{{ .Labels.pod }}"\n    b: c\n   d: e\n' >"$work/template.yaml"
 like "a template in quotes is no cause" "$(ask "$work/template.yaml")" "line 6, column 4: did not find expected key"
 finish_tests
