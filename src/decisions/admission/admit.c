@@ -180,7 +180,7 @@ static void find_mistakes(struct admitting *a) {
     struct review_answer *answer = a->answer;
     struct findings f;
     findings_init(&f, &own);
-    own.steps.max = LIMIT_REVIEW_STEPS / 4; /* a review waits for its warnings */
+    own.steps.max = LIMIT_REVIEW_FINDINGS_STEPS;
     a->kind->find(a->came, &f);
     bool has_memory = !arena_failed(&own);
     for (uint32_t i = 0; i < f.count && i < LIMIT_FINDING_WARNINGS; i++) {

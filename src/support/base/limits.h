@@ -200,6 +200,8 @@
 #define LIMIT_CLUSTERS_STEPS                                                                       \
     50000000u /* of a question about a fleet: some 5,000 clusters of 100 labels, 1,000 rounds */
 #define LIMIT_AUDIT_STEPS (LIMIT_REVIEW_STEPS / 4) /* to try policies that change nothing */
+#define LIMIT_REVIEW_FINDINGS_STEPS                                                                \
+    (LIMIT_REVIEW_STEPS / 4) /* to look for mistakes: the review waits for its warnings */
 #define LIMIT_PATCH_BYTES                                                                          \
     (1u << 20) /* what is added to one object; etcd takes 1.5 MiB of the whole */
 
