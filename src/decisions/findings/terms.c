@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* Room for a path within a pod or a Placement. */
 enum { PATH_BYTES = 200 };
@@ -141,18 +142,38 @@ static void check_selector(const struct pod *pod, const struct spread_constraint
                      STR_ARG(key), STR_ARG(value));
 }
 
-static bool is_written_before(const struct pod *pod, uint32_t i) {
-    const struct spread_constraint *c = &pod->constraints[i];
-    for (uint32_t j = 0; j < i; j++)
-        if (pod->constraints[j].hard == c->hard &&
-            str_eq(pod->constraints[j].topology_key, c->topology_key))
-            return true;
-    return false;
+static int compare_keys(const struct spread_constraint *a, const struct spread_constraint *b) {
+    const int by_key = str_cmp(a->topology_key, b->topology_key);
+    return by_key != 0 ? by_key : (int)a->hard - (int)b->hard;
 }
 
-static void check_constraint(const struct pod *pod, uint32_t i, struct str path,
-                             struct findings *f) {
-    const struct spread_constraint *c = &pod->constraints[i];
+/* Equal ones stay in the order of the pod's list. */
+static int compare_constraints(const void *a, const void *b) {
+    const struct spread_constraint *x = *(const struct spread_constraint *const *)a,
+                                   *y = *(const struct spread_constraint *const *)b;
+    const int by_key = compare_keys(x, y);
+    return by_key != 0 ? by_key : (x > y) - (x < y);
+}
+
+/* Which constraints have the topologyKey and whenUnsatisfiable of an earlier constraint? NULL: no
+ * memory, or no steps are left. */
+static const bool *find_repeated(const struct pod *pod, struct arena *arena) {
+    const uint32_t count = pod->constraint_count;
+    const struct spread_constraint **sorted = arena_array(arena, count, sizeof *sorted);
+    bool *repeated = arena_array(arena, count, sizeof *repeated);
+    if (sorted == NULL || repeated == NULL || !steps_take_sort(&arena->steps, count))
+        return NULL;
+    for (uint32_t i = 0; i < count; i++)
+        sorted[i] = &pod->constraints[i];
+    qsort(sorted, count, sizeof *sorted, compare_constraints);
+    for (uint32_t i = 1; i < count; i++)
+        if (compare_keys(sorted[i - 1], sorted[i]) == 0)
+            repeated[sorted[i] - pod->constraints] = true;
+    return repeated;
+}
+
+static void check_constraint(const struct pod *pod, const struct spread_constraint *c,
+                             bool repeated, struct str path, struct findings *f) {
     char at[PATH_BYTES];
     check_keys(pod, c, path, f);
     if (c->min_domains > 1 && !c->hard) {
@@ -161,7 +182,7 @@ static void check_constraint(const struct pod *pod, uint32_t i, struct str path,
                      STR("Remove it, or write whenUnsatisfiable: DoNotSchedule"),
                      "an API server takes minDomains only with whenUnsatisfiable: DoNotSchedule");
     }
-    if (is_written_before(pod, i))
+    if (repeated)
         findings_add(f, FINDING_INVALID, path, STR("Remove one of them"),
                      "an API server refuses a second constraint with the same topologyKey '%.*s' "
                      "and whenUnsatisfiable",
@@ -171,15 +192,16 @@ static void check_constraint(const struct pod *pod, uint32_t i, struct str path,
 }
 
 void findings_of_pod(const struct pod *pod, struct str spec, struct findings *f) {
+    const bool *repeated = find_repeated(pod, f->arena);
     char path[PATH_BYTES];
-    for (uint32_t i = 0; i < pod->constraint_count; i++) {
+    for (uint32_t i = 0; repeated != NULL && i < pod->constraint_count; i++) {
         const struct spread_constraint *c = &pod->constraints[i];
         const uint64_t selecting = label_selector_steps(&c->selector);
         if (!steps_take(&f->arena->steps,
-                        i + selecting * (1 + c->match_label_key_count) + pod->meta.labels.count))
+                        selecting * (1 + c->match_label_key_count) + pod->meta.labels.count))
             return;
         (void)snprintf(path, sizeof path, "%.*s.topologySpreadConstraints[%u]", STR_ARG(spec), i);
-        check_constraint(pod, i, str_of(path), f);
+        check_constraint(pod, c, repeated[i], str_of(path), f);
     }
     (void)snprintf(path, sizeof path, "%.*s.tolerations", STR_ARG(spec));
     findings_of_tolerations(pod->tolerations, TOLERATIONS_OF_PODS, str_of(path), f);
