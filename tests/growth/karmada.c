@@ -1,5 +1,6 @@
 #include "growth/karmada.h"
 
+#include "base/limits.h"
 #include "fleet/karmada.h"
 #include "growth/numbered.h"
 #include "growth/work.h"
@@ -17,20 +18,21 @@ static const struct cluster_list {
     const char *name;
     const char *before, *after; /* "": n Clusters */
     const char *item;           /* %u is the item's number; %X counts down instead */
+    uint32_t most;              /* items that the decoder takes; 0: any number */
 } lists[KARMADA_GROWTH_LISTS] = {
-    {"Clusters", "", "", "{'metadata':{'name':'m%u'},'spec':{'apiEndpoint':'https://a:%u'}}"},
-    {"labels of a Cluster", "{'metadata':{'name':'m','labels':{", "}}}", "'k%X':'v'"},
-    {"annotations of a Cluster", "{'metadata':{'name':'m','annotations':{", "}}}", "'k%X':'v'"},
+    {"Clusters", "", "", "{'metadata':{'name':'m%u'},'spec':{'apiEndpoint':'https://a:%u'}}", 0},
+    {"labels of a Cluster", "{'metadata':{'name':'m','labels':{", "}}}", "'k%X':'v'", 0},
+    {"annotations of a Cluster", "{'metadata':{'name':'m','annotations':{", "}}}", "'k%X':'v'", 0},
     {"taints of a Cluster", CLUSTER("'spec':{'taints':["), "]}}",
-     "{'key':'k%X','effect':'NoSchedule'}"},
+     "{'key':'k%X','effect':'NoSchedule'}", 0},
     {"models of a Cluster", CLUSTER("'spec':{'resourceModels':["), "]}}",
-     "{'grade':1%u,'ranges':[{'name':'cpu','min':'%u','max':'1%u'}]}"},
+     "{'grade':1%u,'ranges':[{'name':'cpu','min':'%u','max':'1%u'}]}", LIMIT_MODELS},
     {"APIs of a Cluster", CLUSTER("'status':{'apiEnablements':["), "]}}",
-     "{'groupVersion':'g%u/v1','resources':[{'name':'r','kind':'K'}]}"},
+     "{'groupVersion':'g%u/v1','resources':[{'name':'r','kind':'K'}]}", 0},
     {"resources of a Cluster", CLUSTER("'status':{'resourceSummary':{'allocatable':{"), "}}}}",
-     "'example.com/r%X':'1'"},
+     "'example.com/r%X':'1'", 0},
     {"conditions of a Cluster", CLUSTER("'status':{'conditions':["), "]}}",
-     "{'type':'t%u','status':'True'}"},
+     "{'type':'t%u','status':'True'}", 0},
 };
 
 const char *karmada_growth_name(uint32_t list) {
@@ -84,6 +86,8 @@ uint64_t karmada_growth_work(uint32_t list, uint32_t n) {
     const struct cluster_list *l = &lists[list];
     CLEANUP(strbuf_done) struct strbuf json = {0};
     struct informer *i = NULL;
+    if (l->most > 0 && n > l->most)
+        return 0;
     write_cluster(l, 0, n, &json);
     if (json.n > OBJECT_BYTES || (l->before[0] == '\0' && n > MOST_CLUSTERS))
         return 0;
