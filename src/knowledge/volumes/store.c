@@ -150,7 +150,7 @@ static void add_facts(const struct informer_object *object, struct kept_texts *k
     CLEANUP(strbuf_done) struct strbuf text = {0};
     struct json_writer w = {.out = &text};
     struct storage_facts facts;
-    storage_shorten(object->json, object->arena, &w);
+    storage_shorten(object->json, object->kind == CLAIMS, object->arena, &w);
     kept->facts = finish_text(&text, object->arena);
     if (storage_decode(kept->facts, object->arena, &facts) != 0)
         return; /* a question will find out again */

@@ -88,7 +88,7 @@ static bool is_given(struct str part) {
     return !str_empty(part) && !str_eq(part, STR("null"));
 }
 
-void storage_shorten(struct str object, struct arena *arena, struct json_writer *w) {
+void storage_shorten(struct str object, bool is_claim, struct arena *arena, struct json_writer *w) {
     struct parts parts = {.of = {{0}}};
     struct json_reader r;
     json_reader_init(&r, object, arena, "");
@@ -97,7 +97,7 @@ void storage_shorten(struct str object, struct arena *arena, struct json_writer 
         parts.of[CLASS] = parts.of[OLD_CLASS]; /* upstream: GetPersistentVolumeClaimClass */
     json_begin_object(w);
     for (size_t i = 0; i < PARTS; i++) {
-        if (i == OLD_CLASS || !is_given(parts.of[i]))
+        if (i == OLD_CLASS || (i == UID && !is_claim) || !is_given(parts.of[i]))
             continue;
         json_key(w, str_of(part_names[i]));
         json_put_raw(w, parts.of[i]);

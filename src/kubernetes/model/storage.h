@@ -16,7 +16,7 @@
 /* The members of all three kinds; a kind has only some of them. Strings and arrays live in the text
  * or the reader's arena. */
 struct storage_facts {
-    struct str uid;
+    struct str uid;   /* of a claim */
     bool deleted;     /* deletionTimestamp is set */
     struct str phase; /* status.phase; "": not given */
     struct str class; /* the name of the StorageClass; "": none */
@@ -41,8 +41,9 @@ struct storage_facts {
 };
 
 /* Appends the text of an object, given as JSON. Its members are copied unread: a member of a wrong
- * type is an error of storage_decode(). */
-void storage_shorten(struct str object, struct arena *arena, struct json_writer *w);
+ * type is an error of storage_decode(). Only a claim keeps its uid, which volumes name: without
+ * theirs, volumes that are alike have one text. */
+void storage_shorten(struct str object, bool is_claim, struct arena *arena, struct json_writer *w);
 /* Reads such a text. Returns 0, -EINVAL or -ENOMEM. */
 int storage_decode(struct str text, struct arena *arena, struct storage_facts *ret) MUST_CHECK;
 
