@@ -1,6 +1,7 @@
 /*
- * Finds members of a JSON object that its kind does not have, and names the member that was meant or
- * the place where it belongs. Also finds values that a member does not allow, such as an operator.
+ * Finds members of a JSON object that its kind does not have, and names the member that was meant
+ * or the place where it belongs. Also finds values that a member does not allow, such as an
+ * operator.
  *
  * A schema is a const table: the names of an object's members, and the schemas of those that are
  * looked into. An object is known whole, or in part: of an object that is known in part a member is

@@ -155,8 +155,8 @@ static int compare_constraints(const void *a, const void *b) {
     return by_key != 0 ? by_key : (x > y) - (x < y);
 }
 
-/* Which constraints have the topologyKey and whenUnsatisfiable of an earlier constraint? NULL: no
- * memory, or no steps are left. */
+/* Returns for each constraint: does an earlier constraint have its topologyKey and its
+ * whenUnsatisfiable? NULL: no memory, or no steps are left. */
 static const bool *find_repeated(const struct pod *pod, struct arena *arena) {
     const uint32_t count = pod->constraint_count;
     const struct spread_constraint **sorted = arena_array(arena, count, sizeof *sorted);
