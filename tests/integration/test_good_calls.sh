@@ -150,6 +150,16 @@ is "... unless only other filters are asked for" "$(simulated "$pod" --filters '
     jq -c '.[0]')" '["Pass","",""]'
 is "what is not judged is said" "$(jq -r .notJudged "$work/simulated")" \
     'NodeUnschedulable, TaintToleration, NodeAffinity, NodePorts, NodeResourcesFit, VolumeBinding, VolumeZone, InterPodAffinity, limits and capacity of volumes, devices'
+jq '.spec.volumes = [{name: "v", ephemeral: {volumeClaimTemplate: {spec: {}}}}]' "$pod" >"$work/ephemeral.json"
+simulated "$work/ephemeral.json" >"$work/answer"
+like "... and claims of ephemeral volumes" "$(jq -r .notJudged "$work/simulated")" "^the pod's claims \(those that are made for it\), limits"
+jq '{apiVersion: "apps/v1", kind: "StatefulSet", metadata: {name: "s", namespace: "default"},
+    spec: {template: {metadata, spec}, volumeClaimTemplates: [{metadata: {name: "v"}, spec: {}}]}}' "$pod" >"$work/stateful.json"
+simulated "$work/stateful.json" >"$work/answer"
+like "... and those of volumeClaimTemplates" "$(jq -r .notJudged "$work/simulated")" "^the pod's claims \(those that are made for it\), limits"
+jq '.spec.volumeClaimTemplates = []' "$work/stateful.json" >"$work/stateless.json"
+simulated "$work/stateless.json" >"$work/answer"
+like "... if there are some" "$(jq -r .notJudged "$work/simulated")" '^limits and capacity'
 jq '.spec.nodeSelector = {"topology.kubernetes.io/region": "nowhere"}' "$pod" >"$work/selector.json"
 is "a nodeSelector that no node has" "$(simulated "$work/selector.json" | jq -c '.[1]')" \
     '["UnschedulableAndUnresolvable","NodeAffinity","node(s) didn'"'"'t match Pod'"'"'s node affinity/selector"]'

@@ -37,6 +37,12 @@ static int prepare_zones(struct evaluation *e, const struct pod_claims *claims) 
     return 0;
 }
 
+const char *claims_unknown(const struct evaluation *e) {
+    if (e->claims.unjudged == NULL && e->pod->makes_claims)
+        return "those that are made for it";
+    return e->claims.unjudged;
+}
+
 int claims_prepare(struct evaluation *e) {
     const struct pod_claims *claims = e->options->claims;
     if (claims == NULL)

@@ -6,6 +6,9 @@
 #include "engine/algorithm.h"
 #include "model/pod_claims.h"
 
+/* Returns why claims of the pod are not judged; NULL: all are judged. Static. After
+ * claims_prepare(). */
+const char *claims_unknown(const struct evaluation *e);
 /* Makes the questions about places before the view is opened. Returns 0 or -ENOMEM. */
 int claims_prepare(struct evaluation *e);
 /* Returns the claims; NULL: they are not judged. */

@@ -325,7 +325,7 @@ static int filter_work(struct evaluation *e, void *result, struct err *err) {
     out->unknown = (struct filter_unknown){
         .terms = (e->filters & FILTER_INTER_POD_AFFINITY) != 0 ? cache_terms_unknown(e->view) : 0,
         .resources = (e->filters & FILTER_NODE_RESOURCES_FIT) != 0 && !resources_are_known(e),
-        .claims = e->claims.unjudged};
+        .claims = claims_unknown(e)};
     if ((e->filters & FILTERS_OF_VOLUMES) != 0 && e->claims.unjudged == NULL)
         out->claims = e->options->claims;
     out->reason_texts = e->reasons;

@@ -2,15 +2,16 @@
 
 #include "base/json_fields.h"
 
-/* A volume: the name of its claim, or its image. */
+/* A volume: the name of its claim, or its image; or a claim is made for it. */
 struct volume {
     struct str claim, image;
+    bool makes_claim;
 };
 
 static struct volume volume_decode(struct json_reader *r) {
     static const struct json_field name_field[] = {JSON_TEXT_ALONE("claimName")},
                                    reference_field[] = {JSON_TEXT_ALONE("reference")};
-    struct volume volume = {{0}, {0}};
+    struct volume volume = {.makes_claim = false};
     struct str key;
     if (!json_object(r))
         return volume;
@@ -19,6 +20,8 @@ static struct volume volume_decode(struct json_reader *r) {
             json_fields(r, &JSON_ROWS(name_field), &volume.claim);
         else if (str_eq(key, STR("image")))
             json_fields(r, &JSON_ROWS(reference_field), &volume.image);
+        else if (str_eq(key, STR("ephemeral")))
+            volume.makes_claim = json_peek(r) == JSON_OBJECT;
     return volume;
 }
 
@@ -62,6 +65,7 @@ static void volumes_decode(struct json_reader *r, enum pod_detail detail, struct
     while (json_element(r)) {
         const struct volume volume = volume_decode(r);
         struct str name = volume.claim;
+        pod->makes_claims |= volume.makes_claim;
         if (detail == POD_SCORED && volume.image.n > 0)
             add_image(r, pod, volume.image);
         if (name.n == 0 || count == LIMIT_CLAIMS)

@@ -64,6 +64,7 @@ struct pod {
     uint32_t containers;      /* with initContainers */
     const struct str *claims; /* PersistentVolumeClaims of its volumes; also with POD_RUNNING */
     uint32_t claim_count;
+    bool makes_claims; /* further claims are made for it: ephemeral volumes; with POD_RUNNING too */
     const struct mounted_dataset *datasets; /* not decoded from the pod: see data/fluid/mounted.h */
     uint32_t dataset_count;
 };

@@ -11,6 +11,7 @@ struct workload_texts {
     struct str version, kind, name, namespace, uid;
     struct str selector, replicas, completions;
     struct str labels, annotations, spec; /* of the template */
+    struct str claims;                    /* volumeClaimTemplates */
 };
 
 /* Returns the text of a member of an object; "" if it is missing or null. */
@@ -56,6 +57,7 @@ static void read_texts(struct str json, struct arena *arena, struct workload_tex
         .labels = member(template_meta, "labels", arena),
         .annotations = member(template_meta, "annotations", arena),
         .spec = member(template, "spec", arena),
+        .claims = member(from, "volumeClaimTemplates", arena),
     };
     if (ret->replicas.n == 0)
         ret->replicas = member(from, "parallelism", arena); /* of a Job */
@@ -257,6 +259,7 @@ int pod_file_read(struct str json, struct arena *arena, struct pod_file *ret, st
     if (is_daemon_set)
         ret->daemon_set =
             (struct workload_key){t.kind, t.namespace.n > 0 ? t.namespace : STR("default"), t.name};
+    ret->makes_claims = t.claims.n > 0 && !str_eq(t.claims, STR("[]"));
     ret->host_network = str_eq(member(t.spec, "hostNetwork", arena), STR("true"));
     int r = is_daemon_set ? 0 : read_replicas(&t, &ret->replicas, err);
     if (r != 0)

@@ -23,6 +23,7 @@ struct pod_file {
     int64_t replicas; /* of the workload; may be 0; 0 of a DaemonSet */
     struct workload_key daemon_set; /* the workload, if it is one; else its kind is "" */
     bool host_network;              /* of a workload's pods */
+    bool makes_claims;              /* the workload has volumeClaimTemplates */
 };
 
 /* Is the object a Pod, or has it a pod template? */

@@ -43,6 +43,7 @@ int simulation_read_pod(const struct document *d, struct arena *arena, struct po
     if (r == 0) {
         made.text = ret_file->pod;
         r = decode_pod(made.text, arena, ret, err);
+        ret->makes_claims |= ret_file->makes_claims;
     }
     return r == 0 ? 0 : document_complain(&made, err);
 }
