@@ -433,10 +433,16 @@ $(BUILD)/libtests.so: $(TEST_HELPERS) $(LIB_OBJECTS) $(BUILD)/sources
 	@echo '  link  $@'
 	@$(CC) $(filter-out -pie,$(ALL_LDFLAGS)) -shared -o $@ $(filter %.o,$^) $(lib_libs) $(test_libs)
 
-# There are many of them: what a debugger reads is packed.
+# To link 300 programs takes longer than to run them, so the quicker linker does it, and leaves out
+# what only a debugger reads. `make TEST_LDFLAGS= PROGRAM` links one with that.
+TEST_LDFLAGS_ := $(if $(shell command -v ld.gold),-fuse-ld=gold) -Wl,--strip-debug
+TEST_LDFLAGS_asan := -Wl,--compress-debug-sections=zlib
+TEST_LDFLAGS_tsan := $(TEST_LDFLAGS_asan)
+TEST_LDFLAGS_arm64 := -Wl,--strip-debug
+TEST_LDFLAGS := $(TEST_LDFLAGS_$(FLAVOR))
 $(BUILD)/tests/%: $(OBJ)/tests/%.o $(TEST_LIBS)
 	@mkdir -p $(@D)
-	@$(CC) $(ALL_LDFLAGS) $(if $(SHARED),-Wl$(comma)-rpath$(comma)$(CURDIR)/$(BUILD)) -Wl,--compress-debug-sections=zlib \
+	@$(CC) $(ALL_LDFLAGS) $(if $(SHARED),-Wl$(comma)-rpath$(comma)$(CURDIR)/$(BUILD)) $(TEST_LDFLAGS) \
 		-o $@ $^ $(lib_libs) $(test_libs)
 
 # What libc goes through is counted by functions in front of its own.
