@@ -157,6 +157,18 @@ static const struct list lists[] = {
 };
 enum { LISTS = sizeof lists / sizeof lists[0] };
 
+/* Two lists of a pod that are compared with each other. */
+static const struct {
+    struct list first, second;
+} pairs[] = {
+    {{"keys and requirements of a constraint",
+      POD VOLUME ",\"topologySpreadConstraints\":[{\"maxSkew\":1,\"topologyKey\":\"rack\","
+                 "\"whenUnsatisfiable\":\"DoNotSchedule\",\"matchLabelKeys\":[",
+      "],\"labelSelector\":{\"matchExpressions\":[", "\"k%X\"", ","},
+     {"", "", "]}}]}}", "{\"key\":\"r%u\",\"operator\":\"Exists\"}", ","}},
+};
+enum { PAIRS = sizeof pairs / sizeof pairs[0] };
+
 void append_items(struct strbuf *out, const struct list *list, uint32_t n) {
     enum { MANY = 0x10000000 };
     bool falls = strstr(list->item, "%X") != NULL;
@@ -388,7 +400,9 @@ static double cpu_ms(void) {
 
 /* ---- lists of a pod ---- */
 
-static int double_list(const struct list *list, const struct verb *verb, int setting) {
+/* Doubles the list and, if it is not NULL, `second`, which stands behind it. */
+static int double_lists(const struct list *list, const struct list *second, const struct verb *verb,
+                        int setting) {
     struct strbuf body = {0};
     uint64_t before = 0;
     int bad = 0;
@@ -399,6 +413,11 @@ static int double_list(const struct list *list, const struct verb *verb, int set
         strbuf_append_str(&body, str_of(list->before));
         append_items(&body, list, n);
         strbuf_append_str(&body, str_of(list->after));
+        if (second != NULL) {
+            strbuf_append_str(&body, str_of(second->before));
+            append_items(&body, second, n);
+            strbuf_append_str(&body, str_of(second->after));
+        }
         strbuf_append_str(&body, str_of(verb->after));
         assert_false(strbuf_failed(&body));
         if (body.n > verb->body_bytes)
@@ -417,6 +436,10 @@ static int double_list(const struct list *list, const struct verb *verb, int set
     return bad;
 }
 
+static int double_list(const struct list *list, const struct verb *verb, int setting) {
+    return double_lists(list, NULL, verb, setting);
+}
+
 /* In these surroundings (of torture.c), "0123": each digit is one. */
 static void double_all(const struct verb *verb, const char *settings) {
     int bad = 0;
@@ -429,6 +452,14 @@ static void double_all(const struct verb *verb, const char *settings) {
 static void reviews(void **state) {
     (void)state;
     double_all(&verbs[0], "0134");
+}
+
+static void pairs_of_lists(void **state) {
+    int bad = 0;
+    (void)state;
+    for (size_t i = 0; i < PAIRS; i++)
+        bad += growth_in_part() ? double_lists(&pairs[i].first, &pairs[i].second, &verbs[0], 1) : 0;
+    assert_int_equal(bad, 0);
 }
 
 static void filters(void **state) {
@@ -657,6 +688,7 @@ static void what_is_kept(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reviews),
+        cmocka_unit_test(pairs_of_lists),
         cmocka_unit_test(filters),
         cmocka_unit_test(prioritizations),
         cmocka_unit_test(preemptions),

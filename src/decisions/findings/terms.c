@@ -1,6 +1,7 @@
 #include "findings/terms.h"
 
 #include "base/json_reader.h"
+#include "findings/label_keys.h"
 #include "findings/words.h"
 #include "model/selector.h"
 
@@ -62,39 +63,6 @@ void findings_of_tolerations(struct tolerations tolerations, enum toleration_rul
 
 /* ---- constraints ---- */
 
-/* Is it "key In [the pod's value]"? An API server adds that to the selector of a new pod, for each
- * of matchLabelKeys. upstream: pkg/registry/core/pod strategy.go applyMatchLabelKeys (v1.34). */
-static bool is_of_match_label_keys(const struct label_expression *e, const struct pod *pod) {
-    struct str value;
-    return str_eq(e->op, STR("In")) && e->value_count == 1 &&
-           labels_lookup(&pod->meta.labels, e->key, &value) && str_eq(e->values[0], value);
-}
-
-/* Does the user's selector have a requirement on the key? */
-static bool selects_by(const struct label_selector *s, const struct pod *pod, struct str key) {
-    uint32_t added = 0;
-    struct str value;
-    for (uint32_t i = 0; i < s->expression_count; i++) {
-        if (!str_eq(s->expressions[i].key, key))
-            continue;
-        if (!is_of_match_label_keys(&s->expressions[i], pod) || ++added > 1)
-            return true;
-    }
-    return labels_lookup(&s->match_labels, key, &value);
-}
-
-static void check_keys(const struct pod *pod, const struct spread_constraint *c, struct str path,
-                       struct findings *f) {
-    if (c->match_label_key_count > 0 && !c->selector.present)
-        findings_add(f, FINDING_INVALID, path, STR("Add a labelSelector"),
-                     "an API server refuses matchLabelKeys without a labelSelector");
-    for (uint32_t i = 0; i < c->match_label_key_count; i++)
-        if (selects_by(&c->selector, pod, c->match_label_keys[i]))
-            findings_add(f, FINDING_INVALID, path, STR("Remove it from one of them"),
-                         "an API server refuses '%.*s' in both matchLabelKeys and labelSelector",
-                         STR_ARG(c->match_label_keys[i]));
-}
-
 /* Names the first label of the selector that the pod lacks, or has with another value. */
 static void say_difference(const struct label_selector *s, const struct labels *pod,
                            struct str *ret_key, struct str *ret_value) {
@@ -155,8 +123,8 @@ static int compare_constraints(const void *a, const void *b) {
     return by_key != 0 ? by_key : (x > y) - (x < y);
 }
 
-/* Returns for each constraint: does an earlier constraint have its topologyKey and its
- * whenUnsatisfiable? NULL: no memory, or no steps are left. */
+/* Marks each constraint that has the topologyKey and whenUnsatisfiable of an earlier constraint.
+ * Returns NULL if there is no memory, or if no steps are left. */
 static const bool *find_repeated(const struct pod *pod, struct arena *arena) {
     const uint32_t count = pod->constraint_count;
     const struct spread_constraint **sorted = arena_array(arena, count, sizeof *sorted);
@@ -174,8 +142,10 @@ static const bool *find_repeated(const struct pod *pod, struct arena *arena) {
 
 static void check_constraint(const struct pod *pod, const struct spread_constraint *c,
                              bool repeated, struct str path, struct findings *f) {
+    const struct keyed_selector keyed = {&c->selector, &pod->meta.labels, c->match_label_keys,
+                                         c->match_label_key_count};
     char at[PATH_BYTES];
-    check_keys(pod, c, path, f);
+    findings_of_label_keys(&keyed, path, f);
     if (c->min_domains > 1 && !c->hard) {
         (void)snprintf(at, sizeof at, "%.*s.minDomains", STR_ARG(path));
         findings_add(f, FINDING_INVALID, str_of(at),
@@ -196,9 +166,8 @@ void findings_of_pod(const struct pod *pod, struct str spec, struct findings *f)
     char path[PATH_BYTES];
     for (uint32_t i = 0; repeated != NULL && i < pod->constraint_count; i++) {
         const struct spread_constraint *c = &pod->constraints[i];
-        const uint64_t selecting = label_selector_steps(&c->selector);
         if (!steps_take(&f->arena->steps,
-                        selecting * (1 + c->match_label_key_count) + pod->meta.labels.count))
+                        label_selector_steps(&c->selector) + pod->meta.labels.count))
             return;
         (void)snprintf(path, sizeof path, "%.*s.topologySpreadConstraints[%u]", STR_ARG(spec), i);
         check_constraint(pod, c, repeated[i], str_of(path), f);

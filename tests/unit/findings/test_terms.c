@@ -7,6 +7,8 @@
 #include "findings/workload.h"
 #include "unit/unit.h"
 
+#include <stdio.h>
+
 static struct arena arena;
 
 static int setup(void **state) {
@@ -158,6 +160,35 @@ static void very_many_mistakes(void **state) {
     arena_done(&own);
 }
 
+/* Many keys beside many requirements are compared within the steps, and the last key is found. */
+static void very_many_keys(void **state) {
+    enum { MANY = 20000 };
+    struct str *keys = arena_array(&arena, MANY, sizeof *keys);
+    struct label_expression *expressions = arena_array(&arena, MANY, sizeof *expressions);
+    struct spread_constraint c = {.topology_key = STR("zone"), .hard = true};
+    struct arena own;
+    struct findings f;
+    (void)state;
+    for (uint32_t i = 0; i < MANY; i++) {
+        char text[32];
+        (void)snprintf(text, sizeof text, "k%u", i);
+        keys[MANY - 1 - i] = arena_str(&arena, str_of(text));
+        (void)snprintf(text, sizeof text, "%s%u", i == 0 ? "k" : "r", i);
+        expressions[i] = (struct label_expression){.key = arena_str(&arena, str_of(text)),
+                                                   .op = STR("DoesNotExist")};
+    }
+    c.match_label_keys = keys;
+    c.match_label_key_count = MANY;
+    c.selector = (struct label_selector){
+        .present = true, .expressions = expressions, .expression_count = MANY};
+    const struct pod pod = {.constraints = &c, .constraint_count = 1};
+    findings_init(&f, &own);
+    findings_of_pod(&pod, STR("spec"), &f);
+    assert_int_equal(f.count, 1);
+    assert_str(f.items[0].path, AT "[0]");
+    arena_done(&own);
+}
+
 static void says_the_label(void **state) {
     struct findings f = {.arena = &arena};
     struct str json;
@@ -180,6 +211,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(refused_selectors, setup, teardown),
         cmocka_unit_test_setup_teardown(tolerations, setup, teardown),
         cmocka_unit_test_setup_teardown(very_many_mistakes, setup, teardown),
+        cmocka_unit_test_setup_teardown(very_many_keys, setup, teardown),
         cmocka_unit_test_setup_teardown(says_the_label, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
