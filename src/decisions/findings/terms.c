@@ -16,18 +16,18 @@ enum { PATH_BYTES = 200 };
 
 struct toleration_rule {
     const char *operators[5], *effects[4]; /* each ended by NULL */
-    bool has_combinations;                 /* some combinations are refused */
+    bool is_whole;                         /* keys, values and combinations are checked, too */
 };
 static const struct toleration_rule rules_of[] = {
     [TOLERATIONS_OF_PODS] = {{"Equal", "Exists", "Lt", "Gt"},
                              {"NoSchedule", "PreferNoSchedule", "NoExecute"},
-                             .has_combinations = true},
+                             .is_whole = true},
     [TOLERATIONS_OF_PLACEMENTS] = {{"Equal", "Exists"},
                                    {"NoSelect", "PreferNoSelect", "NoSelectIfNew"},
-                                   .has_combinations = false},
+                                   .is_whole = false},
     [TOLERATIONS_OF_BINDINGS] = {{"Equal", "Exists"},
                                  {"NoSchedule", "PreferNoSchedule", "NoExecute"},
-                                 .has_combinations = false},
+                                 .is_whole = false},
 };
 
 static void check_word(struct str word, const char *const *words, struct str path,
@@ -38,12 +38,48 @@ static void check_word(struct str word, const char *const *words, struct str pat
     findings_of_word(word, words, what, str_of(at), f);
 }
 
+/* upstream: apimachinery api/validate/content IsDecimalInteger: no "+", and no 0 in front. */
+static bool is_decimal_integer(struct str s) {
+    const size_t sign = s.n > 0 && s.p[0] == '-' ? 1 : 0;
+    int64_t value;
+    return str_to_i64(s, &value) && s.p[0] != '+' && (s.p[sign] != '0' || s.n == 1);
+}
+
+/* Checks a value beside an operator that has one. */
+static void check_value(const struct toleration *t, struct str path, struct findings *f) {
+    const bool compares = str_eq(t->op, STR("Lt")) || str_eq(t->op, STR("Gt"));
+    const bool equals = str_empty(t->op) || str_eq(t->op, STR("Equal"));
+    char at[PATH_BYTES];
+    (void)snprintf(at, sizeof at, "%.*s.value", STR_ARG(path));
+    if (compares && !is_decimal_integer(t->value))
+        findings_add(f, FINDING_INVALID, str_of(at), STR("Write a whole number"),
+                     "'%.*s' is no whole number, which operator %.*s needs", STR_ARG(t->value),
+                     STR_ARG(t->op));
+    if (equals && !label_value_valid(t->value))
+        findings_add(f, FINDING_INVALID, str_of(at), STR("Write the value of a taint"),
+                     "an API server refuses '%.*s': it is no label value", STR_ARG(t->value));
+}
+
+static void check_parts(const struct toleration *t, struct str path, struct findings *f) {
+    char at[PATH_BYTES];
+    (void)snprintf(at, sizeof at, "%.*s.key", STR_ARG(path));
+    if (!str_empty(t->key) && !label_key_valid(t->key))
+        findings_add(f, FINDING_INVALID, str_of(at), STR("Write the key of a taint"),
+                     "an API server refuses '%.*s': it is no label key", STR_ARG(t->key));
+    (void)snprintf(at, sizeof at, "%.*s.tolerationSeconds", STR_ARG(path));
+    if (t->has_seconds && !str_eq(t->effect, STR("NoExecute")))
+        findings_add(f, FINDING_INVALID, str_of(at), STR("Remove it, or write effect: NoExecute"),
+                     "an API server takes tolerationSeconds only with effect: NoExecute");
+    check_value(t, path, f);
+}
+
 static void check_toleration(const struct toleration *t, const struct toleration_rule *rule,
                              struct str path, struct findings *f) {
     check_word(t->op, rule->operators, path, "operator", f);
     check_word(t->effect, rule->effects, path, "effect", f);
-    if (!rule->has_combinations)
+    if (!rule->is_whole)
         return;
+    check_parts(t, path, f);
     if (str_empty(t->key) && !str_eq(t->op, STR("Exists")))
         findings_add(f, FINDING_INVALID, path, STR("Write operator: Exists, or a key"),
                      "without a key the operator must be Exists");

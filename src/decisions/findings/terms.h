@@ -11,10 +11,10 @@
 
 enum toleration_rules { TOLERATIONS_OF_PODS, TOLERATIONS_OF_PLACEMENTS, TOLERATIONS_OF_BINDINGS };
 
-/* Finds operators and effects that no toleration has and, of pods, combinations that an API server
- * refuses; Placements and bindings may have these. `path` is that of the list. upstream: kubernetes
- * pkg/apis/core/validation ValidateTolerations (v1.36); the CRD of OCM's Placement (v1.2.0);
- * karmada pkg/util/validation validateClusterTolerations (v1.18.1). */
+/* Finds operators and effects that no toleration has and, of pods, keys, values and combinations
+ * that an API server refuses; Placements and bindings may have these. `path` is that of the list.
+ * upstream: kubernetes pkg/apis/core/validation ValidateTolerations (v1.36); the CRD of OCM's
+ * Placement (v1.2.0); karmada pkg/util/validation validateClusterTolerations (v1.18.1). */
 void findings_of_tolerations(struct tolerations tolerations, enum toleration_rules rules,
                              struct str path, struct findings *f);
 

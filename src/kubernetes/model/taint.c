@@ -57,12 +57,20 @@ void taint_print(const struct taint *taint, struct strbuf *out) {
     strbuf_append_str(out, taint->effect);
 }
 
+/* An API server refuses seconds that are no integer; here they only count as given. */
+static void seconds_decode(struct json_reader *r, void *into) {
+    *(bool *)into = !json_null(r);
+    if (*(bool *)into)
+        (void)json_skip(r); /* errors stay in r */
+}
+
 static void toleration_decode(struct json_reader *r, void *into) {
     static const struct json_field fields[] = {
         JSON_TEXT("key", struct toleration, key),
         JSON_TEXT("operator", struct toleration, op),
         JSON_TEXT("value", struct toleration, value),
         JSON_TEXT("effect", struct toleration, effect),
+        JSON_CALL("tolerationSeconds", struct toleration, has_seconds, seconds_decode),
     };
     json_fields(r, &JSON_ROWS(fields), into);
 }
@@ -135,7 +143,11 @@ struct tolerations tolerations_copy(struct tolerations from, struct arena *arena
         return (struct tolerations){0};
     for (uint32_t i = 0; i < from.count; i++)
         items[i] = (struct toleration){
-            arena_str(arena, from.items[i].key), arena_str(arena, from.items[i].op),
-            arena_str(arena, from.items[i].value), arena_str(arena, from.items[i].effect)};
+            .key = arena_str(arena, from.items[i].key),
+            .op = arena_str(arena, from.items[i].op),
+            .value = arena_str(arena, from.items[i].value),
+            .effect = arena_str(arena, from.items[i].effect),
+            .has_seconds = from.items[i].has_seconds,
+        };
     return (struct tolerations){items, from.count};
 }

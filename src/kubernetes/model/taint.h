@@ -17,6 +17,7 @@ struct taint {
 
 struct toleration {
     struct str key, op, value, effect;
+    bool has_seconds; /* tolerationSeconds was read; matching does not need it */
 };
 
 struct tolerations {

@@ -165,6 +165,26 @@ static void combine(struct drawn *d) {
     drawn_want(d, FINDING_INVALID, rows[i].remedy, "%s", tolerate(d, rows[i].text, at));
 }
 
+static void refuse_part(struct drawn *d) {
+    static const struct {
+        const char *text, *part, *remedy;
+    } rows[] = {
+        {"{'key':'a b','operator':'Exists'}", "key", "Write the key of a taint"},
+        {"{'key':'/a','value':'b'}", "key", "Write the key of a taint"},
+        {"{'key':'a','value':'b c'}", "value", "Write the value of a taint"},
+        {"{'key':'a','operator':'Gt','value':'many'}", "value", "Write a whole number"},
+        {"{'key':'a','operator':'Lt'}", "value", "Write a whole number"},
+        {"{'key':'a','effect':'NoSchedule','tolerationSeconds':3}", "tolerationSeconds",
+         "Remove it, or write effect: NoExecute"},
+        {"{'operator':'Exists','tolerationSeconds':0}", "tolerationSeconds",
+         "Remove it, or write effect: NoExecute"},
+    };
+    const uint32_t i = drawn_below(d, sizeof rows / sizeof rows[0]);
+    char at[2 * DRAWN_PATH];
+    drawn_want(d, FINDING_INVALID, rows[i].remedy, "%s.%s", tolerate(d, rows[i].text, at),
+               rows[i].part);
+}
+
 const struct mistake mistakes_of_pods[] = {
     {"a selector that misses the pod", FINDING_SELECTOR_MISSES_POD, OF_WORKLOADS, false, miss_pod},
     {"no selector", FINDING_SELECTOR_MISSES_POD, OF_WORKLOADS, false, have_no_selector},
@@ -176,5 +196,6 @@ const struct mistake mistakes_of_pods[] = {
     {"a word of a toleration", FINDING_INVALID, OF_WORKLOADS | OF_PLACEMENTS | OF_BINDINGS, false,
      misspell_toleration},
     {"a toleration that cannot be", FINDING_INVALID, OF_WORKLOADS, false, combine},
+    {"a part of a toleration", FINDING_INVALID, OF_WORKLOADS, false, refuse_part},
     {.name = NULL},
 };

@@ -141,6 +141,44 @@ static void tolerations(void **state) {
     check("'tolerations':[{'value':'a'}]", "Invalid spec.tolerations[0]");
     check("'tolerations':[{'key':'a','operator':'Exists','value':'b'}]",
           "Invalid spec.tolerations[0]");
+    check("'tolerations':[{'key':'a b','operator':'Exists'},{'key':'x/y/z'},{'key':'x/y'}]",
+          "Invalid spec.tolerations[0].key|Invalid spec.tolerations[1].key");
+    check("'tolerations':[{'key':'a','value':'b c'},{'key':'a','operator':'Equal','value':'-'}]",
+          "Invalid spec.tolerations[0].value|Invalid spec.tolerations[1].value");
+}
+
+/* Only pods have these rules, and null is no tolerationSeconds. */
+static void toleration_seconds(void **state) {
+    (void)state;
+    check("'tolerations':[{'key':'a','effect':'NoExecute','tolerationSeconds':0},"
+          "{'key':'a','effect':'NoSchedule','tolerationSeconds':null}]",
+          "");
+    check("'tolerations':[{'key':'a','effect':'NoSchedule','tolerationSeconds':0},"
+          "{'key':'a','tolerationSeconds':-1}]",
+          "Invalid spec.tolerations[0].tolerationSeconds|"
+          "Invalid spec.tolerations[1].tolerationSeconds");
+}
+
+/* Where the feature gate TaintTolerationComparisonOperators is on. */
+static void compared_tolerations(void **state) {
+    static const char *const right[] = {"0", "7", "-1", "9223372036854775807"},
+                             *const wrong[] = {"",   "x", "01",  "-0",
+                                               "+1", "-", "1.5", "9223372036854775808"};
+    (void)state;
+    for (size_t i = 0; i < sizeof right / sizeof right[0]; i++) {
+        char text[128];
+        (void)snprintf(text, sizeof text,
+                       "'tolerations':[{'key':'a','operator':'%s','value':'%s'}]",
+                       i % 2 == 0 ? "Gt" : "Lt", right[i]);
+        check(text, "");
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        char text[128];
+        (void)snprintf(text, sizeof text,
+                       "'tolerations':[{'key':'a','operator':'%s','value':'%s'}]",
+                       i % 2 == 0 ? "Gt" : "Lt", wrong[i]);
+        check(text, "Invalid spec.tolerations[0].value");
+    }
 }
 
 /* Looking for mistakes ends in time, however many there are. */
@@ -210,6 +248,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(refused_values, setup, teardown),
         cmocka_unit_test_setup_teardown(refused_selectors, setup, teardown),
         cmocka_unit_test_setup_teardown(tolerations, setup, teardown),
+        cmocka_unit_test_setup_teardown(toleration_seconds, setup, teardown),
+        cmocka_unit_test_setup_teardown(compared_tolerations, setup, teardown),
         cmocka_unit_test_setup_teardown(very_many_mistakes, setup, teardown),
         cmocka_unit_test_setup_teardown(very_many_keys, setup, teardown),
         cmocka_unit_test_setup_teardown(says_the_label, setup, teardown),
