@@ -182,7 +182,7 @@ static void check_constraint(const struct pod *pod, const struct spread_constrai
                                          c->match_label_key_count};
     char at[PATH_BYTES];
     findings_of_label_keys(&keyed, path, f);
-    if (c->min_domains > 1 && !c->hard) {
+    if (c->has_min_domains && !c->hard) {
         (void)snprintf(at, sizeof at, "%.*s.minDomains", STR_ARG(path));
         findings_add(f, FINDING_INVALID, str_of(at),
                      STR("Remove it, or write whenUnsatisfiable: DoNotSchedule"),

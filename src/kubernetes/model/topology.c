@@ -15,6 +15,11 @@ static bool choice(struct json_reader *r, struct str yes, struct str no, bool ab
     return str_eq(word, yes);
 }
 
+static void min_domains_decode(struct json_reader *r, struct spread_constraint *c) {
+    c->has_min_domains = !json_null(r);
+    c->min_domains = c->has_min_domains ? (int32_t)json_integer(r, 1, INT32_MAX) : 1;
+}
+
 static void member_decode(struct json_reader *r, struct str key, struct spread_constraint *c) {
     if (str_eq(key, STR("maxSkew")))
         c->max_skew = (int32_t)json_integer(r, 1, INT32_MAX);
@@ -25,7 +30,7 @@ static void member_decode(struct json_reader *r, struct str key, struct spread_c
     else if (str_eq(key, STR("labelSelector")))
         c->selector = label_selector_decode(r);
     else if (str_eq(key, STR("minDomains")))
-        c->min_domains = json_null(r) ? 1 : (int32_t)json_integer(r, 1, INT32_MAX);
+        min_domains_decode(r, c);
     else if (str_eq(key, STR("nodeAffinityPolicy")))
         c->honor_affinity = choice(r, STR("Honor"), STR("Ignore"), true);
     else if (str_eq(key, STR("nodeTaintsPolicy")))

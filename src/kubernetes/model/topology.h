@@ -18,11 +18,12 @@
 
 struct spread_constraint {
     struct str topology_key;
-    int32_t max_skew;    /* >= 1 */
-    int32_t min_domains; /* >= 1; 1 when not given */
-    bool hard;           /* DoNotSchedule; otherwise ScheduleAnyway */
-    bool honor_affinity; /* nodeAffinityPolicy; Honor when not given */
-    bool honor_taints;   /* nodeTaintsPolicy; Ignore when not given */
+    int32_t max_skew;     /* >= 1 */
+    int32_t min_domains;  /* >= 1; 1 when not given */
+    bool has_min_domains; /* minDomains was read */
+    bool hard;            /* DoNotSchedule; otherwise ScheduleAnyway */
+    bool honor_affinity;  /* nodeAffinityPolicy; Honor when not given */
+    bool honor_taints;    /* nodeTaintsPolicy; Ignore when not given */
     struct label_selector selector;
     const struct str *match_label_keys;
     uint32_t match_label_key_count;

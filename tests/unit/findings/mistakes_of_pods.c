@@ -91,7 +91,7 @@ static void have_min_domains(struct drawn *d) {
     uint32_t i;
     cJSON *c = draw_constraint(d, &i);
     drawn_set_text(c, "whenUnsatisfiable", "ScheduleAnyway");
-    drawn_set(c, "minDomains", cJSON_CreateNumber(2 + drawn_below(d, 4)));
+    drawn_set(c, "minDomains", cJSON_CreateNumber(1 + drawn_below(d, 4)));
     want_in_constraint(d, FINDING_INVALID, i, ".minDomains", "Remove it, or write");
 }
 

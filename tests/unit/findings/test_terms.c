@@ -94,6 +94,12 @@ static void refused_values(void **state) {
     check(SPREAD("{'maxSkew':1,'topologyKey':'zone','whenUnsatisfiable':'ScheduleAnyway',"
                  "'minDomains':2" OWN "}"),
           "Invalid " AT "[0].minDomains");
+    check(SPREAD("{'maxSkew':1,'topologyKey':'zone','whenUnsatisfiable':'ScheduleAnyway',"
+                 "'minDomains':1" OWN "}"),
+          "Invalid " AT "[0].minDomains");
+    check(SPREAD("{'maxSkew':1,'topologyKey':'zone','whenUnsatisfiable':'ScheduleAnyway',"
+                 "'minDomains':null" OWN "}"),
+          "");
     check(SPREAD(CONSTRAINT(OWN ",'minDomains':2")), "");
     check(SPREAD(CONSTRAINT(",'matchLabelKeys':['a']")),
           "Invalid " AT "[0]|SelectorMissesPod " AT "[0].labelSelector");
