@@ -125,9 +125,8 @@ static bool operator_parse(struct str op, bool allow_compare, enum selector_oper
     return false;
 }
 
-/* Checks a requirement whose op and values are set, by the rules of upstream's
- * labels.NewRequirement. */
-static int requirement_check(struct requirement *q, struct err *err) {
+/* Checks a requirement whose op and values are set, and sets its bound. */
+static int check(struct requirement *q, struct err *err) {
     bool list = q->op == SELECTOR_IN || q->op == SELECTOR_NOT_IN;
     bool compare = q->op == SELECTOR_GT || q->op == SELECTOR_LT;
     if (!label_key_valid(q->key))
@@ -174,18 +173,25 @@ static int values_canonical(const struct str *from, uint32_t count, struct arena
     return 0;
 }
 
-int requirement_compile(const struct label_expression *from, bool allow_compare,
-                        struct arena *arena, struct requirement *ret, struct err *err) {
-    struct requirement q = {.key = from->key};
+int requirement_check(const struct label_expression *from, bool allow_compare,
+                      struct requirement *ret, struct err *err) {
+    struct requirement q = {
+        .key = from->key, .values = from->values, .value_count = from->value_count};
     if (!operator_parse(from->op, allow_compare, &q.op))
         return err_set(err, -EINVAL, "key '%.*s': unknown operator '%.*s'", STR_ARG(from->key),
                        STR_ARG(from->op));
-    if ((q.op == SELECTOR_GT || q.op == SELECTOR_LT) && from->value_count != 1)
-        return err_set(err, -EINVAL, "key '%.*s': Gt and Lt need exactly one value",
-                       STR_ARG(q.key));
-    int r = values_canonical(from->values, from->value_count, arena, &q, err);
+    const int r = check(&q, err);
     if (r == 0)
-        r = requirement_check(&q, err);
+        *ret = q;
+    return r;
+}
+
+int requirement_compile(const struct label_expression *from, bool allow_compare,
+                        struct arena *arena, struct requirement *ret, struct err *err) {
+    struct requirement q;
+    int r = requirement_check(from, allow_compare, &q, err);
+    if (r == 0)
+        r = values_canonical(from->values, from->value_count, arena, &q, err);
     if (r == 0)
         *ret = q;
     return r;
@@ -197,7 +203,7 @@ static int requirement_equals(struct label label, struct arena *arena, struct re
     struct requirement q = {.key = label.key, .op = SELECTOR_IN};
     int r = values_canonical(&label.value, 1, arena, &q, err);
     if (r == 0)
-        r = requirement_check(&q, err);
+        r = check(&q, err);
     if (r == 0)
         *ret = q;
     return r;

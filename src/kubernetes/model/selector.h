@@ -83,8 +83,12 @@ bool selector_matches(const struct selector *s, label_lookup_fn *lookup, const v
 /* The requirement against the label's value; `value` is NULL when the label is absent. */
 bool requirement_matches(const struct requirement *q, const struct str *value);
 
-/* Checks and compiles one expression; Gt and Lt only if allowed. The value list is copied to the
- * arena. */
+/* Checks one expression, by the rules of upstream's labels.NewRequirement; Gt and Lt only if
+ * allowed. The requirement borrows the values, which are not sorted. Takes no memory. 0 or -EINVAL.
+ */
+int requirement_check(const struct label_expression *from, bool allow_compare,
+                      struct requirement *ret, struct err *err) MUST_CHECK;
+/* Checks and compiles one expression. The value list is copied to the arena. */
 int requirement_compile(const struct label_expression *from, bool allow_compare,
                         struct arena *arena, struct requirement *ret, struct err *err) MUST_CHECK;
 
