@@ -45,6 +45,7 @@ void node_selector_term_compile(const struct label_expression *from, uint32_t co
         count = 0; /* the arena has failed */
     *(fields ? &term->fields : &term->expressions) = items;
     *(fields ? &term->field_count : &term->expression_count) = count;
+    *(fields ? &term->written_fields : &term->written) = from;
 }
 
 static void expressions_decode(struct json_reader *r, bool fields,

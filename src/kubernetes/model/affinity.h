@@ -14,6 +14,8 @@ struct node_selector_term {
     const struct requirement *fields; /* metadata.name is the only field with a meaning */
     uint32_t field_count;
     bool invalid; /* a part did not parse */
+    /* The same expressions and fields as they were written; NULL in a copy. */
+    const struct label_expression *written, *written_fields;
 };
 
 struct preferred_term {
@@ -31,7 +33,7 @@ struct node_affinity {
 };
 
 /* Adds written matchExpressions (with `fields` matchFields) to a term. A part that does not parse
- * makes the term invalid. Strings are borrowed; on failure arena_failed(). */
+ * makes the term invalid. `from` and its strings are borrowed; on failure arena_failed(). */
 void node_selector_term_compile(const struct label_expression *from, uint32_t count, bool fields,
                                 struct arena *arena, struct node_selector_term *term);
 
