@@ -3,7 +3,6 @@
 #include "base/json_reader.h"
 #include "base/limits.h"
 #include "base/suggest.h"
-#include "findings/words.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -128,9 +127,7 @@ static void walk_object(struct walk *w, const struct schema *s) {
 /* Passes over a value of another type, which the decoder of the object refuses. */
 static void walk_value(struct walk *w, const struct schema *s) {
     const enum json_kind type = json_peek(&w->r);
-    if (s->kind == SCHEMA_WORD && type == JSON_STRING)
-        findings_of_word(json_string(&w->r), s->words, s->what, strbuf_str(&w->path), w->findings);
-    else if (s->kind == SCHEMA_LIST && type == JSON_ARRAY)
+    if (s->kind == SCHEMA_LIST && type == JSON_ARRAY)
         walk_list(w, s);
     else if (s->kind <= SCHEMA_OPEN && type == JSON_OBJECT)
         walk_object(w, s);

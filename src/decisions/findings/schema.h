@@ -1,7 +1,6 @@
 /*
  * Finds members of a JSON object that its kind does not have, and names the member that was meant
- * or the place where it belongs. Also finds values that a member does not allow, such as an
- * operator.
+ * or the place where it belongs.
  *
  * A schema is a const table: the names of an object's members, and the schemas of those that are
  * looked into. An object is known whole, or in part: of an object that is known in part a member is
@@ -21,7 +20,6 @@ enum schema_kind {
     SCHEMA_PART, /* an object that is known in part */
     SCHEMA_OPEN, /* an object whose other members may have any name */
     SCHEMA_LIST, /* an array; `of` is the schema of its items */
-    SCHEMA_WORD, /* a string that is one of `words` */
 };
 
 struct schema;
@@ -34,8 +32,6 @@ struct schema {
     const struct schema_field *fields; /* of an object */
     uint32_t field_count;
     const struct schema *of;
-    const char *const *words; /* ended by NULL */
-    const char *what;         /* of a word: "operator of a node selector" */
 };
 #define SCHEMA_OF(what, list)                                                                      \
     { .kind = (what), .fields = (list), .field_count = sizeof(list) / sizeof(list)[0] }
@@ -50,7 +46,7 @@ struct schema_document {
     struct schema_home homes[6]; /* ended by one without a schema; the first one counts */
 };
 
-/* Adds a finding UnknownField for each such member, and Invalid for each such value. `json` is
- * valid JSON; values of another type than the schema's are passed over. Returns 0, -E2BIG (out of
- * steps) or -ENOMEM; the findings so far stay. */
+/* Adds a finding UnknownField for each such member. `json` is valid JSON; values of another type
+ * than the schema's are passed over. Returns 0, -E2BIG (out of steps) or -ENOMEM; the findings so
+ * far stay. */
 int schema_check(struct str json, const struct schema_document *document, struct findings *f);

@@ -23,27 +23,15 @@ LIST(tolerations, toleration);
 
 /* ---- affinities ---- */
 
-#define WORD(name, said, ...)                                                                      \
-    static const char *const name##_words[] = {__VA_ARGS__, NULL};                                 \
-    static const struct schema name = {.kind = SCHEMA_WORD, .words = name##_words, .what = (said)}
-WORD(node_operator, "operator of a node selector", "In", "NotIn", "Exists", "DoesNotExist", "Gt",
-     "Lt");
-OBJECT(node_expression, ANY("key"), {"operator", &node_operator}, ANY("values"));
-LIST(node_expressions, node_expression);
-/* The selectors of constraints are compiled: findings_of_pod() finds more in them. */
-WORD(pod_operator, "operator of a label selector", "In", "NotIn", "Exists", "DoesNotExist");
-OBJECT(pod_expression, ANY("key"), {"operator", &pod_operator}, ANY("values"));
-LIST(pod_expressions, pod_expression);
-OBJECT(pod_selector, ANY("matchLabels"), {"matchExpressions", &pod_expressions});
-OBJECT(node_term, {"matchExpressions", &node_expressions}, {"matchFields", &node_expressions});
+OBJECT(node_term, {"matchExpressions", &expressions}, {"matchFields", &expressions});
 LIST(node_terms, node_term);
 OBJECT(node_selector, {"nodeSelectorTerms", &node_terms});
 OBJECT(preferred_node, ANY("weight"), {"preference", &node_term});
 LIST(preferred_nodes, preferred_node);
 OBJECT(node_affinity, {"requiredDuringSchedulingIgnoredDuringExecution", &node_selector},
        {"preferredDuringSchedulingIgnoredDuringExecution", &preferred_nodes});
-OBJECT(pod_term, {"labelSelector", &pod_selector}, ANY("namespaces"), ANY("topologyKey"),
-       {"namespaceSelector", &pod_selector}, ANY("matchLabelKeys"), ANY("mismatchLabelKeys"));
+OBJECT(pod_term, {"labelSelector", &label_selector}, ANY("namespaces"), ANY("topologyKey"),
+       {"namespaceSelector", &label_selector}, ANY("matchLabelKeys"), ANY("mismatchLabelKeys"));
 LIST(pod_terms, pod_term);
 OBJECT(preferred_pod, ANY("weight"), {"podAffinityTerm", &pod_term});
 LIST(preferred_pods, preferred_pod);

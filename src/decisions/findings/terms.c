@@ -1,6 +1,7 @@
 #include "findings/terms.h"
 
 #include "base/json_reader.h"
+#include "findings/affinity.h"
 #include "findings/label_keys.h"
 #include "findings/words.h"
 #include "model/selector.h"
@@ -35,7 +36,7 @@ static void check_word(struct str word, const char *const *words, struct str pat
     char at[PATH_BYTES], what[64];
     (void)snprintf(at, sizeof at, "%.*s.%s", STR_ARG(path), field);
     (void)snprintf(what, sizeof what, "%s of a toleration", field);
-    findings_of_word(word, words, what, str_of(at), f);
+    (void)findings_of_word(word, words, what, str_of(at), f); /* the findings are the answer */
 }
 
 /* upstream: apimachinery api/validate/content IsDecimalInteger: no "+", and no 0 in front. */
@@ -210,6 +211,7 @@ void findings_of_pod(const struct pod *pod, struct str spec, struct findings *f)
     }
     (void)snprintf(path, sizeof path, "%.*s.tolerations", STR_ARG(spec));
     findings_of_tolerations(pod->tolerations, TOLERATIONS_OF_PODS, str_of(path), f);
+    findings_of_affinity(pod, spec, f);
 }
 
 /* ---- versions ---- */

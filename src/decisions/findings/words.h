@@ -9,6 +9,6 @@
 
 /* Finds a word that is not in the list, which NULL ends; "" is no finding. `path` is that of the
  * value, `what` describes it: "operator of a toleration". The remedy is the nearest word, or all of
- * them. */
-void findings_of_word(struct str word, const char *const *words, const char *what, struct str path,
+ * them. Returns false if it was found. */
+bool findings_of_word(struct str word, const char *const *words, const char *what, struct str path,
                       struct findings *f);

@@ -136,6 +136,63 @@ static void refused_selectors(void **state) {
           "[0].labelSelector.matchExpressions[0].operator");
 }
 
+#define PREFERRED "preferredDuringSchedulingIgnoredDuringExecution"
+#define NODES "spec.affinity.nodeAffinity."
+#define NODE_TERMS(terms)                                                                          \
+    AFFINITY("'nodeAffinity':{'" REQUIRED "':{'nodeSelectorTerms':[" terms "]}}")
+#define NODE_EXPRESSION(text) NODE_TERMS("{},{'matchExpressions':[{'key':'a'," text "}]}")
+#define NODE_FIELD(text) NODE_TERMS("{'matchFields':[{" text "}]}")
+#define NODE_PREFERENCE(weight, text)                                                              \
+    AFFINITY("'nodeAffinity':{'" PREFERRED "':[{'weight':" weight                                  \
+             ",'preference':{'matchExpressions':[{" text "}]}}]}")
+
+static void terms_on_nodes(void **state) {
+    static const char at[] = "Invalid " NODES REQUIRED ".nodeSelectorTerms[1].matchExpressions[0]";
+    (void)state;
+    check(NODE_EXPRESSION("'operator':'In','values':['b','']"), "");
+    check(NODE_EXPRESSION("'operator':'In'"), at);
+    check(NODE_EXPRESSION("'operator':'NotIn','values':[]"), at);
+    check(NODE_EXPRESSION("'operator':'Exists','values':['b']"), at);
+    check(NODE_EXPRESSION("'operator':'DoesNotExist','values':['b']"), at);
+    check(NODE_EXPRESSION("'operator':'Gt','values':[]"), at);
+    check(NODE_EXPRESSION("'operator':'Lt','values':['1','2']"), at);
+    check(NODE_EXPRESSION("'operator':'Lt','values':['-1']"), at); /* no label value */
+    check(NODE_EXPRESSION("'operator':'Gt','values':['many']"), at);
+    check(NODE_EXPRESSION("'operator':'In','values':['b c']"), at);
+    check(NODE_EXPRESSION("'values':['b']"), at);
+    check(NODE_TERMS("{'matchExpressions':[{'key':'a b','operator':'Exists'}]}"),
+          "Invalid " NODES REQUIRED ".nodeSelectorTerms[0].matchExpressions[0]");
+    check(NODE_TERMS(""), "Invalid " NODES REQUIRED ".nodeSelectorTerms");
+    check(AFFINITY("'nodeAffinity':{'" REQUIRED "':null}"), "");
+    check(NODE_FIELD("'key':'metadata.name','operator':'In','values':['n.1']"), "");
+}
+
+static void fields_of_nodes(void **state) {
+#define FIELD "Invalid " NODES REQUIRED ".nodeSelectorTerms[0].matchFields[0]"
+    (void)state;
+    check(NODE_FIELD("'key':'metadata.name','operator':'NotIn','values':['n']"), "");
+    check(NODE_FIELD("'key':'metadata.uid','operator':'In','values':['n']"), FIELD ".key");
+    check(NODE_FIELD("'key':'metadata.name','operator':'Exists','values':['n']"),
+          FIELD ".operator");
+    check(NODE_FIELD("'key':'metadata.name','operator':'In'"), FIELD ".values");
+    check(NODE_FIELD("'key':'metadata.name','operator':'In','values':['n','m']"), FIELD ".values");
+    check(NODE_FIELD("'key':'metadata.name','operator':'In','values':['N']"), FIELD ".values");
+}
+
+static void preferences_of_nodes(void **state) {
+    (void)state;
+    check(NODE_PREFERENCE("1", "'key':'a','operator':'Exists'"), "");
+    check(NODE_PREFERENCE("100", "'key':'a','operator':'Exists'"), "");
+    check(NODE_PREFERENCE("0", "'key':'a','operator':'Exists'"),
+          "Invalid " NODES PREFERRED "[0].weight");
+    check(NODE_PREFERENCE("101", "'key':'a','operator':'Exists'"),
+          "Invalid " NODES PREFERRED "[0].weight");
+    check(NODE_PREFERENCE("-1", "'key':'a','operator':'Exists'"),
+          "Invalid " NODES PREFERRED "[0].weight");
+    check(NODE_PREFERENCE("5", "'key':'a','operator':'Exists','values':['b']"),
+          "Invalid " NODES PREFERRED "[0].preference.matchExpressions[0]");
+}
+
 static void tolerations(void **state) {
     (void)state;
     check("'tolerations':[{'operator':'Exists'},{'key':'a','value':'b','effect':'NoSchedule'},"
@@ -253,6 +310,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(pods_as_stored, setup, teardown),
         cmocka_unit_test_setup_teardown(refused_values, setup, teardown),
         cmocka_unit_test_setup_teardown(refused_selectors, setup, teardown),
+        cmocka_unit_test_setup_teardown(terms_on_nodes, setup, teardown),
+        cmocka_unit_test_setup_teardown(fields_of_nodes, setup, teardown),
+        cmocka_unit_test_setup_teardown(preferences_of_nodes, setup, teardown),
         cmocka_unit_test_setup_teardown(tolerations, setup, teardown),
         cmocka_unit_test_setup_teardown(toleration_seconds, setup, teardown),
         cmocka_unit_test_setup_teardown(compared_tolerations, setup, teardown),
