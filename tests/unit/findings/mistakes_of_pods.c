@@ -85,6 +85,79 @@ static void misspell_operator(struct drawn *d) {
     forget_state(d);
 }
 
+/* ---- affinities ---- */
+
+#define REQUIRED "requiredDuringSchedulingIgnoredDuringExecution"
+#define PREFERRED "preferredDuringSchedulingIgnoredDuringExecution[0]"
+#define NODE_TERMS "nodeAffinity." REQUIRED ".nodeSelectorTerms"
+#define REQUIREMENT "Write a label key, and values that fit"
+#define A_NODE "Write the name of one node"
+
+/* The member of the affinity's object at `path` becomes `value`. */
+struct refused {
+    const char *path, *member, *value;
+    const char *wanted, *remedy; /* the finding's path, within the affinity */
+};
+
+static void refuse_of_affinity(struct drawn *d, const struct refused *row) {
+    char path[DRAWN_PATH];
+    (void)snprintf(path, sizeof path, "%s.affinity.%s", d->spec, row->path);
+    drawn_set(drawn_at(d, path), row->member, drawn_json(row->value));
+    drawn_want(d, FINDING_INVALID, row->remedy, "%s.affinity.%s", d->spec, row->wanted);
+    forget_state(d);
+}
+
+static void refuse_node_term(struct drawn *d) {
+    static const struct refused rows[] = {
+        {NODE_TERMS "[0].matchExpressions[0]", "values", "[]", NODE_TERMS "[0].matchExpressions[0]",
+         REQUIREMENT},
+        {NODE_TERMS "[0].matchExpressions[0]", "operator", "'Gt'",
+         NODE_TERMS "[0].matchExpressions[0]", REQUIREMENT},
+        {NODE_TERMS "[0].matchExpressions[0]", "operator", "'DoesNotExist'",
+         NODE_TERMS "[0].matchExpressions[0]", REQUIREMENT},
+        {NODE_TERMS "[0].matchExpressions[0]", "key", "'a/b/c'",
+         NODE_TERMS "[0].matchExpressions[0]", REQUIREMENT},
+        {NODE_TERMS "[0]", "matchFields",
+         "[{'key':'metadata.name','operator':'In','values':['a','b']}]",
+         NODE_TERMS "[0].matchFields[0].values", A_NODE},
+        {NODE_TERMS "[0]", "matchFields",
+         "[{'key':'metadata.labels','operator':'In','values':['a']}]",
+         NODE_TERMS "[0].matchFields[0].key", "Write metadata.name"},
+        {"nodeAffinity." REQUIRED, "nodeSelectorTerms", "[]", NODE_TERMS, "Add a term"},
+        {"nodeAffinity." PREFERRED, "weight", "0", "nodeAffinity." PREFERRED ".weight",
+         "Write a weight"},
+        {"nodeAffinity." PREFERRED, "weight", "101", "nodeAffinity." PREFERRED ".weight",
+         "Write a weight"},
+        {"nodeAffinity." PREFERRED ".preference.matchExpressions[0]", "values", "['a']",
+         "nodeAffinity." PREFERRED ".preference.matchExpressions[0]", REQUIREMENT},
+    };
+    refuse_of_affinity(d, &rows[drawn_below(d, sizeof rows / sizeof rows[0])]);
+}
+
+static void refuse_pod_term(struct drawn *d) {
+    static const struct refused rows[] = {
+        {"podAffinity." PREFERRED, "weight", "101", "podAffinity." PREFERRED ".weight",
+         "Write a weight"},
+        {"podAffinity." PREFERRED, "weight", "-3", "podAffinity." PREFERRED ".weight",
+         "Write a weight"},
+        {"podAffinity." PREFERRED ".podAffinityTerm", "topologyKey", "''",
+         "podAffinity." PREFERRED ".podAffinityTerm.topologyKey", "Write a label of nodes"},
+        {"podAffinity." PREFERRED ".podAffinityTerm.labelSelector", "matchLabels", "{'app':'d b'}",
+         "podAffinity." PREFERRED ".podAffinityTerm.labelSelector.matchLabels",
+         "Write labels that a pod can have"},
+        {"podAntiAffinity." REQUIRED "[0]", "topologyKey", "'a b'",
+         "podAntiAffinity." REQUIRED "[0].topologyKey", "Write a label of nodes"},
+        {"podAntiAffinity." REQUIRED "[0].labelSelector.matchExpressions[0]", "values", "[]",
+         "podAntiAffinity." REQUIRED "[0].labelSelector.matchExpressions[0]", REQUIREMENT},
+        {"podAntiAffinity." REQUIRED "[0].namespaceSelector", "matchExpressions",
+         "[{'key':'a','operator':'Exists','values':['b']}]",
+         "podAntiAffinity." REQUIRED "[0].namespaceSelector.matchExpressions[0]", REQUIREMENT},
+        {"podAntiAffinity." REQUIRED "[0]", "matchLabelKeys", "['app']",
+         "podAntiAffinity." REQUIRED "[0]", "Remove it from one of them"},
+    };
+    refuse_of_affinity(d, &rows[drawn_below(d, sizeof rows / sizeof rows[0])]);
+}
+
 /* ---- constraints ---- */
 
 static void have_min_domains(struct drawn *d) {
@@ -190,6 +263,8 @@ const struct mistake mistakes_of_pods[] = {
     {"no selector", FINDING_SELECTOR_MISSES_POD, OF_WORKLOADS, false, have_no_selector},
     {"a selector that is refused", FINDING_INVALID, OF_WORKLOADS, false, refuse_selector},
     {"an operator of an affinity", FINDING_INVALID, OF_WORKLOADS, false, misspell_operator},
+    {"a term on nodes", FINDING_INVALID, OF_WORKLOADS, false, refuse_node_term},
+    {"a term on pods", FINDING_INVALID, OF_WORKLOADS, false, refuse_pod_term},
     {"minDomains of a soft constraint", FINDING_INVALID, OF_WORKLOADS, false, have_min_domains},
     {"a key in selector and matchLabelKeys", FINDING_INVALID, OF_WORKLOADS, false, select_twice},
     {"a constraint twice", FINDING_INVALID, OF_WORKLOADS, false, repeat},

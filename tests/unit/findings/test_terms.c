@@ -193,6 +193,42 @@ static void preferences_of_nodes(void **state) {
           "Invalid " NODES PREFERRED "[0].preference.matchExpressions[0]");
 }
 
+#define PODS(terms) AFFINITY("'podAffinity':{'" REQUIRED "':[" terms "]}")
+#define PODS_PREFERRED(weight, term)                                                               \
+    AFFINITY("'podAntiAffinity':{'" PREFERRED "':[{'weight':" weight ",'podAffinityTerm':{" term   \
+             "}}]}")
+#define PODS_AT "Invalid spec.affinity.podAffinity." REQUIRED
+
+static void terms_on_pods(void **state) {
+    (void)state;
+    check(PODS("{'topologyKey':'zone'},{'topologyKey':'zone','labelSelector':{'matchLabels':{'a':"
+               "'b'}},'namespaceSelector':{}}"),
+          "");
+    check(PODS("{'labelSelector':{}}"), PODS_AT "[0].topologyKey");
+    check(PODS("{'topologyKey':'a zone'}"), PODS_AT "[0].topologyKey");
+    check(PODS("{'topologyKey':'zone','labelSelector':{'matchLabels':{'a':'b c'}}}"),
+          PODS_AT "[0].labelSelector.matchLabels");
+    check(PODS("{'topologyKey':'zone','labelSelector':{'matchLabels':{'a b':'c'}}}"),
+          PODS_AT "[0].labelSelector.matchLabels");
+    check(PODS("{'topologyKey':'zone','namespaceSelector':{'matchExpressions':[{'key':'a',"
+               "'operator':'In'}]}}"),
+          PODS_AT "[0].namespaceSelector.matchExpressions[0]");
+    check(PODS("{'topologyKey':'zone','labelSelector':{'matchLabels':{'a':'b'}},"
+               "'matchLabelKeys':['a']}"),
+          PODS_AT "[0]");
+    check(PODS("{'topologyKey':'zone','matchLabelKeys':['a']}"), PODS_AT "[0]");
+}
+
+static void preferences_of_pods(void **state) {
+#define PREFERENCE "Invalid spec.affinity.podAntiAffinity." PREFERRED "[0]"
+    (void)state;
+    check(PODS_PREFERRED("1", "'topologyKey':'zone'"), "");
+    check(PODS_PREFERRED("100", "'topologyKey':'zone'"), "");
+    check(PODS_PREFERRED("0", "'topologyKey':'zone'"), PREFERENCE ".weight");
+    check(PODS_PREFERRED("101", "'topologyKey':'zone'"), PREFERENCE ".weight");
+    check(PODS_PREFERRED("1", ""), PREFERENCE ".podAffinityTerm.topologyKey");
+}
+
 static void tolerations(void **state) {
     (void)state;
     check("'tolerations':[{'operator':'Exists'},{'key':'a','value':'b','effect':'NoSchedule'},"
@@ -313,6 +349,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(terms_on_nodes, setup, teardown),
         cmocka_unit_test_setup_teardown(fields_of_nodes, setup, teardown),
         cmocka_unit_test_setup_teardown(preferences_of_nodes, setup, teardown),
+        cmocka_unit_test_setup_teardown(terms_on_pods, setup, teardown),
+        cmocka_unit_test_setup_teardown(preferences_of_pods, setup, teardown),
         cmocka_unit_test_setup_teardown(tolerations, setup, teardown),
         cmocka_unit_test_setup_teardown(toleration_seconds, setup, teardown),
         cmocka_unit_test_setup_teardown(compared_tolerations, setup, teardown),
