@@ -89,6 +89,48 @@ jq '.apiVersion = "extensions/v1beta1"' "$work/deployment.json" >"$work/old.json
 is "a workload of a version that has ended" \
     "$("$evenkeel" check workload "$work/old.json" -o json | codes)" '["OldVersion apiVersion"]'
 
+# ---- kinds and versions that no API server has ----
+
+of_kind() { # VERSION KIND: the workload above, with these
+    jq --arg v "$1" --arg k "$2" '.apiVersion = $v | .kind = $k | del(.spec.topologySpreadConstraints)' "$work/deployment.json" >"$work/kind.json"
+    "$evenkeel" check workload "$work/kind.json" -o json | jq -c '[.findings[] | .code, .path, .message, .remedy]'
+}
+is "a misspelt kind" "$(of_kind apps/v1 Deploiment)" \
+    '["Invalid","kind","'"apps/v1 has no kind 'Deploiment'; did you mean 'Deployment'?"'","Write Deployment"]'
+is "... and simulate has it, too" \
+    "$("$evenkeel" simulate --state "$work/good.json" --pod "$work/kind.json" | grep '^note: kind')" \
+    "note: kind: apps/v1 has no kind 'Deploiment'; did you mean 'Deployment'?. Write Deployment"
+is "a kind of another case" "$(of_kind apps/v1 Statefulset | jq -c '[.[1], .[3]]')" '["kind","Write StatefulSet"]'
+is "kind and version are wrong" "$(of_kind v1 Deploiment | jq -c '[.[1], .[3]]')" '["kind","Write Deployment, and apiVersion apps/v1"]'
+is "a kind that is near none" "$(of_kind apps/v1 Rollout | jq -c .[1:4])" \
+    '["kind","'"apps/v1 has no kind 'Rollout'"'","Write a kind of Kubernetes, or the apiVersion of the resource that defines the kind"]'
+is "a kind of another group" "$(of_kind v1 Deployment)" \
+    '["Invalid","apiVersion","'"v1 has no kind 'Deployment'"'","Write apps/v1"]'
+is "a version that never was" "$(of_kind apps/v2 Deployment | jq -c '[.[1], .[3]]')" '["apiVersion","Write apps/v1"]'
+is "... nor of a group" "$(of_kind app/v1 StatefulSet | jq -c '[.[1], .[3]]')" '["apiVersion","Write apps/v1"]'
+for own in argoproj.io/v1alpha1=Rollout apps.kruise.io/v1beta1=StatefulSet apps.kruise.io/v1alpha1=CloneSet \
+    apps.openshift.io/v1=DeploymentConfig example.com/v1=Deploiment example.com/v2=Jobs; do
+    is "a kind that a CRD may define: $own" "$(of_kind "${own%=*}" "${own#*=}")" '[]'
+done
+for right in apps/v1=Deployment apps/v1=StatefulSet apps/v1=ReplicaSet apps/v1=DaemonSet v1=ReplicationController batch/v1=Job; do
+    is "a kind of Kubernetes: $right" "$(of_kind "${right%=*}" "${right#*=}" | jq -c 'map(select(startswith("'"'"'")))')" '[]'
+done
+refused() { { "$evenkeel" check workload "$1" >"$work/out" || echo "exit $?" >&2; } 2>&1; }
+pod '[]' '.kind = "Podd"' >"$work/kind.json"
+like "a misspelt Pod is refused" "$(refused "$work/kind.json" | tr '\n' ' ')" \
+    "kind is 'Podd'; expected one Pod, or a workload with spec.template; did you mean 'Pod'\? exit 1"
+{ cat "$work/kind.json"; running w1 n1; } | as_list >"$work/kinds.json"
+like "... also beside others" "$(refused "$work/kinds.json" | tr '\n' ' ')" "did you mean 'Pod'.*exit 1"
+{
+    for other in v1=Binding v1=ConfigMap v1=Endpoints v1=Event v1=LimitRange v1=Namespace v1=Node v1=PersistentVolume v1=PodTemplate \
+        v1=PersistentVolumeClaim v1=ResourceQuota v1=Secret v1=Service v1=ServiceAccount apps/v1=ControllerRevision policy/v1=Eviction \
+        policy/v1=PodDisruptionBudget autoscaling/v1=Scale autoscaling/v2=HorizontalPodAutoscaler example.com/v1=Podd; do
+        jq -n --arg v "${other%=*}" --arg k "${other#*=}" '{apiVersion: $v, kind: $k, metadata: {name: "n"}}'
+    done
+    running w1 n1
+} | as_list >"$work/kinds.json"
+is "... but other kinds of Kubernetes and of CRDs are passed over" "$(refused "$work/kinds.json"; cat "$work/out")" 'no findings'
+
 # ---- as people see them, and for CI ----
 
 pod "$(constraint '.labelSelector.matchLabels.app = "wbe"')" >"$work/pod.json"

@@ -113,25 +113,22 @@ static const struct schema_document cron_job_document = {
     .schema = &cron_job_root, .homes = HOMES("spec.jobTemplate.spec.template.spec")};
 static const struct schema_document pod_document = {.schema = &pod, .homes = HOMES("spec")};
 
-static const struct {
-    const char *group, *kind;
-    const struct schema_document *document;
-} workloads[] = {
-    {"", POD_KIND, &pod_document},
-    {APPS_GROUP, DEPLOYMENT_KIND, &deployment_document},
-    {APPS_GROUP, STATEFUL_SET_KIND, &stateful_set_document},
-    {APPS_GROUP, REPLICA_SET_KIND, &replica_set_document},
-    {APPS_GROUP, DAEMON_SET_KIND, &daemon_set_document},
-    {"", REPLICATION_CONTROLLER_KIND, &replication_controller_document},
-    {BATCH_GROUP, JOB_KIND, &job_document},
-    {BATCH_GROUP, CRON_JOB_KIND, &cron_job_document},
+const struct pod_kind pod_kinds[POD_KINDS] = {
+    {"v1", POD_KIND, &pod_document},
+    {APPS_API, DEPLOYMENT_KIND, &deployment_document},
+    {APPS_API, STATEFUL_SET_KIND, &stateful_set_document},
+    {APPS_API, REPLICA_SET_KIND, &replica_set_document},
+    {APPS_API, DAEMON_SET_KIND, &daemon_set_document},
+    {"v1", REPLICATION_CONTROLLER_KIND, &replication_controller_document},
+    {BATCH_API, JOB_KIND, &job_document},
+    {BATCH_API, CRON_JOB_KIND, &cron_job_document},
 };
 
 const struct schema_document *schema_of_workload(struct object_type type) {
-    for (size_t i = 0; i < sizeof workloads / sizeof workloads[0]; i++)
-        if (str_eq(type.kind, str_of(workloads[i].kind)) &&
-            str_eq(type.group, str_of(workloads[i].group)))
-            return workloads[i].document;
+    for (uint32_t i = 0; i < POD_KINDS; i++)
+        if (str_eq(type.kind, str_of(pod_kinds[i].kind)) &&
+            str_eq(type.group, api_group(str_of(pod_kinds[i].api))))
+            return pod_kinds[i].document;
     return NULL;
 }
 

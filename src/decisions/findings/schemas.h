@@ -8,6 +8,15 @@
 #include "findings/schema.h"
 #include "model/kinds.h"
 
+/* The kinds of Kubernetes itself that are a pod or have a template of pods. upstream: k8s.io/api
+ * v0.36.3 */
+struct pod_kind {
+    const char *api, *kind; /* apiVersion, kind */
+    const struct schema_document *document;
+};
+enum { POD_KINDS = 8 };
+extern const struct pod_kind pod_kinds[POD_KINDS];
+
 /* Returns the members of a pod or a workload of this type; NULL for a kind that is not known: its
  * own members may have any name. */
 const struct schema_document *schema_of_workload(struct object_type type);

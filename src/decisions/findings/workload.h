@@ -1,6 +1,6 @@
 /*
- * Findings about a pod or a workload of a user's file, by itself: unknown members and the terms of
- * its pods.
+ * Findings about a pod or a workload of a user's file, by itself: its kind and
+ * apiVersion, unknown members and the terms of its pods.
  *
  * Pure; the arena's steps bound the work.
  */

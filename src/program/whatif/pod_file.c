@@ -2,6 +2,7 @@
 
 #include "base/json_reader.h"
 #include "base/json_writer.h"
+#include "findings/kinds.h"
 #include "model/names.h"
 
 #include <errno.h>
@@ -12,6 +13,7 @@ struct workload_texts {
     struct str selector, replicas, completions;
     struct str labels, annotations, spec; /* of the template */
     struct str claims;                    /* volumeClaimTemplates */
+    bool is_cron;                         /* the template is in a template of Jobs */
 };
 
 /* Returns the text of a member of an object; "" if it is missing or null. */
@@ -58,6 +60,7 @@ static void read_texts(struct str json, struct arena *arena, struct workload_tex
         .annotations = member(template_meta, "annotations", arena),
         .spec = member(template, "spec", arena),
         .claims = member(from, "volumeClaimTemplates", arena),
+        .is_cron = job.n > 0,
     };
     if (ret->replicas.n == 0)
         ret->replicas = member(from, "parallelism", arena); /* of a Job */
@@ -228,7 +231,8 @@ static int read_replicas(const struct workload_texts *t, int64_t *ret, struct er
 bool pod_file_has_pod(struct str json, struct arena *arena) {
     struct workload_texts t;
     read_texts(json, arena, &t);
-    return str_eq(t.kind, STR(POD_KIND)) || t.spec.n > 0;
+    return str_eq(t.kind, STR(POD_KIND)) || t.spec.n > 0 ||
+           pod_kind_near(t.version, t.kind, &arena->steps) != NULL;
 }
 
 /* Returns a hint if a comment of a JSON file, which was read as YAML then, is part of a key. */
@@ -236,6 +240,14 @@ static const char *comment_hint(struct str json) {
     const bool has =
         memmem(json.p, json.n, "\"//", 3) != NULL || memmem(json.p, json.n, "\"/*", 3) != NULL;
     return has ? "; JSON has no comments: leave out '//' and '/*'" : "";
+}
+
+static int refuse_kind(const struct workload_texts *t, struct arena *arena, struct err *err) {
+    const char *near = pod_kind_near(t->version, t->kind, &arena->steps);
+    return err_set(err, -EINVAL,
+                   "kind is '%.*s'; expected one Pod, or a workload with spec.template%s%s%s",
+                   STR_ARG(t->kind), near != NULL ? "; did you mean '" : "",
+                   near != NULL ? near : "", near != NULL ? "'?" : "");
 }
 
 int pod_file_read(struct str json, struct arena *arena, struct pod_file *ret, struct err *err) {
@@ -249,12 +261,9 @@ int pod_file_read(struct str json, struct arena *arena, struct pod_file *ret, st
                        "it has no kind; expected one Pod, or a workload with spec.template%s",
                        comment_hint(json));
     if (t.spec.n == 0)
-        return err_set(err, -EINVAL,
-                       "kind is '%.*s'; expected one Pod, or a workload with spec.template",
-                       STR_ARG(t.kind));
+        return refuse_kind(&t, arena, err);
     ret->is_workload = true;
-    ret->spec = str_eq(t.kind, STR(CRON_JOB_KIND)) ? "spec.jobTemplate.spec.template.spec"
-                                                   : "spec.template.spec";
+    ret->spec = t.is_cron ? "spec.jobTemplate.spec.template.spec" : "spec.template.spec";
     const bool is_daemon_set = str_eq(t.kind, STR(DAEMON_SET_KIND));
     if (is_daemon_set)
         ret->daemon_set =

@@ -26,7 +26,8 @@ struct pod_file {
     bool makes_claims;              /* the workload has volumeClaimTemplates */
 };
 
-/* Is the object a Pod, or has it a pod template? */
+/* Is the object a Pod, or has it a pod template? Also true for a misspelt kind of these, so that
+ * the file is refused and the object not passed over. */
 bool pod_file_has_pod(struct str json, struct arena *arena);
 
 /* Reads one JSON text; a Pod is left as it is. Everything is in the arena or borrowed from `json`.

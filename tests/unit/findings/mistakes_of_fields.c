@@ -1,4 +1,5 @@
-/* Fields that are misspelt, at another level, or of nothing; and versions that have ended. */
+/* Fields that are misspelt, at another level, or of nothing; versions that have ended; kinds
+ * that no API server has. */
 #include "unit/findings/mistakes.h"
 
 #include <stdio.h>
@@ -142,7 +143,60 @@ static void age(struct drawn *d) {
                "apiVersion");
 }
 
+/* ---- kinds ---- */
+
+/* The kinds of Kubernetes that make pods, as k8s.io/api v0.36.3 has them; a misspelt Pod is
+ * refused, and a misspelt Job may be anything. */
+static const struct {
+    const char *api, *kind;
+} makers[] = {{"apps/v1", "Deployment"},
+              {"apps/v1", "StatefulSet"},
+              {"apps/v1", "ReplicaSet"},
+              {"v1", "ReplicationController"},
+              {"batch/v1", "CronJob"}};
+
+static void misspell_kind(struct drawn *d) {
+    static char remedy[64];
+    char wrong[64];
+    const uint32_t i = drawn_below(d, sizeof makers / sizeof makers[0]);
+    if (strcmp(d->spec, "spec") == 0)
+        return;
+    drawn_misspell(d, makers[i].kind, wrong, sizeof wrong);
+    (void)snprintf(remedy, sizeof remedy, "Write %s", makers[i].kind);
+    drawn_set_text(d->file, "apiVersion", makers[i].api);
+    drawn_set_text(d->file, "kind", wrong);
+    drawn_want(d, FINDING_INVALID, remedy, "kind");
+}
+
+static void have_foreign_version(struct drawn *d) {
+    static const char *const wrong[] = {"apps/v2", "app/v1",   "apps/v1alpha1",
+                                        "v2",      "batch/v2", "deployment/v1"};
+    static char remedy[64];
+    if (strcmp(d->spec, "spec") == 0)
+        return;
+    (void)snprintf(remedy, sizeof remedy, "Write %s",
+                   cJSON_GetStringValue(cJSON_GetObjectItem(d->file, "apiVersion")));
+    drawn_set_text(d->file, "apiVersion", wrong[drawn_below(d, sizeof wrong / sizeof wrong[0])]);
+    drawn_want(d, FINDING_INVALID, remedy, "apiVersion");
+}
+
+/* A CRD may define any kind, also one that is near a kind of Kubernetes. */
+static void have_own_kind(struct drawn *d) {
+    static const char *const own[][2] = {{"argoproj.io/v1alpha1", "Rollout"},
+                                         {"apps.kruise.io/v1beta1", "StatefulSet"},
+                                         {"example.com/v1", "Deploiment"}};
+    const uint32_t i = drawn_below(d, 3);
+    if (strcmp(d->spec, "spec.template.spec") != 0)
+        return;
+    drawn_set_text(d->file, "apiVersion", own[i][0]);
+    drawn_set_text(d->file, "kind", own[i][1]);
+}
+
 const struct mistake mistakes_of_fields[] = {
+    {"a misspelt kind", FINDING_INVALID, OF_WORKLOADS, false, misspell_kind},
+    {"a version that the kind does not have", FINDING_INVALID, OF_WORKLOADS, false,
+     have_foreign_version},
+    {"a kind of a CRD", FINDING_INVALID, OF_WORKLOADS, false, have_own_kind},
     {"a misspelt field", FINDING_UNKNOWN_FIELD, OF_WORKLOADS | OF_PLACEMENTS | OF_BINDINGS, false,
      misspell},
     {"a field at another level", FINDING_UNKNOWN_FIELD, OF_WORKLOADS | OF_PLACEMENTS | OF_BINDINGS,
