@@ -52,6 +52,54 @@ static void have_one_value(struct drawn *d) {
     drawn_want(d, FINDING_SINGLE_DOMAIN, "Use a label that has several values", "%s", path);
 }
 
+/* ---- node selectors and node affinity ---- */
+
+static cJSON *requirement_of(struct drawn *d) {
+    return drawn_of_pod(d, "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution."
+                           "nodeSelectorTerms[0].matchExpressions[0]");
+}
+
+static void want_unknown(struct drawn *d, bool is_term, const char *remedy) {
+    drawn_want(d, FINDING_LABEL_UNKNOWN, remedy, "%s.%s", d->spec,
+               is_term ? "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution."
+                         "nodeSelectorTerms[0].matchExpressions[0]"
+                       : "nodeSelector");
+}
+
+/* In a term only keys that parse: of others an API server names the mistake. */
+static void select_foreign_key(struct drawn *d) {
+    char wrong[64] = "kubernetes.io/so";
+    const bool is_term = drawn_below(d, 2) > 0;
+    if (!is_term)
+        drawn_misspell(d, "kubernetes.io/os", wrong, sizeof wrong);
+    if (is_term)
+        drawn_set_text(requirement_of(d), "key", wrong);
+    else
+        drawn_set_text(drawn_of_pod(d, "nodeSelector"), wrong, "linux");
+    want_unknown(d, is_term, "Write kubernetes.io/os");
+}
+
+static void select_foreign_value(struct drawn *d) {
+    static const char *const wrong[][2] = {{"linus", "Write linux"},
+                                           {"windows", "Write a value that nodes have: linux"}};
+    const uint32_t i = drawn_below(d, 2);
+    const bool is_term = drawn_below(d, 2) > 0;
+    if (is_term)
+        drawn_set(requirement_of(d), "values", cJSON_CreateStringArray(&wrong[i][0], 1));
+    else
+        drawn_set_text(drawn_of_pod(d, "nodeSelector"), "kubernetes.io/os", wrong[i][0]);
+    want_unknown(d, is_term, wrong[i][1]);
+}
+
+/* Any of the terms must match: one that no node matches is no mistake beside another. */
+static void add_useless_term(struct drawn *d) {
+    cJSON *terms =
+        drawn_of_pod(d, "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution."
+                        "nodeSelectorTerms");
+    assert_true(cJSON_AddItemToArray(
+        terms, drawn_json("{'matchExpressions':[{'key':'rak','operator':'In','values':['r9']}]}")));
+}
+
 /* ---- domains ---- */
 
 /* Returns the index of the pod's constraint on zones, and allows one pod more than in another. */
@@ -149,6 +197,9 @@ const struct mistake mistakes_of_nodes[] = {
      have_foreign_key},
     {"a key with one value", FINDING_SINGLE_DOMAIN, OF_WORKLOADS | OF_POLICIES, true,
      have_one_value},
+    {"a label that no node has", FINDING_LABEL_UNKNOWN, OF_WORKLOADS, true, select_foreign_key},
+    {"a value that no node has", FINDING_LABEL_UNKNOWN, OF_WORKLOADS, true, select_foreign_value},
+    {"a term beside a good one", FINDING_LABEL_UNKNOWN, OF_WORKLOADS, true, add_useless_term},
     {"one zone is selected", FINDING_SINGLE_DOMAIN, OF_WORKLOADS, true, select_zone},
     {"a zone that nobody may use", FINDING_UNUSABLE_DOMAIN, OF_WORKLOADS, true, spoil_zone},
     {"a volume in a full zone", FINDING_VOLUME_PINS, OF_WORKLOADS, true, pin_volume},

@@ -1,5 +1,6 @@
 #include "findings/state/nodes.h"
 
+#include "findings/state/affinity.h"
 #include "findings/state/keys.h"
 #include "volumes/claims.h"
 
@@ -150,12 +151,12 @@ static void check_claims(const struct filter_result *filter, const struct applie
                  claims.p, STR_ARG(a->constraint->topology_key));
 }
 
-/* ---- all constraints ---- */
+/* ---- the whole pod ---- */
 
 static int check_all(struct topology_view *v, const struct pod *pod,
                      const struct filter_result *filter, struct str spec, struct findings *f) {
     char path[PATH_BYTES], key_path[PATH_BYTES + 16];
-    int r = 0;
+    int r = findings_of_affinity(v, pod, spec, f);
     for (uint32_t i = 0; r == 0 && i < pod->constraint_count; i++) {
         const struct spread_constraint *c = &pod->constraints[i];
         (void)snprintf(path, sizeof path, "%.*s.topologySpreadConstraints[%u]", STR_ARG(spec), i);

@@ -1,0 +1,20 @@
+/*
+ * Findings about the nodes that a pod asks for, beside the nodes of a cluster: labels of its
+ * nodeSelector and of its required node affinity that no node has.
+ *
+ * Threads: as the view.
+ */
+#pragma once
+
+#include "findings/findings.h"
+#include "model/object.h"
+#include "topology/topology.h"
+
+/* Adds findings only if no node matches nodeSelector and required node affinity; a term that no
+ * node matches is fine beside one that a node matches. `spec` is the path of the pod's spec. The
+ * view has candidates, and steps, which bound the work. Returns 0, -E2BIG (out of steps) or
+ * -ENOMEM; the findings so far stay. */
+int findings_of_affinity(struct topology_view *v, const struct pod *pod, struct str spec,
+                         struct findings *f);
+/* Returns the list's first finding of this file, or NULL. */
+const struct finding *findings_find_affinity(const struct findings *f);
