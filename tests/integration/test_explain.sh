@@ -108,6 +108,9 @@ is "a mistake in the file of a workload, with its path there" \
     '["UnknownField spec.replica","SelectorMissesPod spec.template.spec.topologySpreadConstraints[0].labelSelector","KeyUnknown spec.template.spec.topologySpreadConstraints[0].topologyKey"]'
 is "... and for people" "$(jq '.spec.tolerations = [{operator: "Exist", key: "k"}]' "$pod" | explain what-if /dev/stdin | grep '^note: spec.tol')" \
     "note: spec.tolerations[0].operator: 'Exist' is no operator of a toleration. Write Exists"
+is "a nodeSelector that fits no node" \
+    "$(jq '.spec.nodeSelector = {"topology.kubernetes.io/zone": "us-eest-a"}' "$pod" | explain what-if /dev/stdin | grep '^note: ')" \
+    "note: spec.nodeSelector: no node has the label 'topology.kubernetes.io/zone: us-eest-a': the pod fits no node; did you mean 'us-east-a'?. Write us-east-a"
 is "nothing of this is recorded" "$(ops explain | jq .made)" "$made"
 
 # ---- what cannot be answered ----

@@ -73,6 +73,55 @@ like "... and the first line names claim and zone" \
 is "... but not one with room" "$(pod "$(constraint)" "$mounting" | of_pod volume-b.json)" '[]'
 is "... nor a soft constraint" \
     "$(pod "$(constraint '.whenUnsatisfiable = "ScheduleAnyway"')" "$mounting" | of_pod volume-a.json)" '[]'
+
+# ---- node selectors and required node affinity that fit no node ----
+
+zone_of() { jq -nc --arg z "$1" '{key: "topology.kubernetes.io/zone", operator: "In", values: [$z]}'; }
+required() { # TERM...: the required node affinity of a pod
+    jq -sc '{nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: map({matchExpressions: [.]})}}}' <<<"$*"
+}
+said_of() { # jq to change the Pod [STATE]: path, message and remedy of the findings
+    pod '[]' "$1" >"$work/pod.json"
+    "$evenkeel" simulate --state "$work/${2:-zones.json}" --pod "$work/pod.json" -o json |
+        jq -r '.findings[] | "\(.code) \(.path | sub("requiredDuringSchedulingIgnoredDuringExecution"; "R")): \(.message). \(.remedy)"'
+}
+{ node n1 eu-a false; node n2 eu-b false; node n3 us-a true; } | as_list >"$work/zones.json"
+selecting() { jq -nrc --argjson l "$1" '".spec.nodeSelector = \($l)"'; }
+is "a nodeSelector that fits a node" "$(said_of "$(selecting '{"topology.kubernetes.io/zone":"us-a"}')")" ''
+is "a value that no node has" "$(said_of "$(selecting '{"topology.kubernetes.io/zone":"eu-aa"}')")" \
+    "LabelUnknown spec.nodeSelector: no node has the label 'topology.kubernetes.io/zone: eu-aa': the pod fits no node; did you mean 'eu-a'?. Write eu-a"
+like "... is the cause of a Pending pod" "$("$evenkeel" simulate --state "$work/zones.json" --pod "$work/pod.json" | grep -m 1 '^Pending')" \
+    "^Pending because of spec.nodeSelector: no node has the label 'topology.kubernetes.io/zone: eu-aa'.*did you mean 'eu-a'"
+like "... of replicas, too" "$("$evenkeel" simulate --state "$work/zones.json" --pod "$work/pod.json" --replicas 2)" \
+    "because of spec.nodeSelector: no node has the label .topology.kubernetes.io/zone: eu-aa"
+is "a value that is near none" "$(said_of "$(selecting '{"topology.kubernetes.io/zone":"moon"}')")" \
+    "LabelUnknown spec.nodeSelector: no node has the label 'topology.kubernetes.io/zone: moon': the pod fits no node. Write a value that nodes have: eu-a, eu-b, us-a"
+is "a key that no node has" "$(said_of "$(selecting '{"topology.kubernetes.io/zoen":"eu-a"}')")" \
+    "LabelUnknown spec.nodeSelector: no node has the label 'topology.kubernetes.io/zoen': the pod fits no node; did you mean 'topology.kubernetes.io/zone'?. Write topology.kubernetes.io/zone"
+is "labels that no node has together" \
+    "$(said_of "$(selecting '{"topology.kubernetes.io/zone":"eu-a","kubernetes.io/hostname":"n2"}')")" \
+    "LabelUnknown spec.nodeSelector: nodes have each of these labels, but no node has all of them: the pod fits no node. Leave out a label, or label a node"
+is "a state without nodes" "$(jq '.items |= map(select(.kind == "Pod"))' "$work/nodes.json" >"$work/empty.json"; said_of "$(selecting '{"a":"b"}')" empty.json 2>&1)" \
+    'evenkeel simulate: there are no nodes: no object of kind Node is in the state'
+terms() { echo ".spec.affinity = $(required "$@")"; }
+at_term=spec.affinity.nodeAffinity.R.nodeSelectorTerms
+is "a term that fits no node" "$(said_of "$(terms "$(zone_of eu-aa)")")" \
+    "LabelUnknown ${at_term}[0].matchExpressions[0]: no node has the label 'topology.kubernetes.io/zone: eu-aa': the pod fits no node; did you mean 'eu-a'?. Write eu-a"
+is "... is fine beside a term that does" "$(said_of "$(terms "$(zone_of eu-aa)" "$(zone_of eu-b)")")" ''
+is "all of the terms fit none" "$(said_of "$(terms "$(zone_of eu-aa)" '{"key": "rack", "operator": "Exists"}')" | cut -d: -f1,2)" \
+    "LabelUnknown ${at_term}[0].matchExpressions[0]: no node has the label 'topology.kubernetes.io/zone
+LabelUnknown ${at_term}[1].matchExpressions[0]: no node has the label 'rack'"
+is "a value of several" "$(said_of "$(terms '{"key": "topology.kubernetes.io/zone", "operator": "In", "values": ["moon", "eu-b"]}')")" ''
+is "what a node must not have" "$(said_of "$(terms '{"key": "rack", "operator": "DoesNotExist"}')")" ''
+is "... and all nodes have" "$(said_of "$(terms '{"key": "topology.kubernetes.io/zone", "operator": "DoesNotExist"}')" | cut -d: -f1,2)" \
+    "LabelUnknown ${at_term%.nodeSelectorTerms}: no term matches a node"
+is "selector and terms fit no node together" \
+    "$(said_of "$(selecting '{"topology.kubernetes.io/zone":"eu-a"}') | $(terms "$(zone_of eu-b)")" | cut -d: -f1,2)" \
+    "LabelUnknown spec.affinity: nodes match nodeSelector, and nodes match the node affinity, but no node matches both"
+is "a node that is not there" \
+    "$(said_of '.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms = [{matchFields: [{key: "metadata.name", operator: "In", values: ["n9"]}]}]')" \
+    "NameUnknown ${at_term}[0].matchFields[0]: no node has the name 'n9': the pod fits no node. Write the name of a node"
+
 is "a misspelt field" "$(pod '[]' '.spec.topologySpreadConstraint = []' | of_pod good.json)" \
     '["UnknownField spec.topologySpreadConstraint"]'
 is "a field at another level" "$(pod '[]' '.tolerations = []' | of_pod good.json)" '["UnknownField tolerations"]'

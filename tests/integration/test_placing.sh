@@ -60,7 +60,8 @@ is "... not with the policy that is named" \
 like "the table says it, too" "$(placed --pod "$pod" --replicas 4)" 'Pending because of the constraint on .*nodeTaintsPolicy: Honor'
 unlike "... of none that is Pending nothing" "$(placed --pod "$pod" --replicas 2)" 'Pending because'
 jq '.spec.nodeSelector = {"kubernetes.io/hostname": "node-x"}' "$work/honor.json" >"$work/nowhere.json"
-unlike "... nor of one that no constraint keeps off" "$(placed --pod "$work/nowhere.json" --replicas 1)" 'Pending because'
+like "... of one that no node's labels fit, these labels" "$(placed --pod "$work/nowhere.json" --replicas 1)" \
+    "Pending because of spec.nodeSelector: no node has the label 'kubernetes.io/hostname: node-x'"
 is "replicas of which the same becomes are one line" "$(placed --pod "$pod" --replicas 9 | grep -c '^shop/')" 3
 like "... with their numbers" "$(placed --pod "$pod" --replicas 9)" 'shop/web-replica-3 to 9 +- +Pending'
 jq '.metadata.name = "web"' "$pod" >"$work/single.json"

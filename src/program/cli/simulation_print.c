@@ -40,8 +40,9 @@ static void put_node_scores(struct json_writer *w, const struct simulation *s, u
 }
 
 /* Returns why no node was found; "" if one was. */
-static struct str cause_of(const struct simulation *s, struct arena *arena) {
-    return simulation_best(s) == UINT32_MAX ? simulation_cause(s, arena) : STR("");
+static struct str cause_of(const struct simulation_question *q, const struct simulation *s,
+                           struct arena *arena) {
+    return simulation_best(s) == UINT32_MAX ? simulation_cause(s, q->findings, arena) : STR("");
 }
 
 void simulation_print_json(const struct simulation_question *q, const struct simulation *s,
@@ -61,7 +62,7 @@ void simulation_print_json(const struct simulation_question *q, const struct sim
         put_node_scores(&w, s, i);
     json_end_object(&w);
     json_key(&w, STR("cause"));
-    json_put_text(&w, cause_of(s, arena));
+    json_put_text(&w, cause_of(q, s, arena));
     put_not_judged(&w, q->filters, &s->filter.unknown);
     json_end_object(&w);
 }

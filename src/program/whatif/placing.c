@@ -139,10 +139,10 @@ static int find_cause(struct work *w, const struct pod *pod, struct str from,
     int r = simulate(w, pod, from, options, &s, err);
     if (r != 0)
         return r;
-    w->out->cause = simulation_cause(&s, w->arena);
-    if (w->q->pods.findings != NULL && from.n == 0)
-        (void)findings_of_nodes(w->setup.cache, pod, &s.filter, str_of(w->setup.spec),
-                                w->q->pods.findings);
+    struct findings *findings = from.n == 0 ? w->q->pods.findings : NULL;
+    if (findings != NULL)
+        (void)findings_of_nodes(w->setup.cache, pod, &s.filter, str_of(w->setup.spec), findings);
+    w->out->cause = simulation_cause(&s, findings, w->arena);
     return 0;
 }
 

@@ -4,6 +4,7 @@
 #include "daemon/servers.h"
 #include "daemon/source.h"
 #include "explain/domains.h"
+#include "findings/state/affinity.h"
 #include "findings/state/nodes.h"
 #include "findings/workload.h"
 #include "model/names.h"
@@ -410,8 +411,14 @@ static void say_claims(const struct simulation *s, struct strbuf *out) {
         out->n = before; /* no claim has a place */
 }
 
-struct str simulation_cause(const struct simulation *s, struct arena *arena) {
+struct str simulation_cause(const struct simulation *s, const struct findings *findings,
+                            struct arena *arena) {
     CLEANUP(strbuf_done) struct strbuf text = {.max = LIMIT_CONFIG_BYTES};
+    const struct finding *of_nodes = findings != NULL ? findings_find_affinity(findings) : NULL;
+    if (of_nodes != NULL) {
+        finding_say(of_nodes, &text);
+        return arena_str(arena, strbuf_str(&text));
+    }
     for (uint32_t i = 0; i < s->filter.applied_count; i++) {
         const struct applied_constraint *a = &s->filter.applied[i];
         if (!is_in_the_way(&s->filter, a))

@@ -113,8 +113,11 @@ bool simulation_is_constrained(const struct simulation *s);
 /*
  * Returns the hard spread constraints that leave no node to a pod, the domains that they allow and
  * why no node there passes: sentences in the arena, "" if no constraint is in the way. For a domain
- * with only tainted nodes it names the setting that leaves it out. Needs options.reports.
+ * with only tainted nodes it names the setting that leaves it out. Needs options.reports. If no
+ * node has a label that the pod asks for, returns that finding and nothing else; `findings` may be
+ * NULL.
  */
-struct str simulation_cause(const struct simulation *s, struct arena *arena);
+struct str simulation_cause(const struct simulation *s, const struct findings *findings,
+                            struct arena *arena);
 /* Returns why no node passed: "2 nodes: NodeAffinity: ...", by reason; in the arena. */
 struct str simulation_reasons(const struct simulation *s, struct arena *arena);
