@@ -185,7 +185,7 @@ static int apply_pod(struct cache *c, const struct pod *pod) {
     if (c->options.left_out != NULL && is_controlled_by(&pod->meta, c->options.left_out))
         return 0;
     const bool pending = pod->node_name.n == 0 && !pod->finished && !pod->meta.terminating;
-    int r = pending ? pending_apply(c, &pod->meta) : 0;
+    int r = pending ? pending_apply(c, pod) : 0;
     if (r == 0)
         r = pod_apply(c, pod, false, NULL);
     if (r == 0 && !pending) {

@@ -146,7 +146,10 @@ struct pending_record {
     uint64_t uid_a; /* as a pod_record's */
     uint32_t uid_b;
     uint32_t namespace, group, kind, name; /* of its workload; interned; INTERN_NONE: it has none */
+    uint32_t created_min : 31;             /* since 1970; UINT32_MAX >> 1: not known */
+    uint32_t waits_hard : 1;               /* as a pod's (model/object.h) */
 };
+_Static_assert(sizeof(struct pending_record) == 32, "a pod without a node takes 32 bytes");
 
 struct counter_record {
     struct lru_entry entry;
@@ -327,8 +330,8 @@ void counter_complete(struct cache_view *v, const struct built_counter *built);
 void built_counter_free(struct built_counter *built);
 
 /* pending.c */
-/* Keeps the workload of a pod without a node. Returns 0 or -ENOMEM. */
-int pending_apply(struct cache *c, const struct object_meta *pod);
+/* Keeps the workload and the age of a pod without a node. Returns 0 or -ENOMEM. */
+int pending_apply(struct cache *c, const struct pod *pod);
 /* The pod has a node, or is gone; it need not be known. */
 void pending_end(struct cache *c, const struct object_meta *pod);
 void pending_forget(struct cache *c, uint32_t id);

@@ -1,13 +1,17 @@
 /*
  * Pods without a node. They count nowhere; only their workloads are kept, so that a report about
- * workloads has all their pods. A record has 96 bits of a keyed hash of the pod's UID as its key,
+ * workloads has all their pods, and their ages, for those that may wait because of a constraint or
+ * a volume. A record has 96 bits of a keyed hash of the pod's UID as its key,
  * and the workload's name in interned parts.
  */
 #include "base/limits.h"
+#include "base/timestamp.h"
 #include "cache/internal.h"
 #include "cache/placed.h"
 
 #include <errno.h>
+
+enum { MINUTE_MS = 60000, NOT_KNOWN = INT32_MAX };
 
 static bool uid_equal(const void *ctx, uint32_t id, const void *key) {
     const struct cache *c = ctx;
@@ -62,13 +66,22 @@ static bool same_workload(const struct pending_record *a, const struct pending_r
            a->name == b->name;
 }
 
+static uint32_t minute_of(struct str created) {
+    int64_t ms;
+    const bool known = timestamp_parse(created, &ms) && ms >= 0 && ms / MINUTE_MS < NOT_KNOWN;
+    return known ? (uint32_t)(ms / MINUTE_MS) : NOT_KNOWN;
+}
+
 /* A Pending pod can change its workload: when a controller adopts it, or lets it go. */
-int pending_apply(struct cache *c, const struct object_meta *pod) {
+int pending_apply(struct cache *c, const struct pod *pod) {
     struct hash128 uid;
-    uint32_t id = find(c, pod, &uid);
+    uint32_t id = find(c, &pod->meta, &uid);
     const bool is_new = id == POOL_NONE;
-    struct pending_record named = {.uid_a = uid.a, .uid_b = (uint32_t)uid.b};
-    if (name_workload(c, pod, &named) != 0 ||
+    struct pending_record named = {.uid_a = uid.a,
+                                   .uid_b = (uint32_t)uid.b,
+                                   .created_min = minute_of(pod->meta.created) & NOT_KNOWN,
+                                   .waits_hard = pod->waits_hard};
+    if (name_workload(c, &pod->meta, &named) != 0 ||
         (is_new &&
          (hashmap_reserve(&c->pending_index) != 0 || (id = pool_take(&c->pending)) == POOL_NONE))) {
         release_names(c, &named);
@@ -116,4 +129,20 @@ uint32_t cache_pending_next(const struct cache_view *v, uint32_t *from, struct c
     if (id == POOL_NONE)
         *from = CACHE_PLACED_END;
     return count;
+}
+
+uint32_t cache_pending_count_old(const struct cache_view *v, uint32_t *from, uint32_t max,
+                                 int64_t before_ms) {
+    const struct cache *c = v->cache;
+    uint32_t old = 0, count = 0;
+    uint32_t id = pool_next(&c->pending, *from);
+    for (; count < max && id != POOL_NONE; id = pool_next(&c->pending, id + 1)) {
+        const struct pending_record *pod = pool_at(&c->pending, id);
+        *from = id + 1;
+        old += pod->waits_hard && (int64_t)pod->created_min * MINUTE_MS < before_ms;
+        count++;
+    }
+    if (id == POOL_NONE)
+        *from = CACHE_PLACED_END;
+    return old;
 }

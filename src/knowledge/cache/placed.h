@@ -52,6 +52,11 @@ bool cache_placed_owner(const struct cache_view *v, uint32_t group, struct cache
  */
 uint32_t cache_pending_next(const struct cache_view *v, uint32_t *from, struct cache_owner *ret,
                             uint32_t max);
+/* Looks at the next `max` pods without a node, and returns how many of them were created before
+ * `before_ms` (to the minute) and have a hard spread constraint or a claim, and no schedulingGates.
+ * Advances *from as cache_placed_next() does. */
+uint32_t cache_pending_count_old(const struct cache_view *v, uint32_t *from, uint32_t max,
+                                 int64_t before_ms);
 /* Gets a label of the group's pods. Returns false if they do not have it. */
 bool cache_placed_label(const struct cache_view *v, uint32_t group, struct str key,
                         struct str *ret_value);

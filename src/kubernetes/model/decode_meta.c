@@ -58,6 +58,8 @@ void meta_decode_annotated(struct json_reader *r, struct object_meta *ret,
             ret->terminating = json_string(r).n > 0;
         else if (str_eq(key, STR("resourceVersion")))
             ret->version = json_string(r);
+        else if (str_eq(key, STR("creationTimestamp")) && json_peek(r) == JSON_STRING)
+            ret->created = json_string(r);
         else if (str_eq(key, STR("ownerReferences")))
             owners_decode(r, ret);
         else if (ret_annotations != NULL && str_eq(key, STR("annotations")))

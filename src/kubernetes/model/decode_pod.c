@@ -111,8 +111,45 @@ static void gates_decode(struct json_reader *r, struct pod *pod) {
     }
 }
 
+/* Facts about a pod without a node that are read with POD_RUNNING. */
+struct waiting {
+    bool hard, gated;
+};
+
+/* Is there a hard constraint? Passes over values of another type: the pod counts anyway. */
+static bool any_is_hard(struct json_reader *r) {
+    struct str key;
+    bool hard = false;
+    if (json_peek(r) != JSON_ARRAY) {
+        (void)json_skip(r); /* errors stay in r */
+        return false;
+    }
+    (void)json_array(r); /* peeked */
+    while (json_element(r)) {
+        if (json_peek(r) != JSON_OBJECT) {
+            (void)json_skip(r);
+            continue;
+        }
+        (void)json_object(r); /* peeked */
+        while (json_member(r, &key))
+            if (str_eq(key, STR("whenUnsatisfiable")))
+                hard = str_eq(json_skip(r), STR("\"DoNotSchedule\"")) || hard;
+    }
+    return hard;
+}
+
+static void waiting_decode(struct json_reader *r, struct str key, struct waiting *ret) {
+    if (str_eq(key, STR("topologySpreadConstraints")))
+        ret->hard = any_is_hard(r);
+    else if (str_eq(key, STR("schedulingGates")))
+        ret->gated = json_skip(r).n > STR("[]").n; /* of an API server: an array without blanks */
+    else
+        (void)json_skip(r); /* counting needs no more; errors stay in r */
+}
+
 static void spec_decode(struct json_reader *r, enum pod_detail detail, struct pod *pod,
                         struct requests_decoder *requests) {
+    struct waiting waiting = {false, false};
     struct str key;
     if (!json_object(r))
         return;
@@ -132,12 +169,14 @@ static void spec_decode(struct json_reader *r, enum pod_detail detail, struct po
         else if (str_eq(key, STR("schedulerName")))
             pod->scheduler = json_string(r);
         else if (detail == POD_RUNNING)
-            (void)json_skip(r); /* counting needs no more; errors stay in r */
+            waiting_decode(r, key, &waiting);
         else if (str_eq(key, STR("topologySpreadConstraints")))
             pod->constraints = spread_constraints_decode(r, &pod->constraint_count);
         else if (str_eq(key, STR("schedulingGates")))
             gates_decode(r, pod);
     }
+    pod->waits_hard = detail == POD_RUNNING && str_empty(pod->node_name) && !waiting.gated &&
+                      (waiting.hard || pod->claim_count > 0);
 }
 
 static void status_decode(struct json_reader *r, struct pod *pod,

@@ -23,6 +23,7 @@ struct object_meta {
     struct str controller_kind, controller_name, controller_api,
         controller_uid; /* ownerReference with controller: true */
     struct str version; /* resourceVersion */
+    struct str created; /* creationTimestamp, as it is written; "": not set */
 };
 
 /* A node from which a worker of a dataset is being removed, so that the worker's bytes will be
@@ -57,6 +58,8 @@ struct pod {
     bool has_gates;       /* it has schedulingGates; this and the next members are not read with
                              POD_RUNNING */
     bool gated;           /* some of them are Kueue's */
+    bool waits_hard;      /* with POD_RUNNING: no node yet, no schedulingGates, and it has a hard
+                             spread constraint or a claim */
     const struct spread_constraint *constraints;
     uint32_t constraint_count;
     struct str *images; /* of its containers and volumes, as runtimes call them; with POD_SCORED */

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/time.h"
 #include "cache/placed.h"
 #include "controllers/uneven_workloads.h"
 #include "policy/match.h"
@@ -211,7 +212,28 @@ void known_evenness_poll(struct known_evenness *k) {
 
 /* ---- reading ---- */
 
+/* Counts pods that are Pending for long. The view is opened anew for each part, so that writers of
+ * the cache have their turn. A count depends on the time: a report may be old. */
+static uint32_t count_pending(struct cache *cache) {
+    enum { PART = 20000, PENDING_LONG_MS = 600000 };
+    const int64_t before_ms = kube_wall_us() / 1000 - PENDING_LONG_MS;
+    uint32_t from = 0, count = 0;
+    while (from != CACHE_PLACED_END) {
+        struct cache_view view;
+        cache_view_open(cache, &view);
+        count += cache_pending_count_old(&view, &from, PART, before_ms);
+        cache_view_close(&view);
+    }
+    return count;
+}
+
 void known_evenness_metrics(const struct known_evenness *k, uint32_t max, struct strbuf *out) {
+    if (k != NULL && cache_ready(k->cache))
+        strbuf_appendf(out,
+                       "# HELP evenkeel_pods_pending Pods without a node for more than 10 minutes "
+                       "that have a hard spread constraint or a claim.\n"
+                       "# TYPE evenkeel_pods_pending gauge\nevenkeel_pods_pending %u\n",
+                       count_pending(k->cache));
     struct evenness_held *held = k == NULL ? NULL : evenness_latest_hold(k->latest);
     if (held == NULL)
         return;

@@ -37,6 +37,7 @@ int known_evenness_start(const struct known_evenness_options *options, struct kn
                          struct err *err) MUST_CHECK;
 /* Call about once a second. */
 void known_evenness_poll(struct known_evenness *k);
-/* Appends the metrics of the latest report: see evenness_metrics_render(). */
+/* Appends evenkeel_pods_pending, and the metrics of the latest report: see
+ * evenness_metrics_render(). */
 void known_evenness_metrics(const struct known_evenness *k, uint32_t max, struct strbuf *out);
 void known_evenness_free(struct known_evenness *k);

@@ -1,4 +1,4 @@
-/* The workloads of pods without a node. */
+/* The workloads and the ages of pods without a node. */
 #include "cache/placed.h"
 #include "unit/cache/probe.h"
 
@@ -86,9 +86,56 @@ static void the_last_owner_counts(void **state) {
     expect(c, NULL);
 }
 
+/* Only pods that a hard constraint or a volume may keep off, and that nobody holds back. */
+static void old_pods_are_counted(void **state) {
+#define HARD "\"topologySpreadConstraints\":[{\"whenUnsatisfiable\":\"DoNotSchedule\"}]"
+#define CLAIM "\"volumes\":[{\"persistentVolumeClaim\":{\"claimName\":\"d\"}}]"
+    static const struct {
+        const char *created, *spec;
+        uint32_t want;
+    } rows[] = {
+        {"\"2026-01-01T00:00:00Z\"", HARD, 1},
+        {"\"2026-01-01T00:09:59Z\"", CLAIM, 1},
+        {"\"2026-01-01T00:10:00Z\"", HARD, 0}, /* not before that time */
+        {"null", HARD, 0},
+        {"\"soon\"", HARD, 0},
+        {"\"2026-01-01T00:00:00Z\"", "\"containers\":[]", 0},
+        {"\"2026-01-01T00:00:00Z\"",
+         "\"topologySpreadConstraints\":[{\"whenUnsatisfiable\":\"ScheduleAnyway\"}]", 0},
+        {"\"2026-01-01T00:00:00Z\"",
+         "\"topologySpreadConstraints\":[1,{\"whenUnsatisfiable\":2},{\"whenUnsatisfiable\":"
+         "\"ScheduleAnyway\"},{\"whenUnsatisfiable\":\"DoNotSchedule\"}]",
+         1},
+        {"\"2026-01-01T00:00:00Z\"", "\"topologySpreadConstraints\":null", 0},
+        {"\"2026-01-01T00:00:00Z\"", HARD ",\"schedulingGates\":[{\"name\":\"g\"}]", 0},
+        {"\"2026-01-01T00:00:00Z\"", HARD ",\"schedulingGates\":[]", 1},
+        {"\"2026-01-01T00:00:00Z\"", HARD ",\"nodeName\":\"n1\"", 0},
+    };
+    struct cluster *c = *state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct cache_view view;
+        char json[400];
+        uint32_t from = 0;
+        (void)snprintf(json, sizeof json, /* fits */
+                       "{\"metadata\":{\"name\":\"p\",\"uid\":\"u\",\"creationTimestamp\":%s},"
+                       "\"spec\":{%s}}",
+                       rows[i].created, rows[i].spec);
+        struct object pod; /* read as of a cluster */
+        assert_int_equal(
+            object_decode(str_of(json), OBJECT_POD, POD_RUNNING, &c->arena, &pod, NULL), 0);
+        cluster_apply(c, &pod);
+        cache_view_open(c->cache, &view);
+        assert_int_equal(cache_pending_count_old(&view, &from, 9, INT64_C(1767226200000)),
+                         rows[i].want); /* 2026-01-01T00:10:00Z */
+        assert_int_equal(from, CACHE_PLACED_END);
+        cache_view_close(&view);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_last_owner_counts, setup, teardown),
+        cmocka_unit_test_setup_teardown(old_pods_are_counted, setup, teardown),
     };
     return cmocka_run_group_tests_name("pending", tests, NULL, NULL);
 }
