@@ -30,7 +30,12 @@ state_of() { # NODES
         def pod: {kind: "Pod", apiVersion: "v1", metadata: {name: "web-\(.)", namespace: "shop", uid: "u\(.)", labels: {app: "web"},
             ownerReferences: [{apiVersion: "apps/v1", kind: "StatefulSet", name: "web", uid: "w", controller: true}]},
             spec: {nodeName: "node-0", containers: []}, status: {phase: "Running"}};
-        {kind: "List", apiVersion: "v1", items: [(range($nodes) | node), (range(4) | pod)]}'
+        # of a StatefulSet whose claim is in a lost zone
+        def waiting: {kind: "Pod", apiVersion: "v1", metadata: {name: "db-0", namespace: "shop", uid: "d",
+            creationTimestamp: "2026-01-01T00:00:00Z",
+            ownerReferences: [{apiVersion: "apps/v1", kind: "StatefulSet", name: "db", uid: "s", controller: true}]},
+            spec: {containers: [], volumes: [{name: "d", persistentVolumeClaim: {claimName: "d0"}}]}, status: {phase: "Pending"}};
+        {kind: "List", apiVersion: "v1", items: [(range($nodes) | node), (range(4) | pod), waiting]}'
 }
 state_of 2 >"$work/state.json"
 state_of 2000 >"$work/wide.json"
@@ -198,6 +203,8 @@ fires EvenkeelNoLeader 'name=~".*evenkeel-webhook.*"'
 fires EvenkeelCertificateExpires 'listener="webhook"'
 fires EvenkeelWorkloadsUneven 'topology_key="topology.kubernetes.io/zone"'
 names EvenkeelWorkloadsUneven 'shop +web .*uneven'
+fires EvenkeelPodsPending 'severity="warning"'
+names EvenkeelPodsPending 'shop +db +StatefulSet +0 +1 '
 # ---- the dashboard ----
 
 unanswered() {

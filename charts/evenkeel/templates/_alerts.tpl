@@ -149,6 +149,13 @@
   labels: {severity: warning}
   summary: A TopologyPolicy cannot do what it asks for
   description: "{{ "{{ $value }}" }} policies have the condition Effective False, with the reason {{ "{{ $labels.reason }}" }}: pods that need them may be Pending, or get no constraint."
+{{- /* Of pods that are older than ten minutes: queues of a batch cluster are shorter. All replicas see the same pods. */}}
+- alert: EvenkeelPodsPending
+  expr: max(evenkeel_pods_pending{ {{- $of }}}) > 0
+  for: 5m
+  labels: {severity: warning}
+  summary: Pods with a hard spread constraint or a claim stay Pending
+  description: "{{ "{{ $value }}" }} pods have had no node for more than 10 minutes, and a hard spread constraint or a claim may be the cause."
 {{- /* By the replica that sees the fewest: only those that admit pods know volumes, without which a
        StatefulSet that its disks keep where it is looks uneven. */}}
 - alert: EvenkeelWorkloadsUneven
