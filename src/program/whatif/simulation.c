@@ -4,7 +4,7 @@
 #include "daemon/servers.h"
 #include "daemon/source.h"
 #include "explain/domains.h"
-#include "findings/state/affinity.h"
+#include "findings/state/node_labels.h"
 #include "findings/state/nodes.h"
 #include "findings/workload.h"
 #include "model/names.h"
@@ -414,7 +414,7 @@ static void say_claims(const struct simulation *s, struct strbuf *out) {
 struct str simulation_cause(const struct simulation *s, const struct findings *findings,
                             struct arena *arena) {
     CLEANUP(strbuf_done) struct strbuf text = {.max = LIMIT_CONFIG_BYTES};
-    const struct finding *of_nodes = findings != NULL ? findings_find_affinity(findings) : NULL;
+    const struct finding *of_nodes = findings != NULL ? findings_find_node_labels(findings) : NULL;
     if (of_nodes != NULL) {
         finding_say(of_nodes, &text);
         return arena_str(arena, strbuf_str(&text));

@@ -1,7 +1,7 @@
 #include "findings/state/nodes.h"
 
-#include "findings/state/affinity.h"
 #include "findings/state/keys.h"
+#include "findings/state/node_labels.h"
 #include "volumes/claims.h"
 
 #include <stdio.h>
@@ -156,7 +156,7 @@ static void check_claims(const struct filter_result *filter, const struct applie
 static int check_all(struct topology_view *v, const struct pod *pod,
                      const struct filter_result *filter, struct str spec, struct findings *f) {
     char path[PATH_BYTES], key_path[PATH_BYTES + 16];
-    int r = findings_of_affinity(v, pod, spec, f);
+    int r = findings_of_node_labels(v, pod, spec, f);
     for (uint32_t i = 0; r == 0 && i < pod->constraint_count; i++) {
         const struct spread_constraint *c = &pod->constraints[i];
         (void)snprintf(path, sizeof path, "%.*s.topologySpreadConstraints[%u]", STR_ARG(spec), i);

@@ -14,7 +14,7 @@
  * node matches is fine beside one that a node matches. `spec` is the path of the pod's spec. The
  * view has candidates, and steps, which bound the work. Returns 0, -E2BIG (out of steps) or
  * -ENOMEM; the findings so far stay. */
-int findings_of_affinity(struct topology_view *v, const struct pod *pod, struct str spec,
-                         struct findings *f);
+int findings_of_node_labels(struct topology_view *v, const struct pod *pod, struct str spec,
+                            struct findings *f);
 /* Returns the list's first finding of this file, or NULL. */
-const struct finding *findings_find_affinity(const struct findings *f);
+const struct finding *findings_find_node_labels(const struct findings *f);

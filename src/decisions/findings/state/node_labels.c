@@ -1,4 +1,4 @@
-#include "findings/state/affinity.h"
+#include "findings/state/node_labels.h"
 
 #include "base/suggest.h"
 #include "findings/state/keys.h"
@@ -202,8 +202,8 @@ static int find_match(struct topology_view *v, const struct node_affinity *affin
     return r;
 }
 
-int findings_of_affinity(struct topology_view *v, const struct pod *pod, struct str spec,
-                         struct findings *f) {
+int findings_of_node_labels(struct topology_view *v, const struct pod *pod, struct str spec,
+                            struct findings *f) {
     const struct node_affinity selector = {.node_selector = pod->affinity.node_selector};
     const struct node_affinity required = {.required = pod->affinity.required,
                                            .terms = pod->affinity.terms,
@@ -235,7 +235,7 @@ int findings_of_affinity(struct topology_view *v, const struct pod *pod, struct 
     return r;
 }
 
-const struct finding *findings_find_affinity(const struct findings *f) {
+const struct finding *findings_find_node_labels(const struct findings *f) {
     for (uint32_t i = 0; i < f->count; i++)
         if (f->items[i].code == FINDING_LABEL_UNKNOWN || f->items[i].code == FINDING_NAME_UNKNOWN)
             return &f->items[i];
