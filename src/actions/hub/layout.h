@@ -33,20 +33,22 @@ struct layout_object {
     const struct fleet_decision *existing; /* NULL: to be created */
     struct str name;
     uint32_t group;  /* its index in the question */
-    uint32_t *slots; /* first the clusters that stay, in their order, then new ones by name */
+    uint32_t *slots; /* first the clusters that stay, in their present order; then new clusters, by
+                        name */
     uint32_t count;
 };
 
 struct layout {
     const struct layout_object *objects; /* by group, then in the order in which they are filled */
     uint32_t count;
-    const struct fleet_decision *const *unwanted; /* existing ones, by name */
+    const struct fleet_decision *const *unwanted; /* existing objects that the layout does not use,
+                                                     by name */
     uint32_t unwanted_count;
 };
 
 struct layout_question {
     struct str placement;           /* its name */
-    const struct ocm_group *groups; /* at least one; every slot in one group, once */
+    const struct ocm_group *groups; /* at least one group; each slot is in exactly one group */
     uint32_t group_count;
     const struct fleet_decision *existing; /* a list, sorted by name; NULL: none */
     uint32_t slots;                        /* topology_slots() */
@@ -68,7 +70,8 @@ int layout_make(const struct layout_question *q, struct arena *arena,
 /* An object that a write may have changed, though the view does not show it yet. */
 struct layout_doubt {
     struct str name;       /* "": no object */
-    const uint32_t *slots; /* clusters that it holds with and without that write */
+    const uint32_t *slots; /* clusters that the object holds both with and without the write in
+                              doubt */
     uint32_t count;
 };
 

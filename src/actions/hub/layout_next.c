@@ -14,7 +14,7 @@ struct stepping {
     uint8_t *arrived; /* [slots]: is in that object */
     uint8_t *in;      /* [slots]: is in an object that is not foreign */
     uint32_t *times;  /* [slots]: number of such objects */
-    uint8_t *marks;   /* [slots]: of one object; all 0 between calls */
+    uint8_t *marks;   /* [slots]: marks the clusters of one object; all 0 between calls */
     uint8_t *picked;  /* [slots]: its change is part of the write; all 0 between objects */
 };
 
@@ -208,7 +208,7 @@ struct picking {
     uint32_t picked, tries;
     uint32_t *changes; /* slots of the present object; those to add first */
     uint32_t add_count, count;
-    uint32_t room; /* for more clusters in the present object */
+    uint32_t room; /* how many more clusters the present object can hold */
 };
 
 static int begin_picking(struct picking *k, struct stepping *s) {

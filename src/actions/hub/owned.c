@@ -236,8 +236,8 @@ static int find_mode(struct placement_round *x) {
 
 enum {
     SAID_AFTER_MS = 1000, /* an even Placement's condition mentions no shorter waits */
-    DENIED_MS = 1000,     /* the status may contradict our condition for so long */
-    SAY_AGAIN_MS = 60000, /* between two writes that change a message alone */
+    DENIED_MS = 1000,     /* for this time the status may contradict our condition */
+    SAY_AGAIN_MS = 60000, /* between two writes that change only a message */
 };
 
 /* The message names kept clusters, and these change with their scores. So a status in which only

@@ -54,7 +54,8 @@ struct owned_write {
     struct strbuf item;     /* with OWNED_SCORE; empty: the write is made already */
     bool comes;             /* the item is added; false: removed */
     struct strbuf object;   /* name of the PlacementDecision; of a score CLUSTER/RESOURCE */
-    struct strbuf version;  /* of the object before the write; empty: it is new */
+    struct strbuf version;  /* the object's resourceVersion before the write; empty: the object is
+                               new */
     struct strbuf contents; /* clusters of the PlacementDecision both with and without the write,
                                each followed by a NUL */
 };
@@ -83,12 +84,13 @@ struct owned_refused {
     bool unwritable; /* its score cannot be written: OCM's selection does not end the refusal */
     bool is_due;     /* its time is over, and the plan has the cluster again: it will be tried */
     uint64_t inputs; /* hash of the cluster's inputs at that time: once changed, the refusal ends */
-    int64_t until_ms; /* when it is tried again */
+    int64_t until_ms; /* the time to try the cluster again */
     uint32_t times;   /* how often it was refused: each time doubles the wait */
 };
 
 struct owned {
-    uint64_t uid;                   /* of the Placement, hashed; 0: not seen yet */
+    uint64_t uid;                   /* hash of the Placement's uid; 0: the Placement was not seen
+                                       yet */
     enum owned_disabling disabling; /* of OCM's annotation, or in mode Scores of our prioritizer */
     uint32_t undone; /* how often somebody removed it since undone_ms; counts anew after an hour,
                         unless it is put back no more */
@@ -125,7 +127,7 @@ void owned_done(struct owned *o);
 /* ---- a look ---- */
 
 struct owned_settings {
-    enum placement_mode mode; /* of Placements without annotation */
+    enum placement_mode mode; /* mode of Placements without the annotation */
     bool without_scores;      /* mode Scores leaves a Placement to OCM */
     struct move_limits moves;
     uint32_t shards;                      /* of scores */
@@ -137,7 +139,7 @@ struct owned_question {
     struct policy_list policies; /* sorted */
     struct str namespace, name;
     int64_t wall_ms; /* since 1970 */
-    int64_t now_ms;  /* of a clock that does not jump */
+    int64_t now_ms;  /* time of a clock that does not jump */
     const struct owned_settings *settings;
     /* OCM's answers to scores of all Placements: the slowest one, and the time of the last one. */
     int64_t slowest_ms, answered_ms;
@@ -185,7 +187,7 @@ struct owned_answer {
     bool skewed;           /* SpreadSatisfied is False, or will be */
     bool plan_skewed;      /* SpreadSatisfied is False after all moves */
     uint32_t waiting;      /* voluntary moves that wait */
-    enum owned_wait waits; /* what they wait for ... */
+    enum owned_wait waits; /* the reason why the moves wait ... */
     int64_t waits_ms;      /* ... and how long; INT64_MAX: not known */
     uint32_t moves;        /* number of moves that begin with this look */
     struct owned_moves begun;
@@ -209,7 +211,7 @@ struct owned_answer {
     int64_t answered_ms;      /* how long after the last score OCM answered; 0: it has not answered
                                  now */
     uint32_t refused;         /* clusters left out because OCM refuses them */
-    struct owned_write write; /* the next one; the caller owns it */
+    struct owned_write write; /* the next write; the caller owns it */
 };
 
 /* Returns 0, -E2BIG (arena->steps are spent), -EINVAL (the Placement or its status cannot be read)

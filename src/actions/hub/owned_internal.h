@@ -22,7 +22,7 @@ struct round_findings {
     bool scores_off;       /* asks for mode Scores, which is off here */
     struct ocm_policy_terms policy;
     const struct fleet_decision *existing;
-    struct ocm_spread spread; /* of the decisions on the hub, not of the plan */
+    struct ocm_spread spread; /* judged on the decisions on the hub, not on the plan */
     uint32_t slots;
     uint8_t *fits; /* [slots]: passes OCM's own filters */
     enum owned_doubt doubt;
@@ -34,7 +34,8 @@ struct round_findings {
 
 /* Mode Scores: the clusters that a plan keeps, and those that it leaves out. */
 struct round_scores {
-    const uint8_t *members; /* [slots]: keep their place; NULL: OCM uses no items yet */
+    const uint8_t *members; /* [slots]: clusters that keep their place; NULL: OCM uses no items
+                               yet */
     uint8_t *without;       /* [slots]: refused, and left out */
     uint32_t *refused_at;   /* [slots]: index in o->refused, from 1; NULL: nothing is refused */
     bool at_once;           /* all moves begin: we decided nothing before */

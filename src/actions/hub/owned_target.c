@@ -18,7 +18,8 @@ struct changing {
     uint32_t even; /* number of changes for evenness: first in `add`, and in `remove` after the
                       infeasible ones */
     bool forced;
-    struct plan_counts *counts; /* of present clusters that fit, and changes chosen so far */
+    struct plan_counts *counts; /* counts the present clusters that fit, with the changes chosen so
+                                   far */
     struct moves_wish wish;
 };
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 enum {
-    VIEW_MS = 5,            /* a view may delay the watch for so long, plus one plan */
+    VIEW_MS = 5,            /* a view may delay the watch for this time and one plan */
     REST_MS = 50,           /* the longest rest for the watch afterwards */
     POLL_MS = 1000,         /* how often to check if policies have changed */
     RETRY_MS = 60000,       /* after a plan that failed; doubles */
@@ -20,7 +20,8 @@ enum {
      * the order of clusters, which only their first user makes. So no wait is longer than 50 ms. */
     PLAN_STEPS = 5000000,
     KEY_STEPS = 1000000,
-    TURN_STEPS = 100000, /* a namespace loses a turn each time its plans have taken so many */
+    TURN_STEPS = 100000, /* a namespace loses a turn each time its plans have taken this number of
+                            steps */
 };
 
 const struct event_reason planner_reasons[PLANNER_REASONS] = {

@@ -17,7 +17,8 @@ struct planner_counts {
 };
 
 struct planner_metrics {
-    struct metric placements[2][2]; /* by mode, and whether terms are the Placement's own */
+    struct metric placements[2][2]; /* by mode, and by the source of the terms: a policy, or the
+                                       Placement itself */
     struct metric plans[3];         /* decided, kept, failed */
     struct metric duration;
     struct metric moves[MOVED_REASONS];
@@ -55,7 +56,8 @@ struct planner_record {
     struct owned_write pending; /* to be taken */
     struct planner_news news;
     bool has_key;
-    struct injected_key key; /* of the Placement's items: planner_scored() finds the record by it */
+    struct injected_key key; /* key of the Placement's items; planner_scored() finds the record by
+                                this key */
     bool has_noted_key;      /* the key in its annotation, whose items are in use, too */
     struct injected_key noted_key;
     struct strbuf waits; /* "CLUSTER/RESOURCE" of an AddOnPlacementScore that the Placement wants to
@@ -80,7 +82,7 @@ struct planner {
     bool stopping, leads, restart, all_dirty;
     struct pool records;                      /* records are freed by the thread alone */
     struct hashmap index, by_key, by_waiting; /* of records */
-    struct turns dirty;                       /* by namespace: to be planned */
+    struct turns dirty;                       /* Placements to plan, by namespace */
     uint32_t first_ready, last_ready;         /* pending writes; POOL_NONE */
     struct denied_objects denied;
     int64_t again_ms; /* when to mark all again after a lack of memory; INT64_MAX: never */
@@ -88,7 +90,7 @@ struct planner {
     struct arena arena;
     struct policies *held;
     int64_t next_wake_ms, slowest_ms, answered_ms;
-    int64_t rest_until_ms; /* until then namespaces that lost a turn are not planned */
+    int64_t rest_until_ms; /* before this time, namespaces that lost a turn are not planned */
     struct score_sweep sweep;
     struct planner_metrics metrics;
 };

@@ -29,11 +29,11 @@
 #include <errno.h>
 
 enum {
-    PATIENCE_MS = 5000, /* until a condition reports that OCM has not answered yet */
+    PATIENCE_MS = 5000, /* after this time a condition reports that OCM has not answered yet */
     SLOWEST_TIMES = 3,
     SLOWEST_MAX_MS = 600000,
     SILENT_TIMES = 10, /* times refused_after(): then a silent OCM counts as refusing */
-    STATUS_MS = 500,   /* by which OCM's status may be later than its decisions */
+    STATUS_MS = 500,   /* OCM's status may be this much later than its decisions */
     HEED_MS = 250,     /* within which OCM ends a decision that it has begun */
 };
 
@@ -41,7 +41,7 @@ enum {
 
 /* Hashes the versions of OCM's decisions: another hash means that OCM has written. */
 static uint64_t hash_of_versions(const struct placement_round *x) {
-    uint64_t hash = 0; /* their order does not matter */
+    uint64_t hash = 0; /* a sum, because the order of the decisions does not matter */
     for (const struct fleet_decision *d = x->is.existing; d != NULL; d = d->next)
         hash += hash_mix(hash_str(d->name), hash_str(d->version));
     return hash;
@@ -85,7 +85,7 @@ static uint8_t *find_published(struct placement_round *x, uint32_t *ret_count) {
     return flags;
 }
 
-enum { MEMORY_MS = 1000 }; /* until a refusal that found no memory is tried again */
+enum { MEMORY_MS = 1000 }; /* the wait before a refusal that found no memory is tried again */
 
 /* Plans at once without the clusters that were refused. */
 static void plan_without(struct placement_round *x, bool are_noted) {
@@ -101,7 +101,7 @@ static int64_t refused_after(const struct placement_round *x) {
 }
 
 static uint64_t hash_of_decisions(const struct placement_round *x) {
-    uint64_t hash = 0; /* their order does not matter */
+    uint64_t hash = 0; /* a sum, because the order of the decisions does not matter */
     for (uint32_t i = 0; i < x->is.decision_count; i++)
         hash += hash_mix(1, x->is.decisions[i]);
     return hash;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 enum {
-    REFUSED_MAX_MS = 6 * 3600000, /* for which a cluster is left out, at the longest */
+    REFUSED_MAX_MS = 6 * 3600000, /* the longest time for which a cluster is left out */
     TIMES_MAX = 10,
 };
 

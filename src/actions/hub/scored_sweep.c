@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 enum {
-    SWEEP_MS = 600000, /* between sweeps that nothing has triggered */
-    TRIES = 3,         /* of writes of an object, before the next object */
+    SWEEP_MS = 600000, /* the time between two sweeps if nothing triggers a sweep earlier */
+    TRIES = 3,         /* tries to write an object; after them the next object has its turn */
 };
 
 void score_sweep_done(struct score_sweep *s) {

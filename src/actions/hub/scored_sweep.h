@@ -14,8 +14,8 @@ struct score_sweep {
     bool again;            /* more items may be unused by now: start again at once */
     struct strbuf objects; /* still to handle: "CLUSTER/RESOURCE", each followed by a NUL */
     size_t at;             /* in `objects` */
-    uint32_t tries;        /* of the object at `at` */
-    uint64_t *keys;        /* in use, sorted; owned */
+    uint32_t tries;        /* tries to write the object at `at` */
+    uint64_t *keys;        /* keys that Placements use, sorted; owned */
     uint32_t key_count;
 };
 void score_sweep_done(struct score_sweep *s);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #define SCORE_API OCM_GROUP "/v1alpha1"
-enum { PATH_BYTES = 4096 }; /* for the names in a path */
+enum { PATH_BYTES = 4096 }; /* memory for the names in a path */
 
 /* ---- AddOnPlacementScores ---- */
 
